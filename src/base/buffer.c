@@ -1,0 +1,153 @@
+/* A growing byte buffer with a ceiling; see buffer.h. */
+#include "base/buffer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 256 };
+
+void buffer_done(struct buffer *buffer)
+{
+	size_t ceiling = buffer->ceiling;
+
+	free(buffer->data);
+	*buffer = BUFFER(ceiling);
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+	buffer->length = 0;
+	buffer->error = 0;
+	if (buffer->data)
+		buffer->data[0] = '\0';
+}
+
+static int fail(struct buffer *buffer, int error)
+{
+	buffer_clear(buffer);
+	buffer->error = error;
+	return error;
+}
+
+int buffer_reserve(struct buffer *buffer, size_t extra)
+{
+	size_t wanted;
+	char *data;
+
+	if (buffer->error)
+		return buffer->error;
+	if (extra > buffer->ceiling || buffer->length > buffer->ceiling - extra)
+		return fail(buffer, -ENOBUFS);
+	if (buffer->length + extra < buffer->capacity)
+		return 0;
+	wanted = buffer->capacity ? buffer->capacity : FIRST_CAPACITY;
+	while (wanted <= buffer->length + extra)
+		wanted *= 2;
+	data = realloc(buffer->data, wanted);
+	if (!data)
+		return fail(buffer, -ENOMEM);
+	buffer->data = data;
+	buffer->capacity = wanted;
+	return 0;
+}
+
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
+{
+	if (buffer_reserve(buffer, length) < 0)
+		return;
+	if (length)
+		memcpy(buffer->data + buffer->length, bytes, length);
+	buffer->length += length;
+	buffer->data[buffer->length] = '\0';
+}
+
+void buffer_add_text(struct buffer *buffer, const char *text)
+{
+	buffer_add(buffer, text, strlen(text));
+}
+
+void buffer_add_char(struct buffer *buffer, char c)
+{
+	buffer_add(buffer, &c, 1);
+}
+
+void buffer_add_u64(struct buffer *buffer, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof digits;
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	buffer_add(buffer, digits + at, sizeof digits - at);
+}
+
+void buffer_add_i64(struct buffer *buffer, int64_t value)
+{
+	if (value < 0)
+		buffer_add_char(buffer, '-');
+	buffer_add_u64(buffer, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length < 0 || buffer_reserve(buffer, (size_t)length) < 0)
+		return;
+	va_start(arguments, format);
+	vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	buffer->length += (size_t)length;
+}
+
+static const uint64_t POWERS_OF_TEN[] = {1,       10,       100,       1000,       10000,
+					 100000,  1000000,  10000000,  100000000,  1000000000};
+
+static void add_real(struct buffer *buffer, double value, int decimals, bool shortest)
+{
+	uint64_t scale = POWERS_OF_TEN[decimals], scaled, fraction;
+	char digits[9];
+	int count = decimals;
+
+	if (!isfinite(value)) {
+		buffer_add_text(buffer, "null");
+		return;
+	}
+	/* Beyond 2^53 no fraction is left to round, and the scaled integer could overflow. */
+	if (fabs(value) * (double)scale >= 9007199254740992.0) {
+		buffer_printf(buffer, "%.*f", decimals ? 1 : 0, value);
+		return;
+	}
+	scaled = (uint64_t)(fabs(value) * (double)scale + 0.5);
+	if (value < 0 && scaled)
+		buffer_add_char(buffer, '-');
+	buffer_add_u64(buffer, scaled / scale);
+	if (!decimals)
+		return;
+	fraction = scaled % scale;
+	for (int i = decimals - 1; i >= 0; i--, fraction /= 10)
+		digits[i] = (char)('0' + fraction % 10);
+	while (shortest && count > 1 && digits[count - 1] == '0')
+		count--;
+	buffer_add_char(buffer, '.');
+	buffer_add(buffer, digits, (size_t)count);
+}
+
+void buffer_add_real(struct buffer *buffer, double value, int decimals)
+{
+	add_real(buffer, value, decimals, true);
+}
+
+void buffer_add_real_fixed(struct buffer *buffer, double value, int decimals)
+{
+	add_real(buffer, value, decimals, false);
+}

@@ -1,0 +1,58 @@
+/*
+ * A growing byte buffer with a ceiling that is chosen once.
+ *
+ * Appending never fails loudly: past the ceiling, or without memory, the buffer is marked failed, drops
+ * what it holds and ignores further appends, so that callers check once at the end (buffer_error).
+ * Memory is kept by buffer_clear() for the next use; buffer_done() gives it back.
+ */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer {
+	char *data;      /* NUL-terminated whenever it is not NULL */
+	size_t length;   /* bytes, without the NUL */
+	size_t capacity; /* bytes allocated */
+	size_t ceiling;  /* length never exceeds this */
+	int error;       /* 0, -ENOMEM or -ENOBUFS */
+};
+
+#define BUFFER(ceiling_bytes) ((struct buffer){.ceiling = (ceiling_bytes)})
+
+void buffer_done(struct buffer *buffer);
+void buffer_clear(struct buffer *buffer);
+
+/* 0, or the negative errno of the first append that failed since the last clear. */
+static inline int buffer_error(const struct buffer *buffer)
+{
+	return buffer->error;
+}
+
+/* Makes room for `extra` more bytes (and a NUL). Returns 0 or a negative errno, also kept in ->error. */
+int buffer_reserve(struct buffer *buffer, size_t extra);
+
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
+void buffer_add_text(struct buffer *buffer, const char *text);
+void buffer_add_char(struct buffer *buffer, char c);
+void buffer_add_u64(struct buffer *buffer, uint64_t value);
+void buffer_add_i64(struct buffer *buffer, int64_t value);
+void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * A real number rounded half away from zero to at most `decimals` (0-9) places, in its shortest form with
+ * at least one digit after the point: 2.0, 0.25. With decimals 0 an integer is written. NaN and infinity
+ * are the caller's mistake and are written as null.
+ */
+void buffer_add_real(struct buffer *buffer, double value, int decimals);
+
+/* The same with exactly `decimals` places (CSV columns of fixed form). */
+void buffer_add_real_fixed(struct buffer *buffer, double value, int decimals);
+
+static inline void cleanup_buffer(struct buffer *buffer)
+{
+	buffer_done(buffer);
+}
+#define CLEANUP_BUFFER __attribute__((cleanup(cleanup_buffer)))

@@ -1,0 +1,21 @@
+/* The clocks, as one replaceable pair, so that tests can step, stop and suspend time. */
+#pragma once
+
+#include <stdint.h>
+
+#define NSEC_PER_SEC INT64_C(1000000000)
+#define NSEC_PER_MSEC INT64_C(1000000)
+#define NSEC_PER_USEC INT64_C(1000)
+
+struct clocks {
+	int64_t (*monotonic_ns)(void *context); /* CLOCK_MONOTONIC: never steps, stops in suspend */
+	int64_t (*realtime_ns)(void *context);  /* CLOCK_REALTIME: may step */
+	void *context;
+};
+
+extern const struct clocks SYSTEM_CLOCKS;
+
+static inline double ns_to_secs(int64_t ns)
+{
+	return (double)ns / 1e9;
+}

@@ -1,0 +1,157 @@
+/* A streaming JSON writer; see json_write.h. */
+#include "base/json_write.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static void separate(struct json_writer *json)
+{
+	uint64_t level = UINT64_C(1) << (json->depth & 63);
+
+	if (json->after_key) {
+		json->after_key = false;
+		return;
+	}
+	if (json->has_members & level)
+		buffer_add_char(json->out, ',');
+	json->has_members |= level;
+}
+
+void json_open(struct json_writer *json, char bracket)
+{
+	separate(json);
+	buffer_add_char(json->out, bracket);
+	if (++json->depth >= JSON_DEPTH) {
+		json->out->error = -ENOBUFS;
+		json->depth = JSON_DEPTH - 1;
+	}
+	json->has_members &= ~(UINT64_C(1) << (json->depth & 63));
+}
+
+void json_close(struct json_writer *json, char bracket)
+{
+	if (json->depth > 0)
+		json->depth--;
+	buffer_add_char(json->out, bracket);
+}
+
+void json_key(struct json_writer *json, const char *key)
+{
+	separate(json);
+	json_escape(json->out, key, strlen(key));
+	buffer_add_char(json->out, ':');
+	json->after_key = true;
+}
+
+/* Length of the valid UTF-8 sequence at the front, or 0. Rejects overlong forms, surrogates, > U+10FFFF. */
+static size_t utf8_sequence(const unsigned char *at, size_t left)
+{
+	unsigned char first = at[0], low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first <= 0xdf)
+		length = 2;
+	else if (first >= 0xe0 && first <= 0xef)
+		length = 3;
+	else if (first >= 0xf0 && first <= 0xf4)
+		length = 4;
+	else
+		return 0;
+	if (first == 0xe0)
+		low = 0xa0;
+	else if (first == 0xed)
+		high = 0x9f;
+	else if (first == 0xf0)
+		low = 0x90;
+	else if (first == 0xf4)
+		high = 0x8f;
+	if (left < length || at[1] < low || at[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+static void escape_one(struct buffer *out, unsigned char c)
+{
+	static const char SHORT[] = "btn\0fr";
+
+	if (c == '"' || c == '\\') {
+		buffer_add_char(out, '\\');
+		buffer_add_char(out, (char)c);
+	} else if (c >= '\b' && c <= '\r' && SHORT[c - '\b']) {
+		buffer_add_char(out, '\\');
+		buffer_add_char(out, SHORT[c - '\b']);
+	} else {
+		buffer_printf(out, "\\u%04x", c);
+	}
+}
+
+void json_escape(struct buffer *out, const char *bytes, size_t length)
+{
+	const unsigned char *at = (const unsigned char *)bytes, *end = at + length, *plain = at;
+
+	buffer_add_char(out, '"');
+	while (at < end) {
+		size_t sequence = utf8_sequence(at, (size_t)(end - at));
+
+		if (sequence && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f) {
+			at += sequence;
+			continue;
+		}
+		buffer_add(out, plain, (size_t)(at - plain));
+		if (sequence)
+			escape_one(out, *at);
+		else
+			buffer_add_text(out, "\\ufffd");
+		plain = ++at;
+	}
+	buffer_add(out, plain, (size_t)(at - plain));
+	buffer_add_char(out, '"');
+}
+
+void json_text_bytes(struct json_writer *json, const char *bytes, size_t length)
+{
+	separate(json);
+	json_escape(json->out, bytes, length);
+}
+
+void json_text(struct json_writer *json, const char *text)
+{
+	if (text)
+		json_text_bytes(json, text, strlen(text));
+	else
+		json_null(json);
+}
+
+void json_count(struct json_writer *json, int64_t value)
+{
+	separate(json);
+	buffer_add_i64(json->out, value);
+}
+
+void json_real(struct json_writer *json, double value, int decimals)
+{
+	separate(json);
+	buffer_add_real(json->out, value, decimals);
+}
+
+void json_flag(struct json_writer *json, bool value)
+{
+	json_raw(json, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_null(struct json_writer *json)
+{
+	json_raw(json, "null", 4);
+}
+
+void json_raw(struct json_writer *json, const char *bytes, size_t length)
+{
+	separate(json);
+	buffer_add(json->out, bytes, length);
+}

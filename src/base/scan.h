@@ -1,0 +1,68 @@
+/*
+ * Bounded scanning of text: a cursor that cannot leave its bytes.
+ *
+ * Nothing here needs a NUL at the end, allocates, or reports errors other than by returning false, in
+ * which case the cursor and the results are untouched. Blanks are space and tab only.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct scan {
+	const char *at;
+	const char *end;
+};
+
+static inline struct scan scan_bytes(const char *bytes, size_t length)
+{
+	return (struct scan){bytes, bytes + length};
+}
+
+static inline size_t scan_left(const struct scan *scan)
+{
+	return (size_t)(scan->end - scan->at);
+}
+
+static inline void scan_blanks(struct scan *scan)
+{
+	while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
+		scan->at++;
+}
+
+/* The next line without its newline; false at the end of the text. A last line may lack the newline. */
+bool scan_line(struct scan *scan, struct scan *ret_line);
+
+/* The next run of characters that are not blank (nor newline), after blanks; false if there is none. */
+bool scan_word(struct scan *scan, struct scan *ret_word);
+
+/* Everything up to `stop`, which is stepped over; false if `stop` does not come. */
+bool scan_until(struct scan *scan, char stop, struct scan *ret_before);
+
+/* Decimal numbers after blanks. A number too large for the type is no number. */
+bool scan_u64(struct scan *scan, uint64_t *ret_value);
+bool scan_i64(struct scan *scan, int64_t *ret_value);
+
+/* Hexadecimal digits after blanks, without prefix. */
+bool scan_hex(struct scan *scan, uint64_t *ret_value);
+
+/* A decimal number with optional sign, fraction and exponent, after blanks; locale-free. */
+bool scan_real(struct scan *scan, double *ret_value);
+
+/* Steps over `text` if it comes next (blanks are not skipped). */
+bool scan_literal(struct scan *scan, const char *text);
+
+static inline bool scan_is(const struct scan *scan, const char *text)
+{
+	size_t length = strlen(text);
+
+	return scan_left(scan) == length && memcmp(scan->at, text, length) == 0;
+}
+
+/* Removes blanks, newlines and NULs from both ends. */
+struct scan scan_trim(struct scan scan);
+
+/* Copies into a NUL-terminated array, cutting what does not fit. */
+void scan_copy(const struct scan *scan, char *ret_text, size_t size);

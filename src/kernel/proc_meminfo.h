@@ -1,0 +1,26 @@
+/* /proc/meminfo: the machine's memory. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+/* KiB as the kernel says; -1 where this kernel has no such line. */
+struct proc_meminfo {
+	int64_t total_kib;
+	int64_t free_kib;
+	int64_t available_kib; /* since Linux 3.14 */
+	int64_t buffers_kib;
+	int64_t cached_kib;
+	int64_t active_kib;
+	int64_t inactive_kib;
+	int64_t swap_total_kib;
+	int64_t swap_free_kib;
+	int64_t shmem_kib;
+	int64_t slab_reclaimable_kib;
+};
+
+/* Returns 0, or -EBADMSG when not one line is known (ret_meminfo is then untouched). */
+int parse_proc_meminfo(const char *bytes, size_t length, struct proc_meminfo *ret_meminfo);
+int read_proc_meminfo(struct root *root, struct kept_file *file, struct proc_meminfo *ret_meminfo);

@@ -1,0 +1,208 @@
+/* Reading the kernel's files below one directory; see root.h. */
+#include "kernel/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+
+enum {
+	TEXT_CEILING = 16 << 20,
+	READ_STEP = 4096,
+	PATH_SIZE = 4096,
+};
+
+/* DIR/.root: what the machine that a tree was captured on had. */
+static void read_captured_constants(struct root *root)
+{
+	struct scan text, line, word;
+	uint64_t value;
+	ssize_t length = root_read(root, ".root");
+
+	if (length < 0)
+		return;
+	text = scan_bytes(root->text.data, (size_t)length);
+	while (scan_line(&text, &line)) {
+		if (!scan_word(&line, &word) || !scan_u64(&line, &value) || !value || value > INT32_MAX)
+			continue;
+		if (scan_is(&word, "clock_ticks"))
+			root->clock_ticks = (int64_t)value;
+		else if (scan_is(&word, "page_bytes"))
+			root->page_bytes = (int64_t)value;
+	}
+}
+
+int root_open(struct root *ret_root, const char *dir, const struct clocks *clocks)
+{
+	struct root root = {
+		.dir_fd = -1,
+		.proc_fd = -1,
+		.clock_ticks = sysconf(_SC_CLK_TCK),
+		.page_bytes = sysconf(_SC_PAGESIZE),
+		.clocks = clocks ? *clocks : SYSTEM_CLOCKS,
+		.text = BUFFER(TEXT_CEILING),
+	};
+
+	if (!dir || !*dir)
+		dir = "/";
+	root.live = strcmp(dir, "/") == 0;
+	root.dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root.dir_fd < 0)
+		return -errno;
+	root.proc_fd = openat(root.dir_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!root.live)
+		read_captured_constants(&root);
+	*ret_root = root;
+	return 0;
+}
+
+void root_close(struct root *root)
+{
+	if (root->dir_fd >= 0)
+		close(root->dir_fd);
+	if (root->proc_fd >= 0)
+		close(root->proc_fd);
+	root->dir_fd = root->proc_fd = -1;
+	buffer_done(&root->text);
+}
+
+ssize_t root_pread(struct root *root, int fd)
+{
+	struct buffer *text = &root->text;
+
+	buffer_clear(text);
+	for (;;) {
+		size_t room;
+		ssize_t got;
+
+		if (buffer_reserve(text, READ_STEP) < 0)
+			return buffer_error(text);
+		room = text->capacity - text->length - 1;
+		got = pread(fd, text->data + text->length, room, (off_t)text->length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int error = -errno;
+
+			buffer_clear(text);
+			return error;
+		}
+		text->length += (size_t)got;
+		text->data[text->length] = '\0';
+		/*
+		 * A short read is the end for the kernel's small files: most of them give all they have in
+		 * one call, and asking again doubles the cost. The large ones (seq_file) give whole records
+		 * up to the size asked, so that only a nearly empty rest proves nothing: ask again there.
+		 */
+		if (got == 0 || (text->length < READ_STEP / 2 && (size_t)got < room))
+			return (ssize_t)text->length;
+	}
+}
+
+ssize_t root_read_at(struct root *root, int dir_fd, const char *path)
+{
+	CLEANUP_CLOSE int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0) {
+		int error = -errno;
+
+		buffer_clear(&root->text);
+		return error;
+	}
+	return root_pread(root, fd);
+}
+
+ssize_t root_read(struct root *root, const char *path)
+{
+	return root_read_at(root, root->dir_fd, path);
+}
+
+ssize_t root_readf(struct root *root, const char *format, ...)
+{
+	char path[PATH_SIZE];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= sizeof path)
+		return -ENAMETOOLONG;
+	return root_read(root, path);
+}
+
+ssize_t root_reread(struct root *root, struct kept_file *file)
+{
+	ssize_t length;
+
+	if (file->fd < 0) {
+		file->fd = root_open_file(root, file->path, 0);
+		if (file->fd < 0)
+			return file->fd;
+	}
+	length = root_pread(root, file->fd);
+	if (length < 0)
+		kept_file_close(file);
+	return length;
+}
+
+void kept_file_close(struct kept_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+ssize_t root_link(const struct root *root, const char *path, char *ret_target, size_t size)
+{
+	ssize_t length;
+
+	if (!size)
+		return -EINVAL;
+	length = readlinkat(root->dir_fd, path, ret_target, size - 1);
+	if (length < 0)
+		return -errno;
+	ret_target[length] = '\0';
+	return length;
+}
+
+int root_open_file(const struct root *root, const char *path, int flags)
+{
+	int fd = openat(root->dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+bool root_exists(const struct root *root, const char *path)
+{
+	return faccessat(root->dir_fd, path, F_OK, 0) == 0;
+}
+
+int root_read_i64(struct root *root, const char *path, int64_t *ret_value)
+{
+	ssize_t length = root_read(root, path);
+	struct scan text;
+
+	if (length < 0)
+		return (int)length;
+	text = scan_bytes(root->text.data, (size_t)length);
+	return scan_i64(&text, ret_value) ? 0 : -EBADMSG;
+}
+
+int root_read_word(struct root *root, const char *path, char *ret_text, size_t size)
+{
+	ssize_t length = root_read(root, path);
+	struct scan text;
+
+	if (length < 0)
+		return (int)length;
+	text = scan_trim(scan_bytes(root->text.data, (size_t)length));
+	scan_copy(&text, ret_text, size);
+	return 0;
+}

@@ -1,0 +1,80 @@
+/*
+ * Where the kernel's files are read from, and all else that the host supplies.
+ *
+ * Everything below /proc, /sys and /etc is read relative to one directory descriptor, so that a captured
+ * tree (`--root DIR`) gives the same numbers on any machine. A tree that is not live also fixes the clock
+ * tick and the page size (optional file DIR/.root with "clock_ticks 100", "page_bytes 4096").
+ *
+ * Paths are relative: "proc/stat", not "/proc/stat". Symbolic links inside a captured tree must be
+ * relative too (root_link() reads them, it does not follow them).
+ *
+ * All functions return 0 or a length on success and a negative errno otherwise. Not thread-safe: one root
+ * belongs to one tracker.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+
+struct root {
+	int dir_fd;          /* of DIR; -1 when closed */
+	int proc_fd;         /* of DIR/proc; -1 if there is none */
+	bool live;           /* DIR is "/": processes can be asked by system call as well */
+	int64_t clock_ticks; /* per second, of /proc/PID/stat and /proc/stat */
+	int64_t page_bytes;
+	struct clocks clocks;
+	struct buffer text; /* what the last read brought; valid until the next read */
+};
+
+/* Opens DIR ("/" or NULL: the live system). clocks may be NULL for the system's. */
+int root_open(struct root *ret_root, const char *dir, const struct clocks *clocks);
+void root_close(struct root *root);
+
+/* Reads a whole file into root->text (at most 16 MiB) and returns its length. */
+ssize_t root_read(struct root *root, const char *path);
+ssize_t root_readf(struct root *root, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same relative to an open directory descriptor (a process's folder, a device's). */
+ssize_t root_read_at(struct root *root, int dir_fd, const char *path);
+
+/*
+ * A file that is read at every tick stays open and is read again from its start; it is opened at the first
+ * read and again after an error that means "this file has gone". Initialise with KEPT_FILE("proc/stat").
+ */
+struct kept_file {
+	const char *path; /* must outlive the kept file */
+	int fd;           /* -1: not open */
+};
+#define KEPT_FILE(relative_path) ((struct kept_file){(relative_path), -1})
+
+ssize_t root_reread(struct root *root, struct kept_file *file);
+void kept_file_close(struct kept_file *file);
+
+/* Reads a descriptor from its start into root->text; the descriptor stays open. */
+ssize_t root_pread(struct root *root, int fd);
+
+/* The target of a symbolic link, NUL-terminated, cut to fit. Returns its length. */
+ssize_t root_link(const struct root *root, const char *path, char *ret_target, size_t size);
+
+/* Opens a file or a directory (O_DIRECTORY in flags) read-only, close-on-exec. */
+int root_open_file(const struct root *root, const char *path, int flags);
+
+bool root_exists(const struct root *root, const char *path);
+
+/* One number or one trimmed word of a small file ("sys/class/net/eth0/mtu"). */
+int root_read_i64(struct root *root, const char *path, int64_t *ret_value);
+int root_read_word(struct root *root, const char *path, char *ret_text, size_t size);
+
+static inline int64_t root_monotonic_ns(const struct root *root)
+{
+	return root->clocks.monotonic_ns(root->clocks.context);
+}
+
+static inline int64_t root_realtime_ns(const struct root *root)
+{
+	return root->clocks.realtime_ns(root->clocks.context);
+}
