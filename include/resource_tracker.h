@@ -1,0 +1,234 @@
+/*
+ * resource_tracker.h: record what a process tree and its machine use. Linux; links libc only.
+ *
+ * Results: functions that can fail return 0 (or a count) on success and a negative errno on failure;
+ * results that come through ret_ arguments are untouched then. Nothing is printed, no signal handler is
+ * set, nothing global is kept.
+ *
+ * Ownership: an object that a call returns belongs to the caller, who frees it with the call named there;
+ * freeing NULL is allowed. Text that a call returns belongs to the object it was asked of and lives until
+ * the next sample is taken or the object is freed, whichever comes first; text of the catalogue (names,
+ * units, help) is constant.
+ *
+ * Threads: different trackers are independent. One tracker may be used by several threads: every call on
+ * it takes its lock. A program that samples in another thread copies texts before the next sample.
+ * fork: a child must not use a tracker of its parent except to close it (rt_close() then only frees).
+ *
+ * Units stand in names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent), _cores.
+ * Every value is read with an explicit "present"; an absent one has a reason.
+ */
+#ifndef RESOURCE_TRACKER_H
+#define RESOURCE_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RT_API __attribute__((visibility("default")))
+
+/* "0.1.0" */
+RT_API const char *rt_version(void);
+
+/* ---- settings -------------------------------------------------------------------------------------- */
+
+/*
+ * Settings by name, as text: the names are the long options of the command without the leading dashes
+ * ("interval", "job-name", "csv-layout", ...); underscores are taken as dashes. Numbers are decimal;
+ * booleans are 1/0, true/false, yes/no, on/off. rt_config_name() lists them.
+ */
+typedef struct rt_config rt_config;
+
+RT_API int rt_config_new(rt_config **ret_config);
+RT_API void rt_config_free(rt_config *config);
+
+/*
+ * -ENOENT: no such setting; -EINVAL: not a value it can have. Settings that may be given more than once
+ * (output, tag) add; the others replace. rt_config_message() is then one line that names what was wrong
+ * and what to do.
+ */
+RT_API int rt_config_set(rt_config *config, const char *name, const char *value);
+RT_API const char *rt_config_message(const rt_config *config);
+
+/* The names of all settings, by index from 0; NULL past the last one. */
+RT_API const char *rt_config_name(size_t index);
+
+/* ---- a tracker ------------------------------------------------------------------------------------- */
+
+typedef struct rt_tracker rt_tracker;
+
+/*
+ * Opens the outputs, reads the machine once (the baseline that the first sample's rates start from) and
+ * finds the process to track when the setting "pid" is given. The settings are copied. Errors:
+ * -EBUSY an output is locked by a live recording, -ESRCH no such process, -EINVAL settings that
+ * contradict each other, other negative errnos of open(2). rt_config_message() then is the line to show.
+ */
+RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
+
+/*
+ * Tracks a process tree from now on: what a wrapper does with the child it has just started.
+ * `started_by_caller`: the caller is its parent and the subreaper of its tree, so that the caller's own
+ * list of children is read as well and rt_add_exited() will tell what it reaped.
+
+ */
+RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
+
+/*
+ * A child of the caller that has become a zombie is about to be reaped (before), and has been reaped
+ * (after), with the numbers of wait4(2); `status` is the wait status. The sum of these is the truth that
+ * all samples of a wrapped run add up to.
+ */
+RT_API void rt_before_reap(rt_tracker *tracker, pid_t pid);
+RT_API void rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);
+
+/* A signal was passed on to the job; recorded in the last sample. */
+RT_API void rt_add_signal(rt_tracker *tracker, int signo, int64_t monotonic_ns);
+
+/* Why there will be no more samples; recorded in the last one. */
+enum rt_end_reason {
+	RT_END_EXIT = 1,        /* the job exited; `status` is a wait status */
+	RT_END_SIGNAL,          /* the job died of a signal; `status` is a wait status */
+	RT_END_EXEC_FAILED,     /* the job could not be started; `status` is the errno */
+	RT_END_TARGET_EXITED,   /* an attached process has gone */
+	RT_END_TRACKER_STOPPED, /* the tracker was asked to stop */
+	RT_END_DURATION,        /* the asked-for duration is over */
+};
+
+/* One sample now. 0, -ESHUTDOWN after the last one, -EBUSY while a background thread samples. */
+RT_API int rt_sample(rt_tracker *tracker);
+
+/* The last sample, with the end record; descendants still running are counted then. Once only. */
+RT_API int rt_finish(rt_tracker *tracker, enum rt_end_reason reason, int status);
+
+/*
+ * The sampling grid: the absolute CLOCK_MONOTONIC time at which the next sample is due; INT64_MAX if none
+ * is. rt_sample_due() takes a sample if its time has come (1) or returns 0; ticks that were missed are
+ * counted, never caught up.
+ */
+RT_API int64_t rt_next_sample_ns(rt_tracker *tracker);
+RT_API int rt_sample_due(rt_tracker *tracker);
+
+/* True when there is nothing left to do: the duration is over, the target has gone, all outputs are gone. */
+RT_API bool rt_over(rt_tracker *tracker, enum rt_end_reason *ret_reason);
+
+/* Frees everything; an unfinished recording is finished (RT_END_TRACKER_STOPPED) first. NULL is allowed. */
+RT_API void rt_close(rt_tracker *tracker);
+
+/* ---- sampling in the background -------------------------------------------------------------------- */
+
+enum rt_state {
+	RT_READY,   /* opened; nothing samples in the background */
+	RT_RUNNING, /* a thread samples at the interval */
+	RT_STOPPED, /* stopped or finished; cannot be started again */
+};
+
+/* One thread with all signals blocked. -EALREADY when running, -ESHUTDOWN when stopped, -EAGAIN: no thread. */
+RT_API int rt_start(rt_tracker *tracker);
+/* Takes the last sample and joins the thread. -ENOTCONN when never started, -EALREADY when stopped. */
+RT_API int rt_stop(rt_tracker *tracker);
+RT_API enum rt_state rt_get_state(rt_tracker *tracker);
+RT_API int64_t rt_sample_count(rt_tracker *tracker);
+/* Waits until there are n samples: 0, -ETIMEDOUT, -ESHUTDOWN if there never will be. timeout_secs < 0: no limit. */
+RT_API int rt_wait_for_samples(rt_tracker *tracker, int64_t n, double timeout_secs);
+
+/* ---- reading values -------------------------------------------------------------------------------- */
+
+/* The number of a metric in this build; 0 is none. Names are stable, numbers are not. */
+typedef uint32_t rt_metric;
+
+enum rt_type { RT_REAL = 1, RT_COUNT, RT_TEXT, RT_FLAG };
+
+struct rt_value {
+	enum rt_type type;
+	bool present;
+	int reason; /* when absent: for rt_reason() */
+	union {
+		double real;
+		int64_t count; /* also RT_FLAG: 0 or 1 */
+		const char *text;
+	};
+};
+
+/* "cpu.process_cores_used", "memory.used_mib", "disk.read_bytes_per_sec", "disk.mounts.used_pct"; 0: unknown. */
+RT_API rt_metric rt_metric_find(const char *name);
+
+struct rt_metric_info {
+	const char *name;   /* full, with dots */
+	const char *group;  /* of which rows: "cpu", "disk", "disk.mounts", ...; "" at the top */
+	const char *key;    /* the last part of the name */
+	const char *unit;   /* "s", "MiB", "bytes", "cores", "%", ... or "" */
+	const char *kind;   /* counter, gauge, delta, rate, identity */
+	const char *source; /* where the numbers of the group come from */
+	const char *help;
+	enum rt_type type;
+	int decimals; /* of RT_REAL */
+	bool many;    /* one value for each instance */
+};
+RT_API int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info);
+/* All metrics in the order of output: start with 0; returns 0 after the last. */
+RT_API rt_metric rt_metric_next(rt_metric metric);
+
+/*
+ * A value of the newest sample. `instance` counts from 0 in groups with several rows (cores, disks, mounts,
+ * interfaces, GPUs) and is 0 elsewhere. -ENOENT: no such metric or instance; -ENODATA: no sample yet.
+ */
+RT_API int rt_get(rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value);
+RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
+/* One line that says why a value is absent ("permission denied", "no process is tracked", ...). */
+RT_API const char *rt_reason(int reason);
+/* The newest sample as one JSON line without newline; malloc'd, the caller frees it. */
+RT_API int rt_sample_json(rt_tracker *tracker, char **ret_json);
+/* "name: reason" of every value that is absent in the newest sample, a line each; malloc'd, the caller frees it. */
+RT_API int rt_explain_absent(rt_tracker *tracker, char **ret_text);
+/* The oldest warning not yet taken (a full disk, dropped samples), copied; -ENOENT when there is none. */
+RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
+
+/* ---- one-shot readers ------------------------------------------------------------------------------ */
+
+/* Live descendants of a process, itself not counted; malloc'd, the caller frees *ret_pids. Returns their count. */
+RT_API ssize_t rt_process_descendants(pid_t pid, pid_t **ret_pids);
+/* Bytes; RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. -ESRCH, -EACCES. */
+RT_API int rt_process_rss(pid_t pid, int64_t *ret_bytes);
+RT_API int rt_process_pss(pid_t pid, int64_t *ret_bytes);
+/* Seconds of user and system time (/proc/PID/stat); with_waited adds those of waited-for children. */
+RT_API int rt_process_times(pid_t pid, bool with_waited, double *ret_user_secs, double *ret_system_secs);
+/* Bytes that went to and from storage (/proc/PID/io read_bytes, write_bytes). */
+RT_API int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_written_bytes);
+
+/* What get_process_stats() of the Python package answers; -1 or NaN where unknown. */
+struct rt_process {
+	double timestamp_secs;
+	pid_t pid;
+	int64_t child_count;
+	double utime_secs, stime_secs; /* with waited-for children */
+	int64_t rss_bytes, pss_bytes;
+	int64_t read_bytes, written_bytes;
+};
+/* `children`: the sums over the live tree; else the process alone. */
+RT_API int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process);
+
+struct rt_system {
+	double timestamp_secs;
+	int64_t process_count;
+	double utime_secs, stime_secs; /* user + nice; system; all cores, since boot */
+	int64_t memory_total_bytes, memory_free_bytes, memory_available_bytes, memory_used_bytes;
+	int64_t memory_buffers_bytes, memory_cached_bytes, memory_active_bytes, memory_inactive_bytes;
+	int64_t disk_read_bytes, disk_write_bytes; /* since boot; leaf physical devices */
+	int64_t disk_space_total_bytes, disk_space_used_bytes, disk_space_free_bytes;
+	int64_t network_received_bytes, network_sent_bytes; /* since boot; counted interfaces */
+};
+RT_API int rt_system_read(struct rt_system *ret_system);
+
+/* Whether a block device is a partition, answered from sysfs: 1, 0, or -ENOENT when there is no such device. */
+RT_API int rt_disk_is_partition(const char *device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
