@@ -1,0 +1,98 @@
+/* Tests of src/base/scan.c. */
+#include "unit.h"
+
+#include "base/scan.h"
+
+static struct scan text_scan(const char *text)
+{
+	return scan_bytes(text, strlen(text));
+}
+
+static void lines_end_with_the_text(void **state)
+{
+	struct scan text = text_scan("a\n\nlast"), line;
+
+	(void)state;
+	assert_true(scan_line(&text, &line) && scan_is(&line, "a"));
+	assert_true(scan_line(&text, &line) && scan_is(&line, ""));
+	assert_true(scan_line(&text, &line) && scan_is(&line, "last"));
+	assert_false(scan_line(&text, &line));
+}
+
+static void numbers_that_do_not_fit_are_no_numbers(void **state)
+{
+	struct scan text = text_scan("18446744073709551616");
+	uint64_t value = 7;
+	int64_t number = 7;
+
+	(void)state;
+	assert_false(scan_u64(&text, &value));
+	assert_int_equal(value, 7);
+	assert_int_equal(scan_left(&text), 20);
+	text = text_scan("\t18446744073709551615 x");
+	assert_true(scan_u64(&text, &value));
+	assert_true(value == UINT64_MAX);
+	text = text_scan("-9223372036854775808");
+	assert_true(scan_i64(&text, &number));
+	assert_true(number == INT64_MIN);
+	text = text_scan("9223372036854775808");
+	assert_false(scan_i64(&text, &number));
+	text = text_scan("- 1");
+	assert_false(scan_i64(&text, &number));
+}
+
+static void reals_are_locale_free(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} CASES[] = {{"0.25", 0.25}, {"-12", -12}, {"1e3", 1000}, {" 2.5e-1", 0.25}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		struct scan text = text_scan(CASES[i].text);
+		double value;
+
+		assert_true(scan_real(&text, &value));
+		assert_true(value == CASES[i].value);
+		assert_int_equal(scan_left(&text), 0);
+	}
+}
+
+static void a_cursor_never_leaves_its_bytes(void **state)
+{
+	static const char BYTES[] = {'1', '2', '3', '4'};
+	struct scan text = scan_bytes(BYTES, 3), word;
+	uint64_t value;
+
+	(void)state;
+	assert_true(scan_u64(&text, &value));
+	assert_int_equal(value, 123);
+	text = scan_bytes(BYTES, 0);
+	assert_false(scan_u64(&text, &value));
+	assert_false(scan_word(&text, &word));
+	assert_false(scan_until(&text, '1', &word));
+}
+
+static void copies_are_cut_to_fit(void **state)
+{
+	struct scan text = text_scan("abcdef");
+	char room[4];
+
+	(void)state;
+	scan_copy(&text, room, sizeof(room));
+	assert_string_equal(room, "abc");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_end_with_the_text),
+		cmocka_unit_test(numbers_that_do_not_fit_are_no_numbers),
+		cmocka_unit_test(reals_are_locale_free),
+		cmocka_unit_test(a_cursor_never_leaves_its_bytes),
+		cmocka_unit_test(copies_are_cut_to_fit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
