@@ -8,50 +8,30 @@
 #include "kernel/proc_meminfo.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "base/cleanup.h"
-#include "base/scan.h"
+#include "kernel/key_values.h"
 
-static const struct {
-	const char *key;
-	size_t offset;
-} FIELDS[] = {
-	{"MemTotal", offsetof(struct proc_meminfo, total_kib)},
-	{"MemFree", offsetof(struct proc_meminfo, free_kib)},
-	{"MemAvailable", offsetof(struct proc_meminfo, available_kib)},
-	{"Buffers", offsetof(struct proc_meminfo, buffers_kib)},
-	{"Cached", offsetof(struct proc_meminfo, cached_kib)},
-	{"Active", offsetof(struct proc_meminfo, active_kib)},
-	{"Inactive", offsetof(struct proc_meminfo, inactive_kib)},
-	{"SwapTotal", offsetof(struct proc_meminfo, swap_total_kib)},
-	{"SwapFree", offsetof(struct proc_meminfo, swap_free_kib)},
-	{"Shmem", offsetof(struct proc_meminfo, shmem_kib)},
-	{"SReclaimable", offsetof(struct proc_meminfo, slab_reclaimable_kib)},
+static const struct key_field FIELDS[] = {
+	KEY_FIELD("MemTotal", struct proc_meminfo, total_kib),
+	KEY_FIELD("MemFree", struct proc_meminfo, free_kib),
+	KEY_FIELD("MemAvailable", struct proc_meminfo, available_kib),
+	KEY_FIELD("Buffers", struct proc_meminfo, buffers_kib),
+	KEY_FIELD("Cached", struct proc_meminfo, cached_kib),
+	KEY_FIELD("Active", struct proc_meminfo, active_kib),
+	KEY_FIELD("Inactive", struct proc_meminfo, inactive_kib),
+	KEY_FIELD("SwapTotal", struct proc_meminfo, swap_total_kib),
+	KEY_FIELD("SwapFree", struct proc_meminfo, swap_free_kib),
+	KEY_FIELD("Shmem", struct proc_meminfo, shmem_kib),
+	KEY_FIELD("SReclaimable", struct proc_meminfo, slab_reclaimable_kib),
 };
 
 int parse_proc_meminfo(const char *bytes, size_t length, struct proc_meminfo *ret_meminfo)
 {
-	struct scan text = scan_bytes(bytes, length), line, key;
 	struct proc_meminfo meminfo;
-	int known = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++)
-		*(int64_t *)((char *)&meminfo + FIELDS[i].offset) = -1;
-	while (scan_line(&text, &line)) {
-		uint64_t value;
-
-		if (!scan_until(&line, ':', &key) || !scan_u64(&line, &value) || value > INT64_MAX)
-			continue;
-		for (size_t i = 0; i < ARRAY_SIZE(FIELDS); i++) {
-			if (!scan_is(&key, FIELDS[i].key))
-				continue;
-			*(int64_t *)((char *)&meminfo + FIELDS[i].offset) = (int64_t)value;
-			known++;
-			break;
-		}
-	}
-	if (!known)
+	clear_key_values(FIELDS, ARRAY_SIZE(FIELDS), &meminfo);
+	if (!scan_key_values(scan_bytes(bytes, length), ':', FIELDS, ARRAY_SIZE(FIELDS), &meminfo))
 		return -EBADMSG;
 	*ret_meminfo = meminfo;
 	return 0;

@@ -14,8 +14,9 @@
 
 enum {
 	TEXT_CEILING = 16 << 20,
-	READ_STEP = 4096,
+	SMALLEST_PAGE = 4096,
 	PATH_SIZE = 4096,
+	PID_PATH_SIZE = 128,
 };
 
 /* DIR/.root: what the machine that a tree was captured on had. */
@@ -72,7 +73,17 @@ void root_close(struct root *root)
 	buffer_done(&root->text);
 }
 
-ssize_t root_pread(struct root *root, int fd)
+/*
+ * seq_file gives whole records, as many as fit into one page (4 KiB or more) or one that is larger: a short
+ * answer is not the end of the file. But once less than half a page came, no record of at most half a page
+ * can have been left out.
+ */
+static bool is_whole(const struct buffer *text, size_t got, size_t room)
+{
+	return got < room && text->length < SMALLEST_PAGE / 2;
+}
+
+static ssize_t pread_text(struct root *root, int fd, bool to_end)
 {
 	struct buffer *text = &root->text;
 
@@ -81,7 +92,7 @@ ssize_t root_pread(struct root *root, int fd)
 		size_t room;
 		ssize_t got;
 
-		if (buffer_reserve(text, READ_STEP) < 0)
+		if (buffer_reserve(text, SMALLEST_PAGE) < 0)
 			return buffer_error(text);
 		room = text->capacity - text->length - 1;
 		got = pread(fd, text->data + text->length, room, (off_t)text->length);
@@ -95,14 +106,19 @@ ssize_t root_pread(struct root *root, int fd)
 		}
 		text->length += (size_t)got;
 		text->data[text->length] = '\0';
-		/*
-		 * A short read is the end for the kernel's small files: most of them give all they have in
-		 * one call, and asking again doubles the cost. The large ones (seq_file) give whole records
-		 * up to the size asked, so that only a nearly empty rest proves nothing: ask again there.
-		 */
-		if (got == 0 || (text->length < READ_STEP / 2 && (size_t)got < room))
+		if (!got || (!to_end && is_whole(text, (size_t)got, room)))
 			return (ssize_t)text->length;
 	}
+}
+
+ssize_t root_pread(struct root *root, int fd)
+{
+	return pread_text(root, fd, false);
+}
+
+ssize_t root_pread_to_end(struct root *root, int fd)
+{
+	return pread_text(root, fd, true);
 }
 
 ssize_t root_read_at(struct root *root, int dir_fd, const char *path)
@@ -115,7 +131,7 @@ ssize_t root_read_at(struct root *root, int dir_fd, const char *path)
 		buffer_clear(&root->text);
 		return error;
 	}
-	return root_pread(root, fd);
+	return root_pread_to_end(root, fd);
 }
 
 ssize_t root_read(struct root *root, const char *path)
@@ -135,6 +151,30 @@ ssize_t root_readf(struct root *root, const char *format, ...)
 	if (length < 0 || (size_t)length >= sizeof path)
 		return -ENAMETOOLONG;
 	return root_read(root, path);
+}
+
+int root_open_pid(const struct root *root, pid_t pid, const char *name, int flags)
+{
+	char path[PID_PATH_SIZE];
+	int length = snprintf(path, sizeof path, "%d/%s", (int)pid, name), fd;
+
+	if (length < 0 || (size_t)length >= sizeof path)
+		return -ENAMETOOLONG;
+	if (root->proc_fd < 0)
+		return -ENOENT;
+	fd = openat(root->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+	return fd < 0 ? -errno : fd;
+}
+
+ssize_t root_read_pid(struct root *root, pid_t pid, const char *name)
+{
+	CLEANUP_CLOSE int fd = root_open_pid(root, pid, name, 0);
+
+	if (fd < 0) {
+		buffer_clear(&root->text);
+		return fd;
+	}
+	return root_pread(root, fd);
 }
 
 ssize_t root_reread(struct root *root, struct kept_file *file)
@@ -182,6 +222,43 @@ int root_open_file(const struct root *root, const char *path, int flags)
 bool root_exists(const struct root *root, const char *path)
 {
 	return faccessat(root->dir_fd, path, F_OK, 0) == 0;
+}
+
+int root_dir_open_at(int dir_fd, const char *path, struct root_dir *ret_dir)
+{
+	CLEANUP_CLOSE int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+	DIR *stream;
+
+	if (fd < 0)
+		return -errno;
+	stream = fdopendir(fd);
+	if (!stream)
+		return -errno;
+	(void)take_fd(&fd);
+	ret_dir->stream = stream;
+	return 0;
+}
+
+int root_dir_open(const struct root *root, const char *path, struct root_dir *ret_dir)
+{
+	return root_dir_open_at(root->dir_fd, path, ret_dir);
+}
+
+const char *root_dir_next(struct root_dir *dir)
+{
+	const struct dirent *entry;
+
+	do
+		entry = readdir(dir->stream);
+	while (entry && entry->d_name[0] == '.');
+	return entry ? entry->d_name : NULL;
+}
+
+void root_dir_close(struct root_dir *dir)
+{
+	if (dir->stream)
+		closedir(dir->stream);
+	dir->stream = NULL;
 }
 
 int root_read_i64(struct root *root, const char *path, int64_t *ret_value)

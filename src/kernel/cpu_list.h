@@ -1,0 +1,20 @@
+/*
+ * Lists of CPU numbers as the kernel writes them ("0-3,8,10-15"): cpuset.cpus, Cpus_allowed_list,
+ * /sys/devices/system/cpu/online.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/scan.h"
+
+/* The next range of the list; false at its end and at anything that is no range. */
+bool scan_cpu_range(struct scan *list, uint32_t *ret_first, uint32_t *ret_last);
+
+/*
+ * How many CPUs the list names; an empty list names none, which for cpuset.cpus means "as the parent".
+ * Returns 0, or -EBADMSG for text that is no such list (ret_count is then untouched).
+ */
+int parse_cpu_list(const char *bytes, size_t length, int64_t *ret_count);

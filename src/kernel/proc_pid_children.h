@@ -1,0 +1,24 @@
+/*
+ * /proc/PID/task/TID/children: the children that one thread of a process has forked.
+ *
+ * Present since Linux 3.5 where CONFIG_PROC_CHILDREN is set. The list may miss living children while
+ * others come and go: who must not lose one, reads the known ones again by pid.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "kernel/pid_list.h"
+#include "kernel/root.h"
+
+/*
+ * Begins an iteration over text that stays the caller's:
+ *
+ *   struct scan children = parse_proc_pid_children(bytes, length);
+ *   while (scan_pid(&children, &pid))
+ */
+struct scan parse_proc_pid_children(const char *bytes, size_t length);
+
+/* ret_children points into root->text: valid until the next read. Returns 0 or a negative errno. */
+int read_proc_pid_children(struct root *root, pid_t pid, pid_t tid, struct scan *ret_children);

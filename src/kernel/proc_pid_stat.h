@@ -1,0 +1,35 @@
+/* /proc/PID/stat: identity, state, CPU ticks and page faults of one process. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kernel/root.h"
+
+/*
+ * Numbers are -1 where the line lacks them or has none there. "waited" fields belong to children that have
+ * ended and were waited for, and to theirs. Ticks are root->clock_ticks per second, pages root->page_bytes.
+ */
+struct proc_pid_stat {
+	pid_t pid;
+	pid_t parent_pid; /* 0: none that this PID namespace can see */
+	char comm[64];	  /* raw bytes, any but NUL: newlines, blanks and parentheses happen */
+	char state;	  /* R S D T t Z X I ...; Z also for a leader whose other threads still run */
+	int64_t minor_faults;
+	int64_t waited_minor_faults;
+	int64_t major_faults;
+	int64_t waited_major_faults;
+	int64_t utime_ticks;
+	int64_t stime_ticks;
+	int64_t waited_utime_ticks;
+	int64_t waited_stime_ticks;
+	int64_t thread_count;
+	int64_t start_ticks; /* since boot: with the pid the identity of a process */
+	int64_t virtual_bytes;
+	int64_t resident_pages;
+};
+
+/* Returns 0, or -EBADMSG without a pid, a name in parentheses and a state (ret_stat is then untouched). */
+int parse_proc_pid_stat(const char *bytes, size_t length, struct proc_pid_stat *ret_stat);
+int read_proc_pid_stat(struct root *root, pid_t pid, struct proc_pid_stat *ret_stat);

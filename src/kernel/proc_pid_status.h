@@ -1,0 +1,37 @@
+/* /proc/PID/status: what the cheaper files of a process do not say. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kernel/root.h"
+
+/* The kernel nests PID namespaces at most this deep. */
+enum { NAMESPACE_PIDS_MAX = 33 };
+
+/* -1 absent: memory lines are missing for zombies and kernel threads, others on old kernels. */
+struct proc_pid_status {
+	int64_t tgid;
+	int64_t parent_pid;
+	int64_t real_uid;
+	int64_t effective_uid;
+	/* The process's id in each PID namespace, from the reader's inwards (Linux 4.1). */
+	pid_t namespace_pids[NAMESPACE_PIDS_MAX];
+	int namespace_pid_count;
+	int64_t peak_rss_kib; /* VmHWM: since the last exec */
+	int64_t rss_kib;
+	int64_t rss_anon_kib; /* the split is known since Linux 4.5 */
+	int64_t rss_file_kib;
+	int64_t rss_shmem_kib;
+	int64_t swap_kib;
+	int64_t thread_count;
+	bool has_ignored_signals;
+	uint64_t ignored_signals;  /* bit n-1 is signal n */
+	int64_t allowed_cpu_count; /* Cpus_allowed_list: affinity within the cpuset */
+};
+
+/* Returns 0, or -EBADMSG when not one line is known (ret_status is then untouched). */
+int parse_proc_pid_status(const char *bytes, size_t length, struct proc_pid_status *ret_status);
+int read_proc_pid_status(struct root *root, pid_t pid, struct proc_pid_status *ret_status);
