@@ -55,6 +55,12 @@ RT_API void rt_config_free(rt_config *config);
 RT_API int rt_config_set(rt_config *config, const char *name, const char *value);
 RT_API const char *rt_config_message(const rt_config *config);
 
+/*
+ * What is being run, for the record: its name and the number of its arguments, and all of it if the
+ * setting "record-command" is on. Copied; NULL takes it back. -EINVAL: an empty list.
+ */
+RT_API int rt_config_set_command(rt_config *config, char *const argv[]);
+
 /* The names of all settings, by index from 0; NULL past the last one. */
 RT_API const char *rt_config_name(size_t index);
 

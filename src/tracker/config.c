@@ -1,0 +1,555 @@
+/* The settings of a tracker: one table from names to checked fields; see config.h and resource_tracker.h. */
+#include "tracker/config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/scan.h"
+#include "tracker/start_at.h"
+
+enum {
+	MESSAGE_BYTES = 1000,
+	QUOTED_BYTES = 60, /* of a wrong value in a message */
+};
+
+#define INTERVAL_MIN_SECS 0.001
+#define SECS_MAX 1e9 /* 31 years: far below the end of int64_t nanoseconds */
+
+struct setting {
+	const char *name;
+	int (*set)(struct rt_config *config, const struct setting *setting, const char *value);
+	size_t offset;		    /* of the field */
+	const char *const *choices; /* of set_choice: the enum's words in its order, NULL at the end */
+};
+
+/* ---- messages -------------------------------------------------------------------------------------- */
+
+int config_fail(struct rt_config *config, int error, const char *format, ...)
+{
+	CLEANUP_FREE char *text = NULL;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	buffer_clear(&config->message);
+	if (length < 0) {
+		text = NULL;
+		return error;
+	}
+	for (char *c = text; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+	if (length >= MESSAGE_BYTES)
+		length = MESSAGE_BYTES;
+	buffer_add(&config->message, text, (size_t)length);
+	return error;
+}
+
+static int wrong(struct rt_config *config, const struct setting *setting, const char *value, const char *why)
+{
+	size_t length = strlen(value);
+
+	return config_fail(config, -EINVAL, "%s: '%.*s%s' %s", setting->name, QUOTED_BYTES, value,
+			   length > QUOTED_BYTES ? "..." : "", why);
+}
+
+static int no_memory(struct rt_config *config)
+{
+	return config_fail(config, -ENOMEM, "out of memory");
+}
+
+const char *rt_config_message(const rt_config *config)
+{
+	return config->message.length ? config->message.data : "";
+}
+
+/* ---- kinds of settings ----------------------------------------------------------------------------- */
+
+static void *field(struct rt_config *config, const struct setting *setting)
+{
+	return (char *)config + setting->offset;
+}
+
+static bool one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++) {
+		if (strcasecmp(word, *words) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int set_flag(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	static const char *const YES[] = {"1", "true", "yes", "on", NULL};
+	static const char *const NO[] = {"0", "false", "no", "off", NULL};
+	bool yes = one_of(value, YES);
+
+	if (!yes && !one_of(value, NO))
+		return wrong(config, setting, value, "is neither yes nor no; give 1 or 0");
+	*(bool *)field(config, setting) = yes;
+	return 0;
+}
+
+static int set_text(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	char **text = field(config, setting);
+	char *copy = NULL;
+
+	if (*value && !(copy = strdup(value)))
+		return no_memory(config);
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+static int set_choice(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	CLEANUP_BUFFER struct buffer list = BUFFER(MESSAGE_BYTES);
+
+	for (unsigned i = 0; setting->choices[i]; i++) {
+		if (!*setting->choices[i])
+			continue;
+		if (strcmp(value, setting->choices[i]) == 0) {
+			*(unsigned *)field(config, setting) = i;
+			return 0;
+		}
+		buffer_add_text(&list, list.length ? ", " : "is unknown; give one of ");
+		buffer_add_text(&list, setting->choices[i]);
+	}
+	return wrong(config, setting, value, list.data ? list.data : "is unknown");
+}
+
+/* A number of seconds and nothing else; false for text, "nan" and "inf" alike. */
+static bool parse_secs(const char *value, double *ret_secs)
+{
+	struct scan text = scan_trim(scan_bytes(value, strlen(value)));
+
+	return scan_real(&text, ret_secs) && scan_left(&text) == 0 && isfinite(*ret_secs);
+}
+
+static int set_interval(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	double secs = 0;
+
+	if (!parse_secs(value, &secs))
+		return wrong(config, setting, value,
+			     "is not a number of seconds; give for example 1 or 0.25");
+	/* Half a nanosecond of tolerance: 0.001 is not exact in binary. */
+	if (secs < INTERVAL_MIN_SECS - 5e-10)
+		return wrong(config, setting, value, "is too short; the least is 0.001 seconds");
+	if (secs > SECS_MAX)
+		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
+	*(int64_t *)field(config, setting) = llround(secs * 1e9);
+	return 0;
+}
+
+static int set_duration(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	double secs = 0;
+
+	if (!parse_secs(value, &secs))
+		return wrong(config, setting, value, "is not a number of seconds; give for example 60");
+	if (secs < 1e-9)
+		return wrong(config, setting, value, "is not more than 0 seconds");
+	if (secs > SECS_MAX)
+		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
+	*(int64_t *)field(config, setting) = llround(secs * 1e9);
+	return 0;
+}
+
+static int set_start_at(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	int64_t now_ns = SYSTEM_CLOCKS.realtime_ns(SYSTEM_CLOCKS.context);
+
+	if (parse_start_at(value, now_ns, field(config, setting)) < 0)
+		return wrong(
+			config, setting, value,
+			"is not a time; give for example 2026-11-21T12:00:00, 12:30, +90 or @1795262400");
+	return 0;
+}
+
+static int set_pid(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	struct scan text = scan_trim(scan_bytes(value, strlen(value)));
+	uint64_t pid;
+
+	if (!scan_u64(&text, &pid) || scan_left(&text) || !pid || pid > INT32_MAX)
+		return wrong(config, setting, value, "is not a process id; give a positive number");
+	*(pid_t *)field(config, setting) = (pid_t)pid;
+	return 0;
+}
+
+static int set_root(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	return set_text(config, setting, strcmp(value, "/") == 0 ? "" : value);
+}
+
+/* ---- lists ----------------------------------------------------------------------------------------- */
+
+/* Makes room for one more element; NULL without memory, and then nothing has changed. */
+static void *grow(void *list_field, size_t count, size_t element_size)
+{
+	void **list = list_field;
+	void *grown = reallocarray(*list, count + 1, element_size);
+
+	if (grown)
+		*list = grown;
+	return grown;
+}
+
+/* The descriptor that a name stands for, or -1 if it is a file's. */
+static int named_descriptor(const char *name)
+{
+	struct scan text = scan_bytes(name, strlen(name));
+	uint64_t fd;
+
+	if (strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0)
+		return 1;
+	if (strcmp(name, "/dev/stderr") == 0)
+		return 2;
+	if (!scan_literal(&text, "/dev/fd/") || !scan_left(&text) || *text.at == ' ' || *text.at == '\t' ||
+	    !scan_u64(&text, &fd) || scan_left(&text) || fd > INT32_MAX)
+		return -1;
+	return (int)fd;
+}
+
+static int add_output(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	char *path;
+
+	if (!*value)
+		return wrong(config, setting, value, "names no file; give a file name, or - for stdout");
+	for (size_t i = 0; i < config->output_count; i++) {
+		if (strcmp(config->outputs[i].path, value) == 0)
+			return wrong(config, setting, value, "is given twice");
+	}
+	if (!grow(&config->outputs, config->output_count, sizeof(config->outputs[0])))
+		return no_memory(config);
+	path = strdup(value);
+	if (!path)
+		return no_memory(config);
+	config->outputs[config->output_count++] = (struct config_output){path, named_descriptor(value)};
+	return 0;
+}
+
+static int add_tag(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	const char *equals = strchr(value, '=');
+	struct config_tag tag;
+
+	if (!equals)
+		return wrong(config, setting, value, "has no '='; give KEY=VALUE");
+	if (equals == value)
+		return wrong(config, setting, value, "has no key before the '='; give KEY=VALUE");
+	if (!grow(&config->tags, config->tag_count, sizeof(config->tags[0])))
+		return no_memory(config);
+	tag = (struct config_tag){strndup(value, (size_t)(equals - value)), strdup(equals + 1)};
+	if (!tag.key || !tag.value) {
+		free(tag.key);
+		free(tag.value);
+		return no_memory(config);
+	}
+	for (size_t i = 0; i < config->tag_count; i++) {
+		if (strcmp(config->tags[i].key, tag.key) != 0)
+			continue;
+		free(config->tags[i].key);
+		free(config->tags[i].value);
+		config->tags[i] = tag;
+		return 0;
+	}
+	config->tags[config->tag_count++] = tag;
+	return 0;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+/* "cpu.*,memory.used_mib": commas, blanks and newlines separate. */
+static int set_metrics(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	char **list = NULL;
+	size_t count = 0;
+
+	for (const char *at = value + strspn(value, ", \t\n"); *at; at += strspn(at, ", \t\n")) {
+		size_t length = strcspn(at, ", \t\n");
+
+		if (!grow(&list, count, sizeof(*list)) || !(list[count] = strndup(at, length))) {
+			free_texts(list, count);
+			return no_memory(config);
+		}
+		count++;
+		at += length;
+	}
+	if (!count)
+		return wrong(config, setting, value,
+			     "names no metric; 'resource-tracker metrics' lists them, 'cpu.*' is a group");
+	free_texts(config->metrics, config->metric_count);
+	config->metrics = list;
+	config->metric_count = count;
+	return 0;
+}
+
+/* A copy of `count` texts with a NULL at its end, as argv has it. Returns 0 or -ENOMEM. */
+static int copy_texts(char *const *texts, size_t count, char ***ret_texts)
+{
+	char **copy = calloc(count + 1, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = strdup(texts[i]);
+		if (!copy[i]) {
+			free_texts(copy, i);
+			return -ENOMEM;
+		}
+	}
+	*ret_texts = copy;
+	return 0;
+}
+
+int rt_config_set_command(rt_config *config, char *const argv[])
+{
+	char **copy = NULL;
+	size_t argc = 0;
+
+	while (argv && argv[argc])
+		argc++;
+	if (argv && !argc)
+		return config_fail(config, -EINVAL, "the command is empty");
+	if (argv && copy_texts(argv, argc, &copy) < 0)
+		return no_memory(config);
+	free_texts(config->argv, config->argc);
+	config->argv = copy;
+	config->argc = argc;
+	return 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+static const char *const FORMATS[] = {"", "json", "csv", NULL};
+static const char *const CSV_LAYOUTS[] = {"combined",	 "system",     "process", "system-0.4",
+					  "process-0.4", "system-0.1", "pid-0.1", NULL};
+static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
+
+#define FIELD(name) offsetof(struct rt_config, name)
+
+static const struct setting SETTINGS[] = {
+	{"pid", set_pid, FIELD(pid), NULL},
+	{"no-children", set_flag, FIELD(no_children), NULL},
+	{"keep-running", set_flag, FIELD(keep_running), NULL},
+	{"interval", set_interval, FIELD(interval_ns), NULL},
+	{"align", set_flag, FIELD(align), NULL},
+	{"start-at", set_start_at, FIELD(start_at_ns), NULL},
+	{"duration", set_duration, FIELD(duration_ns), NULL},
+	{"no-system", set_flag, FIELD(no_system), NULL},
+	{"no-process", set_flag, FIELD(no_process), NULL},
+	{"metrics", set_metrics, FIELD(metrics), NULL},
+	{"pss", set_choice, FIELD(pss), PSS_WORDS},
+	{"static-once", set_flag, FIELD(static_once), NULL},
+	{"record-command", set_flag, FIELD(record_command), NULL},
+	{"root", set_root, FIELD(root_dir), NULL},
+	{"output", add_output, FIELD(outputs), NULL},
+	{"format", set_choice, FIELD(format), FORMATS},
+	{"csv-layout", set_choice, FIELD(csv_layout), CSV_LAYOUTS},
+	{"no-header", set_flag, FIELD(no_header), NULL},
+	{"append", set_flag, FIELD(append), NULL},
+	{"job-name", set_text, FIELD(job_name), NULL},
+	{"project-name", set_text, FIELD(project_name), NULL},
+	{"stage-name", set_text, FIELD(stage_name), NULL},
+	{"task-name", set_text, FIELD(task_name), NULL},
+	{"team", set_text, FIELD(team), NULL},
+	{"env", set_text, FIELD(env), NULL},
+	{"language", set_text, FIELD(language), NULL},
+	{"orchestrator", set_text, FIELD(orchestrator), NULL},
+	{"executor", set_text, FIELD(executor), NULL},
+	{"external-run-id", set_text, FIELD(external_run_id), NULL},
+	{"container-image", set_text, FIELD(container_image), NULL},
+	{"tag", add_tag, FIELD(tags), NULL},
+};
+
+const char *rt_config_name(size_t index)
+{
+	return index < ARRAY_SIZE(SETTINGS) ? SETTINGS[index].name : NULL;
+}
+
+static bool same_name(const char *name, const char *given)
+{
+	for (; *name && *given; name++, given++) {
+		if (*name != (*given == '_' ? '-' : *given))
+			return false;
+	}
+	return *name == *given;
+}
+
+int rt_config_set(rt_config *config, const char *name, const char *value)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
+		if (same_name(SETTINGS[i].name, name))
+			return SETTINGS[i].set(config, &SETTINGS[i], value);
+	}
+	return config_fail(config, -ENOENT, "there is no setting '%.*s'", QUOTED_BYTES, name);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+/*
+ * The launchers' names for "which of the processes that were started together". Slurm comes late, because
+ * an mpirun inside of a batch step sees that step's 0 in every process.
+ */
+static int64_t launcher_rank(void)
+{
+	static const char *const NAMES[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",	  "PMI_RANK",	 "MV2_COMM_WORLD_RANK",
+		"PALS_RANKID",		"FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+		"SLURM_PROCID",		"RANK",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+		const char *value = getenv(NAMES[i]);
+		struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+		int64_t rank;
+
+		if (scan_i64(&text, &rank) && !scan_left(&text) && rank >= 0)
+			return rank;
+	}
+	return -1;
+}
+
+int rt_config_new(rt_config **ret_config)
+{
+	struct rt_config *config = calloc(1, sizeof(*config));
+
+	if (!config)
+		return -ENOMEM;
+	config->interval_ns = NSEC_PER_SEC;
+	config->rank = launcher_rank();
+	config->message = BUFFER(MESSAGE_BYTES);
+	*ret_config = config;
+	return 0;
+}
+
+/* The fields that set_text and set_root own. */
+static char **text_field(struct rt_config *config, size_t setting)
+{
+	bool is_text = SETTINGS[setting].set == set_text || SETTINGS[setting].set == set_root;
+
+	return is_text ? field(config, &SETTINGS[setting]) : NULL;
+}
+
+void rt_config_free(rt_config *config)
+{
+	if (!config)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
+		char **text = text_field(config, i);
+
+		if (text)
+			free(*text);
+	}
+	for (size_t i = 0; i < config->output_count; i++)
+		free(config->outputs[i].path);
+	free(config->outputs);
+	for (size_t i = 0; i < config->tag_count; i++) {
+		free(config->tags[i].key);
+		free(config->tags[i].value);
+	}
+	free(config->tags);
+	free_texts(config->metrics, config->metric_count);
+	free_texts(config->argv, config->argc);
+	buffer_done(&config->message);
+	free(config);
+}
+
+static void cleanup_config(struct rt_config **config)
+{
+	rt_config_free(*config);
+}
+
+static int copy_tags(const struct rt_config *config, struct rt_config *copy)
+{
+	copy->tags = calloc(config->tag_count + 1, sizeof(*copy->tags));
+	if (!copy->tags)
+		return -ENOMEM;
+	for (; copy->tag_count < config->tag_count; copy->tag_count++) {
+		struct config_tag *tag = &copy->tags[copy->tag_count];
+
+		tag->key = strdup(config->tags[copy->tag_count].key);
+		tag->value = strdup(config->tags[copy->tag_count].value);
+		if (!tag->key || !tag->value) {
+			copy->tag_count++;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int copy_outputs(const struct rt_config *config, struct rt_config *copy)
+{
+	copy->outputs = calloc(config->output_count + 1, sizeof(*copy->outputs));
+	if (!copy->outputs)
+		return -ENOMEM;
+	for (; copy->output_count < config->output_count; copy->output_count++) {
+		struct config_output *output = &copy->outputs[copy->output_count];
+
+		*output = config->outputs[copy->output_count];
+		output->path = strdup(output->path);
+		if (!output->path)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
+{
+	__attribute__((cleanup(cleanup_config))) struct rt_config *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	/* Numbers as they are; whatever is owned starts empty, so that a copy can be freed half-made. */
+	*copy = *config;
+	copy->outputs = NULL;
+	copy->tags = NULL;
+	copy->metrics = NULL;
+	copy->argv = NULL;
+	copy->output_count = copy->tag_count = copy->metric_count = copy->argc = 0;
+	copy->message = BUFFER(MESSAGE_BYTES);
+	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
+		char **text = text_field(copy, i);
+
+		if (text)
+			*text = NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
+		char **text = text_field(copy, i);
+		const char *original = text ? *text_field((struct rt_config *)(uintptr_t)config, i) : NULL;
+
+		if (original && !(*text = strdup(original)))
+			return -ENOMEM;
+	}
+	if (copy_texts(config->metrics, config->metric_count, &copy->metrics) < 0)
+		return -ENOMEM;
+	copy->metric_count = config->metric_count;
+	if (config->argv && copy_texts(config->argv, config->argc, &copy->argv) < 0)
+		return -ENOMEM;
+	copy->argc = config->argc;
+	if (copy_tags(config, copy) < 0 || copy_outputs(config, copy) < 0)
+		return -ENOMEM;
+	*ret_copy = copy;
+	copy = NULL;
+	return 0;
+}

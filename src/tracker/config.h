@@ -1,0 +1,108 @@
+/*
+ * The settings of a tracker, as plain typed fields behind rt_config_set().
+ *
+ * Every value is checked when it is set, so whoever reads the fields may trust them. Texts and lists
+ * belong to the config; a text that was not set, or was set to nothing, is NULL.
+ *
+ * What only the command can do (where samples go by default, waiting for descendants, warnings, help) is
+ * not a setting: see src/cli/options.def.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "resource_tracker.h"
+
+enum config_format { FORMAT_BY_EXTENSION, FORMAT_JSON, FORMAT_CSV };
+
+enum config_csv_layout {
+	CSV_COMBINED,
+	CSV_SYSTEM,
+	CSV_PROCESS,
+	CSV_SYSTEM_0_4,
+	CSV_PROCESS_0_4,
+	CSV_SYSTEM_0_1,
+	CSV_PID_0_1,
+};
+
+enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
+
+/*
+ * "-" and "/dev/stdout" are descriptor 1, "/dev/stderr" is 2 and "/dev/fd/N" is N: the descriptor itself,
+ * never opened again, so that a redirected file keeps one offset and is never renamed.
+ */
+struct config_output {
+	char *path; /* as given, %h %p %t %r not yet expanded */
+	int fd;	    /* -1: open `path` */
+};
+
+struct config_tag {
+	char *key; /* never empty */
+	char *value;
+};
+
+struct rt_config {
+	/* what is tracked */
+	pid_t pid; /* 0: none */
+	bool no_children;
+	bool keep_running;
+
+	/* when */
+	int64_t interval_ns; /* >= 1 ms */
+	bool align;
+	int64_t start_at_ns; /* CLOCK_REALTIME; 0: at once */
+	int64_t duration_ns; /* 0: no end */
+
+	/* what is recorded */
+	bool no_system;
+	bool no_process;
+	char **metrics; /* names or globs; none: everything */
+	size_t metric_count;
+	enum config_pss pss;
+	bool static_once;
+	bool record_command;
+	char *root_dir; /* NULL: the live system */
+
+	/* where it goes */
+	struct config_output *outputs;
+	size_t output_count;
+	enum config_format format;
+	enum config_csv_layout csv_layout;
+	bool no_header;
+	bool append;
+
+	/* what the job is called */
+	char *job_name;
+	char *project_name;
+	char *stage_name;
+	char *task_name;
+	char *team;
+	char *env;
+	char *language;
+	char *orchestrator;
+	char *executor;
+	char *external_run_id;
+	char *container_image;
+	struct config_tag *tags; /* in the order given, no key twice */
+	size_t tag_count;
+
+	/* the job itself, from rt_config_set_command() */
+	char **argv; /* NULL-terminated; NULL: unknown */
+	size_t argc;
+
+	/* of several processes that were started together; from the launcher's environment; -1: none */
+	int64_t rank;
+
+	struct buffer message; /* rt_config_message() */
+};
+
+/* A copy of everything but the message. Returns 0 or -ENOMEM. */
+int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
+
+/* Replaces the message with one line and returns `error`. Control characters become '?'. */
+int config_fail(struct rt_config *config, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

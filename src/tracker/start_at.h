@@ -1,0 +1,15 @@
+/*
+ * A point in time, as people write it:
+ *
+ *   2026-11-21T12:00:00   a blank may stand for the T; without seconds, or with a fraction of them;
+ *                         followed by Z or +01:00, else local time
+ *   12:30   12:30:15      local time, its next occurrence
+ *   +90                   seconds from now
+ *   @1795262400.5         seconds since 1970
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Both times are CLOCK_REALTIME. Returns 0 or -EINVAL. */
+int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns);

@@ -1,0 +1,294 @@
+/* rt_config_set(): every setting, what it refuses and what it says then; copying. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "tracker/config.h"
+#include "unit.h"
+
+static int setup(void **state)
+{
+	return rt_config_new((rt_config **)state);
+}
+
+static int teardown(void **state)
+{
+	rt_config_free(*state);
+	return 0;
+}
+
+static void test_defaults(void **state)
+{
+	struct rt_config *config = *state;
+
+	assert_int_equal(config->interval_ns, NSEC_PER_SEC);
+	assert_int_equal(config->pid, 0);
+	assert_int_equal(config->format, FORMAT_BY_EXTENSION);
+	assert_int_equal(config->csv_layout, CSV_COMBINED);
+	assert_int_equal(config->pss, PSS_AUTO);
+	assert_null(config->root_dir);
+	assert_int_equal(config->output_count, 0);
+	assert_string_equal(rt_config_message(config), "");
+}
+
+static void test_interval(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} GOOD[] = {
+		{"1", NSEC_PER_SEC},	 {"0.001", NSEC_PER_MSEC},	     {" 0.25\n", 250 * NSEC_PER_MSEC},
+		{"1e-3", NSEC_PER_MSEC}, {"1e9", 1000000000 * NSEC_PER_SEC}, {"0.3", 300 * NSEC_PER_MSEC},
+	};
+	static const struct {
+		const char *text, *message;
+	} BAD[] = {
+		{"0", "interval: '0' is too short; the least is 0.001 seconds"},
+		{"-1", "interval: '-1' is too short; the least is 0.001 seconds"},
+		{"1e-9", "interval: '1e-9' is too short; the least is 0.001 seconds"},
+		{"0.0009", "interval: '0.0009' is too short; the least is 0.001 seconds"},
+		{"nan", "interval: 'nan' is not a number of seconds; give for example 1 or 0.25"},
+		{"inf", "interval: 'inf' is not a number of seconds; give for example 1 or 0.25"},
+		{"1s", "interval: '1s' is not a number of seconds; give for example 1 or 0.25"},
+		{"1,5", "interval: '1,5' is not a number of seconds; give for example 1 or 0.25"},
+		{"", "interval: '' is not a number of seconds; give for example 1 or 0.25"},
+		{"a\nb", "interval: 'a?b' is not a number of seconds; give for example 1 or 0.25"},
+		{"2e9", "interval: '2e9' is too long; the most is 1000000000 seconds"},
+	};
+	struct rt_config *config = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(GOOD); i++) {
+		assert_int_equal(rt_config_set(config, "interval", GOOD[i].text), 0);
+		assert_int_equal(config->interval_ns, GOOD[i].ns);
+	}
+	config->interval_ns = 7;
+	for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
+		assert_int_equal(rt_config_set(config, "interval", BAD[i].text), -EINVAL);
+		assert_string_equal(rt_config_message(config), BAD[i].message);
+		assert_int_equal(config->interval_ns, 7);
+	}
+}
+
+static void test_pid(void **state)
+{
+	static const char *const BAD[] = {"0", "-1", "1.5", "x", "", "99999999999", "12 13"};
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set(config, "pid", "4711"), 0);
+	assert_int_equal(config->pid, 4711);
+	for (size_t i = 0; i < ARRAY_SIZE(BAD); i++) {
+		assert_int_equal(rt_config_set(config, "pid", BAD[i]), -EINVAL);
+		assert_non_null(strstr(rt_config_message(config), "give a positive number"));
+	}
+	assert_int_equal(config->pid, 4711);
+}
+
+static void test_flags_and_names(void **state)
+{
+	static const char *const YES[] = {"1", "true", "yes", "on", "YES", "True"};
+	static const char *const NO[] = {"0", "false", "no", "off"};
+	struct rt_config *config = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(YES); i++) {
+		config->no_children = false;
+		assert_int_equal(rt_config_set(config, "no_children", YES[i]), 0);
+		assert_true(config->no_children);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(NO); i++) {
+		config->no_children = true;
+		assert_int_equal(rt_config_set(config, "no-children", NO[i]), 0);
+		assert_false(config->no_children);
+	}
+	assert_int_equal(rt_config_set(config, "append", "maybe"), -EINVAL);
+	assert_string_equal(rt_config_message(config), "append: 'maybe' is neither yes nor no; give 1 or 0");
+	assert_int_equal(rt_config_set(config, "appen", "1"), -ENOENT);
+	assert_int_equal(rt_config_set(config, "append-", "1"), -ENOENT);
+	assert_string_equal(rt_config_message(config), "there is no setting 'append-'");
+	for (size_t i = 0; rt_config_name(i); i++)
+		assert_int_not_equal(rt_config_set(config, rt_config_name(i), "1"), -ENOENT);
+}
+
+static void test_choices(void **state)
+{
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set(config, "format", "csv"), 0);
+	assert_int_equal(config->format, FORMAT_CSV);
+	assert_int_equal(rt_config_set(config, "format", "json"), 0);
+	assert_int_equal(config->format, FORMAT_JSON);
+	assert_int_equal(rt_config_set(config, "format", "xml"), -EINVAL);
+	assert_string_equal(rt_config_message(config), "format: 'xml' is unknown; give one of json, csv");
+	assert_int_equal(rt_config_set(config, "format", ""), -EINVAL);
+	assert_int_equal(rt_config_set(config, "csv-layout", "pid-0.1"), 0);
+	assert_int_equal(config->csv_layout, CSV_PID_0_1);
+	assert_int_equal(rt_config_set(config, "csv-layout", "process-0.4"), 0);
+	assert_int_equal(config->csv_layout, CSV_PROCESS_0_4);
+	assert_int_equal(rt_config_set(config, "pss", "off"), 0);
+	assert_int_equal(config->pss, PSS_OFF);
+}
+
+static void test_outputs(void **state)
+{
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set(config, "output", "run.jsonl"), 0);
+	assert_int_equal(rt_config_set(config, "output", "-"), 0);
+	assert_int_equal(rt_config_set(config, "output", "/dev/stderr"), 0);
+	assert_int_equal(rt_config_set(config, "output", "/dev/fd/7"), 0);
+	assert_int_equal(rt_config_set(config, "output", "/dev/fd/7x"), 0);
+	assert_int_equal(config->output_count, 5);
+	assert_string_equal(config->outputs[0].path, "run.jsonl");
+	assert_int_equal(config->outputs[0].fd, -1);
+	assert_int_equal(config->outputs[1].fd, 1);
+	assert_int_equal(config->outputs[2].fd, 2);
+	assert_int_equal(config->outputs[3].fd, 7);
+	assert_int_equal(config->outputs[4].fd, -1);
+	assert_int_equal(rt_config_set(config, "output", "-"), -EINVAL);
+	assert_string_equal(rt_config_message(config), "output: '-' is given twice");
+	assert_int_equal(rt_config_set(config, "output", ""), -EINVAL);
+	assert_int_equal(config->output_count, 5);
+}
+
+static void test_tags(void **state)
+{
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set(config, "tag", "a=1"), 0);
+	assert_int_equal(rt_config_set(config, "tag", "b=x=y"), 0);
+	assert_int_equal(rt_config_set(config, "tag", "a="), 0);
+	assert_int_equal(config->tag_count, 2);
+	assert_string_equal(config->tags[0].key, "a");
+	assert_string_equal(config->tags[0].value, "");
+	assert_string_equal(config->tags[1].value, "x=y");
+	assert_int_equal(rt_config_set(config, "tag", "novalue"), -EINVAL);
+	assert_string_equal(rt_config_message(config), "tag: 'novalue' has no '='; give KEY=VALUE");
+	assert_int_equal(rt_config_set(config, "tag", "=v"), -EINVAL);
+	assert_int_equal(config->tag_count, 2);
+}
+
+static void test_metrics(void **state)
+{
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set(config, "metrics", "cpu.*, memory.used_mib,,\ndisk"), 0);
+	assert_int_equal(config->metric_count, 3);
+	assert_string_equal(config->metrics[0], "cpu.*");
+	assert_string_equal(config->metrics[1], "memory.used_mib");
+	assert_string_equal(config->metrics[2], "disk");
+	assert_int_equal(rt_config_set(config, "metrics", "gpu"), 0);
+	assert_int_equal(config->metric_count, 1);
+	assert_int_equal(rt_config_set(config, "metrics", " ,"), -EINVAL);
+	assert_int_equal(config->metric_count, 1);
+}
+
+static void test_command(void **state)
+{
+	char prog[] = "prog", arg[] = "a b", empty[] = "";
+	char *const argv[] = {prog, arg, empty, NULL}, *const none[] = {NULL};
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set_command(config, argv), 0);
+	assert_int_equal(config->argc, 3);
+	assert_string_equal(config->argv[1], "a b");
+	assert_null(config->argv[3]);
+	assert_int_equal(rt_config_set_command(config, none), -EINVAL);
+	assert_int_equal(config->argc, 3);
+	assert_int_equal(rt_config_set_command(config, NULL), 0);
+	assert_int_equal(config->argc, 0);
+	assert_null(config->argv);
+}
+
+static void test_messages_stay_short(void **state)
+{
+	struct rt_config *config = *state;
+	char value[5000];
+
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	assert_int_equal(rt_config_set(config, "interval", value), -EINVAL);
+	assert_true(strlen(rt_config_message(config)) < 200);
+	assert_non_null(strstr(rt_config_message(config), "xxx...'"));
+}
+
+static void test_copy(void **state)
+{
+	char prog[] = "prog", arg[] = "arg";
+	char *const argv[] = {prog, arg, NULL};
+	struct rt_config *config = *state, *copy;
+
+	rt_config_set(config, "job-name", "first");
+	rt_config_set(config, "root", "/tmp/r");
+	rt_config_set(config, "tag", "k=v");
+	rt_config_set(config, "output", "x");
+	rt_config_set(config, "metrics", "cpu.*");
+	rt_config_set(config, "duration", "2.5");
+	rt_config_set_command(config, argv);
+	rt_config_set(config, "pss", "bad");
+	assert_int_equal(config_copy(config, &copy), 0);
+	rt_config_set(config, "job-name", "second");
+	rt_config_set(config, "tag", "k=w");
+	assert_string_equal(copy->job_name, "first");
+	assert_string_equal(copy->root_dir, "/tmp/r");
+	assert_string_equal(copy->tags[0].value, "v");
+	assert_string_equal(copy->outputs[0].path, "x");
+	assert_string_equal(copy->metrics[0], "cpu.*");
+	assert_string_equal(copy->argv[1], "arg");
+	assert_null(copy->argv[2]);
+	assert_int_equal(copy->duration_ns, 2500 * NSEC_PER_MSEC);
+	assert_null(copy->team);
+	assert_string_equal(rt_config_message(copy), "");
+	rt_config_free(copy);
+	rt_config_free(NULL);
+}
+
+static void test_empty_text_is_none(void **state)
+{
+	struct rt_config *config = *state;
+
+	rt_config_set(config, "team", "red");
+	assert_int_equal(rt_config_set(config, "team", ""), 0);
+	assert_null(config->team);
+	rt_config_set(config, "root", "/");
+	assert_null(config->root_dir);
+}
+
+static void test_rank(void **state)
+{
+	struct rt_config *config;
+
+	(void)state;
+	setenv("SLURM_PROCID", "0", 1);
+	setenv("PMI_RANK", "5", 1);
+	rt_config_new(&config);
+	assert_int_equal(config->rank, 5);
+	rt_config_free(config);
+	setenv("PMI_RANK", "x", 1);
+	rt_config_new(&config);
+	assert_int_equal(config->rank, 0);
+	rt_config_free(config);
+	unsetenv("PMI_RANK");
+	unsetenv("SLURM_PROCID");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest TESTS[] = {
+		cmocka_unit_test_setup_teardown(test_defaults, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interval, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pid, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flags_and_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_outputs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_metrics, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_command, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_messages_stay_short, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_empty_text_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rank, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(TESTS, NULL, NULL);
+}
