@@ -80,7 +80,6 @@ RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
  * Tracks a process tree from now on: what a wrapper does with the child it has just started.
  * `started_by_caller`: the caller is its parent and the subreaper of its tree, so that the caller's own
  * list of children is read as well and rt_add_exited() will tell what it reaped.
-
  */
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
 

@@ -1,0 +1,34 @@
+/* Reasons of absent values, in words; see absent.h. */
+#include "metric/absent.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const char *const TEXTS[] = {
+	[ABSENT_NOT_COLLECTED - ABSENT_NOT_COLLECTED] = "not measured here",
+	[ABSENT_FIRST_SAMPLE - ABSENT_NOT_COLLECTED] = "needs an earlier sample",
+	[ABSENT_COUNTER_RESET - ABSENT_NOT_COLLECTED] = "the counter went backwards",
+	[ABSENT_NOT_TRACKED - ABSENT_NOT_COLLECTED] = "no process is tracked",
+	[ABSENT_NOT_WANTED - ABSENT_NOT_COLLECTED] = "switched off by an option",
+	[ABSENT_NO_LIMIT - ABSENT_NOT_COLLECTED] = "there is no limit",
+	[ABSENT_NO_SUCH_COUNTER - ABSENT_NOT_COLLECTED] = "this kernel or device does not count it",
+	[ABSENT_ZOMBIE - ABSENT_NOT_COLLECTED] = "the process has ended and its memory is gone",
+	[ABSENT_PSS_TOO_COSTLY - ABSENT_NOT_COLLECTED] = "reading it now would stall the job (see --pss)",
+	[ABSENT_PSS_OFF - ABSENT_NOT_COLLECTED] = "switched off by --pss off",
+	[ABSENT_NOT_YET - ABSENT_NOT_COLLECTED] = "the helper process has not answered yet",
+	[ABSENT_STALE - ABSENT_NOT_COLLECTED] = "the helper process's last answer is too old",
+	[ABSENT_NO_CGROUP - ABSENT_NOT_COLLECTED] = "the cgroup's files could not be found",
+	[ABSENT_NOT_A_VALUE - ABSENT_NOT_COLLECTED] = "the kernel gives no usable value",
+	[ABSENT_NO_ATTRIBUTION - ABSENT_NOT_COLLECTED] = "it cannot be told which part belongs to the job",
+};
+
+const char *absent_reason_text(int reason)
+{
+	if (reason < 0)
+		reason = -reason;
+	if (reason >= ABSENT_NOT_COLLECTED && reason < ABSENT_END)
+		return TEXTS[reason - ABSENT_NOT_COLLECTED];
+	/* strerror() is asked for known numbers only, of which it returns constant text. */
+	return reason > 0 && reason < ABSENT_NOT_COLLECTED ? strerror(reason) : "unknown";
+}

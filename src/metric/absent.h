@@ -1,0 +1,76 @@
+/*
+ * Absent is a value that carries its reason, so that assigning a field is what makes it present.
+ *
+ * A real is absent as a NaN with the reason in its low bits, a count as one of the lowest integers, a text
+ * as a pointer into the first page, which no text can live in. Reasons are errno values or the ones below.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum absent_reason {
+	/* 1 to 999: errno */
+	ABSENT_NOT_COLLECTED = 1000, /* no collector set it */
+	ABSENT_FIRST_SAMPLE,	     /* needs an earlier sample */
+	ABSENT_COUNTER_RESET,	     /* the counter went backwards */
+	ABSENT_NOT_TRACKED,	     /* no process is tracked */
+	ABSENT_NOT_WANTED,	     /* switched off by --metrics, --no-system, --no-process */
+	ABSENT_NO_LIMIT,	     /* there is no limit */
+	ABSENT_NO_SUCH_COUNTER,	     /* this kernel or device has no such counter */
+	ABSENT_ZOMBIE,		     /* the process has ended, its memory is gone */
+	ABSENT_PSS_TOO_COSTLY,	     /* reading it would stall the job */
+	ABSENT_PSS_OFF,		     /* --pss off */
+	ABSENT_NOT_YET,		     /* a helper has not answered yet */
+	ABSENT_STALE,		     /* a helper's last answer is too old */
+	ABSENT_NO_CGROUP,	     /* the cgroup could not be found */
+	ABSENT_NOT_A_VALUE,	     /* the kernel says -1, "unknown", ... */
+	ABSENT_NO_ATTRIBUTION,	     /* cannot be assigned to the job */
+	ABSENT_END
+};
+
+static inline double no_real(int reason)
+{
+	uint64_t bits = UINT64_C(0x7ff8000000000000) | (uint64_t)(uint32_t)(reason < 0 ? -reason : reason);
+	double value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+static inline int64_t no_count(int reason)
+{
+	return INT64_MIN + (reason < 0 ? -reason : reason);
+}
+
+static inline const char *no_text(int reason)
+{
+	return (const char *)(uintptr_t)(reason < 0 ? -reason : reason);
+}
+
+/* 0 when present, else the reason. */
+static inline int real_absent(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	if ((bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000))
+		return 0;
+	/* An infinity or a NaN that arithmetic made is no measurement either. */
+	bits &= UINT64_C(0xffff);
+	return bits && bits < ABSENT_END ? (int)bits : ABSENT_NOT_A_VALUE;
+}
+
+static inline int count_absent(int64_t value)
+{
+	return value < INT64_MIN + ABSENT_END ? (int)(value - INT64_MIN) : 0;
+}
+
+static inline int text_absent(const char *value)
+{
+	return (uintptr_t)value < ABSENT_END ? (int)(uintptr_t)value : 0;
+}
+
+/* One line for people; never NULL. */
+const char *absent_reason_text(int reason);

@@ -1,0 +1,102 @@
+/*
+ * The catalogue expanded: a typed struct for each row kind (struct disk_row, ...), and descriptions of all
+ * kinds and metrics for generic code. Every field is 8 bytes wide; fields follow the row header directly.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric/absent.h"
+
+enum row_kind {
+#define ROW_BEGIN(kind, parent, shape, key, source, help) ROW_##kind,
+#include "metric/catalogue.def"
+	ROW_KINDS
+};
+
+enum row_shape { OBJECT, INLINE, OPTIONAL, ARRAY, LIST, MAP };
+
+struct row {
+	struct row *next;   /* of the same kind, in the order of adding */
+	struct row *parent; /* NULL for the sample */
+	enum row_kind kind;
+};
+
+#define ROW_BEGIN(kind, parent, shape, key, source, help)                                                      \
+	struct kind##_row {                                                                                    \
+		struct row row;
+#define REAL(kind, name, unit, decimals, nature, help) double name;
+#define COUNT(kind, name, unit, nature, help) int64_t name;
+#define TEXT(kind, name, help) const char *name;
+#define FLAG(kind, name, help) int64_t name;
+#define RAW_REAL(kind, name, help) double name;
+#define RAW_COUNT(kind, name, help) int64_t name;
+#define DELTA_REAL(kind, name, unit, decimals, from, help) double name;
+#define DELTA_COUNT(kind, name, unit, from, help) int64_t name;
+#define RATE(kind, name, unit, decimals, from, help) double name;
+#define EXACT_RATE(kind, name, unit, decimals, from, help) double name;
+#define SUM_DELTA(kind, name, unit, of_kind, from, help) int64_t name;
+#define ROW_END(kind)                                                                                          \
+	}                                                                                                      \
+	;
+#include "metric/catalogue.def"
+
+enum metric_type { TYPE_REAL = 1, TYPE_COUNT, TYPE_TEXT, TYPE_FLAG };
+enum metric_nature { COUNTER, GAUGE, IDENTITY, RAW, DELTA, RATE_WINDOWED, RATE_EXACT, SUM_OF_DELTAS };
+
+struct metric {
+	const char *name;
+	const char *unit;
+	const char *help;
+	enum metric_type type;
+	enum metric_nature nature;
+	int decimals;
+	enum row_kind from_kind; /* of derived metrics: where `from_offset` is */
+	size_t from_offset;
+};
+
+struct row_description {
+	const char *name; /* of the kind */
+	const char *key;
+	const char *source;
+	const char *help;
+	enum row_kind parent;
+	enum row_shape shape;
+	const struct metric *metrics;
+	size_t metric_count;
+	size_t size;           /* of the typed struct */
+	size_t key_offset;     /* of the text that tells rows apart from tick to tick; 0: their order does */
+};
+
+extern const struct row_description ROW_DESCRIPTIONS[ROW_KINDS];
+
+static inline size_t metric_offset(size_t index)
+{
+	return sizeof(struct row) + index * 8;
+}
+
+static inline double *row_real(const struct row *row, size_t offset)
+{
+	return (double *)((char *)(uintptr_t)row + offset);
+}
+
+static inline int64_t *row_count(const struct row *row, size_t offset)
+{
+	return (int64_t *)((char *)(uintptr_t)row + offset);
+}
+
+static inline const char **row_text(const struct row *row, size_t offset)
+{
+	return (const char **)((char *)(uintptr_t)row + offset);
+}
+
+/* The reason why a field is absent, or 0. */
+int field_absent(const struct row *row, enum metric_type type, size_t offset);
+void field_set_absent(struct row *row, enum metric_type type, size_t offset, int reason);
+
+/* "disk.mounts.used_pct": the keys down to the row, then the metric. Returns the length, like snprintf. */
+int metric_full_name(enum row_kind kind, size_t index, char *ret_name, size_t size);
+/* "disk.mounts", "cpu", "" at the top. INLINE kinds have the path of their parent. */
+int row_path(enum row_kind kind, char *ret_path, size_t size);

@@ -1,0 +1,164 @@
+/* Deltas, rates and sums; see derive.h. */
+#include "metric/derive.h"
+
+#include <math.h>
+
+static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
+double round_to(double value, int decimals)
+{
+	return floor(value * SCALES[decimals] + 0.5) / SCALES[decimals];
+}
+
+static double delta_real(const struct metric *metric, const struct row *now, const struct row *before)
+{
+	double new_total = *row_real(now, metric->from_offset), old_total, change;
+
+	if (real_absent(new_total))
+		return new_total;
+	if (!before)
+		return no_real(ABSENT_FIRST_SAMPLE);
+	old_total = *row_real(before, metric->from_offset);
+	if (real_absent(old_total))
+		return no_real(ABSENT_FIRST_SAMPLE);
+	/* Subtracting the scaled integers keeps the difference exact. */
+	change = floor(new_total * SCALES[metric->decimals] + 0.5) - floor(old_total * SCALES[metric->decimals] + 0.5);
+	return change < 0 ? no_real(ABSENT_COUNTER_RESET) : change / SCALES[metric->decimals];
+}
+
+static int64_t delta_count(const struct metric *metric, const struct row *now, const struct row *before)
+{
+	int64_t new_total = *row_count(now, metric->from_offset), old_total;
+
+	if (count_absent(new_total))
+		return new_total;
+	if (!before)
+		return no_count(ABSENT_FIRST_SAMPLE);
+	old_total = *row_count(before, metric->from_offset);
+	if (count_absent(old_total))
+		return no_count(ABSENT_FIRST_SAMPLE);
+	return new_total < old_total ? no_count(ABSENT_COUNTER_RESET) : new_total - old_total;
+}
+
+/* A counter of either type as a real. */
+static double total_of(const struct row *row, const struct metric *metric, enum metric_type type)
+{
+	int64_t count;
+
+	if (type == TYPE_REAL)
+		return *row_real(row, metric->from_offset);
+	count = *row_count(row, metric->from_offset);
+	return count_absent(count) ? no_real(count_absent(count)) : (double)count;
+}
+
+static double rate(const struct metric *metric, const struct row *now, const struct row *before, double elapsed_secs)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
+	size_t index = (metric->from_offset - sizeof(struct row)) / 8;
+	enum metric_type type = description->metrics[index].type;
+	double new_total = total_of(now, metric, type), old_total;
+
+	if (real_absent(new_total))
+		return new_total;
+	if (!before || elapsed_secs <= 0)
+		return no_real(ABSENT_FIRST_SAMPLE);
+	old_total = total_of(before, metric, type);
+	if (real_absent(old_total))
+		return no_real(ABSENT_FIRST_SAMPLE);
+	/* Idle time is read a moment after the clock: a busy total may seem to step back by microseconds. */
+	if (new_total < old_total && old_total - new_total > 0.02 * elapsed_secs)
+		return no_real(ABSENT_COUNTER_RESET);
+	return new_total < old_total ? 0 : (new_total - old_total) / elapsed_secs;
+}
+
+static int64_t counted(const struct row *row)
+{
+	switch (row->kind) {
+	case ROW_disk:
+		return ((const struct disk_row *)(const void *)row)->counted;
+	case ROW_network:
+		return ((const struct network_row *)(const void *)row)->counted;
+	default:
+		return 1;
+	}
+}
+
+static int64_t sum_of_deltas(const struct metric *metric, const struct frame *frame, const struct frame *previous)
+{
+	int64_t sum = 0;
+	size_t position = 0;
+
+	if (!previous)
+		return no_count(ABSENT_FIRST_SAMPLE);
+	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next, position++) {
+		int64_t change;
+
+		if (counted(row) != 1)
+			continue;
+		change = delta_count(metric, row, frame_match(previous, row, position));
+		/* A device that has just come, or whose counter was reset, adds from its next sample on. */
+		if (!count_absent(change))
+			sum += change;
+	}
+	return sum;
+}
+
+struct history {
+	const struct frame *previous;
+	const struct frame *window;
+	double previous_secs; /* age of the frame */
+	double window_secs;
+};
+
+static void derive_row(struct row *row, size_t position, const struct frame *frame, const struct history *history)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+	const struct row *before = history->previous ? frame_match(history->previous, row, position) : NULL;
+	const struct row *old = history->window == history->previous ? before
+				: history->window		     ? frame_match(history->window, row, position)
+								     : NULL;
+
+	for (size_t i = 0; i < description->metric_count; i++) {
+		const struct metric *metric = &description->metrics[i];
+		size_t offset = metric_offset(i);
+
+		switch (metric->nature) {
+		case DELTA:
+			if (metric->type == TYPE_REAL)
+				*row_real(row, offset) = delta_real(metric, row, before);
+			else
+				*row_count(row, offset) = delta_count(metric, row, before);
+			break;
+		case RATE_EXACT:
+			*row_real(row, offset) = rate(metric, row, before, history->previous_secs);
+			break;
+		case RATE_WINDOWED:
+			*row_real(row, offset) = rate(metric, row, old, history->window_secs);
+			break;
+		case SUM_OF_DELTAS:
+			*row_count(row, offset) = sum_of_deltas(metric, frame, history->previous);
+			break;
+		case COUNTER:
+		case GAUGE:
+		case IDENTITY:
+		case RAW:
+			break;
+		}
+	}
+}
+
+void derive(struct frame *frame, const struct frame *previous, const struct frame *window)
+{
+	struct history history = {.previous = previous, .window = window};
+
+	if (previous)
+		history.previous_secs = (double)(frame->monotonic_ns - previous->monotonic_ns) / 1e9;
+	if (window)
+		history.window_secs = (double)(frame->monotonic_ns - window->monotonic_ns) / 1e9;
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		size_t position = 0;
+
+		for (struct row *row = frame->first[kind]; row; row = row->next)
+			derive_row(row, position++, frame, &history);
+	}
+}

@@ -1,0 +1,168 @@
+/* All rows of one tick, in an arena; see frame.h. */
+#include "metric/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 16 << 10, LARGEST_ROW_BYTES = 1024 };
+
+#define ROW_BEGIN(kind, parent, shape, key, source, help)                                                      \
+	_Static_assert(sizeof(struct kind##_row) <= LARGEST_ROW_BYTES, "raise LARGEST_ROW_BYTES");
+#include "metric/catalogue.def"
+
+struct frame_chunk {
+	struct frame_chunk *next;
+	size_t size;
+	_Alignas(16) char bytes[];
+};
+
+void frame_done(struct frame *frame)
+{
+	struct frame_chunk *chunk = frame->chunks;
+
+	while (chunk) {
+		struct frame_chunk *next = chunk->next;
+
+		free(chunk);
+		chunk = next;
+	}
+	*frame = (struct frame){0};
+}
+
+static struct frame_chunk *new_chunk(size_t size)
+{
+	struct frame_chunk *chunk;
+
+	if (size < CHUNK_BYTES)
+		size = CHUNK_BYTES;
+	chunk = malloc(sizeof *chunk + size);
+	if (chunk)
+		*chunk = (struct frame_chunk){.size = size};
+	return chunk;
+}
+
+static void *take(struct frame *frame, size_t size)
+{
+	struct frame_chunk **link = &frame->chunks;
+	void *taken;
+
+	size = (size + 15) & ~(size_t)15;
+	if (frame->chunk && frame->used + size > frame->chunk->size) {
+		/* Chunks kept from earlier ticks are used again; one that is too small is skipped this time. */
+		do {
+			link = &frame->chunk->next;
+			frame->chunk = frame->chunk->next;
+		} while (frame->chunk && size > frame->chunk->size);
+		frame->used = 0;
+	}
+	if (!frame->chunk) {
+		while (*link)
+			link = &(*link)->next;
+		*link = frame->chunk = new_chunk(size);
+		frame->used = 0;
+		if (!frame->chunk) {
+			frame->error = -ENOMEM;
+			return NULL;
+		}
+	}
+	taken = frame->chunk->bytes + frame->used;
+	frame->used += size;
+	return taken;
+}
+
+static void set_all_absent(struct row *row, enum row_kind kind)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
+
+	*row = (struct row){.kind = kind};
+	for (size_t i = 0; i < description->metric_count; i++)
+		field_set_absent(row, description->metrics[i].type, metric_offset(i), ABSENT_NOT_COLLECTED);
+}
+
+void frame_begin(struct frame *frame, int64_t monotonic_ns, int64_t realtime_ns)
+{
+	*frame = (struct frame){
+		.monotonic_ns = monotonic_ns,
+		.realtime_ns = realtime_ns,
+		.chunks = frame->chunks,
+		.chunk = frame->chunks,
+	};
+	frame->sample = (struct sample_row *)(void *)frame_add(frame, ROW_sample, NULL);
+}
+
+/* Where collectors write when there is no memory for a row; nothing reads it. */
+static struct row *spare_row(enum row_kind kind)
+{
+	static _Thread_local union {
+		struct row row;
+		char bytes[LARGEST_ROW_BYTES];
+	} spare;
+
+	set_all_absent(&spare.row, kind);
+	return &spare.row;
+}
+
+struct row *frame_add(struct frame *frame, enum row_kind kind, struct row *parent)
+{
+	struct row *row = take(frame, ROW_DESCRIPTIONS[kind].size);
+
+	if (!row)
+		return spare_row(kind);
+	set_all_absent(row, kind);
+	row->parent = parent ? parent : frame->sample ? &frame->sample->row : NULL;
+	if (frame->last[kind])
+		frame->last[kind]->next = row;
+	else
+		frame->first[kind] = row;
+	frame->last[kind] = row;
+	return row;
+}
+
+struct row *frame_single(struct frame *frame, enum row_kind kind)
+{
+	return frame->first[kind] ? frame->first[kind] : frame_add(frame, kind, NULL);
+}
+
+const char *frame_text(struct frame *frame, const char *bytes, size_t length)
+{
+	char *copy = take(frame, length + 1);
+
+	if (!copy)
+		return no_text(ENOMEM);
+	memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+/* Nested arrays repeat their keys below other parents, so that parents must match too. */
+static bool same_identity(const struct row *a, const struct row *b)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[a->kind];
+	const char *key_a, *key_b;
+
+	if (!description->key_offset)
+		return true;
+	key_a = *row_text(a, description->key_offset);
+	key_b = *row_text(b, description->key_offset);
+	if (text_absent(key_a) || text_absent(key_b) || strcmp(key_a, key_b) != 0)
+		return false;
+	return description->parent == ROW_sample || same_identity(a->parent, b->parent);
+}
+
+const struct row *frame_match(const struct frame *other, const struct row *row, size_t position)
+{
+	const struct row *candidate = other->first[row->kind], *guess = candidate;
+
+	/* Devices rarely come and go: the row at the same position is nearly always the one. */
+	for (size_t i = 0; i < position && guess; i++)
+		guess = guess->next;
+	if (!ROW_DESCRIPTIONS[row->kind].key_offset)
+		return guess;
+	if (guess && same_identity(row, guess))
+		return guess;
+	for (; candidate; candidate = candidate->next)
+		if (same_identity(row, candidate))
+			return candidate;
+	return NULL;
+}
