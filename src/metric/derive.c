@@ -51,7 +51,12 @@ static double total_of(const struct row *row, const struct metric *metric, enum 
 	return count_absent(count) ? no_real(count_absent(count)) : (double)count;
 }
 
-static double rate(const struct metric *metric, const struct row *now, const struct row *before, double elapsed_secs)
+struct span {
+	const struct row *before; /* NULL: there is none */
+	double secs;
+};
+
+static double rate(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
 	size_t index = (metric->from_offset - sizeof(struct row)) / 8;
@@ -60,15 +65,15 @@ static double rate(const struct metric *metric, const struct row *now, const str
 
 	if (real_absent(new_total))
 		return new_total;
-	if (!before || elapsed_secs <= 0)
+	if (!since->before || since->secs <= 0)
 		return no_real(ABSENT_FIRST_SAMPLE);
-	old_total = total_of(before, metric, type);
+	old_total = total_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
 	/* Idle time is read a moment after the clock: a busy total may seem to step back by microseconds. */
-	if (new_total < old_total && old_total - new_total > 0.02 * elapsed_secs)
+	if (new_total < old_total && old_total - new_total > 0.02 * since->secs)
 		return no_real(ABSENT_COUNTER_RESET);
-	return new_total < old_total ? 0 : (new_total - old_total) / elapsed_secs;
+	return new_total < old_total ? 0 : (new_total - old_total) / since->secs;
 }
 
 static int64_t counted(const struct row *row)
@@ -83,40 +88,49 @@ static int64_t counted(const struct row *row)
 	}
 }
 
+/* Walks the rows of a kind in an earlier frame beside those of this one. */
+struct companion {
+	const struct frame *frame; /* NULL: there is no earlier frame */
+	const struct row *guess;
+};
+
+static struct companion companion_of(const struct frame *earlier, enum row_kind kind)
+{
+	return (struct companion){earlier, earlier ? earlier->first[kind] : NULL};
+}
+
+static const struct row *companion_next(struct companion *companion, const struct row *row)
+{
+	const struct row *match;
+
+	if (!companion->frame)
+		return NULL;
+	match = frame_match(companion->frame, row, companion->guess);
+	companion->guess = match ? match->next : companion->guess;
+	return match;
+}
+
 static int64_t sum_of_deltas(const struct metric *metric, const struct frame *frame, const struct frame *previous)
 {
+	struct companion earlier = companion_of(previous, metric->from_kind);
 	int64_t sum = 0;
-	size_t position = 0;
 
 	if (!previous)
 		return no_count(ABSENT_FIRST_SAMPLE);
-	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next, position++) {
-		int64_t change;
+	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
+		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
 
-		if (counted(row) != 1)
-			continue;
-		change = delta_count(metric, row, frame_match(previous, row, position));
 		/* A device that has just come, or whose counter was reset, adds from its next sample on. */
-		if (!count_absent(change))
+		if (counted(row) == 1 && !count_absent(change))
 			sum += change;
 	}
 	return sum;
 }
 
-struct history {
-	const struct frame *previous;
-	const struct frame *window;
-	double previous_secs; /* age of the frame */
-	double window_secs;
-};
-
-static void derive_row(struct row *row, size_t position, const struct frame *frame, const struct history *history)
+static void derive_row(struct row *row, const struct frame *frame, const struct frame *previous,
+		       const struct span *last, const struct span *window)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
-	const struct row *before = history->previous ? frame_match(history->previous, row, position) : NULL;
-	const struct row *old = history->window == history->previous ? before
-				: history->window		     ? frame_match(history->window, row, position)
-								     : NULL;
 
 	for (size_t i = 0; i < description->metric_count; i++) {
 		const struct metric *metric = &description->metrics[i];
@@ -125,18 +139,18 @@ static void derive_row(struct row *row, size_t position, const struct frame *fra
 		switch (metric->nature) {
 		case DELTA:
 			if (metric->type == TYPE_REAL)
-				*row_real(row, offset) = delta_real(metric, row, before);
+				*row_real(row, offset) = delta_real(metric, row, last->before);
 			else
-				*row_count(row, offset) = delta_count(metric, row, before);
+				*row_count(row, offset) = delta_count(metric, row, last->before);
 			break;
 		case RATE_EXACT:
-			*row_real(row, offset) = rate(metric, row, before, history->previous_secs);
+			*row_real(row, offset) = rate(metric, row, last);
 			break;
 		case RATE_WINDOWED:
-			*row_real(row, offset) = rate(metric, row, old, history->window_secs);
+			*row_real(row, offset) = rate(metric, row, window);
 			break;
 		case SUM_OF_DELTAS:
-			*row_count(row, offset) = sum_of_deltas(metric, frame, history->previous);
+			*row_count(row, offset) = sum_of_deltas(metric, frame, previous);
 			break;
 		case COUNTER:
 		case GAUGE:
@@ -147,18 +161,23 @@ static void derive_row(struct row *row, size_t position, const struct frame *fra
 	}
 }
 
+static double seconds_between(const struct frame *earlier, const struct frame *frame)
+{
+	return earlier ? (double)(frame->monotonic_ns - earlier->monotonic_ns) / 1e9 : 0;
+}
+
 void derive(struct frame *frame, const struct frame *previous, const struct frame *window)
 {
-	struct history history = {.previous = previous, .window = window};
+	struct span last_span = {.secs = seconds_between(previous, frame)};
+	struct span window_span = {.secs = seconds_between(window, frame)};
 
-	if (previous)
-		history.previous_secs = (double)(frame->monotonic_ns - previous->monotonic_ns) / 1e9;
-	if (window)
-		history.window_secs = (double)(frame->monotonic_ns - window->monotonic_ns) / 1e9;
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
-		size_t position = 0;
+		struct companion last = companion_of(previous, kind), older = companion_of(window, kind);
 
-		for (struct row *row = frame->first[kind]; row; row = row->next)
-			derive_row(row, position++, frame, &history);
+		for (struct row *row = frame->first[kind]; row; row = row->next) {
+			last_span.before = companion_next(&last, row);
+			window_span.before = companion_next(&older, row);
+			derive_row(row, frame, previous, &last_span, &window_span);
+		}
 	}
 }

@@ -150,19 +150,14 @@ static bool same_identity(const struct row *a, const struct row *b)
 	return description->parent == ROW_sample || same_identity(a->parent, b->parent);
 }
 
-const struct row *frame_match(const struct frame *other, const struct row *row, size_t position)
+const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess)
 {
-	const struct row *candidate = other->first[row->kind], *guess = candidate;
-
-	/* Devices rarely come and go: the row at the same position is nearly always the one. */
-	for (size_t i = 0; i < position && guess; i++)
-		guess = guess->next;
 	if (!ROW_DESCRIPTIONS[row->kind].key_offset)
 		return guess;
 	if (guess && same_identity(row, guess))
 		return guess;
-	for (; candidate; candidate = candidate->next)
-		if (same_identity(row, candidate))
-			return candidate;
+	for (guess = other->first[row->kind]; guess; guess = guess->next)
+		if (same_identity(row, guess))
+			return guess;
 	return NULL;
 }

@@ -46,5 +46,8 @@ struct row *frame_single(struct frame *frame, enum row_kind kind);
 /* A copy of text that lives as long as the frame. */
 const char *frame_text(struct frame *frame, const char *bytes, size_t length);
 
-/* The row that has the same key (or, without keys, the same position) in another frame; NULL if none. */
-const struct row *frame_match(const struct frame *other, const struct row *row, size_t position);
+/*
+ * The row of another frame that is the same thing: the same key below the same parent, or, for kinds without
+ * keys, `guess`. The guess is the row at the same position, which it nearly always is. NULL if there is none.
+ */
+const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess);
