@@ -120,36 +120,97 @@ static bool scan_exponent(struct scan *scan, int64_t *ret_exponent)
 	return true;
 }
 
+static const double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,	 1e3,  1e4,  1e5,  1e6,	 1e7,  1e8,  1e9,  1e10, 1e11,
+				       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/*
+ * mantissa / 10^digits (1 to 19), rounded once: a quotient of 63 bits or more, its last bit set when a
+ * remainder is left, is rounded by the conversion to double.
+ */
+static double divided_exactly(uint64_t mantissa, int digits)
+{
+	__extension__ typedef unsigned __int128 wide;
+	int shift = __builtin_clzll(mantissa), exponent = -64 - shift;
+	wide numerator = (wide)(mantissa << shift) << 64, divisor = (wide)POWERS_OF_TEN[digits];
+	wide quotient = numerator / divisor;
+	bool rest = numerator % divisor != 0;
+
+	if (quotient >> 64) {
+		int excess = 64 - __builtin_clzll((uint64_t)(quotient >> 64));
+
+		rest |= (quotient & (((wide)1 << excess) - 1)) != 0;
+		quotient >>= excess;
+		exponent += excess;
+	}
+	return ldexp((double)((uint64_t)quotient | rest), exponent);
+}
+
+static double scaled(uint64_t mantissa, int64_t exponent)
+{
+	bool exact = mantissa <= UINT64_C(1) << 53;
+
+	if (!mantissa || !exponent)
+		return (double)mantissa;
+	/* A double and a power of ten that are both exact make one rounding. */
+	if (exact && exponent < 0 && exponent >= -22)
+		return (double)mantissa / POWERS_OF_TEN[-exponent];
+	if (exact && exponent > 0 && exponent <= 22)
+		return (double)mantissa * POWERS_OF_TEN[exponent];
+	if (exponent < 0 && exponent >= -19)
+		return divided_exactly(mantissa, (int)-exponent);
+	return exponent < 0 ? (double)mantissa / pow(10, (double)-exponent)
+			    : (double)mantissa * pow(10, (double)exponent);
+}
+
+/* Digits with at most one point; those past the nineteenth that matters only scale. */
+static bool scan_digits(struct scan *scan, uint64_t *ret_mantissa, int64_t *ret_exponent)
+{
+	uint64_t mantissa = 0;
+	int64_t exponent = 0;
+	bool point = false, any = false;
+
+	for (; scan->at < scan->end; scan->at++) {
+		unsigned digit = (unsigned)(*scan->at - '0');
+
+		if (digit > 9) {
+			if (*scan->at != '.' || point)
+				break;
+			point = true;
+			continue;
+		}
+		any = true;
+		if (mantissa <= (UINT64_MAX - 9) / 10) {
+			mantissa = mantissa * 10 + digit;
+			exponent -= point;
+		} else {
+			exponent += !point;
+		}
+	}
+	*ret_mantissa = mantissa;
+	*ret_exponent = exponent;
+	return any;
+}
+
 bool scan_real(struct scan *scan, double *ret_value)
 {
 	struct scan probe = *scan;
-	double mantissa = 0;
-	int64_t exponent = 0, written;
-	bool negative, point = false;
-	int digits = 0;
+	int64_t exponent, written;
+	uint64_t mantissa;
+	bool negative;
+	double value;
 
 	scan_blanks(&probe);
 	negative = scan_literal(&probe, "-");
 	if (!negative)
 		(void)scan_literal(&probe, "+");
-	for (; probe.at < probe.end; probe.at++) {
-		if (*probe.at == '.' && !point) {
-			point = true;
-		} else if (*probe.at >= '0' && *probe.at <= '9') {
-			mantissa = mantissa * 10 + (*probe.at - '0');
-			exponent -= point;
-			digits++;
-		} else {
-			break;
-		}
-	}
-	if (!digits)
+	if (!scan_digits(&probe, &mantissa, &exponent))
 		return false;
 	if (scan_exponent(&probe, &written))
 		exponent += written;
-	/* Dividing by an exact power of ten rounds once; multiplying by 0.1 would round twice. */
-	mantissa = exponent < 0 ? mantissa / pow(10, (double)-exponent) : mantissa * pow(10, (double)exponent);
-	*ret_value = negative ? -mantissa : mantissa;
+	value = scaled(mantissa, exponent);
+	if (!isfinite(value))
+		return false;
+	*ret_value = negative ? -value : value;
 	*scan = probe;
 	return true;
 }

@@ -48,7 +48,10 @@ bool scan_i64(struct scan *scan, int64_t *ret_value);
 /* Hexadecimal digits after blanks, without prefix. */
 bool scan_hex(struct scan *scan, uint64_t *ret_value);
 
-/* A decimal number with optional sign, fraction and exponent, after blanks; locale-free. */
+/*
+ * A decimal number with optional sign, fraction and exponent, after blanks; locale-free. Up to 19 digits with
+ * up to 19 decimals are rounded correctly, so that what Python or printf("%.17g") wrote comes back the same.
+ */
 bool scan_real(struct scan *scan, double *ret_value);
 
 /* Steps over `text` if it comes next (blanks are not skipped). */
