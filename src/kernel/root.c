@@ -177,7 +177,7 @@ ssize_t root_read_pid(struct root *root, pid_t pid, const char *name)
 	return root_pread(root, fd);
 }
 
-ssize_t root_reread(struct root *root, struct kept_file *file)
+static ssize_t reread(struct root *root, struct kept_file *file, bool to_end)
 {
 	ssize_t length;
 
@@ -186,10 +186,20 @@ ssize_t root_reread(struct root *root, struct kept_file *file)
 		if (file->fd < 0)
 			return file->fd;
 	}
-	length = root_pread(root, file->fd);
+	length = pread_text(root, file->fd, to_end);
 	if (length < 0)
 		kept_file_close(file);
 	return length;
+}
+
+ssize_t root_reread(struct root *root, struct kept_file *file)
+{
+	return reread(root, file, false);
+}
+
+ssize_t root_reread_to_end(struct root *root, struct kept_file *file)
+{
+	return reread(root, file, true);
 }
 
 void kept_file_close(struct kept_file *file)
@@ -212,6 +222,21 @@ ssize_t root_link(const struct root *root, const char *path, char *ret_target, s
 	return length;
 }
 
+ssize_t root_link_name_at(int dir_fd, const char *path, char *ret_name, size_t size)
+{
+	char target[PATH_SIZE];
+	ssize_t length = readlinkat(dir_fd, path, target, sizeof target);
+	struct scan name, before;
+
+	if (length < 0)
+		return -errno;
+	name = scan_bytes(target, (size_t)length);
+	while (scan_until(&name, '/', &before))
+		continue;
+	scan_copy(&name, ret_name, size);
+	return (ssize_t)strlen(ret_name);
+}
+
 int root_open_file(const struct root *root, const char *path, int flags)
 {
 	int fd = openat(root->dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
@@ -219,9 +244,14 @@ int root_open_file(const struct root *root, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+bool root_exists_at(int dir_fd, const char *path)
+{
+	return faccessat(dir_fd, path, F_OK, 0) == 0;
+}
+
 bool root_exists(const struct root *root, const char *path)
 {
-	return faccessat(root->dir_fd, path, F_OK, 0) == 0;
+	return root_exists_at(root->dir_fd, path);
 }
 
 int root_dir_open_at(int dir_fd, const char *path, struct root_dir *ret_dir)
@@ -261,9 +291,9 @@ void root_dir_close(struct root_dir *dir)
 	dir->stream = NULL;
 }
 
-int root_read_i64(struct root *root, const char *path, int64_t *ret_value)
+int root_read_i64_at(struct root *root, int dir_fd, const char *path, int64_t *ret_value)
 {
-	ssize_t length = root_read(root, path);
+	ssize_t length = root_read_at(root, dir_fd, path);
 	struct scan text;
 
 	if (length < 0)
@@ -272,9 +302,14 @@ int root_read_i64(struct root *root, const char *path, int64_t *ret_value)
 	return scan_i64(&text, ret_value) ? 0 : -EBADMSG;
 }
 
-int root_read_word(struct root *root, const char *path, char *ret_text, size_t size)
+int root_read_i64(struct root *root, const char *path, int64_t *ret_value)
 {
-	ssize_t length = root_read(root, path);
+	return root_read_i64_at(root, root->dir_fd, path, ret_value);
+}
+
+int root_read_word_at(struct root *root, int dir_fd, const char *path, char *ret_text, size_t size)
+{
+	ssize_t length = root_read_at(root, dir_fd, path);
 	struct scan text;
 
 	if (length < 0)
@@ -282,4 +317,9 @@ int root_read_word(struct root *root, const char *path, char *ret_text, size_t s
 	text = scan_trim(scan_bytes(root->text.data, (size_t)length));
 	scan_copy(&text, ret_text, size);
 	return 0;
+}
+
+int root_read_word(struct root *root, const char *path, char *ret_text, size_t size)
+{
+	return root_read_word_at(root, root->dir_fd, path, ret_text, size);
 }

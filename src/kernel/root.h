@@ -56,6 +56,7 @@ struct kept_file {
 #define KEPT_FILE(relative_path) ((struct kept_file){(relative_path), -1})
 
 ssize_t root_reread(struct root *root, struct kept_file *file);
+ssize_t root_reread_to_end(struct root *root, struct kept_file *file);
 void kept_file_close(struct kept_file *file);
 
 /*
@@ -68,13 +69,15 @@ void kept_file_close(struct kept_file *file);
 ssize_t root_pread(struct root *root, int fd);
 ssize_t root_pread_to_end(struct root *root, int fd);
 
-/* The target of a symbolic link, NUL-terminated, cut to fit. Returns its length. */
+/* The target of a symbolic link, or its last component, NUL-terminated, cut to fit. Returns its length. */
 ssize_t root_link(const struct root *root, const char *path, char *ret_target, size_t size);
+ssize_t root_link_name_at(int dir_fd, const char *path, char *ret_name, size_t size);
 
 /* Opens a file or a directory (O_DIRECTORY in flags) read-only, close-on-exec. */
 int root_open_file(const struct root *root, const char *path, int flags);
 
 bool root_exists(const struct root *root, const char *path);
+bool root_exists_at(int dir_fd, const char *path);
 
 /*
  * The names in a directory, without those that begin with a dot, in no order:
@@ -101,9 +104,14 @@ static inline void cleanup_root_dir(struct root_dir *dir)
 }
 #define CLEANUP_ROOT_DIR __attribute__((cleanup(cleanup_root_dir)))
 
-/* One number or one trimmed word of a small file ("sys/class/net/eth0/mtu"). */
+/*
+ * One number or one trimmed text of a small file below dir_fd ("mtu"), or below the root. The text is
+ * NUL-terminated and cut to fit.
+ */
 int root_read_i64(struct root *root, const char *path, int64_t *ret_value);
+int root_read_i64_at(struct root *root, int dir_fd, const char *path, int64_t *ret_value);
 int root_read_word(struct root *root, const char *path, char *ret_text, size_t size);
+int root_read_word_at(struct root *root, int dir_fd, const char *path, char *ret_text, size_t size);
 
 static inline int64_t root_monotonic_ns(const struct root *root)
 {

@@ -1,0 +1,169 @@
+/*
+ * /proc/cpuinfo
+ *
+ *   processor	: 0                            every architecture has its own lines; this one is
+ *   model name	: AMD EPYC                     common to x86, ARM, POWER, RISC-V and LoongArch
+ *
+ *   CPU implementer	: 0x41                 64-bit ARM: numbers instead of a name
+ *   CPU part	: 0xd0c
+ *
+ *   # processors    : 4                           s390
+ */
+#include "kernel/proc_cpuinfo.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+
+struct arm_part {
+	uint64_t implementer;
+	uint64_t part;
+	const char *name;
+};
+
+/* What servers, boards and machines of the cloud have; from Arm's and the makers' MIDR_EL1 listings. */
+static const struct arm_part ARM_PARTS[] = {
+	{0x41, 0xc07, "ARM Cortex-A7"},
+	{0x41, 0xc08, "ARM Cortex-A8"},
+	{0x41, 0xc09, "ARM Cortex-A9"},
+	{0x41, 0xc0f, "ARM Cortex-A15"},
+	{0x41, 0xd03, "ARM Cortex-A53"},
+	{0x41, 0xd04, "ARM Cortex-A35"},
+	{0x41, 0xd05, "ARM Cortex-A55"},
+	{0x41, 0xd07, "ARM Cortex-A57"},
+	{0x41, 0xd08, "ARM Cortex-A72"},
+	{0x41, 0xd09, "ARM Cortex-A73"},
+	{0x41, 0xd0a, "ARM Cortex-A75"},
+	{0x41, 0xd0b, "ARM Cortex-A76"},
+	{0x41, 0xd0c, "ARM Neoverse-N1"},
+	{0x41, 0xd0d, "ARM Cortex-A77"},
+	{0x41, 0xd0e, "ARM Cortex-A76AE"},
+	{0x41, 0xd40, "ARM Neoverse-V1"},
+	{0x41, 0xd41, "ARM Cortex-A78"},
+	{0x41, 0xd42, "ARM Cortex-A78AE"},
+	{0x41, 0xd44, "ARM Cortex-X1"},
+	{0x41, 0xd46, "ARM Cortex-A510"},
+	{0x41, 0xd47, "ARM Cortex-A710"},
+	{0x41, 0xd48, "ARM Cortex-X2"},
+	{0x41, 0xd49, "ARM Neoverse-N2"},
+	{0x41, 0xd4a, "ARM Neoverse-E1"},
+	{0x41, 0xd4d, "ARM Cortex-A715"},
+	{0x41, 0xd4e, "ARM Cortex-X3"},
+	{0x41, 0xd4f, "ARM Neoverse-V2"},
+	{0x41, 0xd83, "ARM Neoverse-V3AE"},
+	{0x41, 0xd84, "ARM Neoverse-V3"},
+	{0x41, 0xd8e, "ARM Neoverse-N3"},
+	{0x42, 0x516, "Broadcom ThunderX2"},
+	{0x43, 0x0a1, "Cavium ThunderX"},
+	{0x43, 0x0af, "Cavium ThunderX2"},
+	{0x46, 0x001, "Fujitsu A64FX"},
+	{0x48, 0xd01, "HiSilicon Kunpeng-920"},
+	{0x48, 0xd02, "HiSilicon Kunpeng-920B"},
+	{0x4e, 0x004, "NVIDIA Carmel"},
+	{0x50, 0x000, "APM X-Gene"},
+	{0x51, 0xc00, "Qualcomm Falkor"},
+	{0x61, 0x022, "Apple M1"},
+	{0x61, 0x023, "Apple M1"},
+	{0x61, 0x032, "Apple M2"},
+	{0x61, 0x033, "Apple M2"},
+	{0x6d, 0xd49, "Microsoft Azure Cobalt 100"},
+	{0x70, 0x662, "Phytium FT-2000"},
+	{0xc0, 0xac3, "Ampere-1"},
+	{0xc0, 0xac4, "Ampere-1a"},
+};
+
+struct cpuinfo_scan {
+	struct proc_cpuinfo cpuinfo;
+	uint64_t implementer;
+	uint64_t part;
+	bool has_part;
+	int known;
+};
+
+static bool scan_prefixed_hex(struct scan value, uint64_t *ret_number)
+{
+	return scan_literal(&value, "0x") && scan_hex(&value, ret_number);
+}
+
+static void keep_first(const struct scan *value, char *text, size_t size, int *known)
+{
+	if (*text || !scan_left(value))
+		return;
+	scan_copy(value, text, size);
+	(*known)++;
+}
+
+static void count_cpu(struct scan value, struct cpuinfo_scan *found)
+{
+	uint64_t number;
+
+	/* Old 32-bit ARM kernels have one "Processor" line with the model beside the numbered ones. */
+	if (!scan_u64(&value, &number) || scan_left(&value))
+		return;
+	found->cpuinfo.cpu_count = found->cpuinfo.cpu_count < 0 ? 1 : found->cpuinfo.cpu_count + 1;
+	found->known++;
+}
+
+static void take_line(const struct scan *key, struct scan value, struct cpuinfo_scan *found)
+{
+	struct proc_cpuinfo *cpuinfo = &found->cpuinfo;
+	uint64_t number;
+
+	if (scan_is(key, "processor"))
+		count_cpu(value, found);
+	else if (scan_is(key, "model name") || scan_is(key, "cpu") || scan_is(key, "Model Name"))
+		keep_first(&value, cpuinfo->model, sizeof cpuinfo->model, &found->known);
+	else if (scan_is(key, "Model") || scan_is(key, "Hardware"))
+		keep_first(&value, cpuinfo->hardware, sizeof cpuinfo->hardware, &found->known);
+	else if (scan_is(key, "CPU implementer"))
+		found->known += scan_prefixed_hex(value, &found->implementer);
+	else if (scan_is(key, "CPU part"))
+		found->has_part = scan_prefixed_hex(value, &found->part) || found->has_part;
+	else if (scan_is(key, "# processors") && scan_u64(&value, &number) && number <= INT32_MAX)
+		cpuinfo->cpu_count = (int64_t)number;
+}
+
+static void name_arm_part(struct cpuinfo_scan *found)
+{
+	struct proc_cpuinfo *cpuinfo = &found->cpuinfo;
+
+	if (*cpuinfo->model || !found->has_part)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(ARM_PARTS); i++) {
+		if (ARM_PARTS[i].implementer != found->implementer || ARM_PARTS[i].part != found->part)
+			continue;
+		snprintf(cpuinfo->model, sizeof cpuinfo->model, "%s", ARM_PARTS[i].name);
+		return;
+	}
+	snprintf(cpuinfo->model, sizeof cpuinfo->model, "ARM implementer 0x%02llx part 0x%03llx",
+		 (unsigned long long)found->implementer, (unsigned long long)found->part);
+}
+
+int parse_proc_cpuinfo(const char *bytes, size_t length, struct proc_cpuinfo *ret_cpuinfo)
+{
+	struct scan text = scan_bytes(bytes, length), line, key;
+	struct cpuinfo_scan found = {.cpuinfo = {.cpu_count = -1}};
+
+	while (scan_line(&text, &line)) {
+		if (!scan_until(&line, ':', &key))
+			continue;
+		key = scan_trim(key);
+		take_line(&key, scan_trim(line), &found);
+	}
+	if (!found.known && found.cpuinfo.cpu_count < 0)
+		return -EBADMSG;
+	name_arm_part(&found);
+	*ret_cpuinfo = found.cpuinfo;
+	return 0;
+}
+
+int read_proc_cpuinfo(struct root *root, struct proc_cpuinfo *ret_cpuinfo)
+{
+	ssize_t length = root_read(root, "proc/cpuinfo");
+
+	return length < 0 ? (int)length : parse_proc_cpuinfo(root->text.data, (size_t)length, ret_cpuinfo);
+}

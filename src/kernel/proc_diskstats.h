@@ -1,0 +1,42 @@
+/* /proc/diskstats: I/O of every block device, partitions included. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/scan.h"
+#include "kernel/root.h"
+
+/*
+ * Since boot (or since the device came); -1 absent. The file counts sectors of 512 bytes whatever the
+ * device's own sector size is; here they are bytes.
+ */
+struct diskstats {
+	uint32_t major;
+	uint32_t minor;
+	struct scan name; /* points into the parsed text; "cciss/c0d0" does hold a slash */
+	int64_t reads;
+	int64_t read_bytes;
+	int64_t read_ms; /* summed over requests: can exceed wall time */
+	int64_t writes;
+	int64_t write_bytes;
+	int64_t write_ms;
+	int64_t in_flight;
+	int64_t busy_ms;       /* wall time with at least one request in flight */
+	int64_t weighted_ms;   /* in_flight integrated over time */
+	int64_t discard_bytes; /* since Linux 4.18 */
+};
+
+/*
+ * Begins an iteration; text stays the caller's.
+ *
+ *   struct scan disks = parse_proc_diskstats(bytes, length);
+ *   while (proc_diskstats_next(&disks, &disk))
+ */
+struct scan parse_proc_diskstats(const char *bytes, size_t length);
+/* ret_disks points into root->text: valid until the next read. Returns 0 or a negative errno. */
+int read_proc_diskstats(struct root *root, struct kept_file *file, struct scan *ret_disks);
+
+/* The next device; lines without numbers, a name and eleven columns are skipped. */
+bool proc_diskstats_next(struct scan *disks, struct diskstats *ret_disk);

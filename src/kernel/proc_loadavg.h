@@ -1,0 +1,20 @@
+/* /proc/loadavg: how many threads wanted to run, averaged. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+/* NaN (averages) or -1 (counts) where the text ends early. */
+struct proc_loadavg {
+	double load_1m;
+	double load_5m;
+	double load_15m;
+	int64_t runnable_count; /* threads that run or wait for a CPU just now */
+	int64_t thread_count;	/* of the whole machine, also in a container */
+};
+
+/* Returns 0, or -EBADMSG when the text does not begin with a number (ret_loadavg is then untouched). */
+int parse_proc_loadavg(const char *bytes, size_t length, struct proc_loadavg *ret_loadavg);
+int read_proc_loadavg(struct root *root, struct kept_file *file, struct proc_loadavg *ret_loadavg);

@@ -1,0 +1,49 @@
+/* /proc/PID/mountinfo: what is mounted where, as one process sees it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/scan.h"
+#include "kernel/root.h"
+
+/* All text points into the parsed bytes and still has the kernel's escapes (\040); see mount_text(). */
+struct mount {
+	int64_t id;
+	int64_t parent_id;
+	uint32_t major; /* of the filesystem's device; 0 for those without one (tmpfs, nfs, btrfs, zfs) */
+	uint32_t minor;
+	struct scan
+		root; /* the part of the filesystem that is mounted: not "/" for a bind mount or subvolume */
+	struct scan point;   /* where, seen from the process's root */
+	struct scan type;    /* "ext4", "fuse.sshfs" */
+	struct scan source;  /* "/dev/mapper/vg-root", "pool/dataset"; may be empty */
+	struct scan options; /* of the filesystem: "rw,subvol=/@home", "rw,memory" */
+};
+
+/*
+ * Begins an iteration; text stays the caller's.
+ *
+ *   struct scan mounts = parse_proc_pid_mountinfo(bytes, length);
+ *   while (proc_pid_mountinfo_next(&mounts, &mount))
+ */
+struct scan parse_proc_pid_mountinfo(const char *bytes, size_t length);
+
+/*
+ * The kept file is usually KEPT_FILE("proc/self/mountinfo"): its descriptor can be polled for POLLPRI, which
+ * tells that mounts have changed. ret_mounts points into root->text: valid until the next read.
+ */
+int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct scan *ret_mounts);
+
+/* The next mount; lines that are none are skipped. */
+bool proc_pid_mountinfo_next(struct scan *mounts, struct mount *ret_mount);
+
+/*
+ * Decodes the octal escapes of a mount's text into a NUL-terminated array, cutting what does not fit. Returns
+ * the decoded length before cutting, which never exceeds that of the text.
+ */
+size_t mount_text(const struct scan *text, char *ret_text, size_t size);
+
+/* Whether an option stands in a comma-separated list ("memory" in "rw,memory"). */
+bool mount_has_option(const struct mount *mount, const char *option);

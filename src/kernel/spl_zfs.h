@@ -1,0 +1,49 @@
+/*
+ * /proc/spl/kstat/zfs: what the ZFS module tells.
+ *
+ * It tells I/O per dataset, the state of a pool and the size of its cache, but no pool's size: that comes
+ * from statvfs of the mounted datasets, whose used space adds up and whose free space is the pool's.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+/* One dataset since the pool was imported, as applications see it (before compression and copies). -1 absent.
+ */
+struct spl_zfs_objset {
+	char dataset[256]; /* "pool/home/user" */
+	int64_t reads;
+	int64_t read_bytes;
+	int64_t writes;
+	int64_t write_bytes;
+};
+
+/* The sum over the mounted datasets of one pool. */
+struct spl_zfs_pool {
+	char state[16]; /* "ONLINE", "DEGRADED" ...; "" before ZFS 0.8 */
+	int dataset_count;
+	int64_t read_bytes;
+	int64_t write_bytes;
+};
+
+/* Memory that ZFS caches in; the kernel counts it as used, though min_bytes .. size_bytes can be had back. */
+struct spl_zfs_arcstats {
+	int64_t size_bytes;
+	int64_t min_bytes;
+	int64_t max_bytes;
+};
+
+/* Return 0, or -EBADMSG when not one line is known (the result is then untouched). */
+int parse_spl_zfs_objset(const char *bytes, size_t length, struct spl_zfs_objset *ret_objset);
+int parse_spl_zfs_arcstats(const char *bytes, size_t length, struct spl_zfs_arcstats *ret_arcstats);
+
+/* The pools: 0 or -ENOENT where no ZFS module is loaded. */
+int spl_zfs_open_pools(const struct root *root, struct root_dir *ret_pools);
+const char *spl_zfs_next_pool(const struct root *root, struct root_dir *pools);
+
+int read_spl_zfs_pool(struct root *root, const char *pool, struct spl_zfs_pool *ret_pool);
+int read_spl_zfs_arcstats(struct root *root, struct spl_zfs_arcstats *ret_arcstats);

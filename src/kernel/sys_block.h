@@ -1,0 +1,60 @@
+/* /sys/class/block/NAME: what a block device is. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+enum block_kind {
+	BLOCK_OTHER,	 /* virtual and none of the below: zvol, bcache, drbd, null_blk */
+	BLOCK_DISK,	 /* a device of its own: sda, nvme0n1, vda, mmcblk0 */
+	BLOCK_PARTITION, /* sda1, nvme0n1p2, dm partitions excepted: those are mapped */
+	BLOCK_MAPPED,	 /* device mapper: LVM, dm-crypt, multipath */
+	BLOCK_RAID,	 /* md */
+	BLOCK_LOOP,
+	BLOCK_MEMORY,  /* ram, zram */
+	BLOCK_NETWORK, /* nbd, rbd */
+	BLOCK_OPTICAL, /* sr */
+};
+
+enum block_media { MEDIA_UNKNOWN, MEDIA_HDD, MEDIA_SSD, MEDIA_NVME };
+
+/* Texts are "" and numbers -1 where the device does not say. */
+struct sys_block {
+	enum block_kind kind;
+	enum block_media media; /* as the kernel knows it: many virtual machines call everything a HDD */
+	int64_t size_bytes;
+	int64_t major;
+	int64_t minor;
+	int slave_count;  /* devices that this one is made of (LVM volume -> disks) */
+	int holder_count; /* devices that are made of this one */
+	char parent[64];  /* of a partition: its disk, spelt as in /proc/diskstats */
+	char model[128];
+	char vendor[64];
+	char serial[128];  /* serial number, else the world-wide id */
+	char dm_name[128]; /* "vg-root": /dev/mapper/NAME */
+	char md_level[16]; /* "raid1" */
+};
+
+/*
+ * name is spelt as in /proc/diskstats ("cciss/c0d0"). Returns 0, or a negative errno when sysfs does not know
+ * the device (ret_block is then untouched).
+ */
+int read_sys_block(struct root *root, const char *name, struct sys_block *ret_block);
+
+/* 1 for a partition, 0 for another block device, -ENOENT for a name that is no block device. */
+int sys_block_is_partition(const struct root *root, const char *name);
+
+/* Whether I/O of this device is counted by no other: summing such devices counts every byte once. */
+static inline bool sys_block_is_leaf(const struct sys_block *block)
+{
+	return block->slave_count == 0 &&
+	       (block->kind == BLOCK_DISK || block->kind == BLOCK_NETWORK || block->kind == BLOCK_OPTICAL);
+}
+
+/*
+ * The serial number in SCSI vital product data (page 0x80: device/vpd_pg80), trimmed. Returns 0, or -EBADMSG
+ * when there is none.
+ */
+int parse_vpd_serial(const char *bytes, size_t length, char *ret_serial, size_t size);
