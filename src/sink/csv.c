@@ -1,46 +1,52 @@
-/* CSV: one line per sample, the columns of csv_columns.def; an unknown value is an empty field. */
+/* CSV: one line per sample, the columns of a layout (csv_columns.def). */
 #include "sink/sink.h"
 
-#include <string.h>
+#include "metric/csv_layout.h"
 
-#include "base/cleanup.h"
+static const struct csv_layout *layout_of(const struct sink_options *options)
+{
+	const struct csv_layout *layout = options->layout ? csv_layout_find(options->layout) : NULL;
 
-struct column {
-	const char *heading;
-	enum row_kind kind;
-	size_t offset;
-	int decimals;
-};
+	return layout ? layout : &CSV_LAYOUT[CSV_LAYOUT_combined];
+}
 
-#define LAYOUT_BEGIN(name, quoted_header) static const struct column combined_columns[] = {
-#define COLUMN(heading, kind, field, decimals) {heading, ROW_##kind, offsetof(struct kind##_row, field), decimals},
-#define LAYOUT_END                                                                                             \
-	}                                                                                                      \
-	;
-#include "metric/csv_columns.def"
+static void end_line(struct buffer *out, const struct csv_layout *layout)
+{
+	buffer_add_text(out, layout->style == PYTHON_CRLF ? "\r\n" : "\n");
+}
 
 static void csv_begin(struct buffer *out, const struct sink_options *options)
 {
+	const struct csv_layout *layout = layout_of(options);
+	const char *quote = layout->style == PLAIN ? "" : "\"";
+
 	if (!options->header)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(combined_columns); i++) {
-		if (i)
-			buffer_add_char(out, ',');
-		buffer_add_text(out, combined_columns[i].heading);
-	}
-	buffer_add_char(out, '\n');
+	for (size_t i = 0; i < layout->column_count; i++)
+		buffer_printf(out, "%s%s%s%s", i ? "," : "", quote, layout->columns[i].heading, quote);
+	end_line(out, layout);
 }
 
-static void write_cell(struct buffer *out, const struct row *row, const struct column *column)
+static void write_number(struct buffer *out, double value, int decimals, enum csv_style style)
 {
-	const struct row_description *description = &ROW_DESCRIPTIONS[column->kind];
-	const struct metric *metric = &description->metrics[(column->offset - sizeof(struct row)) / 8];
+	if (style == PLAIN)
+		buffer_add_real_fixed(out, value, decimals);
+	else
+		buffer_add_real(out, value, decimals);
+}
 
-	if (!row || field_absent(row, metric->type, column->offset))
+static void write_cell(struct buffer *out, const struct row *row, const struct csv_column *column,
+		       enum csv_style style)
+{
+	const struct metric *metric = csv_column_metric(column);
+
+	if (!row || field_absent(row, metric->type, column->offset)) {
+		buffer_add_text(out, style == PLAIN ? "" : "\"\"");
 		return;
+	}
 	switch (metric->type) {
 	case TYPE_REAL:
-		buffer_add_real_fixed(out, *row_real(row, column->offset), column->decimals);
+		write_number(out, *row_real(row, column->offset) * column->factor, column->decimals, style);
 		break;
 	case TYPE_COUNT:
 	case TYPE_FLAG:
@@ -55,13 +61,14 @@ static void write_cell(struct buffer *out, const struct row *row, const struct c
 static void csv_sample(struct buffer *out, const struct frame *frame, const struct sink_options *options,
 		       struct sink_state *state)
 {
-	(void)options;
-	for (size_t i = 0; i < ARRAY_SIZE(combined_columns); i++) {
+	const struct csv_layout *layout = layout_of(options);
+
+	for (size_t i = 0; i < layout->column_count; i++) {
 		if (i)
 			buffer_add_char(out, ',');
-		write_cell(out, frame->first[combined_columns[i].kind], &combined_columns[i]);
+		write_cell(out, frame->first[layout->columns[i].kind], &layout->columns[i], layout->style);
 	}
-	buffer_add_char(out, '\n');
+	end_line(out, layout);
 	state->started = true;
 }
 

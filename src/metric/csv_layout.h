@@ -1,0 +1,39 @@
+/*
+ * The CSV layouts (csv_columns.def) as data: what the CSV sink writes and what recordings are read from.
+ */
+#pragma once
+
+#include "metric/catalogue.h"
+
+enum csv_style { PLAIN, PYTHON, PYTHON_CRLF };
+
+struct csv_column {
+	const char *heading;
+	enum row_kind kind;
+	size_t offset; /* of the metric in the typed row */
+	int decimals;  /* of reals, or when scaled */
+	double factor; /* cell = metric x factor */
+};
+
+struct csv_layout {
+	const char *name;
+	enum csv_style style;
+	const struct csv_column *columns;
+	size_t column_count;
+};
+
+enum csv_layout_id {
+#define LAYOUT_BEGIN(id, name, style) CSV_LAYOUT_##id,
+#include "metric/csv_columns.def"
+	CSV_LAYOUTS
+};
+
+extern const struct csv_layout CSV_LAYOUT[CSV_LAYOUTS];
+
+/* By name ("combined", "system-0.4", ...); NULL if unknown. */
+const struct csv_layout *csv_layout_find(const char *name);
+
+static inline const struct metric *csv_column_metric(const struct csv_column *column)
+{
+	return &ROW_DESCRIPTIONS[column->kind].metrics[(column->offset - sizeof(struct row)) / 8];
+}
