@@ -109,7 +109,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	buffer->length += (size_t)length;
 }
 
-static const uint64_t POWERS_OF_TEN[] = {1,	 10,	  100,	    1000,      10000,
+static const uint64_t POWERS_OF_TEN[] = {1,      10,      100,      1000,      10000,
 					 100000, 1000000, 10000000, 100000000, 1000000000};
 
 static void add_real(struct buffer *buffer, double value, int decimals, bool shortest)

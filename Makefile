@@ -1,0 +1,51 @@
+# A thin front of tools/setup, Meson and Ninja. Every target does its own set-up first: what a Debian-like
+# machine lacks is installed, or named in one line. `make run` and `make test` are all a newcomer needs.
+
+BUILD = build
+PREFIX = /usr/local
+FUZZ_SECONDS = 10
+SOAK_SECONDS = 600
+# Warnings are errors where nobody reads them.
+SETUP_FLAGS = $(if $(CI),-Dwerror=true)
+
+.PHONY: all run test bench install lint fuzz soak clean
+.NOTPARALLEL:
+
+all:
+	@tools/setup build
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+
+run: all
+	@tools/run-example $(BUILD)/resource-tracker
+
+test:
+	@tools/setup test
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/run-tests $(BUILD) $(TESTS)
+
+bench:
+	@tools/setup bench
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@bench/run $(BUILD)
+
+install: all
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+
+lint:
+	@tools/setup build lint
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/lint $(BUILD)
+
+fuzz:
+	@tools/setup fuzz
+	@CC=clang CXX=clang++ tools/build $(BUILD)-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dtests=enabled -Dtoml=disabled
+	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
+
+soak:
+	@tools/setup soak
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tests/soak/run $(BUILD)/resource-tracker $(SOAK_SECONDS)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-*

@@ -1,0 +1,189 @@
+"""What every behaviour test uses: the program, a way to run it, readers of its output, and a hard end.
+
+The program is $RESOURCE_TRACKER or build/resource-tracker. Every test ends after TIMEOUT_SECS (or its own
+`@pytest.mark.timeout(secs)`), and what it started through these fixtures is ended by pid after it.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+ROOTS = TOP / "tests" / "roots"
+TIMEOUT_SECS = 60
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
+    config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
+    config.addinivalue_line("markers", "cost: measures time or memory of a plain build; left out of sanitiser builds")
+
+
+class TestTookTooLong(BaseException):
+    """Not an Exception, so that no test catches it by accident."""
+
+
+@pytest.fixture(autouse=True)
+def hard_timeout(request):
+    mark = request.node.get_closest_marker("timeout")
+    secs = mark.args[0] if mark else TIMEOUT_SECS
+
+    def stop(signo, frame):
+        raise TestTookTooLong(f"not done after {secs} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, secs)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="session")
+def binary():
+    path = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker"))
+    if not path.exists():
+        pytest.exit(f"{path} is not built", returncode=1)
+    return str(path)
+
+
+def clean_environment():
+    """The caller's environment without what would steer the program, and with a plain locale."""
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_"))}
+    environment["LC_ALL"] = "C.UTF-8"
+    return environment
+
+
+class Result(subprocess.CompletedProcess):
+    """A finished run: returncode, stdout and stderr as bytes, wall_secs."""
+
+    @property
+    def out(self):
+        return self.stdout.decode("utf-8", "surrogateescape")
+
+    @property
+    def err(self):
+        return self.stderr.decode("utf-8", "surrogateescape")
+
+
+@pytest.fixture
+def spawn(binary, tmp_path):
+    """spawn("--", "true", env={...}, **popen) starts the program in tmp_path; ended by pid after the test."""
+    running = []
+
+    def start(*arguments, program=None, env=None, **popen):
+        popen.setdefault("cwd", tmp_path)
+        popen.setdefault("stdin", subprocess.DEVNULL)
+        command = [program or binary, *map(os.fspath, map(as_text, arguments))]
+        process = subprocess.Popen(command, env={**clean_environment(), **(env or {})}, **popen)
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        end_process(process)
+
+
+def as_text(argument):
+    return argument if isinstance(argument, (str, bytes, os.PathLike)) else str(argument)
+
+
+def end_process(process):
+    """Ends a Popen that still runs, and closes its pipes."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+
+
+@pytest.fixture
+def run(spawn):
+    """run("-i", 0.1, "--", "true") runs the program to its end and returns a Result. stdin: bytes or None."""
+
+    def run_to_end(*arguments, stdin=None, **popen):
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        if stdin is not None:
+            popen["stdin"] = subprocess.PIPE
+        started = time.monotonic()
+        process = spawn(*arguments, **popen)
+        out, err = process.communicate(stdin)
+        result = Result(process.args, process.returncode, out, err)
+        result.wall_secs = time.monotonic() - started
+        return result
+
+    return run_to_end
+
+
+def json_lines(source):
+    """The samples of a path, of bytes or of text; every line must be one valid JSON object."""
+    if isinstance(source, pathlib.Path):
+        source = source.read_bytes()
+    if isinstance(source, bytes):
+        source = source.decode("utf-8")
+    assert source == "" or source.endswith("\n"), "torn last line"
+    samples = [json.loads(line, parse_constant=not_a_number) for line in source.splitlines()]
+    assert all(isinstance(sample, dict) for sample in samples)
+    return samples
+
+
+def not_a_number(name):
+    raise ValueError(f"{name} in JSON")
+
+
+def csv_rows(source):
+    """The rows of a CSV record as dictionaries of text, by its header."""
+    if isinstance(source, pathlib.Path):
+        source = source.read_text()
+    header, *lines = source.splitlines()
+    names = header.split(",")
+    rows = [line.split(",") for line in lines]
+    assert all(len(row) == len(names) for row in rows)
+    return [dict(zip(names, row)) for row in rows]
+
+
+@pytest.fixture
+def record(run, tmp_path):
+    """record("-i", 0.1, "--", "true") runs with -o and returns (Result, samples)."""
+
+    def run_and_read(*arguments, **popen):
+        path = tmp_path / "record.jsonl"
+        result = run("-o", path, *arguments, **popen)
+        return result, json_lines(path)
+
+    return run_and_read
+
+
+def wait_until(condition, secs=10.0, what="condition"):
+    """Polls until condition() is true and returns its value; fails the test after `secs`."""
+    deadline = time.monotonic() + secs
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"{what}: not so after {secs} s"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def helpers():
+    """The plain functions of this file, for tests that want them by name."""
+
+    class Helpers:
+        top = TOP
+        roots = ROOTS
+
+    for function in (json_lines, csv_rows, wait_until, end_process, clean_environment):
+        setattr(Helpers, function.__name__, staticmethod(function))
+    return Helpers
