@@ -49,7 +49,7 @@ RT_API void rt_config_free(rt_config *config);
 
 /*
  * -ENOENT: no such setting; -EINVAL: not a value it can have. Settings that may be given more than once
- * (output, tag) add; the others replace. rt_config_message() is then one line that names what was wrong
+ * (output, tag, metrics) add; the others replace. rt_config_message() is then one line that names what was wrong
  * and what to do.
  */
 RT_API int rt_config_set(rt_config *config, const char *name, const char *value);

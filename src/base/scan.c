@@ -2,6 +2,7 @@
 #include "base/scan.h"
 
 #include <math.h>
+#include <strings.h>
 
 bool scan_line(struct scan *scan, struct scan *ret_line)
 {
@@ -223,6 +224,23 @@ bool scan_literal(struct scan *scan, const char *text)
 		return false;
 	scan->at += length;
 	return true;
+}
+
+bool scan_flag(const struct scan *scan, bool *ret_flag)
+{
+	static const char *const YES_NO[][2] = {{"1", "0"}, {"true", "false"}, {"yes", "no"}, {"on", "off"}};
+
+	for (size_t i = 0; i < sizeof(YES_NO) / sizeof(YES_NO[0]); i++) {
+		for (int no = 0; no < 2; no++) {
+			size_t length = strlen(YES_NO[i][no]);
+
+			if (scan_left(scan) != length || strncasecmp(scan->at, YES_NO[i][no], length) != 0)
+				continue;
+			*ret_flag = !no;
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool is_space(char c)

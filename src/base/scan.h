@@ -64,6 +64,9 @@ static inline bool scan_is(const struct scan *scan, const char *text)
 	return scan_left(scan) == length && memcmp(scan->at, text, length) == 0;
 }
 
+/* The whole text as a yes or a no: 1/0, true/false, yes/no, on/off, in any case. */
+bool scan_flag(const struct scan *scan, bool *ret_flag);
+
 /* Removes blanks, newlines and NULs from both ends. */
 struct scan scan_trim(struct scan scan);
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -80,24 +79,12 @@ static void *field(struct rt_config *config, const struct setting *setting)
 	return (char *)config + setting->offset;
 }
 
-static bool one_of(const char *word, const char *const *words)
-{
-	for (; *words; words++) {
-		if (strcasecmp(word, *words) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int set_flag(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	static const char *const YES[] = {"1", "true", "yes", "on", NULL};
-	static const char *const NO[] = {"0", "false", "no", "off", NULL};
-	bool yes = one_of(value, YES);
+	struct scan text = scan_trim(scan_bytes(value, strlen(value)));
 
-	if (!yes && !one_of(value, NO))
+	if (!scan_flag(&text, field(config, setting)))
 		return wrong(config, setting, value, "is neither yes nor no; give 1 or 0");
-	*(bool *)field(config, setting) = yes;
 	return 0;
 }
 
@@ -280,27 +267,25 @@ static void free_texts(char **texts, size_t count)
 }
 
 /* "cpu.*,memory.used_mib": commas, blanks and newlines separate. */
-static int set_metrics(struct rt_config *config, const struct setting *setting, const char *value)
+static int add_metrics(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	char **list = NULL;
-	size_t count = 0;
+	static const char BETWEEN[] = ", \t\n";
+	const char *at = value + strspn(value, BETWEEN);
 
-	for (const char *at = value + strspn(value, ", \t\n"); *at; at += strspn(at, ", \t\n")) {
-		size_t length = strcspn(at, ", \t\n");
-
-		if (!grow(&list, count, sizeof(*list)) || !(list[count] = strndup(at, length))) {
-			free_texts(list, count);
-			return no_memory(config);
-		}
-		count++;
-		at += length;
-	}
-	if (!count)
+	if (!*at)
 		return wrong(config, setting, value,
 			     "names no metric; 'resource-tracker metrics' lists them, 'cpu.*' is a group");
-	free_texts(config->metrics, config->metric_count);
-	config->metrics = list;
-	config->metric_count = count;
+	for (; *at; at += strspn(at, BETWEEN)) {
+		size_t length = strcspn(at, BETWEEN);
+
+		if (!grow(&config->metrics, config->metric_count, sizeof(config->metrics[0])))
+			return no_memory(config);
+		config->metrics[config->metric_count] = strndup(at, length);
+		if (!config->metrics[config->metric_count])
+			return no_memory(config);
+		config->metric_count++;
+		at += length;
+	}
 	return 0;
 }
 
@@ -358,7 +343,7 @@ static const struct setting SETTINGS[] = {
 	{"duration", set_duration, FIELD(duration_ns), NULL},
 	{"no-system", set_flag, FIELD(no_system), NULL},
 	{"no-process", set_flag, FIELD(no_process), NULL},
-	{"metrics", set_metrics, FIELD(metrics), NULL},
+	{"metrics", add_metrics, FIELD(metrics), NULL},
 	{"pss", set_choice, FIELD(pss), PSS_WORDS},
 	{"static-once", set_flag, FIELD(static_once), NULL},
 	{"record-command", set_flag, FIELD(record_command), NULL},

@@ -178,9 +178,9 @@ static void test_metrics(void **state)
 	assert_string_equal(config->metrics[1], "memory.used_mib");
 	assert_string_equal(config->metrics[2], "disk");
 	assert_int_equal(rt_config_set(config, "metrics", "gpu"), 0);
-	assert_int_equal(config->metric_count, 1);
+	assert_int_equal(config->metric_count, 4);
 	assert_int_equal(rt_config_set(config, "metrics", " ,"), -EINVAL);
-	assert_int_equal(config->metric_count, 1);
+	assert_int_equal(config->metric_count, 4);
 }
 
 static void test_command(void **state)

@@ -94,6 +94,26 @@ static void copies_are_cut_to_fit(void **state)
 	assert_string_equal(room, "abc");
 }
 
+static void yes_and_no_have_four_spellings(void **state)
+{
+	static const char *const TEXTS[] = {"1", "0", "True", "false", "YES", "no", "on", "oFf"};
+	bool flag = false;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
+		struct scan text = text_scan(TEXTS[i]);
+
+		assert_true(scan_flag(&text, &flag));
+		assert_int_equal(flag, i % 2 == 0);
+	}
+	for (const char *const *text = (const char *const[]){"", "2", "y", "10", "yes ", NULL}; *text;
+	     text++) {
+		struct scan scan = text_scan(*text);
+
+		assert_false(scan_flag(&scan, &flag));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +122,7 @@ int main(void)
 		cmocka_unit_test(reals_are_locale_free),
 		cmocka_unit_test(a_cursor_never_leaves_its_bytes),
 		cmocka_unit_test(copies_are_cut_to_fit),
+		cmocka_unit_test(yes_and_no_have_four_spellings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
