@@ -38,3 +38,10 @@ int parse_cpu_list(const char *bytes, size_t length, int64_t *ret_count)
 	*ret_count = count;
 	return 0;
 }
+
+int read_cpu_list(struct root *root, int dir_fd, const char *file, int64_t *ret_count)
+{
+	ssize_t length = root_read_at(root, dir_fd, file);
+
+	return length < 0 ? (int)length : parse_cpu_list(root->text.data, (size_t)length, ret_count);
+}

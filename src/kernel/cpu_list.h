@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/scan.h"
+#include "kernel/root.h"
 
 /* The next range of the list; false at its end and at anything that is no range. */
 bool scan_cpu_range(struct scan *list, uint32_t *ret_first, uint32_t *ret_last);
@@ -18,3 +19,4 @@ bool scan_cpu_range(struct scan *list, uint32_t *ret_first, uint32_t *ret_last);
  * Returns 0, or -EBADMSG for text that is no such list (ret_count is then untouched).
  */
 int parse_cpu_list(const char *bytes, size_t length, int64_t *ret_count);
+int read_cpu_list(struct root *root, int dir_fd, const char *file, int64_t *ret_count);

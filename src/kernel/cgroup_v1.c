@@ -1,0 +1,178 @@
+/*
+ * cpuacct.stat      cpu.stat                     memory.oom_control     memory.stat
+ *   user 612          nr_periods 120               oom_kill_disable 0     cache 98304
+ *   system 361        nr_throttled 7               under_oom 0            ...
+ *                     throttled_time 113402117     oom_kill 1             hierarchical_memory_limit 536870912
+ *                                                                         total_cache 98304
+ * memory.limit_in_bytes: 9223372036854771712 without a limit
+ */
+#include "kernel/cgroup_v1.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "kernel/key_values.h"
+
+/*
+ * Without a limit the kernel shows the largest number it can count in pages; 64 KiB is the largest page.
+ * Between Linux 3.13 and 3.19 it was the largest unsigned number instead.
+ */
+#define FIRST_NO_LIMIT ((uint64_t)INT64_MAX - 65535)
+
+static const struct key_field CPUACCT_STAT[] = {
+	KEY_FIELD("user", struct cgroup_v1_cpuacct_stat, user_ticks),
+	KEY_FIELD("system", struct cgroup_v1_cpuacct_stat, system_ticks),
+};
+
+static const struct key_field CPU_STAT[] = {
+	KEY_FIELD("nr_periods", struct cgroup_v1_cpu_stat, period_count),
+	KEY_FIELD("nr_throttled", struct cgroup_v1_cpu_stat, throttled_count),
+	KEY_FIELD("throttled_time", struct cgroup_v1_cpu_stat, throttled_ns),
+};
+
+static const struct key_field MEMORY_STAT[] = {
+	KEY_FIELD("total_cache", struct cgroup_v1_memory_stat, cache_bytes),
+	KEY_FIELD("total_rss", struct cgroup_v1_memory_stat, rss_bytes),
+	KEY_FIELD("total_rss_huge", struct cgroup_v1_memory_stat, rss_huge_bytes),
+	KEY_FIELD("total_shmem", struct cgroup_v1_memory_stat, shmem_bytes),
+	KEY_FIELD("total_mapped_file", struct cgroup_v1_memory_stat, mapped_file_bytes),
+	KEY_FIELD("total_swap", struct cgroup_v1_memory_stat, swap_bytes),
+	KEY_FIELD("total_pgfault", struct cgroup_v1_memory_stat, page_faults),
+	KEY_FIELD("total_pgmajfault", struct cgroup_v1_memory_stat, major_faults),
+	KEY_FIELD("total_inactive_file", struct cgroup_v1_memory_stat, inactive_file_bytes),
+	KEY_FIELD("total_active_file", struct cgroup_v1_memory_stat, active_file_bytes),
+};
+
+static const struct key_field OOM_CONTROL[] = {
+	KEY_FIELD("oom_kill_disable", struct cgroup_v1_oom_control, kill_disabled),
+	KEY_FIELD("under_oom", struct cgroup_v1_oom_control, under_oom),
+	KEY_FIELD("oom_kill", struct cgroup_v1_oom_control, oom_kills),
+};
+
+static bool scan_limit(struct scan *text, int64_t *ret_limit)
+{
+	uint64_t value;
+	int64_t negative;
+
+	if (scan_u64(text, &value)) {
+		*ret_limit = value >= FIRST_NO_LIMIT ? CGROUP_NO_LIMIT : (int64_t)value;
+		return true;
+	}
+	if (!scan_i64(text, &negative))
+		return false;
+	*ret_limit = CGROUP_NO_LIMIT;
+	return true;
+}
+
+int parse_cgroup_v1_limit(const char *bytes, size_t length, int64_t *ret_limit)
+{
+	struct scan text = scan_bytes(bytes, length);
+
+	return scan_limit(&text, ret_limit) ? 0 : -EBADMSG;
+}
+
+int read_cgroup_v1_limit(struct root *root, int dir_fd, const char *file, int64_t *ret_limit)
+{
+	ssize_t length = root_read_at(root, dir_fd, file);
+
+	return length < 0 ? (int)length : parse_cgroup_v1_limit(root->text.data, (size_t)length, ret_limit);
+}
+
+int read_cgroup_v1_cpuacct_usage(struct root *root, int dir_fd, int64_t *ret_usage_ns)
+{
+	return root_read_i64_at(root, dir_fd, "cpuacct.usage", ret_usage_ns);
+}
+
+int parse_cgroup_v1_cpuacct_stat(const char *bytes, size_t length, struct cgroup_v1_cpuacct_stat *ret_stat)
+{
+	struct cgroup_v1_cpuacct_stat stat;
+
+	clear_key_values(CPUACCT_STAT, ARRAY_SIZE(CPUACCT_STAT), &stat);
+	if (!scan_key_values(scan_bytes(bytes, length), ' ', CPUACCT_STAT, ARRAY_SIZE(CPUACCT_STAT), &stat))
+		return -EBADMSG;
+	*ret_stat = stat;
+	return 0;
+}
+
+int read_cgroup_v1_cpuacct_stat(struct root *root, int dir_fd, struct cgroup_v1_cpuacct_stat *ret_stat)
+{
+	ssize_t length = root_read_at(root, dir_fd, "cpuacct.stat");
+
+	return length < 0 ? (int)length
+			  : parse_cgroup_v1_cpuacct_stat(root->text.data, (size_t)length, ret_stat);
+}
+
+int parse_cgroup_v1_cpu_stat(const char *bytes, size_t length, struct cgroup_v1_cpu_stat *ret_stat)
+{
+	struct cgroup_v1_cpu_stat stat;
+
+	clear_key_values(CPU_STAT, ARRAY_SIZE(CPU_STAT), &stat);
+	if (!scan_key_values(scan_bytes(bytes, length), ' ', CPU_STAT, ARRAY_SIZE(CPU_STAT), &stat))
+		return -EBADMSG;
+	*ret_stat = stat;
+	return 0;
+}
+
+int read_cgroup_v1_cpu_stat(struct root *root, int dir_fd, struct cgroup_v1_cpu_stat *ret_stat)
+{
+	ssize_t length = root_read_at(root, dir_fd, "cpu.stat");
+
+	return length < 0 ? (int)length : parse_cgroup_v1_cpu_stat(root->text.data, (size_t)length, ret_stat);
+}
+
+static int scan_hierarchical_limits(struct scan text, struct cgroup_v1_memory_stat *stat)
+{
+	struct scan line;
+	int known = 0;
+
+	while (scan_line(&text, &line)) {
+		if (scan_literal(&line, "hierarchical_memory_limit "))
+			known += scan_limit(&line, &stat->limit_bytes);
+		else if (scan_literal(&line, "hierarchical_memsw_limit "))
+			known += scan_limit(&line, &stat->memsw_limit_bytes);
+	}
+	return known;
+}
+
+int parse_cgroup_v1_memory_stat(const char *bytes, size_t length, struct cgroup_v1_memory_stat *ret_stat)
+{
+	struct scan text = scan_bytes(bytes, length);
+	struct cgroup_v1_memory_stat stat = {.limit_bytes = -1, .memsw_limit_bytes = -1};
+	int known;
+
+	clear_key_values(MEMORY_STAT, ARRAY_SIZE(MEMORY_STAT), &stat);
+	known = scan_key_values(text, ' ', MEMORY_STAT, ARRAY_SIZE(MEMORY_STAT), &stat);
+	known += scan_hierarchical_limits(text, &stat);
+	if (!known)
+		return -EBADMSG;
+	*ret_stat = stat;
+	return 0;
+}
+
+int read_cgroup_v1_memory_stat(struct root *root, int dir_fd, struct cgroup_v1_memory_stat *ret_stat)
+{
+	ssize_t length = root_read_at(root, dir_fd, "memory.stat");
+
+	return length < 0 ? (int)length
+			  : parse_cgroup_v1_memory_stat(root->text.data, (size_t)length, ret_stat);
+}
+
+int parse_cgroup_v1_oom_control(const char *bytes, size_t length, struct cgroup_v1_oom_control *ret_control)
+{
+	struct cgroup_v1_oom_control control;
+
+	clear_key_values(OOM_CONTROL, ARRAY_SIZE(OOM_CONTROL), &control);
+	if (!scan_key_values(scan_bytes(bytes, length), ' ', OOM_CONTROL, ARRAY_SIZE(OOM_CONTROL), &control))
+		return -EBADMSG;
+	*ret_control = control;
+	return 0;
+}
+
+int read_cgroup_v1_oom_control(struct root *root, int dir_fd, struct cgroup_v1_oom_control *ret_control)
+{
+	ssize_t length = root_read_at(root, dir_fd, "memory.oom_control");
+
+	return length < 0 ? (int)length
+			  : parse_cgroup_v1_oom_control(root->text.data, (size_t)length, ret_control);
+}

@@ -1,0 +1,30 @@
+/* /proc/pressure/{cpu,memory,io} and a cgroup's {cpu,memory,io}.pressure: time lost waiting (Linux 4.20). */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+/* NaN (averages) and -1 (total) where the kernel has no such line. */
+struct pressure_stall {
+	double avg10_pct;
+	double avg60_pct;
+	double avg300_pct;
+	int64_t total_usec; /* since boot, or since the cgroup was made */
+};
+
+struct proc_pressure {
+	struct pressure_stall some; /* at least one task waited */
+	struct pressure_stall full; /* all that could have run did; of the machine's CPU it means nothing */
+};
+
+/* Returns 0, or -EBADMSG when not one line is known (ret_pressure is then untouched). */
+int parse_proc_pressure(const char *bytes, size_t length, struct proc_pressure *ret_pressure);
+
+/*
+ * KEPT_FILE("proc/pressure/memory"), or a file of a cgroup's folder ("memory.pressure"). -ENOENT without
+ * CONFIG_PSI, -EOPNOTSUPP where it is switched off at boot or for this cgroup.
+ */
+int read_proc_pressure(struct root *root, struct kept_file *file, struct proc_pressure *ret_pressure);
+int read_cgroup_pressure(struct root *root, int dir_fd, const char *file, struct proc_pressure *ret_pressure);
