@@ -30,6 +30,7 @@ bench:
 
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@test -n "$(DESTDIR)" || ldconfig
 
 lint:
 	@tools/setup build lint
