@@ -77,6 +77,12 @@ typedef struct rt_tracker rt_tracker;
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
 
 /*
+ * The names of the files that are written, with %h %p %t %r filled in, by index from 0; NULL past the last.
+ * Streams ("-", /dev/stderr) are not among them. They live as long as the tracker.
+ */
+RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
+
+/*
  * Tracks a process tree from now on: what a wrapper does with the child it has just started.
  * `started_by_caller`: the caller is its parent and the subreaper of its tree, so that the caller's own
  * list of children is read as well and rt_add_exited() will tell what it reaped.
