@@ -45,10 +45,10 @@ int read_cgroup_v1_limit(struct root *root, int dir_fd, const char *file, int64_
 
 /* memory.stat: the lines total_*, bytes of the cgroup and all below it. */
 struct cgroup_v1_memory_stat {
-	int64_t limit_bytes;	   /* hierarchical: the lowest of this cgroup's and all above it */
+	int64_t limit_bytes;       /* hierarchical: the lowest of this cgroup's and all above it */
 	int64_t memsw_limit_bytes; /* the same for memory and swap together */
-	int64_t cache_bytes;	   /* page cache, shmem included */
-	int64_t rss_bytes;	   /* anonymous memory */
+	int64_t cache_bytes;       /* page cache, shmem included */
+	int64_t rss_bytes;         /* anonymous memory */
 	int64_t rss_huge_bytes;
 	int64_t shmem_bytes; /* since Linux 4.9 */
 	int64_t mapped_file_bytes;

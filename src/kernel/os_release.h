@@ -7,9 +7,9 @@
 
 /* "" where the file does not say. */
 struct os_release {
-	char id[64];	       /* "debian" */
+	char id[64];           /* "debian" */
 	char version_id[64];   /* "12" */
-	char name[128];	       /* "Debian GNU/Linux" */
+	char name[128];        /* "Debian GNU/Linux" */
 	char pretty_name[128]; /* "Debian GNU/Linux 12 (bookworm)" */
 };
 

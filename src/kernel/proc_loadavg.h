@@ -12,7 +12,7 @@ struct proc_loadavg {
 	double load_5m;
 	double load_15m;
 	int64_t runnable_count; /* threads that run or wait for a CPU just now */
-	int64_t thread_count;	/* of the whole machine, also in a container */
+	int64_t thread_count;   /* of the whole machine, also in a container */
 };
 
 /* Returns 0, or -EBADMSG when the text does not begin with a number (ret_loadavg is then untouched). */

@@ -14,7 +14,7 @@
  * begins with "/.." when the process is outside of it; it may hold colons.
  */
 struct cgroup_membership {
-	int64_t hierarchy;	 /* 0: the unified one (v2) */
+	int64_t hierarchy;       /* 0: the unified one (v2) */
 	struct scan controllers; /* "cpu,cpuacct", "name=systemd"; empty for v2 */
 	struct scan path;
 	bool deleted; /* the folder was removed; the process goes on being accounted to it */

@@ -26,7 +26,7 @@ struct drm_engine {
 /* Bytes; -1 absent. */
 struct drm_region {
 	char name[DRM_NAME_SIZE]; /* "vram", "gtt", "system0", "local0" */
-	int64_t total_bytes;	  /* of all buffers, shared ones included */
+	int64_t total_bytes;      /* of all buffers, shared ones included */
 	int64_t shared_bytes;
 	int64_t resident_bytes; /* falls back to the older drm-memory- key */
 	int64_t purgeable_bytes;
@@ -36,7 +36,7 @@ struct drm_region {
 struct proc_pid_fdinfo {
 	char driver[DRM_NAME_SIZE]; /* "amdgpu", "i915", "xe", "msm" */
 	char device[DRM_NAME_SIZE]; /* PCI address "0000:03:00.0"; "" for devices elsewhere */
-	int64_t client_id;	    /* -1 absent */
+	int64_t client_id;          /* -1 absent */
 	int engine_count;
 	struct drm_engine engines[DRM_ENGINES_MAX]; /* in order of appearance; more are left out */
 	int region_count;

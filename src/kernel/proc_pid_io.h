@@ -16,8 +16,8 @@ struct proc_pid_io {
 	int64_t written_chars; /* bytes taken by write(2) and the like */
 	int64_t read_calls;
 	int64_t write_calls;
-	int64_t read_bytes;	       /* fetched from storage */
-	int64_t write_bytes;	       /* to be written to storage when the page was dirtied */
+	int64_t read_bytes;            /* fetched from storage */
+	int64_t write_bytes;           /* to be written to storage when the page was dirtied */
 	int64_t cancelled_write_bytes; /* of write_bytes, what never reached storage: the page was dropped */
 };
 

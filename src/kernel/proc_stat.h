@@ -30,9 +30,9 @@ struct proc_stat {
 	struct cpu_ticks total;
 	int64_t context_switches;
 	int64_t boot_time_secs; /* of the realtime clock; moves when that is set */
-	int64_t forks;		/* processes and threads */
-	int64_t running_count;	/* procs_running: threads that run or wait for a CPU */
-	struct scan cpus;	/* for proc_stat_next_cpu(): points into the parsed text */
+	int64_t forks;          /* processes and threads */
+	int64_t running_count;  /* procs_running: threads that run or wait for a CPU */
+	struct scan cpus;       /* for proc_stat_next_cpu(): points into the parsed text */
 };
 
 /* Returns 0, or -EBADMSG when not one line is known (ret_stat is then untouched). */

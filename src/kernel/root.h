@@ -23,9 +23,9 @@
 #include "base/clock.h"
 
 struct root {
-	int dir_fd;	     /* of DIR; -1 when closed */
-	int proc_fd;	     /* of DIR/proc; -1 if there is none */
-	bool live;	     /* DIR is "/": processes can be asked by system call as well */
+	int dir_fd;          /* of DIR; -1 when closed */
+	int proc_fd;         /* of DIR/proc; -1 if there is none */
+	bool live;           /* DIR is "/": processes can be asked by system call as well */
 	int64_t clock_ticks; /* per second, of /proc/PID/stat and /proc/stat */
 	int64_t page_bytes;
 	struct clocks clocks;
@@ -51,7 +51,7 @@ int root_open_pid(const struct root *root, pid_t pid, const char *name, int flag
  */
 struct kept_file {
 	const char *path; /* must outlive the kept file */
-	int fd;		  /* -1: not open */
+	int fd;           /* -1: not open */
 };
 #define KEPT_FILE(relative_path) ((struct kept_file){(relative_path), -1})
 

@@ -7,11 +7,11 @@
 #include "kernel/root.h"
 
 enum block_kind {
-	BLOCK_OTHER,	 /* virtual and none of the below: zvol, bcache, drbd, null_blk */
-	BLOCK_DISK,	 /* a device of its own: sda, nvme0n1, vda, mmcblk0 */
+	BLOCK_OTHER,     /* virtual and none of the below: zvol, bcache, drbd, null_blk */
+	BLOCK_DISK,      /* a device of its own: sda, nvme0n1, vda, mmcblk0 */
 	BLOCK_PARTITION, /* sda1, nvme0n1p2, dm partitions excepted: those are mapped */
-	BLOCK_MAPPED,	 /* device mapper: LVM, dm-crypt, multipath */
-	BLOCK_RAID,	 /* md */
+	BLOCK_MAPPED,    /* device mapper: LVM, dm-crypt, multipath */
+	BLOCK_RAID,      /* md */
 	BLOCK_LOOP,
 	BLOCK_MEMORY,  /* ram, zram */
 	BLOCK_NETWORK, /* nbd, rbd */

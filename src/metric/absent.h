@@ -13,20 +13,20 @@
 enum absent_reason {
 	/* 1 to 999: errno */
 	ABSENT_NOT_COLLECTED = 1000, /* no collector set it */
-	ABSENT_FIRST_SAMPLE,	     /* needs an earlier sample */
-	ABSENT_COUNTER_RESET,	     /* the counter went backwards */
-	ABSENT_NOT_TRACKED,	     /* no process is tracked */
-	ABSENT_NOT_WANTED,	     /* switched off by --metrics, --no-system, --no-process */
-	ABSENT_NO_LIMIT,	     /* there is no limit */
-	ABSENT_NO_SUCH_COUNTER,	     /* this kernel or device has no such counter */
-	ABSENT_ZOMBIE,		     /* the process has ended, its memory is gone */
-	ABSENT_PSS_TOO_COSTLY,	     /* reading it would stall the job */
-	ABSENT_PSS_OFF,		     /* --pss off */
-	ABSENT_NOT_YET,		     /* a helper has not answered yet */
-	ABSENT_STALE,		     /* a helper's last answer is too old */
-	ABSENT_NO_CGROUP,	     /* the cgroup could not be found */
-	ABSENT_NOT_A_VALUE,	     /* the kernel says -1, "unknown", ... */
-	ABSENT_NO_ATTRIBUTION,	     /* cannot be assigned to the job */
+	ABSENT_FIRST_SAMPLE,         /* needs an earlier sample */
+	ABSENT_COUNTER_RESET,        /* the counter went backwards */
+	ABSENT_NOT_TRACKED,          /* no process is tracked */
+	ABSENT_NOT_WANTED,           /* switched off by --metrics, --no-system, --no-process */
+	ABSENT_NO_LIMIT,             /* there is no limit */
+	ABSENT_NO_SUCH_COUNTER,      /* this kernel or device has no such counter */
+	ABSENT_ZOMBIE,               /* the process has ended, its memory is gone */
+	ABSENT_PSS_TOO_COSTLY,       /* reading it would stall the job */
+	ABSENT_PSS_OFF,              /* --pss off */
+	ABSENT_NOT_YET,              /* a helper has not answered yet */
+	ABSENT_STALE,                /* a helper's last answer is too old */
+	ABSENT_NO_CGROUP,            /* the cgroup could not be found */
+	ABSENT_NOT_A_VALUE,          /* the kernel says -1, "unknown", ... */
+	ABSENT_NO_ATTRIBUTION,       /* cannot be assigned to the job */
 	ABSENT_END
 };
 

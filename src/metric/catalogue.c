@@ -13,8 +13,8 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define FROM(of_kind, field) .from_kind = ROW_##of_kind, .from_offset = offsetof(struct of_kind##_row, field)
 
 #define ROW_BEGIN(kind, parent, shape, key, source, help) static const struct metric kind##_metrics[] = {
-#define ROW_END(kind)                                                                                          \
-	}                                                                                                      \
+#define ROW_END(kind) \
+	} \
 	;
 #define REAL(kind, name, unit, decimals, nature, help) {#name, unit, help, TYPE_REAL, nature, decimals, 0, 0},
 #define COUNT(kind, name, unit, nature, help) {#name, unit, help, TYPE_COUNT, nature, 0, 0, 0},
@@ -22,37 +22,41 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define FLAG(kind, name, help) {#name, "", help, TYPE_FLAG, IDENTITY, 0, 0, 0},
 #define RAW_REAL(kind, name, help) {#name, "", help, TYPE_REAL, RAW, 0, 0, 0},
 #define RAW_COUNT(kind, name, help) {#name, "", help, TYPE_COUNT, RAW, 0, 0, 0},
-#define DERIVED(name_, unit_, help_, type_, nature_, decimals_, of_kind, from)                                 \
-	{.name = #name_, .unit = unit_, .help = help_, .type = type_, .nature = nature_, .decimals = decimals_,   \
+#define DERIVED(name_, unit_, help_, type_, nature_, decimals_, of_kind, from) \
+	{.name = #name_, \
+	 .unit = unit_, \
+	 .help = help_, \
+	 .type = type_, \
+	 .nature = nature_, \
+	 .decimals = decimals_, \
 	 FROM(of_kind, from)},
-#define DELTA_REAL(kind, name, unit, decimals, from, help)                                                     \
+#define DELTA_REAL(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, DELTA, decimals, kind, from)
 #define DELTA_COUNT(kind, name, unit, from, help) DERIVED(name, unit, help, TYPE_COUNT, DELTA, 0, kind, from)
-#define RATE(kind, name, unit, decimals, from, help)                                                           \
+#define RATE(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, RATE_WINDOWED, decimals, kind, from)
-#define EXACT_RATE(kind, name, unit, decimals, from, help)                                                     \
+#define EXACT_RATE(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, RATE_EXACT, decimals, kind, from)
-#define SUM_DELTA(kind, name, unit, of_kind, from, help)                                                       \
+#define SUM_DELTA(kind, name, unit, of_kind, from, help) \
 	DERIVED(name, unit, help, TYPE_COUNT, SUM_OF_DELTAS, 0, of_kind, from)
 #include "metric/catalogue.def"
-
 
 /* The first field of an array's rows is what tells them apart. */
 #define KEY_OFFSET(shape) ((shape) == ARRAY ? sizeof(struct row) : 0)
 
 const struct row_description ROW_DESCRIPTIONS[ROW_KINDS] = {
-#define ROW_BEGIN(kind, parent_, shape_, key_, source_, help_)                                                 \
-	[ROW_##kind] = {                                                                                       \
-		.name = #kind,                                                                                 \
-		.key = key_,                                                                                   \
-		.source = source_,                                                                             \
-		.help = help_,                                                                                 \
-		.parent = ROW_##parent_,                                                                       \
-		.shape = shape_,                                                                               \
-		.metrics = kind##_metrics,                                                                     \
-		.metric_count = ARRAY_SIZE(kind##_metrics),                                                    \
-		.size = sizeof(struct kind##_row),                                                             \
-		.key_offset = KEY_OFFSET(shape_),                                                              \
+#define ROW_BEGIN(kind, parent_, shape_, key_, source_, help_) \
+	[ROW_##kind] = { \
+		.name = #kind, \
+		.key = key_, \
+		.source = source_, \
+		.help = help_, \
+		.parent = ROW_##parent_, \
+		.shape = shape_, \
+		.metrics = kind##_metrics, \
+		.metric_count = ARRAY_SIZE(kind##_metrics), \
+		.size = sizeof(struct kind##_row), \
+		.key_offset = KEY_OFFSET(shape_), \
 	},
 #include "metric/catalogue.def"
 };

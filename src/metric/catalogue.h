@@ -24,8 +24,8 @@ struct row {
 	enum row_kind kind;
 };
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help)                                                      \
-	struct kind##_row {                                                                                    \
+#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+	struct kind##_row { \
 		struct row row;
 #define REAL(kind, name, unit, decimals, nature, help) double name;
 #define COUNT(kind, name, unit, nature, help) int64_t name;
@@ -38,8 +38,8 @@ struct row {
 #define RATE(kind, name, unit, decimals, from, help) double name;
 #define EXACT_RATE(kind, name, unit, decimals, from, help) double name;
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) int64_t name;
-#define ROW_END(kind)                                                                                          \
-	}                                                                                                      \
+#define ROW_END(kind) \
+	} \
 	;
 #include "metric/catalogue.def"
 
@@ -66,8 +66,8 @@ struct row_description {
 	enum row_shape shape;
 	const struct metric *metrics;
 	size_t metric_count;
-	size_t size;           /* of the typed struct */
-	size_t key_offset;     /* of the text that tells rows apart from tick to tick; 0: their order does */
+	size_t size;       /* of the typed struct */
+	size_t key_offset; /* of the text that tells rows apart from tick to tick; 0: their order does */
 };
 
 extern const struct row_description ROW_DESCRIPTIONS[ROW_KINDS];

@@ -22,7 +22,8 @@ static double delta_real(const struct metric *metric, const struct row *now, con
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
 	/* Subtracting the scaled integers keeps the difference exact. */
-	change = floor(new_total * SCALES[metric->decimals] + 0.5) - floor(old_total * SCALES[metric->decimals] + 0.5);
+	change = floor(new_total * SCALES[metric->decimals] + 0.5) -
+		 floor(old_total * SCALES[metric->decimals] + 0.5);
 	return change < 0 ? no_real(ABSENT_COUNTER_RESET) : change / SCALES[metric->decimals];
 }
 
@@ -110,7 +111,8 @@ static const struct row *companion_next(struct companion *companion, const struc
 	return match;
 }
 
-static int64_t sum_of_deltas(const struct metric *metric, const struct frame *frame, const struct frame *previous)
+static int64_t sum_of_deltas(const struct metric *metric, const struct frame *frame,
+			     const struct frame *previous)
 {
 	struct companion earlier = companion_of(previous, metric->from_kind);
 	int64_t sum = 0;

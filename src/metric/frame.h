@@ -21,8 +21,8 @@ struct frame {
 	struct sample_row *sample; /* the root row; always there after frame_begin() */
 	struct frame_chunk *chunks;
 	struct frame_chunk *chunk; /* the one that is being filled */
-	size_t used;		   /* bytes of it */
-	int error;		   /* 0, or -ENOMEM: rows are missing, the frame must not be used */
+	size_t used;               /* bytes of it */
+	int error;                 /* 0, or -ENOMEM: rows are missing, the frame must not be used */
 };
 
 void frame_done(struct frame *frame);

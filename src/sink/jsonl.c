@@ -9,10 +9,11 @@
 
 #include "base/json_write.h"
 
-static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row, enum row_kind kind,
-		      bool without_identity);
+static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
+		      enum row_kind kind, bool without_identity);
 
-static void write_field(struct json_writer *json, const struct row *row, const struct metric *metric, size_t offset)
+static void write_field(struct json_writer *json, const struct row *row, const struct metric *metric,
+			size_t offset)
 {
 	if (!row || field_absent(row, metric->type, offset)) {
 		json_null(json);
@@ -42,8 +43,8 @@ static const struct row *below(const struct row *row, const struct row *parent)
 	return row;
 }
 
-static void write_list(struct json_writer *json, const struct frame *frame, const struct row *parent, enum row_kind kind,
-		       bool without_identity)
+static void write_list(struct json_writer *json, const struct frame *frame, const struct row *parent,
+		       enum row_kind kind, bool without_identity)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	char closing = description->shape == MAP ? '}' : ']';
@@ -68,8 +69,8 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 	json_close(json, closing);
 }
 
-static void write_child(struct json_writer *json, const struct frame *frame, const struct row *parent, enum row_kind kind,
-			bool without_identity)
+static void write_child(struct json_writer *json, const struct frame *frame, const struct row *parent,
+			enum row_kind kind, bool without_identity)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	const struct row *row = parent ? below(frame->first[kind], parent) : NULL;
@@ -98,8 +99,8 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 }
 
 /* The members of a row, and of what stands below it; a row that is NULL has all its keys, as null. */
-static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row, enum row_kind kind,
-		      bool without_identity)
+static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
+		      enum row_kind kind, bool without_identity)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	/* What tells the rows of an array apart is never left out. */
@@ -108,7 +109,8 @@ static void write_row(struct json_writer *json, const struct frame *frame, const
 	for (size_t i = 0; i < description->metric_count; i++) {
 		const struct metric *metric = &description->metrics[i];
 
-		if (metric->nature == RAW || (without_identity && metric->nature == IDENTITY && i >= identities_from))
+		if (metric->nature == RAW ||
+		    (without_identity && metric->nature == IDENTITY && i >= identities_from))
 			continue;
 		json_key(json, metric->name);
 		write_field(json, row, metric, metric_offset(i));

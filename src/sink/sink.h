@@ -11,14 +11,14 @@
 #include "metric/frame.h"
 
 struct sink_options {
-	bool header;	  /* CSV: begin with one */
+	bool header;      /* CSV: begin with one */
 	bool static_once; /* JSON: identity fields only in the first sample and when they change */
 	const char *layout;
 };
 
 /* State of a format within one output. */
 struct sink_state {
-	bool started;	   /* something was written by this run */
+	bool started;       /* something was written by this run */
 	struct buffer kept; /* --static-once: what the identity fields were */
 };
 

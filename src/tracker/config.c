@@ -24,7 +24,7 @@ enum {
 struct setting {
 	const char *name;
 	int (*set)(struct rt_config *config, const struct setting *setting, const char *value);
-	size_t offset;		    /* of the field */
+	size_t offset;              /* of the field */
 	const char *const *choices; /* of set_choice: the enum's words in its order, NULL at the end */
 };
 
@@ -327,7 +327,7 @@ int rt_config_set_command(rt_config *config, char *const argv[])
 /* ---- the table ------------------------------------------------------------------------------------- */
 
 static const char *const FORMATS[] = {"", "json", "csv", NULL};
-static const char *const CSV_LAYOUTS[] = {"combined",	 "system",     "process", "system-0.4",
+static const char *const CSV_LAYOUTS[] = {"combined",    "system",     "process", "system-0.4",
 					  "process-0.4", "system-0.1", "pid-0.1", NULL};
 static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
 
@@ -399,9 +399,9 @@ int rt_config_set(rt_config *config, const char *name, const char *value)
 static int64_t launcher_rank(void)
 {
 	static const char *const NAMES[] = {
-		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",	  "PMI_RANK",	 "MV2_COMM_WORLD_RANK",
-		"PALS_RANKID",		"FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
-		"SLURM_PROCID",		"RANK",
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
+		"PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+		"SLURM_PROCID",         "RANK",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {

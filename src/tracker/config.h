@@ -37,7 +37,7 @@ enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
  */
 struct config_output {
 	char *path; /* as given, %h %p %t %r not yet expanded */
-	int fd;	    /* -1: open `path` */
+	int fd;     /* -1: open `path` */
 };
 
 struct config_tag {

@@ -39,7 +39,7 @@ static void test_interval(void **state)
 		const char *text;
 		int64_t ns;
 	} GOOD[] = {
-		{"1", NSEC_PER_SEC},	 {"0.001", NSEC_PER_MSEC},	     {" 0.25\n", 250 * NSEC_PER_MSEC},
+		{"1", NSEC_PER_SEC},     {"0.001", NSEC_PER_MSEC},           {" 0.25\n", 250 * NSEC_PER_MSEC},
 		{"1e-3", NSEC_PER_MSEC}, {"1e9", 1000000000 * NSEC_PER_SEC}, {"0.3", 300 * NSEC_PER_MSEC},
 	};
 	static const struct {
