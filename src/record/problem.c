@@ -1,0 +1,17 @@
+/* What went wrong, as one line; see problem.h. */
+#include "record/problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int problem_set(struct problem *problem, int error, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!problem)
+		return error;
+	va_start(arguments, format);
+	vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+	va_end(arguments);
+	return error;
+}

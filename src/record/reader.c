@@ -1,0 +1,303 @@
+/* Reading a recording back; see reader.h. */
+#include "record/reader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/record_file.h"
+
+enum { INTERVALS_KEPT = 1000, HOSTS_KEPT = 16 };
+
+struct record {
+	char **paths;
+	size_t path_count, path_index;
+	struct problem problem;
+	struct record_file file; /* open while path_index < path_count */
+	struct sample_json wanted_json;
+	struct sample_json identity_json;
+	struct frame frame;
+	struct frame identity;
+	struct record_damage damage;
+	const char *layout;
+	size_t run;
+	int64_t last_sample;   /* its number */
+	double last_timestamp; /* NaN: none in this run */
+	double last_elapsed_secs;
+	double intervals[INTERVALS_KEPT];
+	size_t interval_count;
+	uint64_t hosts[HOSTS_KEPT];
+};
+
+/* Without these a sample cannot be placed in time, and runs and hosts cannot be told apart. */
+static void want_always(struct metric_set *wanted)
+{
+	WANT(wanted, sample, timestamp_secs);
+	WANT(wanted, sample, timestamp);
+	WANT(wanted, sample, elapsed_secs);
+	WANT(wanted, sample, actual_interval_ms);
+	WANT(wanted, sample, sample);
+	WANT(wanted, sample, host);
+	WANT(wanted, run_start, schema_version);
+	WANT(wanted, run_start, interval_secs);
+	WANT(wanted, run_end, reason);
+}
+
+static bool is_identity(enum row_kind kind)
+{
+	while (kind != ROW_sample && ROW_DESCRIPTIONS[kind].parent != ROW_sample)
+		kind = ROW_DESCRIPTIONS[kind].parent;
+	return ROW_DESCRIPTIONS[kind].shape == OPTIONAL;
+}
+
+static void init_readers(struct record *record, const struct record_options *options)
+{
+	struct metric_set wanted = options->wanted, identity = {0};
+
+	want_always(&wanted);
+	sample_json_init(&record->wanted_json, &wanted);
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
+		if (is_identity(kind))
+			metric_set_add_kind(&identity, kind);
+	sample_json_init(&record->identity_json, &identity);
+	frame_begin(&record->identity, 0, 0);
+}
+
+static int copy_paths(struct record *record, const char *const *paths, size_t count)
+{
+	record->paths = calloc(count, sizeof(*record->paths));
+	if (!record->paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		record->paths[i] = strdup(paths[i]);
+		if (!record->paths[i])
+			return -ENOMEM;
+		record->path_count++;
+	}
+	return 0;
+}
+
+static int open_file(struct record *record, const char *path, struct problem *problem)
+{
+	int result = record_file_open(&record->file, path, problem);
+
+	if (result == 0)
+		record->layout = record->file.csv.layout ? record->file.csv.layout->name : "json";
+	return result;
+}
+
+int record_open(const char *const *paths, size_t count, const struct record_options *options,
+		struct record **ret_record, struct problem *problem)
+{
+	struct record *record;
+	int result;
+
+	if (!count)
+		return problem_set(problem, -EINVAL, "no recording was named");
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(paths[i], "-") != 0 && access(paths[i], R_OK) < 0)
+			return problem_set(problem, -errno, "%s: %s", paths[i], strerror(errno));
+	record = calloc(1, sizeof(*record));
+	if (!record)
+		return problem_set(problem, -ENOMEM, "out of memory");
+	record->last_timestamp = NAN;
+	init_readers(record, options);
+	record->file.source.fd = -1;
+	result = copy_paths(record, paths, count);
+	if (result == 0)
+		result = open_file(record, paths[0], problem);
+	if (result < 0) {
+		record_close(record);
+		return result;
+	}
+	*ret_record = record;
+	return 0;
+}
+
+void record_close(struct record *record)
+{
+	if (!record)
+		return;
+	record_file_close(&record->file);
+	sample_json_done(&record->wanted_json);
+	sample_json_done(&record->identity_json);
+	frame_done(&record->frame);
+	frame_done(&record->identity);
+	for (size_t i = 0; i < record->path_count; i++)
+		free(record->paths[i]);
+	free(record->paths);
+	free(record);
+}
+
+/* A file of which nothing could be read is an error, not an empty recording. */
+static int end_file(struct record *record)
+{
+	struct record_file *file = &record->file;
+
+	record->damage.torn_tails += file->torn_tails;
+	record->damage.bad_lines += file->bad_lines;
+	record->damage.unknown_columns += (int64_t)file->csv.unknown_count;
+	if (!record->damage.first_bad_line)
+		record->damage.first_bad_line = file->first_bad_line;
+	if (!file->samples && file->bad_lines)
+		return problem_set(&record->problem, -EBADMSG, "%s: no line is a sample (line %lld is not)",
+				   file->source.path, (long long)file->first_bad_line);
+	return 0;
+}
+
+/* 1: there is another file. */
+static int next_file(struct record *record)
+{
+	int result = end_file(record);
+
+	record_file_close(&record->file);
+	record->path_index++;
+	if (result < 0 || record->path_index >= record->path_count)
+		return result;
+	result = open_file(record, record->paths[record->path_index], &record->problem);
+	return result < 0 ? result : 1;
+}
+
+static void note_host(struct record *record, const char *host)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	if (text_absent(host))
+		return;
+	for (const char *at = host; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+	for (int64_t i = 0; i < record->damage.hosts; i++)
+		if (record->hosts[i] == hash)
+			return;
+	if (record->damage.hosts < HOSTS_KEPT)
+		record->hosts[record->damage.hosts++] = hash;
+}
+
+static void begin_run(struct record *record)
+{
+	record->run++;
+	record->last_timestamp = NAN;
+	record->last_elapsed_secs = 0;
+	record->interval_count = 0;
+	frame_begin(&record->identity, 0, 0);
+}
+
+/* Times that files of other writers do not have, from their time stamps. */
+static void complete_times(struct record *record, struct sample_row *sample)
+{
+	double step;
+
+	if (real_absent(sample->timestamp) && !count_absent(sample->timestamp_secs))
+		sample->timestamp = (double)sample->timestamp_secs;
+	if (count_absent(sample->timestamp_secs))
+		sample->timestamp_secs = (int64_t)floor(sample->timestamp);
+	step = sample->timestamp - record->last_timestamp;
+	if (step < 0) {
+		record->damage.clock_steps++;
+		step = record->interval_count ? record->intervals[record->interval_count - 1] : 0;
+	}
+	if (real_absent(sample->elapsed_secs))
+		sample->elapsed_secs = isnan(step) ? 0 : record->last_elapsed_secs + step;
+	if (real_absent(sample->actual_interval_ms) && !isnan(step))
+		sample->actual_interval_ms = step * 1000;
+	if (count_absent(sample->sample))
+		sample->sample = record->last_sample + 1;
+	if (!isnan(step) && record->interval_count < INTERVALS_KEPT)
+		record->intervals[record->interval_count++] =
+			sample->elapsed_secs - record->last_elapsed_secs;
+	record->last_timestamp = sample->timestamp;
+	record->last_elapsed_secs = sample->elapsed_secs;
+	record->last_sample = sample->sample;
+}
+
+static void complete(struct record *record)
+{
+	struct frame *frame = &record->frame;
+	struct sample_row *sample = frame->sample;
+	struct memory_row *memory = (struct memory_row *)(void *)frame->first[ROW_memory];
+	bool again = !count_absent(sample->sample) && sample->sample <= record->last_sample;
+
+	if (!record->run || frame->first[ROW_run_start] || again) {
+		begin_run(record);
+		record->last_sample = -1;
+	}
+	if (record->file.format == RECORD_JSON && (frame->first[ROW_run_start] || frame->first[ROW_run_end]))
+		(void)sample_json_read(&record->identity_json, record->file.line, &record->identity);
+	complete_times(record, sample);
+	if (memory && real_absent(memory->used_mib))
+		memory->used_mib = memory->used_less_cache_mib;
+	note_host(record, sample->host);
+}
+
+int record_next(struct record *record, const struct frame **ret_frame)
+{
+	while (record->path_index < record->path_count) {
+		int result = record_file_next(&record->file, &record->wanted_json, &record->frame);
+
+		if (result > 0) {
+			complete(record);
+			*ret_frame = &record->frame;
+			return 1;
+		}
+		if (result < 0)
+			return problem_set(&record->problem, result, "%s: %s", record->file.source.path,
+					   strerror(-result));
+		result = next_file(record);
+		if (result <= 0)
+			return result;
+	}
+	return 0;
+}
+
+const struct problem *record_problem(const struct record *record)
+{
+	return &record->problem;
+}
+
+size_t record_run(const struct record *record)
+{
+	return record->run;
+}
+
+const struct frame *record_identity(const struct record *record)
+{
+	return &record->identity;
+}
+
+struct record_damage record_damage(const struct record *record)
+{
+	return record->damage;
+}
+
+enum record_format record_format(const struct record *record)
+{
+	return record->file.format;
+}
+
+const char *record_layout(const struct record *record)
+{
+	return record->layout;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+double record_interval_secs(const struct record *record)
+{
+	const struct run_start_row *run_start = FIRST(&record->identity, run_start);
+	double sorted[INTERVALS_KEPT];
+	size_t count = record->interval_count;
+
+	if (run_start && !real_absent(run_start->interval_secs))
+		return run_start->interval_secs;
+	if (!count)
+		return NAN;
+	memcpy(sorted, record->intervals, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_reals);
+	return sorted[count / 2];
+}

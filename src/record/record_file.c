@@ -1,0 +1,173 @@
+/* One file of a recording; see record_file.h. */
+#include "record/record_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+enum { PEEK_BYTES = 64 << 10 };
+
+static bool starts_with_key(struct scan start, const char *const *keys, size_t count)
+{
+	struct scan key;
+
+	if (!json_take(&start, '{') || !json_string(&start, &key))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (scan_is(&key, keys[i]))
+			return true;
+	return false;
+}
+
+static int refuse(const struct record_file *file, struct scan start, struct problem *problem)
+{
+	const char *path = file->source.path;
+	struct scan line;
+
+	if (scan_literal(&start, "SQLite format 3"))
+		return problem_set(problem, -EBADMSG,
+				   "%s: an SQLite file; recordings are JSON Lines, CSV or snapshots", path);
+	if (scan_line(&start, &line) && scan_literal(&line, "ram_unit,"))
+		return problem_set(problem, -EBADMSG,
+				   "%s: a tracking file of gpu_tracker; `regions --tracking-file` reads it",
+				   path);
+	return problem_set(
+		problem, -EBADMSG,
+		"%s: not a recording (neither JSON Lines, nor CSV with a known header, nor a snapshot)",
+		path);
+}
+
+/* Finds the header, past empty lines, without taking lines that are data. */
+static int open_csv(struct record_file *file, struct scan start, struct problem *problem)
+{
+	struct scan lines = start, line;
+
+	while (scan_line(&lines, &line)) {
+		line = scan_trim(line);
+		if (!scan_left(&line))
+			continue;
+		if (!sample_csv_header(&file->csv, line) && !sample_csv_assume(&file->csv, line))
+			break;
+		sample_csv_probe_ticks(&file->csv, lines);
+		return 0;
+	}
+	return refuse(file, start, problem);
+}
+
+static int detect(struct record_file *file, struct problem *problem)
+{
+	static const char *const SNAPSHOT_KEYS[] = {"metadata", "server_info", "cloud_info",
+						    "process_metrics", "system_metrics"};
+	struct scan start;
+	int result = source_peek(&file->source, PEEK_BYTES, &start);
+
+	if (result < 0)
+		return problem_set(problem, result, "%s: %s", file->source.path, strerror(-result));
+	json_skip_space(&start);
+	if (!scan_left(&start))
+		return problem_set(problem, -ENODATA, "%s: empty, no sample has been written yet",
+				   file->source.path);
+	if (starts_with_key(start, SNAPSHOT_KEYS, ARRAY_SIZE(SNAPSHOT_KEYS)))
+		return refuse(file, start, problem);
+	if (*start.at == '{' || *start.at == '[') {
+		file->format = RECORD_JSON;
+		return 0;
+	}
+	file->format = RECORD_CSV;
+	return open_csv(file, start, problem);
+}
+
+int record_file_open(struct record_file *ret_file, const char *path, struct problem *problem)
+{
+	struct record_file file = {0};
+	int result = source_open(&file.source, path, problem);
+
+	if (result < 0)
+		return result;
+	result = detect(&file, problem);
+	if (result < 0) {
+		record_file_close(&file);
+		return result;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+void record_file_close(struct record_file *file)
+{
+	source_close(&file->source);
+	sample_csv_done(&file->csv);
+}
+
+/* A list of samples, one a line, is read as lines too: what stands around the objects is taken off. */
+static struct scan without_list(struct scan line)
+{
+	line = scan_trim(line);
+	if (scan_left(&line) && (*line.at == '[' || *line.at == ','))
+		line.at++;
+	line = scan_trim(line);
+	while (scan_left(&line) && (line.end[-1] == ',' || line.end[-1] == ']'))
+		line.end--;
+	return line;
+}
+
+static bool read_json(struct record_file *file, struct sample_json *json, struct scan line,
+		      struct frame *frame)
+{
+	file->line = line;
+	return sample_json_read(json, line, frame) &&
+	       (!real_absent(frame->sample->timestamp) || !count_absent(frame->sample->timestamp_secs));
+}
+
+static void count_bad(struct record_file *file, const struct source_line *line)
+{
+	if (!line->terminated) {
+		file->unreliable_end = true;
+		return;
+	}
+	file->bad_lines++;
+	if (!file->first_bad_line)
+		file->first_bad_line = file->source.line_number;
+}
+
+/* 1: the line is a sample; 0: there is nothing on it; -EBADMSG: it should be one. */
+static int read_line(struct record_file *file, struct sample_json *json, const struct source_line *line,
+		     struct frame *frame)
+{
+	struct scan text;
+
+	if (line->too_long)
+		return -EBADMSG;
+	text = file->format == RECORD_JSON ? without_list(line->text) : scan_trim(line->text);
+	/* NULs are what a crash of the machine leaves. */
+	if (!scan_left(&text))
+		return memchr(line->text.at, 0, scan_left(&line->text)) ? -EBADMSG : 0;
+	frame_begin(frame, 0, 0);
+	if (file->format == RECORD_JSON)
+		return read_json(file, json, text, frame) ? 1 : -EBADMSG;
+	if ((*text.at == '"' || *text.at == 't') && sample_csv_header(&file->csv, text))
+		return 0;
+	/* The last number of an unfinished line may lack digits. */
+	return line->terminated && sample_csv_read(&file->csv, text, frame) ? 1 : -EBADMSG;
+}
+
+int record_file_next(struct record_file *file, struct sample_json *json, struct frame *frame)
+{
+	struct source_line line;
+	int result;
+
+	while ((result = source_next_line(&file->source, &line)) > 0) {
+		result = read_line(file, json, &line, frame);
+		if (frame->error)
+			return frame->error;
+		if (result > 0) {
+			file->samples++;
+			return 1;
+		}
+		if (result < 0)
+			count_bad(file, &line);
+	}
+	file->torn_tails = file->unreliable_end || file->source.cut_off;
+	return result;
+}

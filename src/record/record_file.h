@@ -1,0 +1,31 @@
+/*
+ * One file of a recording: which format it has, and its samples as frames. See reader.h.
+ */
+#pragma once
+
+#include "record/reader.h"
+#include "record/sample_csv.h"
+#include "record/sample_json.h"
+#include "record/source.h"
+
+struct snapshot;
+
+struct record_file {
+	struct source source;
+	enum record_format format;
+	struct sample_csv csv;
+	struct snapshot *snapshot;
+	struct scan line; /* JSON: the sample read last; valid until the next one */
+	int64_t samples;
+	int64_t torn_tails;
+	int64_t bad_lines;
+	int64_t first_bad_line;
+	bool unreliable_end; /* the last line had no line end and was no sample */
+};
+
+/* -EBADMSG: no recording; -ENODATA: empty. */
+int record_file_open(struct record_file *ret_file, const char *path, struct problem *problem);
+void record_file_close(struct record_file *file);
+
+/* The next sample, into a frame that is emptied first: 1, 0 at the end, negative errno. */
+int record_file_next(struct record_file *file, struct sample_json *json, struct frame *frame);

@@ -1,0 +1,41 @@
+/*
+ * One line of a CSV recording into a frame, by the headings of any layout in metric/csv_columns.def.
+ *
+ *   timestamp,system_processes,system_utime,...
+ *   1718000000.000,312,0.520,...
+ */
+#pragma once
+
+#include "metric/csv_layout.h"
+#include "metric/frame.h"
+#include "record/cells.h"
+
+struct sample_csv {
+	const struct csv_layout *layout;
+	const struct csv_column *
+		*columns; /* of the file, in its order; NULL: a heading that the layout lacks */
+	size_t column_count;
+	size_t unknown_count; /* of these NULLs */
+	/* Python 0.2 and 0.3 wrote the headings of 0.4 with times in clock ticks, and a wrong number of processes. */
+	bool ticks;
+};
+
+/* Whether a line is the header of a layout; then it is what the next lines are read by. */
+bool sample_csv_header(struct sample_csv *reader, struct scan line);
+void sample_csv_done(struct sample_csv *reader);
+
+/* Without a header only the number of cells can tell the layout: true for the 32 of "combined". */
+bool sample_csv_assume(struct sample_csv *reader, struct scan line);
+
+/* Looks at the lines that follow a header to find out the unit of the times. */
+void sample_csv_probe_ticks(struct sample_csv *reader, struct scan lines);
+
+/* Fills a frame that frame_begin() has emptied. False: not as many cells as headings, or no timestamp. */
+bool sample_csv_read(const struct sample_csv *reader, struct scan line, struct frame *frame);
+
+/* Puts one cell into its place. For readers whose cells come from elsewhere (snapshots, SQLite). */
+void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, const struct csv_column *column,
+		       double value);
+
+/* The layout to which most of the headings belong, and the column of a heading; NULL: none. */
+const struct csv_column *csv_layout_column(const struct csv_layout *layout, const struct scan *heading);

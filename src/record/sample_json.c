@@ -1,0 +1,263 @@
+/* One line of JSON into a frame; see sample_json.h. */
+#include "record/sample_json.h"
+
+#include "record/cells.h"
+
+struct place {
+	struct frame *frame;
+	struct row *row;
+	enum row_kind kind;
+};
+
+static bool read_members(struct sample_json *reader, struct scan *json, const struct place *place);
+
+#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+	_Static_assert((sizeof(struct kind##_row) - sizeof(struct row)) / 8 <= METRICS_PER_KIND, \
+		       "a metric set has one bit for each metric of a kind");
+#include "metric/catalogue.def"
+
+static size_t add_members(struct sample_json *reader, size_t at, enum row_kind kind)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
+
+	for (size_t i = 0; i < description->metric_count; i++) {
+		const struct metric *metric = &description->metrics[i];
+
+		if (metric->nature != RAW)
+			reader->members[at++] =
+				(struct sample_member){metric->name, strlen(metric->name), kind, (int)i};
+	}
+	for (enum row_kind child = 0; child < ROW_KINDS; child++) {
+		const struct row_description *below = &ROW_DESCRIPTIONS[child];
+
+		if (child == ROW_sample || below->parent != kind)
+			continue;
+		if (below->shape == INLINE)
+			at = add_members(reader, at, child);
+		else
+			reader->members[at++] =
+				(struct sample_member){below->key, strlen(below->key), child, -1};
+	}
+	return at;
+}
+
+/* What tells the rows of an array or map apart is wanted as soon as anything of them is. */
+static void want_upwards(struct sample_json *reader, enum row_kind kind)
+{
+	for (;; kind = ROW_DESCRIPTIONS[kind].parent) {
+		reader->below_wanted[kind] = true;
+		if (ROW_DESCRIPTIONS[kind].shape == ARRAY || ROW_DESCRIPTIONS[kind].shape == MAP)
+			metric_set_add(&reader->wanted, kind, 0);
+		if (kind == ROW_sample)
+			return;
+	}
+}
+
+void sample_json_init(struct sample_json *ret_reader, const struct metric_set *wanted)
+{
+	size_t at = 0;
+
+	*ret_reader = (struct sample_json){.wanted = *wanted, .text = BUFFER(1 << 20)};
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		if (ROW_DESCRIPTIONS[kind].shape == INLINE)
+			continue;
+		ret_reader->objects[kind].first = at;
+		at = add_members(ret_reader, at, kind);
+		ret_reader->objects[kind].count = at - ret_reader->objects[kind].first;
+	}
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
+		if (wanted->bits[kind])
+			want_upwards(ret_reader, kind);
+}
+
+void sample_json_done(struct sample_json *reader)
+{
+	buffer_done(&reader->text);
+}
+
+static const char *read_text(struct sample_json *reader, struct frame *frame, const struct scan *raw)
+{
+	buffer_clear(&reader->text);
+	json_unescape(&reader->text, raw);
+	if (buffer_error(&reader->text))
+		return no_text(ABSENT_NOT_A_VALUE);
+	return frame_text(frame, reader->text.data ? reader->text.data : "", reader->text.length);
+}
+
+static bool read_metric(struct sample_json *reader, struct scan *json, const struct place *place,
+			size_t index)
+{
+	const struct metric *metric = &ROW_DESCRIPTIONS[place->kind].metrics[index];
+	size_t offset = metric_offset(index);
+	enum json_kind kind;
+	struct scan raw;
+	double real;
+
+	if (!json_value(json, &kind, &raw))
+		return false;
+	switch (metric->type) {
+	case TYPE_REAL:
+		if (kind == JSON_NUMBER && scan_real(&raw, &real) && !scan_left(&raw))
+			*row_real(place->row, offset) = real;
+		break;
+	case TYPE_COUNT:
+		if (kind == JSON_NUMBER)
+			*row_count(place->row, offset) = scan_whole_count(raw);
+		break;
+	case TYPE_FLAG:
+		if (kind == JSON_TRUE || kind == JSON_FALSE)
+			*row_count(place->row, offset) = kind == JSON_TRUE;
+		break;
+	case TYPE_TEXT:
+		if (kind == JSON_STRING)
+			*row_text(place->row, offset) = read_text(reader, place->frame, &raw);
+		break;
+	}
+	return true;
+}
+
+static bool read_object(struct sample_json *reader, struct scan *json, struct frame *frame,
+			enum row_kind kind, struct row *parent)
+{
+	struct place place = {frame, NULL, kind};
+
+	/* null: the row is not there. Anything else that is not an object is of no use either. */
+	if (json->at >= json->end || *json->at != '{')
+		return json_skip(json);
+	place.row = frame_add(frame, kind, parent);
+	return read_members(reader, json, &place);
+}
+
+static bool read_array(struct sample_json *reader, struct scan *json, struct frame *frame, enum row_kind kind,
+		       struct row *parent)
+{
+	bool list = ROW_DESCRIPTIONS[kind].shape == LIST;
+
+	if (json->at >= json->end || *json->at != '[')
+		return json_skip(json);
+	json_take(json, '[');
+	if (json_take(json, ']'))
+		return true;
+	do {
+		struct place place = {frame, NULL, kind};
+
+		if (!list) {
+			if (!read_object(reader, json, frame, kind, parent))
+				return false;
+			continue;
+		}
+		place.row = frame_add(frame, kind, parent);
+		if (!read_metric(reader, json, &place, 0))
+			return false;
+	} while (json_take(json, ','));
+	return json_take(json, ']');
+}
+
+/* "name": "value" pairs. */
+static bool read_map(struct sample_json *reader, struct scan *json, struct frame *frame, enum row_kind kind,
+		     struct row *parent)
+{
+	if (json->at >= json->end || *json->at != '{')
+		return json_skip(json);
+	json_take(json, '{');
+	if (json_take(json, '}'))
+		return true;
+	do {
+		struct place place = {frame, NULL, kind};
+		struct scan name;
+
+		if (!json_string(json, &name) || !json_take(json, ':'))
+			return false;
+		place.row = frame_add(frame, kind, parent);
+		*row_text(place.row, metric_offset(0)) = read_text(reader, frame, &name);
+		if (!read_metric(reader, json, &place, 1))
+			return false;
+	} while (json_take(json, ','));
+	return json_take(json, '}');
+}
+
+static bool read_below(struct sample_json *reader, struct scan *json, const struct place *place,
+		       enum row_kind kind)
+{
+	if (!reader->below_wanted[kind])
+		return json_skip(json);
+	switch (ROW_DESCRIPTIONS[kind].shape) {
+	case ARRAY:
+	case LIST:
+		return read_array(reader, json, place->frame, kind, place->row);
+	case MAP:
+		return read_map(reader, json, place->frame, kind, place->row);
+	default:
+		return read_object(reader, json, place->frame, kind, place->row);
+	}
+}
+
+/* The row of an INLINE kind among the members of `place`. */
+static struct row *inline_row(const struct place *place, enum row_kind kind)
+{
+	struct row *last = place->frame->last[kind];
+
+	return last && last->parent == place->row ? last : frame_add(place->frame, kind, place->row);
+}
+
+static bool read_member(struct sample_json *reader, struct scan *json, const struct place *place,
+			const struct sample_member *member)
+{
+	struct place inlined;
+
+	if (member->metric < 0)
+		return read_below(reader, json, place, member->kind);
+	if (!metric_set_has(&reader->wanted, member->kind, (size_t)member->metric))
+		return json_skip(json);
+	if (member->kind == place->kind)
+		return read_metric(reader, json, place, (size_t)member->metric);
+	inlined = (struct place){place->frame, inline_row(place, member->kind), member->kind};
+	return read_metric(reader, json, &inlined, (size_t)member->metric);
+}
+
+/* The member with a key. Writers keep the catalogue's order, so that the one at `*next` nearly always is it. */
+static const struct sample_member *find_member(const struct sample_json *reader, enum row_kind kind,
+					       const struct scan *key, size_t *next)
+{
+	const struct sample_member *members = &reader->members[reader->objects[kind].first];
+	size_t count = reader->objects[kind].count, length = scan_left(key);
+
+	for (size_t tried = 0; tried < count; tried++) {
+		size_t i = (*next + tried) % count;
+
+		if (members[i].key_length == length && memcmp(members[i].key, key->at, length) == 0) {
+			*next = i + 1;
+			return &members[i];
+		}
+	}
+	return NULL;
+}
+
+static bool read_members(struct sample_json *reader, struct scan *json, const struct place *place)
+{
+	size_t next = 0;
+
+	if (!json_take(json, '{'))
+		return false;
+	if (json_take(json, '}'))
+		return true;
+	do {
+		const struct sample_member *member;
+		struct scan key;
+
+		if (!json_string(json, &key) || !json_take(json, ':'))
+			return false;
+		member = find_member(reader, place->kind, &key, &next);
+		if (!(member ? read_member(reader, json, place, member) : json_skip(json)))
+			return false;
+	} while (json_take(json, ','));
+	return json_take(json, '}');
+}
+
+bool sample_json_read(struct sample_json *reader, struct scan line, struct frame *frame)
+{
+	struct place place = {frame, &frame->sample->row, ROW_sample};
+
+	json_skip_space(&line);
+	return read_members(reader, &line, &place) && !scan_left(&line) && !frame->error;
+}

@@ -1,0 +1,53 @@
+/*
+ * One line of a JSON Lines recording into a frame: the inverse of sink/jsonl.c, driven by the same catalogue.
+ *
+ *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
+ *
+ * Keys that the catalogue does not know (a later version) are stepped over; keys that are not there (an earlier
+ * version, --static-once) and values of another type leave their field absent.
+ */
+#pragma once
+
+#include "metric/frame.h"
+#include "record/json_scan.h"
+#include "record/metric_set.h"
+
+/* A key of an object: a metric, or the rows of a kind below. */
+struct sample_member {
+	const char *key;
+	size_t key_length;
+	enum row_kind kind; /* the row that holds the metric, or the kind that stands below */
+	int metric;         /* index, or -1: rows of `kind` */
+};
+
+#define ROW_BEGIN(kind, parent, shape, key, source, help) +1
+#define REAL(kind, name, unit, decimals, nature, help) +1
+#define COUNT(kind, name, unit, nature, help) +1
+#define TEXT(kind, name, help) +1
+#define FLAG(kind, name, help) +1
+#define DELTA_REAL(kind, name, unit, decimals, from, help) +1
+#define DELTA_COUNT(kind, name, unit, from, help) +1
+#define RATE(kind, name, unit, decimals, from, help) +1
+#define EXACT_RATE(kind, name, unit, decimals, from, help) +1
+#define SUM_DELTA(kind, name, unit, of_kind, from, help) +1
+enum {
+	SAMPLE_MEMBERS = 0
+#include "metric/catalogue.def"
+};
+
+/* The members of each kind's object in the order of output, and which of them are wanted. */
+struct sample_json {
+	struct sample_member members[SAMPLE_MEMBERS];
+	struct {
+		size_t first, count;
+	} objects[ROW_KINDS];
+	struct metric_set wanted;
+	bool below_wanted[ROW_KINDS]; /* the kind or one below it has a wanted metric */
+	struct buffer text;           /* a string while it is unescaped */
+};
+
+void sample_json_init(struct sample_json *ret_reader, const struct metric_set *wanted);
+void sample_json_done(struct sample_json *reader);
+
+/* Fills a frame that frame_begin() has emptied. False: the line is not one whole JSON object. */
+bool sample_json_read(struct sample_json *reader, struct scan line, struct frame *frame);

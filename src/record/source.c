@@ -1,0 +1,269 @@
+/* The bytes and lines of a file, plain or gzip; see source.h. */
+#include "record/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+struct source_gzip {
+	z_stream stream;
+	bool in_member;
+	unsigned char input[SOURCE_CHUNK_BYTES + 2]; /* also what looking for the magic number left over */
+};
+
+static ssize_t read_some(int fd, void *bytes, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, bytes, size);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+static void close_gzip(struct source *source)
+{
+	if (!source->gzip)
+		return;
+	inflateEnd(&source->gzip->stream);
+	free(source->gzip);
+	source->gzip = NULL;
+}
+
+/* Takes over the bytes that the plain window has already read. */
+static int open_gzip(struct source *source)
+{
+	struct source_gzip *gzip = calloc(1, sizeof(*gzip));
+	enum { GZIP_ONLY = 15 + 16 };
+
+	if (!gzip)
+		return -ENOMEM;
+	if (inflateInit2(&gzip->stream, GZIP_ONLY) != Z_OK) {
+		free(gzip);
+		return -ENOMEM;
+	}
+	memcpy(gzip->input, source->window.data, source->window.length);
+	gzip->stream.next_in = gzip->input;
+	gzip->stream.avail_in = (unsigned)source->window.length;
+	gzip->in_member = true;
+	source->gzip = gzip;
+	buffer_clear(&source->window);
+	return 0;
+}
+
+static ssize_t refill_input(struct source *source)
+{
+	struct source_gzip *gzip = source->gzip;
+	ssize_t got;
+
+	if (gzip->stream.avail_in)
+		return 1;
+	got = read_some(source->fd, gzip->input, SOURCE_CHUNK_BYTES);
+	if (got > 0) {
+		gzip->stream.next_in = gzip->input;
+		gzip->stream.avail_in = (unsigned)got;
+	}
+	return got;
+}
+
+/* Decompresses into `bytes`. Damage ends the stream: what came before it stands. */
+static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
+{
+	struct source_gzip *gzip = source->gzip;
+
+	gzip->stream.next_out = bytes;
+	gzip->stream.avail_out = (unsigned)size;
+	while (gzip->stream.avail_out == size) {
+		ssize_t got = refill_input(source);
+		int status;
+
+		if (got < 0)
+			return got;
+		if (got == 0) {
+			source->cut_off |= gzip->in_member;
+			return 0;
+		}
+		gzip->in_member = true;
+		status = inflate(&gzip->stream, Z_NO_FLUSH);
+		if (status == Z_STREAM_END) {
+			gzip->in_member = false;
+			(void)inflateReset(&gzip->stream);
+		} else if (status != Z_OK && status != Z_BUF_ERROR) {
+			source->cut_off = true;
+			break;
+		}
+	}
+	return (ssize_t)(size - gzip->stream.avail_out);
+}
+
+/* Reads more into the window: 1, 0 at the end, or a negative errno. */
+static int fill(struct source *source)
+{
+	struct buffer *window = &source->window;
+	ssize_t got;
+	int result;
+
+	if (source->ended)
+		return 0;
+	if (source->at) {
+		memmove(window->data, window->data + source->at, window->length - source->at);
+		window->length -= source->at;
+		source->at = 0;
+	}
+	result = buffer_reserve(window, SOURCE_CHUNK_BYTES);
+	if (result < 0)
+		return result;
+	if (source->gzip)
+		got = inflate_some(source, window->data + window->length, SOURCE_CHUNK_BYTES);
+	else
+		got = read_some(source->fd, window->data + window->length, SOURCE_CHUNK_BYTES);
+	if (got < 0)
+		return (int)got;
+	source->ended = got == 0 || source->cut_off;
+	window->length += (size_t)got;
+	return got > 0;
+}
+
+static int open_file(const char *path)
+{
+	struct stat status;
+	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					: open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	return fd;
+}
+
+int source_open(struct source *ret_source, const char *path, struct problem *problem)
+{
+	/* The longest line, a chunk that is being added, and what was peeked at. */
+	struct source source = {.window = BUFFER(SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES)};
+	struct scan start = {0};
+	int result;
+
+	source.fd = open_file(path);
+	if (source.fd < 0)
+		return problem_set(problem, source.fd, "%s: %s", path, strerror(-source.fd));
+	source.path = strdup(path);
+	result = source.path ? buffer_reserve(&source.window, SOURCE_CHUNK_BYTES) : -ENOMEM;
+	if (result == 0)
+		result = source_peek(&source, 2, &start);
+	if (result >= 0 && scan_left(&start) >= 2 && memcmp(start.at, "\x1f\x8b", 2) == 0)
+		result = open_gzip(&source);
+	if (result < 0) {
+		source_close(&source);
+		return problem_set(problem, result, "%s: %s", path, strerror(-result));
+	}
+	*ret_source = source;
+	return 0;
+}
+
+void source_close(struct source *source)
+{
+	close_gzip(source);
+	buffer_done(&source->window);
+	free(source->path);
+	if (source->fd >= 0)
+		close(source->fd);
+	*source = (struct source){.fd = -1};
+}
+
+int source_peek(struct source *source, size_t wanted, struct scan *ret_bytes)
+{
+	int result = 1;
+
+	while (result > 0 && source->window.length - source->at < wanted)
+		result = fill(source);
+	if (result < 0)
+		return result;
+	*ret_bytes = scan_bytes(source->window.data + source->at, source->window.length - source->at);
+	return 0;
+}
+
+/* Drops the rest of a line that is too long. */
+static int skip_line(struct source *source)
+{
+	for (;;) {
+		struct buffer *window = &source->window;
+		char *start = window->data + source->at;
+		char *newline = memchr(start, '\n', window->length - source->at);
+		int result;
+
+		if (newline) {
+			source->at += (size_t)(newline - start) + 1;
+			return 0;
+		}
+		source->at = window->length;
+		result = fill(source);
+		if (result <= 0)
+			return result;
+	}
+}
+
+static int deliver(struct source *source, const char *start, size_t length, bool terminated,
+		   struct source_line *ret_line)
+{
+	source->at = (size_t)(start - source->window.data) + length + terminated;
+	if (length && start[length - 1] == '\r')
+		length--;
+	source->line_number++;
+	*ret_line = (struct source_line){.text = scan_bytes(start, length), .terminated = terminated};
+	return 1;
+}
+
+int source_next_line(struct source *source, struct source_line *ret_line)
+{
+	struct buffer *window = &source->window;
+	size_t looked_at = 0;
+	int result;
+
+	for (;;) {
+		size_t left = window->length - source->at;
+		char *start = window->data + source->at, *newline = NULL;
+
+		if (left > looked_at)
+			newline = memchr(start + looked_at, '\n', left - looked_at);
+		if (newline)
+			return deliver(source, start, (size_t)(newline - start), true, ret_line);
+		if (left > SOURCE_LINE_BYTES) {
+			result = skip_line(source);
+			source->line_number++;
+			*ret_line = (struct source_line){
+				.text = scan_bytes("", 0), .terminated = true, .too_long = true};
+			return result < 0 ? result : 1;
+		}
+		looked_at = left;
+		result = fill(source);
+		if (result < 0)
+			return result;
+		if (result == 0)
+			return left ? deliver(source, window->data + source->at, left, false, ret_line) : 0;
+	}
+}
+
+ssize_t source_read(struct source *source, void *bytes, size_t size)
+{
+	size_t left = source->window.length - source->at;
+	int result;
+
+	if (!left) {
+		result = fill(source);
+		if (result <= 0)
+			return result;
+		left = source->window.length - source->at;
+	}
+	if (size > left)
+		size = left;
+	memcpy(bytes, source->window.data + source->at, size);
+	source->at += size;
+	return (ssize_t)size;
+}

@@ -1,0 +1,570 @@
+/* Tests of src/record/reader.c and what it reads with: files are written by the sinks, then read back. */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/cleanup.h"
+#include "record/column.h"
+#include "record/reader.h"
+#include "sink/sink.h"
+
+static char path[64], other_path[64];
+
+static int make_paths(void **state)
+{
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/test_record_XXXXXX");
+	snprintf(other_path, sizeof(other_path), "/tmp/test_record_XXXXXX");
+	close(mkstemp(path));
+	close(mkstemp(other_path));
+	return 0;
+}
+
+static int remove_paths(void **state)
+{
+	(void)state;
+	unlink(path);
+	unlink(other_path);
+	return 0;
+}
+
+static void write_file(const char *to, const char *bytes, size_t length)
+{
+	FILE *file = fopen(to, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length, file), length);
+	fclose(file);
+}
+
+static void write_gzip(const char *to, const char *bytes, size_t length)
+{
+	gzFile file = gzopen(to, "ab");
+
+	assert_non_null(file);
+	assert_int_equal(gzwrite(file, bytes, (unsigned)length), length);
+	gzclose(file);
+}
+
+/* A number of which no two fields have the same. */
+static double made_up(enum row_kind kind, size_t index, int sample)
+{
+	return (double)(kind * 64 + index) + sample * 0.5;
+}
+
+static void fill_row(struct frame *frame, struct row *row, int sample)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+	char text[32];
+
+	for (size_t i = 0; i < description->metric_count; i++) {
+		size_t offset = metric_offset(i);
+
+		if (description->metrics[i].type == TYPE_REAL) {
+			*row_real(row, offset) = made_up(row->kind, i, sample);
+		} else if (description->metrics[i].type == TYPE_TEXT) {
+			int length = snprintf(text, sizeof(text), "%s \"%zu\"\n", description->name, i);
+
+			*row_text(row, offset) = frame_text(frame, text, (size_t)length);
+		} else {
+			*row_count(row, offset) = description->metrics[i].type == TYPE_FLAG
+							  ? 1
+							  : (int64_t)made_up(row->kind, i, 2 * sample);
+		}
+	}
+}
+
+/* Every kind of row, every field. Rows of a kind stand below the last row of their parent's kind. */
+static void fill_frame(struct frame *frame, int sample)
+{
+	frame_begin(frame, 0, 0);
+	fill_row(frame, &frame->sample->row, sample);
+	frame->sample->timestamp = 1.7e9 + sample;
+	frame->sample->elapsed_secs = sample;
+	frame->sample->sample = sample;
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		if (kind == ROW_sample)
+			continue;
+		for (int i = 0; i < (ROW_DESCRIPTIONS[kind].shape >= ARRAY ? 2 : 1); i++)
+			fill_row(frame, frame_add(frame, kind, frame->last[ROW_DESCRIPTIONS[kind].parent]),
+				 sample);
+	}
+}
+
+static void add_sample(struct buffer *out, int sample, bool identity)
+{
+	struct frame frame = {0};
+
+	fill_frame(&frame, sample);
+	if (!identity)
+		frame.first[ROW_run_start] = frame.first[ROW_run_end] = NULL;
+	write_frame_json(out, &frame, false);
+	buffer_add_char(out, '\n');
+	frame_done(&frame);
+}
+
+static struct record *open_all(const char *const *paths, size_t count)
+{
+	struct record_options options = {0};
+	struct problem problem = {0};
+	struct record *record = NULL;
+	int result;
+
+	metric_set_add_all(&options.wanted);
+	result = record_open(paths, count, &options, &record, &problem);
+	if (result < 0)
+		print_message("%s\n", problem.text);
+	assert_int_equal(result, 0);
+	return record;
+}
+
+static struct record *open_one(void)
+{
+	const char *const paths[] = {path};
+
+	return open_all(paths, 1);
+}
+
+static int open_fails(const char *file, struct problem *problem)
+{
+	struct record_options options = {0};
+	struct record *record = NULL;
+
+	return record_open(&file, 1, &options, &record, problem);
+}
+
+static void what_is_written_is_read(void **state)
+{
+	CLEANUP_BUFFER struct buffer written = BUFFER(1 << 20), again = BUFFER(1 << 20);
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		add_sample(&written, i, i == 0);
+	write_file(path, written.data, written.length);
+	record = open_one();
+	while (record_next(record, &frame) > 0) {
+		write_frame_json(&again, frame, false);
+		buffer_add_char(&again, '\n');
+	}
+	assert_string_equal(again.data, written.data);
+	assert_int_equal(record_damage(record).bad_lines, 0);
+	assert_int_equal(record_damage(record).torn_tails, 0);
+	assert_int_equal(record_run(record), 1);
+	assert_non_null(FIRST(record_identity(record), run_start_tag));
+	record_close(record);
+}
+
+static void gzip_members_follow_each_other(void **state)
+{
+	CLEANUP_BUFFER struct buffer written = BUFFER(1 << 20);
+	const struct frame *frame;
+	struct record *record;
+	int samples = 0;
+
+	(void)state;
+	unlink(path);
+	for (int i = 0; i < 200; i++) {
+		buffer_clear(&written);
+		add_sample(&written, i, i == 0);
+		write_gzip(path, written.data, written.length);
+	}
+	record = open_one();
+	while (record_next(record, &frame) > 0)
+		assert_int_equal(frame->sample->sample, samples++);
+	assert_int_equal(samples, 200);
+	assert_int_equal(record_damage(record).torn_tails, 0);
+	record_close(record);
+}
+
+static void damage_is_counted_and_the_rest_is_read(void **state)
+{
+	CLEANUP_BUFFER struct buffer written = BUFFER(1 << 20);
+	struct record_damage damage;
+	const struct frame *frame;
+	struct record *record;
+	int samples = 0;
+
+	(void)state;
+	add_sample(&written, 0, true);
+	buffer_add_text(&written, "{\"timestamp_secs\":17,\"cpu\":{\"utiliz\n");
+	buffer_add(&written, "\0\0\0\n", 4);
+	buffer_add_text(&written, "{\"no\":\"time\"}\n\n");
+	add_sample(&written, 1, false);
+	write_file(path, written.data, written.length - 10);
+	record = open_one();
+	while (record_next(record, &frame) > 0)
+		samples++;
+	damage = record_damage(record);
+	assert_int_equal(samples, 1);
+	assert_int_equal(damage.torn_tails, 1);
+	assert_int_equal(damage.bad_lines, 3);
+	assert_int_equal(damage.first_bad_line, 2);
+	record_close(record);
+}
+
+static void a_cut_off_gzip_gives_what_is_there(void **state)
+{
+	CLEANUP_BUFFER struct buffer written = BUFFER(8 << 20);
+	const struct frame *frame;
+	struct record *record;
+	int samples = 0;
+
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		add_sample(&written, i, i == 0);
+	unlink(path);
+	write_gzip(path, written.data, written.length);
+	assert_int_equal(truncate(path, 20000), 0);
+	record = open_one();
+	while (record_next(record, &frame) > 0)
+		samples++;
+	assert_true(samples > 10 && samples < 500);
+	assert_int_equal(record_damage(record).torn_tails, 1);
+	assert_int_equal(record_damage(record).bad_lines, 0);
+	record_close(record);
+}
+
+static void only_what_is_wanted_is_there(void **state)
+{
+	CLEANUP_BUFFER struct buffer written = BUFFER(1 << 20);
+	struct record_options options = {0};
+	const char *const paths[] = {path};
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	add_sample(&written, 4, true);
+	write_file(path, written.data, written.length);
+	WANT(&options.wanted, tree, process_rss_mib);
+	WANT(&options.wanted, mount, used_pct);
+	assert_int_equal(record_open(paths, 1, &options, &record, NULL), 0);
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(FIRST(frame, tree)->process_rss_mib > 0);
+	assert_true(real_absent(FIRST(frame, tree)->process_pss_mib));
+	assert_null(FIRST(frame, memory));
+	assert_null(FIRST(frame, network));
+	/* What tells the rows apart comes along. */
+	assert_false(text_absent(FIRST(frame, disk)->device));
+	assert_false(text_absent(FIRST(frame, mount)->mount_point));
+	assert_true(real_absent(FIRST(frame, disk)->read_bytes_per_sec));
+	assert_int_equal(record_next(record, &frame), 0);
+	assert_false(real_absent(FIRST(record_identity(record), run_end)->wall_secs));
+	record_close(record);
+}
+
+static void later_and_earlier_schemas_are_read(void **state)
+{
+	static const char TEXT[] = "{ \"timestamp_secs\" : 100, \"later\" : {\"a\":[1,{\"b\":\"]}\"}]}, "
+				   "\"cpu\" : { \"utilization_pct\" : 2.5, "
+				   "\"new\":\"x\", \"process_count\": 12.0, \"per_core_pct\":[] }, "
+				   "\"memory\":{\"used_mib\":7}, \"disk\":null,"
+				   "\"host\":\"a\\u00e4\\ud83d\\ude00\\n\", \"job_name\": 7, "
+				   "\"network\":[{},{\"interface\":\"e\"}]}\n"
+				   "{\"timestamp_secs\":102,\"cpu\":7,\"memory\":{\"used_mib\":NaN}}\n";
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, TEXT, strlen(TEXT));
+	record = open_one();
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(frame->sample->timestamp == 100);
+	assert_true(frame->sample->elapsed_secs == 0);
+	assert_true(real_absent(frame->sample->actual_interval_ms));
+	assert_true(FIRST(frame, host_cpu)->utilization_pct == 2.5);
+	assert_int_equal(FIRST(frame, host_cpu)->process_count, 12);
+	assert_true(FIRST(frame, memory)->used_mib == 7);
+	assert_string_equal(frame->sample->host, "a\xc3\xa4\xf0\x9f\x98\x80\n");
+	assert_true(text_absent(frame->sample->job_name));
+	assert_string_equal(NEXT(FIRST(frame, network), network)->interface, "e");
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(frame->sample->elapsed_secs == 2);
+	assert_true(frame->sample->actual_interval_ms == 2000);
+	assert_null(FIRST(frame, host_cpu));
+	assert_true(real_absent(FIRST(frame, memory)->used_mib));
+	assert_true(record_interval_secs(record) == 2);
+	assert_int_equal(record_next(record, &frame), 0);
+	record_close(record);
+}
+
+static void every_csv_layout_comes_back_in_the_units_of_the_catalogue(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 7; i++) {
+		static const char *const LAYOUTS[] = {"combined",    "system",     "process", "system-0.4",
+						      "process-0.4", "system-0.1", "pid-0.1"};
+		CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
+		struct sink_options options = {.header = true, .layout = LAYOUTS[i]};
+		struct sink_state sink_state = {0};
+		struct frame written = {0};
+		const struct frame *frame;
+		struct record *record;
+
+		fill_frame(&written, 1);
+		SINGLE_ROW(&written, tree)->process_utime_secs = 0.5;
+		SINGLE_ROW(&written, host_cpu)->stime_secs = 0.25;
+		SINGLE_ROW(&written, memory)->used_mib = 77;
+		SINGLE_ROW(&written, memory)->used_less_cache_mib = 77;
+		SINGLE_ROW(&written, tree)->process_memory_mib = 88;
+		CSV_FORMAT.begin(&out, &options);
+		CSV_FORMAT.sample(&out, &written, &options, &sink_state);
+		frame_done(&written);
+		write_file(path, out.data, out.length);
+		record = open_one();
+		assert_string_equal(record_layout(record), LAYOUTS[i]);
+		assert_int_equal(record_next(record, &frame), 1);
+		assert_true(frame->sample->timestamp == 1700000001);
+		if (FIRST(frame, memory)) {
+			assert_true(FIRST(frame, memory)->used_mib == 77);
+			assert_true(FIRST(frame, host_cpu)->stime_secs == 0.25);
+		}
+		if (FIRST(frame, tree)) {
+			assert_true(FIRST(frame, tree)->process_memory_mib == 88);
+			assert_true(FIRST(frame, tree)->process_utime_secs == 0.5);
+		}
+		assert_true(FIRST(frame, memory) || FIRST(frame, tree));
+		assert_int_equal(record_damage(record).unknown_columns, 0);
+		record_close(record);
+	}
+}
+
+/* 0.2 and 0.3 had the headings of 0.4, but clock ticks, and the forks since boot as the number of processes. */
+static void ticks_are_recognised(void **state)
+{
+	static const char TICKS[] =
+		"\"timestamp\",\"processes\",\"utime\",\"stime\",\"cpu_usage\",\"memory_free\"\r\n"
+		"1741785685.6762981,1147955,40,31,0.7098,2048\r\n"
+		"1741785686.676473,1147984,23,49,0.7199,2048\r\n";
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, TICKS, strlen(TICKS));
+	record = open_one();
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(FIRST(frame, host_cpu)->utime_secs == 0.40);
+	assert_true(FIRST(frame, memory)->free_mib == 2);
+	assert_true(count_absent(FIRST(frame, host_cpu)->process_count));
+	record_close(record);
+}
+
+static void unfinished_and_odd_csv_lines_are_counted(void **state)
+{
+	static const char TEXT[] = "timestamp,system_cpu_usage,mystery\n"
+				   "10,1.5,x\n"
+				   "11,nan,\n"
+				   "12,2\n"
+				   "13,2,,4\n"
+				   "timestamp,system_cpu_usage,mystery\n"
+				   "\"14\",\"1,5\",\"a\"\"b\"\n"
+				   "15,2,";
+	struct record_damage damage;
+	const struct frame *frame;
+	struct record *record;
+	int samples = 0;
+
+	(void)state;
+	write_file(path, TEXT, strlen(TEXT));
+	record = open_one();
+	while (record_next(record, &frame) > 0)
+		samples++;
+	damage = record_damage(record);
+	assert_int_equal(samples, 3);
+	assert_int_equal(damage.bad_lines, 2);
+	assert_int_equal(damage.first_bad_line, 4);
+	assert_int_equal(damage.torn_tails, 1);
+	assert_int_equal(damage.unknown_columns, 1);
+	record_close(record);
+}
+
+static void what_is_no_recording_is_refused_in_one_line(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+		int error;
+	} CASES[] = {
+		{"", 0, -ENODATA},
+		{"\n \n", 3, -ENODATA},
+		{"\x7f"
+		 "ELF\0\0\0",
+		 7, -EBADMSG},
+		{"SQLite format 3\0", 16, -EBADMSG},
+		{"a,b,c\n1,2,3\n", 12, -EBADMSG},
+		{"ram_unit,gpu_ram_unit\nx,y\n", 26, -EBADMSG},
+	};
+	struct problem problem;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+		problem = (struct problem){0};
+		write_file(path, CASES[i].bytes, CASES[i].length);
+		assert_int_equal(open_fails(path, &problem), CASES[i].error);
+		assert_non_null(strstr(problem.text, path));
+		assert_null(strchr(problem.text, '\n'));
+	}
+	assert_int_equal(open_fails("/nonexistent/file", &problem), -ENOENT);
+	assert_int_equal(open_fails("/tmp", &problem), -EISDIR);
+}
+
+static void a_file_without_any_sample_is_an_error(void **state)
+{
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, "{\n\"timestamp_secs\":1\n}\n", 24);
+	record = open_one();
+	assert_int_equal(record_next(record, &frame), -EBADMSG);
+	assert_non_null(strstr(record_problem(record)->text, "line 1"));
+	record_close(record);
+}
+
+static void runs_and_hosts_are_told_apart(void **state)
+{
+	static const char TEXT[] =
+		"{\"timestamp\":10.5,\"sample\":0,\"host\":\"a\"}\n"
+		"{\"timestamp\":11.5,\"sample\":1,\"host\":\"a\"}\n"
+		"{\"timestamp\":9.5,\"sample\":2,\"host\":\"b\"}\n"
+		"{\"timestamp\":20.5,\"sample\":0,\"host\":\"a\",\"run_start\":{\"executable\":\"x\"}}\n";
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, TEXT, strlen(TEXT));
+	record = open_one();
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(record_next(record, &frame), 1);
+	/* A clock that was set back does not make time run backwards. */
+	assert_true(frame->sample->elapsed_secs == 2);
+	assert_int_equal(record_damage(record).clock_steps, 1);
+	assert_int_equal(record_run(record), 1);
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_int_equal(record_run(record), 2);
+	assert_true(frame->sample->elapsed_secs == 0);
+	assert_int_equal(record_damage(record).hosts, 2);
+	assert_string_equal(FIRST(record_identity(record), run_start)->executable, "x");
+	record_close(record);
+}
+
+static void several_files_are_one_recording(void **state)
+{
+	const char *const paths[] = {path, other_path};
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, "{\"timestamp\":1,\"sample\":0}\n", 27);
+	write_file(other_path, "{\"timestamp\":2,\"sample\":1}\n", 27);
+	record = open_all(paths, 2);
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_int_equal(record_run(record), 1);
+	assert_true(frame->sample->elapsed_secs == 1);
+	assert_int_equal(record_next(record, &frame), 0);
+	record_close(record);
+}
+
+static void a_line_that_is_too_long_is_one_bad_line(void **state)
+{
+	size_t length = 9 << 20;
+	char *bytes = malloc(length);
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	memset(bytes, 'x', length);
+	memcpy(bytes, "{\"timestamp\":1}\n", 16);
+	memcpy(bytes + length - 17, "\n{\"timestamp\":2}\n", 17);
+	write_file(path, bytes, length);
+	free(bytes);
+	record = open_one();
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(frame->sample->timestamp == 2);
+	assert_int_equal(record_next(record, &frame), 0);
+	assert_int_equal(record_damage(record).bad_lines, 1);
+	record_close(record);
+}
+
+static double value_of(const struct frame *frame, const char *name)
+{
+	struct record_column column;
+	struct problem problem = {0};
+
+	if (record_column_find(name, &column, &problem) < 0)
+		fail_msg("%s", problem.text);
+	return record_column_real(&column, frame);
+}
+
+static void values_have_names(void **state)
+{
+	static const char TEXT[] = "{\"timestamp\":5,\"cpu\":{\"per_core_pct\":[1.5,null,4.5],\"process_"
+				   "cores_used\":2.25},\"disk\":["
+				   "{\"device\":\"sda\",\"read_bytes_per_sec\":10.0,\"mounts\":[{\"mount_"
+				   "point\":\"/\",\"used_pct\":1.0}]},"
+				   "{\"device\":\"sd]b\",\"read_bytes_per_sec\":20.0,\"mounts\":[{\"mount_"
+				   "point\":\"/a.[b]\",\"used_pct\":2.0}]}]}\n";
+	struct record_column column;
+	const struct frame *frame;
+	struct problem problem;
+	struct record *record;
+
+	(void)state;
+	write_file(path, TEXT, strlen(TEXT));
+	record = open_one();
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(value_of(frame, "timestamp") == 5);
+	assert_true(value_of(frame, "cpu.process_cores_used") == 2.25);
+	assert_true(value_of(frame, "process_cpu_usage") == 2.25);
+	assert_true(value_of(frame, "process_cores_used") == 2.25);
+	assert_true(value_of(frame, "cpu.per_core_pct[2]") == 4.5);
+	assert_true(value_of(frame, "cpu.per_core_pct[mean]") == 3);
+	assert_true(value_of(frame, "cpu.per_core_pct[max]") == 4.5);
+	assert_true(isnan(value_of(frame, "cpu.per_core_pct[1]")));
+	assert_true(isnan(value_of(frame, "cpu.per_core_pct[7]")));
+	assert_true(value_of(frame, "disk[sda].read_bytes_per_sec") == 10);
+	assert_true(value_of(frame, "disk[1].read_bytes_per_sec") == 20);
+	assert_true(value_of(frame, "disk[sum].read_bytes_per_sec") == 30);
+	assert_true(value_of(frame, "disk[sd]b].mounts[/a.[b]].used_pct") == 2);
+	assert_true(value_of(frame, "disk[sda].mounts[0].used_pct") == 1);
+	assert_true(isnan(value_of(frame, "disk[sdc].read_bytes_per_sec")));
+	assert_int_equal(record_column_find("disk.read_bytes_per_sec", &column, &problem), -EINVAL);
+	assert_int_equal(record_column_find("memory[0].used_mib", &column, &problem), -EINVAL);
+	assert_int_equal(record_column_find("dropped_samples", &column, &problem), -EINVAL);
+	assert_int_equal(record_column_find("proces_cpu_usage", &column, &problem), -ENOENT);
+	assert_non_null(strstr(problem.text, "\"process_cpu_usage\""));
+	assert_int_equal(record_column_find("", &column, &problem), -ENOENT);
+	record_close(record);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(gzip_members_follow_each_other),
+		cmocka_unit_test(damage_is_counted_and_the_rest_is_read),
+		cmocka_unit_test(a_cut_off_gzip_gives_what_is_there),
+		cmocka_unit_test(only_what_is_wanted_is_there),
+		cmocka_unit_test(later_and_earlier_schemas_are_read),
+		cmocka_unit_test(every_csv_layout_comes_back_in_the_units_of_the_catalogue),
+		cmocka_unit_test(ticks_are_recognised),
+		cmocka_unit_test(unfinished_and_odd_csv_lines_are_counted),
+		cmocka_unit_test(what_is_no_recording_is_refused_in_one_line),
+		cmocka_unit_test(a_file_without_any_sample_is_an_error),
+		cmocka_unit_test(runs_and_hosts_are_told_apart),
+		cmocka_unit_test(several_files_are_one_recording),
+		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
+		cmocka_unit_test(values_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, make_paths, remove_paths);
+}
