@@ -1,0 +1,108 @@
+/* Waiting for the job: one loop that sleeps until a signal or the next deadline; see wrap.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "wrap/state.h"
+
+enum {
+	/* Signals taken in a row before everything else has its turn. */
+	SIGNAL_BATCH = 64,
+};
+
+#define STOPS_WAITING (SIGNAL_BIT(SIGHUP) | SIGNAL_BIT(SIGINT) | SIGNAL_BIT(SIGQUIT) | SIGNAL_BIT(SIGTERM))
+
+struct wait_for_job {
+	struct wrap *wrap;
+	bool wait_descendants;
+	bool told_to_stop;
+};
+
+static void take_one(struct wait_for_job *wait, const siginfo_t *info)
+{
+	struct wrap *wrap = wait->wrap;
+
+	if (info->si_signo == SIGCONT)
+		continue_job(wrap);
+	else if (info->si_signo == SIGCHLD)
+		return;
+	else if (!wrap->job_ended)
+		signals_note(wrap, info, false);
+	else if (SIGNAL_BIT(info->si_signo) & STOPS_WAITING)
+		wait->told_to_stop = true;
+}
+
+/*
+ * Signals are waited for with rt_sigtimedwait(): it wakes for a signal as fast as a signalfd and for a
+ * deadline as exactly as a timerfd, brings the whole siginfo, and needs no descriptor, of which there may be
+ * none left.
+ */
+static void wait_for_signals(struct wait_for_job *wait, int64_t until_ns)
+{
+	struct wrap *wrap = wait->wrap;
+	int64_t timeout_ns = INT64_MAX;
+	siginfo_t info;
+
+	if (until_ns != INT64_MAX) {
+		timeout_ns = until_ns - monotonic_now_ns();
+		if (timeout_ns < 0)
+			timeout_ns = 0;
+	}
+	for (int i = 0; i < SIGNAL_BATCH; i++) {
+		signal_set wanted = signals_wanted(wrap) | SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT);
+
+		if (!take_signal(wanted, &info, i ? 0 : timeout_ns))
+			return;
+		take_one(wait, &info);
+	}
+}
+
+static bool is_over(struct wait_for_job *wait)
+{
+	struct wrap *wrap = wait->wrap;
+
+	if (!wrap->job_ended)
+		return false;
+	return !wait->wait_descendants || wait->told_to_stop || !has_descendants(wrap);
+}
+
+/* Takes a sample if one is due. Returns when the next is. */
+static int64_t tick_if_due(const struct wrap_hooks *hooks)
+{
+	int64_t deadline_ns;
+
+	if (!hooks->next_deadline_ns)
+		return INT64_MAX;
+	deadline_ns = hooks->next_deadline_ns(hooks->context);
+	if (deadline_ns > monotonic_now_ns())
+		return deadline_ns;
+	hooks->tick(hooks->context);
+	return hooks->next_deadline_ns(hooks->context);
+}
+
+int wrap_run(struct wrap *wrap, const struct wrap_hooks *hooks, bool wait_descendants,
+	     struct wrap_end *ret_end)
+{
+	struct wait_for_job wait = {.wrap = wrap, .wait_descendants = wait_descendants};
+
+	if (!wrap->job)
+		return -ECHILD;
+	wrap->hooks = hooks;
+	for (;;) {
+		bool more = reap_children(wrap);
+		int64_t wake_ns = INT64_MAX, tick_ns;
+
+		if (!more && is_over(&wait))
+			break;
+		if (wrap->job) {
+			mirror_stop(wrap);
+			wake_ns = signals_settle(wrap);
+		}
+		tick_ns = tick_if_due(hooks);
+		if (wake_ns > tick_ns)
+			wake_ns = tick_ns;
+		wait_for_signals(&wait, more ? 0 : wake_ns);
+	}
+	wrap->hooks = NULL;
+	*ret_end = wrap->end;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * A job that prints every signal it gets: "signal SIGNO code CODE pid PID value VALUE ns MONOTONIC_NS".
+ * It says "ready PID" first and ends when its standard input does.
+ *
+ *   signal-log [own-group | own-session]
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static void block_all(sigset_t *ret_set)
+{
+	sigfillset(ret_set);
+	sigprocmask(SIG_SETMASK, ret_set, NULL);
+}
+
+static void print_signals(int fd)
+{
+	struct signalfd_siginfo info;
+	struct timespec now;
+
+	while (read(fd, &info, sizeof info) == sizeof info) {
+		char line[160];
+		int length;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		length = snprintf(line, sizeof line, "signal %u code %d pid %u value %d ns %lld\n",
+				  info.ssi_signo, info.ssi_code, info.ssi_pid, info.ssi_int,
+				  (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+		(void)!write(STDOUT_FILENO, line, (size_t)length);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct pollfd fds[2] = {{.fd = STDIN_FILENO}, {.events = POLLIN}};
+	sigset_t all;
+
+	block_all(&all);
+	if (argc > 1 && strcmp(argv[1], "own-group") == 0)
+		setpgid(0, 0);
+	if (argc > 1 && strcmp(argv[1], "own-session") == 0)
+		setsid();
+	fds[1].fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (!(fds[0].revents & POLLHUP)) {
+		poll(fds, 2, -1);
+		print_signals(fds[1].fd);
+	}
+	return 0;
+}
