@@ -91,6 +91,14 @@ void field_set_absent(struct row *row, enum metric_type type, size_t offset, int
 	}
 }
 
+void row_set_absent(struct row *row, int reason)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+
+	for (size_t i = 0; i < description->metric_count; i++)
+		field_set_absent(row, description->metrics[i].type, metric_offset(i), reason);
+}
+
 int row_path(enum row_kind kind, char *ret_path, size_t size)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];

@@ -95,6 +95,8 @@ static inline const char **row_text(const struct row *row, size_t offset)
 /* The reason why a field is absent, or 0. */
 int field_absent(const struct row *row, enum metric_type type, size_t offset);
 void field_set_absent(struct row *row, enum metric_type type, size_t offset, int reason);
+/* All fields of a row. */
+void row_set_absent(struct row *row, int reason);
 
 /* "disk.mounts.used_pct": the keys down to the row, then the metric. Returns the length, like snprintf. */
 int metric_full_name(enum row_kind kind, size_t index, char *ret_name, size_t size);

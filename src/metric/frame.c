@@ -71,15 +71,6 @@ static void *take(struct frame *frame, size_t size)
 	return taken;
 }
 
-static void set_all_absent(struct row *row, enum row_kind kind)
-{
-	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
-
-	*row = (struct row){.kind = kind};
-	for (size_t i = 0; i < description->metric_count; i++)
-		field_set_absent(row, description->metrics[i].type, metric_offset(i), ABSENT_NOT_COLLECTED);
-}
-
 void frame_begin(struct frame *frame, int64_t monotonic_ns, int64_t realtime_ns)
 {
 	*frame = (struct frame){
@@ -99,7 +90,8 @@ static struct row *spare_row(enum row_kind kind)
 		char bytes[LARGEST_ROW_BYTES];
 	} spare;
 
-	set_all_absent(&spare.row, kind);
+	spare.row = (struct row){.kind = kind};
+	row_set_absent(&spare.row, ABSENT_NOT_COLLECTED);
 	return &spare.row;
 }
 
@@ -109,7 +101,8 @@ struct row *frame_add(struct frame *frame, enum row_kind kind, struct row *paren
 
 	if (!row)
 		return spare_row(kind);
-	set_all_absent(row, kind);
+	*row = (struct row){.kind = kind};
+	row_set_absent(row, ABSENT_NOT_COLLECTED);
 	row->parent = parent ? parent : frame->sample ? &frame->sample->row : NULL;
 	if (frame->last[kind])
 		frame->last[kind]->next = row;

@@ -1,0 +1,95 @@
+/*
+ * What a collector is: it turns what the kernel said into rows of a frame.
+ *
+ * A collector is opened once, collects at every tick and is closed; it keeps its own state (descriptors,
+ * identities that do not change), never the rows. It writes no output and reads no clock but the root's.
+ * A failed read loses its own fields, with the reason, never the frame.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "collect/process_tree.h"
+#include "kernel/root.h"
+#include "metric/frame.h"
+
+enum pss_mode { PSS_MODE_AUTO, PSS_MODE_ALWAYS, PSS_MODE_OFF };
+
+struct name_value {
+	const char *name;
+	const char *value;
+};
+
+/* What a run is, as its user says; texts are NULL when not given. */
+struct run_facts {
+	const char *mode; /* wrap, attach or host */
+	const char *host; /* host name */
+	const char *job_name, *project_name, *stage_name, *task_name, *team, *env, *language;
+	const char *orchestrator, *executor, *external_run_id, *container_image;
+	const char *executable;
+	int64_t argument_count; /* 0: no command */
+	const char *command;	/* JSON list; NULL: not to be recorded */
+	const struct name_value *tags;
+	size_t tag_count;
+	const struct name_value *scheduler;
+	size_t scheduler_count;
+	int64_t rank; /* -1: none */
+	double interval_secs;
+	bool children;
+	bool aligned;
+};
+
+struct sent_signal {
+	int number;
+	int64_t monotonic_ns;
+};
+
+/* How a run ended; all of it is said once, before the last frame. */
+struct run_ending {
+	const char *reason; /* NULL while the run goes on */
+	int wait_status;    /* of the root, when has_status */
+	bool has_status;
+	int exec_errno; /* 0: the job was started */
+	struct rusage reaped; /* ru_utime, ru_stime: sums of wait4; ru_maxrss: the largest */
+	bool has_reaped;
+	int64_t job_ended_ns; /* 0: unknown */
+	struct sent_signal signals[32];
+	size_t signal_count; /* all of them; the first 32 are kept */
+	size_t descendants_running;
+};
+
+/* The place of a frame in its run. */
+struct run_progress {
+	int64_t started_ns;   /* CLOCK_MONOTONIC of the baseline */
+	int64_t previous_ns;  /* of the last frame */
+	int64_t number;	      /* of this sample, from 0 */
+	int64_t missed_ticks; /* since the last frame */
+	int64_t missed_total;
+	int64_t dropped_samples;
+	bool baseline; /* nobody will see this frame but derive() */
+};
+
+struct collect_context {
+	struct root *root;
+	struct process_tree *tree; /* NULL while nothing is tracked */
+	enum pss_mode pss;
+	const struct run_facts *facts;
+	const struct run_ending *ending;
+	struct run_progress progress;
+	const char *gpus;	/* setting: used, visible, all or UUIDs; NULL: used */
+	const char *gpu_vendor; /* setting; NULL: any */
+	int64_t helper_count;	/* helper processes that collectors have started */
+};
+
+struct collector {
+	const char *name;
+	/* Returns 0 and the state (NULL is a state), or a negative errno: the collector is then left out. */
+	int (*open)(struct collect_context *context, void **ret_state);
+	void (*collect)(void *state, struct collect_context *context, struct frame *frame);
+	void (*close)(void *state);
+	/* Whose rows it fills, up to ROW_KINDS: one none of whose rows is wanted does not run. */
+	const enum row_kind *fills;
+};
+
+/* The only list, in the order of running; ends with NULL. */
+extern const struct collector *const COLLECTORS[];

@@ -1,0 +1,94 @@
+/* Memory of the machine: /proc/meminfo. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/collector.h"
+#include "kernel/proc_meminfo.h"
+
+struct host_memory {
+	struct kept_file meminfo;
+};
+
+static int host_memory_open(struct collect_context *context, void **ret_state)
+{
+	struct host_memory *state = malloc(sizeof *state);
+
+	(void)context;
+	if (!state)
+		return -ENOMEM;
+	state->meminfo = KEPT_FILE("proc/meminfo");
+	*ret_state = state;
+	return 0;
+}
+
+static double mib(int64_t kib)
+{
+	return kib < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)kib / 1024;
+}
+
+/* Linux before 3.14 does not say what is available: what it then meant to be free. */
+static int64_t available_kib(const struct proc_meminfo *meminfo)
+{
+	int64_t reclaimable = meminfo->slab_reclaimable_kib > 0 ? meminfo->slab_reclaimable_kib : 0;
+
+	if (meminfo->available_kib >= 0)
+		return meminfo->available_kib;
+	if (meminfo->free_kib < 0 || meminfo->buffers_kib < 0 || meminfo->cached_kib < 0)
+		return -1;
+	return meminfo->free_kib + meminfo->buffers_kib + meminfo->cached_kib + reclaimable;
+}
+
+static void fill_swap(struct memory_row *row, const struct proc_meminfo *meminfo)
+{
+	int64_t used_kib = meminfo->swap_total_kib - meminfo->swap_free_kib;
+
+	row->swap_total_mib = mib(meminfo->swap_total_kib);
+	if (meminfo->swap_total_kib < 0 || meminfo->swap_free_kib < 0)
+		return;
+	row->swap_used_mib = mib(used_kib);
+	row->swap_used_pct = meminfo->swap_total_kib ? 100.0 * (double)used_kib / (double)meminfo->swap_total_kib : 0;
+}
+
+static void host_memory_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct host_memory *state = state_;
+	struct memory_row *row = ADD_ROW(frame, memory, NULL);
+	struct proc_meminfo meminfo;
+	int64_t available;
+	int error = read_proc_meminfo(context->root, &state->meminfo, &meminfo);
+
+	if (error < 0) {
+		row_set_absent(&row->row, error);
+		return;
+	}
+	available = available_kib(&meminfo);
+	row->total_mib = mib(meminfo.total_kib);
+	row->free_mib = mib(meminfo.free_kib);
+	row->available_mib = mib(available);
+	row->buffers_mib = mib(meminfo.buffers_kib);
+	row->active_mib = mib(meminfo.active_kib);
+	row->inactive_mib = mib(meminfo.inactive_kib);
+	if (meminfo.cached_kib >= 0)
+		row->cached_mib = mib(meminfo.cached_kib + (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
+	if (available >= 0 && meminfo.total_kib > 0) {
+		row->used_mib = mib(meminfo.total_kib - available);
+		row->used_pct = 100.0 * (double)(meminfo.total_kib - available) / (double)meminfo.total_kib;
+	}
+	fill_swap(row, &meminfo);
+}
+
+static void host_memory_close(void *state_)
+{
+	struct host_memory *state = state_;
+
+	kept_file_close(&state->meminfo);
+	free(state);
+}
+
+const struct collector HOST_MEMORY_COLLECTOR = {
+	.name = "host_memory",
+	.open = host_memory_open,
+	.collect = host_memory_collect,
+	.close = host_memory_close,
+	.fills = (const enum row_kind[]){ROW_memory, ROW_KINDS},
+};

@@ -1,0 +1,117 @@
+/* The account of a tree; see process_account.h. */
+#include "collect/process_account.h"
+
+#include "base/clock.h"
+
+/*
+ * The kernel's waited-for user and system times are whole clock ticks, each rounded down, whereas process
+ * clocks count nanoseconds: the last two ticks of a carried time never turn up.
+ */
+#define CPU_TOLERANCE_NS (20 * NSEC_PER_MSEC)
+
+void account_begin(struct account *account)
+{
+	account->appeared_last = account->appears;
+}
+
+/* What is left of `carried` when the figures in which it turns up have become `appears`. */
+static int64_t still_carried(const struct account *account, enum usage usage, int64_t appears)
+{
+	int64_t left = account->carried.of[usage] - (appears - account->carried_base.of[usage]);
+	int64_t tolerance = usage == USAGE_CPU_NS || usage == USAGE_UTIME_NS ? CPU_TOLERANCE_NS : 0;
+
+	return left > tolerance ? left : 0;
+}
+
+struct usages account_total(const struct account *account)
+{
+	struct usages total;
+
+	for (enum usage i = 0; i < USAGE_COUNT; i++) {
+		total.of[i] = account->own.of[i] + account->waited.of[i] - account->before.of[i];
+		if (account->carries)
+			total.of[i] += still_carried(account, i, account->appears.of[i]);
+	}
+	return total;
+}
+
+void account_carry(struct account *account, const struct usages *ended)
+{
+	if (!account->carries) {
+		/*
+		 * The child may have been waited for before or after this pass read its parent: only the growth
+		 * since the pass before is sure to be new.
+		 */
+		account->carried_base = account->appeared_last;
+		account->carries = true;
+	}
+	usages_add(&account->carried, ended);
+}
+
+void account_settle(struct account *account)
+{
+	if (!account->carries)
+		return;
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		if (still_carried(account, i, account->appears.of[i]) > 0)
+			return;
+	account->carries = false;
+	account->carried = (struct usages){0};
+}
+
+void account_forgive(struct account *account)
+{
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		account->before.of[i] = account->own.of[i] + account->waited.of[i];
+}
+
+void tree_account_publish(struct tree_account *account, const struct usages *members)
+{
+	struct usages *published = &account->published, total = *members;
+	int64_t user, grown;
+
+	usages_add(&total, &account->reaped);
+	usages_add(&total, &account->retired);
+	grown = total.of[USAGE_CPU_NS] - published->of[USAGE_CPU_NS];
+	if (grown < 0)
+		grown = 0;
+	/* User and system parts are estimates that must add up to the exact sum and not go down either. */
+	user = total.of[USAGE_UTIME_NS] - published->of[USAGE_UTIME_NS];
+	user = user < 0 ? 0 : user > grown ? grown : user;
+	published->of[USAGE_CPU_NS] += grown;
+	published->of[USAGE_UTIME_NS] += user;
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)
+		if (total.of[i] > published->of[i])
+			published->of[i] = total.of[i];
+}
+
+static int64_t timeval_ns(const struct timeval *time)
+{
+	return (int64_t)time->tv_sec * NSEC_PER_SEC + (int64_t)time->tv_usec * NSEC_PER_USEC;
+}
+
+struct usages usages_of_rusage(const struct rusage *usage)
+{
+	struct usages usages = {0};
+
+	usages.of[USAGE_UTIME_NS] = timeval_ns(&usage->ru_utime);
+	usages.of[USAGE_CPU_NS] = usages.of[USAGE_UTIME_NS] + timeval_ns(&usage->ru_stime);
+	usages.of[USAGE_MINOR_FAULTS] = usage->ru_minflt;
+	usages.of[USAGE_MAJOR_FAULTS] = usage->ru_majflt;
+	return usages;
+}
+
+struct usages account_unclaimed(const struct account *account, const struct usages *reaped)
+{
+	struct usages unclaimed = {0};
+
+	if (!account->carries)
+		return unclaimed;
+	for (enum usage i = 0; i < USAGE_COUNT; i++) {
+		/* I/O turns up in a process's only figure; time and faults beside its own. */
+		int64_t beside = i >= USAGE_READ_BYTES ? 0 : account->own.of[i];
+
+		unclaimed.of[i] = still_carried(account, i, reaped->of[i] - beside);
+	}
+	return unclaimed;
+}

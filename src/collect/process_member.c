@@ -1,0 +1,305 @@
+/* One member of a process tree; see process_member.h. */
+#include "collect/process_member.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/process_discovery.h"
+#include "kernel/proc_pid_io.h"
+#include "kernel/proc_pid_statm.h"
+#include "kernel/proc_pid_status.h"
+
+enum { NAME_SIZE = 64, DESCRIPTORS_OF_OTHERS = 64, SIGCHLD_BIT = 1 << (17 - 1) };
+
+int64_t descriptors_to_keep(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > INT32_MAX)
+		return INT32_MAX;
+	/* Half for the program around us, when this is a library in it. */
+	return ((int64_t)limit.rlim_cur - DESCRIPTORS_OF_OTHERS) / 2;
+}
+
+/* The CPU time of any user's process, zombies too, in nanoseconds; -1 when there is no such process. */
+static int64_t process_clock_ns(pid_t pid)
+{
+	/* What clock_getcpuclockid(3) computes, without its system call. */
+	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
+	struct timespec time;
+
+	if (clock_gettime(clock, &time) < 0)
+		return -1;
+	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+}
+
+ssize_t member_read_file(struct process_tree *tree, const struct member *member, int *fd, const char *name)
+{
+	char path[NAME_SIZE];
+
+	if (*fd >= 0)
+		return root_pread(tree->root, *fd);
+	snprintf(path, sizeof path, "%d/%s", (int)member->pid, name);
+	if (tree->fds_left <= 0 || member->quiet_ticks > 1)
+		return root_read_at(tree->root, tree->root->proc_fd, path);
+	*fd = openat(tree->root->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == EMFILE || errno == ENFILE ? root_read_at(tree->root, tree->root->proc_fd, path) : -errno;
+	tree->fds_left--;
+	return root_pread(tree->root, *fd);
+}
+
+static void close_kept(struct process_tree *tree, int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(take_fd(fd));
+	tree->fds_left++;
+}
+
+void member_close(struct process_tree *tree, struct member *member)
+{
+	close_kept(tree, &member->stat_fd);
+	close_kept(tree, &member->statm_fd);
+	close_kept(tree, &member->io_fd);
+	close_kept(tree, &member->children_fd);
+}
+
+static int read_stat(struct process_tree *tree, struct member *member, struct proc_pid_stat *ret_stat)
+{
+	ssize_t length = member_read_file(tree, member, &member->stat_fd, "stat");
+
+	if (length < 0)
+		return (int)length;
+	return parse_proc_pid_stat(tree->root->text.data, (size_t)length, ret_stat);
+}
+
+int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
+{
+	struct member member = {
+		.pid = pid,
+		.clock_ns = -1,
+		.pss_kib = -1,
+		.pss_cost_ns = -1,
+		.stat_fd = -1,
+		.statm_fd = -1,
+		.io_fd = -1,
+		.children_fd = -1,
+	};
+	struct proc_pid_stat stat;
+	int error = read_stat(tree, &member, &stat);
+
+	if (error < 0) {
+		member_close(tree, &member);
+		return error == -ENOENT ? -ESRCH : error;
+	}
+	member.parent_pid = stat.parent_pid;
+	member.start_ticks = stat.start_ticks;
+	member.state = stat.state;
+	*ret_member = member;
+	return 0;
+}
+
+bool member_has_run(struct process_tree *tree, struct member *member)
+{
+	int64_t clock_ns;
+
+	if (!tree->uses_clock)
+		return true;
+	clock_ns = process_clock_ns(member->pid);
+	if (clock_ns < 0) {
+		member->vanished = true;
+		return false;
+	}
+	if (clock_ns == member->clock_ns)
+		return false;
+	/* A clock that went back belongs to another process of the same pid: reading its stat will tell. */
+	member->clock_ns = clock_ns;
+	return true;
+}
+
+static int64_t ticks_ns(const struct process_tree *tree, int64_t ticks)
+{
+	return ticks < 0 ? 0 : ticks * (NSEC_PER_SEC / tree->root->clock_ticks);
+}
+
+static int64_t not_negative(int64_t value)
+{
+	return value < 0 ? 0 : value;
+}
+
+/* The user part of `total_ns`: whole ticks as the kernel splits them, what is below a tick in proportion. */
+static int64_t user_part(const struct process_tree *tree, const struct proc_pid_stat *stat, int64_t total_ns)
+{
+	int64_t user_ns = ticks_ns(tree, stat->utime_ticks), system_ns = ticks_ns(tree, stat->stime_ticks);
+	int64_t rest_ns = total_ns - user_ns - system_ns;
+
+	if (rest_ns <= 0)
+		return user_ns < total_ns ? user_ns : total_ns;
+	if (user_ns + system_ns == 0)
+		return rest_ns / 2;
+	return user_ns + (int64_t)((double)rest_ns * (double)user_ns / (double)(user_ns + system_ns));
+}
+
+static void account_stat(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	struct account *account = &member->account;
+	int64_t ticked_ns = ticks_ns(tree, stat->utime_ticks) + ticks_ns(tree, stat->stime_ticks);
+
+	account->own.of[USAGE_CPU_NS] = tree->uses_clock && member->clock_ns >= 0 ? member->clock_ns : ticked_ns;
+	account->own.of[USAGE_UTIME_NS] = user_part(tree, stat, account->own.of[USAGE_CPU_NS]);
+	account->own.of[USAGE_MINOR_FAULTS] = not_negative(stat->minor_faults);
+	account->own.of[USAGE_MAJOR_FAULTS] = not_negative(stat->major_faults);
+	if (tree->with_children) {
+		account->waited.of[USAGE_UTIME_NS] = ticks_ns(tree, stat->waited_utime_ticks);
+		account->waited.of[USAGE_CPU_NS] =
+			account->waited.of[USAGE_UTIME_NS] + ticks_ns(tree, stat->waited_stime_ticks);
+		account->waited.of[USAGE_MINOR_FAULTS] = not_negative(stat->waited_minor_faults);
+		account->waited.of[USAGE_MAJOR_FAULTS] = not_negative(stat->waited_major_faults);
+	}
+	for (enum usage i = USAGE_CPU_NS; i <= USAGE_MAJOR_FAULTS; i++)
+		account->appears.of[i] = account->waited.of[i];
+}
+
+static void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages)
+{
+	ret_usages->of[USAGE_READ_BYTES] = not_negative(io->read_bytes);
+	ret_usages->of[USAGE_WRITE_BYTES] = not_negative(io->write_bytes);
+	ret_usages->of[USAGE_READ_CHARS] = not_negative(io->read_chars);
+	ret_usages->of[USAGE_WRITTEN_CHARS] = not_negative(io->written_chars);
+}
+
+static int read_io(struct process_tree *tree, struct member *member)
+{
+	ssize_t length = member_read_file(tree, member, &member->io_fd, "io");
+	struct usages read = {0};
+	struct proc_pid_io io;
+
+	if (length < 0)
+		return (int)length;
+	if (parse_proc_pid_io(tree->root->text.data, (size_t)length, &io) < 0)
+		return -EBADMSG;
+	usages_of_io(&io, &read);
+	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {
+		member->account.own.of[i] = read.of[i];
+		member->account.appears.of[i] = read.of[i];
+	}
+	return 0;
+}
+
+int member_read_self_io(struct root *root, struct usages *ret_io)
+{
+	ssize_t length = root->live ? root_read(root, "proc/self/io") : -ENOENT;
+	struct proc_pid_io io;
+
+	if (length < 0)
+		return (int)length;
+	if (parse_proc_pid_io(root->text.data, (size_t)length, &io) < 0)
+		return -EBADMSG;
+	*ret_io = (struct usages){0};
+	usages_of_io(&io, ret_io);
+	/* The bytes of this very reading are added after it: the next one must not take them for a child's. */
+	ret_io->of[USAGE_READ_CHARS] += length;
+	return 0;
+}
+
+/* The leader of a process may have ended (pthread_exit) while its threads run: they know the memory. */
+static ssize_t read_statm_of_thread(struct process_tree *tree, const struct member *member)
+{
+	pid_t tid = discovery_other_thread(tree, member->pid);
+	char path[NAME_SIZE];
+
+	if (tid <= 0)
+		return -ESRCH;
+	snprintf(path, sizeof path, "%d/task/%d/statm", (int)member->pid, (int)tid);
+	return root_read_at(tree->root, tree->root->proc_fd, path);
+}
+
+static int read_statm(struct process_tree *tree, struct member *member)
+{
+	bool leader_ended = member->state == 'Z' && member->thread_count > 1;
+	ssize_t length = leader_ended ? read_statm_of_thread(tree, member)
+				      : member_read_file(tree, member, &member->statm_fd, "statm");
+	struct proc_pid_statm statm;
+
+	if (length < 0)
+		return (int)length;
+	if (parse_proc_pid_statm(tree->root->text.data, (size_t)length, &statm) < 0)
+		return -EBADMSG;
+	member->resident_pages = not_negative(statm.resident_pages);
+	member->shared_pages = not_negative(statm.shared_pages);
+	member->virtual_pages = not_negative(statm.virtual_pages);
+	return 0;
+}
+
+/*
+ * A child of vfork(2) or clone(CLONE_VM) has its parent's memory, to the page, which counts once. Equal sizes
+ * only suggest that; kcmp(2) knows, and where it may not be asked the parent of a vfork waits in state D.
+ */
+static bool shares_memory_with_parent(struct process_tree *tree, const struct member *member)
+{
+	enum { KCMP_VM = 1 };
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	long order;
+
+	if (!parent || parent == member || !member->virtual_pages || parent->virtual_pages != member->virtual_pages ||
+	    !tree->root->live)
+		return false;
+	order = syscall(SYS_kcmp, (long)member->pid, (long)parent->pid, (long)KCMP_VM, 0L, 0L);
+	return order < 0 ? parent->state == 'D' : order == 0;
+}
+
+static void read_sigchld(struct process_tree *tree, struct member *member)
+{
+	struct proc_pid_status status;
+
+	if (read_proc_pid_status(tree->root, member->pid, &status) < 0 || !status.has_ignored_signals)
+		return;
+	member->ignores_sigchld = status.ignored_signals & SIGCHLD_BIT;
+	tree->sigchld_ignored |= member->ignores_sigchld;
+}
+
+void member_read(struct process_tree *tree, struct member *member)
+{
+	bool first = !member->listed;
+	struct proc_pid_stat stat;
+	int error = read_stat(tree, member, &stat);
+
+	if (error < 0 && error != -EACCES && error != -EPERM) {
+		member->vanished = true;
+		return;
+	}
+	if (error < 0) {
+		member->unreadable = true;
+		return;
+	}
+	if (stat.start_ticks != member->start_ticks) {
+		member->vanished = true;
+		return;
+	}
+	member->parent_pid = stat.parent_pid;
+	member->state = stat.state;
+	member->thread_count = not_negative(stat.thread_count);
+	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
+	account_stat(tree, member, &stat);
+	error = read_io(tree, member);
+	member->unreadable = error < 0 && error != -ESRCH && error != -ENOENT;
+	if (member->is_zombie) {
+		member->resident_pages = member->shared_pages = member->virtual_pages = 0;
+		return;
+	}
+	(void)read_statm(tree, member);
+	member->shares_memory = shares_memory_with_parent(tree, member);
+	if (first || member->pid == tree->root_pid)
+		read_sigchld(tree, member);
+}

@@ -1,0 +1,363 @@
+/* The member table: finding the processes of a job, keeping them and letting them go; see process_tree.h. */
+#include "collect/process_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "collect/process_discovery.h"
+#include "collect/process_member.h"
+
+enum {
+	FIRST_MEMBERS = 16,
+	QUIET_TICKS_LISTED = 2, /* parents are listed for this many passes after they last ran */
+	QUIET_TICKS_KEPT = 4,	/* descriptors are kept for this many */
+};
+#define FULL_READING_NS (10 * NSEC_PER_SEC)
+
+int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree)
+{
+	struct process_tree *tree = calloc(1, sizeof *tree);
+
+	if (!tree)
+		return -ENOMEM;
+	tree->root = root;
+	tree->with_children = with_children;
+	*ret_tree = tree;
+	return 0;
+}
+
+void process_tree_free(struct process_tree *tree)
+{
+	if (!tree)
+		return;
+	for (size_t i = 0; i < tree->count; i++)
+		member_close(tree, &tree->members[i]);
+	free(tree->members);
+	free(tree->slots);
+	free(tree->excluded);
+	free(tree);
+}
+
+/* ---- pid -> member ---------------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct process_tree *tree, pid_t pid)
+{
+	/* Fibonacci hashing: pids come in runs, which this spreads. */
+	return (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (tree->slot_count - 1);
+}
+
+static void insert_slot(struct process_tree *tree, size_t index)
+{
+	size_t slot = slot_of(tree, tree->members[index].pid);
+
+	while (tree->slots[slot])
+		slot = (slot + 1) & (tree->slot_count - 1);
+	tree->slots[slot] = (uint32_t)index + 1;
+}
+
+static void rebuild_slots(struct process_tree *tree)
+{
+	memset(tree->slots, 0, tree->slot_count * sizeof *tree->slots);
+	for (size_t i = 0; i < tree->count; i++)
+		insert_slot(tree, i);
+}
+
+struct member *process_tree_find(const struct process_tree *tree, pid_t pid)
+{
+	if (!tree->slot_count)
+		return NULL;
+	for (size_t slot = slot_of(tree, pid); tree->slots[slot]; slot = (slot + 1) & (tree->slot_count - 1))
+		if (tree->members[tree->slots[slot] - 1].pid == pid)
+			return &tree->members[tree->slots[slot] - 1];
+	return NULL;
+}
+
+struct member *process_tree_root(const struct process_tree *tree)
+{
+	return tree->root_gone ? NULL : process_tree_find(tree, tree->root_pid);
+}
+
+static int grow(struct process_tree *tree)
+{
+	size_t capacity = tree->capacity ? tree->capacity * 2 : FIRST_MEMBERS;
+	struct member *members = realloc(tree->members, capacity * sizeof *members);
+	uint32_t *slots;
+
+	if (!members)
+		return -ENOMEM;
+	tree->members = members;
+	slots = realloc(tree->slots, capacity * 4 * sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	tree->slots = slots;
+	tree->slot_count = capacity * 4;
+	tree->capacity = capacity;
+	rebuild_slots(tree);
+	return 0;
+}
+
+int process_tree_add(struct process_tree *tree, pid_t pid)
+{
+	struct member member;
+	int error;
+
+	if (process_tree_find(tree, pid))
+		return -EEXIST;
+	if (tree->count == tree->capacity) {
+		error = grow(tree);
+		if (error < 0)
+			return error;
+	}
+	error = member_open(tree, pid, &member);
+	if (error < 0)
+		return error;
+	tree->members[tree->count] = member;
+	insert_slot(tree, tree->count++);
+	return 0;
+}
+
+void process_tree_exclude(struct process_tree *tree, pid_t pid)
+{
+	pid_t *excluded = realloc(tree->excluded, (tree->excluded_count + 1) * sizeof *excluded);
+
+	if (!excluded)
+		return;
+	tree->excluded = excluded;
+	tree->excluded[tree->excluded_count++] = pid;
+}
+
+bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->excluded_count; i++)
+		if (tree->excluded[i] == pid)
+			return true;
+	return false;
+}
+
+/* ---- members that have gone -------------------------------------------------------------------------- */
+
+/* The nearest ancestor that lives; NULL when nobody who does is a member. */
+static struct member *heir_of(struct process_tree *tree, const struct member *gone)
+{
+	const struct member *at = gone;
+
+	/* The table is finite and parents stand before children; the bound is against a damaged /proc. */
+	for (size_t steps = 0; steps <= tree->count; steps++) {
+		struct member *parent = process_tree_find(tree, at->parent_pid);
+
+		if (!parent || parent == at)
+			return NULL;
+		if (!parent->vanished)
+			return parent;
+		at = parent;
+	}
+	return NULL;
+}
+
+static void bequeath(struct process_tree *tree, struct member *gone)
+{
+	struct usages total = account_total(&gone->account);
+	struct member *heir = usages_are_zero(&total) ? NULL : heir_of(tree, gone);
+
+	if (heir)
+		account_carry(&heir->account, &total);
+	else
+		usages_add(&tree->account.retired, &total);
+}
+
+/* Takes the vanished out of the table; the order of the others stays. */
+static void sweep(struct process_tree *tree)
+{
+	size_t kept = 0;
+
+	/* Children first, so that what they leave to a parent that has gone as well is passed on with it. */
+	for (size_t i = tree->count; i-- > 0;)
+		if (tree->members[i].vanished)
+			bequeath(tree, &tree->members[i]);
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+
+		if (!member->vanished) {
+			if (kept != i)
+				tree->members[kept] = *member;
+			kept++;
+			continue;
+		}
+		if (member->pid == tree->root_pid)
+			tree->root_gone = true;
+		tree->exited_count++;
+		member_close(tree, member);
+	}
+	if (kept != tree->count) {
+		tree->count = kept;
+		rebuild_slots(tree);
+	}
+}
+
+/* ---- a pass ------------------------------------------------------------------------------------------ */
+
+static void list_children(struct process_tree *tree, size_t index)
+{
+	struct member *member = &tree->members[index];
+
+	member->listed = true;
+	if (!tree->with_children || !tree->knows_children || member->is_zombie)
+		return;
+	/* May move the table: `member` is not valid after it. */
+	discover_children(tree, index);
+}
+
+static void publish(struct process_tree *tree)
+{
+	struct usages sum = {0};
+
+	for (size_t i = 0; i < tree->count; i++) {
+		struct usages total = account_total(&tree->members[i].account);
+
+		usages_add(&sum, &total);
+		account_settle(&tree->members[i].account);
+	}
+	tree_account_publish(&tree->account, &sum);
+}
+
+void process_tree_touch(struct process_tree *tree)
+{
+	int64_t now_ns = root_monotonic_ns(tree->root);
+	bool full = now_ns - tree->last_full_ns >= FULL_READING_NS;
+	bool any_vanished = false;
+
+	if (full)
+		tree->last_full_ns = now_ns;
+	if (tree->with_children && tree->started_by_caller)
+		discover_orphans(tree);
+	if (tree->with_children && !tree->knows_children)
+		discover_by_search(tree);
+	/* Those that are discovered on the way join the end of the table and are read in this same pass. */
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		bool ran;
+
+		account_begin(&member->account);
+		ran = member_has_run(tree, member);
+		if (member->vanished) {
+			any_vanished = true;
+			continue;
+		}
+		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
+		if (ran || full || !member->listed) {
+			member_read(tree, member);
+			if (member->vanished) {
+				any_vanished = true;
+				continue;
+			}
+		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
+			member_close(tree, member);
+		}
+		if (member->quiet_ticks <= QUIET_TICKS_LISTED || full || !member->listed)
+			list_children(tree, i);
+	}
+	if (any_vanished)
+		sweep(tree);
+	publish(tree);
+}
+
+int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
+{
+	int error;
+
+	tree->root_pid = pid;
+	tree->started_by_caller = started_by_caller;
+	tree->fds_left = descriptors_to_keep();
+	tree->uses_clock = tree->root->live;
+	tree->knows_children = discovery_knows_children(tree, pid);
+	tree->last_full_ns = root_monotonic_ns(tree->root);
+	if (started_by_caller)
+		discovery_exclude_others(tree);
+	error = process_tree_add(tree, pid);
+	if (error < 0)
+		return error;
+	process_tree_root(tree)->listed = !tree->with_children;
+	if (started_by_caller)
+		return 0;
+	process_tree_touch(tree);
+	if (!tree->count)
+		return -ESRCH;
+	for (size_t i = 0; i < tree->count; i++)
+		account_forgive(&tree->members[i].account);
+	tree->account.published = (struct usages){0};
+	return 0;
+}
+
+/* ---- what the caller reaps --------------------------------------------------------------------------- */
+
+void process_tree_before_reap(struct process_tree *tree, pid_t pid)
+{
+	struct member *member = process_tree_find(tree, pid);
+
+	if (process_tree_excludes(tree, pid))
+		return;
+	/* A zombie's clock and stat can still be read: how much of its sum is its own is not in wait4's. */
+	if (member) {
+		account_begin(&member->account);
+		member_read(tree, member);
+		member->vanished = false;
+	}
+	tree->account.has_self_io_before = member_read_self_io(tree->root, &tree->account.self_io_before) == 0;
+}
+
+/* The kernel adds the I/O of a reaped child to that of its reaper. */
+static void reaped_io(struct process_tree *tree, struct usages *reaped)
+{
+	struct usages after;
+
+	if (!tree->account.has_self_io_before || member_read_self_io(tree->root, &after) < 0)
+		return;
+	tree->account.has_self_io_before = false;
+	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {
+		int64_t grown = after.of[i] - tree->account.self_io_before.of[i];
+
+		reaped->of[i] = grown > 0 ? grown : 0;
+	}
+}
+
+void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
+{
+	struct member *member = process_tree_find(tree, pid);
+	struct usages reaped = usages_of_rusage(usage), unclaimed;
+
+	if (process_tree_excludes(tree, pid))
+		return;
+	reaped_io(tree, &reaped);
+	if (!tree->with_children) {
+		/* Only the root counts, and of it only what it used itself. */
+		if (pid != tree->root_pid)
+			return;
+		if (member)
+			reaped = member->account.own;
+	}
+	usages_add(&tree->account.reaped, &reaped);
+	if (!member) {
+		tree->exited_count++;
+		return;
+	}
+	unclaimed = account_unclaimed(&member->account, &reaped);
+	usages_add(&tree->account.retired, &unclaimed);
+	member->account = (struct account){0};
+	member->vanished = true;
+	sweep(tree);
+}
+
+size_t process_tree_running(const struct process_tree *tree)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].is_zombie)
+			running++;
+	return running;
+}

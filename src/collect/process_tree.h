@@ -1,0 +1,114 @@
+/*
+ * The processes of a job, and what they have used: the member table.
+ *
+ * Membership: the root and everything that descends from it; once a member, always a member, whatever it is
+ * reparented to. A member is one process, known by (pid, start time).
+ *
+ * What is known of a member is read again only when its CPU clock has moved: a process that did not run did
+ * not fork, reap, or do I/O either. Everything is read again every ten seconds, for what the kernel changes
+ * without the process's doing (its resident memory).
+ *
+ * Order matters. Members stand in the table in the order of their discovery, parents before children, and are
+ * read in that order: when a child is reaped during the pass, its time is then missing from both readings,
+ * which the account (process_account.h) bridges; the other order would count it twice.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "collect/process_account.h"
+#include "kernel/proc_pid_stat.h"
+#include "kernel/root.h"
+
+struct member {
+	pid_t pid;
+	pid_t parent_pid;
+	int64_t start_ticks;
+	char state;
+
+	int64_t clock_ns; /* process CPU clock at the last reading; -1: cannot be asked */
+	int quiet_ticks;  /* passes since it last ran */
+	bool listed;	  /* its children have been read at least once */
+	bool vanished;	  /* in this pass */
+	bool unreadable;  /* some of its files may not be read */
+	bool ignores_sigchld;
+
+	struct account account;
+
+	int64_t thread_count;
+	int64_t resident_pages;
+	int64_t shared_pages;
+	int64_t virtual_pages;
+	bool shares_memory; /* its memory is a parent's (vfork, CLONE_VM): counted there */
+	bool is_zombie;	    /* its memory is gone */
+
+	/* proportional set size, kept by process_memory.c */
+	int64_t pss_kib; /* of the last reading; -1: never read */
+	int64_t private_kib;
+	int64_t shared_kib;
+	int64_t swap_kib;
+	int64_t pss_resident_pages; /* resident pages at that reading */
+	int64_t pss_cost_ns;	    /* what it took; -1: never read */
+	uint64_t pss_pass;
+
+	int stat_fd; /* kept while the process runs often; -1 */
+	int statm_fd;
+	int io_fd;
+	int children_fd;
+};
+
+struct process_tree {
+	struct root *root;
+	bool with_children;
+	bool started_by_caller; /* we are the parent of the root and the subreaper of its descendants */
+	bool knows_children;	/* task/TID/children exists; else all of /proc is searched */
+	pid_t root_pid;
+
+	struct member *members; /* parents before children */
+	size_t count;
+	size_t capacity;
+	uint32_t *slots; /* hash of pid -> index + 1 */
+	size_t slot_count;
+
+	pid_t *excluded; /* children of ours that are not the job's: helpers, inherited ones */
+	size_t excluded_count;
+
+	struct tree_account account;
+	int64_t exited_count;
+	bool sigchld_ignored; /* some member did, once */
+	bool root_gone;	      /* reaped or vanished */
+	bool uses_clock;      /* CPU from process clocks, not from stat */
+	int64_t last_full_ns; /* when everything was last read */
+	int64_t fds_left;     /* how many more descriptors may be kept */
+};
+
+/* Returns 0 or -ENOMEM. The root must outlive the tree. */
+int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree);
+void process_tree_free(struct process_tree *tree);
+
+/* A child of the calling process that is not part of any job. */
+void process_tree_exclude(struct process_tree *tree, pid_t pid);
+
+/*
+ * Begins with `pid` and its descendants. What they used before counts when the caller started the root, and
+ * does not count otherwise. Returns 0, -ESRCH, -EACCES, -ENOMEM.
+ */
+int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller);
+
+/* One pass over all members: the way to make everything below current. */
+void process_tree_touch(struct process_tree *tree);
+
+/* Around wait4(2) of a child of the caller; see rt_before_reap() and rt_add_exited(). */
+void process_tree_before_reap(struct process_tree *tree, pid_t pid);
+void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage);
+
+/* NULL when the pid is not a member. */
+struct member *process_tree_find(const struct process_tree *tree, pid_t pid);
+/* NULL when it has gone. */
+struct member *process_tree_root(const struct process_tree *tree);
+/* Members that have not ended (zombies have). */
+size_t process_tree_running(const struct process_tree *tree);
