@@ -52,10 +52,10 @@ struct run_ending {
 	int exec_errno; /* 0: the job was started */
 	struct rusage reaped; /* ru_utime, ru_stime: sums of wait4; ru_maxrss: the largest */
 	bool has_reaped;
-	int64_t job_ended_ns; /* 0: unknown */
+	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
+	int64_t job_ended_ns;
 	struct sent_signal signals[32];
 	size_t signal_count; /* all of them; the first 32 are kept */
-	size_t descendants_running;
 };
 
 /* The place of a frame in its run. */

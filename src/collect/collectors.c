@@ -1,6 +1,7 @@
 /* The list of collectors, in the order of running; see collector.h. */
 #include "collect/collector.h"
 
+extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_MEMORY_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector RUN_COLLECTOR;
@@ -8,6 +9,7 @@ extern const struct collector SELF_USAGE_COLLECTOR;
 
 const struct collector *const COLLECTORS[] = {
 	&PROCESS_USAGE_COLLECTOR, /* first: its clocks stand nearest to the frame's */
+	&HOST_CPU_COLLECTOR,
 	&HOST_MEMORY_COLLECTOR,
 	&RUN_COLLECTOR,
 	&SELF_USAGE_COLLECTOR, /* last: it measures the others */

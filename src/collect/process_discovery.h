@@ -5,7 +5,6 @@
 
 /* Adds the process as the last member. 0, -EEXIST when it is one already, -ESRCH when it has gone, -ENOMEM. */
 int process_tree_add(struct process_tree *tree, pid_t pid);
-bool process_tree_excludes(const struct process_tree *tree, pid_t pid);
 
 /* Whether this kernel has task/TID/children. */
 bool discovery_knows_children(struct process_tree *tree, pid_t pid);

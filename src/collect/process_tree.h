@@ -53,7 +53,6 @@ struct member {
 	int64_t swap_kib;
 	int64_t pss_resident_pages; /* resident pages at that reading */
 	int64_t pss_cost_ns;	    /* what it took; -1: never read */
-	uint64_t pss_pass;
 
 	int stat_fd; /* kept while the process runs often; -1 */
 	int statm_fd;
@@ -92,6 +91,8 @@ void process_tree_free(struct process_tree *tree);
 
 /* A child of the calling process that is not part of any job. */
 void process_tree_exclude(struct process_tree *tree, pid_t pid);
+
+bool process_tree_excludes(const struct process_tree *tree, pid_t pid);
 
 /*
  * Begins with `pid` and its descendants. What they used before counts when the caller started the root, and

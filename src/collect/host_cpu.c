@@ -1,0 +1,129 @@
+/*
+ * CPUs of the machine: /proc/stat, /proc/loadavg, and the number of processes.
+ *
+ * Busy time is what is left of the wall-clock time of all CPUs when idle and iowait are taken away: the kernel
+ * counts idle time exactly, but user and system time by whole ticks. Guest time is part of user time already.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "collect/collector.h"
+#include "collect/process_count.h"
+#include "kernel/proc_loadavg.h"
+#include "kernel/proc_stat.h"
+
+struct host_cpu {
+	struct kept_file stat;
+	struct kept_file loadavg;
+	struct process_counter processes;
+	int64_t last_ns; /* when `capacity_secs` last grew; 0: never */
+	double capacity_secs;
+};
+
+static int host_cpu_open(struct collect_context *context, void **ret_state)
+{
+	struct host_cpu *state = calloc(1, sizeof *state);
+
+	if (!state)
+		return -ENOMEM;
+	state->stat = KEPT_FILE("proc/stat");
+	state->loadavg = KEPT_FILE("proc/loadavg");
+	process_counter_open(&state->processes, context->root);
+	*ret_state = state;
+	return 0;
+}
+
+static int64_t or_zero(int64_t ticks)
+{
+	return ticks < 0 ? 0 : ticks;
+}
+
+static double secs(const struct root *root, int64_t ticks)
+{
+	return ticks < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)ticks / (double)root->clock_ticks;
+}
+
+/* Returns the number of CPUs online. */
+static int64_t fill_cores(struct frame *frame, struct host_cpu_row *row, const struct root *root,
+			  const struct proc_stat *stat, double now_secs)
+{
+	struct scan cpus = stat->cpus;
+	struct cpu_ticks ticks;
+	int64_t online = 0;
+	int id;
+
+	while (proc_stat_next_cpu(&cpus, &id, &ticks)) {
+		struct cpu_core_row *core = ADD_ROW(frame, cpu_core, &row->row);
+		double idle_secs = secs(root, or_zero(ticks.idle) + or_zero(ticks.iowait));
+
+		core->number = id;
+		core->busy_percent_secs = 100 * (now_secs - idle_secs);
+		online++;
+	}
+	return online;
+}
+
+static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct collect_context *context,
+		      struct frame *frame)
+{
+	const struct root *root = context->root;
+	struct proc_stat stat;
+	int64_t now_ns, online;
+	int error = read_proc_stat(context->root, &state->stat, &stat);
+
+	if (error < 0) {
+		row_set_absent(&row->row, error);
+		return;
+	}
+	now_ns = root_monotonic_ns(root);
+	online = fill_cores(frame, row, root, &stat, ns_to_secs(now_ns));
+	/* The number of CPUs may change from tick to tick: their time is added up, not multiplied. */
+	if (state->last_ns)
+		state->capacity_secs += (double)online * ns_to_secs(now_ns - state->last_ns);
+	state->last_ns = now_ns;
+	if (stat.total.idle >= 0)
+		row->busy_secs = state->capacity_secs - secs(root, stat.total.idle + or_zero(stat.total.iowait));
+	if (stat.total.user >= 0)
+		row->utime_total_secs = secs(root, stat.total.user + or_zero(stat.total.nice));
+	row->stime_total_secs = secs(root, stat.total.system);
+	row->iowait_total_secs = secs(root, stat.total.iowait);
+	if (stat.total.irq >= 0)
+		row->irq_total_secs = secs(root, stat.total.irq + or_zero(stat.total.softirq));
+	row->steal_total_secs = secs(root, stat.total.steal);
+	if (stat.context_switches >= 0)
+		row->context_switches_total = stat.context_switches;
+	if (stat.running_count >= 0)
+		row->runnable_count = stat.running_count;
+}
+
+static void host_cpu_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct host_cpu *state = state_;
+	struct host_cpu_row *row = SINGLE_ROW(frame, host_cpu);
+	struct proc_loadavg loadavg;
+	int error;
+
+	fill_stat(state, row, context, frame);
+	error = read_proc_loadavg(context->root, &state->loadavg, &loadavg);
+	row->load_1m = error < 0 ? no_real(error) : loadavg.load_1m;
+	row->process_count = process_counter_read(&state->processes, context->root);
+}
+
+static void host_cpu_close(void *state_)
+{
+	struct host_cpu *state = state_;
+
+	kept_file_close(&state->stat);
+	kept_file_close(&state->loadavg);
+	free(state);
+}
+
+const struct collector HOST_CPU_COLLECTOR = {
+	.name = "host_cpu",
+	.open = host_cpu_open,
+	.collect = host_cpu_collect,
+	.close = host_cpu_close,
+	.fills = (const enum row_kind[]){ROW_host_cpu, ROW_cpu_core, ROW_KINDS},
+};

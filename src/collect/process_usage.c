@@ -1,0 +1,155 @@
+/* What the tracked process tree uses: the rows of the member table's figures. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "collect/collector.h"
+#include "collect/process_memory.h"
+#include "collect/process_usage.h"
+
+struct process_usage {
+	struct process_memory memory;
+	double main_utime_secs; /* the last known, for when the root has gone */
+	double main_stime_secs;
+};
+
+static int process_usage_open(struct collect_context *context, void **ret_state)
+{
+	struct process_usage *state = calloc(1, sizeof *state);
+
+	(void)context;
+	if (!state)
+		return -ENOMEM;
+	*ret_state = state;
+	return 0;
+}
+
+static void fill_totals(struct tree_row *row, const struct usages *published)
+{
+	row->cpu_total_secs = ns_to_secs(published->of[USAGE_CPU_NS]);
+	row->utime_total_secs = ns_to_secs(published->of[USAGE_UTIME_NS]);
+	row->stime_total_secs = ns_to_secs(published->of[USAGE_CPU_NS] - published->of[USAGE_UTIME_NS]);
+	row->minor_faults_total = published->of[USAGE_MINOR_FAULTS];
+	row->major_faults_total = published->of[USAGE_MAJOR_FAULTS];
+	row->read_bytes_total = published->of[USAGE_READ_BYTES];
+	row->write_bytes_total = published->of[USAGE_WRITE_BYTES];
+	row->read_chars_total = published->of[USAGE_READ_CHARS];
+	row->written_chars_total = published->of[USAGE_WRITTEN_CHARS];
+}
+
+static void fill_counts(struct tree_row *row, const struct process_tree *tree)
+{
+	int64_t running = (int64_t)process_tree_running(tree), unreadable = 0, threads = 0;
+	const struct member *root = process_tree_root(tree);
+
+	for (size_t i = 0; i < tree->count; i++) {
+		unreadable += tree->members[i].unreadable;
+		threads += tree->members[i].is_zombie ? 0 : tree->members[i].thread_count;
+	}
+	row->process_child_count = running - (root && !root->is_zombie ? 1 : 0);
+	row->process_thread_count = threads;
+	row->process_unreadable_count = unreadable;
+	row->process_exited_count = tree->exited_count;
+}
+
+static void fill_main(struct process_usage *state, struct tree_row *row, const struct process_tree *tree)
+{
+	const struct member *root = process_tree_root(tree);
+
+	if (root) {
+		const struct account *account = &root->account;
+		int64_t user_ns = account->own.of[USAGE_UTIME_NS] - account->before.of[USAGE_UTIME_NS];
+		int64_t all_ns = account->own.of[USAGE_CPU_NS] - account->before.of[USAGE_CPU_NS];
+
+		/* The split is an estimate that may step back a little: totals must not. */
+		if (ns_to_secs(user_ns) > state->main_utime_secs)
+			state->main_utime_secs = ns_to_secs(user_ns);
+		if (ns_to_secs(all_ns - user_ns) > state->main_stime_secs)
+			state->main_stime_secs = ns_to_secs(all_ns - user_ns);
+	}
+	row->main_utime_total_secs = state->main_utime_secs;
+	row->main_stime_total_secs = state->main_stime_secs;
+	if (!root || root->is_zombie) {
+		row->process_main_rss_mib = no_real(ABSENT_ZOMBIE);
+		row->process_main_thread_count = 0;
+		return;
+	}
+	row->process_main_thread_count = root->thread_count;
+	row->process_main_rss_mib = (double)(root->resident_pages * tree->root->page_bytes) / 1048576;
+}
+
+static void fill_memory(struct process_usage *state, struct tree_row *row, struct collect_context *context,
+			struct frame *frame)
+{
+	static const char *const SOURCES[] = {"pss", "estimate", "rss", "cgroup"};
+	struct tree_memory memory;
+	int pss_reason;
+
+	process_memory_measure(&state->memory, context->tree, context->pss, &memory);
+	pss_reason = memory.reason ? memory.reason : memory.pss_reason;
+	if (memory.reason) {
+		row->process_rss_mib = row->process_memory_mib = no_real(memory.reason);
+		row->process_memory_source = no_text(memory.reason);
+	} else {
+		row->process_rss_mib = (double)memory.rss_bytes / 1048576;
+		row->process_memory_mib = (double)memory.best_bytes / 1048576;
+		row->process_memory_source = SOURCES[memory.best_source];
+	}
+	if (pss_reason) {
+		row->process_pss_mib = row->process_private_mib = no_real(pss_reason);
+		row->process_shared_mib = row->process_swap_mib = no_real(pss_reason);
+		SINGLE_ROW(frame, tracker)->pss_age_secs = no_real(pss_reason);
+		return;
+	}
+	row->process_pss_mib = (double)memory.pss_kib / 1024;
+	row->process_private_mib = (double)memory.private_kib / 1024;
+	row->process_shared_mib = (double)memory.shared_kib / 1024;
+	row->process_swap_mib = (double)memory.swap_kib / 1024;
+	SINGLE_ROW(frame, tracker)->pss_age_secs = ns_to_secs(memory.pss_age_ns);
+}
+
+/* Where no GPU exists the job uses none; the GPU collector, which runs later, knows better. */
+static void fill_no_gpu(struct tree_row *row)
+{
+	row->process_gpu_usage = 0;
+	row->process_gpu_vram_mib = 0;
+	row->process_gpu_utilized = 0;
+	row->process_main_gpu_vram_mib = 0;
+}
+
+void process_usage_begin(struct frame *frame)
+{
+	struct tree_row *row = (struct tree_row *)(void *)frame->first[ROW_tree];
+
+	if (!row)
+		return;
+	fill_totals(row, &(struct usages){0});
+	row->main_utime_total_secs = row->main_stime_total_secs = 0;
+}
+
+static void process_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct process_usage *state = state_;
+	/* An inline row stands among the members of the row that it belongs to. */
+	struct tree_row *row = ADD_ROW(frame, tree, frame_single(frame, ROW_host_cpu));
+
+	if (!context->tree) {
+		row_set_absent(&row->row, ABSENT_NOT_TRACKED);
+		return;
+	}
+	row->process_cpu_source = context->tree->uses_clock ? "clock" : "stat";
+	fill_no_gpu(row);
+	process_tree_touch(context->tree);
+	fill_totals(row, &context->tree->account.published);
+	fill_counts(row, context->tree);
+	fill_main(state, row, context->tree);
+	fill_memory(state, row, context, frame);
+}
+
+const struct collector PROCESS_USAGE_COLLECTOR = {
+	.name = "process_usage",
+	.open = process_usage_open,
+	.collect = process_usage_collect,
+	.close = free,
+	.fills = (const enum row_kind[]){ROW_tree, ROW_KINDS},
+};

@@ -1,0 +1,7 @@
+/* "SIGTERM", "SIGRTMIN+3": signals by name, the same on every libc. */
+#pragma once
+
+enum { SIGNAL_NAME_SIZE = 24 };
+
+/* Writes the name and returns it. */
+const char *signal_name(int number, char ret_name[SIGNAL_NAME_SIZE]);

@@ -1,0 +1,162 @@
+/* The outputs of a tracker: opening them, writing each sample to each, and what went wrong. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "sink/output_path.h"
+#include "tracker/tracker.h"
+
+enum { LINE_CEILING = 16 << 20, WARNINGS_CEILING = 8 << 10, MESSAGE_SIZE = 512 };
+
+void tracker_warn(struct rt_tracker *tracker, const char *text)
+{
+	/* Warnings that nobody takes must not grow without end: later ones are then lost. */
+	if (tracker->warnings.length + strlen(text) + 1 > WARNINGS_CEILING)
+		return;
+	buffer_add_text(&tracker->warnings, text);
+	buffer_add_char(&tracker->warnings, '\n');
+}
+
+static const struct sink_format *choose_format(const struct rt_config *config, const char *path)
+{
+	const struct sink_format *by_extension = path ? sink_format_for_path(path) : NULL;
+
+	switch (config->format) {
+	case FORMAT_JSON:
+		return &JSONL_FORMAT;
+	case FORMAT_CSV:
+		return &CSV_FORMAT;
+	case FORMAT_BY_EXTENSION:
+		break;
+	}
+	return by_extension ? by_extension : &JSONL_FORMAT;
+}
+
+static int open_target(struct rt_tracker *tracker, const struct config_output *output, struct output *opened,
+		       char *message, size_t size)
+{
+	const struct rt_config *config = tracker->config;
+	struct target_options options = {
+		.append = config->append,
+		.text = opened->format == &CSV_FORMAT ? RECORD_CSV : RECORD_JSON_LINES,
+	};
+	struct output_path_values values = {
+		.host = tracker->host_name,
+		.pid = getpid(),
+		.start_time_secs = root_realtime_ns(&tracker->root) / NSEC_PER_SEC,
+		.rank = config->rank,
+	};
+	CLEANUP_BUFFER struct buffer path = BUFFER(4096);
+	int error;
+
+	if (output->fd >= 0)
+		return target_from_fd(output->fd, output->path, &options, &opened->target, message, size);
+	error = expand_output_path(output->path, &values, &path);
+	if (error < 0) {
+		snprintf(message, size, "output '%s': after %% only h, p, t, r or %% may stand", output->path);
+		return error;
+	}
+	return target_open(path.data, &options, &opened->target, message, size);
+}
+
+static void write_head(struct rt_tracker *tracker, struct output *output)
+{
+	if (target_had_content(output->target))
+		return;
+	buffer_clear(&tracker->line);
+	output->format->begin(&tracker->line, &output->options);
+	if (tracker->line.length)
+		(void)target_write(output->target, tracker->line.data, tracker->line.length);
+}
+
+int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
+{
+	const struct rt_config *settings = tracker->config;
+	char message[MESSAGE_SIZE] = "";
+
+	tracker->line = BUFFER(LINE_CEILING);
+	tracker->warnings = BUFFER(WARNINGS_CEILING);
+	tracker->outputs = calloc(settings->output_count ? settings->output_count : 1, sizeof *tracker->outputs);
+	if (!tracker->outputs)
+		return -ENOMEM;
+	for (size_t i = 0; i < settings->output_count; i++) {
+		const struct config_output *given = &settings->outputs[i];
+		struct output *output = &tracker->outputs[i];
+		int error;
+
+		output->format = choose_format(settings, given->fd < 0 ? given->path : NULL);
+		output->options = (struct sink_options){
+			.header = !settings->no_header,
+			.static_once = settings->static_once,
+		};
+		error = open_target(tracker, given, output, message, sizeof message);
+		if (error < 0)
+			return config_fail(config, error, "%s", *message ? message : strerror(-error));
+		tracker->output_count++;
+		write_head(tracker, output);
+	}
+	return 0;
+}
+
+/* One line per kind of trouble; a target says each once. */
+static void collect_warning(struct rt_tracker *tracker, struct output *output)
+{
+	char message[MESSAGE_SIZE];
+
+	while (target_take_warning(output->target, message, sizeof message))
+		tracker_warn(tracker, message);
+}
+
+void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame)
+{
+	int64_t dropped = 0;
+
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		struct output *output = &tracker->outputs[i];
+
+		buffer_clear(&tracker->line);
+		output->format->sample(&tracker->line, frame, &output->options, &output->state);
+		if (!buffer_error(&tracker->line))
+			(void)target_write(output->target, tracker->line.data, tracker->line.length);
+		collect_warning(tracker, output);
+		dropped += (int64_t)target_status(output->target).dropped_records;
+	}
+	tracker->context.progress.dropped_samples = dropped;
+}
+
+void tracker_flush_outputs(struct rt_tracker *tracker, int64_t deadline_ns)
+{
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		(void)target_flush(tracker->outputs[i].target, deadline_ns);
+		collect_warning(tracker, &tracker->outputs[i]);
+	}
+}
+
+void tracker_close_outputs(struct rt_tracker *tracker)
+{
+	/* What a reader that is alive but slow is given at the very end, when the job is over anyway. */
+	int64_t deadline_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + 100 * NSEC_PER_MSEC;
+
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		target_close(tracker->outputs[i].target, deadline_ns);
+		buffer_done(&tracker->outputs[i].state.kept);
+	}
+	free(tracker->outputs);
+	tracker->outputs = NULL;
+	tracker->output_count = 0;
+}
+
+bool tracker_outputs_gone(const struct rt_tracker *tracker)
+{
+	if (!tracker->output_count)
+		return false;
+	for (size_t i = 0; i < tracker->output_count; i++)
+		if (target_status(tracker->outputs[i].target).state != TARGET_GONE)
+			return false;
+	return true;
+}

@@ -1,0 +1,208 @@
+/* Taking samples, and when. */
+#include <errno.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "metric/derive.h"
+#include "tracker/tracker.h"
+
+/* Below this the kernel's own tick is what host rates would show. */
+#define WINDOW_NS (100 * NSEC_PER_MSEC)
+/* A job that dies early together with its tracker shall leave a record, however long the interval. */
+#define EARLY_SAMPLE_NS (1 * NSEC_PER_SEC)
+#define EARLY_SAMPLE_INTERVAL_NS (10 * NSEC_PER_SEC)
+
+static struct frame *free_frame(struct rt_tracker *tracker)
+{
+	for (int i = 0; i < FRAMES; i++) {
+		struct frame *frame = &tracker->frames[i];
+
+		if (frame != tracker->previous && frame != tracker->window && frame != tracker->window_next)
+			return frame;
+	}
+	return NULL;
+}
+
+static void keep_history(struct rt_tracker *tracker, struct frame *frame)
+{
+	if (!tracker->window) {
+		tracker->window = tracker->window_next = frame;
+	} else if (frame->monotonic_ns - tracker->window_next->monotonic_ns >= WINDOW_NS) {
+		tracker->window = tracker->window_next;
+		tracker->window_next = frame;
+	}
+	tracker->previous = frame;
+}
+
+static const struct frame *rate_window(const struct rt_tracker *tracker, const struct frame *frame)
+{
+	const struct frame *next = tracker->window_next;
+
+	return next && frame->monotonic_ns - next->monotonic_ns >= WINDOW_NS ? next : tracker->window;
+}
+
+static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
+{
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (tracker->runs[i])
+			COLLECTORS[i]->collect(tracker->states[i], &tracker->context, frame);
+}
+
+int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
+{
+	struct run_progress *progress = &tracker->context.progress;
+	struct frame *frame = free_frame(tracker);
+
+	frame_begin(frame, root_monotonic_ns(&tracker->root), root_realtime_ns(&tracker->root));
+	progress->baseline = baseline;
+	if (!tracker->previous)
+		progress->started_ns = frame->monotonic_ns;
+	progress->previous_ns = tracker->previous ? tracker->previous->monotonic_ns : frame->monotonic_ns;
+	progress->number = tracker->sample_count;
+	run_collectors(tracker, frame);
+	derive(frame, tracker->previous, rate_window(tracker, frame));
+	selection_apply(&tracker->selection, frame);
+	if (frame->error)
+		return frame->error;
+	keep_history(tracker, frame);
+	progress->missed_ticks = 0;
+	if (baseline)
+		return 0;
+	tracker->sample_count++;
+	tracker_write_outputs(tracker, frame);
+	pthread_cond_broadcast(&tracker->changed);
+	return 0;
+}
+
+const struct frame *tracker_newest(const struct rt_tracker *tracker)
+{
+	return tracker->sample_count ? tracker->previous : NULL;
+}
+
+/* ---- the grid ---------------------------------------------------------------------------------------- */
+
+void tracker_start_grid(struct rt_tracker *tracker)
+{
+	const struct rt_config *config = tracker->config;
+	int64_t interval_ns = config->interval_ns;
+	int64_t now_ns = tracker->previous->monotonic_ns, now_real_ns = tracker->previous->realtime_ns;
+
+	tracker->first_due_ns = now_ns + interval_ns;
+	if (config->start_at_ns > now_real_ns)
+		tracker->first_due_ns = now_ns + (config->start_at_ns - now_real_ns);
+	else if (config->align)
+		tracker->first_due_ns = now_ns + interval_ns - now_real_ns % interval_ns;
+	tracker->next_due_ns = tracker->first_due_ns;
+	tracker->early_sample_due = interval_ns > EARLY_SAMPLE_INTERVAL_NS &&
+				    tracker->first_due_ns - now_ns > EARLY_SAMPLE_NS && config->start_at_ns <= now_real_ns;
+	tracker->last_due_ns = config->duration_ns ? now_ns + config->duration_ns : INT64_MAX;
+}
+
+static int64_t early_due_ns(const struct rt_tracker *tracker)
+{
+	return tracker->early_sample_due ? tracker->context.progress.started_ns + EARLY_SAMPLE_NS : INT64_MAX;
+}
+
+int64_t rt_next_sample_ns(struct rt_tracker *tracker)
+{
+	int64_t due_ns;
+
+	pthread_mutex_lock(&tracker->lock);
+	due_ns = early_due_ns(tracker);
+	if (tracker->next_due_ns < due_ns)
+		due_ns = tracker->next_due_ns;
+	/* At the end of the duration there is no sample of the grid but the last one, which rt_over() asks for. */
+	if (tracker->last_due_ns < due_ns)
+		due_ns = tracker->last_due_ns;
+	if (tracker->finished)
+		due_ns = INT64_MAX;
+	pthread_mutex_unlock(&tracker->lock);
+	return due_ns;
+}
+
+/* Moves the grid past `now`; ticks that nobody sampled are counted, not caught up. */
+static void advance(struct rt_tracker *tracker, int64_t now_ns)
+{
+	int64_t interval_ns = tracker->config->interval_ns;
+	int64_t passed = (now_ns - tracker->next_due_ns) / interval_ns;
+
+	tracker->next_due_ns += (passed + 1) * interval_ns;
+	tracker->context.progress.missed_ticks += passed;
+	tracker->context.progress.missed_total += passed;
+}
+
+int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
+{
+	int error;
+
+	if (tracker->finished || now_ns >= tracker->last_due_ns)
+		return 0;
+	if (now_ns >= early_due_ns(tracker)) {
+		tracker->early_sample_due = false;
+		if (now_ns < tracker->next_due_ns) {
+			error = tracker_take_sample(tracker, false);
+			return error < 0 ? error : 1;
+		}
+	}
+	if (now_ns < tracker->next_due_ns)
+		return 0;
+	advance(tracker, now_ns);
+	error = tracker_take_sample(tracker, false);
+	return error < 0 ? error : 1;
+}
+
+bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
+{
+	enum rt_end_reason reason = 0;
+
+	if (root_monotonic_ns(&tracker->root) >= tracker->last_due_ns)
+		reason = RT_END_DURATION;
+	else if (!tracker->wrapped && tracker->tree && tracker->tree->root_gone && !tracker->config->keep_running)
+		reason = RT_END_TARGET_EXITED;
+	else if (!tracker->wrapped && tracker_outputs_gone(tracker))
+		reason = RT_END_TRACKER_STOPPED;
+	if (!reason)
+		return false;
+	if (ret_reason)
+		*ret_reason = reason;
+	return true;
+}
+
+static const char *reason_name(enum rt_end_reason reason)
+{
+	switch (reason) {
+	case RT_END_EXIT:
+		return "exit";
+	case RT_END_SIGNAL:
+		return "signal";
+	case RT_END_EXEC_FAILED:
+		return "exec_failed";
+	case RT_END_TARGET_EXITED:
+		return "target_exited";
+	case RT_END_TRACKER_STOPPED:
+		return "tracker_stopped";
+	case RT_END_DURATION:
+		return "duration";
+	}
+	return "tracker_stopped";
+}
+
+int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
+{
+	struct run_ending *ending = &tracker->ending;
+	int error;
+
+	if (tracker->finished)
+		return -ESHUTDOWN;
+	ending->reason = reason_name(reason);
+	if (reason == RT_END_EXIT || reason == RT_END_SIGNAL) {
+		ending->has_status = true;
+		ending->wait_status = status;
+	} else if (reason == RT_END_EXEC_FAILED) {
+		ending->exec_errno = status;
+	}
+	tracker->finished = true;
+	error = tracker_take_sample(tracker, false);
+	tracker_flush_outputs(tracker, 0);
+	return error;
+}

@@ -1,0 +1,267 @@
+/* The public life of a tracker: open, track, sample, finish, close. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "collect/process_usage.h"
+#include "tracker/tracker.h"
+
+const char *rt_version(void)
+{
+	return RT_VERSION;
+}
+
+static void init_lock(struct rt_tracker *tracker)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&tracker->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&tracker->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static void tracker_free(struct rt_tracker *tracker)
+{
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (tracker->runs[i] && COLLECTORS[i]->close)
+			COLLECTORS[i]->close(tracker->states[i]);
+	for (int i = 0; i < FRAMES; i++)
+		frame_done(&tracker->frames[i]);
+	process_tree_free(tracker->tree);
+	root_close(&tracker->root);
+	tracker_close_outputs(tracker);
+	buffer_done(&tracker->line);
+	buffer_done(&tracker->warnings);
+	free(tracker->command_json);
+	free(tracker->tags);
+	rt_config_free(tracker->config);
+	pthread_cond_destroy(&tracker->changed);
+	pthread_mutex_destroy(&tracker->lock);
+	free(tracker);
+}
+
+static void open_collectors(struct rt_tracker *tracker)
+{
+	for (size_t i = 0; COLLECTORS[i] && i < COLLECTORS_MOST; i++) {
+		bool wanted = false;
+
+		for (const enum row_kind *kind = COLLECTORS[i]->fills; *kind != ROW_KINDS; kind++)
+			wanted |= tracker->selection.kinds[*kind];
+		/* A collector that cannot work leaves its fields absent. */
+		tracker->runs[i] = wanted && COLLECTORS[i]->open(&tracker->context, &tracker->states[i]) == 0;
+	}
+}
+
+static int seed(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
+{
+	int error = process_tree_new(&tracker->root, !tracker->config->no_children, &tracker->tree);
+
+	if (error < 0)
+		return error;
+	error = process_tree_seed(tracker->tree, pid, started_by_caller);
+	if (error < 0) {
+		process_tree_free(tracker->tree);
+		tracker->tree = NULL;
+		return error;
+	}
+	tracker->context.tree = tracker->tree;
+	return 0;
+}
+
+static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
+{
+	int error;
+
+	if (!tracker->config->pid)
+		return 0;
+	error = seed(tracker, tracker->config->pid, false);
+	if (error == -ESRCH)
+		return config_fail(config, error, "no process with pid %d: check the number (--pid)",
+				   (int)tracker->config->pid);
+	if (error < 0)
+		return config_fail(config, error, "pid %d cannot be read: %s", (int)tracker->config->pid,
+				   strerror(-error));
+	return 0;
+}
+
+static int prepare(struct rt_tracker *tracker, struct rt_config *config)
+{
+	const char *unmatched;
+	int error = config_copy(config, &tracker->config);
+
+	if (error < 0)
+		return config_fail(config, error, "out of memory");
+	error = root_open(&tracker->root, tracker->config->root_dir, NULL);
+	if (error < 0)
+		return config_fail(config, error, "root folder '%s' cannot be opened: %s",
+				   tracker->config->root_dir ? tracker->config->root_dir : "/", strerror(-error));
+	unmatched = selection_unmatched(tracker->config->metrics, tracker->config->metric_count);
+	if (unmatched)
+		return config_fail(config, -EINVAL, "no metric matches '%s': see 'resource-tracker metrics'", unmatched);
+	selection_init(&tracker->selection, tracker->config->no_system, tracker->config->no_process,
+		       tracker->config->metrics, tracker->config->metric_count);
+	error = tracker_gather_facts(tracker);
+	if (error < 0)
+		return config_fail(config, error, "out of memory");
+	return 0;
+}
+
+int rt_open(rt_config *config, rt_tracker **ret_tracker)
+{
+	struct rt_tracker *tracker = calloc(1, sizeof *tracker);
+	int error;
+
+	if (!tracker)
+		return config_fail(config, -ENOMEM, "out of memory");
+	init_lock(tracker);
+	tracker->owner = getpid();
+	tracker->root = (struct root){.dir_fd = -1, .proc_fd = -1};
+	error = prepare(tracker, config);
+	if (!error)
+		error = seed_attached(tracker, config);
+	if (!error)
+		error = tracker_open_outputs(tracker, config);
+	if (error < 0) {
+		tracker_free(tracker);
+		return error;
+	}
+	tracker->context.root = &tracker->root;
+	tracker->context.facts = &tracker->facts;
+	tracker->context.ending = &tracker->ending;
+	tracker->context.pss = tracker->config->pss == PSS_OFF	    ? PSS_MODE_OFF
+			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
+								    : PSS_MODE_AUTO;
+	open_collectors(tracker);
+	error = tracker_take_sample(tracker, true);
+	if (error < 0) {
+		tracker_free(tracker);
+		return config_fail(config, error, "out of memory");
+	}
+	tracker_start_grid(tracker);
+	*ret_tracker = tracker;
+	return 0;
+}
+
+int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
+{
+	int error;
+
+	pthread_mutex_lock(&tracker->lock);
+	error = tracker->tree ? -EALREADY : seed(tracker, pid, started_by_caller);
+	if (!error) {
+		tracker->wrapped = started_by_caller;
+		tracker->ending.job_started_ns = root_monotonic_ns(&tracker->root);
+		process_usage_begin(tracker->previous);
+	}
+	pthread_mutex_unlock(&tracker->lock);
+	return error;
+}
+
+void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
+{
+	pthread_mutex_lock(&tracker->lock);
+	if (tracker->tree)
+		process_tree_before_reap(tracker->tree, pid);
+	pthread_mutex_unlock(&tracker->lock);
+}
+
+static void add_timeval(struct timeval *sum, const struct timeval *added)
+{
+	timeradd(sum, added, sum);
+}
+
+void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
+{
+	struct run_ending *ending = &tracker->ending;
+
+	(void)status;
+	pthread_mutex_lock(&tracker->lock);
+	if (tracker->tree && !process_tree_excludes(tracker->tree, pid)) {
+		process_tree_add_exited(tracker->tree, pid, usage);
+		add_timeval(&ending->reaped.ru_utime, &usage->ru_utime);
+		add_timeval(&ending->reaped.ru_stime, &usage->ru_stime);
+		if (usage->ru_maxrss > ending->reaped.ru_maxrss)
+			ending->reaped.ru_maxrss = usage->ru_maxrss;
+		ending->has_reaped = true;
+		if (pid == tracker->tree->root_pid)
+			ending->job_ended_ns = root_monotonic_ns(&tracker->root);
+	}
+	pthread_mutex_unlock(&tracker->lock);
+}
+
+void rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
+{
+	struct run_ending *ending = &tracker->ending;
+
+	pthread_mutex_lock(&tracker->lock);
+	if (ending->signal_count < sizeof ending->signals / sizeof ending->signals[0])
+		ending->signals[ending->signal_count] = (struct sent_signal){signo, monotonic_ns};
+	ending->signal_count++;
+	pthread_mutex_unlock(&tracker->lock);
+}
+
+int rt_sample(struct rt_tracker *tracker)
+{
+	int error;
+
+	pthread_mutex_lock(&tracker->lock);
+	if (tracker->finished)
+		error = -ESHUTDOWN;
+	else if (tracker->state == RT_RUNNING)
+		error = -EBUSY;
+	else
+		error = tracker_take_sample(tracker, false);
+	pthread_mutex_unlock(&tracker->lock);
+	return error;
+}
+
+int rt_sample_due(struct rt_tracker *tracker)
+{
+	int taken;
+
+	pthread_mutex_lock(&tracker->lock);
+	taken = tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
+	pthread_mutex_unlock(&tracker->lock);
+	return taken;
+}
+
+bool rt_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
+{
+	bool over;
+
+	pthread_mutex_lock(&tracker->lock);
+	over = tracker_over(tracker, ret_reason);
+	pthread_mutex_unlock(&tracker->lock);
+	return over;
+}
+
+int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
+{
+	int error;
+
+	pthread_mutex_lock(&tracker->lock);
+	error = tracker->state == RT_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
+	if (!error)
+		tracker->state = RT_STOPPED;
+	pthread_mutex_unlock(&tracker->lock);
+	return error;
+}
+
+void rt_close(struct rt_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	if (tracker->owner == getpid()) {
+		if (tracker->state == RT_RUNNING)
+			(void)rt_stop(tracker);
+		else if (!tracker->finished)
+			(void)rt_finish(tracker, RT_END_TRACKER_STOPPED, 0);
+	}
+	tracker_free(tracker);
+}

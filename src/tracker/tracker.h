@@ -1,0 +1,93 @@
+/*
+ * The inside of a tracker: policy and time. Everything here is called with the tracker's lock held, but for
+ * opening and closing.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "collect/collector.h"
+#include "metric/selection.h"
+#include "sink/file_target.h"
+#include "sink/sink.h"
+#include "tracker/config.h"
+
+enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 24 };
+
+struct output {
+	const struct sink_format *format;
+	struct sink_options options;
+	struct sink_state state;
+	struct target *target;
+};
+
+struct rt_tracker {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* a sample was taken, or the state has changed */
+	pid_t owner;		/* the process that opened it: a forked child only frees */
+
+	struct rt_config *config;
+	struct root root;
+	struct process_tree *tree; /* also in context.tree once something is tracked */
+	struct selection selection;
+	void *states[COLLECTORS_MOST]; /* of COLLECTORS, in their order */
+	bool runs[COLLECTORS_MOST];
+	struct collect_context context;
+
+	struct run_facts facts;
+	char host_name[256];
+	char *command_json;
+	struct name_value *tags;
+	struct name_value scheduler[SCHEDULER_NAMES_MOST];
+	struct run_ending ending;
+
+	/*
+	 * Of four frames one is filled while the others are history: the last one, and two so that rates can look
+	 * back at least 100 ms however short the interval is.
+	 */
+	struct frame frames[FRAMES];
+	struct frame *previous;
+	struct frame *window;
+	struct frame *window_next;
+
+	struct output *outputs;
+	size_t output_count;
+	struct buffer line;
+
+	/* the grid */
+	int64_t first_due_ns;
+	int64_t next_due_ns;
+	int64_t last_due_ns; /* end of the duration; INT64_MAX */
+	bool early_sample_due;
+
+	enum rt_state state;
+	bool finished;
+	int64_t sample_count;
+	pthread_t thread;
+	bool has_thread;
+	bool stopping;
+	bool wrapped;
+	struct buffer warnings; /* lines not yet taken */
+};
+
+/* sample.c: takes a sample (`baseline`: one that is not published) and moves history on. */
+int tracker_take_sample(struct rt_tracker *tracker, bool baseline);
+/* The newest published frame; NULL before the first. */
+const struct frame *tracker_newest(const struct rt_tracker *tracker);
+void tracker_start_grid(struct rt_tracker *tracker);
+/* Takes a sample if it is due; 1 if it did. */
+int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns);
+bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);
+int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status);
+
+/* outputs.c */
+int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
+void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
+void tracker_flush_outputs(struct rt_tracker *tracker, int64_t deadline_ns);
+void tracker_close_outputs(struct rt_tracker *tracker);
+/* Whether there were outputs and none of them can be read any more. */
+bool tracker_outputs_gone(const struct rt_tracker *tracker);
+void tracker_warn(struct rt_tracker *tracker, const char *text);
+
+/* facts.c: what the run is, from the settings and the environment. */
+int tracker_gather_facts(struct rt_tracker *tracker);

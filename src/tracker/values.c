@@ -1,0 +1,264 @@
+/* Reading values by name: the catalogue's rows and fields behind plain numbers. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tracker/tracker.h"
+
+/* A metric's number: its kind and its place in it, both from 1 so that 0 is none. */
+enum { KIND_SHIFT = 16, INDEX_MASK = 0xffff, NAME_SIZE = 160 };
+
+static rt_metric number_of(enum row_kind kind, size_t index)
+{
+	return (rt_metric)((unsigned)kind + 1) << KIND_SHIFT | (rt_metric)(index + 1);
+}
+
+static bool resolve(rt_metric metric, enum row_kind *ret_kind, size_t *ret_index)
+{
+	uint32_t kind = (metric >> KIND_SHIFT) - 1, index = (metric & INDEX_MASK) - 1;
+
+	if (!metric || kind >= ROW_KINDS || index >= ROW_DESCRIPTIONS[kind].metric_count ||
+	    ROW_DESCRIPTIONS[kind].metrics[index].nature == RAW)
+		return false;
+	*ret_kind = (enum row_kind)kind;
+	*ret_index = index;
+	return true;
+}
+
+rt_metric rt_metric_next(rt_metric metric)
+{
+	uint32_t kind = metric ? (metric >> KIND_SHIFT) - 1 : 0;
+	size_t index = metric ? metric & INDEX_MASK : 0;
+
+	for (; kind < ROW_KINDS; kind++, index = 0)
+		for (; index < ROW_DESCRIPTIONS[kind].metric_count; index++)
+			if (ROW_DESCRIPTIONS[kind].metrics[index].nature != RAW)
+				return number_of((enum row_kind)kind, index);
+	return 0;
+}
+
+rt_metric rt_metric_find(const char *name)
+{
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+		char full_name[NAME_SIZE];
+		enum row_kind kind;
+		size_t index;
+
+		if (resolve(metric, &kind, &index) &&
+		    metric_full_name(kind, index, full_name, sizeof full_name) > 0 && strcmp(name, full_name) == 0)
+			return metric;
+	}
+	return 0;
+}
+
+static bool has_many(enum row_kind kind)
+{
+	for (; kind != ROW_sample; kind = ROW_DESCRIPTIONS[kind].parent)
+		if (ROW_DESCRIPTIONS[kind].shape == ARRAY || ROW_DESCRIPTIONS[kind].shape == LIST ||
+		    ROW_DESCRIPTIONS[kind].shape == MAP)
+			return true;
+	return false;
+}
+
+static enum rt_type public_type(enum metric_type type)
+{
+	switch (type) {
+	case TYPE_REAL:
+		return RT_REAL;
+	case TYPE_COUNT:
+		return RT_COUNT;
+	case TYPE_TEXT:
+		return RT_TEXT;
+	case TYPE_FLAG:
+		return RT_FLAG;
+	}
+	return RT_REAL;
+}
+
+int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
+{
+	static const char *const NATURES[] = {
+		[COUNTER] = "counter", [GAUGE] = "gauge",	[IDENTITY] = "identity",   [RAW] = "raw",
+		[DELTA] = "delta",     [RATE_WINDOWED] = "rate", [RATE_EXACT] = "rate", [SUM_OF_DELTAS] = "delta",
+	};
+	const struct row_description *description;
+	const struct metric *described;
+	enum row_kind kind;
+	size_t index;
+
+	if (!resolve(metric, &kind, &index))
+		return -ENOENT;
+	description = &ROW_DESCRIPTIONS[kind];
+	described = &description->metrics[index];
+	*ret_info = (struct rt_metric_info){
+		.name = catalogue_name(kind, index),
+		.group = catalogue_path(kind),
+		.key = described->name,
+		.unit = described->unit,
+		.kind = NATURES[described->nature],
+		.source = description->source,
+		.help = described->help,
+		.type = public_type(described->type),
+		.decimals = described->decimals,
+		.many = has_many(kind),
+	};
+	return 0;
+}
+
+static const struct row *instance_of(const struct frame *frame, enum row_kind kind, size_t instance)
+{
+	const struct row *row = frame->first[kind];
+
+	while (row && instance--)
+		row = row->next;
+	return row;
+}
+
+static void take_value(const struct row *row, const struct metric *metric, size_t offset, struct rt_value *ret_value)
+{
+	int reason = field_absent(row, metric->type, offset);
+
+	*ret_value = (struct rt_value){.type = public_type(metric->type), .present = !reason, .reason = reason};
+	if (reason)
+		return;
+	switch (metric->type) {
+	case TYPE_REAL:
+		ret_value->real = *row_real(row, offset);
+		break;
+	case TYPE_COUNT:
+	case TYPE_FLAG:
+		ret_value->count = *row_count(row, offset);
+		break;
+	case TYPE_TEXT:
+		ret_value->text = *row_text(row, offset);
+		break;
+	}
+}
+
+int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value)
+{
+	const struct frame *frame;
+	const struct row *row;
+	enum row_kind kind;
+	size_t index;
+	int error = 0;
+
+	if (!resolve(metric, &kind, &index))
+		return -ENOENT;
+	pthread_mutex_lock(&tracker->lock);
+	frame = tracker_newest(tracker);
+	row = frame ? instance_of(frame, kind, instance) : NULL;
+	if (!frame)
+		error = -ENODATA;
+	else if (row)
+		take_value(row, &ROW_DESCRIPTIONS[kind].metrics[index], metric_offset(index), ret_value);
+	else if (has_many(kind) || instance)
+		error = -ENOENT;
+	else
+		*ret_value = (struct rt_value){.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type),
+					       .reason = ABSENT_NOT_COLLECTED};
+	pthread_mutex_unlock(&tracker->lock);
+	return error;
+}
+
+size_t rt_instance_count(struct rt_tracker *tracker, rt_metric metric)
+{
+	const struct frame *frame;
+	enum row_kind kind;
+	size_t index, count = 0;
+
+	if (!resolve(metric, &kind, &index))
+		return 0;
+	pthread_mutex_lock(&tracker->lock);
+	frame = tracker_newest(tracker);
+	for (const struct row *row = frame ? frame->first[kind] : NULL; row; row = row->next)
+		count++;
+	pthread_mutex_unlock(&tracker->lock);
+	return count;
+}
+
+const char *rt_reason(int reason)
+{
+	return absent_reason_text(reason);
+}
+
+/* Hands the text of a buffer over to the caller. */
+static int give_text(struct buffer *buffer, char **ret_text)
+{
+	buffer_add(buffer, "", 0);
+	if (buffer_error(buffer)) {
+		int error = buffer_error(buffer);
+
+		buffer_done(buffer);
+		return error;
+	}
+	*ret_text = buffer->data;
+	return 0;
+}
+
+int rt_sample_json(struct rt_tracker *tracker, char **ret_json)
+{
+	struct buffer json = BUFFER(16 << 20);
+	const struct frame *frame;
+
+	pthread_mutex_lock(&tracker->lock);
+	frame = tracker_newest(tracker);
+	if (frame)
+		write_frame_json(&json, frame, false);
+	pthread_mutex_unlock(&tracker->lock);
+	return frame ? give_text(&json, ret_json) : -ENODATA;
+}
+
+static void explain_row(struct buffer *text, const struct row *row)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+
+	for (size_t i = 0; i < description->metric_count; i++) {
+		const struct metric *metric = &description->metrics[i];
+		int reason = field_absent(row, metric->type, metric_offset(i));
+		char name[NAME_SIZE];
+
+		if (!reason || metric->nature == RAW)
+			continue;
+		metric_full_name(row->kind, i, name, sizeof name);
+		buffer_add_text(text, name);
+		if (description->key_offset && !text_absent(*row_text(row, description->key_offset)))
+			buffer_printf(text, " (%s)", *row_text(row, description->key_offset));
+		buffer_printf(text, ": %s\n", absent_reason_text(reason));
+	}
+}
+
+int rt_explain_absent(struct rt_tracker *tracker, char **ret_text)
+{
+	struct buffer text = BUFFER(1 << 20);
+	const struct frame *frame;
+
+	pthread_mutex_lock(&tracker->lock);
+	frame = tracker_newest(tracker);
+	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++)
+		for (const struct row *row = frame->first[kind]; row; row = row->next)
+			explain_row(&text, row);
+	pthread_mutex_unlock(&tracker->lock);
+	return frame ? give_text(&text, ret_text) : -ENODATA;
+}
+
+int rt_next_warning(struct rt_tracker *tracker, char *ret_text, size_t size)
+{
+	struct scan lines, line;
+	int error = -ENOENT;
+
+	pthread_mutex_lock(&tracker->lock);
+	lines = scan_bytes(tracker->warnings.data, tracker->warnings.length);
+	if (tracker->warnings.length && scan_line(&lines, &line)) {
+		size_t left = scan_left(&lines);
+
+		scan_copy(&line, ret_text, size);
+		memmove(tracker->warnings.data, lines.at, left);
+		tracker->warnings.length = left;
+		error = 0;
+	}
+	pthread_mutex_unlock(&tracker->lock);
+	return error;
+}
