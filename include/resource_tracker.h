@@ -169,8 +169,8 @@ struct rt_value {
 RT_API rt_metric rt_metric_find(const char *name);
 
 struct rt_metric_info {
-	const char *name;   /* full, with dots */
-	const char *group;  /* of which rows: "cpu", "disk", "disk.mounts", ...; "" at the top */
+	char name[128];	    /* full, with dots */
+	char group[64];	    /* of which rows: "cpu", "disk", "disk.mounts", ...; "" at the top */
 	const char *key;    /* the last part of the name */
 	const char *unit;   /* "s", "MiB", "bytes", "cores", "%", ... or "" */
 	const char *kind;   /* counter, gauge, delta, rate, identity */

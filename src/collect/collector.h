@@ -89,6 +89,7 @@ struct collector {
 	void (*close)(void *state);
 	/* Whose rows it fills, up to ROW_KINDS: one none of whose rows is wanted does not run. */
 	const enum row_kind *fills;
+	bool describes_machine; /* needs no run around it */
 };
 
 /* The only list, in the order of running; ends with NULL. */

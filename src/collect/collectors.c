@@ -2,7 +2,9 @@
 #include "collect/collector.h"
 
 extern const struct collector HOST_CPU_COLLECTOR;
+extern const struct collector HOST_DISK_COLLECTOR;
 extern const struct collector HOST_MEMORY_COLLECTOR;
+extern const struct collector HOST_NETWORK_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector RUN_COLLECTOR;
 extern const struct collector SELF_USAGE_COLLECTOR;
@@ -11,6 +13,8 @@ const struct collector *const COLLECTORS[] = {
 	&PROCESS_USAGE_COLLECTOR, /* first: its clocks stand nearest to the frame's */
 	&HOST_CPU_COLLECTOR,
 	&HOST_MEMORY_COLLECTOR,
+	&HOST_DISK_COLLECTOR,
+	&HOST_NETWORK_COLLECTOR,
 	&RUN_COLLECTOR,
 	&SELF_USAGE_COLLECTOR, /* last: it measures the others */
 	NULL,

@@ -126,4 +126,5 @@ const struct collector HOST_CPU_COLLECTOR = {
 	.collect = host_cpu_collect,
 	.close = host_cpu_close,
 	.fills = (const enum row_kind[]){ROW_host_cpu, ROW_cpu_core, ROW_KINDS},
+	.describes_machine = true,
 };

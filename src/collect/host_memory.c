@@ -91,4 +91,5 @@ const struct collector HOST_MEMORY_COLLECTOR = {
 	.collect = host_memory_collect,
 	.close = host_memory_close,
 	.fills = (const enum row_kind[]){ROW_memory, ROW_KINDS},
+	.describes_machine = true,
 };

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,11 +172,6 @@ void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 	pthread_mutex_unlock(&tracker->lock);
 }
 
-static void add_timeval(struct timeval *sum, const struct timeval *added)
-{
-	timeradd(sum, added, sum);
-}
-
 void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
 {
 	struct run_ending *ending = &tracker->ending;
@@ -184,8 +180,8 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 	pthread_mutex_lock(&tracker->lock);
 	if (tracker->tree && !process_tree_excludes(tracker->tree, pid)) {
 		process_tree_add_exited(tracker->tree, pid, usage);
-		add_timeval(&ending->reaped.ru_utime, &usage->ru_utime);
-		add_timeval(&ending->reaped.ru_stime, &usage->ru_stime);
+		timeradd(&ending->reaped.ru_utime, &usage->ru_utime, &ending->reaped.ru_utime);
+		timeradd(&ending->reaped.ru_stime, &usage->ru_stime, &ending->reaped.ru_stime);
 		if (usage->ru_maxrss > ending->reaped.ru_maxrss)
 			ending->reaped.ru_maxrss = usage->ru_maxrss;
 		ending->has_reaped = true;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/scan.h"
 #include "tracker/tracker.h"
 
 /* A metric's number: its kind and its place in it, both from 1 so that 0 is none. */
@@ -93,8 +93,6 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 	description = &ROW_DESCRIPTIONS[kind];
 	described = &description->metrics[index];
 	*ret_info = (struct rt_metric_info){
-		.name = catalogue_name(kind, index),
-		.group = catalogue_path(kind),
 		.key = described->name,
 		.unit = described->unit,
 		.kind = NATURES[described->nature],
@@ -104,6 +102,8 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 		.decimals = described->decimals,
 		.many = has_many(kind),
 	};
+	metric_full_name(kind, index, ret_info->name, sizeof ret_info->name);
+	row_path(kind, ret_info->group, sizeof ret_info->group);
 	return 0;
 }
 

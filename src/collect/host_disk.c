@@ -1,0 +1,256 @@
+/*
+ * Disks and filesystems: /proc/diskstats and statvfs(3) at every tick, what the devices are from /sys/block when
+ * they appear.
+ *
+ * Every whole device has a row; totals are over leaf physical devices, so that LVM, dm-crypt and RAID do not
+ * count what their disks have counted. A filesystem without a device that is shown (overlay, ZFS) has a row that
+ * carries nothing but its space.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "collect/collector.h"
+#include "collect/filesystems.h"
+#include "kernel/proc_diskstats.h"
+#include "kernel/sys_block.h"
+
+enum { DEVICE_NAME_SIZE = 64 };
+
+struct known_disk {
+	char name[DEVICE_NAME_SIZE];
+	struct sys_block identity;
+	int error;
+	bool shown;
+	bool counted;
+	bool seen; /* in this tick */
+};
+
+struct host_disk {
+	struct kept_file diskstats;
+	struct filesystems filesystems;
+	struct known_disk *known; /* in the order of /proc/diskstats, as far as it does not change */
+	size_t count;
+};
+
+static int host_disk_open(struct collect_context *context, void **ret_state)
+{
+	struct host_disk *state = calloc(1, sizeof *state);
+
+	(void)context;
+	if (!state)
+		return -ENOMEM;
+	state->diskstats = KEPT_FILE("proc/diskstats");
+	state->filesystems = FILESYSTEMS;
+	*ret_state = state;
+	return 0;
+}
+
+static struct known_disk *find(struct host_disk *state, const struct scan *name, size_t guess)
+{
+	if (guess < state->count && scan_is(name, state->known[guess].name))
+		return &state->known[guess];
+	for (size_t i = 0; i < state->count; i++)
+		if (scan_is(name, state->known[i].name))
+			return &state->known[i];
+	return NULL;
+}
+
+static struct known_disk *add(struct host_disk *state, const struct scan *name)
+{
+	struct known_disk *known = realloc(state->known, (state->count + 1) * sizeof *known);
+
+	if (!known)
+		return NULL;
+	state->known = known;
+	known = &state->known[state->count++];
+	*known = (struct known_disk){.error = -EINPROGRESS};
+	scan_copy(name, known->name, sizeof known->name);
+	return known;
+}
+
+static bool is_shown(const struct known_disk *known)
+{
+	if (known->error)
+		return false;
+	switch (known->identity.kind) {
+	case BLOCK_PARTITION:
+	case BLOCK_LOOP:
+	case BLOCK_MEMORY:
+		return false;
+	case BLOCK_NETWORK:
+	case BLOCK_OPTICAL:
+		/* Device nodes that are connected to nothing. */
+		return known->identity.size_bytes > 0;
+	default:
+		return true;
+	}
+}
+
+static void identify(struct known_disk *known, struct root *root)
+{
+	known->error = read_sys_block(root, known->name, &known->identity);
+	known->shown = is_shown(known);
+	known->counted = known->shown && sys_block_is_leaf(&known->identity);
+}
+
+static const char *text_or_none(struct frame *frame, const char *text)
+{
+	return *text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_A_VALUE);
+}
+
+static void fill_identity(struct frame *frame, struct disk_row *row, const struct known_disk *known)
+{
+	static const char *const MEDIA[] = {[MEDIA_HDD] = "hdd", [MEDIA_SSD] = "ssd", [MEDIA_NVME] = "nvme"};
+	const struct sys_block *identity = &known->identity;
+
+	row->model = text_or_none(frame, identity->model);
+	row->vendor = text_or_none(frame, identity->vendor);
+	row->serial = text_or_none(frame, identity->serial);
+	row->device_type = identity->media == MEDIA_UNKNOWN ? no_text(ABSENT_NOT_A_VALUE) : MEDIA[identity->media];
+	/* An empty reader or a device without a medium has no capacity, rather than none left. */
+	row->capacity_bytes = identity->size_bytes > 0 ? identity->size_bytes : no_count(ENOMEDIUM);
+	row->counted = known->counted;
+}
+
+static bool new_device_came(struct host_disk *state, struct scan disks)
+{
+	struct diskstats disk;
+	bool came = false;
+	size_t position = 0;
+
+	while (proc_diskstats_next(&disks, &disk)) {
+		struct known_disk *known = find(state, &disk.name, position++);
+
+		if (!known) {
+			known = add(state, &disk.name);
+			came = true;
+		}
+		if (known)
+			known->seen = true;
+	}
+	return came;
+}
+
+static void forget_gone(struct host_disk *state)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->count; i++)
+		if (state->known[i].seen)
+			state->known[kept++] = state->known[i];
+	state->count = kept;
+	for (size_t i = 0; i < state->count; i++)
+		state->known[i].seen = false;
+}
+
+static void fill_disks(struct host_disk *state, struct root *root, struct frame *frame)
+{
+	struct scan disks;
+	struct diskstats disk;
+	size_t position = 0;
+
+	if (read_proc_diskstats(root, &state->diskstats, &disks) < 0)
+		return;
+	if (new_device_came(state, disks)) {
+		/* Reading sysfs takes the buffer that `disks` points into: identify, then read again. */
+		for (size_t i = 0; i < state->count; i++)
+			if (state->known[i].error == -EINPROGRESS)
+				identify(&state->known[i], root);
+		if (read_proc_diskstats(root, &state->diskstats, &disks) < 0)
+			return;
+	}
+	while (proc_diskstats_next(&disks, &disk)) {
+		const struct known_disk *known = find(state, &disk.name, position++);
+		struct disk_row *row;
+
+		if (!known || !known->shown)
+			continue;
+		row = ADD_ROW(frame, disk, NULL);
+		row->device = frame_text(frame, disk.name.at, scan_left(&disk.name));
+		row->read_bytes_total = disk.read_bytes < 0 ? no_count(EBADMSG) : disk.read_bytes;
+		row->write_bytes_total = disk.write_bytes < 0 ? no_count(EBADMSG) : disk.write_bytes;
+		fill_identity(frame, row, known);
+	}
+	forget_gone(state);
+}
+
+/* The row of the device that a filesystem lies on; a new one when it lies on none that is shown. */
+static struct row *device_row(struct frame *frame, const struct filesystem *filesystem)
+{
+	struct disk_row *row;
+
+	for (struct row *at = frame->first[ROW_disk]; *filesystem->device && at; at = at->next)
+		if (strcmp(((struct disk_row *)(void *)at)->device, filesystem->device) == 0)
+			return at;
+	row = ADD_ROW(frame, disk, NULL);
+	row->device = frame_text(frame, filesystem->source, strlen(filesystem->source));
+	row->counted = 0;
+	return &row->row;
+}
+
+static void fill_filesystems(struct host_disk *state, struct root *root, struct frame *frame)
+{
+	struct totals_row *totals = SINGLE_ROW(frame, totals);
+	int64_t total = 0, available = 0;
+
+	if (filesystems_refresh(&state->filesystems, root) < 0)
+		return;
+	for (size_t i = 0; i < state->filesystems.count; i++) {
+		const struct filesystem *filesystem = &state->filesystems.all[i];
+		struct mount_row *row = ADD_ROW(frame, mount, device_row(frame, filesystem));
+		struct filesystem_space space;
+		int error = filesystem_read_space(filesystem, root, &space);
+
+		row->mount_point = frame_text(frame, filesystem->mount_point, strlen(filesystem->mount_point));
+		row->filesystem = frame_text(frame, filesystem->type, strlen(filesystem->type));
+		if (error < 0) {
+			row->total_bytes = row->used_bytes = row->available_bytes = no_count(error);
+			row->used_pct = no_real(error);
+			continue;
+		}
+		row->total_bytes = space.total_bytes;
+		row->used_bytes = space.total_bytes - space.free_bytes;
+		row->available_bytes = space.available_bytes;
+		row->used_pct = space.total_bytes ? 100.0 * (double)row->used_bytes / (double)space.total_bytes
+						  : no_real(ABSENT_NOT_A_VALUE);
+		total += space.total_bytes;
+		available += space.available_bytes;
+	}
+	totals->disk_space_total_gb = (double)total / 1e9;
+	totals->disk_space_free_gb = (double)available / 1e9;
+	totals->disk_space_used_gb = (double)(total - available) / 1e9;
+}
+
+static void host_disk_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct host_disk *state = state_;
+	/* Where no GPU exists none is in use; the GPU collector, which runs later, knows better. */
+	struct totals_row *totals = SINGLE_ROW(frame, totals);
+
+	totals->gpu_usage = 0;
+	totals->gpu_vram_mib = 0;
+	totals->gpu_utilized = 0;
+	fill_disks(state, context->root, frame);
+	fill_filesystems(state, context->root, frame);
+}
+
+static void host_disk_close(void *state_)
+{
+	struct host_disk *state = state_;
+
+	kept_file_close(&state->diskstats);
+	filesystems_done(&state->filesystems);
+	free(state->known);
+	free(state);
+}
+
+const struct collector HOST_DISK_COLLECTOR = {
+	.name = "host_disk",
+	.open = host_disk_open,
+	.collect = host_disk_collect,
+	.close = host_disk_close,
+	.fills = (const enum row_kind[]){ROW_disk, ROW_mount, ROW_totals, ROW_KINDS},
+	.describes_machine = true,
+};
