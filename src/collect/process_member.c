@@ -287,6 +287,8 @@ void member_read(struct process_tree *tree, struct member *member)
 		member->vanished = true;
 		return;
 	}
+	if (member->parent_pid != stat.parent_pid)
+		member->parent_reaped = false;
 	member->parent_pid = stat.parent_pid;
 	member->state = stat.state;
 	member->thread_count = not_negative(stat.thread_count);

@@ -141,17 +141,23 @@ bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
 
 /* ---- members that have gone -------------------------------------------------------------------------- */
 
-/* The nearest ancestor that lives; NULL when nobody who does is a member. */
-static struct member *heir_of(struct process_tree *tree, const struct member *gone)
+/*
+ * The nearest ancestor that lives; NULL when nobody who does is a member. `ret_claimed`: the line ends at one that
+ * the caller has reaped, in whose sum everything below it is, as it was waited for before.
+ */
+static struct member *heir_of(struct process_tree *tree, const struct member *gone, bool *ret_claimed)
 {
 	const struct member *at = gone;
 
+	*ret_claimed = false;
 	/* The table is finite and parents stand before children; the bound is against a damaged /proc. */
 	for (size_t steps = 0; steps <= tree->count; steps++) {
 		struct member *parent = process_tree_find(tree, at->parent_pid);
 
-		if (!parent || parent == at)
+		if (!parent || parent == at) {
+			*ret_claimed = at->parent_reaped;
 			return NULL;
+		}
 		if (!parent->vanished)
 			return parent;
 		at = parent;
@@ -162,11 +168,15 @@ static struct member *heir_of(struct process_tree *tree, const struct member *go
 static void bequeath(struct process_tree *tree, struct member *gone)
 {
 	struct usages total = account_total(&gone->account);
-	struct member *heir = usages_are_zero(&total) ? NULL : heir_of(tree, gone);
+	struct member *heir;
+	bool claimed;
 
+	if (usages_are_zero(&total))
+		return;
+	heir = heir_of(tree, gone, &claimed);
 	if (heir)
 		account_carry(&heir->account, &total);
-	else
+	else if (!claimed)
 		usages_add(&tree->account.retired, &total);
 }
 
@@ -345,6 +355,9 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 		tree->exited_count++;
 		return;
 	}
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->members[i].parent_pid == pid)
+			tree->members[i].parent_reaped = !member->ignores_sigchld;
 	unclaimed = account_unclaimed(&member->account, &reaped);
 	usages_add(&tree->account.retired, &unclaimed);
 	member->account = (struct account){0};

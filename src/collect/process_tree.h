@@ -36,6 +36,7 @@ struct member {
 	bool vanished;	  /* in this pass */
 	bool unreadable;  /* some of its files may not be read */
 	bool ignores_sigchld;
+	bool parent_reaped; /* by the caller: what this one leaves is in its parent's sum already */
 
 	struct account account;
 
