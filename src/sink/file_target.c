@@ -1,0 +1,462 @@
+/* Where records go; see file_target.h. */
+#include "sink/file_target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/scan.h"
+#include "sink/held_signals.h"
+#include "sink/nowait_stream.h"
+#include "sink/open_output.h"
+#include "sink/record_ring.h"
+
+enum { DEFAULT_RING_BYTES = 256 * 1024, UNFINISHED_CEILING_BYTES = 64 * 1024 * 1024, ABOVE_STDIO = 3 };
+
+enum target_kind {
+	OWN_FILE,    /* opened by name: nobody else is expected to write to it */
+	SHARED_FILE, /* a descriptor that the job has too */
+	STREAM,
+};
+
+struct target {
+	enum target_kind kind;
+	char *name;
+	int fd; /* of a file */
+	struct nowait_stream stream;
+	struct record_ring ring;
+
+	/* The record of which a beginning has been written and could not be taken back, and how much of it.
+	 */
+	struct buffer unfinished;
+	size_t unfinished_written;
+	int64_t unfinished_size; /* of the file just behind that beginning */
+	bool newline_due;	 /* something unfinished lies there that the next bytes must not continue */
+
+	bool no_reader_yet;
+	bool gone;
+	bool warning_due, warned;
+	int last_error;
+	uint64_t dropped_records;
+	struct target_opening opening;
+};
+
+static bool is_file(const struct target *target)
+{
+	return target->kind != STREAM;
+}
+
+static bool is_pending(const struct target *target)
+{
+	return target->unfinished.length || target->ring.records;
+}
+
+static int64_t file_size(const struct target *target)
+{
+	struct stat status;
+
+	return fstat(target->fd, &status) < 0 ? -1 : status.st_size;
+}
+
+static void warn(struct target *target)
+{
+	target->warning_due = !target->warned;
+}
+
+static void drop(struct target *target, size_t records)
+{
+	target->dropped_records += records;
+	if (records && !target->gone)
+		warn(target);
+}
+
+static bool means_gone(const struct target *target, int error)
+{
+	switch (error) {
+	case -EPIPE:
+		return !target->no_reader_yet;
+	case -EIO:
+		return !is_file(target) && target->stream.is_terminal; /* hung up */
+	case -EBADF:
+	case -ECONNRESET:
+	case -ECONNABORTED:
+	case -ENOTCONN:
+	case -ENXIO:
+	case -ENODEV:
+	case -ESTALE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void note_failure(struct target *target, int error)
+{
+	target->last_error = error;
+	if (!means_gone(target, error)) {
+		if (error != -EAGAIN && error != -EPIPE)
+			warn(target);
+		return;
+	}
+	if (error != -EPIPE)
+		warn(target);
+	target->gone = true;
+	drop(target, target->ring.records + (target->unfinished.length > 0));
+	record_ring_done(&target->ring);
+	buffer_done(&target->unfinished);
+}
+
+/* One attempt: how many bytes went out, or why none did. */
+static ssize_t put(struct target *target, const char *bytes, size_t length)
+{
+	ssize_t n;
+
+	if (is_file(target)) {
+		do
+			n = write(target->fd, bytes, length);
+		while (n < 0 && errno == EINTR);
+		n = n < 0 ? -errno : n == 0 && length ? -ENOSPC : n;
+	} else {
+		n = nowait_stream_write(&target->stream, bytes, length);
+		n = n == 0 && length ? -EAGAIN : n;
+	}
+	if (n < 0)
+		note_failure(target, (int)n);
+	else
+		target->no_reader_yet = false;
+	return n;
+}
+
+static size_t put_as_much_as_fits(struct target *target, const char *bytes, size_t length)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		ssize_t n = put(target, bytes + done, length - done);
+
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* Where our last write began: with O_APPEND the position is where it ended, whoever wrote before or after. */
+static int64_t start_of_last_write(const struct target *target, size_t written)
+{
+	return is_file(target) ? lseek(target->fd, 0, SEEK_CUR) - (int64_t)written : 0;
+}
+
+/* Takes back what we have written since `start`, unless somebody else has appended since. */
+static bool roll_back(struct target *target, int64_t start, size_t written)
+{
+	int64_t end = start + (int64_t)written;
+
+	return target->kind == OWN_FILE && start >= 0 && lseek(target->fd, 0, SEEK_CUR) == end &&
+	       file_size(target) == end && ftruncate(target->fd, (off_t)start) == 0;
+}
+
+static void remember_unfinished(struct target *target, const char *bytes, size_t length, size_t written)
+{
+	buffer_clear(&target->unfinished);
+	buffer_add(&target->unfinished, bytes, length);
+	target->unfinished_written = written;
+	if (is_file(target))
+		target->unfinished_size = file_size(target);
+	if (buffer_error(&target->unfinished)) {
+		buffer_clear(&target->unfinished);
+		target->newline_due = true;
+		drop(target, 1);
+	}
+}
+
+enum outcome { WRITTEN, NOT_WRITTEN, BEGUN };
+
+static enum outcome write_record(struct target *target, const char *bytes, size_t length)
+{
+	ssize_t n = put(target, bytes, length);
+	size_t done = n < 0 ? 0 : (size_t)n;
+	int64_t start;
+
+	if (n >= 0 && done == length)
+		return WRITTEN;
+	if (!done)
+		return NOT_WRITTEN;
+	start = start_of_last_write(target, done);
+	/* What takes a part says why it does not take the rest only when it is asked again. */
+	done += put_as_much_as_fits(target, bytes + done, length - done);
+	if (done == length)
+		return WRITTEN;
+	if (target->gone || roll_back(target, start, done))
+		return NOT_WRITTEN;
+	remember_unfinished(target, bytes, length, done);
+	return BEGUN;
+}
+
+/* Ends the line that the next bytes must not continue; true when that is done or not needed. */
+static bool end_line(struct target *target)
+{
+	if (target->newline_due && put(target, "\n", 1) == 1)
+		target->newline_due = false;
+	return !target->newline_due;
+}
+
+/* Writes the rest of the record that was begun; true when none is left. */
+static bool finish_unfinished(struct target *target)
+{
+	struct buffer *record = &target->unfinished;
+
+	if (!record->length)
+		return end_line(target);
+	if (is_file(target) && target->unfinished_written && file_size(target) != target->unfinished_size) {
+		/* Somebody has written behind it: it stays a torn line, and the record follows as a whole. */
+		target->newline_due = true;
+		target->unfinished_written = 0;
+	}
+	if (!end_line(target))
+		return false;
+	target->unfinished_written += put_as_much_as_fits(target, record->data + target->unfinished_written,
+							  record->length - target->unfinished_written);
+	if (target->gone)
+		return false;
+	if (is_file(target))
+		target->unfinished_size = file_size(target);
+	if (target->unfinished_written < record->length)
+		return false;
+	buffer_clear(record);
+	target->unfinished_written = 0;
+	return true;
+}
+
+/* Writes what waits, in order; true when nothing waits any more. */
+static bool write_pending(struct target *target)
+{
+	const char *bytes;
+	size_t length;
+
+	if (!finish_unfinished(target))
+		return false;
+	while (record_ring_oldest(&target->ring, &bytes, &length)) {
+		enum outcome outcome = write_record(target, bytes, length);
+
+		if (outcome == NOT_WRITTEN)
+			return false;
+		record_ring_remove_oldest(&target->ring);
+		if (outcome == BEGUN)
+			return false;
+	}
+	return true;
+}
+
+static int answer(const struct target *target)
+{
+	return target->gone ? -EPIPE : is_pending(target) ? -EAGAIN : 0;
+}
+
+int target_write(struct target *target, const char *bytes, size_t length)
+{
+	struct held_signals held = hold_signals();
+	enum outcome outcome = NOT_WRITTEN;
+
+	if (!target->gone && write_pending(target))
+		outcome = write_record(target, bytes, length);
+	if (outcome == NOT_WRITTEN)
+		drop(target, target->gone ? 1 : record_ring_add(&target->ring, bytes, length));
+	release_signals(&held);
+	return answer(target);
+}
+
+static void wait_for_room(const struct target *target, int64_t left_ns)
+{
+	struct timespec left = {(time_t)(left_ns / NSEC_PER_SEC), (long)(left_ns % NSEC_PER_SEC)};
+	struct pollfd room = {target->stream.fd, POLLOUT, 0};
+
+	ppoll(&room, 1, &left, NULL);
+}
+
+int target_flush(struct target *target, int64_t deadline_ns)
+{
+	struct held_signals held = hold_signals();
+
+	while (!target->gone && !write_pending(target)) {
+		static const struct timespec PAUSE = {0, NSEC_PER_MSEC};
+		int64_t left_ns = deadline_ns ? deadline_ns - SYSTEM_CLOCKS.monotonic_ns(NULL) : 0;
+
+		if (left_ns <= 0 || target->gone || is_file(target) || target->last_error != -EAGAIN)
+			break;
+		/* A stream can have room, but not enough for the next record. */
+		wait_for_room(target, left_ns);
+		if (left_ns > PAUSE.tv_nsec)
+			nanosleep(&PAUSE, NULL);
+	}
+	release_signals(&held);
+	return answer(target);
+}
+
+void target_close(struct target *target, int64_t deadline_ns)
+{
+	if (!target)
+		return;
+	target_flush(target, deadline_ns);
+	/* A process that was forked and has not closed its copy would hold the lock for us. */
+	if (target->kind == OWN_FILE && target->fd >= 0)
+		flock(target->fd, LOCK_UN);
+	cleanup_close(&target->fd);
+	nowait_stream_close(&target->stream);
+	record_ring_done(&target->ring);
+	buffer_done(&target->unfinished);
+	free(target->name);
+	free(target);
+}
+
+static struct target *new_target(const char *name, const struct target_options *options)
+{
+	struct target *target = calloc(1, sizeof *target);
+
+	if (!target)
+		return NULL;
+	target->fd = -1;
+	target->stream = NOWAIT_STREAM;
+	target->ring =
+		RECORD_RING(options->ring_ceiling_bytes ? options->ring_ceiling_bytes : DEFAULT_RING_BYTES);
+	target->unfinished = BUFFER(UNFINISHED_CEILING_BYTES);
+	target->name = strdup(name);
+	if (!target->name) {
+		free(target);
+		return NULL;
+	}
+	return target;
+}
+
+static int attach_descriptor(struct target *target, int fd, bool append)
+{
+	struct stat status;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode)) {
+		target->kind = STREAM;
+		return S_ISBLK(status.st_mode) ? -EINVAL : nowait_stream_from_fd(fd, &target->stream);
+	}
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return -EBADF;
+	/* Not opened again: without O_APPEND the place to write at is in the description shared with the job.
+	 */
+	target->kind = SHARED_FILE;
+	target->opening.had_content = append && status.st_size > 0;
+	target->fd = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
+	return target->fd < 0 ? -errno : 0;
+}
+
+int target_from_fd(int fd, const char *name, const struct target_options *options, struct target **ret_target,
+		   char *ret_message, size_t message_size)
+{
+	struct target *target = new_target(name, options);
+	int r = target ? attach_descriptor(target, fd, options->append) : -ENOMEM;
+
+	if (r < 0) {
+		output_message(ret_message, message_size, "cannot write to %s: %s", name,
+			       r == -EBADF ? "it is not open for writing" : strerror(-r));
+		target_close(target, 0);
+		return r;
+	}
+	*ret_target = target;
+	return 0;
+}
+
+/* Names of descriptors that are open already: opening them again would give a file a second position. */
+static bool names_descriptor(const char *path, int *ret_fd)
+{
+	struct scan scan = scan_bytes(path, strlen(path));
+	uint64_t number;
+
+	if (scan_is(&scan, "-") || scan_is(&scan, "/dev/stdout")) {
+		*ret_fd = STDOUT_FILENO;
+	} else if (scan_is(&scan, "/dev/stderr")) {
+		*ret_fd = STDERR_FILENO;
+	} else {
+		if (!scan_literal(&scan, "/dev/fd/") && !scan_literal(&scan, "/proc/self/fd/"))
+			return false;
+		if (!scan_u64(&scan, &number) || scan_left(&scan) || number > INT32_MAX)
+			return false;
+		*ret_fd = (int)number;
+	}
+	return true;
+}
+
+int target_open(const char *path, const struct target_options *options, struct target **ret_target,
+		char *ret_message, size_t message_size)
+{
+	struct output_options output_options = {options->append, options->text};
+	struct opened_output output;
+	struct target *target;
+	int fd, r;
+
+	if (names_descriptor(path, &fd))
+		return target_from_fd(fd, strcmp(path, "-") == 0 ? "standard output" : path, options,
+				      ret_target, ret_message, message_size);
+	r = open_output(path, &output_options, &output, ret_message, message_size);
+	if (r < 0)
+		return r;
+	target = new_target(path, options);
+	if (!target) {
+		close(output.fd);
+		output_message(ret_message, message_size, "cannot write to '%s': %s", path, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	target->kind = output.regular ? OWN_FILE : STREAM;
+	if (output.regular)
+		target->fd = output.fd;
+	else
+		target->stream = nowait_stream_adopt(output.fd);
+	target->no_reader_yet = output.no_reader_yet;
+	target->opening = (struct target_opening){output.had_content, output.renamed_number, output.repair};
+	*ret_target = target;
+	return 0;
+}
+
+const struct target_opening *target_opening(const struct target *target)
+{
+	return &target->opening;
+}
+
+struct target_status target_status(const struct target *target)
+{
+	return (struct target_status){
+		.state = target->gone	      ? TARGET_GONE
+			 : is_pending(target) ? TARGET_STALLED
+					      : TARGET_OK,
+		.last_error = target->last_error,
+		.dropped_records = target->dropped_records,
+		.pending_records = target->ring.records + (target->unfinished.length > 0),
+		.pending_bytes =
+			target->ring.record_bytes + target->unfinished.length - target->unfinished_written,
+	};
+}
+
+bool target_take_warning(struct target *target, char *ret_message, size_t message_size)
+{
+	if (!target->warning_due)
+		return false;
+	target->warning_due = false;
+	target->warned = true;
+	output_message(ret_message, message_size, "cannot write to %s%s: %s%s", target->name,
+		       target->gone ? " any more" : "",
+		       target->last_error == -EAGAIN  ? "its reader is too slow"
+		       : target->last_error == -EPIPE ? "nobody reads it"
+						      : strerror(-target->last_error),
+		       target->gone		 ? ""
+		       : target->dropped_records ? "; the oldest samples are dropped"
+						 : "; samples are kept and tried again");
+	return true;
+}

@@ -1,0 +1,48 @@
+/* Signals that writing raises; see held_signals.h. */
+#include "sink/held_signals.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+
+static const int RAISED_BY_WRITING[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
+
+struct held_signals hold_signals(void)
+{
+	struct held_signals held;
+	sigset_t wanted;
+	bool some_blocked = false;
+
+	sigemptyset(&wanted);
+	sigemptyset(&held.untouched);
+	for (size_t i = 0; i < ARRAY_SIZE(RAISED_BY_WRITING); i++)
+		sigaddset(&wanted, RAISED_BY_WRITING[i]);
+	pthread_sigmask(SIG_BLOCK, &wanted, &held.previous);
+	/* Only what was blocked before can be pending from before. */
+	for (size_t i = 0; i < ARRAY_SIZE(RAISED_BY_WRITING); i++)
+		some_blocked |= sigismember(&held.previous, RAISED_BY_WRITING[i]) == 1;
+	if (some_blocked)
+		sigpending(&held.untouched);
+	return held;
+}
+
+void release_signals(const struct held_signals *held)
+{
+	static const struct timespec NOW;
+	int error = errno;
+	sigset_t ours;
+
+	/* SIGTTOU is not raised at all while it is blocked. */
+	sigemptyset(&ours);
+	if (!sigismember(&held->untouched, SIGPIPE))
+		sigaddset(&ours, SIGPIPE);
+	if (!sigismember(&held->untouched, SIGXFSZ))
+		sigaddset(&ours, SIGXFSZ);
+	while (sigtimedwait(&ours, NULL, &NOW) > 0)
+		;
+	pthread_sigmask(SIG_SETMASK, &held->previous, NULL);
+	errno = error;
+}

@@ -1,0 +1,316 @@
+/* Opening an output by name; see open_output.h. */
+#include "sink/open_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sink/rename_aside.h"
+
+enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16 };
+
+struct place {
+	const char *path; /* as the user wrote it, for messages */
+	const char *name; /* its last part */
+	int dir_fd;
+	uid_t dir_owner;
+	bool shared; /* the folder is sticky and everyone may write to it */
+	bool link;   /* the name is a symbolic link, and what follows is about what it leads to */
+	const struct output_options *options;
+	char *message;
+	size_t message_size;
+};
+
+void output_message(char *ret_message, size_t message_size, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!message_size)
+		return;
+	va_start(arguments, format);
+	vsnprintf(ret_message, message_size, format, arguments);
+	va_end(arguments);
+	for (; *ret_message; ret_message++)
+		if ((unsigned char)*ret_message < ' ' || *ret_message == 0x7f)
+			*ret_message = '?';
+}
+
+static int refuse(const struct place *place, int error, const char *reason)
+{
+	output_message(place->message, place->message_size, "cannot write to '%s': %s", place->path, reason);
+	return error;
+}
+
+static int refuse_errno(const struct place *place, int error)
+{
+	return refuse(place, error, strerror(-error));
+}
+
+/* Where standard input, output or error is closed, the file must not become the job's stderr and ours. */
+static int move_above_stdio(int fd)
+{
+	int above;
+
+	if (fd < 0 || fd >= ABOVE_STDIO)
+		return fd < 0 ? -errno : fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
+	if (above < 0)
+		above = -errno;
+	close(fd);
+	return above;
+}
+
+static int open_in_place(const struct place *place, int flags)
+{
+	if (!place->link)
+		flags |= O_NOFOLLOW;
+	return move_above_stdio(
+		openat(place->dir_fd, place->name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+}
+
+/* Held as long as we record. A descriptor of the job would hold it too, hence close-on-exec. */
+static int lock(const struct place *place, int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0; /* a file system without locks is no reason not to record */
+	return refuse(place, -EBUSY, "another recording is being written to it; choose another output");
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* -EAGAIN if the name leads elsewhere by now. */
+static int check_still_there(const struct place *place, int fd)
+{
+	struct stat opened, named;
+
+	if (fstat(fd, &opened) < 0)
+		return refuse_errno(place, -errno);
+	if (fstatat(place->dir_fd, place->name, &named, place->link ? 0 : AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !is_same_file(&opened, &named))
+		return -EAGAIN;
+	return 0;
+}
+
+static int create(const struct place *place, struct opened_output *output)
+{
+	/* A dangling link is the one thing that O_EXCL would refuse. */
+	int flags = O_RDWR | O_APPEND | O_CREAT | (place->link ? 0 : O_EXCL);
+	CLEANUP_CLOSE int fd = open_in_place(place, flags);
+	int r;
+
+	if (fd == -EEXIST)
+		return -EAGAIN;
+	if (fd < 0)
+		return refuse_errno(place, fd);
+	r = lock(place, fd);
+	if (r < 0)
+		return r;
+	output->regular = true;
+	output->fd = take_fd(&fd);
+	return 0;
+}
+
+static int append_to(const struct place *place, int *fd, struct opened_output *output)
+{
+	struct stat status;
+	int r = repair_tail(*fd, place->options->text, &output->repair);
+
+	if (r < 0 || fstat(*fd, &status) < 0)
+		return refuse_errno(place, r < 0 ? r : -errno);
+	output->had_content = status.st_size > 0;
+	output->regular = true;
+	output->fd = take_fd(fd);
+	return 0;
+}
+
+static int rotate_and_create(const struct place *place, struct opened_output *output)
+{
+	int number;
+
+	if (place->link)
+		return refuse(place, -EEXIST,
+			      "it is a symbolic link to a file with content, which is not renamed; "
+			      "name the file itself or use --append");
+	number = rename_aside(place->dir_fd, place->name);
+	if (number == -ENOENT)
+		return -EAGAIN;
+	if (number < 0) {
+		output_message(place->message, place->message_size,
+			       "cannot write to '%s': it has content and cannot be renamed to '%s.1': %s",
+			       place->path, place->name, strerror(-number));
+		return number;
+	}
+	output->renamed_number = (unsigned)number;
+	return create(place, output);
+}
+
+static int open_regular(const struct place *place, const struct stat *found, struct opened_output *output)
+{
+	bool use_it = found->st_size == 0 || place->options->append;
+	CLEANUP_CLOSE int fd = open_in_place(place, O_RDWR | O_APPEND);
+	int r;
+
+	/* What is only renamed need not be writable; it is opened for the sake of the lock. */
+	if (!use_it && (fd == -EACCES || fd == -EPERM))
+		fd = open_in_place(place, O_RDONLY);
+	if (fd == -ENOENT || fd == -ELOOP)
+		return -EAGAIN;
+	if (fd < 0)
+		return refuse_errno(place, fd);
+	r = lock(place, fd);
+	if (r == 0)
+		r = check_still_there(place, fd);
+	if (r < 0)
+		return r;
+	return use_it ? append_to(place, &fd, output) : rotate_and_create(place, output);
+}
+
+/* -EAGAIN if what was opened is not what was found: writing to a file as to a FIFO would overwrite it. */
+static int hand_over(const struct stat *found, int *fd, struct opened_output *output)
+{
+	struct stat opened;
+
+	if (fstat(*fd, &opened) < 0 || !is_same_file(&opened, found))
+		return -EAGAIN;
+	output->fd = take_fd(fd);
+	return 0;
+}
+
+static int open_fifo(const struct place *place, const struct stat *found, struct opened_output *output)
+{
+	CLEANUP_CLOSE int fd = open_in_place(place, O_WRONLY);
+
+	if (fd == -ENXIO) {
+		/* For a moment we are a reader ourselves, which lets the other open succeed. */
+		CLEANUP_CLOSE int reader = open_in_place(place, O_RDWR);
+
+		fd = reader < 0 ? reader : open_in_place(place, O_WRONLY);
+		output->no_reader_yet = true;
+	}
+	return fd < 0 ? refuse_errno(place, fd) : hand_over(found, &fd, output);
+}
+
+static int open_device(const struct place *place, const struct stat *found, struct opened_output *output)
+{
+	CLEANUP_CLOSE int fd = open_in_place(place, O_WRONLY);
+
+	return fd < 0 ? refuse_errno(place, fd) : hand_over(found, &fd, output);
+}
+
+/* In a shared folder anyone can lay out a file, a FIFO or a second name of somebody's file for us to write
+ * to. */
+static int check_owner(const struct place *place, const struct stat *found)
+{
+	if (!place->shared)
+		return 0;
+	if (found->st_uid != geteuid() && found->st_uid != place->dir_owner)
+		return refuse(place, -EACCES,
+			      "it belongs to another user, in a folder that everyone may write to; choose "
+			      "another name");
+	if (S_ISREG(found->st_mode) && found->st_nlink > 1)
+		return refuse(
+			place, -EACCES,
+			"it has a second name, in a folder that everyone may write to; choose another name");
+	return 0;
+}
+
+static int open_found(const struct place *place, const struct stat *found, struct opened_output *output)
+{
+	int r = check_owner(place, found);
+
+	if (r < 0)
+		return r;
+	switch (found->st_mode & S_IFMT) {
+	case S_IFREG:
+		return open_regular(place, found, output);
+	case S_IFIFO:
+		return open_fifo(place, found, output);
+	case S_IFCHR:
+		return open_device(place, found, output);
+	case S_IFDIR:
+		return refuse(place, -EISDIR, "it is a folder; name a file in it");
+	case S_IFBLK:
+		return refuse(place, -EINVAL, "it is a disk; name a file");
+	default:
+		return refuse(place, -EINVAL, "it is a socket; name a file");
+	}
+}
+
+/* One try; -EAGAIN when somebody else changed the folder between two steps. */
+static int open_name(struct place *place, struct opened_output *output)
+{
+	struct stat found;
+	int r;
+
+	place->link = false;
+	r = fstatat(place->dir_fd, place->name, &found, AT_SYMLINK_NOFOLLOW);
+	if (r == 0 && S_ISLNK(found.st_mode)) {
+		if (place->shared)
+			return refuse(place, -ELOOP,
+				      "it is a symbolic link in a folder that everyone may write to; name "
+				      "the file itself");
+		place->link = true;
+		r = fstatat(place->dir_fd, place->name, &found, 0);
+	}
+	if (r == 0)
+		return open_found(place, &found, output);
+	return errno == ENOENT ? create(place, output) : refuse_errno(place, -errno);
+}
+
+static int open_folder(struct place *place)
+{
+	const char *slash = strrchr(place->path, '/');
+	size_t length = slash ? (size_t)(slash - place->path) : 0;
+	CLEANUP_FREE char *folder = length ? strndup(place->path, length) : strdup(slash ? "/" : ".");
+	struct stat status;
+
+	if (!folder)
+		return refuse_errno(place, -ENOMEM);
+	place->name = slash ? slash + 1 : place->path;
+	place->dir_fd = move_above_stdio(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+	if (place->dir_fd == -ENOENT)
+		return refuse(place, -ENOENT, "its folder does not exist; create it first");
+	if (place->dir_fd < 0)
+		return refuse_errno(place, place->dir_fd);
+	if (fstat(place->dir_fd, &status) < 0)
+		return refuse_errno(place, -errno);
+	place->dir_owner = status.st_uid;
+	place->shared = (status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH);
+	if (!*place->name)
+		return refuse(place, -EISDIR, "it is a folder; name a file in it");
+	return 0;
+}
+
+int open_output(const char *path, const struct output_options *options, struct opened_output *ret_output,
+		char *ret_message, size_t message_size)
+{
+	struct place place = {.path = path,
+			      .dir_fd = -1,
+			      .options = options,
+			      .message = ret_message,
+			      .message_size = message_size};
+	struct opened_output output = {.fd = -1};
+	int r;
+
+	if (!*path)
+		return refuse(&place, -ENOENT, "the name is empty");
+	r = open_folder(&place);
+	if (r == 0)
+		r = -EAGAIN;
+	for (int i = 0; i < RACES_LOST_AT_MOST && r == -EAGAIN; i++)
+		r = open_name(&place, &output);
+	if (r == 0)
+		*ret_output = output;
+	cleanup_close(&place.dir_fd);
+	return r == -EAGAIN ? refuse(&place, r, "other programs keep replacing it") : r;
+}

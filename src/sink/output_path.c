@@ -1,0 +1,58 @@
+/* The name of an output; see output_path.h. */
+#include "sink/output_path.h"
+
+#include <errno.h>
+#include <time.h>
+
+static void add_host(struct buffer *out, const char *host)
+{
+	for (; *host; host++)
+		buffer_add_char(out, *host == '/' ? '_' : *host);
+}
+
+/* No colons: they are not allowed on every file system, and host:path means another machine to scp. */
+static int add_start_time(struct buffer *out, int64_t start_time_secs)
+{
+	time_t secs = (time_t)start_time_secs;
+	struct tm utc;
+
+	if (!gmtime_r(&secs, &utc))
+		return -EINVAL;
+	buffer_printf(out, "%04d%02d%02dT%02d%02d%02dZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+		      utc.tm_hour, utc.tm_min, utc.tm_sec);
+	return 0;
+}
+
+int expand_output_path(const char *template, const struct output_path_values *values, struct buffer *out)
+{
+	for (const char *at = template; *at; at++) {
+		int r = 0;
+
+		if (*at != '%') {
+			buffer_add_char(out, *at);
+			continue;
+		}
+		switch (*++at) {
+		case '%':
+			buffer_add_char(out, '%');
+			break;
+		case 'h':
+			add_host(out, values->host);
+			break;
+		case 'p':
+			buffer_add_i64(out, values->pid);
+			break;
+		case 't':
+			r = add_start_time(out, values->start_time_secs);
+			break;
+		case 'r':
+			buffer_add_i64(out, values->rank > 0 ? values->rank : 0);
+			break;
+		default:
+			return -EINVAL;
+		}
+		if (r < 0)
+			return r;
+	}
+	return buffer_error(out);
+}
