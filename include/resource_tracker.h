@@ -169,8 +169,8 @@ struct rt_value {
 RT_API rt_metric rt_metric_find(const char *name);
 
 struct rt_metric_info {
-	char name[128];	    /* full, with dots */
-	char group[64];	    /* of which rows: "cpu", "disk", "disk.mounts", ...; "" at the top */
+	char name[128];     /* full, with dots */
+	char group[64];     /* of which rows: "cpu", "disk", "disk.mounts", ...; "" at the top */
 	const char *key;    /* the last part of the name */
 	const char *unit;   /* "s", "MiB", "bytes", "cores", "%", ... or "" */
 	const char *kind;   /* counter, gauge, delta, rate, identity */
@@ -213,10 +213,10 @@ RT_API int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_writte
 
 /* What get_process_stats() of the Python package answers; -1 or NaN where unknown. */
 struct rt_process {
-	double timestamp_secs;
+	double realtime_secs;
 	pid_t pid;
 	int64_t child_count;
-	double utime_secs, stime_secs; /* with waited-for children */
+	double user_secs, system_secs; /* with waited-for children */
 	int64_t rss_bytes, pss_bytes;
 	int64_t read_bytes, written_bytes;
 };
@@ -224,9 +224,9 @@ struct rt_process {
 RT_API int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process);
 
 struct rt_system {
-	double timestamp_secs;
+	double realtime_secs;
 	int64_t process_count;
-	double utime_secs, stime_secs; /* user + nice; system; all cores, since boot */
+	double user_secs, system_secs; /* user + nice; system; all cores, since boot */
 	int64_t memory_total_bytes, memory_free_bytes, memory_available_bytes, memory_used_bytes;
 	int64_t memory_buffers_bytes, memory_cached_bytes, memory_active_bytes, memory_inactive_bytes;
 	int64_t disk_read_bytes, disk_write_bytes; /* since boot; leaf physical devices */

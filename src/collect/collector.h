@@ -27,14 +27,14 @@ struct run_facts {
 	const char *job_name, *project_name, *stage_name, *task_name, *team, *env, *language;
 	const char *orchestrator, *executor, *external_run_id, *container_image;
 	const char *executable;
-	int64_t argument_count; /* 0: no command */
-	const char *command;	/* JSON list; NULL: not to be recorded */
+	int64_t argc;        /* 0: no command */
+	const char *command; /* JSON list; NULL: not to be recorded */
 	const struct name_value *tags;
 	size_t tag_count;
 	const struct name_value *scheduler;
 	size_t scheduler_count;
 	int64_t rank; /* -1: none */
-	double interval_secs;
+	double interval_seconds;
 	bool children;
 	bool aligned;
 };
@@ -49,7 +49,7 @@ struct run_ending {
 	const char *reason; /* NULL while the run goes on */
 	int wait_status;    /* of the root, when has_status */
 	bool has_status;
-	int exec_errno; /* 0: the job was started */
+	int exec_errno;       /* 0: the job was started */
 	struct rusage reaped; /* ru_utime, ru_stime: sums of wait4; ru_maxrss: the largest */
 	bool has_reaped;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
@@ -60,13 +60,13 @@ struct run_ending {
 
 /* The place of a frame in its run. */
 struct run_progress {
-	int64_t started_ns;   /* CLOCK_MONOTONIC of the baseline */
-	int64_t previous_ns;  /* of the last frame */
-	int64_t number;	      /* of this sample, from 0 */
-	int64_t missed_ticks; /* since the last frame */
+	int64_t started_ns;  /* CLOCK_MONOTONIC of the baseline */
+	int64_t previous_ns; /* of the last frame */
+	int64_t number;      /* of this sample, from 0 */
+	int64_t missed;      /* ticks since the last frame */
 	int64_t missed_total;
-	int64_t dropped_samples;
-	bool baseline; /* nobody will see this frame but derive() */
+	int64_t dropped; /* samples */
+	bool baseline;   /* nobody will see this frame but derive() */
 };
 
 struct collect_context {
@@ -76,9 +76,9 @@ struct collect_context {
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;
-	const char *gpus;	/* setting: used, visible, all or UUIDs; NULL: used */
+	const char *gpus;       /* setting: used, visible, all or UUIDs; NULL: used */
 	const char *gpu_vendor; /* setting; NULL: any */
-	int64_t helper_count;	/* helper processes that collectors have started */
+	int64_t helper_count;   /* helper processes that collectors have started */
 };
 
 struct collector {

@@ -99,8 +99,8 @@ static bool is_same_filesystem(const struct filesystem *known, const struct moun
 /* ---- the block device below --------------------------------------------------------------------------- */
 
 /* The name in /sys of a device number: "sda1" of "../../devices/.../sda/sda1". */
-static bool name_of_number(const struct root *root, uint32_t major_number, uint32_t minor_number, char *ret_name,
-			   size_t size)
+static bool name_of_number(const struct root *root, uint32_t major_number, uint32_t minor_number,
+			   char *ret_name, size_t size)
 {
 	char path[64], target[POINT_SIZE];
 	const char *slash;
@@ -135,7 +135,8 @@ static void find_device(struct filesystem *filesystem, struct root *root)
 	struct sys_block block;
 	char name[64];
 
-	if (!(filesystem->major && name_of_number(root, filesystem->major, filesystem->minor, name, sizeof name)) &&
+	if (!(filesystem->major &&
+	      name_of_number(root, filesystem->major, filesystem->minor, name, sizeof name)) &&
 	    !name_of_source(root, filesystem->source, name, sizeof name))
 		return;
 	if (read_sys_block(root, name, &block) < 0)
@@ -273,7 +274,8 @@ static int space_of(const char *point, struct root *root, struct filesystem_spac
 	return 0;
 }
 
-int filesystem_read_space(const struct filesystem *filesystem, struct root *root, struct filesystem_space *ret_space)
+int filesystem_read_space(const struct filesystem *filesystem, struct root *root,
+			  struct filesystem_space *ret_space)
 {
 	struct filesystem_space space, other;
 	int error = space_of(filesystem->mount_point, root, &space);

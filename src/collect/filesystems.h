@@ -17,7 +17,7 @@
 struct filesystem {
 	char *mount_point;
 	char type[32];
-	char *source;	 /* "/dev/sda1", "pool/dataset", "overlay" */
+	char *source;    /* "/dev/sda1", "pool/dataset", "overlay" */
 	char device[64]; /* whole block device that it lies on, as in /proc/diskstats; "" if none */
 	uint32_t major;
 	uint32_t minor;
@@ -26,7 +26,7 @@ struct filesystem {
 
 struct filesystem_space {
 	int64_t total_bytes;
-	int64_t free_bytes;	 /* of it, reserved blocks included */
+	int64_t free_bytes;      /* of it, reserved blocks included */
 	int64_t available_bytes; /* for ordinary users */
 };
 
@@ -47,4 +47,5 @@ void filesystems_done(struct filesystems *filesystems);
  * statvfs(3), or, below a captured root, what its file ".statvfs" says ("/mount/point total free available" in
  * bytes, a line each). Returns 0 or a negative errno.
  */
-int filesystem_read_space(const struct filesystem *filesystem, struct root *root, struct filesystem_space *ret_space);
+int filesystem_read_space(const struct filesystem *filesystem, struct root *root,
+			  struct filesystem_space *ret_space);

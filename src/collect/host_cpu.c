@@ -84,7 +84,8 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 		state->capacity_secs += (double)online * ns_to_secs(now_ns - state->last_ns);
 	state->last_ns = now_ns;
 	if (stat.total.idle >= 0)
-		row->busy_secs = state->capacity_secs - secs(root, stat.total.idle + or_zero(stat.total.iowait));
+		row->busy_secs =
+			state->capacity_secs - secs(root, stat.total.idle + or_zero(stat.total.iowait));
 	if (stat.total.user >= 0)
 		row->utime_total_secs = secs(root, stat.total.user + or_zero(stat.total.nice));
 	row->stime_total_secs = secs(root, stat.total.system);

@@ -108,7 +108,8 @@ static void fill_identity(struct frame *frame, struct disk_row *row, const struc
 	row->model = text_or_none(frame, identity->model);
 	row->vendor = text_or_none(frame, identity->vendor);
 	row->serial = text_or_none(frame, identity->serial);
-	row->device_type = identity->media == MEDIA_UNKNOWN ? no_text(ABSENT_NOT_A_VALUE) : MEDIA[identity->media];
+	row->device_type =
+		identity->media == MEDIA_UNKNOWN ? no_text(ABSENT_NOT_A_VALUE) : MEDIA[identity->media];
 	/* An empty reader or a device without a medium has no capacity, rather than none left. */
 	row->capacity_bytes = identity->size_bytes > 0 ? identity->size_bytes : no_count(ENOMEDIUM);
 	row->counted = known->counted;
@@ -203,7 +204,8 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		struct filesystem_space space;
 		int error = filesystem_read_space(filesystem, root, &space);
 
-		row->mount_point = frame_text(frame, filesystem->mount_point, strlen(filesystem->mount_point));
+		row->mount_point =
+			frame_text(frame, filesystem->mount_point, strlen(filesystem->mount_point));
 		row->filesystem = frame_text(frame, filesystem->type, strlen(filesystem->type));
 		if (error < 0) {
 			row->total_bytes = row->used_bytes = row->available_bytes = no_count(error);
@@ -213,8 +215,9 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		row->total_bytes = space.total_bytes;
 		row->used_bytes = space.total_bytes - space.free_bytes;
 		row->available_bytes = space.available_bytes;
-		row->used_pct = space.total_bytes ? 100.0 * (double)row->used_bytes / (double)space.total_bytes
-						  : no_real(ABSENT_NOT_A_VALUE);
+		row->used_pct = space.total_bytes
+					? 100.0 * (double)row->used_bytes / (double)space.total_bytes
+					: no_real(ABSENT_NOT_A_VALUE);
 		total += space.total_bytes;
 		available += space.available_bytes;
 	}

@@ -46,7 +46,8 @@ static void fill_swap(struct memory_row *row, const struct proc_meminfo *meminfo
 	if (meminfo->swap_total_kib < 0 || meminfo->swap_free_kib < 0)
 		return;
 	row->swap_used_mib = mib(used_kib);
-	row->swap_used_pct = meminfo->swap_total_kib ? 100.0 * (double)used_kib / (double)meminfo->swap_total_kib : 0;
+	row->swap_used_pct =
+		meminfo->swap_total_kib ? 100.0 * (double)used_kib / (double)meminfo->swap_total_kib : 0;
 }
 
 static void host_memory_collect(void *state_, struct collect_context *context, struct frame *frame)
@@ -69,7 +70,8 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	row->active_mib = mib(meminfo.active_kib);
 	row->inactive_mib = mib(meminfo.inactive_kib);
 	if (meminfo.cached_kib >= 0)
-		row->cached_mib = mib(meminfo.cached_kib + (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
+		row->cached_mib = mib(meminfo.cached_kib +
+				      (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
 	if (available >= 0 && meminfo.total_kib > 0) {
 		row->used_mib = mib(meminfo.total_kib - available);
 		row->used_pct = 100.0 * (double)(meminfo.total_kib - available) / (double)meminfo.total_kib;

@@ -41,9 +41,9 @@ void machine_summary(const struct frame *frame, struct rt_system *ret_system)
 	struct rt_system system;
 
 	memset(&system, 0xff, sizeof system);
-	system.timestamp_secs = (double)frame->realtime_ns / 1e9;
-	system.utime_secs = cpu ? cpu->utime_total_secs : no_real(ABSENT_NOT_COLLECTED);
-	system.stime_secs = cpu ? cpu->stime_total_secs : no_real(ABSENT_NOT_COLLECTED);
+	system.realtime_secs = (double)frame->realtime_ns / 1e9;
+	system.user_secs = cpu ? cpu->utime_total_secs : no_real(ABSENT_NOT_COLLECTED);
+	system.system_secs = cpu ? cpu->stime_total_secs : no_real(ABSENT_NOT_COLLECTED);
 	system.process_count = cpu ? count_or_unknown(cpu->process_count) : -1;
 	if (memory)
 		take_memory(memory, &system);

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 
 enum usage {
-	USAGE_CPU_NS,	/* user and system */
+	USAGE_CPU_NS,   /* user and system */
 	USAGE_UTIME_NS, /* the user part, an estimate while the process lives */
 	USAGE_MINOR_FAULTS,
 	USAGE_MAJOR_FAULTS,
@@ -30,19 +30,19 @@ struct usages {
 };
 
 struct account {
-	struct usages own;	     /* used by the process itself (for I/O: with its waited-for children) */
-	struct usages waited;	     /* used by children that it has waited for (for I/O: 0) */
-	struct usages appears;	     /* where a reaped child's figures turn up: waited, or own for I/O */
+	struct usages own;           /* used by the process itself (for I/O: with its waited-for children) */
+	struct usages waited;        /* used by children that it has waited for (for I/O: 0) */
+	struct usages appears;       /* where a reaped child's figures turn up: waited, or own for I/O */
 	struct usages appeared_last; /* the same at the last pass */
-	struct usages carried;	     /* last values of ended descendants not yet seen to turn up */
+	struct usages carried;       /* last values of ended descendants not yet seen to turn up */
 	struct usages carried_base;  /* `appears` when carrying began */
-	struct usages before;	     /* used before we came: not counted */
+	struct usages before;        /* used before we came: not counted */
 	bool carries;
 };
 
 struct tree_account {
-	struct usages reaped;	 /* by the tracker itself, from wait4(2) and its own /proc/self/io */
-	struct usages retired;	 /* ended where nobody will report it */
+	struct usages reaped;    /* by the tracker itself, from wait4(2) and its own /proc/self/io */
+	struct usages retired;   /* ended where nobody will report it */
 	struct usages published; /* the running maximum: what the outputs see */
 	struct usages self_io_before;
 	bool has_self_io_before;

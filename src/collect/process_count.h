@@ -15,7 +15,7 @@
 struct process_counter {
 	bool by_links;
 	int64_t links_of_others; /* of what is in /proc besides processes */
-	int64_t count;		 /* of the last reading of the entries; -1: none */
+	int64_t count;           /* of the last reading of the entries; -1: none */
 	int64_t next_reading_ns;
 };
 

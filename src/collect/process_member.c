@@ -54,7 +54,9 @@ ssize_t member_read_file(struct process_tree *tree, const struct member *member,
 		return root_read_at(tree->root, tree->root->proc_fd, path);
 	*fd = openat(tree->root->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
-		return errno == EMFILE || errno == ENFILE ? root_read_at(tree->root, tree->root->proc_fd, path) : -errno;
+		return errno == EMFILE || errno == ENFILE
+			       ? root_read_at(tree->root, tree->root->proc_fd, path)
+			       : -errno;
 	tree->fds_left--;
 	return root_pread(tree->root, *fd);
 }
@@ -156,7 +158,8 @@ static void account_stat(struct process_tree *tree, struct member *member, const
 	struct account *account = &member->account;
 	int64_t ticked_ns = ticks_ns(tree, stat->utime_ticks) + ticks_ns(tree, stat->stime_ticks);
 
-	account->own.of[USAGE_CPU_NS] = tree->uses_clock && member->clock_ns >= 0 ? member->clock_ns : ticked_ns;
+	account->own.of[USAGE_CPU_NS] =
+		tree->uses_clock && member->clock_ns >= 0 ? member->clock_ns : ticked_ns;
 	account->own.of[USAGE_UTIME_NS] = user_part(tree, stat, account->own.of[USAGE_CPU_NS]);
 	account->own.of[USAGE_MINOR_FAULTS] = not_negative(stat->minor_faults);
 	account->own.of[USAGE_MAJOR_FAULTS] = not_negative(stat->major_faults);
@@ -252,8 +255,8 @@ static bool shares_memory_with_parent(struct process_tree *tree, const struct me
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	long order;
 
-	if (!parent || parent == member || !member->virtual_pages || parent->virtual_pages != member->virtual_pages ||
-	    !tree->root->live)
+	if (!parent || parent == member || !member->virtual_pages ||
+	    parent->virtual_pages != member->virtual_pages || !tree->root->live)
 		return false;
 	order = syscall(SYS_kcmp, (long)member->pid, (long)parent->pid, (long)KCMP_VM, 0L, 0L);
 	return order < 0 ? parent->state == 'D' : order == 0;

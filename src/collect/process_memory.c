@@ -34,7 +34,8 @@ static double predicted_ns(const struct process_tree *tree, const struct member 
 		return FIRST_COST_NS(resident_bytes(tree, member));
 	if (member->pss_resident_pages <= 0)
 		return (double)member->pss_cost_ns;
-	return (double)member->pss_cost_ns * (double)member->resident_pages / (double)member->pss_resident_pages;
+	return (double)member->pss_cost_ns * (double)member->resident_pages /
+	       (double)member->pss_resident_pages;
 }
 
 /* What a pass over all members will cost; a reason when one of them must not be read. */
@@ -193,7 +194,8 @@ static int why_no_memory(const struct process_tree *tree)
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (!tree->members[i].is_zombie)
-			return root && root->unreadable && !root->resident_pages && !root->is_zombie ? EACCES : 0;
+			return root && root->unreadable && !root->resident_pages && !root->is_zombie ? EACCES
+												     : 0;
 	return ABSENT_ZOMBIE;
 }
 

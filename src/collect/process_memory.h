@@ -12,9 +12,9 @@
 struct process_memory {
 	double allowance_ns; /* time that may be spent on readings now */
 	int64_t last_ns;     /* when the allowance last grew; 0: never */
-	int64_t pass_ns; /* when the last complete pass was made; 0: never */
-	int pass_reason; /* why there is none */
-	int64_t pss_kib; /* of the last complete pass */
+	int64_t pass_ns;     /* when the last complete pass was made; 0: never */
+	int pass_reason;     /* why there is none */
+	int64_t pss_kib;     /* of the last complete pass */
 	int64_t private_kib;
 	int64_t shared_kib;
 	int64_t swap_kib;
@@ -23,7 +23,7 @@ struct process_memory {
 enum memory_source { MEMORY_PSS, MEMORY_ESTIMATE, MEMORY_RSS, MEMORY_CGROUP };
 
 struct tree_memory {
-	int reason;	   /* why there is no memory at all; 0: there is */
+	int reason;        /* why there is no memory at all; 0: there is */
 	int64_t rss_bytes; /* shared pages counted by each user */
 	int64_t best_bytes;
 	enum memory_source best_source;

@@ -15,7 +15,7 @@
 enum {
 	FIRST_MEMBERS = 16,
 	QUIET_TICKS_LISTED = 2, /* parents are listed for this many passes after they last ran */
-	QUIET_TICKS_KEPT = 4,	/* descriptors are kept for this many */
+	QUIET_TICKS_KEPT = 4,   /* descriptors are kept for this many */
 };
 #define FULL_READING_NS (10 * NSEC_PER_SEC)
 
@@ -317,7 +317,8 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 		member_read(tree, member);
 		member->vanished = false;
 	}
-	tree->account.has_self_io_before = member_read_self_io(tree->root, &tree->account.self_io_before) == 0;
+	tree->account.has_self_io_before =
+		member_read_self_io(tree->root, &tree->account.self_io_before) == 0;
 }
 
 /* The kernel adds the I/O of a reaped child to that of its reaper. */

@@ -32,8 +32,8 @@ struct member {
 
 	int64_t clock_ns; /* process CPU clock at the last reading; -1: cannot be asked */
 	int quiet_ticks;  /* passes since it last ran */
-	bool listed;	  /* its children have been read at least once */
-	bool vanished;	  /* in this pass */
+	bool listed;      /* its children have been read at least once */
+	bool vanished;    /* in this pass */
 	bool unreadable;  /* some of its files may not be read */
 	bool ignores_sigchld;
 	bool parent_reaped; /* by the caller: what this one leaves is in its parent's sum already */
@@ -45,7 +45,7 @@ struct member {
 	int64_t shared_pages;
 	int64_t virtual_pages;
 	bool shares_memory; /* its memory is a parent's (vfork, CLONE_VM): counted there */
-	bool is_zombie;	    /* its memory is gone */
+	bool is_zombie;     /* its memory is gone */
 
 	/* proportional set size, kept by process_memory.c */
 	int64_t pss_kib; /* of the last reading; -1: never read */
@@ -53,7 +53,7 @@ struct member {
 	int64_t shared_kib;
 	int64_t swap_kib;
 	int64_t pss_resident_pages; /* resident pages at that reading */
-	int64_t pss_cost_ns;	    /* what it took; -1: never read */
+	int64_t pss_cost_ns;        /* what it took; -1: never read */
 
 	int stat_fd; /* kept while the process runs often; -1 */
 	int statm_fd;
@@ -65,7 +65,7 @@ struct process_tree {
 	struct root *root;
 	bool with_children;
 	bool started_by_caller; /* we are the parent of the root and the subreaper of its descendants */
-	bool knows_children;	/* task/TID/children exists; else all of /proc is searched */
+	bool knows_children;    /* task/TID/children exists; else all of /proc is searched */
 	pid_t root_pid;
 
 	struct member *members; /* parents before children */
@@ -80,7 +80,7 @@ struct process_tree {
 	struct tree_account account;
 	int64_t exited_count;
 	bool sigchld_ignored; /* some member did, once */
-	bool root_gone;	      /* reaped or vanished */
+	bool root_gone;       /* reaped or vanished */
 	bool uses_clock;      /* CPU from process clocks, not from stat */
 	int64_t last_full_ns; /* when everything was last read */
 	int64_t fds_left;     /* how many more descriptors may be kept */

@@ -62,7 +62,7 @@ static void fill_sample(struct collect_context *context, struct frame *frame)
 	row->elapsed_secs = ns_to_secs(frame->monotonic_ns - progress->started_ns);
 	row->actual_interval_ms = (double)(frame->monotonic_ns - progress->previous_ns) / 1e6;
 	row->sample = progress->number;
-	row->missed_ticks = progress->missed_ticks;
+	row->missed_ticks = progress->missed;
 	row->host = given(frame, context->facts->host);
 	row->rank = context->facts->rank < 0 ? no_count(ABSENT_NOT_A_VALUE) : context->facts->rank;
 	row->job_name = given(frame, context->facts->job_name);
@@ -94,8 +94,8 @@ static void fill_machine(struct collect_context *context, struct frame *frame, s
 	}
 }
 
-static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *parent, const struct name_value *pairs,
-		       size_t count)
+static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *parent,
+		       const struct name_value *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct row *row = frame_add(frame, kind, parent);
@@ -132,14 +132,14 @@ static void fill_start(struct collect_context *context, struct frame *frame)
 	row->external_run_id = given(frame, facts->external_run_id);
 	row->container_image = given(frame, facts->container_image);
 	row->executable = given(frame, facts->executable);
-	if (facts->argument_count > 0)
-		row->argument_count = facts->argument_count;
+	if (facts->argc > 0)
+		row->argument_count = facts->argc;
 	row->command = given(frame, facts->command);
 	row->mode = given(frame, facts->mode);
-	row->interval_secs = facts->interval_secs;
+	row->interval_secs = facts->interval_seconds;
 	row->children = facts->children;
 	row->aligned = facts->aligned;
-	row->cpu_source = !context->tree		   ? no_text(ABSENT_NOT_TRACKED)
+	row->cpu_source = !context->tree              ? no_text(ABSENT_NOT_TRACKED)
 			  : context->tree->uses_clock ? "clock"
 						      : "stat";
 	fill_pairs(frame, ROW_run_start_tag, &row->row, facts->tags, facts->tag_count);
@@ -216,7 +216,8 @@ static const char *evidence(const struct run_ending *ending, struct frame *frame
 				  signal_name(WTERMSIG(ending->wait_status), name),
 				  WCOREDUMP(ending->wait_status) ? ", core dumped" : "");
 	else if (ending->has_status)
-		length = snprintf(text, sizeof text, "wait status: exit code %d", WEXITSTATUS(ending->wait_status));
+		length = snprintf(text, sizeof text, "wait status: exit code %d",
+				  WEXITSTATUS(ending->wait_status));
 	else
 		return no_text(ABSENT_NOT_A_VALUE);
 	return frame_text(frame, text, (size_t)length);
@@ -243,11 +244,12 @@ static void fill_end(const struct run *state, struct collect_context *context, s
 		row->utime_secs = timeval_secs(&ending->reaped.ru_utime);
 		row->stime_secs = timeval_secs(&ending->reaped.ru_stime);
 	}
-	row->wall_secs = ns_to_secs(ended_ns - (ending->job_started_ns ? ending->job_started_ns : context->progress.started_ns));
+	row->wall_secs = ns_to_secs(
+		ended_ns - (ending->job_started_ns ? ending->job_started_ns : context->progress.started_ns));
 	fill_peaks(state, ending, row);
 	row->samples = context->progress.number + 1;
 	row->missed_ticks = context->progress.missed_total;
-	row->dropped_samples = context->progress.dropped_samples;
+	row->dropped_samples = context->progress.dropped;
 	if (context->tree) {
 		row->descendants_running = descendants_running(context->tree);
 		row->sigchld_ignored = context->tree->sigchld_ignored;
@@ -258,7 +260,8 @@ static void fill_end(const struct run *state, struct collect_context *context, s
 
 		signal_name(ending->signals[i].number, name);
 		sent->signal = frame_text(frame, name, strlen(name));
-		sent->elapsed_secs = ns_to_secs(ending->signals[i].monotonic_ns - context->progress.started_ns);
+		sent->elapsed_secs =
+			ns_to_secs(ending->signals[i].monotonic_ns - context->progress.started_ns);
 	}
 }
 

@@ -21,7 +21,8 @@ static int self_usage_open(struct collect_context *context, void **ret_state)
 	if (!state)
 		return -ENOMEM;
 	*state = (struct self_usage){
-		.statm_fd = context->root->live ? root_open_file(context->root, "proc/self/statm", 0) : -ENOENT,
+		.statm_fd =
+			context->root->live ? root_open_file(context->root, "proc/self/statm", 0) : -ENOENT,
 		.page_bytes = context->root->page_bytes,
 	};
 	*ret_state = state;
@@ -57,7 +58,7 @@ static void self_usage_collect(void *state_, struct collect_context *context, st
 
 	row->cpu_total_secs = own_cpu_secs();
 	row->rss_mib = own_rss_mib(state, context->root);
-	row->dropped_samples = context->progress.dropped_samples;
+	row->dropped_samples = context->progress.dropped;
 	row->helpers = context->helper_count;
 	row->sample_ms = (double)(root_monotonic_ns(context->root) - frame->monotonic_ns) / 1e6;
 }

@@ -3,8 +3,9 @@
 
 #include <fnmatch.h>
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help)                                                      \
-	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, "too many");
+#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, \
+		       "too many");
 #include "metric/catalogue.def"
 
 enum { NAME_SIZE = 160 };
@@ -28,7 +29,8 @@ static bool glob_matches(const char *glob, enum row_kind kind, size_t index)
 	char name[NAME_SIZE];
 
 	metric_full_name(kind, index, name, sizeof name);
-	return fnmatch(glob, name, 0) == 0 || fnmatch(glob, ROW_DESCRIPTIONS[kind].metrics[index].name, 0) == 0;
+	return fnmatch(glob, name, 0) == 0 ||
+	       fnmatch(glob, ROW_DESCRIPTIONS[kind].metrics[index].name, 0) == 0;
 }
 
 static bool is_picked(enum row_kind kind, size_t index, char *const *globs, size_t glob_count)
@@ -108,7 +110,8 @@ void selection_apply(const struct selection *selection, struct frame *frame)
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		for (struct row *row = frame->first[kind]; row; row = row->next)
 			for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++)
-				if (!selection->metrics[kind][i] && ROW_DESCRIPTIONS[kind].metrics[i].nature != RAW)
+				if (!selection->metrics[kind][i] &&
+				    ROW_DESCRIPTIONS[kind].metrics[i].nature != RAW)
 					field_set_absent(row, ROW_DESCRIPTIONS[kind].metrics[i].type,
 							 metric_offset(i), ABSENT_NOT_WANTED);
 }

@@ -10,11 +10,12 @@
 
 /* Identifiers only: an environment may hold secrets, so that nothing else is ever taken from it. */
 static const char *const SCHEDULER_VARIABLES[] = {
-	"SLURM_JOB_ID",	     "SLURM_STEP_ID",	 "SLURM_PROCID",	"SLURM_LOCALID",	"SLURM_NODEID",
-	"SLURM_NTASKS",	     "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE",
-	"SLURM_MEM_PER_CPU", "PBS_JOBID",	 "PBS_ARRAY_INDEX",	"LSB_JOBID",		"LSB_JOBINDEX",
-	"SGE_TASK_ID",	     "OMPI_COMM_WORLD_RANK", "PMI_RANK",		"AWS_BATCH_JOB_ID",	"AWS_BATCH_JOB_ATTEMPT",
-	"GITHUB_RUN_ID",     "CI_JOB_ID",	 "NXF_TASK_NAME",	"FLUX_JOB_ID",
+	"SLURM_JOB_ID",         "SLURM_STEP_ID",      "SLURM_PROCID",       "SLURM_LOCALID",
+	"SLURM_NODEID",         "SLURM_NTASKS",       "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID",
+	"SLURM_CPUS_PER_TASK",  "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU",  "PBS_JOBID",
+	"PBS_ARRAY_INDEX",      "LSB_JOBID",          "LSB_JOBINDEX",       "SGE_TASK_ID",
+	"OMPI_COMM_WORLD_RANK", "PMI_RANK",           "AWS_BATCH_JOB_ID",   "AWS_BATCH_JOB_ATTEMPT",
+	"GITHUB_RUN_ID",        "CI_JOB_ID",          "NXF_TASK_NAME",      "FLUX_JOB_ID",
 };
 _Static_assert(ARRAY_SIZE(SCHEDULER_VARIABLES) <= SCHEDULER_NAMES_MOST, "raise SCHEDULER_NAMES_MOST");
 
@@ -80,7 +81,9 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 	if (gethostname(tracker->host_name, sizeof tracker->host_name - 1) < 0)
 		tracker->host_name[0] = '\0';
 	tracker->facts = (struct run_facts){
-		.mode = config->argc ? "wrap" : config->pid ? "attach" : "host",
+		.mode = config->argc  ? "wrap"
+			: config->pid ? "attach"
+				      : "host",
 		.host = *tracker->host_name ? tracker->host_name : NULL,
 		.job_name = config->job_name,
 		.project_name = config->project_name,
@@ -94,14 +97,14 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 		.external_run_id = config->external_run_id,
 		.container_image = config->container_image,
 		.executable = config->argc ? file_name(config->argv[0]) : NULL,
-		.argument_count = (int64_t)config->argc,
+		.argc = (int64_t)config->argc,
 		.command = tracker->command_json,
 		.tags = tracker->tags,
 		.tag_count = config->tag_count,
 		.scheduler = tracker->scheduler,
 		.scheduler_count = gather_scheduler(tracker->scheduler),
 		.rank = config->rank,
-		.interval_secs = (double)config->interval_ns / 1e9,
+		.interval_seconds = (double)config->interval_ns / 1e9,
 		.children = !config->no_children,
 		.aligned = config->align,
 	};

@@ -19,7 +19,10 @@ static void close_root(struct root *root)
 	root_close(root);
 }
 #define CLEANUP_ROOT __attribute__((cleanup(close_root)))
-#define CLOSED_ROOT {.dir_fd = -1, .proc_fd = -1}
+#define CLOSED_ROOT \
+	{ \
+		.dir_fd = -1, .proc_fd = -1 \
+	}
 
 /* A process that has just gone is "no such process", whichever of its files said so. */
 static int as_process_error(int error)
@@ -128,8 +131,8 @@ static void add_process(struct rt_process *sum, pid_t pid)
 	int64_t bytes = 0, written = 0;
 
 	if (rt_process_times(pid, true, &user_secs, &system_secs) == 0) {
-		sum->utime_secs = (isnan(sum->utime_secs) ? 0 : sum->utime_secs) + user_secs;
-		sum->stime_secs = (isnan(sum->stime_secs) ? 0 : sum->stime_secs) + system_secs;
+		sum->user_secs = (isnan(sum->user_secs) ? 0 : sum->user_secs) + user_secs;
+		sum->system_secs = (isnan(sum->system_secs) ? 0 : sum->system_secs) + system_secs;
 	}
 	add_known(&sum->rss_bytes, rt_process_rss(pid, &bytes), bytes);
 	add_known(&sum->pss_bytes, rt_process_pss(pid, &bytes), bytes);
@@ -142,10 +145,10 @@ static void add_process(struct rt_process *sum, pid_t pid)
 int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process)
 {
 	struct rt_process process = {
-		.timestamp_secs = ns_to_secs(SYSTEM_CLOCKS.realtime_ns(NULL)),
+		.realtime_secs = ns_to_secs(SYSTEM_CLOCKS.realtime_ns(NULL)),
 		.pid = pid,
-		.utime_secs = NAN,
-		.stime_secs = NAN,
+		.user_secs = NAN,
+		.system_secs = NAN,
 		.rss_bytes = -1,
 		.pss_bytes = -1,
 		.read_bytes = -1,

@@ -58,7 +58,8 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 		return target_from_fd(output->fd, output->path, &options, &opened->target, message, size);
 	error = expand_output_path(output->path, &values, &path);
 	if (error < 0) {
-		snprintf(message, size, "output '%s': after %% only h, p, t, r or %% may stand", output->path);
+		snprintf(message, size, "output '%s': after %% only h, p, t, r or %% may stand",
+			 output->path);
 		return error;
 	}
 	return target_open(path.data, &options, &opened->target, message, size);
@@ -81,7 +82,8 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 
 	tracker->line = BUFFER(LINE_CEILING);
 	tracker->warnings = BUFFER(WARNINGS_CEILING);
-	tracker->outputs = calloc(settings->output_count ? settings->output_count : 1, sizeof *tracker->outputs);
+	tracker->outputs =
+		calloc(settings->output_count ? settings->output_count : 1, sizeof *tracker->outputs);
 	if (!tracker->outputs)
 		return -ENOMEM;
 	for (size_t i = 0; i < settings->output_count; i++) {
@@ -126,7 +128,7 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 		collect_warning(tracker, output);
 		dropped += (int64_t)target_status(output->target).dropped_records;
 	}
-	tracker->context.progress.dropped_samples = dropped;
+	tracker->context.progress.dropped = dropped;
 }
 
 void tracker_flush_outputs(struct rt_tracker *tracker, int64_t deadline_ns)

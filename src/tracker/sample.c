@@ -65,7 +65,7 @@ int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 	if (frame->error)
 		return frame->error;
 	keep_history(tracker, frame);
-	progress->missed_ticks = 0;
+	progress->missed = 0;
 	if (baseline)
 		return 0;
 	tracker->sample_count++;
@@ -94,7 +94,8 @@ void tracker_start_grid(struct rt_tracker *tracker)
 		tracker->first_due_ns = now_ns + interval_ns - now_real_ns % interval_ns;
 	tracker->next_due_ns = tracker->first_due_ns;
 	tracker->early_sample_due = interval_ns > EARLY_SAMPLE_INTERVAL_NS &&
-				    tracker->first_due_ns - now_ns > EARLY_SAMPLE_NS && config->start_at_ns <= now_real_ns;
+				    tracker->first_due_ns - now_ns > EARLY_SAMPLE_NS &&
+				    config->start_at_ns <= now_real_ns;
 	tracker->last_due_ns = config->duration_ns ? now_ns + config->duration_ns : INT64_MAX;
 }
 
@@ -127,7 +128,7 @@ static void advance(struct rt_tracker *tracker, int64_t now_ns)
 	int64_t passed = (now_ns - tracker->next_due_ns) / interval_ns;
 
 	tracker->next_due_ns += (passed + 1) * interval_ns;
-	tracker->context.progress.missed_ticks += passed;
+	tracker->context.progress.missed += passed;
 	tracker->context.progress.missed_total += passed;
 }
 
@@ -157,7 +158,8 @@ bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 
 	if (root_monotonic_ns(&tracker->root) >= tracker->last_due_ns)
 		reason = RT_END_DURATION;
-	else if (!tracker->wrapped && tracker->tree && tracker->tree->root_gone && !tracker->config->keep_running)
+	else if (!tracker->wrapped && tracker->tree && tracker->tree->root_gone &&
+		 !tracker->config->keep_running)
 		reason = RT_END_TARGET_EXITED;
 	else if (!tracker->wrapped && tracker_outputs_gone(tracker))
 		reason = RT_END_TRACKER_STOPPED;

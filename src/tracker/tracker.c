@@ -101,10 +101,12 @@ static int prepare(struct rt_tracker *tracker, struct rt_config *config)
 	error = root_open(&tracker->root, tracker->config->root_dir, NULL);
 	if (error < 0)
 		return config_fail(config, error, "root folder '%s' cannot be opened: %s",
-				   tracker->config->root_dir ? tracker->config->root_dir : "/", strerror(-error));
+				   tracker->config->root_dir ? tracker->config->root_dir : "/",
+				   strerror(-error));
 	unmatched = selection_unmatched(tracker->config->metrics, tracker->config->metric_count);
 	if (unmatched)
-		return config_fail(config, -EINVAL, "no metric matches '%s': see 'resource-tracker metrics'", unmatched);
+		return config_fail(config, -EINVAL, "no metric matches '%s': see 'resource-tracker metrics'",
+				   unmatched);
 	selection_init(&tracker->selection, tracker->config->no_system, tracker->config->no_process,
 		       tracker->config->metrics, tracker->config->metric_count);
 	error = tracker_gather_facts(tracker);
@@ -135,7 +137,7 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	tracker->context.root = &tracker->root;
 	tracker->context.facts = &tracker->facts;
 	tracker->context.ending = &tracker->ending;
-	tracker->context.pss = tracker->config->pss == PSS_OFF	    ? PSS_MODE_OFF
+	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;
 	open_collectors(tracker);

@@ -24,7 +24,7 @@ struct output {
 struct rt_tracker {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a sample was taken, or the state has changed */
-	pid_t owner;		/* the process that opened it: a forked child only frees */
+	pid_t owner;            /* the process that opened it: a forked child only frees */
 
 	struct rt_config *config;
 	struct root root;

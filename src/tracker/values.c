@@ -47,7 +47,8 @@ rt_metric rt_metric_find(const char *name)
 		size_t index;
 
 		if (resolve(metric, &kind, &index) &&
-		    metric_full_name(kind, index, full_name, sizeof full_name) > 0 && strcmp(name, full_name) == 0)
+		    metric_full_name(kind, index, full_name, sizeof full_name) > 0 &&
+		    strcmp(name, full_name) == 0)
 			return metric;
 	}
 	return 0;
@@ -80,8 +81,9 @@ static enum rt_type public_type(enum metric_type type)
 int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 {
 	static const char *const NATURES[] = {
-		[COUNTER] = "counter", [GAUGE] = "gauge",	[IDENTITY] = "identity",   [RAW] = "raw",
-		[DELTA] = "delta",     [RATE_WINDOWED] = "rate", [RATE_EXACT] = "rate", [SUM_OF_DELTAS] = "delta",
+		[COUNTER] = "counter", [GAUGE] = "gauge",         [IDENTITY] = "identity",
+		[RAW] = "raw",         [DELTA] = "delta",         [RATE_WINDOWED] = "rate",
+		[RATE_EXACT] = "rate", [SUM_OF_DELTAS] = "delta",
 	};
 	const struct row_description *description;
 	const struct metric *described;
@@ -116,11 +118,13 @@ static const struct row *instance_of(const struct frame *frame, enum row_kind ki
 	return row;
 }
 
-static void take_value(const struct row *row, const struct metric *metric, size_t offset, struct rt_value *ret_value)
+static void take_value(const struct row *row, const struct metric *metric, size_t offset,
+		       struct rt_value *ret_value)
 {
 	int reason = field_absent(row, metric->type, offset);
 
-	*ret_value = (struct rt_value){.type = public_type(metric->type), .present = !reason, .reason = reason};
+	*ret_value =
+		(struct rt_value){.type = public_type(metric->type), .present = !reason, .reason = reason};
 	if (reason)
 		return;
 	switch (metric->type) {
@@ -157,8 +161,9 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 	else if (has_many(kind) || instance)
 		error = -ENOENT;
 	else
-		*ret_value = (struct rt_value){.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type),
-					       .reason = ABSENT_NOT_COLLECTED};
+		*ret_value =
+			(struct rt_value){.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type),
+					  .reason = ABSENT_NOT_COLLECTED};
 	pthread_mutex_unlock(&tracker->lock);
 	return error;
 }
