@@ -122,7 +122,7 @@ static void consider(const char *name, const char *candidate, size_t *best, char
 	snprintf(ret_nearest, NAME_BYTES, "%s", candidate);
 }
 
-static int unknown(const char *name, const char *plain, struct problem *problem)
+static int unknown(const char *name, const char *plain, struct rt_problem *problem)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
 	char nearest[NAME_BYTES] = "", full[NAME_BYTES];
@@ -155,7 +155,7 @@ static int levels_of(enum row_kind kind)
 	return levels;
 }
 
-static int settle_instance(const char *name, struct record_column *column, struct problem *problem)
+static int settle_instance(const char *name, struct record_column *column, struct rt_problem *problem)
 {
 	static const char *const WORDS[] = {
 		[INSTANCE_SUM] = "sum", [INSTANCE_MEAN] = "mean", [INSTANCE_MAX] = "max"};
@@ -184,7 +184,7 @@ static int settle_instance(const char *name, struct record_column *column, struc
 	return 0;
 }
 
-int record_column_find(const char *name, struct record_column *ret_column, struct problem *problem)
+int record_column_find(const char *name, struct record_column *ret_column, struct rt_problem *problem)
 {
 	struct record_column column = {.choice = INSTANCE_ONLY};
 	char plain[NAME_BYTES];
@@ -257,26 +257,26 @@ static const struct row *find_row(const struct record_column *column, const stru
 	return row_by_key(frame, column->kind, parent, column->keys[column->depth - 1]);
 }
 
-static struct cell cell_of(const struct row *row, const struct metric *metric, size_t offset)
+static struct rt_cell cell_of(const struct row *row, const struct metric *metric, size_t offset)
 {
 	if (!row || field_absent(row, metric->type, offset))
-		return (struct cell){0};
+		return (struct rt_cell){0};
 	switch (metric->type) {
 	case TYPE_REAL:
-		return (struct cell){.type = CELL_REAL, .real = *row_real(row, offset)};
+		return (struct rt_cell){.type = RT_CELL_REAL, .real = *row_real(row, offset)};
 	case TYPE_TEXT:
-		return (struct cell){.type = CELL_TEXT, .text = *row_text(row, offset)};
+		return (struct rt_cell){.type = RT_CELL_TEXT, .text = *row_text(row, offset)};
 	default:
-		return (struct cell){.type = CELL_COUNT, .count = *row_count(row, offset)};
+		return (struct rt_cell){.type = RT_CELL_COUNT, .count = *row_count(row, offset)};
 	}
 }
 
-static double real_of(struct cell cell)
+static double real_of(struct rt_cell cell)
 {
-	return cell.type == CELL_REAL ? cell.real : cell.type == CELL_COUNT ? (double)cell.count : NAN;
+	return cell.type == RT_CELL_REAL ? cell.real : cell.type == RT_CELL_COUNT ? (double)cell.count : NAN;
 }
 
-static struct cell over_all(const struct record_column *column, const struct frame *frame)
+static struct rt_cell over_all(const struct record_column *column, const struct frame *frame)
 {
 	double sum = 0, most = -INFINITY, count = 0;
 
@@ -291,13 +291,13 @@ static struct cell over_all(const struct record_column *column, const struct fra
 		count++;
 	}
 	if (!count)
-		return (struct cell){0};
+		return (struct rt_cell){0};
 	if (column->choice == INSTANCE_MEAN)
 		sum /= count;
-	return (struct cell){.type = CELL_REAL, .real = column->choice == INSTANCE_MAX ? most : sum};
+	return (struct rt_cell){.type = RT_CELL_REAL, .real = column->choice == INSTANCE_MAX ? most : sum};
 }
 
-struct cell record_column_cell(const struct record_column *column, const struct frame *frame)
+struct rt_cell record_column_cell(const struct record_column *column, const struct frame *frame)
 {
 	if (column->choice >= INSTANCE_SUM)
 		return over_all(column, frame);

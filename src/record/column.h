@@ -13,7 +13,7 @@
 #include "metric/frame.h"
 #include "record/metric_set.h"
 #include "record/problem.h"
-#include "record/table.h"
+#include "record/problem.h"
 
 enum { INSTANCE_BYTES = 256, INSTANCE_DEPTH = 2 };
 
@@ -28,7 +28,7 @@ struct record_column {
 };
 
 /* -ENOENT: no such metric; the problem names the nearest one. -EINVAL: it needs an instance, or has none. */
-int record_column_find(const char *name, struct record_column *ret_column, struct problem *problem);
+int record_column_find(const char *name, struct record_column *ret_column, struct rt_problem *problem);
 
 static inline const struct metric *record_column_metric(const struct record_column *column)
 {
@@ -40,8 +40,8 @@ static inline void record_column_want(const struct record_column *column, struct
 	metric_set_add(wanted, column->kind, column->index);
 }
 
-/* CELL_NONE: absent, or no such instance in this sample. Texts live as long as the frame. */
-struct cell record_column_cell(const struct record_column *column, const struct frame *frame);
+/* RT_CELL_NONE: absent, or no such instance in this sample. Texts live as long as the frame. */
+struct rt_cell record_column_cell(const struct record_column *column, const struct frame *frame);
 
 /* The same as a number; NaN when absent or a text. */
 double record_column_real(const struct record_column *column, const struct frame *frame);

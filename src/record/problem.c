@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int problem_set(struct problem *problem, int error, const char *format, ...)
+int problem_set(struct rt_problem *problem, int error, const char *format, ...)
 {
 	va_list arguments;
 

@@ -13,7 +13,7 @@ enum { INTERVALS_KEPT = 1000, HOSTS_KEPT = 16 };
 struct record {
 	char **paths;
 	size_t path_count, path_index;
-	struct problem problem;
+	struct rt_problem problem;
 	struct record_file file; /* open while path_index < path_count */
 	struct sample_json wanted_json;
 	struct sample_json identity_json;
@@ -78,7 +78,7 @@ static int copy_paths(struct record *record, const char *const *paths, size_t co
 	return 0;
 }
 
-static int open_file(struct record *record, const char *path, struct problem *problem)
+static int open_file(struct record *record, const char *path, struct rt_problem *problem)
 {
 	int result = record_file_open(&record->file, path, problem);
 
@@ -88,7 +88,7 @@ static int open_file(struct record *record, const char *path, struct problem *pr
 }
 
 int record_open(const char *const *paths, size_t count, const struct record_options *options,
-		struct record **ret_record, struct problem *problem)
+		struct record **ret_record, struct rt_problem *problem)
 {
 	struct record *record;
 	int result;
@@ -250,7 +250,7 @@ int record_next(struct record *record, const struct frame **ret_frame)
 	return 0;
 }
 
-const struct problem *record_problem(const struct record *record)
+const struct rt_problem *record_problem(const struct record *record)
 {
 	return &record->problem;
 }

@@ -39,12 +39,12 @@ struct record;
  * must all be there; those after the first are opened when their turn comes.
  */
 int record_open(const char *const *paths, size_t count, const struct record_options *options,
-		struct record **ret_record, struct problem *problem);
+		struct record **ret_record, struct rt_problem *problem);
 void record_close(struct record *record);
 
 /* 1: a sample, valid until the next call; 0: there are no more; negative errno: see record_problem(). */
 int record_next(struct record *record, const struct frame **ret_frame);
-const struct problem *record_problem(const struct record *record);
+const struct rt_problem *record_problem(const struct record *record);
 
 /*
  * One file may hold several runs (--append): the number, from 1, of the run that the last sample belongs to.

@@ -20,7 +20,7 @@ static bool starts_with_key(struct scan start, const char *const *keys, size_t c
 	return false;
 }
 
-static int refuse(const struct record_file *file, struct scan start, struct problem *problem)
+static int refuse(const struct record_file *file, struct scan start, struct rt_problem *problem)
 {
 	const char *path = file->source.path;
 	struct scan line;
@@ -39,7 +39,7 @@ static int refuse(const struct record_file *file, struct scan start, struct prob
 }
 
 /* Finds the header, past empty lines, without taking lines that are data. */
-static int open_csv(struct record_file *file, struct scan start, struct problem *problem)
+static int open_csv(struct record_file *file, struct scan start, struct rt_problem *problem)
 {
 	struct scan lines = start, line;
 
@@ -55,7 +55,7 @@ static int open_csv(struct record_file *file, struct scan start, struct problem 
 	return refuse(file, start, problem);
 }
 
-static int detect(struct record_file *file, struct problem *problem)
+static int detect(struct record_file *file, struct rt_problem *problem)
 {
 	static const char *const SNAPSHOT_KEYS[] = {"metadata", "server_info", "cloud_info",
 						    "process_metrics", "system_metrics"};
@@ -78,7 +78,7 @@ static int detect(struct record_file *file, struct problem *problem)
 	return open_csv(file, start, problem);
 }
 
-int record_file_open(struct record_file *ret_file, const char *path, struct problem *problem)
+int record_file_open(struct record_file *ret_file, const char *path, struct rt_problem *problem)
 {
 	struct record_file file = {0};
 	int result = source_open(&file.source, path, problem);

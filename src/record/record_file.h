@@ -24,7 +24,7 @@ struct record_file {
 };
 
 /* -EBADMSG: no recording; -ENODATA: empty. */
-int record_file_open(struct record_file *ret_file, const char *path, struct problem *problem);
+int record_file_open(struct record_file *ret_file, const char *path, struct rt_problem *problem);
 void record_file_close(struct record_file *file);
 
 /* The next sample, into a frame that is emptied first: 1, 0 at the end, negative errno. */

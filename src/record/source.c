@@ -143,7 +143,7 @@ static int open_file(const char *path)
 	return fd;
 }
 
-int source_open(struct source *ret_source, const char *path, struct problem *problem)
+int source_open(struct source *ret_source, const char *path, struct rt_problem *problem)
 {
 	/* The longest line, a chunk that is being added, and what was peeked at. */
 	struct source source = {.window = BUFFER(SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES)};

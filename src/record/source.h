@@ -40,7 +40,7 @@ struct source_line {
 };
 
 /* "-" is standard input. */
-int source_open(struct source *ret_source, const char *path, struct problem *problem);
+int source_open(struct source *ret_source, const char *path, struct rt_problem *problem);
 void source_close(struct source *source);
 
 /* 1: a line; 0: the end; negative errno: reading failed. */

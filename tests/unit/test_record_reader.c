@@ -112,7 +112,7 @@ static void add_sample(struct buffer *out, int sample, bool identity)
 static struct record *open_all(const char *const *paths, size_t count)
 {
 	struct record_options options = {0};
-	struct problem problem = {0};
+	struct rt_problem problem = {0};
 	struct record *record = NULL;
 	int result;
 
@@ -131,7 +131,7 @@ static struct record *open_one(void)
 	return open_all(paths, 1);
 }
 
-static int open_fails(const char *file, struct problem *problem)
+static int open_fails(const char *file, struct rt_problem *problem)
 {
 	struct record_options options = {0};
 	struct record *record = NULL;
@@ -401,11 +401,11 @@ static void what_is_no_recording_is_refused_in_one_line(void **state)
 		{"a,b,c\n1,2,3\n", 12, -EBADMSG},
 		{"ram_unit,gpu_ram_unit\nx,y\n", 26, -EBADMSG},
 	};
-	struct problem problem;
+	struct rt_problem problem;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-		problem = (struct problem){0};
+		problem = (struct rt_problem){0};
 		write_file(path, CASES[i].bytes, CASES[i].length);
 		assert_int_equal(open_fails(path, &problem), CASES[i].error);
 		assert_non_null(strstr(problem.text, path));
@@ -498,7 +498,7 @@ static void a_line_that_is_too_long_is_one_bad_line(void **state)
 static double value_of(const struct frame *frame, const char *name)
 {
 	struct record_column column;
-	struct problem problem = {0};
+	struct rt_problem problem = {0};
 
 	if (record_column_find(name, &column, &problem) < 0)
 		fail_msg("%s", problem.text);
@@ -515,7 +515,7 @@ static void values_have_names(void **state)
 				   "point\":\"/a.[b]\",\"used_pct\":2.0}]}]}\n";
 	struct record_column column;
 	const struct frame *frame;
-	struct problem problem;
+	struct rt_problem problem;
 	struct record *record;
 
 	(void)state;

@@ -1,0 +1,154 @@
+/*
+ * resource_tracker_analysis.h: from a recording to a decision. Links jansson, zlib and SQLite.
+ *
+ * Recordings are named by path: JSON Lines, CSV of every layout, snapshots of the Python package; plain or gzip;
+ * also while they are still being written. Damage is counted, not an error.
+ *
+ * Results: functions that can fail return 0 (or a count) on success and a negative errno on failure; results that
+ * come through ret_ arguments are untouched then. A `struct rt_problem *` may be NULL; otherwise it gets one line
+ * for a person. Nothing is printed, nothing global is kept.
+ *
+ * Ownership: an object that a call returns belongs to the caller, who frees it with the call named there; freeing
+ * NULL is allowed. Texts returned through `char **` are malloc'd, the caller frees them.
+ *
+ * Threads: different objects are independent; one object belongs to one thread at a time.
+ */
+#ifndef RESOURCE_TRACKER_ANALYSIS_H
+#define RESOURCE_TRACKER_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RT_API __attribute__((visibility("default")))
+
+/* What went wrong: names the file, the line, and what to do. */
+struct rt_problem {
+	char text[512];
+};
+
+/* ---- tables ---------------------------------------------------------------------------------------- */
+
+enum rt_cell_type { RT_CELL_NONE, RT_CELL_COUNT, RT_CELL_REAL, RT_CELL_TEXT };
+
+struct rt_cell {
+	enum rt_cell_type type;
+	union {
+		int64_t count;
+		double real;
+		const char *text;
+	};
+};
+
+/* Named columns of cells. A table owns all that is in it: texts are copied, parts of tables are copies. */
+typedef struct rt_table rt_table;
+
+/* NULL without memory. */
+RT_API rt_table *rt_table_new(void);
+RT_API void rt_table_free(rt_table *table);
+
+/* 0 rows as long as there is no column. */
+RT_API size_t rt_table_row_count(const rt_table *table);
+RT_API size_t rt_table_column_count(const rt_table *table);
+/* NULL past the last one. Valid until the column is renamed or the table freed. */
+RT_API const char *rt_table_column_name(const rt_table *table, size_t column);
+/* The index of a column, or -ENOENT. */
+RT_API ssize_t rt_table_find(const rt_table *table, const char *name);
+
+/* A new column at the end, all cells empty: its index, -EEXIST or -ENOMEM. */
+RT_API ssize_t rt_table_add_column(rt_table *table, const char *name);
+/* A new row at the end, all cells empty: its index, or -ENOMEM. */
+RT_API ssize_t rt_table_add_row(rt_table *table);
+/* Adds or replaces a whole column. -EINVAL: not as many cells as a table that has columns has rows. */
+RT_API int rt_table_set_column(rt_table *table, const char *name, const struct rt_cell *cells, size_t count);
+
+/* -ENOENT: no such column or row. */
+RT_API int rt_table_set(rt_table *table, size_t column, size_t row, struct rt_cell cell);
+/* RT_CELL_NONE past the end as well. */
+RT_API struct rt_cell rt_table_get(const rt_table *table, size_t column, size_t row);
+/* The cell as a number; false for texts and empty cells. */
+RT_API bool rt_table_real(const rt_table *table, size_t column, size_t row, double *ret_value);
+/* The cells of a column, row by row; NULL past the last column. Valid until the table is changed. */
+RT_API const struct rt_cell *rt_table_cells(const rt_table *table, size_t column);
+
+/* -ENOENT, with the name in the problem; then nothing is renamed. */
+RT_API int rt_table_rename(rt_table *table, const char *const *from, const char *const *to, size_t count,
+			   struct rt_problem *ret_problem);
+/* These columns in this order. */
+RT_API int rt_table_select(const rt_table *table, const char *const *names, size_t count,
+			   rt_table **ret_table, struct rt_problem *ret_problem);
+
+/* Rows start, start + step, ... before stop; negative numbers count from the end, as in Python. */
+struct rt_slice {
+	bool has_start, has_stop;
+	int64_t start, stop;
+	int64_t step; /* not 0 */
+};
+RT_API int rt_table_slice(const rt_table *table, struct rt_slice slice, rt_table **ret_table);
+RT_API int rt_table_head(const rt_table *table, size_t rows, rt_table **ret_table);
+RT_API int rt_table_tail(const rt_table *table, size_t rows, rt_table **ret_table);
+
+/*
+ * From CSV: the first line has the names; a cell is an integer, else a real number, else a text. A line with more
+ * cells than names is an error, one with fewer has empty cells at its end.
+ */
+RT_API int rt_table_read_csv(const char *path, rt_table **ret_table, struct rt_problem *ret_problem);
+/* With CRLF; `quote`: everything but numbers is quoted, else only what needs it. */
+RT_API int rt_table_to_csv(const rt_table *table, bool quote, char **ret_text);
+/* For people: a line with the size, the names, and at most `rows` rows (0: all of them). */
+RT_API int rt_table_to_text(const rt_table *table, size_t rows, char **ret_text);
+/* "TinyDataFrame"-like one-liner: the size and the first row. */
+RT_API int rt_table_describe(const rt_table *table, char **ret_text);
+/* A JSON array with one object for each row. */
+RT_API int rt_table_to_json(const rt_table *table, char **ret_text);
+
+/* ---- recordings ------------------------------------------------------------------------------------ */
+
+typedef struct rt_record rt_record;
+
+/*
+ * Opens files that are parts of one recording and chooses what is read of each sample. Names are those of
+ * `resource-tracker metrics` ("cpu.process_cores_used"), headings of the combined CSV ("process_cpu_usage"), the
+ * last part alone where it is clear, and for values that there are several of "disk[sda].read_bytes_per_sec",
+ * "gpu[0].utilization_pct", "network[sum].rx_bytes_per_sec" (also [mean], [max]).
+ * -ENOENT no such file or metric, -ENODATA an empty file, -EBADMSG no recording, -EINVAL a name that needs brackets.
+ */
+RT_API int rt_record_open(const char *const *paths, size_t path_count, const char *const *columns,
+			  size_t column_count, rt_record **ret_record, struct rt_problem *ret_problem);
+RT_API void rt_record_close(rt_record *record);
+
+/* Goes to the next sample: 1, 0 when there are no more, negative errno when the file cannot be read on. */
+RT_API int rt_record_next(rt_record *record, struct rt_problem *ret_problem);
+/* A value of this sample; RT_CELL_NONE when it is absent. Texts live until the next sample. */
+RT_API struct rt_cell rt_record_get(const rt_record *record, size_t column);
+/* Seconds since 1970, and seconds since the run began. */
+RT_API double rt_record_timestamp(const rt_record *record);
+RT_API double rt_record_elapsed_secs(const rt_record *record);
+
+struct rt_record_info {
+	size_t run;             /* of the last sample, from 1: a file may hold several (--append) */
+	int64_t torn_tails;     /* files that end in the middle of a sample */
+	int64_t bad_lines;      /* lines that are no samples */
+	int64_t first_bad_line; /* 0: none */
+	int64_t clock_steps;    /* time stamps that went backwards */
+	int64_t hosts;          /* different host names, at most 16 are told apart */
+	double interval_secs;   /* NaN before the second sample */
+	bool finished;          /* the run of the last sample has its end record */
+	const char *layout;     /* "json", "combined", "system-0.4", ... */
+};
+RT_API struct rt_record_info rt_record_get_info(const rt_record *record);
+
+/* All samples of the last run at once. Column names are as given; without any, the 32 of the combined CSV. */
+RT_API int rt_table_read_record(const char *const *paths, size_t path_count, const char *const *columns,
+				size_t column_count, rt_table **ret_table, struct rt_problem *ret_problem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,273 @@
+/* show: the samples of a recording, or the lines of any CSV, as a table. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/arguments.h"
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "resource_tracker_analysis.h"
+
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_PLAIN_CSV, FORMAT_JSON };
+
+struct show {
+	struct text_list columns, rename_from, rename_to;
+	struct rt_slice slice;
+	int64_t head, tail; /* -1: not asked for */
+	int64_t rows;
+	bool any_csv;
+	enum format format;
+	const char *output;
+};
+
+static void show_done(struct show *show)
+{
+	text_list_done(&show->columns);
+	text_list_done(&show->rename_from);
+	text_list_done(&show->rename_to);
+}
+
+static void cleanup_table(rt_table **table)
+{
+	rt_table_free(*table);
+}
+#define CLEANUP_TABLE __attribute__((cleanup(cleanup_table)))
+
+/* "1:10:2", ":-5", "3:" */
+static bool parse_slice(const char *text, struct rt_slice *ret_slice)
+{
+	CLEANUP_FREE char *copy = strdup(text);
+	struct rt_slice slice = {.step = 1};
+	char *parts[3] = {copy, NULL, NULL};
+
+	for (int i = 1; copy && i < 3 && parts[i - 1]; i++) {
+		parts[i] = strchr(parts[i - 1], ':');
+		if (parts[i])
+			*parts[i]++ = '\0';
+	}
+	if (!parts[1] || (parts[2] && strchr(parts[2], ':')))
+		return false;
+	slice.has_start = *parts[0] != '\0';
+	slice.has_stop = *parts[1] != '\0';
+	if ((slice.has_start && !parse_count(parts[0], &slice.start)) ||
+	    (slice.has_stop && !parse_count(parts[1], &slice.stop)) ||
+	    (parts[2] && *parts[2] && !parse_count(parts[2], &slice.step)) || !slice.step)
+		return false;
+	*ret_slice = slice;
+	return true;
+}
+
+static bool add_rename(struct show *show, const char *pair)
+{
+	const char *equals = strrchr(pair, '=');
+	CLEANUP_FREE char *from = equals ? strndup(pair, (size_t)(equals - pair)) : NULL;
+	size_t before = show->rename_from.count;
+
+	/* Names hold no comma outside brackets, so that one part is what comes out. */
+	return from && equals[1] && text_list_add_parts(&show->rename_from, from) &&
+	       show->rename_from.count == before + 1 && text_list_add(&show->rename_to, equals + 1);
+}
+
+static bool parse_format(const char *name, enum format *ret_format)
+{
+	if (!name || strcmp(name, "quoted") == 0)
+		*ret_format = FORMAT_CSV;
+	else if (strcmp(name, "plain") == 0)
+		*ret_format = FORMAT_PLAIN_CSV;
+	else
+		return false;
+	return true;
+}
+
+static bool parse_rows(const char *text, int64_t *ret_rows)
+{
+	return parse_count(text, ret_rows) && *ret_rows >= 0;
+}
+
+enum show_option {
+	OPTION_COLUMN = 'c',
+	OPTION_OUTPUT = 'o',
+	OPTION_RENAME = 256,
+	OPTION_HEAD,
+	OPTION_TAIL,
+	OPTION_SLICE,
+	OPTION_ROWS,
+	OPTION_CSV,
+	OPTION_JSON,
+	OPTION_ANY_CSV
+};
+
+static const struct option OPTIONS[] = {
+	{"column", required_argument, NULL, OPTION_COLUMN},
+	{"rename", required_argument, NULL, OPTION_RENAME},
+	{"head", required_argument, NULL, OPTION_HEAD},
+	{"tail", required_argument, NULL, OPTION_TAIL},
+	{"slice", required_argument, NULL, OPTION_SLICE},
+	{"rows", required_argument, NULL, OPTION_ROWS},
+	{"csv", optional_argument, NULL, OPTION_CSV},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"any-csv", no_argument, NULL, OPTION_ANY_CSV},
+	{"output", required_argument, NULL, OPTION_OUTPUT},
+	{0},
+};
+
+static bool set_option(struct show *show, int option)
+{
+	switch (option) {
+	case OPTION_COLUMN:
+		return text_list_add_parts(&show->columns, optarg);
+	case OPTION_OUTPUT:
+		show->output = optarg;
+		return true;
+	case OPTION_RENAME:
+		return add_rename(show, optarg);
+	case OPTION_HEAD:
+		return parse_rows(optarg, &show->head);
+	case OPTION_TAIL:
+		return parse_rows(optarg, &show->tail);
+	case OPTION_SLICE:
+		return parse_slice(optarg, &show->slice);
+	case OPTION_ROWS:
+		return parse_rows(optarg, &show->rows);
+	case OPTION_CSV:
+		return parse_format(optarg, &show->format);
+	case OPTION_JSON:
+		show->format = FORMAT_JSON;
+		return true;
+	case OPTION_ANY_CSV:
+		show->any_csv = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Replaces *table by what an operation makes of it. */
+static int replace(rt_table **table, rt_table *by, int result)
+{
+	if (result == 0) {
+		rt_table_free(*table);
+		*table = by;
+	}
+	return result;
+}
+
+static int load(const struct show *show, char **paths, size_t count, rt_table **ret_table,
+		struct rt_problem *problem)
+{
+	rt_table *part = NULL;
+	int result;
+
+	if (!show->any_csv)
+		return rt_table_read_record((const char *const *)paths, count, show->columns.texts,
+					    show->columns.count, ret_table, problem);
+	result = rt_table_read_csv(paths[0], ret_table, problem);
+	if (result == 0 && show->columns.count) {
+		result =
+			rt_table_select(*ret_table, show->columns.texts, show->columns.count, &part, problem);
+		result = replace(ret_table, part, result);
+	}
+	return result;
+}
+
+/* In the order that people mean: rows first, then head or tail of these, then names. */
+static int apply(const struct show *show, rt_table **table, struct rt_problem *problem)
+{
+	rt_table *part = NULL;
+	int result = 0;
+
+	if (show->slice.step) {
+		result = rt_table_slice(*table, show->slice, &part);
+		result = replace(table, part, result);
+	}
+	if (result == 0 && show->head >= 0) {
+		result = rt_table_head(*table, (size_t)show->head, &part);
+		result = replace(table, part, result);
+	}
+	if (result == 0 && show->tail >= 0) {
+		result = rt_table_tail(*table, (size_t)show->tail, &part);
+		result = replace(table, part, result);
+	}
+	if (result == 0)
+		result = rt_table_rename(*table, show->rename_from.texts, show->rename_to.texts,
+					 show->rename_from.count, problem);
+	return result;
+}
+
+/* With a line end, which the library leaves to its callers. */
+static int table_text(const rt_table *table, size_t rows, char **ret_text)
+{
+	CLEANUP_FREE char *text = NULL;
+	int result = rt_table_to_text(table, rows, &text);
+
+	if (result == 0 && asprintf(ret_text, "%s\n", text) < 0)
+		result = -ENOMEM;
+	return result;
+}
+
+static int print(const struct command *command, const struct show *show, const rt_table *table)
+{
+	CLEANUP_FREE char *text = NULL;
+	int result;
+
+	switch (show->format) {
+	case FORMAT_JSON:
+		result = rt_table_to_json(table, &text);
+		break;
+	case FORMAT_CSV:
+	case FORMAT_PLAIN_CSV:
+		result = rt_table_to_csv(table, show->format == FORMAT_CSV, &text);
+		break;
+	default:
+		result = table_text(table, (size_t)show->rows, &text);
+		break;
+	}
+	if (result < 0)
+		return command_fault(command, "%s", strerror(-result));
+	return command_write(command, show->output, text, strlen(text));
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	__attribute__((cleanup(show_done))) struct show show = {.head = -1, .tail = -1, .rows = 10};
+	CLEANUP_TABLE rt_table *table = NULL;
+	struct rt_problem problem = {"out of memory"};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "c:o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_usage(command, "see above");
+		if (!set_option(&show, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
+	if (optind == argc)
+		return command_usage(command, "name a recording");
+	if (load(&show, argv + optind, (size_t)(argc - optind), &table, &problem) < 0 ||
+	    apply(&show, &table, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return print(command, &show, table);
+}
+
+const struct command SHOW_COMMAND = {
+	.name = "show",
+	.synopsis = "show [OPTIONS] FILE...",
+	.purpose = "Samples as a table: select, slice, rename, head, tail, CSV",
+	.options =
+		"  -c, --column NAME[,NAME]  these columns in this order (default: the 32 of the combined "
+		"CSV);\n"
+		"                            names as in `resource-tracker metrics`, "
+		"disk[sda].read_bytes_per_sec,\n"
+		"                            gpu[0].utilization_pct, network[sum].rx_bytes_per_sec\n"
+		"      --slice A:B[:STEP]    rows from A to before B; negative numbers count from the end\n"
+		"      --head N, --tail N    the first or last N rows\n"
+		"      --rename OLD=NEW      give a column another name\n"
+		"      --rows N              print at most N rows (default 10; 0: all)\n"
+		"      --csv[=quoted|plain]  all rows as CSV\n"
+		"      --json                all rows as a JSON array of objects\n"
+		"      --any-csv             FILE is a CSV file of any kind, not a recording\n"
+		"  -o, --output FILE         write there\n",
+	.run = run,
+};

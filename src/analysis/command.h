@@ -1,0 +1,32 @@
+/*
+ * A subcommand: one cmd_NAME.c with one `const struct command NAME_COMMAND`, and its line in main.c.
+ *
+ * Exit status: 0 done, 1 the input or the output was at fault, 2 the command line was.
+ */
+#pragma once
+
+#include <stddef.h>
+
+enum { EXIT_FAULT = 1, EXIT_USAGE = 2 };
+
+struct command {
+	const char *name;
+	const char *synopsis; /* "summary [OPTIONS] FILE..." */
+	const char *purpose;  /* one line */
+	const char *options;  /* the lines of --help that explain them */
+	int (*run)(const struct command *command, int argc, char **argv); /* argv[0] is the name */
+};
+
+/* Writes all of it to standard output, or to `path` ("-" and NULL: standard output). 0 or EXIT_FAULT. */
+int command_write(const struct command *command, const char *path, const char *bytes, size_t length);
+
+/* "resource-tracker NAME: TEXT" on standard error; returns EXIT_FAULT. */
+int command_fault(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same with a pointer to --help; returns EXIT_USAGE. */
+int command_usage(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints the help of a command; returns 0. */
+int command_help(const struct command *command);
