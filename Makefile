@@ -46,7 +46,7 @@ fuzz:
 soak:
 	@tools/setup soak
 	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
-	@tests/soak/run $(BUILD)/resource-tracker $(SOAK_SECONDS)
+	@tests/soak/run $(BUILD) $(SOAK_SECONDS)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-*
