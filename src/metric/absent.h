@@ -69,6 +69,8 @@ static inline int count_absent(int64_t value)
 
 static inline int text_absent(const char *value)
 {
+	if (!value)
+		return ABSENT_NOT_COLLECTED;
 	return (uintptr_t)value < ABSENT_END ? (int)(uintptr_t)value : 0;
 }
 
