@@ -1,0 +1,121 @@
+/* Tests of src/kernel/proc_pid_status.c. */
+#include "kernel.h"
+
+#include "kernel/proc_pid_status.h"
+
+static const char USUAL[] =
+	"Name:\tx\\nTgid:\t9\nState:\tS (sleeping)\nTgid:\t4217\nPid:\t4217\nPPid:\t4200\n"
+	"Uid:\t1000\t0\t1000\t1000\nNSpid:\t4217\t17\t1\nVmHWM:\t    1768 kB\n"
+	"VmRSS:\t    1700 kB\nRssAnon:\t     112 kB\nRssFile:\t    1580 kB\n"
+	"RssShmem:\t       8 kB\nVmSwap:\t       4 kB\nThreads:\t3\n"
+	"SigIgn:\t0000000000010000\nCpus_allowed_list:\t0-1,8\n";
+
+static void every_line_finds_its_field(void **state)
+{
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_status(USUAL, strlen(USUAL), &status), 0);
+	assert_int_equal(status.tgid, 4217);
+	assert_int_equal(status.parent_pid, 4200);
+	assert_int_equal(status.real_uid, 1000);
+	assert_int_equal(status.effective_uid, 0);
+	assert_int_equal(status.namespace_pid_count, 3);
+	assert_int_equal(status.namespace_pids[0], 4217);
+	assert_int_equal(status.namespace_pids[2], 1);
+	assert_int_equal(status.peak_rss_kib, 1768);
+	assert_int_equal(status.rss_kib, 1700);
+	assert_int_equal(status.rss_anon_kib, 112);
+	assert_int_equal(status.rss_file_kib, 1580);
+	assert_int_equal(status.rss_shmem_kib, 8);
+	assert_int_equal(status.swap_kib, 4);
+	assert_int_equal(status.thread_count, 3);
+	assert_true(status.has_ignored_signals);
+	assert_true(status.ignored_signals == 1u << 16);
+	assert_int_equal(status.allowed_cpu_count, 3);
+}
+
+static void missing_lines_are_absent(void **state)
+{
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_status("Tgid:\t5\n", 8, &status), 0);
+	assert_int_equal(status.tgid, 5);
+	assert_int_equal(status.namespace_pid_count, 0);
+	assert_int_equal(status.effective_uid, -1);
+	assert_int_equal(status.peak_rss_kib, -1);
+	assert_int_equal(status.allowed_cpu_count, -1);
+	assert_false(status.has_ignored_signals);
+}
+
+static void more_namespaces_than_there_can_be_do_no_harm(void **state)
+{
+	struct proc_pid_status status;
+	char text[512] = "NSpid:";
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		strcat(text, "\t12345");
+	assert_int_equal(parse_proc_pid_status(text, strlen(text), &status), 0);
+	assert_int_equal(status.namespace_pid_count, NAMESPACE_PIDS_MAX);
+}
+
+static void odd_lines_lose_only_themselves(void **state)
+{
+	static const char ODD[] =
+		"Tgid:\tx\nUid:\t7\nSigIgn:\txyz\nNSpid:\t-\nCpus_allowed_list:\t0-\nThreads:\t2\n";
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_status(ODD, strlen(ODD), &status), 0);
+	assert_int_equal(status.tgid, -1);
+	assert_int_equal(status.real_uid, 7);
+	assert_int_equal(status.effective_uid, -1);
+	assert_false(status.has_ignored_signals);
+	assert_int_equal(status.namespace_pid_count, 0);
+	assert_int_equal(status.allowed_cpu_count, -1);
+	assert_int_equal(status.thread_count, 2);
+	assert_int_equal(parse_proc_pid_status("Name:\tx\n", 8, &status), -EBADMSG);
+}
+
+static void parse_any(const char *bytes, size_t length)
+{
+	struct proc_pid_status status;
+
+	(void)parse_proc_pid_status(bytes, length, &status);
+}
+
+static void every_beginning_is_harmless(void **state)
+{
+	(void)state;
+	each_prefix(USUAL, parse_any);
+}
+
+static void fixtures_show_who_ignores_sigchld(void **state)
+{
+	struct root root = test_root("slurm-5.14/t0");
+	struct proc_pid_status status;
+
+	(void)state;
+	assert_int_equal(read_proc_pid_status(&root, 103, &status), 0);
+	assert_true(status.ignored_signals & 1u << (17 - 1));
+	assert_int_equal(status.allowed_cpu_count, 4);
+	assert_int_equal(read_proc_pid_status(&root, 106, &status), 0);
+	assert_int_equal(status.rss_kib, -1);
+	root_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_line_finds_its_field),
+		cmocka_unit_test(missing_lines_are_absent),
+		cmocka_unit_test(more_namespaces_than_there_can_be_do_no_harm),
+		cmocka_unit_test(odd_lines_lose_only_themselves),
+		cmocka_unit_test(every_beginning_is_harmless),
+		cmocka_unit_test(fixtures_show_who_ignores_sigchld),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
