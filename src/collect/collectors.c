@@ -1,6 +1,7 @@
 /* The list of collectors, in the order of running; see collector.h. */
 #include "collect/collector.h"
 
+extern const struct collector CGROUP_USAGE_COLLECTOR;
 extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_DISK_COLLECTOR;
 extern const struct collector HOST_MEMORY_COLLECTOR;
@@ -11,6 +12,7 @@ extern const struct collector SELF_USAGE_COLLECTOR;
 
 const struct collector *const COLLECTORS[] = {
 	&PROCESS_USAGE_COLLECTOR, /* first: its clocks stand nearest to the frame's */
+	&CGROUP_USAGE_COLLECTOR, /* adds to the tree's row */
 	&HOST_CPU_COLLECTOR,
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,

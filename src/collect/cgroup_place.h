@@ -1,0 +1,57 @@
+/*
+ * Where a process's cgroup has its files: version 1, version 2, or both (hybrid).
+ *
+ * /proc/PID/cgroup names a path in each hierarchy, /proc/self/mountinfo says where hierarchies are mounted and
+ * which part of them. A container without a cgroup namespace sees the host's path but has only its own folder
+ * mounted; with one it sees "/". Folders are kept open from the process's own up to the mount's root, because limits
+ * are the least over all of them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "kernel/root.h"
+
+enum { CGROUP_DEPTH_MOST = 16 };
+
+enum cgroup_hierarchy {
+	CGROUP_UNIFIED, /* version 2, with or without controllers */
+	CGROUP_CPU,     /* version 1 from here on */
+	CGROUP_CPUACCT,
+	CGROUP_MEMORY,
+	CGROUP_CPUSET,
+	CGROUP_HIERARCHIES
+};
+
+struct cgroup_chain {
+	int folders[CGROUP_DEPTH_MOST]; /* descriptors, the process's own folder first */
+	int depth;                      /* 0: there is no such hierarchy */
+	bool complete;                  /* the last one is the root of the hierarchy as mounted */
+};
+
+struct cgroup_place {
+	struct cgroup_chain chains[CGROUP_HIERARCHIES];
+	uint64_t memberships_hash; /* of /proc/PID/cgroup: tells when the process was moved */
+};
+
+#define CGROUP_PLACE ((struct cgroup_place){.memberships_hash = 0})
+
+/*
+ * Finds the place of a process (0: our own), or leaves it as it is when the process has not been moved.
+ * Returns 1 when it is new, 0 when it is the same, or a negative errno.
+ */
+int cgroup_place_find(struct cgroup_place *place, struct root *root, pid_t pid);
+void cgroup_place_close(struct cgroup_place *place);
+
+/* The process's own folder in a hierarchy; -1 without one. */
+static inline int cgroup_place_own(const struct cgroup_place *place, enum cgroup_hierarchy hierarchy)
+{
+	return place->chains[hierarchy].depth ? place->chains[hierarchy].folders[0] : -1;
+}
+
+/* Whether the process is in the root of a hierarchy: such a folder describes the whole machine. */
+static inline bool cgroup_place_is_root(const struct cgroup_place *place, enum cgroup_hierarchy hierarchy)
+{
+	return place->chains[hierarchy].depth <= 1 && place->chains[hierarchy].complete;
+}

@@ -1,0 +1,349 @@
+/*
+ * The job's cgroup: what it may use (limits), what it used (cgroup) and what it waited for (pressure).
+ *
+ * A controller is either in its version 1 hierarchy or in the unified one; whichever has the files is asked.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "collect/cgroup_place.h"
+#include "collect/collector.h"
+#include "kernel/cgroup_v1.h"
+#include "kernel/cgroup_v2.h"
+#include "kernel/cpu_list.h"
+#include "kernel/proc_pid_status.h"
+#include "kernel/proc_pressure.h"
+
+#define REFRESH_NS (10 * NSEC_PER_SEC)
+
+struct limits {
+	double cpu_cores;    /* absent: none */
+	double memory_bytes; /* absent: none */
+	int64_t cpuset_cores;
+};
+
+struct cgroup_usage {
+	struct cgroup_place place;
+	struct limits limits;
+	int64_t next_refresh_ns;
+	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
+};
+
+static int cgroup_usage_open(struct collect_context *context, void **ret_state)
+{
+	static const char *const HOST_FILES[3] = {"proc/pressure/cpu", "proc/pressure/memory",
+						  "proc/pressure/io"};
+	struct cgroup_usage *state = calloc(1, sizeof *state);
+
+	(void)context;
+	if (!state)
+		return -ENOMEM;
+	state->place = CGROUP_PLACE;
+	for (int i = 0; i < 3; i++)
+		state->pressure[i] = KEPT_FILE(HOST_FILES[i]);
+	*ret_state = state;
+	return 0;
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------- */
+
+static void lower(double *limit, double found)
+{
+	if (real_absent(*limit) || found < *limit)
+		*limit = found;
+}
+
+static void lower_cpu_limit(struct root *root, const struct cgroup_place *place, double *limit)
+{
+	const struct cgroup_chain *v1 = &place->chains[CGROUP_CPU], *v2 = &place->chains[CGROUP_UNIFIED];
+	int64_t quota_usec, period_usec;
+	struct cgroup_v2_cpu_max max;
+
+	for (int i = 0; i < v1->depth; i++)
+		if (read_cgroup_v1_limit(root, v1->folders[i], "cpu.cfs_quota_us", &quota_usec) == 0 &&
+		    quota_usec != CGROUP_NO_LIMIT &&
+		    read_cgroup_v1_limit(root, v1->folders[i], "cpu.cfs_period_us", &period_usec) == 0 &&
+		    period_usec > 0)
+			lower(limit, (double)quota_usec / (double)period_usec);
+	for (int i = 0; i < v2->depth; i++)
+		if (read_cgroup_v2_cpu_max(root, v2->folders[i], &max) == 0 &&
+		    max.quota_usec != CGROUP_NO_LIMIT && max.period_usec > 0)
+			lower(limit, (double)max.quota_usec / (double)max.period_usec);
+}
+
+static void lower_memory_limit(struct root *root, const struct cgroup_place *place, double *limit)
+{
+	const struct cgroup_chain *v1 = &place->chains[CGROUP_MEMORY], *v2 = &place->chains[CGROUP_UNIFIED];
+	struct cgroup_v1_memory_stat stat;
+	int64_t bytes;
+
+	for (int i = 0; i < v1->depth; i++)
+		if (read_cgroup_v1_limit(root, v1->folders[i], "memory.limit_in_bytes", &bytes) == 0 &&
+		    bytes != CGROUP_NO_LIMIT)
+			lower(limit, (double)bytes);
+	/* In a container the ancestors cannot be seen, but the kernel says what they come to. */
+	if (v1->depth && read_cgroup_v1_memory_stat(root, v1->folders[0], &stat) == 0 &&
+	    stat.limit_bytes > 0 && stat.limit_bytes < INT64_MAX - 65536)
+		lower(limit, (double)stat.limit_bytes);
+	for (int i = 0; i < v2->depth; i++)
+		if (read_cgroup_v2_limit(root, v2->folders[i], "memory.max", &bytes) == 0 &&
+		    bytes != CGROUP_NO_LIMIT)
+			lower(limit, (double)bytes);
+}
+
+static void lower_count(int64_t *count, int64_t found)
+{
+	if (found > 0 && (count_absent(*count) || found < *count))
+		*count = found;
+}
+
+static int64_t count_cpus(struct root *root, const struct cgroup_place *place, pid_t pid)
+{
+	int64_t least = no_count(ABSENT_NO_CGROUP), found;
+	int v1 = cgroup_place_own(place, CGROUP_CPUSET), v2 = cgroup_place_own(place, CGROUP_UNIFIED);
+	struct proc_pid_status status;
+
+	if (pid && read_proc_pid_status(root, pid, &status) == 0)
+		lower_count(&least, status.allowed_cpu_count);
+	if (v1 >= 0 && (read_cpu_list(root, v1, "cpuset.effective_cpus", &found) == 0 ||
+			read_cpu_list(root, v1, "cpuset.cpus", &found) == 0))
+		lower_count(&least, found);
+	if (v2 >= 0 && read_cpu_list(root, v2, "cpuset.cpus.effective", &found) == 0)
+		lower_count(&least, found);
+	return least;
+}
+
+static void refresh(struct cgroup_usage *state, struct collect_context *context)
+{
+	pid_t pid = context->tree ? context->tree->root_pid : 0;
+	struct limits limits = {.cpu_cores = no_real(ABSENT_NO_LIMIT),
+				.memory_bytes = no_real(ABSENT_NO_LIMIT)};
+	int error = cgroup_place_find(&state->place, context->root, pid);
+
+	/* A process that has gone leaves its place: the folders are open, and others may still be in there. */
+	if (error < 0 && state->place.memberships_hash)
+		return;
+	if (error < 0) {
+		limits.cpu_cores = limits.memory_bytes = no_real(error);
+		limits.cpuset_cores = no_count(error);
+	} else {
+		lower_cpu_limit(context->root, &state->place, &limits.cpu_cores);
+		lower_memory_limit(context->root, &state->place, &limits.memory_bytes);
+		limits.cpuset_cores = count_cpus(context->root, &state->place, pid);
+	}
+	state->limits = limits;
+}
+
+static double mib_of(double bytes)
+{
+	return real_absent(bytes) ? bytes : bytes / 1048576;
+}
+
+/* ---- use ------------------------------------------------------------------------------------------------ */
+
+static double mib_of_count(int64_t bytes)
+{
+	return bytes < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)bytes / 1048576;
+}
+
+static void fill_cpu_v1(struct root *root, const struct cgroup_place *place, struct cgroup_row *row)
+{
+	int cpuacct = cgroup_place_own(place, CGROUP_CPUACCT), cpu = cgroup_place_own(place, CGROUP_CPU);
+	struct cgroup_v1_cpu_stat stat;
+	int64_t usage_ns;
+
+	if (cpuacct >= 0 && read_cgroup_v1_cpuacct_usage(root, cpuacct, &usage_ns) == 0)
+		row->cpu_usage_secs = ns_to_secs(usage_ns);
+	if (cpu < 0 || read_cgroup_v1_cpu_stat(root, cpu, &stat) < 0)
+		return;
+	if (stat.throttled_count >= 0)
+		row->throttled_periods_total = stat.throttled_count;
+	if (stat.throttled_ns >= 0)
+		row->throttled_total_secs = ns_to_secs(stat.throttled_ns);
+}
+
+static void fill_cpu_v2(struct root *root, const struct cgroup_place *place, struct cgroup_row *row)
+{
+	int folder = cgroup_place_own(place, CGROUP_UNIFIED);
+	struct cgroup_v2_cpu_stat stat;
+
+	if (folder < 0 || read_cgroup_v2_cpu_stat(root, folder, &stat) < 0)
+		return;
+	if (stat.usage_usec >= 0)
+		row->cpu_usage_secs = (double)stat.usage_usec / 1e6;
+	if (stat.throttled_count >= 0)
+		row->throttled_periods_total = stat.throttled_count;
+	if (stat.throttled_usec >= 0)
+		row->throttled_total_secs = (double)stat.throttled_usec / 1e6;
+}
+
+static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row)
+{
+	struct cgroup_v1_oom_control oom;
+	struct cgroup_v1_memory_stat stat;
+	int64_t bytes;
+
+	if (read_cgroup_v1_limit(root, folder, "memory.usage_in_bytes", &bytes) == 0)
+		row->memory_current_mib = mib_of_count(bytes);
+	if (read_cgroup_v1_limit(root, folder, "memory.max_usage_in_bytes", &bytes) == 0)
+		row->memory_peak_mib = mib_of_count(bytes);
+	if (read_cgroup_v1_limit(root, folder, "memory.kmem.usage_in_bytes", &bytes) == 0)
+		row->kernel_mib = mib_of_count(bytes);
+	if (read_cgroup_v1_memory_stat(root, folder, &stat) == 0) {
+		row->anon_mib = mib_of_count(stat.rss_bytes);
+		row->file_mib = mib_of_count(stat.cache_bytes);
+		row->shmem_mib = mib_of_count(stat.shmem_bytes);
+	}
+	if (read_cgroup_v1_oom_control(root, folder, &oom) == 0)
+		row->oom_kills = oom.oom_kills < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : oom.oom_kills;
+}
+
+/* Before Linux 5.18 there is no line "kernel": the sum of what it then consisted of. */
+static int64_t kernel_bytes(const struct cgroup_v2_memory_stat *stat)
+{
+	const int64_t parts[] = {stat->kernel_stack_bytes, stat->pagetables_bytes, stat->percpu_bytes,
+				 stat->sock_bytes, stat->slab_bytes};
+	int64_t sum = 0;
+
+	if (stat->kernel_bytes >= 0)
+		return stat->kernel_bytes;
+	if (stat->kernel_stack_bytes < 0 || stat->slab_bytes < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		sum += parts[i] > 0 ? parts[i] : 0;
+	return sum;
+}
+
+static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row)
+{
+	struct cgroup_v2_memory_events events;
+	struct cgroup_v2_memory_stat stat;
+	int64_t bytes;
+
+	if (read_cgroup_v2_limit(root, folder, "memory.current", &bytes) == 0)
+		row->memory_current_mib = mib_of_count(bytes);
+	if (read_cgroup_v2_limit(root, folder, "memory.peak", &bytes) == 0)
+		row->memory_peak_mib = mib_of_count(bytes);
+	if (read_cgroup_v2_memory_stat(root, folder, &stat) == 0) {
+		row->anon_mib = mib_of_count(stat.anon_bytes);
+		row->file_mib = mib_of_count(stat.file_bytes);
+		row->shmem_mib = mib_of_count(stat.shmem_bytes);
+		row->kernel_mib = mib_of_count(kernel_bytes(&stat));
+	}
+	/* memory.events counts neighbours below as well: the local file is this cgroup's alone. */
+	if (read_cgroup_v2_memory_events(root, folder, "memory.events.local", &events) == 0 ||
+	    read_cgroup_v2_memory_events(root, folder, "memory.events", &events) == 0)
+		row->oom_kills = events.oom_kill < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : events.oom_kill;
+}
+
+static void fill_use(struct cgroup_usage *state, struct root *root, struct frame *frame)
+{
+	const struct cgroup_place *place = &state->place;
+	struct cgroup_row *row = ADD_ROW(frame, cgroup, NULL);
+	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
+
+	row_set_absent(&row->row, state->place.memberships_hash ? ABSENT_NO_SUCH_COUNTER : ABSENT_NO_CGROUP);
+	if (cgroup_place_own(place, CGROUP_CPUACCT) >= 0 || cgroup_place_own(place, CGROUP_CPU) >= 0)
+		fill_cpu_v1(root, place, row);
+	else
+		fill_cpu_v2(root, place, row);
+	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
+		fill_memory_v1(root, cgroup_place_own(place, CGROUP_MEMORY), row);
+	else if (cgroup_place_own(place, CGROUP_UNIFIED) >= 0)
+		fill_memory_v2(root, cgroup_place_own(place, CGROUP_UNIFIED), row);
+	if (tree)
+		tree->cgroup_cpu_total_secs = row->cpu_usage_secs;
+}
+
+/* ---- pressure ------------------------------------------------------------------------------------------- */
+
+static void set_stall(struct pressure_row *row, int resource, const struct proc_pressure *found, bool of_host)
+{
+	double *const some[3] = {&row->cpu_some_total_secs, &row->memory_some_total_secs,
+				 &row->io_some_total_secs};
+	double *const full[3] = {&row->cpu_full_total_secs, &row->memory_full_total_secs,
+				 &row->io_full_total_secs};
+
+	if (found->some.total_usec >= 0)
+		*some[resource] = (double)found->some.total_usec / 1e6;
+	/* Of the whole machine's CPU "full" has no meaning; kernels print a number all the same. */
+	if (found->full.total_usec >= 0 && !(of_host && resource == 0))
+		*full[resource] = (double)found->full.total_usec / 1e6;
+}
+
+static int fill_pressure_of_cgroup(int folder, struct root *root, struct pressure_row *row)
+{
+	static const char *const FILES[3] = {"cpu.pressure", "memory.pressure", "io.pressure"};
+	struct proc_pressure found;
+	int first_error = -ENOENT;
+
+	for (int i = 0; i < 3; i++) {
+		int error = read_cgroup_pressure(root, folder, FILES[i], &found);
+
+		if (!error)
+			set_stall(row, i, &found, false);
+		if (i == 0)
+			first_error = error;
+	}
+	return first_error;
+}
+
+static void fill_pressure(struct cgroup_usage *state, struct collect_context *context, struct frame *frame)
+{
+	struct pressure_row *row = ADD_ROW(frame, pressure, NULL);
+	int folder = cgroup_place_own(&state->place, CGROUP_UNIFIED), error = -ENOENT;
+	struct proc_pressure found;
+
+	if (context->tree && folder >= 0 && !cgroup_place_is_root(&state->place, CGROUP_UNIFIED) &&
+	    fill_pressure_of_cgroup(folder, context->root, row) == 0) {
+		row->source = "cgroup";
+		return;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		int one = read_proc_pressure(context->root, &state->pressure[i], &found);
+
+		if (!one)
+			set_stall(row, (int)i, &found, true);
+		error = i == 0 ? one : error;
+	}
+	if (error < 0)
+		row_set_absent(&row->row, error == -ENOENT ? ABSENT_NO_SUCH_COUNTER : error);
+	else
+		row->source = "host";
+}
+
+static void cgroup_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct cgroup_usage *state = state_;
+	struct limits_row *limits = ADD_ROW(frame, limits, NULL);
+
+	if (frame->monotonic_ns >= state->next_refresh_ns ||
+	    (context->tree && !state->place.memberships_hash)) {
+		refresh(state, context);
+		state->next_refresh_ns = frame->monotonic_ns + REFRESH_NS;
+	}
+	limits->cpu_limit_cores = state->limits.cpu_cores;
+	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
+	limits->cpuset_cores = state->limits.cpuset_cores;
+	fill_use(state, context->root, frame);
+	fill_pressure(state, context, frame);
+}
+
+static void cgroup_usage_close(void *state_)
+{
+	struct cgroup_usage *state = state_;
+
+	cgroup_place_close(&state->place);
+	for (int i = 0; i < 3; i++)
+		kept_file_close(&state->pressure[i]);
+	free(state);
+}
+
+const struct collector CGROUP_USAGE_COLLECTOR = {
+	.name = "cgroup_usage",
+	.open = cgroup_usage_open,
+	.collect = cgroup_usage_collect,
+	.close = cgroup_usage_close,
+	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_KINDS},
+};
