@@ -60,11 +60,16 @@ static bool is_real(const struct mount *mount, const char *point)
 {
 	static const char *const IMAGES[] = {"squashfs", "iso9660", "udf", "erofs", "cramfs", NULL};
 	static const char *const WITHOUT_DEVICE[] = {"btrfs", "zfs", "bcachefs", NULL};
+	/* Single files that container runtimes bind from the host's disk, which the container cannot fill. */
+	static const char *const RUNTIMES_FILES[] = {"/etc/hosts", "/etc/hostname", "/etc/resolv.conf", NULL};
 	static const char *const KERNELS_FOLDERS[] = {"/proc", "/sys", "/dev", NULL};
 	struct scan source = mount->source;
 
 	if (is_listed(&mount->type, IMAGES))
 		return false;
+	for (const char *const *file = RUNTIMES_FILES; *file; file++)
+		if (strcmp(point, *file) == 0)
+			return false;
 	for (const char *const *folder = KERNELS_FOLDERS; *folder; folder++)
 		if (is_below(point, *folder))
 			return false;

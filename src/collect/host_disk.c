@@ -194,7 +194,8 @@ static struct row *device_row(struct frame *frame, const struct filesystem *file
 static void fill_filesystems(struct host_disk *state, struct root *root, struct frame *frame)
 {
 	struct totals_row *totals = SINGLE_ROW(frame, totals);
-	int64_t total = 0, available = 0;
+	int64_t total = 0, available = 0, known = 0;
+	int last_error = 0;
 
 	if (filesystems_refresh(&state->filesystems, root) < 0)
 		return;
@@ -210,6 +211,7 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		if (error < 0) {
 			row->total_bytes = row->used_bytes = row->available_bytes = no_count(error);
 			row->used_pct = no_real(error);
+			last_error = error;
 			continue;
 		}
 		row->total_bytes = space.total_bytes;
@@ -220,6 +222,12 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 					: no_real(ABSENT_NOT_A_VALUE);
 		total += space.total_bytes;
 		available += space.available_bytes;
+		known++;
+	}
+	if (!known && last_error) {
+		totals->disk_space_total_gb = totals->disk_space_free_gb = no_real(last_error);
+		totals->disk_space_used_gb = no_real(last_error);
+		return;
 	}
 	totals->disk_space_total_gb = (double)total / 1e9;
 	totals->disk_space_free_gb = (double)available / 1e9;
