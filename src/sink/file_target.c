@@ -40,7 +40,7 @@ struct target {
 	struct buffer unfinished;
 	size_t unfinished_written;
 	int64_t unfinished_size; /* of the file just behind that beginning */
-	bool newline_due;	 /* something unfinished lies there that the next bytes must not continue */
+	bool newline_due;        /* something unfinished lies there that the next bytes must not continue */
 
 	bool no_reader_yet;
 	bool gone;
@@ -433,7 +433,7 @@ const struct target_opening *target_opening(const struct target *target)
 struct target_status target_status(const struct target *target)
 {
 	return (struct target_status){
-		.state = target->gone	      ? TARGET_GONE
+		.state = target->gone         ? TARGET_GONE
 			 : is_pending(target) ? TARGET_STALLED
 					      : TARGET_OK,
 		.last_error = target->last_error,
@@ -455,7 +455,7 @@ bool target_take_warning(struct target *target, char *ret_message, size_t messag
 		       target->last_error == -EAGAIN  ? "its reader is too slow"
 		       : target->last_error == -EPIPE ? "nobody reads it"
 						      : strerror(-target->last_error),
-		       target->gone		 ? ""
+		       target->gone              ? ""
 		       : target->dropped_records ? "; the oldest samples are dropped"
 						 : "; samples are kept and tried again");
 	return true;

@@ -79,7 +79,7 @@ void target_close(struct target *target, int64_t deadline_ns);
 enum target_state {
 	TARGET_OK,
 	TARGET_STALLED, /* records wait */
-	TARGET_GONE,	/* nobody can ever read what is written; writes are no longer tried */
+	TARGET_GONE,    /* nobody can ever read what is written; writes are no longer tried */
 };
 
 struct target_status {

@@ -18,15 +18,15 @@
 #include "sink/tail_repair.h"
 
 struct output_options {
-	bool append;	       /* to what is there, instead of renaming it */
+	bool append;           /* to what is there, instead of renaming it */
 	enum record_text text; /* what a torn end looks like */
 };
 
 struct opened_output {
-	int fd;			 /* the caller's; close-on-exec, above 2 */
-	bool regular;		 /* opened with O_APPEND, locked where the file system can; else O_NONBLOCK */
-	bool no_reader_yet;	 /* a FIFO: writing gives EPIPE until somebody opens it */
-	bool had_content;	 /* after the repair: a CSV file has its header already */
+	int fd;                  /* the caller's; close-on-exec, above 2 */
+	bool regular;            /* opened with O_APPEND, locked where the file system can; else O_NONBLOCK */
+	bool no_reader_yet;      /* a FIFO: writing gives EPIPE until somebody opens it */
+	bool had_content;        /* after the repair: a CSV file has its header already */
 	unsigned renamed_number; /* the earlier recording is now FILE.N; 0 if there was none */
 	struct tail_repair repair;
 };

@@ -6,10 +6,10 @@
 #include "base/buffer.h"
 
 struct output_path_values {
-	const char *host;	 /* %h; a slash in it becomes '_' */
-	int64_t pid;		 /* %p: the tracker's */
+	const char *host;        /* %h; a slash in it becomes '_' */
+	int64_t pid;             /* %p: the tracker's */
 	int64_t start_time_secs; /* %t: since the epoch, written in UTC as 20261121T094500Z */
-	int64_t rank;		 /* %r: negative (no rank) is written as 0 */
+	int64_t rank;            /* %r: negative (no rank) is written as 0 */
 };
 
 /*

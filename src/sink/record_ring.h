@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct record_ring {
-	char *bytes;	      /* NULL until the first record is kept */
+	char *bytes;          /* NULL until the first record is kept */
 	size_t ceiling_bytes; /* of records and their lengths together */
 	size_t start, end;    /* where in `bytes` the kept records lie */
 	size_t records;

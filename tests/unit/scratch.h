@@ -1,0 +1,78 @@
+/* A folder of its own for every test, which is the current one while the test runs, and small files in it. */
+#pragma once
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char scratch_folder[] = "/tmp/rt-unit-XXXXXX";
+
+static inline int scratch_enter(void **state)
+{
+	(void)state;
+	memcpy(scratch_folder + sizeof scratch_folder - 7, "XXXXXX", 6);
+	return mkdtemp(scratch_folder) && chdir(scratch_folder) == 0 ? 0 : -1;
+}
+
+static inline int scratch_remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
+{
+	(void)status, (void)flag, (void)walk;
+	return remove(path);
+}
+
+static inline int scratch_leave(void **state)
+{
+	(void)state;
+	return chdir("/") == 0 && nftw(scratch_folder, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0
+		       ? 0
+		       : -1;
+}
+
+static inline void put_file(const char *path, const void *bytes, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, length), length);
+	close(fd);
+}
+
+static inline void put_text(const char *path, const char *text)
+{
+	put_file(path, text, strlen(text));
+}
+
+/* The whole file, NUL-terminated, to be freed. */
+static inline char *get_file(const char *path, size_t *ret_length)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	char *text;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	text = malloc((size_t)status.st_size + 1);
+	assert_non_null(text);
+	assert_int_equal(read(fd, text, (size_t)status.st_size), status.st_size);
+	text[status.st_size] = '\0';
+	if (ret_length)
+		*ret_length = (size_t)status.st_size;
+	close(fd);
+	return text;
+}
+
+#define assert_file_text(path, text) \
+	do { \
+		char *found_text = get_file(path, NULL); \
+		assert_string_equal(found_text, text); \
+		free(found_text); \
+	} while (0)
+
+#define unit_test_in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)

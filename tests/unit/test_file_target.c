@@ -1,0 +1,397 @@
+/* Tests of src/sink/file_target.c on files; its streams are in test_file_target_stream.c. */
+#include "small_disk.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "sink/file_target.h"
+
+static const struct target_options JSON = {.text = RECORD_JSON_LINES};
+static const struct target_options JSON_APPEND = {.append = true, .text = RECORD_JSON_LINES};
+
+static char message[512];
+
+static struct target *open_target(const char *path, const struct target_options *options)
+{
+	struct target *target = NULL;
+
+	message[0] = '\0';
+	if (target_open(path, options, &target, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	return target;
+}
+
+/* {"n":NUMBER,"pad":"..."} with `pad` characters. */
+static int write_numbered(struct target *target, int number, int pad)
+{
+	char *record = NULL;
+	int length = asprintf(&record, "{\"n\":%d,\"pad\":\"%0*d\"}\n", number, pad, 0), r;
+
+	assert_true(length > 0);
+	r = target_write(target, record, (size_t)length);
+	free(record);
+	return r;
+}
+
+/* Every line is one whole numbered record; their numbers go into `ret_numbers`. Returns how many there are.
+ */
+static size_t check_lines(const char *path, int *ret_numbers, size_t capacity)
+{
+	size_t length, count = 0;
+	char *text = get_file(path, &length), *line = text, *newline;
+
+	for (; (newline = memchr(line, '\n', (size_t)(text + length - line))); line = newline + 1) {
+		int number = 0, used = 0;
+
+		*newline = '\0';
+		assert_memory_equal(line, "{\"n\":", 5);
+		for (used = 5; line[used] >= '0' && line[used] <= '9'; used++)
+			number = number * 10 + (line[used] - '0');
+		assert_memory_equal(line + used, ",\"pad\":\"", 8);
+		used += 8 + (int)strspn(line + used + 8, "0");
+		assert_string_equal(line + used, "\"}");
+		assert_true(count < capacity);
+		ret_numbers[count++] = number;
+	}
+	assert_int_equal(line - text, length);
+	free(text);
+	return count;
+}
+
+static void assert_numbers(const char *path, int first, int last)
+{
+	int numbers[4096];
+	size_t count = check_lines(path, numbers, 4096);
+
+	assert_int_equal(count, last - first + 1);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(numbers[i], first + (int)i);
+}
+
+static void one_record_is_one_write(void **state)
+{
+	struct target *target = open_target("run.jsonl", &JSON);
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	(void)state;
+	assert_true(inotify_add_watch(watch, "run.jsonl", IN_MODIFY) >= 0);
+	for (int i = 0; i < 10; i++) {
+		_Alignas(struct inotify_event) char events[256];
+
+		assert_int_equal(write_numbered(target, i, 5000), 0);
+		assert_int_equal(read(watch, events, sizeof events), sizeof(struct inotify_event));
+	}
+	assert_int_equal(target_status(target).state, TARGET_OK);
+	assert_false(target_take_warning(target, message, sizeof message));
+	target_close(target, 0);
+	close(watch);
+	assert_numbers("run.jsonl", 0, 9);
+}
+
+static void what_opening_found_is_said(void **state)
+{
+	struct target *target;
+
+	(void)state;
+	put_text("run.jsonl", "{\"n\":1,\"pad\":\"0\"}\n{\"n\":2,\"p");
+	target = open_target("run.jsonl", &JSON_APPEND);
+	assert_true(target_had_content(target));
+	assert_int_equal(target_opening(target)->repair.cut_bytes, 9);
+	assert_int_equal(write_numbered(target, 2, 1), 0);
+	target_close(target, 0);
+	assert_numbers("run.jsonl", 1, 2);
+	target = open_target("run.jsonl", &JSON);
+	assert_false(target_had_content(target));
+	assert_int_equal(target_opening(target)->renamed_number, 1);
+	target_close(target, 0);
+	assert_int_equal(target_open("no/run", &JSON, &target, message, sizeof message), -ENOENT);
+}
+
+/* A process that was forked while we recorded does not keep the next recording out. */
+static void closing_unlocks_whoever_has_a_copy(void **state)
+{
+	struct target *target = open_target("run.jsonl", &JSON), *second = NULL;
+	pid_t helper = fork();
+	int status;
+
+	(void)state;
+	if (helper == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(target_open("run.jsonl", &JSON, &second, message, sizeof message), -EBUSY);
+	target_close(target, 0);
+	target = open_target("run.jsonl", &JSON);
+	target_close(target, 0);
+	kill(helper, SIGKILL);
+	assert_int_equal(waitpid(helper, &status, 0), helper);
+}
+
+static void a_full_disk_loses_nothing_that_the_ring_can_hold(void **state)
+{
+	struct target *target;
+	struct target_status status;
+	int number = 0;
+
+	(void)state;
+	require_small_disk();
+	target = open_target("disk/run.jsonl", &JSON);
+	while (write_numbered(target, number++, 700) == 0)
+		assert_true(number * 700 < 2 * SMALL_DISK_BYTES);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(write_numbered(target, number++, 700), -EAGAIN);
+	status = target_status(target);
+	assert_int_equal(status.state, TARGET_STALLED);
+	assert_int_equal(status.last_error, -ENOSPC);
+	assert_int_equal(status.pending_records, 21);
+	assert_int_equal(status.dropped_records, 0);
+	assert_true(target_take_warning(target, message, sizeof message));
+	assert_non_null(strstr(message, "disk/run.jsonl: No space left on device; samples are kept"));
+	assert_false(target_take_warning(target, message, sizeof message));
+	/* Whole lines only, though records do not end where pages do. */
+	assert_numbers("disk/run.jsonl", 0, number - 22);
+
+	assert_int_equal(truncate("disk/run.jsonl", 0), 0);
+	assert_int_equal(write_numbered(target, number++, 700), 0);
+	assert_int_equal(target_status(target).state, TARGET_OK);
+	assert_numbers("disk/run.jsonl", number - 22, number - 1);
+	target_close(target, 0);
+}
+
+static void the_ring_drops_the_oldest_and_counts_them(void **state)
+{
+	struct target_options options = {.text = RECORD_JSON_LINES, .ring_ceiling_bytes = 10 * 1024};
+	struct target *target;
+	int numbers[256], number = 0, written;
+	size_t count;
+
+	(void)state;
+	require_small_disk();
+	target = open_target("disk/run.jsonl", &options);
+	fill_small_disk("disk/filler", 8192);
+	while (write_numbered(target, number++, 1000) == 0)
+		;
+	written = number - 1;
+	assert_true(written > 3);
+	assert_true(target_take_warning(target, message, sizeof message));
+	for (; number < 100; number++)
+		assert_int_equal(write_numbered(target, number, 1000), -EAGAIN);
+	assert_int_equal(target_status(target).dropped_records + target_status(target).pending_records,
+			 100 - (size_t)written);
+	assert_false(target_take_warning(target, message, sizeof message));
+	assert_numbers("disk/run.jsonl", 0, written - 1);
+	assert_int_equal(unlink("disk/filler"), 0);
+	assert_int_equal(target_flush(target, 0), 0);
+	count = check_lines("disk/run.jsonl", numbers, 256);
+	assert_int_equal(count, 100 - target_status(target).dropped_records);
+	for (size_t i = (size_t)written; i < count; i++)
+		assert_int_equal(numbers[i], 100 - (int)(count - i));
+	target_close(target, 0);
+}
+
+/* Somebody's note between two of our records survives our taking back a part of the third. */
+static void what_others_append_is_never_taken_back(void **state)
+{
+	struct target *target;
+	size_t length;
+	char *text;
+	int fd;
+
+	(void)state;
+	require_small_disk();
+	target = open_target("disk/run.jsonl", &JSON);
+	assert_int_equal(write_numbered(target, 0, 100), 0);
+	fd = open("disk/run.jsonl", O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(write(fd, "a note\n", 7), 7);
+	close(fd);
+	fill_small_disk("disk/filler", 0);
+	assert_int_equal(write_numbered(target, 1, 5000), -EAGAIN);
+	text = get_file("disk/run.jsonl", &length);
+	assert_string_equal(text + length - 7, "a note\n");
+	free(text);
+	target_close(target, 0);
+}
+
+/* The job's own standard error on a full disk: never shortened, and continued where we stopped. */
+static void a_shared_file_is_continued(void **state)
+{
+	struct target *target = NULL;
+	int fd;
+
+	(void)state;
+	require_small_disk();
+	fd = open("disk/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	assert_int_equal(target_from_fd(fd, "standard error", &JSON, &target, message, sizeof message), 0);
+	assert_int_equal(write_numbered(target, 0, 100), 0);
+	fill_small_disk("disk/filler", 0);
+	assert_int_equal(write_numbered(target, 1, 5000), -EAGAIN);
+	assert_int_equal(write_numbered(target, 2, 100), -EAGAIN);
+	assert_int_equal(target_status(target).pending_records, 2);
+	assert_int_equal(unlink("disk/filler"), 0);
+	assert_int_equal(write_numbered(target, 3, 100), 0);
+	assert_numbers("disk/log", 0, 3);
+	target_close(target, 0);
+	close(fd);
+}
+
+static void a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again(void **state)
+{
+	struct target *target = NULL;
+	char *text, *again;
+	int fd;
+
+	(void)state;
+	require_small_disk();
+	fd = open("disk/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	assert_int_equal(target_from_fd(fd, "standard error", &JSON, &target, message, sizeof message), 0);
+	assert_int_equal(write_numbered(target, 0, 100), 0);
+	fill_small_disk("disk/filler", 0);
+	assert_int_equal(write_numbered(target, 1, 5000), -EAGAIN);
+	assert_int_equal(unlink("disk/filler"), 0);
+	assert_int_equal(write(fd, "job: working", 12), 12);
+	assert_int_equal(write_numbered(target, 2, 100), 0);
+	text = get_file("disk/log", NULL);
+	again = strstr(text, "job: working\n{\"n\":1,");
+	assert_non_null(again);
+	again = strchr(again + 14, '\n');
+	assert_non_null(again);
+	assert_memory_equal(again - 2, "\"}\n{\"n\":2,", 10);
+	free(text);
+	target_close(target, 0);
+	close(fd);
+}
+
+static void a_size_limit_neither_kills_nor_tears(void **state)
+{
+	const struct rlimit limit = {10000, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
+	struct target *target = open_target("run.jsonl", &JSON);
+	struct rlimit before;
+	int number = 0;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	if (before.rlim_max != RLIM_INFINITY)
+		skip();
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	while (write_numbered(target, number++, 700) == 0)
+		assert_true(number < 100);
+	assert_int_equal(target_status(target).last_error, -EFBIG);
+	assert_int_equal(write_numbered(target, number++, 700), -EAGAIN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	assert_numbers("run.jsonl", 0, number - 3);
+	assert_int_equal(write_numbered(target, number++, 700), 0);
+	target_close(target, 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_numbers("run.jsonl", 0, number - 1);
+}
+
+/* "> log" without ">>": the position is shared with the job, whose text we must not overwrite. */
+static void a_shared_position_is_respected(void **state)
+{
+	int fd = open("log", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct target *target = NULL;
+
+	(void)state;
+	assert_int_equal(
+		target_from_fd(fd, "standard output", &JSON_APPEND, &target, message, sizeof message), 0);
+	assert_false(target_had_content(target));
+	assert_int_equal(write(fd, "job 1\n", 6), 6);
+	assert_int_equal(target_write(target, "{}\n", 3), 0);
+	assert_int_equal(write(fd, "job 2\n", 6), 6);
+	target_close(target, 0);
+	assert_int_equal(write(fd, "job 3\n", 6), 6);
+	assert_file_text("log", "job 1\n{}\njob 2\njob 3\n");
+	assert_int_equal(
+		target_from_fd(fd, "standard output", &JSON_APPEND, &target, message, sizeof message), 0);
+	assert_true(target_had_content(target));
+	target_close(target, 0);
+	close(fd);
+}
+
+static void a_full_device_stalls(void **state)
+{
+	struct target *target = open_target("/dev/full", &JSON);
+
+	(void)state;
+	assert_int_equal(write_numbered(target, 0, 10), -EAGAIN);
+	assert_int_equal(target_status(target).state, TARGET_STALLED);
+	assert_int_equal(target_status(target).last_error, -ENOSPC);
+	assert_true(target_take_warning(target, message, sizeof message));
+	target_close(target, INT64_MAX);
+	target = open_target("/dev/null", &JSON);
+	assert_int_equal(write_numbered(target, 0, 10), 0);
+	target_close(target, 0);
+}
+
+static _Noreturn void record_until_killed(int first)
+{
+	struct target *target = NULL;
+
+	if (target_open("run.jsonl", &JSON_APPEND, &target, message, sizeof message) < 0)
+		_exit(1);
+	for (int number = first;; number++)
+		write_numbered(target, number, number % 7 * 900);
+}
+
+static void killed_at_any_moment_it_leaves_whole_lines(void **state)
+{
+	enum { KILLS = 200, CAPACITY = 1000000 };
+	int *numbers = malloc(CAPACITY * sizeof *numbers);
+	unsigned seed = 20261121;
+	size_t lines = 0;
+
+	(void)state;
+	assert_non_null(numbers);
+	for (int kills = 0; kills < KILLS; kills++) {
+		pid_t child = fork();
+		struct target *target;
+		int status;
+
+		if (child == 0)
+			record_until_killed(1);
+		usleep((useconds_t)(rand_r(&seed) % 3000));
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		/* Opening repairs what the kill tore, if anything, and is never kept out. */
+		target = open_target("run.jsonl", &JSON_APPEND);
+		assert_false(target_opening(target)->repair.terminated);
+		target_close(target, 0);
+		if (kills % 20 == 19) {
+			size_t count = check_lines("run.jsonl", numbers, CAPACITY);
+
+			/* Each run's records are there from its first to its last without a gap. */
+			for (size_t i = 1; i < count; i++)
+				assert_true(numbers[i] == 1 || numbers[i] == numbers[i - 1] + 1);
+			lines += count;
+			assert_int_equal(unlink("run.jsonl"), 0);
+		}
+	}
+	assert_true(lines > KILLS);
+	free(numbers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(one_record_is_one_write),
+		unit_test_in_scratch(what_opening_found_is_said),
+		unit_test_in_scratch(closing_unlocks_whoever_has_a_copy),
+		unit_test_on_small_disk(a_full_disk_loses_nothing_that_the_ring_can_hold),
+		unit_test_on_small_disk(the_ring_drops_the_oldest_and_counts_them),
+		unit_test_on_small_disk(what_others_append_is_never_taken_back),
+		unit_test_on_small_disk(a_shared_file_is_continued),
+		unit_test_on_small_disk(a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again),
+		unit_test_in_scratch(a_size_limit_neither_kills_nor_tears),
+		unit_test_in_scratch(a_shared_position_is_respected),
+		unit_test_in_scratch(a_full_device_stalls),
+		unit_test_in_scratch(killed_at_any_moment_it_leaves_whole_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

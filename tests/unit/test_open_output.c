@@ -1,0 +1,435 @@
+/* Tests of src/sink/open_output.c. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "sink/open_output.h"
+
+static const struct output_options FRESH = {false, RECORD_JSON_LINES}, APPEND = {true, RECORD_JSON_LINES};
+static const uid_t SOMEBODY = 65534;
+
+static char message[512];
+
+static struct opened_output open_ok(const char *path, const struct output_options *options)
+{
+	struct opened_output output = {.fd = -1};
+
+	assert_int_equal(open_output(path, options, &output, message, sizeof message), 0);
+	assert_true(output.fd > 2);
+	assert_true(fcntl(output.fd, F_GETFD) & FD_CLOEXEC);
+	return output;
+}
+
+static void assert_refused(const char *path, const struct output_options *options, int error,
+			   const char *words)
+{
+	struct opened_output output = {.fd = -77};
+
+	message[0] = '\0';
+	assert_int_equal(open_output(path, options, &output, message, sizeof message), error);
+	assert_int_equal(output.fd, -77);
+	assert_non_null(strstr(message, words));
+	assert_null(strchr(message, '\n'));
+}
+
+static void a_new_file_is_made_as_umask_says(void **state)
+{
+	mode_t before = umask(027);
+	struct opened_output output = open_ok("./run.jsonl", &FRESH);
+	struct stat status;
+
+	(void)state;
+	umask(before);
+	assert_int_equal(fstat(output.fd, &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0640);
+	assert_true(output.regular && !output.had_content && !output.renamed_number);
+	assert_true(fcntl(output.fd, F_GETFL) & O_APPEND);
+	close(output.fd);
+}
+
+static void an_earlier_recording_is_renamed(void **state)
+{
+	(void)state;
+	for (unsigned run = 0; run < 4; run++) {
+		struct opened_output output = open_ok("run.jsonl", &FRESH);
+
+		assert_int_equal(output.renamed_number, run);
+		assert_false(output.had_content);
+		assert_int_equal(dprintf(output.fd, "run %u\n", run), 6);
+		close(output.fd);
+	}
+	assert_file_text("run.jsonl.1", "run 0\n");
+	assert_file_text("run.jsonl.2", "run 1\n");
+	assert_file_text("run.jsonl.3", "run 2\n");
+	assert_file_text("run.jsonl", "run 3\n");
+}
+
+static void an_empty_file_is_used(void **state)
+{
+	struct opened_output output;
+
+	(void)state;
+	put_text("run.jsonl", "");
+	output = open_ok("run.jsonl", &FRESH);
+	assert_int_equal(output.renamed_number, 0);
+	assert_int_equal(access("run.jsonl.1", F_OK), -1);
+	close(output.fd);
+}
+
+static void appending_repairs_first(void **state)
+{
+	struct opened_output output;
+
+	(void)state;
+	put_text("run.jsonl", "{\"a\":1}\n{\"b");
+	output = open_ok("run.jsonl", &APPEND);
+	assert_true(output.had_content);
+	assert_int_equal(output.repair.cut_bytes, 3);
+	assert_int_equal(dprintf(output.fd, "{\"c\":3}\n"), 8);
+	close(output.fd);
+	assert_file_text("run.jsonl", "{\"a\":1}\n{\"c\":3}\n");
+
+	put_text("torn.jsonl", "{\"a");
+	output = open_ok("torn.jsonl", &APPEND);
+	assert_false(output.had_content);
+	close(output.fd);
+}
+
+static void a_live_recording_is_refused_before_it_is_renamed(void **state)
+{
+	struct opened_output live = open_ok("run.jsonl", &FRESH);
+
+	(void)state;
+	assert_refused("run.jsonl", &FRESH, -EBUSY, "run.jsonl");
+	assert_int_equal(dprintf(live.fd, "live\n"), 5);
+	assert_refused("run.jsonl", &FRESH, -EBUSY, "choose another");
+	assert_refused("run.jsonl", &APPEND, -EBUSY, "another recording");
+	assert_int_equal(access("run.jsonl.1", F_OK), -1);
+	assert_file_text("run.jsonl", "live\n");
+	close(live.fd);
+	live = open_ok("run.jsonl", &FRESH);
+	assert_int_equal(live.renamed_number, 1);
+	close(live.fd);
+}
+
+/* The job that is executed must not hold the lock when we have gone. */
+static void a_job_that_outlives_us_does_not_hold_the_lock(void **state)
+{
+	struct opened_output live = open_ok("run.jsonl", &FRESH);
+	int status, ready[2];
+	pid_t job;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	job = fork();
+	if (job == 0) {
+		execlp("sleep", "sleep", "30", (char *)NULL);
+		_exit(127);
+	}
+	close(ready[1]);
+	/* End of file: the copy of the pipe was closed by exec, and so was that of the lock. */
+	assert_int_equal(read(ready[0], &c, 1), 0);
+	close(ready[0]);
+	close(live.fd);
+	live = open_ok("run.jsonl", &FRESH);
+	close(live.fd);
+	kill(job, SIGKILL);
+	assert_int_equal(waitpid(job, &status, 0), job);
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+	struct sockaddr_un address = {AF_UNIX, "socket"};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	assert_int_equal(mkdir("folder", 0777), 0);
+	put_text("file", "text");
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	close(fd);
+	assert_refused("folder", &FRESH, -EISDIR, "folder");
+	assert_refused("folder/", &FRESH, -EISDIR, "name a file in it");
+	assert_refused("/", &FRESH, -EISDIR, "folder");
+	assert_refused(".", &FRESH, -EISDIR, "folder");
+	assert_refused("missing/run.jsonl", &FRESH, -ENOENT, "does not exist; create it");
+	assert_refused("file/run.jsonl", &FRESH, -ENOTDIR, "file/run.jsonl");
+	assert_refused("", &FRESH, -ENOENT, "empty");
+	assert_refused("socket", &FRESH, -EINVAL, "socket");
+	assert_refused("missing/new\nline\033[2J", &FRESH, -ENOENT, "new?line?[2J");
+	if (geteuid() == 0 && mknod("disk", S_IFBLK | 0600, 0x700) == 0)
+		assert_refused("disk", &FRESH, -EINVAL, "disk");
+}
+
+static void links_lead_where_they_lead(void **state)
+{
+	struct opened_output output;
+
+	(void)state;
+	assert_int_equal(symlink("target", "link"), 0);
+	output = open_ok("link", &FRESH); /* dangling: the file it names is made */
+	assert_int_equal(dprintf(output.fd, "{}\n"), 3);
+	close(output.fd);
+	assert_file_text("target", "{}\n");
+	assert_refused("link", &FRESH, -EEXIST, "--append");
+	output = open_ok("link", &APPEND);
+	assert_true(output.had_content);
+	assert_refused("target", &APPEND, -EBUSY, "another recording");
+	close(output.fd);
+	assert_file_text("target", "{}\n");
+	assert_int_equal(symlink("loop", "loop"), 0);
+	assert_refused("loop", &FRESH, -ELOOP, "loop");
+	assert_int_equal(symlink("/dev/null", "null"), 0);
+	output = open_ok("null", &FRESH);
+	assert_false(output.regular);
+	close(output.fd);
+}
+
+static void make_shared_folder(void)
+{
+	assert_int_equal(mkdir("shared", 0777), 0);
+	assert_int_equal(chmod("shared", 01777), 0);
+}
+
+static void nothing_is_followed_in_a_shared_folder(void **state)
+{
+	(void)state;
+	make_shared_folder();
+	put_text("victim", "precious");
+	assert_int_equal(symlink("../victim", "shared/run"), 0);
+	assert_int_equal(symlink("../new", "shared/dangling"), 0);
+	assert_refused("shared/run", &FRESH, -ELOOP, "symbolic link");
+	assert_refused("shared/run", &APPEND, -ELOOP, "name the file itself");
+	assert_refused("shared/dangling", &FRESH, -ELOOP, "symbolic link");
+	assert_file_text("victim", "precious");
+	assert_int_equal(access("new", F_OK), -1);
+	assert_int_equal(link("victim", "shared/second"), 0);
+	assert_refused("shared/second", &APPEND, -EACCES, "second name");
+	close(open_ok("shared/fresh", &FRESH).fd);
+}
+
+static void what_others_have_laid_out_is_not_used(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("only root can make another user's file\n");
+		skip();
+	}
+	make_shared_folder();
+	put_text("shared/empty", "");
+	put_text("shared/text", "text\n");
+	assert_int_equal(mkfifo("shared/fifo", 0666), 0);
+	assert_int_equal(chown("shared/empty", SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(chown("shared/text", SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(chown("shared/fifo", SOMEBODY, SOMEBODY), 0);
+	assert_refused("shared/empty", &FRESH, -EACCES, "another user");
+	assert_refused("shared/text", &FRESH, -EACCES, "another user");
+	assert_refused("shared/text", &APPEND, -EACCES, "another user");
+	assert_refused("shared/fifo", &FRESH, -EACCES, "another user");
+	assert_int_equal(access("shared/text.1", F_OK), -1);
+}
+
+static void run_as_somebody(void (*body)(void))
+{
+	int status;
+	pid_t child;
+
+	if (geteuid() != 0) {
+		print_message("needs root to become somebody else\n");
+		skip();
+	}
+	assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
+	child = fork();
+	if (child == 0) {
+		if (setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0)
+			_exit(98);
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void try_without_permission(void)
+{
+	struct opened_output output;
+
+	put_text("closed", "text\n");
+	chmod("closed", 0444);
+	if (open_output("closed", &APPEND, &output, message, sizeof message) != -EACCES)
+		_exit(1);
+	if (open_output("/etc/rt-unit-run", &FRESH, &output, message, sizeof message) != -EACCES ||
+	    !strstr(message, "Permission denied"))
+		_exit(2);
+	/* Not writable, but ours to rename. */
+	if (open_output("closed", &FRESH, &output, message, sizeof message) != 0 ||
+	    output.renamed_number != 1)
+		_exit(3);
+	chmod("closed.1", 0000);
+	put_text("secret", "text\n");
+	chmod("secret", 0000);
+	/* Whether it is being recorded to cannot be known. */
+	if (open_output("secret", &FRESH, &output, message, sizeof message) != -EACCES)
+		_exit(4);
+	chmod(".", 0555);
+	put_text("closed", "");
+	if (open_output("other", &FRESH, &output, message, sizeof message) != -EACCES)
+		_exit(5);
+	chmod(".", 0755);
+}
+
+static void permissions_are_kept(void **state)
+{
+	(void)state;
+	run_as_somebody(try_without_permission);
+}
+
+static void a_fifo_without_a_reader_does_not_wait(void **state)
+{
+	struct opened_output output;
+	char text[8];
+	int reader;
+
+	(void)state;
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	output = open_ok("fifo", &FRESH);
+	assert_true(output.no_reader_yet && !output.regular);
+	assert_true(fcntl(output.fd, F_GETFL) & O_NONBLOCK);
+	assert_int_equal(fcntl(output.fd, F_GETFL) & O_ACCMODE, O_WRONLY);
+	reader = open("fifo", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(write(output.fd, "hello", 5), 5);
+	assert_int_equal(read(reader, text, sizeof text), 5);
+	close(output.fd);
+	/* We were a reader for a moment only. */
+	assert_int_equal(read(reader, text, sizeof text), 0);
+	output = open_ok("fifo", &FRESH);
+	assert_false(output.no_reader_yet);
+	close(output.fd);
+	close(reader);
+}
+
+static void devices_are_written_to_and_never_renamed(void **state)
+{
+	struct opened_output output = open_ok("/dev/null", &FRESH);
+
+	(void)state;
+	assert_false(output.regular);
+	close(output.fd);
+	output = open_ok("/dev/full", &FRESH);
+	assert_int_equal(write(output.fd, "x", 1), -1);
+	assert_int_equal(errno, ENOSPC);
+	close(output.fd);
+	assert_int_equal(access("/dev/null.1", F_OK), -1);
+}
+
+static void closed_standard_streams_do_not_become_the_file(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	put_text("old", "text\n");
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	child = fork();
+	if (child == 0) {
+		static const char *const NAMES[] = {"new", "old", "fifo", "/dev/null"};
+
+		close(0), close(1), close(2);
+		for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+			struct opened_output output;
+
+			if (open_output(NAMES[i], &FRESH, &output, message, sizeof message) != 0 ||
+			    output.fd < 3)
+				_exit(1);
+			if (!(fcntl(output.fd, F_GETFD) & FD_CLOEXEC) || fcntl(2, F_GETFD) >= 0)
+				_exit(2);
+			close(output.fd);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+struct race {
+	int start[2], tried[2], finish[2];
+};
+
+static _Noreturn void run_racer(struct race *race)
+{
+	struct opened_output output;
+	char c = 'x';
+	int r;
+
+	close(race->start[1]);
+	close(race->finish[1]);
+	(void)!read(race->start[0], &c, 1);
+	r = open_output("run", &FRESH, &output, message, sizeof message);
+	if (r == 0)
+		dprintf(output.fd, "racer\n");
+	(void)!write(race->tried[1], &c, 1);
+	(void)!read(race->finish[0], &c, 1);
+	_exit(r == 0 ? 0 : r == -EBUSY ? 1 : 2);
+}
+
+static void those_that_start_at_once_never_share_a_file(void **state)
+{
+	enum { RACERS = 4, ROUNDS = 50 };
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		int winners = 0, status;
+		pid_t racers[RACERS];
+		struct race race;
+		char c;
+
+		if (round % 2)
+			put_text("run", "earlier\n");
+		assert_int_equal(pipe2(race.start, O_CLOEXEC) | pipe2(race.tried, O_CLOEXEC), 0);
+		assert_int_equal(pipe2(race.finish, O_CLOEXEC), 0);
+		for (int i = 0; i < RACERS; i++) {
+			racers[i] = fork();
+			if (racers[i] == 0)
+				run_racer(&race);
+		}
+		close(race.start[0]), close(race.start[1]);
+		for (int i = 0; i < RACERS; i++)
+			assert_int_equal(read(race.tried[0], &c, 1), 1);
+		close(race.finish[0]), close(race.finish[1]);
+		close(race.tried[0]), close(race.tried[1]);
+		for (int i = 0; i < RACERS; i++) {
+			assert_int_equal(waitpid(racers[i], &status, 0), racers[i]);
+			assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+			winners += WEXITSTATUS(status) == 0;
+		}
+		assert_int_equal(winners, 1);
+		assert_file_text("run", "racer\n");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(a_new_file_is_made_as_umask_says),
+		unit_test_in_scratch(an_earlier_recording_is_renamed),
+		unit_test_in_scratch(an_empty_file_is_used),
+		unit_test_in_scratch(appending_repairs_first),
+		unit_test_in_scratch(a_live_recording_is_refused_before_it_is_renamed),
+		unit_test_in_scratch(a_job_that_outlives_us_does_not_hold_the_lock),
+		unit_test_in_scratch(what_is_no_file_is_refused),
+		unit_test_in_scratch(links_lead_where_they_lead),
+		unit_test_in_scratch(nothing_is_followed_in_a_shared_folder),
+		unit_test_in_scratch(what_others_have_laid_out_is_not_used),
+		unit_test_in_scratch(permissions_are_kept),
+		unit_test_in_scratch(a_fifo_without_a_reader_does_not_wait),
+		unit_test_in_scratch(devices_are_written_to_and_never_renamed),
+		unit_test_in_scratch(closed_standard_streams_do_not_become_the_file),
+		unit_test_in_scratch(those_that_start_at_once_never_share_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

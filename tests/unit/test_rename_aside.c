@@ -1,0 +1,174 @@
+/* Tests of src/sink/rename_aside.c. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "sink/rename_aside.h"
+
+static void the_first_free_number_is_taken(void **state)
+{
+	(void)state;
+	put_text("run.jsonl", "third");
+	put_text("run.jsonl.1", "first");
+	put_text("run.jsonl.2", "second");
+	put_text("run.jsonl.4", "other");
+	assert_int_equal(rename_aside(AT_FDCWD, "run.jsonl"), 3);
+	assert_int_equal(access("run.jsonl", F_OK), -1);
+	assert_file_text("run.jsonl.1", "first");
+	assert_file_text("run.jsonl.2", "second");
+	assert_file_text("run.jsonl.3", "third");
+	assert_file_text("run.jsonl.4", "other");
+}
+
+static void a_link_or_folder_in_the_way_counts_as_taken(void **state)
+{
+	(void)state;
+	put_text("victim", "precious");
+	put_text("run", "mine");
+	assert_int_equal(symlink("victim", "run.1"), 0);
+	assert_int_equal(symlink("nowhere", "run.2"), 0);
+	assert_int_equal(mkdir("run.3", 0777), 0);
+	assert_int_equal(rename_aside(AT_FDCWD, "run"), 4);
+	assert_file_text("victim", "precious");
+	assert_file_text("run.4", "mine");
+	assert_int_equal(access("nowhere", F_OK), -1);
+}
+
+static void what_cannot_be_renamed_is_an_error(void **state)
+{
+	char name[256];
+
+	(void)state;
+	assert_int_equal(rename_aside(AT_FDCWD, "missing"), -ENOENT);
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	put_text(name, "long");
+	assert_int_equal(rename_aside(AT_FDCWD, name), -ENAMETOOLONG);
+	assert_file_text(name, "long");
+}
+
+/* As on a kernel or a file system that cannot do it: the system call fails with `error`. */
+static void forbid(long number, int error)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		_exit(99);
+}
+
+static void assert_renames_without(bool links)
+{
+	int status;
+	pid_t child;
+
+	put_text("run", "mine");
+	put_text("run.1", "earlier");
+	child = fork();
+	if (child == 0) {
+		forbid(SYS_renameat2, ENOSYS);
+		if (!links)
+			forbid(SYS_linkat, EPERM);
+		_exit(rename_aside(AT_FDCWD, "run") == 2 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 99) {
+		print_message("no system call filters here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+	assert_int_equal(access("run", F_OK), -1);
+	assert_file_text("run.1", "earlier");
+	assert_file_text("run.2", "mine");
+}
+
+static void old_kernels_link_and_unlink(void **state)
+{
+	(void)state;
+	assert_renames_without(true);
+}
+
+static void file_systems_without_links_reserve_the_name(void **state)
+{
+	(void)state;
+	assert_renames_without(false);
+}
+
+/* Two programs at once: every file survives, whoever gets which number. */
+static void racing_renames_lose_nothing(void **state)
+{
+	enum { ROUNDS = 100, RACERS = 2 };
+	pid_t racers[RACERS];
+	bool seen[RACERS][ROUNDS] = {0};
+
+	(void)state;
+	for (int racer = 0; racer < RACERS; racer++) {
+		racers[racer] = fork();
+		if (racers[racer])
+			continue;
+		for (int round = 0; round < ROUNDS; round++) {
+			char mine[32], text[32];
+
+			/* Each has a file of its own that it renames to the common base by a link first. */
+			snprintf(text, sizeof text, "%d %d\n", racer, round);
+			snprintf(mine, sizeof mine, "own%d", racer);
+			put_text(mine, text);
+			while (link(mine, "run") < 0)
+				;
+			unlink(mine);
+			if (rename_aside(AT_FDCWD, "run") <= 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	for (int racer = 0; racer < RACERS; racer++) {
+		int status;
+
+		assert_int_equal(waitpid(racers[racer], &status, 0), racers[racer]);
+		assert_int_equal(status, 0);
+	}
+	for (int number = 1; number <= RACERS * ROUNDS; number++) {
+		char name[32], *text;
+
+		snprintf(name, sizeof name, "run.%d", number);
+		text = get_file(name, NULL);
+		assert_true(text[0] >= '0' && text[0] < '0' + RACERS);
+		for (int round = 0; round < ROUNDS; round++) {
+			char expected[32];
+
+			snprintf(expected, sizeof expected, "%c %d\n", text[0], round);
+			seen[text[0] - '0'][round] |= strcmp(text, expected) == 0;
+		}
+		free(text);
+	}
+	for (int racer = 0; racer < RACERS; racer++)
+		for (int round = 0; round < ROUNDS; round++)
+			assert_true(seen[racer][round]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(the_first_free_number_is_taken),
+		unit_test_in_scratch(a_link_or_folder_in_the_way_counts_as_taken),
+		unit_test_in_scratch(what_cannot_be_renamed_is_an_error),
+		unit_test_in_scratch(old_kernels_link_and_unlink),
+		unit_test_in_scratch(file_systems_without_links_reserve_the_name),
+		unit_test_in_scratch(racing_renames_lose_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* Tests of src/sink/tail_repair.c. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+
+#include "sink/tail_repair.h"
+
+static struct tail_repair repair_bytes(enum record_text text, const void *bytes, size_t length)
+{
+	struct tail_repair repair = {-1, false};
+	int fd;
+
+	put_file("file", bytes, length);
+	fd = open("file", O_RDWR | O_APPEND | O_CLOEXEC);
+	assert_int_equal(repair_tail(fd, text, &repair), 0);
+	close(fd);
+	return repair;
+}
+
+static void assert_repaired(enum record_text text, const char *before, const char *after)
+{
+	struct tail_repair repair = repair_bytes(text, before, strlen(before));
+	size_t length, newline;
+	char *found = get_file("file", &length);
+
+	assert_string_equal(found, after);
+	newline = repair.terminated ? 1 : 0;
+	assert_int_equal(length + (size_t)repair.cut_bytes, strlen(before) + newline);
+	free(found);
+}
+
+static void whole_files_stay_as_they_are(void **state)
+{
+	(void)state;
+	assert_repaired(RECORD_JSON_LINES, "", "");
+	assert_repaired(RECORD_JSON_LINES, "\n", "\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\n{\"b\":2}\n");
+	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2\n", "timestamp,x\n1.000,2\n");
+	/* A torn line in the middle is the readers' business. */
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":\n{\"b\":2}\n", "{\"a\":\n{\"b\":2}\n");
+}
+
+static void a_torn_record_is_cut(void **state)
+{
+	(void)state;
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":\"}", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":\"\\\"}", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":{\"c\":[1]}", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":1}{\"c\"", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"only\":", "");
+	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2\n2.00", "timestamp,x\n1.000,2\n");
+	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2", "timestamp,x\n");
+	assert_repaired(RECORD_CSV, "timestamp,x\n,5", "timestamp,x\n");
+	assert_repaired(RECORD_CSV, "timest", "");
+	assert_repaired(RECORD_CSV, "\"timestamp\",\"cpu", "");
+}
+
+static void a_complete_object_only_gets_its_newline(void **state)
+{
+	(void)state;
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}", "{\"a\":1}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":[{\"c\":\"}{\\\"\"}]}",
+			"{\"a\":1}\n{\"b\":[{\"c\":\"}{\\\"\"}]}\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1} \t\r", "{\"a\":1} \t\r\n");
+}
+
+static void text_of_others_is_never_cut(void **state)
+{
+	(void)state;
+	assert_repaired(RECORD_JSON_LINES, "my thesis, last line", "my thesis, last line\n");
+	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\nnote", "{\"a\":1}\nnote\n");
+	assert_repaired(RECORD_CSV, "text of mine", "text of mine\n");
+	assert_repaired(RECORD_CSV, "timestamp,x\n1,2\n# note", "timestamp,x\n1,2\n# note\n");
+}
+
+static void nuls_of_a_power_loss_go(void **state)
+{
+	static char bytes[100000];
+	struct tail_repair repair;
+
+	(void)state;
+	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	assert_int_equal(repair.cut_bytes, sizeof bytes);
+	assert_file_text("file", "");
+
+	memcpy(bytes, "{\"a\":1}\n", 8);
+	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	assert_int_equal(repair.cut_bytes, sizeof bytes - 8);
+	assert_file_text("file", "{\"a\":1}\n");
+
+	memcpy(bytes + 8, "{\"b\":", 5);
+	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	assert_int_equal(repair.cut_bytes, sizeof bytes - 8);
+	assert_file_text("file", "{\"a\":1}\n");
+
+	memcpy(bytes + 8, "{\"b\":2}", 7);
+	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	assert_true(repair.terminated);
+	assert_file_text("file", "{\"a\":1}\n{\"b\":2}\n");
+
+	/* A hole inside the line: not complete, whatever its brackets say. */
+	memcpy(bytes + 8, "{\"b\0\":2}", 8);
+	repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	assert_file_text("file", "{\"a\":1}\n");
+}
+
+/* The newline before the torn line on every position around the ends of the blocks that are read. */
+static void block_borders_do_not_matter(void **state)
+{
+	enum { BLOCK = 16384 };
+	char *bytes = malloc(3 * BLOCK + 16);
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t line = BLOCK - 3; line <= BLOCK + 3; line++) {
+		for (size_t torn = 2 * BLOCK - 3; torn <= 2 * BLOCK + 3; torn++) {
+			struct tail_repair repair;
+
+			memset(bytes, 'x', line + torn);
+			bytes[line - 1] = '\n';
+			bytes[line] = '{';
+			repair = repair_bytes(RECORD_JSON_LINES, bytes, line + torn);
+			assert_int_equal(repair.cut_bytes, torn);
+			assert_false(repair.terminated);
+		}
+	}
+	free(bytes);
+}
+
+static void a_line_of_a_gibibyte_needs_no_memory(void **state)
+{
+	const off_t size = (off_t)1 << 30;
+	struct tail_repair repair;
+	struct stat status;
+	int fd;
+
+	(void)state;
+	put_text("file", "{\"a\":1}\n{\"b\":");
+	fd = open("file", O_RDWR | O_APPEND | O_CLOEXEC);
+	assert_int_equal(ftruncate(fd, size), 0);
+	assert_int_equal(write(fd, "x", 1), 1);
+	assert_int_equal(repair_tail(fd, RECORD_JSON_LINES, &repair), 0);
+	assert_int_equal(repair.cut_bytes, size + 1 - 8);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_size, 8);
+	close(fd);
+}
+
+static void a_file_that_only_grows_is_terminated(void **state)
+{
+	int fd, flags = FS_APPEND_FL, none = 0, r;
+	struct tail_repair repair = {0};
+
+	(void)state;
+	put_text("file", "{\"a\":1}\n{\"b\":");
+	fd = open("file", O_RDWR | O_APPEND | O_CLOEXEC);
+	if (ioctl(fd, FS_IOC_SETFLAGS, &flags) < 0) {
+		close(fd);
+		print_message("no append-only attribute here: %s\n", strerror(errno));
+		skip();
+	}
+	r = repair_tail(fd, RECORD_JSON_LINES, &repair);
+	assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
+	close(fd);
+	assert_int_equal(r, 0);
+	assert_int_equal(repair.cut_bytes, 0);
+	assert_true(repair.terminated);
+	assert_file_text("file", "{\"a\":1}\n{\"b\":\n");
+}
+
+static void errors_leave_the_answer_alone(void **state)
+{
+	struct tail_repair repair = {77, true};
+
+	(void)state;
+	assert_int_equal(repair_tail(-1, RECORD_CSV, &repair), -EBADF);
+	assert_int_equal(repair.cut_bytes, 77);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(whole_files_stay_as_they_are),
+		unit_test_in_scratch(a_torn_record_is_cut),
+		unit_test_in_scratch(a_complete_object_only_gets_its_newline),
+		unit_test_in_scratch(text_of_others_is_never_cut),
+		unit_test_in_scratch(nuls_of_a_power_loss_go),
+		unit_test_in_scratch(block_borders_do_not_matter),
+		unit_test_in_scratch(a_line_of_a_gibibyte_needs_no_memory),
+		unit_test_in_scratch(a_file_that_only_grows_is_terminated),
+		cmocka_unit_test(errors_leave_the_answer_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
