@@ -125,7 +125,7 @@ void json_text(struct json_writer *json, const char *text)
 	if (text)
 		json_text_bytes(json, text, strlen(text));
 	else
-		json_null(json);
+		json_absent(json);
 }
 
 void json_count(struct json_writer *json, int64_t value)
@@ -134,7 +134,7 @@ void json_count(struct json_writer *json, int64_t value)
 	buffer_add_i64(json->out, value);
 }
 
-void json_real(struct json_writer *json, double value, int decimals)
+void json_decimal(struct json_writer *json, double value, int decimals)
 {
 	separate(json);
 	buffer_add_real(json->out, value, decimals);
@@ -145,7 +145,7 @@ void json_flag(struct json_writer *json, bool value)
 	json_raw(json, value ? "true" : "false", value ? 4 : 5);
 }
 
-void json_null(struct json_writer *json)
+void json_absent(struct json_writer *json)
 {
 	json_raw(json, "null", 4);
 }

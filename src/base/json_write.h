@@ -25,9 +25,9 @@ void json_key(struct json_writer *json, const char *key);
 void json_text(struct json_writer *json, const char *text); /* NULL is null */
 void json_text_bytes(struct json_writer *json, const char *bytes, size_t length);
 void json_count(struct json_writer *json, int64_t value);
-void json_real(struct json_writer *json, double value, int decimals); /* NaN, infinity: null */
+void json_decimal(struct json_writer *json, double value, int decimals); /* NaN, infinity: null */
 void json_flag(struct json_writer *json, bool value);
-void json_null(struct json_writer *json);
+void json_absent(struct json_writer *json);
 /* Already valid JSON, copied as it is. */
 void json_raw(struct json_writer *json, const char *bytes, size_t length);
 

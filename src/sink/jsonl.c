@@ -16,12 +16,12 @@ static void write_field(struct json_writer *json, const struct row *row, const s
 			size_t offset)
 {
 	if (!row || field_absent(row, metric->type, offset)) {
-		json_null(json);
+		json_absent(json);
 		return;
 	}
 	switch (metric->type) {
 	case TYPE_REAL:
-		json_real(json, *row_real(row, offset), metric->decimals);
+		json_decimal(json, *row_real(row, offset), metric->decimals);
 		break;
 	case TYPE_COUNT:
 		json_count(json, *row_count(row, offset));
@@ -83,7 +83,7 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 	switch (description->shape) {
 	case OPTIONAL:
 		if (!row) {
-			json_null(json);
+			json_absent(json);
 			break;
 		}
 		__attribute__((fallthrough));
