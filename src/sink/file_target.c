@@ -35,8 +35,7 @@ struct target {
 	struct nowait_stream stream;
 	struct record_ring ring;
 
-	/* The record of which a beginning has been written and could not be taken back, and how much of it.
-	 */
+	/* The record of which a beginning is written and cannot be taken back; a head that waits: 0 bytes of it. */
 	struct buffer unfinished;
 	size_t unfinished_written;
 	int64_t unfinished_size; /* of the file just behind that beginning */
@@ -275,6 +274,17 @@ int target_write(struct target *target, const char *bytes, size_t length)
 	return answer(target);
 }
 
+int target_write_head(struct target *target, const char *bytes, size_t length)
+{
+	struct held_signals held = hold_signals();
+
+	/* A record of which nothing has been written yet comes before all others, too. */
+	if (!target->gone && write_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
+		remember_unfinished(target, bytes, length, 0);
+	release_signals(&held);
+	return answer(target);
+}
+
 static void wait_for_room(const struct target *target, int64_t left_ns)
 {
 	struct timespec left = {(time_t)(left_ns / NSEC_PER_SEC), (long)(left_ns % NSEC_PER_SEC)};
@@ -365,7 +375,7 @@ int target_from_fd(int fd, const char *name, const struct target_options *option
 	int r = target ? attach_descriptor(target, fd, options->append) : -ENOMEM;
 
 	if (r < 0) {
-		output_message(ret_message, message_size, "cannot write to %s: %s", name,
+		output_message(ret_message, message_size, "cannot write to %s: %s", output_shown_path(name),
 			       r == -EBADF ? "it is not open for writing" : strerror(-r));
 		target_close(target, 0);
 		return r;
@@ -411,7 +421,8 @@ int target_open(const char *path, const struct target_options *options, struct t
 	target = new_target(path, options);
 	if (!target) {
 		close(output.fd);
-		output_message(ret_message, message_size, "cannot write to '%s': %s", path, strerror(ENOMEM));
+		output_message(ret_message, message_size, "cannot write to '%s': %s", output_shown_path(path),
+			       strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	target->kind = output.regular ? OWN_FILE : STREAM;
@@ -450,8 +461,8 @@ bool target_take_warning(struct target *target, char *ret_message, size_t messag
 		return false;
 	target->warning_due = false;
 	target->warned = true;
-	output_message(ret_message, message_size, "cannot write to %s%s: %s%s", target->name,
-		       target->gone ? " any more" : "",
+	output_message(ret_message, message_size, "cannot write to %s%s: %s%s",
+		       output_shown_path(target->name), target->gone ? " any more" : "",
 		       target->last_error == -EAGAIN  ? "its reader is too slow"
 		       : target->last_error == -EPIPE ? "nobody reads it"
 						      : strerror(-target->last_error),

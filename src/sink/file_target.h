@@ -67,6 +67,12 @@ static inline bool target_had_content(const struct target *target)
 int target_write(struct target *target, const char *bytes, size_t length);
 
 /*
+ * The same for what stands before the first record and must not be dropped (a CSV header): it waits outside
+ * the ring. To be called at most once, before any record.
+ */
+int target_write_head(struct target *target, const char *bytes, size_t length);
+
+/*
  * Tries again to write what waits and gives the reader of a stream until `deadline_ns` (CLOCK_MONOTONIC; 0:
  * no time at all) to make room. Files are tried once. Returns as target_write() does.
  */

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "sink/rename_aside.h"
 
-enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16 };
+enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200 };
 
 struct place {
 	const char *path; /* as the user wrote it, for messages */
@@ -42,9 +42,17 @@ void output_message(char *ret_message, size_t message_size, const char *format, 
 			*ret_message = '?';
 }
 
+const char *output_shown_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > LONGEST_SHOWN_PATH ? path + length - LONGEST_SHOWN_PATH : path;
+}
+
 static int refuse(const struct place *place, int error, const char *reason)
 {
-	output_message(place->message, place->message_size, "cannot write to '%s': %s", place->path, reason);
+	output_message(place->message, place->message_size, "cannot write to '%s': %s",
+		       output_shown_path(place->path), reason);
 	return error;
 }
 
@@ -147,7 +155,7 @@ static int rotate_and_create(const struct place *place, struct opened_output *ou
 	if (number < 0) {
 		output_message(place->message, place->message_size,
 			       "cannot write to '%s': it has content and cannot be renamed to '%s.1': %s",
-			       place->path, place->name, strerror(-number));
+			       output_shown_path(place->path), place->name, strerror(-number));
 		return number;
 	}
 	output->renamed_number = (unsigned)number;

@@ -42,3 +42,6 @@ int open_output(const char *path, const struct output_options *options, struct o
 /* Writes one line into a message array; control characters, which file names may hold, become '?'. */
 void output_message(char *ret_message, size_t message_size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The path, or the end of one that would leave no room for anything else in a message. */
+const char *output_shown_path(const char *path);

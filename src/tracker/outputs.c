@@ -72,7 +72,7 @@ static void write_head(struct rt_tracker *tracker, struct output *output)
 	buffer_clear(&tracker->line);
 	output->format->begin(&tracker->line, &output->options);
 	if (tracker->line.length)
-		(void)target_write(output->target, tracker->line.data, tracker->line.length);
+		(void)target_write_head(output->target, tracker->line.data, tracker->line.length);
 }
 
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)

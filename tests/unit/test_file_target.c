@@ -194,6 +194,29 @@ static void the_ring_drops_the_oldest_and_counts_them(void **state)
 }
 
 /* Somebody's note between two of our records survives our taking back a part of the third. */
+static void a_head_is_never_dropped(void **state)
+{
+	struct target_options options = {.text = RECORD_CSV, .ring_ceiling_bytes = 1000};
+	struct target *target;
+	char *text;
+
+	(void)state;
+	require_small_disk();
+	target = open_target("disk/run.csv", &options);
+	fill_small_disk("disk/filler", 0);
+	assert_int_equal(target_write_head(target, "timestamp,x\n", 12), -EAGAIN);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(target_write(target, "1.000,2\n", 8), -EAGAIN);
+	assert_true(target_status(target).dropped_records > 900);
+	assert_int_equal(unlink("disk/filler"), 0);
+	assert_int_equal(target_write(target, "2.000,3\n", 8), 0);
+	text = get_file("disk/run.csv", NULL);
+	assert_memory_equal(text, "timestamp,x\n1.000,2\n", 20);
+	assert_int_equal(strlen(text), 12 + 8 * (1001 - target_status(target).dropped_records));
+	free(text);
+	target_close(target, 0);
+}
+
 static void what_others_append_is_never_taken_back(void **state)
 {
 	struct target *target;
@@ -384,6 +407,7 @@ int main(void)
 		unit_test_in_scratch(closing_unlocks_whoever_has_a_copy),
 		unit_test_on_small_disk(a_full_disk_loses_nothing_that_the_ring_can_hold),
 		unit_test_on_small_disk(the_ring_drops_the_oldest_and_counts_them),
+		unit_test_on_small_disk(a_head_is_never_dropped),
 		unit_test_on_small_disk(what_others_append_is_never_taken_back),
 		unit_test_on_small_disk(a_shared_file_is_continued),
 		unit_test_on_small_disk(a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again),

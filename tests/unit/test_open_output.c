@@ -165,6 +165,18 @@ static void what_is_no_file_is_refused(void **state)
 		assert_refused("disk", &FRESH, -EINVAL, "disk");
 }
 
+static void a_long_path_leaves_room_for_the_reason(void **state)
+{
+	char path[1024];
+
+	(void)state;
+	memset(path, 'p', sizeof path);
+	for (size_t i = 100; i < sizeof path; i += 100)
+		path[i] = '/';
+	path[sizeof path - 1] = '\0';
+	assert_refused(path, &FRESH, -ENOENT, "create it first");
+}
+
 static void links_lead_where_they_lead(void **state)
 {
 	struct opened_output output;
@@ -421,6 +433,7 @@ int main(void)
 		unit_test_in_scratch(a_live_recording_is_refused_before_it_is_renamed),
 		unit_test_in_scratch(a_job_that_outlives_us_does_not_hold_the_lock),
 		unit_test_in_scratch(what_is_no_file_is_refused),
+		unit_test_in_scratch(a_long_path_leaves_room_for_the_reason),
 		unit_test_in_scratch(links_lead_where_they_lead),
 		unit_test_in_scratch(nothing_is_followed_in_a_shared_folder),
 		unit_test_in_scratch(what_others_have_laid_out_is_not_used),
