@@ -88,6 +88,16 @@ RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
  * list of children is read as well and rt_add_exited() will tell what it reaped.
  */
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
+/* The same for a child that was started in the folder of rt_job_cgroup(). */
+RT_API int rt_track_in_cgroup(rt_tracker *tracker, pid_t pid);
+
+/*
+ * A folder of the unified cgroup hierarchy that was made for the job alone (setting "cgroup"), for starting it
+ * there: clone3(2) with CLONE_INTO_CGROUP. Its counters then make the figures of the tree exact also where
+ * processes ignore SIGCHLD. The descriptor stays the tracker's. -EOPNOTSUPP, -EBUSY, -EACCES, -EROFS: there
+ * is none, which costs nothing but that. See rt_track_in_cgroup().
+ */
+RT_API int rt_job_cgroup(rt_tracker *tracker);
 
 /*
  * A child of the caller that has become a zombie is about to be reaped (before), and has been reaped

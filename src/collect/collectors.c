@@ -12,7 +12,7 @@ extern const struct collector SELF_USAGE_COLLECTOR;
 
 const struct collector *const COLLECTORS[] = {
 	&PROCESS_USAGE_COLLECTOR, /* first: its clocks stand nearest to the frame's */
-	&CGROUP_USAGE_COLLECTOR, /* adds to the tree's row */
+	&CGROUP_USAGE_COLLECTOR,  /* adds to the tree's row */
 	&HOST_CPU_COLLECTOR,
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "collect/process_discovery.h"
 #include "collect/process_member.h"
+#include "kernel/cgroup_v2.h"
 
 enum {
 	FIRST_MEMBERS = 16,
@@ -27,6 +28,7 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 		return -ENOMEM;
 	tree->root = root;
 	tree->with_children = with_children;
+	tree->cgroup_folder = -1;
 	*ret_tree = tree;
 	return 0;
 }
@@ -222,6 +224,30 @@ static void list_children(struct process_tree *tree, size_t index)
 	discover_children(tree, index);
 }
 
+/*
+ * A cgroup that holds only the tree has counted what is in nobody's figures: children of a parent that ignores
+ * SIGCHLD. It has not counted who left it, so that the larger of the two sums is right.
+ */
+static void raise_to_cgroup(const struct process_tree *tree, struct usages *members)
+{
+	struct cgroup_v2_cpu_stat stat;
+	int64_t cpu_ns, known_ns;
+
+	if (tree->cgroup_folder < 0 || !tree->with_children ||
+	    read_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.usage_usec < 0)
+		return;
+	cpu_ns = stat.usage_usec * NSEC_PER_USEC;
+	known_ns = members->of[USAGE_CPU_NS] + tree->account.reaped.of[USAGE_CPU_NS] +
+		   tree->account.retired.of[USAGE_CPU_NS];
+	if (cpu_ns <= known_ns)
+		return;
+	members->of[USAGE_CPU_NS] += cpu_ns - known_ns;
+	if (stat.user_usec >= 0)
+		members->of[USAGE_UTIME_NS] = stat.user_usec * NSEC_PER_USEC -
+					      tree->account.reaped.of[USAGE_UTIME_NS] -
+					      tree->account.retired.of[USAGE_UTIME_NS];
+}
+
 static void publish(struct process_tree *tree)
 {
 	struct usages sum = {0};
@@ -232,6 +258,7 @@ static void publish(struct process_tree *tree)
 		usages_add(&sum, &total);
 		account_settle(&tree->members[i].account);
 	}
+	raise_to_cgroup(tree, &sum);
 	tree_account_publish(&tree->account, &sum);
 }
 
@@ -374,4 +401,9 @@ size_t process_tree_running(const struct process_tree *tree)
 		if (!tree->members[i].is_zombie)
 			running++;
 	return running;
+}
+
+const char *process_tree_cpu_source(const struct process_tree *tree)
+{
+	return tree->cgroup_folder >= 0 ? "cgroup" : tree->uses_clock ? "clock" : "stat";
 }

@@ -83,6 +83,7 @@ struct process_tree {
 	bool root_gone;       /* reaped or vanished */
 	bool uses_clock;      /* CPU from process clocks, not from stat */
 	int64_t last_full_ns; /* when everything was last read */
+	int cgroup_folder;    /* of the tree's own cgroup, which has nobody else in it; -1 */
 	int64_t fds_left;     /* how many more descriptors may be kept */
 };
 
@@ -107,6 +108,9 @@ void process_tree_touch(struct process_tree *tree);
 /* Around wait4(2) of a child of the caller; see rt_before_reap() and rt_add_exited(). */
 void process_tree_before_reap(struct process_tree *tree, pid_t pid);
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage);
+
+/* "cgroup", "clock" or "stat"; constant. */
+const char *process_tree_cpu_source(const struct process_tree *tree);
 
 /* NULL when the pid is not a member. */
 struct member *process_tree_find(const struct process_tree *tree, pid_t pid);

@@ -137,7 +137,7 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 		row_set_absent(&row->row, ABSENT_NOT_TRACKED);
 		return;
 	}
-	row->process_cpu_source = context->tree->uses_clock ? "clock" : "stat";
+	row->process_cpu_source = process_tree_cpu_source(context->tree);
 	fill_no_gpu(row);
 	process_tree_touch(context->tree);
 	fill_totals(row, &context->tree->account.published);

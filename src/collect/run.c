@@ -139,9 +139,8 @@ static void fill_start(struct collect_context *context, struct frame *frame)
 	row->interval_secs = facts->interval_seconds;
 	row->children = facts->children;
 	row->aligned = facts->aligned;
-	row->cpu_source = !context->tree              ? no_text(ABSENT_NOT_TRACKED)
-			  : context->tree->uses_clock ? "clock"
-						      : "stat";
+	row->cpu_source =
+		context->tree ? process_tree_cpu_source(context->tree) : no_text(ABSENT_NOT_TRACKED);
 	fill_pairs(frame, ROW_run_start_tag, &row->row, facts->tags, facts->tag_count);
 	fill_pairs(frame, ROW_run_start_scheduler, &row->row, facts->scheduler, facts->scheduler_count);
 }

@@ -330,6 +330,7 @@ static const char *const FORMATS[] = {"", "json", "csv", NULL};
 static const char *const CSV_LAYOUTS[] = {"combined",    "system",     "process", "system-0.4",
 					  "process-0.4", "system-0.1", "pid-0.1", NULL};
 static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
+static const char *const CGROUP_WORDS[] = {"auto", "off", "require", NULL};
 
 #define FIELD(name) offsetof(struct rt_config, name)
 
@@ -345,6 +346,7 @@ static const struct setting SETTINGS[] = {
 	{"no-process", set_flag, FIELD(no_process), NULL},
 	{"metrics", add_metrics, FIELD(metrics), NULL},
 	{"pss", set_choice, FIELD(pss), PSS_WORDS},
+	{"cgroup", set_choice, FIELD(cgroup), CGROUP_WORDS},
 	{"static-once", set_flag, FIELD(static_once), NULL},
 	{"record-command", set_flag, FIELD(record_command), NULL},
 	{"root", set_root, FIELD(root_dir), NULL},

@@ -29,6 +29,8 @@ enum config_csv_layout {
 	CSV_PID_0_1,
 };
 
+enum config_cgroup { CGROUP_AUTO, CGROUP_OFF, CGROUP_REQUIRE };
+
 enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
 
 /*
@@ -63,6 +65,7 @@ struct rt_config {
 	char **metrics; /* names or globs; none: everything */
 	size_t metric_count;
 	enum config_pss pss;
+	enum config_cgroup cgroup;
 	bool static_once;
 	bool record_command;
 	char *root_dir; /* NULL: the live system */

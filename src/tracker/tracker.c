@@ -35,6 +35,8 @@ static void tracker_free(struct rt_tracker *tracker)
 	for (int i = 0; i < FRAMES; i++)
 		frame_done(&tracker->frames[i]);
 	process_tree_free(tracker->tree);
+	if (tracker->owner == getpid())
+		own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
 	root_close(&tracker->root);
 	tracker_close_outputs(tracker);
 	buffer_done(&tracker->line);
@@ -125,6 +127,7 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	init_lock(tracker);
 	tracker->owner = getpid();
 	tracker->root = (struct root){.dir_fd = -1, .proc_fd = -1};
+	tracker->own_cgroup = OWN_CGROUP;
 	error = prepare(tracker, config);
 	if (!error)
 		error = seed_attached(tracker, config);
@@ -151,7 +154,27 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	return 0;
 }
 
-int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
+int rt_job_cgroup(struct rt_tracker *tracker)
+{
+	int folder;
+
+	pthread_mutex_lock(&tracker->lock);
+	if (tracker->own_cgroup.folder >= 0) {
+		folder = tracker->own_cgroup.folder;
+	} else {
+		enum own_cgroup_mode mode = tracker->config->cgroup == CGROUP_OFF       ? OWN_CGROUP_OFF
+					    : tracker->config->cgroup == CGROUP_REQUIRE ? OWN_CGROUP_REQUIRE
+											: OWN_CGROUP_AUTO;
+
+		folder = own_cgroup_make(&tracker->own_cgroup, &tracker->root, mode);
+		if (!folder)
+			folder = tracker->own_cgroup.folder;
+	}
+	pthread_mutex_unlock(&tracker->lock);
+	return folder;
+}
+
+static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, bool in_cgroup)
 {
 	int error;
 
@@ -161,9 +184,22 @@ int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 		tracker->wrapped = started_by_caller;
 		tracker->ending.job_started_ns = root_monotonic_ns(&tracker->root);
 		process_usage_begin(tracker->previous);
+		tracker->own_cgroup.used = in_cgroup;
+		if (in_cgroup)
+			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
 	}
 	pthread_mutex_unlock(&tracker->lock);
 	return error;
+}
+
+int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
+{
+	return track(tracker, pid, started_by_caller, false);
+}
+
+int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
+{
+	return tracker->own_cgroup.folder < 0 ? -EINVAL : track(tracker, pid, true, true);
 }
 
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)

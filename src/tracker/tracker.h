@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "collect/collector.h"
+#include "collect/own_cgroup.h"
 #include "metric/selection.h"
 #include "sink/file_target.h"
 #include "sink/sink.h"
@@ -28,6 +29,7 @@ struct rt_tracker {
 
 	struct rt_config *config;
 	struct root root;
+	struct own_cgroup own_cgroup;
 	struct process_tree *tree; /* also in context.tree once something is tracked */
 	struct selection selection;
 	void *states[COLLECTORS_MOST]; /* of COLLECTORS, in their order */
