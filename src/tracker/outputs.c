@@ -62,7 +62,8 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 			 output->path);
 		return error;
 	}
-	return target_open(path.data, &options, &opened->target, message, size);
+	opened->path = strdup(path.data);
+	return opened->path ? target_open(path.data, &options, &opened->target, message, size) : -ENOMEM;
 }
 
 static void write_head(struct rt_tracker *tracker, struct output *output)
@@ -97,8 +98,10 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 			.static_once = settings->static_once,
 		};
 		error = open_target(tracker, given, output, message, sizeof message);
-		if (error < 0)
+		if (error < 0) {
+			free(output->path);
 			return config_fail(config, error, "%s", *message ? message : strerror(-error));
+		}
 		tracker->output_count++;
 		write_head(tracker, output);
 	}
@@ -147,6 +150,7 @@ void tracker_close_outputs(struct rt_tracker *tracker)
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		target_close(tracker->outputs[i].target, deadline_ns);
 		buffer_done(&tracker->outputs[i].state.kept);
+		free(tracker->outputs[i].path);
 	}
 	free(tracker->outputs);
 	tracker->outputs = NULL;
@@ -161,4 +165,13 @@ bool tracker_outputs_gone(const struct rt_tracker *tracker)
 		if (target_status(tracker->outputs[i].target).state != TARGET_GONE)
 			return false;
 	return true;
+}
+
+const char *rt_output_path(struct rt_tracker *tracker, size_t index)
+{
+	/* Set once before the tracker is anybody's: no lock is needed. */
+	for (size_t i = 0; i < tracker->output_count; i++)
+		if (tracker->outputs[i].path && index-- == 0)
+			return tracker->outputs[i].path;
+	return NULL;
 }

@@ -20,6 +20,7 @@ struct output {
 	struct sink_options options;
 	struct sink_state state;
 	struct target *target;
+	char *path; /* NULL for streams */
 };
 
 struct rt_tracker {
