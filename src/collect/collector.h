@@ -73,6 +73,7 @@ struct collect_context {
 	struct root *root;
 	struct process_tree *tree; /* NULL while nothing is tracked */
 	enum pss_mode pss;
+	bool own_cgroup; /* the job runs in a memory cgroup that was made for it */
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;

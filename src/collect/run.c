@@ -1,15 +1,12 @@
-/* The place of a sample in its run, what the run is (first sample) and how it ended (last sample). */
+/* The place of a sample in its run, what the run is (first sample), how it ended (last sample: run_end.c). */
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "collect/collector.h"
-#include "collect/signal_names.h"
+#include "collect/run_end.h"
 #include "kernel/os_release.h"
 #include "kernel/proc_cpuinfo.h"
 #include "kernel/proc_meminfo.h"
@@ -17,29 +14,6 @@
 #include "kernel/sys_dmi.h"
 
 enum { SCHEMA_VERSION = 1 };
-
-struct run {
-	int64_t missed_total;
-	double peak_mib; /* of the sampled tree; absent: never known */
-	const char *peak_source;
-	double peak_elapsed_secs;
-};
-
-static int run_open(struct collect_context *context, void **ret_state)
-{
-	struct run *state = malloc(sizeof *state);
-
-	(void)context;
-	if (!state)
-		return -ENOMEM;
-	*state = (struct run){
-		.peak_mib = no_real(ABSENT_NOT_TRACKED),
-		.peak_source = no_text(ABSENT_NOT_TRACKED),
-		.peak_elapsed_secs = no_real(ABSENT_NOT_TRACKED),
-	};
-	*ret_state = state;
-	return 0;
-}
 
 static const char *given(struct frame *frame, const char *text)
 {
@@ -145,137 +119,31 @@ static void fill_start(struct collect_context *context, struct frame *frame)
 	fill_pairs(frame, ROW_run_start_scheduler, &row->row, facts->scheduler, facts->scheduler_count);
 }
 
-/* The tree's peak is the largest of the simultaneous sums, never a sum of largest ones. */
-static void follow_peak(struct run *state, const struct frame *frame)
+static int run_open(struct collect_context *context, void **ret_state)
 {
-	const struct tree_row *tree = (const struct tree_row *)(const void *)frame->first[ROW_tree];
-	double now_mib;
+	struct run_end_state *state = malloc(sizeof *state);
 
-	if (!tree)
-		return;
-	now_mib = tree->process_memory_mib;
-	if (real_absent(now_mib)) {
-		if (real_absent(state->peak_mib))
-			state->peak_mib = now_mib;
-		return;
-	}
-	if (!real_absent(state->peak_mib) && state->peak_mib >= now_mib)
-		return;
-	state->peak_mib = now_mib;
-	state->peak_elapsed_secs = frame->sample->elapsed_secs;
-	/* Constant texts of the usage collector: they outlive the frame. */
-	state->peak_source = tree->process_memory_source;
-}
-
-static void fill_peaks(const struct run *state, const struct run_ending *ending, struct run_end_row *row)
-{
-	double largest_mib;
-
-	row->memory_peak_mib = state->peak_mib;
-	row->memory_peak_source = state->peak_source;
-	row->memory_peak_elapsed_secs = state->peak_elapsed_secs;
-	if (!ending->has_reaped)
-		return;
-	largest_mib = (double)ending->reaped.ru_maxrss / 1024;
-	row->largest_process_peak_mib = largest_mib;
-	/* The kernel saw what happened between samples: one process cannot have been larger than the tree. */
-	if (real_absent(row->memory_peak_mib) || largest_mib > row->memory_peak_mib) {
-		row->memory_peak_mib = largest_mib;
-		row->memory_peak_source = "largest_process";
-		row->memory_peak_elapsed_secs = no_real(ABSENT_NO_SUCH_COUNTER);
-	}
-}
-
-static double timeval_secs(const struct timeval *time)
-{
-	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
-}
-
-static void fill_status(const struct run_ending *ending, struct run_end_row *row)
-{
-	row->exit_code = no_count(ABSENT_NOT_A_VALUE);
-	row->signal = no_count(ABSENT_NOT_A_VALUE);
-	if (ending->has_status && WIFEXITED(ending->wait_status))
-		row->exit_code = WEXITSTATUS(ending->wait_status);
-	if (ending->has_status && WIFSIGNALED(ending->wait_status))
-		row->signal = WTERMSIG(ending->wait_status);
-	if (ending->exec_errno)
-		row->exit_code = ending->exec_errno == ENOENT ? 127 : 126;
-}
-
-static const char *evidence(const struct run_ending *ending, struct frame *frame)
-{
-	char name[SIGNAL_NAME_SIZE], text[128];
-	int length;
-
-	if (ending->exec_errno)
-		length = snprintf(text, sizeof text, "execve: %s", strerror(ending->exec_errno));
-	else if (ending->has_status && WIFSIGNALED(ending->wait_status))
-		length = snprintf(text, sizeof text, "wait status: killed by %s%s",
-				  signal_name(WTERMSIG(ending->wait_status), name),
-				  WCOREDUMP(ending->wait_status) ? ", core dumped" : "");
-	else if (ending->has_status)
-		length = snprintf(text, sizeof text, "wait status: exit code %d",
-				  WEXITSTATUS(ending->wait_status));
-	else
-		return no_text(ABSENT_NOT_A_VALUE);
-	return frame_text(frame, text, (size_t)length);
-}
-
-static int64_t descendants_running(const struct process_tree *tree)
-{
-	const struct member *root = process_tree_root(tree);
-
-	return (int64_t)process_tree_running(tree) - (root && !root->is_zombie);
-}
-
-static void fill_end(const struct run *state, struct collect_context *context, struct frame *frame)
-{
-	const struct run_ending *ending = context->ending;
-	struct run_end_row *row = ADD_ROW(frame, run_end, NULL);
-	int64_t ended_ns = ending->job_ended_ns ? ending->job_ended_ns : frame->monotonic_ns;
-	size_t kept = sizeof ending->signals / sizeof ending->signals[0];
-
-	row->reason = given(frame, ending->reason);
-	row->evidence = evidence(ending, frame);
-	fill_status(ending, row);
-	if (ending->has_reaped) {
-		row->utime_secs = timeval_secs(&ending->reaped.ru_utime);
-		row->stime_secs = timeval_secs(&ending->reaped.ru_stime);
-	}
-	row->wall_secs = ns_to_secs(
-		ended_ns - (ending->job_started_ns ? ending->job_started_ns : context->progress.started_ns));
-	fill_peaks(state, ending, row);
-	row->samples = context->progress.number + 1;
-	row->missed_ticks = context->progress.missed_total;
-	row->dropped_samples = context->progress.dropped;
-	if (context->tree) {
-		row->descendants_running = descendants_running(context->tree);
-		row->sigchld_ignored = context->tree->sigchld_ignored;
-	}
-	for (size_t i = 0; i < ending->signal_count && i < kept; i++) {
-		struct run_end_signal_row *sent = ADD_ROW(frame, run_end_signal, &row->row);
-		char name[SIGNAL_NAME_SIZE];
-
-		signal_name(ending->signals[i].number, name);
-		sent->signal = frame_text(frame, name, strlen(name));
-		sent->elapsed_secs =
-			ns_to_secs(ending->signals[i].monotonic_ns - context->progress.started_ns);
-	}
+	if (!state)
+		return -ENOMEM;
+	run_end_begin(state, context->root);
+	*ret_state = state;
+	return 0;
 }
 
 static void run_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
-	struct run *state = state_;
+	struct run_end_state *state = state_;
 
 	fill_sample(context, frame);
-	if (context->progress.baseline)
+	if (context->progress.baseline) {
+		run_end_baseline(state, frame);
 		return;
-	follow_peak(state, frame);
+	}
+	run_end_follow(state, context, frame);
 	if (context->progress.number == 0)
 		fill_start(context, frame);
 	if (context->ending->reason)
-		fill_end(state, context, frame);
+		run_end_fill(state, context, frame);
 }
 
 const struct collector RUN_COLLECTOR = {

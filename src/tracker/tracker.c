@@ -185,6 +185,7 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 		tracker->ending.job_started_ns = root_monotonic_ns(&tracker->root);
 		process_usage_begin(tracker->previous);
 		tracker->own_cgroup.used = in_cgroup;
+		tracker->context.own_cgroup = in_cgroup && tracker->own_cgroup.has_memory;
 		if (in_cgroup)
 			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
 	}

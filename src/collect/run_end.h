@@ -1,0 +1,25 @@
+/* How a run ended: the reason, the peaks, the kernel's own totals. */
+#pragma once
+
+#include "collect/collector.h"
+
+/* What has to be followed during the run to be said at its end. */
+struct run_end_state {
+	double peak_mib; /* of the sampled tree; absent: never known */
+	const char *peak_source;
+	double peak_elapsed_secs;
+	double cgroup_peak_mib;
+	int64_t oom_kills_before;         /* of the cgroup around the job; -1: not known */
+	int64_t machine_oom_kills_before; /* -1: not known */
+};
+
+void run_end_begin(struct run_end_state *state, struct root *root);
+
+/* Every frame but the baseline, after the collectors of the tree and of the cgroup. */
+void run_end_follow(struct run_end_state *state, const struct collect_context *context,
+		    const struct frame *frame);
+/* The baseline. */
+void run_end_baseline(struct run_end_state *state, const struct frame *frame);
+
+/* Adds the end record. */
+void run_end_fill(struct run_end_state *state, struct collect_context *context, struct frame *frame);

@@ -1,0 +1,34 @@
+/*
+ * /proc/vmstat
+ *
+ *   nr_free_pages 5743346
+ *   oom_kill 3
+ */
+#include "kernel/proc_vmstat.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "kernel/key_values.h"
+
+static const struct key_field FIELDS[] = {
+	KEY_FIELD("oom_kill", struct proc_vmstat, oom_kills),
+};
+
+int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_vmstat)
+{
+	struct proc_vmstat vmstat;
+
+	clear_key_values(FIELDS, ARRAY_SIZE(FIELDS), &vmstat);
+	if (!scan_key_values(scan_bytes(bytes, length), ' ', FIELDS, ARRAY_SIZE(FIELDS), &vmstat))
+		return -EBADMSG;
+	*ret_vmstat = vmstat;
+	return 0;
+}
+
+int read_proc_vmstat(struct root *root, struct proc_vmstat *ret_vmstat)
+{
+	ssize_t length = root_read(root, "proc/vmstat");
+
+	return length < 0 ? (int)length : parse_proc_vmstat(root->text.data, (size_t)length, ret_vmstat);
+}

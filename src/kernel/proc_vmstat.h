@@ -1,0 +1,16 @@
+/* /proc/vmstat: counts of the memory management, of which only a few are of use here. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+/* Since boot; -1 where this kernel has no such line. */
+struct proc_vmstat {
+	int64_t oom_kills; /* processes killed for lack of memory, cgroup limits included; Linux 4.13 */
+};
+
+/* Returns 0, or -EBADMSG when not one line is known (ret_vmstat is then untouched). */
+int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_vmstat);
+int read_proc_vmstat(struct root *root, struct proc_vmstat *ret_vmstat);
