@@ -332,6 +332,11 @@ static const char *const CSV_LAYOUTS[] = {"combined",    "system",     "process"
 static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
 static const char *const CGROUP_WORDS[] = {"auto", "off", "require", NULL};
 
+const char *config_csv_layout_name(const struct rt_config *config)
+{
+	return CSV_LAYOUTS[config->csv_layout];
+}
+
 #define FIELD(name) offsetof(struct rt_config, name)
 
 static const struct setting SETTINGS[] = {

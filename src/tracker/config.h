@@ -106,6 +106,9 @@ struct rt_config {
 /* A copy of everything but the message. Returns 0 or -ENOMEM. */
 int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
 
+/* As csv_layout.h names it. */
+const char *config_csv_layout_name(const struct rt_config *config);
+
 /* Replaces the message with one line and returns `error`. Control characters become '?'. */
 int config_fail(struct rt_config *config, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -96,6 +96,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 		output->options = (struct sink_options){
 			.header = !settings->no_header,
 			.static_once = settings->static_once,
+			.layout = config_csv_layout_name(settings),
 		};
 		error = open_target(tracker, given, output, message, sizeof message);
 		if (error < 0) {

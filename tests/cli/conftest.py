@@ -6,6 +6,7 @@ The program is $RESOURCE_TRACKER or build/resource-tracker. Every test ends afte
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -187,3 +188,14 @@ def helpers():
     for function in (json_lines, csv_rows, wait_until, end_process, clean_environment):
         setattr(Helpers, function.__name__, staticmethod(function))
     return Helpers
+
+
+@pytest.fixture
+def program_with_analysis(binary, tmp_path):
+    """A copy of the program with a resource-tracker-analysis beside it that prints its arguments."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    analysis = folder / "resource-tracker-analysis"
+    analysis.write_text("#!/bin/sh\necho analysis \"$@\"\nexit 3\n")
+    analysis.chmod(0o755)
+    return shutil.copy(binary, folder)

@@ -1,0 +1,141 @@
+/*
+ * The command line up to COMMAND.
+ *
+ *	resource-tracker -i 0.5 --output=run.jsonl -- make -j2
+ *
+ * Options stop at the first argument that is none, or at "--". Names are never abbreviated, so that a new
+ * option cannot change what an old script means. A short option's value may follow at once (-i5).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/given.h"
+#include "cli/message.h"
+
+struct arguments {
+	char **at; /* the next argument */
+	struct given_list *list;
+};
+
+static int fail(int printed)
+{
+	(void)printed;
+	return -1;
+}
+
+static int note(struct arguments *arguments, const struct option_row *row, const char *text)
+{
+	bool once = row->kind == KIND_VALUE;
+
+	for (size_t i = 0; once && i < arguments->list->count; i++) {
+		if (arguments->list->items[i].row == row)
+			return fail(refuse("--%s is given twice", row->name));
+	}
+	if (given_add(arguments->list, row, ORIGIN_COMMAND_LINE, text, 0) < 0)
+		return fail(refuse("out of memory"));
+	return 0;
+}
+
+/*
+ * What follows is taken for an option rather than for a value if it looks like one: a forgotten value is far
+ * more frequent than one that begins with a dash, and for that there is --name=value.
+ */
+static bool looks_like_option(const char *argument)
+{
+	char c = argument[0] == '-' ? argument[1] : '\0';
+
+	return c == '-' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static int take_value(struct arguments *arguments, const struct option_row *row)
+{
+	const char *next = *arguments->at;
+
+	if (!next)
+		return fail(refuse("--%s needs %s", row->name, row->argument));
+	if (looks_like_option(next))
+		return fail(refuse("--%s needs %s, but '%s' follows; if that is meant: --%s=%s", row->name,
+				   row->argument, next, row->name, next));
+	arguments->at++;
+	return note(arguments, row, next);
+}
+
+static int unknown_option(const char *given, const char *name)
+{
+	return fail(refuse("unknown option '%s'; the nearest is --%s (see resource-tracker --help)", given,
+			   option_nearest(name)->name));
+}
+
+static int long_option(struct arguments *arguments, const char *argument)
+{
+	const char *name = argument + 2;
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	const struct option_row *row = option_by_name(name, length);
+
+	if (!row) {
+		char word[64];
+
+		if (length >= sizeof(word))
+			length = sizeof(word) - 1;
+		memcpy(word, name, length);
+		word[length] = '\0';
+		return unknown_option(argument, word);
+	}
+	if (value)
+		return note(arguments, row, value);
+	if (row->kind == KIND_SWITCH)
+		return note(arguments, row, "1");
+	if (row->kind == KIND_OPTIONAL)
+		return note(arguments, row, NULL);
+	return take_value(arguments, row);
+}
+
+/* "-q", "-qi5", "-i 5" */
+static int short_options(struct arguments *arguments, const char *argument)
+{
+	const char *word = argument + 1;
+
+	/* "-interval 5" would otherwise be an interval of "nterval". */
+	if (word[1] && option_by_name(word, strcspn(word, "=")))
+		return fail(refuse("unknown option '%s'; the nearest is -%s", argument, argument));
+	for (const char *letter = word; *letter; letter++) {
+		const struct option_row *row = option_by_letter(*letter);
+
+		if (!row)
+			return unknown_option(argument, word);
+		if (row->kind == KIND_SWITCH) {
+			if (note(arguments, row, "1") < 0)
+				return -1;
+			continue;
+		}
+		return letter[1] ? note(arguments, row, letter + 1) : take_value(arguments, row);
+	}
+	return 0;
+}
+
+int read_arguments(char **argv, struct given_list *list, char ***ret_command, bool *ret_separated)
+{
+	struct arguments arguments = {argv[0] ? argv + 1 : argv, list};
+	bool separated = false;
+
+	while (*arguments.at && (*arguments.at)[0] == '-' && !separated) {
+		const char *argument = *arguments.at++;
+		int r = 0;
+
+		if (strcmp(argument, "--") == 0)
+			separated = true;
+		else if (argument[1] == '-')
+			r = long_option(&arguments, argument);
+		else if (argument[1])
+			r = short_options(&arguments, argument);
+		else
+			r = fail(refuse(
+				"'-' is no option and no command; to run a program of that name: -- -"));
+		if (r < 0)
+			return r;
+	}
+	*ret_command = *arguments.at ? arguments.at : NULL;
+	*ret_separated = separated;
+	return 0;
+}

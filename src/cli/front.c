@@ -1,0 +1,341 @@
+/* What this run of the command is to do; see front.h. */
+#include "cli/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/scan.h"
+#include "cli/config_file.h"
+#include "cli/help.h"
+#include "cli/message.h"
+
+enum { HELP_BYTES = 64 << 10 };
+
+static const char DEFAULT_CONFIG[] = "resource-tracker.toml";
+
+static int print(void (*add)(struct buffer *))
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
+
+	add(&text);
+	return print_text(&text);
+}
+
+/* ---- one option ------------------------------------------------------------------------------------ */
+
+/* The library's message begins with the setting's name, and so does what is put before it here. */
+static const char *without_name(const char *message, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(message, name, length) == 0 && strncmp(message + length, ": ", 2) == 0
+		       ? message + length + 2
+		       : message;
+}
+
+/* Says what is wrong with it. A configuration file never keeps a job from running. 0 or an exit status. */
+static int complain(const struct front *front, const struct given *item, const char *path,
+		    const char *message)
+{
+	char variable[64];
+
+	switch (item->origin) {
+	case ORIGIN_CONFIG:
+		if (!front->no_warnings && !front->configured)
+			say("%s:%u: %s: %s; ignored", path, item->line, item->row->toml_key, message);
+		return 0;
+	case ORIGIN_ENVIRONMENT:
+		option_variable(item->row, variable, sizeof(variable));
+		return refuse("%s: %s", variable, message);
+	case ORIGIN_COMMAND_LINE:
+	default:
+		return refuse("--%s: %s", item->row->name, message);
+	}
+}
+
+static bool read_flag(const char *text, bool *ret_flag)
+{
+	struct scan scan = scan_trim(scan_bytes(text, strlen(text)));
+
+	return scan_flag(&scan, ret_flag);
+}
+
+/* The command's own options. NULL, or what is wrong. */
+static const char *set_own(struct front *front, const struct given *item)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} FLAGS[] = {
+		{"quiet", &front->quiet},
+		{"wait-descendants", &front->wait_descendants},
+		{"why", &front->why},
+		{"no-warnings", &front->no_warnings},
+	};
+
+	for (size_t i = 0; i < sizeof(FLAGS) / sizeof(FLAGS[0]); i++) {
+		if (strcmp(item->row->name, FLAGS[i].name) == 0 && !read_flag(item->text, FLAGS[i].flag))
+			return "is neither yes nor no; give 1 or 0";
+	}
+	return NULL;
+}
+
+/* The last of --summary and --no-summary, by the stronger origin. NULL, or what is wrong with *ret_item. */
+static const char *choose_summary(struct front *front, const struct given **ret_item)
+{
+	const struct given *wanted = given_by_name(&front->given, "summary");
+	const struct given *unwanted = given_by_name(&front->given, "no-summary");
+	bool flag = false;
+
+	if (unwanted && !read_flag(unwanted->text, &flag)) {
+		*ret_item = unwanted;
+		return "is neither yes nor no; give 1 or 0";
+	}
+	if (!flag)
+		unwanted = NULL;
+	front->summary = SUMMARY_NONE;
+	if (unwanted && (!wanted || unwanted->origin > wanted->origin ||
+			 (unwanted->origin == wanted->origin && unwanted > wanted)))
+		return NULL;
+	if (!wanted) {
+		front->summary = front->named_outputs && isatty(STDERR_FILENO) ? SUMMARY_TEXT : SUMMARY_NONE;
+		return NULL;
+	}
+	*ret_item = wanted;
+	if (wanted->text && strcmp(wanted->text, "json") == 0) {
+		front->summary = SUMMARY_JSON;
+		return NULL;
+	}
+	/* From the environment and the file it may also come as a plain yes or no. */
+	if (wanted->text && strcmp(wanted->text, "text") != 0) {
+		if (!read_flag(wanted->text, &flag))
+			return "is unknown; give one of text, json";
+		if (!flag)
+			return NULL;
+	}
+	front->summary = SUMMARY_TEXT;
+	return NULL;
+}
+
+static bool is_output(const struct given *item)
+{
+	return strcmp(item->row->name, "output") == 0;
+}
+
+static bool is_config_pid(const struct given *item)
+{
+	return strcmp(item->row->name, "pid") == 0 && item->origin != ORIGIN_COMMAND_LINE;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------- */
+
+static int apply_all(struct front *front, const char *path)
+{
+	for (size_t i = 0; i < front->given.count; i++) {
+		const struct given *item = &front->given.items[i];
+		const char *message = NULL;
+		int status, r;
+
+		if (!given_counts(&front->given, item) || (front->command && is_config_pid(item)))
+			continue;
+		if (item->row->owner == OWNER_FRONT) {
+			message = set_own(front, item);
+		} else {
+			r = rt_config_set(front->config, item->row->name, item->text);
+			if (r < 0)
+				message = without_name(rt_config_message(front->config), item->row->name);
+			else if (is_output(item))
+				front->named_outputs = true;
+			if (r == 0 && is_output(item))
+				front->inherited_outputs = item->origin != ORIGIN_COMMAND_LINE;
+		}
+		if (message) {
+			status = complain(front, item, path, message);
+			if (status)
+				return status;
+		}
+	}
+	return 0;
+}
+
+static bool flag_of(const struct front *front, const char *name)
+{
+	const struct given *item = given_by_name(&front->given, name);
+	bool flag = false;
+
+	return item && read_flag(item->text, &flag) && flag;
+}
+
+/* What rt_config_set() checks is also needed here: the mode, and what differs by it. */
+static void find_mode(struct front *front)
+{
+	const struct given *pid = given_by_name(&front->given, "pid");
+	const struct given *root = given_by_name(&front->given, "root");
+	const struct given *cgroup = given_by_name(&front->given, "cgroup");
+	uint64_t number = 0;
+
+	front->keep_running = flag_of(front, "keep-running");
+	front->requires_cgroup = cgroup && strcmp(cgroup->text, "require") == 0;
+	front->live = !root || strcmp(root->text, "/") == 0;
+	if (front->command) {
+		front->mode = MODE_WRAP;
+		return;
+	}
+	if (pid) {
+		struct scan text = scan_trim(scan_bytes(pid->text, strlen(pid->text)));
+
+		if (scan_u64(&text, &number) && number <= INT32_MAX && !scan_left(&text))
+			front->pid = (pid_t)number;
+	}
+	front->mode = front->pid ? MODE_ATTACH : MODE_HOST;
+}
+
+static void warn_of_useless_options(const struct front *front)
+{
+	static const char *const PLACES[] = {
+		[MODE_WRAP] = "while wrapping a command",
+		[MODE_ATTACH] = "with --pid",
+		[MODE_HOST] = "without a command or --pid",
+	};
+
+	for (size_t i = 0; i < front->given.count && !front->no_warnings; i++) {
+		const struct given *item = &front->given.items[i];
+
+		if (item->origin == ORIGIN_COMMAND_LINE && !(item->row->modes & front->mode))
+			say("--%s has no effect %s", item->row->name, PLACES[front->mode]);
+	}
+}
+
+static int add_default_output(struct front *front)
+{
+	const char *stream = front->mode == MODE_WRAP ? "/dev/stderr" : "-";
+
+	if (front->named_outputs || front->quiet)
+		return 0;
+	if (rt_config_set(front->config, "output", stream) < 0)
+		return refuse("%s", rt_config_message(front->config));
+	return 0;
+}
+
+/* From what was read to a config; also after the outputs were forgotten. 0 or an exit status. */
+static int configure(struct front *front, const char *path)
+{
+	const struct given *item = NULL;
+	const char *message;
+	int status;
+
+	rt_config_free(front->config);
+	front->config = NULL;
+	if (rt_config_new(&front->config) < 0)
+		return refuse("out of memory");
+	find_mode(front);
+	status = apply_all(front, path);
+	if (status)
+		return status;
+	message = choose_summary(front, &item);
+	if (message) {
+		status = complain(front, item, path, message);
+		if (status)
+			return status;
+	}
+	if (front->command && rt_config_set_command(front->config, front->command) < 0)
+		return refuse("%s", rt_config_message(front->config));
+	front->configured = true;
+	return add_default_output(front);
+}
+
+static const char *config_path(const struct front *front)
+{
+	const struct given *config = given_by_name(&front->given, "config");
+
+	return config && *config->text ? config->text : DEFAULT_CONFIG;
+}
+
+static int check_command(const struct front *front, bool separated)
+{
+	if (separated && !front->command)
+		return refuse("there is no command after '--'");
+	if (!front->command)
+		return 0;
+	for (size_t i = 0; i < front->given.count; i++) {
+		const struct given *item = &front->given.items[i];
+
+		if (strcmp(item->row->name, "pid") == 0 && item->origin == ORIGIN_COMMAND_LINE)
+			return refuse("--pid and a command exclude each other: give one of them");
+	}
+	if (!*front->command[0]) {
+		say("the command is empty");
+		return EXIT_NOT_FOUND;
+	}
+	return 0;
+}
+
+int front_read(char **argv, struct front *ret_front)
+{
+	struct front *front = ret_front;
+	bool separated;
+	int status;
+
+	*front = (struct front){.mode = MODE_HOST};
+	if (read_arguments(argv, &front->given, &front->command, &separated) < 0)
+		return EXIT_OWN_ERROR;
+	if (given_by_name(&front->given, "help"))
+		return print(add_help);
+	if (given_by_name(&front->given, "version"))
+		return print(add_version);
+	status = check_command(front, separated);
+	if (status)
+		return status;
+	if (read_environment(&front->given) < 0)
+		return refuse("out of memory");
+	front->no_warnings = flag_of(front, "no-warnings");
+	if (read_config_file(config_path(front), !front->no_warnings, &front->given) < 0)
+		return refuse("out of memory");
+	front->no_warnings = flag_of(front, "no-warnings");
+	status = configure(front, config_path(front));
+	if (status)
+		return status;
+	warn_of_useless_options(front);
+	return -1;
+}
+
+void front_done(struct front *front)
+{
+	rt_config_free(front->config);
+	given_done(&front->given);
+}
+
+bool front_forget_outputs(struct front *front)
+{
+	size_t kept = 0;
+
+	if (!front->inherited_outputs)
+		return false;
+	if (!front->no_warnings)
+		say("%s; the outputs of the environment or the configuration file are ignored",
+		    rt_config_message(front->config));
+	for (size_t i = 0; i < front->given.count; i++) {
+		if (is_output(&front->given.items[i]))
+			free(front->given.items[i].text);
+		else
+			front->given.items[kept++] = front->given.items[i];
+	}
+	front->given.count = kept;
+	front->named_outputs = front->inherited_outputs = false;
+	return configure(front, config_path(front)) == 0;
+}
+
+bool front_writes_stdout(const struct front *front)
+{
+	for (size_t i = 0; i < front->given.count; i++) {
+		const struct given *item = &front->given.items[i];
+
+		if (is_output(item) && given_counts(&front->given, item) &&
+		    (strcmp(item->text, "-") == 0 || strcmp(item->text, "/dev/stdout") == 0 ||
+		     strcmp(item->text, "/dev/fd/1") == 0))
+			return true;
+	}
+	return false;
+}

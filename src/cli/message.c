@@ -1,0 +1,93 @@
+/* What the command says to people; see message.h. */
+#include "cli/message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum {
+	LINE_BYTES = 4000,
+	PATIENCE_MS = 1000,
+};
+
+/* False if stderr is closed, or full and nobody made room in time. */
+static bool has_room(int timeout_ms)
+{
+	static bool stuck; /* who has once made us wait in vain does not get to do it again */
+	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	if (poll(&room, 1, stuck ? 0 : timeout_ms) > 0 && room.revents & POLLOUT)
+		return true;
+	stuck = stuck || timeout_ms > 0;
+	return false;
+}
+
+static void say_line(const char *format, va_list args, int timeout_ms)
+{
+	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
+	CLEANUP_FREE char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0) {
+		text = NULL;
+		return;
+	}
+	buffer_add_text(&line, "resource-tracker: ");
+	for (const char *c = text; *c && line.length < LINE_BYTES - 1; c++)
+		buffer_add_char(&line, (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+	buffer_add_char(&line, '\n');
+	if (buffer_error(&line) < 0 || !has_room(timeout_ms))
+		return;
+	/* One write, so that lines of several processes do not mix; nobody is left to tell if it fails. */
+	if (write(STDERR_FILENO, line.data, line.length) < 0)
+		return;
+}
+
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(format, args, PATIENCE_MS);
+	va_end(args);
+}
+
+void say_if_possible(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(format, args, 0);
+	va_end(args);
+}
+
+int refuse(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(format, args, PATIENCE_MS);
+	va_end(args);
+	return EXIT_OWN_ERROR;
+}
+
+int print_text(const struct buffer *text)
+{
+	size_t written = 0;
+
+	if (buffer_error(text) < 0)
+		return refuse("out of memory");
+	while (written < text->length) {
+		ssize_t n = write(STDOUT_FILENO, text->data + written, text->length - written);
+
+		if (n < 0 && errno != EINTR)
+			return refuse("stdout: %s", strerror(errno));
+		written += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}

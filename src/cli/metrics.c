@@ -1,0 +1,170 @@
+/* `resource-tracker metrics`: what can be recorded, as a table or as JSON, from the library's catalogue. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "cli/message.h"
+#include "cli/programs.h"
+#include "resource_tracker.h"
+
+enum { OUTPUT_BYTES = 4 << 20 };
+
+static const char USAGE[] = "Every metric: name, unit, kind, source and meaning.\n"
+			    "\n"
+			    "  resource-tracker metrics [--json] [NAME...]\n"
+			    "\n"
+			    "  NAME     a metric, a group of them, or a pattern such as 'cpu.process_*'\n"
+			    "  --json   one array of objects\n";
+
+static const char *type_name(enum rt_type type)
+{
+	switch (type) {
+	case RT_REAL:
+		return "real";
+	case RT_COUNT:
+		return "count";
+	case RT_TEXT:
+		return "text";
+	case RT_FLAG:
+		return "flag";
+	default:
+		return "";
+	}
+}
+
+static bool is_wanted(const struct rt_metric_info *metric, char *const *patterns)
+{
+	if (!*patterns)
+		return true;
+	for (; *patterns; patterns++) {
+		size_t length = strlen(*patterns);
+
+		if (fnmatch(*patterns, metric->name, 0) == 0 ||
+		    (strncmp(metric->name, *patterns, length) == 0 && metric->name[length] == '.'))
+			return true;
+	}
+	return false;
+}
+
+static void add_json(struct json_writer *json, const struct rt_metric_info *metric)
+{
+	buffer_add_text(json->out, "\n");
+	json_open(json, '{');
+	json_key(json, "name");
+	json_text(json, metric->name);
+	json_key(json, "group");
+	json_text(json, metric->group);
+	json_key(json, "type");
+	json_text(json, type_name(metric->type));
+	json_key(json, "unit");
+	json_text(json, metric->unit);
+	json_key(json, "kind");
+	json_text(json, metric->kind);
+	json_key(json, "decimals");
+	if (metric->type == RT_REAL)
+		json_count(json, metric->decimals);
+	else
+		json_absent(json);
+	json_key(json, "many");
+	json_flag(json, metric->many);
+	json_key(json, "source");
+	json_text(json, metric->source);
+	json_key(json, "help");
+	json_text(json, metric->help);
+	json_close(json, '}');
+}
+
+/* Columns as wide as their longest entry; the last one is not padded. */
+static void add_table(struct buffer *out, char *const *patterns)
+{
+	int name_width = (int)strlen("NAME"), unit_width = (int)strlen("UNIT"),
+	    kind_width = (int)strlen("KIND");
+	struct rt_metric_info info;
+
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
+			continue;
+		name_width = (int)strlen(info.name) > name_width ? (int)strlen(info.name) : name_width;
+		unit_width = (int)strlen(info.unit) > unit_width ? (int)strlen(info.unit) : unit_width;
+		kind_width = (int)strlen(info.kind) > kind_width ? (int)strlen(info.kind) : kind_width;
+	}
+	buffer_printf(out, "%-*s  %-*s  %-*s  %s\n", name_width, "NAME", unit_width, "UNIT", kind_width,
+		      "KIND", "MEANING (SOURCE)");
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
+			continue;
+		buffer_printf(out, "%-*s  %-*s  %-*s  %s", name_width, info.name, unit_width, info.unit,
+			      kind_width, info.kind, info.help);
+		if (*info.source)
+			buffer_printf(out, " (%s)", info.source);
+		buffer_add_char(out, '\n');
+	}
+}
+
+static void add_array(struct buffer *out, char *const *patterns)
+{
+	struct json_writer json = JSON_WRITER(out);
+	struct rt_metric_info info;
+
+	json_open(&json, '[');
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
+			continue;
+		add_json(&json, &info);
+	}
+	json_close(&json, ']');
+	buffer_add_char(out, '\n');
+}
+
+static int usage_error(const char *what, const char *word)
+{
+	say("metrics: %s '%s' (see resource-tracker metrics --help)", what, word);
+	say_how_to_wrap("metrics");
+	return EXIT_OWN_ERROR;
+}
+
+/* Whether a pattern that was given matches nothing; the first such one. */
+static const char *pattern_without_metric(char *const *patterns)
+{
+	for (; *patterns; patterns++) {
+		char *const one[] = {*patterns, NULL};
+		struct rt_metric_info info;
+		rt_metric metric = rt_metric_next(0);
+
+		while (metric && (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, one)))
+			metric = rt_metric_next(metric);
+		if (!metric)
+			return *patterns;
+	}
+	return NULL;
+}
+
+int run_metrics(char **argv)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
+	char **patterns = argv + 1, **kept = patterns;
+	const char *unmatched;
+	bool as_json = false;
+
+	for (char **word = patterns; *word; word++) {
+		if ((*word)[0] != '-') {
+			*kept++ = *word;
+		} else if (strcmp(*word, "--json") == 0) {
+			as_json = true;
+		} else if (strcmp(*word, "--help") == 0 || strcmp(*word, "-h") == 0) {
+			buffer_add_text(&out, USAGE);
+			return print_text(&out);
+		} else {
+			return usage_error("unknown option", *word);
+		}
+	}
+	*kept = NULL;
+	unmatched = pattern_without_metric(patterns);
+	if (unmatched)
+		return usage_error("there is no metric", unmatched);
+	if (as_json)
+		add_array(&out, patterns);
+	else
+		add_table(&out, patterns);
+	return print_text(&out);
+}

@@ -1,0 +1,42 @@
+/* The options as rows of one table (options.def): for the parser, --help, the man page and the completions. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum option_owner { OWNER_SETTING, OWNER_FRONT };
+enum option_kind { KIND_SWITCH, KIND_VALUE, KIND_LIST, KIND_OPTIONAL };
+enum option_mode { MODE_WRAP = 1, MODE_ATTACH = 2, MODE_HOST = 4, MODE_ANY = 7 };
+
+struct option_row {
+	const char *heading; /* of a group that starts here; all else is then empty */
+	const char *name;    /* the long option without dashes */
+	char letter;         /* the short option, or 0 */
+	enum option_owner owner;
+	enum option_kind kind;
+	const char *argument;     /* "" for a switch */
+	const char *default_text; /* "" for none */
+	unsigned modes;           /* of enum option_mode */
+	const char *toml_key;     /* "table.key", or "" */
+	const char *help;
+	const char *more;
+};
+
+/* Ends with a row whose heading and name are NULL. */
+extern const struct option_row OPTIONS[];
+extern const size_t OPTION_COUNT; /* without the last row */
+
+/* Exactly this option and no abbreviation; NULL if there is none. `length` bytes of the name count. */
+const struct option_row *option_by_name(const char *name, size_t length);
+const struct option_row *option_by_letter(char letter);
+const struct option_row *option_by_toml_key(const char *toml_key);
+
+/* Whether it has an environment variable, and its name ("TRACKER_JOB_NAME"), cut to fit. */
+bool option_has_variable(const struct option_row *row);
+void option_variable(const struct option_row *row, char *ret_name, size_t size);
+
+/* The option whose name differs least from `name`. */
+const struct option_row *option_nearest(const char *name);
+
+/* Edits (insertion, removal, change, swap of neighbours) between two words; long words are cut. */
+unsigned edit_distance(const char *a, const char *b);

@@ -1,0 +1,104 @@
+/* The other programs of the house, and subcommands; see programs.h. */
+#include "cli/programs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cli/help.h"
+#include "cli/message.h"
+
+static const char ANALYSIS[] = "resource-tracker-analysis";
+
+bool is_subcommand(const char *name)
+{
+	for (const struct subcommand *subcommand = SUBCOMMANDS; subcommand->name; subcommand++) {
+		if (strcmp(subcommand->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* "folder/name" or "folder/between/name" if that is a program, malloc'd; else NULL. */
+static char *program_in(const char *folder, size_t folder_length, const char *between)
+{
+	struct buffer path = BUFFER(PATH_MAX);
+
+	buffer_add(&path, folder, folder_length);
+	buffer_add_text(&path, between);
+	buffer_add_text(&path, ANALYSIS);
+	if (buffer_error(&path) == 0 && is_program(path.data))
+		return path.data;
+	buffer_done(&path);
+	return NULL;
+}
+
+char *find_analysis_program(void)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self));
+	char *found = NULL;
+
+	if (length > 0 && length < (ssize_t)sizeof(self)) {
+		while (length > 0 && self[length - 1] != '/')
+			length--;
+		found = program_in(self, (size_t)length, "");
+		if (!found)
+			found = program_in(self, (size_t)length, "../libexec/resource-tracker/");
+	}
+	return found ? found : program_in(LIBEXEC_DIR, strlen(LIBEXEC_DIR), "/");
+}
+
+/* Whether a shell would find it. */
+static bool is_on_path(const char *name)
+{
+	const char *list = getenv("PATH");
+
+	while (list && *list) {
+		CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+		size_t length = strcspn(list, ":");
+
+		buffer_add(&path, list, length);
+		buffer_add_text(&path, length ? "/" : "./");
+		buffer_add_text(&path, name);
+		if (buffer_error(&path) == 0 && is_program(path.data))
+			return true;
+		list += length + (list[length] == ':');
+	}
+	return false;
+}
+
+void say_how_to_wrap(const char *name)
+{
+	if (is_on_path(name))
+		say("to record the program '%s': resource-tracker -- %s ...", name, name);
+}
+
+int run_subcommand(char **argv)
+{
+	char *program;
+
+	if (strcmp(argv[1], "metrics") == 0)
+		return run_metrics(argv + 1);
+	program = find_analysis_program();
+	if (!program) {
+		say("'%s' needs %s, which is not installed in %s", argv[1], ANALYSIS, LIBEXEC_DIR);
+		say_how_to_wrap(argv[1]);
+		return EXIT_OWN_ERROR;
+	}
+	execv(program, argv);
+	say("%s: %s", program, strerror(errno));
+	free(program);
+	return EXIT_OWN_ERROR;
+}

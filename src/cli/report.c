@@ -1,0 +1,78 @@
+/* What is told after a recording, and to the job about it; see report.h. */
+#include "cli/report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "cli/message.h"
+#include "cli/programs.h"
+
+extern char **environ;
+
+char *first_file(rt_tracker *tracker)
+{
+	const char *path;
+
+	for (size_t i = 0; (path = rt_output_path(tracker, i)); i++) {
+		struct stat status;
+
+		if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+			return realpath(path, NULL);
+	}
+	return NULL;
+}
+
+char *marks_variable(rt_tracker *tracker)
+{
+	CLEANUP_FREE char *path = first_file(tracker);
+	struct buffer variable = BUFFER(PATH_MAX + 64);
+
+	if (!path)
+		return NULL;
+	buffer_add_text(&variable, "RESOURCE_TRACKER_MARKS=");
+	buffer_add_text(&variable, path);
+	buffer_add_text(&variable, ".marks");
+	return buffer_error(&variable) < 0 ? NULL : variable.data;
+}
+
+void print_reasons(rt_tracker *tracker)
+{
+	CLEANUP_FREE char *text = NULL;
+	struct scan lines, line;
+
+	if (rt_explain_absent(tracker, &text) < 0) {
+		text = NULL;
+		return;
+	}
+	lines = scan_bytes(text, strlen(text));
+	while (scan_line(&lines, &line))
+		say("null: %.*s", (int)scan_left(&line), line.at);
+}
+
+void print_summary(const char *path, bool as_json)
+{
+	CLEANUP_FREE char *program = find_analysis_program();
+	char name[] = "resource-tracker-analysis", summary[] = "summary", json[] = "--json", end[] = "--";
+	CLEANUP_FREE char *file = strdup(path);
+	char *argv[] = {name, summary, as_json ? json : end, as_json ? end : file, as_json ? file : NULL,
+			NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	if (!program || !file || posix_spawn_file_actions_init(&actions) != 0)
+		return;
+	if (posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) == 0 &&
+	    posix_spawn(&pid, program, &actions, NULL, argv, environ) == 0) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	posix_spawn_file_actions_destroy(&actions);
+}

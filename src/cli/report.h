@@ -1,0 +1,22 @@
+/* What is told after a recording, and to the job about it. Everything here is malloc'd for the caller. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "resource_tracker.h"
+
+/* The first regular file that is written, as an absolute path; NULL if there is none. */
+char *first_file(rt_tracker *tracker);
+
+/*
+ * "RESOURCE_TRACKER_MARKS=FILE": where `resource-tracker mark` adds the phases of the job, FILE being the
+ * first recording's name with ".marks" behind it. NULL if no regular file is written: then a job keeps what it
+ * inherited, and its marks go to the recording around this one.
+ */
+char *marks_variable(rt_tracker *tracker);
+
+/* Why values of the last sample are null, to stderr. */
+void print_reasons(rt_tracker *tracker);
+
+/* `resource-tracker-analysis summary FILE` to stderr; nothing if it is not installed. */
+void print_summary(const char *path, bool as_json);

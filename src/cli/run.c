@@ -1,0 +1,262 @@
+/*
+ * One recording: the library's tracker, driven by the loops of src/wrap.
+ *
+ * The order when wrapping: outputs are opened and the machine is read (rt_open), then the job is started at
+ * once. Until then an error of ours is an exit status of ours; from then on the job's end is all that counts.
+ */
+#include "cli/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "cli/message.h"
+#include "cli/report.h"
+#include "wrap/wrap.h"
+
+struct run {
+	struct front *front;
+	struct wrap *wrap;
+	rt_tracker *tracker;
+	bool finished; /* the last sample is written; nothing is sampled any more */
+};
+
+static void take_warnings(const struct run *run, void (*say_it)(const char *, ...))
+{
+	char text[400];
+
+	while (rt_next_warning(run->tracker, text, sizeof(text)) == 0) {
+		if (!run->front->no_warnings)
+			say_it("%s", text);
+	}
+}
+
+static void finish(struct run *run, enum rt_end_reason reason, int status)
+{
+	if (run->finished)
+		return;
+	run->finished = true;
+	rt_finish(run->tracker, reason, status);
+}
+
+/* ---- what the loops of wrap call ------------------------------------------------------------------- */
+
+static int64_t next_deadline_ns(void *context)
+{
+	struct run *run = context;
+
+	return run->finished ? INT64_MAX : rt_next_sample_ns(run->tracker);
+}
+
+static void tick(void *context)
+{
+	struct run *run = context;
+	enum rt_end_reason reason;
+
+	if (run->finished)
+		return;
+	rt_sample_due(run->tracker);
+	take_warnings(run, say_if_possible);
+	/* A job goes on when its recording is over. */
+	if (run->front->mode == MODE_WRAP && rt_over(run->tracker, &reason))
+		finish(run, reason, 0);
+}
+
+static void reaping(void *context, pid_t pid, const struct rusage *usage)
+{
+	struct run *run = context;
+
+	(void)usage;
+	rt_before_reap(run->tracker, pid);
+}
+
+static void reaped(void *context, pid_t pid, int status, const struct rusage *usage)
+{
+	struct run *run = context;
+
+	rt_add_exited(run->tracker, pid, status, usage);
+}
+
+static void signalled(void *context, const struct wrap_signal *signal)
+{
+	struct run *run = context;
+
+	rt_add_signal(run->tracker, signal->signo, signal->seen_ns);
+}
+
+static bool done(void *context)
+{
+	struct run *run = context;
+	enum rt_end_reason reason;
+
+	if (!run->finished && rt_over(run->tracker, &reason))
+		finish(run, reason, 0);
+	return run->finished;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------------- */
+
+/* 0 or an exit status, after having said why. */
+static int open_tracker(struct run *run)
+{
+	struct front *front = run->front;
+	int r = rt_open(front->config, &run->tracker);
+	const char *message;
+
+	if (r == -EBUSY && front_forget_outputs(front))
+		r = rt_open(front->config, &run->tracker);
+	if (r >= 0)
+		return 0;
+	message = rt_config_message(front->config);
+	return refuse("%s", *message ? message : strerror(-r));
+}
+
+/* What is left to do once all is recorded: everything that is printed for people. */
+static void report(struct run *run, char *summary_path)
+{
+	take_warnings(run, say);
+	if (run->front->why)
+		print_reasons(run->tracker);
+	rt_close(run->tracker);
+	run->tracker = NULL;
+	if (summary_path && run->front->summary != SUMMARY_NONE)
+		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
+}
+
+static enum rt_end_reason end_reason(const struct wrap_end *end)
+{
+	if (end->exec_error)
+		return RT_END_EXEC_FAILED;
+	return end->status & 0x7f ? RT_END_SIGNAL : RT_END_EXIT;
+}
+
+static void say_exec_error(const char *command, const struct wrap_end *end)
+{
+	if (end->exec_error == ENOENT && !strchr(command, '/'))
+		say("%s: command not found", command);
+	else if (end->exec_error)
+		say("%s: %s", command, strerror(abs(end->exec_error)));
+}
+
+/* ---- the modes ------------------------------------------------------------------------------------- */
+
+/* A negative folder is none, and an error only if one is required. 0 or an exit status. */
+static int find_cgroup(const struct run *run, int *ret_folder)
+{
+	int folder = rt_job_cgroup(run->tracker);
+
+	*ret_folder = folder < 0 ? 0 : folder;
+	if (folder < 0 && run->front->requires_cgroup)
+		return refuse("--cgroup=require: no control group can be made for the job: %s",
+			      strerror(-folder));
+	return 0;
+}
+
+static int start_job(struct run *run, const struct wrap_job *job)
+{
+	struct wrap_started started;
+	int r = wrap_spawn(run->wrap, job, &started);
+
+	if (r < 0)
+		return refuse("%s cannot be started: %s", run->front->command[0], strerror(-r));
+	if (started.in_cgroup)
+		rt_track_in_cgroup(run->tracker, started.pid);
+	else
+		rt_track(run->tracker, started.pid, true);
+	if (run->front->requires_cgroup && !started.in_cgroup && !run->front->no_warnings)
+		say_if_possible("the job could not be started in its control group");
+	wrap_release_stdio(front_writes_stdout(run->front));
+	return 0;
+}
+
+static int run_job(struct run *run)
+{
+	static const struct wrap_hooks HOOKS = {
+		.next_deadline_ns = next_deadline_ns,
+		.tick = tick,
+		.reaping = reaping,
+		.reaped = reaped,
+		.signalled = signalled,
+	};
+	struct front *front = run->front;
+	struct wrap_hooks hooks = HOOKS;
+	CLEANUP_FREE char *marks = marks_variable(run->tracker);
+	CLEANUP_FREE char *summary_path = first_file(run->tracker);
+	const char *const environment[] = {marks, NULL};
+	struct wrap_job job = {.argv = front->command, .environment = environment};
+	struct wrap_end end;
+	int r, status = find_cgroup(run, &job.cgroup_fd);
+
+	if (!status)
+		status = start_job(run, &job);
+	if (status) {
+		finish(run, RT_END_EXEC_FAILED, EAGAIN);
+		rt_close(run->tracker);
+		return status;
+	}
+	hooks.context = run;
+	r = wrap_run(run->wrap, &hooks, front->wait_descendants, &end);
+	if (r < 0) {
+		finish(run, RT_END_TRACKER_STOPPED, 0);
+		rt_close(run->tracker);
+		return refuse("lost sight of the job: %s", strerror(-r));
+	}
+	finish(run, end_reason(&end), end.exec_error ? abs(end.exec_error) : end.status);
+	say_exec_error(front->command[0], &end);
+	report(run, summary_path);
+	wrap_exit(run->wrap, &end);
+}
+
+static int watch(struct run *run)
+{
+	struct wrap_hooks hooks = {
+		.context = run,
+		.next_deadline_ns = next_deadline_ns,
+		.tick = tick,
+		.done = done,
+	};
+	struct front *front = run->front;
+	CLEANUP_FREE char *summary_path = first_file(run->tracker);
+	/* A process of a captured tree is none of this machine's. */
+	pid_t pid = front->live ? front->pid : 0;
+	int signo = 0;
+
+	switch (wrap_watch(run->wrap, pid, front->keep_running, &hooks, &signo)) {
+	case WRAP_TARGET_EXITED:
+		finish(run, RT_END_TARGET_EXITED, 0);
+		break;
+	case WRAP_STOPPED:
+		finish(run, RT_END_TRACKER_STOPPED, signo);
+		break;
+	case WRAP_DONE:
+	default:
+		finish(run, RT_END_TRACKER_STOPPED, 0);
+		break;
+	}
+	report(run, summary_path);
+	wrap_finish(run->wrap);
+	return 0;
+}
+
+int run_recording(struct front *front, char **argv)
+{
+	struct run run = {.front = front};
+	int status, r = wrap_prepare(front->mode == MODE_WRAP ? WRAP_JOB : WRAP_WATCH, argv, &run.wrap);
+
+	if (r < 0)
+		return refuse("signals cannot be set up: %s", strerror(-r));
+	status = open_tracker(&run);
+	if (status) {
+		wrap_finish(run.wrap);
+		return status;
+	}
+	if (front->mode == MODE_WRAP) {
+		status = run_job(&run);
+		wrap_finish(run.wrap);
+		return status;
+	}
+	return watch(&run);
+}

@@ -1,0 +1,7 @@
+/* One recording, in the mode that was asked for. */
+#pragma once
+
+#include "cli/front.h"
+
+/* Returns the exit status; does not return when a wrapped job has ended. `argv` is main()'s. */
+int run_recording(struct front *front, char **argv);

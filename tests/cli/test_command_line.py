@@ -1,0 +1,179 @@
+"""The command and its arguments, subcommands, and completions."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+OWN_ERROR = 125
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+# ---- the command ---------------------------------------------------------------------------------------
+
+PRINT_ARGUMENTS = "import json, sys; print(json.dumps(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize("separator", [[], ["--"], ["-q", "--"]])
+def test_arguments_of_the_command_are_its_own(run, separator):
+    arguments = ["--output", "a b", "-o", "x", "--", "-i", "0", "", "*", "$HOME", "'\"", "--help", "é\n"]
+    result = run(*separator, sys.executable, "-c", PRINT_ARGUMENTS, *arguments)
+    assert json.loads(result.stdout) == arguments
+
+
+def test_script_without_interpreter_runs_through_sh(run, tmp_path):
+    script = tmp_path / "script"
+    script.write_text('echo "$0|$1|$#"; exit 9\n')
+    script.chmod(0o755)
+    result = run("-q", "--", "./script", "a b", "c")
+    assert (result.returncode, result.out) == (9, "./script|a b|2\n")
+    result = run("-q", "--", "script", "x", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert (result.returncode, result.out) == (9, f"{tmp_path}/script|x|1\n")
+
+
+def test_samples_go_to_stderr_while_wrapping_and_to_stdout_otherwise(run, helpers):
+    result = run("--", "echo", "hello")
+    assert result.out == "hello\n" and len(helpers.json_lines(result.stderr)) == 1
+    result = run("-i", 0.1, "--duration", 0.25)
+    assert result.err == "" and len(helpers.json_lines(result.stdout)) >= 2
+
+
+def test_dash_is_stdout(run, helpers):
+    result = run("-o", "-", "--", "true")
+    assert result.err == "" and len(helpers.json_lines(result.stdout)) == 1
+
+
+def test_options_without_effect_are_said(run):
+    assert run("-q", "--keep-running", "--", "true").err == (
+        "resource-tracker: --keep-running has no effect while wrapping a command\n")
+    assert run("-q", "--keep-running", "--no-warnings", "--", "true").err == ""
+
+
+def test_job_is_told_where_its_marks_go(run, tmp_path):
+    job = ["sh", "-c", "echo \"${RESOURCE_TRACKER_MARKS-none}\""]
+    folder = tmp_path.resolve()
+    assert run("-o", "first.jsonl", "-o", "second.jsonl", "--", *job).out == f"{folder}/first.jsonl.marks\n"
+    assert run("-o", "/dev/null", "--", *job).out == "none\n"
+    assert run("--", *job, env={"RESOURCE_TRACKER_MARKS": "/outer"}).out == "/outer\n"
+    assert run("-o", "run-%p.jsonl", "--", *job).out.startswith(f"{folder}/run-")
+
+
+# ---- subcommands ---------------------------------------------------------------------------------------
+
+
+def test_subcommands_are_handed_over(run, program_with_analysis):
+    result = run("stats", "--json", "a b", program=program_with_analysis)
+    assert (result.returncode, result.out) == (3, "analysis stats --json a b\n")
+
+
+def test_subcommand_from_libexec(run, binary, tmp_path):
+    (tmp_path / "prefix/bin").mkdir(parents=True)
+    (tmp_path / "prefix/libexec/resource-tracker").mkdir(parents=True)
+    analysis = tmp_path / "prefix/libexec/resource-tracker/resource-tracker-analysis"
+    analysis.write_text("#!/bin/sh\necho found\n")
+    analysis.chmod(0o755)
+    program = shutil.copy(binary, tmp_path / "prefix/bin")
+    (tmp_path / "link").symlink_to(program)
+    assert run("summary", program=tmp_path / "link").out == "found\n"
+
+
+def test_subcommand_names_are_commands_behind_an_option(run, tmp_path):
+    program = tmp_path / "show"
+    program.write_text("#!/bin/sh\necho wrapped\n")
+    program.chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert run("-q", "show", env=path).out == "wrapped\n"
+    assert run("-q", "--", "show", env=path).out == "wrapped\n"
+
+
+def test_missing_analysis_program(run, binary, tmp_path):
+    program = shutil.copy(binary, tmp_path)
+    result = run("show", "x", program=program, env={"PATH": "/nonexistent"})
+    assert result.returncode == OWN_ERROR and "'show' needs resource-tracker-analysis" in result.err
+    (tmp_path / "show").write_text("#!/bin/sh\n")
+    (tmp_path / "show").chmod(0o755)
+    lines = run("show", "x", program=program, env={"PATH": str(tmp_path)}).err.splitlines()
+    assert lines[1:] == ["resource-tracker: to record the program 'show': resource-tracker -- show ..."]
+
+
+def test_metrics_table_and_json_agree(run):
+    metrics = json.loads(run("metrics", "--json").stdout)
+    names = [metric["name"] for metric in metrics]
+    assert "cpu.process_cores_used" in names and "memory.used_mib" in names and len(set(names)) == len(names)
+    heading, *rows = run("metrics").out.splitlines()
+    assert heading.split()[:3] == ["NAME", "UNIT", "KIND"]
+    assert [row.split()[0] for row in rows] == names
+    assert all(metric["help"] and metric["kind"] and metric["type"] for metric in metrics)
+
+
+def test_metrics_by_name(run):
+    assert [m["name"] for m in json.loads(run("metrics", "memory.used_mib", "--json").stdout)] == ["memory.used_mib"]
+    group = [m["name"] for m in json.loads(run("metrics", "--json", "memory").stdout)]
+    assert group == [m["name"] for m in json.loads(run("metrics", "--json", "memory.*").stdout)] and len(group) > 5
+    for argument, text in [("nosuch", "there is no metric 'nosuch'"), ("--bogus", "unknown option '--bogus'")]:
+        result = run("metrics", argument)
+        assert (result.returncode, result.stdout) == (OWN_ERROR, b"") and f"metrics: {text}" in result.err
+    assert run("metrics", "--help").out.startswith("Every metric")
+
+
+# ---- completions ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def completion_folder(binary):
+    folder = pathlib.Path(binary).resolve().parent / "src" / "cli"
+    if not (folder / "resource-tracker.bash").exists():
+        pytest.skip("the completions are not built (cross build without a native compiler)")
+    return folder
+
+
+def complete_in_bash(folder, *words):
+    script = (f"source '{folder}/resource-tracker.bash'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
+              "_resource_tracker; printf '%s\\n' \"${COMPREPLY[@]}\"")
+    done = subprocess.run(["bash", "--norc", "-c", script, "bash", "resource-tracker", *words], capture_output=True,
+                          text=True, cwd=TOP, check=True)
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+def complete_in_fish(folder, *words):
+    line = " ".join(["resource-tracker", *words])
+    done = subprocess.run(["fish", "--no-config", "-c", f"source {folder}/resource-tracker.fish; complete -C '{line}'"],
+                          capture_output=True, text=True, cwd=TOP, check=True)
+    return {row.split("\t")[0].split("=")[-1] for row in done.stdout.splitlines()}
+
+
+@pytest.fixture(params=["bash", "fish"])
+def complete(request, completion_folder):
+    if not shutil.which(request.param):
+        pytest.skip(f"{request.param} is not installed")
+    function = {"bash": complete_in_bash, "fish": complete_in_fish}[request.param]
+    return lambda *words: function(completion_folder, *words)
+
+
+def test_completion_of_options(complete):
+    assert {"--csv-layout", "--pss", "--output"} <= complete("--")
+    assert complete("--csv") == {"--csv-layout"}
+    assert complete("--format", "") >= {"json", "csv"}
+    assert complete("-i", "1", "-f", "c") == {"csv"}
+    assert "LICENSE" in complete("--output", "LIC")
+
+
+def test_completion_of_subcommands_and_commands(complete):
+    assert "compare-runs" in complete("comp")
+    assert "compare-runs" not in complete("-q", "comp")
+    assert "sha512sum" in complete("-q", "sha512su")
+    assert "--csv-layout" not in complete("-q", "sort", "--")
+
+
+def test_completion_of_values_behind_equals(completion_folder):
+    assert complete_in_bash(completion_folder, "--format", "=", "j") == {"json"}
+    assert complete_in_bash(completion_folder, "--summary", "=", "") == {"text", "json"}
+
+
+def test_zsh_completion_parses(completion_folder):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    subprocess.run(["zsh", "-f", "-n", completion_folder / "_resource-tracker"], check=True)

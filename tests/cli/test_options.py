@@ -1,0 +1,429 @@
+"""Every option by flag, by environment variable and by TOML key; which of them wins; what is refused and how."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import time
+
+import pytest
+
+OWN_ERROR = 125
+TOP = pathlib.Path(__file__).resolve().parents[2]
+ORIGINS = ["flag", "environment", "file"]
+
+
+def load_check_docs():
+    loader = importlib.machinery.SourceFileLoader("check_docs", str(TOP / "tools" / "check-docs"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+OPTIONS = {option.name: option for option in load_check_docs().read_options((TOP / "src/cli/options.def").read_text())}
+
+
+@pytest.fixture
+def give(tmp_path):
+    """give(origin, name, value, ...) says it there: the arguments and the environment for run()."""
+
+    def put(origin, *pairs):
+        arguments, environment, tables = [], {}, {}
+        for name, value in pairs:
+            option = OPTIONS[name]
+            if origin == "flag" and option.kind == "SWITCH":
+                arguments.append(f"--{name}")
+            elif origin == "flag" and option.kind == "OPTIONAL":
+                arguments.append(f"--{name}={value}")
+            elif origin == "flag":
+                arguments += [f"--{name}", str(value)]
+            elif origin == "environment":
+                environment[option.variable] = "yes" if value is True else str(value)
+            else:
+                table, key = option.toml_key.split(".")
+                tables.setdefault(table, {})[key] = value
+        if origin == "file":
+            (tmp_path / "resource-tracker.toml").write_text("".join(
+                f"[{table}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+                for table, keys in tables.items()))
+        return arguments, environment
+
+    return put
+
+
+@pytest.fixture(params=ORIGINS)
+def run_with(request, run, give):
+    """run_with([(name, value), ...], *arguments) says the options by flag, environment or file, in turn."""
+
+    def start(pairs, *arguments, **popen):
+        given, environment = give(request.param, *pairs)
+        popen.setdefault("env", {}).update(environment)
+        return run(*given, *arguments, **popen)
+
+    start.origin = request.param
+    return start
+
+
+@pytest.fixture
+def recorded_with(run_with, helpers, tmp_path):
+    """The samples of a run of `true`, or of other arguments, with the options said in each way."""
+
+    def start(pairs, *arguments, **popen):
+        path = tmp_path / "recorded.jsonl"
+        result = run_with(pairs, "-o", path, *(arguments or ["--", "true"]), **popen)
+        assert result.returncode == 0, result.err
+        return helpers.json_lines(path)
+
+    return start
+
+
+@pytest.fixture
+def sleeper():
+    """A process to attach to."""
+    started = []
+
+    def start(secs):
+        started.append(subprocess.Popen(["sleep", str(secs)]))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+TESTED = set()
+
+
+def of_options(*names):
+    """Marks a test as the one of these options, so that none is forgotten."""
+    TESTED.update(names)
+    return lambda function: function
+
+
+# ---- each option ---------------------------------------------------------------------------------------
+
+
+@of_options("pid")
+def test_pid(run_with, helpers, sleeper):
+    target = sleeper(30)
+    result = run_with([("pid", target.pid)], "--duration", 0.2, "-i", 0.1)
+    assert result.returncode == 0
+    assert {sample["tracked_pid"] for sample in helpers.json_lines(result.stdout)} == {target.pid}
+
+
+@of_options("no-children")
+def test_no_children(recorded_with):
+    assert recorded_with([("no-children", True)])[0]["run_start"]["children"] is False
+    assert recorded_with([])[0]["run_start"]["children"] is True
+
+
+@of_options("keep-running")
+@pytest.mark.parametrize("keep", [True, False])
+def test_keep_running(recorded_with, sleeper, keep):
+    target = sleeper(0.3)
+    pairs = [("keep-running", True)] if keep else []
+    last = recorded_with(pairs, "--pid", target.pid, "--duration", 1, "-i", 0.1)[-1]
+    assert last["run_end"]["reason"] == ("duration" if keep else "target_exited")
+
+
+@of_options("wait-descendants")
+@pytest.mark.parametrize("wait", [True, False])
+def test_wait_descendants(recorded_with, wait):
+    pairs = [("wait-descendants", True)] if wait else []
+    job = ["sh", "-c", "sleep 0.7 >/dev/null 2>&1 & exit 0"]
+    last = recorded_with(pairs, "--", *job)[-1]
+    assert last["run_end"]["descendants_running"] == (0 if wait else 1)
+    assert (last["elapsed_secs"] >= 0.7) is wait
+
+
+@of_options("interval")
+def test_interval(recorded_with):
+    samples = recorded_with([("interval", 0.1)], "--", "sleep", 0.35)
+    assert samples[0]["run_start"]["interval_secs"] == 0.1
+    assert len(samples) == 4
+
+
+@of_options("align")
+def test_align(recorded_with):
+    samples = recorded_with([("align", True)], "-i", 0.2, "--", "sleep", 0.5)
+    assert samples[0]["run_start"]["aligned"] is True
+    assert samples[1]["timestamp"] % 0.2 == pytest.approx(0, abs=0.02)
+
+
+@of_options("start-at")
+def test_start_at(recorded_with):
+    started = time.time()
+    samples = recorded_with([("start-at", "+0.4")], "-i", 0.1, "--", "sleep", 0.8)
+    assert samples[0]["timestamp"] >= started + 0.4
+
+
+@of_options("duration")
+def test_duration(recorded_with, run_with):
+    samples = recorded_with([("duration", 0.3)], "-i", 0.1, "--", "sleep", 0.7)
+    assert samples[-1]["run_end"]["reason"] == "duration"
+    result = run_with([("duration", 0.2)], "--", "sh", "-c", "sleep 0.6; exit 7")
+    assert result.returncode == 7 and result.wall_secs >= 0.6
+
+
+@of_options("no-system")
+def test_no_system(recorded_with):
+    sample = recorded_with([("no-system", True)])[0]
+    assert sample["memory"]["used_mib"] is None and sample["cpu"]["process_utime_secs"] is not None
+
+
+@of_options("no-process")
+def test_no_process(recorded_with):
+    sample = recorded_with([("no-process", True)])[0]
+    assert sample["memory"]["used_mib"] is not None and sample["cpu"]["process_utime_secs"] is None
+
+
+@of_options("metrics")
+def test_metrics(recorded_with):
+    sample = recorded_with([("metrics", "memory.used_mib,cpu.process_*")])[0]
+    assert sample["memory"]["used_mib"] is not None and sample["cpu"]["process_utime_secs"] is not None
+    assert sample["memory"]["free_mib"] is None and sample["cpu"]["utime_secs"] is None
+
+
+@of_options("pss")
+def test_pss(recorded_with):
+    off = recorded_with([("pss", "off")], "-i", 0.1, "--", "sleep", 0.25)
+    assert {sample["cpu"]["process_pss_mib"] for sample in off} == {None}
+    always = recorded_with([("pss", "always")], "-i", 0.1, "--", "sleep", 0.25)
+    assert always[0]["cpu"]["process_pss_mib"] > 0
+
+
+@of_options("cgroup")
+def test_cgroup(recorded_with, run_with):
+    assert recorded_with([("cgroup", "off")])[0]["cpu"]["process_cpu_source"] == "clock"
+    result = run_with([("cgroup", "require")], "-q", "--", "cat", "/proc/self/cgroup")
+    if result.returncode == OWN_ERROR:
+        assert "--cgroup=require: no control group can be made" in result.err
+    else:
+        assert result.out.splitlines()[-1] != pathlib.Path("/proc/self/cgroup").read_text().splitlines()[-1]
+
+
+@of_options("static-once")
+def test_static_once(recorded_with):
+    def length_of_second(pairs):
+        return len(json.dumps(recorded_with(pairs, "-i", 0.1, "--", "sleep", 0.25)[1]))
+
+    assert length_of_second([("static-once", True)]) < length_of_second([])
+
+
+@of_options("record-command")
+def test_record_command(recorded_with):
+    command = ["sh", "-c", "true", "secret word"]
+    recorded = recorded_with([("record-command", True)], "--", *command)[0]["run_start"]["command"]
+    assert json.loads(recorded) == command
+    start = recorded_with([], "--", *command)[0]["run_start"]
+    assert start["command"] is None and (start["executable"], start["argument_count"]) == ("sh", 4)
+
+
+@of_options("root")
+def test_root(recorded_with, tmp_path):
+    (tmp_path / "tree" / "proc").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "tree" / "proc" / "meminfo").write_text("MemTotal: 2048 kB\nMemFree: 1024 kB\n")
+    sample = recorded_with([("root", "tree")], "-i", 0.1, "--duration", 0.2)[0]
+    assert sample["memory"]["total_mib"] == 2.0
+
+
+@of_options("output")
+def test_output(run_with, helpers, tmp_path):
+    result = run_with([("output", "named.jsonl")], "--", "true")
+    assert result.stderr == b"" and len(helpers.json_lines(tmp_path / "named.jsonl")) == 1
+
+
+@of_options("format")
+def test_format(run_with):
+    assert run_with([("format", "csv")], "--", "true").err.startswith("timestamp,")
+
+
+@of_options("csv-layout")
+def test_csv_layout(run_with):
+    combined = run_with([], "-f", "csv", "--", "true").err.splitlines()[0]
+    system = run_with([("csv-layout", "system")], "-f", "csv", "--", "true").err.splitlines()[0]
+    assert "process_utime" in combined and "process_utime" not in system and system
+
+
+@of_options("no-header")
+def test_no_header(run_with):
+    assert re.match(r"\d+\.\d{3},", run_with([("no-header", True)], "-f", "csv", "--", "true").err)
+
+
+@of_options("append")
+def test_append(recorded_with, tmp_path):
+    first = recorded_with([("append", True)])
+    assert len(recorded_with([("append", True)])) == 2 * len(first)
+    assert not (tmp_path / "recorded.jsonl.1").exists()
+    recorded_with([])
+    assert (tmp_path / "recorded.jsonl.1").exists()
+
+
+@of_options("quiet")
+def test_quiet(run_with, tmp_path):
+    result = run_with([("quiet", True)], "--", "true")
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+    run_with([("quiet", True)], "-o", "named", "--", "true")
+    assert (tmp_path / "named").stat().st_size > 0
+
+
+METADATA = ["project-name", "stage-name", "task-name", "team", "env", "language", "orchestrator", "executor",
+            "external-run-id", "container-image"]
+
+
+@of_options("job-name", *METADATA)
+def test_metadata(recorded_with):
+    pairs = [(name, f"a {name} é\"") for name in METADATA]
+    samples = recorded_with([("job-name", "nightly")] + pairs, "-i", 0.1, "--", "sleep", 0.15)
+    assert {sample["job_name"] for sample in samples} == {"nightly"}
+    for name, value in pairs:
+        assert samples[0]["run_start"][name.replace("-", "_")] == value
+
+
+@of_options("tag")
+def test_tag(run, give, helpers, tmp_path):
+    for origin, value in [("environment", "a=1\nb=x=y\na=2"), ("file", ["a=1", "b=x=y", "a=2"])]:
+        given, environment = give(origin, ("tag", value))
+        run(*given, "-o", origin, "--", "true", env=environment)
+        (tmp_path / "resource-tracker.toml").unlink(missing_ok=True)
+    run("--tag", "a=1", "--tag=b=x=y", "--tag", "a=2", "-o", "flag", "--", "true")
+    (tmp_path / "resource-tracker.toml").write_text("[job.tag]\na = 2\nb = 'x=y'\n")
+    run("-o", "table", "--", "true")
+    for name in ORIGINS + ["table"]:
+        assert helpers.json_lines(tmp_path / name)[0]["run_start"]["tags"] == {"a": "2", "b": "x=y"}, name
+
+
+@of_options("summary")
+def test_summary(run_with, program_with_analysis, tmp_path):
+    path = (tmp_path / "run.jsonl").resolve()
+    result = run_with([("summary", "text")], "-o", path, "--", "sh", "-c", "exit 4", program=program_with_analysis)
+    assert (result.returncode, result.out, result.err) == (4, "", f"analysis summary -- {path}\n")
+    result = run_with([("summary", "json")], "-o", path, "--", "true", program=program_with_analysis)
+    assert result.err == f"analysis summary --json -- {path}\n"
+
+
+def run_on_terminal(program, *arguments, cwd, env):
+    """What the program prints on stderr if that is a terminal."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=follower, cwd=cwd, env=env)
+    os.close(follower)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:
+            break
+        text += chunk
+    os.close(leader)
+    assert process.wait() == 0
+    return text.decode()
+
+
+@of_options("no-summary")
+def test_no_summary(give, program_with_analysis, helpers, tmp_path):
+    def printed(*arguments, env=None):
+        return run_on_terminal(program_with_analysis, *arguments, "--", "true", cwd=tmp_path,
+                               env={**helpers.clean_environment(), **(env or {})})
+
+    assert printed("-o", "run.jsonl").startswith("analysis summary")
+    assert printed("-q") == ""
+    for origin in ORIGINS:
+        given, environment = give(origin, ("no-summary", True))
+        assert printed("-o", "run.jsonl", *given, env=environment) == ""
+    assert printed("-o", "run.jsonl", "--summary").startswith("analysis summary")
+
+
+@of_options("why")
+def test_why(run_with):
+    lines = run_with([("why", True)], "-q", "--", "true").err.splitlines()
+    assert lines and all(re.fullmatch(r"resource-tracker: null: [\w.]+( \(.+\))?: .+", line) for line in lines)
+    assert run_with([], "-q", "--", "true").err == ""
+
+
+@of_options("no-warnings")
+def test_no_warnings(run, tmp_path):
+    (tmp_path / "resource-tracker.toml").write_text("[tracker]\nbogus = 1\ninterval_secs = 0\n")
+    assert len(run("-q", "--", "true").err.splitlines()) == 2
+    assert run("-q", "--no-warnings", "--", "true").err == ""
+    assert run("-q", "--", "true", env={"TRACKER_NO_WARNINGS": "1"}).err == ""
+    (tmp_path / "resource-tracker.toml").write_text("[tracker]\nno_warnings = true\ninterval_secs = 0\n")
+    assert run("-q", "--", "true").err == ""
+
+
+@of_options("config")
+def test_config(run, tmp_path):
+    (tmp_path / "other.toml").write_text("[tracker]\nformat = 'csv'\n")
+    assert run("--config", "other.toml", "--", "true").err.startswith("timestamp,")
+    assert run("--", "true", env={"TRACKER_CONFIG": "other.toml"}).err.startswith("timestamp,")
+    assert run("-c", "missing.toml", "-q", "--", "true").err == ""
+
+
+@of_options("help")
+def test_help_fits_a_terminal(run):
+    result = run("--help")
+    assert result.returncode == 0 and result.err == ""
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert run("-h").out == result.out
+    assert run("-i", 1, "--help", "--", "false").out == result.out
+
+
+@of_options("version")
+def test_version(run):
+    assert re.fullmatch(r"resource-tracker \d+\.\d+\.\d+\n", run("--version").out)
+    assert run("-V").out == run("--version").out
+
+
+def test_every_option_has_a_test():
+    assert TESTED == set(OPTIONS)
+
+
+# ---- which place wins ----------------------------------------------------------------------------------
+
+
+def test_flags_over_environment_over_file_over_default(record, tmp_path):
+    def interval(*arguments, env=None):
+        result, samples = record(*arguments, "--", "true", env=env)
+        assert result.returncode == 0
+        return samples[0]["run_start"]["interval_secs"]
+
+    assert interval() == 1.0
+    (tmp_path / "resource-tracker.toml").write_text("[tracker]\ninterval_secs = 20\n")
+    assert interval() == 20.0
+    assert interval(env={"TRACKER_INTERVAL": "30"}) == 30.0
+    assert interval("-i40", env={"TRACKER_INTERVAL": "30"}) == 40.0
+    assert interval("--interval=40", env={"TRACKER_INTERVAL": "nonsense"}) == 40.0
+    assert interval(env={"TRACKER_INTERVAL": ""}) == 20.0
+
+
+def test_lists_of_a_stronger_place_replace_those_of_a_weaker(record, tmp_path):
+    (tmp_path / "resource-tracker.toml").write_text("[job]\ntag = ['a=1']\n")
+    _, samples = record("--", "true", env={"TRACKER_TAG": "b=2"})
+    assert samples[0]["run_start"]["tags"] == {"b": "2"}
+    _, samples = record("--tag", "c=3", "--", "true", env={"TRACKER_TAG": "b=2"})
+    assert samples[0]["run_start"]["tags"] == {"c": "3"}
+
+
+@pytest.mark.parametrize("word, yes", [("1", True), ("TRUE", True), ("yes", True), ("on", True),
+                                       ("0", False), ("false", False), ("No", False), ("off", False)])
+def test_spellings_of_yes_and_no(run, word, yes):
+    assert (run("--", "true", env={"TRACKER_QUIET": word}).err == "") is yes
+
+
+def test_a_switch_can_be_taken_back(run):
+    assert run("--quiet=no", "--", "true", env={"TRACKER_QUIET": "1"}).err != ""
+
+
+def test_short_options_can_be_joined(record):
+    _, samples = record("-qi7", "-nname", "--", "true")
+    assert (samples[0]["run_start"]["interval_secs"], samples[0]["job_name"]) == (7.0, "name")
+
+
+def test_configured_pid_is_ignored_while_wrapping(record, tmp_path):
+    (tmp_path / "resource-tracker.toml").write_text("[job]\npid = 1\n")
+    result, samples = record("--", "true", env={"TRACKER_PID": "1"})
+    assert result.returncode == 0 and samples[0]["tracked_pid"] not in (None, 1)
