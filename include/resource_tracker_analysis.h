@@ -147,6 +147,57 @@ RT_API struct rt_record_info rt_record_get_info(const rt_record *record);
 RT_API int rt_table_read_record(const char *const *paths, size_t path_count, const char *const *columns,
 				size_t column_count, rt_table **ret_table, struct rt_problem *ret_problem);
 
+/* ---- statistics ------------------------------------------------------------------------------------ */
+
+enum { RT_NOT_ROUNDED = -1 };
+
+/*
+ * What to compute: `aggregate` of `column`, called `name` in the result (NULL: as the aggregate), rounded to
+ * `decimals` as Python rounds, or RT_NOT_ROUNDED. Aggregates: mean, max, min, sum, len, std, median, p95 (any
+ * percentile), first, last, duration (largest less smallest), time_mean (each value weighs as long as its interval).
+ */
+struct rt_stat_spec {
+	const char *column;
+	const char *aggregate;
+	const char *name;
+	int decimals;
+};
+
+/* A map {column: {name: value}} in the order of the specs. */
+typedef struct rt_stats rt_stats;
+
+/* What stats() of the Python package computes: the mean and maximum of the job's cores, memory and GPUs, ... */
+RT_API const struct rt_stat_spec *rt_stats_default_specs(size_t *ret_count);
+
+/*
+ * Of the last run in the files, in constant memory. The duration of "timestamp" includes the time before the first
+ * sample that this one stands for. A value that is nowhere in the recording is RT_CELL_NONE.
+ * -ENOENT no such metric or file, -EINVAL no such aggregate, -ENODATA no sample.
+ */
+RT_API int rt_stats_read_record(const char *const *paths, size_t path_count, const struct rt_stat_spec *specs,
+				size_t spec_count, rt_stats **ret_stats, struct rt_problem *ret_problem);
+/* A spec that cannot be computed is left out; returns the number of those, and what is wrong with the first. */
+RT_API int rt_stats_of_table(const rt_table *table, const struct rt_stat_spec *specs, size_t spec_count,
+			     rt_stats **ret_stats, struct rt_problem *ret_problem);
+/* What rt_stats_to_json() or the Python package wrote. -EBADMSG: something else. */
+RT_API int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem *ret_problem);
+/*
+ * Several runs as one: "mean" and "duration" are averaged over the runs that have them, "max" and "sum" are the
+ * largest. -EINVAL: another name.
+ */
+RT_API int rt_stats_combine(const rt_stats *const *stats, size_t count, rt_stats **ret_stats,
+			    struct rt_problem *ret_problem);
+RT_API void rt_stats_free(rt_stats *stats);
+
+/* RT_CELL_NONE: absent, or no such entry. */
+RT_API struct rt_cell rt_stats_get(const rt_stats *stats, const char *column, const char *name);
+/* The entries by index, in order. -ENOENT past the last. Texts live as long as the stats. */
+RT_API int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column, const char **ret_name,
+			  struct rt_cell *ret_value);
+RT_API int rt_stats_to_json(const rt_stats *stats, char **ret_text);
+/* For people: a line for each column. */
+RT_API int rt_stats_to_text(const rt_stats *stats, char **ret_text);
+
 #ifdef __cplusplus
 }
 #endif

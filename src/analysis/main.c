@@ -10,10 +10,11 @@
 #include "base/cleanup.h"
 
 /* The only list. */
-extern const struct command SHOW_COMMAND;
+extern const struct command SHOW_COMMAND, STATS_COMMAND;
 
 static const struct command *const COMMANDS[] = {
 	&SHOW_COMMAND,
+	&STATS_COMMAND,
 };
 
 static int list_commands(FILE *to)

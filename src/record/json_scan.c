@@ -22,7 +22,7 @@ bool json_take(struct scan *json, char c)
 	return true;
 }
 
-bool json_string(struct scan *json, struct scan *ret_raw)
+bool json_quoted(struct scan *json, struct scan *ret_raw)
 {
 	const char *start, *at;
 
@@ -141,7 +141,7 @@ static bool skip_nested(struct scan *json)
 	for (; json->at < json->end; json->at++) {
 		switch (*json->at) {
 		case '"':
-			if (!json_string(json, &text))
+			if (!json_quoted(json, &text))
 				return false;
 			json->at--;
 			break;
@@ -182,7 +182,7 @@ bool json_skip(struct scan *json)
 	if (json->at >= json->end)
 		return false;
 	if (*json->at == '"')
-		return json_string(json, &raw);
+		return json_quoted(json, &raw);
 	if (*json->at == '{' || *json->at == '[')
 		return skip_nested(json);
 	return take_plain(json, &raw);
@@ -196,22 +196,22 @@ bool json_value(struct scan *json, enum json_kind *ret_kind, struct scan *ret_ra
 		return false;
 	first = *json->at;
 	if (first == '"') {
-		*ret_kind = JSON_STRING;
-		return json_string(json, ret_raw);
+		*ret_kind = VALUE_STRING;
+		return json_quoted(json, ret_raw);
 	}
 	if (first == '{' || first == '[') {
-		*ret_kind = JSON_OTHER;
+		*ret_kind = VALUE_OTHER;
 		*ret_raw = (struct scan){json->at, json->at};
 		return skip_nested(json);
 	}
 	if (!take_plain(json, ret_raw))
 		return false;
 	if ((first >= '0' && first <= '9') || first == '-')
-		*ret_kind = JSON_NUMBER;
+		*ret_kind = VALUE_NUMBER;
 	else
-		*ret_kind = scan_is(ret_raw, "null")    ? JSON_NULL
-			    : scan_is(ret_raw, "true")  ? JSON_TRUE
-			    : scan_is(ret_raw, "false") ? JSON_FALSE
-							: JSON_OTHER;
+		*ret_kind = scan_is(ret_raw, "null")    ? VALUE_NULL
+			    : scan_is(ret_raw, "true")  ? VALUE_TRUE
+			    : scan_is(ret_raw, "false") ? VALUE_FALSE
+							: VALUE_OTHER;
 	return true;
 }

@@ -15,7 +15,7 @@ void json_skip_space(struct scan *json);
 bool json_take(struct scan *json, char c);
 
 /* The bytes between the quotes, escapes untouched. */
-bool json_string(struct scan *json, struct scan *ret_raw);
+bool json_quoted(struct scan *json, struct scan *ret_raw);
 
 /* Appends a string's text, escapes resolved; what is not valid becomes U+FFFD. */
 void json_unescape(struct buffer *out, const struct scan *raw);
@@ -23,7 +23,7 @@ void json_unescape(struct buffer *out, const struct scan *raw);
 /* Steps over one value of any kind. */
 bool json_skip(struct scan *json);
 
-enum json_kind { JSON_OTHER, JSON_NULL, JSON_NUMBER, JSON_STRING, JSON_TRUE, JSON_FALSE };
+enum json_kind { VALUE_OTHER, VALUE_NULL, VALUE_NUMBER, VALUE_STRING, VALUE_TRUE, VALUE_FALSE };
 
-/* Takes one value. `ret_raw` is its text (strings: between the quotes). Arrays and objects are JSON_OTHER. */
+/* Takes one value. `ret_raw` is its text (strings: between the quotes). Arrays and objects are VALUE_OTHER. */
 bool json_value(struct scan *json, enum json_kind *ret_kind, struct scan *ret_raw);

@@ -12,7 +12,7 @@ static bool starts_with_key(struct scan start, const char *const *keys, size_t c
 {
 	struct scan key;
 
-	if (!json_take(&start, '{') || !json_string(&start, &key))
+	if (!json_take(&start, '{') || !json_quoted(&start, &key))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (scan_is(&key, keys[i]))

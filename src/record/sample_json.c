@@ -97,19 +97,19 @@ static bool read_metric(struct sample_json *reader, struct scan *json, const str
 		return false;
 	switch (metric->type) {
 	case TYPE_REAL:
-		if (kind == JSON_NUMBER && scan_real(&raw, &real) && !scan_left(&raw))
+		if (kind == VALUE_NUMBER && scan_real(&raw, &real) && !scan_left(&raw))
 			*row_real(place->row, offset) = real;
 		break;
 	case TYPE_COUNT:
-		if (kind == JSON_NUMBER)
+		if (kind == VALUE_NUMBER)
 			*row_count(place->row, offset) = scan_whole_count(raw);
 		break;
 	case TYPE_FLAG:
-		if (kind == JSON_TRUE || kind == JSON_FALSE)
-			*row_count(place->row, offset) = kind == JSON_TRUE;
+		if (kind == VALUE_TRUE || kind == VALUE_FALSE)
+			*row_count(place->row, offset) = kind == VALUE_TRUE;
 		break;
 	case TYPE_TEXT:
-		if (kind == JSON_STRING)
+		if (kind == VALUE_STRING)
 			*row_text(place->row, offset) = read_text(reader, place->frame, &raw);
 		break;
 	}
@@ -166,7 +166,7 @@ static bool read_map(struct sample_json *reader, struct scan *json, struct frame
 		struct place place = {frame, NULL, kind};
 		struct scan name;
 
-		if (!json_string(json, &name) || !json_take(json, ':'))
+		if (!json_quoted(json, &name) || !json_take(json, ':'))
 			return false;
 		place.row = frame_add(frame, kind, parent);
 		*row_text(place.row, metric_offset(0)) = read_text(reader, frame, &name);
@@ -245,7 +245,7 @@ static bool read_members(struct sample_json *reader, struct scan *json, const st
 		const struct sample_member *member;
 		struct scan key;
 
-		if (!json_string(json, &key) || !json_take(json, ':'))
+		if (!json_quoted(json, &key) || !json_take(json, ':'))
 			return false;
 		member = find_member(reader, place->kind, &key, &next);
 		if (!(member ? read_member(reader, json, place, member) : json_skip(json)))

@@ -25,16 +25,11 @@ static void cleanup_source(struct source *source)
 /* An integer, else a real number (also "nan" and "inf"), else text, as Python would take it. */
 static struct rt_cell typed_cell(struct scan text, const char *whole)
 {
-	struct scan trimmed = scan_trim(text), rest = trimmed;
-	int64_t count;
-	double real;
+	struct scan trimmed = scan_trim(text);
+	struct rt_cell number = cell_of_number(trimmed);
 
-	(void)scan_literal(&rest, "+");
-	if (scan_left(&trimmed) && scan_i64(&rest, &count) && !scan_left(&rest))
-		return (struct rt_cell){.type = RT_CELL_COUNT, .count = count};
-	rest = trimmed;
-	if (scan_left(&trimmed) && scan_real(&rest, &real) && !scan_left(&rest))
-		return (struct rt_cell){.type = RT_CELL_REAL, .real = real};
+	if (number.type != RT_CELL_NONE)
+		return number;
 	if (scan_is(&trimmed, "nan") || scan_is(&trimmed, "NaN"))
 		return (struct rt_cell){.type = RT_CELL_REAL, .real = NAN};
 	if (scan_is(&trimmed, "inf") || scan_is(&trimmed, "-inf"))

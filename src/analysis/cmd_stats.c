@@ -1,0 +1,215 @@
+/* stats: what a recording comes to, column by column. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/arguments.h"
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "resource_tracker_analysis.h"
+
+struct stats_options {
+	struct text_list columns;
+	struct text_list aggregates; /* "max", "peak=max"; those that follow a column are its own */
+	struct rt_stat_spec *specs;
+	size_t spec_count;
+	struct text_list names; /* keeps the parts of "peak=max" */
+	int64_t decimals;       /* RT_NOT_ROUNDED until --round */
+	bool json, any_csv;
+	const char *output;
+};
+
+static void options_done(struct stats_options *options)
+{
+	text_list_done(&options->columns);
+	text_list_done(&options->aggregates);
+	text_list_done(&options->names);
+	free(options->specs);
+}
+
+static void cleanup_stats(rt_stats **stats)
+{
+	rt_stats_free(*stats);
+}
+
+/* "max" is both; "peak=max" is the name and the aggregate. */
+static bool split_aggregate(struct stats_options *options, const char *text, struct rt_stat_spec *spec)
+{
+	const char *equals = strchr(text, '=');
+	CLEANUP_FREE char *name = equals ? strndup(text, (size_t)(equals - text)) : NULL;
+
+	spec->aggregate = equals ? equals + 1 : text;
+	spec->name = NULL;
+	if (!equals)
+		return true;
+	if (!name || !*name || !text_list_add_parts(&options->names, name))
+		return false;
+	spec->name = options->names.texts[options->names.count - 1];
+	return true;
+}
+
+/* The columns named since the last time, with what was asked of them (mean and max if nothing was). */
+static bool close_group(struct stats_options *options, size_t *first_column, size_t *first_aggregate,
+			size_t *first_spec)
+{
+	static const char *const USUAL[] = {"mean", "max"};
+	size_t columns = options->columns.count - *first_column;
+	size_t aggregates = options->aggregates.count - *first_aggregate;
+	size_t added = columns * (aggregates ? aggregates : ARRAY_SIZE(USUAL));
+	struct rt_stat_spec *specs =
+		realloc(options->specs, (options->spec_count + added + 1) * sizeof(*specs));
+
+	if (!specs)
+		return false;
+	options->specs = specs;
+	*first_spec = options->spec_count;
+	for (size_t i = 0; i < columns; i++)
+		for (size_t j = 0; j < (aggregates ? aggregates : ARRAY_SIZE(USUAL)); j++) {
+			const char *text =
+				aggregates ? options->aggregates.texts[*first_aggregate + j] : USUAL[j];
+			struct rt_stat_spec *spec = &specs[options->spec_count++];
+
+			spec->column = options->columns.texts[*first_column + i];
+			spec->decimals = RT_NOT_ROUNDED;
+			if (!split_aggregate(options, text, spec))
+				return false;
+		}
+	*first_column = options->columns.count;
+	*first_aggregate = options->aggregates.count;
+	return true;
+}
+
+enum stats_option {
+	OPTION_COLUMN = 'c',
+	OPTION_AGGREGATE = 'a',
+	OPTION_OUTPUT = 'o',
+	OPTION_ROUND = 256,
+	OPTION_JSON,
+	OPTION_ANY_CSV
+};
+
+static const struct option OPTIONS[] = {
+	{"column", required_argument, NULL, OPTION_COLUMN},
+	{"agg", required_argument, NULL, OPTION_AGGREGATE},
+	{"round", required_argument, NULL, OPTION_ROUND},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"any-csv", no_argument, NULL, OPTION_ANY_CSV},
+	{"output", required_argument, NULL, OPTION_OUTPUT},
+	{0},
+};
+
+/* A group of columns ends where columns are named again after something was said about them. */
+struct group {
+	size_t first_column, first_aggregate, first_spec;
+	bool described;
+	int64_t decimals;
+};
+
+static bool end_group(struct stats_options *options, struct group *group)
+{
+	size_t first_spec;
+
+	if (!close_group(options, &group->first_column, &group->first_aggregate, &first_spec))
+		return false;
+	for (size_t i = first_spec; i < options->spec_count; i++)
+		options->specs[i].decimals = (int)group->decimals;
+	group->described = false;
+	group->decimals = RT_NOT_ROUNDED;
+	return true;
+}
+
+static bool set_option(struct stats_options *options, struct group *group, int option)
+{
+	switch (option) {
+	case OPTION_COLUMN:
+		if (group->described && !end_group(options, group))
+			return false;
+		return text_list_add_parts(&options->columns, optarg);
+	case OPTION_AGGREGATE:
+		group->described = true;
+		return text_list_add_parts(&options->aggregates, optarg);
+	case OPTION_ROUND:
+		group->described = true;
+		return parse_count(optarg, &group->decimals) && group->decimals >= 0 && group->decimals <= 15;
+	case OPTION_JSON:
+		options->json = true;
+		return true;
+	case OPTION_ANY_CSV:
+		options->any_csv = true;
+		return true;
+	case OPTION_OUTPUT:
+		options->output = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int compute(const struct stats_options *options, char **paths, size_t count, rt_stats **ret_stats,
+		   struct rt_problem *problem)
+{
+	const struct rt_stat_spec *specs = options->specs;
+	size_t spec_count = options->spec_count;
+	rt_table *table = NULL;
+	int result;
+
+	if (!spec_count)
+		specs = rt_stats_default_specs(&spec_count);
+	if (!options->any_csv)
+		return rt_stats_read_record((const char *const *)paths, count, specs, spec_count, ret_stats,
+					    problem);
+	result = rt_table_read_csv(paths[0], &table, problem);
+	if (result == 0)
+		result = rt_stats_of_table(table, specs, spec_count, ret_stats, problem);
+	rt_table_free(table);
+	return result;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	__attribute__((cleanup(options_done))) struct stats_options options = {0};
+	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
+	struct group group = {.decimals = RT_NOT_ROUNDED};
+	struct rt_problem problem = {"out of memory"};
+	CLEANUP_FREE char *text = NULL;
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "c:a:o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_usage(command, "see above");
+		if (!set_option(&options, &group, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
+	if (optind == argc)
+		return command_usage(command, "name a recording");
+	if (group.described && options.columns.count == group.first_column)
+		return command_usage(command, "name a --column before --agg and --round");
+	if (options.columns.count > group.first_column && !end_group(&options, &group))
+		return command_fault(command, "out of memory");
+	result = compute(&options, argv + optind, (size_t)(argc - optind), &stats, &problem);
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	if (result > 0)
+		command_fault(command, "%s", problem.text);
+	if ((options.json ? rt_stats_to_json : rt_stats_to_text)(stats, &text) < 0)
+		return command_fault(command, "out of memory");
+	return command_write(command, options.output, text, strlen(text)) || result > 0 ? EXIT_FAULT : 0;
+}
+
+const struct command STATS_COMMAND = {
+	.name = "stats",
+	.synopsis = "stats [OPTIONS] FILE...",
+	.purpose = "Mean, maximum, percentiles ... of any column",
+	.options = "  -c, --column NAME[,NAME]  columns (default: those of the Python package's stats())\n"
+		   "  -a, --agg AGG[,AGG]       what to compute of the columns before it (default: "
+		   "mean,max): mean, max,\n"
+		   "                            min, sum, len, std, median, p95 (any percentile), first, "
+		   "last, duration,\n"
+		   "                            time_mean; NAME=AGG gives the result another name\n"
+		   "      --round N             decimals of these results\n"
+		   "      --json                {\"column\":{\"agg\":value}}\n"
+		   "      --any-csv             FILE is a CSV file of any kind, not a recording\n"
+		   "  -o, --output FILE         write there\n",
+	.run = run,
+};
