@@ -112,9 +112,32 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 static const uint64_t POWERS_OF_TEN[] = {1,      10,      100,      1000,      10000,
 					 100000, 1000000, 10000000, 100000000, 1000000000};
 
+#define FIRST_WITHOUT_HALVES 4503599627370496.0
+#define FIRST_BEYOND_U64 18446744073709551616.0
+
+/*
+ * The rounding is that of whoever subtracts rounded totals: the scaled value plus a half, cut. Only where
+ * doubles have no halves left to add are whole part and fraction, which are exact, rounded apart.
+ */
+static uint64_t split(double magnitude, uint64_t scale, double *ret_whole)
+{
+	uint64_t scaled;
+
+	if (magnitude * (double)scale < FIRST_WITHOUT_HALVES) {
+		scaled = (uint64_t)(magnitude * (double)scale + 0.5);
+		*ret_whole = (double)(scaled / scale);
+		return scaled % scale;
+	}
+	*ret_whole = floor(magnitude);
+	scaled = (uint64_t)((magnitude - *ret_whole) * (double)scale + 0.5);
+	*ret_whole += (double)(scaled / scale);
+	return scaled % scale;
+}
+
 static void add_real(struct buffer *buffer, double value, int decimals, bool shortest)
 {
-	uint64_t scale = POWERS_OF_TEN[decimals], scaled, fraction;
+	uint64_t fraction;
+	double whole;
 	char digits[9];
 	int count = decimals;
 
@@ -122,18 +145,15 @@ static void add_real(struct buffer *buffer, double value, int decimals, bool sho
 		buffer_add_text(buffer, "null");
 		return;
 	}
-	/* Beyond 2^53 no fraction is left to round, and the scaled integer could overflow. */
-	if (fabs(value) * (double)scale >= 9007199254740992.0) {
-		buffer_printf(buffer, "%.*f", decimals ? 1 : 0, value);
-		return;
-	}
-	scaled = (uint64_t)(fabs(value) * (double)scale + 0.5);
-	if (value < 0 && scaled)
+	fraction = split(fabs(value), POWERS_OF_TEN[decimals], &whole);
+	if (value < 0 && (whole > 0 || fraction))
 		buffer_add_char(buffer, '-');
-	buffer_add_u64(buffer, scaled / scale);
+	if (whole < FIRST_BEYOND_U64)
+		buffer_add_u64(buffer, (uint64_t)whole);
+	else
+		buffer_printf(buffer, "%.0f", whole);
 	if (!decimals)
 		return;
-	fraction = scaled % scale;
 	for (int i = decimals - 1; i >= 0; i--, fraction /= 10)
 		digits[i] = (char)('0' + fraction % 10);
 	while (shortest && count > 1 && digits[count - 1] == '0')
