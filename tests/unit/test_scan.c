@@ -114,6 +114,80 @@ static void yes_and_no_have_four_spellings(void **state)
 	}
 }
 
+static void words_end_at_blanks_and_newlines(void **state)
+{
+	struct scan text = text_scan("  one\ttwo\nthree"), word;
+
+	(void)state;
+	assert_true(scan_word(&text, &word) && scan_is(&word, "one"));
+	assert_true(scan_word(&text, &word) && scan_is(&word, "two"));
+	assert_false(scan_word(&text, &word));
+	assert_true(scan_is(&word, "two"));
+	assert_int_equal(scan_left(&text), 6);
+}
+
+static void until_steps_over_its_stop(void **state)
+{
+	struct scan text = text_scan("key::value"), before;
+
+	(void)state;
+	assert_true(scan_until(&text, ':', &before) && scan_is(&before, "key"));
+	assert_true(scan_until(&text, ':', &before) && scan_is(&before, ""));
+	assert_false(scan_until(&text, ':', &before));
+	assert_true(scan_is(&text, "value"));
+}
+
+static void hexadecimal_numbers_fill_64_bits(void **state)
+{
+	struct scan text = text_scan(" ffffFFFFffffFFFF 10000000000000000 0000000000000000000001g");
+	uint64_t value = 0;
+
+	(void)state;
+	assert_true(scan_hex(&text, &value));
+	assert_true(value == UINT64_MAX);
+	assert_false(scan_hex(&text, &value));
+	text = text_scan("0000000000000000000001g");
+	assert_true(scan_hex(&text, &value));
+	assert_int_equal(value, 1);
+	assert_true(scan_is(&text, "g"));
+	assert_false(scan_hex(&text, &value));
+}
+
+static void literals_match_at_the_cursor_only(void **state)
+{
+	struct scan text = text_scan("cpu0");
+
+	(void)state;
+	assert_false(scan_literal(&text, "pu"));
+	assert_false(scan_literal(&text, "cpu01"));
+	assert_true(scan_literal(&text, "cpu"));
+	assert_true(scan_is(&text, "0"));
+}
+
+static void trimming_takes_both_ends(void **state)
+{
+	struct scan trimmed = scan_trim(scan_bytes("\n\t a b \0\r\n", 10));
+
+	(void)state;
+	assert_true(scan_is(&trimmed, "a b"));
+	trimmed = scan_trim(text_scan(" \n "));
+	assert_int_equal(scan_left(&trimmed), 0);
+	trimmed = scan_trim(text_scan(""));
+	assert_int_equal(scan_left(&trimmed), 0);
+}
+
+static void copies_into_nothing_do_nothing(void **state)
+{
+	struct scan text = text_scan("abc");
+	char room[1] = {'x'};
+
+	(void)state;
+	scan_copy(&text, room, 0);
+	assert_int_equal(room[0], 'x');
+	scan_copy(&text, room, 1);
+	assert_int_equal(room[0], '\0');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +196,12 @@ int main(void)
 		cmocka_unit_test(reals_are_locale_free),
 		cmocka_unit_test(a_cursor_never_leaves_its_bytes),
 		cmocka_unit_test(copies_are_cut_to_fit),
+		cmocka_unit_test(words_end_at_blanks_and_newlines),
+		cmocka_unit_test(until_steps_over_its_stop),
+		cmocka_unit_test(hexadecimal_numbers_fill_64_bits),
+		cmocka_unit_test(literals_match_at_the_cursor_only),
+		cmocka_unit_test(trimming_takes_both_ends),
+		cmocka_unit_test(copies_into_nothing_do_nothing),
 		cmocka_unit_test(yes_and_no_have_four_spellings),
 	};
 

@@ -1,0 +1,138 @@
+/* Tests of src/kernel/cgroup_v1.c. */
+#include "kernel.h"
+
+#include <fcntl.h>
+
+#include "base/cleanup.h"
+#include "kernel/cgroup_v1.h"
+
+static int64_t limit_of(const char *text)
+{
+	int64_t limit = -7;
+	int error = parse_cgroup_v1_limit(text, strlen(text), &limit);
+
+	return error < 0 ? error : limit;
+}
+
+/* What kernels since 3.10 have shown for "none", with pages of 4 and of 64 KiB. */
+static void every_way_to_say_no_limit_is_known(void **state)
+{
+	(void)state;
+	assert_true(limit_of("9223372036854771712\n") == CGROUP_NO_LIMIT);
+	assert_true(limit_of("9223372036854710272\n") == CGROUP_NO_LIMIT);
+	assert_true(limit_of("9223372036854775807\n") == CGROUP_NO_LIMIT);
+	assert_true(limit_of("18446744073709551615\n") == CGROUP_NO_LIMIT);
+	assert_true(limit_of("-1\n") == CGROUP_NO_LIMIT);
+	assert_int_equal(limit_of("268435456\n"), 268435456);
+	assert_int_equal(limit_of("0\n"), 0);
+	assert_int_equal(limit_of("\n"), -EBADMSG);
+	assert_int_equal(limit_of("max"), -EBADMSG);
+}
+
+static void totals_count_not_the_own_lines(void **state)
+{
+	static const char TEXT[] =
+		"cache 1\nrss 2\nshmem 3\nhierarchical_memory_limit 536870912\n"
+		"hierarchical_memsw_limit 9223372036854771712\ntotal_cache 10\ntotal_rss 20\n"
+		"total_rss_huge 21\ntotal_shmem 30\ntotal_mapped_file 40\ntotal_swap 50\n"
+		"total_pgfault 60\ntotal_pgmajfault 70\ntotal_inactive_file 80\ntotal_active_file 90\n";
+	struct cgroup_v1_memory_stat stat;
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v1_memory_stat(TEXT, strlen(TEXT), &stat), 0);
+	assert_int_equal(stat.cache_bytes, 10);
+	assert_int_equal(stat.rss_bytes, 20);
+	assert_int_equal(stat.rss_huge_bytes, 21);
+	assert_int_equal(stat.shmem_bytes, 30);
+	assert_int_equal(stat.mapped_file_bytes, 40);
+	assert_int_equal(stat.swap_bytes, 50);
+	assert_int_equal(stat.page_faults, 60);
+	assert_int_equal(stat.major_faults, 70);
+	assert_int_equal(stat.inactive_file_bytes, 80);
+	assert_int_equal(stat.active_file_bytes, 90);
+	assert_int_equal(stat.limit_bytes, 536870912);
+	assert_true(stat.memsw_limit_bytes == CGROUP_NO_LIMIT);
+	assert_int_equal(parse_cgroup_v1_memory_stat("cache 1\n", 8, &stat), -EBADMSG);
+}
+
+static void oom_kills_are_not_counted_before_4_13(void **state)
+{
+	struct cgroup_v1_oom_control control;
+
+	(void)state;
+	assert_int_equal(
+		parse_cgroup_v1_oom_control("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", 42, &control),
+		0);
+	assert_int_equal(control.oom_kills, 3);
+	assert_int_equal(control.kill_disabled, 0);
+	assert_int_equal(parse_cgroup_v1_oom_control("oom_kill_disable 1\nunder_oom 1\n", 31, &control), 0);
+	assert_int_equal(control.oom_kills, -1);
+	assert_int_equal(control.under_oom, 1);
+	assert_int_equal(parse_cgroup_v1_oom_control("", 0, &control), -EBADMSG);
+}
+
+static void parse_any(const char *bytes, size_t length)
+{
+	struct cgroup_v1_oom_control control;
+	struct cgroup_v1_memory_stat memory;
+	struct cgroup_v1_cpuacct_stat cpuacct;
+	struct cgroup_v1_cpu_stat cpu;
+	int64_t limit;
+
+	(void)parse_cgroup_v1_oom_control(bytes, length, &control);
+	(void)parse_cgroup_v1_memory_stat(bytes, length, &memory);
+	(void)parse_cgroup_v1_cpuacct_stat(bytes, length, &cpuacct);
+	(void)parse_cgroup_v1_cpu_stat(bytes, length, &cpu);
+	(void)parse_cgroup_v1_limit(bytes, length, &limit);
+}
+
+static void every_beginning_is_harmless(void **state)
+{
+	(void)state;
+	each_prefix("-1\nuser 5\nnr_periods 7\nhierarchical_memory_limit 5\ntotal_rss 7\noom_kill 1\n",
+		    parse_any);
+}
+
+static void a_nested_group_is_read(void **state)
+{
+	struct root root = test_root("cgroup1-4.18/t1");
+	CLEANUP_CLOSE int cpu_fd = root_open_file(&root, "sys/fs/cgroup/cpu,cpuacct/batch/job7", O_DIRECTORY);
+	CLEANUP_CLOSE int memory_fd = root_open_file(&root, "sys/fs/cgroup/memory/batch/job7", O_DIRECTORY);
+	struct cgroup_v1_cpuacct_stat cpuacct;
+	struct cgroup_v1_oom_control control;
+	struct cgroup_v1_memory_stat memory;
+	struct cgroup_v1_cpu_stat cpu;
+	int64_t value;
+
+	(void)state;
+	assert_int_equal(read_cgroup_v1_cpuacct_usage(&root, cpu_fd, &value), 0);
+	assert_int_equal(value, 12345678901 + 900000000);
+	assert_int_equal(read_cgroup_v1_cpuacct_stat(&root, cpu_fd, &cpuacct), 0);
+	assert_true(cpuacct.user_ticks > cpuacct.system_ticks && cpuacct.system_ticks > 0);
+	assert_int_equal(read_cgroup_v1_cpu_stat(&root, cpu_fd, &cpu), 0);
+	assert_int_equal(cpu.period_count, 522);
+	assert_int_equal(cpu.throttled_count, 42);
+	assert_int_equal(cpu.throttled_ns, 8123456789 + 30000000);
+	assert_int_equal(read_cgroup_v1_limit(&root, cpu_fd, "cpu.cfs_quota_us", &value), 0);
+	assert_int_equal(value, 250000);
+	assert_int_equal(read_cgroup_v1_memory_stat(&root, memory_fd, &memory), 0);
+	assert_int_equal(memory.limit_bytes, 3LL << 30);
+	assert_int_equal(read_cgroup_v1_limit(&root, memory_fd, "memory.limit_in_bytes", &value), 0);
+	assert_int_equal(value, 4LL << 30);
+	assert_int_equal(read_cgroup_v1_oom_control(&root, memory_fd, &control), 0);
+	assert_int_equal(control.oom_kills, 1);
+	root_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_way_to_say_no_limit_is_known),
+		cmocka_unit_test(totals_count_not_the_own_lines),
+		cmocka_unit_test(oom_kills_are_not_counted_before_4_13),
+		cmocka_unit_test(every_beginning_is_harmless),
+		cmocka_unit_test(a_nested_group_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

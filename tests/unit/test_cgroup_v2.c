@@ -1,0 +1,205 @@
+/* Tests of src/kernel/cgroup_v2.c. */
+#include "kernel.h"
+
+#include <fcntl.h>
+
+#include "base/cleanup.h"
+#include "kernel/cgroup_v2.h"
+#include "kernel/cpu_list.h"
+#include "kernel/pid_list.h"
+
+#define SCOPE "sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope"
+
+static int64_t limit_of(const char *text)
+{
+	int64_t limit = -7;
+	int error = parse_cgroup_v2_limit(text, strlen(text), &limit);
+
+	return error < 0 ? error : limit;
+}
+
+static void max_is_no_limit(void **state)
+{
+	(void)state;
+	assert_true(limit_of("max\n") == CGROUP_NO_LIMIT);
+	assert_int_equal(limit_of("536870912\n"), 536870912);
+	assert_int_equal(limit_of("0"), 0);
+	assert_int_equal(limit_of(""), -EBADMSG);
+	assert_int_equal(limit_of("maximum"), -EBADMSG);
+	assert_int_equal(limit_of("-1"), -EBADMSG);
+	assert_int_equal(limit_of("99999999999999999999"), -EBADMSG);
+}
+
+static void a_quota_needs_its_period(void **state)
+{
+	struct cgroup_v2_cpu_max max = {.quota_usec = 7};
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v2_cpu_max("150000 100000\n", 14, &max), 0);
+	assert_int_equal(max.quota_usec, 150000);
+	assert_int_equal(max.period_usec, 100000);
+	assert_int_equal(parse_cgroup_v2_cpu_max("max 100000\n", 11, &max), 0);
+	assert_true(max.quota_usec == CGROUP_NO_LIMIT);
+	assert_int_equal(parse_cgroup_v2_cpu_max("5\n", 2, &max), -EBADMSG);
+	assert_int_equal(parse_cgroup_v2_cpu_max("5 0\n", 4, &max), -EBADMSG);
+	assert_int_equal(parse_cgroup_v2_cpu_max("", 0, &max), -EBADMSG);
+	assert_int_equal(max.period_usec, 100000);
+}
+
+static void usage_without_throttling_is_a_stat_too(void **state)
+{
+	static const char TEXT[] =
+		"usage_usec 9731840\nuser_usec 6121012\nsystem_usec 3610828\nnice_usec 0\n";
+	struct cgroup_v2_cpu_stat stat;
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v2_cpu_stat(TEXT, strlen(TEXT), &stat), 0);
+	assert_int_equal(stat.usage_usec, 9731840);
+	assert_int_equal(stat.user_usec, 6121012);
+	assert_int_equal(stat.system_usec, 3610828);
+	assert_int_equal(stat.throttled_count, -1);
+	assert_int_equal(parse_cgroup_v2_cpu_stat("", 0, &stat), -EBADMSG);
+}
+
+static void a_forgotten_newline_in_io_stat_is_survived(void **state)
+{
+	static const char TEXT[] =
+		"8:16 8:0 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0\n"
+		"253:1\nx\n254:0 rbytes=x wbytes=7 =9 other=1";
+	struct scan devices = parse_cgroup_v2_io_stat(TEXT, strlen(TEXT));
+	struct cgroup_v2_io io;
+
+	(void)state;
+	assert_true(cgroup_v2_io_stat_next(&devices, &io));
+	assert_int_equal(io.major, 8);
+	assert_int_equal(io.minor, 0);
+	assert_int_equal(io.read_bytes, 1459200);
+	assert_int_equal(io.write_bytes, 314773504);
+	assert_int_equal(io.reads, 192);
+	assert_int_equal(io.writes, 353);
+	assert_true(cgroup_v2_io_stat_next(&devices, &io));
+	assert_int_equal(io.major, 253);
+	assert_int_equal(io.read_bytes, -1);
+	assert_true(cgroup_v2_io_stat_next(&devices, &io));
+	assert_int_equal(io.read_bytes, -1);
+	assert_int_equal(io.write_bytes, 7);
+	assert_false(cgroup_v2_io_stat_next(&devices, &io));
+}
+
+static void populated_is_a_line_among_others(void **state)
+{
+	bool populated = true;
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v2_populated("frozen 0\npopulated 0\n", 21, &populated), 0);
+	assert_false(populated);
+	assert_int_equal(parse_cgroup_v2_populated("populated 1", 11, &populated), 0);
+	assert_true(populated);
+	assert_int_equal(parse_cgroup_v2_populated("frozen 0\n", 9, &populated), -EBADMSG);
+}
+
+static void parse_any(const char *bytes, size_t length)
+{
+	struct cgroup_v2_memory_events events;
+	struct cgroup_v2_memory_stat memory;
+	struct cgroup_v2_cpu_stat cpu;
+	struct cgroup_v2_cpu_max max;
+	struct scan devices = parse_cgroup_v2_io_stat(bytes, length);
+	struct cgroup_v2_io io;
+	bool populated;
+	int64_t limit;
+
+	(void)parse_cgroup_v2_memory_events(bytes, length, &events);
+	(void)parse_cgroup_v2_memory_stat(bytes, length, &memory);
+	(void)parse_cgroup_v2_cpu_stat(bytes, length, &cpu);
+	(void)parse_cgroup_v2_cpu_max(bytes, length, &max);
+	(void)parse_cgroup_v2_populated(bytes, length, &populated);
+	(void)parse_cgroup_v2_limit(bytes, length, &limit);
+	while (cgroup_v2_io_stat_next(&devices, &io))
+		continue;
+}
+
+static void every_beginning_is_harmless(void **state)
+{
+	(void)state;
+	each_prefix("8:0 rbytes=1 wbytes=2\nmax 100000\nusage_usec 1\nanon 5\noom_kill 1\npopulated 1\n",
+		    parse_any);
+}
+
+static void a_scope_is_read(void **state)
+{
+	struct root root = test_root("cgroup2-6.6/t1");
+	CLEANUP_CLOSE int dir_fd = root_open_file(&root, SCOPE, O_DIRECTORY);
+	struct cgroup_v2_memory_events events;
+	struct cgroup_v2_memory_stat memory;
+	struct cgroup_v2_cpu_stat cpu;
+	struct cgroup_v2_cpu_max max;
+	int64_t limit, cpus;
+	struct scan pids;
+	bool populated;
+	pid_t pid;
+
+	(void)state;
+	assert_true(dir_fd >= 0);
+	assert_int_equal(read_cgroup_v2_cpu_stat(&root, dir_fd, &cpu), 0);
+	assert_int_equal(cpu.usage_usec, 912345678 + 900000);
+	assert_int_equal(cpu.user_usec + cpu.system_usec, cpu.usage_usec);
+	assert_int_equal(cpu.period_count, 710);
+	assert_int_equal(cpu.throttled_count, 33);
+	assert_int_equal(cpu.throttled_usec, 4123456 + 30000);
+	assert_int_equal(read_cgroup_v2_cpu_max(&root, dir_fd, &max), 0);
+	assert_int_equal(max.quota_usec, 200000);
+	assert_int_equal(read_cgroup_v2_limit(&root, dir_fd, "memory.max", &limit), 0);
+	assert_int_equal(limit, 2LL << 30);
+	assert_int_equal(read_cgroup_v2_limit(&root, dir_fd, "memory.high", &limit), 0);
+	assert_true(limit == CGROUP_NO_LIMIT);
+	assert_int_equal(read_cgroup_v2_limit(&root, dir_fd, "memory.none", &limit), -ENOENT);
+	assert_int_equal(read_cgroup_v2_memory_stat(&root, dir_fd, &memory), 0);
+	assert_int_equal(memory.anon_bytes, (1LL << 30) * 2 / 3 + 4096000);
+	assert_int_equal(memory.kernel_bytes, 262144);
+	assert_int_equal(memory.slab_bytes, 122880);
+	assert_int_equal(memory.slab_reclaimable_bytes, 81920);
+	assert_int_equal(memory.major_faults, 17);
+	assert_int_equal(read_cgroup_v2_memory_events(&root, dir_fd, "memory.events.local", &events), 0);
+	assert_int_equal(events.oom_kill, 1);
+	assert_int_equal(events.max, 112);
+	assert_int_equal(read_cgroup_v2_populated(&root, dir_fd, &populated), 0);
+	assert_true(populated);
+	assert_int_equal(read_cpu_list(&root, dir_fd, "cpuset.cpus.effective", &cpus), 0);
+	assert_int_equal(cpus, 4);
+	assert_int_equal(read_cgroup_procs(&root, dir_fd, &pids), 0);
+	assert_true(scan_pid(&pids, &pid));
+	assert_int_equal(pid, 100);
+	root_close(&root);
+}
+
+static void older_kernels_lack_lines_and_files(void **state)
+{
+	struct root root = test_root("kubernetes2-5.15/t0");
+	CLEANUP_CLOSE int dir_fd = root_open_file(&root, "sys/fs/cgroup", O_DIRECTORY);
+	struct cgroup_v2_memory_stat memory;
+	int64_t peak;
+
+	(void)state;
+	assert_int_equal(read_cgroup_v2_memory_stat(&root, dir_fd, &memory), 0);
+	assert_int_equal(memory.kernel_bytes, -1);
+	assert_int_equal(memory.kernel_stack_bytes, 65536);
+	assert_int_equal(read_cgroup_v2_limit(&root, dir_fd, "memory.peak", &peak), -ENOENT);
+	root_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(max_is_no_limit),
+		cmocka_unit_test(a_quota_needs_its_period),
+		cmocka_unit_test(usage_without_throttling_is_a_stat_too),
+		cmocka_unit_test(a_forgotten_newline_in_io_stat_is_survived),
+		cmocka_unit_test(populated_is_a_line_among_others),
+		cmocka_unit_test(every_beginning_is_harmless),
+		cmocka_unit_test(a_scope_is_read),
+		cmocka_unit_test(older_kernels_lack_lines_and_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

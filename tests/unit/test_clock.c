@@ -1,0 +1,38 @@
+/* Tests of src/base/clock.c. */
+#include "unit.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+
+static void the_monotonic_clock_never_steps_back(void **state)
+{
+	int64_t last = SYSTEM_CLOCKS.monotonic_ns(NULL);
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		int64_t now = SYSTEM_CLOCKS.monotonic_ns(NULL);
+
+		assert_true(now >= last);
+		last = now;
+	}
+}
+
+static void the_realtime_clock_is_that_of_time(void **state)
+{
+	int64_t before = (int64_t)time(NULL), now = SYSTEM_CLOCKS.realtime_ns(NULL) / NSEC_PER_SEC;
+
+	(void)state;
+	/* time(2) may lag behind by a tick of the kernel. */
+	assert_true(now >= before && now <= (int64_t)time(NULL) + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_monotonic_clock_never_steps_back),
+		cmocka_unit_test(the_realtime_clock_is_that_of_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

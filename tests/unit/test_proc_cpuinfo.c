@@ -1,0 +1,108 @@
+/* Tests of src/kernel/proc_cpuinfo.c. */
+#include "kernel.h"
+
+#include "kernel/proc_cpuinfo.h"
+
+static struct proc_cpuinfo cpuinfo_of(const char *text)
+{
+	struct proc_cpuinfo cpuinfo;
+
+	assert_int_equal(parse_proc_cpuinfo(text, strlen(text), &cpuinfo), 0);
+	return cpuinfo;
+}
+
+static void x86_has_a_model_name(void **state)
+{
+	struct proc_cpuinfo cpuinfo = cpuinfo_of("processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD "
+						 "EPYC\n\nprocessor\t: 1\nmodel name\t: other\n");
+
+	(void)state;
+	assert_int_equal(cpuinfo.cpu_count, 2);
+	assert_string_equal(cpuinfo.model, "AMD EPYC");
+	assert_string_equal(cpuinfo.hardware, "");
+}
+
+static void arm_numbers_become_names(void **state)
+{
+	struct proc_cpuinfo cpuinfo =
+		cpuinfo_of("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n\n");
+
+	(void)state;
+	assert_string_equal(cpuinfo.model, "ARM Neoverse-V1");
+	cpuinfo = cpuinfo_of("processor\t: 0\nCPU implementer\t: 0x99\nCPU part\t: 0x7\n");
+	assert_string_equal(cpuinfo.model, "ARM implementer 0x99 part 0x007");
+	cpuinfo = cpuinfo_of("processor\t: 0\nCPU implementer\t: 0x99\nCPU part\t: seven\n");
+	assert_string_equal(cpuinfo.model, "");
+}
+
+static void old_arm_has_one_text_for_all(void **state)
+{
+	struct proc_cpuinfo cpuinfo =
+		cpuinfo_of("Processor\t: ARMv7 Processor rev 5 (v7l)\nprocessor\t: 0\n\nprocessor\t: 1\n"
+			   "CPU implementer\t: 0x41\nCPU part\t: 0xc07\nHardware\t: BCM2709\n");
+
+	(void)state;
+	assert_int_equal(cpuinfo.cpu_count, 2);
+	assert_string_equal(cpuinfo.model, "ARM Cortex-A7");
+	assert_string_equal(cpuinfo.hardware, "BCM2709");
+}
+
+static void other_architectures_are_counted(void **state)
+{
+	struct proc_cpuinfo cpuinfo =
+		cpuinfo_of("vendor_id       : IBM/S390\n# processors    : 4\n"
+			   "processor 0: version = FF,  identification = 1,  machine = 8561\n");
+
+	(void)state;
+	assert_int_equal(cpuinfo.cpu_count, 4);
+	cpuinfo = cpuinfo_of(
+		"processor\t: 0\ncpu\t\t: POWER9 (architected), altivec supported\nclock\t\t: 3800.0\n");
+	assert_int_equal(cpuinfo.cpu_count, 1);
+	assert_string_equal(cpuinfo.model, "POWER9 (architected), altivec supported");
+}
+
+static void long_models_are_cut(void **state)
+{
+	char text[400] = "model name : ";
+
+	(void)state;
+	memset(text + strlen(text), 'm', 300);
+	assert_int_equal(strlen(cpuinfo_of(text).model), 127);
+}
+
+static void what_is_no_cpuinfo_is_refused(void **state)
+{
+	struct proc_cpuinfo cpuinfo = {.cpu_count = 7};
+
+	(void)state;
+	assert_int_equal(parse_proc_cpuinfo("", 0, &cpuinfo), -EBADMSG);
+	assert_int_equal(parse_proc_cpuinfo("processor : x\nflags : fpu\n", 26, &cpuinfo), -EBADMSG);
+	assert_int_equal(cpuinfo.cpu_count, 7);
+}
+
+static void the_fixture_is_read(void **state)
+{
+	struct root root = test_root("altra-256cpu-6.8/t2");
+	struct proc_cpuinfo cpuinfo;
+
+	(void)state;
+	assert_int_equal(read_proc_cpuinfo(&root, &cpuinfo), 0);
+	assert_int_equal(cpuinfo.cpu_count, 256);
+	assert_string_equal(cpuinfo.model, "ARM Neoverse-N1");
+	root_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(x86_has_a_model_name),
+		cmocka_unit_test(arm_numbers_become_names),
+		cmocka_unit_test(old_arm_has_one_text_for_all),
+		cmocka_unit_test(other_architectures_are_counted),
+		cmocka_unit_test(long_models_are_cut),
+		cmocka_unit_test(what_is_no_cpuinfo_is_refused),
+		cmocka_unit_test(the_fixture_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* Tests of src/kernel/proc_pid_mountinfo.c. */
+#include "kernel.h"
+
+#include "kernel/proc_pid_mountinfo.h"
+
+static struct mount first_mount(const char *text)
+{
+	struct scan mounts = parse_proc_pid_mountinfo(text, strlen(text));
+	struct mount mount;
+
+	assert_true(proc_pid_mountinfo_next(&mounts, &mount));
+	return mount;
+}
+
+static void every_column_finds_its_field(void **state)
+{
+	struct mount mount = first_mount(
+		"36 35 98:5 /mnt1 /mnt2 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=x\n");
+
+	(void)state;
+	assert_int_equal(mount.id, 36);
+	assert_int_equal(mount.parent_id, 35);
+	assert_int_equal(mount.major, 98);
+	assert_int_equal(mount.minor, 5);
+	assert_scan_equal(&mount.root, "/mnt1");
+	assert_scan_equal(&mount.point, "/mnt2");
+	assert_scan_equal(&mount.type, "ext3");
+	assert_scan_equal(&mount.source, "/dev/root");
+	assert_scan_equal(&mount.options, "rw,errors=x");
+}
+
+static void a_source_may_be_empty(void **state)
+{
+	struct mount mount = first_mount("52 27 0:53 / /mnt rw - tmpfs  rw,size=4k");
+
+	(void)state;
+	assert_scan_equal(&mount.source, "");
+	assert_scan_equal(&mount.options, "rw,size=4k");
+	mount = first_mount("52 27 0:53 / /mnt rw - tmpfs");
+	assert_scan_equal(&mount.type, "tmpfs");
+	assert_scan_equal(&mount.source, "");
+	assert_scan_equal(&mount.options, "");
+}
+
+static void escapes_are_decoded(void **state)
+{
+	struct mount mount =
+		first_mount("46 27 8:33 / /a\\040b\\011\\134\\303\\244\\012 rw - vfat /dev/sdc1 rw\n");
+	char text[64], tiny[4];
+
+	(void)state;
+	assert_int_equal(mount_text(&mount.point, text, sizeof text), 9);
+	assert_string_equal(text, "/a b\t\\\xc3\xa4\n");
+	assert_int_equal(mount_text(&mount.point, tiny, sizeof tiny), 9);
+	assert_string_equal(tiny, "/a ");
+	mount = first_mount("46 27 8:33 / /x\\04 rw - vfat \\999\\ rw\n");
+	assert_int_equal(mount_text(&mount.point, text, sizeof text), 5);
+	assert_string_equal(text, "/x\\04");
+	mount_text(&mount.source, text, sizeof text);
+	assert_string_equal(text, "\\999\\");
+	assert_int_equal(mount_text(&mount.source, NULL, 0), 5);
+}
+
+static void options_match_as_a_whole(void **state)
+{
+	struct mount mount = first_mount("32 31 0:29 / /c rw - cgroup cgroup rw,cpuacct,name=systemd");
+
+	(void)state;
+	assert_true(mount_has_option(&mount, "rw"));
+	assert_true(mount_has_option(&mount, "cpuacct"));
+	assert_true(mount_has_option(&mount, "name=systemd"));
+	assert_false(mount_has_option(&mount, "cpu"));
+	assert_false(mount_has_option(&mount, "systemd"));
+}
+
+static void odd_lines_are_skipped(void **state)
+{
+	static const char ODD[] =
+		"\n1\n1 2\n1 2 x:3 / / rw - a b c\n1 2 0:3 / / rw shared:1 ext4 /dev/x rw\n"
+		"x 2 0:3 / / rw - a b c\n1 2 0:4294967296 / / rw - a b c\n7 2 0:3 / / rw - a b c\n";
+	struct scan mounts = parse_proc_pid_mountinfo(ODD, strlen(ODD));
+	struct mount mount;
+
+	(void)state;
+	assert_true(proc_pid_mountinfo_next(&mounts, &mount));
+	assert_int_equal(mount.id, 7);
+	assert_false(proc_pid_mountinfo_next(&mounts, &mount));
+}
+
+static void parse_any(const char *bytes, size_t length)
+{
+	struct scan mounts = parse_proc_pid_mountinfo(bytes, length);
+	struct mount mount;
+	char text[16];
+
+	while (proc_pid_mountinfo_next(&mounts, &mount)) {
+		assert_true(mount_text(&mount.point, text, sizeof text) <= scan_left(&mount.point));
+		(void)mount_has_option(&mount, "rw");
+	}
+}
+
+static void every_beginning_is_harmless(void **state)
+{
+	(void)state;
+	each_prefix("36 35 98:5 /\\040 /m\\040 rw master:1 - ext3 /dev/root rw,errors=x\n52 27 0:53 / /mnt "
+		    "rw - tmpfs  rw\n",
+		    parse_any);
+}
+
+static void long_lines_of_overlays_are_whole(void **state)
+{
+	struct root root = test_root("container-overlay-6.5/t0");
+	struct kept_file file = KEPT_FILE("proc/self/mountinfo");
+	struct mount mount;
+	struct scan mounts;
+
+	(void)state;
+	assert_int_equal(read_proc_pid_mountinfo(&root, &file, &mounts), 0);
+	assert_true(proc_pid_mountinfo_next(&mounts, &mount));
+	assert_scan_equal(&mount.type, "proc");
+	assert_true(proc_pid_mountinfo_next(&mounts, &mount));
+	assert_scan_equal(&mount.type, "overlay");
+	assert_true(scan_left(&mount.options) > 3000);
+	assert_memory_equal(mount.options.end - 5, "/work", 5);
+	kept_file_close(&file);
+	root_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_column_finds_its_field),
+		cmocka_unit_test(a_source_may_be_empty),
+		cmocka_unit_test(escapes_are_decoded),
+		cmocka_unit_test(options_match_as_a_whole),
+		cmocka_unit_test(odd_lines_are_skipped),
+		cmocka_unit_test(every_beginning_is_harmless),
+		cmocka_unit_test(long_lines_of_overlays_are_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* Tests of src/kernel/proc_pressure.c. */
+#include "kernel.h"
+
+#include <math.h>
+
+#include "kernel/proc_pressure.h"
+
+static int parse(const char *text, struct proc_pressure *pressure)
+{
+	return parse_proc_pressure(text, strlen(text), pressure);
+}
+
+static void both_lines_are_read(void **state)
+{
+	struct proc_pressure pressure;
+
+	(void)state;
+	assert_int_equal(parse("some avg10=0.25 avg60=1.27 avg300=99.34 total=4026532\n"
+			       "full avg10=0.00 avg60=0.91 avg300=0.25 total=3019899\n",
+			       &pressure),
+			 0);
+	assert_true(pressure.some.avg10_pct == 0.25);
+	assert_true(pressure.some.avg60_pct == 1.27);
+	assert_true(pressure.some.avg300_pct == 99.34);
+	assert_int_equal(pressure.some.total_usec, 4026532);
+	assert_true(pressure.full.avg60_pct == 0.91);
+	assert_int_equal(pressure.full.total_usec, 3019899);
+}
+
+static void a_missing_line_is_absent(void **state)
+{
+	struct proc_pressure pressure;
+
+	(void)state;
+	assert_int_equal(parse("some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n", &pressure), 0);
+	assert_int_equal(pressure.some.total_usec, 5);
+	assert_int_equal(pressure.full.total_usec, -1);
+	assert_true(isnan(pressure.full.avg10_pct));
+}
+
+static void odd_pairs_lose_only_themselves(void **state)
+{
+	struct proc_pressure pressure = {.some.total_usec = 7};
+
+	(void)state;
+	assert_int_equal(parse("", &pressure), -EBADMSG);
+	assert_int_equal(parse("most avg10=1\nsome\nsome x=1 total=\n", &pressure), -EBADMSG);
+	assert_int_equal(pressure.some.total_usec, 7);
+	assert_int_equal(parse("some avg10=x avg60 total=99999999999999999999 avg300=1\n", &pressure), 0);
+	assert_true(isnan(pressure.some.avg10_pct));
+	assert_true(pressure.some.avg300_pct == 1);
+	assert_int_equal(pressure.some.total_usec, -1);
+}
+
+static void parse_any(const char *bytes, size_t length)
+{
+	struct proc_pressure pressure;
+
+	(void)parse_proc_pressure(bytes, length, &pressure);
+}
+
+static void every_beginning_is_harmless(void **state)
+{
+	(void)state;
+	each_prefix("some avg10=0.25 avg60=1.27 avg300=99.34 total=4026532\nfull avg10=0.00 total=1\n",
+		    parse_any);
+}
+
+static void hosts_and_groups_are_read(void **state)
+{
+	struct root root = test_root("cgroup2-6.6/t0");
+	struct kept_file file = KEPT_FILE("proc/pressure/io");
+	struct proc_pressure pressure;
+
+	(void)state;
+	assert_int_equal(read_proc_pressure(&root, &file, &pressure), 0);
+	assert_int_equal(pressure.some.total_usec, 58000);
+	kept_file_close(&file);
+	assert_int_equal(
+		read_cgroup_pressure(&root, root.dir_fd, "sys/fs/cgroup/user.slice/io.pressure", &pressure),
+		0);
+	assert_int_equal(pressure.some.total_usec, 72000);
+	root_close(&root);
+	root = test_root("vm-3.10/t0");
+	assert_int_equal(read_proc_pressure(&root, &file, &pressure), -ENOENT);
+	root_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_lines_are_read),
+		cmocka_unit_test(a_missing_line_is_absent),
+		cmocka_unit_test(odd_pairs_lose_only_themselves),
+		cmocka_unit_test(every_beginning_is_harmless),
+		cmocka_unit_test(hosts_and_groups_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
