@@ -164,10 +164,8 @@ static void no_locale_changes_a_number(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof COMMAS / sizeof COMMAS[0] && !found; i++)
 		found = setlocale(LC_ALL, COMMAS[i]) != NULL;
-	if (!found) {
-		print_message("no locale with a decimal comma is installed\n");
-		skip();
-	}
+	if (!found)
+		SKIP("no locale with a decimal comma is installed");
 	assert_string_equal(real_text(&buffer, 0.5, 3), "0.5");
 	assert_string_equal(real_text(&buffer, 1e19, 3), "10000000000000000000.0");
 	setlocale(LC_ALL, "C");

@@ -89,8 +89,7 @@ static void the_live_kernel_agrees_with_itself(void **state)
 	assert_int_equal(root_open(&root, "/", NULL), 0);
 	if (read_proc_pid_smaps_rollup(&root, getpid(), &rollup) < 0) {
 		root_close(&root);
-		print_message("this kernel has no smaps_rollup\n");
-		skip();
+		SKIP("this kernel has no smaps_rollup");
 	}
 	assert_int_equal(read_proc_pid_smaps(&root, getpid(), &sum), 0);
 	assert_true(sum.rss_kib >= rollup.rss_kib - 256 && sum.rss_kib <= rollup.rss_kib + 256);

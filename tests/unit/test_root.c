@@ -79,8 +79,7 @@ static void long_files_are_complete(void **state)
 	length = (ssize_t)plain_read("/proc/kallsyms", bytes, ROOM);
 	if (length < 100000 || length == ROOM) {
 		root_close(&root);
-		print_message("this kernel's /proc/kallsyms is not long enough, or too long\n");
-		skip();
+		SKIP("this kernel's /proc/kallsyms is not long enough, or too long");
 	}
 	assert_int_equal(root_read(&root, "proc/kallsyms"), length);
 	assert_memory_equal(root.text.data, bytes, (size_t)length);
@@ -124,10 +123,8 @@ static void a_long_record_after_short_ones_is_not_lost(void **state)
 		_exit(read_long_mount(source));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77) {
-		print_message("not allowed to mount\n");
-		skip();
-	}
+	if (WEXITSTATUS(status) == 77)
+		SKIP("not allowed to mount");
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
@@ -151,8 +148,7 @@ static void a_small_file_costs_one_call(void **state)
 	own = read_calls(&root) - calls;
 	if (own <= 0) {
 		root_close(&root);
-		print_message("this kernel does not count read calls\n");
-		skip();
+		SKIP("this kernel does not count read calls");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(SMALL); i++) {
 		struct kept_file file = KEPT_FILE(SMALL[i]);
