@@ -6,12 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
-#include "kernel/sys_block.h"
 
 enum { POINT_SIZE = 4096 };
 
@@ -101,55 +98,6 @@ static bool is_same_filesystem(const struct filesystem *known, const struct moun
 	return known->major == mount->major && known->minor == mount->minor;
 }
 
-/* ---- the block device below --------------------------------------------------------------------------- */
-
-/* The name in /sys of a device number: "sda1" of "../../devices/.../sda/sda1". */
-static bool name_of_number(const struct root *root, uint32_t major_number, uint32_t minor_number,
-			   char *ret_name, size_t size)
-{
-	char path[64], target[POINT_SIZE];
-	const char *slash;
-	int length;
-
-	snprintf(path, sizeof path, "sys/dev/block/%u:%u", major_number, minor_number);
-	if (root_link(root, path, target, sizeof target) < 0)
-		return false;
-	slash = strrchr(target, '/');
-	length = snprintf(ret_name, size, "%s", slash ? slash + 1 : target);
-	/* sysfs writes '!' for the slash in names such as cciss/c0d0. */
-	for (char *at = ret_name; *at; at++)
-		if (*at == '!')
-			*at = '/';
-	return length > 0 && (size_t)length < size;
-}
-
-static bool name_of_source(const struct root *root, const char *source, char *ret_name, size_t size)
-{
-	struct stat stat;
-
-	if (strncmp(source, "/dev/", 5) != 0)
-		return false;
-	/* Follows /dev/mapper/NAME and /dev/disk/by-*. */
-	if (root->live && fstatat(root->dir_fd, source + 1, &stat, 0) == 0 && S_ISBLK(stat.st_mode))
-		return name_of_number(root, major(stat.st_rdev), minor(stat.st_rdev), ret_name, size);
-	return snprintf(ret_name, size, "%s", source + 5) < (int)size;
-}
-
-static void find_device(struct filesystem *filesystem, struct root *root)
-{
-	struct sys_block block;
-	char name[64];
-
-	if (!(filesystem->major &&
-	      name_of_number(root, filesystem->major, filesystem->minor, name, sizeof name)) &&
-	    !name_of_source(root, filesystem->source, name, sizeof name))
-		return;
-	if (read_sys_block(root, name, &block) < 0)
-		return;
-	snprintf(filesystem->device, sizeof filesystem->device, "%s",
-		 block.kind == BLOCK_PARTITION ? block.parent : name);
-}
-
 /* ---- reading the mounts -------------------------------------------------------------------------------- */
 
 /* Adds one more mount point of a ZFS pool to its list. */
@@ -234,11 +182,8 @@ int filesystems_refresh(struct filesystems *filesystems, struct root *root)
 		if (error < 0)
 			return error;
 	}
-	/* Only now: finding the device reads other files into the same buffer. */
-	for (size_t i = 0; i < filesystems->count; i++)
-		find_device(&filesystems->all[i], root);
 	filesystems->known = true;
-	return 0;
+	return 1;
 }
 
 /* ---- space ---------------------------------------------------------------------------------------------- */

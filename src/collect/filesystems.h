@@ -17,8 +17,9 @@
 struct filesystem {
 	char *mount_point;
 	char type[32];
-	char *source;    /* "/dev/sda1", "pool/dataset", "overlay" */
-	char device[64]; /* whole block device that it lies on, as in /proc/diskstats; "" if none */
+	char *source; /* "/dev/sda1", "pool/dataset", "overlay" */
+	char device
+		[64]; /* whole block device that it lies on, as in /proc/diskstats; "": the caller knows none */
 	uint32_t major;
 	uint32_t minor;
 	char *dataset_points; /* ZFS: other mount points of the pool, each NUL-terminated, then an empty one */
@@ -39,7 +40,7 @@ struct filesystems {
 
 #define FILESYSTEMS ((struct filesystems){.mountinfo = KEPT_FILE("proc/self/mountinfo")})
 
-/* Reads the mounts again if they have changed since the last call. Returns 0 or a negative errno. */
+/* Reads the mounts again if they have changed since the last call. Returns 1 if they had, 0, or a negative errno. */
 int filesystems_refresh(struct filesystems *filesystems, struct root *root);
 void filesystems_done(struct filesystems *filesystems);
 

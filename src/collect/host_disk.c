@@ -20,6 +20,8 @@ enum { DEVICE_NAME_SIZE = 64 };
 
 struct known_disk {
 	char name[DEVICE_NAME_SIZE];
+	uint32_t major;
+	uint32_t minor;
 	struct sys_block identity;
 	int error;
 	bool shown;
@@ -32,6 +34,7 @@ struct host_disk {
 	struct filesystems filesystems;
 	struct known_disk *known; /* in the order of /proc/diskstats, as far as it does not change */
 	size_t count;
+	bool devices_changed; /* since filesystems were last told apart by them */
 };
 
 static int host_disk_open(struct collect_context *context, void **ret_state)
@@ -57,7 +60,7 @@ static struct known_disk *find(struct host_disk *state, const struct scan *name,
 	return NULL;
 }
 
-static struct known_disk *add(struct host_disk *state, const struct scan *name)
+static struct known_disk *add(struct host_disk *state, const struct diskstats *disk)
 {
 	struct known_disk *known = realloc(state->known, (state->count + 1) * sizeof *known);
 
@@ -65,8 +68,8 @@ static struct known_disk *add(struct host_disk *state, const struct scan *name)
 		return NULL;
 	state->known = known;
 	known = &state->known[state->count++];
-	*known = (struct known_disk){.error = -EINPROGRESS};
-	scan_copy(name, known->name, sizeof known->name);
+	*known = (struct known_disk){.error = -EINPROGRESS, .major = disk->major, .minor = disk->minor};
+	scan_copy(&disk->name, known->name, sizeof known->name);
 	return known;
 }
 
@@ -125,7 +128,7 @@ static bool new_device_came(struct host_disk *state, struct scan disks)
 		struct known_disk *known = find(state, &disk.name, position++);
 
 		if (!known) {
-			known = add(state, &disk.name);
+			known = add(state, &disk);
 			came = true;
 		}
 		if (known)
@@ -155,6 +158,7 @@ static void fill_disks(struct host_disk *state, struct root *root, struct frame 
 	if (read_proc_diskstats(root, &state->diskstats, &disks) < 0)
 		return;
 	if (new_device_came(state, disks)) {
+		state->devices_changed = true;
 		/* Reading sysfs takes the buffer that `disks` points into: identify, then read again. */
 		for (size_t i = 0; i < state->count; i++)
 			if (state->known[i].error == -EINPROGRESS)
@@ -191,14 +195,63 @@ static struct row *device_row(struct frame *frame, const struct filesystem *file
 	return &row->row;
 }
 
+static const struct known_disk *find_by_name(const struct host_disk *state, const char *name)
+{
+	for (size_t i = 0; i < state->count; i++)
+		if (strcmp(state->known[i].name, name) == 0)
+			return &state->known[i];
+	return NULL;
+}
+
+/* "/dev/sda1", "/dev/mapper/vg-home": for filesystems without a device number of their own (btrfs). */
+static const struct known_disk *find_by_source(const struct host_disk *state, const char *source)
+{
+	static const char DEV[] = "/dev/", MAPPER[] = "/dev/mapper/";
+
+	if (strncmp(source, MAPPER, sizeof MAPPER - 1) == 0)
+		for (size_t i = 0; i < state->count; i++)
+			if (strcmp(state->known[i].identity.dm_name, source + sizeof MAPPER - 1) == 0)
+				return &state->known[i];
+	return strncmp(source, DEV, sizeof DEV - 1) == 0 ? find_by_name(state, source + sizeof DEV - 1)
+							 : NULL;
+}
+
+static const struct known_disk *find_by_number(const struct host_disk *state, uint32_t major, uint32_t minor)
+{
+	/* /dev/root and the like have a name that nobody else uses, but the number says what they are. */
+	for (size_t i = 0; major && i < state->count; i++)
+		if (state->known[i].major == major && state->known[i].minor == minor)
+			return &state->known[i];
+	return NULL;
+}
+
+/* Notes for each filesystem on which whole device it lies. */
+static void match_devices(struct host_disk *state)
+{
+	for (size_t i = 0; i < state->filesystems.count; i++) {
+		struct filesystem *filesystem = &state->filesystems.all[i];
+		const struct known_disk *disk = find_by_number(state, filesystem->major, filesystem->minor);
+
+		if (!disk)
+			disk = find_by_source(state, filesystem->source);
+		if (disk && disk->identity.kind == BLOCK_PARTITION)
+			disk = find_by_name(state, disk->identity.parent);
+		memcpy(filesystem->device, disk ? disk->name : "", disk ? strlen(disk->name) + 1 : 1);
+	}
+	state->devices_changed = false;
+}
+
 static void fill_filesystems(struct host_disk *state, struct root *root, struct frame *frame)
 {
 	struct totals_row *totals = SINGLE_ROW(frame, totals);
 	int64_t total = 0, available = 0, known = 0;
 	int last_error = 0;
+	int changed = filesystems_refresh(&state->filesystems, root);
 
-	if (filesystems_refresh(&state->filesystems, root) < 0)
+	if (changed < 0)
 		return;
+	if (changed || state->devices_changed)
+		match_devices(state);
 	for (size_t i = 0; i < state->filesystems.count; i++) {
 		const struct filesystem *filesystem = &state->filesystems.all[i];
 		struct mount_row *row = ADD_ROW(frame, mount, device_row(frame, filesystem));

@@ -309,7 +309,7 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 
 	tree->root_pid = pid;
 	tree->started_by_caller = started_by_caller;
-	tree->fds_left = descriptors_to_keep();
+	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
 	tree->uses_clock = tree->root->live;
 	tree->knows_children = discovery_knows_children(tree, pid);
 	tree->last_full_ns = root_monotonic_ns(tree->root);

@@ -1,0 +1,311 @@
+/*
+ * What is printed of captured machines, line by line: tests/golden/MACHINE.{jsonl,csv}.
+ *
+ * Each step of a tree is laid over one folder in place, so that files which collectors keep open change under
+ * their hands as the kernel's do. Process 100 is attached to at t0; one sample follows per later step, a second
+ * apart. UPDATE_GOLDEN=1 writes the files anew: review the difference as a change of the format.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "collect/collector.h"
+#include "metric/derive.h"
+#include "sink/sink.h"
+
+enum { PATH_SIZE = 4096, ROOT_PID = 100, STEPS_MOST = 4 };
+
+static const char *const MACHINES[] = {
+	"altra-256cpu-6.8",
+	"cgroup1-4.18",
+	"cgroup2-6.6",
+	"container-nocgroupns-5.10",
+	"container-overlay-6.5",
+	"firecracker-6.18",
+	"hybrid-5.4",
+	"hypervisor-5.15",
+	"kubernetes1-4.19",
+	"kubernetes2-5.15",
+	"slurm-5.14",
+	"storage-zfs-5.15",
+	"vm-3.10",
+	"workstation-6.1",
+};
+
+/* ---- laying one tree over another ------------------------------------------------------------------------ */
+
+static void copy_file(const char *from, const char *to)
+{
+	CLEANUP_CLOSE int in = open(from, O_RDONLY | O_CLOEXEC);
+	CLEANUP_CLOSE int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	char bytes[65536];
+	ssize_t got;
+
+	assert_true(in >= 0 && out >= 0);
+	while ((got = read(in, bytes, sizeof bytes)) > 0)
+		assert_int_equal(write(out, bytes, (size_t)got), got);
+	assert_int_equal(got, 0);
+}
+
+static void copy_link(const char *from, const char *to)
+{
+	char target[PATH_SIZE];
+	ssize_t length = readlink(from, target, sizeof target - 1);
+
+	assert_true(length > 0);
+	target[length] = '\0';
+	unlink(to);
+	assert_int_equal(symlink(target, to), 0);
+}
+
+static void remove_tree(const char *path)
+{
+	struct stat stat;
+	DIR *folder;
+	const struct dirent *entry;
+
+	if (lstat(path, &stat) < 0)
+		return;
+	if (!S_ISDIR(stat.st_mode)) {
+		unlink(path);
+		return;
+	}
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		char below[PATH_SIZE];
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+		remove_tree(below);
+	}
+	if (folder)
+		closedir(folder);
+	rmdir(path);
+}
+
+static void lay_over(const char *from, const char *to);
+
+/* What does not change from one step to the next is a link into the first step's tree. */
+static bool is_shared(const char *path)
+{
+	char target[PATH_SIZE];
+	ssize_t length = readlink(path, target, sizeof target - 1);
+
+	if (length <= 0)
+		return false;
+	target[length] = '\0';
+	return strstr(target, "../t0/") != NULL;
+}
+
+static void lay_entry(const char *from, const char *to, const char *name)
+{
+	char from_path[PATH_SIZE], to_path[PATH_SIZE];
+	struct stat stat;
+
+	snprintf(from_path, sizeof from_path, "%s/%s", from, name);
+	snprintf(to_path, sizeof to_path, "%s/%s", to, name);
+	if (is_shared(from_path))
+		return;
+	assert_int_equal(lstat(from_path, &stat), 0);
+	if (S_ISDIR(stat.st_mode))
+		lay_over(from_path, to_path);
+	else if (S_ISLNK(stat.st_mode))
+		copy_link(from_path, to_path);
+	else
+		copy_file(from_path, to_path);
+}
+
+static void lay_over(const char *from, const char *to)
+{
+	const struct dirent *entry;
+	DIR *folder;
+
+	mkdir(to, 0755);
+	folder = opendir(to);
+	while (folder && (entry = readdir(folder))) {
+		char from_path[PATH_SIZE], to_path[PATH_SIZE];
+		struct stat stat;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		snprintf(from_path, sizeof from_path, "%s/%s", from, entry->d_name);
+		snprintf(to_path, sizeof to_path, "%s/%s", to, entry->d_name);
+		if (lstat(from_path, &stat) < 0)
+			remove_tree(to_path);
+	}
+	if (folder)
+		closedir(folder);
+	folder = opendir(from);
+	assert_non_null(folder);
+	while ((entry = readdir(folder)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			lay_entry(from, to, entry->d_name);
+	closedir(folder);
+}
+
+/* ---- sampling --------------------------------------------------------------------------------------------- */
+
+static int64_t fake_monotonic_ns(void *step)
+{
+	return (1000 + *(int *)step) * NSEC_PER_SEC;
+}
+
+static int64_t fake_realtime_ns(void *step)
+{
+	return (1700000000 + *(int *)step) * NSEC_PER_SEC + 250 * NSEC_PER_MSEC;
+}
+
+struct machine {
+	struct root root;
+	struct process_tree *tree;
+	struct collect_context context;
+	struct run_facts facts;
+	struct run_ending ending;
+	void *states[32];
+	int step;
+};
+
+/* What the tracker itself costs is of this machine, not of the captured one. */
+static bool is_golden(const struct collector *collector)
+{
+	return strcmp(collector->name, "self_usage") != 0;
+}
+
+static void machine_open(struct machine *machine, const char *folder)
+{
+	struct clocks clocks = {fake_monotonic_ns, fake_realtime_ns, &machine->step};
+
+	*machine = (struct machine){
+		.facts = {.mode = "attach",
+			  .host = "golden",
+			  .rank = -1,
+			  .interval_seconds = 1,
+			  .children = true},
+		.step = 0,
+	};
+	assert_int_equal(root_open(&machine->root, folder, &clocks), 0);
+	assert_int_equal(process_tree_new(&machine->root, true, &machine->tree), 0);
+	assert_int_equal(process_tree_seed(machine->tree, ROOT_PID, false), 0);
+	machine->context = (struct collect_context){
+		.root = &machine->root,
+		.tree = machine->tree,
+		.facts = &machine->facts,
+		.ending = &machine->ending,
+		.progress = {.started_ns = fake_monotonic_ns(&machine->step)},
+	};
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (is_golden(COLLECTORS[i]))
+			assert_int_equal(COLLECTORS[i]->open(&machine->context, &machine->states[i]), 0);
+}
+
+static void machine_sample(struct machine *machine, struct frame *frame, const struct frame *previous)
+{
+	struct run_progress *progress = &machine->context.progress;
+
+	frame_begin(frame, root_monotonic_ns(&machine->root), root_realtime_ns(&machine->root));
+	progress->baseline = !previous;
+	progress->previous_ns = previous ? previous->monotonic_ns : frame->monotonic_ns;
+	progress->number = machine->step - 1;
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (is_golden(COLLECTORS[i]))
+			COLLECTORS[i]->collect(machine->states[i], &machine->context, frame);
+	derive(frame, previous, previous);
+	assert_int_equal(frame->error, 0);
+}
+
+static void machine_close(struct machine *machine)
+{
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (is_golden(COLLECTORS[i]) && COLLECTORS[i]->close)
+			COLLECTORS[i]->close(machine->states[i]);
+	process_tree_free(machine->tree);
+	root_close(&machine->root);
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------- */
+
+static void compare(const char *machine, const char *extension, const struct buffer *printed)
+{
+	CLEANUP_BUFFER struct buffer golden = BUFFER(16 << 20);
+	char path[PATH_SIZE], bytes[65536];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/../golden/%s.%s", getenv("TEST_ROOTS"), machine, extension);
+	if (getenv("UPDATE_GOLDEN")) {
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, printed->data, printed->length), printed->length);
+		close(fd);
+		return;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	while ((got = read(fd, bytes, sizeof bytes)) > 0)
+		buffer_add(&golden, bytes, (size_t)got);
+	close(fd);
+	assert_string_equal(printed->data, golden.data);
+}
+
+static void sample_steps(const char *name, const char *folder, struct buffer *jsonl, struct buffer *csv)
+{
+	struct sink_options options = {.header = true};
+	struct sink_state json_state = {0}, csv_state = {0};
+	struct frame frames[STEPS_MOST] = {0};
+	struct machine machine;
+	char from[PATH_SIZE];
+	int steps = 1;
+
+	machine_open(&machine, folder);
+	machine_sample(&machine, &frames[0], NULL);
+	CSV_FORMAT.begin(csv, &options);
+	for (; steps < STEPS_MOST; steps++) {
+		snprintf(from, sizeof from, "%s/%s/t%d", getenv("TEST_ROOTS"), name, steps);
+		if (access(from, F_OK) < 0)
+			break;
+		lay_over(from, folder);
+		machine.step = steps;
+		machine_sample(&machine, &frames[steps], &frames[steps - 1]);
+		JSONL_FORMAT.sample(jsonl, &frames[steps], &options, &json_state);
+		CSV_FORMAT.sample(csv, &frames[steps], &options, &csv_state);
+	}
+	assert_true(steps > 1);
+	for (int i = 0; i < STEPS_MOST; i++)
+		frame_done(&frames[i]);
+	machine_close(&machine);
+}
+
+static void test_machine(void **state)
+{
+	const char *name = *state;
+	CLEANUP_BUFFER struct buffer jsonl = BUFFER(16 << 20), csv = BUFFER(16 << 20);
+	char folder[] = "/tmp/resource-tracker-golden-XXXXXX", from[PATH_SIZE];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(from, sizeof from, "%s/%s/t0", getenv("TEST_ROOTS"), name);
+	lay_over(from, folder);
+	sample_steps(name, folder, &jsonl, &csv);
+	remove_tree(folder);
+	compare(name, "jsonl", &jsonl);
+	compare(name, "csv", &csv);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(MACHINES)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(MACHINES); i++)
+		tests[i] = (struct CMUnitTest){.name = MACHINES[i],
+					       .test_func = test_machine,
+					       .initial_state = (void *)(uintptr_t)MACHINES[i]};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
