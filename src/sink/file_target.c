@@ -360,8 +360,7 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 	}
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return -EBADF;
-	/* Not opened again: without O_APPEND the place to write at is in the description shared with the job.
-	 */
+	/* Not opened again: without O_APPEND the place to write at is in the description that the job has. */
 	target->kind = SHARED_FILE;
 	target->opening.had_content = append && status.st_size > 0;
 	target->fd = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);

@@ -78,8 +78,7 @@ int target_write_head(struct target *target, const char *bytes, size_t length);
  */
 int target_flush(struct target *target, int64_t deadline_ns);
 
-/* Flushes, unlocks, closes and frees. What could not be written is lost: ask target_status() after a flush.
- */
+/* Flushes, unlocks, closes and frees. What is not written then is lost: ask target_status() after a flush. */
 void target_close(struct target *target, int64_t deadline_ns);
 
 enum target_state {

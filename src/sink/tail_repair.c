@@ -116,8 +116,7 @@ static bool begins_like(const char *bytes, size_t length, const char *text)
 	return memcmp(bytes, text, length < whole ? length : whole) == 0;
 }
 
-/* A row begins with its time (or, where that is unknown, with the comma behind it), the file with its header.
- */
+/* A row begins with its time (unknown: with the comma behind it), the file with its header. */
 static bool is_csv_beginning(const char *bytes, size_t length, bool first_line)
 {
 	return (bytes[0] >= '0' && bytes[0] <= '9') || bytes[0] == ',' ||

@@ -1,0 +1,280 @@
+"""Samples on pipes, terminals and sockets: nobody who does not read them stalls the job or the sampling."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+SMALL_PIPE_BYTES = 4096
+
+
+def small_pipe():
+    read_end, write_end = os.pipe()
+    fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, SMALL_PIPE_BYTES)
+    return read_end, write_end
+
+
+def read_for(fd, secs):
+    """What comes within `secs`, or until the end."""
+    found, deadline = b"", time.monotonic() + secs
+    while (left := deadline - time.monotonic()) > 0:
+        if not select.select([fd], [], [], left)[0]:
+            break
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        found += piece
+    return found
+
+
+def test_while_wrapping_stdout_belongs_to_the_job(run, helpers):
+    result = run("-i", 0.1, "--", "sh", "-c", "echo out; sleep 0.25")
+    assert result.out == "out\n"
+    assert len(helpers.json_lines(result.stderr)) == 3
+
+
+def test_quiet_silences_only_the_default(run, tmp_path, helpers):
+    result = run("-q", "--", "echo", "out")
+    assert (result.out, result.err) == ("out\n", "")
+    result = run("-q", "-o", "run.jsonl", "--", "echo", "out")
+    assert (result.out, result.err) == ("out\n", "")
+    assert len(helpers.json_lines(tmp_path / "run.jsonl")) == 1
+
+
+def test_a_dash_is_stdout(run, helpers):
+    result = run("-o", "-", "--", "sh", "-c", "echo job")
+    job, samples = result.out.split("\n", 1)
+    assert job == "job" and len(helpers.json_lines(samples)) == 1
+    assert result.err == ""
+
+
+def test_csv_on_a_stream_begins_with_its_header(run, helpers):
+    result = run("-f", "csv", "-o", "-", "--", "true")
+    assert len(helpers.csv_rows(result.out)) == 1
+
+
+@pytest.mark.parametrize("mode", [[], ["--pid", "self"]])
+def test_without_a_reader_host_and_attach_mode_end(spawn, mode):
+    mode = [str(os.getpid()) if word == "self" else word for word in mode]
+    process = spawn("-i", 0.1, *mode, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for number in range(3):
+        assert json.loads(process.stdout.readline())["sample"] == number
+    process.stdout.close()
+    closed = time.monotonic()
+    assert process.wait(5) == 0
+    assert time.monotonic() - closed < 1
+    assert process.stderr.read() == b""
+
+
+def test_head_ends_the_recording(binary, helpers, tmp_path):
+    script = '"$0" -i 0.1 | head -3; echo "status ${PIPESTATUS[0]}"'
+    result = subprocess.run(["bash", "-c", script, binary], capture_output=True, timeout=10, cwd=tmp_path,
+                            env=helpers.clean_environment(), stdin=subprocess.DEVNULL)
+    *samples, status = result.stdout.decode().splitlines()
+    assert [json.loads(sample)["sample"] for sample in samples] == [0, 1, 2]
+    assert status == "status 0" and result.stderr == b""
+
+
+def test_a_file_beside_the_closed_pipe_keeps_the_recording_going(spawn, tmp_path, helpers):
+    process = spawn("-i", 0.05, "-o", "-", "-o", "run.jsonl", stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    before = len((tmp_path / "run.jsonl").read_text().splitlines())
+    helpers.wait_until(lambda: len((tmp_path / "run.jsonl").read_text().splitlines()) > before + 5)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(5) == 0
+
+
+def test_a_reader_that_leaves_does_not_touch_the_job(spawn):
+    process = spawn("-i", 0.05, "--", "sh", "-c", "sleep 0.5; echo done; exit 7",
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stderr.readline()
+    process.stderr.close()
+    assert process.stdout.read() == b"done\n"
+    assert process.wait(5) == 7
+
+
+def test_a_pipe_that_nobody_reads_delays_neither_the_job_nor_its_end(spawn):
+    read_end, write_end = small_pipe()
+    started = time.monotonic()
+    process = spawn("-i", 0.005, "--", "sh", "-c", "sleep 1; exit 7", stderr=write_end, stdout=subprocess.DEVNULL)
+    os.close(write_end)
+    assert process.wait(10) == 7
+    assert time.monotonic() - started < 2
+    text = read_for(read_end, 1)
+    os.close(read_end)
+    # The pipe holds less than one sample or a few; those that ended are whole.
+    for line in text.split(b"\n")[:-1]:
+        json.loads(line)
+
+
+def test_a_slow_reader_gets_whole_samples_in_order(spawn):
+    read_end, write_end = small_pipe()
+    process = spawn("-i", 0.01, "-o", "-", "--", "sleep", "0.5", stdout=write_end, stderr=subprocess.PIPE)
+    os.close(write_end)
+    time.sleep(0.3)
+    text = read_for(read_end, 10)
+    os.close(read_end)
+    assert process.wait(5) == 0 and process.stderr.read() == b""
+    samples = [json.loads(line) for line in text.decode().splitlines()]
+    assert [sample["sample"] for sample in samples] == list(range(len(samples)))
+    assert samples[-1]["run_end"] is not None and len(samples) > 10
+
+
+SHOW_FLAGS = "import fcntl, os; print(fcntl.fcntl(2, fcntl.F_GETFL) & os.O_NONBLOCK)"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "terminal"])
+def test_the_jobs_stream_stays_blocking(run, kind):
+    ends = {"pipe": os.pipe, "terminal": pty.openpty,
+            "socket": lambda: [end.detach() for end in socket.socketpair()]}[kind]()
+    result = run("-i", 0.05, "--", sys.executable, "-c", SHOW_FLAGS, stderr=ends[1])
+    assert result.out == "0\n" and result.returncode == 0
+    assert not fcntl.fcntl(ends[1], fcntl.F_GETFL) & os.O_NONBLOCK
+    for end in ends:
+        os.close(end)
+
+
+def test_a_socket_that_nobody_reads(spawn):
+    ours, theirs = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    started = time.monotonic()
+    process = spawn("-i", 0.005, "--", "sh", "-c", "sleep 0.5; exit 7", stderr=theirs, stdout=subprocess.DEVNULL)
+    theirs.close()
+    assert process.wait(10) == 7
+    assert time.monotonic() - started < 2
+    text = read_for(ours.fileno(), 1)
+    assert json.loads(text.split(b"\n")[0])["sample"] == 0
+    ours.close()
+
+
+def test_a_fifo_without_a_reader_does_not_hang(run, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    result = run("-i", 0.05, "-o", "fifo", "--", "sh", "-c", "sleep 0.2; exit 7")
+    assert result.returncode == 7 and result.wall_secs < 3
+
+
+def test_a_fifo_whose_reader_comes_late_gets_everything(spawn, tmp_path, helpers):
+    os.mkfifo(tmp_path / "fifo")
+    process = spawn("-i", 0.05, "-o", "fifo", "--", "sleep", "0.8")
+    time.sleep(0.3)
+    samples = helpers.json_lines((tmp_path / "fifo").read_bytes())
+    assert process.wait(5) == 0
+    assert [sample["sample"] for sample in samples] == list(range(len(samples)))
+    assert samples[-1]["run_end"] is not None and len(samples) > 5
+
+
+def test_process_substitution(binary, tmp_path, helpers):
+    script = '"$0" -i 0.05 -o >(cat >copy.jsonl) -- sleep 0.3; wait $!; sleep 0.1'
+    subprocess.run(["bash", "-c", script, binary], cwd=tmp_path, env=helpers.clean_environment(),
+                   stdin=subprocess.DEVNULL, check=True)
+    assert len(helpers.json_lines(tmp_path / "copy.jsonl")) > 2
+
+
+class Terminal:
+    """A terminal whose foreground is a session leader of ours, which runs what it is told."""
+
+    def __init__(self):
+        self.screen, self.slave = pty.openpty()
+        modes = termios.tcgetattr(self.slave)
+        modes[1] &= ~termios.OPOST
+        modes[3] |= termios.TOSTOP
+        termios.tcsetattr(self.slave, termios.TCSANOW, modes)
+
+    def popen_options(self):
+        """Its stderr is the terminal, and it leads the terminal's session and foreground group."""
+
+        def lead():
+            os.setsid()
+            fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+
+        return {"stderr": self.slave, "stdin": self.slave, "stdout": subprocess.PIPE, "preexec_fn": lead}
+
+    def close(self):
+        os.close(self.screen)
+        os.close(self.slave)
+
+
+@pytest.fixture
+def terminal():
+    terminal = Terminal()
+    yield terminal
+    terminal.close()
+
+
+def test_a_terminal_frozen_by_ctrl_s_does_not_delay_the_job(spawn, terminal):
+    started = time.monotonic()
+    process = spawn("-i", 0.02, "--", "sh", "-c", "sleep 0.8; exit 7", **terminal.popen_options())
+    assert read_for(terminal.screen, 0.2)
+    os.write(terminal.screen, b"\x13")
+    assert process.wait(10) == 7
+    assert time.monotonic() - started < 2
+
+
+def test_a_terminal_that_thaws_shows_what_was_held_back(spawn, terminal):
+    process = spawn("-i", 0.05, "--", "sleep", "1", **terminal.popen_options())
+    text = read_for(terminal.screen, 0.2)
+    os.write(terminal.screen, b"\x13")
+    time.sleep(0.3)
+    os.write(terminal.screen, b"\x11")
+    while process.poll() is None:
+        text += read_for(terminal.screen, 0.1)
+    text += read_for(terminal.screen, 0.1)
+    lines = [line for line in text.decode().splitlines() if line.startswith("{")]
+    numbers = [json.loads(line)["sample"] for line in lines]
+    assert numbers == list(range(len(numbers))) and len(numbers) > 10
+    assert process.returncode == 0
+
+
+def test_a_background_tracker_is_not_stopped_by_tostop(binary, terminal, tmp_path, helpers):
+    script = 'set -m; "$0" -i 0.05 -- sh -c "sleep 0.3; exit 7" & wait $!; echo status $?'
+    with subprocess.Popen(["bash", "-c", script, binary], cwd=tmp_path, env=helpers.clean_environment(),
+                          **terminal.popen_options()) as shell:
+        # Read while it runs: the shell itself writes to the terminal and would wait for a full one.
+        screen = b""
+        while shell.poll() is None:
+            screen += read_for(terminal.screen, 0.1)
+        assert shell.stdout.read() == b"status 7\n"
+    assert b'"sample":2' in screen
+
+
+def test_a_terminal_that_is_gone_does_not_end_the_job(spawn, tmp_path):
+    screen, slave = pty.openpty()
+    process = spawn("-i", 0.05, "--", "sh", "-c", "sleep 0.6; echo done >mark; exit 7", stderr=slave)
+    os.close(slave)
+    read_for(screen, 0.2)
+    os.close(screen)
+    assert process.wait(10) == 7
+    assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("kind", ["pipe", "terminal"])
+def test_another_users_stream_that_nobody_reads(spawn, tmp_path, kind):
+    """After `su` the stream cannot be opened again; it is written to without waiting all the same."""
+    tmp_path.chmod(0o777)
+    read_end, write_end = small_pipe() if kind == "pipe" else pty.openpty()
+    os.fchmod(write_end, 0o600)
+    started = time.monotonic()
+    process = spawn("-i", 0.005, "--", "sh", "-c", "sleep 1; exit 7", stderr=write_end, stdout=subprocess.DEVNULL,
+                    user=65534, group=65534, extra_groups=[], cwd="/")
+    if kind == "terminal":
+        os.write(read_end, b"\x13")
+    os.close(write_end)
+    assert process.wait(10) == 7
+    assert time.monotonic() - started < 2.5
+    if kind == "pipe":
+        assert re.match(rb'\{"timestamp', read_for(read_end, 0.2))
+    os.close(read_end)

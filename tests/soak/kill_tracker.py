@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Kills a recording tracker at random moments and reads what it left.
+
+    tests/soak/kill_tracker.py [--binary build/resource-tracker] [--kills 1000] [--seed N]
+
+Every line that ends must be one whole sample, a run's samples must be numbered without a gap, and the last of
+them must be younger than an interval when the kill came. Two runs of three append to the file of the one
+before, whose torn end, if there is one, they have to repair.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+INTERVAL_SECS = 0.005
+LONGEST_RUN_SECS = 0.1
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+@dataclasses.dataclass
+class Totals:
+    kills: int = 0
+    samples: int = 0
+    torn_tails: int = 0
+    # How old the last sample of each run that had one was when the kill came.
+    ages_secs: list = dataclasses.field(default_factory=list)
+
+    def age_secs(self, share):
+        return sorted(self.ages_secs)[int(share * (len(self.ages_secs) - 1))]
+
+    def check(self):
+        """What no single run can show: a busy machine runs any one of them late, but not nearly all."""
+        assert len(self.ages_secs) > self.kills / 2, "most were killed before they recorded: nothing was tested"
+        assert self.age_secs(0.5) < 2 * INTERVAL_SECS, f"median age of the last sample: {self.age_secs(0.5):.4f} s"
+        assert self.age_secs(0.9) < 6 * INTERVAL_SECS, f"90 % of the last samples: {self.age_secs(0.9):.4f} s"
+
+
+def whole_samples(path):
+    """(samples of the lines that ended, bytes behind the last newline)."""
+    *lines, tail = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    return [json.loads(line) for line in lines], tail
+
+
+def check_run(samples):
+    numbers = [sample["sample"] for sample in samples]
+    assert numbers == list(range(len(numbers))), f"a gap in {numbers}"
+
+
+def kill_once(binary, folder, path, append, delay_secs):
+    """Returns when it was killed. The job ends by itself soon after."""
+    command = [binary, "-i", str(INTERVAL_SECS), "-o", path, *(["--append"] if append else []), "--", "sleep", "0.3"]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
+    tracker = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
+    time.sleep(delay_secs)
+    killed_at = time.time()
+    tracker.send_signal(signal.SIGKILL)
+    assert tracker.wait() == -signal.SIGKILL
+    return killed_at
+
+
+def kill_again_and_again(binary, folder, kills, seed):
+    chance, totals = random.Random(seed), Totals()
+    path = pathlib.Path(folder) / "run.jsonl"
+    inode, known = None, 0
+    for number in range(kills):
+        killed_at = kill_once(binary, folder, path, number % 3 != 0, chance.uniform(0.0, LONGEST_RUN_SECS))
+        samples, tail = whole_samples(path)
+        totals.kills += 1
+        totals.torn_tails += bool(tail)
+        if path.exists() and path.stat().st_ino != inode:
+            inode, known = path.stat().st_ino, 0
+        assert len(samples) >= known, "samples of an earlier run are gone"
+        run, known = samples[known:], len(samples)
+        check_run(run)
+        totals.samples += len(run)
+        if run:
+            totals.ages_secs.append(killed_at - run[-1]["timestamp"])
+    return totals
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", default=TOP / "build" / "resource-tracker", type=pathlib.Path)
+    parser.add_argument("--kills", default=1000, type=int)
+    parser.add_argument("--seed", default=random.randrange(2**32), type=int)
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}")
+    with tempfile.TemporaryDirectory() as folder:
+        totals = kill_again_and_again(str(arguments.binary.resolve()), folder, arguments.kills, arguments.seed)
+    totals.check()
+    print(f"{totals.kills} kills, {len(totals.ages_secs)} of them while recording, {totals.samples} whole samples, "
+          f"{totals.torn_tails} torn last lines\n"
+          f"age of the last sample when the kill came: median {totals.age_secs(0.5) * 1000:.1f} ms, "
+          f"90 % below {totals.age_secs(0.9) * 1000:.1f} ms (interval {INTERVAL_SECS * 1000:.0f} ms)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
