@@ -73,6 +73,12 @@ static bool scan_memory(struct scan value, int64_t *ret_bytes)
 	return true;
 }
 
+static bool is_name(const struct scan *name)
+{
+	return scan_left(name) > 0 && scan_left(name) < DRM_NAME_SIZE &&
+	       !memchr(name->at, '\0', scan_left(name));
+}
+
 static struct drm_engine *find_engine(struct proc_pid_fdinfo *fdinfo, const struct scan *name)
 {
 	struct drm_engine *engine;
@@ -80,7 +86,7 @@ static struct drm_engine *find_engine(struct proc_pid_fdinfo *fdinfo, const stru
 	for (int i = 0; i < fdinfo->engine_count; i++)
 		if (scan_is(name, fdinfo->engines[i].name))
 			return &fdinfo->engines[i];
-	if (fdinfo->engine_count == DRM_ENGINES_MAX || !scan_left(name) || scan_left(name) >= DRM_NAME_SIZE)
+	if (fdinfo->engine_count == DRM_ENGINES_MAX || !is_name(name))
 		return NULL;
 	engine = &fdinfo->engines[fdinfo->engine_count++];
 	*engine = (struct drm_engine){.busy_ns = -1, .capacity = 1, .cycles = -1, .total_cycles = -1};
@@ -95,7 +101,7 @@ static struct drm_region *find_region(struct proc_pid_fdinfo *fdinfo, const stru
 	for (int i = 0; i < fdinfo->region_count; i++)
 		if (scan_is(name, fdinfo->regions[i].name))
 			return &fdinfo->regions[i];
-	if (fdinfo->region_count == DRM_REGIONS_MAX || !scan_left(name) || scan_left(name) >= DRM_NAME_SIZE)
+	if (fdinfo->region_count == DRM_REGIONS_MAX || !is_name(name))
 		return NULL;
 	region = &fdinfo->regions[fdinfo->region_count++];
 	*region = (struct drm_region){

@@ -1,0 +1,119 @@
+/* Any bytes as the files of a process. */
+#include "fuzz.h"
+
+#include "base/cleanup.h"
+#include "kernel/pid_list.h"
+#include "kernel/proc_pid_cgroup.h"
+#include "kernel/proc_pid_children.h"
+#include "kernel/proc_pid_fdinfo.h"
+#include "kernel/proc_pid_io.h"
+#include "kernel/proc_pid_mountinfo.h"
+#include "kernel/proc_pid_smaps_rollup.h"
+#include "kernel/proc_pid_stat.h"
+#include "kernel/proc_pid_statm.h"
+#include "kernel/proc_pid_status.h"
+
+static void fuzz_stat(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_stat, struct proc_pid_stat, stat)
+	{
+		must_hold(stat.pid >= 0 && stat.parent_pid >= -1 && stat.resident_pages >= -1);
+		must_hold(strlen(stat.comm) < sizeof stat.comm);
+	}
+}
+
+static void fuzz_statm(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_statm, struct proc_pid_statm, statm)
+	must_hold(statm.virtual_pages >= 0 && statm.shared_pages >= -1);
+}
+
+static void fuzz_io(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_io, struct proc_pid_io, io)
+	must_hold(io.read_chars >= -1 && io.cancelled_write_bytes >= -1);
+}
+
+static void fuzz_smaps_rollup(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_smaps_rollup, struct proc_pid_smaps_rollup, rollup)
+	must_hold(rollup.rss_kib >= -1 && rollup.swap_pss_kib >= -1);
+}
+
+static void fuzz_status(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_status, struct proc_pid_status, status)
+	{
+		must_hold(status.namespace_pid_count >= 0 &&
+			  status.namespace_pid_count <= NAMESPACE_PIDS_MAX);
+		must_hold(status.effective_uid >= -1 && status.allowed_cpu_count >= -1);
+	}
+}
+
+static void fuzz_children(const char *bytes, size_t length)
+{
+	struct scan children = parse_proc_pid_children(bytes, length);
+	size_t left = scan_left(&children);
+	pid_t pid;
+
+	while (scan_pid(&children, &pid)) {
+		must_hold(pid >= 0 && scan_left(&children) < left);
+		left = scan_left(&children);
+	}
+	must_hold(scan_left(&children) == 0);
+}
+
+static void fuzz_cgroup(const char *bytes, size_t length)
+{
+	struct scan lines = parse_proc_pid_cgroup(bytes, length);
+	struct cgroup_membership membership;
+
+	(void)proc_pid_cgroup_find(lines, "memory", &membership);
+	(void)proc_pid_cgroup_find(lines, NULL, &membership);
+	while (proc_pid_cgroup_next(&lines, &membership)) {
+		must_lie_in(&membership.controllers, bytes, length);
+		must_lie_in(&membership.path, bytes, length);
+		must_hold(membership.hierarchy >= 0);
+	}
+}
+
+static void fuzz_mountinfo(const char *bytes, size_t length)
+{
+	struct scan mounts = parse_proc_pid_mountinfo(bytes, length);
+	struct mount mount;
+	char text[32];
+
+	while (proc_pid_mountinfo_next(&mounts, &mount)) {
+		must_lie_in(&mount.root, bytes, length);
+		must_lie_in(&mount.point, bytes, length);
+		must_lie_in(&mount.type, bytes, length);
+		must_lie_in(&mount.source, bytes, length);
+		must_lie_in(&mount.options, bytes, length);
+		must_hold(mount_text(&mount.point, text, sizeof text) <= scan_left(&mount.point));
+		must_hold(memchr(text, '\0', sizeof text) != NULL);
+		(void)mount_has_option(&mount, "memory");
+	}
+}
+
+static void fuzz_fdinfo(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_fdinfo, struct proc_pid_fdinfo, fdinfo)
+	{
+		must_hold(fdinfo.engine_count <= DRM_ENGINES_MAX && fdinfo.region_count <= DRM_REGIONS_MAX);
+		for (int i = 0; i < fdinfo.engine_count; i++)
+			must_hold(*fdinfo.engines[i].name && fdinfo.engines[i].busy_ns >= -1);
+		for (int i = 0; i < fdinfo.region_count; i++)
+			must_hold(*fdinfo.regions[i].name && fdinfo.regions[i].resident_bytes >= -1);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static const fuzz_parser PARSERS[] = {
+		fuzz_stat,     fuzz_statm,  fuzz_io,        fuzz_smaps_rollup, fuzz_status,
+		fuzz_children, fuzz_cgroup, fuzz_mountinfo, fuzz_fdinfo,
+	};
+
+	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);
+	return 0;
+}
