@@ -198,6 +198,37 @@ RT_API int rt_stats_to_json(const rt_stats *stats, char **ret_text);
 /* For people: a line for each column. */
 RT_API int rt_stats_to_text(const rt_stats *stats, char **ret_text);
 
+/* ---- summary --------------------------------------------------------------------------------------- */
+
+/* What the last run in the files came to. A function of the files alone. */
+typedef struct rt_summary rt_summary;
+
+/* -ENODATA: no sample yet; errors of rt_record_open(). */
+RT_API int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
+			   struct rt_problem *ret_problem);
+RT_API void rt_summary_free(rt_summary *summary);
+
+/* A figure of the JSON form: ("memory", "peak_mib"). Texts live as long as the summary. */
+RT_API struct rt_cell rt_summary_get(const rt_summary *summary, const char *group, const char *name);
+/* {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units stand in the names. */
+RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
+
+enum rt_size_unit { RT_SIZE_AUTO, RT_BYTES, RT_KIB, RT_MIB, RT_GIB, RT_TIB, RT_KB, RT_MB, RT_GB, RT_TB };
+/* One screen for a person. `unit`: of memory and amounts of data. */
+RT_API int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text);
+
+/* The tree of figures of gpu_tracker; NULL units are its defaults: gigabytes, gigabytes, hours. */
+struct rt_gpu_tracker_options {
+	const char *ram_unit;     /* bytes, kilobytes, megabytes, gigabytes, terabytes (decimal) */
+	const char *gpu_ram_unit; /* the same */
+	const char *time_unit;    /* seconds, minutes, hours, days */
+	double expected_cores;    /* 0: all of the machine's */
+	double expected_gpus;     /* 0: all */
+};
+/* -EINVAL: no such unit. */
+RT_API int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
+				     bool json, char **ret_text, struct rt_problem *ret_problem);
+
 #ifdef __cplusplus
 }
 #endif

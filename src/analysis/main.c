@@ -10,9 +10,10 @@
 #include "base/cleanup.h"
 
 /* The only list. */
-extern const struct command SHOW_COMMAND, STATS_COMMAND;
+extern const struct command SHOW_COMMAND, STATS_COMMAND, SUMMARY_COMMAND;
 
 static const struct command *const COMMANDS[] = {
+	&SUMMARY_COMMAND,
 	&SHOW_COMMAND,
 	&STATS_COMMAND,
 };

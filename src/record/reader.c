@@ -27,6 +27,7 @@ struct record {
 	double last_elapsed_secs;
 	double intervals[INTERVALS_KEPT];
 	size_t interval_count;
+	double first_interval_secs; /* NaN: the first sample does not say */
 	uint64_t hosts[HOSTS_KEPT];
 };
 
@@ -180,6 +181,7 @@ static void begin_run(struct record *record)
 	record->last_timestamp = NAN;
 	record->last_elapsed_secs = 0;
 	record->interval_count = 0;
+	record->first_interval_secs = record->frame.sample->actual_interval_ms / 1000;
 	frame_begin(&record->identity, 0, 0);
 }
 
@@ -300,4 +302,13 @@ double record_interval_secs(const struct record *record)
 	memcpy(sorted, record->intervals, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), compare_reals);
 	return sorted[count / 2];
+}
+
+double record_lead_in_secs(const struct record *record)
+{
+	double interval = record_interval_secs(record), first = record->first_interval_secs;
+
+	if (isnan(interval))
+		return isnan(first) ? 0 : first;
+	return first < 0.9 * interval ? first : interval;
 }

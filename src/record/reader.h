@@ -79,6 +79,12 @@ const char *record_layout(const struct record *record);
  */
 double record_interval_secs(const struct record *record);
 
+/*
+ * The time before the first sample of the run that this one stands for: usually an interval, less in a job that is
+ * shorter. Time stamps of the last less the first sample, and this, make the duration.
+ */
+double record_lead_in_secs(const struct record *record);
+
 /* The first row of a kind, typed; NULL if there is none. */
 #define FIRST(frame, kind) ((const struct kind##_row *)(const void *)(frame)->first[ROW_##kind])
 /* The next row of the same kind. */

@@ -215,7 +215,7 @@ static bool read_member(struct sample_json *reader, struct scan *json, const str
 	return read_metric(reader, json, &inlined, (size_t)member->metric);
 }
 
-/* The member with a key. Writers keep the catalogue's order, so that the one at `*next` nearly always is it. */
+/* The member with a key, searched from `*next` on: a writer may leave members out, but keeps their order. */
 static const struct sample_member *find_member(const struct sample_json *reader, enum row_kind kind,
 					       const struct scan *key, size_t *next)
 {
@@ -233,6 +233,25 @@ static const struct sample_member *find_member(const struct sample_json *reader,
 	return NULL;
 }
 
+/* Takes `"key":` if it is the very member that should come next, as it nearly always is. */
+static const struct sample_member *take_expected(const struct sample_json *reader, struct scan *json,
+						 enum row_kind kind, size_t *next)
+{
+	const struct sample_member *member;
+
+	if (*next >= reader->objects[kind].count)
+		return NULL;
+	member = &reader->members[reader->objects[kind].first + *next];
+	if (scan_left(json) < member->key_length + 3 ||
+	    memcmp(json->at + 1, member->key, member->key_length) != 0 || json->at[0] != '"' ||
+	    json->at[member->key_length + 1] != '"' || json->at[member->key_length + 2] != ':')
+		return NULL;
+	json->at += member->key_length + 3;
+	json_skip_space(json);
+	++*next;
+	return member;
+}
+
 static bool read_members(struct sample_json *reader, struct scan *json, const struct place *place)
 {
 	size_t next = 0;
@@ -242,12 +261,14 @@ static bool read_members(struct sample_json *reader, struct scan *json, const st
 	if (json_take(json, '}'))
 		return true;
 	do {
-		const struct sample_member *member;
+		const struct sample_member *member = take_expected(reader, json, place->kind, &next);
 		struct scan key;
 
-		if (!json_quoted(json, &key) || !json_take(json, ':'))
-			return false;
-		member = find_member(reader, place->kind, &key, &next);
+		if (!member) {
+			if (!json_quoted(json, &key) || !json_take(json, ':'))
+				return false;
+			member = find_member(reader, place->kind, &key, &next);
+		}
 		if (!(member ? read_member(reader, json, place, member) : json_skip(json)))
 			return false;
 	} while (json_take(json, ','));

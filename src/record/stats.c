@@ -120,7 +120,6 @@ struct gathering {
 struct gatherings {
 	struct gathering *list;
 	size_t count;
-	double first_interval_secs; /* what the first sample stands for; NaN: unknown */
 };
 
 static void gatherings_done(struct gatherings *gatherings)
@@ -159,7 +158,7 @@ static int add_spec(struct gatherings *gatherings, const struct rt_stat_spec *sp
 	return 0;
 }
 
-static void begin_run(struct gatherings *gatherings, const struct frame *frame)
+static void begin_run(struct gatherings *gatherings)
 {
 	for (size_t i = 0; i < gatherings->count; i++) {
 		bool keep = gatherings->list[i].values.keep_quantiles;
@@ -167,7 +166,6 @@ static void begin_run(struct gatherings *gatherings, const struct frame *frame)
 		values_done(&gatherings->list[i].values);
 		gatherings->list[i].values.keep_quantiles = keep;
 	}
-	gatherings->first_interval_secs = frame->sample->actual_interval_ms / 1000;
 }
 
 static int gather(struct gatherings *gatherings, struct record *record)
@@ -178,7 +176,7 @@ static int gather(struct gatherings *gatherings, struct record *record)
 
 	while ((result = record_next(record, &frame)) > 0) {
 		if (record_run(record) != run)
-			begin_run(gatherings, frame);
+			begin_run(gatherings);
 		run = record_run(record);
 		for (size_t i = 0; i < gatherings->count; i++) {
 			struct gathering *gathering = &gatherings->list[i];
@@ -200,16 +198,6 @@ static struct rt_cell rounded(struct rt_cell value, int decimals)
 	return value;
 }
 
-/* A first sample that comes early, as that of a short job, stands for less than an interval. */
-static double lead_in_secs(const struct gatherings *gatherings, const struct record *record)
-{
-	double interval = record_interval_secs(record), first = gatherings->first_interval_secs;
-
-	if (isnan(interval))
-		return isnan(first) ? 0 : first;
-	return first < 0.9 * interval ? first : interval;
-}
-
 static int add_results(rt_stats *stats, const struct gatherings *gatherings, const struct record *record,
 		       const struct rt_stat_spec *specs, size_t count)
 {
@@ -224,7 +212,7 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 		value = values_get(&gathering->values, aggregate);
 		if (aggregate.kind == AGGREGATE_DURATION && value.type == RT_CELL_REAL &&
 		    strcmp(specs[i].column, "timestamp") == 0)
-			value.real += lead_in_secs(gatherings, record);
+			value.real += record_lead_in_secs(record);
 		result = stats_set(stats, specs[i].column, specs[i].name ? specs[i].name : specs[i].aggregate,
 				   rounded(value, specs[i].decimals));
 	}

@@ -1,0 +1,161 @@
+/* summary: what a run came to, on one screen, as JSON, or as gpu_tracker's tree of figures. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/arguments.h"
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "resource_tracker_analysis.h"
+
+struct summary_options {
+	bool json, gpu_tracker;
+	enum rt_size_unit unit;
+	struct rt_gpu_tracker_options tree;
+	const char *output;
+};
+
+static void cleanup_summary(rt_summary **summary)
+{
+	rt_summary_free(*summary);
+}
+
+enum summary_option {
+	OPTION_OUTPUT = 'o',
+	OPTION_JSON = 256,
+	OPTION_LAYOUT,
+	OPTION_FORMAT,
+	OPTION_UNIT,
+	OPTION_RAM_UNIT,
+	OPTION_GPU_RAM_UNIT,
+	OPTION_TIME_UNIT,
+	OPTION_EXPECTED_CORES,
+	OPTION_EXPECTED_GPUS
+};
+
+static const struct option OPTIONS[] = {
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"format", required_argument, NULL, OPTION_FORMAT},
+	{"layout", required_argument, NULL, OPTION_LAYOUT},
+	{"unit", required_argument, NULL, OPTION_UNIT},
+	{"ram-unit", required_argument, NULL, OPTION_RAM_UNIT},
+	{"gpu-ram-unit", required_argument, NULL, OPTION_GPU_RAM_UNIT},
+	{"time-unit", required_argument, NULL, OPTION_TIME_UNIT},
+	{"expected-cores", required_argument, NULL, OPTION_EXPECTED_CORES},
+	{"expected-gpus", required_argument, NULL, OPTION_EXPECTED_GPUS},
+	{"output", required_argument, NULL, OPTION_OUTPUT},
+	{0},
+};
+
+static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
+{
+	static const struct {
+		const char *name;
+		enum rt_size_unit unit;
+	} UNITS[] = {{"auto", RT_SIZE_AUTO}, {"bytes", RT_BYTES}, {"kib", RT_KIB}, {"mib", RT_MIB},
+		     {"gib", RT_GIB},        {"tib", RT_TIB},     {"kb", RT_KB},   {"mb", RT_MB},
+		     {"gb", RT_GB},          {"tb", RT_TB}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(UNITS); i++)
+		if (strcasecmp(name, UNITS[i].name) == 0) {
+			*ret_unit = UNITS[i].unit;
+			return true;
+		}
+	return false;
+}
+
+/* "text" is the other value of either option. */
+static bool parse_choice(const char *text, const char *wanted, bool *ret_chosen)
+{
+	*ret_chosen = strcmp(text, wanted) == 0;
+	return *ret_chosen || strcmp(text, "text") == 0;
+}
+
+static bool parse_positive(const char *text, double *ret_number)
+{
+	return parse_real(text, ret_number) && *ret_number > 0;
+}
+
+static bool set_option(struct summary_options *options, int option)
+{
+	switch (option) {
+	case OPTION_JSON:
+		options->json = true;
+		return true;
+	case OPTION_FORMAT:
+		return parse_choice(optarg, "json", &options->json);
+	case OPTION_LAYOUT:
+		return parse_choice(optarg, "gpu_tracker", &options->gpu_tracker);
+	case OPTION_UNIT:
+		return parse_unit(optarg, &options->unit);
+	case OPTION_RAM_UNIT:
+		options->tree.ram_unit = optarg;
+		return true;
+	case OPTION_GPU_RAM_UNIT:
+		options->tree.gpu_ram_unit = optarg;
+		return true;
+	case OPTION_TIME_UNIT:
+		options->tree.time_unit = optarg;
+		return true;
+	case OPTION_EXPECTED_CORES:
+		return parse_positive(optarg, &options->tree.expected_cores);
+	case OPTION_EXPECTED_GPUS:
+		return parse_positive(optarg, &options->tree.expected_gpus);
+	case OPTION_OUTPUT:
+		options->output = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int make_text(const struct summary_options *options, const rt_summary *summary, char **ret_text,
+		     struct rt_problem *problem)
+{
+	if (options->gpu_tracker)
+		return rt_summary_to_gpu_tracker(summary, &options->tree, options->json, ret_text, problem);
+	return options->json ? rt_summary_to_json(summary, ret_text)
+			     : rt_summary_to_text(summary, options->unit, ret_text);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	struct rt_problem problem = {"out of memory"};
+	struct summary_options options = {0};
+	CLEANUP_FREE char *text = NULL;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_usage(command, "see above");
+		if (!set_option(&options, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
+	if (optind == argc)
+		return command_usage(command, "name a recording");
+	if (rt_summary_read((const char *const *)argv + optind, (size_t)(argc - optind), &summary, &problem) <
+		    0 ||
+	    make_text(&options, summary, &text, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return command_write(command, options.output, text, strlen(text));
+}
+
+const struct command SUMMARY_COMMAND = {
+	.name = "summary",
+	.synopsis = "summary [OPTIONS] FILE...",
+	.purpose = "What a run came to, on one screen",
+	.options = "      --json                the same numbers, and more, as JSON\n"
+		   "      --unit UNIT           of memory and amounts of data: auto, bytes, kib, mib, gib, "
+		   "tib, kb, mb, gb, tb\n"
+		   "      --layout gpu_tracker  the figures, keys and units of gpu_tracker, as its text or "
+		   "with --json\n"
+		   "      --ram-unit UNIT, --gpu-ram-unit UNIT\n"
+		   "                            bytes, kilobytes, megabytes, gigabytes (default), terabytes\n"
+		   "      --time-unit UNIT      seconds, minutes, hours (default), days\n"
+		   "      --expected-cores N    cores that its hardware percents refer to (default: all)\n"
+		   "      --expected-gpus N     the same for GPUs\n"
+		   "  -o, --output FILE         write there\n",
+	.run = run,
+};

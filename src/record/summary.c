@@ -1,0 +1,396 @@
+/* What a run came to: the pass over the samples; see summary.h. */
+#include "record/summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB 1048576.0
+
+static void want_tree(struct metric_set *wanted)
+{
+	/* Nearly all of it: choosing would cost more than reading. */
+	metric_set_add_kind(wanted, ROW_tree);
+}
+
+static void want_host(struct metric_set *wanted)
+{
+	WANT(wanted, sample, host);
+	WANT(wanted, sample, job_name);
+	WANT(wanted, sample, tracked_pid);
+	WANT(wanted, sample, missed_ticks);
+	WANT(wanted, host_cpu, utilization_pct);
+	WANT(wanted, host_cpu, utime_secs);
+	WANT(wanted, host_cpu, stime_secs);
+	WANT(wanted, memory, total_mib);
+	WANT(wanted, memory, used_mib);
+	WANT(wanted, gpu, utilization_pct);
+	WANT(wanted, gpu, vram_total_bytes);
+	metric_set_add_kind(wanted, ROW_totals);
+	metric_set_add_kind(wanted, ROW_limits);
+	WANT(wanted, cgroup, throttled_periods);
+	WANT(wanted, cgroup, throttled_secs);
+	metric_set_add_kind(wanted, ROW_pressure);
+	metric_set_add_kind(wanted, ROW_tracker);
+}
+
+/* Where in the run a sample stands, and how long it stands for. */
+struct moment {
+	double elapsed_secs;
+	double length_secs;
+};
+
+static double real_of_count(int64_t count)
+{
+	return count_absent(count) ? NAN : (double)count;
+}
+
+static void figure_add(struct figure *figure, const struct moment *moment, double value)
+{
+	if (isnan(value))
+		return;
+	if (moment->length_secs > 0) {
+		figure->weighted += value * moment->length_secs;
+		figure->weights += moment->length_secs;
+	}
+	if (isnan(figure->most) || value > figure->most) {
+		figure->most = value;
+		figure->most_elapsed_secs = moment->elapsed_secs;
+	}
+}
+
+static void total_add(struct total *total, double change)
+{
+	if (isnan(change))
+		return;
+	total->sum += change;
+	total->present = true;
+}
+
+static void copy_text(char *ret_text, size_t size, const char *text)
+{
+	struct scan scan;
+
+	if (text_absent(text))
+		return;
+	scan = scan_bytes(text, strlen(text));
+	scan_copy(&scan, ret_text, size);
+}
+
+/* Three figures that belong together; the descendants' are the difference where both others are known. */
+static void parts_add(struct parts *parts, const struct moment *moment, double main, double combined)
+{
+	double rest = combined - main;
+
+	figure_add(&parts->main, moment, main);
+	figure_add(&parts->combined, moment, combined);
+	figure_add(&parts->descendants, moment, rest < 0 ? 0 : rest);
+}
+
+static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+{
+	double before = summary->memory.most;
+
+	figure_add(&summary->memory, moment, tree->process_memory_mib);
+	if (summary->memory.most != before && !isnan(summary->memory.most)) {
+		summary->memory_source[0] = '\0';
+		copy_text(summary->memory_source, sizeof(summary->memory_source),
+			  tree->process_memory_source);
+	}
+	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
+	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
+	figure_add(&summary->private_mib, moment, tree->process_private_mib);
+	figure_add(&summary->swap, moment, tree->process_swap_mib);
+	history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
+		    tree->process_memory_mib);
+	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
+}
+
+static void add_tree(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+{
+	double main_secs = tree->process_main_utime_secs + tree->process_main_stime_secs;
+	double processes = real_of_count(tree->process_child_count) + 1;
+
+	summary->tracked |= !real_absent(tree->process_cores_used) ||
+			    !real_absent(tree->process_memory_mib) ||
+			    !count_absent(tree->process_child_count);
+	summary->had_descendants |= processes > 1;
+	figure_add(&summary->cores, moment, tree->process_cores_used);
+	history_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
+		    tree->process_cores_used);
+	total_add(&summary->user_secs, tree->process_utime_secs);
+	total_add(&summary->system_secs, tree->process_stime_secs);
+	add_memory(summary, tree, moment);
+	total_add(&summary->read_bytes, real_of_count(tree->process_disk_read_bytes));
+	total_add(&summary->written_bytes, real_of_count(tree->process_disk_write_bytes));
+	total_add(&summary->read_chars, real_of_count(tree->process_read_chars));
+	total_add(&summary->written_chars, real_of_count(tree->process_written_chars));
+	total_add(&summary->major_faults, real_of_count(tree->process_major_faults));
+	figure_add(&summary->gpu_usage, moment, tree->process_gpu_usage);
+	figure_add(&summary->gpu_vram_mib, moment, tree->process_gpu_vram_mib);
+	figure_add(&summary->gpu_utilized, moment, real_of_count(tree->process_gpu_utilized));
+	figure_add(&summary->processes, moment, processes);
+	figure_add(&summary->threads, moment, real_of_count(tree->process_thread_count));
+	if (!count_absent(tree->process_exited_count))
+		summary->exited = tree->process_exited_count;
+	parts_add(&summary->cpu_cores, moment,
+		  moment->length_secs > 0 ? main_secs / moment->length_secs : NAN, tree->process_cores_used);
+	parts_add(&summary->thread_count, moment, real_of_count(tree->process_main_thread_count),
+		  real_of_count(tree->process_thread_count));
+	parts_add(&summary->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
+}
+
+static void add_totals(struct rt_summary *summary, const struct totals_row *totals,
+		       const struct moment *moment)
+{
+	total_add(&summary->host_read_bytes, real_of_count(totals->disk_read_bytes));
+	total_add(&summary->host_written_bytes, real_of_count(totals->disk_write_bytes));
+	total_add(&summary->received_bytes, real_of_count(totals->net_recv_bytes));
+	total_add(&summary->sent_bytes, real_of_count(totals->net_sent_bytes));
+	figure_add(&summary->space_used_gb, moment, totals->disk_space_used_gb);
+	figure_add(&summary->host_gpu_usage, moment, totals->gpu_usage);
+	figure_add(&summary->host_gpu_vram_mib, moment, totals->gpu_vram_mib);
+}
+
+/* Without a tracked process the machine's course is what the sparklines show. */
+static void add_host(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
+	const struct memory_row *memory = FIRST(frame, memory);
+
+	if (cpu) {
+		figure_add(&summary->host_cores, moment, cpu->utilization_pct);
+		total_add(&summary->host_user_secs, cpu->utime_secs);
+		total_add(&summary->host_system_secs, cpu->stime_secs);
+	}
+	if (memory) {
+		figure_add(&summary->host_memory, moment, memory->used_mib);
+		if (!real_absent(memory->total_mib))
+			summary->total_memory_mib = memory->total_mib;
+	}
+	if (!summary->tracked) {
+		history_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
+			    cpu ? cpu->utilization_pct : NAN);
+		history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
+			    memory ? memory->used_mib : NAN);
+	}
+	if (FIRST(frame, totals))
+		add_totals(summary, FIRST(frame, totals), moment);
+}
+
+static void add_gpus(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	int64_t count = 0;
+	double bytes = 0, busy = NAN;
+
+	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu)) {
+		count++;
+		bytes += count_absent(gpu->vram_total_bytes) ? 0 : (double)gpu->vram_total_bytes;
+		if (!real_absent(gpu->utilization_pct))
+			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
+	}
+	figure_add(&summary->gpu_cores, moment, busy);
+	if (count > summary->gpu_count)
+		summary->gpu_count = count;
+	if (bytes / MIB > summary->gpu_memory_mib)
+		summary->gpu_memory_mib = bytes / MIB;
+}
+
+static void add_bounds(struct rt_summary *summary, const struct frame *frame)
+{
+	const struct limits_row *limits = FIRST(frame, limits);
+	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
+	const struct pressure_row *pressure = FIRST(frame, pressure);
+
+	if (limits) {
+		/* A limit that was taken away is none. */
+		summary->cpu_limit_cores = limits->cpu_limit_cores;
+		summary->memory_limit_mib = limits->memory_limit_mib;
+		if (!count_absent(limits->cpuset_cores))
+			summary->cpuset_cores = limits->cpuset_cores;
+	}
+	if (cgroup) {
+		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
+		total_add(&summary->throttled_secs, cgroup->throttled_secs);
+	}
+	if (pressure) {
+		total_add(&summary->cpu_pressure_secs, pressure->cpu_some_secs);
+		total_add(&summary->memory_pressure_secs, pressure->memory_some_secs);
+		total_add(&summary->io_pressure_secs, pressure->io_some_secs);
+		copy_text(summary->pressure_source, sizeof(summary->pressure_source), pressure->source);
+	}
+}
+
+static void add_tracker(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	const struct tracker_row *tracker = FIRST(frame, tracker);
+
+	if (!count_absent(frame->sample->missed_ticks))
+		summary->missed_ticks += frame->sample->missed_ticks;
+	if (!tracker)
+		return;
+	total_add(&summary->tracker_cpu_secs, tracker->cpu_secs);
+	figure_add(&summary->tracker_rss_mib, moment, tracker->rss_mib);
+	figure_add(&summary->sample_ms, moment, tracker->sample_ms);
+	if (!count_absent(tracker->dropped_samples))
+		summary->dropped_samples = tracker->dropped_samples;
+}
+
+static void forget_figures(struct rt_summary *summary)
+{
+	struct figure *const figures[] = {
+		&summary->cores,
+		&summary->host_cores,
+		&summary->gpu_cores,
+		&summary->memory,
+		&summary->memory_pss,
+		&summary->memory_rss,
+		&summary->private_mib,
+		&summary->swap,
+		&summary->host_memory,
+		&summary->space_used_gb,
+		&summary->gpu_usage,
+		&summary->gpu_vram_mib,
+		&summary->gpu_utilized,
+		&summary->host_gpu_usage,
+		&summary->host_gpu_vram_mib,
+		&summary->processes,
+		&summary->threads,
+		&summary->tracker_rss_mib,
+		&summary->sample_ms,
+		&summary->rss.main,
+		&summary->rss.descendants,
+		&summary->rss.combined,
+		&summary->cpu_cores.main,
+		&summary->cpu_cores.descendants,
+		&summary->cpu_cores.combined,
+		&summary->thread_count.main,
+		&summary->thread_count.descendants,
+		&summary->thread_count.combined,
+		&summary->vram.main,
+		&summary->vram.descendants,
+		&summary->vram.combined,
+	};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
+}
+
+static void begin_run(struct rt_summary *summary, const struct frame *frame)
+{
+	*summary = (struct rt_summary){
+		.record = summary->record,
+		.run = record_run(summary->record),
+		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
+		.exited = no_count(ABSENT_NOT_TRACKED),
+		.cpu_limit_cores = NAN,
+		.memory_limit_mib = NAN,
+		.total_memory_mib = NAN,
+		.cpuset_cores = no_count(ABSENT_NOT_COLLECTED),
+		.core_count = no_count(ABSENT_NOT_COLLECTED),
+		.first_elapsed_secs = frame->sample->elapsed_secs,
+	};
+	forget_figures(summary);
+}
+
+static void add_sample(struct rt_summary *summary, const struct frame *frame)
+{
+	const struct sample_row *sample = frame->sample;
+	struct moment moment = {sample->elapsed_secs, sample->actual_interval_ms / 1000};
+
+	/* Files with time stamps alone do not say how long their first sample stands for. */
+	if (isnan(moment.length_secs))
+		moment.length_secs = 0;
+	summary->samples++;
+	summary->ended = sample->timestamp;
+	summary->wall_secs = sample->elapsed_secs;
+	copy_text(summary->host, sizeof(summary->host), sample->host);
+	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
+	if (!count_absent(sample->tracked_pid))
+		summary->tracked_pid = sample->tracked_pid;
+	if (FIRST(frame, tree))
+		add_tree(summary, FIRST(frame, tree), &moment);
+	add_host(summary, frame, &moment);
+	add_gpus(summary, frame, &moment);
+	add_bounds(summary, frame);
+	add_tracker(summary, frame, &moment);
+}
+
+static void finish(struct rt_summary *summary)
+{
+	const struct frame *identity = record_identity(summary->record);
+	const struct run_start_row *start = FIRST(identity, run_start);
+	const struct run_end_row *end = FIRST(identity, run_end);
+	double lead_in = record_lead_in_secs(summary->record);
+
+	summary->runs = record_run(summary->record);
+	summary->damage = record_damage(summary->record);
+	summary->layout = record_layout(summary->record);
+	summary->interval_secs = record_interval_secs(summary->record);
+	/* Where the elapsed time is counted from the first sample, what that one stands for comes on top. */
+	if (summary->first_elapsed_secs == 0)
+		summary->wall_secs += lead_in;
+	summary->started = summary->ended - summary->wall_secs;
+	if (end && !real_absent(end->wall_secs))
+		summary->wall_secs = end->wall_secs;
+	if (!start)
+		return;
+	summary->core_count = start->cpu_count;
+	if (isnan(summary->cpu_limit_cores))
+		summary->cpu_limit_cores = start->cpu_limit_cores;
+	if (isnan(summary->memory_limit_mib))
+		summary->memory_limit_mib = start->memory_limit_mib;
+	if (count_absent(summary->cpuset_cores))
+		summary->cpuset_cores = start->cpuset_cores;
+	if (!real_absent(start->memory_total_mib))
+		summary->total_memory_mib = start->memory_total_mib;
+}
+
+static int read_samples(struct rt_summary *summary, const char *path, struct rt_problem *problem)
+{
+	const struct frame *frame;
+	int result;
+
+	while ((result = record_next(summary->record, &frame)) > 0) {
+		if (record_run(summary->record) != summary->run)
+			begin_run(summary, frame);
+		add_sample(summary, frame);
+	}
+	if (result < 0)
+		return problem_set(problem, result, "%s", record_problem(summary->record)->text);
+	if (!summary->samples)
+		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
+	finish(summary);
+	return 0;
+}
+
+int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
+		    struct rt_problem *ret_problem)
+{
+	rt_summary *summary = calloc(1, sizeof(*summary));
+	struct record_options options = {0};
+	int result;
+
+	if (!summary)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	want_tree(&options.wanted);
+	want_host(&options.wanted);
+	result = record_open(paths, path_count, &options, &summary->record, ret_problem);
+	if (result == 0)
+		result = read_samples(summary, paths[0], ret_problem);
+	if (result < 0) {
+		rt_summary_free(summary);
+		return result;
+	}
+	*ret_summary = summary;
+	return 0;
+}
+
+void rt_summary_free(rt_summary *summary)
+{
+	if (!summary)
+		return;
+	record_close(summary->record);
+	free(summary);
+}

@@ -1,0 +1,114 @@
+/*
+ * What a run came to: one pass over a recording, in constant memory, a function of the file alone.
+ *
+ * An absent figure is NaN, or an absent count or text (metric/absent.h). Figures of the job are of its process tree
+ * when one was tracked, else of the whole machine (`tracked` tells).
+ */
+#pragma once
+
+#include <math.h>
+
+#include "base/buffer.h"
+#include "base/scan.h"
+#include "record/aggregate.h"
+#include "record/history.h"
+#include "record/reader.h"
+
+/* Mean and maximum over the samples, the mean by time. */
+struct figure {
+	double weighted, weights; /* value x seconds, seconds */
+	double most;              /* NaN: never there */
+	double most_elapsed_secs;
+};
+
+static inline double figure_mean(const struct figure *figure)
+{
+	return figure->weights > 0 ? figure->weighted / figure->weights : (double)NAN;
+}
+
+/* A sum of changes; NaN: none was there. */
+struct total {
+	double sum;
+	bool present;
+};
+
+static inline double total_of(const struct total *total)
+{
+	return total->present ? total->sum : (double)NAN;
+}
+
+/* What gpu_tracker tells apart: the root process, its descendants, and all of them. */
+struct parts {
+	struct figure main, descendants, combined;
+};
+
+struct rt_summary {
+	struct record *record; /* read to its end; has the identity */
+	struct record_damage damage;
+	size_t run, runs;   /* the last of how many in the files */
+	const char *layout; /* of the file */
+	char host[256], job_name[256];
+	int64_t tracked_pid; /* absent: none */
+	bool tracked;
+	int64_t samples;
+	double interval_secs;
+	double started, ended; /* seconds since 1970 */
+	double first_elapsed_secs;
+	double wall_secs;
+
+	struct total user_secs, system_secs; /* of the samples; run_end's are exact */
+	struct total host_user_secs, host_system_secs;
+	struct figure cores, host_cores, gpu_cores;
+	struct figure memory;   /* MiB */
+	char memory_source[16]; /* of the maximum */
+	struct figure memory_pss, memory_rss, private_mib, swap, host_memory;
+	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
+	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
+	struct figure space_used_gb;
+	struct figure gpu_usage, gpu_vram_mib, gpu_utilized, host_gpu_usage, host_gpu_vram_mib;
+	struct figure processes, threads;
+	int64_t exited;
+	struct total throttled_periods, throttled_secs;
+	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
+	char pressure_source[16]; /* "cgroup" or "host" */
+	struct total tracker_cpu_secs;
+	struct figure tracker_rss_mib, sample_ms;
+	int64_t missed_ticks, dropped_samples;
+	double cpu_limit_cores, memory_limit_mib, total_memory_mib; /* of the last sample that has them */
+	int64_t cpuset_cores, core_count;
+	int64_t gpu_count;
+	double gpu_memory_mib;
+	struct parts rss, cpu_cores, thread_count, vram;
+	bool had_descendants;
+	struct history cores_history, memory_history;
+};
+
+/* The limits that bind, and where they come from. */
+struct binding {
+	double value;       /* NaN: unknown */
+	const char *source; /* "cgroup limit", "cpuset", "machine" */
+};
+struct binding summary_core_limit(const struct rt_summary *summary);
+struct binding summary_memory_limit(const struct rt_summary *summary);
+
+/* Exact where the run has ended, else of the samples. */
+double summary_user_secs(const struct rt_summary *summary);
+double summary_system_secs(const struct rt_summary *summary);
+
+struct memory_peak {
+	double mib;          /* NaN: unknown */
+	double elapsed_secs; /* NaN: the kernel does not say */
+	const char
+		*source; /* "pss", "rss", "estimate", "cgroup", "largest_process", "machine"; NULL: unknown */
+};
+struct memory_peak summary_memory_peak(const struct rt_summary *summary);
+
+/* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
+void summary_add_end(struct buffer *out, const struct rt_summary *summary);
+
+/*
+ * All figures as (group, name, value), in the order of the JSON form; a text is a name of something. Stops when the
+ * visitor returns false.
+ */
+typedef bool summary_visitor(void *context, const char *group, const char *name, struct rt_cell value);
+void summary_visit(const struct rt_summary *summary, summary_visitor *visit, void *context);

@@ -1,0 +1,472 @@
+/* What a run came to, on one screen and as JSON; see summary.h. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "record/summary.h"
+#include "record/table.h"
+#include "record/units.h"
+
+enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, TEXT_CEILING = 1 << 20 };
+
+#define MIB 1048576.0
+
+struct page {
+	struct buffer *out;
+	const struct rt_summary *summary;
+	enum rt_size_unit unit;
+};
+
+static void label(const struct page *page, const char *text)
+{
+	buffer_printf(page->out, "\n  %-*s", LABEL_COLUMNS, text);
+}
+
+static void add_mib(const struct page *page, double mib)
+{
+	add_size(page->out, mib * MIB, page->unit);
+}
+
+/* What stands between figures on a line: nothing before the first. */
+static void separate(const struct page *page, bool *any)
+{
+	buffer_add_text(page->out, *any ? ", " : "");
+	*any = true;
+}
+
+void summary_add_end(struct buffer *out, const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+
+	if (!end) {
+		buffer_add_text(out, strcmp(summary->layout, "json") == 0
+					     ? "no end is recorded: it goes on, or the tracker was killed"
+					     : "the file does not say how it ended");
+		return;
+	}
+	if (strncmp(reason, "oom_kill", 8) == 0) {
+		buffer_add_text(out, strcmp(reason, "oom_kill_confirmed") == 0
+					     ? "killed for lack of memory (OOM)"
+					     : "probably killed for lack of memory (OOM)");
+		return;
+	}
+	if (!count_absent(end->signal))
+		buffer_printf(out, "killed by signal %lld", (long long)end->signal);
+	else if (strcmp(reason, "exec_failed") == 0)
+		buffer_add_text(out, "the command could not be started");
+	else if (!count_absent(end->exit_code))
+		buffer_printf(out, "exit status %lld", (long long)end->exit_code);
+	else if (strcmp(reason, "target_exited") == 0)
+		buffer_add_text(out, "the tracked process has ended");
+	else if (strcmp(reason, "duration") == 0)
+		buffer_add_text(out, "the duration asked for was over");
+	else if (strcmp(reason, "tracker_stopped") == 0)
+		buffer_add_text(out, "the tracker was stopped");
+	else
+		buffer_add_text(out, *reason ? reason : "ended");
+}
+
+static void add_time(struct buffer *out, double timestamp)
+{
+	time_t whole = (time_t)timestamp;
+	struct tm tm;
+	char text[32];
+
+	if (!(fabs(timestamp) < 1e11) || !gmtime_r(&whole, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
+		return;
+	buffer_printf(out, "%s, ", text);
+}
+
+/* Control characters of a name must not reach the terminal. */
+static void add_name(struct buffer *out, const char *name)
+{
+	for (; *name; name++)
+		buffer_add_char(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+}
+
+static void add_heading(const struct page *page)
+{
+	const struct run_start_row *start = FIRST(record_identity(page->summary->record), run_start);
+	const struct rt_summary *summary = page->summary;
+
+	if (start && !text_absent(start->executable))
+		add_name(page->out, start->executable);
+	else if (!count_absent(summary->tracked_pid))
+		buffer_printf(page->out, "process %lld", (long long)summary->tracked_pid);
+	else
+		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
+	if (*summary->job_name) {
+		buffer_add_text(page->out, ", job ");
+		add_name(page->out, summary->job_name);
+	}
+	if (*summary->host) {
+		buffer_add_text(page->out, ", on ");
+		add_name(page->out, summary->host);
+	}
+	buffer_add_text(page->out, "\n");
+	add_time(page->out, summary->started);
+	add_duration(page->out, summary->wall_secs);
+	buffer_add_text(page->out, ": ");
+	summary_add_end(page->out, summary);
+	buffer_add_text(page->out, "\n");
+}
+
+static void add_history(const struct page *page, const struct history *history, double most)
+{
+	double values[LINE_COLUMNS];
+	size_t columns = LINE_COLUMNS;
+
+	if (page->summary->samples < 4 || isnan(most))
+		return;
+	history_columns(history, history->bin_secs * (double)history->count, false, values, columns);
+	label(page, "");
+	add_sparkline(page->out, values, columns, most);
+}
+
+static void add_cpu(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	double user = summary_user_secs(summary), system = summary_system_secs(summary);
+	const struct figure *cores = summary->tracked ? &summary->cores : &summary->host_cores;
+	struct binding limit = summary_core_limit(summary);
+	double mean = summary->tracked ? (user + system) / summary->wall_secs : figure_mean(cores);
+
+	label(page, "CPU");
+	if (isnan(mean) && isnan(cores->most)) {
+		buffer_add_text(page->out, "not recorded");
+		return;
+	}
+	buffer_add_text(page->out, "mean ");
+	add_figure(page->out, mean);
+	buffer_add_text(page->out, ", max ");
+	add_figure(page->out, cores->most);
+	if (isnan(limit.value)) {
+		buffer_add_text(page->out, " cores");
+	} else {
+		buffer_add_text(page->out, " of ");
+		buffer_add_shortest(page->out, limit.value);
+		if (page->out->length > 2 && strcmp(page->out->data + page->out->length - 2, ".0") == 0)
+			page->out->data[page->out->length -= 2] = '\0';
+		buffer_printf(page->out, " cores (%s)", limit.source);
+	}
+	buffer_add_text(page->out, "; ");
+	add_duration(page->out, user + system);
+	buffer_add_text(page->out, " of CPU time, ");
+	buffer_printf(page->out, "%.0f %% of it in the kernel",
+		      user + system > 0 ? 100 * system / (user + system) : 0);
+	add_history(page, &summary->cores_history, cores->most);
+}
+
+static const char *source_in_words(const char *source)
+{
+	static const struct {
+		const char *source, *words;
+	} WORDS[] = {
+		{"pss", "shared pages counted once"},
+		{"rss", "shared pages counted by each process"},
+		{"estimate", "estimate, shared pages counted once"},
+		{"cgroup", "of the job's cgroup"},
+		{"largest_process", "of the largest process alone"},
+		{"machine", "all of the machine"},
+	};
+
+	for (size_t i = 0; source && i < ARRAY_SIZE(WORDS); i++)
+		if (strcmp(source, WORDS[i].source) == 0)
+			return WORDS[i].words;
+	return source;
+}
+
+static void add_memory(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	struct memory_peak peak = summary_memory_peak(summary);
+	struct binding limit = summary_memory_limit(summary);
+	const struct figure *memory = summary->tracked ? &summary->memory : &summary->host_memory;
+
+	label(page, "Memory");
+	if (isnan(peak.mib)) {
+		buffer_add_text(page->out, "not recorded");
+		return;
+	}
+	buffer_add_text(page->out, "peak ");
+	add_mib(page, peak.mib);
+	if (!real_absent(peak.elapsed_secs)) {
+		buffer_add_text(page->out, " after ");
+		add_duration(page->out, peak.elapsed_secs);
+	}
+	if (!isnan(limit.value)) {
+		buffer_printf(page->out, ", %.0f %% of ", 100 * peak.mib / limit.value);
+		add_mib(page, limit.value);
+		buffer_printf(page->out, " (%s)", limit.source);
+	}
+	if (!isnan(figure_mean(memory))) {
+		buffer_add_text(page->out, "; mean ");
+		add_mib(page, figure_mean(memory));
+	}
+	if (peak.source) {
+		label(page, "");
+		buffer_printf(page->out, "the peak is %s", source_in_words(peak.source));
+		if (summary->swap.most > 0) {
+			buffer_add_text(page->out, "; swapped out ");
+			add_mib(page, summary->swap.most);
+		}
+	}
+	add_history(page, &summary->memory_history, memory->most);
+}
+
+/* "read 4 KiB, written 8 KiB" */
+static void add_both_ways(const struct page *page, const char *in, double bytes_in, const char *to,
+			  double bytes_out)
+{
+	buffer_printf(page->out, "%s ", in);
+	add_size(page->out, bytes_in, page->unit);
+	buffer_printf(page->out, ", %s ", to);
+	add_size(page->out, bytes_out, page->unit);
+}
+
+static void add_io(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	bool job = summary->read_bytes.present;
+	const struct total *read = job ? &summary->read_bytes : &summary->host_read_bytes;
+	const struct total *written = job ? &summary->written_bytes : &summary->host_written_bytes;
+
+	if (read->present || written->present) {
+		label(page, "Storage");
+		add_both_ways(page, "read", read->sum, "written", written->sum);
+		if (!job)
+			buffer_add_text(page->out, " (whole machine)");
+		if (summary->read_chars.present) {
+			buffer_add_text(page->out, "; by calls, caches included: ");
+			add_both_ways(page, "read", summary->read_chars.sum, "written",
+				      summary->written_chars.sum);
+		}
+	}
+	if (summary->received_bytes.present) {
+		label(page, "Network");
+		add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
+		buffer_add_text(page->out, " (whole machine)");
+	}
+}
+
+static void add_gpu(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	bool job = summary->gpu_usage.most > 0 || summary->gpu_vram_mib.most > 0;
+	const struct figure *usage = job ? &summary->gpu_usage : &summary->host_gpu_usage;
+	const struct figure *vram = job ? &summary->gpu_vram_mib : &summary->host_gpu_vram_mib;
+
+	if (!summary->gpu_count && !(usage->most > 0) && !(vram->most > 0))
+		return;
+	label(page, "GPU");
+	if (!isnan(usage->most)) {
+		buffer_add_text(page->out, "mean ");
+		add_figure(page->out, figure_mean(usage));
+		buffer_add_text(page->out, ", max ");
+		add_figure(page->out, usage->most);
+		if (summary->gpu_count)
+			buffer_printf(page->out, " of %lld", (long long)summary->gpu_count);
+		buffer_add_text(page->out, " busy");
+	}
+	if (!isnan(vram->most)) {
+		buffer_add_text(page->out, isnan(usage->most) ? "memory peak " : "; memory peak ");
+		add_mib(page, vram->most);
+		if (summary->gpu_memory_mib > 0) {
+			buffer_add_text(page->out, " of ");
+			add_mib(page, summary->gpu_memory_mib);
+		}
+	}
+	if (!job)
+		buffer_add_text(page->out,
+				summary->tracked ? " (whole machine; none by the job)" : " (whole machine)");
+}
+
+/* Only what held things up for at least a hundredth of the time. */
+static void add_waiting(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	bool host = strcmp(summary->pressure_source, "host") == 0 && summary->tracked;
+	const struct {
+		const char *name;
+		double secs;
+	} WAITS[] = {
+		{"throttled by the CPU limit", total_of(&summary->throttled_secs)},
+		{"short of CPU", total_of(&summary->cpu_pressure_secs)},
+		{"short of memory", total_of(&summary->memory_pressure_secs)},
+		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
+	};
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(WAITS); i++) {
+		if (!(WAITS[i].secs >= 0.01 * summary->wall_secs) || WAITS[i].secs <= 0)
+			continue;
+		if (!any)
+			label(page, "Held up");
+		separate(page, &any);
+		buffer_printf(page->out, "%s for ", WAITS[i].name);
+		add_duration(page->out, WAITS[i].secs);
+	}
+	/* Pressure of the whole machine may be felt by others than the job. */
+	if (any && host)
+		buffer_add_text(page->out, " (somebody on the machine)");
+}
+
+static void add_processes(const struct page *page)
+{
+	const struct run_end_row *end = FIRST(record_identity(page->summary->record), run_end);
+	const struct rt_summary *summary = page->summary;
+	bool any = false;
+
+	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) &&
+	    !(end && !count_absent(end->descendants_running) && end->descendants_running))
+		return;
+	label(page, "Processes");
+	if (!isnan(summary->processes.most)) {
+		separate(page, &any);
+		buffer_printf(page->out, "at most %.0f at a time", summary->processes.most);
+	}
+	if (!isnan(summary->threads.most)) {
+		separate(page, &any);
+		buffer_printf(page->out, "%.0f threads", summary->threads.most);
+	}
+	if (end && !count_absent(end->descendants_running) && end->descendants_running) {
+		separate(page, &any);
+		buffer_printf(page->out, "%lld still running", (long long)end->descendants_running);
+	}
+}
+
+static void add_tracker(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+
+	label(page, "Tracker");
+	buffer_printf(page->out, "%lld sample%s", (long long)summary->samples,
+		      summary->samples == 1 ? "" : "s");
+	if (!isnan(summary->interval_secs)) {
+		buffer_add_text(page->out, " every ");
+		add_duration(page->out, summary->interval_secs);
+	}
+	if (summary->tracker_cpu_secs.present) {
+		buffer_add_text(page->out, "; cost ");
+		add_duration(page->out, summary->tracker_cpu_secs.sum);
+		buffer_add_text(page->out, " of CPU time (");
+		add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->wall_secs);
+		buffer_add_text(page->out, " % of a core)");
+	}
+	if (!isnan(summary->tracker_rss_mib.most)) {
+		buffer_add_text(page->out, ", ");
+		add_mib(page, summary->tracker_rss_mib.most);
+	}
+	if (summary->missed_ticks)
+		buffer_printf(page->out, "; %lld missed", (long long)summary->missed_ticks);
+	if (summary->dropped_samples)
+		buffer_printf(page->out, "; %lld could not be written", (long long)summary->dropped_samples);
+}
+
+static void note(const struct page *page, int64_t count, const char *one, const char *several)
+{
+	if (!count)
+		return;
+	label(page, "Note");
+	if (count == 1)
+		buffer_add_text(page->out, one);
+	else
+		buffer_printf(page->out, several, (long long)count);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void add_notes(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+
+	note(page, summary->damage.torn_tails, "the file ends in the middle of a sample, which is left out",
+	     "%lld files end in the middle of a sample, which is left out");
+	note(page, summary->damage.bad_lines, "one line is no sample and is left out",
+	     "%lld lines are no samples and are left out");
+	note(page, summary->damage.clock_steps, "the clock was set back once during the run",
+	     "the clock was set back %lld times during the run");
+	if (summary->damage.hosts > 1)
+		note(page, summary->damage.hosts, "",
+		     "samples of %lld hosts are mixed in this file: the figures are of all of them");
+	if (summary->runs > 1)
+		note(page, (int64_t)summary->runs, "", "the file holds %lld runs; this is the last");
+	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
+		note(page, 1, "a process ignored SIGCHLD: the time of its children is in no figure", "");
+}
+#pragma GCC diagnostic pop
+
+int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct page page = {&out, summary, unit};
+
+	add_heading(&page);
+	add_cpu(&page);
+	add_memory(&page);
+	add_io(&page);
+	add_gpu(&page);
+	add_waiting(&page);
+	add_processes(&page);
+	add_tracker(&page);
+	add_notes(&page);
+	buffer_add_char(&out, '\n');
+	return buffer_take_text(&out, ret_text);
+}
+
+struct json_page {
+	struct buffer *out;
+	const char *group;
+	bool separate;
+};
+
+static bool add_json_figure(void *context, const char *group, const char *name, struct rt_cell value)
+{
+	struct json_page *page = context;
+
+	if (!page->group || strcmp(page->group, group) != 0) {
+		buffer_printf(page->out, "%s\n \"%s\":{", page->group ? "}," : "", group);
+		page->group = group;
+		page->separate = false;
+	}
+	buffer_printf(page->out, "%s\"%s\":", page->separate ? "," : "", name);
+	if (strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0)
+		buffer_add_text(page->out, value.count ? "true" : "false");
+	else
+		cell_add_json(page->out, value);
+	page->separate = true;
+	return true;
+}
+
+static void add_json_history(struct buffer *out, const char *name, const struct history *history)
+{
+	double values[LINE_COLUMNS], total = history->bin_secs * (double)history->count;
+
+	history_columns(history, total, false, values, LINE_COLUMNS);
+	buffer_printf(out, "},\n \"%s\":{\"step_secs\":", name);
+	buffer_add_real(out, total / LINE_COLUMNS, 6);
+	buffer_add_text(out, ",\"means\":[");
+	for (size_t i = 0; i < LINE_COLUMNS && history->count; i++) {
+		buffer_add_text(out, i ? "," : "");
+		buffer_add_real(out, values[i], 4);
+	}
+	buffer_add_char(out, ']');
+}
+
+int rt_summary_to_json(const rt_summary *summary, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct json_page page = {.out = &out};
+
+	buffer_add_char(&out, '{');
+	summary_visit(summary, add_json_figure, &page);
+	add_json_history(&out, "cores_over_time", &summary->cores_history);
+	add_json_history(&out, "memory_over_time", &summary->memory_history);
+	buffer_add_text(&out, "}}\n");
+	return buffer_take_text(&out, ret_text);
+}
