@@ -76,6 +76,10 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 		row->used_mib = mib(meminfo.total_kib - available);
 		row->used_pct = 100.0 * (double)(meminfo.total_kib - available) / (double)meminfo.total_kib;
 	}
+	row->active_anon_mib = mib(meminfo.active_anon_kib);
+	row->inactive_anon_mib = mib(meminfo.inactive_anon_kib);
+	/* An absent part makes the difference absent. */
+	row->used_less_cache_mib = row->total_mib - row->free_mib - row->buffers_mib - row->cached_mib;
 	fill_swap(row, &meminfo);
 }
 

@@ -20,6 +20,8 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("Cached", struct proc_meminfo, cached_kib),
 	KEY_FIELD("Active", struct proc_meminfo, active_kib),
 	KEY_FIELD("Inactive", struct proc_meminfo, inactive_kib),
+	KEY_FIELD("Active(anon)", struct proc_meminfo, active_anon_kib),
+	KEY_FIELD("Inactive(anon)", struct proc_meminfo, inactive_anon_kib),
 	KEY_FIELD("SwapTotal", struct proc_meminfo, swap_total_kib),
 	KEY_FIELD("SwapFree", struct proc_meminfo, swap_free_kib),
 	KEY_FIELD("Shmem", struct proc_meminfo, shmem_kib),

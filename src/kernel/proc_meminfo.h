@@ -15,6 +15,8 @@ struct proc_meminfo {
 	int64_t cached_kib;
 	int64_t active_kib;
 	int64_t inactive_kib;
+	int64_t active_anon_kib; /* since Linux 2.6.28, like the next */
+	int64_t inactive_anon_kib;
 	int64_t swap_total_kib;
 	int64_t swap_free_kib;
 	int64_t shmem_kib;
