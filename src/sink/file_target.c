@@ -354,6 +354,8 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 
 	if (flags < 0 || fstat(fd, &status) < 0)
 		return -errno;
+	/* What is wrong with standard error cannot be said there, least of all between two halves of a record. */
+	target->warned = fd == STDERR_FILENO;
 	if (!S_ISREG(status.st_mode)) {
 		target->kind = STREAM;
 		return S_ISBLK(status.st_mode) ? -EINVAL : nowait_stream_from_fd(fd, &target->stream);

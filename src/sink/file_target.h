@@ -100,6 +100,6 @@ struct target_status target_status(const struct target *target);
 
 /*
  * True once in a target's life, when there is something the user should know (a full disk, dropped records,
- * not a reader that has left), with one line about it in ret_message.
+ * not a reader that has left), with one line about it in ret_message. Never for standard error itself.
  */
 bool target_take_warning(struct target *target, char *ret_message, size_t message_size);

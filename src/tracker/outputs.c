@@ -66,6 +66,18 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 	return opened->path ? target_open(path.data, &options, &opened->target, message, size) : -ENOMEM;
 }
 
+static void tell_of_repair(struct rt_tracker *tracker, const struct output *output)
+{
+	const struct tail_repair *repair = &target_opening(output->target)->repair;
+	char message[MESSAGE_SIZE];
+
+	if (!repair->cut_bytes)
+		return;
+	snprintf(message, sizeof message, "%lld bytes of a torn last line were removed from %s",
+		 (long long)repair->cut_bytes, output->path);
+	tracker_warn(tracker, message);
+}
+
 static void write_head(struct rt_tracker *tracker, struct output *output)
 {
 	if (target_had_content(output->target))
@@ -104,6 +116,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 			return config_fail(config, error, "%s", *message ? message : strerror(-error));
 		}
 		tracker->output_count++;
+		tell_of_repair(tracker, output);
 		write_head(tracker, output);
 	}
 	return 0;

@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import resource
+import shutil
 import socket
 import stat
 import subprocess
@@ -82,6 +83,14 @@ def test_a_job_that_outlives_the_tracker_does_not_keep_the_next_recording_out(ru
     assert run("-o", path, "--", "true").returncode == 0
 
 
+def test_a_nested_tracker_leaves_the_outer_ones_output_alone(run, binary, tmp_path, helpers):
+    result = run("--", binary, "-q", "--", "sh", "-c", "exit 7", env={"TRACKER_OUTPUT": "run.jsonl"})
+    assert result.returncode == 7
+    assert len([line for line in result.err.splitlines() if "run.jsonl" in line]) == 1
+    assert len(helpers.json_lines(tmp_path / "run.jsonl")) == 1
+    assert not (tmp_path / "run.jsonl.1").exists()
+
+
 @pytest.mark.parametrize("name, words", [
     ("missing/run.jsonl", ["missing/run.jsonl", "does not exist", "create it"]),
     ("folder", ["folder", "name a file in it"]),
@@ -91,13 +100,13 @@ def test_a_job_that_outlives_the_tracker_does_not_keep_the_next_recording_out(ru
     ("run-%d.jsonl", ["%d"]),
     ("run%", ["%"]),
     ("/proc/rt-run.jsonl", ["/proc/rt-run.jsonl"]),
-    ("n" * 300, ["File name too long"]),
+    ("n" * 300, ["too long"]),
 ])
-def test_what_cannot_be_written_is_refused_before_the_job_starts(run, tmp_path, job, name, words):
+def test_what_cannot_be_written_is_refused_before_the_job_starts(run, tmp_path, monkeypatch, job, name, words):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("text")
     with socket.socket(socket.AF_UNIX) as unused:
-        os.chdir(tmp_path)
         unused.bind("socket")
     assert_refused(run("-o", name, "--", *job.command), *words)
     assert not job.ran()
@@ -141,8 +150,10 @@ def test_files_are_made_as_the_umask_says(run, tmp_path):
 def test_appending_cuts_a_torn_line_first(run, tmp_path, helpers):
     path = tmp_path / "run.jsonl"
     path.write_bytes(b'{"earlier":1}\n{"torn":"abc')
-    for _ in range(2):
-        assert run("-o", path, "--append", "--", "true").returncode == 0
+    for warnings in (["resource-tracker: 12 bytes of a torn last line were removed from " + str(path)], []):
+        result = run("-o", path, "--append", "--", "true")
+        assert result.returncode == 0
+        assert result.err.splitlines() == warnings
     samples = helpers.json_lines(path)
     assert samples[0] == {"earlier": 1}
     assert [sample["sample"] for sample in samples[1:]] == [0, 0]
@@ -352,9 +363,11 @@ def test_one_sample_is_one_write(binary, tmp_path, helpers):
     trace = tmp_path / "trace"
     command = ["strace", "-f", "-y", "-s", "8", "-e", "trace=write,writev,pwrite64", "-o", trace,
                binary, "-i", "0.1", "-o", "run.jsonl", "--", "sleep", "0.55"]
-    if subprocess.run(["which", "strace"], capture_output=True).returncode:
+    if not shutil.which("strace"):
         pytest.skip("strace is missing")
-    assert subprocess.run(command, cwd=tmp_path, env=helpers.clean_environment()).returncode == 0
+    # The leak check of a sanitiser build does not work under strace.
+    environment = {**helpers.clean_environment(), "ASAN_OPTIONS": "detect_leaks=0"}
+    assert subprocess.run(command, cwd=tmp_path, env=environment).returncode == 0
     writes = [line for line in trace.read_text().splitlines() if "run.jsonl>" in line]
     assert len(writes) == len(helpers.json_lines(tmp_path / "run.jsonl")) >= 3
 

@@ -137,6 +137,27 @@ static void a_pipe_that_nobody_reads_keeps_what_the_ring_holds(void **state)
 	}
 }
 
+static void nothing_is_said_about_standard_error_on_standard_error(void **state)
+{
+	struct target_options options = {.ring_ceiling_bytes = 1000};
+	int ends[2], before = dup(STDERR_FILENO);
+	struct target *target;
+	uint64_t dropped;
+
+	(void)state;
+	make_small_pipe(ends);
+	dup2(ends[1], STDERR_FILENO);
+	target = target_of(STDERR_FILENO, &options);
+	for (int number = 0; number < 100; number++)
+		write_numbered(target, number, 500);
+	dropped = target_status(target).dropped_records;
+	dup2(before, STDERR_FILENO);
+	assert_true(dropped > 50);
+	assert_false(target_take_warning(target, message, sizeof message));
+	target_close(target, 0);
+	close(before), close(ends[0]), close(ends[1]);
+}
+
 static void a_reader_that_leaves_ends_the_target_quietly(void **state)
 {
 	struct target *target;
@@ -432,6 +453,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		stream_test(a_pipe_that_nobody_reads_keeps_what_the_ring_holds),
+		stream_test(nothing_is_said_about_standard_error_on_standard_error),
 		stream_test(a_reader_that_leaves_ends_the_target_quietly),
 		stream_test(a_pending_sigpipe_of_the_program_stays),
 		stream_test(closed_descriptors_are_refused),
