@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,15 +19,6 @@ static const char *const CONTROLLERS[CGROUP_HIERARCHIES] = {
 	[CGROUP_CPUACCT] = "cpuacct",
 	[CGROUP_MEMORY] = "memory",
 	[CGROUP_CPUSET] = "cpuset",
-};
-
-/* A hierarchy's mount and the path of the process in it. */
-struct located {
-	char point[PATH_SIZE];
-	char mounted_root[PATH_SIZE];
-	char path[PATH_SIZE];
-	bool is_mounted;
-	bool is_member;
 };
 
 static void close_chain(struct cgroup_chain *chain)
@@ -58,24 +50,72 @@ static ssize_t read_memberships(struct root *root, pid_t pid)
 	return pid ? root_readf(root, "proc/%d/cgroup", (int)pid) : root_read(root, "proc/self/cgroup");
 }
 
-/* "/docker/ID/x" below a mount of "/docker/ID" is "/x"; what lies elsewhere can only be the mount's own root. */
-static const char *relative_path(const struct located *located)
-{
-	size_t length = strlen(located->mounted_root);
+/* ---- mounts ------------------------------------------------------------------------------------------ */
 
-	if (strcmp(located->mounted_root, "/") == 0)
-		return strncmp(located->path, "/..", 3) == 0 ? "" : located->path;
-	if (strncmp(located->path, located->mounted_root, length) == 0 &&
-	    (located->path[length] == '\0' || located->path[length] == '/'))
-		return located->path + length;
+void cgroup_mounts_done(struct cgroup_mounts *mounts)
+{
+	for (int i = 0; i < CGROUP_HIERARCHIES; i++) {
+		free(mounts->of[i].point);
+		free(mounts->of[i].root);
+	}
+	*mounts = (struct cgroup_mounts){.known = false};
+}
+
+static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount)
+{
+	bool is_v2 = scan_is(&mount->type, "cgroup2");
+	char text[PATH_SIZE];
+
+	if (!is_v2 && !scan_is(&mount->type, "cgroup"))
+		return;
+	for (enum cgroup_hierarchy i = 0; i < CGROUP_HIERARCHIES; i++) {
+		struct cgroup_mount *known = &mounts->of[i];
+
+		if (known->point || is_v2 != (i == CGROUP_UNIFIED) ||
+		    (!is_v2 && !mount_has_option(mount, CONTROLLERS[i])))
+			continue;
+		mount_text(&mount->root, text, sizeof text);
+		known->root = strdup(text);
+		mount_text(&mount->point, text, sizeof text);
+		known->point = known->root ? strdup(text) : NULL;
+	}
+}
+
+static void read_mounts(struct cgroup_mounts *mounts, struct root *root)
+{
+	struct kept_file mountinfo = KEPT_FILE("proc/self/mountinfo");
+	struct scan lines;
+	struct mount mount;
+
+	if (mounts->known)
+		return;
+	if (read_proc_pid_mountinfo(root, &mountinfo, &lines) == 0)
+		while (proc_pid_mountinfo_next(&lines, &mount))
+			take_mount(mounts, &mount);
+	kept_file_close(&mountinfo);
+	mounts->known = true;
+}
+
+/* ---- folders ----------------------------------------------------------------------------------------- */
+
+/* "/docker/ID/x" below a mount of "/docker/ID" is "/x"; what lies elsewhere can only be the mount's own root. */
+static const char *relative_path(const struct cgroup_mount *mount, const char *path)
+{
+	size_t length = strlen(mount->root);
+
+	if (strcmp(mount->root, "/") == 0)
+		return strncmp(path, "/..", 3) == 0 ? "" : path;
+	if (strncmp(path, mount->root, length) == 0 && (path[length] == '\0' || path[length] == '/'))
+		return path + length;
 	return "";
 }
 
-static void open_chain(struct cgroup_chain *chain, const struct root *root, const struct located *located)
+static void open_chain(struct cgroup_chain *chain, const struct root *root, const struct cgroup_mount *mount,
+		       const char *membership)
 {
 	char path[PATH_SIZE];
-	size_t point_length = strlen(located->point);
-	int length = snprintf(path, sizeof path, "%s%s", located->point, relative_path(located));
+	size_t point_length = strlen(mount->point);
+	int length = snprintf(path, sizeof path, "%s%s", mount->point, relative_path(mount, membership));
 
 	if (length < 0 || (size_t)length >= sizeof path)
 		return;
@@ -94,48 +134,12 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 		*slash = '\0';
 		length = (int)(slash - path);
 	}
-	chain->complete = strcmp(located->mounted_root, "/") == 0 && (size_t)length <= point_length;
+	chain->complete = strcmp(mount->root, "/") == 0 && (size_t)length <= point_length;
 }
 
-static void locate_mount(const struct mount *mount, enum cgroup_hierarchy hierarchy, struct located *located)
+int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, struct root *root, pid_t pid)
 {
-	bool right_type = scan_is(&mount->type, hierarchy == CGROUP_UNIFIED ? "cgroup2" : "cgroup");
-
-	if (located->is_mounted || !right_type ||
-	    (hierarchy != CGROUP_UNIFIED && !mount_has_option(mount, CONTROLLERS[hierarchy])))
-		return;
-	mount_text(&mount->point, located->point, sizeof located->point);
-	mount_text(&mount->root, located->mounted_root, sizeof located->mounted_root);
-	located->is_mounted = true;
-}
-
-static int find_chain(struct cgroup_place *place, struct root *root, pid_t pid,
-		      enum cgroup_hierarchy hierarchy)
-{
-	struct kept_file mountinfo = KEPT_FILE("proc/self/mountinfo");
-	struct located located = {.is_mounted = false};
-	struct cgroup_membership membership;
-	struct scan mounts;
-	struct mount mount;
-	ssize_t length = read_memberships(root, pid);
-
-	if (length < 0)
-		return (int)length;
-	if (!proc_pid_cgroup_find(parse_proc_pid_cgroup(root->text.data, (size_t)length),
-				  CONTROLLERS[hierarchy], &membership))
-		return 0;
-	scan_copy(&membership.path, located.path, sizeof located.path);
-	if (read_proc_pid_mountinfo(root, &mountinfo, &mounts) == 0)
-		while (proc_pid_mountinfo_next(&mounts, &mount))
-			locate_mount(&mount, hierarchy, &located);
-	kept_file_close(&mountinfo);
-	if (located.is_mounted)
-		open_chain(&place->chains[hierarchy], root, &located);
-	return 0;
-}
-
-int cgroup_place_find(struct cgroup_place *place, struct root *root, pid_t pid)
-{
+	CLEANUP_BUFFER struct buffer memberships = BUFFER(1 << 20);
 	ssize_t length = read_memberships(root, pid);
 	uint64_t hash;
 
@@ -144,12 +148,21 @@ int cgroup_place_find(struct cgroup_place *place, struct root *root, pid_t pid)
 	hash = hash_of(root->text.data, (size_t)length);
 	if (hash == place->memberships_hash)
 		return 0;
+	buffer_add(&memberships, root->text.data, (size_t)length);
+	if (buffer_error(&memberships))
+		return buffer_error(&memberships);
+	read_mounts(mounts, root);
 	cgroup_place_close(place);
 	for (enum cgroup_hierarchy i = 0; i < CGROUP_HIERARCHIES; i++) {
-		int error = find_chain(place, root, pid, i);
+		struct cgroup_membership membership;
+		char path[PATH_SIZE];
 
-		if (error < 0)
-			return error;
+		if (!mounts->of[i].point ||
+		    !proc_pid_cgroup_find(parse_proc_pid_cgroup(memberships.data, memberships.length),
+					  CONTROLLERS[i], &membership))
+			continue;
+		scan_copy(&membership.path, path, sizeof path);
+		open_chain(&place->chains[i], root, &mounts->of[i], path);
 	}
 	place->memberships_hash = hash;
 	return 1;

@@ -24,6 +24,19 @@ enum cgroup_hierarchy {
 	CGROUP_HIERARCHIES
 };
 
+/* Where hierarchies are mounted: read once, because hosts do not move them. */
+struct cgroup_mount {
+	char *point; /* NULL: not mounted */
+	char *root;  /* the part of the hierarchy that is mounted */
+};
+
+struct cgroup_mounts {
+	bool known;
+	struct cgroup_mount of[CGROUP_HIERARCHIES];
+};
+
+void cgroup_mounts_done(struct cgroup_mounts *mounts);
+
 struct cgroup_chain {
 	int folders[CGROUP_DEPTH_MOST]; /* descriptors, the process's own folder first */
 	int depth;                      /* 0: there is no such hierarchy */
@@ -41,7 +54,7 @@ struct cgroup_place {
  * Finds the place of a process (0: our own), or leaves it as it is when the process has not been moved.
  * Returns 1 when it is new, 0 when it is the same, or a negative errno.
  */
-int cgroup_place_find(struct cgroup_place *place, struct root *root, pid_t pid);
+int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, struct root *root, pid_t pid);
 void cgroup_place_close(struct cgroup_place *place);
 
 /* The process's own folder in a hierarchy; -1 without one. */

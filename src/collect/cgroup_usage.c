@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "collect/cgroup_place.h"
+#include "collect/cgroup_usage.h"
 #include "collect/collector.h"
 #include "kernel/cgroup_v1.h"
 #include "kernel/cgroup_v2.h"
@@ -119,7 +120,7 @@ static void refresh(struct cgroup_usage *state, struct collect_context *context)
 	pid_t pid = context->tree ? context->tree->root_pid : 0;
 	struct limits limits = {.cpu_cores = no_real(ABSENT_NO_LIMIT),
 				.memory_bytes = no_real(ABSENT_NO_LIMIT)};
-	int error = cgroup_place_find(&state->place, context->root, pid);
+	int error = cgroup_place_find(&state->place, context->cgroup_mounts, context->root, pid);
 
 	/* A process that has gone leaves its place: the folders are open, and others may still be in there. */
 	if (error < 0 && state->place.memberships_hash)
@@ -313,16 +314,38 @@ static void fill_pressure(struct cgroup_usage *state, struct collect_context *co
 		row->source = "host";
 }
 
+/* Limits change seldom, and a process is seldom moved. */
+static void cgroup_usage_prepare(void *state_, struct collect_context *context)
+{
+	struct cgroup_usage *state = state_;
+
+	refresh(state, context);
+	state->next_refresh_ns = root_monotonic_ns(context->root) + REFRESH_NS;
+}
+
+void cgroup_usage_begin(struct frame *frame)
+{
+	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
+	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
+
+	if (cgroup) {
+		cgroup->throttled_periods_total = 0;
+		cgroup->throttled_total_secs = 0;
+	}
+	if (tree)
+		tree->cgroup_cpu_total_secs = 0;
+}
+
 static void cgroup_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct cgroup_usage *state = state_;
 	struct limits_row *limits = ADD_ROW(frame, limits, NULL);
 
-	if (frame->monotonic_ns >= state->next_refresh_ns ||
-	    (context->tree && !state->place.memberships_hash)) {
-		refresh(state, context);
-		state->next_refresh_ns = frame->monotonic_ns + REFRESH_NS;
-	}
+	if (context->progress.baseline)
+		(void)cgroup_place_find(&state->place, context->cgroup_mounts, context->root,
+					context->tree ? context->tree->root_pid : 0);
+	else if (frame->monotonic_ns >= state->next_refresh_ns)
+		cgroup_usage_prepare(state, context);
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
@@ -344,6 +367,7 @@ const struct collector CGROUP_USAGE_COLLECTOR = {
 	.name = "cgroup_usage",
 	.open = cgroup_usage_open,
 	.collect = cgroup_usage_collect,
+	.prepare = cgroup_usage_prepare,
 	.close = cgroup_usage_close,
 	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_KINDS},
 };

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "collect/cgroup_place.h"
 #include "collect/process_tree.h"
 #include "kernel/root.h"
 #include "metric/frame.h"
@@ -72,6 +73,7 @@ struct run_progress {
 struct collect_context {
 	struct root *root;
 	struct process_tree *tree; /* NULL while nothing is tracked */
+	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
 	bool own_cgroup; /* the job runs in a memory cgroup that was made for it */
 	const struct run_facts *facts;
@@ -87,6 +89,8 @@ struct collector {
 	/* Returns 0 and the state (NULL is a state), or a negative errno: the collector is then left out. */
 	int (*open)(struct collect_context *context, void **ret_state);
 	void (*collect)(void *state, struct collect_context *context, struct frame *frame);
+	/* Optional: what need not be done before a job starts, only before the first sample. */
+	void (*prepare)(void *state, struct collect_context *context);
 	void (*close)(void *state);
 	/* Whose rows it fills, up to ROW_KINDS: one none of whose rows is wanted does not run. */
 	const enum row_kind *fills;

@@ -18,11 +18,15 @@
 
 enum { DEVICE_NAME_SIZE = 64 };
 
+#define SERIALS_AFTER_NS (50 * NSEC_PER_MSEC)
+
 struct known_disk {
 	char name[DEVICE_NAME_SIZE];
 	uint32_t major;
 	uint32_t minor;
 	struct sys_block identity;
+	char serial[128];
+	bool serial_read;
 	int error;
 	bool shown;
 	bool counted;
@@ -34,6 +38,7 @@ struct host_disk {
 	struct filesystems filesystems;
 	struct known_disk *known; /* in the order of /proc/diskstats, as far as it does not change */
 	size_t count;
+	bool serials_read;    /* of all known disks */
 	bool devices_changed; /* since filesystems were last told apart by them */
 };
 
@@ -91,8 +96,26 @@ static bool is_shown(const struct known_disk *known)
 	}
 }
 
+/* Loop devices and memory, of which there may be many: their names say enough. */
+static bool is_never_shown(const char *name)
+{
+	static const char *const PREFIXES[] = {"loop", "ram", "zram", NULL};
+
+	for (const char *const *prefix = PREFIXES; *prefix; prefix++) {
+		size_t length = strlen(*prefix);
+
+		if (strncmp(name, *prefix, length) == 0 && name[length] >= '0' && name[length] <= '9')
+			return true;
+	}
+	return false;
+}
+
 static void identify(struct known_disk *known, struct root *root)
 {
+	if (is_never_shown(known->name)) {
+		known->error = -ENOTSUP;
+		return;
+	}
 	known->error = read_sys_block(root, known->name, &known->identity);
 	known->shown = is_shown(known);
 	known->counted = known->shown && sys_block_is_leaf(&known->identity);
@@ -110,7 +133,7 @@ static void fill_identity(struct frame *frame, struct disk_row *row, const struc
 
 	row->model = text_or_none(frame, identity->model);
 	row->vendor = text_or_none(frame, identity->vendor);
-	row->serial = text_or_none(frame, identity->serial);
+	row->serial = known->serial_read ? text_or_none(frame, known->serial) : no_text(ABSENT_NOT_YET);
 	row->device_type =
 		identity->media == MEDIA_UNKNOWN ? no_text(ABSENT_NOT_A_VALUE) : MEDIA[identity->media];
 	/* An empty reader or a device without a medium has no capacity, rather than none left. */
@@ -149,34 +172,78 @@ static void forget_gone(struct host_disk *state)
 		state->known[i].seen = false;
 }
 
-static void fill_disks(struct host_disk *state, struct root *root, struct frame *frame)
+/* What is new is looked at; takes the buffer that readings of other files point into. */
+static bool identify_new(struct host_disk *state, struct root *root)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < state->count; i++) {
+		if (state->known[i].error != -EINPROGRESS)
+			continue;
+		identify(&state->known[i], root);
+		any = true;
+	}
+	state->devices_changed |= any;
+	if (any)
+		state->serials_read = false;
+	return any;
+}
+
+/*
+ * Asking a virtual disk for its serial number is a request to the host that may take milliseconds: neither the
+ * start of a job nor the end of a short one waits for it.
+ */
+static void read_serials(struct host_disk *state, struct collect_context *context, int64_t now_ns)
+{
+	if (state->serials_read || now_ns - context->progress.started_ns < SERIALS_AFTER_NS ||
+	    context->ending->reason)
+		return;
+	state->serials_read = true;
+	for (size_t i = 0; i < state->count; i++) {
+		struct known_disk *known = &state->known[i];
+
+		if (!known->shown || known->serial_read)
+			continue;
+		known->serial_read = true;
+		(void)read_sys_block_serial(context->root, known->name, known->serial, sizeof known->serial);
+	}
+}
+
+static void host_disk_prepare(void *state_, struct collect_context *context)
+{
+	(void)identify_new(state_, context->root);
+}
+
+static void add_disk(struct frame *frame, const struct diskstats *disk, const struct known_disk *known)
+{
+	struct disk_row *row = ADD_ROW(frame, disk, NULL);
+
+	row->device = frame_text(frame, disk->name.at, scan_left(&disk->name));
+	row->read_bytes_total = disk->read_bytes < 0 ? no_count(EBADMSG) : disk->read_bytes;
+	row->write_bytes_total = disk->write_bytes < 0 ? no_count(EBADMSG) : disk->write_bytes;
+	if (known->error != -EINPROGRESS)
+		fill_identity(frame, row, known);
+}
+
+static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
 	struct scan disks;
 	struct diskstats disk;
 	size_t position = 0;
 
-	if (read_proc_diskstats(root, &state->diskstats, &disks) < 0)
+	read_serials(state, context, frame->monotonic_ns);
+	if (read_proc_diskstats(context->root, &state->diskstats, &disks) < 0)
 		return;
-	if (new_device_came(state, disks)) {
-		state->devices_changed = true;
-		/* Reading sysfs takes the buffer that `disks` points into: identify, then read again. */
-		for (size_t i = 0; i < state->count; i++)
-			if (state->known[i].error == -EINPROGRESS)
-				identify(&state->known[i], root);
-		if (read_proc_diskstats(root, &state->diskstats, &disks) < 0)
-			return;
-	}
+	/* A baseline needs the counters alone: nothing may keep the job waiting. */
+	if (new_device_came(state, disks) && !context->progress.baseline &&
+	    identify_new(state, context->root) &&
+	    read_proc_diskstats(context->root, &state->diskstats, &disks) < 0)
+		return;
 	while (proc_diskstats_next(&disks, &disk)) {
 		const struct known_disk *known = find(state, &disk.name, position++);
-		struct disk_row *row;
 
-		if (!known || !known->shown)
-			continue;
-		row = ADD_ROW(frame, disk, NULL);
-		row->device = frame_text(frame, disk.name.at, scan_left(&disk.name));
-		row->read_bytes_total = disk.read_bytes < 0 ? no_count(EBADMSG) : disk.read_bytes;
-		row->write_bytes_total = disk.write_bytes < 0 ? no_count(EBADMSG) : disk.write_bytes;
-		fill_identity(frame, row, known);
+		if (known && (known->shown || known->error == -EINPROGRESS))
+			add_disk(frame, &disk, known);
 	}
 	forget_gone(state);
 }
@@ -296,8 +363,9 @@ static void host_disk_collect(void *state_, struct collect_context *context, str
 	totals->gpu_usage = 0;
 	totals->gpu_vram_mib = 0;
 	totals->gpu_utilized = 0;
-	fill_disks(state, context->root, frame);
-	fill_filesystems(state, context->root, frame);
+	fill_disks(state, context, frame);
+	if (!context->progress.baseline)
+		fill_filesystems(state, context->root, frame);
 }
 
 static void host_disk_close(void *state_)
@@ -314,6 +382,7 @@ const struct collector HOST_DISK_COLLECTOR = {
 	.name = "host_disk",
 	.open = host_disk_open,
 	.collect = host_disk_collect,
+	.prepare = host_disk_prepare,
 	.close = host_disk_close,
 	.fills = (const enum row_kind[]){ROW_disk, ROW_mount, ROW_totals, ROW_KINDS},
 	.describes_machine = true,

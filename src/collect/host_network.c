@@ -207,11 +207,19 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 			known->seen = true;
 	}
 	forget_gone(state);
-	if (due) {
+	if (due && !context->progress.baseline) {
 		refresh(state, context->root);
 		state->next_refresh_ns = now_ns + REFRESH_NS;
 	}
 	fill_identity(state, frame);
+}
+
+static void host_network_prepare(void *state_, struct collect_context *context)
+{
+	struct host_network *state = state_;
+
+	refresh(state, context->root);
+	state->next_refresh_ns = root_monotonic_ns(context->root) + REFRESH_NS;
 }
 
 static void host_network_close(void *state_)
@@ -227,6 +235,7 @@ const struct collector HOST_NETWORK_COLLECTOR = {
 	.name = "host_network",
 	.open = host_network_open,
 	.collect = host_network_collect,
+	.prepare = host_network_prepare,
 	.close = host_network_close,
 	.fills = (const enum row_kind[]){ROW_network, ROW_KINDS},
 	.describes_machine = true,

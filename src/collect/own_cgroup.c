@@ -62,11 +62,13 @@ static void sweep_leftovers(int parent)
 	}
 }
 
-int own_cgroup_make(struct own_cgroup *own, struct root *root, enum own_cgroup_mode mode)
+int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct root *root,
+		    enum own_cgroup_mode mode)
 {
 	struct cgroup_place place = CGROUP_PLACE;
 	const struct cgroup_chain *chain = &place.chains[CGROUP_UNIFIED];
-	int error = !root->live || mode == OWN_CGROUP_OFF ? -EOPNOTSUPP : cgroup_place_find(&place, root, 0);
+	int error = !root->live || mode == OWN_CGROUP_OFF ? -EOPNOTSUPP
+							  : cgroup_place_find(&place, mounts, root, 0);
 
 	*own = OWN_CGROUP;
 	if (error >= 0)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "collect/cgroup_place.h"
 #include "kernel/root.h"
 
 enum own_cgroup_mode { OWN_CGROUP_AUTO, OWN_CGROUP_OFF, OWN_CGROUP_REQUIRE };
@@ -31,7 +32,8 @@ struct own_cgroup {
  * controllers (cgroup.subtree_control), which AUTO never touches. Returns 0 or a negative errno: -EOPNOTSUPP
  * without a unified hierarchy, -EBUSY under a limit, -EACCES, -EROFS, ...
  */
-int own_cgroup_make(struct own_cgroup *own, struct root *root, enum own_cgroup_mode mode);
+int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct root *root,
+		    enum own_cgroup_mode mode);
 
 /* Moves out who is left and removes it. Empty ones that killed trackers left behind are removed on the way. */
 void own_cgroup_remove(struct own_cgroup *own, struct root *root);

@@ -6,11 +6,47 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "metric/absent.h"
 
-enum { READING_SHARE = 100, CALIBRATION_TRIES = 3 };
+enum { READING_SHARE = 100, ENTRIES_BYTES = 2048 };
+
+/* What getdents64(2) writes. */
+struct directory_entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
+
+/*
+ * The folders in /proc that are no processes. They come first: a small buffer keeps the kernel from listing
+ * thousands of processes behind them.
+ */
+static int64_t count_other_folders(const struct root *root)
+{
+	_Alignas(struct directory_entry) char entries[ENTRIES_BYTES];
+	CLEANUP_CLOSE int fd = openat(root->dir_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int64_t count = 0;
+	long length;
+
+	while (fd >= 0 && (length = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
+		for (long at = 0; at < length;) {
+			const struct directory_entry *entry = (const void *)(entries + at);
+
+			if (entry->name[0] >= '1' && entry->name[0] <= '9')
+				return count;
+			count += entry->type == DT_DIR && strcmp(entry->name, ".") &&
+				 strcmp(entry->name, "..");
+			at += entry->length;
+		}
+	}
+	return -1;
+}
 
 /* Numeric entries of /proc; or a negative errno. */
 static int64_t count_entries(const struct root *root)
@@ -50,29 +86,29 @@ static bool is_first_pid_namespace(const struct root *root)
 	       strcmp(target, "pid:[4026531836]") == 0;
 }
 
-void process_counter_open(struct process_counter *counter, struct root *root)
+void process_counter_open(struct process_counter *counter)
 {
 	*counter = (struct process_counter){.count = -1};
-	if (!root->live || !is_first_pid_namespace(root))
-		return;
-	for (int i = 0; i < CALIBRATION_TRIES; i++) {
-		int64_t before = count_links(root), entries = count_entries(root), after = count_links(root);
+}
 
-		/* Only a count during which nothing came or went tells the constant. */
-		if (before < 0 || entries < 0)
-			return;
-		if (before == after) {
-			counter->by_links = true;
-			counter->links_of_others = before - entries;
-			return;
-		}
-	}
+static void calibrate(struct process_counter *counter, const struct root *root)
+{
+	int64_t folders = root->live && is_first_pid_namespace(root) ? count_other_folders(root) : -1;
+
+	counter->calibrated = true;
+	if (folders < 0)
+		return;
+	/* A folder has one link for each folder in it, and two of its own. */
+	counter->links_of_others = folders + 2;
+	counter->by_links = true;
 }
 
 int64_t process_counter_read(struct process_counter *counter, struct root *root)
 {
 	int64_t begun_ns = root_monotonic_ns(root), ended_ns, links;
 
+	if (!counter->calibrated)
+		calibrate(counter, root);
 	if (counter->by_links) {
 		links = count_links(root);
 		return links < 0 ? no_count(errno) : links - counter->links_of_others;

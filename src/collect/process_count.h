@@ -13,13 +13,14 @@
 #include "kernel/root.h"
 
 struct process_counter {
+	bool calibrated;
 	bool by_links;
 	int64_t links_of_others; /* of what is in /proc besides processes */
 	int64_t count;           /* of the last reading of the entries; -1: none */
 	int64_t next_reading_ns;
 };
 
-void process_counter_open(struct process_counter *counter, struct root *root);
+void process_counter_open(struct process_counter *counter);
 
 /* The number of processes, or an absent count with its reason. */
 int64_t process_counter_read(struct process_counter *counter, struct root *root);

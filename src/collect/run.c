@@ -1,5 +1,6 @@
 /* The place of a sample in its run, what the run is (first sample), how it ended (last sample: run_end.c). */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -9,11 +10,24 @@
 #include "collect/run_end.h"
 #include "kernel/os_release.h"
 #include "kernel/proc_cpuinfo.h"
-#include "kernel/proc_meminfo.h"
 #include "kernel/proc_sys_kernel.h"
-#include "kernel/sys_dmi.h"
 
 enum { SCHEMA_VERSION = 1 };
+
+/* What does not change while it runs; texts are "" where unknown. */
+struct machine {
+	struct proc_sys_kernel kernel;
+	struct os_release release;
+	struct proc_cpuinfo cpu;
+	int64_t cpu_count; /* -1: unknown */
+	char server[128];  /* product name, from the firmware */
+	char architecture[65];
+};
+
+struct run {
+	struct run_end_state end;
+	struct machine machine;
+};
 
 static const char *given(struct frame *frame, const char *text)
 {
@@ -43,29 +57,31 @@ static void fill_sample(struct collect_context *context, struct frame *frame)
 	row->tracked_pid = context->tree ? context->tree->root_pid : no_count(ABSENT_NOT_TRACKED);
 }
 
-static void fill_machine(struct collect_context *context, struct frame *frame, struct run_start_row *row)
+static void read_machine(struct machine *machine, struct root *root)
 {
-	struct proc_sys_kernel kernel;
-	struct proc_cpuinfo cpuinfo;
-	struct os_release release;
-	struct sys_dmi dmi;
 	struct utsname names;
 
-	if (read_proc_sys_kernel(context->root, &kernel) == 0) {
-		row->kernel = found(frame, kernel.release);
-		row->boot_id = found(frame, kernel.boot_id);
-	}
-	if (context->root->live && uname(&names) == 0)
-		row->architecture = found(frame, names.machine);
-	if (read_os_release(context->root, &release) == 0)
-		row->os = found(frame, *release.pretty_name ? release.pretty_name : release.name);
-	if (read_sys_dmi(context->root, &dmi) == 0)
-		row->server = found(frame, dmi.product_name);
-	if (read_proc_cpuinfo(context->root, &cpuinfo) == 0) {
-		row->cpu_model = found(frame, cpuinfo.model);
-		if (cpuinfo.cpu_count >= 0)
-			row->cpu_count = cpuinfo.cpu_count;
-	}
+	*machine = (struct machine){.cpu_count = -1};
+	(void)read_proc_sys_kernel(root, &machine->kernel);
+	(void)read_os_release(root, &machine->release);
+	(void)root_read_word(root, "sys/class/dmi/id/product_name", machine->server, sizeof machine->server);
+	if (read_proc_cpuinfo(root, &machine->cpu) == 0)
+		machine->cpu_count = machine->cpu.cpu_count;
+	if (root->live && uname(&names) == 0)
+		snprintf(machine->architecture, sizeof machine->architecture, "%s", names.machine);
+}
+
+static void fill_machine(const struct machine *machine, struct frame *frame, struct run_start_row *row)
+{
+	row->kernel = found(frame, machine->kernel.release);
+	row->boot_id = found(frame, machine->kernel.boot_id);
+	row->os = found(frame,
+			*machine->release.pretty_name ? machine->release.pretty_name : machine->release.name);
+	row->server = found(frame, machine->server);
+	row->cpu_model = found(frame, machine->cpu.model);
+	row->architecture = found(frame, machine->architecture);
+	if (machine->cpu_count >= 0)
+		row->cpu_count = machine->cpu_count;
 }
 
 static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *parent,
@@ -79,7 +95,7 @@ static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *pare
 	}
 }
 
-static void fill_start(struct collect_context *context, struct frame *frame)
+static void fill_start(const struct machine *machine, struct collect_context *context, struct frame *frame)
 {
 	const struct run_facts *facts = context->facts;
 	struct run_start_row *row = ADD_ROW(frame, run_start, NULL);
@@ -87,7 +103,7 @@ static void fill_start(struct collect_context *context, struct frame *frame)
 	const struct limits_row *limits = (const struct limits_row *)(const void *)frame->first[ROW_limits];
 
 	row->schema_version = SCHEMA_VERSION;
-	fill_machine(context, frame, row);
+	fill_machine(machine, frame, row);
 	if (memory)
 		row->memory_total_mib = memory->total_mib;
 	if (limits) {
@@ -121,35 +137,45 @@ static void fill_start(struct collect_context *context, struct frame *frame)
 
 static int run_open(struct collect_context *context, void **ret_state)
 {
-	struct run_end_state *state = malloc(sizeof *state);
+	struct run *state = calloc(1, sizeof *state);
 
+	(void)context;
 	if (!state)
 		return -ENOMEM;
-	run_end_begin(state, context->root);
+	run_end_open(&state->end);
 	*ret_state = state;
 	return 0;
 }
 
+static void run_prepare(void *state_, struct collect_context *context)
+{
+	struct run *state = state_;
+
+	read_machine(&state->machine, context->root);
+	run_end_prepare(&state->end, context->root);
+}
+
 static void run_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
-	struct run_end_state *state = state_;
+	struct run *state = state_;
 
 	fill_sample(context, frame);
 	if (context->progress.baseline) {
-		run_end_baseline(state, frame);
+		run_end_baseline(&state->end, frame);
 		return;
 	}
-	run_end_follow(state, context, frame);
+	run_end_follow(&state->end, context, frame);
 	if (context->progress.number == 0)
-		fill_start(context, frame);
+		fill_start(&state->machine, context, frame);
 	if (context->ending->reason)
-		run_end_fill(state, context, frame);
+		run_end_fill(&state->end, context, frame);
 }
 
 const struct collector RUN_COLLECTOR = {
 	.name = "run",
 	.open = run_open,
 	.collect = run_collect,
+	.prepare = run_prepare,
 	.close = free,
 	.fills = (const enum row_kind[]){ROW_sample, ROW_KINDS},
 };

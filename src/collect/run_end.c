@@ -18,18 +18,24 @@
 
 enum { EVIDENCE_SIZE = 256 };
 
-void run_end_begin(struct run_end_state *state, struct root *root)
+void run_end_open(struct run_end_state *state)
 {
-	struct proc_vmstat vmstat;
-
 	*state = (struct run_end_state){
 		.peak_mib = no_real(ABSENT_NOT_TRACKED),
 		.peak_source = no_text(ABSENT_NOT_TRACKED),
 		.peak_elapsed_secs = no_real(ABSENT_NOT_TRACKED),
 		.cgroup_peak_mib = no_real(ABSENT_NO_CGROUP),
 		.oom_kills_before = -1,
-		.machine_oom_kills_before = read_proc_vmstat(root, &vmstat) < 0 ? -1 : vmstat.oom_kills,
+		.machine_oom_kills_before = -1,
 	};
+}
+
+void run_end_prepare(struct run_end_state *state, struct root *root)
+{
+	struct proc_vmstat vmstat;
+
+	if (read_proc_vmstat(root, &vmstat) == 0)
+		state->machine_oom_kills_before = vmstat.oom_kills;
 }
 
 static int64_t cgroup_oom_kills(const struct frame *frame)

@@ -13,7 +13,9 @@ struct run_end_state {
 	int64_t machine_oom_kills_before; /* -1: not known */
 };
 
-void run_end_begin(struct run_end_state *state, struct root *root);
+void run_end_open(struct run_end_state *state);
+/* Early in the run. */
+void run_end_prepare(struct run_end_state *state, struct root *root);
 
 /* Every frame but the baseline, after the collectors of the tree and of the cgroup. */
 void run_end_follow(struct run_end_state *state, const struct collect_context *context,

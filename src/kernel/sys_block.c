@@ -122,20 +122,6 @@ int parse_vpd_serial(const char *bytes, size_t length, char *ret_serial, size_t 
 	return 0;
 }
 
-static void read_serial(struct root *root, int dir_fd, struct sys_block *block)
-{
-	static const char *const FILES[] = {"serial", "device/serial", "wwid", "device/wwid"};
-	ssize_t length = root_read_at(root, dir_fd, "device/vpd_pg80");
-
-	if (length > 0 &&
-	    parse_vpd_serial(root->text.data, (size_t)length, block->serial, sizeof block->serial) == 0)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(FILES); i++)
-		if (root_read_word_at(root, dir_fd, FILES[i], block->serial, sizeof block->serial) == 0 &&
-		    *block->serial)
-			return;
-}
-
 /* Where the same question has different files: MMC cards have a name instead of a model. */
 static void read_model(struct root *root, int dir_fd, struct sys_block *block)
 {
@@ -202,9 +188,27 @@ int read_sys_block(struct root *root, const char *name, struct sys_block *ret_bl
 	(void)root_read_word_at(root, dir_fd, "dm/name", block.dm_name, sizeof block.dm_name);
 	(void)root_read_word_at(root, dir_fd, "md/level", block.md_level, sizeof block.md_level);
 	read_model(root, dir_fd, &block);
-	read_serial(root, dir_fd, &block);
 	if (block.kind == BLOCK_PARTITION)
 		read_parent(root, path, &block);
 	*ret_block = block;
 	return 0;
+}
+
+int read_sys_block_serial(struct root *root, const char *name, char *ret_serial, size_t size)
+{
+	static const char *const FILES[] = {"serial", "device/serial", "wwid", "device/wwid"};
+	char path[NAME_SIZE];
+	int error = device_path(name, "", path, sizeof path);
+	CLEANUP_CLOSE int dir_fd = error < 0 ? error : root_open_file(root, path, O_DIRECTORY);
+	ssize_t length;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	length = root_read_at(root, dir_fd, "device/vpd_pg80");
+	if (length > 0 && parse_vpd_serial(root->text.data, (size_t)length, ret_serial, size) == 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(FILES); i++)
+		if (root_read_word_at(root, dir_fd, FILES[i], ret_serial, size) == 0 && *ret_serial)
+			return 0;
+	return -ENOENT;
 }

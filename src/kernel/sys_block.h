@@ -32,7 +32,6 @@ struct sys_block {
 	char parent[64];  /* of a partition: its disk, spelt as in /proc/diskstats */
 	char model[128];
 	char vendor[64];
-	char serial[128];  /* serial number, else the world-wide id */
 	char dm_name[128]; /* "vg-root": /dev/mapper/NAME */
 	char md_level[16]; /* "raid1" */
 };
@@ -42,6 +41,12 @@ struct sys_block {
  * the device (ret_block is then untouched).
  */
 int read_sys_block(struct root *root, const char *name, struct sys_block *ret_block);
+
+/*
+ * The serial number, else the world-wide id. Reading it may be a request to the device that takes milliseconds
+ * (virtio), which is why it is not part of the above. Returns 0 or a negative errno.
+ */
+int read_sys_block_serial(struct root *root, const char *name, char *ret_serial, size_t size);
 
 /* 1 for a partition, 0 for another block device, -ENOENT for a name that is no block device. */
 int sys_block_is_partition(const struct root *root, const char *name);

@@ -173,18 +173,26 @@ static void collect_machine(struct root *root, struct frame *frame)
 {
 	static const struct run_facts NO_FACTS = {.rank = -1};
 	static const struct run_ending NO_ENDING = {0};
-	struct collect_context context = {.root = root, .facts = &NO_FACTS, .ending = &NO_ENDING};
+	struct cgroup_mounts mounts = {.known = false};
+	struct collect_context context = {
+		.root = root,
+		.cgroup_mounts = &mounts,
+		.facts = &NO_FACTS,
+		.ending = &NO_ENDING,
+	};
 
-	context.progress.baseline = true;
 	frame_begin(frame, root_monotonic_ns(root), root_realtime_ns(root));
 	for (size_t i = 0; COLLECTORS[i]; i++) {
 		void *state;
 
 		if (!COLLECTORS[i]->describes_machine || COLLECTORS[i]->open(&context, &state) < 0)
 			continue;
+		if (COLLECTORS[i]->prepare)
+			COLLECTORS[i]->prepare(state, &context);
 		COLLECTORS[i]->collect(state, &context, frame);
 		COLLECTORS[i]->close(state);
 	}
+	cgroup_mounts_done(&mounts);
 }
 
 int rt_system_read(struct rt_system *ret_system)

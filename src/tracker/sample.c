@@ -48,11 +48,23 @@ static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 			COLLECTORS[i]->collect(tracker->states[i], &tracker->context, frame);
 }
 
+void tracker_prepare(struct rt_tracker *tracker)
+{
+	if (tracker->prepared)
+		return;
+	tracker->prepared = true;
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (tracker->runs[i] && COLLECTORS[i]->prepare)
+			COLLECTORS[i]->prepare(tracker->states[i], &tracker->context);
+}
+
 int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 {
 	struct run_progress *progress = &tracker->context.progress;
 	struct frame *frame = free_frame(tracker);
 
+	if (!baseline)
+		tracker_prepare(tracker);
 	frame_begin(frame, root_monotonic_ns(&tracker->root), root_realtime_ns(&tracker->root));
 	progress->baseline = baseline;
 	if (!tracker->previous)

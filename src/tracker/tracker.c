@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
 #include "tracker/tracker.h"
 
@@ -37,6 +38,7 @@ static void tracker_free(struct rt_tracker *tracker)
 	process_tree_free(tracker->tree);
 	if (tracker->owner == getpid())
 		own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
+	cgroup_mounts_done(&tracker->cgroup_mounts);
 	root_close(&tracker->root);
 	tracker_close_outputs(tracker);
 	buffer_done(&tracker->line);
@@ -138,6 +140,7 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 		return error;
 	}
 	tracker->context.root = &tracker->root;
+	tracker->context.cgroup_mounts = &tracker->cgroup_mounts;
 	tracker->context.facts = &tracker->facts;
 	tracker->context.ending = &tracker->ending;
 	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF
@@ -150,6 +153,9 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 		return config_fail(config, error, "out of memory");
 	}
 	tracker_start_grid(tracker);
+	/* A wrapper has a job to start first. */
+	if (!tracker->config->argc)
+		tracker_prepare(tracker);
 	*ret_tracker = tracker;
 	return 0;
 }
@@ -166,7 +172,7 @@ int rt_job_cgroup(struct rt_tracker *tracker)
 					    : tracker->config->cgroup == CGROUP_REQUIRE ? OWN_CGROUP_REQUIRE
 											: OWN_CGROUP_AUTO;
 
-		folder = own_cgroup_make(&tracker->own_cgroup, &tracker->root, mode);
+		folder = own_cgroup_make(&tracker->own_cgroup, &tracker->cgroup_mounts, &tracker->root, mode);
 		if (!folder)
 			folder = tracker->own_cgroup.folder;
 	}
@@ -186,8 +192,11 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 		process_usage_begin(tracker->previous);
 		tracker->own_cgroup.used = in_cgroup;
 		tracker->context.own_cgroup = in_cgroup && tracker->own_cgroup.has_memory;
-		if (in_cgroup)
+		if (in_cgroup) {
 			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
+			cgroup_usage_begin(tracker->previous);
+		}
+		tracker_prepare(tracker);
 	}
 	pthread_mutex_unlock(&tracker->lock);
 	return error;

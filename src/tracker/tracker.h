@@ -30,6 +30,7 @@ struct rt_tracker {
 
 	struct rt_config *config;
 	struct root root;
+	struct cgroup_mounts cgroup_mounts;
 	struct own_cgroup own_cgroup;
 	struct process_tree *tree; /* also in context.tree once something is tracked */
 	struct selection selection;
@@ -70,11 +71,14 @@ struct rt_tracker {
 	bool has_thread;
 	bool stopping;
 	bool wrapped;
+	bool prepared;
 	struct buffer warnings; /* lines not yet taken */
 };
 
 /* sample.c: takes a sample (`baseline`: one that is not published) and moves history on. */
 int tracker_take_sample(struct rt_tracker *tracker, bool baseline);
+/* What has to be done before the first sample but not before the job starts; only once. */
+void tracker_prepare(struct rt_tracker *tracker);
 /* The newest published frame; NULL before the first. */
 const struct frame *tracker_newest(const struct rt_tracker *tracker);
 void tracker_start_grid(struct rt_tracker *tracker);

@@ -167,6 +167,7 @@ static int64_t fake_realtime_ns(void *step)
 struct machine {
 	struct root root;
 	struct process_tree *tree;
+	struct cgroup_mounts cgroup_mounts;
 	struct collect_context context;
 	struct run_facts facts;
 	struct run_ending ending;
@@ -197,6 +198,7 @@ static void machine_open(struct machine *machine, const char *folder)
 	assert_int_equal(process_tree_seed(machine->tree, ROOT_PID, false), 0);
 	machine->context = (struct collect_context){
 		.root = &machine->root,
+		.cgroup_mounts = &machine->cgroup_mounts,
 		.tree = machine->tree,
 		.facts = &machine->facts,
 		.ending = &machine->ending,
@@ -218,6 +220,9 @@ static void machine_sample(struct machine *machine, struct frame *frame, const s
 	for (size_t i = 0; COLLECTORS[i]; i++)
 		if (is_golden(COLLECTORS[i]))
 			COLLECTORS[i]->collect(machine->states[i], &machine->context, frame);
+	for (size_t i = 0; !previous && COLLECTORS[i]; i++)
+		if (is_golden(COLLECTORS[i]) && COLLECTORS[i]->prepare)
+			COLLECTORS[i]->prepare(machine->states[i], &machine->context);
 	derive(frame, previous, previous);
 	assert_int_equal(frame->error, 0);
 }
@@ -227,6 +232,7 @@ static void machine_close(struct machine *machine)
 	for (size_t i = 0; COLLECTORS[i]; i++)
 		if (is_golden(COLLECTORS[i]) && COLLECTORS[i]->close)
 			COLLECTORS[i]->close(machine->states[i]);
+	cgroup_mounts_done(&machine->cgroup_mounts);
 	process_tree_free(machine->tree);
 	root_close(&machine->root);
 }
