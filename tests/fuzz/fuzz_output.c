@@ -1,0 +1,69 @@
+/* Any bytes as the end of a file to append to, and as the name of an output. */
+#include "fuzz.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sink/output_path.h"
+#include "sink/tail_repair.h"
+
+static size_t get(int fd, char *text, size_t size)
+{
+	struct stat status;
+
+	must_hold(fstat(fd, &status) == 0 && (size_t)status.st_size <= size);
+	must_hold(pread(fd, text, (size_t)status.st_size, 0) == status.st_size);
+	return (size_t)status.st_size;
+}
+
+/* What is left is what was there, up to a whole line; a second repair finds nothing to do. */
+static void fuzz_repair(const char *bytes, size_t length, enum record_text text)
+{
+	CLEANUP_CLOSE int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	CLEANUP_FREE char *after = malloc(length + 1);
+	struct tail_repair repair, again;
+	const char *newline = memrchr(bytes, '\n', length);
+	size_t left;
+
+	must_hold(fd >= 0 && after && fcntl(fd, F_SETFL, O_APPEND) == 0);
+	must_hold(write(fd, bytes, length) == (ssize_t)length);
+	must_hold(repair_tail(fd, text, &repair) == 0);
+	left = get(fd, after, length + 1);
+	must_hold(left == 0 || after[left - 1] == '\n');
+	must_hold(left == length - (size_t)repair.cut_bytes + repair.terminated);
+	must_hold(memcmp(after, bytes, left - repair.terminated) == 0);
+	must_hold(!newline || left >= (size_t)(newline - bytes) + 1);
+	must_hold(repair_tail(fd, text, &again) == 0 && !again.cut_bytes && !again.terminated);
+}
+
+static void fuzz_json_lines(const char *bytes, size_t length)
+{
+	fuzz_repair(bytes, length, RECORD_JSON_LINES);
+}
+
+static void fuzz_csv(const char *bytes, size_t length)
+{
+	fuzz_repair(bytes, length, RECORD_CSV);
+}
+
+static void fuzz_path(const char *bytes, size_t length)
+{
+	static const struct output_path_values VALUES = {"host/name", 42, 1795254300, -1};
+	CLEANUP_FREE char *template = strndup(bytes, length);
+	CLEANUP_BUFFER struct buffer path = BUFFER(4096);
+
+	must_hold(template != NULL);
+	if (expand_output_path(template, &VALUES, &path) == 0 && !strchr(template, '%') && *template)
+		must_hold(strcmp(path.data, template) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static const fuzz_parser PARSERS[] = {fuzz_json_lines, fuzz_csv, fuzz_path};
+
+	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);
+	return 0;
+}
