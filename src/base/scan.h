@@ -16,9 +16,10 @@ struct scan {
 	const char *end;
 };
 
+/* An empty buffer has no bytes to point at: NULL is allowed with length 0. */
 static inline struct scan scan_bytes(const char *bytes, size_t length)
 {
-	return (struct scan){bytes, bytes + length};
+	return (struct scan){bytes, length ? bytes + length : bytes};
 }
 
 static inline size_t scan_left(const struct scan *scan)

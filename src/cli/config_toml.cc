@@ -7,11 +7,17 @@
 #include "cli/config_toml.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+/* Reading numbers with from_chars() instead of streams makes the program 400 KiB smaller. */
+#if __cpp_lib_to_chars >= 201611L
+#define TOML_FLOAT_CHARCONV 1
+#define TOML_INT_CHARCONV 1
+#endif
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_ENABLE_UNRELEASED_FEATURES 0

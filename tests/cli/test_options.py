@@ -134,7 +134,7 @@ def test_keep_running(recorded_with, sleeper, keep):
 @pytest.mark.parametrize("wait", [True, False])
 def test_wait_descendants(recorded_with, wait):
     pairs = [("wait-descendants", True)] if wait else []
-    job = ["sh", "-c", "sleep 0.7 >/dev/null 2>&1 & exit 0"]
+    job = ["sh", "-c", "sleep 0.8 >/dev/null 2>&1 & sleep 0.1"]
     last = recorded_with(pairs, "--", *job)[-1]
     assert last["run_end"]["descendants_running"] == (0 if wait else 1)
     assert (last["elapsed_secs"] >= 0.7) is wait
