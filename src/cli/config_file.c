@@ -106,8 +106,10 @@ int read_config_file(const char *path, bool warn, struct given_list *list)
 		return 0;
 	}
 	r = toml_read(text.data, text.length, &visitor, &error);
-	if (r == -EBADMSG && warn)
+	if (r == -EBADMSG && warn && error.line)
 		say("%s:%u:%u: %s; going on without this file", path, error.line, error.column, error.text);
+	else if (r == -EBADMSG && warn)
+		say("%s: %s; going on without this file", path, error.text);
 	if (r == -ENOSYS && warn)
 		say("%s is not read: this program was built without TOML", path);
 	return r == -ENOMEM ? r : 0;

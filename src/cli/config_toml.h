@@ -23,7 +23,7 @@ struct toml_visitor {
 };
 
 struct toml_error {
-	unsigned line, column; /* from 1 */
+	unsigned line, column; /* from 1; 0: unknown */
 	char text[200];        /* one line */
 };
 

@@ -173,6 +173,11 @@ def test_unreadable_and_odd_files(run, tmp_path):
     assert result.returncode == 0 and len(result.err) < 500
     (tmp_path / "huge.toml").write_text("#" * (2 << 20))
     assert "too large" in run("-c", "huge.toml", "-q", "--", "true").err
+    (tmp_path / "nul.toml").write_bytes(b"[job]\nna\0me = 1\n")
+    assert run("-c", "nul.toml", "-q", "--", "true").err == (
+        "resource-tracker: nul.toml:2:3: a NUL byte; going on without this file\n")
+    (tmp_path / "letters.toml").write_text("[job]\nname = \u00e9\n")
+    assert "letters.toml:2:8: " in run("-c", "letters.toml", "-q", "--", "true").err
     (tmp_path / "deep.toml").write_text("a = " + "[" * 50_000)
     assert run("-c", "deep.toml", "-q", "--", "true").returncode == 0
 
