@@ -290,7 +290,7 @@ static struct rt_cell over_all(const struct record_column *column, const struct 
 		most = value > most ? value : most;
 		count++;
 	}
-	if (!count)
+	if (count == 0)
 		return (struct rt_cell){0};
 	if (column->choice == INSTANCE_MEAN)
 		sum /= count;

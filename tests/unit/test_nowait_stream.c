@@ -135,7 +135,7 @@ static int as_somebody(void (*body)(int fd), int fd)
 static void require_root(void)
 {
 	if (geteuid() != 0) {
-		print_message("needs root to become somebody else\n");
+		print_message("# needs root to become somebody else\n");
 		skip();
 	}
 }

@@ -228,7 +228,7 @@ static void what_others_have_laid_out_is_not_used(void **state)
 {
 	(void)state;
 	if (geteuid() != 0) {
-		print_message("only root can make another user's file\n");
+		print_message("# only root can make another user's file\n");
 		skip();
 	}
 	make_shared_folder();
@@ -251,7 +251,7 @@ static void run_as_somebody(void (*body)(void))
 	pid_t child;
 
 	if (geteuid() != 0) {
-		print_message("needs root to become somebody else\n");
+		print_message("# needs root to become somebody else\n");
 		skip();
 	}
 	assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
@@ -393,6 +393,7 @@ static void those_that_start_at_once_never_share_a_file(void **state)
 	enum { RACERS = 4, ROUNDS = 50 };
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	for (int round = 0; round < ROUNDS; round++) {
 		int winners = 0, status;
 		pid_t racers[RACERS];

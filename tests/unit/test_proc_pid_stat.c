@@ -158,6 +158,7 @@ static void the_live_process_reads_itself(void **state)
 	struct root root;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	assert_int_equal(root_open(&root, "/", NULL), 0);
 	assert_int_equal(read_proc_pid_stat(&root, getpid(), &stat), 0);
 	assert_int_equal(stat.pid, getpid());

@@ -70,11 +70,14 @@ static void a_tree_brings_its_tick_and_page_size(void **state)
 static void long_files_are_complete(void **state)
 {
 	enum { ROOM = 15 << 20 };
-	CLEANUP_FREE char *bytes = malloc(ROOM);
-	struct root root = live_root();
+	CLEANUP_FREE char *bytes = NULL;
+	struct root root;
 	ssize_t length;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	bytes = malloc(ROOM);
+	root = live_root();
 	assert_non_null(bytes);
 	length = (ssize_t)plain_read("/proc/kallsyms", bytes, ROOM);
 	if (length < 100000 || length == ROOM) {
@@ -115,6 +118,7 @@ static void a_long_record_after_short_ones_is_not_lost(void **state)
 	pid_t child;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
 	memset(source, 'x', sizeof source - 1);
 	source[sizeof source - 1] = '\0';
 	child = fork();
@@ -140,10 +144,12 @@ static void a_small_file_costs_one_call(void **state)
 {
 	static const char *const SMALL[] = {"proc/self/statm", "proc/self/stat", "proc/loadavg",
 					    "proc/meminfo", "proc/net/dev"};
-	struct root root = live_root();
+	struct root root;
 	int64_t calls, own;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	root = live_root();
 	calls = read_calls(&root);
 	own = read_calls(&root) - calls;
 	if (own <= 0) {
@@ -195,10 +201,13 @@ static void kept_files_are_read_anew(void **state)
 
 static void vanished_processes_are_errors(void **state)
 {
-	struct root root = live_root();
-	pid_t child = fork();
+	struct root root;
+	pid_t child;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	root = live_root();
+	child = fork();
 	if (child == 0)
 		pause();
 	CLEANUP_CLOSE int fd = root_open_pid(&root, child, "stat", 0);
