@@ -43,9 +43,13 @@ class Totals:
 
 
 def whole_samples(path):
-    """(samples of the lines that ended, bytes behind the last newline)."""
+    """(samples, whether a torn line follows). A sample that lacks only its newline is whole: it is repaired so."""
     *lines, tail = path.read_bytes().split(b"\n") if path.exists() else [b""]
-    return [json.loads(line) for line in lines], tail
+    samples = [json.loads(line) for line in lines]
+    try:
+        return samples + [json.loads(tail)], True
+    except ValueError:
+        return samples, bool(tail)
 
 
 def check_run(samples):
@@ -71,9 +75,9 @@ def kill_again_and_again(binary, folder, kills, seed):
     inode, known = None, 0
     for number in range(kills):
         killed_at = kill_once(binary, folder, path, number % 3 != 0, chance.uniform(0.0, LONGEST_RUN_SECS))
-        samples, tail = whole_samples(path)
+        samples, torn = whole_samples(path)
         totals.kills += 1
-        totals.torn_tails += bool(tail)
+        totals.torn_tails += torn
         if path.exists() and path.stat().st_ino != inode:
             inode, known = path.stat().st_ino, 0
         assert len(samples) >= known, "samples of an earlier run are gone"
@@ -96,7 +100,7 @@ def main():
         totals = kill_again_and_again(str(arguments.binary.resolve()), folder, arguments.kills, arguments.seed)
     totals.check()
     print(f"{totals.kills} kills, {len(totals.ages_secs)} of them while recording, {totals.samples} whole samples, "
-          f"{totals.torn_tails} torn last lines\n"
+          f"{totals.torn_tails} last lines without a newline\n"
           f"age of the last sample when the kill came: median {totals.age_secs(0.5) * 1000:.1f} ms, "
           f"90 % below {totals.age_secs(0.9) * 1000:.1f} ms (interval {INTERVAL_SECS * 1000:.0f} ms)")
     return 0
