@@ -344,8 +344,15 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	if (context->progress.baseline)
 		(void)cgroup_place_find(&state->place, context->cgroup_mounts, context->root,
 					context->tree ? context->tree->root_pid : 0);
-	else if (frame->monotonic_ns >= state->next_refresh_ns)
+	else if (context->prepared && frame->monotonic_ns >= state->next_refresh_ns)
 		cgroup_usage_prepare(state, context);
+	if (!context->progress.baseline && !context->prepared) {
+		/* Whose cgroup this is was not looked at before the job was over. */
+		row_set_absent(&limits->row, ABSENT_NOT_YET);
+		row_set_absent(frame_single(frame, ROW_cgroup), ABSENT_NOT_YET);
+		row_set_absent(frame_single(frame, ROW_pressure), ABSENT_NOT_YET);
+		return;
+	}
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;

@@ -79,6 +79,7 @@ struct collect_context {
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;
+	bool prepared;          /* the collectors' prepare() has been called */
 	const char *gpus;       /* setting: used, visible, all or UUIDs; NULL: used */
 	const char *gpu_vendor; /* setting; NULL: any */
 	int64_t helper_count;   /* helper processes that collectors have started */

@@ -214,6 +214,12 @@ static void host_disk_prepare(void *state_, struct collect_context *context)
 	(void)identify_new(state_, context->root);
 }
 
+static void identity_unknown(struct disk_row *row)
+{
+	row->model = row->vendor = row->serial = row->device_type = no_text(ABSENT_NOT_YET);
+	row->capacity_bytes = row->counted = no_count(ABSENT_NOT_YET);
+}
+
 static void add_disk(struct frame *frame, const struct diskstats *disk, const struct known_disk *known)
 {
 	struct disk_row *row = ADD_ROW(frame, disk, NULL);
@@ -221,7 +227,9 @@ static void add_disk(struct frame *frame, const struct diskstats *disk, const st
 	row->device = frame_text(frame, disk->name.at, scan_left(&disk->name));
 	row->read_bytes_total = disk->read_bytes < 0 ? no_count(EBADMSG) : disk->read_bytes;
 	row->write_bytes_total = disk->write_bytes < 0 ? no_count(EBADMSG) : disk->write_bytes;
-	if (known->error != -EINPROGRESS)
+	if (known->error == -EINPROGRESS)
+		identity_unknown(row);
+	else
 		fill_identity(frame, row, known);
 }
 
@@ -234,15 +242,14 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 	read_serials(state, context, frame->monotonic_ns);
 	if (read_proc_diskstats(context->root, &state->diskstats, &disks) < 0)
 		return;
-	/* A baseline needs the counters alone: nothing may keep the job waiting. */
-	if (new_device_came(state, disks) && !context->progress.baseline &&
-	    identify_new(state, context->root) &&
+	/* A baseline needs the counters alone, and a short job's end does not wait for us to look around. */
+	if (new_device_came(state, disks) && context->prepared && identify_new(state, context->root) &&
 	    read_proc_diskstats(context->root, &state->diskstats, &disks) < 0)
 		return;
 	while (proc_diskstats_next(&disks, &disk)) {
 		const struct known_disk *known = find(state, &disk.name, position++);
 
-		if (known && (known->shown || known->error == -EINPROGRESS))
+		if (known && (known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name))))
 			add_disk(frame, &disk, known);
 	}
 	forget_gone(state);
@@ -354,6 +361,13 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 	totals->disk_space_used_gb = (double)(total - available) / 1e9;
 }
 
+static void space_unknown(struct totals_row *totals)
+{
+	totals->disk_space_total_gb = no_real(ABSENT_NOT_YET);
+	totals->disk_space_used_gb = no_real(ABSENT_NOT_YET);
+	totals->disk_space_free_gb = no_real(ABSENT_NOT_YET);
+}
+
 static void host_disk_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct host_disk *state = state_;
@@ -364,8 +378,10 @@ static void host_disk_collect(void *state_, struct collect_context *context, str
 	totals->gpu_vram_mib = 0;
 	totals->gpu_utilized = 0;
 	fill_disks(state, context, frame);
-	if (!context->progress.baseline)
+	if (context->prepared)
 		fill_filesystems(state, context->root, frame);
+	else
+		space_unknown(totals);
 }
 
 static void host_disk_close(void *state_)

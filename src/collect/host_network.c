@@ -163,6 +163,16 @@ static void fill_identity(struct host_network *state, struct frame *frame)
 	}
 }
 
+static void identity_unknown(struct frame *frame)
+{
+	for (struct row *at = frame->first[ROW_network]; at; at = at->next) {
+		struct network_row *row = (struct network_row *)(void *)at;
+
+		row->mac_address = row->driver = row->operstate = no_text(ABSENT_NOT_YET);
+		row->speed_mbps = row->mtu = row->counted = no_count(ABSENT_NOT_YET);
+	}
+}
+
 /* Drops what is gone, so that a renamed or new interface of the same name is looked at again. */
 static void forget_gone(struct host_network *state)
 {
@@ -207,11 +217,14 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 			known->seen = true;
 	}
 	forget_gone(state);
-	if (due && !context->progress.baseline) {
+	if (due && context->prepared) {
 		refresh(state, context->root);
 		state->next_refresh_ns = now_ns + REFRESH_NS;
 	}
-	fill_identity(state, frame);
+	if (context->prepared)
+		fill_identity(state, frame);
+	else
+		identity_unknown(frame);
 }
 
 static void host_network_prepare(void *state_, struct collect_context *context)

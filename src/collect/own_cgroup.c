@@ -99,22 +99,19 @@ out:
 	return error;
 }
 
-/* Returns how many were found. */
-static int move_out(struct own_cgroup *own, struct root *root)
+static void move_out(struct own_cgroup *own, struct root *root)
 {
 	struct scan pids;
-	int found = 0;
 	pid_t pid;
 
 	if (read_cgroup_procs(root, own->folder, &pids) < 0)
-		return 0;
-	for (; scan_pid(&pids, &pid); found++) {
+		return;
+	while (scan_pid(&pids, &pid)) {
 		char text[PID_TEXT_SIZE];
 
 		snprintf(text, sizeof text, "%d", (int)pid);
 		write_file(own->parent, "cgroup.procs", text);
 	}
-	return found;
 }
 
 void own_cgroup_remove(struct own_cgroup *own, struct root *root)
@@ -122,9 +119,9 @@ void own_cgroup_remove(struct own_cgroup *own, struct root *root)
 	if (own->folder < 0)
 		return;
 	/* Those that are left may fork while they are moved: again until nobody is found. */
-	for (int i = 0; own->used && i < SWEEP_ROUNDS && move_out(own, root) > 0; i++)
-		continue;
-	(void)unlinkat(own->parent, own->name, AT_REMOVEDIR);
+	for (int i = 0;
+	     unlinkat(own->parent, own->name, AT_REMOVEDIR) < 0 && errno == EBUSY && i < SWEEP_ROUNDS; i++)
+		move_out(own, root);
 	sweep_leftovers(own->parent);
 	close(take_fd(&own->folder));
 	close(take_fd(&own->parent));

@@ -16,6 +16,7 @@ enum { SCHEMA_VERSION = 1 };
 
 /* What does not change while it runs; texts are "" where unknown. */
 struct machine {
+	bool known; /* was looked at */
 	struct proc_sys_kernel kernel;
 	struct os_release release;
 	struct proc_cpuinfo cpu;
@@ -61,7 +62,7 @@ static void read_machine(struct machine *machine, struct root *root)
 {
 	struct utsname names;
 
-	*machine = (struct machine){.cpu_count = -1};
+	*machine = (struct machine){.known = true, .cpu_count = -1};
 	(void)read_proc_sys_kernel(root, &machine->kernel);
 	(void)read_os_release(root, &machine->release);
 	(void)root_read_word(root, "sys/class/dmi/id/product_name", machine->server, sizeof machine->server);
@@ -73,6 +74,12 @@ static void read_machine(struct machine *machine, struct root *root)
 
 static void fill_machine(const struct machine *machine, struct frame *frame, struct run_start_row *row)
 {
+	if (!machine->known) {
+		row->kernel = row->boot_id = row->os = row->server = no_text(ABSENT_NOT_YET);
+		row->cpu_model = row->architecture = no_text(ABSENT_NOT_YET);
+		row->cpu_count = no_count(ABSENT_NOT_YET);
+		return;
+	}
 	row->kernel = found(frame, machine->kernel.release);
 	row->boot_id = found(frame, machine->kernel.boot_id);
 	row->os = found(frame,

@@ -122,6 +122,9 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
 		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
 
+		/* What the device is was not looked at: then nobody knows the sum. */
+		if (count_absent(counted(row)))
+			return counted(row);
 		/* A device that has just come, or whose counter was reset, adds from its next sample on. */
 		if (counted(row) == 1 && !count_absent(change))
 			sum += change;

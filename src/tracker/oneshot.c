@@ -179,6 +179,7 @@ static void collect_machine(struct root *root, struct frame *frame)
 		.cgroup_mounts = &mounts,
 		.facts = &NO_FACTS,
 		.ending = &NO_ENDING,
+		.prepared = true,
 	};
 
 	frame_begin(frame, root_monotonic_ns(root), root_realtime_ns(root));

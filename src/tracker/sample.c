@@ -52,7 +52,7 @@ void tracker_prepare(struct rt_tracker *tracker)
 {
 	if (tracker->prepared)
 		return;
-	tracker->prepared = true;
+	tracker->prepared = tracker->context.prepared = true;
 	for (size_t i = 0; COLLECTORS[i]; i++)
 		if (tracker->runs[i] && COLLECTORS[i]->prepare)
 			COLLECTORS[i]->prepare(tracker->states[i], &tracker->context);
@@ -63,7 +63,7 @@ int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 	struct run_progress *progress = &tracker->context.progress;
 	struct frame *frame = free_frame(tracker);
 
-	if (!baseline)
+	if (!baseline && !tracker->wrapped)
 		tracker_prepare(tracker);
 	frame_begin(frame, root_monotonic_ns(&tracker->root), root_realtime_ns(&tracker->root));
 	progress->baseline = baseline;
@@ -127,6 +127,8 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 	/* At the end of the duration there is no sample of the grid but the last one, which rt_over() asks for. */
 	if (tracker->last_due_ns < due_ns)
 		due_ns = tracker->last_due_ns;
+	if (tracker->wrapped && !tracker->prepared && tracker->prepare_ns < due_ns)
+		due_ns = tracker->prepare_ns;
 	if (tracker->finished)
 		due_ns = INT64_MAX;
 	pthread_mutex_unlock(&tracker->lock);
@@ -150,6 +152,8 @@ int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
 
 	if (tracker->finished || now_ns >= tracker->last_due_ns)
 		return 0;
+	if (tracker->wrapped && now_ns >= tracker->prepare_ns)
+		tracker_prepare(tracker);
 	if (now_ns >= early_due_ns(tracker)) {
 		tracker->early_sample_due = false;
 		if (now_ns < tracker->next_due_ns) {

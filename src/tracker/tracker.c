@@ -12,6 +12,9 @@
 #include "collect/process_usage.h"
 #include "tracker/tracker.h"
 
+/* A wrapped job that is over sooner does not wait for us to learn the names of things. */
+#define PREPARE_AFTER_NS (2 * NSEC_PER_MSEC)
+
 const char *rt_version(void)
 {
 	return RT_VERSION;
@@ -196,7 +199,7 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
 			cgroup_usage_begin(tracker->previous);
 		}
-		tracker_prepare(tracker);
+		tracker->prepare_ns = root_monotonic_ns(&tracker->root) + PREPARE_AFTER_NS;
 	}
 	pthread_mutex_unlock(&tracker->lock);
 	return error;

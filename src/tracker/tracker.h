@@ -72,6 +72,7 @@ struct rt_tracker {
 	bool stopping;
 	bool wrapped;
 	bool prepared;
+	int64_t prepare_ns;     /* when, once a job that was started has had its first moments */
 	struct buffer warnings; /* lines not yet taken */
 };
 

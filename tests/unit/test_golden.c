@@ -223,6 +223,7 @@ static void machine_sample(struct machine *machine, struct frame *frame, const s
 	for (size_t i = 0; !previous && COLLECTORS[i]; i++)
 		if (is_golden(COLLECTORS[i]) && COLLECTORS[i]->prepare)
 			COLLECTORS[i]->prepare(machine->states[i], &machine->context);
+	machine->context.prepared = true;
 	derive(frame, previous, previous);
 	assert_int_equal(frame->error, 0);
 }
