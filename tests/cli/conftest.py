@@ -199,3 +199,13 @@ def program_with_analysis(binary, tmp_path):
     analysis.write_text("#!/bin/sh\necho analysis \"$@\"\nexit 3\n")
     analysis.chmod(0o755)
     return shutil.copy(binary, folder)
+
+
+@pytest.fixture(scope="session")
+def needs_toml(binary, tmp_path_factory):
+    """For tests of the configuration file."""
+    folder = tmp_path_factory.mktemp("toml")
+    (folder / "resource-tracker.toml").touch()
+    said = subprocess.run([binary, "-q", "true"], cwd=folder, env=clean_environment(), capture_output=True).stderr
+    if b"built without TOML" in said:
+        pytest.skip("this program was built without TOML")

@@ -133,14 +133,14 @@ def test_control_characters_do_not_reach_the_terminal(run):
 # ---- the configuration file ----------------------------------------------------------------------------
 
 
-def test_file_that_does_not_parse(run, tmp_path):
+def test_file_that_does_not_parse(run, needs_toml, tmp_path):
     (tmp_path / "resource-tracker.toml").write_text("[tracker]\ninterval_secs = = 2\n")
     result = run("-q", "--", "sh", "-c", "exit 3")
     assert result.returncode == 3
     assert re.fullmatch(r"resource-tracker: resource-tracker\.toml:2:17: .+; going on without this file\n", result.err)
 
 
-def test_unknown_key(run, tmp_path):
+def test_unknown_key(run, needs_toml, tmp_path):
     (tmp_path / "resource-tracker.toml").write_text("[tracker]\ninterval = 2\nquiet = true\n")
     result = run("--", "sh", "-c", "exit 3")
     assert (result.returncode, result.err) == (3, "resource-tracker: resource-tracker.toml:2: unknown key tracker.interval "
@@ -155,14 +155,14 @@ def test_unknown_key(run, tmp_path):
     ("format = 3", "tracker.format: '3' is unknown"),
     ("append = 'maybe'", "tracker.append: 'maybe' is neither yes nor no"),
 ])
-def test_bad_value_is_a_warning(run, tmp_path, line, text):
+def test_bad_value_is_a_warning(run, needs_toml, tmp_path, line, text):
     (tmp_path / "resource-tracker.toml").write_text(f"[tracker]\n{line}\n")
     result = run("-q", "--", "sh", "-c", "exit 3")
     assert result.returncode == 3 and result.err.count("\n") == 1
     assert result.err.startswith("resource-tracker: resource-tracker.toml:2: ") and text in result.err
 
 
-def test_unreadable_and_odd_files(run, tmp_path):
+def test_unreadable_and_odd_files(run, needs_toml, tmp_path):
     assert "Is a directory" in run("-c", ".", "-q", "--", "true").err
     (tmp_path / "binary.toml").write_bytes(bytes(range(256)))
     assert run("-c", "binary.toml", "-q", "--", "true").returncode == 0
@@ -182,7 +182,7 @@ def test_unreadable_and_odd_files(run, tmp_path):
     assert run("-c", "deep.toml", "-q", "--", "true").returncode == 0
 
 
-def test_times_may_be_toml_times(record, tmp_path):
+def test_times_may_be_toml_times(record, needs_toml, tmp_path):
     (tmp_path / "resource-tracker.toml").write_text("[tracker]\nstart_at = 2020-01-01T00:00:00Z\n")
     result, _ = record("--", "true")
     assert (result.returncode, result.err) == (0, "")

@@ -57,6 +57,8 @@ def give(tmp_path):
 @pytest.fixture(params=ORIGINS)
 def run_with(request, run, give):
     """run_with([(name, value), ...], *arguments) says the options by flag, environment or file, in turn."""
+    if request.param == "file":
+        request.getfixturevalue("needs_toml")
 
     def start(pairs, *arguments, **popen):
         given, environment = give(request.param, *pairs)
@@ -285,7 +287,7 @@ def test_metadata(recorded_with):
 
 
 @of_options("tag")
-def test_tag(run, give, helpers, tmp_path):
+def test_tag(run, give, needs_toml, helpers, tmp_path):
     for origin, value in [("environment", "a=1\nb=x=y\na=2"), ("file", ["a=1", "b=x=y", "a=2"])]:
         given, environment = give(origin, ("tag", value))
         run(*given, "-o", origin, "--", "true", env=environment)
@@ -325,7 +327,7 @@ def run_on_terminal(program, *arguments, cwd, env):
 
 
 @of_options("no-summary")
-def test_no_summary(give, program_with_analysis, helpers, tmp_path):
+def test_no_summary(give, needs_toml, program_with_analysis, helpers, tmp_path):
     def printed(*arguments, env=None):
         return run_on_terminal(program_with_analysis, *arguments, "--", "true", cwd=tmp_path,
                                env={**helpers.clean_environment(), **(env or {})})
@@ -346,7 +348,7 @@ def test_why(run_with):
 
 
 @of_options("no-warnings")
-def test_no_warnings(run, tmp_path):
+def test_no_warnings(run, needs_toml, tmp_path):
     (tmp_path / "resource-tracker.toml").write_text("[tracker]\nbogus = 1\ninterval_secs = 0\n")
     assert len(run("-q", "--", "true").err.splitlines()) == 2
     assert run("-q", "--no-warnings", "--", "true").err == ""
@@ -356,7 +358,7 @@ def test_no_warnings(run, tmp_path):
 
 
 @of_options("config")
-def test_config(run, tmp_path):
+def test_config(run, needs_toml, tmp_path):
     (tmp_path / "other.toml").write_text("[tracker]\nformat = 'csv'\n")
     assert run("--config", "other.toml", "--", "true").err.startswith("timestamp,")
     assert run("--", "true", env={"TRACKER_CONFIG": "other.toml"}).err.startswith("timestamp,")
@@ -385,7 +387,7 @@ def test_every_option_has_a_test():
 # ---- which place wins ----------------------------------------------------------------------------------
 
 
-def test_flags_over_environment_over_file_over_default(record, tmp_path):
+def test_flags_over_environment_over_file_over_default(record, needs_toml, tmp_path):
     def interval(*arguments, env=None):
         result, samples = record(*arguments, "--", "true", env=env)
         assert result.returncode == 0
