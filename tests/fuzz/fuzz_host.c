@@ -12,6 +12,7 @@
 #include "kernel/proc_net_route.h"
 #include "kernel/proc_pressure.h"
 #include "kernel/proc_stat.h"
+#include "kernel/proc_vmstat.h"
 #include "kernel/spl_zfs.h"
 #include "kernel/sys_block.h"
 #include "kernel/sys_class_net.h"
@@ -108,6 +109,12 @@ static void fuzz_cpu_list(const char *bytes, size_t length)
 	must_hold(count >= 0 && count <= INT32_MAX);
 }
 
+static void fuzz_vmstat(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_vmstat, struct proc_vmstat, vmstat)
+	must_hold(vmstat.oom_kills >= 0);
+}
+
 static void fuzz_small(const char *bytes, size_t length)
 {
 	char text[16] = "before";
@@ -122,8 +129,9 @@ static void fuzz_small(const char *bytes, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_stat,    fuzz_meminfo,    fuzz_loadavg, fuzz_diskstats, fuzz_net_dev,  fuzz_routes,
-		fuzz_cpuinfo, fuzz_os_release, fuzz_zfs,     fuzz_pressure,  fuzz_cpu_list, fuzz_small,
+		fuzz_stat,     fuzz_meminfo, fuzz_loadavg,    fuzz_diskstats, fuzz_net_dev,
+		fuzz_routes,   fuzz_cpuinfo, fuzz_os_release, fuzz_zfs,       fuzz_pressure,
+		fuzz_cpu_list, fuzz_small,   fuzz_vmstat,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);
