@@ -229,6 +229,43 @@ struct rt_gpu_tracker_options {
 RT_API int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
 				     bool json, char **ret_text, struct rt_problem *ret_problem);
 
+/* ---- exchange -------------------------------------------------------------------------------------- */
+
+struct rt_export_options {
+	/*
+	 * "json"         a list of all samples, one a line
+	 * "jsonl"        one sample a line
+	 * "csv"          a CSV layout
+	 * "sqlite"       tables samples, run_start, run_end, disk, network, gpu, ...
+	 * "snapshot"     of the Python package: what dump() writes and load() reads (gzip; plain to standard output)
+	 * "gpu_tracker"  its tracking file: SQLite when the output's name ends so, else CSV
+	 * NULL: by the extension of the output (.json, .jsonl, .csv, .sqlite, .db; before .gz, which compresses).
+	 */
+	const char *format;
+	const char *layout; /* of CSV: "combined" (NULL), "system", "process", "system-0.4", ... */
+	bool no_header;     /* of CSV */
+	struct rt_gpu_tracker_options gpu_tracker;
+};
+/*
+ * Writes the last run in the files. The output appears under its name when it is whole; "-" is standard output.
+ * -EINVAL: no such format, layout or unit; -ENODATA: no sample.
+ */
+RT_API int rt_export(const char *const *paths, size_t path_count, const char *output,
+		     const struct rt_export_options *options, struct rt_problem *ret_problem);
+
+/* How the columns of a combined table are named and scaled; zeroes are the defaults of get_combined_metrics(). */
+struct rt_combined_options {
+	bool bytes;                 /* _mib and disk_space_*_gb columns times their unit; the names stay */
+	bool human_names;           /* "CPU usage", "free memory", ... */
+	const char *system_prefix;  /* NULL: "system_", with human names "System " */
+	const char *process_prefix; /* NULL: "process_", with human names "Process " */
+	size_t offset;              /* so many rows less at the beginning */
+};
+/* Samples with the columns of the machine and of the process side by side. */
+RT_API int rt_table_read_combined(const char *const *paths, size_t path_count,
+				  const struct rt_combined_options *options, rt_table **ret_table,
+				  struct rt_problem *ret_problem);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "record/record_file.h"
+#include "record/csv_pair.h"
 
 enum { INTERVALS_KEPT = 1000, HOSTS_KEPT = 16 };
 
@@ -15,6 +15,8 @@ struct record {
 	size_t path_count, path_index;
 	struct rt_problem problem;
 	struct record_file file; /* open while path_index < path_count */
+	struct record_file partner;
+	struct csv_pair pair; /* of the two, when they are read side by side */
 	struct sample_json wanted_json;
 	struct sample_json identity_json;
 	struct frame frame;
@@ -84,8 +86,28 @@ static int open_file(struct record *record, const char *path, struct rt_problem 
 	int result = record_file_open(&record->file, path, problem);
 
 	if (result == 0)
-		record->layout = record->file.csv.layout ? record->file.csv.layout->name : "json";
+		record->layout = record->file.format == RECORD_SNAPSHOT ? "snapshot"
+				 : record->file.csv.layout              ? record->file.csv.layout->name
+									: "json";
 	return result;
+}
+
+/* Two CSV files that complement each other are one recording; any others follow one another. */
+static int try_pair(struct record *record, struct rt_problem *problem)
+{
+	int result;
+
+	if (record->file.format != RECORD_CSV || strcmp(record->paths[1], "-") == 0)
+		return 0;
+	result = record_file_open(&record->partner, record->paths[1], problem);
+	if (result < 0)
+		return result;
+	if (csv_pair_begin(&record->pair, &record->file, &record->partner)) {
+		record->path_index = 1;
+		return 0;
+	}
+	record_file_close(&record->partner);
+	return 0;
 }
 
 int record_open(const char *const *paths, size_t count, const struct record_options *options,
@@ -104,10 +126,12 @@ int record_open(const char *const *paths, size_t count, const struct record_opti
 		return problem_set(problem, -ENOMEM, "out of memory");
 	record->last_timestamp = NAN;
 	init_readers(record, options);
-	record->file.source.fd = -1;
+	record->file.source.fd = record->partner.source.fd = -1;
 	result = copy_paths(record, paths, count);
 	if (result == 0)
 		result = open_file(record, paths[0], problem);
+	if (result == 0 && count == 2)
+		result = try_pair(record, problem);
 	if (result < 0) {
 		record_close(record);
 		return result;
@@ -120,7 +144,9 @@ void record_close(struct record *record)
 {
 	if (!record)
 		return;
+	csv_pair_done(&record->pair);
 	record_file_close(&record->file);
+	record_file_close(&record->partner);
 	sample_json_done(&record->wanted_json);
 	sample_json_done(&record->identity_json);
 	frame_done(&record->frame);
@@ -132,10 +158,8 @@ void record_close(struct record *record)
 }
 
 /* A file of which nothing could be read is an error, not an empty recording. */
-static int end_file(struct record *record)
+static int end_file(struct record *record, const struct record_file *file)
 {
-	struct record_file *file = &record->file;
-
 	record->damage.torn_tails += file->torn_tails;
 	record->damage.bad_lines += file->bad_lines;
 	record->damage.unknown_columns += (int64_t)file->csv.unknown_count;
@@ -150,9 +174,13 @@ static int end_file(struct record *record)
 /* 1: there is another file. */
 static int next_file(struct record *record)
 {
-	int result = end_file(record);
+	int result = end_file(record, &record->file);
 
+	if (result == 0 && record->pair.machine)
+		result = end_file(record, &record->partner);
+	csv_pair_done(&record->pair);
 	record_file_close(&record->file);
+	record_file_close(&record->partner);
 	record->path_index++;
 	if (result < 0 || record->path_index >= record->path_count)
 		return result;
@@ -213,6 +241,16 @@ static void complete_times(struct record *record, struct sample_row *sample)
 	record->last_sample = sample->sample;
 }
 
+/* What one era calls used and another does: either is better than nothing. */
+static void complete_memory(struct memory_row *memory)
+{
+	if (real_absent(memory->used_mib))
+		memory->used_mib = memory->used_less_cache_mib;
+	else if (real_absent(memory->used_less_cache_mib))
+		memory->used_less_cache_mib =
+			memory->total_mib - memory->free_mib - memory->buffers_mib - memory->cached_mib;
+}
+
 static void complete(struct record *record)
 {
 	struct frame *frame = &record->frame;
@@ -226,16 +264,20 @@ static void complete(struct record *record)
 	}
 	if (record->file.format == RECORD_JSON && (frame->first[ROW_run_start] || frame->first[ROW_run_end]))
 		(void)sample_json_read(&record->identity_json, record->file.line, &record->identity);
+	if (record->file.format == RECORD_SNAPSHOT && !record->identity.first[ROW_run_start])
+		snapshot_identity(record->file.snapshot, &record->identity);
 	complete_times(record, sample);
-	if (memory && real_absent(memory->used_mib))
-		memory->used_mib = memory->used_less_cache_mib;
+	if (memory)
+		complete_memory(memory);
 	note_host(record, sample->host);
 }
 
 int record_next(struct record *record, const struct frame **ret_frame)
 {
 	while (record->path_index < record->path_count) {
-		int result = record_file_next(&record->file, &record->wanted_json, &record->frame);
+		int result = record->pair.machine
+				     ? csv_pair_next(&record->pair, &record->frame)
+				     : record_file_next(&record->file, &record->wanted_json, &record->frame);
 
 		if (result > 0) {
 			complete(record);
@@ -250,6 +292,11 @@ int record_next(struct record *record, const struct frame **ret_frame)
 			return result;
 	}
 	return 0;
+}
+
+struct scan record_line(const struct record *record)
+{
+	return record->file.format == RECORD_JSON ? record->file.line : scan_bytes("", 0);
 }
 
 const struct rt_problem *record_problem(const struct record *record)

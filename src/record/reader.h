@@ -22,6 +22,7 @@
  */
 #pragma once
 
+#include "base/scan.h"
 #include "metric/frame.h"
 #include "record/metric_set.h"
 #include "record/problem.h"
@@ -44,6 +45,8 @@ void record_close(struct record *record);
 
 /* 1: a sample, valid until the next call; 0: there are no more; negative errno: see record_problem(). */
 int record_next(struct record *record, const struct frame **ret_frame);
+/* The text of the last sample in a JSON recording, without line end; empty in other formats. */
+struct scan record_line(const struct record *record);
 const struct rt_problem *record_problem(const struct record *record);
 
 /*
@@ -70,7 +73,7 @@ struct record_damage {
 struct record_damage record_damage(const struct record *record);
 
 enum record_format record_format(const struct record *record);
-/* "json", or the name of the CSV layout: layouts hold the machine's values, the tree's ("process..."), or both. */
+/* "json", "snapshot", or the name of the CSV layout: layouts hold the machine's values, the tree's ("process..."), or both. */
 const char *record_layout(const struct record *record);
 
 /*

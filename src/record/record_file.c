@@ -2,23 +2,12 @@
 #include "record/record_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 
 enum { PEEK_BYTES = 64 << 10 };
-
-static bool starts_with_key(struct scan start, const char *const *keys, size_t count)
-{
-	struct scan key;
-
-	if (!json_take(&start, '{') || !json_quoted(&start, &key))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (scan_is(&key, keys[i]))
-			return true;
-	return false;
-}
 
 static int refuse(const struct record_file *file, struct scan start, struct rt_problem *problem)
 {
@@ -57,8 +46,6 @@ static int open_csv(struct record_file *file, struct scan start, struct rt_probl
 
 static int detect(struct record_file *file, struct rt_problem *problem)
 {
-	static const char *const SNAPSHOT_KEYS[] = {"metadata", "server_info", "cloud_info",
-						    "process_metrics", "system_metrics"};
 	struct scan start;
 	int result = source_peek(&file->source, PEEK_BYTES, &start);
 
@@ -68,8 +55,10 @@ static int detect(struct record_file *file, struct rt_problem *problem)
 	if (!scan_left(&start))
 		return problem_set(problem, -ENODATA, "%s: empty, no sample has been written yet",
 				   file->source.path);
-	if (starts_with_key(start, SNAPSHOT_KEYS, ARRAY_SIZE(SNAPSHOT_KEYS)))
-		return refuse(file, start, problem);
+	if (snapshot_begins(start)) {
+		file->format = RECORD_SNAPSHOT;
+		return snapshot_open(&file->source, &file->snapshot, problem);
+	}
 	if (*start.at == '{' || *start.at == '[') {
 		file->format = RECORD_JSON;
 		return 0;
@@ -98,6 +87,8 @@ void record_file_close(struct record_file *file)
 {
 	source_close(&file->source);
 	sample_csv_done(&file->csv);
+	snapshot_close(file->snapshot);
+	file->snapshot = NULL;
 }
 
 /* A list of samples, one a line, is read as lines too: what stands around the objects is taken off. */
@@ -157,6 +148,12 @@ int record_file_next(struct record_file *file, struct sample_json *json, struct 
 	struct source_line line;
 	int result;
 
+	if (file->format == RECORD_SNAPSHOT) {
+		frame_begin(frame, 0, 0);
+		result = snapshot_next(file->snapshot, frame);
+		file->samples += result > 0;
+		return frame->error ? frame->error : result;
+	}
 	while ((result = source_next_line(&file->source, &line)) > 0) {
 		result = read_line(file, json, &line, frame);
 		if (frame->error)
@@ -170,4 +167,35 @@ int record_file_next(struct record_file *file, struct sample_json *json, struct 
 	}
 	file->torn_tails = file->unreliable_end || file->source.cut_off;
 	return result;
+}
+
+bool record_file_is(const struct record_file *file, enum row_kind kind)
+{
+	const struct csv_layout *layout = file->format == RECORD_CSV ? file->csv.layout : NULL;
+	bool tree = false, host = false;
+
+	for (size_t i = 0; layout && i < layout->column_count; i++) {
+		tree |= layout->columns[i].kind == ROW_tree;
+		host |= layout->columns[i].kind == ROW_host_cpu;
+	}
+	return kind == ROW_tree ? tree && !host : host && !tree;
+}
+
+double record_file_first_step_secs(struct record_file *file)
+{
+	struct frame frame = {0};
+	struct scan lines, line;
+	double before = NAN, step = NAN;
+
+	if (source_peek(&file->source, PEEK_BYTES, &lines) < 0)
+		return NAN;
+	while (isnan(step) && scan_line(&lines, &line)) {
+		frame_begin(&frame, 0, 0);
+		if (!sample_csv_read(&file->csv, scan_trim(line), &frame))
+			continue;
+		step = frame.sample->timestamp - before;
+		before = frame.sample->timestamp;
+	}
+	frame_done(&frame);
+	return step;
 }

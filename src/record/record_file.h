@@ -6,9 +6,8 @@
 #include "record/reader.h"
 #include "record/sample_csv.h"
 #include "record/sample_json.h"
+#include "record/snapshot.h"
 #include "record/source.h"
-
-struct snapshot;
 
 struct record_file {
 	struct source source;
@@ -29,3 +28,9 @@ void record_file_close(struct record_file *file);
 
 /* The next sample, into a frame that is emptied first: 1, 0 at the end, negative errno. */
 int record_file_next(struct record_file *file, struct sample_json *json, struct frame *frame);
+
+/* Whether it is CSV with values of the machine alone (ROW_host_cpu) or of the tree alone (ROW_tree). */
+bool record_file_is(const struct record_file *file, enum row_kind kind);
+
+/* CSV: the time between the first two samples; NaN: there are not two. Nothing is taken. */
+double record_file_first_step_secs(struct record_file *file);

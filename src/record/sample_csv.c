@@ -163,8 +163,7 @@ void sample_csv_probe_ticks(struct sample_csv *reader, struct scan lines)
 	reader->ticks = cpu_secs > 0 && times > 10 * cpu_secs;
 }
 
-/* The only row of a kind, below the row that it belongs to. */
-static struct row *only_row(struct frame *frame, enum row_kind kind)
+struct row *sample_csv_row(struct frame *frame, enum row_kind kind)
 {
 	enum row_kind parent = ROW_DESCRIPTIONS[kind].parent;
 
@@ -172,7 +171,7 @@ static struct row *only_row(struct frame *frame, enum row_kind kind)
 		return &frame->sample->row;
 	if (frame->first[kind])
 		return frame->first[kind];
-	return frame_add(frame, kind, parent == ROW_sample ? NULL : only_row(frame, parent));
+	return frame_add(frame, kind, parent == ROW_sample ? NULL : sample_csv_row(frame, parent));
 }
 
 void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, const struct csv_column *column,
@@ -190,10 +189,10 @@ void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, con
 			return;
 	}
 	if (metric->type == TYPE_REAL)
-		*row_real(only_row(frame, column->kind), column->offset) =
+		*row_real(sample_csv_row(frame, column->kind), column->offset) =
 			factor == 1 ? value : value / factor;
 	else if (metric->type == TYPE_COUNT && fabs(value) < 9e18)
-		*row_count(only_row(frame, column->kind), column->offset) = (int64_t)value;
+		*row_count(sample_csv_row(frame, column->kind), column->offset) = (int64_t)value;
 }
 
 bool sample_csv_read(const struct sample_csv *reader, struct scan line, struct frame *frame)

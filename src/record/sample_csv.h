@@ -37,5 +37,8 @@ bool sample_csv_read(const struct sample_csv *reader, struct scan line, struct f
 void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, const struct csv_column *column,
 		       double value);
 
-/* The layout to which most of the headings belong, and the column of a heading; NULL: none. */
+/* The only row of a kind, added below the row that it belongs to when it is not there yet. */
+struct row *sample_csv_row(struct frame *frame, enum row_kind kind);
+
+/* The column of a heading; NULL: the layout has none. */
 const struct csv_column *csv_layout_column(const struct csv_layout *layout, const struct scan *heading);

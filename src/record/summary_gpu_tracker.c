@@ -11,36 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "record/gpu_tracker_units.h"
 #include "record/summary.h"
 #include "record/table.h"
 
 #define MIB 1048576.0
-
-struct unit {
-	const char *name;
-	double factor;
-};
-
-/* In the order in which an error lists them. */
-static const struct unit SIZES[] = {
-	{"bytes", 1}, {"gigabytes", 1e-9}, {"kilobytes", 1e-3}, {"megabytes", 1e-6}, {"terabytes", 1e-12}};
-static const struct unit TIMES[] = {
-	{"days", 1.0 / 86400}, {"hours", 1.0 / 3600}, {"minutes", 1.0 / 60}, {"seconds", 1}};
-
-static int find_unit(const char *name, const struct unit *units, size_t count, struct unit *ret_unit,
-		     struct rt_problem *problem)
-{
-	CLEANUP_BUFFER struct buffer names = BUFFER(256);
-
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(units[i].name, name) == 0) {
-			*ret_unit = units[i];
-			return 0;
-		}
-		buffer_printf(&names, "%s%s", i ? ", " : "", units[i].name);
-	}
-	return problem_set(problem, -EINVAL, "\"%.100s\" is not a unit; there are %s", name, names.data);
-}
 
 /* A tree that is written either way: groups, and values with a label and a key. */
 struct tree {
@@ -117,7 +92,7 @@ static void add_rss(struct tree *tree, const char *key, const char *label, doubl
 	close_group(tree);
 }
 
-static void add_ram(struct tree *tree, const struct rt_summary *summary, const struct unit *unit)
+static void add_ram(struct tree *tree, const struct rt_summary *summary, const struct gpu_tracker_unit *unit)
 {
 	double of_all = summary->private_mib.most;
 	double alone = summary->had_descendants ? NAN : of_all;
@@ -134,7 +109,8 @@ static void add_ram(struct tree *tree, const struct rt_summary *summary, const s
 	close_group(tree);
 }
 
-static void add_gpu_ram(struct tree *tree, const struct rt_summary *summary, const struct unit *unit)
+static void add_gpu_ram(struct tree *tree, const struct rt_summary *summary,
+			const struct gpu_tracker_unit *unit)
 {
 	double factor = MIB * unit->factor;
 
@@ -201,29 +177,22 @@ static void add_gpu(struct tree *tree, const struct rt_summary *summary, double 
 int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
 			      bool json, char **ret_text, struct rt_problem *ret_problem)
 {
-	const char *ram_name = options->ram_unit ? options->ram_unit : "gigabytes";
-	const char *gpu_ram_name = options->gpu_ram_unit ? options->gpu_ram_unit : "gigabytes";
-	const char *time_name = options->time_unit ? options->time_unit : "hours";
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 	struct tree tree = {.out = &out, .json = json, .depth = 1};
-	struct unit ram = {0}, gpu_ram = {0}, time_unit = {0};
-	int result = find_unit(ram_name, SIZES, ARRAY_SIZE(SIZES), &ram, ret_problem);
+	struct gpu_tracker_units units;
+	int result = gpu_tracker_units_find(options, &units, ret_problem);
 
-	if (result == 0)
-		result = find_unit(gpu_ram_name, SIZES, ARRAY_SIZE(SIZES), &gpu_ram, ret_problem);
-	if (result == 0)
-		result = find_unit(time_name, TIMES, ARRAY_SIZE(TIMES), &time_unit, ret_problem);
 	if (result < 0)
 		return result;
 	if (json)
 		buffer_add_char(&out, '{');
-	add_ram(&tree, summary, &ram);
-	add_gpu_ram(&tree, summary, &gpu_ram);
+	add_ram(&tree, summary, &units.ram);
+	add_gpu_ram(&tree, summary, &units.gpu_ram);
 	add_cpu(&tree, summary, options->expected_cores);
 	add_gpu(&tree, summary, options->expected_gpus);
 	open_group(&tree, "compute_time", "Compute time");
-	add_text(&tree, "unit", "Unit", time_unit.name);
-	add_real(&tree, "time", "Time", summary->wall_secs * time_unit.factor);
+	add_text(&tree, "unit", "Unit", units.time.name);
+	add_real(&tree, "time", "Time", summary->wall_secs * units.time.factor);
 	close_group(&tree);
 	if (json)
 		buffer_add_text(&out, "\n}");

@@ -1,0 +1,122 @@
+/* export: a recording as JSON, CSV, SQLite, a snapshot of the Python package, or a tracking file of gpu_tracker. */
+#include <getopt.h>
+#include <string.h>
+
+#include "analysis/arguments.h"
+#include "analysis/command.h"
+#include "resource_tracker_analysis.h"
+
+enum export_option {
+	OPTION_OUTPUT = 'o',
+	OPTION_FORMAT = 'f',
+	OPTION_LAYOUT = 256,
+	OPTION_NO_HEADER,
+	OPTION_RAM_UNIT,
+	OPTION_GPU_RAM_UNIT,
+	OPTION_TIME_UNIT,
+	OPTION_EXPECTED_CORES,
+	OPTION_EXPECTED_GPUS,
+	OPTION_JSON
+};
+
+static const struct option OPTIONS[] = {
+	{"output", required_argument, NULL, OPTION_OUTPUT},
+	{"format", required_argument, NULL, OPTION_FORMAT},
+	{"csv-layout", required_argument, NULL, OPTION_LAYOUT},
+	{"no-header", no_argument, NULL, OPTION_NO_HEADER},
+	{"ram-unit", required_argument, NULL, OPTION_RAM_UNIT},
+	{"gpu-ram-unit", required_argument, NULL, OPTION_GPU_RAM_UNIT},
+	{"time-unit", required_argument, NULL, OPTION_TIME_UNIT},
+	{"expected-cores", required_argument, NULL, OPTION_EXPECTED_CORES},
+	{"expected-gpus", required_argument, NULL, OPTION_EXPECTED_GPUS},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{0},
+};
+
+static bool parse_positive(const char *text, double *ret_number)
+{
+	return parse_real(text, ret_number) && *ret_number > 0;
+}
+
+static bool set_option(struct rt_export_options *options, const char **output, int option)
+{
+	switch (option) {
+	case OPTION_OUTPUT:
+		*output = optarg;
+		return true;
+	case OPTION_FORMAT:
+		options->format = optarg;
+		return true;
+	case OPTION_LAYOUT:
+		options->layout = optarg;
+		return true;
+	case OPTION_NO_HEADER:
+		options->no_header = true;
+		return true;
+	case OPTION_RAM_UNIT:
+		options->gpu_tracker.ram_unit = optarg;
+		return true;
+	case OPTION_GPU_RAM_UNIT:
+		options->gpu_tracker.gpu_ram_unit = optarg;
+		return true;
+	case OPTION_TIME_UNIT:
+		options->gpu_tracker.time_unit = optarg;
+		return true;
+	case OPTION_EXPECTED_CORES:
+		return parse_positive(optarg, &options->gpu_tracker.expected_cores);
+	case OPTION_EXPECTED_GPUS:
+		return parse_positive(optarg, &options->gpu_tracker.expected_gpus);
+	case OPTION_JSON:
+		options->format = "json";
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	struct rt_export_options options = {0};
+	struct rt_problem problem = {"out of memory"};
+	const char *output = NULL;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:f:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_usage(command, "see above");
+		if (!set_option(&options, &output, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
+	if (optind == argc)
+		return command_usage(command, "name a recording");
+	if (!output && !options.format)
+		return command_usage(command, "name a --format or an --output");
+	if (rt_export((const char *const *)argv + optind, (size_t)(argc - optind), output ? output : "-",
+		      &options, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return 0;
+}
+
+const struct command EXPORT_COMMAND = {
+	.name = "export",
+	.synopsis = "export [OPTIONS] FILE... -o OUT",
+	.purpose = "A recording as JSON, CSV, SQLite, snapshot or gpu_tracker file",
+	.options = "  -o, --output OUT        the file to write; it appears when it is whole (default: "
+		   "standard output)\n"
+		   "  -f, --format FORMAT     json (a list), jsonl, csv, sqlite, snapshot (what load() of "
+		   "the Python package\n"
+		   "                          reads), gpu_tracker (its tracking file; SQLite if OUT ends in "
+		   ".sqlite);\n"
+		   "                          default: by the extension of OUT, also before .gz, which "
+		   "compresses\n"
+		   "      --json              the same as --format json\n"
+		   "      --csv-layout NAME   combined (default), system, process, system-0.4, process-0.4, "
+		   "system-0.1,\n"
+		   "                          pid-0.1\n"
+		   "      --no-header         CSV without header\n"
+		   "      --ram-unit UNIT, --gpu-ram-unit UNIT, --time-unit UNIT, --expected-cores N, "
+		   "--expected-gpus N\n"
+		   "                          of gpu_tracker files, as in summary\n",
+	.run = run,
+};
