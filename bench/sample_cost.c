@@ -82,6 +82,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sample_cost ROUNDS SIZE idle|busy [NAME=VALUE...]\n");
 		return 2;
 	}
+	/* Its pages are not to be taken for growth of the tracker. */
+	memset(ns, 1, ((size_t)rounds + 1) * sizeof(*ns));
 	if (size > 0 && (error = herd_start(&herd, size)) < 0)
 		return fail("herd", error);
 	if ((error = rt_config_new(&config)) < 0)
