@@ -2,6 +2,7 @@
 #include "metric/selection.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 #define ROW_BEGIN(kind, parent, shape, key, source, help) \
 	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, \
@@ -24,12 +25,14 @@ static bool is_kept(enum row_kind kind, size_t index)
 	return false;
 }
 
+/* By its full name, by the last part of it, or by the name of a group it is in ("disk" of disk.mounts.used_pct). */
 static bool glob_matches(const char *glob, enum row_kind kind, size_t index)
 {
 	char name[NAME_SIZE];
+	size_t length = strlen(glob);
 
 	metric_full_name(kind, index, name, sizeof name);
-	return fnmatch(glob, name, 0) == 0 ||
+	return fnmatch(glob, name, 0) == 0 || (strncmp(name, glob, length) == 0 && name[length] == '.') ||
 	       fnmatch(glob, ROW_DESCRIPTIONS[kind].metrics[index].name, 0) == 0;
 }
 
