@@ -238,6 +238,7 @@ struct rt_export_options {
 	 * "csv"          a CSV layout
 	 * "sqlite"       tables samples, run_start, run_end, disk, network, gpu, ...
 	 * "snapshot"     of the Python package: what dump() writes and load() reads (gzip; plain to standard output)
+	 * "snapshot-0.4" the same for its version 0.4
 	 * "gpu_tracker"  its tracking file: SQLite when the output's name ends so, else CSV
 	 * NULL: by the extension of the output (.json, .jsonl, .csv, .sqlite, .db; before .gz, which compresses).
 	 */

@@ -17,7 +17,10 @@ struct show {
 	struct rt_slice slice;
 	int64_t head, tail; /* -1: not asked for */
 	int64_t rows;
+	int64_t offset;
 	bool any_csv;
+	bool as_combined; /* an option of the combined columns was given */
+	struct rt_combined_options combined;
 	enum format format;
 	const char *output;
 };
@@ -96,7 +99,12 @@ enum show_option {
 	OPTION_ROWS,
 	OPTION_CSV,
 	OPTION_JSON,
-	OPTION_ANY_CSV
+	OPTION_ANY_CSV,
+	OPTION_HUMAN_NAMES,
+	OPTION_BYTES,
+	OPTION_SYSTEM_PREFIX,
+	OPTION_PROCESS_PREFIX,
+	OPTION_OFFSET
 };
 
 static const struct option OPTIONS[] = {
@@ -109,9 +117,41 @@ static const struct option OPTIONS[] = {
 	{"csv", optional_argument, NULL, OPTION_CSV},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"any-csv", no_argument, NULL, OPTION_ANY_CSV},
+	{"human-names", no_argument, NULL, OPTION_HUMAN_NAMES},
+	{"bytes", no_argument, NULL, OPTION_BYTES},
+	{"system-prefix", required_argument, NULL, OPTION_SYSTEM_PREFIX},
+	{"process-prefix", required_argument, NULL, OPTION_PROCESS_PREFIX},
+	{"offset", required_argument, NULL, OPTION_OFFSET},
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{0},
 };
+
+/* How the combined columns are named and scaled. */
+static bool set_combined_option(struct show *show, int option)
+{
+	show->as_combined = true;
+	switch (option) {
+	case OPTION_HUMAN_NAMES:
+		show->combined.human_names = true;
+		return true;
+	case OPTION_BYTES:
+		show->combined.bytes = true;
+		return true;
+	case OPTION_SYSTEM_PREFIX:
+		show->combined.system_prefix = optarg;
+		return true;
+	case OPTION_PROCESS_PREFIX:
+		show->combined.process_prefix = optarg;
+		return true;
+	case OPTION_OFFSET:
+		if (!parse_rows(optarg, &show->offset))
+			return false;
+		show->combined.offset = (size_t)show->offset;
+		return true;
+	default:
+		return false;
+	}
+}
 
 static bool set_option(struct show *show, int option)
 {
@@ -140,7 +180,7 @@ static bool set_option(struct show *show, int option)
 		show->any_csv = true;
 		return true;
 	default:
-		return false;
+		return set_combined_option(show, option);
 	}
 }
 
@@ -160,6 +200,9 @@ static int load(const struct show *show, char **paths, size_t count, rt_table **
 	rt_table *part = NULL;
 	int result;
 
+	if (show->as_combined)
+		return rt_table_read_combined((const char *const *)paths, count, &show->combined, ret_table,
+					      problem);
 	if (!show->any_csv)
 		return rt_table_read_record((const char *const *)paths, count, show->columns.texts,
 					    show->columns.count, ret_table, problem);
@@ -245,6 +288,9 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
+	if (show.as_combined && (show.columns.count || show.any_csv))
+		return command_usage(command,
+				     "names, prefixes, bytes and offset are of the combined columns alone");
 	if (load(&show, argv + optind, (size_t)(argc - optind), &table, &problem) < 0 ||
 	    apply(&show, &table, &problem) < 0)
 		return command_fault(command, "%s", problem.text);

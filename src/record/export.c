@@ -181,10 +181,13 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 	if (strcmp(format, "sqlite") == 0)
 		return export_sqlite(&job);
 	if (strcmp(format, "snapshot") == 0)
-		return export_snapshot(&job);
+		return export_snapshot(&job, false);
+	if (strcmp(format, "snapshot-0.4") == 0)
+		return export_snapshot(&job, true);
 	if (strcmp(format, "gpu_tracker") == 0)
 		return export_gpu_tracker(&job);
-	return problem_set(
-		ret_problem, -EINVAL,
-		"\"%.100s\" is no format; there are json, jsonl, csv, sqlite, snapshot, gpu_tracker", format);
+	return problem_set(ret_problem, -EINVAL,
+			   "\"%.100s\" is no format; there are json, jsonl, csv, sqlite, snapshot, "
+			   "snapshot-0.4, gpu_tracker",
+			   format);
 }

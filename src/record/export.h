@@ -14,7 +14,8 @@ struct export_job {
 };
 
 int export_sqlite(const struct export_job *job);
-int export_snapshot(const struct export_job *job);
+/* `older`: as version 0.4 of the package has it. */
+int export_snapshot(const struct export_job *job, bool older);
 int export_gpu_tracker(const struct export_job *job);
 
 /*

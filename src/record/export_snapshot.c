@@ -22,6 +22,7 @@ enum { LAYOUT_COLUMNS = 32 };
 
 struct snapshot_writer {
 	const struct export_job *job;
+	bool older; /* columns and keys of 0.4 */
 	struct output output;
 	struct buffer text;
 };
@@ -158,11 +159,10 @@ static void write_metadata(struct buffer *out, const rt_summary *summary, const 
 	buffer_printf(out, ", \"children\": %s, \"interval\": ",
 		      start && !count_absent(start->children) && !start->children ? "false" : "true");
 	write_interval(out, interval);
-	buffer_printf(
-		out,
-		", \"method\": null, \"autostart\": false, \"track_processes\": %s, \"track_system\": true, "
-		"\"discover_server\": true, \"discover_cloud\": true, ",
-		pid.type == RT_CELL_NONE ? "false" : "true");
+	/* Its load() needs both trackers, also where one has no rows. */
+	buffer_add_text(out, ", \"method\": null, \"autostart\": false, \"track_processes\": true, "
+			     "\"track_system\": true, "
+			     "\"discover_server\": true, \"discover_cloud\": true, ");
 	/* The package's own begin an interval before their first row, and count one more at the end. */
 	write_number(out, "start_time", begun);
 	buffer_add_text(out, ", ");
@@ -172,7 +172,8 @@ static void write_metadata(struct buffer *out, const rt_summary *summary, const 
 	buffer_add_text(out, "}, ");
 }
 
-static void write_server(struct buffer *out, const rt_summary *summary, const struct frame *identity)
+static void write_server(struct buffer *out, const rt_summary *summary, const struct frame *identity,
+			 bool older)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
 	struct rt_cell gpus = figure(summary, "gpu", "count");
@@ -189,7 +190,7 @@ static void write_server(struct buffer *out, const rt_summary *summary, const st
 	else
 		buffer_add_i64(out, start->cpu_count);
 	buffer_add_text(out, ", ");
-	write_number(out, "memory_mib", round_like_python(start->memory_total_mib, 2));
+	write_number(out, older ? "memory_mb" : "memory_mib", round_like_python(start->memory_total_mib, 2));
 	buffer_printf(out, ", \"gpu_count\": %lld, \"gpu_names\": [", (long long)gpus.count);
 	for (const struct run_start_gpu_row *gpu = FIRST(identity, run_start_gpu); gpu;
 	     gpu = NEXT(gpu, run_start_gpu)) {
@@ -202,7 +203,7 @@ static void write_server(struct buffer *out, const rt_summary *summary, const st
 	buffer_add_text(out, "], \"gpu_name\": ");
 	json_escape(out, name, strlen(name));
 	buffer_add_text(out, ", ");
-	write_number(out, "gpu_memory_mib", gpu_mib);
+	write_number(out, older ? "gpu_memory_mb" : "gpu_memory_mib", gpu_mib);
 	buffer_add_text(out, ", \"allocation\": null}, ");
 }
 
@@ -225,15 +226,16 @@ static int write_head(struct snapshot_writer *writer)
 	while ((result = record_next(record, &frame)) > 0)
 		;
 	write_metadata(&writer->text, summary, record_identity(record));
-	write_server(&writer->text, summary, record_identity(record));
+	write_server(&writer->text, summary, record_identity(record), writer->older);
 	rt_summary_free(summary);
 	return result;
 }
 
-int export_snapshot(const struct export_job *job)
+int export_snapshot(const struct export_job *job, bool older)
 {
 	__attribute__((cleanup(writer_done))) struct snapshot_writer writer = {
 		.job = job,
+		.older = older,
 		.output = {.fd = -1},
 		.text = BUFFER(64 << 20),
 	};
@@ -248,11 +250,11 @@ int export_snapshot(const struct export_job *job)
 		result = write_head(&writer);
 	if (result == 0) {
 		buffer_add_text(&writer.text, "\"cloud_info\": null, \"process_metrics\": ");
-		result = write_rows(&writer, CSV_LAYOUT_process);
+		result = write_rows(&writer, older ? CSV_LAYOUT_process_0_4 : CSV_LAYOUT_process);
 	}
 	if (result == 0) {
 		buffer_add_text(&writer.text, ", \"system_metrics\": ");
-		result = write_rows(&writer, CSV_LAYOUT_system);
+		result = write_rows(&writer, older ? CSV_LAYOUT_system_0_4 : CSV_LAYOUT_system);
 	}
 	if (result < 0)
 		return result;

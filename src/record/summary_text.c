@@ -199,7 +199,10 @@ static void add_memory(const struct page *page)
 		add_duration(page->out, peak.elapsed_secs);
 	}
 	if (!isnan(limit.value)) {
-		buffer_printf(page->out, ", %.0f %% of ", 100 * peak.mib / limit.value);
+		if (peak.mib < 0.005 * limit.value)
+			buffer_add_text(page->out, ", less than 1 % of ");
+		else
+			buffer_printf(page->out, ", %.0f %% of ", 100 * peak.mib / limit.value);
 		add_mib(page, limit.value);
 		buffer_printf(page->out, " (%s)", limit.source);
 	}

@@ -1,0 +1,162 @@
+"""export: other files of the same recording, and what reads them."""
+import csv
+import gzip
+import io
+import json
+import sqlite3
+
+import pytest
+
+import recordings
+
+
+@pytest.fixture
+def eight(tmp_path):
+    return recordings.write(tmp_path / "eight.jsonl", recordings.eight_samples())
+
+
+@pytest.fixture
+def export(run, tmp_path):
+    def to(name, *arguments):
+        result = run("export", *arguments, "-o", tmp_path / name)
+        assert result.returncode == 0 and result.out == "", result.err
+        return tmp_path / name
+
+    return to
+
+
+def test_json_keeps_every_sample_and_every_key(run, export, eight):
+    samples = recordings.eight_samples()
+    samples[3]["of_a_later_version"] = {"a": [1]}
+    recordings.write(eight, samples)
+    assert json.loads(export("x.json", eight).read_text()) == samples
+    assert [json.loads(line) for line in export("x.jsonl", eight).read_text().splitlines()] == samples
+    packed = export("x.jsonl.gz", eight)
+    assert gzip.decompress(packed.read_bytes()) == eight.read_bytes()
+    # A list is a recording again.
+    assert run("summary", export("y.json", eight)).out == run("summary", eight).out
+
+
+def test_csv_in_every_layout_is_the_same_recording(run, export, eight):
+    wanted = json.loads(run("stats", "--json", eight).out)
+    for layout in ("combined", "system", "process", "system-0.4", "process-0.4", "system-0.1", "pid-0.1"):
+        path = export(f"{layout}.csv", "--csv-layout", layout, eight)
+        figures = json.loads(run("stats", "--json", path).out)
+        assert figures["timestamp"] == wanted["timestamp"], layout
+        of_tree, of_machine = layout[0] in "pc", layout[0] in "sc"
+        assert (figures["process_cpu_usage"] == wanted["process_cpu_usage"]) == of_tree, layout
+        assert (figures["process_memory_mib"] == wanted["process_memory_mib"]) == of_tree, layout
+        assert (figures["system_net_recv_bytes"] == wanted["system_net_recv_bytes"]) == of_machine, layout
+    both = [export(f"{name}.csv", "--csv-layout", name, eight) for name in ("system", "process")]
+    assert json.loads(run("stats", "--json", *both).out) == wanted
+
+
+def test_the_older_layouts_are_in_their_units(export, eight):
+    rows = list(csv.DictReader(io.StringIO(export("x.csv", "--csv-layout", "system-0.4", eight).read_text())))
+    assert rows[0]["memory_free"] == "1024000" and rows[0]["memory_used"] == str(1024 * 1024)
+    assert rows[0]["disk_space_total_gb"] == "93.13"
+    raw = export("y.csv", "--csv-layout", "pid-0.1", eight).read_bytes()
+    assert raw.startswith(b'"timestamp","pid","children","utime"') and raw.count(b"\r\n") == 9
+    assert raw.split(b"\r\n")[2].split(b",")[3:7] == [b"75", b"25", b"1.0", b"51200"]
+    assert not export("z.csv", "--no-header", eight).read_text().startswith("timestamp")
+
+
+def test_sqlite_has_a_row_for_each_thing(export, eight):
+    database = sqlite3.connect(export("x.sqlite", eight))
+    rows = database.execute("SELECT run, sample, cpu_process_cores_used, memory_used_mib, host FROM samples").fetchall()
+    assert rows == [(1, i, 0.5 * (i + 1), 1024.0, "node-1") for i in range(8)]
+    assert database.execute("SELECT interface, rx_bytes_total FROM network WHERE sample = 2").fetchall() == [("eth0", 1200)]
+    assert database.execute("SELECT disk_device, mount_point, used_pct FROM disk_mounts WHERE sample = 0").fetchall() == [
+        ("sda", "/", 12.5)]
+    assert database.execute("SELECT number, busy_pct FROM cpu_per_core_pct WHERE sample = 7").fetchall() == [
+        (0, 50.0), (1, 25.0)]
+    assert database.execute("SELECT executable, children FROM run_start").fetchall() == [("make", 1)]
+    assert database.execute("SELECT name, value FROM run_start_tags").fetchall() == [("a", "b")]
+    assert database.execute("SELECT sample, exit_code FROM run_end").fetchall() == [(7, 3)]
+
+
+# What from_snapshot() of the Python package looks up; a key that is missing is an error there.
+METADATA = {"version", "resource_tracker", "pid", "children", "interval", "method", "autostart", "track_processes",
+            "track_system", "discover_server", "discover_cloud", "start_time", "stop_time", "duration"}
+
+
+def test_a_snapshot_is_what_the_python_package_loads(run, export, eight):
+    snapshot = json.loads(gzip.decompress(export("x.json.gz", "-f", "snapshot", eight).read_bytes()))
+    assert set(snapshot) == {"metadata", "server_info", "cloud_info", "process_metrics", "system_metrics"}
+    assert set(snapshot["metadata"]) == METADATA
+    assert snapshot["metadata"]["pid"] == 42 and snapshot["metadata"]["interval"] == 1
+    assert snapshot["metadata"]["track_processes"] and snapshot["metadata"]["track_system"]
+    assert snapshot["metadata"]["start_time"] == 1_700_000_000.5 and snapshot["metadata"]["duration"] == 9.0
+    assert snapshot["server_info"]["vcpus"] == 8 and snapshot["server_info"]["memory_mib"] == 4096.0
+    for rows, columns in (("process_metrics", recordings.PROCESS_COLUMNS), ("system_metrics", recordings.SYSTEM_COLUMNS)):
+        assert len(snapshot[rows]) == 8
+        for row in snapshot[rows]:
+            assert list(row) == columns
+            # One null, written to CSV and read again, makes a whole column text there.
+            assert all(isinstance(value, (int, float)) for value in row.values()), row
+    assert snapshot["process_metrics"][7]["memory_mib"] == 175.0
+    # Its stats(): the same specs on the same numbers.
+    memory = [row["memory_mib"] for row in snapshot["process_metrics"]]
+    figures = json.loads(run("stats", "--json", eight.parent / "x.json.gz").out)
+    assert figures["process_memory_mib"] == {"mean": round(sum(memory) / 8, 2), "max": max(memory)}
+    assert figures["timestamp"] == {"duration": 8.0}
+    assert json.loads(run("export", "-f", "snapshot", eight).out) == snapshot
+
+
+def test_snapshots_of_version_0_4(export, eight):
+    snapshot = json.loads(gzip.decompress(export("x.json.gz", "-f", "snapshot-0.4", eight).read_bytes()))
+    assert snapshot["process_metrics"][0]["memory"] == 25 * 1024 and "memory_mb" in snapshot["server_info"]
+
+
+def test_without_a_process_a_snapshot_has_no_rows_of_one(export, eight):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["tracked_pid"] = None
+        one["cpu"] = {key: None if key.startswith("process_") and key != "process_count" else value
+                      for key, value in one["cpu"].items()}
+    snapshot = json.loads(gzip.decompress(export("x.gz", "-f", "snapshot", recordings.write(eight, samples)).read_bytes()))
+    assert snapshot["process_metrics"] == [] and len(snapshot["system_metrics"]) == 8
+    assert snapshot["metadata"]["pid"] is None
+
+
+def test_gpu_tracker_files(export, eight):
+    text = export("x.csv", "-f", "gpu_tracker", "--ram-unit", "megabytes", "--expected-cores", "4", eight).read_bytes()
+    lines = text.decode().split("\r\n")
+    assert len(lines) == 12 and lines[-1] == ""
+    static = dict(zip(lines[0].split(","), lines[1].split(",")))
+    assert static["ram_unit"] == "megabytes" and static["system_core_count"] == "8" and static["n_expected_cores"] == "4"
+    assert float(static["ram_system_capacity"]) == pytest.approx(4096 * 1.048576)
+    first = dict(zip(lines[2].split(","), lines[3].split(",")))
+    assert len(first) == 22
+    assert float(first["main_ram"]) == pytest.approx(12.5 * 1.048576)
+    assert float(first["descendants_ram"]) == pytest.approx(25 * 1.048576)
+    assert float(first["cpu_combined_sum_utilization_percent"]) == 50.0
+    assert float(first["cpu_combined_hardware_utilization_percent"]) == 12.5
+    assert first["main_n_threads"] == "1" and first["descendants_n_threads"] == "4" and first["timestamp"] == "1700000001.5"
+    database = sqlite3.connect(export("x.sqlite", "-f", "gpu_tracker", eight))
+    assert database.execute("SELECT ram_unit, system_core_count FROM static_data").fetchall() == [("gigabytes", 8)]
+    assert database.execute("SELECT count(*), max(cpu_main_sum_utilization_percent) FROM data").fetchall() == [(8, 100.0)]
+
+
+def test_an_output_appears_when_it_is_whole_and_never_half(run, tmp_path, eight):
+    existing = tmp_path / "out.json"
+    existing.write_text("before")
+    broken = tmp_path / "broken"
+    broken.write_text("no recording\n")
+    assert run("export", broken, "-o", existing).returncode == 1
+    assert existing.read_text() == "before"
+    assert run("export", eight, "-o", eight).returncode == 1 or eight.read_text()
+    assert run("export", eight, "-o", tmp_path / "no" / "x.json").returncode == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "eight.jsonl", "out.json"]
+
+
+def test_what_cannot_be_exported_is_said(run, eight, tmp_path):
+    for arguments, words in ((["-o", "x.what"], "name a format"), (["-f", "xml", "-o", "x"], "no format"),
+                             (["-o", "x.csv", "--csv-layout", "nope"], "no CSV layout"),
+                             (["-f", "sqlite"], "standard output"),
+                             (["-f", "gpu_tracker", "--ram-unit", "x"], "not a unit")):
+        result = run("export", eight, *arguments)
+        assert result.returncode == 1 and words in result.err, arguments
+    result = run("export", "-", "-f", "snapshot", "-o", tmp_path / "x.gz", stdin=eight.read_bytes())
+    assert result.returncode == 1 and "read twice" in result.err
+    assert run("export", "-", "-o", tmp_path / "y.csv", stdin=eight.read_bytes()).returncode == 0

@@ -1,0 +1,152 @@
+"""summary: the same numbers in every form, computed from the file alone."""
+import gzip
+import json
+
+import pytest
+
+import recordings
+
+
+@pytest.fixture
+def eight(tmp_path):
+    return recordings.write(tmp_path / "eight.jsonl", recordings.eight_samples())
+
+
+def summary(run, *arguments):
+    result = run("summary", "--json", *arguments)
+    assert result.returncode == 0, result.err
+    return json.loads(result.out)
+
+
+def test_every_figure_is_what_the_samples_come_to(run, eight):
+    figures = summary(run, eight)
+    assert figures["time"] == {"wall_secs": 8.0, "cpu_secs": 12.0, "user_secs": 9.0, "system_secs": 3.0}
+    assert figures["cores"] == {"of": "job", "mean": 1.5, "max": 4.0, "max_elapsed_secs": 8.0, "limit": 2.0,
+                                "limit_source": "cgroup limit", "mean_of_limit_pct": 75.0, "machine_mean": 2.75,
+                                "machine_max": 4.5}
+    assert figures["memory"]["peak_mib"] == 256.0 and figures["memory"]["peak_elapsed_secs"] == 6.5
+    assert figures["memory"]["mean_mib"] == 100.0 and figures["memory"]["sampled_max_mib"] == 175.0
+    assert figures["memory"]["limit_mib"] == 512.0 and figures["memory"]["peak_of_limit_pct"] == 50.0
+    assert figures["io"]["read_bytes"] == 8 * 4096 and figures["io"]["machine_written_bytes"] == 8 * 9000
+    assert figures["network"] == {"machine_received_bytes": 800, "machine_sent_bytes": 400}
+    assert figures["waiting"]["throttled_secs"] == 1.0 and figures["waiting"]["throttled_periods"] == 8
+    assert figures["processes"] == {"max": 3, "threads_max": 5, "exited": None}
+    assert figures["tracker"]["cpu_secs"] == 0.008 and figures["tracker"]["cpu_of_core_pct"] == 0.1
+    assert figures["end"]["exit_code"] == 3 and figures["end"]["recorded"] is True
+    assert figures["run"]["samples"] == 8 and figures["run"]["executable"] == "make"
+    assert figures["damage"] == {"torn_tails": 0, "bad_lines": 0, "first_bad_line": 0, "clock_steps": 0, "hosts": 1}
+
+
+def test_the_screen_says_the_same(run, eight):
+    text = run("summary", eight).out
+    for part in ("make, job demo, on node-1", "8.00 s: exit status 3", "mean 1.50, max 4.00 of 2 cores (cgroup limit)",
+                 "12.0 s of CPU time, 25 % of it in the kernel", "peak 256 MiB after 6.50 s, 50 % of 512 MiB",
+                 "mean 100 MiB", "read 32.0 KiB, written 64.0 KiB", "throttled by the CPU limit for 1.00 s",
+                 "at most 3 at a time", "8 samples every 1.00 s", "█"):
+        assert part in text, part
+    assert len(text.splitlines()) <= 24 and max(map(len, text.splitlines())) <= 110
+
+
+def test_units_can_be_chosen(run, eight):
+    assert "peak 268435456 B " in run("summary", "--unit", "bytes", eight).out
+    assert "peak 0.27 GB " in run("summary", "--unit", "GB", eight).out
+    assert run("summary", "--unit", "stone", eight).returncode == 2
+
+
+def test_a_recording_that_was_cut_says_so_and_uses_the_samples(run, tmp_path):
+    samples = recordings.eight_samples()[:7]
+    path = recordings.write(tmp_path / "cut.jsonl", samples)
+    with path.open("a") as file:
+        file.write('{"timestamp_secs":17')
+    figures = summary(run, path)
+    assert figures["end"]["recorded"] is False and figures["end"]["reason"] is None
+    assert figures["time"]["cpu_secs"] == 14.0 and figures["time"]["wall_secs"] == 7.0
+    assert figures["memory"]["peak_mib"] == 175.0 and figures["memory"]["peak_source"] == "pss"
+    assert figures["damage"]["torn_tails"] == 1
+    text = run("summary", path).out
+    assert "no end is recorded" in text and "ends in the middle of a sample" in text
+
+
+def test_it_is_the_same_from_gzip_standard_input_and_the_program_itself(run, eight, tmp_path):
+    packed = tmp_path / "eight.jsonl.gz"
+    packed.write_bytes(gzip.compress(eight.read_bytes()))
+    text = run("summary", eight).out
+    assert run("summary", packed).out == text
+    assert run("summary", "-", stdin=eight.read_bytes()).out == text
+
+
+def test_live_and_later_are_identical(run, tmp_path):
+    path = tmp_path / "live.jsonl"
+    live = run("-i", 0.1, "--summary", "-o", path, "--", "sh", "-c", "sleep 0.25; exit 7")
+    assert live.returncode == 7
+    assert run("summary", path).out == live.err
+
+
+def test_the_last_run_of_an_appended_file_counts(run, tmp_path):
+    first, second = recordings.eight_samples(), recordings.eight_samples()[:1]
+    path = recordings.write(tmp_path / "two.jsonl", first + second)
+    figures = summary(run, path)
+    assert figures["run"]["samples"] == 1 and figures["run"]["run"] == 2 and figures["run"]["runs_in_file"] == 2
+    assert figures["time"]["wall_secs"] == 1.0 and figures["end"]["recorded"] is False
+    assert "the file holds 2 runs; this is the last" in run("summary", path).out
+
+
+def test_without_a_process_it_is_about_the_machine(run, tmp_path):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["tracked_pid"] = None
+        one["cpu"] = {key: None if key.startswith("process_") and key != "process_count" else value
+                      for key, value in one["cpu"].items()}
+    samples[-1]["run_end"] = {"reason": "tracker_stopped", "samples": 8}
+    figures = summary(run, recordings.write(tmp_path / "host.jsonl", samples))
+    assert figures["cores"]["of"] == "machine" and figures["cores"]["mean"] == 2.75
+    assert figures["memory"]["peak_mib"] == 1024.0 and figures["memory"]["peak_source"] == "machine"
+    assert "the tracker was stopped" in run("summary", tmp_path / "host.jsonl").out
+
+
+@pytest.mark.parametrize("end, words", [
+    ({"signal": 9, "reason": "signal"}, "killed by signal 9"),
+    ({"signal": 9, "reason": "oom_kill_confirmed"}, "killed for lack of memory (OOM)"),
+    ({"signal": 9, "reason": "oom_kill_suspected"}, "probably killed for lack of memory"),
+    ({"reason": "exec_failed", "exit_code": 127}, "could not be started"),
+    ({"reason": "target_exited"}, "the tracked process has ended"),
+    ({"reason": "duration"}, "the duration asked for was over"),
+    ({"reason": "something_new"}, "something_new"),
+])
+def test_why_it_ended_is_said_in_words(run, tmp_path, end, words):
+    assert words in run("summary", recordings.write(tmp_path / "x.jsonl", [recordings.sample(0, end=end)])).out
+
+
+def test_names_do_no_harm_on_a_terminal(run, tmp_path):
+    one = recordings.sample(0, start=dict(recordings.START, executable="\x1b[31mred\n"), job_name="a\x07b")
+    text = run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
+    assert "?[31mred?" in text and "\x1b" not in text and "\x07" not in text
+
+
+def test_gpu_tracker_layout(run, eight):
+    text = run("summary", "--layout", "gpu_tracker", "--ram-unit", "megabytes", "--time-unit", "seconds",
+               "--expected-cores", "4", eight).out
+    tree = json.loads(run("summary", "--json", "--layout", "gpu_tracker", "--ram-unit", "megabytes", "--time-unit",
+                          "seconds", "--expected-cores", "4", eight).out)
+    mib = 1.048576
+    assert list(tree) == ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]
+    assert tree["max_ram"]["system_capacity"] == pytest.approx(4096 * mib)
+    assert tree["max_ram"]["main"]["total_rss"] == pytest.approx(87.5 * mib)
+    assert tree["max_ram"]["descendants"]["total_rss"] == pytest.approx(175 * mib)
+    assert tree["max_ram"]["combined"] == pytest.approx(
+        {"total_rss": 175 * mib, "private_rss": 131.25 * mib, "shared_rss": 43.75 * mib})
+    assert tree["max_ram"]["main"]["private_rss"] is None
+    cpu = tree["cpu_utilization"]
+    assert cpu["system_core_count"] == 8 and cpu["n_expected_cores"] == 4
+    assert cpu["combined"] == {"max_sum_percent": 400.0, "max_hardware_percent": 100.0, "mean_sum_percent": 225.0,
+                               "mean_hardware_percent": 56.25}
+    assert cpu["main"]["max_sum_percent"] == 100.0 and cpu["descendants"]["max_sum_percent"] == 300.0
+    assert cpu["main_n_threads"] == 1 and cpu["descendants_n_threads"] == 4 and cpu["combined_n_threads"] == 5
+    assert tree["gpu_utilization"]["system_gpu_count"] == 0
+    assert tree["gpu_utilization"]["gpu_percentages"]["mean_hardware_percent"] == 0.0
+    assert tree["compute_time"] == {"unit": "seconds", "time": 8.0}
+    assert text.startswith("Max RAM:\n   Unit: megabytes\n   System capacity: 4294.967\n   System: 1073.742\n"
+                           "   Main:\n      Total RSS: 91.75\n      Private RSS: unknown\n")
+    assert text.endswith("Compute time:\n   Unit: seconds\n   Time: 8.0")
+    refused = run("summary", "--layout", "gpu_tracker", "--ram-unit", "pebbles", eight)
+    assert refused.returncode == 1 and "bytes, gigabytes, kilobytes, megabytes, terabytes" in refused.err
