@@ -132,9 +132,9 @@ static void add_percents(struct tree *tree, const char *key, const char *label, 
 
 	open_group(tree, key, label);
 	add_real(tree, "max_sum_percent", "Max sum percent", most);
-	add_real(tree, "max_hardware_percent", "Max hardware percent", hardware ? most / hardware : 0);
+	add_real(tree, "max_hardware_percent", "Max hardware percent", hardware > 0 ? most / hardware : 0);
 	add_real(tree, "mean_sum_percent", "Mean sum percent", mean);
-	add_real(tree, "mean_hardware_percent", "Mean hardware percent", hardware ? mean / hardware : 0);
+	add_real(tree, "mean_hardware_percent", "Mean hardware percent", hardware > 0 ? mean / hardware : 0);
 	close_group(tree);
 }
 

@@ -9,9 +9,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "sink/rename_aside.h"
 
 enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200 };
@@ -86,8 +88,12 @@ static int open_in_place(const struct place *place, int flags)
 /* Held as long as we record. A descriptor of the job would hold it too, hence close-on-exec. */
 static int lock(const struct place *place, int fd)
 {
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-		return 0; /* a file system without locks is no reason not to record */
+	/* A tracker that was killed while it started its job leaves the lock to a child that is about to let go. */
+	for (int patience = 25; patience > 0; patience--) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			return 0; /* a file system without locks is no reason not to record */
+		nanosleep(&(struct timespec){.tv_nsec = 10 * NSEC_PER_MSEC}, NULL);
+	}
 	return refuse(place, -EBUSY, "another recording is being written to it; choose another output");
 }
 

@@ -17,5 +17,7 @@ __attribute__((visibility("default"))) void print_message(const char *const form
 		vprintf("ok %u - %s # SKIP\n", arguments);
 	else
 		vprintf(format, arguments);
+	/* Or else a child that the test forks would say it again. */
+	fflush(stdout);
 	va_end(arguments);
 }
