@@ -165,7 +165,7 @@ void discover_by_search(struct process_tree *tree)
 		continue;
 }
 
-void discovery_exclude_others(struct process_tree *tree)
+void process_tree_exclude_present(struct process_tree *tree)
 {
 	char path[PATH_SIZE];
 	ssize_t length;
@@ -178,6 +178,5 @@ void discovery_exclude_others(struct process_tree *tree)
 		return;
 	text = parse_proc_pid_children(tree->root->text.data, (size_t)length);
 	while (scan_pid(&text, &pid))
-		if (pid != tree->root_pid)
-			process_tree_exclude(tree, pid);
+		process_tree_exclude(tree, pid);
 }

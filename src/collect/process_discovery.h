@@ -18,8 +18,5 @@ void discover_orphans(struct process_tree *tree);
 /* Everything in /proc whose parent is a member: for kernels without children files. */
 void discover_by_search(struct process_tree *tree);
 
-/* The children that the calling process has already, but for the root, are not the job's. */
-void discovery_exclude_others(struct process_tree *tree);
-
 /* A thread of the process that is not its first one; 0 if there is none. */
 pid_t discovery_other_thread(struct process_tree *tree, pid_t pid);

@@ -313,8 +313,6 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 	tree->uses_clock = tree->root->live;
 	tree->knows_children = discovery_knows_children(tree, pid);
 	tree->last_full_ns = root_monotonic_ns(tree->root);
-	if (started_by_caller)
-		discovery_exclude_others(tree);
 	error = process_tree_add(tree, pid);
 	if (error < 0)
 		return error;

@@ -91,6 +91,8 @@ struct process_tree {
 int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree);
 void process_tree_free(struct process_tree *tree);
 
+/* The children that the calling process has by now are not part of any job. To be called before one starts. */
+void process_tree_exclude_present(struct process_tree *tree);
 /* A child of the calling process that is not part of any job. */
 void process_tree_exclude(struct process_tree *tree, pid_t pid);
 

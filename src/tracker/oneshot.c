@@ -119,26 +119,27 @@ int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_written_bytes
 	return 0;
 }
 
-static void add_known(int64_t *sum, int error, int64_t value)
+static void add_known(int64_t *sum, int64_t value)
 {
-	if (!error)
-		*sum = (*sum < 0 ? 0 : *sum) + value;
+	*sum = (*sum < 0 ? 0 : *sum) + value;
 }
 
 static void add_process(struct rt_process *sum, pid_t pid)
 {
-	double user_secs = 0, system_secs = 0;
-	int64_t bytes = 0, written = 0;
+	double user_secs, system_secs;
+	int64_t bytes, written;
 
 	if (rt_process_times(pid, true, &user_secs, &system_secs) == 0) {
 		sum->user_secs = (isnan(sum->user_secs) ? 0 : sum->user_secs) + user_secs;
 		sum->system_secs = (isnan(sum->system_secs) ? 0 : sum->system_secs) + system_secs;
 	}
-	add_known(&sum->rss_bytes, rt_process_rss(pid, &bytes), bytes);
-	add_known(&sum->pss_bytes, rt_process_pss(pid, &bytes), bytes);
+	if (rt_process_rss(pid, &bytes) == 0)
+		add_known(&sum->rss_bytes, bytes);
+	if (rt_process_pss(pid, &bytes) == 0)
+		add_known(&sum->pss_bytes, bytes);
 	if (rt_process_io(pid, &bytes, &written) == 0) {
-		add_known(&sum->read_bytes, 0, bytes);
-		add_known(&sum->written_bytes, 0, written);
+		add_known(&sum->read_bytes, bytes);
+		add_known(&sum->written_bytes, written);
 	}
 }
 

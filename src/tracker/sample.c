@@ -174,7 +174,7 @@ bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 
 	if (root_monotonic_ns(&tracker->root) >= tracker->last_due_ns)
 		reason = RT_END_DURATION;
-	else if (!tracker->wrapped && tracker->tree && tracker->tree->root_gone &&
+	else if (!tracker->wrapped && tracker->context.tree && tracker->tree->root_gone &&
 		 !tracker->config->keep_running)
 		reason = RT_END_TARGET_EXITED;
 	else if (!tracker->wrapped && tracker_outputs_gone(tracker))

@@ -68,17 +68,22 @@ static void open_collectors(struct rt_tracker *tracker)
 
 static int seed(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 {
+	int error = process_tree_seed(tracker->tree, pid, started_by_caller);
+
+	if (!error)
+		tracker->context.tree = tracker->tree;
+	return error;
+}
+
+/* Helpers that run by now, and children that the caller had before, belong to no job that it starts later. */
+static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
+{
 	int error = process_tree_new(&tracker->root, !tracker->config->no_children, &tracker->tree);
 
 	if (error < 0)
-		return error;
-	error = process_tree_seed(tracker->tree, pid, started_by_caller);
-	if (error < 0) {
-		process_tree_free(tracker->tree);
-		tracker->tree = NULL;
-		return error;
-	}
-	tracker->context.tree = tracker->tree;
+		return config_fail(config, error, "out of memory");
+	if (tracker->root.live)
+		process_tree_exclude_present(tracker->tree);
 	return 0;
 }
 
@@ -135,6 +140,8 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	tracker->own_cgroup = OWN_CGROUP;
 	error = prepare(tracker, config);
 	if (!error)
+		error = new_tree(tracker, config);
+	if (!error)
 		error = seed_attached(tracker, config);
 	if (!error)
 		error = tracker_open_outputs(tracker, config);
@@ -188,7 +195,7 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 	int error;
 
 	pthread_mutex_lock(&tracker->lock);
-	error = tracker->tree ? -EALREADY : seed(tracker, pid, started_by_caller);
+	error = tracker->context.tree ? -EALREADY : seed(tracker, pid, started_by_caller);
 	if (!error) {
 		tracker->wrapped = started_by_caller;
 		tracker->ending.job_started_ns = root_monotonic_ns(&tracker->root);
@@ -218,7 +225,7 @@ int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 {
 	pthread_mutex_lock(&tracker->lock);
-	if (tracker->tree)
+	if (tracker->context.tree)
 		process_tree_before_reap(tracker->tree, pid);
 	pthread_mutex_unlock(&tracker->lock);
 }
@@ -229,7 +236,7 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 
 	(void)status;
 	pthread_mutex_lock(&tracker->lock);
-	if (tracker->tree && !process_tree_excludes(tracker->tree, pid)) {
+	if (tracker->context.tree && !process_tree_excludes(tracker->tree, pid)) {
 		process_tree_add_exited(tracker->tree, pid, usage);
 		timeradd(&ending->reaped.ru_utime, &usage->ru_utime, &ending->reaped.ru_utime);
 		timeradd(&ending->reaped.ru_stime, &usage->ru_stime, &ending->reaped.ru_stime);

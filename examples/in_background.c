@@ -1,0 +1,51 @@
+/*
+ * Records this process into a file while it works: a thread of the library samples, the program does not care.
+ *
+ *   cc in_background.c $(pkg-config --cflags --libs resource-tracker) -o in_background && ./in_background run.jsonl
+ */
+#include <resource_tracker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static double work(void)
+{
+	double sum = 0;
+
+	for (long i = 1; i < 50000000; i++)
+		sum += 1.0 / (double)i;
+	return sum;
+}
+
+int main(int argc, char *argv[])
+{
+	rt_config *config = NULL;
+	rt_tracker *tracker = NULL;
+	char pid[24];
+	int error;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s FILE\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	if (rt_config_new(&config) < 0)
+		return EXIT_FAILURE;
+	rt_config_set(config, "pid", pid);
+	rt_config_set(config, "interval", "0.05");
+	rt_config_set(config, "job-name", "harmonic series");
+	rt_config_set(config, "output", argv[1]);
+	error = rt_open(config, &tracker);
+	if (error < 0) {
+		fprintf(stderr, "%s\n", rt_config_message(config));
+		return EXIT_FAILURE;
+	}
+	rt_start(tracker);
+	rt_wait_for_samples(tracker, 1, 5);
+	printf("the sum is %f\n", work());
+	rt_stop(tracker);
+	printf("%lld samples are in %s\n", (long long)rt_sample_count(tracker), argv[1]);
+	rt_close(tracker);
+	rt_config_free(config);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,256 @@
+/* The public life of a tracker: states and their errors, samples by hand, in the background, one-shot readers. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#include "resource_tracker.h"
+
+static rt_tracker *open_tracker(const char *const *settings)
+{
+	rt_config *config;
+	rt_tracker *tracker = NULL;
+
+	assert_int_equal(rt_config_new(&config), 0);
+	for (; *settings; settings += 2)
+		assert_int_equal(rt_config_set(config, settings[0], settings[1]), 0);
+	assert_int_equal(rt_open(config, &tracker), 0);
+	rt_config_free(config);
+	return tracker;
+}
+
+#define OPEN(...) open_tracker((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+static struct rt_value value_of(rt_tracker *tracker, const char *name)
+{
+	struct rt_value value = {0};
+
+	assert_int_equal(rt_get(tracker, rt_metric_find(name), 0, &value), 0);
+	return value;
+}
+
+static void burn(double secs)
+{
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	while ((double)now.tv_sec + (double)now.tv_nsec / 1e9 < secs);
+}
+
+static const char *own_pid(void)
+{
+	static char text[24];
+
+	snprintf(text, sizeof text, "%d", (int)getpid());
+	return text;
+}
+
+static void no_sample_has_no_values(void **state)
+{
+	rt_tracker *tracker = OPEN("no-process", "1");
+	struct rt_value value;
+	char *json;
+
+	(void)state;
+	assert_int_equal(rt_get(tracker, rt_metric_find("memory.total_mib"), 0, &value), -ENODATA);
+	assert_int_equal(rt_sample_json(tracker, &json), -ENODATA);
+	assert_int_equal(rt_sample_count(tracker), 0);
+	rt_close(tracker);
+}
+
+static void samples_by_hand(void **state)
+{
+	rt_tracker *tracker = OPEN("pid", own_pid());
+	struct rt_value value;
+	char *json, *text;
+
+	(void)state;
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_sample_count(tracker), 2);
+	assert_true(value_of(tracker, "memory.total_mib").real > 1);
+	assert_int_equal(value_of(tracker, "tracked_pid").count, getpid());
+	assert_string_equal(value_of(tracker, "cpu.process_cpu_source").text, "clock");
+	assert_int_equal(rt_get(tracker, rt_metric_find("disk.device"), 1000, &value), -ENOENT);
+	assert_int_equal(rt_get(tracker, 0, 0, &value), -ENOENT);
+	value = value_of(tracker, "job_name");
+	assert_false(value.present);
+	assert_string_not_equal(rt_reason(value.reason), "unknown");
+	assert_int_equal(rt_sample_json(tracker, &json), 0);
+	assert_int_equal(json[0], '{');
+	assert_int_equal(rt_explain_absent(tracker, &text), 0);
+	assert_non_null(strstr(text, "job_name: "));
+	free(json);
+	free(text);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	assert_int_equal(rt_sample(tracker), -ESHUTDOWN);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), -ESHUTDOWN);
+	assert_int_equal(rt_start(tracker), -ESHUTDOWN);
+	rt_close(tracker);
+}
+
+static void states_of_the_thread(void **state)
+{
+	rt_tracker *tracker = OPEN("interval", "0.01", "no-system", "1");
+
+	(void)state;
+	assert_int_equal(rt_get_state(tracker), RT_READY);
+	assert_int_equal(rt_stop(tracker), -ENOTCONN);
+	assert_int_equal(rt_start(tracker), 0);
+	assert_int_equal(rt_start(tracker), -EALREADY);
+	assert_int_equal(rt_get_state(tracker), RT_RUNNING);
+	assert_int_equal(rt_sample(tracker), -EBUSY);
+	assert_int_equal(rt_wait_for_samples(tracker, 3, 30), 0);
+	assert_int_equal(rt_wait_for_samples(tracker, INT64_MAX, 0.01), -ETIMEDOUT);
+	assert_int_equal(rt_stop(tracker), 0);
+	assert_int_equal(rt_stop(tracker), -EALREADY);
+	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
+	assert_int_equal(rt_start(tracker), -ESHUTDOWN);
+	assert_int_equal(rt_wait_for_samples(tracker, INT64_MAX, -1), -ESHUTDOWN);
+	rt_close(tracker);
+}
+
+static void errors_of_opening(void **state)
+{
+	rt_config *config;
+	rt_tracker *tracker = NULL;
+
+	(void)state;
+	assert_int_equal(rt_config_new(&config), 0);
+	assert_int_equal(rt_config_set(config, "pid", "2147483647"), 0);
+	assert_int_equal(rt_open(config, &tracker), -ESRCH);
+	assert_non_null(strstr(rt_config_message(config), "2147483647"));
+	assert_null(tracker);
+	rt_config_free(config);
+	assert_int_equal(rt_config_new(&config), 0);
+	assert_int_equal(rt_config_set(config, "metrics", "memory.*,no_such_metric"), 0);
+	assert_int_equal(rt_open(config, &tracker), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "no_such_metric"));
+	rt_config_free(config);
+}
+
+static void only_what_is_wanted(void **state)
+{
+	rt_tracker *tracker = OPEN("metrics", "memory.total_mib");
+
+	(void)state;
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_true(value_of(tracker, "memory.total_mib").present);
+	assert_false(value_of(tracker, "memory.free_mib").present);
+	assert_false(value_of(tracker, "cpu.load_1m").present);
+	assert_true(value_of(tracker, "timestamp").present);
+	rt_close(tracker);
+}
+
+/* Everything a child of ours used is in the samples, to the microsecond that wait4 knows. */
+static void totals_are_those_of_wait4(void **state)
+{
+	rt_tracker *tracker = OPEN("no-system", "1");
+	double sum = 0, truth;
+	struct rusage usage;
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		for (int i = 0; i < 20; i++) {
+			if (fork() == 0) {
+				burn(0.003);
+				_exit(0);
+			}
+			wait(NULL);
+		}
+		burn(0.05);
+		_exit(7);
+	}
+	assert_int_equal(rt_track(tracker, child, true), 0);
+	for (int i = 0; i < 5; i++) {
+		usleep(20000);
+		assert_int_equal(rt_sample(tracker), 0);
+		sum += value_of(tracker, "cpu.process_utime_secs").real +
+		       value_of(tracker, "cpu.process_stime_secs").real;
+	}
+	waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
+	rt_before_reap(tracker, child);
+	assert_int_equal(wait4(child, &status, 0, &usage), child);
+	rt_add_exited(tracker, child, status, &usage);
+	assert_int_equal(rt_finish(tracker, RT_END_EXIT, status), 0);
+	sum += value_of(tracker, "cpu.process_utime_secs").real +
+	       value_of(tracker, "cpu.process_stime_secs").real;
+	truth = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	assert_true(sum > truth - 0.0002 && sum < truth + 0.0002);
+	assert_int_equal(value_of(tracker, "run_end.exit_code").count, 7);
+	assert_string_equal(value_of(tracker, "run_end.reason").text, "exit");
+	assert_false(value_of(tracker, "cpu.process_rss_mib").present);
+	rt_close(tracker);
+}
+
+static void one_shot_readers(void **state)
+{
+	struct rt_process process;
+	struct rt_system machine;
+	double user_secs, system_secs;
+	int64_t bytes, written;
+	pid_t *pids, child = fork();
+
+	(void)state;
+	if (child == 0) {
+		alarm(30); /* should the parent not live to end it */
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(rt_process_descendants(getpid(), &pids), 1);
+	assert_int_equal(pids[0], child);
+	free(pids);
+	assert_int_equal(rt_process_rss(getpid(), &bytes), 0);
+	assert_true(bytes > 100000);
+	assert_int_equal(rt_process_times(getpid(), true, &user_secs, &system_secs), 0);
+	assert_int_equal(rt_process_io(getpid(), &bytes, &written), 0);
+	assert_int_equal(rt_process_read(getpid(), true, &process), 0);
+	assert_int_equal(process.child_count, 1);
+	assert_true(process.rss_bytes > 100000);
+	assert_int_equal(rt_process_rss(2147483647, &bytes), -ESRCH);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(rt_process_descendants(getpid(), &pids), 0);
+	free(pids);
+	assert_int_equal(rt_system_read(&machine), 0);
+	assert_true(machine.memory_total_bytes > 0 && machine.process_count > 1);
+	assert_int_equal(rt_disk_is_partition("no-such-device"), -ENOENT);
+}
+
+static void metrics_have_names(void **state)
+{
+	int count = 0;
+
+	(void)state;
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric), count++) {
+		struct rt_metric_info info;
+
+		assert_int_equal(rt_metric_get_info(metric, &info), 0);
+		assert_int_equal(rt_metric_find(info.name), metric);
+		assert_true(*info.help && *info.source);
+	}
+	assert_true(count > 150);
+	assert_int_equal(rt_metric_find("no.such.metric"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_sample_has_no_values), cmocka_unit_test(samples_by_hand),
+		cmocka_unit_test(states_of_the_thread),    cmocka_unit_test(errors_of_opening),
+		cmocka_unit_test(only_what_is_wanted),     cmocka_unit_test(totals_are_those_of_wait4),
+		cmocka_unit_test(one_shot_readers),        cmocka_unit_test(metrics_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
