@@ -10,7 +10,7 @@
 #include "base/json_write.h"
 
 static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
-		      enum row_kind kind, bool without_identity);
+		      enum row_kind kind, bool brief);
 
 static void write_field(struct json_writer *json, const struct row *row, const struct metric *metric,
 			size_t offset)
@@ -44,7 +44,7 @@ static const struct row *below(const struct row *row, const struct row *parent)
 }
 
 static void write_list(struct json_writer *json, const struct frame *frame, const struct row *parent,
-		       enum row_kind kind, bool without_identity)
+		       enum row_kind kind, bool brief)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	char closing = description->shape == MAP ? '}' : ']';
@@ -61,7 +61,7 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 			break;
 		default:
 			json_open(json, '{');
-			write_row(json, frame, row, kind, without_identity);
+			write_row(json, frame, row, kind, brief);
 			json_close(json, '}');
 			break;
 		}
@@ -70,13 +70,13 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 }
 
 static void write_child(struct json_writer *json, const struct frame *frame, const struct row *parent,
-			enum row_kind kind, bool without_identity)
+			enum row_kind kind, bool brief)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	const struct row *row = parent ? below(frame->first[kind], parent) : NULL;
 
 	if (description->shape == INLINE) {
-		write_row(json, frame, row, kind, without_identity);
+		write_row(json, frame, row, kind, brief);
 		return;
 	}
 	json_key(json, description->key);
@@ -89,18 +89,24 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 		__attribute__((fallthrough));
 	case OBJECT:
 		json_open(json, '{');
-		write_row(json, frame, row, kind, without_identity);
+		write_row(json, frame, row, kind, brief);
 		json_close(json, '}');
 		break;
 	default:
-		write_list(json, frame, parent, kind, without_identity);
+		write_list(json, frame, parent, kind, brief);
 		break;
 	}
 }
 
+/* A brief sample has neither identities, which have not changed, nor nulls. */
+static bool is_left_out(const struct row *row, const struct metric *metric, size_t offset)
+{
+	return metric->nature == IDENTITY || !row || field_absent(row, metric->type, offset);
+}
+
 /* The members of a row, and of what stands below it; a row that is NULL has all its keys, as null. */
 static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
-		      enum row_kind kind, bool without_identity)
+		      enum row_kind kind, bool brief)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	/* What tells the rows of an array apart is never left out. */
@@ -110,22 +116,22 @@ static void write_row(struct json_writer *json, const struct frame *frame, const
 		const struct metric *metric = &description->metrics[i];
 
 		if (metric->nature == RAW ||
-		    (without_identity && metric->nature == IDENTITY && i >= identities_from))
+		    (brief && i >= identities_from && is_left_out(row, metric, metric_offset(i))))
 			continue;
 		json_key(json, metric->name);
 		write_field(json, row, metric, metric_offset(i));
 	}
 	for (enum row_kind child = 0; child < ROW_KINDS; child++)
 		if (child != ROW_sample && ROW_DESCRIPTIONS[child].parent == kind)
-			write_child(json, frame, row, child, without_identity);
+			write_child(json, frame, row, child, brief);
 }
 
-void write_frame_json(struct buffer *out, const struct frame *frame, bool without_identity)
+void write_frame_json(struct buffer *out, const struct frame *frame, bool brief)
 {
 	struct json_writer json = JSON_WRITER(out);
 
 	json_open(&json, '{');
-	write_row(&json, frame, &frame->sample->row, ROW_sample, without_identity);
+	write_row(&json, frame, &frame->sample->row, ROW_sample, brief);
 	json_key(&json, "resource-tracker-version");
 	json_text(&json, RT_VERSION);
 	json_close(&json, '}');

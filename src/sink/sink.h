@@ -12,7 +12,7 @@
 
 struct sink_options {
 	bool header;      /* CSV: begin with one */
-	bool static_once; /* JSON: identity fields only in the first sample and when they change */
+	bool static_once; /* JSON: identity fields only in the first sample and when they change, and no nulls after it */
 	const char *layout;
 };
 
@@ -38,5 +38,5 @@ extern const struct sink_format CSV_FORMAT;
 const struct sink_format *sink_format_find(const char *name);
 const struct sink_format *sink_format_for_path(const char *path);
 
-/* One sample as JSON without newline. */
-void write_frame_json(struct buffer *out, const struct frame *frame, bool without_identity);
+/* One sample as JSON without newline; brief: without identity fields and without what is null. */
+void write_frame_json(struct buffer *out, const struct frame *frame, bool brief);
