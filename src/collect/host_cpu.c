@@ -96,6 +96,7 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 	row->steal_total_secs = secs(root, stat.total.steal);
 	if (stat.context_switches >= 0)
 		row->context_switches_total = stat.context_switches;
+	row->blocked_count = stat.blocked_count < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : stat.blocked_count;
 	if (stat.running_count >= 0)
 		row->runnable_count = stat.running_count;
 }

@@ -22,6 +22,7 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("btime", struct proc_stat, boot_time_secs),
 	KEY_FIELD("processes", struct proc_stat, forks),
 	KEY_FIELD("procs_running", struct proc_stat, running_count),
+	KEY_FIELD("procs_blocked", struct proc_stat, blocked_count),
 };
 
 static int64_t next_number(struct scan *line)

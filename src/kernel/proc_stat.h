@@ -31,6 +31,7 @@ struct proc_stat {
 	int64_t context_switches;
 	int64_t boot_time_secs; /* of the realtime clock; moves when that is set */
 	int64_t forks;          /* processes and threads */
+	int64_t blocked_count;  /* procs_blocked: threads that wait for I/O to end */
 	int64_t running_count;  /* procs_running: threads that run or wait for a CPU */
 	struct scan cpus;       /* for proc_stat_next_cpu(): points into the parsed text */
 };

@@ -36,6 +36,7 @@ static void every_line_finds_its_field(void **state)
 	assert_int_equal(stat.boot_time_secs, 1795224227);
 	assert_int_equal(stat.forks, 7317);
 	assert_int_equal(stat.running_count, 2);
+	assert_int_equal(stat.blocked_count, 3);
 	cpus = stat.cpus;
 	assert_true(proc_stat_next_cpu(&cpus, &id, &ticks));
 	assert_int_equal(id, 0);
