@@ -1,0 +1,151 @@
+/* Recordings through the installed library: what a program of a user's can do with the public header alone. */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Both headers go together. */
+#include "resource_tracker.h"
+#include "resource_tracker_analysis.h"
+
+static char path[] = "/tmp/test_api_XXXXXX";
+static const char *const PATHS[] = {path};
+
+static const char RECORDING[] = "{\"timestamp\":10.5,\"elapsed_secs\":1.0,\"sample\":0,\"host\":\"here\","
+				"\"cpu\":{\"process_cores_used\":0.5},"
+				"\"run_start\":{\"interval_secs\":1.0}}\n"
+				"{\"timestamp\":11.5,\"elapsed_secs\":2.0,\"sample\":1,\"host\":\"here\","
+				"\"cpu\":{\"process_cores_used\":1.5},"
+				"\"disk\":[{\"device\":\"sda\",\"read_bytes_total\":7}],\"run_end\":{"
+				"\"reason\":\"exit\",\"exit_code\":0}}\n"
+				"torn";
+
+static int write_recording(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	close(mkstemp(path));
+	file = fopen(path, "w");
+	fputs(RECORDING, file);
+	return fclose(file);
+}
+
+static int remove_recording(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void samples_are_read_one_by_one(void **state)
+{
+	const char *const columns[] = {"process_cpu_usage", "host", "disk[sda].read_bytes_total"};
+	struct rt_problem problem;
+	struct rt_record_info info;
+	rt_record *record;
+
+	(void)state;
+	assert_int_equal(rt_record_open(PATHS, 1, columns, 3, &record, &problem), 0);
+	assert_int_equal(rt_record_get(record, 0).type, RT_CELL_NONE);
+	assert_int_equal(rt_record_next(record, &problem), 1);
+	assert_true(rt_record_get(record, 0).real == 0.5);
+	assert_string_equal(rt_record_get(record, 1).text, "here");
+	assert_int_equal(rt_record_get(record, 2).type, RT_CELL_NONE);
+	assert_false(rt_record_get_info(record).finished);
+	assert_int_equal(rt_record_next(record, &problem), 1);
+	assert_int_equal(rt_record_get(record, 2).count, 7);
+	assert_true(rt_record_timestamp(record) == 11.5 && rt_record_elapsed_secs(record) == 2);
+	assert_int_equal(rt_record_next(record, &problem), 0);
+	assert_true(isnan(rt_record_timestamp(record)));
+	info = rt_record_get_info(record);
+	assert_true(info.finished && info.torn_tails == 1 && info.run == 1 && info.interval_secs == 1);
+	assert_string_equal(info.layout, "json");
+	rt_record_close(record);
+	rt_record_close(NULL);
+}
+
+static void problems_are_told_and_results_untouched(void **state)
+{
+	const char *const columns[] = {"nope"}, *const nowhere[] = {"/nonexistent/x"};
+	struct rt_problem problem = {""};
+	rt_record *record = NULL;
+	rt_table *table = NULL;
+	rt_summary *summary = NULL;
+
+	(void)state;
+	assert_int_equal(rt_record_open(PATHS, 1, columns, 1, &record, &problem), -ENOENT);
+	assert_non_null(strstr(problem.text, "nope"));
+	assert_int_equal(rt_record_open(PATHS, 0, NULL, 0, &record, &problem), -EINVAL);
+	assert_int_equal(rt_summary_read(nowhere, 1, &summary, NULL), -ENOENT);
+	assert_int_equal(rt_table_read_record(nowhere, 1, NULL, 0, &table, NULL), -ENOENT);
+	assert_null(record);
+	assert_null(table);
+	assert_null(summary);
+}
+
+static void a_summary_is_asked_for_its_figures(void **state)
+{
+	char *text = NULL;
+	rt_summary *summary;
+
+	(void)state;
+	assert_int_equal(rt_summary_read(PATHS, 1, &summary, NULL), 0);
+	assert_true(rt_summary_get(summary, "cores", "max").real == 1.5);
+	assert_string_equal(rt_summary_get(summary, "end", "reason").text, "exit");
+	assert_int_equal(rt_summary_get(summary, "memory", "nope").type, RT_CELL_NONE);
+	assert_int_equal(rt_summary_to_text(summary, RT_SIZE_AUTO, &text), 0);
+	assert_non_null(strstr(text, "exit status 0"));
+	free(text);
+	rt_summary_free(summary);
+	rt_summary_free(NULL);
+}
+
+static void statistics_are_entries(void **state)
+{
+	size_t count;
+	const struct rt_stat_spec *specs = rt_stats_default_specs(&count);
+	const char *column, *name;
+	struct rt_cell value;
+	rt_stats *stats;
+
+	(void)state;
+	assert_int_equal(count, 14);
+	assert_int_equal(rt_stats_read_record(PATHS, 1, specs, count, &stats, NULL), 0);
+	assert_true(rt_stats_get(stats, "process_cpu_usage", "mean").real == 1);
+	assert_int_equal(rt_stats_entry(stats, 0, &column, &name, &value), 0);
+	assert_string_equal(column, "process_cpu_usage");
+	assert_int_equal(rt_stats_entry(stats, count, &column, &name, &value), -ENOENT);
+	rt_stats_free(stats);
+}
+
+static void tables_and_exports(void **state)
+{
+	const struct rt_combined_options combined = {.human_names = true};
+	const struct rt_export_options options = {.format = "csv"};
+	rt_table *table;
+
+	(void)state;
+	assert_int_equal(rt_table_read_combined(PATHS, 1, &combined, &table, NULL), 0);
+	assert_int_equal(rt_table_column_count(table), 32);
+	assert_int_equal(rt_table_row_count(table), 2);
+	assert_true(rt_table_find(table, "Process CPU usage") > 0);
+	rt_table_free(table);
+	assert_int_equal(rt_export(PATHS, 1, "/dev/null", &options, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_are_read_one_by_one),
+		cmocka_unit_test(problems_are_told_and_results_untouched),
+		cmocka_unit_test(a_summary_is_asked_for_its_figures),
+		cmocka_unit_test(statistics_are_entries),
+		cmocka_unit_test(tables_and_exports),
+	};
+
+	return cmocka_run_group_tests(tests, write_recording, remove_recording);
+}
