@@ -267,6 +267,69 @@ RT_API int rt_table_read_combined(const char *const *paths, size_t path_count,
 				  const struct rt_combined_options *options, rt_table **ret_table,
 				  struct rt_problem *ret_problem);
 
+/* ---- advice ---------------------------------------------------------------------------------------- */
+
+/* What to ask for next time. */
+typedef struct rt_advice rt_advice;
+
+struct rt_recommend_options {
+	bool force;          /* answer on too little data as well */
+	double usd_per_hour; /* price of the machine that the run had; 0: unknown */
+};
+
+/*
+ * From one run or several: each path is a recording of its own or what rt_stats_to_json() wrote. The notes are about
+ * the first. Runs that say too little (one sample, shorter than a second, no end, no process) are left out; when
+ * none is left, the advice is a refusal that says why, which is no error. `options` may be NULL.
+ */
+RT_API int rt_recommend(const char *const *paths, size_t path_count,
+			const struct rt_recommend_options *options, rt_advice **ret_advice,
+			struct rt_problem *ret_problem);
+RT_API void rt_advice_free(rt_advice *advice);
+
+/* "cpu" (cores), "memory" (MiB), "gpu" (devices), "vram" (MiB); RT_CELL_NONE: refused or unknown. */
+RT_API struct rt_cell rt_advice_get(const rt_advice *advice, const char *name);
+/* Why there is no advice; NULL: there is. */
+RT_API const char *rt_advice_refused(const rt_advice *advice);
+/* Notes by index: the id of the rule ("idle_cores", "throttled", ...) and a sentence. -ENOENT past the last. */
+RT_API int rt_advice_note(const rt_advice *advice, size_t index, const char **ret_rule,
+			  const char **ret_text);
+
+/* A cloud server that fits, as somebody's answer to a question; all texts may be NULL. */
+struct rt_server {
+	const char *question, *problem;
+	const char *vendor, *type, *region;
+	int64_t vcpus;
+	double memory_mib;
+	double usd_per_hour; /* NaN: unknown */
+};
+/* Copied. */
+RT_API void rt_advice_set_server(rt_advice *advice, const struct rt_server *server);
+/* What an hour of the machine costs that the run had. */
+RT_API void rt_advice_set_price(rt_advice *advice, double usd_per_hour);
+
+/*
+ * The cheapest server that fits, from a CSV or SQLite file (table "servers") with the columns
+ * vendor_id, api_reference, vcpus, memory_mib (or memory_gib), price_usd_per_hour, and if it has them region_id,
+ * gpu_count, gpu_memory_mib. `filters` are "COLUMN=VALUE". When none fits, the problem of the server says so.
+ */
+RT_API int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *const *filters,
+				 size_t filter_count, struct rt_problem *ret_problem);
+/* The price of an instance there: "vendor/region/type" or "vendor/type". -ENOENT: it is not there. */
+RT_API int rt_catalogue_price(const char *catalogue, const char *instance, double *ret_usd_per_hour,
+			      struct rt_problem *ret_problem);
+
+/* {"cpu":2,"memory":1024,"gpu":0,"vram":0,"refused":null,"evidence":{...},"notes":[...],...} */
+RT_API int rt_advice_to_json(const rt_advice *advice, char **ret_text);
+/* For people. */
+RT_API int rt_advice_to_text(const rt_advice *advice, char **ret_text);
+/* To copy and paste: "slurm", "kubernetes", "docker", "nextflow", "snakemake", "metaflow". -EINVAL: none of them;
+ * -ENODATA: the advice is a refusal. */
+RT_API int rt_advice_to_form(const rt_advice *advice, const char *form, char **ret_text,
+			     struct rt_problem *ret_problem);
+/* The next step of memory sizes: 128, 256, 512, 1024, 2048 MiB, then multiples of 1024. */
+RT_API int64_t rt_round_memory_mib(double mib);
+
 #ifdef __cplusplus
 }
 #endif

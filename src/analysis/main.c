@@ -10,12 +10,13 @@
 #include "base/cleanup.h"
 
 /* The only list. */
-extern const struct command EXPORT_COMMAND, SHOW_COMMAND, STATS_COMMAND, SUMMARY_COMMAND;
+extern const struct command EXPORT_COMMAND, RECOMMEND_COMMAND, SHOW_COMMAND, STATS_COMMAND, SUMMARY_COMMAND;
 
 static const struct command *const COMMANDS[] = {
 	&SUMMARY_COMMAND,
 	&SHOW_COMMAND,
 	&STATS_COMMAND,
+	&RECOMMEND_COMMAND,
 	&EXPORT_COMMAND,
 };
 

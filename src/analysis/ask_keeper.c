@@ -1,0 +1,215 @@
+/* Questions to the Keeper API; see ask_keeper.h. */
+#include "analysis/ask_keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+
+enum { ARGUMENTS_MOST = 64, ANSWER_BYTES = 8 << 20 };
+
+static const char PROGRAM[] = "resource-tracker-net";
+
+extern char **environ;
+
+struct question {
+	const char *arguments[ARGUMENTS_MOST];
+	size_t count;
+};
+
+static void add(struct question *question, const char *argument)
+{
+	if (question->count < ARGUMENTS_MOST - 1)
+		question->arguments[question->count++] = argument;
+}
+
+/* Beside this program. */
+static bool find_program(char ret_path[static PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof(PROGRAM));
+
+	while (length > 0 && ret_path[length - 1] != '/')
+		length--;
+	if (length <= 0)
+		return false;
+	memcpy(ret_path + length, PROGRAM, sizeof(PROGRAM));
+	return access(ret_path, X_OK) == 0;
+}
+
+static int read_answer(int fd, struct buffer *answer)
+{
+	for (;;) {
+		char bytes[4096];
+		ssize_t count = read(fd, bytes, sizeof(bytes));
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return count < 0 ? -errno : buffer_error(answer);
+		buffer_add(answer, bytes, (size_t)count);
+	}
+}
+
+/* What it prints; 0 or a negative errno. */
+static int run(struct question *question, struct buffer *answer)
+{
+	char path[PATH_MAX];
+	posix_spawn_file_actions_t actions;
+	int ends[2], result, status = 0;
+	pid_t pid;
+
+	if (!find_program(path))
+		return -ENOENT;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	result = posix_spawn_file_actions_init(&actions);
+	if (result == 0) {
+		result = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+		if (result == 0)
+			result = posix_spawn(&pid, path, &actions, NULL,
+					     (char *const *)(void *)question->arguments, environ);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	close(ends[1]);
+	if (result == 0) {
+		result = -read_answer(ends[0], answer);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	close(ends[0]);
+	return result ? -result : status ? -EIO : 0;
+}
+
+/* As it would be typed. */
+static void add_question(struct buffer *out, const struct question *question)
+{
+	for (size_t i = 0; i < question->count; i++)
+		buffer_printf(out, "%s%s", i ? " " : "", question->arguments[i]);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static void cleanup_json(json_t **json)
+{
+	json_decref(*json);
+}
+
+static void take_server(rt_advice *advice, const json_t *root, const char *question)
+{
+	const json_t *first = json_array_get(json_object_get(root, "servers"), 0);
+	const json_t *price = json_object_get(first, "price_usd_per_hour");
+	struct rt_server server = {
+		.question = text_of(root, "asked") ? text_of(root, "asked") : question,
+		.problem = text_of(root, "problem"),
+		.vendor = text_of(first, "vendor_id"),
+		.type = text_of(first, "api_reference"),
+		.vcpus = json_integer_value(json_object_get(first, "vcpus")),
+		.memory_mib = json_number_value(json_object_get(first, "memory_mib")),
+		.usd_per_hour = json_is_number(price) ? json_number_value(price) : (double)NAN,
+	};
+
+	if (!first && !server.problem)
+		server.problem = root ? "no server fits" : "the answer is no JSON";
+	rt_advice_set_server(advice, &server);
+}
+
+static const char *why_not(int result)
+{
+	return result == -ENOENT ? "resource-tracker-net, which would ask, is not installed"
+				 : "resource-tracker-net did not answer";
+}
+
+static void add_number(struct question *question, const char *option, const rt_advice *advice,
+		       const char *figure, char text[static 32])
+{
+	struct rt_cell cell = rt_advice_get(advice, figure);
+
+	if (cell.type != RT_CELL_COUNT || cell.count <= 0)
+		return;
+	snprintf(text, 32, "%lld", (long long)cell.count);
+	add(question, option);
+	add(question, text);
+}
+
+int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_count)
+{
+	struct question question = {{PROGRAM, "keeper", "servers"}, 3};
+	CLEANUP_BUFFER struct buffer answer = BUFFER(ANSWER_BYTES), typed = BUFFER(4096);
+	__attribute__((cleanup(cleanup_json))) json_t *root = NULL;
+	char numbers[4][32];
+	int result;
+
+	add_number(&question, "--vcpus", advice, "cpu", numbers[0]);
+	add_number(&question, "--memory-mib", advice, "memory", numbers[1]);
+	add_number(&question, "--gpus", advice, "gpu", numbers[2]);
+	add_number(&question, "--gpu-memory-mib", advice, "vram", numbers[3]);
+	add(&question, "--limit");
+	add(&question, "1");
+	for (size_t i = 0; i < filter_count; i++) {
+		add(&question, "--filter");
+		add(&question, filters[i]);
+	}
+	add_question(&typed, &question);
+	result = run(&question, &answer);
+	if (result == -ENOMEM || buffer_error(&typed))
+		return -ENOMEM;
+	if (result < 0) {
+		struct rt_server none = {
+			.question = typed.data, .problem = why_not(result), .usd_per_hour = NAN};
+
+		rt_advice_set_server(advice, &none);
+		return 0;
+	}
+	root = json_loadb(answer.data ? answer.data : "", answer.length, 0, NULL);
+	take_server(advice, root, typed.data);
+	return 0;
+}
+
+int ask_for_price(const char *instance, double *ret_usd_per_hour, struct rt_problem *ret_problem)
+{
+	struct question question = {{PROGRAM, "keeper", "price", "--vendor"}, 4};
+	CLEANUP_BUFFER struct buffer answer = BUFFER(ANSWER_BYTES);
+	__attribute__((cleanup(cleanup_json))) json_t *root = NULL;
+	CLEANUP_FREE char *vendor = strdup(instance);
+	char *region = vendor ? strchr(vendor, '/') : NULL, *type = region ? strchr(region + 1, '/') : NULL;
+	const char *problem;
+	int result;
+
+	if (!type) {
+		snprintf(ret_problem->text, sizeof(ret_problem->text),
+			 "an instance is named vendor/region/type, as in aws/us-east-1/t3.micro");
+		return -ENOENT;
+	}
+	*region++ = *type++ = '\0';
+	add(&question, vendor);
+	add(&question, "--region");
+	add(&question, region);
+	add(&question, "--instance-type");
+	add(&question, type);
+	result = run(&question, &answer);
+	if (result == 0)
+		root = json_loadb(answer.data ? answer.data : "", answer.length, 0, NULL);
+	if (json_is_number(json_object_get(root, "price_usd_per_hour"))) {
+		*ret_usd_per_hour = json_number_value(json_object_get(root, "price_usd_per_hour"));
+		return 0;
+	}
+	problem = result < 0 ? why_not(result) : text_of(root, "problem");
+	snprintf(ret_problem->text, sizeof(ret_problem->text), "the price of %.100s is unknown: %.300s",
+		 instance, problem ? problem : "the answer is no price");
+	return -ENOENT;
+}

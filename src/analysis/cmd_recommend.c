@@ -1,0 +1,204 @@
+/* recommend: what to ask for next time. */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/arguments.h"
+#include "analysis/ask_keeper.h"
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "resource_tracker_analysis.h"
+
+struct recommend_options {
+	bool json, server;
+	const char *form, *catalogue, *instance, *output;
+	struct text_list filters, paths;
+	struct rt_recommend_options advice;
+};
+
+static void cleanup_advice(rt_advice **advice)
+{
+	rt_advice_free(*advice);
+}
+
+static void cleanup_options(struct recommend_options *options)
+{
+	text_list_done(&options->filters);
+	text_list_done(&options->paths);
+}
+
+enum recommend_option {
+	OPTION_OUTPUT = 'o',
+	OPTION_JSON = 256,
+	OPTION_FORCE,
+	OPTION_FOR,
+	OPTION_HISTORY,
+	OPTION_SERVER,
+	OPTION_FILTER,
+	OPTION_CATALOGUE,
+	OPTION_INSTANCE,
+	OPTION_PRICE
+};
+
+static const struct option OPTIONS[] = {
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"force", no_argument, NULL, OPTION_FORCE},
+	{"for", required_argument, NULL, OPTION_FOR},
+	{"history", required_argument, NULL, OPTION_HISTORY},
+	{"server", no_argument, NULL, OPTION_SERVER},
+	{"server-filter", required_argument, NULL, OPTION_FILTER},
+	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
+	{"instance", required_argument, NULL, OPTION_INSTANCE},
+	{"price", required_argument, NULL, OPTION_PRICE},
+	{"output", required_argument, NULL, OPTION_OUTPUT},
+	{0},
+};
+
+static bool set_option(struct recommend_options *options, int option)
+{
+	switch (option) {
+	case OPTION_JSON:
+		options->json = true;
+		return true;
+	case OPTION_FORCE:
+		options->advice.force = true;
+		return true;
+	case OPTION_FOR:
+		options->form = optarg;
+		return true;
+	case OPTION_HISTORY:
+		return text_list_add(&options->paths, optarg);
+	case OPTION_SERVER:
+		options->server = true;
+		return true;
+	case OPTION_FILTER:
+		return strchr(optarg, '=') && text_list_add(&options->filters, optarg);
+	case OPTION_CATALOGUE:
+		options->catalogue = optarg;
+		options->server = true;
+		return true;
+	case OPTION_INSTANCE:
+		options->instance = optarg;
+		return true;
+	case OPTION_PRICE:
+		return parse_real(optarg, &options->advice.usd_per_hour) && options->advice.usd_per_hour > 0;
+	case OPTION_OUTPUT:
+		options->output = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A price that cannot be found out takes nothing from the advice. */
+static void find_price(const struct command *command, const struct recommend_options *options,
+		       rt_advice *advice)
+{
+	struct rt_problem problem = {""};
+	double usd_per_hour;
+	int result;
+
+	if (!options->instance)
+		return;
+	result = options->catalogue
+			 ? rt_catalogue_price(options->catalogue, options->instance, &usd_per_hour, &problem)
+			 : ask_for_price(options->instance, &usd_per_hour, &problem);
+	if (result == 0)
+		rt_advice_set_price(advice, usd_per_hour);
+	else
+		(void)command_fault(command, "%s", problem.text);
+}
+
+static int find_server(const struct recommend_options *options, rt_advice *advice, struct rt_problem *problem)
+{
+	if (!options->server)
+		return 0;
+	if (options->catalogue)
+		return rt_advice_find_server(advice, options->catalogue, options->filters.texts,
+					     options->filters.count, problem);
+	return rt_advice_refused(advice)
+		       ? 0
+		       : ask_for_server(advice, options->filters.texts, options->filters.count);
+}
+
+static int make_text(const struct recommend_options *options, const rt_advice *advice, char **ret_text,
+		     struct rt_problem *problem)
+{
+	if (options->form)
+		return rt_advice_to_form(advice, options->form, ret_text, problem);
+	return options->json ? rt_advice_to_json(advice, ret_text) : rt_advice_to_text(advice, ret_text);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {0};
+	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
+	struct text_list paths = {0};
+	struct rt_problem problem = {"out of memory"};
+	CLEANUP_FREE char *text = NULL;
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_usage(command, "see above");
+		if (!set_option(&options, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
+	if (optind == argc)
+		return command_usage(command, "name a recording");
+	/* The run that is asked about comes first, its history behind it. */
+	for (int i = optind; i < argc; i++)
+		(void)text_list_add(&paths, argv[i]);
+	for (size_t i = 0; i < options.paths.count; i++)
+		(void)text_list_add(&paths, options.paths.texts[i]);
+	result = rt_recommend(paths.texts, paths.count, &options.advice, &advice, &problem);
+	text_list_done(&paths);
+	if (result == 0) {
+		find_price(command, &options, advice);
+		result = find_server(&options, advice, &problem);
+	}
+	if (result == 0)
+		result = make_text(&options, advice, &text, &problem);
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	return command_write(command, options.output, text, strlen(text));
+}
+
+const struct command RECOMMEND_COMMAND = {
+	.name = "recommend",
+	.synopsis = "recommend [OPTIONS] FILE...",
+	.purpose = "What to ask for next time, from what earlier runs used",
+	.options =
+		"Each FILE is a run of its own: a recording, or what stats --json wrote. The first is the "
+		"one that\n"
+		"the notes are about. Cores: their mean, rounded. Memory: the largest peak and 20 % more, "
+		"rounded up\n"
+		"to 128, 256, 512, 1024, 2048 MiB or a multiple of 1024, and more than a run had that was "
+		"killed for\n"
+		"lack of memory. GPUs: the most that were busy.\n\n"
+		"      --json                cpu, memory (MiB), gpu, vram (MiB), refused, evidence, notes\n"
+		"      --for SYSTEM          to copy and paste: slurm, kubernetes, docker, nextflow, "
+		"snakemake, "
+		"metaflow\n"
+		"      --history FILE        another run, as if it stood behind the others\n"
+		"      --force               answer on too little data as well\n"
+		"      --server              the cheapest cloud server that fits (asks "
+		"keeper.sparecores.net)\n"
+		"      --catalogue FILE      the same from a CSV or SQLite file with the columns vendor_id,\n"
+		"                            api_reference, vcpus, memory_mib, price_usd_per_hour and, if it "
+		"has\n"
+		"                            them, region_id, gpu_count, gpu_memory_mib; asks nobody\n"
+		"      --server-filter K=V   only servers that are so; may be given several times\n"
+		"      --instance VENDOR/REGION/TYPE\n"
+		"                            what this run had: its price makes cost and savings\n"
+		"      --price USD           the same by its price per hour\n"
+		"  -o, --output FILE         write there\n\n"
+		"Notes: idle_cores (less than half of the cores used), cpu_bound, throttled (1 % of the "
+		"time), oom,\n"
+		"memory_near_limit (90 %), memory_unused (less than half), swapped, idle_gpu, gpu_underused, "
+		"io_bound,\n"
+		"host_shared, failed, thin_data, runs_left_out.\n",
+	.run = run,
+};

@@ -1,0 +1,359 @@
+/* Advice for people, for programs, and to copy and paste; see recommend.h. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "record/recommend.h"
+#include "record/table.h"
+#include "record/units.h"
+
+enum { TEXT_CEILING = 1 << 20 };
+
+#define MIB 1048576.0
+
+static double cost_usd(double usd_per_hour, double secs)
+{
+	return usd_per_hour / 3600 * secs;
+}
+
+static void add_whole(struct json_writer *json, const char *key, int64_t value)
+{
+	json_key(json, key);
+	if (value < 0)
+		json_absent(json);
+	else
+		json_count(json, value);
+}
+
+static void add_decimal(struct json_writer *json, const char *key, double value, int decimals)
+{
+	json_key(json, key);
+	json_decimal(json, value, decimals);
+}
+
+static void add_text(struct json_writer *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	json_text(json, *text ? text : NULL);
+}
+
+static void add_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+
+	json_key(json, "evidence");
+	json_open(json, '{');
+	json_key(json, "cpu");
+	json_open(json, '{');
+	add_decimal(json, "mean_cores", usage->mean_cores, 4);
+	add_decimal(json, "max_cores", usage->max_cores, 4);
+	json_close(json, '}');
+	json_key(json, "memory");
+	json_open(json, '{');
+	add_decimal(json, "sampled_peak_mib", usage->sampled_peak_mib, 3);
+	add_decimal(json, "largest_process_peak_mib", usage->process_peak_mib, 3);
+	add_decimal(json, "oom_floor_mib", usage->oom_floor_mib > 0 ? usage->oom_floor_mib : (double)NAN, 3);
+	add_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
+	json_key(json, "buffer_pct");
+	json_count(json, 20);
+	json_close(json, '}');
+	json_key(json, "gpu");
+	json_open(json, '{');
+	add_decimal(json, "mean_gpus", usage->mean_gpus, 4);
+	add_decimal(json, "max_gpus", usage->max_gpus, 4);
+	json_close(json, '}');
+	json_key(json, "vram");
+	json_open(json, '{');
+	add_decimal(json, "peak_mib", usage->vram_peak_mib, 3);
+	json_close(json, '}');
+	json_close(json, '}');
+}
+
+static void add_server(struct json_writer *json, const struct rt_advice *advice)
+{
+	json_key(json, "server");
+	if (!advice->server.asked) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	add_text(json, "asked", advice->server.question);
+	add_text(json, "problem", advice->server.problem);
+	add_text(json, "vendor_id", advice->server.vendor);
+	add_text(json, "api_reference", advice->server.type);
+	add_text(json, "region_id", advice->server.region);
+	add_whole(json, "vcpus", *advice->server.type ? advice->server.vcpus : -1);
+	add_decimal(json, "memory_mib", *advice->server.type ? advice->server.memory_mib : (double)NAN, 3);
+	add_decimal(json, "price_usd_per_hour",
+		    *advice->server.type ? advice->server.usd_per_hour : (double)NAN, 6);
+	json_close(json, '}');
+}
+
+struct costs {
+	double run, advised, saved, saved_pct; /* USD; NaN: unknown */
+};
+
+static struct costs find_costs(const struct rt_advice *advice)
+{
+	struct costs costs = {
+		.run = cost_usd(advice->usd_per_hour, advice->usage.duration_secs),
+		.advised = *advice->server.type
+				   ? cost_usd(advice->server.usd_per_hour, advice->usage.duration_secs)
+				   : (double)NAN,
+	};
+
+	costs.saved = costs.run - costs.advised;
+	costs.saved_pct = costs.run > 0 ? 100 * costs.saved / costs.run : (double)NAN;
+	return costs;
+}
+
+static void add_costs(struct json_writer *json, const struct rt_advice *advice)
+{
+	struct costs costs = find_costs(advice);
+
+	json_key(json, "cost");
+	json_open(json, '{');
+	add_decimal(json, "duration_secs", advice->usage.duration_secs, 3);
+	add_decimal(json, "usd_per_hour", advice->usd_per_hour, 6);
+	add_decimal(json, "run_usd", costs.run, 6);
+	add_decimal(json, "advised_usd", costs.advised, 6);
+	add_decimal(json, "saved_usd", costs.saved, 6);
+	add_decimal(json, "saved_pct", costs.saved_pct, 2);
+	json_close(json, '}');
+}
+
+int rt_advice_to_json(const rt_advice *advice, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct json_writer json = JSON_WRITER(&out);
+
+	json_open(&json, '{');
+	add_whole(&json, "cpu", advice->cpu);
+	add_whole(&json, "memory", advice->memory_mib);
+	add_whole(&json, "gpu", advice->gpu);
+	add_whole(&json, "vram", advice->vram_mib);
+	add_text(&json, "refused", advice->refused);
+	json_key(&json, "forced");
+	json_flag(&json, advice->forced);
+	add_whole(&json, "runs", (int64_t)advice->runs);
+	add_whole(&json, "runs_left_out", (int64_t)advice->runs_left_out);
+	add_evidence(&json, advice);
+	add_text(&json, "allocation", advice->allocation);
+	json_key(&json, "notes");
+	json_open(&json, '[');
+	for (size_t i = 0; i < advice->note_count; i++) {
+		json_open(&json, '{');
+		add_text(&json, "rule", advice->notes[i].rule);
+		add_text(&json, "text", advice->notes[i].text);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	add_server(&json, advice);
+	add_costs(&json, advice);
+	json_close(&json, '}');
+	buffer_add_char(&out, '\n');
+	return buffer_take_text(&out, ret_text);
+}
+
+/* ---- for people ------------------------------------------------------------------------------------ */
+
+static void label(struct buffer *out, const char *text)
+{
+	buffer_printf(out, "  %-9s", text);
+}
+
+static void add_mib(struct buffer *out, double mib)
+{
+	add_size(out, mib * MIB, RT_SIZE_AUTO);
+}
+
+static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
+{
+	label(out, "CPU");
+	if (advice->cpu < 0) {
+		buffer_add_text(out, "unknown: its CPU time was not recorded\n");
+		return;
+	}
+	buffer_printf(out, "%-12lld", (long long)advice->cpu);
+	buffer_add_text(out, "it used ");
+	add_figure(out, advice->usage.mean_cores);
+	buffer_add_text(out, " cores on average, at most ");
+	add_figure(out, advice->usage.max_cores);
+	buffer_add_char(out, '\n');
+}
+
+static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
+{
+	label(out, "Memory");
+	if (advice->memory_mib < 0) {
+		buffer_add_text(out, "unknown: its memory was not recorded\n");
+		return;
+	}
+	buffer_printf(out, "%lld MiB%*s", (long long)advice->memory_mib, advice->memory_mib < 1000 ? 5 : 4,
+		      "");
+	buffer_add_text(out, "peak ");
+	add_mib(out, larger_peak(&advice->usage));
+	buffer_printf(out, " and 20 %% more (%s)\n", advice->memory_basis);
+}
+
+static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
+{
+	if (advice->gpu < 0 && advice->vram_mib < 0)
+		return;
+	label(out, "GPU");
+	if (advice->gpu <= 0) {
+		buffer_add_text(out, "0           it used none\n");
+		return;
+	}
+	buffer_printf(out, "%-12lldbusy ", (long long)advice->gpu);
+	add_figure(out, advice->usage.mean_gpus);
+	buffer_add_text(out, " on average, at most ");
+	add_figure(out, advice->usage.max_gpus);
+	if (advice->vram_mib > 0) {
+		buffer_printf(out, "; %lld MiB of its memory (peak ", (long long)advice->vram_mib);
+		add_mib(out, advice->usage.vram_peak_mib);
+		buffer_add_char(out, ')');
+	}
+	buffer_add_char(out, '\n');
+}
+
+static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
+{
+	struct costs costs = find_costs(advice);
+
+	if (*advice->server.type) {
+		label(out, "Server");
+		buffer_printf(out, "%s %s: %lld vCPUs, ", advice->server.vendor, advice->server.type,
+			      (long long)advice->server.vcpus);
+		add_mib(out, advice->server.memory_mib);
+		if (!isnan(advice->server.usd_per_hour))
+			buffer_printf(out, ", %.4g USD an hour", advice->server.usd_per_hour);
+		buffer_add_char(out, '\n');
+	} else if (advice->server.asked) {
+		label(out, "Server");
+		buffer_printf(out, "unknown: %s\n",
+			      *advice->server.problem ? advice->server.problem : "nobody answered");
+		if (*advice->server.question)
+			buffer_printf(out, "%11sasked: %s\n", "", advice->server.question);
+	}
+	if (isnan(costs.run) && isnan(costs.advised))
+		return;
+	label(out, "Cost");
+	if (!isnan(costs.run))
+		buffer_printf(out, "this run %.4g USD%s", costs.run, isnan(costs.advised) ? "" : ", ");
+	if (!isnan(costs.advised))
+		buffer_printf(out, "%.4g USD there", costs.advised);
+	if (!isnan(costs.saved_pct))
+		buffer_printf(out, " (%.0f %% %s)", fabs(costs.saved_pct), costs.saved < 0 ? "more" : "less");
+	buffer_add_char(out, '\n');
+}
+
+int rt_advice_to_text(const rt_advice *advice, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+
+	if (*advice->refused) {
+		buffer_printf(&out, "No advice: %s. (--force answers all the same)\n", advice->refused);
+	} else {
+		buffer_add_text(&out, "What to ask for next time");
+		if (advice->runs > 1)
+			buffer_printf(&out, ", from %zu runs", advice->runs - advice->runs_left_out);
+		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");
+		add_cpu_line(&out, advice);
+		add_memory_line(&out, advice);
+		add_gpu_lines(&out, advice);
+	}
+	add_server_lines(&out, advice);
+	for (size_t i = 0; i < advice->note_count; i++) {
+		label(&out, i ? "" : "Notes");
+		buffer_printf(&out, "%s [%s]\n", advice->notes[i].text, advice->notes[i].rule);
+	}
+	return buffer_take_text(&out, ret_text);
+}
+
+/* ---- to copy and paste ----------------------------------------------------------------------------- */
+
+struct request {
+	long long cpu, memory_mib, gpu;
+};
+
+static void form_slurm(struct buffer *out, const struct request *request)
+{
+	buffer_printf(out, "#SBATCH --cpus-per-task=%lld\n#SBATCH --mem=%lldM\n", request->cpu,
+		      request->memory_mib);
+	if (request->gpu)
+		buffer_printf(out, "#SBATCH --gpus=%lld\n", request->gpu);
+}
+
+static void form_kubernetes(struct buffer *out, const struct request *request)
+{
+	buffer_printf(out,
+		      "resources:\n  requests:\n    cpu: \"%lld\"\n    memory: %lldMi\n"
+		      "  limits:\n    memory: %lldMi\n",
+		      request->cpu, request->memory_mib, request->memory_mib);
+	if (request->gpu)
+		buffer_printf(out, "    nvidia.com/gpu: %lld\n", request->gpu);
+}
+
+static void form_docker(struct buffer *out, const struct request *request)
+{
+	buffer_printf(out, "docker run --cpus=%lld --memory=%lldm", request->cpu, request->memory_mib);
+	if (request->gpu)
+		buffer_printf(out, " --gpus=%lld", request->gpu);
+	buffer_add_char(out, '\n');
+}
+
+static void form_nextflow(struct buffer *out, const struct request *request)
+{
+	/* Its MB are of 1,048,576 bytes. */
+	buffer_printf(out, "cpus %lld\nmemory '%lld MB'\n", request->cpu, request->memory_mib);
+	if (request->gpu)
+		buffer_printf(out, "accelerator %lld\n", request->gpu);
+}
+
+static void form_snakemake(struct buffer *out, const struct request *request)
+{
+	/* Its MB are of 1,000,000 bytes. */
+	buffer_printf(out, "threads: %lld\nresources:\n    mem_mb=%.0f%s\n", request->cpu,
+		      ceil((double)request->memory_mib * MIB / 1e6), request->gpu ? "," : "");
+	if (request->gpu)
+		buffer_printf(out, "    gpu=%lld\n", request->gpu);
+}
+
+static void form_metaflow(struct buffer *out, const struct request *request)
+{
+	buffer_printf(out, "@resources(cpu=%lld, memory=%lld", request->cpu, request->memory_mib);
+	if (request->gpu)
+		buffer_printf(out, ", gpu=%lld", request->gpu);
+	buffer_add_text(out, ")\n");
+}
+
+int rt_advice_to_form(const rt_advice *advice, const char *form, char **ret_text,
+		      struct rt_problem *ret_problem)
+{
+	static const struct {
+		const char *name;
+		void (*add)(struct buffer *out, const struct request *request);
+	} FORMS[] = {{"slurm", form_slurm},         {"kubernetes", form_kubernetes},
+		     {"docker", form_docker},       {"nextflow", form_nextflow},
+		     {"snakemake", form_snakemake}, {"metaflow", form_metaflow}};
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct request request = {advice->cpu, advice->memory_mib, advice->gpu > 0 ? advice->gpu : 0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(FORMS); i++) {
+		if (strcmp(form, FORMS[i].name) != 0)
+			continue;
+		if (advice->cpu < 0 || advice->memory_mib < 0)
+			return problem_set(ret_problem, -ENODATA, "no advice: %s",
+					   *advice->refused ? advice->refused
+							    : "CPU or memory was not recorded");
+		FORMS[i].add(&out, &request);
+		return buffer_take_text(&out, ret_text);
+	}
+	return problem_set(ret_problem, -EINVAL,
+			   "there is no form \"%.100s\": it is one of slurm, kubernetes, docker, nextflow, "
+			   "snakemake, metaflow",
+			   form);
+}
