@@ -1,5 +1,7 @@
 /* summary: what a run came to, on one screen, as JSON, or as gpu_tracker's tree of figures. */
+#include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,13 +120,56 @@ static int make_text(const struct summary_options *options, const rt_summary *su
 			     : rt_summary_to_text(summary, options->unit, ret_text);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+/* Appends to *text, which grows; `between` stands before all but the first. */
+static int append(char **text, const char *between, const char *more)
+{
+	char *longer = NULL;
+
+	if (asprintf(&longer, "%s%s%s", *text ? *text : "", *text ? between : "", more) < 0)
+		return -ENOMEM;
+	free(*text);
+	*text = longer;
+	return 0;
+}
+
+static int add_summary(const struct summary_options *options, const char *const *paths, size_t count,
+		       char **text, struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	CLEANUP_FREE char *one = NULL;
+	int result = rt_summary_read(paths, count, &summary, problem);
+
+	if (result == 0)
+		result = make_text(options, summary, &one, problem);
+	return result < 0 ? result : append(text, options->json ? "," : "\n", one);
+}
+
+/* Files may be parts of one run, as uploads and pairs of CSV are, or each a recording of its own. */
+static int is_one_run(const char *const *paths, size_t count, bool *ret_one, struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	int result;
+
+	*ret_one = true;
+	/* What comes from standard input comes once. */
+	for (size_t i = 0; i < count; i++)
+		if (count == 1 || strcmp(paths[i], "-") == 0)
+			return 0;
+	result = rt_summary_read(paths, count, &summary, problem);
+	if (result == 0)
+		*ret_one = rt_summary_get(summary, "run", "runs_in_file").count == 1;
+	return result;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
 	struct rt_problem problem = {"out of memory"};
 	struct summary_options options = {0};
-	CLEANUP_FREE char *text = NULL;
-	int option;
+	CLEANUP_FREE char *text = NULL, *list = NULL;
+	const char *const *paths;
+	size_t count;
+	bool one;
+	int option, result;
 
 	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
@@ -135,11 +180,18 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
-	if (rt_summary_read((const char *const *)argv + optind, (size_t)(argc - optind), &summary, &problem) <
-		    0 ||
-	    make_text(&options, summary, &text, &problem) < 0)
+	paths = (const char *const *)argv + optind;
+	count = (size_t)(argc - optind);
+	result = is_one_run(paths, count, &one, &problem);
+	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)
+		result = add_summary(&options, &paths[i], one ? count : 1, &text, &problem);
+	if (result < 0)
 		return command_fault(command, "%s", problem.text);
-	return command_write(command, options.output, text, strlen(text));
+	if (one || !options.json)
+		return command_write(command, options.output, text, strlen(text));
+	if (asprintf(&list, "[%s]\n", text) < 0)
+		return command_fault(command, "out of memory");
+	return command_write(command, options.output, list, strlen(list));
 }
 
 const struct command SUMMARY_COMMAND = {

@@ -150,3 +150,10 @@ def test_gpu_tracker_layout(run, eight):
     assert text.endswith("Compute time:\n   Unit: seconds\n   Time: 8.0")
     refused = run("summary", "--layout", "gpu_tracker", "--ram-unit", "pebbles", eight)
     assert refused.returncode == 1 and "bytes, gigabytes, kilobytes, megabytes, terabytes" in refused.err
+
+
+def test_files_of_different_runs_are_summarised_one_by_one(run, eight, tmp_path):
+    other = recordings.write(tmp_path / "other.jsonl", [recordings.sample(0, start=recordings.START)])
+    assert run("summary", eight, other).out == run("summary", eight).out + "\n" + run("summary", other).out
+    both = json.loads(run("summary", "--json", eight, other).out)
+    assert both == [summary(run, eight), summary(run, other)]
