@@ -128,7 +128,7 @@ static uint64_t split(double magnitude, uint64_t scale, double *ret_whole)
 		*ret_whole = (double)(scaled / scale);
 		return scaled % scale;
 	}
-	*ret_whole = floor(magnitude);
+	*ret_whole = magnitude < 0x1p63 ? (double)(uint64_t)magnitude : magnitude;
 	scaled = (uint64_t)((magnitude - *ret_whole) * (double)scale + 0.5);
 	*ret_whole += (double)(scaled / scale);
 	return scaled % scale;

@@ -124,6 +124,26 @@ static bool scan_exponent(struct scan *scan, int64_t *ret_exponent)
 static const double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
 				       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+/* Large ones are rounded at every step, but in a format with bits to spare. */
+static long double power_of_ten(int64_t exponent)
+{
+	long double power = 1;
+
+	for (; exponent > 22; exponent -= 22)
+		power *= POWERS_OF_TEN[22];
+	return power * POWERS_OF_TEN[exponent];
+}
+
+/* For normal results: -1022 <= exponent <= 1023. Nothing here needs the mathematical library. */
+static double power_of_two(int exponent)
+{
+	uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+	double power;
+
+	memcpy(&power, &bits, sizeof power);
+	return power;
+}
+
 /*
  * mantissa / 10^digits (1 to 19), rounded once: a quotient of 63 bits or more, its last bit set when a
  * remainder is left, is rounded by the conversion to double.
@@ -143,7 +163,7 @@ static double divided_exactly(uint64_t mantissa, int digits)
 		quotient >>= excess;
 		exponent += excess;
 	}
-	return ldexp((double)((uint64_t)quotient | rest), exponent);
+	return (double)((uint64_t)quotient | rest) * power_of_two(exponent);
 }
 
 static double scaled(uint64_t mantissa, int64_t exponent)
@@ -159,8 +179,8 @@ static double scaled(uint64_t mantissa, int64_t exponent)
 		return (double)mantissa * POWERS_OF_TEN[exponent];
 	if (exponent < 0 && exponent >= -19)
 		return divided_exactly(mantissa, (int)-exponent);
-	return exponent < 0 ? (double)mantissa / pow(10, (double)-exponent)
-			    : (double)mantissa * pow(10, (double)exponent);
+	return (double)(exponent < 0 ? (long double)mantissa / power_of_ten(-exponent)
+				     : (long double)mantissa * power_of_ten(exponent));
 }
 
 /* Digits with at most one point; those past the nineteenth that matters only scale. */

@@ -1,13 +1,22 @@
 /* Deltas, rates and sums; see derive.h. */
 #include "metric/derive.h"
 
-#include <math.h>
-
 static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
+/* Rounded down; what has no room in 64 bits has no fraction either. */
+static double whole(double value)
+{
+	double cut;
+
+	if (!(value > -9.2e18 && value < 9.2e18))
+		return value;
+	cut = (double)(int64_t)value;
+	return cut > value ? cut - 1 : cut;
+}
 
 double round_to(double value, int decimals)
 {
-	return floor(value * SCALES[decimals] + 0.5) / SCALES[decimals];
+	return whole(value * SCALES[decimals] + 0.5) / SCALES[decimals];
 }
 
 static double delta_real(const struct metric *metric, const struct row *now, const struct row *before)
@@ -22,8 +31,8 @@ static double delta_real(const struct metric *metric, const struct row *now, con
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
 	/* Subtracting the scaled integers keeps the difference exact. */
-	change = floor(new_total * SCALES[metric->decimals] + 0.5) -
-		 floor(old_total * SCALES[metric->decimals] + 0.5);
+	change = whole(new_total * SCALES[metric->decimals] + 0.5) -
+		 whole(old_total * SCALES[metric->decimals] + 0.5);
 	return change < 0 ? no_real(ABSENT_COUNTER_RESET) : change / SCALES[metric->decimals];
 }
 

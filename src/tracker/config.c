@@ -137,7 +137,7 @@ static int set_interval(struct rt_config *config, const struct setting *setting,
 		return wrong(config, setting, value, "is too short; the least is 0.001 seconds");
 	if (secs > SECS_MAX)
 		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
-	*(int64_t *)field(config, setting) = llround(secs * 1e9);
+	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static int set_duration(struct rt_config *config, const struct setting *setting,
 		return wrong(config, setting, value, "is not more than 0 seconds");
 	if (secs > SECS_MAX)
 		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
-	*(int64_t *)field(config, setting) = llround(secs * 1e9);
+	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
 

@@ -142,8 +142,8 @@ static int parse_secs(struct scan text, int64_t base_ns, int64_t *ret_ns)
 	    !(secs + ns_to_secs(base_ns) <= (double)LAST_SECS))
 		return -EINVAL;
 	/* Whole and fraction apart: a double cannot hold today in nanoseconds. */
-	return to_ns(base_ns / NSEC_PER_SEC + (int64_t)floor(secs),
-		     base_ns % NSEC_PER_SEC + (int64_t)((secs - floor(secs)) * 1e9), ret_ns);
+	return to_ns(base_ns / NSEC_PER_SEC + (int64_t)secs,
+		     base_ns % NSEC_PER_SEC + (int64_t)((secs - (double)(int64_t)secs) * 1e9), ret_ns);
 }
 
 int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns)
