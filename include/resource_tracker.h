@@ -248,6 +248,29 @@ RT_API int rt_system_read(struct rt_system *ret_system);
 /* Whether a block device is a partition, answered from sysfs: 1, 0, or -ENOENT when there is no such device. */
 RT_API int rt_disk_is_partition(const char *device);
 
+/* ---- marking phases -------------------------------------------------------------------------------- */
+
+/*
+ * Phases of a job, marked by the job itself in the file that the tracker around it named in the environment
+ * (RESOURCE_TRACKER_MARKS), or in `path`. -ENOENT: there is no recording; marks with NULL then do nothing, so that
+ * a program need not care:
+ *
+ *	rt_marks *marks = NULL;
+ *	rt_marks_open(NULL, &marks);
+ *	int64_t load = rt_mark_start(marks, "load");
+ *	...
+ *	rt_mark_stop(marks, "load", load);
+ *
+ * All threads may use the same object at once, and a child that was forked may use its parent's; a mark is one
+ * write(2) of one line. A mark that could not be written is a negative errno.
+ */
+typedef struct rt_marks rt_marks;
+RT_API int rt_marks_open(const char *path, rt_marks **ret_marks);
+RT_API void rt_marks_close(rt_marks *marks);
+/* The number of the phase, for its stop; 0 with NULL. */
+RT_API int64_t rt_mark_start(rt_marks *marks, const char *name);
+RT_API int rt_mark_stop(rt_marks *marks, const char *name, int64_t number);
+
 #ifdef __cplusplus
 }
 #endif

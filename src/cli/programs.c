@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "cli/help.h"
+#include "cli/mark.h"
 #include "cli/message.h"
 
 static const char ANALYSIS[] = "resource-tracker-analysis";
@@ -91,6 +92,8 @@ int run_subcommand(char **argv)
 
 	if (strcmp(argv[1], "metrics") == 0)
 		return run_metrics(argv + 1);
+	if (strcmp(argv[1], "mark") == 0)
+		return run_mark(argv + 1);
 	program = find_analysis_program();
 	if (!program) {
 		say("'%s' needs %s, which is not installed in %s", argv[1], ANALYSIS, LIBEXEC_DIR);

@@ -7,7 +7,7 @@
 bool is_subcommand(const char *name);
 
 /*
- * Runs the subcommand argv[1]: `metrics` here, the others by executing resource-tracker-analysis. Returns the exit
+ * Runs the subcommand argv[1]: `metrics` and `mark` here, the others by executing resource-tracker-analysis. Returns the exit
  * status if it returns.
  */
 int run_subcommand(char **argv);

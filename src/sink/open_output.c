@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "sink/rename_aside.h"
@@ -147,6 +149,17 @@ static int append_to(const struct place *place, int *fd, struct opened_output *o
 	return 0;
 }
 
+/* The phases that were marked in a recording belong to it, not to the next one of its name. */
+static void take_marks_along(const struct place *place, int number)
+{
+	CLEANUP_BUFFER struct buffer from = BUFFER(PATH_MAX), to = BUFFER(PATH_MAX);
+
+	buffer_printf(&from, "%s.marks", place->name);
+	buffer_printf(&to, "%s.%d.marks", place->name, number);
+	if (!buffer_error(&from) && !buffer_error(&to))
+		(void)renameat(place->dir_fd, from.data, place->dir_fd, to.data);
+}
+
 static int rotate_and_create(const struct place *place, struct opened_output *output)
 {
 	int number;
@@ -165,6 +178,7 @@ static int rotate_and_create(const struct place *place, struct opened_output *ou
 		return number;
 	}
 	output->renamed_number = (unsigned)number;
+	take_marks_along(place, number);
 	return create(place, output);
 }
 

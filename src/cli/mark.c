@@ -1,0 +1,119 @@
+/* `resource-tracker mark`; see mark.h. */
+#include "cli/mark.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "base/mark_line.h"
+#include "cli/message.h"
+
+static const char USAGE[] =
+	"Mark a phase of a job from inside it\n"
+	"\n"
+	"usage: resource-tracker mark [OPTIONS] NAME start|stop\n"
+	"\n"
+	"      --id ID        what start and stop have in common, where phases of the same name run\n"
+	"                     at the same time under different parents\n"
+	"      --file FILE    where to (default: $RESOURCE_TRACKER_MARKS, which is set in a job that\n"
+	"                     is recorded to a file)\n"
+	"      --json         print the mark as well\n"
+	"\n"
+	"Without --id a stop ends the phase of that name that was started last by the same process,\n"
+	"the caller's. Outside of a recording nothing happens. `resource-tracker regions FILE` tells\n"
+	"what each phase used.\n";
+
+struct request {
+	const char *id, *file;
+	const char *words[2];
+	int word_count;
+	bool json, help;
+};
+
+/* The value of "--name VALUE" or "--name=VALUE"; NULL: it is another option, or has none. */
+static const char *take_value(char ***argv, const char *name)
+{
+	const char *word = **argv;
+	size_t length = strlen(name);
+
+	if (strncmp(word, name, length) != 0)
+		return NULL;
+	if (word[length] == '=')
+		return word + length + 1;
+	return word[length] || !(*argv)[1] ? NULL : *++*argv;
+}
+
+/* NULL, or the word that is wrong. */
+static const char *read_request(char **argv, struct request *request)
+{
+	bool options = true;
+
+	for (argv++; *argv; argv++) {
+		const char *word = *argv, *value;
+
+		if (options && strcmp(word, "--") == 0)
+			options = false;
+		else if (options && (value = take_value(&argv, "--id")))
+			request->id = value;
+		else if (options && (value = take_value(&argv, "--file")))
+			request->file = value;
+		else if (options && strcmp(word, "--json") == 0)
+			request->json = true;
+		else if (options && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0))
+			request->help = true;
+		else if ((options && word[0] == '-') || request->word_count == 2)
+			return word;
+		else
+			request->words[request->word_count++] = word;
+	}
+	return NULL;
+}
+
+static int print_mark(const struct mark *mark)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(64 << 10);
+
+	mark_line(&out, mark);
+	return print_text(&out);
+}
+
+int run_mark(char **argv)
+{
+	CLEANUP_BUFFER struct buffer help = BUFFER(sizeof(USAGE));
+	struct request request = {0};
+	const char *wrong = read_request(argv, &request);
+	struct utsname system = {0};
+	struct mark mark;
+	int result;
+
+	CLEANUP_CLOSE int fd = -1;
+
+	if (request.help) {
+		buffer_add_text(&help, USAGE);
+		return print_text(&help);
+	}
+	if (wrong)
+		return refuse("mark: '%s' is not understood (see resource-tracker mark --help)", wrong);
+	if (request.word_count < 2 || !*request.words[0] ||
+	    (strcmp(request.words[1], "start") != 0 && strcmp(request.words[1], "stop") != 0))
+		return refuse("mark: give a name, and start or stop (see resource-tracker mark --help)");
+	(void)uname(&system);
+	mark = (struct mark){
+		.start = strcmp(request.words[1], "start") == 0,
+		.name = request.words[0],
+		.id = request.id,
+		.pid = getppid(),
+		.host = system.nodename,
+	};
+	fd = mark_open(request.file ? request.file : getenv("RESOURCE_TRACKER_MARKS"));
+	result = fd < 0 ? fd : mark_write(fd, &mark);
+	/* A job that is not recorded is no mistake, and no mark is worth a job. */
+	if (result < 0 && !(fd == -ENOENT && !request.file))
+		say("mark: the phase is not marked: %s", strerror(-result));
+	return request.json ? print_mark(&mark) : 0;
+}

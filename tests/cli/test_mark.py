@@ -1,0 +1,57 @@
+"""mark: phases of a job go where the recording around it says, and never harm the job."""
+import json
+import os
+
+import pytest
+
+
+def marks(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_job_marks_its_phases(run, binary, tmp_path):
+    job = f'{binary} mark load start; {binary} mark "a \\"b\\"" start; {binary} mark load stop --id=7; echo $$ >&2'
+    result = run("-o", "run.jsonl", "--", "sh", "-c", job)
+    assert result.returncode == 0
+    found = marks(tmp_path / "run.jsonl.marks")
+    assert [(one["event"], one["name"], one["id"]) for one in found] == [
+        ("start", "load", None), ("start", 'a "b"', None), ("stop", "load", "7")]
+    shell = int(result.err.split()[-1])
+    assert {one["pid"] for one in found} == {shell} and {one["host"] for one in found} == {os.uname().nodename}
+    assert [one["timestamp_ns"] for one in found] == sorted(one["timestamp_ns"] for one in found)
+
+
+def test_without_a_recording_nothing_happens(run, tmp_path):
+    result = run("mark", "load", "start")
+    assert (result.returncode, result.out, result.err) == (0, "", "") and not list(tmp_path.iterdir())
+
+
+def test_a_mark_that_cannot_be_written_does_not_fail_the_job(run, tmp_path):
+    result = run("mark", "load", "start", env={"RESOURCE_TRACKER_MARKS": str(tmp_path)})
+    assert result.returncode == 0 and "not marked" in result.err
+    os.mkfifo(tmp_path / "fifo")
+    assert run("mark", "load", "start", "--file", tmp_path / "fifo").returncode == 0
+    assert run("mark", "x" * 2000, "start", "--file", tmp_path / "long").returncode == 0
+
+
+def test_json_prints_the_mark(run, tmp_path):
+    result = run("mark", "load", "start", "--json", "--file", tmp_path / "x")
+    assert json.loads(result.out)["name"] == "load" and len(marks(tmp_path / "x")) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["load"], ["load", "begin"], ["", "start"], ["--what", "a", "start"],
+                                       ["a", "start", "b"]])
+def test_wrong_use_is_one_line(run, arguments):
+    result = run("mark", *arguments)
+    assert result.returncode == 125 and len(result.err.splitlines()) == 1 and "--help" in result.err
+
+
+def test_help(run):
+    assert run("mark", "--help").out.startswith("Mark a phase of a job from inside it\n")
+
+
+def test_marks_go_along_with_a_recording_that_is_renamed(run, binary, tmp_path):
+    for name in ("first", "second"):
+        run("-o", "run.jsonl", "--", binary, "mark", name, "start")
+    assert [one["name"] for one in marks(tmp_path / "run.jsonl.1.marks")] == ["first"]
+    assert [one["name"] for one in marks(tmp_path / "run.jsonl.marks")] == ["second"]
