@@ -1,0 +1,126 @@
+"""What the tests of exactness share: a job that knows what it used, and the sums that a record tells of it.
+
+tests/soak/exact.py runs the same checks for many more schedules.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+UNIFIED = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"))
+                if (path / "cgroup.controllers").exists()), None)
+# wait4(2) counts whole microseconds for each process, the record whole microseconds for each interval.
+RUSAGE_TOLERANCE_SECS = 0.002
+
+
+def build_workload(binary, folder):
+    """The job: the one that was built beside the program, or else one made now."""
+    built = pathlib.Path(binary).parent / "tests" / "fakes" / "workload"
+    if built.exists():
+        return str(built)
+    made = folder / "workload"
+    subprocess.run([os.environ.get("CC", "cc").split()[0], "-O1", "-D_GNU_SOURCE", "-I", TOP / "src", "-pthread", "-o",
+                    made, TOP / "tests" / "fakes" / "workload.c", TOP / "src" / "base" / "scan.c"], check=True)
+    return str(made)
+
+
+def read_truth(path):
+    """(CPU seconds of all processes, their number, seconds that are in no rusage)."""
+    cpu_ns, processes, unwaited_ns = struct.unpack("3q", path.read_bytes())
+    return cpu_ns / 1e9, processes, unwaited_ns / 1e9
+
+
+def interval_secs(sample):
+    cpu = sample["cpu"]
+    return cpu["process_utime_secs"] + cpu["process_stime_secs"]
+
+
+def told_secs(samples):
+    return sum(map(interval_secs, samples))
+
+
+def rusage_secs(samples):
+    return samples[-1]["run_end"]["utime_secs"] + samples[-1]["run_end"]["stime_secs"]
+
+
+def close_enough(told, truth):
+    """Within 1 % or 20 ms."""
+    return abs(told - truth) <= max(0.02, truth * 0.01)
+
+
+def check_intervals(samples):
+    """No interval is negative, and none tells more than the processors could have done since the one before."""
+    processors = os.cpu_count()
+    before_secs = 0
+    for sample in samples:
+        cpu, interval = sample["cpu"], sample["actual_interval_ms"] / 1000
+        assert cpu["process_utime_secs"] >= 0 and cpu["process_stime_secs"] >= 0, cpu
+        # What was not yet in anybody's figures at the last sample is told now: at most that interval's time, and a
+        # kernel tick for each processor.
+        most = processors * (interval + before_secs + 0.02)
+        assert interval_secs(sample) <= most, (sample["sample"], interval_secs(sample), interval)
+        before_secs = interval
+
+
+@contextlib.contextmanager
+def cgroup_around(name):
+    """A group of the unified hierarchy; its cpu.stat counts whoever is started in it, to the microsecond."""
+    folder = UNIFIED / f"test-{name}-{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        for left in [*folder.glob("resource-tracker-*"), folder]:
+            with contextlib.suppress(OSError):
+                left.rmdir()
+
+
+def enter(folder):
+    """A preexec_fn that moves the new process into a group."""
+    def move():
+        with open(folder / "cgroup.procs", "w") as procs:
+            procs.write("0")
+    return move
+
+
+def cgroup_secs(folder):
+    lines = dict(line.split() for line in (folder / "cpu.stat").read_text().splitlines())
+    return int(lines["usage_usec"]) / 1e6
+
+
+def run_schedule(binary, workload, folder, seed, count, cgroup, interval="0.05", kinds=None, around=None):
+    """One random schedule below the program: (samples, truth)."""
+    record, truth = folder / f"{seed}.jsonl", folder / f"{seed}.truth"
+    for path in (record, truth):
+        path.unlink(missing_ok=True)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
+    done = subprocess.run(
+        [binary, "-i", interval, "-o", record, "--no-summary", "--wait-descendants", f"--cgroup={cgroup}", "--",
+         workload, truth, "random", str(seed), str(count), *([kinds] if kinds else [])],
+        stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, env=environment,
+        preexec_fn=enter(around) if around else None)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    return [json.loads(line) for line in record.open()], read_truth(truth)
+
+
+def check_schedule(binary, workload, folder, seed, count, cgroup, **options):
+    samples, (cpu_secs, processes, _) = run_schedule(binary, workload, folder, seed, count, cgroup, **options)
+    assert processes > count
+    check_intervals(samples)
+    assert abs(told_secs(samples) - rusage_secs(samples)) <= RUSAGE_TOLERANCE_SECS, \
+        (told_secs(samples), rusage_secs(samples))
+    assert close_enough(told_secs(samples), cpu_secs), (told_secs(samples), cpu_secs, processes)
+    assert not samples[-1]["run_end"]["sigchld_ignored"]
+    return samples
+
+
+def is_root():
+    return os.geteuid() == 0
+
+
+def installed(program):
+    return shutil.which(program) is not None

@@ -1,0 +1,59 @@
+"""CPU time of a tree agrees with the kernel, whatever its processes do."""
+import pytest
+
+import exact
+
+needs_cgroups = pytest.mark.skipif(not exact.is_root() or not exact.UNIFIED,
+                                   reason="groups of processes are made by root in a unified hierarchy")
+
+
+@pytest.fixture(scope="module")
+def workload(binary, tmp_path_factory):
+    return exact.build_workload(binary, tmp_path_factory.mktemp("workload"))
+
+
+@pytest.mark.parametrize("cgroup", ["off", "auto"])
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_random_schedules(binary, workload, tmp_path, seed, cgroup):
+    exact.check_schedule(binary, workload, tmp_path, seed, 30, cgroup)
+
+
+@pytest.mark.parametrize("cgroup", ["off", "auto"])
+@pytest.mark.parametrize("kind", "bnervdtlzps")
+def test_one_kind_alone(binary, workload, tmp_path, kind, cgroup):
+    """Each way of living and ending: which one fails then has its name in the test's."""
+    exact.check_schedule(binary, workload, tmp_path, ord(kind), 12, cgroup, interval="0.02", kinds=kind)
+
+
+@pytest.mark.parametrize("interval", ["0.003", "60"])
+def test_any_interval(binary, workload, tmp_path, interval):
+    exact.check_schedule(binary, workload, tmp_path, 99, 30, "off", interval=interval)
+
+
+@needs_cgroups
+@pytest.mark.parametrize("cgroup", ["off", "auto"])
+def test_agrees_with_a_cgroup_around_both(binary, workload, tmp_path, cgroup):
+    with exact.cgroup_around("exact") as around:
+        samples, _ = exact.run_schedule(binary, workload, tmp_path, 7, 60, cgroup, around=around)
+        truth = exact.cgroup_secs(around)
+    own = sum(sample["tracker"]["cpu_secs"] for sample in samples)
+    # The start of the tracker before its first reading of itself, and its end, are in the group's figure only.
+    assert exact.close_enough(exact.told_secs(samples) + own, truth), (exact.told_secs(samples), own, truth)
+
+
+@needs_cgroups
+def test_children_of_a_parent_that_ignores_sigchld_in_a_group(binary, workload, tmp_path):
+    samples, (cpu_secs, _, unwaited) = exact.run_schedule(binary, workload, tmp_path, 3, 40, "require", kinds="bi")
+    assert unwaited > 0.1 * cpu_secs
+    assert samples[0]["cpu"]["process_cpu_source"] == "cgroup"
+    assert samples[-1]["run_end"]["sigchld_ignored"] is True
+    exact.check_intervals(samples)
+    # Nobody can read the clock of a process that is gone without a zombie: the truth lacks their exits.
+    assert cpu_secs - 0.001 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02 + 120 * 0.0003, cpu_secs
+
+
+def test_children_of_a_parent_that_ignores_sigchld_are_flagged(binary, workload, tmp_path):
+    samples, (cpu_secs, _, unwaited) = exact.run_schedule(binary, workload, tmp_path, 3, 40, "off", kinds="bi")
+    assert samples[-1]["run_end"]["sigchld_ignored"] is True
+    exact.check_intervals(samples)
+    assert cpu_secs - unwaited - 0.02 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02

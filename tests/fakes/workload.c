@@ -1,0 +1,480 @@
+/*
+ * A job that knows what it used: a tree of processes that burn CPU time in every way that is hard to account for.
+ *
+ *   workload TRUTH random SEED COUNT [KINDS]   a random schedule; KINDS: letters of the table below
+ *   workload TRUTH burn MS                     what an exec'd child does
+ *   workload TRUTH spike MIB MS                touches that much memory for that long
+ *   workload TRUTH shared MIB COUNT MS         COUNT children and their parent map and touch the same memory
+ *   workload TRUTH vfork MIB MS                touches memory, then waits in vfork(2) for that long
+ *   workload TRUTH zombies COUNT MS            keeps children unreaped for that long
+ *
+ * TRUTH is a file of three 64-bit numbers: CPU ns of all processes, how many there were, and the part of the first that
+ * is in no rusage (children of a parent that ignores SIGCHLD). A parent reads the process clock of its zombie child
+ * before it reaps it, so that even the child's exit is counted; who has no parent that waits says so itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/scan.h"
+
+enum { MOST_IN_FLIGHT = 3, LONGEST_BURN_MS = 12, DEEPEST = 2 };
+#define NSEC_PER_MSEC INT64_C(1000000)
+
+struct truth {
+	_Atomic int64_t cpu_ns;
+	_Atomic int64_t processes;
+	_Atomic int64_t unwaited_ns;
+};
+
+static struct truth *truth;
+static const char *truth_path;
+static uint64_t seed;
+
+static _Noreturn void die(const char *what)
+{
+	perror(what);
+	_exit(111);
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) < 0)
+		die("clock_gettime");
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int number(const char *text)
+{
+	struct scan scan = scan_bytes(text, strlen(text));
+	uint64_t value;
+
+	if (!scan_u64(&scan, &value) || scan_left(&scan) || value > INT32_MAX) {
+		fprintf(stderr, "workload: not a number: %s\n", text);
+		_exit(111);
+	}
+	return (int)value;
+}
+
+static unsigned below(unsigned limit)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 16) % limit;
+}
+
+static void burn(int64_t ns)
+{
+	int64_t until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
+		continue;
+}
+
+static int64_t some_ns(void)
+{
+	return (int64_t)below(LONGEST_BURN_MS * 1000) * 1000;
+}
+
+static void sleep_ms(int ms)
+{
+	struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NSEC_PER_MSEC};
+
+	while (nanosleep(&time, &time) < 0 && errno == EINTR)
+		continue;
+}
+
+static void tell(int64_t cpu_ns, bool unwaited)
+{
+	atomic_fetch_add(&truth->cpu_ns, cpu_ns);
+	atomic_fetch_add(&truth->processes, 1);
+	if (unwaited)
+		atomic_fetch_add(&truth->unwaited_ns, cpu_ns);
+}
+
+/* For a process that nobody of us waits for: the microseconds of its exit are not in it. */
+static _Noreturn void tell_and_exit(bool unwaited)
+{
+	tell(clock_ns(CLOCK_PROCESS_CPUTIME_ID), unwaited);
+	_exit(0);
+}
+
+static void reap(pid_t pid)
+{
+	siginfo_t info;
+	int64_t cpu_ns;
+	int status;
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
+		if (errno != EINTR)
+			die("waitid");
+	cpu_ns = clock_ns((clockid_t)(~(unsigned)pid << 3 | 2));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			die("waitpid");
+	if (status != 0) {
+		fprintf(stderr, "workload: child ended with status %#x\n", (unsigned)status);
+		_exit(111);
+	}
+	tell(cpu_ns, false);
+}
+
+static pid_t start(void (*act)(void))
+{
+	uint64_t of_child = seed ^ ((uint64_t)below(1u << 30) << 20 | 1);
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (pid > 0)
+		return pid;
+	seed = of_child;
+	act();
+	_exit(0);
+}
+
+static void exec_burn(void)
+{
+	char ms[16];
+
+	snprintf(ms, sizeof ms, "%u", below(LONGEST_BURN_MS) + 1);
+	execl("/proc/self/exe", "workload", truth_path, "burn", ms, (char *)NULL);
+	_exit(111);
+}
+
+/* ---- what a child may do ----------------------------------------------------------------------------- */
+
+static void act_burn(void)
+{
+	burn(some_ns());
+}
+
+static void act_nothing(void)
+{
+}
+
+static void act_exec(void)
+{
+	exec_burn();
+}
+
+/* Time before and after execve(2) belongs to one process. */
+static void act_burn_then_exec(void)
+{
+	burn(some_ns());
+	exec_burn();
+}
+
+static void act_vfork(void)
+{
+	volatile pid_t pid = 0;
+
+	for (int i = 0; i < 3; i++) {
+		pid = vfork();
+		if (pid == 0) {
+			execl("/proc/self/exe", "workload", truth_path, "burn", "2", (char *)NULL);
+			_exit(111);
+		}
+		if (pid < 0)
+			die("vfork");
+		reap(pid);
+	}
+}
+
+/* Reparented to the tracker, in a session of its own, with a child that it waits for. */
+static void daemon_life(void)
+{
+	pid_t pid;
+
+	setsid();
+	burn(some_ns());
+	pid = start(act_burn);
+	sleep_ms((int)below(30));
+	reap(pid);
+	burn(some_ns());
+	tell_and_exit(false);
+}
+
+static void act_double_fork(void)
+{
+	(void)start(daemon_life);
+}
+
+static void *fork_in_thread(void *argument)
+{
+	pid_t pid = start(act_burn);
+
+	(void)argument;
+	burn(2 * NSEC_PER_MSEC);
+	reap(pid);
+	return NULL;
+}
+
+static void act_threads_that_fork(void)
+{
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&threads[i], NULL, fork_in_thread, NULL))
+			die("pthread_create");
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void *outlive_leader(void *argument)
+{
+	(void)argument;
+	sleep_ms(20);
+	burn(5 * NSEC_PER_MSEC);
+	_exit(0);
+}
+
+static void act_leader_leaves(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, outlive_leader, NULL))
+		die("pthread_create");
+	pthread_exit(NULL);
+}
+
+static void burn_unwaited(void)
+{
+	burn(some_ns());
+	tell_and_exit(true);
+}
+
+static void act_ignore_sigchld(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < 3; i++)
+		(void)start(burn_unwaited);
+	while (wait(NULL) > 0 || errno == EINTR)
+		continue;
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void act_zombies(void)
+{
+	pid_t pids[3];
+
+	for (int i = 0; i < 3; i++)
+		pids[i] = start(act_burn);
+	sleep_ms(60);
+	for (int i = 0; i < 3; i++)
+		reap(pids[i]);
+}
+
+struct clone3_arguments {
+	_Alignas(8) uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack,
+		stack_size, tls, set_tid, set_tid_size;
+};
+
+/* The next process has the pid of the last one; only the superuser may ask for that, another burns as it is. */
+static void act_same_pid(void)
+{
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = start(act_burn), again;
+		struct clone3_arguments arguments = {
+			.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&pid, .set_tid_size = 1};
+
+		reap(pid);
+		again = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
+		if (again == 0) {
+			burn(3 * NSEC_PER_MSEC);
+			_exit(0);
+		}
+		if (again > 0)
+			reap(again);
+	}
+}
+
+static void run_schedule(int count, const char *kinds, int depth);
+static const char *wanted_kinds;
+static int depth_now;
+
+static void act_subtree(void)
+{
+	run_schedule(4, wanted_kinds, depth_now + 1);
+}
+
+static const struct kind {
+	char letter;
+	void (*act)(void);
+} KINDS[] = {
+	{'b', act_burn},
+	{'n', act_nothing},
+	{'e', act_exec},
+	{'r', act_burn_then_exec},
+	{'v', act_vfork},
+	{'d', act_double_fork},
+	{'t', act_threads_that_fork},
+	{'l', act_leader_leaves},
+	{'z', act_zombies},
+	{'p', act_same_pid},
+	{'s', act_subtree},
+	{'i', act_ignore_sigchld},
+};
+
+static void (*act_of(char letter))(void)
+{
+	for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
+		if (KINDS[i].letter == letter)
+			return KINDS[i].act;
+	fprintf(stderr, "workload: no kind %c\n", letter);
+	_exit(111);
+}
+
+static void run_schedule(int count, const char *kinds, int depth)
+{
+	pid_t in_flight[MOST_IN_FLIGHT];
+	int flying = 0;
+
+	wanted_kinds = kinds;
+	depth_now = depth;
+	for (int i = 0; i < count; i++) {
+		void (*act)(void) = act_of(kinds[below((unsigned)strlen(kinds))]);
+
+		if (act == act_subtree && depth >= DEEPEST)
+			act = act_burn;
+		if (flying == MOST_IN_FLIGHT) {
+			reap(in_flight[0]);
+			memmove(in_flight, in_flight + 1, (size_t)--flying * sizeof *in_flight);
+		}
+		in_flight[flying++] = start(act);
+		if (below(4) == 0)
+			burn(some_ns());
+		if (below(4) == 0)
+			sleep_ms((int)below(20));
+	}
+	for (int i = 0; i < flying; i++)
+		reap(in_flight[i]);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static char *touch_memory(int mib, int flags)
+{
+	size_t size = (size_t)mib << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		die("mmap");
+	memset(memory, 1, size);
+	return memory;
+}
+
+static void spike(int mib, int ms)
+{
+	char *memory = touch_memory(mib, MAP_PRIVATE);
+
+	sleep_ms(ms);
+	munmap(memory, (size_t)mib << 20);
+}
+
+static void shared(int mib, int count, int ms)
+{
+	char *memory = touch_memory(mib, MAP_SHARED);
+
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid == 0) {
+			memset(memory, 2, (size_t)mib << 20);
+			sleep_ms(ms);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		continue;
+}
+
+static void wait_in_vfork(int mib, int ms)
+{
+	pid_t pid;
+
+	(void)touch_memory(mib, MAP_PRIVATE);
+	pid = vfork();
+	if (pid == 0) {
+		sleep_ms(ms);
+		_exit(0);
+	}
+	if (pid < 0)
+		die("vfork");
+	waitpid(pid, NULL, 0);
+}
+
+static void keep_zombies(int count, int ms)
+{
+	for (int i = 0; i < count; i++)
+		(void)start(act_burn);
+	sleep_ms(ms);
+	while (wait(NULL) > 0)
+		continue;
+}
+
+static void open_truth(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+	if (fd < 0 || ftruncate(fd, sizeof *truth) < 0)
+		die(path);
+	truth = mmap(NULL, sizeof *truth, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (truth == MAP_FAILED)
+		die("mmap");
+	truth_path = path;
+	close(fd);
+}
+
+static bool is_call(int argc, char **argv, const char *name, int numbers)
+{
+	return strcmp(argv[2], name) == 0 && argc >= 3 + numbers;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		fprintf(stderr, "usage: workload TRUTH MODE NUMBER...\n");
+		return 111;
+	}
+	open_truth(argv[1]);
+	if (is_call(argc, argv, "burn", 1)) {
+		burn(number(argv[3]) * NSEC_PER_MSEC);
+		return 0;
+	}
+	if (is_call(argc, argv, "random", 2)) {
+		seed = (uint64_t)number(argv[3]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+		run_schedule(number(argv[4]), argc > 5 ? argv[5] : "bbnervdtlzps", 0);
+	} else if (is_call(argc, argv, "spike", 2)) {
+		spike(number(argv[3]), number(argv[4]));
+	} else if (is_call(argc, argv, "shared", 3)) {
+		shared(number(argv[3]), number(argv[4]), number(argv[5]));
+	} else if (is_call(argc, argv, "vfork", 2)) {
+		wait_in_vfork(number(argv[3]), number(argv[4]));
+	} else if (is_call(argc, argv, "zombies", 2)) {
+		keep_zombies(number(argv[3]), number(argv[4]));
+	} else {
+		fprintf(stderr, "workload: no such mode: %s\n", argv[2]);
+		return 111;
+	}
+	tell(clock_ns(CLOCK_PROCESS_CPUTIME_ID), false);
+	return 0;
+}
