@@ -254,6 +254,15 @@ struct rt_export_options {
 RT_API int rt_export(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_export_options *options, struct rt_problem *ret_problem);
 
+/*
+ * A snapshot of the Python package, as its dump() (to a file, gzip) and dumps() (as text) make it. rt_record_open() and
+ * all others that take paths read such a file back.
+ */
+RT_API int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,
+			    struct rt_problem *ret_problem);
+RT_API int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_text,
+			     struct rt_problem *ret_problem);
+
 /* How the columns of a combined table are named and scaled; zeroes are the defaults of get_combined_metrics(). */
 struct rt_combined_options {
 	bool bytes;                 /* _mib and disk_space_*_gb columns times their unit; the names stay */

@@ -181,9 +181,9 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 	if (strcmp(format, "sqlite") == 0)
 		return export_sqlite(&job);
 	if (strcmp(format, "snapshot") == 0)
-		return export_snapshot(&job, false);
+		return export_snapshot(&job, false, NULL);
 	if (strcmp(format, "snapshot-0.4") == 0)
-		return export_snapshot(&job, true);
+		return export_snapshot(&job, true, NULL);
 	if (strcmp(format, "gpu_tracker") == 0)
 		return export_gpu_tracker(&job);
 	return problem_set(ret_problem, -EINVAL,

@@ -14,8 +14,8 @@ struct export_job {
 };
 
 int export_sqlite(const struct export_job *job);
-/* `older`: as version 0.4 of the package has it. */
-int export_snapshot(const struct export_job *job, bool older);
+/* `older`: as version 0.4 of the package has it. ret_text: where it goes if the job has no output. */
+int export_snapshot(const struct export_job *job, bool older, char **ret_text);
 int export_gpu_tracker(const struct export_job *job);
 
 /*

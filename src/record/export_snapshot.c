@@ -231,7 +231,7 @@ static int write_head(struct snapshot_writer *writer)
 	return result;
 }
 
-int export_snapshot(const struct export_job *job, bool older)
+int export_snapshot(const struct export_job *job, bool older, char **ret_text)
 {
 	__attribute__((cleanup(writer_done))) struct snapshot_writer writer = {
 		.job = job,
@@ -245,7 +245,8 @@ int export_snapshot(const struct export_job *job, bool older)
 		if (strcmp(job->paths[i], "-") == 0)
 			return problem_set(job->problem, -ESPIPE,
 					   "standard input cannot be read twice; name a file instead");
-	result = output_open(&writer.output, job->output, strcmp(job->output, "-") != 0, job->problem);
+	result = output_open(&writer.output, job->output, job->output && strcmp(job->output, "-") != 0,
+			     job->problem);
 	if (result == 0)
 		result = write_head(&writer);
 	if (result == 0) {
@@ -260,5 +261,23 @@ int export_snapshot(const struct export_job *job, bool older)
 		return result;
 	buffer_add_char(&writer.text, '}');
 	output_write(&writer.output, &writer.text);
-	return output_finish(&writer.output, job->problem);
+	result = output_finish(&writer.output, job->problem);
+	return result == 0 && !job->output ? buffer_take_text(&writer.output.pending, ret_text) : result;
+}
+
+int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,
+		     struct rt_problem *ret_problem)
+{
+	const struct rt_export_options options = {.format = "snapshot"};
+
+	return rt_export(paths, path_count, output, &options, ret_problem);
+}
+
+int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_text,
+		      struct rt_problem *ret_problem)
+{
+	const struct rt_export_options options = {.format = "snapshot"};
+	const struct export_job job = {paths, path_count, NULL, &options, ret_problem};
+
+	return export_snapshot(&job, false, ret_text);
 }

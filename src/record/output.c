@@ -60,9 +60,13 @@ static int begin_gzip(struct output *output)
 
 int output_open(struct output *ret_output, const char *path, bool gzip, struct rt_problem *problem)
 {
-	struct output output = {.pending = BUFFER(1 << 30)};
+	struct output output = {.fd = -1, .pending = BUFFER(1 << 30)};
 	int result = 0;
 
+	if (!path) {
+		*ret_output = output;
+		return 0;
+	}
 	output.path = strdup(path);
 	output.fd = open_target(&output, path);
 	if (output.fd < 0 || !output.path)
@@ -127,7 +131,7 @@ void output_write(struct output *output, struct buffer *bytes)
 		output->error = buffer_error(bytes);
 	buffer_add(&output->pending, bytes->data, bytes->length);
 	buffer_clear(bytes);
-	if (output->pending.length >= PENDING_BYTES)
+	if (output->path && output->pending.length >= PENDING_BYTES)
 		write_pending(output, false);
 }
 
@@ -135,6 +139,8 @@ int output_finish(struct output *output, struct rt_problem *problem)
 {
 	int fd;
 
+	if (!output->path)
+		return output->error ? output->error : buffer_error(&output->pending);
 	write_pending(output, true);
 	fd = take_fd(&output->fd);
 	if (close(fd) < 0 && !output->error)

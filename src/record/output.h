@@ -21,7 +21,7 @@ struct output {
 	int error; /* the first that happened; nothing is written after it */
 };
 
-/* "-" is standard output. */
+/* "-" is standard output; NULL: everything stays in `pending`, where the caller takes it after output_finish(). */
 int output_open(struct output *ret_output, const char *path, bool gzip, struct rt_problem *problem);
 
 /* Appends what the buffer holds and empties it. Errors are kept until output_finish(). */

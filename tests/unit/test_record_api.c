@@ -137,6 +137,22 @@ static void tables_and_exports(void **state)
 	assert_int_equal(rt_export(PATHS, 1, "/dev/null", &options, NULL), 0);
 }
 
+static void snapshots_come_back(void **state)
+{
+	const char *again = "/tmp/test_api_snapshot.json.gz";
+	char *text = NULL, *reread = NULL;
+
+	(void)state;
+	assert_int_equal(rt_snapshot_dumps(PATHS, 1, &text, NULL), 0);
+	assert_int_equal(strncmp(text, "{\"metadata\": {\"version\": 1", 26), 0);
+	assert_int_equal(rt_snapshot_dump(PATHS, 1, again, NULL), 0);
+	assert_int_equal(rt_snapshot_dumps(&again, 1, &reread, NULL), 0);
+	assert_non_null(strstr(reread, "\"cpu_usage\": 1.5"));
+	free(text);
+	free(reread);
+	unlink(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_summary_is_asked_for_its_figures),
 		cmocka_unit_test(statistics_are_entries),
 		cmocka_unit_test(tables_and_exports),
+		cmocka_unit_test(snapshots_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, write_recording, remove_recording);
