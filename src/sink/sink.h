@@ -11,7 +11,7 @@
 #include "metric/frame.h"
 
 struct sink_options {
-	bool header;      /* CSV: begin with one */
+	bool header; /* CSV: begin with one */
 	bool static_once; /* JSON: identity fields only in the first sample and when they change, and no nulls after it */
 	const char *layout;
 };

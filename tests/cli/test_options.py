@@ -146,7 +146,10 @@ def test_wait_descendants(recorded_with, wait):
 def test_interval(recorded_with):
     samples = recorded_with([("interval", 0.1)], "--", "sleep", 0.35)
     assert samples[0]["run_start"]["interval_secs"] == 0.1
-    assert len(samples) == 4
+    # On a busy machine the sleep takes longer, but the grid is kept.
+    ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
+    assert ticks == int(samples[-1]["elapsed_secs"] / 0.1)
+    assert ticks >= 3
 
 
 @of_options("align")

@@ -30,8 +30,10 @@ def test_the_check_notices_a_gap(soak, numbers):
 @pytest.mark.parametrize("ages", [[0.001] * 10, [0.03] * 50, [0.001] * 40 + [0.2] * 10])
 def test_the_check_notices_what_was_held_back(soak, ages):
     with pytest.raises(AssertionError):
-        soak.Totals(kills=50, ages_secs=ages).check()
-    soak.Totals(kills=50, ages_secs=[0.001] * 49 + [0.2]).check()
+        totals = soak.Totals(kills=50, ages_secs=ages)
+        totals.check()
+        totals.check_ages()
+    soak.Totals(kills=50, ages_secs=[0.001] * 49 + [0.2]).check_ages()
 
 
 def test_the_check_notices_a_writer_that_buffers(tmp_path, soak):
@@ -46,4 +48,4 @@ def test_the_check_notices_a_writer_that_buffers(tmp_path, soak):
                     "        time.sleep(0.005)\n")
     fake.chmod(0o755)
     with pytest.raises((AssertionError, ValueError)):
-        soak.kill_again_and_again(str(fake), tmp_path, kills=30, seed=1).check()
+        soak.kill_again_and_again(str(fake), tmp_path, kills=30, seed=1).check_ages()
