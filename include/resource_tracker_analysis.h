@@ -339,6 +339,22 @@ RT_API int rt_advice_to_form(const rt_advice *advice, const char *form, char **r
 /* The next step of memory sizes: 128, 256, 512, 1024, 2048 MiB, then multiples of 1024. */
 RT_API int64_t rt_round_memory_mib(double mib);
 
+/* ---- report ---------------------------------------------------------------------------------------- */
+
+struct rt_report_options {
+	const char *integration; /* what the job ran in: "Metaflow", "R", ...; NULL: nothing to name */
+	bool failed;             /* the job failed, whatever the recording says */
+	double usd_per_hour;     /* price of the machine; 0: unknown */
+};
+
+/*
+ * One HTML page that needs nothing else: of one recording, or of several side by side (each path is a run of its
+ * own; of a file with several runs, the last). It appears under its name when it is whole; "-" is standard output.
+ * `options` may be NULL. -ENODATA: no sample; -ENOSYS: this library was built without the page.
+ */
+RT_API int rt_report(const char *const *paths, size_t path_count, const char *output,
+		     const struct rt_report_options *options, struct rt_problem *ret_problem);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,40 @@
+/* Elements. All that comes from a recording becomes text, never markup. */
+
+const element = (tag, properties, ...children) => {
+	const made = document.createElement(tag);
+
+	for (const [name, value] of Object.entries(properties || {})) {
+		if (name === 'class')
+			made.className = value;
+		else if (name.startsWith('on'))
+			made.addEventListener(name.slice(2), value);
+		else if (value !== null && value !== undefined && value !== false)
+			made.setAttribute(name, value === true ? '' : value);
+	}
+	made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+	return made;
+};
+
+const svg = (paths, properties) => {
+	const made = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+
+	for (const [name, value] of Object.entries({viewBox: '0 0 20 20', 'aria-hidden': 'true', class: 'icon', ...properties}))
+		made.setAttribute(name, value);
+	for (const path of paths) {
+		const part = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+		part.setAttribute('d', path);
+		made.append(part);
+	}
+	return made;
+};
+
+const ICONS = {
+	good: ['M4 10.5l4 4 8-9'],
+	bad: ['M5 5l10 10M15 5L5 15'],
+	unknown: ['M10 4.5v7M10 15v.5'],
+};
+
+/* "name  value" in a list of such pairs; nothing without a value. */
+const fact = (name, value, title) =>
+	value === null || value === undefined || value === '' ? [] :
+	[element('div', {class: 'fact', title}, element('dt', {}, name), element('dd', {}, value))];

@@ -1,0 +1,89 @@
+/* Amounts as people read them: the same rules as src/record/units.c, so that page and `summary` say the same. */
+
+const MINUS = '\u2212';
+
+const figure = (value) => {
+	const size = Math.abs(value);
+
+	if (size !== 0 && size < 0.0005)
+		return '< 0.001';
+	const text = value.toFixed(size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
+	return text.replace('-', MINUS);
+};
+
+const SIZES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const sizeOf = (bytes) => {
+	let unit = 0, value = bytes;
+
+	while (unit < SIZES.length - 1 && Math.abs(value) >= 1024 * 0.9995) {
+		value /= 1024;
+		unit++;
+	}
+	if (bytes === 0)
+		return '0';
+	return (unit ? figure(value) : value.toFixed(0)) + '\u00a0' + SIZES[unit];
+};
+const MIB = 1048576;
+
+const duration = (secs) => {
+	const two = (larger, largerUnit, smaller, smallerUnit) =>
+		`${larger}\u00a0${largerUnit}` + (smaller ? ` ${smaller}\u00a0${smallerUnit}` : '');
+
+	if (secs < 0.0995)
+		return figure(secs * 1000) + '\u00a0ms';
+	if (secs < 59.95)
+		return secs.toFixed(secs < 9.995 ? 2 : 1) + '\u00a0s';
+	const whole = Math.round(secs);
+	if (whole < 3600)
+		return two(Math.floor(whole / 60), 'min', whole % 60, 's');
+	if (whole < 86400)
+		return two(Math.floor(whole / 3600), 'h', Math.floor(whole % 3600 / 60), 'min');
+	return two(Math.floor(whole / 86400), 'd', Math.floor(whole % 86400 / 3600), 'h');
+};
+
+/* A value of a chart or column, with its unit. */
+const withUnit = (value, unit) => {
+	if (value === null || value === undefined || Number.isNaN(value))
+		return '\u2013';
+	switch (unit) {
+	case 'MiB':
+		return sizeOf(value * MIB);
+	case 'bytes':
+		return sizeOf(value);
+	case 'bytes/s':
+		return value ? sizeOf(value) + '/s' : '0';
+	case 'GB':
+		return figure(value) + '\u00a0GB';
+	case '%':
+		return figure(value) + '\u00a0%';
+	case 'cores':
+	case 'GPUs':
+		return figure(value);
+	default:
+		return Number.isInteger(value) ? String(value) : figure(value);
+	}
+};
+
+/* Where in the run: 1:02:03, 0:42.5; as many decimals as the step between two of them needs. */
+const clock = (secs, step) => {
+	const decimals = step >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(step) - 1e-9));
+	const scale = 10 ** decimals;
+	const all = Math.round(Math.abs(secs) * scale);
+	const whole = Math.floor(all / scale);
+	const two = (number) => String(number).padStart(2, '0');
+	const hours = Math.floor(whole / 3600);
+	const rest = decimals ? '.' + String(all % scale).padStart(decimals, '0') : '';
+
+	return (secs < 0 && all ? MINUS : '') + (hours ? `${hours}:${two(Math.floor(whole % 3600 / 60))}` : Math.floor(whole / 60)) +
+		':' + two(whole % 60) + rest;
+};
+
+const moment = (timestamp) => {
+	const date = new Date(timestamp * 1000);
+
+	return Number.isFinite(timestamp) && !Number.isNaN(date.getTime()) ?
+		date.toISOString().slice(0, 19).replace('T', ' ') + ' UTC' : '';
+};
+
+const dollars = (amount) => '$' + (amount >= 1 ? amount.toFixed(2) : amount.toFixed(6).replace(/0{1,4}$/, ''));
+const percent = (part) => figure(part * 100) + '\u00a0%';

@@ -1,0 +1,97 @@
+/* The same as the charts in words, for screen readers and for copying: statistics of the shown range, and its samples. */
+
+const MOST_ROWS = 200;
+
+const statistics = (values, x, first, end) => {
+	let sum = 0, count = 0, least = NaN, most = NaN, at = NaN;
+
+	for (let i = first; i < end; i++) {
+		const value = values[i];
+		if (value !== value)
+			continue;
+		sum += value;
+		count++;
+		if (!(value >= least))
+			least = value;
+		if (!(value <= most)) {
+			most = value;
+			at = x[i];
+		}
+	}
+	return {mean: count ? sum / count : NaN, least, most, at};
+};
+
+/* Samples of the shown range, without the neighbours that a line needs. */
+const inside = (run, view) => {
+	let first = 0, end = run.x.length;
+
+	while (first < end && run.x[first] < view.from - 1e-9)
+		first++;
+	while (end > first && run.x[end - 1] > view.to + 1e-9)
+		end--;
+	return [first, end];
+};
+
+const statisticsTable = (view) => {
+	const body = element('tbody', {});
+	const caption = element('caption', {});
+	const fill = () => {
+		const several = view.runs.length > 1;
+
+		caption.textContent = view.whole ? 'Statistics of the whole run' : `Statistics from ${clock(view.from, 0.1)} to ${clock(view.to, 0.1)}`;
+		body.replaceChildren(...view.charts.flatMap((chart) => chart.series.map((series) => {
+			const found = statistics(series.values, chart.run.x, ...inside(chart.run, view));
+			return element('tr', {}, element('th', {scope: 'row'}, `${chart.layout.title}: ${series.label}` + (several ? ` (${chart.run.label})` : '')),
+				[found.mean, found.least, found.most].map((value) => element('td', {}, withUnit(value, chart.unit))),
+				element('td', {}, Number.isNaN(found.at) ? '\u2013' : clock(found.at, 0.1)));
+		})));
+	};
+
+	return {fill, table: element('table', {class: 'numbers'}, caption,
+		element('thead', {}, element('tr', {}, ['What', 'Mean of samples', 'Least', 'Most', 'Most at'].map((name) => element('th', {scope: 'col'}, name)))), body)};
+};
+
+const samplesTable = (view, run) => {
+	const charts = view.charts.filter((chart) => chart.run === run);
+	const columns = charts.flatMap((chart) => chart.series.map((series) => ({chart, series})));
+	const body = element('tbody', {});
+	const caption = element('caption', {});
+	const fill = () => {
+		const [first, end] = inside(run, view);
+		const every = Math.max(1, Math.ceil((end - first) / MOST_ROWS));
+		const rows = [];
+
+		for (let i = first; i < end; i += every)
+			rows.push(element('tr', {}, element('th', {scope: 'row'}, clock(run.x[i], 0.001)),
+				columns.map(({chart, series}) => element('td', {}, withUnit(series.values[i], chart.unit)))));
+		caption.textContent = `${run.label}: ${end - first} samples` + (every > 1 ? `, every ${every}th is shown; zoom in for all` : '');
+		body.replaceChildren(...rows);
+	};
+
+	return {fill, table: element('table', {class: 'numbers'}, caption,
+		element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'Time'),
+			columns.map(({chart, series}) => element('th', {scope: 'col'}, `${chart.layout.title}: ${series.label}`)))), body)};
+};
+
+/* Made when it is opened, and kept up to date while it is. */
+const folded = (title, view, make) => {
+	const tables = [];
+	const place = element('div', {class: 'scroll'});
+	const details = element('details', {class: 'card'}, element('summary', {}, title), place);
+	const fill = () => tables.forEach(({fill: again}) => again());
+
+	details.addEventListener('toggle', () => {
+		if (!details.open)
+			return;
+		if (!tables.length) {
+			tables.push(...make());
+			place.append(...tables.map(({table}) => table));
+		}
+		fill();
+	});
+	view.onChange(() => {
+		if (details.open)
+			fill();
+	});
+	return details;
+};

@@ -1,0 +1,167 @@
+/* What all charts share: the shown range of time, where the pointer is, how the range is changed. */
+
+class View {
+	constructor(runs) {
+		this.runs = runs;
+		this.length = Math.max(...runs.map((run) => run.length), 0.001);
+		this.from = 0;
+		this.to = this.length;
+		this.charts = [];
+		this.rows = [];
+		this.listeners = [];
+		this.at = null;
+		this.redraws = 0;
+	}
+
+	onChange(listener) {
+		this.listeners.push(listener);
+	}
+
+	/* At least a thousandth of a second, and not outside the recording. */
+	show(from, to) {
+		const width = Math.min(this.length, Math.max(to - from, 0.001));
+
+		this.from = Math.min(Math.max(0, from), this.length - width);
+		this.to = this.from + width;
+		this.draw(this.charts);
+	}
+
+	reset() {
+		this.show(0, this.length);
+	}
+
+	get whole() {
+		return this.from <= 0 && this.to >= this.length;
+	}
+
+	zoom(factor, around) {
+		const middle = around === undefined || around === null ? (this.from + this.to) / 2 : around;
+
+		this.show(middle - (middle - this.from) * factor, middle + (this.to - middle) * factor);
+	}
+
+	pan(part) {
+		const shift = (this.to - this.from) * part;
+		const from = Math.min(Math.max(0, this.from + shift), this.length - (this.to - this.from));
+
+		this.show(from, from + this.to - this.from);
+	}
+
+	startPan(event, plot) {
+		const from = this.from, to = this.to, x = event.clientX;
+		const perPixel = (to - from) / plot.over.clientWidth;
+		const move = (moved) => {
+			const shift = Math.min(Math.max(-from, (x - moved.clientX) * perPixel), this.length - to);
+			this.show(from + shift, to + shift);
+		};
+		const stop = () => {
+			document.removeEventListener('mousemove', move);
+			document.removeEventListener('mouseup', stop);
+		};
+
+		event.preventDefault();
+		document.addEventListener('mousemove', move);
+		document.addEventListener('mouseup', stop);
+	}
+
+	/* Charts of the same kind have the same vertical axis, so that runs can be compared by eye. */
+	fitRows(charts) {
+		for (const row of this.rows.filter((row) => row.some((chart) => charts.includes(chart)))) {
+			let [least, most] = [Infinity, -Infinity];
+			for (const [low, high] of row.map((chart) => chart.reach())) {
+				least = Math.min(least, low);
+				most = Math.max(most, high);
+			}
+			if (!(most >= least))
+				[least, most] = [0, 1];
+			const room = (most - least) * 0.08 || Math.abs(most) * 0.02 || 1;
+			for (const chart of row)
+				chart.range = [least === 0 || chart.layout.from_zero !== false ? least : least - room, most + room];
+		}
+	}
+
+	draw(charts) {
+		this.fitRows(charts);
+		const rows = this.rows.filter((row) => row.some((chart) => charts.includes(chart))).flat();
+		for (const chart of rows.filter((one) => one.plot)) {
+			chart.plot.setData(chart.data(chart.plot.width), false);
+			chart.plot.setScale('x', {min: this.from, max: this.to});
+		}
+		this.tell();
+		for (const listener of this.listeners)
+			listener(this);
+	}
+
+	/* Only the chart below the pointer is asked; its fellows get the pointer from uPlot. */
+	hovered(plot) {
+		if (!plot.cursor.event && !this.asked)
+			return;
+		const left = plot.cursor.left;
+		const at = left >= 0 ? plot.posToVal(left, 'x') : null;
+		if (at === this.at)
+			return;
+		this.at = at;
+		if (!this.telling)
+			this.telling = requestAnimationFrame(() => {
+				this.telling = 0;
+				this.tell();
+			});
+	}
+
+	tell() {
+		const indices = new Map(this.runs.map((run) => [run, this.at === null ? null : run.nearest(this.at)]));
+
+		for (const chart of this.charts)
+			chart.tell(indices.get(chart.run));
+		for (const listener of this.hoverListeners || [])
+			listener(this.at, indices);
+	}
+
+	/* By keyboard: to the sample before or after. */
+	step(by) {
+		const run = this.runs[0], chart = this.charts.find((one) => one.run === run && one.plot);
+
+		if (!chart)
+			return;
+		const now = this.at === null ? run.nearest((this.from + this.to) / 2) : run.nearest(this.at) + by;
+		const time = run.x[Math.min(run.x.length - 1, Math.max(0, now))];
+		if (time < this.from || time > this.to)
+			this.show(this.from + (time < this.from ? time - this.from : time - this.to), this.to + (time < this.from ? time - this.from : time - this.to));
+		this.at = time;
+		for (const one of this.charts.filter((other) => other.plot))
+			one.plot.setCursor({left: one.plot.valToPos(time, 'x'), top: 10}, false);
+		this.tell();
+	}
+
+	onHover(listener) {
+		(this.hoverListeners = this.hoverListeners || []).push(listener);
+	}
+
+	resize() {
+		for (const chart of this.charts.filter((one) => one.plot)) {
+			const width = Math.max(200, chart.place.clientWidth);
+			if (width !== chart.plot.width)
+				chart.plot.setSize({width, height: PLOT_HEIGHT});
+		}
+		this.draw(this.charts);
+	}
+
+	repaint() {
+		for (const chart of this.charts.filter((one) => one.plot))
+			chart.plot.redraw(false, true);
+	}
+
+	key(event) {
+		const keys = {
+			ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), ArrowUp: () => this.zoom(0.5, this.at), ArrowDown: () => this.zoom(2, this.at),
+			'+': () => this.zoom(0.5, this.at), '=': () => this.zoom(0.5, this.at), '-': () => this.zoom(2, this.at),
+			'0': () => this.reset(), Escape: () => this.reset(), Home: () => this.show(0, this.to - this.from),
+			End: () => this.show(this.length - (this.to - this.from), this.length), ',': () => this.step(-1), '.': () => this.step(1),
+		};
+
+		if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key])
+			return;
+		event.preventDefault();
+		keys[event.key]();
+	}
+}

@@ -1,0 +1,131 @@
+/* The values of one column, packed; see series.h. */
+#include "report/series.h"
+
+#include <errno.h>
+#include <math.h>
+
+enum { BYTES_CEILING = 1 << 29 };
+
+/* Beyond it a double, which is what the page has, no longer holds every whole number. */
+static const double LARGEST_WHOLE = 9007199254740992.0;
+
+int series_begin(struct series *series, const char *name, struct rt_problem *problem)
+{
+	int result;
+
+	*series = (struct series){.name = name, .scale = 1, .bytes = BUFFER(BYTES_CEILING)};
+	result = record_column_find(name, &series->column, problem);
+	if (result < 0)
+		return result;
+	for (int i = 0; i < record_column_metric(&series->column)->decimals; i++)
+		series->scale *= 10;
+	return 0;
+}
+
+static void add_number(struct buffer *bytes, uint64_t number)
+{
+	while (number > 0x7f) {
+		buffer_add_char(bytes, (char)(0x80 | (number & 0x7f)));
+		number >>= 7;
+	}
+	buffer_add_char(bytes, (char)number);
+}
+
+static void end_run(struct series *series)
+{
+	if (series->absent) {
+		add_number(&series->bytes, 0);
+		add_number(&series->bytes, series->absent);
+	} else if (series->same) {
+		add_number(&series->bytes, 1);
+		add_number(&series->bytes, series->same);
+	}
+	series->absent = series->same = 0;
+}
+
+static void add_value(struct series *series, double value)
+{
+	double whole = round(value * series->scale);
+	int64_t change;
+
+	if (!(fabs(whole) < LARGEST_WHOLE)) {
+		if (series->same)
+			end_run(series);
+		series->absent++;
+		return;
+	}
+	change = (int64_t)whole - series->last;
+	if (change == 0) {
+		if (series->absent)
+			end_run(series);
+		series->same++;
+	} else {
+		end_run(series);
+		add_number(&series->bytes,
+			   change > 0 ? 2 * (uint64_t)change + 1 : 2 * (uint64_t)-change);
+		series->last += change;
+	}
+	series->any = true;
+}
+
+void series_add(struct series *series, const struct frame *frame)
+{
+	add_value(series, record_column_real(&series->column, frame));
+}
+
+void series_clear(struct series *series)
+{
+	buffer_clear(&series->bytes);
+	series->last = 0;
+	series->absent = series->same = 0;
+	series->any = false;
+}
+
+static void add_base64(struct buffer *out, const unsigned char *bytes, size_t length)
+{
+	static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < length; i += 3) {
+		uint32_t three = (uint32_t)bytes[i] << 16;
+		char four[4];
+
+		three |= i + 1 < length ? (uint32_t)bytes[i + 1] << 8 : 0;
+		three |= i + 2 < length ? (uint32_t)bytes[i + 2] : 0;
+		for (int digit = 0; digit < 4; digit++)
+			four[digit] = DIGITS[three >> (18 - 6 * digit) & 63];
+		if (i + 1 >= length)
+			four[2] = '=';
+		if (i + 2 >= length)
+			four[3] = '=';
+		buffer_add(out, four, sizeof(four));
+	}
+}
+
+int series_write(struct series *series, struct json_writer *json)
+{
+	const struct metric *metric = record_column_metric(&series->column);
+
+	end_run(series);
+	if (buffer_error(&series->bytes) < 0)
+		return buffer_error(&series->bytes);
+	json_open(json, '{');
+	json_key(json, "column");
+	json_text(json, series->name);
+	json_key(json, "unit");
+	json_text(json, metric->unit);
+	json_key(json, "help");
+	json_text(json, metric->help);
+	json_key(json, "decimals");
+	json_count(json, metric->decimals);
+	json_key(json, "data");
+	json_raw(json, "\"", 1);
+	add_base64(json->out, (const unsigned char *)series->bytes.data, series->bytes.length);
+	buffer_add_char(json->out, '"');
+	json_close(json, '}');
+	return 0;
+}
+
+void series_done(struct series *series)
+{
+	buffer_done(&series->bytes);
+}
