@@ -20,6 +20,7 @@ struct record {
 	struct sample_json wanted_json;
 	struct sample_json identity_json;
 	struct frame frame;
+	struct frame previous; /* JSON: the sample before, for what a brief one leaves out */
 	struct frame identity;
 	struct record_damage damage;
 	const char *layout;
@@ -150,6 +151,7 @@ void record_close(struct record *record)
 	sample_json_done(&record->wanted_json);
 	sample_json_done(&record->identity_json);
 	frame_done(&record->frame);
+	frame_done(&record->previous);
 	frame_done(&record->identity);
 	for (size_t i = 0; i < record->path_count; i++)
 		free(record->paths[i]);
@@ -251,6 +253,47 @@ static void complete_memory(struct memory_row *memory)
 			memory->total_mib - memory->free_mib - memory->buffers_mib - memory->cached_mib;
 }
 
+static void carry_row(struct frame *frame, struct row *row, const struct row *before)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+
+	for (size_t i = 0; i < description->metric_count; i++) {
+		const struct metric *metric = &description->metrics[i];
+		size_t offset = metric_offset(i);
+
+		if (metric->nature != IDENTITY || !field_absent(row, metric->type, offset) ||
+		    field_absent(before, metric->type, offset))
+			continue;
+		if (metric->type == TYPE_TEXT)
+			*row_text(row, offset) = frame_text(frame, *row_text(before, offset),
+							    strlen(*row_text(before, offset)));
+		else
+			memcpy(row_count(row, offset), row_count(before, offset), 8);
+	}
+}
+
+/* Names, sizes and limits that a brief sample does not repeat are those of the sample before. */
+static void carry_identities(struct record *record)
+{
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		const struct row *guess = record->previous.first[kind];
+
+		if (is_identity(kind))
+			continue;
+		/* Rows that stand among their parent's members are there as soon as one of their own is. */
+		if (guess && !record->frame.first[kind] && ROW_DESCRIPTIONS[kind].shape == INLINE &&
+		    record->frame.first[ROW_DESCRIPTIONS[kind].parent])
+			frame_add(&record->frame, kind, record->frame.first[ROW_DESCRIPTIONS[kind].parent]);
+		for (struct row *row = record->frame.first[kind]; row; row = row->next) {
+			const struct row *before = frame_match(&record->previous, row, guess);
+
+			if (before)
+				carry_row(&record->frame, row, before);
+			guess = guess ? guess->next : NULL;
+		}
+	}
+}
+
 static void complete(struct record *record)
 {
 	struct frame *frame = &record->frame;
@@ -258,6 +301,8 @@ static void complete(struct record *record)
 	struct memory_row *memory = (struct memory_row *)(void *)frame->first[ROW_memory];
 	bool again = !count_absent(sample->sample) && sample->sample <= record->last_sample;
 
+	if (record->file.format == RECORD_JSON && record->wanted_json.brief && record->run && !again)
+		carry_identities(record);
 	if (!record->run || frame->first[ROW_run_start] || again) {
 		begin_run(record);
 		record->last_sample = -1;
@@ -274,6 +319,11 @@ static void complete(struct record *record)
 
 int record_next(struct record *record, const struct frame **ret_frame)
 {
+	struct frame unused = record->previous;
+
+	/* The sample before stays for one more; its memory is used again after that. */
+	record->previous = record->frame;
+	record->frame = unused;
 	while (record->path_index < record->path_count) {
 		int result = record->pair.machine
 				     ? csv_pair_next(&record->pair, &record->frame)

@@ -205,6 +205,9 @@ static bool read_member(struct sample_json *reader, struct scan *json, const str
 {
 	struct place inlined;
 
+	/* It is in every sample but the brief ones. */
+	if (member->kind == ROW_sample && member->metric == (int)METRIC_INDEX(sample, job_name))
+		reader->brief = false;
 	if (member->metric < 0)
 		return read_below(reader, json, place, member->kind);
 	if (!metric_set_has(&reader->wanted, member->kind, (size_t)member->metric))
@@ -279,6 +282,7 @@ bool sample_json_read(struct sample_json *reader, struct scan line, struct frame
 {
 	struct place place = {frame, &frame->sample->row, ROW_sample};
 
+	reader->brief = true;
 	json_skip_space(&line);
 	return read_members(reader, &line, &place) && !scan_left(&line) && !frame->error;
 }

@@ -44,6 +44,7 @@ struct sample_json {
 	struct metric_set wanted;
 	bool below_wanted[ROW_KINDS]; /* the kind or one below it has a wanted metric */
 	struct buffer text;           /* a string while it is unescaped */
+	bool brief; /* the sample read last leaves out what has not changed (--static-once) */
 };
 
 void sample_json_init(struct sample_json *ret_reader, const struct metric_set *wanted);

@@ -495,6 +495,40 @@ static void a_line_that_is_too_long_is_one_bad_line(void **state)
 	record_close(record);
 }
 
+/* --static-once: names and limits stand in the first sample and where they change. */
+static void what_a_brief_sample_leaves_out_is_as_before(void **state)
+{
+	static const char TEXT[] =
+		"{\"timestamp\":1,\"host\":\"a\",\"job_name\":\"j\",\"limits\":{\"cpu_limit_cores\":2.0},"
+		"\"disk\":["
+		"{\"device\":\"sda\",\"model\":\"A\"},{\"device\":\"sdb\",\"model\":\"B\",\"read_bytes_per_"
+		"sec\":1.0}]}\n"
+		"{\"timestamp\":2,\"cpu\":{},\"limits\":{},\"disk\":[{\"device\":\"sdb\"}]}\n"
+		"{\"timestamp\":3,\"cpu\":{},\"limits\":{},\"disk\":[{\"device\":\"sdb\"},{\"device\":"
+		"\"sdc\"}]}\n"
+		"{\"timestamp\":4,\"job_name\":\"j\",\"limits\":{\"cpu_limit_cores\":null},\"disk\":[]}\n";
+	const struct frame *frame;
+	struct record *record;
+
+	(void)state;
+	write_file(path, TEXT, strlen(TEXT));
+	record = open_one();
+	assert_int_equal(record_next(record, &frame), 1);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(record_next(record, &frame), 1);
+		assert_string_equal(frame->sample->host, "a");
+		assert_true(FIRST(frame, limits)->cpu_limit_cores == 2);
+		assert_string_equal(FIRST(frame, tree)->process_cpu_source, "clock");
+		assert_string_equal(FIRST(frame, disk)->model, "B");
+		assert_true(real_absent(FIRST(frame, disk)->read_bytes_per_sec));
+	}
+	assert_true(text_absent(NEXT(FIRST(frame, disk), disk)->model));
+	assert_int_equal(record_next(record, &frame), 1);
+	assert_true(real_absent(FIRST(frame, limits)->cpu_limit_cores));
+	assert_true(text_absent(frame->sample->host));
+	record_close(record);
+}
+
 static double value_of(const struct frame *frame, const char *name)
 {
 	struct record_column column;
@@ -563,6 +597,7 @@ int main(void)
 		cmocka_unit_test(runs_and_hosts_are_told_apart),
 		cmocka_unit_test(several_files_are_one_recording),
 		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
+		cmocka_unit_test(what_a_brief_sample_leaves_out_is_as_before),
 		cmocka_unit_test(values_have_names),
 	};
 
