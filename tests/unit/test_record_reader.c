@@ -10,7 +10,6 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
-#include "record/column.h"
 #include "record/reader.h"
 #include "sink/sink.h"
 
@@ -499,10 +498,10 @@ static void a_line_that_is_too_long_is_one_bad_line(void **state)
 static void what_a_brief_sample_leaves_out_is_as_before(void **state)
 {
 	static const char TEXT[] =
-		"{\"timestamp\":1,\"host\":\"a\",\"job_name\":\"j\",\"limits\":{\"cpu_limit_cores\":2.0},"
-		"\"disk\":["
-		"{\"device\":\"sda\",\"model\":\"A\"},{\"device\":\"sdb\",\"model\":\"B\",\"read_bytes_per_"
-		"sec\":1.0}]}\n"
+		"{\"timestamp\":1,\"host\":\"a\",\"job_name\":\"j\",\"cpu\":{\"process_cpu_source\":"
+		"\"clock\"},"
+		"\"limits\":{\"cpu_limit_cores\":2.0},\"disk\":[{\"device\":\"sda\",\"model\":\"A\"},"
+		"{\"device\":\"sdb\",\"model\":\"B\",\"read_bytes_per_sec\":1.0}]}\n"
 		"{\"timestamp\":2,\"cpu\":{},\"limits\":{},\"disk\":[{\"device\":\"sdb\"}]}\n"
 		"{\"timestamp\":3,\"cpu\":{},\"limits\":{},\"disk\":[{\"device\":\"sdb\"},{\"device\":"
 		"\"sdc\"}]}\n"
@@ -529,57 +528,6 @@ static void what_a_brief_sample_leaves_out_is_as_before(void **state)
 	record_close(record);
 }
 
-static double value_of(const struct frame *frame, const char *name)
-{
-	struct record_column column;
-	struct rt_problem problem = {0};
-
-	if (record_column_find(name, &column, &problem) < 0)
-		fail_msg("%s", problem.text);
-	return record_column_real(&column, frame);
-}
-
-static void values_have_names(void **state)
-{
-	static const char TEXT[] = "{\"timestamp\":5,\"cpu\":{\"per_core_pct\":[1.5,null,4.5],\"process_"
-				   "cores_used\":2.25},\"disk\":["
-				   "{\"device\":\"sda\",\"read_bytes_per_sec\":10.0,\"mounts\":[{\"mount_"
-				   "point\":\"/\",\"used_pct\":1.0}]},"
-				   "{\"device\":\"sd]b\",\"read_bytes_per_sec\":20.0,\"mounts\":[{\"mount_"
-				   "point\":\"/a.[b]\",\"used_pct\":2.0}]}]}\n";
-	struct record_column column;
-	const struct frame *frame;
-	struct rt_problem problem;
-	struct record *record;
-
-	(void)state;
-	write_file(path, TEXT, strlen(TEXT));
-	record = open_one();
-	assert_int_equal(record_next(record, &frame), 1);
-	assert_true(value_of(frame, "timestamp") == 5);
-	assert_true(value_of(frame, "cpu.process_cores_used") == 2.25);
-	assert_true(value_of(frame, "process_cpu_usage") == 2.25);
-	assert_true(value_of(frame, "process_cores_used") == 2.25);
-	assert_true(value_of(frame, "cpu.per_core_pct[2]") == 4.5);
-	assert_true(value_of(frame, "cpu.per_core_pct[mean]") == 3);
-	assert_true(value_of(frame, "cpu.per_core_pct[max]") == 4.5);
-	assert_true(isnan(value_of(frame, "cpu.per_core_pct[1]")));
-	assert_true(isnan(value_of(frame, "cpu.per_core_pct[7]")));
-	assert_true(value_of(frame, "disk[sda].read_bytes_per_sec") == 10);
-	assert_true(value_of(frame, "disk[1].read_bytes_per_sec") == 20);
-	assert_true(value_of(frame, "disk[sum].read_bytes_per_sec") == 30);
-	assert_true(value_of(frame, "disk[sd]b].mounts[/a.[b]].used_pct") == 2);
-	assert_true(value_of(frame, "disk[sda].mounts[0].used_pct") == 1);
-	assert_true(isnan(value_of(frame, "disk[sdc].read_bytes_per_sec")));
-	assert_int_equal(record_column_find("disk.read_bytes_per_sec", &column, &problem), -EINVAL);
-	assert_int_equal(record_column_find("memory[0].used_mib", &column, &problem), -EINVAL);
-	assert_int_equal(record_column_find("dropped_samples", &column, &problem), -EINVAL);
-	assert_int_equal(record_column_find("proces_cpu_usage", &column, &problem), -ENOENT);
-	assert_non_null(strstr(problem.text, "\"process_cpu_usage\""));
-	assert_int_equal(record_column_find("", &column, &problem), -ENOENT);
-	record_close(record);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -598,7 +546,6 @@ int main(void)
 		cmocka_unit_test(several_files_are_one_recording),
 		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
 		cmocka_unit_test(what_a_brief_sample_leaves_out_is_as_before),
-		cmocka_unit_test(values_have_names),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, remove_paths);
