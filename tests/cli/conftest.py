@@ -51,11 +51,19 @@ def binary():
     return str(path)
 
 
+# Where every request of a test goes that it has not set up a server for: a port of this machine that nobody serves.
+NOWHERE = "http://127.0.0.1:9"
+SERVERS = ("SENTINEL_API_URL", "AWS_ENDPOINT_URL_S3", "TRACKER_METADATA_URL", "KEEPER_API_URL")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
 def clean_environment():
-    """The caller's environment without what would steer the program, and with a plain locale."""
+    """The caller's environment without what would steer the program, with a plain locale and no way out."""
     environment = {key: value for key, value in os.environ.items()
-                   if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_"))}
+                   if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_", "AWS_", "KEEPER_"))
+                   and key.upper() not in PROXIES}
     environment["LC_ALL"] = "C.UTF-8"
+    environment.update(dict.fromkeys(SERVERS, NOWHERE))
     return environment
 
 

@@ -1,0 +1,102 @@
+/* How long things may take; see patience.h. */
+#include "net/patience.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { PID_LOOK_MS = 250 };
+
+int64_t monotonic_ns(void)
+{
+	return SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context);
+}
+
+int patience_watch_pid(struct patience *patience, pid_t pid)
+{
+#ifdef SYS_pidfd_open
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0) {
+		patience->end_fd = fd;
+		return 0;
+	}
+	if (errno == ESRCH)
+		return -ESRCH;
+#endif
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return -ESRCH;
+	patience->end_pid = pid;
+	return 0;
+}
+
+void patience_end(struct patience *patience)
+{
+	if (patience->deadline_ns == INT64_MAX)
+		patience->deadline_ns = monotonic_ns() + patience->grace_ns;
+}
+
+size_t patience_fds(const struct patience *patience, struct pollfd ret_fds[PATIENCE_FDS])
+{
+	size_t count = 0;
+
+	if (patience->deadline_ns != INT64_MAX)
+		return 0;
+	if (patience->end_fd >= 0)
+		ret_fds[count++] = (struct pollfd){.fd = patience->end_fd, .events = POLLIN};
+	if (patience->signal_fd >= 0)
+		ret_fds[count++] = (struct pollfd){.fd = patience->signal_fd, .events = POLLIN};
+	return count;
+}
+
+bool patience_ended(struct patience *patience)
+{
+	struct pollfd fds[PATIENCE_FDS];
+	size_t count = patience_fds(patience, fds);
+
+	if (patience->deadline_ns != INT64_MAX)
+		return true;
+	if (count && poll(fds, count, 0) > 0)
+		patience_end(patience);
+	else if (patience->end_pid && kill(patience->end_pid, 0) < 0 && errno == ESRCH)
+		patience_end(patience);
+	return patience->deadline_ns != INT64_MAX;
+}
+
+bool patience_over(struct patience *patience)
+{
+	return patience_ended(patience) && monotonic_ns() >= patience->deadline_ns;
+}
+
+int patience_left_ms(const struct patience *patience, int64_t until_ns)
+{
+	int64_t now = monotonic_ns(),
+		until = until_ns < patience->deadline_ns ? until_ns : patience->deadline_ns;
+	int64_t left;
+
+	if (until <= now)
+		return 0;
+	/* Rounded up, so that the time has come when the wait is over. */
+	left = until - now > INT64_C(1000000000000) ? INT_MAX / 2 : (until - now + 999999) / NSEC_PER_MSEC;
+	if (patience->end_pid && patience->deadline_ns == INT64_MAX && left > PID_LOOK_MS)
+		left = PID_LOOK_MS;
+	return (int)left;
+}
+
+void patience_wait(struct patience *patience, int64_t until_ns)
+{
+	bool was_over = patience_ended(patience);
+
+	while (monotonic_ns() < until_ns && !patience_over(patience)) {
+		struct pollfd fds[PATIENCE_FDS];
+		size_t count = patience_fds(patience, fds);
+
+		poll(fds, count, patience_left_ms(patience, until_ns));
+		if (!was_over && patience_ended(patience))
+			return;
+	}
+}

@@ -1,0 +1,47 @@
+/*
+ * How long things may take: without limit while what is followed goes on, until a deadline once it has ended.
+ *
+ * The end is a descriptor that becomes readable or is hung up: the read end of a pipe whose write end the
+ * recorder holds (it closes however the recorder dies), or a pidfd.
+ */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct patience {
+	int end_fd;          /* -1: none */
+	pid_t end_pid;       /* watched by asking now and then where there is no pidfd; 0: none */
+	int signal_fd;       /* SIGINT and SIGTERM end it too; -1: none */
+	int64_t grace_ns;    /* after the end */
+	int64_t deadline_ns; /* monotonic; INT64_MAX until it has ended */
+};
+
+#define PATIENCE ((struct patience){.end_fd = -1, .signal_fd = -1, .deadline_ns = INT64_MAX})
+
+int64_t monotonic_ns(void);
+
+/* Watches a process. 0, or -ESRCH. */
+int patience_watch_pid(struct patience *patience, pid_t pid);
+
+/* Marks the end by decision (the recording says so). The deadline is set only once. */
+void patience_end(struct patience *patience);
+
+/* Whether it has ended; looks. */
+bool patience_ended(struct patience *patience);
+
+/* Whether the deadline has passed. */
+bool patience_over(struct patience *patience);
+
+/* Milliseconds until `until_ns`, the deadline or the next look at a pid, whichever is first; never negative. */
+int patience_left_ms(const struct patience *patience, int64_t until_ns);
+
+/* Sleeps until then, until the end, or until the deadline. */
+void patience_wait(struct patience *patience, int64_t until_ns);
+
+/* What to poll beside one's own descriptors. Returns how many (at most 2). */
+enum { PATIENCE_FDS = 2 };
+size_t patience_fds(const struct patience *patience, struct pollfd ret_fds[PATIENCE_FDS]);

@@ -1,0 +1,66 @@
+/*
+ * What is said to the Sentinel API, and what it answers. Pure: bytes in, bytes out.
+ *
+ * The API's schemas refuse members that they do not know, so that nothing is sent beyond what they list.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "metric/frame.h"
+#include "net/facts.h"
+#include "net/spool.h"
+
+/* POST /runs: metadata from the first sample of a run, and what is known of the machine. */
+void write_start(struct buffer *out, const struct frame *first, const struct facts *facts);
+
+/* POST /runs/ID/finish with the rows themselves; `csv` is a complete CSV text. */
+void write_finish_inline(struct buffer *out, const struct run_outcome *outcome, const char *csv,
+			 size_t length);
+
+/* POST /runs/ID/finish with the addresses of `objects` objects, as upload_uri() makes them. */
+void write_finish_s3(struct buffer *out, const struct run_outcome *outcome, const char *uri_prefix,
+		     const char *run_id, int64_t objects);
+
+/* "PREFIX/RUN_ID/000007.csv.gz" */
+void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, int64_t sequence);
+
+/* Reads the end of a run from its last sample; without a run_end (or a frame) the recorder has died. */
+void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome *ret_outcome);
+
+struct credentials {
+	char *access_key;
+	char *secret_key;
+	char *session_token; /* NULL: none */
+	char region[64];     /* "" when the answer has none */
+	bool expires;
+	int64_t expires_at_secs; /* UTC */
+};
+
+void credentials_done(struct credentials *credentials);
+
+struct registration {
+	char *run_id;
+	char *uri_prefix;
+	struct credentials credentials;
+};
+
+void registration_done(struct registration *registration);
+
+/*
+ * Answers. 0, -EBADMSG (not what it should be; ret_wrong is one line that holds nothing of the answer) or
+ * -ENOMEM. Members that we do not know are ignored. The expiry is called expires_at or expiration; with both, the
+ * earlier counts.
+ */
+int parse_registration(const char *bytes, size_t length, struct registration *ret_registration,
+		       const char **ret_wrong);
+int parse_credentials(const char *bytes, size_t length, struct credentials *ret_credentials,
+		      const char **ret_wrong);
+
+/*
+ * What a refusal says, in one line: "detail" as text, or as a list of what is wrong with which member. The values
+ * that were refused (which the server repeats) are left out. Appends nothing when there is no such member.
+ */
+void add_error_detail(struct buffer *out, const char *bytes, size_t length);

@@ -1,0 +1,18 @@
+/*
+ * SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104): what signing a request for S3 takes.
+ */
+#pragma once
+
+#include <stddef.h>
+
+enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 65 };
+
+void sha256(const void *bytes, size_t length, unsigned char ret_digest[SHA256_SIZE]);
+
+/* 0 or -ENOMEM. The key may be the digest that is overwritten. */
+int hmac_sha256(const void *key, size_t key_length, const void *bytes, size_t length,
+		unsigned char ret_digest[SHA256_SIZE]);
+
+/* Lower-case hexadecimal, NUL-terminated. */
+void sha256_to_hex(const unsigned char digest[SHA256_SIZE], char ret_hex[SHA256_HEX_SIZE]);
+void sha256_hex(const void *bytes, size_t length, char ret_hex[SHA256_HEX_SIZE]);

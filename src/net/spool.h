@@ -1,0 +1,98 @@
+/*
+ * What is still to be sent of one run, on disk: a state file and the batches that are cut but not yet stored.
+ *
+ *   FOLDER/NAME.state           how far we are (JSON); written anew by rename(2), so never half
+ *   FOLDER/NAME.000007.csv.gz   a batch: an object's bytes, written before the state that counts it
+ *   FOLDER/NAME.lock            held by the process that works on the run
+ *
+ * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state
+ * wherever it was moved to. The folder has mode 0700, files have 0600, and no token or credential is in them.
+ *
+ * Every step is in the state before the next one begins, so that a process killed at any moment is continued by
+ * the next one without a row lost or stored twice:
+ *   cut     write the batch, then count it and move `offset`: a batch not counted is cut again, into the same file
+ *   upload  store the object, then count it, then unlink the batch: one not counted is stored again, with the same
+ *           name and the same bytes
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "metric/frame.h"
+
+enum { SPOOL_NAME_SIZE = 128, SPOOL_STATUS_SIZE = 16 };
+
+/* How the run ended, for the finish call. */
+struct run_outcome {
+	bool known; /* the recording has been read to its end, or to the end of the run */
+	bool has_exit_code;
+	bool failed;
+	int64_t exit_code;
+	int64_t finished_at_secs; /* wall clock */
+};
+
+struct spool_state {
+	char *recording;   /* absolute path */
+	bool disposable;   /* the recording was made for streaming alone: it goes when all is sent */
+	int64_t begin;     /* offset of the run's first line */
+	int64_t offset;    /* up to here the lines are in batches */
+	int64_t rows;      /* in batches so far */
+	int64_t rows_lost; /* of them, dropped because the spool was full */
+	int64_t cut;       /* batches made; the number of the next one */
+	int64_t sent;      /* batches stored (or dropped); the number of the next one to store */
+	int64_t objects;   /* objects stored: NNNNNN of the next one's name */
+	char *payload;     /* the body of POST /runs, until the run is registered */
+	char *run_id;      /* NULL until then */
+	char *uri_prefix;
+	struct run_outcome outcome;
+	bool finished; /* nothing is left to do; kept so that the recording is not sent again */
+};
+
+struct spool {
+	int folder_fd; /* -1: not open */
+	int lock_fd;   /* -1: not held */
+	char *folder;  /* path, for messages */
+	char name[SPOOL_NAME_SIZE];
+	struct spool_state state;
+	int64_t most_bytes; /* of all batches in the folder */
+};
+
+#define SPOOL ((struct spool){.folder_fd = -1, .lock_fd = -1})
+
+/*
+ * Opens the folder, which is made if need be: `folder`, or XDG_STATE_HOME/resource-tracker/spool, or
+ * ~/.local/state/resource-tracker/spool. 0, -ENOENT (no home), -EPERM (somebody else's), errno.
+ */
+int spool_open(struct spool *ret_spool, const char *folder);
+void spool_close(struct spool *spool);
+
+/* The name for a run, from its first sample. */
+void spool_name(const struct frame *first, char ret_name[SPOOL_NAME_SIZE]);
+
+/* Takes the run's lock. -EBUSY: another process works on it. */
+int spool_lock(struct spool *spool, const char *name);
+
+/* Reads the state: 0, -ENOENT there is none, -EBADMSG it is damaged. */
+int spool_read(struct spool *spool);
+int spool_write(struct spool *spool);
+
+/* Writes the bytes of batch number state.cut; the caller then counts it. */
+int spool_write_batch(struct spool *spool, const void *bytes, size_t length);
+int spool_read_batch(const struct spool *spool, int64_t number, struct buffer *ret_bytes);
+void spool_unlink_batch(const struct spool *spool, int64_t number);
+
+/* Bytes of all batches in the folder, of this run and of others. */
+int64_t spool_batch_bytes(const struct spool *spool);
+
+/* Removes the lock and, with `all`, the state. The batches must have gone. */
+void spool_remove(struct spool *spool, bool all);
+
+/* Calls `visit` with each name that has a state file, until it returns a negative errno; that is returned. */
+int spool_each(const struct spool *spool, int (*visit)(const char *name, void *context), void *context);
+
+/* The state as text and back; pure. */
+void spool_state_format(const struct spool_state *state, struct buffer *out);
+int spool_state_parse(const char *bytes, size_t length, struct spool_state *ret_state);
+void spool_state_done(struct spool_state *state);

@@ -1,0 +1,77 @@
+/* Tests of src/net/gzip.c. */
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "net/gzip.h"
+
+static void compress_text(const char *text, size_t length, struct buffer *out)
+{
+	struct gzip gzip;
+
+	assert_int_equal(gzip_open(&gzip, out), 0);
+	assert_int_equal(gzip_add(&gzip, text, length / 2), 0);
+	assert_int_equal(gzip_add(&gzip, text + length / 2, length - length / 2), 0);
+	assert_int_equal(gzip_close(&gzip), 0);
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+	static char text[300000];
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), again = BUFFER(1 << 20),
+				     plain = BUFFER(1 << 20);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)(i * i >> 7);
+	compress_text(text, sizeof(text), &packed);
+	compress_text(text, sizeof(text), &again);
+	/* Equal rows are equal bytes: no time and no name is in them. */
+	assert_int_equal(packed.length, again.length);
+	assert_memory_equal(packed.data, again.data, packed.length);
+	assert_memory_equal(packed.data, "\x1f\x8b\x08\x00\x00\x00\x00\x00", 8);
+	assert_int_equal(gunzip(packed.data, packed.length, &plain), 0);
+	assert_int_equal(plain.length, sizeof(text));
+	assert_memory_equal(plain.data, text, sizeof(text));
+}
+
+static void damage_is_seen(void **state)
+{
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), plain = BUFFER(1 << 20), small = BUFFER(1000);
+	char text[2000];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	compress_text(text, sizeof(text), &packed);
+	assert_int_equal(gunzip(packed.data, packed.length - 1, &plain), -EBADMSG);
+	buffer_clear(&plain);
+	assert_int_equal(gunzip("no gzip", 7, &plain), -EBADMSG);
+	assert_int_equal(gunzip("", 0, &plain), -EBADMSG);
+	assert_int_equal(gunzip(packed.data, packed.length, &small), -ENOBUFS);
+	packed.data[packed.length - 6] ^= 1;
+	buffer_clear(&plain);
+	assert_int_equal(gunzip(packed.data, packed.length, &plain), -EBADMSG);
+}
+
+static void a_ceiling_is_an_error(void **state)
+{
+	CLEANUP_BUFFER struct buffer packed = BUFFER(100);
+	struct gzip gzip;
+
+	(void)state;
+	assert_int_equal(gzip_open(&gzip, &packed), 0);
+	assert_int_equal(gzip_add(&gzip, "x", 1), -ENOBUFS);
+	assert_int_equal(gzip_close(&gzip), -ENOBUFS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_in_comes_out),
+		cmocka_unit_test(damage_is_seen),
+		cmocka_unit_test(a_ceiling_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
