@@ -60,9 +60,8 @@ bool patience_ended(struct patience *patience)
 
 	if (patience->deadline_ns != INT64_MAX)
 		return true;
-	if (count && poll(fds, count, 0) > 0)
-		patience_end(patience);
-	else if (patience->end_pid && kill(patience->end_pid, 0) < 0 && errno == ESRCH)
+	if ((count && poll(fds, count, 0) > 0) ||
+	    (patience->end_pid && kill(patience->end_pid, 0) < 0 && errno == ESRCH))
 		patience_end(patience);
 	return patience->deadline_ns != INT64_MAX;
 }

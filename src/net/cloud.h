@@ -1,0 +1,69 @@
+/*
+ * Which cloud this machine runs in: the cloud_* facts, from the metadata services of the vendors.
+ *
+ * The firmware is asked first (/sys/class/dmi/id), which costs no network: a vendor that names itself there is the
+ * only one that is asked, and on a machine whose firmware names somebody else nobody is. Those that are left are
+ * asked in parallel, 1 s a request, 3 s in all, never through a proxy. Each must prove to be who it says (the
+ * service at 169.254.169.254 imitates Amazon's in half of all clouds); of several that do, the first of the list
+ * wins, whoever was faster.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "kernel/sys_dmi.h"
+#include "net/facts.h"
+#include "net/http.h"
+
+enum { CLOUD_TOKEN_SIZE = 4096 };
+
+/* What has been learnt of one vendor while its steps are walked through. */
+struct cloud_reading {
+	struct facts facts;
+	char token[CLOUD_TOKEN_SIZE]; /* for the following steps; "" when the service gives none */
+};
+
+struct cloud_step {
+	const char *method; /* NULL: GET */
+	const char *url;
+	const char *headers[2];
+	const char *token_header; /* "Name: " or "Name: Bearer ", followed by the token when there is one */
+	const char *body;
+	const char *answer_header; /* "Name", "value": the answer must have it */
+	const char *answer_value;
+	bool optional; /* the vendor is believed without it; optional steps come last */
+	bool may_fail; /* goes on without what it would have given */
+	/* Pure. False: this is not that vendor. */
+	bool (*take)(struct cloud_reading *reading, const char *bytes, size_t length);
+};
+
+/* How a vendor shows in the firmware's texts: any of these is enough. */
+struct cloud_mark {
+	size_t offset; /* of the text in struct sys_dmi */
+	bool whole;    /* equals, else begins with */
+	bool vague;    /* others look the same: asked unless somebody else is named */
+	const char *text;
+};
+
+struct cloud_vendor {
+	const char *id; /* as the Sentinel and Keeper APIs call it */
+	const struct cloud_mark *marks;
+	size_t mark_count;
+	const struct cloud_step *steps;
+	size_t step_count;
+};
+
+/* The only list, in the order of who wins. */
+extern const struct cloud_vendor CLOUD_VENDORS[];
+extern const size_t CLOUD_VENDOR_COUNT;
+enum { CLOUD_MOST_VENDORS = 16 };
+
+/* Which vendors the firmware does not exclude; dmi NULL: there is none to ask. Returns how many. */
+size_t cloud_candidates(const struct sys_dmi *dmi, bool ret_candidates[CLOUD_MOST_VENDORS]);
+
+/*
+ * Asks, and sets the cloud_* facts of the winner, if any. `metadata_url` replaces scheme, host and port of every
+ * request; NULL: each vendor's own. Returns whether a cloud was found.
+ */
+bool cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const char *metadata_url,
+		    struct facts *facts);

@@ -1,0 +1,170 @@
+/* What machine this is, as JSON; see discover.h. */
+#include "net/discover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "net/arguments.h"
+#include "net/cloud.h"
+#include "net/host.h"
+#include "net/message.h"
+#include "net/settings.h"
+
+struct discovery {
+	bool host;
+	bool cloud;
+	struct facts facts;
+	double cloud_secs;
+};
+
+static void ask_cloud(struct discovery *discovery, const struct settings *settings, struct root *root)
+{
+	int64_t started = monotonic_ns();
+	struct http_client http;
+	struct sys_dmi dmi;
+	bool has_dmi = read_sys_dmi(root, &dmi) == 0;
+
+	if (http_open(&http, NULL) == 0) {
+		cloud_discover(&http, has_dmi ? &dmi : NULL, settings->metadata_url, &discovery->facts);
+		http_close(&http);
+	}
+	discovery->cloud_secs = ns_to_secs(monotonic_ns() - started);
+}
+
+static void write_plain(struct json_writer *json, const struct discovery *discovery)
+{
+	if (discovery->host) {
+		json_key(json, "host");
+		json_open(json, '{');
+		facts_write(json, &discovery->facts, 0, HOST_FACTS);
+		json_close(json, '}');
+	}
+	if (discovery->cloud) {
+		json_key(json, "cloud");
+		json_open(json, '{');
+		facts_write(json, &discovery->facts, CLOUD_VENDOR_ID, FACTS);
+		json_key(json, "discovery_secs");
+		json_decimal(json, discovery->cloud_secs, 6);
+		json_close(json, '}');
+	}
+}
+
+static void write_count(struct json_writer *json, const char *key, const struct fact *fact, int64_t otherwise)
+{
+	json_key(json, key);
+	if (fact->type == FACT_COUNT)
+		json_count(json, fact->count);
+	else if (otherwise >= 0)
+		json_count(json, otherwise);
+	else
+		json_absent(json);
+}
+
+/* os.name is "posix" in Python wherever this program runs. */
+static void write_server_info(struct json_writer *json, const struct facts *facts)
+{
+	const struct fact *memory = &facts->items[HOST_MEMORY_MIB], *count = &facts->items[HOST_GPU_COUNT];
+	const char *gpu = fact_text(facts, HOST_GPU_MODEL);
+
+	json_key(json, "server_info");
+	json_open(json, '{');
+	json_key(json, "os");
+	json_text(json, "posix");
+	write_count(json, "vcpus", &facts->items[HOST_VCPUS], -1);
+	json_key(json, "memory_mib");
+	if (memory->type == FACT_COUNT)
+		json_decimal(json, memory->real, 2);
+	else
+		json_absent(json);
+	write_count(json, "gpu_count", count, 0);
+	json_key(json, "gpu_names");
+	json_open(json, '[');
+	for (int64_t i = 0; gpu && i < count->count; i++)
+		json_text(json, gpu);
+	json_close(json, ']');
+	json_key(json, "gpu_name");
+	json_text(json, gpu ? gpu : "");
+	json_key(json, "gpu_memory_mib");
+	json_decimal(json, (double)facts->items[HOST_GPU_MEMORY_MIB].count, 2);
+	json_close(json, '}');
+}
+
+static void write_cloud_info(struct json_writer *json, const struct discovery *discovery)
+{
+	static const struct {
+		const char *key;
+		enum fact_id id;
+	} MEMBERS[] = {
+		{"vendor", CLOUD_VENDOR_ID},
+		{"instance_type", CLOUD_INSTANCE_TYPE},
+		{"region", CLOUD_REGION_ID},
+	};
+
+	json_key(json, "cloud_info");
+	json_open(json, '{');
+	for (size_t i = 0; i < ARRAY_SIZE(MEMBERS); i++) {
+		const char *text = fact_text(&discovery->facts, MEMBERS[i].id);
+
+		json_key(json, MEMBERS[i].key);
+		json_text(json, text ? text : "unknown");
+	}
+	json_key(json, "discovery_time");
+	json_decimal(json, discovery->cloud_secs, 6);
+	json_close(json, '}');
+}
+
+static int print(const struct discovery *discovery, bool python)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
+	struct json_writer json = JSON_WRITER(&out);
+
+	json_open(&json, '{');
+	if (!python) {
+		write_plain(&json, discovery);
+	} else {
+		if (discovery->host)
+			write_server_info(&json, &discovery->facts);
+		if (discovery->cloud)
+			write_cloud_info(&json, discovery);
+	}
+	json_close(&json, '}');
+	buffer_add_char(&out, '\n');
+	if (buffer_error(&out) || write(STDOUT_FILENO, out.data, out.length) != (ssize_t)out.length) {
+		say("cannot write to stdout");
+		return 1;
+	}
+	return 0;
+}
+
+int discover_main(const struct settings *settings, int argc, char **argv)
+{
+	CLEANUP_FREE struct discovery *discovery = calloc(1, sizeof(*discovery));
+	struct arguments arguments;
+	const char *what;
+	struct root root;
+	int r = arguments_parse(&arguments, argc, argv, ARGUMENT_ROOT | ARGUMENT_JSON);
+
+	if (!discovery)
+		return 1;
+	what = r == 0 && arguments.operand_count == 1 ? arguments.operands[0] : "";
+	discovery->host = strcmp(what, "host") == 0 || strcmp(what, "all") == 0;
+	discovery->cloud = strcmp(what, "cloud") == 0 || strcmp(what, "all") == 0;
+	if (!discovery->host && !discovery->cloud)
+		return arguments_usage("discover host|cloud|all [--python] [--root DIR]");
+	r = root_open(&root, arguments.root, NULL);
+	if (r < 0) {
+		say("%s: %s", arguments.root, strerror(-r));
+		return 2;
+	}
+	if (discovery->host)
+		host_discover(&root, &discovery->facts);
+	if (discovery->cloud)
+		ask_cloud(discovery, settings, &root);
+	root_close(&root);
+	facts_suppress(&discovery->facts);
+	return print(discovery, arguments.python);
+}

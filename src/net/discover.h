@@ -1,0 +1,16 @@
+/*
+ * `resource-tracker discover host|cloud|all`: what machine this is, as one JSON object on stdout.
+ *
+ *   {"host":{"host_id":...,...},"cloud":{"cloud_vendor_id":...,...,"discovery_secs":0.013}}
+ *
+ * With --python the members have the names and shapes of the Python packages' get_server_info() and
+ * get_cloud_info(): {"server_info":{"os":...,"vcpus":...},"cloud_info":{"vendor":"unknown",...}}.
+ *
+ * `host` opens no socket but the one that lists the machine's own addresses; `cloud` asks the metadata services.
+ * Exit status: 0, also when nothing is known; 2 wrong usage.
+ */
+#pragma once
+
+struct settings;
+
+int discover_main(const struct settings *settings, int argc, char **argv);

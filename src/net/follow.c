@@ -1,0 +1,194 @@
+/* Streaming a recording while it is written; see follow.h. */
+#include "net/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/arguments.h"
+#include "net/message.h"
+#include "net/stream.h"
+
+enum { MOST_UNCUT_BYTES = 8 << 20 };
+
+static const int64_t FIRST_LOOK_NS = 50 * NSEC_PER_MSEC, LONGEST_LOOK_NS = NSEC_PER_SEC;
+
+struct follower {
+	struct stream stream;
+	struct patience patience;
+	int64_t next_cut_ns;
+	int64_t look_every_ns; /* for the first sample; and, when nobody tells us of the end, for that */
+	bool end_is_told;
+};
+
+/*
+ * Signals that reach a whole process group or control group are meant for the job. We end when the recorder
+ * does; only where nobody tells us of that, a signal does.
+ */
+static void set_signals(struct follower *follower)
+{
+	static const int IGNORED[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
+				      SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
+	sigset_t ends;
+
+	for (size_t i = 0; i < sizeof(IGNORED) / sizeof(IGNORED[0]); i++)
+		signal(IGNORED[i], SIG_IGN);
+	sigemptyset(&ends);
+	if (!follower->end_is_told) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		sigaddset(&ends, SIGINT);
+		sigaddset(&ends, SIGTERM);
+		follower->patience.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	}
+	/* Whatever mask was inherited: a blocked SIGCHLD or SIGALRM is of no interest, an ending signal is. */
+	sigprocmask(SIG_SETMASK, &ends, NULL);
+}
+
+/* The job's pipes must not stay open because of us; messages still go to stderr. */
+static void leave_standard_streams(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dup2(fd, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/* Reads what is new, when it is time. Returns a negative errno when the run cannot be streamed at all. */
+static int take_in(struct follower *follower, bool ended)
+{
+	struct stream *stream = &follower->stream;
+	int64_t now = monotonic_ns();
+	int r = stream_begin(stream);
+
+	if (r <= 0)
+		return r;
+	if (!follower->end_is_told && !ended && recording_has_ended(&stream->recording))
+		patience_end(&follower->patience);
+	ended = ended || patience_ended(&follower->patience);
+	if (ended || now >= follower->next_cut_ns ||
+	    recording_left_bytes(&stream->recording) > MOST_UNCUT_BYTES) {
+		stream_cut(stream, ended);
+		follower->next_cut_ns = now + stream->settings->upload_interval_ns;
+	}
+	if (stream->spool.state.outcome.known)
+		patience_end(&follower->patience);
+	return 0;
+}
+
+static void wait_for_more(struct follower *follower, enum stream_step step)
+{
+	struct stream *stream = &follower->stream;
+	int64_t until = follower->next_cut_ns, now = monotonic_ns();
+
+	if (stream->began && step == STEP_WAIT && stream->backoff.not_before_ns < until)
+		until = stream->backoff.not_before_ns;
+	if (!stream->began || !follower->end_is_told) {
+		if (now + follower->look_every_ns < until)
+			until = now + follower->look_every_ns;
+		follower->look_every_ns *= 2;
+		if (follower->look_every_ns > LONGEST_LOOK_NS)
+			follower->look_every_ns = LONGEST_LOOK_NS;
+	}
+	/* A recording that grows fast is cut before it is long. */
+	if (now + 5 * NSEC_PER_SEC < until && stream->settings->upload_interval_ns > 5 * NSEC_PER_SEC)
+		until = now + 5 * NSEC_PER_SEC;
+	patience_wait(&follower->patience, until);
+}
+
+static int follow(struct follower *follower)
+{
+	struct stream *stream = &follower->stream;
+	bool was_ended = false;
+
+	follower->look_every_ns = FIRST_LOOK_NS;
+	follower->next_cut_ns = monotonic_ns() + stream->settings->upload_interval_ns;
+	for (;;) {
+		bool ended = patience_ended(&follower->patience);
+		enum stream_step step = STEP_IDLE;
+		int r = take_in(follower, ended);
+
+		if (r < 0)
+			return r;
+		if (ended && !stream->began)
+			return -ENODATA;
+		ended = patience_ended(&follower->patience);
+		if (ended && !was_ended)
+			backoff_reset(&stream->backoff);
+		was_ended = ended;
+		while (stream->began && (step = stream_send(stream)) == STEP_MADE)
+			;
+		if (step == STEP_FINISHED)
+			return 0;
+		if (ended && (step == STEP_GIVE_UP || patience_over(&follower->patience)))
+			return 1;
+		wait_for_more(follower, step);
+	}
+}
+
+static void say_what_is_left(struct follower *follower)
+{
+	struct stream *stream = &follower->stream;
+	const struct spool_state *state = &stream->spool.state;
+	int64_t rows = stream_rows_left(stream);
+
+	say("%lld samples of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
+	    stream->trouble[0] ? ": " : "", stream->trouble);
+	say("they are kept in %s; to send them: resource-tracker upload %s", stream->spool.folder,
+	    state->recording);
+}
+
+/* A spool file without a single sample is of no use to anybody. */
+static void remove_empty(const struct arguments *arguments)
+{
+	if (arguments->disposable)
+		unlink(arguments->operands[0]);
+}
+
+int follow_main(const struct settings *settings, int argc, char **argv)
+{
+	struct follower follower = {.patience = PATIENCE};
+	struct arguments arguments;
+	int r = arguments_parse(&arguments, argc, argv,
+				ARGUMENT_SPOOL | ARGUMENT_FOLLOW | ARGUMENT_DEADLINE | ARGUMENT_ROOT);
+
+	if (r < 0 || arguments.operand_count != 1)
+		return arguments_usage(
+			"follow RECORDING [--from BYTES] [--end-fd FD | --pid PID] [--disposable] "
+			"[--spool DIR] [--upload-deadline SECS] [--root DIR] [--no-warnings]");
+	if (!settings->token) {
+		say("streaming needs SENTINEL_API_TOKEN");
+		return 2;
+	}
+	follower.patience.grace_ns = arguments.deadline_ns;
+	follower.patience.end_fd = arguments.end_fd;
+	if (arguments.pid && patience_watch_pid(&follower.patience, arguments.pid) < 0)
+		patience_end(&follower.patience);
+	follower.end_is_told = arguments.end_fd >= 0 || arguments.pid;
+	set_signals(&follower);
+	leave_standard_streams();
+	r = stream_open(&follower.stream, settings, &follower.patience, arguments.operands[0], arguments.from,
+			arguments.disposable, arguments.spool, arguments.root);
+	if (r < 0) {
+		say("streaming: cannot follow %s: %s", arguments.operands[0], strerror(-r));
+		return 1;
+	}
+	r = follow(&follower);
+	if (r == -ENODATA)
+		remove_empty(&arguments);
+	else if (r < 0)
+		say("streaming: %s: %s", arguments.operands[0], strerror(-r));
+	else if (r > 0)
+		say_what_is_left(&follower);
+	stream_close(&follower.stream);
+	return r ? 1 : 0;
+}

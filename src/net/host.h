@@ -1,0 +1,27 @@
+/*
+ * What machine this is: the host_* facts.
+ *
+ *   host_id          the instance id that Amazon puts on the board (i-...), else /etc/machine-id. Other asset tags are
+ *                    constants of a vendor or a platform.
+ *   host_ip          first global address of the interface that the default route takes: not docker0, not link-local
+ *   host_vcpus, host_cpu_model, host_memory_mib   /proc/cpuinfo, /proc/meminfo: of the machine, whatever a container
+ *                    may use of it
+ *   host_storage_gb  sum of the leaf physical disks: a volume on a disk is not counted beside the disk
+ *   host_gpu_*       from a recording: drivers are asked by the recorder's helper, never here
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "kernel/root.h"
+#include "metric/frame.h"
+#include "net/facts.h"
+
+/* Asks the machine below `root`. What cannot be read stays unknown. */
+void host_discover(struct root *root, struct facts *facts);
+
+/* What a run's first sample tells of its machine, for recordings that come from elsewhere or have GPUs. */
+void host_from_recording(const struct frame *first, struct facts *facts);
+
+/* Whether a recording was made by this machine since it was last started. */
+bool host_is_same_boot(struct root *root, const struct frame *first);

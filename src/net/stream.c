@@ -1,0 +1,359 @@
+/* One run on its way to the server: begin and cut; see stream.h. Sending: stream_send.c. */
+#include "net/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "net/cloud.h"
+#include "net/gzip.h"
+#include "net/host.h"
+#include "net/message.h"
+#include "sink/sink.h"
+
+enum { MOST_RAW_BYTES = 2 << 20, MOST_BATCH_BYTES = 4 << 20, MOST_PAYLOAD_BYTES = 1 << 20 };
+
+static const int64_t MOST_SPOOL_BYTES = 256 << 20;
+
+int stream_open(struct stream *ret_stream, const struct settings *settings, struct patience *patience,
+		const char *recording, int64_t begin, bool disposable, const char *spool_folder,
+		const char *root_dir)
+{
+	struct stream stream = {
+		.settings = settings, .patience = patience, .root_dir = root_dir, .spool = SPOOL};
+	CLEANUP_FREE char *path = realpath(recording, NULL);
+	int r = path ? 0 : -errno;
+
+	if (r == 0)
+		r = recording_open(&stream.recording, path, begin);
+	if (r < 0)
+		return r;
+	r = spool_open(&stream.spool, spool_folder);
+	if (r == 0)
+		r = http_open(&stream.http, patience);
+	if (r < 0) {
+		spool_close(&stream.spool);
+		recording_close(&stream.recording);
+		return r;
+	}
+	stream.spool.most_bytes = MOST_SPOOL_BYTES;
+	stream.spool.state = (struct spool_state){
+		.recording = path, .disposable = disposable, .begin = begin, .offset = begin};
+	path = NULL;
+	stream.refresh_at_ns = INT64_MAX;
+	stream.attempts_left = STREAM_ATTEMPTS_AT_END;
+	*ret_stream = stream;
+	ret_stream->sentinel =
+		(struct sentinel){&ret_stream->http, settings->sentinel_url, settings->token, 0};
+	ret_stream->store = (struct s3_store){.http = &ret_stream->http, .endpoint = settings->s3_endpoint};
+	return 0;
+}
+
+void stream_close(struct stream *stream)
+{
+	http_close(&stream->http);
+	credentials_done(&stream->credentials);
+	recording_close(&stream->recording);
+	spool_close(&stream->spool);
+}
+
+/* ---- begin ------------------------------------------------------------------------------------------ */
+
+/* The machine is asked only by a process that runs on it; a recording from elsewhere tells what it knows. */
+static void discover(struct stream *stream, const struct frame *first, struct facts *facts)
+{
+	struct sys_dmi dmi;
+	struct root root;
+
+	if (root_open(&root, stream->root_dir, NULL) == 0) {
+		if (host_is_same_boot(&root, first)) {
+			bool has_dmi = read_sys_dmi(&root, &dmi) == 0;
+
+			host_discover(&root, facts);
+			cloud_discover(&stream->http, has_dmi ? &dmi : NULL, stream->settings->metadata_url,
+				       facts);
+		}
+		root_close(&root);
+	}
+	host_from_recording(first, facts);
+	facts_suppress(facts);
+}
+
+static int make_payload(struct stream *stream, const struct frame *first)
+{
+	CLEANUP_BUFFER struct buffer payload = BUFFER(MOST_PAYLOAD_BYTES);
+	CLEANUP_FREE struct facts *facts = calloc(1, sizeof(*facts));
+
+	if (!facts)
+		return -ENOMEM;
+	discover(stream, first, facts);
+	write_start(&payload, first, facts);
+	if (buffer_error(&payload))
+		return buffer_error(&payload);
+	stream->spool.state.payload = strdup(payload.data);
+	return stream->spool.state.payload ? 0 : -ENOMEM;
+}
+
+/* The recording may have been moved since the state was written. */
+static int adopt_state(struct stream *stream)
+{
+	char *path = stream->spool.state.recording;
+	bool disposable = stream->spool.state.disposable;
+	int r;
+
+	stream->spool.state.recording = NULL;
+	r = spool_read(&stream->spool);
+	if (r < 0) {
+		stream->spool.state.recording = path;
+		return r;
+	}
+	free(stream->spool.state.recording);
+	stream->spool.state.recording = path;
+	stream->spool.state.disposable = stream->spool.state.disposable || disposable;
+	if (stream->spool.state.finished)
+		return -EALREADY;
+	/* A process that was killed after counting a stored object may not have unlinked its batch. */
+	if (stream->spool.state.sent > 0)
+		spool_unlink_batch(&stream->spool, stream->spool.state.sent - 1);
+	return 0;
+}
+
+int stream_begin(struct stream *stream)
+{
+	char name[SPOOL_NAME_SIZE];
+	const struct frame *first;
+	int r;
+
+	if (stream->began)
+		return 1;
+	r = recording_next(&stream->recording, &first);
+	if (r <= 0)
+		return r;
+	spool_name(first, name);
+	r = spool_lock(&stream->spool, name);
+	if (r < 0)
+		return r;
+	r = adopt_state(stream);
+	if (r == -ENOENT || r == -EBADMSG) {
+		r = make_payload(stream, first);
+		/* Without a state on disk the run can still be sent, only not continued by another process. */
+		if (r == 0 && spool_write(&stream->spool) < 0)
+			say("cannot write to the spool %s", stream->spool.folder);
+	}
+	if (r < 0)
+		return r;
+	recording_rewind(&stream->recording, stream->spool.state.offset);
+	stream->began = true;
+	return 1;
+}
+
+/* ---- cut -------------------------------------------------------------------------------------------- */
+
+/* A CSV text that grows, compressed at once: header, then rows. */
+struct batch {
+	struct buffer bytes;
+	struct buffer line;
+	struct gzip gzip;
+	int64_t rows;
+	int64_t raw_bytes;
+};
+
+static int batch_add_line(struct batch *batch)
+{
+	int r = buffer_error(&batch->line);
+
+	if (r == 0)
+		r = gzip_add(&batch->gzip, batch->line.data, batch->line.length);
+	batch->raw_bytes += (int64_t)batch->line.length;
+	buffer_clear(&batch->line);
+	return r;
+}
+
+static int batch_open(struct batch *batch)
+{
+	static const struct sink_options OPTIONS = {.header = true};
+	int r;
+
+	*batch = (struct batch){.bytes = BUFFER(MOST_BATCH_BYTES), .line = BUFFER(64 << 10)};
+	r = gzip_open(&batch->gzip, &batch->bytes);
+	if (r < 0)
+		return r;
+	CSV_FORMAT.begin(&batch->line, &OPTIONS);
+	return batch_add_line(batch);
+}
+
+static int batch_add(struct batch *batch, const struct frame *frame)
+{
+	static const struct sink_options OPTIONS = {0};
+	struct sink_state state = {0};
+
+	CSV_FORMAT.sample(&batch->line, frame, &OPTIONS, &state);
+	batch->rows++;
+	return batch_add_line(batch);
+}
+
+/* Fills a batch from the recording. 1: there may be more; 0: that was all for now; negative errno. */
+static int fill_batch(struct stream *stream, struct batch *batch)
+{
+	struct spool_state *state = &stream->spool.state;
+
+	while (batch->raw_bytes < MOST_RAW_BYTES) {
+		int64_t before = stream->recording.offset;
+		const struct frame *frame;
+		int r = recording_next(&stream->recording, &frame);
+
+		if (r <= 0)
+			return r;
+		if (frame->first[ROW_run_start] && (batch->rows || state->rows)) {
+			/* Another run was appended: this one has ended without saying so. */
+			recording_rewind(&stream->recording, before);
+			state->outcome.known = true;
+			return 0;
+		}
+		read_outcome(frame, (int64_t)time(NULL), &state->outcome);
+		state->outcome.known = frame->first[ROW_run_end] != NULL;
+		r = batch_add(batch, frame);
+		if (r < 0)
+			return r;
+		if (state->outcome.known)
+			return 0;
+	}
+	return 1;
+}
+
+/* Oldest first: what is lost then is at one end. */
+static void make_room(struct stream *stream)
+{
+	struct spool_state *state = &stream->spool.state;
+
+	while (state->sent < state->cut && spool_batch_bytes(&stream->spool) > stream->spool.most_bytes) {
+		CLEANUP_BUFFER struct buffer bytes = BUFFER(0), text = BUFFER(4 * MOST_RAW_BYTES);
+
+		if (spool_read_batch(&stream->spool, state->sent, &bytes) == 0 &&
+		    gunzip(bytes.data, bytes.length, &text) == 0)
+			for (size_t i = 0; i < text.length; i++)
+				state->rows_lost += text.data[i] == '\n';
+		state->rows_lost--; /* the header */
+		if (!stream->spool_is_full)
+			say("the spool %s is full (%lld MiB): the oldest samples of this run are dropped",
+			    stream->spool.folder, (long long)(stream->spool.most_bytes >> 20));
+		stream->spool_is_full = true;
+		state->sent++;
+		if (spool_write(&stream->spool) < 0)
+			return;
+		spool_unlink_batch(&stream->spool, state->sent - 1);
+	}
+}
+
+/* The disk space of lines that are in batches; the file keeps its length, so that offsets stay. */
+static void release_recording(const struct stream *stream)
+{
+	const struct spool_state *state = &stream->spool.state;
+	CLEANUP_CLOSE int fd = -1;
+
+	if (!state->disposable || state->offset <= 0)
+		return;
+	fd = open(state->recording, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* The first sample names the run: it stays, so that a process that starts anew finds the state. */
+	if (fd >= 0 && state->offset > MOST_RAW_BYTES)
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, MOST_RAW_BYTES / 2,
+			  state->offset - MOST_RAW_BYTES);
+}
+
+static int commit_batch(struct stream *stream, const struct batch *batch)
+{
+	struct spool_state *state = &stream->spool.state, before = *state;
+	int r = spool_write_batch(&stream->spool, batch->bytes.data, batch->bytes.length);
+
+	if (r < 0)
+		return r;
+	state->cut++;
+	state->rows += batch->rows;
+	state->offset = stream->recording.offset;
+	r = spool_write(&stream->spool);
+	if (r < 0)
+		*state = before;
+	return r;
+}
+
+/* One batch. 1: there may be more to cut; 0: no; negative errno, and the recording is where it was. */
+static int cut_one(struct stream *stream)
+{
+	struct spool_state *state = &stream->spool.state;
+	struct run_outcome outcome_before = state->outcome;
+	struct batch batch;
+	int r = batch_open(&batch), more = 0, closed;
+
+	if (r == 0)
+		r = more = fill_batch(stream, &batch);
+	closed = gzip_close(&batch.gzip);
+	if (r >= 0 && closed < 0)
+		r = closed;
+	if (r >= 0 && batch.rows)
+		r = commit_batch(stream, &batch);
+	if (r < 0) {
+		state->outcome = outcome_before;
+		recording_rewind(&stream->recording, state->offset);
+	}
+	buffer_done(&batch.bytes);
+	buffer_done(&batch.line);
+	return r < 0 ? r : more;
+}
+
+int stream_cut(struct stream *stream, bool last)
+{
+	struct spool_state *state = &stream->spool.state;
+	int r;
+
+	if (state->outcome.known)
+		return 0;
+	do
+		r = recording_left_bytes(&stream->recording) == 0 ? 0 : cut_one(stream);
+	while (r > 0);
+	/* The read-ahead is not needed until the next time. */
+	recording_rewind(&stream->recording, state->offset);
+	if (r < 0) {
+		if (!stream->cannot_spool)
+			say("cannot write to the spool %s: %s", stream->spool.folder, strerror(-r));
+		stream->cannot_spool = true;
+		return r;
+	}
+	stream->cannot_spool = false;
+	make_room(stream);
+	release_recording(stream);
+	if (last && !state->outcome.known) {
+		if (!state->rows)
+			read_outcome(NULL, (int64_t)time(NULL), &state->outcome);
+		state->outcome.known = true;
+		spool_write(&stream->spool);
+	}
+	return 0;
+}
+
+int64_t stream_rows_left(struct stream *stream)
+{
+	const struct spool_state *state = &stream->spool.state;
+	int64_t rows = 0;
+	const struct frame *frame;
+	int r;
+
+	for (int64_t i = state->sent; i < state->cut; i++) {
+		CLEANUP_BUFFER struct buffer bytes = BUFFER(0), text = BUFFER(4 * MOST_RAW_BYTES);
+
+		if (spool_read_batch(&stream->spool, i, &bytes) < 0 ||
+		    gunzip(bytes.data, bytes.length, &text) < 0)
+			continue;
+		for (size_t at = 0; at < text.length; at++)
+			rows += text.data[at] == '\n';
+		rows--;
+	}
+	while ((r = recording_next(&stream->recording, &frame)) > 0)
+		rows++;
+	recording_rewind(&stream->recording, state->offset);
+	return r < 0 ? r : rows;
+}

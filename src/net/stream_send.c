@@ -1,0 +1,279 @@
+/* One run on its way to the server: what is sent; see stream.h. */
+#include "net/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "net/gzip.h"
+#include "net/message.h"
+
+enum { MOST_INLINE_BYTES = 1 << 20, MOST_FINISH_BYTES = 64 << 20, REFRESH_BEFORE_SECS = 300 };
+
+/* ---- what went wrong -------------------------------------------------------------------------------- */
+
+static void say_trouble(struct stream *stream, const char *doing, const struct outcome *outcome)
+{
+	bool first = !stream->trouble[0];
+
+	snprintf(stream->trouble, sizeof(stream->trouble), "cannot %s: %s", doing, outcome->reason);
+	/* Once for each time that it stops working; the end of the run says what is left. */
+	if (first)
+		say("streaming: %s", stream->trouble);
+}
+
+static enum stream_step failed(struct stream *stream, const char *doing, const struct outcome *outcome)
+{
+	bool ended = patience_ended(stream->patience);
+
+	say_trouble(stream, doing, outcome);
+	backoff_failed(&stream->backoff, outcome, ended);
+	if (ended && --stream->attempts_left <= 0)
+		return STEP_GIVE_UP;
+	return patience_over(stream->patience) ? STEP_GIVE_UP : STEP_WAIT;
+}
+
+static enum stream_step refused(struct stream *stream, const char *doing, const struct outcome *outcome)
+{
+	say_trouble(stream, doing, outcome);
+	stream->refused = true;
+	return STEP_GIVE_UP;
+}
+
+static void went_well(struct stream *stream)
+{
+	stream->trouble[0] = '\0';
+	stream->tried_new_keys = false;
+	stream->attempts_left = STREAM_ATTEMPTS_AT_END;
+	backoff_reset(&stream->backoff);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------- */
+
+/*
+ * When keys are to be replaced: 5 minutes before they expire, or halfway for those that live shorter, and not
+ * more than once in 10 s. By the server's clock, and then by one that does not step.
+ */
+static int64_t refresh_time_ns(const struct stream *stream)
+{
+	int64_t left = stream->credentials.expires_at_secs -
+		       ((int64_t)time(NULL) + stream->sentinel.clock_ahead_secs);
+	int64_t wait = left >= 2 * REFRESH_BEFORE_SECS ? left - REFRESH_BEFORE_SECS : left / 2;
+
+	if (!stream->credentials.expires)
+		return INT64_MAX;
+	if (wait < 10)
+		wait = 10;
+	if (wait > INT64_C(366) * 86400)
+		return INT64_MAX;
+	return monotonic_ns() + wait * NSEC_PER_SEC;
+}
+
+static void use_credentials(struct stream *stream, const struct credentials *credentials)
+{
+	credentials_done(&stream->credentials);
+	stream->credentials = *credentials;
+	stream->refresh_at_ns = refresh_time_ns(stream);
+	stream->refresh_now = false;
+}
+
+static bool needs_refresh(const struct stream *stream)
+{
+	return !stream->credentials.access_key || stream->refresh_now ||
+	       monotonic_ns() >= stream->refresh_at_ns;
+}
+
+static enum stream_step refresh(struct stream *stream)
+{
+	struct credentials credentials;
+	struct outcome outcome;
+
+	sentinel_refresh(&stream->sentinel, stream->spool.state.run_id, &credentials, &outcome);
+	if (outcome.verdict == VERDICT_DONE) {
+		use_credentials(stream, &credentials);
+		return STEP_MADE;
+	}
+	/* Old keys may still do; the store will say. */
+	if (stream->credentials.access_key && !stream->refresh_now) {
+		say_trouble(stream, "refresh the upload credentials", &outcome);
+		stream->refresh_at_ns = monotonic_ns() + 10 * NSEC_PER_SEC;
+		return STEP_MADE;
+	}
+	if (outcome.verdict == VERDICT_RETRY)
+		return failed(stream, "refresh the upload credentials", &outcome);
+	return refused(stream, "refresh the upload credentials", &outcome);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------------- */
+
+static enum stream_step start_run(struct stream *stream)
+{
+	struct spool_state *state = &stream->spool.state;
+	struct registration registration;
+	struct outcome outcome;
+
+	sentinel_start(&stream->sentinel, state->payload, &registration, &outcome);
+	if (outcome.verdict == VERDICT_RETRY)
+		return failed(stream, "register the run", &outcome);
+	if (outcome.verdict != VERDICT_DONE)
+		return refused(stream, "register the run", &outcome);
+	use_credentials(stream, &registration.credentials);
+	state->run_id = registration.run_id;
+	state->uri_prefix = registration.uri_prefix;
+	free(state->payload);
+	state->payload = NULL;
+	spool_write(&stream->spool);
+	went_well(stream);
+	return STEP_MADE;
+}
+
+/* The object behind the number is on the store, or given up. */
+static void count_sent(struct stream *stream, bool stored)
+{
+	struct spool_state *state = &stream->spool.state;
+
+	state->sent++;
+	state->objects += stored;
+	if (spool_write(&stream->spool) == 0)
+		spool_unlink_batch(&stream->spool, state->sent - 1);
+}
+
+static void put_batch(struct stream *stream, const struct buffer *bytes, struct outcome *ret_outcome)
+{
+	const struct spool_state *state = &stream->spool.state;
+	CLEANUP_BUFFER struct buffer name = BUFFER(4 << 10);
+	struct s3_uri uri;
+
+	if (parse_s3_uri(state->uri_prefix, strlen(state->uri_prefix), &uri) < 0) {
+		*ret_outcome = (struct outcome){.verdict = VERDICT_REFUSED, .retry_after_secs = -1};
+		outcome_add_detail(ret_outcome, "upload_uri_prefix is no s3:// address", 38);
+		return;
+	}
+	buffer_printf(&name, "%s/%06lld.csv.gz", state->run_id, (long long)state->objects);
+	s3_put(&stream->store, &uri, name.data, &stream->credentials, bytes->data, bytes->length,
+	       ret_outcome);
+}
+
+static enum stream_step upload_batch(struct stream *stream)
+{
+	const struct spool_state *state = &stream->spool.state;
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(0);
+	struct outcome outcome;
+	int r = spool_read_batch(&stream->spool, state->sent, &bytes);
+
+	if (r < 0) {
+		/* Somebody has removed it: there is nothing to wait for. */
+		say("batch %lld of the spool %s cannot be read: %s", (long long)state->sent,
+		    stream->spool.folder, strerror(-r));
+		count_sent(stream, false);
+		return STEP_MADE;
+	}
+	put_batch(stream, &bytes, &outcome);
+	if (outcome.verdict == VERDICT_DONE) {
+		count_sent(stream, true);
+		went_well(stream);
+		return STEP_MADE;
+	}
+	stream->refresh_now = outcome.verdict == VERDICT_EXPIRED;
+	if (stream->refresh_now && !stream->tried_new_keys) {
+		/* At once again with new keys; if that does not help, it is a failure like any other. */
+		stream->tried_new_keys = true;
+		return STEP_MADE;
+	}
+	return failed(stream, "store a batch", &outcome);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------- */
+
+/* All rows as one CSV text, when no object holds any and it is not too long. */
+static bool gather_inline(const struct stream *stream, struct buffer *ret_csv)
+{
+	const struct spool_state *state = &stream->spool.state;
+
+	if (state->objects)
+		return false;
+	for (int64_t i = state->sent; i < state->cut; i++) {
+		CLEANUP_BUFFER struct buffer bytes = BUFFER(0), text = BUFFER(MOST_INLINE_BYTES);
+		const char *rows;
+
+		if (spool_read_batch(&stream->spool, i, &bytes) < 0 ||
+		    gunzip(bytes.data, bytes.length, &text) < 0)
+			return false;
+		rows = text.data;
+		if (ret_csv->length) {
+			rows = memchr(text.data, '\n', text.length);
+			rows = rows ? rows + 1 : text.data + text.length;
+		}
+		buffer_add(ret_csv, rows, text.length - (size_t)(rows - text.data));
+	}
+	return !buffer_error(ret_csv);
+}
+
+static void forget_run(struct stream *stream)
+{
+	struct spool_state *state = &stream->spool.state;
+
+	for (; state->sent < state->cut; state->sent++)
+		spool_unlink_batch(&stream->spool, state->sent);
+	state->finished = true;
+	if (state->disposable) {
+		unlink(state->recording);
+	} else if (spool_write(&stream->spool) < 0) {
+		say("cannot write to the spool %s: do not upload this recording again", stream->spool.folder);
+	}
+	spool_remove(&stream->spool, state->disposable);
+}
+
+static enum stream_step send_finish(struct stream *stream, const struct buffer *body)
+{
+	struct outcome outcome;
+
+	sentinel_finish(&stream->sentinel, stream->spool.state.run_id, body, &outcome);
+	if (outcome.verdict == VERDICT_RETRY)
+		return failed(stream, "finish the run", &outcome);
+	if (outcome.verdict != VERDICT_DONE)
+		return refused(stream, "finish the run", &outcome);
+	went_well(stream);
+	forget_run(stream);
+	return STEP_FINISHED;
+}
+
+static enum stream_step finish_inline(struct stream *stream, const struct buffer *csv)
+{
+	CLEANUP_BUFFER struct buffer body = BUFFER(MOST_FINISH_BYTES);
+
+	write_finish_inline(&body, &stream->spool.state.outcome, csv->data ? csv->data : "", csv->length);
+	return send_finish(stream, &body);
+}
+
+static enum stream_step finish_with_objects(struct stream *stream)
+{
+	const struct spool_state *state = &stream->spool.state;
+	CLEANUP_BUFFER struct buffer body = BUFFER(MOST_FINISH_BYTES);
+
+	write_finish_s3(&body, &state->outcome, state->uri_prefix, state->run_id, state->objects);
+	return send_finish(stream, &body);
+}
+
+enum stream_step stream_send(struct stream *stream)
+{
+	const struct spool_state *state = &stream->spool.state;
+	CLEANUP_BUFFER struct buffer csv = BUFFER(MOST_INLINE_BYTES);
+
+	if (stream->refused || patience_over(stream->patience))
+		return STEP_GIVE_UP;
+	if (monotonic_ns() < stream->backoff.not_before_ns)
+		return STEP_WAIT;
+	if (!state->run_id)
+		return start_run(stream);
+	if (state->outcome.known && gather_inline(stream, &csv))
+		return finish_inline(stream, &csv);
+	if (state->sent < state->cut)
+		return needs_refresh(stream) ? refresh(stream) : upload_batch(stream);
+	return state->outcome.known ? finish_with_objects(stream) : STEP_IDLE;
+}

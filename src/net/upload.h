@@ -1,0 +1,14 @@
+/*
+ * `resource-tracker upload [--spool DIR] [RECORDING|FOLDER...]`: sends what was left behind.
+ *
+ * A recording is sent run by run, each from where its state in the spool says; one without a state is sent as a
+ * whole. A folder stands for all states in it; nothing at all for those of the default spool. A run that has been
+ * sent is not sent again.
+ *
+ * Exit status: 0 all is sent (or was); 1 something could not be sent; 2 wrong usage.
+ */
+#pragma once
+
+struct settings;
+
+int upload_main(const struct settings *settings, int argc, char **argv);

@@ -1,0 +1,253 @@
+"""resource-tracker-net discover: which machine and which cloud this is."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+import sentinel_metadata  # noqa: E402
+from sentinel import Metadata  # noqa: E402
+from sentinel_metadata import FIRMWARE, VENDORS, facts, service, without_tokens  # noqa: E402
+from sentinel_support import needs_net, net_program  # noqa: E402
+
+pytestmark = needs_net
+NOBODY = facts(None)
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(answers):
+        server = Metadata(service(answers) if isinstance(answers, dict) else answers)
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def discover(helpers):
+    def run(what="cloud", *arguments, url=None, root=None, env=None):
+        environment = dict(helpers.clean_environment(), **(env or {}))
+        if url:
+            environment["TRACKER_METADATA_URL"] = url
+        command = [net_program(), "discover", what, *(["--root", root] if root else []), *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20,
+                              stdin=subprocess.DEVNULL)
+        assert (done.returncode, done.stderr) == (0, "")
+        return json.loads(done.stdout)
+
+    return run
+
+
+def make_root(folder, firmware=None, **files):
+    """A captured machine; without firmware it has no DMI, as many small machines and containers."""
+    (folder / "proc").mkdir(parents=True)
+    if firmware is not None:
+        dmi = folder / "sys" / "class" / "dmi" / "id"
+        dmi.mkdir(parents=True)
+        for name, text in firmware.items():
+            (dmi / name).write_text(text + "\n")
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def found(answer):
+    cloud = dict(answer["cloud"])
+    assert 0 <= cloud.pop("discovery_secs") < 5
+    return cloud
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_each_cloud_is_told_from_all_others(vendor, serve, discover, tmp_path):
+    """No firmware to ask: every vendor's question goes to this one's service, and only its own is believed."""
+    answers, expected = VENDORS[vendor]
+    server = serve(answers)
+    assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == expected
+    paths = {request["path"] for request in server.requests}
+    assert {"/latest/api/token", "/conf?format=json", "/opc/v2/instance/", "/hetzner/v1/metadata"} <= paths
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_the_firmware_is_asked_first(vendor, serve, discover, tmp_path):
+    answers, expected = VENDORS[vendor]
+    server = serve(answers)
+    assert found(discover(url=server.url, root=make_root(tmp_path / "root", FIRMWARE[vendor]))) == expected
+    asked = {f"{request['method']} {request['path']}" for request in server.requests}
+    assert asked <= set(answers), "somebody else was asked"
+
+
+@pytest.mark.parametrize("firmware", [
+    {"sys_vendor": "Dell Inc.", "product_name": "PowerEdge R740"}, {"sys_vendor": "VMware, Inc."},
+    {"sys_vendor": "Microsoft Corporation", "product_name": "Virtual Machine", "chassis_asset_tag": "None"}, {}])
+def test_other_machines_ask_nobody(firmware, serve, discover, tmp_path):
+    server = serve(VENDORS["aws"][0])
+    root = make_root(tmp_path / "root", {"bios_vendor": "American Megatrends", **firmware})
+    assert found(discover(url=server.url, root=root)) == NOBODY
+    assert not server.requests
+
+
+@pytest.mark.parametrize("answers,expected", [
+    (without_tokens(sentinel_metadata.aws()), VENDORS["aws"][1]),
+    (sentinel_metadata.aws("amazonaws.com.cn", "cn-north-1"),
+     facts("aws", "cn-north-1", "cn-north-1b", "g4dn.xlarge", "123456789012")),
+    (sentinel_metadata.aws("amazonaws.com.example"), NOBODY),
+    (sentinel_metadata.aws("nova"), NOBODY),
+    (without_tokens(sentinel_metadata.ALICLOUD), VENDORS["alicloud"][1]),
+    ({key: value for key, value in sentinel_metadata.aws().items() if "identity" not in key and "zone" not in key},
+     facts("aws", "us-west-2", None, "g4dn.xlarge")),
+    ({**VENDORS["ovh"][0], "GET /openstack/latest/meta_data.json": '{"availability_zone": "nova"}'},
+     facts("ovh", None, None, "b2-7")),
+    ({**VENDORS["ovh"][0], "GET /openstack/latest/network_data.json":
+      '{"services": [{"type": "dns", "address": "1.1.1.1"}]}'}, NOBODY),
+    ({"GET /hetzner/v1/metadata": "region: eu-central\n"}, NOBODY),
+    ({"GET /metadata/instance?api-version=2021-02-01": '{"compute": {"location": "x", "vmSize": "y"}}'}, NOBODY),
+    ({"GET /computeMetadata/v1/instance/machine-type": "x/y", "GET /computeMetadata/v1/instance/zone": "a-b"}, NOBODY),
+])
+def test_old_services_and_imitations(answers, expected, serve, discover, tmp_path):
+    assert found(discover(url=serve(answers).url, root=make_root(tmp_path / "root"))) == expected
+
+
+@pytest.mark.parametrize("body", [b"", b"ok", b"unknown", b"<html>Welcome to the portal</html>", b"{}", b"[]", b"null",
+                                  b"\x00\xff\xfe" * 100, b"{" * 5000, b'{"compute":' * 2000, b"x" * 1000000])
+def test_a_friendly_stranger(body, serve, discover, tmp_path):
+    """A proxy or a portal that says yes to everything is no cloud."""
+    server = serve(lambda request: (200, body))
+    assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
+
+
+def test_the_first_of_the_list_wins_whoever_is_faster(serve, discover, tmp_path):
+    both = {**VENDORS["aws"][0], **VENDORS["oracle"][0]}
+    server = serve(both)
+    server.trouble = lambda request: "slow 0.05" if "latest" in request["path"] else None
+    for number in range(3):
+        assert found(discover(url=server.url, root=make_root(tmp_path / f"root{number}"))) == VENDORS["aws"][1]
+
+
+@pytest.mark.parametrize("trouble", ["hang 5", "drip", "reset", "cut", "garbage", "huge", 500, 302])
+def test_services_in_trouble_cost_little_time(trouble, serve, discover, tmp_path):
+    server = serve(VENDORS["gcp"][0])
+    server.trouble = lambda request: trouble
+    started = time.monotonic()
+    assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
+    assert time.monotonic() - started < 2.0
+
+
+def test_what_is_needed_is_enough(serve, discover, tmp_path):
+    """The rest of a service may hang: what has been told until then counts."""
+    server = serve(VENDORS["aws"][0])
+    server.trouble = lambda request: "hang 5" if "identity" in request["path"] else None
+    started = time.monotonic()
+    cloud = found(discover(url=server.url, root=make_root(tmp_path / "root")))
+    assert time.monotonic() - started < 2.0
+    assert cloud == {**VENDORS["aws"][1], "cloud_account_id": None}
+
+
+def test_redirects_are_not_followed(serve, discover, tmp_path):
+    server = serve(VENDORS["oracle"][0])
+    front = serve(lambda request: (307, b"", [("Location", server.url + request["path"])]))
+    assert found(discover(url=front.url, root=make_root(tmp_path / "root"))) == NOBODY
+    assert not server.requests
+
+
+def test_cloud_facts_can_be_kept_back(serve, discover, tmp_path):
+    cloud = found(discover(url=serve(VENDORS["aws"][0]).url, root=make_root(tmp_path / "root"),
+                           env={"TRACKER_CLOUD_ACCOUNT_ID": "0"}))
+    assert cloud == {**VENDORS["aws"][1], "cloud_account_id": None}
+
+
+# ---- the host -------------------------------------------------------------------------------------------------
+
+MACHINE_ID = "0123456789abcdef0123456789abcdef"
+
+
+def test_this_host(discover):
+    host = discover("host")["host"]
+    assert list(host) == ["host_id", "host_hostname", "host_ip", "host_server_allocation", "host_vcpus",
+                          "host_cpu_model", "host_memory_mib", "host_gpu_model", "host_gpu_count",
+                          "host_gpu_memory_mib", "host_storage_gb"]
+    assert host["host_hostname"] == os.uname().nodename and host["host_vcpus"] == os.cpu_count()
+    route = shutil.which("ip") and subprocess.run(["ip", "-4", "route", "show", "default"], capture_output=True,
+                                                  text=True).stdout
+    if route:
+        interface = re.search(r"dev (\S+)", route)[1]
+        addresses = subprocess.run(["ip", "-4", "-o", "addr", "show", "dev", interface, "scope", "global"],
+                                   capture_output=True, text=True).stdout
+        assert host["host_ip"] == re.search(r"inet ([\d.]+)", addresses)[1]
+
+
+@pytest.mark.parametrize("firmware,machine_id,expected", [
+    (FIRMWARE["aws"], MACHINE_ID, "i-0123456789abcdef0"),
+    ({"board_asset_tag": "i-1234abcd"}, MACHINE_ID, "i-1234abcd"),
+    ({"board_asset_tag": "Not Specified"}, MACHINE_ID, MACHINE_ID),
+    ({"board_asset_tag": "Default string"}, MACHINE_ID, MACHINE_ID),
+    ({"board_asset_tag": "i-beam"}, MACHINE_ID, MACHINE_ID),
+    (FIRMWARE["azure"], MACHINE_ID, MACHINE_ID),
+    (None, MACHINE_ID, MACHINE_ID),
+    (None, "uninitialized", None),
+    (None, "", None),
+])
+def test_host_id(firmware, machine_id, expected, discover, tmp_path):
+    root = make_root(tmp_path / "root", firmware, **{"etc__machine-id": machine_id + "\n"})
+    assert discover("host", root=root)["host"]["host_id"] == expected
+
+
+def test_arm_machines_have_names(discover, tmp_path):
+    cpuinfo = "".join(f"processor\t: {number}\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
+                      f"CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\n" for number in range(4))
+    host = discover("host", root=make_root(tmp_path / "root", proc__cpuinfo=cpuinfo))["host"]
+    assert host["host_vcpus"] == 4 and "Neoverse-N1" in host["host_cpu_model"]
+
+
+@pytest.mark.parametrize("machine", ["workstation-6.1", "hypervisor-5.15", "storage-zfs-5.15", "vm-3.10"])
+def test_volumes_are_not_counted_beside_their_disks(machine, discover, helpers):
+    """nvme, dm-crypt, LVM, md, loop, zram, optical drives."""
+    root = helpers.roots / machine / "t0"
+    leaves = 0
+    for block in sorted((root / "sys" / "class" / "block").iterdir()):
+        slaves = block / "slaves"
+        if re.match(r"(dm-|md|loop|zram|ram|sr|fd|zd)", block.name) or (block / "partition").exists() or (
+                slaves.exists() and any(slaves.iterdir())):
+            continue
+        leaves += int((block / "size").read_text()) * 512
+    assert leaves
+    assert discover("host", root=root)["host"]["host_storage_gb"] == pytest.approx(leaves / 1e9, abs=0.001)
+
+
+def test_a_machine_that_tells_nothing(discover, tmp_path):
+    host = discover("host", root=make_root(tmp_path / "root"))["host"]
+    assert set(host.values()) == {None}
+
+
+def test_facts_can_be_kept_back(discover):
+    host = discover("host", env={"TRACKER_HOST_IP": "0", "TRACKER_HOST_ID": "no", "TRACKER_HOST_STORAGE_GB": "off",
+                                 "TRACKER_HOST_HOSTNAME": ""})["host"]
+    assert host["host_ip"] is None and host["host_id"] is None and host["host_storage_gb"] is None
+    assert host["host_hostname"]
+
+
+def test_the_names_of_python(serve, discover, tmp_path):
+    answer = discover("all", "--python", url=serve(VENDORS["aws"][0]).url, root=make_root(tmp_path / "root"))
+    assert list(answer["server_info"]) == ["os", "vcpus", "memory_mib", "gpu_count", "gpu_names", "gpu_name",
+                                           "gpu_memory_mib"]
+    assert answer["server_info"]["gpu_count"] == 0 and answer["server_info"]["gpu_names"] == []
+    cloud = answer["cloud_info"]
+    assert isinstance(cloud.pop("discovery_time"), float)
+    assert cloud == {"vendor": "aws", "instance_type": "g4dn.xlarge", "region": "us-west-2"}
+    nobody = discover("cloud", "--python", root=make_root(tmp_path / "other", {"sys_vendor": "Dell Inc."}))
+    assert {**nobody["cloud_info"], "discovery_time": 0} == {
+        "vendor": "unknown", "instance_type": "unknown", "region": "unknown", "discovery_time": 0}
+    memory_kib = int(re.search(r"MemTotal: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
+    assert discover("host", "--python")["server_info"]["memory_mib"] == round(memory_kib / 1024, 2)

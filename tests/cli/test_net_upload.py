@@ -1,0 +1,181 @@
+"""resource-tracker-net: what was left behind is sent later, and nothing twice."""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from sentinel_support import (compare_rows, downloaded_rows, end, end_after, needs_net, sent_rows, states,  # noqa: E402
+                              swift, template, world)  # noqa: F401
+
+pytestmark = needs_net
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_and_continued(world, swift, seed):
+    """SIGKILL now and then; each time another process goes on. No row is lost, none is stored twice."""
+    chance = random.Random(seed)
+    world.serve(store=world.store())
+    world.front.trouble = lambda request: chance.choice(["lost", None, None, "slow 0.1"])
+    recorder = world.record()
+    for _ in range(5):
+        process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
+        deadline = time.monotonic() + chance.uniform(0.1, 0.9)
+        while time.monotonic() < deadline:
+            recorder.write(chance.randrange(3))
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+    world.front.trouble = None
+    recorder.write(2)
+    recorder.end()
+    done = world.upload(recorder.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    finished = [run for run in world.sentinel.runs.values() if run.finishes]
+    assert len(finished) == 1
+    compare_rows(sent_rows(finished[0], swift), recorder.samples)
+    again = world.upload(recorder.path)
+    assert again.returncode == 0 and "sent already" in again.stderr
+    assert len(finished[0].finishes) == 1
+
+
+def test_upload_finds_what_was_left(world):
+    for name in ("one.jsonl", "two.jsonl"):
+        recorder = world.record(name)
+        process = world.follow(recorder, deadline=0.2)
+        recorder.write(2)
+        recorder.end(exit_code=4)
+        assert end(process)[0] == 1
+    world.serve()
+    done = world.upload()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [run.finish["exit_code"] for run in world.sentinel.runs.values()] == [4, 4]
+    assert world.upload().returncode == 0 and len(world.sentinel.runs) == 2
+
+
+def test_upload_of_a_recording_that_moved(world):
+    recorder = world.record()
+    process = world.follow(recorder, deadline=0.2)
+    recorder.write(2)
+    recorder.end()
+    assert end(process)[0] == 1
+    moved = world.path / "elsewhere.jsonl"
+    recorder.path.rename(moved)
+    world.serve()
+    assert world.upload(moved).returncode == 0
+    compare_rows(sent_rows(world.sentinel.run), recorder.samples)
+    assert "sent already" in world.upload(moved).stderr
+
+
+def test_upload_of_a_recording_that_nobody_followed(world, swift):
+    """Several runs in one file, the first of which was killed."""
+    first = world.record()
+    first.write(4)
+    first.die()
+    first.close()
+    second = world.record()
+    second.at += 60
+    second.write(2)
+    second.end(exit_code=2)
+    world.serve(store=world.store())
+    done = world.upload(first.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    runs = list(world.sentinel.runs.values())
+    assert [run.finish["run_status"] for run in runs] == ["failed", "failed"]
+    assert [run.finish["exit_code"] for run in runs] == [None, 2]
+    compare_rows(sent_rows(runs[0]), first.samples)
+    compare_rows(sent_rows(runs[1]), second.samples)
+
+
+def test_a_long_run_goes_to_the_store_in_parts(world, swift):
+    """Too much for one finish call: 2 MiB of rows a batch."""
+    recorder = world.record()
+    recorder.write(18000)
+    recorder.end()
+    world.serve(store=world.store())
+    done = world.upload(recorder.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    finish = world.sentinel.run.finish
+    assert finish["data_source"] == "s3" and 2 <= len(finish["data_uris"]) <= 4
+    rows = downloaded_rows(swift, finish["data_uris"])
+    assert len(rows) == len(recorder.samples)
+    compare_rows(rows[-100:], recorder.samples[-100:])
+
+
+def test_upload_leaves_a_recording_alone_that_is_being_written(world, spawn, helpers):
+    world.serve()
+    path = world.path / "live.jsonl"
+    process = spawn("-i", 0.1, "-o", path, "--", "sleep", "20")
+    helpers.wait_until(lambda: path.exists() and path.stat().st_size)
+    done = world.upload(path)
+    assert done.returncode == 1 and "still being recorded" in done.stderr
+    assert not world.sentinel.requests
+    helpers.end_process(process)
+
+
+def test_a_full_spool_drops_the_oldest_and_says_so(world, monkeypatch):
+    """The bound is 256 MiB: a spool of others that is as large as that leaves no room."""
+    world.spool.mkdir(mode=0o700)
+    with open(world.spool / "other.000000.csv.gz", "wb") as other:
+        other.truncate(257 << 20)
+    recorder = world.record()
+    process = world.follow(recorder, deadline=0.3, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
+    recorder.write(3)
+    code, err = end_after(process, recorder)
+    assert code == 1 and "is full (256 MiB): the oldest samples of this run are dropped" in err
+    state = states(world.spool)[0]
+    assert state["rows"] == state["rows_lost"] == 4 and not spooled_rows_of_run(world.spool, state)
+
+
+def spooled_rows_of_run(folder, state):
+    return [path for path in folder.glob("*.csv.gz") if path.name != "other.000000.csv.gz"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_full_disk_under_the_spool(world, swift, helpers):
+    world.spool.mkdir(mode=0o700)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", world.spool], check=True)
+    try:
+        filler = world.spool / "filler"
+        world.serve(store=world.store())
+        recorder = world.record()
+        process = world.follow(recorder, deadline=6, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
+        recorder.write(3)
+        time.sleep(0.6)
+        with open(filler, "wb", buffering=0) as full:
+            with pytest.raises(OSError):
+                while True:
+                    full.write(b"x" * 4096)
+        recorder.write(3)
+        time.sleep(0.6)
+        filler.unlink()
+        recorder.write(3)
+        code, err = end_after(process, recorder)
+        assert code == 0 and err.count("No space left on device") == 1
+        compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
+    finally:
+        subprocess.run(["umount", "-l", world.spool], check=True)
+
+
+def test_states_and_batches_that_are_damaged(world):
+    """Whatever stands in the spool, the recording is what counts."""
+    recorder = world.record()
+    process = world.follow(recorder, deadline=0.2)
+    recorder.write(3)
+    recorder.end()
+    assert end(process)[0] == 1
+    state = next(world.spool.glob("*.state"))
+    for damage in (b"", b"{}", b'{"version":1}', state.read_bytes()[:100], b"\xff" * 64,
+                   state.read_bytes().replace(b'"offset":', b'"offset":-')):
+        state.write_bytes(damage)
+        world.serve()
+        done = world.upload(recorder.path)
+        assert done.returncode == 0, done.stderr
+        compare_rows(sent_rows(world.sentinel.run), recorder.samples)
+        state.unlink()
+
+
