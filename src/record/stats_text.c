@@ -199,6 +199,9 @@ int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem
 	CLEANUP_STATS rt_stats *stats = stats_new();
 	int result = stats ? read_all(path, &text, ret_problem) : -ENOMEM;
 
+	/* A recording of many samples. */
+	if (result == -ENOBUFS)
+		return problem_set(ret_problem, -EBADMSG, "%s: not the output of stats --json", path);
 	if (result < 0)
 		return result;
 	result = take_stats(stats, scan_bytes(text.data ? text.data : "", text.length));
