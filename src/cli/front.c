@@ -174,10 +174,12 @@ static void find_mode(struct front *front)
 	const struct given *pid = given_by_name(&front->given, "pid");
 	const struct given *root = given_by_name(&front->given, "root");
 	const struct given *cgroup = given_by_name(&front->given, "cgroup");
+	const struct given *page = given_by_name(&front->given, "report");
 	uint64_t number = 0;
 
 	front->keep_running = flag_of(front, "keep-running");
 	front->requires_cgroup = cgroup && strcmp(cgroup->text, "require") == 0;
+	front->page = page && *page->text ? page->text : NULL;
 	front->live = !root || strcmp(root->text, "/") == 0;
 	if (front->command) {
 		front->mode = MODE_WRAP;

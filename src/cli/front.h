@@ -26,6 +26,7 @@ struct front {
 	bool no_warnings;
 	bool configured; /* what is wrong with the configuration file has been said */
 	enum summary summary;
+	const char *page; /* where the report goes; NULL: there is none */
 };
 
 /*

@@ -57,6 +57,23 @@ void print_reasons(rt_tracker *tracker)
 		say("null: %.*s", (int)scan_left(&line), line.at);
 }
 
+/* Runs the analysis with its standard output on our standard error. False if it could not be started. */
+static bool run_analysis(const char *program, char *const argv[])
+{
+	posix_spawn_file_actions_t actions;
+	bool started;
+	pid_t pid;
+
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return false;
+	started = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) == 0 &&
+		  posix_spawn(&pid, program, &actions, NULL, argv, environ) == 0;
+	while (started && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	posix_spawn_file_actions_destroy(&actions);
+	return started;
+}
+
 void print_summary(const char *path, bool as_json)
 {
 	CLEANUP_FREE char *program = find_analysis_program();
@@ -64,15 +81,23 @@ void print_summary(const char *path, bool as_json)
 	CLEANUP_FREE char *file = strdup(path);
 	char *argv[] = {name, summary, as_json ? json : end, as_json ? end : file, as_json ? file : NULL,
 			NULL};
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
 
-	if (!program || !file || posix_spawn_file_actions_init(&actions) != 0)
-		return;
-	if (posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) == 0 &&
-	    posix_spawn(&pid, program, &actions, NULL, argv, environ) == 0) {
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			continue;
-	}
-	posix_spawn_file_actions_destroy(&actions);
+	if (program && file)
+		run_analysis(program, argv);
+}
+
+void write_report(const char *path, const char *page)
+{
+	CLEANUP_FREE char *program = find_analysis_program();
+	char name[] = "resource-tracker-analysis", report[] = "report", output[] = "-o", end[] = "--";
+	CLEANUP_FREE char *file = path ? strdup(path) : NULL;
+	CLEANUP_FREE char *to = strdup(page);
+	char *argv[] = {name, report, output, to, end, file, NULL};
+
+	if (!path)
+		say("--report needs a recording: name an output file with -o");
+	else if (!program)
+		say("--report needs resource-tracker-analysis, which is not installed");
+	else if (!file || !to || !run_analysis(program, argv))
+		say("%s: the report could not be written", page);
 }

@@ -20,3 +20,6 @@ void print_reasons(rt_tracker *tracker);
 
 /* `resource-tracker-analysis summary FILE` to stderr; nothing if it is not installed. */
 void print_summary(const char *path, bool as_json);
+
+/* `resource-tracker-analysis report -o PAGE FILE`; it is said when that cannot be done. `path` may be NULL. */
+void write_report(const char *path, const char *page);

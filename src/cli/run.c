@@ -115,7 +115,7 @@ static int open_tracker(struct run *run)
 }
 
 /* What is left to do once all is recorded: everything that is printed for people. */
-static void report(struct run *run, char *summary_path)
+static void report(struct run *run, const char *summary_path)
 {
 	take_warnings(run, say);
 	if (run->front->why)
@@ -124,6 +124,8 @@ static void report(struct run *run, char *summary_path)
 	run->tracker = NULL;
 	if (summary_path && run->front->summary != SUMMARY_NONE)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
+	if (run->front->page)
+		write_report(summary_path, run->front->page);
 }
 
 static enum rt_end_reason end_reason(const struct wrap_end *end)

@@ -314,6 +314,16 @@ def test_summary(run_with, program_with_analysis, tmp_path):
     assert result.err == f"analysis summary --json -- {path}\n"
 
 
+@of_options("report")
+def test_report(run_with, program_with_analysis, tmp_path):
+    path = (tmp_path / "run.jsonl").resolve()
+    arguments = ["-o", path, "--", "sh", "-c", "exit 4"]
+    result = run_with([("report", "page.html")], *arguments, program=program_with_analysis)
+    assert (result.returncode, result.out, result.err) == (4, "", f"analysis report -o page.html -- {path}\n")
+    result = run_with([("report", "page.html")], "-q", "--", "true", program=program_with_analysis)
+    assert result.returncode == 0 and result.err.endswith("--report needs a recording: name an output file with -o\n")
+
+
 def run_on_terminal(program, *arguments, cwd, env):
     """What the program prints on stderr if that is a terminal."""
     leader, follower = pty.openpty()
