@@ -15,7 +15,7 @@
 #include "kernel/cgroup_v2.h"
 #include "kernel/pid_list.h"
 
-enum { SWEEP_ROUNDS = 20, PID_TEXT_SIZE = 24 };
+enum { SWEEP_ROUNDS = 20, PID_TEXT_SIZE = 24, MOST_OF_ONE_PROCESS = 100 };
 
 static const char PREFIX[] = "resource-tracker-";
 
@@ -62,6 +62,21 @@ static void sweep_leftovers(int parent)
 	}
 }
 
+/*
+ * A folder of our name may be another tracker's of this process, or what a killed one of our pid left: what it has
+ * counted is not our job's.
+ */
+static int make_folder(struct own_cgroup *own)
+{
+	snprintf(own->name, sizeof own->name, "%s%d", PREFIX, (int)getpid());
+	for (int i = 2; mkdirat(own->parent, own->name, 0755) < 0; i++) {
+		if (errno != EEXIST || i > MOST_OF_ONE_PROCESS)
+			return -errno;
+		snprintf(own->name, sizeof own->name, "%s%d-%d", PREFIX, (int)getpid(), i);
+	}
+	return 0;
+}
+
 int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct root *root,
 		    enum own_cgroup_mode mode)
 {
@@ -84,11 +99,9 @@ int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct
 	}
 	if (mode == OWN_CGROUP_REQUIRE)
 		write_file(own->parent, "cgroup.subtree_control", "+cpu +memory +io");
-	snprintf(own->name, sizeof own->name, "%s%d", PREFIX, (int)getpid());
-	if (mkdirat(own->parent, own->name, 0755) < 0 && errno != EEXIST) {
-		error = -errno;
+	error = make_folder(own);
+	if (error < 0)
 		goto out;
-	}
 	own->folder = openat(own->parent, own->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	error = own->folder < 0 ? -errno : 0;
 	own->has_memory = own->folder >= 0 && faccessat(own->folder, "memory.current", F_OK, 0) == 0;

@@ -272,6 +272,16 @@ static void read_sigchld(struct process_tree *tree, struct member *member)
 	tree->sigchld_ignored |= member->ignores_sigchld;
 }
 
+/*
+ * While a process is reaped, the kernel adds its figures to its parent's before it takes the process away. In between
+ * both have them: its state then tells (X), and it counts as gone. A state read after the parent's figures that is not
+ * X proves that they are not in there yet.
+ */
+static bool is_being_reaped(const struct proc_pid_stat *stat)
+{
+	return stat->state == 'X' || stat->state == 'x';
+}
+
 void member_read(struct process_tree *tree, struct member *member)
 {
 	bool first = !member->listed;
@@ -286,7 +296,7 @@ void member_read(struct process_tree *tree, struct member *member)
 		member->unreadable = true;
 		return;
 	}
-	if (stat.start_ticks != member->start_ticks) {
+	if (stat.start_ticks != member->start_ticks || is_being_reaped(&stat)) {
 		member->vanished = true;
 		return;
 	}

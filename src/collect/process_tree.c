@@ -286,7 +286,8 @@ void process_tree_touch(struct process_tree *tree)
 			continue;
 		}
 		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
-		if (ran || full || !member->listed) {
+		/* The clock of a zombie stands still, but it may be about to be reaped; see member_read(). */
+		if (ran || full || !member->listed || member->state == 'Z') {
 			member_read(tree, member);
 			if (member->vanished) {
 				any_vanished = true;

@@ -57,3 +57,22 @@ def test_children_of_a_parent_that_ignores_sigchld_are_flagged(binary, workload,
     assert samples[-1]["run_end"]["sigchld_ignored"] is True
     exact.check_intervals(samples)
     assert cpu_secs - unwaited - 0.02 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02
+
+
+@needs_cgroups
+def test_a_group_that_a_killed_tracker_left_counts_for_nobody(spawn, tmp_path, helpers):
+    """It has our name when its tracker had our pid: the job's figures must not begin with what is in it."""
+    with exact.cgroup_around("left") as around:
+        def leave_one_of_our_name():
+            exact.enter(around)()
+            left = around / f"resource-tracker-{exact.os.getpid()}"
+            left.mkdir()
+            exact.subprocess.run(["sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"],
+                                 preexec_fn=exact.enter(left), check=True)
+
+        tracker = spawn("-o", "record.jsonl", "--no-summary", "--cgroup=require", "--", "true",
+                        preexec_fn=leave_one_of_our_name)
+        assert tracker.wait() == 0
+    samples = helpers.json_lines(tmp_path / "record.jsonl")
+    assert samples[0]["cpu"]["process_cpu_source"] == "cgroup"
+    assert exact.told_secs(samples) < 0.02

@@ -1,0 +1,151 @@
+"""Why a job ended, with real memory groups; and its status, whatever the system refuses us."""
+import contextlib
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import exact
+
+MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
+PIDS = pathlib.Path("/sys/fs/cgroup/pids")
+LIMIT_BYTES = 64 << 20
+
+needs_memory = pytest.mark.skipif(not exact.is_root() or not (MEMORY / "memory.limit_in_bytes").exists(),
+                                  reason="memory groups of version 1 are made by root")
+needs_pids = pytest.mark.skipif(not exact.is_root() or not (PIDS / "cgroup.procs").exists(),
+                                reason="groups that limit the number of processes are made by root")
+
+
+@contextlib.contextmanager
+def group(hierarchy, name):
+    folder = hierarchy / f"test-{name}-{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+                break
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def small_memory():
+    with group(MEMORY, "oom") as folder:
+        (folder / "memory.limit_in_bytes").write_text(str(LIMIT_BYTES))
+        with contextlib.suppress(OSError):
+            (folder / "memory.memsw.limit_in_bytes").write_text(str(LIMIT_BYTES))
+        yield folder
+
+
+def oom_kills(folder):
+    lines = dict(line.split() for line in (folder / "memory.oom_control").read_text().splitlines())
+    return int(lines["oom_kill"])
+
+
+EAT = ["sh", "-c", "sleep 0.1; exec " + sys.executable + " -c 'x = bytearray(300 << 20)'"]
+
+
+@needs_memory
+def test_job_that_is_killed_for_memory_is_suspected_with_evidence(record, small_memory):
+    """The group may hold others (the tracker, here): that is no proof, but it is evidence."""
+    result, samples = record("-i", 0.02, "--", *EAT, preexec_fn=exact.enter(small_memory))
+    assert oom_kills(small_memory) == 1
+    assert result.returncode == -signal.SIGKILL
+    end = samples[-1]["run_end"]
+    assert end["reason"] == "oom_kill_suspected"
+    assert end["signal"] == signal.SIGKILL
+    assert "SIGKILL" in end["evidence"] and "killed for lack of memory" in end["evidence"], end["evidence"]
+    assert "confidence" in end["evidence"]
+    assert samples[0]["limits"]["memory_limit_mib"] == 64.0
+
+
+@needs_memory
+def test_child_that_is_killed_for_memory_is_evidence_though_the_job_succeeds(record, small_memory):
+    result, samples = record("-i", 0.02, "--", "sh", "-c", f"{EAT[2].replace('exec ', '')}; exit 0",
+                             preexec_fn=exact.enter(small_memory))
+    assert oom_kills(small_memory) == 1
+    assert result.returncode == 0
+    end = samples[-1]["run_end"]
+    assert (end["reason"], end["exit_code"]) == ("exit", 0)
+    assert "killed for lack of memory" in end["evidence"], end["evidence"]
+
+
+@needs_memory
+def test_sigkill_in_a_limited_group_is_not_called_lack_of_memory(record, small_memory):
+    result, samples = record("--", "sh", "-c", "kill -9 $$", preexec_fn=exact.enter(small_memory))
+    assert result.returncode == -signal.SIGKILL
+    assert samples[-1]["run_end"]["reason"] == "signal"
+    assert "memory" not in samples[-1]["run_end"]["evidence"]
+
+
+@needs_memory
+def test_a_record_is_left_where_tracker_and_job_are_killed_together(spawn, small_memory, tmp_path, helpers):
+    """What memory.oom.group does: nobody is there to write the end, but every sample before it is on disk."""
+    path = tmp_path / "record.jsonl"
+    tracker = spawn("-i", 0.02, "-o", path, "--no-summary", "--", "sleep", "20", start_new_session=True,
+                    preexec_fn=exact.enter(small_memory))
+    helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 5)
+    for pid in map(int, (small_memory / "cgroup.procs").read_text().split()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert tracker.wait() == -signal.SIGKILL
+    whole = path.read_bytes().rpartition(b"\n")[0] + b"\n"
+    samples = helpers.json_lines(whole)
+    assert [sample["sample"] for sample in samples] == list(range(len(samples)))
+    assert samples[-1]["run_end"] is None and samples[-1]["cpu"]["process_rss_mib"] > 0
+
+
+# ---- the job's status is passed on, whatever is refused
+
+
+def limited(which, value):
+    return lambda: resource.setrlimit(which, (value, value))
+
+
+@pytest.mark.parametrize("status", [0, 7])
+@pytest.mark.parametrize("which, value", [(resource.RLIMIT_NOFILE, 8), (resource.RLIMIT_NOFILE, 5),
+                                          (resource.RLIMIT_FSIZE, 100), (resource.RLIMIT_FSIZE, 0),
+                                          (resource.RLIMIT_CORE, 0), (resource.RLIMIT_STACK, 256 << 10)])
+def test_resource_limits(run, which, value, status):
+    result = run("-i", 0.02, "-o", "record.jsonl", "--", "sh", "-c", f"sleep 0.1; exit {status}",
+                 preexec_fn=limited(which, value))
+    assert result.returncode in ((status, 125) if which == resource.RLIMIT_NOFILE and value < 8 else (status,)), result.err
+
+
+def test_the_job_has_the_limit_that_we_were_given(run):
+    result = run("-q", "--", "sh", "-c", "ulimit -Sn; ulimit -Hn", preexec_fn=limited(resource.RLIMIT_NOFILE, 8))
+    assert result.out.split() == ["8", "8"]
+
+
+@needs_pids
+def test_no_process_is_left_for_us(record):
+    """The job takes all pids there are; samples go on, and its status comes through."""
+    with group(PIDS, "full") as folder:
+        (folder / "pids.max").write_text("12")
+        result, samples = record("-i", 0.02, "--", "sh", "-c",
+                                 "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 0.3 & done 2>/dev/null; "
+                                 "sleep 0.3; exit 5", preexec_fn=exact.enter(folder))
+    # A shell that cannot fork says 2 or 254, after its own habit; whichever it is, it is the job's.
+    assert result.returncode == samples[-1]["run_end"]["exit_code"] != 0
+    assert samples[-1]["run_end"]["reason"] == "exit"
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_closed_descriptors(binary, tmp_path, closed):
+    def close():
+        for fd in closed:
+            os.close(fd)
+
+    record = tmp_path / "record.jsonl"
+    done = subprocess.run([binary, "-i", "0.02", "-o", record, "--", "sh", "-c", "sleep 0.1; exit 9"],
+                          preexec_fn=close, cwd=tmp_path)
+    assert done.returncode == 9
+    assert record.read_bytes().count(b"\n") >= 2

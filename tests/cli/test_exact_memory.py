@@ -1,0 +1,132 @@
+"""Memory of a tree: peaks between samples, memory that is shared, and what is not there is null."""
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+import exact
+
+needs_root = pytest.mark.skipif(not exact.is_root(), reason="only root can be somebody else")
+
+
+@pytest.fixture(scope="module")
+def workload(binary, tmp_path_factory):
+    return exact.build_workload(binary, tmp_path_factory.mktemp("workload"))
+
+
+def within(told, truth, share):
+    assert abs(told - truth) <= truth * share, (told, truth)
+
+
+def middle(samples):
+    """A sample that was taken while everything was there."""
+    return max(samples, key=lambda sample: sample["cpu"]["process_rss_mib"] or 0)["cpu"]
+
+
+def test_peak_between_two_samples(record, workload):
+    _, samples = record("-i", 10, "--", workload, "truth", "spike", 300, 100)
+    end = samples[-1]["run_end"]
+    within(end["memory_peak_mib"], 301, 0.02)
+    assert end["memory_peak_source"] == "largest_process"
+    assert end["largest_process_peak_mib"] == end["memory_peak_mib"]
+
+
+@pytest.mark.parametrize("pss", ["always", "auto"])
+def test_memory_that_many_share_counts_once(record, workload, pss):
+    size_mib = 240
+    _, samples = record("-i", 0.2, "--pss", pss, "--", workload, "truth", "shared", size_mib, 8, 2500)
+    cpu = middle(samples)
+    assert cpu["process_child_count"] == 8
+    assert cpu["process_rss_mib"] > 8 * size_mib
+    # Each process brings a little of its own.
+    within(cpu["process_memory_mib"], size_mib + 3, 0.03)
+    if pss == "always":
+        within(cpu["process_pss_mib"], size_mib + 3, 0.03)
+        assert cpu["process_memory_source"] == "pss"
+        within(cpu["process_shared_mib"], 9 * size_mib, 0.1)
+    # Processes are read one after the other: a sum that is taken while they begin to share is too high.
+    assert size_mib < samples[-1]["run_end"]["memory_peak_mib"] < 1.3 * size_mib
+
+
+def test_child_of_vfork_has_its_parents_memory(record, workload):
+    _, samples = record("-i", 0.05, "--", workload, "truth", "vfork", 200, 500)
+    both = [sample["cpu"] for sample in samples if sample["cpu"]["process_child_count"] == 1]
+    assert both
+    for cpu in both:
+        assert 200 < cpu["process_rss_mib"] < 220 and 200 < cpu["process_memory_mib"] < 220, cpu
+
+
+def test_zombies_have_no_memory_and_the_last_sample_none(record, workload):
+    _, samples = record("-i", 0.05, "--", workload, "truth", "zombies", 20, 400)
+    # Zombies are not running processes; the root's own memory goes on being told.
+    assert any(sample["cpu"]["process_child_count"] == 0 and sample["cpu"]["process_rss_mib"]
+               for sample in samples[2:-1])
+    last = samples[-1]["cpu"]
+    for key in ("process_rss_mib", "process_memory_mib", "process_pss_mib", "process_main_rss_mib"):
+        assert last[key] is None, key
+    assert samples[-1]["run_end"]["memory_peak_mib"] > 0.5
+
+
+def run_as_nobody(command, **popen):
+    return subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command],
+                            stdin=subprocess.DEVNULL, **popen)
+
+
+def copy_for_everybody(binary, tmp_path):
+    """Folders of tests are root's: what nobody runs lies where nobody may go."""
+    import shutil
+    import tempfile
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="rt-nobody-"))
+    folder.chmod(0o777)
+    return folder, shutil.copy(binary, folder / "resource-tracker")
+
+
+@needs_root
+@pytest.mark.skipif(not exact.installed("setpriv"), reason="setpriv is missing")
+def test_process_of_another_user_loses_only_what_may_not_be_read(binary, tmp_path, helpers):
+    """What everybody may see (stat, statm, the CPU clock) is told; I/O and shares of memory are null, not 0."""
+    folder, program = copy_for_everybody(binary, tmp_path)
+    burner = subprocess.Popen(["sh", "-c", "while :; do :; done"], stdin=subprocess.DEVNULL)
+    try:
+        begun = time.monotonic()
+        tracker = run_as_nobody([program, "-i", "0.1", "--duration", "1", "--pid", str(burner.pid), "-o",
+                                 "record.jsonl"], cwd=folder, stderr=subprocess.DEVNULL)
+        assert tracker.wait() == 0
+        assert time.monotonic() - begun < 20
+        samples = helpers.json_lines(folder / "record.jsonl")
+    finally:
+        burner.kill()
+        burner.wait()
+        exact.shutil.rmtree(folder)
+    cpu = samples[-1]["cpu"]
+    assert exact.told_secs(samples) > 0.1
+    assert cpu["process_unreadable_count"] == 1
+    assert cpu["process_rss_mib"] > 0
+    assert cpu["process_pss_mib"] is None
+
+
+def test_io_of_the_tree(record, tmp_path):
+    """Bytes by calls and bytes that reached storage, of processes that come and go, and of one that stays."""
+    mib = 1 << 20
+    script = ("i=0; while [ $i -lt 8 ]; do dd if=/dev/zero of=file bs=1M count=4 conv=fsync 2>/dev/null; i=$((i+1)); done;"
+              "dd if=file of=/dev/null bs=1M 2>/dev/null; sleep 0.2; (dd if=/dev/zero of=other bs=1M count=16 conv=fsync 2>/dev/null)")
+    _, samples = record("-i", 0.05, "--", "sh", "-c", script, cwd=tmp_path)
+
+    def total(key):
+        values = [sample["cpu"][key] for sample in samples]
+        assert all(value >= 0 for value in values), (key, values)
+        return sum(values)
+
+    written = (8 * 4 + 16) * mib
+    # The shell and dd read their libraries besides; nothing but dd writes.
+    within(total("process_written_chars"), written + 4 * mib, 0.01)  # /dev/null is written to by calls, too
+    assert written_to_storage_counts(tmp_path) is False or \
+        abs(total("process_disk_write_bytes") - written) <= written * 0.01, total("process_disk_write_bytes")
+    assert 52 * mib * 0.99 <= total("process_read_chars") <= 52 * mib * 1.01 + 25 * 60_000
+
+
+def written_to_storage_counts(folder):
+    """Whether the folder is on storage that the kernel counts (not on tmpfs)."""
+    done = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True)
+    return done.stdout.strip() in ("ext2/ext3", "xfs", "btrfs")
