@@ -133,6 +133,14 @@ void process_tree_exclude(struct process_tree *tree, pid_t pid)
 	tree->excluded[tree->excluded_count++] = pid;
 }
 
+/* Whoever is named as the root of a tree is the job, also when it was there before the tracker was opened. */
+static void include_again(struct process_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->excluded_count; i++)
+		if (tree->excluded[i] == pid)
+			tree->excluded[i] = tree->excluded[--tree->excluded_count];
+}
+
 bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
 {
 	for (size_t i = 0; i < tree->excluded_count; i++)
@@ -309,6 +317,7 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 	int error;
 
 	tree->root_pid = pid;
+	include_again(tree, pid);
 	tree->started_by_caller = started_by_caller;
 	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
 	tree->uses_clock = tree->root->live;

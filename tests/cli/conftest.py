@@ -18,6 +18,14 @@ ROOTS = TOP / "tests" / "roots"
 TIMEOUT_SECS = 60
 
 
+def pytest_ignore_collect(collection_path):
+    """A build without the analysis program (static musl) has nothing of it to test."""
+    program = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker"))
+    if collection_path.name.startswith("test_analysis_") and not (program.parent / "resource-tracker-analysis").exists():
+        return True
+    return None
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
