@@ -355,6 +355,37 @@ struct rt_report_options {
 RT_API int rt_report(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_report_options *options, struct rt_problem *ret_problem);
 
+/* ---- phases ---------------------------------------------------------------------------------------- */
+
+/* What each phase of a run used. */
+typedef struct rt_regions rt_regions;
+
+/*
+ * Of the last run in the files, with the marks of its job: NULL is the file beside the first one, "FILE.marks",
+ * which need not be there. `columns` as of rt_record_open(); none: the usual ones.
+ */
+RT_API int rt_regions_read(const char *const *paths, size_t path_count, const char *marks,
+			   const char *const *columns, size_t column_count, rt_regions **ret_regions,
+			   struct rt_problem *ret_problem);
+/* Of gpu_tracker's own files, CSV or SQLite. */
+RT_API int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_tracking_file,
+				       rt_regions **ret_regions, struct rt_problem *ret_problem);
+RT_API void rt_regions_free(rt_regions *regions);
+
+struct rt_phase {
+	const char *name; /* lives as long as the regions */
+	int64_t calls;    /* how often it was entered */
+	double total_secs;
+};
+/* By index, in the order of their names; -ENOENT past the last. */
+RT_API int rt_regions_phase(const rt_regions *regions, size_t index, struct rt_phase *ret_phase);
+/* When it began and ended, in seconds since 1970. */
+RT_API int rt_regions_call(const rt_regions *regions, size_t phase, size_t index, double *ret_start,
+			   double *ret_stop);
+/* Keys and layout of gpu_tracker's analysis. */
+RT_API int rt_regions_to_json(const rt_regions *regions, char **ret_text);
+RT_API int rt_regions_to_text(const rt_regions *regions, char **ret_text);
+
 #ifdef __cplusplus
 }
 #endif
