@@ -1,29 +1,16 @@
 /*
- * Every signal that is sent to us reaches the job exactly once.
+ * Every signal that is sent to us reaches the job exactly once: signals are noted as they come, and passed on
+ * or dropped when judge.c knows whether they reached the job with its group.
  *
- * A signal stays undecided until its sender has had its chance to send it to our group, too: a sender that
- * sleeps, has ended or has slept since is done; one that runs on is waited for a few milliseconds. Then the
- * witness is asked. Each signal that it got pays for one of ours; one that is not paid for was for us alone
- * and is passed on. A standard signal that comes again meanwhile is the same one, as it is for any process
- * in which it is pending; real-time signals queue and are counted one by one.
- *
- * Without a witness, or if it does not answer in time, the origin decides: the kernel signals groups, but
- * for a hang-up (to the session leader) and our own timers; processes signal us.
+ * A standard signal that its sender sends again before it sleeps is the same one, as it is for any process
+ * in which it is pending. Real-time signals queue and are counted one by one.
  */
 #include <errno.h>
-#include <string.h>
 
-#include "wrap/peek.h"
 #include "wrap/state.h"
 
-/* Together within the 10 ms in which a signal has to arrive. */
-#define SENDER_LIMIT_NS (5 * NSEC_PER_MSEC)
-#define UNSEEN_SENDER_LIMIT_NS (2 * NSEC_PER_MSEC)
-#define ANSWER_LIMIT_NS (2 * NSEC_PER_MSEC)
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
 #define RETRY_EVERY_NS NSEC_PER_MSEC
-/* A process that signals a list of processes reaches the witness a little before or after us. */
-#define CREDIT_SLACK_NS (50 * NSEC_PER_MSEC)
 
 enum {
 	/* Kept free, so that full real-time queues hold up no other signal. */
@@ -48,154 +35,76 @@ signal_set signals_wanted(const struct wrap *wrap)
 	return wanted;
 }
 
-static bool is_real_time(int signo)
+/* Whether `signal` is one that is waiting already. */
+static bool is_same_again(struct wrap *wrap, const struct undecided *signal)
 {
-	return signo >= FIRST_REAL_TIME;
-}
+	for (size_t i = 0; i < wrap->undecided_count && !is_real_time(signal->signo); i++) {
+		struct undecided *earlier = &wrap->undecided[i];
 
-static bool is_from_kernel(const struct undecided *signal)
-{
-	return signal->code > 0;
-}
-
-/* Looks at the sender. `peek` is of `peeked`, so that a burst from one sender costs one look. */
-static bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t now_ns,
-			   struct peek *peek, pid_t *peeked)
-{
-	int64_t waited_ns = now_ns - signal->seen_ns;
-
-	if (is_from_kernel(signal) || signal->before_job || waited_ns >= SENDER_LIMIT_NS)
-		return true;
-	if (signal->sender <= 0 || !wrap->has_own_proc)
-		return waited_ns >= UNSEEN_SENDER_LIMIT_NS;
-	if (*peeked != signal->sender) {
-		if (peek_process(signal->sender, peek) < 0) {
-			if (kill(signal->sender, 0) < 0 && errno == ESRCH)
-				return true;
-			return waited_ns >= UNSEEN_SENDER_LIMIT_NS;
-		}
-		*peeked = signal->sender;
-	}
-	/* Only the main thread's state is shown. */
-	if (peek->threads > 1)
-		return waited_ns >= UNSEEN_SENDER_LIMIT_NS;
-	if (peek->state != 'R' || (signal->sender_switches >= 0 && peek->switches != signal->sender_switches))
-		return true;
-	signal->sender_switches = peek->switches;
-	return false;
-}
-
-static void ask_when_done(struct wrap *wrap, struct undecided *signals, size_t count, int64_t now_ns)
-{
-	struct peek peek = {0};
-	pid_t peeked = 0;
-	uint32_t question = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (signals[i].asked_ns || !sender_is_done(wrap, &signals[i], now_ns, &peek, &peeked))
+		if (earlier->signo != signal->signo || earlier->asked_ns || earlier->sender != signal->sender)
 			continue;
-		if (!question)
-			question = witness_ask(wrap);
-		signals[i].question = question;
-		signals[i].asked_ns = now_ns;
+		sender_is_done(wrap, earlier, signal->seen_ns, &(struct sender_look){0});
+		if (!earlier->sender_slept)
+			return true;
 	}
+	return false;
 }
 
 void signals_note(struct wrap *wrap, const siginfo_t *info, bool before_job)
 {
-	int64_t now_ns = monotonic_now_ns();
-	struct undecided *signal;
-
-	for (size_t i = 0; i < wrap->undecided_count && !is_real_time(info->si_signo); i++) {
-		signal = &wrap->undecided[i];
-		if (signal->signo != info->si_signo)
-			continue;
-		ask_when_done(wrap, signal, 1, now_ns);
-		if (!signal->asked_ns)
-			return;
-	}
-	if (wrap->undecided_count == UNDECIDED_MAX)
-		return;
-	signal = &wrap->undecided[wrap->undecided_count++];
-	*signal = (struct undecided){
+	struct undecided signal = {
 		.signo = info->si_signo,
 		.code = info->si_code,
-		.sender = is_from_kernel(&(struct undecided){.code = info->si_code}) ? 0 : info->si_pid,
-		.sender_uid = info->si_uid,
-		.value = info->si_value,
-		.seen_ns = now_ns,
+		.seen_ns = monotonic_now_ns(),
 		.quiet_ns = wrap->quiet_ns,
-		.sender_switches = -1,
+		.drained_ns = wrap->drained_ns,
+		.sender_sleeps = -1,
 		.before_job = before_job,
 	};
-	ask_when_done(wrap, signal, 1, now_ns);
-}
 
-static bool is_session_leader(const struct wrap *wrap)
-{
-	return getsid(0) == wrap->own_pid;
-}
-
-static bool origin_says_group(const struct wrap *wrap, const struct undecided *signal)
-{
-	if (!is_from_kernel(signal) || signal->signo == SIGALRM)
-		return false;
-	return signal->signo != SIGHUP || !is_session_leader(wrap);
-}
-
-/* Whether what the witness got pays for this signal; it does so once. */
-static bool take_credit(struct wrap *wrap, const struct undecided *signal)
-{
-	struct sighting *sighting = &wrap->page->sightings[signal->signo];
-	uint32_t *used = &wrap->credits_used[signal->signo];
-	uint32_t seen = atomic_load(&sighting->sent), queued = atomic_load(&sighting->queued);
-	bool fresh = atomic_load(&sighting->last_ns) >= signal->quiet_ns - CREDIT_SLACK_NS;
-
-	if (is_real_time(signal->signo)) {
-		if (signal->code == SI_QUEUE) {
-			used = &wrap->queued_credits_used[signal->signo];
-			seen = queued;
-		}
-		if (!fresh)
-			*used = seen;
-		if (*used == seen)
-			return false;
-		++*used;
-		return true;
+	if (!is_from_kernel(&signal)) {
+		signal.sender = info->si_pid;
+		signal.sender_uid = info->si_uid;
+		signal.value = info->si_value;
 	}
-	seen += queued;
-	fresh = fresh && *used != seen;
-	*used = seen;
-	return fresh;
+	if (wrap->undecided_count < UNDECIDED_MAX && !is_same_again(wrap, &signal))
+		wrap->undecided[wrap->undecided_count++] = signal;
 }
 
-/* It may be too busy, but what is pending in it can be seen from outside. */
-static bool mute_witness_has(const struct wrap *wrap, const struct undecided *signal)
+/*
+ * What the sender sent before it was found to be done, or the witness to have been sent, is here by now: it
+ * must be taken together with this signal, or it would look like one more.
+ */
+static void note_same(struct wrap *wrap, const struct undecided *signal)
 {
-	struct peek peek = {0};
+	siginfo_t info;
 
-	return wrap->has_own_proc && peek_process(wrap->witness, &peek) == 0 &&
-	       (peek.pending & SIGNAL_BIT(signal->signo));
+	if (is_real_time(signal->signo) || is_from_kernel(signal))
+		return;
+	if (take_signal(SIGNAL_BIT(signal->signo), &info, 0))
+		signals_note(wrap, &info, signal->before_job);
 }
 
-enum verdict { UNDECIDED, OURS_ALONE, REACHED_THE_JOB };
-
-static enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t now_ns)
+/* One question for all whose senders are done, or who are paid for already. */
+static void ask_for_all(struct wrap *wrap, int64_t now_ns)
 {
-	bool answered, credit;
+	uint32_t question = atomic_load(&wrap->page->asked) + 1;
+	struct sender_look look = {0};
+	bool any = false;
 
-	if (!wrap->witness)
-		return !signal->before_job && origin_says_group(wrap, signal) ? REACHED_THE_JOB : OURS_ALONE;
-	answered = witness_has_answered(wrap, signal->question);
-	if (!answered && now_ns < signal->asked_ns + ANSWER_LIMIT_NS)
-		return UNDECIDED;
-	credit = take_credit(wrap, signal);
-	/* A job that left our group gets nothing with it; nor did one that did not exist yet. */
-	if (signal->before_job || getpgid(wrap->job) != getpgrp())
-		return OURS_ALONE;
-	if (!answered)
-		credit = credit || mute_witness_has(wrap, signal) || origin_says_group(wrap, signal);
-	return credit ? REACHED_THE_JOB : OURS_ALONE;
+	for (size_t i = 0; i < wrap->undecided_count; i++) {
+		struct undecided *signal = &wrap->undecided[i];
+
+		if (signal->asked_ns ||
+		    (!witness_was_sent(wrap, signal) && !sender_is_done(wrap, signal, now_ns, &look)))
+			continue;
+		note_same(wrap, signal);
+		signal->question = question;
+		signal->asked_ns = now_ns;
+		any = true;
+	}
+	if (any)
+		witness_ask(wrap);
 }
 
 /* The value goes with the signal, and the sender's identity with the value; kill() would show ours. */
@@ -217,7 +126,7 @@ static int pass_on(pid_t job, const struct undecided *signal)
 	return kill(job, signal->signo) < 0 ? -errno : 0;
 }
 
-static void report(struct wrap *wrap, const struct undecided *signal, bool forwarded)
+static void report(const struct wrap *wrap, const struct undecided *signal, bool forwarded)
 {
 	struct wrap_signal told = {
 		.signo = signal->signo,
@@ -230,18 +139,13 @@ static void report(struct wrap *wrap, const struct undecided *signal, bool forwa
 		wrap->hooks->signalled(wrap->hooks->context, &told);
 }
 
-/* The kernel tells us of our own CPU limit only. */
-static bool is_about_us(const struct undecided *signal)
-{
-	return signal->signo == SIGXCPU && is_from_kernel(signal);
-}
-
-/* Returns false to keep the signal for later. */
-static bool settle_one(struct wrap *wrap, const struct undecided *signal, enum verdict verdict)
+/* Returns false to keep the signal for later: the job's queue is full. */
+static bool settle_one(const struct wrap *wrap, const struct undecided *signal, enum verdict verdict)
 {
 	int result = 0;
 
-	if (is_about_us(signal))
+	/* The kernel tells us of our own CPU limit only. */
+	if (signal->signo == SIGXCPU && is_from_kernel(signal))
 		return true;
 	if (verdict == OURS_ALONE)
 		result = pass_on(wrap->job, signal);
@@ -253,34 +157,33 @@ static bool settle_one(struct wrap *wrap, const struct undecided *signal, enum v
 
 int64_t signals_settle(struct wrap *wrap)
 {
-	int64_t now_ns = monotonic_now_ns(), next_ns = INT64_MAX;
-	bool queue_full = false;
+	int64_t now_ns = monotonic_now_ns(), again_ns = LOOK_EVERY_NS;
+	bool hold_real_time = false, queue_full = false;
 	size_t kept = 0;
 
 	if (!wrap->undecided_count) {
 		wrap->quiet_ns = now_ns;
 		return INT64_MAX;
 	}
-	ask_when_done(wrap, wrap->undecided, wrap->undecided_count, now_ns);
+	ask_for_all(wrap, now_ns);
 	for (size_t i = 0; i < wrap->undecided_count; i++) {
 		struct undecided *signal = &wrap->undecided[i];
-		enum verdict verdict = signal->asked_ns ? judge(wrap, signal, now_ns) : UNDECIDED;
-		int64_t again_ns = LOOK_EVERY_NS;
+		/* They keep their order: behind one that has to wait, all wait. */
+		bool held_up = hold_real_time && is_real_time(signal->signo);
+		enum verdict verdict = held_up ? UNDECIDED : judge(wrap, signal, now_ns);
 
-		if (queue_full && is_real_time(signal->signo))
-			verdict = UNDECIDED;
-		if (verdict != UNDECIDED) {
-			if (settle_one(wrap, signal, verdict))
-				continue;
-			queue_full = true;
-			again_ns = RETRY_EVERY_NS;
-		}
-		if (next_ns > now_ns + again_ns)
-			next_ns = now_ns + again_ns;
+		if (verdict != UNDECIDED && settle_one(wrap, signal, verdict))
+			continue;
+		if (verdict != UNDECIDED)
+			queue_full = signal->refused = true;
+		if (is_real_time(signal->signo))
+			hold_real_time = true;
 		wrap->undecided[kept++] = *signal;
 	}
 	wrap->undecided_count = kept;
-	return next_ns;
+	if (queue_full)
+		again_ns = RETRY_EVERY_NS;
+	return kept ? now_ns + again_ns : INT64_MAX;
 }
 
 void signals_drop_stops(struct wrap *wrap)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/time.h>
 
+#include "wrap/peek.h"
 #include "wrap/pid_set.h"
 #include "wrap/signal_set.h"
 #include "wrap/wrap.h"
@@ -54,11 +55,14 @@ struct undecided {
 	uid_t sender_uid;
 	union sigval value;
 	int64_t seen_ns;
-	int64_t quiet_ns; /* when nothing was pending before it came */
-	int64_t sender_switches;
+	int64_t quiet_ns;      /* when nothing was undecided before it came */
+	int64_t drained_ns;    /* when nothing was pending before it came */
+	int64_t sender_sleeps; /* how often its sender had slept when it was first looked at; -1: not yet */
 	uint32_t question;
-	int64_t asked_ns; /* 0: its sender may still be about to send it to our group as well */
-	bool before_job;  /* came when there was no job yet: no group brought it there */
+	int64_t asked_ns;  /* 0: its sender may still be about to send it to our group as well */
+	bool sender_slept; /* since then */
+	bool before_job;   /* came when there was no job yet: no group brought it there */
+	bool refused;      /* ours alone, but the job's queue was full */
 };
 
 struct wrap {
@@ -77,6 +81,7 @@ struct wrap {
 	uint32_t credits_used[LAST_SIGNAL + 1];
 	uint32_t queued_credits_used[LAST_SIGNAL + 1];
 	int64_t quiet_ns;
+	int64_t drained_ns;
 
 	pid_t job; /* 0: none, or reaped */
 	bool stop_mirrored;
@@ -109,6 +114,26 @@ signal_set signals_wanted(const struct wrap *wrap);
 int64_t signals_settle(struct wrap *wrap);
 /* Continuing discards pending stops, ours too. */
 void signals_drop_stops(struct wrap *wrap);
+
+/* judge.c */
+enum verdict { UNDECIDED, OURS_ALONE, REACHED_THE_JOB };
+
+/* The last look at a sender, so that a burst from one costs one look. */
+struct sender_look {
+	pid_t sender;
+	int result;
+	struct peek peek;
+};
+
+bool is_real_time(int signo);
+bool is_from_kernel(const struct undecided *signal);
+/* Whether its sender will not send it once more to our group; notes whether it has slept since. */
+bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t now_ns,
+		    struct sender_look *look);
+/* Whether the witness got one, or has one pending, that has not paid for one of ours yet. */
+bool witness_was_sent(struct wrap *wrap, const struct undecided *signal);
+/* Uses up what paid for it when it decides. */
+enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t now_ns);
 
 /* job_control.c */
 /* Stops us as the job is stopped. */
