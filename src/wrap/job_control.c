@@ -4,18 +4,26 @@
  *
  * Whether the job stopped itself or with our whole group (Ctrl-Z, a background write under `stty tostop`)
  * makes no difference: we are not stopped by the keyboard's signals ourselves, since the job may well ignore
- * them.
+ * them. Each stop is reported by the kernel once, also one that follows the last so fast that we had no
+ * time to run in between.
+ *
+ * SIGCONT is never forwarded. When it was sent to us alone, a job that is stopped is continued; when the
+ * witness saw it as well, the job has been continued, and may have stopped again since.
  */
 #include <sys/wait.h>
 
 #include "wrap/state.h"
 
-/* The signal that the job is stopped by now, or 0. Asked with WNOWAIT, so that it can be asked again. */
-static int job_stop_signal(const struct wrap *wrap)
+/* Nobody measures how fast a stopped job is continued, but a wrong guess continues the next stop. */
+#define ANSWER_LIMIT_NS (100 * NSEC_PER_MSEC)
+#define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
+
+/* The signal of a stop of the job that was not taken note of yet, or 0. `options` may be WNOWAIT. */
+static int new_stop_of_job(const struct wrap *wrap, int options)
 {
 	siginfo_t info = {0};
 
-	if (!wrap->job || waitid(P_PID, (id_t)wrap->job, &info, WSTOPPED | WNOHANG | WNOWAIT) < 0)
+	if (!wrap->job || waitid(P_PID, (id_t)wrap->job, &info, WSTOPPED | WNOHANG | options) < 0)
 		return 0;
 	return info.si_pid ? info.si_status : 0;
 }
@@ -41,15 +49,19 @@ static void stop_ourselves(int signo)
 
 void mirror_stop(struct wrap *wrap)
 {
-	int signo = job_stop_signal(wrap);
+	siginfo_t info;
+	int signo;
 
-	if (!signo) {
-		wrap->stop_mirrored = false;
+	if (wrap->continued_ns || !new_stop_of_job(wrap, WNOWAIT))
+		return;
+	/* We may have been stopped with the job, and continued: that comes first. */
+	if (take_signal(SIGNAL_BIT(SIGCONT), &info, 0)) {
+		note_continued(wrap, &info);
 		return;
 	}
-	if (wrap->stop_mirrored)
+	signo = new_stop_of_job(wrap, 0);
+	if (!signo)
 		return;
-	wrap->stop_mirrored = true;
 	signals_drop_stops(wrap);
 	if (wrap->has_own_proc) {
 		atomic_store(&wrap->page->stopped_job, wrap->job);
@@ -59,11 +71,38 @@ void mirror_stop(struct wrap *wrap)
 	atomic_store(&wrap->page->stopped_job, 0);
 }
 
-void continue_job(struct wrap *wrap)
+void note_continued(struct wrap *wrap, const siginfo_t *info)
 {
 	signals_drop_stops(wrap);
-	if (!job_stop_signal(wrap))
+	/* The witness woke us because the job runs. */
+	if (wrap->witness && info->si_pid == wrap->witness && info->si_code <= 0)
 		return;
-	kill(wrap->job, SIGCONT);
-	wrap->stop_mirrored = false;
+	wrap->continued_ns = monotonic_now_ns();
+	/* If our group was stopped, the witness was, too, and may be still. */
+	if (wrap->witness && wrap->has_own_proc && is_stopped(wrap->witness))
+		kill(wrap->witness, SIGCONT);
+	wrap->continued_question = witness_ask(wrap);
+}
+
+int64_t continue_job(struct wrap *wrap)
+{
+	int64_t now_ns = monotonic_now_ns(), last_ns = 0;
+	bool same_group;
+
+	if (!wrap->continued_ns)
+		return INT64_MAX;
+	if (!witness_has_answered(wrap, wrap->continued_question) &&
+	    now_ns < wrap->continued_ns + ANSWER_LIMIT_NS)
+		return now_ns + LOOK_EVERY_NS;
+	same_group = getpgid(wrap->job) == getpgrp();
+	if (wrap->witness && same_group)
+		last_ns = atomic_load(&wrap->page->sightings[SIGCONT].last_ns);
+	/* What we were told of before was for an earlier stop. */
+	if (last_ns <= wrap->continue_settled_ns && (!wrap->has_own_proc || is_stopped(wrap->job))) {
+		new_stop_of_job(wrap, 0);
+		kill(wrap->job, SIGCONT);
+	}
+	wrap->continue_settled_ns = now_ns;
+	wrap->continued_ns = 0;
+	return INT64_MAX;
 }

@@ -166,6 +166,9 @@ static bool take_credit_of_mute(struct wrap *wrap, const struct undecided *signa
 	struct account before = account_of(wrap, signal);
 	bool pending = !is_real_time(signal->signo) && is_pending_in_witness(wrap, signal);
 
+	/* Somebody may have stopped it. */
+	if (is_stopped(wrap->witness))
+		kill(wrap->witness, SIGCONT);
 	if (take_credit(wrap, signal))
 		return true;
 	if (pending)

@@ -22,7 +22,7 @@ static void take_one(struct wait_for_job *wait, const siginfo_t *info)
 	struct wrap *wrap = wait->wrap;
 
 	if (info->si_signo == SIGCONT)
-		continue_job(wrap);
+		note_continued(wrap, info);
 	else if (info->si_signo == SIGCHLD)
 		return;
 	else if (!wrap->job_ended)
@@ -83,6 +83,11 @@ static int64_t tick_if_due(const struct wrap_hooks *hooks)
 	return hooks->next_deadline_ns(hooks->context);
 }
 
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
 int wrap_run(struct wrap *wrap, const struct wrap_hooks *hooks, bool wait_descendants,
 	     struct wrap_end *ret_end)
 {
@@ -93,17 +98,15 @@ int wrap_run(struct wrap *wrap, const struct wrap_hooks *hooks, bool wait_descen
 	wrap->hooks = hooks;
 	for (;;) {
 		bool more = reap_children(wrap);
-		int64_t wake_ns = INT64_MAX, tick_ns;
+		int64_t wake_ns = INT64_MAX;
 
 		if (!more && is_over(&wait))
 			break;
 		if (wrap->job) {
+			wake_ns = earlier(signals_settle(wrap), continue_job(wrap));
 			mirror_stop(wrap);
-			wake_ns = signals_settle(wrap);
 		}
-		tick_ns = tick_if_due(hooks);
-		if (wake_ns > tick_ns)
-			wake_ns = tick_ns;
+		wake_ns = earlier(wake_ns, tick_if_due(hooks));
 		wait_for_signals(&wait, more ? 0 : wake_ns);
 	}
 	wrap->hooks = NULL;

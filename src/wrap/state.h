@@ -83,8 +83,10 @@ struct wrap {
 	int64_t quiet_ns;
 	int64_t drained_ns;
 
-	pid_t job; /* 0: none, or reaped */
-	bool stop_mirrored;
+	pid_t job;            /* 0: none, or reaped */
+	int64_t continued_ns; /* when we were; 0: nothing is to be done about it */
+	uint32_t continued_question;
+	int64_t continue_settled_ns;
 	bool job_ended;
 	struct wrap_end end;
 	const struct wrap_hooks *hooks;
@@ -136,10 +138,12 @@ bool witness_was_sent(struct wrap *wrap, const struct undecided *signal);
 enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t now_ns);
 
 /* job_control.c */
-/* Stops us as the job is stopped. */
+/* Stops us when the job has stopped. */
 void mirror_stop(struct wrap *wrap);
-/* We were continued: the job is, too. */
-void continue_job(struct wrap *wrap);
+/* Notes a SIGCONT that was taken. */
+void note_continued(struct wrap *wrap, const siginfo_t *info);
+/* Continues the job if we alone were. Returns when to come again. */
+int64_t continue_job(struct wrap *wrap);
 
 /* reap.c */
 /* Reaps what is dead, the job first. True: there may be more. */

@@ -6,8 +6,8 @@
  * alone, a scheduler may signal every process that it finds. The witness is what the job was: one more
  * process of the group. What it got, the job got; what it did not get was for us, and is passed on.
  *
- * It is asked by a SIGCONT (which also continues it, should somebody have stopped it) after a number was put
- * into the shared page, and answers there with that number when it has taken everything that was pending.
+ * It is asked by a SIGCHLD (which nobody passes on) after a number was put into the shared page, and answers
+ * there with that number when it has taken everything that was pending.
  *
  * While we are stopped with the job, it watches the job for us: nobody else would wake us if the job alone
  * were continued or killed.
@@ -32,10 +32,12 @@
 #define LOOK_AT_JOB_EVERY_NS (20 * NSEC_PER_MSEC)
 #define LAST_WORDS_NS (20 * NSEC_PER_MSEC)
 
-static void note_sighting(struct shared_page *page, const siginfo_t *info)
+static void note_sighting(struct shared_page *page, const siginfo_t *info, pid_t tracker)
 {
 	struct sighting *sighting = &page->sightings[info->si_signo];
 
+	if (info->si_signo == SIGCONT && info->si_pid == tracker)
+		return;
 	atomic_fetch_add(info->si_code == SI_QUEUE ? &sighting->queued : &sighting->sent, 1);
 	atomic_store(&sighting->last_ns, monotonic_now_ns());
 }
@@ -48,7 +50,7 @@ static _Noreturn void witness_main(struct shared_page *page, pid_t tracker)
 		pid_t job;
 
 		while (take_signal(ALL_SIGNALS, &info, 0))
-			note_sighting(page, &info);
+			note_sighting(page, &info, tracker);
 		atomic_store(&page->answered, question);
 		job = atomic_load(&page->stopped_job);
 		if (job && !is_stopped(job))
@@ -56,7 +58,7 @@ static _Noreturn void witness_main(struct shared_page *page, pid_t tracker)
 		if (atomic_load(&page->asked) != question)
 			continue;
 		if (take_signal(ALL_SIGNALS, &info, job ? LOOK_AT_JOB_EVERY_NS : INT64_MAX))
-			note_sighting(page, &info);
+			note_sighting(page, &info, tracker);
 	}
 }
 
@@ -118,7 +120,7 @@ uint32_t witness_ask(struct wrap *wrap)
 void witness_wake(const struct wrap *wrap)
 {
 	if (wrap->witness)
-		kill(wrap->witness, SIGCONT);
+		kill(wrap->witness, SIGCHLD);
 }
 
 bool witness_has_answered(const struct wrap *wrap, uint32_t question)
