@@ -185,6 +185,11 @@ static void start_helper(struct wrap *wrap, const struct driver *driver)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		sigset_t none;
+
+		/* A helper starts with our mask, and has to see to its own. */
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();

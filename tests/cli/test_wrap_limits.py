@@ -1,0 +1,208 @@
+"""With next to nothing left to us, the job still runs and its status is still passed on."""
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import wait_until
+from wrap_driver import DRIVER, SIGNAL_LOG, SignalJob, log, needs_root, sigqueue, state_of, terminal, wrap  # noqa: F401
+
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="makes system calls fail by strace")
+
+
+def pids_controller():
+    for folder in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup"):
+        if os.path.exists(f"{folder}/cgroup.procs") and (
+                folder.endswith("pids") or "pids" in pathlib.Path(f"{folder}/cgroup.subtree_control").read_text().split()):
+            return folder
+    return None
+
+
+@pytest.fixture
+def pids_max():
+    """pids_max(N) returns a preexec_fn that puts a process into a cgroup of at most N processes."""
+    top = pids_controller()
+    if os.geteuid() != 0 or not top:
+        pytest.skip("makes cgroups with a limit of processes: needs root and the pids controller")
+    made = pathlib.Path(top) / f"test-wrap-{os.getpid()}"
+    made.mkdir()
+
+    def limit(count):
+        (made / "pids.max").write_text(f"{count}\n")
+        return lambda: (made / "cgroup.procs").write_text(f"{os.getpid()}\n")
+
+    yield limit
+    for pid in (made / "cgroup.procs").read_text().split():
+        os.kill(int(pid), signal.SIGKILL)
+    wait_until(lambda: not (made / "cgroup.procs").read_text().split())
+    made.rmdir()
+
+
+def test_the_last_process_is_the_jobs(wrap, log, pids_max):
+    process = wrap("sh", "-c", "exit 31", preexec_fn=pids_max(2))
+    assert process.wait(10) == 31
+    assert log.one("witness")["id"] > 0
+
+
+def test_no_process_for_the_job_is_our_error(wrap, log, pids_max):
+    assert wrap("true", preexec_fn=pids_max(1)).wait(10) == 125
+    assert "Resource temporarily unavailable" in log.one("spawn")["line"]
+
+
+def test_a_job_that_uses_up_all_processes(wrap, log, pids_max):
+    code = """
+import os, signal, time
+made = []
+try:
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            signal.pause()
+        made.append(pid)
+except BlockingIOError:
+    pass
+time.sleep(0.3)
+for pid in made:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+os._exit(32 if len(made) == 7 else 33)
+"""
+    process = wrap("--interval", 20, sys.executable, "-c", code, preexec_fn=pids_max(10))
+    time.sleep(0.2)
+    process.send_signal(signal.SIGWINCH)
+    assert process.wait(20) == 32
+    assert len(log.events("tick")) >= 10
+    assert log.one("signal")["way"] == "forwarded"
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 8])
+def test_few_descriptors(wrap, count):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    # With three not even the loader can open a library: ours is the first that cannot be started.
+    assert subprocess.run([DRIVER, "sh", "-c", "exit 34"], preexec_fn=limit).returncode == (34 if count > 3 else 127)
+    if count == 3:
+        return
+    job = subprocess.Popen([DRIVER, SIGNAL_LOG], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit, text=True)
+    assert job.stdout.readline().startswith("ready")
+    for signo in (signal.SIGTERM, signal.SIGUSR1):
+        os.kill(job.pid, signo)
+        assert job.stdout.readline().startswith(f"signal {int(signo)}")
+    job.stdin.close()
+    assert job.wait(10) == 0
+    job.stdout.close()
+
+
+def test_closed_standard_streams(wrap, log):
+    process = subprocess.Popen(["sh", "-c", f'exec {DRIVER} --log {log.path} --interval 20 sh -c "$0" <&- >&- 2>&-',
+                                "sleep 0.1; for fd in 0 1 2; do test -e /proc/$$/fd/$fd && exit 1; done; exit 35"])
+    assert process.wait(10) == 35
+    assert len(log.events("tick")) >= 3 and log.events("end")
+
+
+def test_a_file_size_limit_of_nothing(wrap, log):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    assert wrap("--interval", 10, "sh", "-c", "sleep 0.1; exit 36", preexec_fn=limit).wait(10) == 36
+    assert log.path.read_bytes() == b""
+
+
+def test_a_closed_pipe_for_our_own_lines():
+    """SIGPIPE is ours to ignore, not to die of; the job has its own."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = subprocess.Popen([DRIVER, "--log", f"/dev/fd/{write_end}", "--interval", "10", "sh", "-c", "sleep 0.1; exit 37"],
+                               pass_fds=[write_end])
+    os.close(write_end)
+    assert process.wait(10) == 37
+
+
+def test_a_full_signal_queue_holds_up_nothing_else(wrap):
+    """The job takes no real-time signals for a while: others pass, none that was accepted is lost."""
+    code = """
+import signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [40])
+signal.signal(signal.SIGTERM, lambda *_: print("term", flush=True))
+print("up", flush=True)
+end = time.monotonic() + 0.5
+while time.monotonic() < end:
+    time.sleep(0.02)
+count = 0
+while signal.sigtimedwait([40], 0.2):
+    count += 1
+print(count)
+"""
+    def limit():
+        pending = int(pathlib.Path("/proc/self/status").read_text().split("SigQ:\t")[1].split("/")[0])
+        resource.setrlimit(resource.RLIMIT_SIGPENDING, (pending + 100, pending + 100))
+
+    process = wrap(sys.executable, "-c", code, stdout=subprocess.PIPE, text=True, preexec_fn=limit)
+    assert process.stdout.readline() == "up\n"
+    sent = 0
+    for value in range(250):
+        try:
+            sigqueue(process.pid, 40, value)
+            sent += 1
+        except BlockingIOError:
+            pass
+        except OSError:
+            pass
+        time.sleep(0.0005)
+    assert sent > 90
+    started = time.monotonic()
+    process.terminate()
+    assert process.stdout.readline() == "term\n"
+    assert time.monotonic() - started < 0.2
+    assert int(process.stdout.readline()) == sent
+    assert process.wait(10) == 0
+    process.stdout.close()
+
+
+@needs_strace
+@pytest.mark.parametrize("call", ["clone3", "close_range", "prctl"])
+def test_without_newer_system_calls(call, tmp_path):
+    done = subprocess.run(["strace", "-o", "/dev/null", "-f", "-e", f"trace={call}", "-e", f"inject={call}:error=ENOSYS", DRIVER,
+                           "--cgroup", "/", "sh", "-c", "exit 38"], timeout=30)
+    assert done.returncode == 38
+
+
+@needs_root
+def test_starting_in_a_cgroup(wrap, log):
+    mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+    top = next((pathlib.Path(line[1]) for line in mounts if line[2] == "cgroup2"), None)
+    if not top:
+        pytest.skip("no cgroup v2 hierarchy is mounted")
+    made = top / f"test-wrap-{os.getpid()}"
+    made.mkdir()
+    try:
+        process = wrap("--cgroup", made, "cat", "/proc/self/cgroup", stdout=subprocess.PIPE, text=True)
+        assert f"0::/{made.name}" in process.stdout.read() and process.wait(10) == 0
+        assert log.one("started")["cgroup"] == 1
+    finally:
+        made.rmdir()
+    log.path.unlink()
+    # What is no cgroup is no reason not to run.
+    assert wrap("--cgroup", "/proc", "true").wait(10) == 0
+    assert log.one("started")["cgroup"] == 0
+
+
+def test_stopped_and_continued_at_random(wrap, log):
+    process = wrap("--interval", 5, "sh", "-c", "for i in 1 2 3 4 5; do sleep 0.1; done; exit 39")
+    log.wait_for("started")
+    for _ in range(20):
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.01)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+    assert process.wait(10) == 39
+    late = [event["late"] for event in log.events("tick")]
+    assert all(value >= 0 for value in late) and len(late) < 120
