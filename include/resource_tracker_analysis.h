@@ -206,6 +206,9 @@ typedef struct rt_summary rt_summary;
 /* -ENODATA: no sample yet; errors of rt_record_open(). */
 RT_API int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
 			   struct rt_problem *ret_problem);
+/* The same with these GPUs alone in gpu_tracker's GPU percentages. -EINVAL: there is no such GPU; the problem lists them. */
+RT_API int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char *const *uuids,
+				size_t uuid_count, rt_summary **ret_summary, struct rt_problem *ret_problem);
 RT_API void rt_summary_free(rt_summary *summary);
 
 /* A figure of the JSON form: ("memory", "peak_mib"). Texts live as long as the summary. */

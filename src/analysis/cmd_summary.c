@@ -14,8 +14,14 @@ struct summary_options {
 	bool json, gpu_tracker;
 	enum rt_size_unit unit;
 	struct rt_gpu_tracker_options tree;
+	struct text_list gpu_uuids;
 	const char *output;
 };
+
+static void options_done(struct summary_options *options)
+{
+	text_list_done(&options->gpu_uuids);
+}
 
 static void cleanup_summary(rt_summary **summary)
 {
@@ -32,7 +38,8 @@ enum summary_option {
 	OPTION_GPU_RAM_UNIT,
 	OPTION_TIME_UNIT,
 	OPTION_EXPECTED_CORES,
-	OPTION_EXPECTED_GPUS
+	OPTION_EXPECTED_GPUS,
+	OPTION_GPU_UUIDS
 };
 
 static const struct option OPTIONS[] = {
@@ -45,6 +52,7 @@ static const struct option OPTIONS[] = {
 	{"time-unit", required_argument, NULL, OPTION_TIME_UNIT},
 	{"expected-cores", required_argument, NULL, OPTION_EXPECTED_CORES},
 	{"expected-gpus", required_argument, NULL, OPTION_EXPECTED_GPUS},
+	{"gpu-uuids", required_argument, NULL, OPTION_GPU_UUIDS},
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{0},
 };
@@ -103,6 +111,8 @@ static bool set_option(struct summary_options *options, int option)
 		return parse_positive(optarg, &options->tree.expected_cores);
 	case OPTION_EXPECTED_GPUS:
 		return parse_positive(optarg, &options->tree.expected_gpus);
+	case OPTION_GPU_UUIDS:
+		return text_list_add_parts(&options->gpu_uuids, optarg) && options->gpu_uuids.count;
 	case OPTION_OUTPUT:
 		options->output = optarg;
 		return true;
@@ -137,7 +147,8 @@ static int add_summary(const struct summary_options *options, const char *const 
 {
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	CLEANUP_FREE char *one = NULL;
-	int result = rt_summary_read(paths, count, &summary, problem);
+	int result = rt_summary_read_gpus(paths, count, options->gpu_uuids.texts, options->gpu_uuids.count,
+					  &summary, problem);
 
 	if (result == 0)
 		result = make_text(options, summary, &one, problem);
@@ -163,8 +174,8 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 
 static int run(const struct command *command, int argc, char **argv)
 {
+	__attribute__((cleanup(options_done))) struct summary_options options = {0};
 	struct rt_problem problem = {"out of memory"};
-	struct summary_options options = {0};
 	CLEANUP_FREE char *text = NULL, *list = NULL;
 	const char *const *paths;
 	size_t count;
@@ -208,6 +219,7 @@ const struct command SUMMARY_COMMAND = {
 		   "      --time-unit UNIT      seconds, minutes, hours (default), days\n"
 		   "      --expected-cores N    cores that its hardware percents refer to (default: all)\n"
 		   "      --expected-gpus N     the same for GPUs\n"
+		   "      --gpu-uuids A[,B]     only these GPUs in its GPU percentages\n"
 		   "  -o, --output FILE         write there\n",
 	.run = run,
 };

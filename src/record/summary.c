@@ -25,6 +25,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, host_cpu, stime_secs);
 	WANT(wanted, memory, total_mib);
 	WANT(wanted, memory, used_mib);
+	WANT(wanted, gpu, uuid);
 	WANT(wanted, gpu, utilization_pct);
 	WANT(wanted, gpu, vram_total_bytes);
 	metric_set_add_kind(wanted, ROW_totals);
@@ -179,6 +180,16 @@ static void add_host(struct rt_summary *summary, const struct frame *frame, cons
 		add_totals(summary, FIRST(frame, totals), moment);
 }
 
+static bool is_chosen(struct rt_summary *summary, const char *uuid)
+{
+	if (!summary->gpu_uuids)
+		return true;
+	for (size_t i = 0; i < summary->gpu_uuid_count; i++)
+		if (!text_absent(uuid) && strcmp(summary->gpu_uuids[i], uuid) == 0)
+			return summary->gpu_seen[i] = true;
+	return false;
+}
+
 static void add_gpus(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	int64_t count = 0;
@@ -187,7 +198,7 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu)) {
 		count++;
 		bytes += count_absent(gpu->vram_total_bytes) ? 0 : (double)gpu->vram_total_bytes;
-		if (!real_absent(gpu->utilization_pct))
+		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
 			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
 	}
 	figure_add(&summary->gpu_cores, moment, busy);
@@ -280,6 +291,8 @@ static void forget_figures(struct rt_summary *summary)
 static void begin_run(struct rt_summary *summary, const struct frame *frame)
 {
 	*summary = (struct rt_summary){
+		.gpu_uuids = summary->gpu_uuids,
+		.gpu_uuid_count = summary->gpu_uuid_count,
 		.record = summary->record,
 		.run = record_run(summary->record),
 		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
@@ -365,8 +378,34 @@ static int read_samples(struct rt_summary *summary, const char *path, struct rt_
 	return 0;
 }
 
-int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
-		    struct rt_problem *ret_problem)
+/* Every chosen GPU must be there. */
+static int check_gpus(struct rt_summary *summary, const struct metric_set *wanted, const char *const *paths,
+		      size_t path_count, struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer names = BUFFER(256);
+	const char *missing = NULL;
+	struct record_options options = {.wanted = *wanted};
+	const struct frame *frame;
+	struct record *record;
+
+	for (size_t i = 0; i < summary->gpu_uuid_count && !missing; i++)
+		missing = summary->gpu_seen[i] ? NULL : summary->gpu_uuids[i];
+	if (!missing)
+		return 0;
+	/* Those of the first sample will do for a message. */
+	if (record_open(paths, path_count, &options, &record, NULL) == 0) {
+		if (record_next(record, &frame) > 0)
+			for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu))
+				if (!text_absent(gpu->uuid))
+					buffer_printf(&names, "%s%s", names.length ? ", " : "", gpu->uuid);
+		record_close(record);
+	}
+	return problem_set(problem, -EINVAL, "there is no GPU \"%.100s\"; there are %s", missing,
+			   names.length && !buffer_error(&names) ? names.data : "none");
+}
+
+int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char *const *uuids,
+			 size_t uuid_count, rt_summary **ret_summary, struct rt_problem *ret_problem)
 {
 	rt_summary *summary = calloc(1, sizeof(*summary));
 	struct record_options options = {0};
@@ -374,17 +413,29 @@ int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **re
 
 	if (!summary)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	summary->gpu_uuids = uuids;
+	summary->gpu_uuid_count = uuid_count;
 	want_tree(&options.wanted);
 	want_host(&options.wanted);
-	result = record_open(paths, path_count, &options, &summary->record, ret_problem);
+	result = uuid_count > GPUS_CHOSEN
+			 ? problem_set(ret_problem, -EINVAL, "too many GPUs were named")
+			 : record_open(paths, path_count, &options, &summary->record, ret_problem);
 	if (result == 0)
 		result = read_samples(summary, paths[0], ret_problem);
+	if (result == 0)
+		result = check_gpus(summary, &options.wanted, paths, path_count, ret_problem);
 	if (result < 0) {
 		rt_summary_free(summary);
 		return result;
 	}
 	*ret_summary = summary;
 	return 0;
+}
+
+int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
+		    struct rt_problem *ret_problem)
+{
+	return rt_summary_read_gpus(paths, path_count, NULL, 0, ret_summary, ret_problem);
 }
 
 void rt_summary_free(rt_summary *summary)

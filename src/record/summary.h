@@ -42,8 +42,13 @@ struct parts {
 	struct figure main, descendants, combined;
 };
 
+enum { GPUS_CHOSEN = 64 };
+
 struct rt_summary {
-	struct record *record; /* read to its end; has the identity */
+	const char *const *gpu_uuids; /* that count as busy; NULL: all. Only while reading */
+	size_t gpu_uuid_count;
+	bool gpu_seen[GPUS_CHOSEN]; /* of these */
+	struct record *record;      /* read to its end; has the identity */
 	struct record_damage damage;
 	size_t run, runs;   /* the last of how many in the files */
 	const char *layout; /* of the file */

@@ -165,7 +165,7 @@ static void add_gpu(struct tree *tree, const struct rt_summary *summary, double 
 	double count = (double)summary->gpu_count;
 
 	if (!(expected > 0))
-		expected = count;
+		expected = summary->gpu_uuid_count ? (double)summary->gpu_uuid_count : count;
 	open_group(tree, "gpu_utilization", "GPU utilization");
 	add_count(tree, "system_gpu_count", "System GPU count", count);
 	add_count(tree, "n_expected_gpus", "Number of expected GPUs", expected);

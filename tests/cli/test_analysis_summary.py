@@ -157,3 +157,21 @@ def test_files_of_different_runs_are_summarised_one_by_one(run, eight, tmp_path)
     assert run("summary", eight, other).out == run("summary", eight).out + "\n" + run("summary", other).out
     both = json.loads(run("summary", "--json", eight, other).out)
     assert both == [summary(run, eight), summary(run, other)]
+
+
+def test_gpus_are_chosen_by_their_uuid(run, tmp_path):
+    gpus = [{"uuid": f"GPU-{i}", "utilization_pct": 25.0 * (i + 1), "vram_total_bytes": 1 << 30} for i in range(3)]
+    path = recordings.write(tmp_path / "gpu.jsonl", [recordings.sample(i, gpu=gpus) for i in range(2)])
+
+    def percentages(*arguments):
+        result = run("summary", "--json", "--layout", "gpu_tracker", *arguments, path)
+        assert result.returncode == 0, result.err
+        tree = json.loads(result.out)
+        return tree["gpu_utilization"]["n_expected_gpus"], tree["gpu_utilization"]["gpu_percentages"]
+
+    assert percentages() == (3, {"max_sum_percent": 150.0, "max_hardware_percent": 50.0, "mean_sum_percent": 150.0,
+                                 "mean_hardware_percent": 50.0})
+    assert percentages("--gpu-uuids", "GPU-0,GPU-2")[1]["max_sum_percent"] == 100.0
+    assert percentages("--gpu-uuids", "GPU-0,GPU-2")[0] == 2
+    refused = run("summary", "--layout", "gpu_tracker", "--gpu-uuids", "GPU-9", path)
+    assert refused.returncode == 1 and 'no GPU "GPU-9"; there are GPU-0, GPU-1, GPU-2' in refused.err
