@@ -1,0 +1,36 @@
+"""A tracker that is stopped and goes on: missed ticks are counted, times are true, and nothing comes in a burst."""
+import os
+import signal
+import time
+
+import exact
+
+
+def test_stop_and_continue(spawn, tmp_path, helpers):
+    record = tmp_path / "record.jsonl"
+    tracker = spawn("-i", 0.05, "-o", record, "--no-summary", "--pid", os.getpid())
+    helpers.wait_until(lambda: record.exists() and record.read_bytes().count(b"\n") >= 4)
+    os.kill(tracker.pid, signal.SIGSTOP)
+    time.sleep(1)
+    os.kill(tracker.pid, signal.SIGCONT)
+    lines = record.read_bytes().count(b"\n")
+    helpers.wait_until(lambda: record.read_bytes().count(b"\n") >= lines + 6)
+    tracker.terminate()
+    assert tracker.wait() == 0
+    samples = helpers.json_lines(record)
+    exact.check_intervals(samples)
+    gap = max(samples, key=lambda sample: sample["actual_interval_ms"])
+    assert gap["actual_interval_ms"] >= 1000
+    assert gap["missed_ticks"] in (int(gap["actual_interval_ms"] // 50) - 1, int(gap["actual_interval_ms"] // 50))
+    for before, after in zip(samples, samples[1:]):
+        passed_ms = (after["elapsed_secs"] - before["elapsed_secs"]) * 1000
+        assert abs(passed_ms - after["actual_interval_ms"]) < 0.002
+    # The grid goes on where it would have been: at most one short interval follows.
+    ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
+    assert abs(ticks - samples[-1]["elapsed_secs"] / 0.05) <= 2
+
+
+def test_the_clock_does_not_drift(record):
+    _, samples = record("-i", 0.001, "--metrics", "process_cores_used", "--", "sleep", 2)
+    ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
+    assert abs(ticks - samples[-1]["elapsed_secs"] * 1000) <= 3
