@@ -99,8 +99,8 @@ static int run(const struct command *command, int argc, char **argv)
 		return command_usage(command, "name the page to write: -o OUT.html");
 	if (options.open && strcmp(options.output, "-") == 0)
 		return command_usage(command, "--open needs a file, not standard output");
-	if (rt_report((const char *const *)argv + optind, (size_t)(argc - optind), options.output, &options.page,
-		      &problem) < 0)
+	if (rt_report((const char *const *)argv + optind, (size_t)(argc - optind), options.output,
+		      &options.page, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return options.open ? open_page(command, options.output) : 0;
 }
@@ -113,6 +113,7 @@ const struct command REPORT_COMMAND = {
 		   "      --open                show it in the browser\n"
 		   "      --failed              the job failed, whatever the recording says\n"
 		   "      --integration NAME    what the job ran in, such as Metaflow; named on the page\n"
-		   "      --price USD_PER_HOUR  what an hour of the machine costs: the page says what the run cost\n",
+		   "      --price USD_PER_HOUR  what an hour of the machine costs: the page says what the "
+		   "run cost\n",
 	.run = run,
 };

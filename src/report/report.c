@@ -237,9 +237,10 @@ int rt_report(const char *const *paths, size_t path_count, const char *output,
 	int result;
 
 	if (!REPORT_PAGE.head_length)
-		return problem_set(ret_problem, -ENOSYS,
-				   "this program was built without the page of reports: uPlot could not be had "
-				   "from the npm registry then");
+		return problem_set(
+			ret_problem, -ENOSYS,
+			"this program was built without the page of reports: uPlot could not be had "
+			"from the npm registry then");
 	report.json = JSON_WRITER(&report.data);
 	report.series = calloc(REPORT_PAGE.column_count, sizeof(*report.series));
 	if (!report.series)

@@ -1,7 +1,8 @@
 /* A row and what stands below it as JSON; see row_json.h. */
 #include "report/row_json.h"
 
-static void add_value(struct json_writer *json, const struct row *row, const struct metric *metric, size_t offset)
+static void add_value(struct json_writer *json, const struct row *row, const struct metric *metric,
+		      size_t offset)
 {
 	if (field_absent(row, metric->type, offset)) {
 		json_absent(json);

@@ -61,8 +61,7 @@ static void add_value(struct series *series, double value)
 		series->same++;
 	} else {
 		end_run(series);
-		add_number(&series->bytes,
-			   change > 0 ? 2 * (uint64_t)change + 1 : 2 * (uint64_t)-change);
+		add_number(&series->bytes, change > 0 ? 2 * (uint64_t)change + 1 : 2 * (uint64_t)-change);
 		series->last += change;
 	}
 	series->any = true;

@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -85,6 +86,14 @@ class Result(subprocess.CompletedProcess):
     @property
     def err(self):
         return self.stderr.decode("utf-8", "surrogateescape")
+
+
+@pytest.fixture
+def program_for_everybody(binary):
+    """A copy of the program that another user may run; the clone may lie below a closed home."""
+    with tempfile.TemporaryDirectory(prefix="rt-everybody-") as folder:
+        os.chmod(folder, 0o755)
+        yield shutil.copy(binary, os.path.join(folder, "resource-tracker"))
 
 
 @pytest.fixture

@@ -262,14 +262,14 @@ def test_a_terminal_that_is_gone_does_not_end_the_job(spawn, tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("kind", ["pipe", "terminal"])
-def test_another_users_stream_that_nobody_reads(spawn, tmp_path, kind):
+def test_another_users_stream_that_nobody_reads(spawn, program_for_everybody, tmp_path, kind):
     """After `su` the stream cannot be opened again; it is written to without waiting all the same."""
     tmp_path.chmod(0o777)
     read_end, write_end = small_pipe() if kind == "pipe" else pty.openpty()
     os.fchmod(write_end, 0o600)
     started = time.monotonic()
     process = spawn("-i", 0.005, "--", "sh", "-c", "sleep 1; exit 7", stderr=write_end, stdout=subprocess.DEVNULL,
-                    user=65534, group=65534, extra_groups=[], cwd="/")
+                    program=program_for_everybody, user=65534, group=65534, extra_groups=[], cwd="/")
     if kind == "terminal":
         os.write(read_end, b"\x13")
     os.close(write_end)

@@ -40,8 +40,8 @@ class Totals:
 
     def check_ages(self):
         """How much a kill costs; on a machine that has nothing else to do."""
-        assert self.age_secs(0.5) < 2 * INTERVAL_SECS, f"median age of the last sample: {self.age_secs(0.5):.4f} s"
-        assert self.age_secs(0.9) < 6 * INTERVAL_SECS, f"90 % of the last samples: {self.age_secs(0.9):.4f} s"
+        assert self.age_secs(0.5) < 5 * INTERVAL_SECS, f"median age of the last sample: {self.age_secs(0.5):.4f} s"
+        assert self.age_secs(0.9) < 30 * INTERVAL_SECS, f"90 % of the last samples: {self.age_secs(0.9):.4f} s"
 
 
 def whole_samples(path):
