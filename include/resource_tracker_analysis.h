@@ -389,6 +389,28 @@ RT_API int rt_regions_call(const rt_regions *regions, size_t phase, size_t index
 RT_API int rt_regions_to_json(const rt_regions *regions, char **ret_text);
 RT_API int rt_regions_to_text(const rt_regions *regions, char **ret_text);
 
+/* ---- comparison ------------------------------------------------------------------------------------ */
+
+/* Differences between runs, the largest first. */
+typedef struct rt_comparison rt_comparison;
+
+/* Runs of the same side are repetitions of the same thing. The side of the first run is what others differ from. */
+struct rt_compared_run {
+	const char *side, *path;
+};
+/* -EINVAL: fewer than two sides. */
+RT_API int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
+		      struct rt_problem *ret_problem);
+RT_API void rt_comparison_free(rt_comparison *comparison);
+/*
+ * "memory_peak>+10%", "load.secs>60": whether it holds for any side but the first (1 or 0; the problem then says
+ * where). Changes in percent count only beyond the noise. -EINVAL: no condition; -ENOENT: no such figure.
+ */
+RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *condition,
+			       struct rt_problem *ret_problem);
+RT_API int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text);
+RT_API int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text);
+
 #ifdef __cplusplus
 }
 #endif

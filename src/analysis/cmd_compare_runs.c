@@ -1,0 +1,137 @@
+/* compare-runs: what changed between runs. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/arguments.h"
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "resource_tracker_analysis.h"
+
+enum { EXIT_CONDITION = 3 };
+
+struct compare_options {
+	bool json;
+	const char *output;
+	struct text_list conditions, names;
+	struct rt_compared_run *runs;
+	size_t run_count;
+};
+
+static void cleanup_comparison(rt_comparison **comparison)
+{
+	rt_comparison_free(*comparison);
+}
+
+static void cleanup_options(struct compare_options *options)
+{
+	for (size_t i = 0; i < options->run_count; i++)
+		free((void *)(uintptr_t)options->runs[i].side);
+	text_list_done(&options->conditions);
+	text_list_done(&options->names);
+	free(options->runs);
+}
+
+enum compare_option { OPTION_OUTPUT = 'o', OPTION_JSON = 256, OPTION_FAIL_IF };
+
+static const struct option OPTIONS[] = {
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"fail-if", required_argument, NULL, OPTION_FAIL_IF},
+	{"output", required_argument, NULL, OPTION_OUTPUT},
+	{0},
+};
+
+/* "NAME=FILE" is a run of the side NAME, unless there is a file of that name; "FILE" is a side of its own. */
+static bool add_run(struct compare_options *options, const char *word)
+{
+	const char *equals = access(word, F_OK) == 0 ? NULL : strchr(word, '=');
+	char *side = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
+
+	if (!side)
+		return false;
+	options->runs[options->run_count++] = (struct rt_compared_run){side, equals ? equals + 1 : word};
+	return true;
+}
+
+static bool set_option(struct compare_options *options, int option)
+{
+	switch (option) {
+	case OPTION_JSON:
+		options->json = true;
+		return true;
+	case OPTION_FAIL_IF:
+		return text_list_add(&options->conditions, optarg);
+	case OPTION_OUTPUT:
+		options->output = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* 0, EXIT_CONDITION when one holds, or another exit status. */
+static int check_conditions(const struct command *command, const struct compare_options *options,
+			    const rt_comparison *comparison)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < options->conditions.count; i++) {
+		struct rt_problem problem = {""};
+		int result = rt_comparison_holds(comparison, options->conditions.texts[i], &problem);
+
+		if (result < 0)
+			return command_usage(command, "%s", problem.text);
+		if (result) {
+			(void)command_fault(command, "%s", problem.text);
+			status = EXIT_CONDITION;
+		}
+	}
+	return status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	__attribute__((cleanup(cleanup_options))) struct compare_options options = {0};
+	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
+	struct rt_problem problem = {"out of memory"};
+	CLEANUP_FREE char *text = NULL;
+	int option, result, status;
+
+	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1)
+		if (option == '?' || !set_option(&options, option))
+			return command_usage(command, "see above");
+	if (argc - optind < 2)
+		return command_usage(command, "name at least two recordings");
+	options.runs = calloc((size_t)(argc - optind), sizeof(*options.runs));
+	for (int i = optind; i < argc; i++)
+		if (!options.runs || !add_run(&options, argv[i]))
+			return command_fault(command, "out of memory");
+	result = rt_compare(options.runs, options.run_count, &comparison, &problem);
+	if (result == 0)
+		result = options.json ? rt_comparison_to_json(comparison, &text)
+				      : rt_comparison_to_text(comparison, &text);
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	status = command_write(command, options.output, text, strlen(text));
+	return status ? status : check_conditions(command, &options, comparison);
+}
+
+const struct command COMPARE_RUNS_COMMAND = {
+	.name = "compare-runs",
+	.synopsis = "compare-runs [OPTIONS] A B...",
+	.purpose = "What changed between runs, figure by figure and phase by phase",
+	.options = "Each FILE is a side of its own; NAME=FILE makes it one run of several on the side NAME. "
+		   "Changes are\n"
+		   "in percent of the first side, the largest first. With several runs on both sides, the "
+		   "noise is what\n"
+		   "differences of equal runs rarely exceed, and a change beyond it has a star.\n\n"
+		   "      --json                the same as JSON\n"
+		   "      --fail-if CONDITION   exit status 3 if it holds for any side but the first: a "
+		   "figure, < or >,\n"
+		   "                            and a bound or a change in percent: 'memory_peak>+10%', "
+		   "'wall_time>60'\n"
+		   "                            (percents count only beyond the noise); may be given several "
+		   "times\n"
+		   "  -o, --output FILE         write there\n",
+	.run = run,
+};

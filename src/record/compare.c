@@ -1,0 +1,401 @@
+/* Differences between runs; see compare.h. */
+#include "record/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "record/aggregate.h"
+#include "record/regions.h"
+#include "record/summary.h"
+
+static const double NOISE_ERRORS = 2;
+
+static const struct {
+	const char *name, *unit, *group, *figure;
+} FIGURES[] = {
+	{"wall_time", "s", "time", "wall_secs"},
+	{"cpu_time", "s", "time", "cpu_secs"},
+	{"user_time", "s", "time", "user_secs"},
+	{"system_time", "s", "time", "system_secs"},
+	{"cores_mean", "cores", "cores", "mean"},
+	{"cores_max", "cores", "cores", "max"},
+	{"memory_peak", "MiB", "memory", "peak_mib"},
+	{"memory_mean", "MiB", "memory", "mean_mib"},
+	{"swap_max", "MiB", "memory", "swap_max_mib"},
+	{"read", "bytes", "io", "read_bytes"},
+	{"written", "bytes", "io", "written_bytes"},
+	{"read_by_calls", "bytes", "io", "read_chars"},
+	{"written_by_calls", "bytes", "io", "written_chars"},
+	{"major_faults", "", "io", "major_faults"},
+	{"machine_received", "bytes", "network", "machine_received_bytes"},
+	{"machine_sent", "bytes", "network", "machine_sent_bytes"},
+	{"gpu_mean", "GPUs", "gpu", "mean"},
+	{"gpu_max", "GPUs", "gpu", "max"},
+	{"gpu_memory_max", "MiB", "gpu", "memory_max_mib"},
+	{"throttled", "s", "waiting", "throttled_secs"},
+	{"cpu_pressure", "s", "waiting", "cpu_pressure_secs"},
+	{"memory_pressure", "s", "waiting", "memory_pressure_secs"},
+	{"io_pressure", "s", "waiting", "io_pressure_secs"},
+	{"processes_max", "", "processes", "max"},
+	{"threads_max", "", "processes", "threads_max"},
+};
+
+static const char *const PHASE_COLUMNS[] = {"process_cpu_usage", "process_memory_mib"};
+
+/* One number of one run. */
+struct finding {
+	char *name;
+	const char *unit;
+	bool of_phase;
+	size_t side;
+	double value;
+};
+
+struct findings {
+	struct finding *list;
+	size_t count, capacity;
+};
+
+static void findings_done(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		free(findings->list[i].name);
+	free(findings->list);
+}
+
+static int add(struct findings *findings, const char *name, const char *unit, bool of_phase, size_t side,
+	       double value)
+{
+	struct finding finding = {strdup(name), unit, of_phase, side, value};
+
+	if (findings->count == findings->capacity) {
+		size_t capacity = findings->capacity ? 2 * findings->capacity : 64;
+		struct finding *list = realloc(findings->list, capacity * sizeof(*list));
+
+		if (list) {
+			findings->list = list;
+			findings->capacity = capacity;
+		}
+	}
+	if (!finding.name || findings->count == findings->capacity) {
+		free(finding.name);
+		return -ENOMEM;
+	}
+	findings->list[findings->count++] = finding;
+	return 0;
+}
+
+static int add_phase(struct findings *findings, const rt_regions *regions, const struct region *region,
+		     size_t side)
+{
+	const struct {
+		const char *suffix, *unit;
+		double value;
+	} VALUES[] = {{"secs", "s", region->seconds[REGION_TOTAL]},
+		      {"calls", "", (double)region->calls},
+		      {"cores_mean", "cores", region->measures[0][REGION_MEAN]},
+		      {"memory_max", "MiB", region->measures[1][REGION_MAX]}};
+	int result = 0;
+
+	(void)regions;
+	for (size_t i = 0; i < ARRAY_SIZE(VALUES) && result == 0; i++) {
+		CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
+
+		buffer_printf(&name, "%s.%s", region->name, VALUES[i].suffix);
+		result = buffer_error(&name)
+				 ? -ENOMEM
+				 : add(findings, name.data, VALUES[i].unit, true, side, VALUES[i].value);
+	}
+	return result;
+}
+
+static void cleanup_summary(rt_summary **summary)
+{
+	rt_summary_free(*summary);
+}
+
+static void cleanup_regions(rt_regions **regions)
+{
+	rt_regions_free(*regions);
+}
+
+static int add_run(struct findings *findings, const char *path, size_t side, struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	int result = strcmp(path, "-") == 0 ? problem_set(problem, -ESPIPE,
+							  "runs are compared from files, not from a stream")
+					    : rt_summary_read(&path, 1, &summary, problem);
+
+	if (result == 0)
+		result = rt_regions_read(&path, 1, NULL, PHASE_COLUMNS, ARRAY_SIZE(PHASE_COLUMNS), &regions,
+					 problem);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++)
+		result = add(findings, FIGURES[i].name, FIGURES[i].unit, false, side,
+			     cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
+	for (size_t i = 0; i < regions->count && result == 0; i++)
+		result = add_phase(findings, regions, &regions->list[i], side);
+	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
+}
+
+/* ---- per name ---------------------------------------------------------------------------------------- */
+
+static void take(struct side_figure *figure, struct findings *findings, const char *name, size_t side)
+{
+	double squares = 0;
+
+	*figure = (struct side_figure){0, NAN, NAN, NAN, NAN};
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *one = &findings->list[i];
+		double before = figure->mean;
+
+		if (one->side != side || isnan(one->value) || strcmp(one->name, name) != 0)
+			continue;
+		figure->runs++;
+		if (figure->runs == 1) {
+			figure->mean = figure->least = figure->most = one->value;
+			continue;
+		}
+		figure->mean += (one->value - before) / (double)figure->runs;
+		squares += (one->value - before) * (one->value - figure->mean);
+		figure->least = fmin(figure->least, one->value);
+		figure->most = fmax(figure->most, one->value);
+	}
+	if (figure->runs > 1)
+		figure->deviation = sqrt(squares / (double)(figure->runs - 1));
+}
+
+double compared_change_pct(const struct compared *compared, size_t side)
+{
+	double base = compared->sides[0].mean, value = compared->sides[side].mean;
+
+	if (base == 0 && value == 0)
+		return 0;
+	return base == 0 ? (double)NAN : 100 * (value - base) / fabs(base);
+}
+
+double compared_noise_pct(const struct compared *compared, size_t side)
+{
+	const struct side_figure *base = &compared->sides[0], *other = &compared->sides[side];
+	double error;
+
+	if (base->runs < 2 || other->runs < 2 || base->mean == 0)
+		return NAN;
+	error = sqrt(base->deviation * base->deviation / (double)base->runs +
+		     other->deviation * other->deviation / (double)other->runs);
+	return NOISE_ERRORS * 100 * error / fabs(base->mean);
+}
+
+static bool is_new(const rt_comparison *comparison, const char *name)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (strcmp(comparison->list[i].name, name) == 0)
+			return false;
+	return true;
+}
+
+static double largest_change(const struct compared *compared, size_t side_count)
+{
+	double largest = -1;
+
+	for (size_t i = 1; i < side_count; i++) {
+		double change = fabs(compared_change_pct(compared, i));
+
+		if (change > largest)
+			largest = change;
+	}
+	return largest;
+}
+
+/* Largest change first; as they came where it is the same. */
+static void sort(rt_comparison *comparison)
+{
+	for (size_t i = 1; i < comparison->count; i++) {
+		struct compared one = comparison->list[i];
+		double change = largest_change(&one, comparison->side_count);
+		size_t j = i;
+
+		for (; j && largest_change(&comparison->list[j - 1], comparison->side_count) < change; j--)
+			comparison->list[j] = comparison->list[j - 1];
+		comparison->list[j] = one;
+	}
+}
+
+static int gather(rt_comparison *comparison, struct findings *findings)
+{
+	comparison->list = calloc(findings->count + 1, sizeof(*comparison->list));
+	if (!comparison->list)
+		return -ENOMEM;
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *one = &findings->list[i];
+		struct compared *compared = &comparison->list[comparison->count];
+		bool known = false;
+
+		if (!is_new(comparison, one->name))
+			continue;
+		*compared = (struct compared){
+			.name = strdup(one->name),
+			.of_phase = one->of_phase,
+			.unit = one->unit,
+			.sides = calloc(comparison->side_count, sizeof(*compared->sides)),
+		};
+		comparison->count++;
+		if (!compared->name || !compared->sides)
+			return -ENOMEM;
+		for (size_t side = 0; side < comparison->side_count; side++) {
+			take(&compared->sides[side], findings, one->name, side);
+			known |= compared->sides[side].runs > 0;
+		}
+		/* What no run has is no figure. */
+		if (!known) {
+			free(compared->name);
+			free(compared->sides);
+			comparison->count--;
+		}
+	}
+	sort(comparison);
+	return 0;
+}
+
+void rt_comparison_free(rt_comparison *comparison)
+{
+	if (!comparison)
+		return;
+	for (size_t i = 0; comparison->sides && i < comparison->side_count; i++)
+		free(comparison->sides[i]);
+	for (size_t i = 0; i < comparison->count; i++) {
+		free(comparison->list[i].name);
+		free(comparison->list[i].sides);
+	}
+	free(comparison->sides);
+	free(comparison->runs);
+	free(comparison->list);
+	free(comparison);
+}
+
+static void cleanup_comparison(rt_comparison **comparison)
+{
+	rt_comparison_free(*comparison);
+}
+
+/* -1: without memory. */
+static ssize_t find_side(rt_comparison *comparison, const char *name)
+{
+	for (size_t i = 0; i < comparison->side_count; i++)
+		if (strcmp(comparison->sides[i], name) == 0)
+			return (ssize_t)i;
+	comparison->sides[comparison->side_count] = strdup(name);
+	if (!comparison->sides[comparison->side_count])
+		return -1;
+	return (ssize_t)comparison->side_count++;
+}
+
+int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
+	       struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison =
+		calloc(1, sizeof(*comparison));
+	__attribute__((cleanup(findings_done))) struct findings findings = {0};
+	int result = 0;
+
+	if (comparison) {
+		comparison->sides = calloc(run_count + 1, sizeof(*comparison->sides));
+		comparison->runs = calloc(run_count + 1, sizeof(*comparison->runs));
+	}
+	if (!comparison || !comparison->sides || !comparison->runs)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < run_count && result == 0; i++) {
+		ssize_t side = find_side(comparison, runs[i].side);
+
+		if (side < 0)
+			return problem_set(ret_problem, -ENOMEM, "out of memory");
+		comparison->runs[side]++;
+		result = add_run(&findings, runs[i].path, (size_t)side, ret_problem);
+	}
+	if (result < 0)
+		return result;
+	if (comparison->side_count < 2)
+		return problem_set(ret_problem, -EINVAL, "there must be two sides to compare");
+	if (gather(comparison, &findings) < 0)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	*ret_comparison = comparison;
+	comparison = NULL;
+	return 0;
+}
+
+/* ---- conditions -------------------------------------------------------------------------------------- */
+
+struct condition {
+	struct scan name;
+	bool above, percent;
+	double bound;
+};
+
+/* "memory_peak>+10%", "wall_time<60" */
+static bool parse_condition(const char *text, struct condition *ret_condition)
+{
+	size_t length = strcspn(text, "<>");
+	struct condition condition = {.name = scan_trim(scan_bytes(text, length)),
+				      .above = text[length] == '>'};
+	struct scan rest;
+
+	if (!text[length] || !scan_left(&condition.name))
+		return false;
+	rest = scan_trim(scan_bytes(text + length + 1, strlen(text + length + 1)));
+	if (!scan_real(&rest, &condition.bound))
+		return false;
+	scan_blanks(&rest);
+	condition.percent = scan_literal(&rest, "%");
+	*ret_condition = condition;
+	return !scan_left(&rest);
+}
+
+static bool holds(const struct condition *condition, const struct compared *compared, size_t side)
+{
+	double value = condition->percent ? compared_change_pct(compared, side) : compared->sides[side].mean;
+
+	/* What grows from nothing grows without bound. */
+	if (condition->percent && isnan(value) && compared->sides[0].mean == 0 &&
+	    compared->sides[side].mean > 0)
+		value = INFINITY;
+	if (condition->percent && fabs(value) <= compared_noise_pct(compared, side))
+		return false;
+	return condition->above ? value > condition->bound : value < condition->bound;
+}
+
+int rt_comparison_holds(const rt_comparison *comparison, const char *condition_text,
+			struct rt_problem *ret_problem)
+{
+	struct condition condition;
+
+	if (!parse_condition(condition_text, &condition))
+		return problem_set(
+			ret_problem, -EINVAL,
+			"\"%.100s\" is no condition: give one like memory_peak>+10%% or wall_time>60",
+			condition_text);
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = &comparison->list[i];
+
+		if (!scan_is(&condition.name, compared->name))
+			continue;
+		for (size_t side = 1; side < comparison->side_count; side++)
+			if (holds(&condition, compared, side)) {
+				problem_set(ret_problem, 0,
+					    "%.100s: %.100s is %.6g, of %.100s it was %.6g (%+.1f %%)",
+					    condition_text, compared->name, compared->sides[side].mean,
+					    comparison->sides[0], compared->sides[0].mean,
+					    compared_change_pct(compared, side));
+				return 1;
+			}
+		return 0;
+	}
+	return problem_set(ret_problem, -ENOENT, "no run has a figure \"%.*s\"",
+			   (int)scan_left(&condition.name), condition.name.at);
+}

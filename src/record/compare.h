@@ -1,0 +1,34 @@
+/*
+ * Differences between runs: per figure and per phase, against the first side, with the noise that several runs of a
+ * side show.
+ *
+ * The noise is twice the standard error of the difference of the means (sample deviations, Welch): about one in
+ * twenty differences of equal things is larger. One run on a side says nothing about noise.
+ */
+#pragma once
+
+#include "record/problem.h"
+
+struct side_figure {
+	size_t runs;                         /* that have it */
+	double mean, least, most, deviation; /* NaN: no run has it; deviation: fewer than two have it */
+};
+
+struct compared {
+	char *name; /* "memory_peak", "load.secs" */
+	bool of_phase;
+	const char *unit;
+	struct side_figure *sides;
+};
+
+struct rt_comparison {
+	char **sides;
+	size_t *runs;
+	size_t side_count;
+	struct compared *list; /* by size of the largest change */
+	size_t count;
+};
+
+/* Of a side against the first one: NaN where it cannot be told. */
+double compared_change_pct(const struct compared *compared, size_t side);
+double compared_noise_pct(const struct compared *compared, size_t side);

@@ -1,0 +1,194 @@
+/* Differences between runs for people and programs; see compare.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "record/compare.h"
+#include "record/table.h"
+#include "record/units.h"
+
+enum { TEXT_CEILING = 16 << 20, NAME_COLUMNS = 24 };
+
+static void add_number(struct json_writer *json, const char *key, double value)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(64);
+
+	json_key(json, key);
+	if (!isfinite(value)) {
+		json_absent(json);
+		return;
+	}
+	buffer_add_shortest(&text, value);
+	json_raw(json, text.data, text.length);
+}
+
+static void add_side(struct json_writer *json, const rt_comparison *comparison,
+		     const struct compared *compared, size_t side)
+{
+	const struct side_figure *figure = &compared->sides[side];
+	double change = side ? compared_change_pct(compared, side) : (double)NAN;
+	double noise = side ? compared_noise_pct(compared, side) : (double)NAN;
+
+	json_open(json, '{');
+	json_key(json, "side");
+	json_text(json, comparison->sides[side]);
+	json_key(json, "runs");
+	json_count(json, (int64_t)figure->runs);
+	add_number(json, "mean", figure->mean);
+	add_number(json, "min", figure->least);
+	add_number(json, "max", figure->most);
+	add_number(json, "std", figure->deviation);
+	add_number(json, "change_pct", change);
+	add_number(json, "noise_pct", noise);
+	json_key(json, "beyond_noise");
+	if (isnan(change) || isnan(noise))
+		json_absent(json);
+	else
+		json_flag(json, fabs(change) > noise);
+	json_close(json, '}');
+}
+
+static void add_list(struct json_writer *json, const char *key, const rt_comparison *comparison, bool phases)
+{
+	json_key(json, key);
+	json_open(json, '[');
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = &comparison->list[i];
+
+		if (compared->of_phase != phases)
+			continue;
+		json_open(json, '{');
+		json_key(json, "name");
+		json_text(json, compared->name);
+		json_key(json, "unit");
+		json_text(json, compared->unit);
+		json_key(json, "sides");
+		json_open(json, '[');
+		for (size_t side = 0; side < comparison->side_count; side++)
+			add_side(json, comparison, compared, side);
+		json_close(json, ']');
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct json_writer json = JSON_WRITER(&out);
+
+	json_open(&json, '{');
+	json_key(&json, "sides");
+	json_open(&json, '[');
+	for (size_t i = 0; i < comparison->side_count; i++) {
+		json_open(&json, '{');
+		json_key(&json, "name");
+		json_text(&json, comparison->sides[i]);
+		json_key(&json, "runs");
+		json_count(&json, (int64_t)comparison->runs[i]);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	add_list(&json, "metrics", comparison, false);
+	add_list(&json, "phases", comparison, true);
+	json_close(&json, '}');
+	buffer_add_char(&out, '\n');
+	return buffer_take_text(&out, ret_text);
+}
+
+/* ---- for people -------------------------------------------------------------------------------------- */
+
+static void add_amount(struct buffer *out, double value, const char *unit)
+{
+	if (isnan(value))
+		buffer_add_char(out, '-');
+	else if (strcmp(unit, "MiB") == 0)
+		add_size(out, value * 1048576, RT_SIZE_AUTO);
+	else if (strcmp(unit, "bytes") == 0)
+		add_size(out, value, RT_SIZE_AUTO);
+	else if (strcmp(unit, "s") == 0 && value != 0)
+		add_duration(out, value);
+	else
+		add_figure(out, value);
+}
+
+static void add_change(struct buffer *out, const struct compared *compared, size_t side)
+{
+	double change = compared_change_pct(compared, side), noise = compared_noise_pct(compared, side);
+
+	if (isnan(change)) {
+		buffer_add_char(out, '-');
+		return;
+	}
+	buffer_printf(out, change == 0 ? "=" : "%+.1f %%", change);
+	if (!isnan(noise))
+		buffer_printf(out, " (noise %.1f)%s", noise, fabs(change) > noise ? " *" : "");
+}
+
+static void pad_to(struct buffer *out, size_t start, size_t columns)
+{
+	do {
+		buffer_add_char(out, ' ');
+	} while (!buffer_error(out) && out->length - start < columns);
+}
+
+/* Control characters of a name must not reach the terminal. */
+static void add_name(struct buffer *out, const char *name)
+{
+	for (; *name; name++)
+		buffer_add_char(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+}
+
+static void add_line(struct buffer *out, const rt_comparison *comparison, const struct compared *compared)
+{
+	size_t start = out->length, column = NAME_COLUMNS;
+
+	buffer_add_text(out, "  ");
+	add_name(out, compared->name);
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		pad_to(out, start, column);
+		add_amount(out, compared->sides[side].mean, compared->unit);
+		column += 14;
+		if (!side)
+			continue;
+		pad_to(out, start, column);
+		add_change(out, compared, side);
+		column += 24;
+	}
+	buffer_add_char(out, '\n');
+}
+
+static void add_heading(struct buffer *out, const rt_comparison *comparison)
+{
+	size_t start = out->length, column = NAME_COLUMNS;
+
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		pad_to(out, start, column);
+		add_name(out, comparison->sides[side]);
+		if (comparison->runs[side] > 1)
+			buffer_printf(out, " (%zu)", comparison->runs[side]);
+		column += side ? 38 : 14;
+	}
+	buffer_add_char(out, '\n');
+}
+
+int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	bool any = false;
+
+	add_heading(&out, comparison);
+	for (size_t i = 0; i < comparison->count; i++)
+		if (!comparison->list[i].of_phase)
+			add_line(&out, comparison, &comparison->list[i]);
+	for (size_t i = 0; i < comparison->count; i++) {
+		if (!comparison->list[i].of_phase)
+			continue;
+		if (!any)
+			buffer_add_text(&out, "Phases\n");
+		any = true;
+		add_line(&out, comparison, &comparison->list[i]);
+	}
+	return buffer_take_text(&out, ret_text);
+}

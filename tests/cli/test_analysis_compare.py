@@ -1,0 +1,96 @@
+"""compare-runs: differences in percent, with noise where several runs tell it."""
+import json
+import math
+import statistics
+
+import pytest
+
+import recordings
+
+
+@pytest.fixture
+def make(tmp_path):
+    def one(name, *, memory=100.0, wall=8.0, marks=()):
+        samples = recordings.eight_samples()
+        samples[-1]["run_end"] = dict(recordings.END, memory_peak_mib=memory, wall_secs=wall)
+        path = recordings.write(tmp_path / name, samples)
+        if marks:
+            (tmp_path / (name + ".marks")).write_text(recordings.lines([
+                {"timestamp_ns": int((1_700_000_000.5 + secs) * 1e3) * 10**6, "event": event, "name": phase,
+                 "id": None, "pid": 1, "host": "h"} for event, phase, secs in marks]))
+        return path
+
+    return one
+
+
+def figures(run, *arguments):
+    result = run("compare-runs", "--json", *arguments)
+    assert result.returncode == 0, result.err
+    answer = json.loads(result.out)
+    return answer, {one["name"]: one["sides"] for one in answer["metrics"] + answer["phases"]}
+
+
+def test_changes_are_in_percent_of_the_first_and_the_largest_comes_first(run, make):
+    a, b, c = make("a.jsonl"), make("b.jsonl", memory=150.0, wall=10.0), make("c.jsonl", memory=50.0)
+    answer, found = figures(run, a, b, c)
+    assert [one["name"] for one in answer["sides"]] == [str(a), str(b), str(c)]
+    assert [side["change_pct"] for side in found["memory_peak"]] == [None, 50.0, -50.0]
+    assert [side["mean"] for side in found["wall_time"]] == [8.0, 10.0, 8.0]
+    assert found["wall_time"][1]["change_pct"] == 25.0 and found["wall_time"][1]["noise_pct"] is None
+    assert answer["metrics"][0]["name"] == "memory_peak" and found["cores_max"][1]["change_pct"] == 0.0
+    changes = [max(abs(side["change_pct"] or 0) for side in one["sides"]) for one in answer["metrics"]]
+    assert changes == sorted(changes, reverse=True)
+
+
+def test_several_runs_tell_the_noise(run, make):
+    a, b = [100.0, 104.0, 96.0], [110.0, 114.0, 106.0]
+    runs = [f"{side}={make(f'{side}{i}.jsonl', memory=value)}" for side, values in (("a", a), ("b", b))
+            for i, value in enumerate(values)]
+    _, found = figures(run, *runs)
+    noise = 2 * math.sqrt(statistics.variance(a) / 3 + statistics.variance(b) / 3)
+    side = found["memory_peak"][1]
+    assert (side["mean"], side["min"], side["max"], side["runs"]) == (110.0, 106.0, 114.0, 3)
+    assert side["change_pct"] == pytest.approx(10.0) and side["noise_pct"] == pytest.approx(noise)
+    assert side["beyond_noise"] is True
+    text = run("compare-runs", *runs).out
+    assert "a (3)" in text and "+10.0 % (noise 6.5) *" in text
+
+
+def test_phases_are_compared_by_name(run, make):
+    a = make("a.jsonl", marks=[("start", "load", 1.5), ("stop", "load", 3.5)])
+    b = make("b.jsonl", marks=[("start", "load", 1.5), ("stop", "load", 4.5), ("start", "new", 5), ("stop", "new", 6)])
+    answer, found = figures(run, a, b)
+    assert found["load.secs"][1]["change_pct"] == pytest.approx(50.0, rel=1e-6)
+    assert found["load.memory_max"][1]["mean"] == 100.0
+    assert found["new.secs"][0]["mean"] is None and found["new.secs"][1]["mean"] == pytest.approx(1.0)
+    assert "Phases\n" in run("compare-runs", a, b).out
+    assert run("compare-runs", "--fail-if", "load.secs>+40%", a, b).returncode == 3
+
+
+@pytest.mark.parametrize("condition, status", [
+    ("memory_peak>+10%", 3), ("memory_peak > +60 %", 0), ("memory_peak<-10%", 0), ("memory_peak>149", 3),
+    ("wall_time>+1%", 0), ("wall_time<9", 3), ("memory_peak", 2), ("nonsense>1", 2), (">3", 2), ("memory_peak>x", 2)])
+def test_fail_if(run, make, condition, status):
+    result = run("compare-runs", "--fail-if", condition, make("a.jsonl"), make("b.jsonl", memory=150.0))
+    assert result.returncode == status and bool(result.err) == bool(status)
+
+
+def test_a_change_within_the_noise_fails_nothing(run, make):
+    runs = [f"{side}={make(f'{side}{i}.jsonl', memory=value)}" for side, values in
+            (("a", [80.0, 120.0]), ("b", [100.0, 140.0])) for i, value in enumerate(values)]
+    assert run("compare-runs", "--fail-if", "memory_peak>+10%", *runs).returncode == 0
+
+
+def test_real_recordings(run, tmp_path):
+    for name, secs in (("a", 0.2), ("b", 0.7)):
+        run("-i", 0.1, "-o", f"{name}.jsonl", "--", "sleep", secs)
+    _, found = figures(run, "a.jsonl", "b.jsonl")
+    assert found["wall_time"][1]["change_pct"] > 50
+
+
+@pytest.mark.parametrize("arguments, status", [([], 2), (["a.jsonl"], 2), (["a.jsonl", "missing"], 1),
+                                               (["x=a.jsonl", "x=a.jsonl"], 1), (["a.jsonl", "-"], 1)])
+def test_bad_input_is_one_clear_line(run, make, arguments, status):
+    make("a.jsonl")
+    result = run("compare-runs", *arguments)
+    assert result.returncode == status and result.err and not result.out
