@@ -360,6 +360,19 @@ static void finish(struct rt_summary *summary)
 		summary->total_memory_mib = start->memory_total_mib;
 }
 
+/* Marks are no part of the samples: without them, or with none that can be read, the summary is what it is. */
+static void read_phases(struct rt_summary *summary, const char *path)
+{
+	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
+
+	if (strcmp(path, "-") == 0)
+		return;
+	buffer_printf(&beside, "%s.marks", path);
+	if (!buffer_error(&beside))
+		(void)phases_read_marks(beside.data, summary->started, summary->ended, &summary->phases,
+					NULL);
+}
+
 static int read_samples(struct rt_summary *summary, const char *path, struct rt_problem *problem)
 {
 	const struct frame *frame;
@@ -375,6 +388,7 @@ static int read_samples(struct rt_summary *summary, const char *path, struct rt_
 	if (!summary->samples)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	finish(summary);
+	read_phases(summary, path);
 	return 0;
 }
 
@@ -443,5 +457,6 @@ void rt_summary_free(rt_summary *summary)
 	if (!summary)
 		return;
 	record_close(summary->record);
+	phases_done(&summary->phases);
 	free(summary);
 }

@@ -12,6 +12,7 @@
 #include "base/scan.h"
 #include "record/aggregate.h"
 #include "record/history.h"
+#include "record/phases.h"
 #include "record/reader.h"
 
 /* Mean and maximum over the samples, the mean by time. */
@@ -86,6 +87,7 @@ struct rt_summary {
 	struct parts rss, cpu_cores, thread_count, vram;
 	bool had_descendants;
 	struct history cores_history, memory_history;
+	struct phases phases; /* marked by the job, in the file beside the recording */
 };
 
 /* The limits that bind, and where they come from. */
@@ -107,6 +109,12 @@ struct memory_peak {
 		*source; /* "pss", "rss", "estimate", "cgroup", "largest_process", "machine"; NULL: unknown */
 };
 struct memory_peak summary_memory_peak(const struct rt_summary *summary);
+
+struct phase_time {
+	double secs;       /* of all calls, also of those at the same time */
+	size_t open_calls; /* never stopped: they end with the recording */
+};
+struct phase_time summary_phase_time(const struct phase *phase);
 
 /* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);

@@ -63,6 +63,17 @@ struct memory_peak summary_memory_peak(const struct rt_summary *summary)
 	return (struct memory_peak){summary->memory.most, summary->memory.most_elapsed_secs, source};
 }
 
+struct phase_time summary_phase_time(const struct phase *phase)
+{
+	struct phase_time time = {0};
+
+	for (size_t i = 0; i < phase->call_count; i++) {
+		time.secs += phase->calls[i].stop - phase->calls[i].start;
+		time.open_calls += phase->calls[i].open;
+	}
+	return time;
+}
+
 /* A visitor and whether it still wants more. */
 struct visit {
 	summary_visitor *visitor;

@@ -1,5 +1,6 @@
 /* What a run came to, on one screen and as JSON; see summary.h. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,7 +10,7 @@
 #include "record/table.h"
 #include "record/units.h"
 
-enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, TEXT_CEILING = 1 << 20 };
+enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
 
 #define MIB 1048576.0
 
@@ -342,6 +343,44 @@ static void add_processes(const struct page *page)
 	}
 }
 
+static int by_time(const void *a, const void *b)
+{
+	double left = summary_phase_time(*(const struct phase *const *)a).secs;
+	double right = summary_phase_time(*(const struct phase *const *)b).secs;
+
+	return (left < right) - (left > right);
+}
+
+/* The longest ones; `regions` has them all. */
+static void add_phases(const struct page *page)
+{
+	const struct phases *phases = &page->summary->phases;
+	CLEANUP_FREE const struct phase **longest =
+		calloc(phases->count ? phases->count : 1, sizeof(*longest));
+	bool any = false;
+
+	if (!longest || !phases->count)
+		return;
+	for (size_t i = 0; i < phases->count; i++)
+		longest[i] = &phases->list[i];
+	qsort(longest, phases->count, sizeof(*longest), by_time);
+	label(page, "Phases");
+	for (size_t i = 0; i < phases->count && i < SHOWN_PHASES; i++) {
+		struct phase_time time = summary_phase_time(longest[i]);
+
+		separate(page, &any);
+		add_name(page->out, longest[i]->name);
+		buffer_add_char(page->out, ' ');
+		add_duration(page->out, time.secs);
+		if (longest[i]->call_count > 1)
+			buffer_printf(page->out, " in %zu calls", longest[i]->call_count);
+		if (time.open_calls)
+			buffer_add_text(page->out, " (not closed)");
+	}
+	if (phases->count > SHOWN_PHASES)
+		buffer_printf(page->out, " and %zu more", phases->count - SHOWN_PHASES);
+}
+
 static void add_tracker(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
@@ -416,6 +455,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_gpu(&page);
 	add_waiting(&page);
 	add_processes(&page);
+	add_phases(&page);
 	add_tracker(&page);
 	add_notes(&page);
 	buffer_add_char(&out, '\n');
@@ -461,6 +501,24 @@ static void add_json_history(struct buffer *out, const char *name, const struct 
 	buffer_add_char(out, ']');
 }
 
+static void add_json_phases(struct buffer *out, const struct phases *phases)
+{
+	buffer_add_text(out, "},\n \"phases\":[");
+	for (size_t i = 0; i < phases->count; i++) {
+		struct phase_time time = summary_phase_time(&phases->list[i]);
+
+		buffer_add_text(out, i ? "," : "");
+		buffer_add_text(out, "{\"name\":");
+		json_escape(out, phases->list[i].name, strlen(phases->list[i].name));
+		buffer_printf(out,
+			      ",\"calls\":%zu,\"open_calls\":%zu,\"total_secs\":", phases->list[i].call_count,
+			      time.open_calls);
+		buffer_add_real(out, time.secs, 6);
+		buffer_add_char(out, '}');
+	}
+	buffer_add_char(out, ']');
+}
+
 int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
@@ -470,6 +528,7 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	summary_visit(summary, add_json_figure, &page);
 	add_json_history(&out, "cores_over_time", &summary->cores_history);
 	add_json_history(&out, "memory_over_time", &summary->memory_history);
-	buffer_add_text(&out, "}}\n");
+	add_json_phases(&out, &summary->phases);
+	buffer_add_text(&out, "}\n");
 	return buffer_take_text(&out, ret_text);
 }

@@ -175,3 +175,15 @@ def test_gpus_are_chosen_by_their_uuid(run, tmp_path):
     assert percentages("--gpu-uuids", "GPU-0,GPU-2")[0] == 2
     refused = run("summary", "--layout", "gpu_tracker", "--gpu-uuids", "GPU-9", path)
     assert refused.returncode == 1 and 'no GPU "GPU-9"; there are GPU-0, GPU-1, GPU-2' in refused.err
+
+
+def test_phases_of_the_job_are_listed(run, record, tmp_path, binary):
+    result, _ = record("-i", 0.1, "--summary", "--", "sh", "-c",
+                       f"'{binary}' mark load start; '{binary}' mark load stop; '{binary}' mark \"x\x1b\" start; sleep 0.2")
+    assert result.returncode == 0
+    phases = summary(run, tmp_path / "record.jsonl")["phases"]
+    assert [(phase["name"], phase["calls"], phase["open_calls"]) for phase in phases] == [("load", 1, 0), ("x\x1b", 1, 1)]
+    assert 0.2 <= phases[1]["total_secs"] < 2
+    line = next(line for line in result.err.splitlines() if line.startswith("  Phases"))
+    assert "x?" in line and "(not closed)" in line and "load" in line
+    assert run("summary", tmp_path / "record.jsonl").out == result.err
