@@ -17,7 +17,7 @@
 #define SENDER_LIMIT_NS (5 * NSEC_PER_MSEC)
 #define UNSEEN_SENDER_LIMIT_NS (2 * NSEC_PER_MSEC)
 #define ANSWER_LIMIT_NS (2 * NSEC_PER_MSEC)
-/* Only the witness can count what queues. */
+/* Only the witness can count what queues, or knows what it has just taken. */
 #define COUNT_LIMIT_NS (50 * NSEC_PER_MSEC)
 /* A process that signals a list of processes reaches the witness a little before or after us. */
 #define CREDIT_SLACK_NS (50 * NSEC_PER_MSEC)
@@ -160,26 +160,34 @@ static bool origin_says_group(const struct wrap *wrap, const struct undecided *s
 	       !(signal->signo == SIGHUP && session_leader);
 }
 
-/* The witness gets no time to answer. What is pending in it now, it will count when it runs. */
-static bool take_credit_of_mute(struct wrap *wrap, const struct undecided *signal)
+/*
+ * The witness gets no time to answer. What is pending in it now, it will count when it runs; if nothing is, it
+ * may have taken it and not have counted it yet, unless it sleeps.
+ */
+static enum verdict judge_unanswered(struct wrap *wrap, const struct undecided *signal, int64_t now_ns)
 {
 	struct account before = account_of(wrap, signal);
-	bool pending = !is_real_time(signal->signo) && is_pending_in_witness(wrap, signal);
+	struct peek peek = {0};
+	bool seen = wrap->has_own_proc && peek_process(wrap->witness, &peek) == 0;
 
-	/* Somebody may have stopped it. */
-	if (is_stopped(wrap->witness))
+	/* Somebody has stopped it. */
+	if (peek.state == 'T')
 		kill(wrap->witness, SIGCONT);
 	if (take_credit(wrap, signal))
-		return true;
-	if (pending)
+		return REACHED_THE_JOB;
+	if (!is_real_time(signal->signo) && (peek.pending & SIGNAL_BIT(signal->signo))) {
 		*before.used = before.seen + 1;
-	return pending || origin_says_group(wrap, signal);
+		return REACHED_THE_JOB;
+	}
+	if (seen && peek.state != 'S' && peek.state != 'Z' && now_ns < signal->asked_ns + COUNT_LIMIT_NS)
+		return UNDECIDED;
+	return origin_says_group(wrap, signal) ? REACHED_THE_JOB : OURS_ALONE;
 }
 
 enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t now_ns)
 {
 	int64_t limit_ns = is_real_time(signal->signo) ? COUNT_LIMIT_NS : ANSWER_LIMIT_NS;
-	bool answered, reached;
+	enum verdict verdict;
 
 	if (signal->refused)
 		return OURS_ALONE;
@@ -187,12 +195,14 @@ enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t no
 		return UNDECIDED;
 	if (!wrap->witness)
 		return !signal->before_job && origin_says_group(wrap, signal) ? REACHED_THE_JOB : OURS_ALONE;
-	answered = witness_has_answered(wrap, signal->question);
-	if (!answered && now_ns < signal->asked_ns + limit_ns)
-		return UNDECIDED;
-	reached = answered ? take_credit(wrap, signal) : take_credit_of_mute(wrap, signal);
+	if (witness_has_answered(wrap, signal->question))
+		verdict = take_credit(wrap, signal) ? REACHED_THE_JOB : OURS_ALONE;
+	else if (now_ns < signal->asked_ns + limit_ns)
+		verdict = UNDECIDED;
+	else
+		verdict = judge_unanswered(wrap, signal, now_ns);
 	/* A job that left our group gets nothing with it; nor did one that did not exist yet. */
-	if (signal->before_job || getpgid(wrap->job) != getpgrp())
-		reached = false;
-	return reached ? REACHED_THE_JOB : OURS_ALONE;
+	if (verdict == REACHED_THE_JOB && (signal->before_job || getpgid(wrap->job) != getpgrp()))
+		verdict = OURS_ALONE;
+	return verdict;
 }

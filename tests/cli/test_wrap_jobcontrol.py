@@ -235,8 +235,6 @@ def test_a_shell_as_the_job(shell, tmp_path):
         shell.send("echo back-$((60+1))\n")
         shell.expect("back-61")
     shell.expect("inner> ")
-    shell.send("\x03")
-    shell.expect("inner> ")
     shell.send("exit 11\n")
     shell.prompt()
     assert shell.status() == 11
