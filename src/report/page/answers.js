@@ -129,6 +129,8 @@ const traffic = (run) => {
 		fact('Disk space', at('io', 'machine_space_used_max_gb') === null ? null : `at most ${figure(at('io', 'machine_space_used_max_gb'))} GB used (machine)`));
 };
 
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+
 const card = (title, kind, ...content) => element('section', {class: 'card ' + kind}, element('h2', {}, title), ...content);
 
 const verdictCard = (run, report) => {
@@ -176,7 +178,7 @@ const adviceCard = (run, report) => {
 	const metaflow = `@resources(cpu=${advice.cpu}, memory=${advice.memory}${advice.gpu ? `, gpu=${advice.gpu}` : ''})`;
 	return card('What to ask for next?', '', element('p', {class: 'headline'}, parts.join(', ')),
 		/metaflow/i.test(report.integration || '') ? element('p', {class: 'note'}, element('code', {}, metaflow)) : null,
-		(advice.notes || []).slice(0, 3).map((note) => element('p', {class: 'note'}, note.text)));
+		(advice.notes || []).slice(0, 3).map((note) => element('p', {class: 'note'}, sentence(note.text))));
 };
 
 const machineFacts = (run, report) => {
@@ -194,7 +196,7 @@ const machineFacts = (run, report) => {
 		fact('GPU memory', at('gpu', 'memory_total_mib') ? sizeOf(at('gpu', 'memory_total_mib') * MIB) : null),
 		fact('Project', start.project_name), fact('Stage', start.stage_name), fact('Task', start.task_name), fact('Team', start.team),
 		fact('Environment', start.env), fact('Image', start.container_image), fact('Orchestrator', start.orchestrator),
-		fact('Command', start.command || (start.executable ? start.executable + (start.argument_count > 1 ? ` and ${start.argument_count - 1} arguments` : '') : null)),
+		fact('Command', start.command || (start.executable ? start.executable + (start.argument_count > 1 ? ` and ${start.argument_count - 1} argument${start.argument_count > 2 ? 's' : ''}` : '') : null)),
 		fact('Tags', pairs(start.tags)), fact('Scheduler', pairs(start.scheduler)),
 		fact('Allocation', run.raw.advice ? run.raw.advice.allocation : null, 'Whether others used the machine at the same time'));
 };

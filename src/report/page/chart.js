@@ -132,7 +132,7 @@ class Chart {
 		};
 
 		return {
-			width, height: PLOT_HEIGHT, padding: [10, 8, 0, 0], legend: {show: false}, focus: {alpha: 1},
+			width, height: PLOT_HEIGHT, padding: [10, 24, 0, 0], legend: {show: false}, focus: {alpha: 1},
 			cursor: {
 				y: false, points: {size: 6, width: 1.5, fill: () => colour('card')},
 				drag: {x: true, y: false, setScale: false, dist: 4},
@@ -142,7 +142,7 @@ class Chart {
 			scales: {x: {time: false, range: () => [view.from, view.to]}, y: {range: () => this.range || [0, 1]}},
 			axes: [
 				{stroke, grid: {...grid, show: true}, ticks, font, size: 26, gap: 4, space: 70, incrs: SECONDS, values: (plot, splits, axis, space, step) => splits.map((secs) => clock(secs, step))},
-				{stroke, grid, ticks, font, size: 66, gap: 6, space: 34, incrs: binary ? BINARY : undefined, values: (plot, splits) => splits.map((value) => withUnit(value, this.unit))},
+				{stroke, grid, ticks, font, size: 66, gap: 6, space: 34, incrs: binary ? BINARY : undefined, values: (plot, splits, axis, space, step) => splits.map((value) => onAxis(value, this.unit, step))},
 			],
 			series: [{}, ...this.series.map(draws)],
 			hooks: {

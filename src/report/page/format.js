@@ -64,6 +64,21 @@ const withUnit = (value, unit) => {
 	}
 };
 
+/* The same on an axis: as many decimals as tell neighbours apart, none that say nothing. */
+const onAxis = (value, unit, step) => {
+	if (value === 0)
+		return '0';
+	if (unit === 'MiB' || unit === 'bytes/s') {
+		const [bytes, stepBytes] = unit === 'MiB' ? [value * MIB, step * MIB] : [value, step];
+		const power = Math.min(4, Math.floor(Math.log2(Math.abs(bytes)) / 10 + 1e-9));
+		const scale = 1024 ** Math.max(0, power);
+		const decimals = Math.max(0, Math.min(3, Math.ceil(-Math.log10(stepBytes / scale) - 1e-9)));
+		return String(Number((bytes / scale).toFixed(decimals))) + '\u00a0' + SIZES[Math.max(0, power)] + (unit === 'MiB' ? '' : '/s');
+	}
+	const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step) - 1e-9)));
+	return value.toFixed(decimals) + (unit === 'GB' || unit === '%' ? '\u00a0' + unit : '');
+};
+
 /* Where in the run: 1:02:03, 0:42.5; as many decimals as the step between two of them needs. */
 const clock = (secs, step) => {
 	const decimals = step >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(step) - 1e-9));

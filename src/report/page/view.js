@@ -59,7 +59,6 @@ class View {
 			document.removeEventListener('mouseup', stop);
 		};
 
-		event.preventDefault();
 		document.addEventListener('mousemove', move);
 		document.addEventListener('mouseup', stop);
 	}
