@@ -3,6 +3,9 @@
  *
  *   workload TRUTH random SEED COUNT [KINDS]   a random schedule; KINDS: letters of the table below
  *   workload TRUTH burn MS                     what an exec'd child does
+ *   workload TRUTH storm COUNT MS              one child after the other
+ *   workload TRUTH daemons COUNT MS            all at once, in sessions of their own; nobody waits for them
+ *   workload TRUTH unwaited COUNT MS           one after the other, SIGCHLD ignored
  *   workload TRUTH spike MIB MS                touches that much memory for that long
  *   workload TRUTH shared MIB COUNT MS         COUNT children and their parent map and touch the same memory
  *   workload TRUTH vfork MIB MS                touches memory, then waits in vfork(2) for that long
@@ -367,6 +370,51 @@ static void run_schedule(int count, const char *kinds, int depth)
 		reap(in_flight[i]);
 }
 
+/* ---- many of one kind -------------------------------------------------------------------------------- */
+
+static void storm(int count, int ms)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid == 0) {
+			burn(ms * NSEC_PER_MSEC);
+			_exit(0);
+		}
+		reap(pid);
+	}
+}
+
+static void start_daemons(int count, int ms)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid > 0)
+			continue;
+		setsid();
+		burn(ms * NSEC_PER_MSEC);
+		tell_and_exit(false);
+	}
+}
+
+static void ignore_children(int count, int ms)
+{
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < count; i++) {
+		if (fork() == 0) {
+			burn(ms * NSEC_PER_MSEC);
+			tell_and_exit(true);
+		}
+		while (wait(NULL) > 0 || errno == EINTR)
+			continue;
+	}
+}
+
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 static char *touch_memory(int mib, int flags)
@@ -463,6 +511,12 @@ int main(int argc, char **argv)
 	if (is_call(argc, argv, "random", 2)) {
 		seed = (uint64_t)number(argv[3]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
 		run_schedule(number(argv[4]), argc > 5 ? argv[5] : "bbnervdtlzps", 0);
+	} else if (is_call(argc, argv, "storm", 2)) {
+		storm(number(argv[3]), number(argv[4]));
+	} else if (is_call(argc, argv, "daemons", 2)) {
+		start_daemons(number(argv[3]), number(argv[4]));
+	} else if (is_call(argc, argv, "unwaited", 2)) {
+		ignore_children(number(argv[3]), number(argv[4]));
 	} else if (is_call(argc, argv, "spike", 2)) {
 		spike(number(argv[3]), number(argv[4]));
 	} else if (is_call(argc, argv, "shared", 3)) {
