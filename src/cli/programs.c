@@ -14,6 +14,7 @@
 #include "cli/message.h"
 
 static const char ANALYSIS[] = "resource-tracker-analysis";
+static const char NET[] = "resource-tracker-net";
 
 bool is_subcommand(const char *name)
 {
@@ -32,20 +33,20 @@ static bool is_program(const char *path)
 }
 
 /* "folder/name" or "folder/between/name" if that is a program, malloc'd; else NULL. */
-static char *program_in(const char *folder, size_t folder_length, const char *between)
+static char *program_in(const char *folder, size_t folder_length, const char *between, const char *name)
 {
 	struct buffer path = BUFFER(PATH_MAX);
 
 	buffer_add(&path, folder, folder_length);
 	buffer_add_text(&path, between);
-	buffer_add_text(&path, ANALYSIS);
+	buffer_add_text(&path, name);
 	if (buffer_error(&path) == 0 && is_program(path.data))
 		return path.data;
 	buffer_done(&path);
 	return NULL;
 }
 
-char *find_analysis_program(void)
+char *find_program(const char *name)
 {
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self));
@@ -54,11 +55,11 @@ char *find_analysis_program(void)
 	if (length > 0 && length < (ssize_t)sizeof(self)) {
 		while (length > 0 && self[length - 1] != '/')
 			length--;
-		found = program_in(self, (size_t)length, "");
+		found = program_in(self, (size_t)length, "", name);
 		if (!found)
-			found = program_in(self, (size_t)length, "../libexec/resource-tracker/");
+			found = program_in(self, (size_t)length, "../libexec/resource-tracker/", name);
 	}
-	return found ? found : program_in(LIBEXEC_DIR, strlen(LIBEXEC_DIR), "/");
+	return found ? found : program_in(LIBEXEC_DIR, strlen(LIBEXEC_DIR), "/", name);
 }
 
 /* Whether a shell would find it. */
@@ -86,6 +87,17 @@ void say_how_to_wrap(const char *name)
 		say("to record the program '%s': resource-tracker -- %s ...", name, name);
 }
 
+char *find_analysis_program(void)
+{
+	return find_program(ANALYSIS);
+}
+
+/* The program that a subcommand belongs to. */
+static const char *program_of(const char *subcommand)
+{
+	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? NET : ANALYSIS;
+}
+
 int run_subcommand(char **argv)
 {
 	char *program;
@@ -94,9 +106,9 @@ int run_subcommand(char **argv)
 		return run_metrics(argv + 1);
 	if (strcmp(argv[1], "mark") == 0)
 		return run_mark(argv + 1);
-	program = find_analysis_program();
+	program = find_program(program_of(argv[1]));
 	if (!program) {
-		say("'%s' needs %s, which is not installed in %s", argv[1], ANALYSIS, LIBEXEC_DIR);
+		say("'%s' needs %s, which is not installed in %s", argv[1], program_of(argv[1]), LIBEXEC_DIR);
 		say_how_to_wrap(argv[1]);
 		return EXIT_OWN_ERROR;
 	}

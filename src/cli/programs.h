@@ -7,7 +7,8 @@
 bool is_subcommand(const char *name);
 
 /*
- * Runs the subcommand argv[1]: `metrics` and `mark` here, the others by executing resource-tracker-analysis. Returns the exit
+ * Runs the subcommand argv[1]: `metrics` and `mark` here, the others by executing resource-tracker-net (upload, discover) or
+ * resource-tracker-analysis. Returns the exit
  * status if it returns.
  */
 int run_subcommand(char **argv);
@@ -15,10 +16,8 @@ int run_subcommand(char **argv);
 /* `resource-tracker metrics ...`; argv[0] is "metrics". */
 int run_metrics(char **argv);
 
-/*
- * Where resource-tracker-analysis is: beside this program (a build tree) or in libexec. malloc'd, or NULL if
- * it is nowhere.
- */
+/* Where a program of the house is: beside this one (a build tree) or in libexec. malloc'd, or NULL if it is nowhere. */
+char *find_program(const char *name);
 char *find_analysis_program(void);
 
 /* If a program of a subcommand's name is on PATH, says how to wrap it. */

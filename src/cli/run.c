@@ -15,12 +15,14 @@
 #include "base/cleanup.h"
 #include "cli/message.h"
 #include "cli/report.h"
+#include "cli/streaming.h"
 #include "wrap/wrap.h"
 
 struct run {
 	struct front *front;
 	struct wrap *wrap;
 	rt_tracker *tracker;
+	struct streaming streaming;
 	bool finished; /* the last sample is written; nothing is sampled any more */
 };
 
@@ -103,11 +105,15 @@ static bool done(void *context)
 static int open_tracker(struct run *run)
 {
 	struct front *front = run->front;
-	int r = rt_open(front->config, &run->tracker);
 	const char *message;
+	int r;
 
-	if (r == -EBUSY && front_forget_outputs(front))
+	streaming_prepare(front);
+	r = rt_open(front->config, &run->tracker);
+	if (r == -EBUSY && front_forget_outputs(front)) {
+		streaming_prepare(front);
 		r = rt_open(front->config, &run->tracker);
+	}
 	if (r >= 0)
 		return 0;
 	message = rt_config_message(front->config);
@@ -126,6 +132,7 @@ static void report(struct run *run, const char *summary_path)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
 	if (run->front->page)
 		write_report(summary_path, run->front->page);
+	streaming_finish(&run->streaming);
 }
 
 static enum rt_end_reason end_reason(const struct wrap_end *end)
@@ -255,6 +262,9 @@ int run_recording(struct front *front, char **argv)
 		wrap_finish(run.wrap);
 		return status;
 	}
+	streaming_start(front, run.tracker, &run.streaming);
+	if (run.streaming.pid)
+		wrap_disown(run.wrap, run.streaming.pid);
 	if (front->mode == MODE_WRAP) {
 		status = run_job(&run);
 		wrap_finish(run.wrap);

@@ -25,7 +25,11 @@ void tracker_warn(struct rt_tracker *tracker, const char *text)
 static const struct sink_format *choose_format(const struct rt_config *config, const char *path)
 {
 	const struct sink_format *by_extension = path ? sink_format_for_path(path) : NULL;
+	const char *extension = path ? strrchr(path, '.') : NULL;
 
+	/* A spool is read back by a program, whatever format people want. */
+	if (extension && strcmp(extension, ".spool") == 0)
+		return &JSONL_FORMAT;
 	switch (config->format) {
 	case FORMAT_JSON:
 		return &JSONL_FORMAT;

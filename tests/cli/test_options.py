@@ -375,6 +375,22 @@ def test_no_warnings(run, needs_toml, tmp_path):
     assert run("-q", "--", "true").err == ""
 
 
+@of_options("spool", "upload-deadline")
+def test_streaming_options(run, binary, needs_toml, tmp_path):
+    """Nobody serves: what could not be sent is kept where the option says, and the end is not held up for long."""
+    if not pathlib.Path(binary).with_name("resource-tracker-net").exists():
+        pytest.skip("resource-tracker-net is not built")
+    token = {"SENTINEL_API_TOKEN": "not-a-secret"}
+    (tmp_path / "resource-tracker.toml").write_text(f"[tracker]\nspool = '{tmp_path}/c'\nupload_deadline = 0.2\n")
+    for arguments, env, folder in ((["--spool", tmp_path / "a", "--upload-deadline", 0.2], {}, "a"),
+                                   ([], {"TRACKER_SPOOL": str(tmp_path / "b"), "TRACKER_UPLOAD_DEADLINE": "0.2"}, "b"),
+                                   ([], {}, "c")):
+        result = run(*arguments, "-q", "--", "true", env={**token, **env})
+        assert result.returncode == 0 and result.wall_secs < 3
+        assert list((tmp_path / folder).glob("*.spool"))
+    assert run("--upload-deadline", "soon", "--", "true").returncode == 125
+
+
 @of_options("config")
 def test_config(run, needs_toml, tmp_path):
     (tmp_path / "other.toml").write_text("[tracker]\nformat = 'csv'\n")

@@ -1,0 +1,147 @@
+"""Streaming through the recorder itself: SENTINEL_API_TOKEN=x resource-tracker -- COMMAND."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from sentinel_support import (TOKEN, compare_rows, needs_net, sent_rows, states, swift, template, world)  # noqa: E402,F401
+
+pytestmark = needs_net
+
+
+def stream(world, run, *arguments, env=None, **further):
+    return run("--spool", world.spool, *arguments, env=world.env(**(env or {})), **further)
+
+
+def test_a_wrapped_job_is_registered_and_finished(world, run, helpers):
+    world.serve()
+    result = stream(world, run, "-i", 0.1, "-n", "job", "--tag", "a=b", "--", "sh", "-c", "sleep 0.5; exit 3")
+    assert result.returncode == 3 and result.out == ""
+    sent = world.sentinel.run
+    assert sent.start["job_name"] == "job" and sent.start["tags"] == [{"key": "a", "value": "b"}]
+    assert "command" not in sent.start
+    assert (sent.finish["exit_code"], sent.finish["run_status"]) == (3, "failed")
+    # The samples on stderr are the same.
+    compare_rows(sent_rows(sent), helpers.json_lines(result.stderr))
+    assert not list(world.spool.iterdir())
+
+
+@pytest.mark.parametrize("output", ["run.jsonl", "run.csv"])
+def test_outputs_of_the_users_own(world, run, helpers, output, tmp_path):
+    world.serve()
+    result = stream(world, run, "-i", 0.1, "-o", tmp_path / output, "--", "sleep", "0.4")
+    assert (result.returncode, result.err) == (0, "")
+    rows = sent_rows(world.sentinel.run)
+    if output == "run.jsonl":
+        compare_rows(rows, helpers.json_lines(tmp_path / output))
+    else:
+        assert [list(row.values()) for row in rows] == [list(row.values()) for row in helpers.csv_rows(tmp_path / output)]
+        assert not list(world.spool.iterdir())
+
+
+def test_csv_on_stderr(world, run):
+    world.serve()
+    result = stream(world, run, "-i", 0.1, "-f", "csv", "--", "sleep", "0.3")
+    assert result.returncode == 0 and result.err == world.sentinel.run.finish["data_csv"]
+
+
+def test_appended_runs_are_sent_once_each(world, run, tmp_path, helpers):
+    world.serve()
+    for _ in range(2):
+        assert stream(world, run, "-i", 0.1, "--append", "-o", tmp_path / "run.jsonl", "--", "sleep", "0.2").returncode == 0
+    samples = helpers.json_lines(tmp_path / "run.jsonl")
+    first, second = [sent_rows(sent) for sent in world.sentinel.runs.values()]
+    compare_rows(first + second, samples)
+
+
+@pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_job_that_dies_of_a_signal(world, run, signo):
+    world.serve()
+    result = stream(world, run, "-i", 0.1, "-q", "--", "sh", "-c", f"sleep 0.2; kill -{int(signo)} $$")
+    assert result.returncode == -signo
+    assert (world.sentinel.run.finish["exit_code"], world.sentinel.run.finish["run_status"]) == (128 + signo, "failed")
+
+
+def test_batches_of_a_real_run(world, swift, run, helpers):
+    world.serve(store=world.store())
+    result = stream(world, run, "-i", 0.05, "--", "sleep", "2", env={"TRACKER_UPLOAD_INTERVAL": "0.3"})
+    assert result.returncode == 0 and len(world.sentinel.run.finish["data_uris"]) >= 4
+    compare_rows(sent_rows(world.sentinel.run, swift), helpers.json_lines(result.stderr))
+
+
+def test_a_killed_tracker_still_ends_the_run(world, spawn, helpers):
+    world.serve()
+    process = spawn("--spool", world.spool, "-q", "-i", 0.1, "--", "sleep", "1", env=world.env(),
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    helpers.wait_until(lambda: world.sentinel.runs)
+    process.kill()
+    helpers.wait_until(lambda: world.sentinel.run.finishes)
+    assert (world.sentinel.run.finish["exit_code"], world.sentinel.run.finish["run_status"]) == (None, "failed")
+
+
+@pytest.mark.parametrize("trouble", [None, "hang", "reset", 500])
+def test_the_job_does_not_notice(world, run, trouble):
+    """A server that is dead, hangs or resets: the job's status, its own time, the end within the deadline."""
+    if trouble:
+        world.serve()
+        world.sentinel.trouble = lambda request: trouble
+    result = stream(world, run, "-i", 0.1, "-q", "--upload-deadline", 1.5, "--", "sh", "-c",
+                    "date +%s.%N >&3; sleep 0.5; date +%s.%N >&3; exit 7", pass_fds=(3,),
+                    preexec_fn=lambda: os.dup2(os.open(world.path / "times", os.O_WRONLY | os.O_CREAT, 0o600), 3))
+    assert result.returncode == 7
+    began, ended = map(float, (world.path / "times").read_text().split())
+    assert ended - began < 0.6 and result.wall_secs < 3.0
+    assert "resource-tracker upload" in result.err
+    state = states(world.spool)[0]
+    assert state["rows"] >= 5 and not state["finished"]
+
+
+def test_attach_and_host(world, spawn, helpers):
+    world.serve()
+    process = spawn("--spool", world.spool, "-q", "-i", 0.1, env=world.env(), stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE)
+    helpers.wait_until(lambda: world.sentinel.runs)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 0
+    assert (world.sentinel.run.finish["exit_code"], world.sentinel.run.finish["run_status"]) == (None, "finished")
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
+@pytest.mark.parametrize("token", [None, ""])
+def test_without_a_token_there_is_no_socket(world, run, helpers, token, tmp_path):
+    env = {key: value for key, value in world.env(SENTINEL_API_TOKEN=token).items()}
+    trace = tmp_path / "trace"
+    result = run("-f", "-o", trace, "-e", "trace=%network,execve", os.environ.get(
+        "RESOURCE_TRACKER", helpers.top / "build" / "resource-tracker"), "-q", "-i", "0.1", "--", "sleep", "0.2",
+        program=shutil.which("strace"), env=env)
+    assert result.returncode == 0
+    calls = trace.read_text()
+    assert "socket(" not in calls and "connect(" not in calls and "resource-tracker-net" not in calls
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+def test_in_an_empty_network_namespace(world, run, helpers):
+    result = run("-n", os.environ.get("RESOURCE_TRACKER", helpers.top / "build" / "resource-tracker"), "-i", "0.1", "--",
+                 "true", program=shutil.which("unshare"), env=world.env(SENTINEL_API_TOKEN=""))
+    assert result.returncode == 0 and len(helpers.json_lines(result.stderr)) == 1
+
+
+def test_subcommands_reach_the_program(world, run):
+    answer = run("discover", "host", env=world.env())
+    assert answer.returncode == 0 and json.loads(answer.out)["host"]["host_hostname"] == os.uname().nodename
+    world.serve()
+    assert run("upload", "--spool", world.spool, env=world.env()).returncode == 0
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", ""])
+def test_a_deadline_that_is_none(world, run, value):
+    result = run("--upload-deadline", value, "--", "touch", "started", env=world.env(SENTINEL_API_TOKEN=None))
+    assert result.returncode == 125 and "upload-deadline" in result.err
+    assert not (world.path / "started").exists()
