@@ -5,12 +5,14 @@
  * between its head and its tail: for each run its summary, how it began and ended, and its columns, packed.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "record/output.h"
+#include "record/phases.h"
 #include "record/problem.h"
 #include "record/summary.h"
 #include "report/page.h"
@@ -96,6 +98,44 @@ static int add_advice(struct report *report, const char *path)
 	return 0;
 }
 
+static void write_phases(struct json_writer *json, const struct phases *phases, double began)
+{
+	json_open(json, '[');
+	for (size_t i = 0; i < phases->count; i++) {
+		const struct phase *phase = &phases->list[i];
+
+		json_open(json, '{');
+		json_key(json, "name");
+		json_text(json, phase->name);
+		json_key(json, "calls");
+		json_open(json, '[');
+		for (size_t call = 0; call < phase->call_count; call++) {
+			json_open(json, '[');
+			json_decimal(json, phase->calls[call].start - began, 3);
+			json_decimal(json, phase->calls[call].stop - began, 3);
+			json_close(json, ']');
+		}
+		json_close(json, ']');
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+/* Of the file of marks beside the recording, which most runs do not have; a damaged one costs no report. */
+static void add_phases(struct report *report, const char *path, const struct rt_summary *summary)
+{
+	CLEANUP_BUFFER struct buffer beside = BUFFER(PATH_MAX);
+	CLEANUP_PHASES struct phases phases = {0};
+	struct rt_problem ignored;
+
+	buffer_printf(&beside, "%s.marks", path);
+	if (buffer_error(&beside) < 0 ||
+	    phases_read_marks(beside.data, summary->started, summary->ended, &phases, &ignored) < 0)
+		return;
+	json_key(&report->json, "phases");
+	write_phases(&report->json, &phases, summary->started);
+}
+
 static int add_summary(struct report *report, const char *path)
 {
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
@@ -118,6 +158,7 @@ static int add_summary(struct report *report, const char *path)
 	row_json(&report->json, identity->first[ROW_run_start], identity);
 	json_key(&report->json, "run_end");
 	row_json(&report->json, identity->first[ROW_run_end], identity);
+	add_phases(report, path, summary);
 	return 0;
 }
 

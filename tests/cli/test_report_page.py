@@ -114,6 +114,16 @@ def test_page_is_small_and_asks_for_nothing(make):
     assert not re.search(r'(?:src|href)="(?!data:)', text)
 
 
+def test_phases_of_the_job_are_in_the_page(run, binary, tmp_path):
+    job = f"{binary} mark load start; sleep 0.2; {binary} mark load stop; {binary} mark 'a<b' start"
+    result = run("-i", "0.05", "-o", "run.jsonl", "--report", "page.html", "--", "sh", "-c", job)
+    if "without the page of reports" in result.err:
+        pytest.skip(result.err.strip())
+    (after, opened), (load, loaded) = [(one["name"], one["calls"]) for one in data_of(tmp_path / "page.html")["runs"][0]["phases"]]
+    assert (after, load) == ("a<b", "load")
+    assert 0.15 < loaded[0][1] - loaded[0][0] < 5 and opened[0][0] >= loaded[0][1]
+
+
 @pytest.mark.parametrize("content, wanted", [("", "empty"), ("nonsense\n", "recording")])
 def test_no_recording_is_one_line(run, tmp_path, content, wanted):
     (tmp_path / "bad").write_text(content)

@@ -142,7 +142,7 @@ class Chart {
 			scales: {x: {time: false, range: () => [view.from, view.to]}, y: {range: () => this.range || [0, 1]}},
 			axes: [
 				{stroke, grid: {...grid, show: true}, ticks, font, size: 26, gap: 4, space: 70, incrs: SECONDS, values: (plot, splits, axis, space, step) => splits.map((secs) => clock(secs, step))},
-				{stroke, grid, ticks, font, size: 66, gap: 6, space: 34, incrs: binary ? BINARY : undefined, values: (plot, splits, axis, space, step) => splits.map((value) => onAxis(value, this.unit, step))},
+				{stroke, grid, ticks, font, size: 74, gap: 6, space: 34, incrs: binary ? BINARY : undefined, values: (plot, splits, axis, space, step) => splits.map((value) => onAxis(value, this.unit, step))},
 			],
 			series: [{}, ...this.series.map(draws)],
 			hooks: {
@@ -180,6 +180,8 @@ class Chart {
 		ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
 		ctx.clip();
 		ctx.font = `${11 * uPlot.pxRatio}px system-ui, sans-serif`;
+		ctx.textAlign = 'left';
+		ctx.textBaseline = 'alphabetic';
 		draw(ctx, bbox, (secs) => plot.valToPos(secs, 'x', true), (value) => plot.valToPos(value, 'y', true));
 		ctx.restore();
 	}
@@ -188,14 +190,17 @@ class Chart {
 		if (!this.run.phases.length)
 			return;
 		this.within(plot, (ctx, bbox, x) => {
-			this.run.phases.forEach((phase, i) => {
-				const left = x(phase.start), right = x(phase.stop === null ? this.run.length : phase.stop);
-				ctx.fillStyle = colour(i % 2 ? 'phase-b' : 'phase-a');
-				ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
+			const ratio = uPlot.pxRatio;
+
+			for (const phase of this.run.phases) {
+				const left = x(phase.start), width = Math.max(1, x(phase.stop) - left);
+				const shown = Math.max(left, bbox.left);
+				ctx.fillStyle = colour(phase.kind % 2 ? 'phase-b' : 'phase-a');
+				ctx.fillRect(left, bbox.top, width, bbox.height);
 				ctx.fillStyle = colour('muted');
-				if (right - left > ctx.measureText(phase.name).width + 8 * uPlot.pxRatio)
-					ctx.fillText(phase.name, left + 4 * uPlot.pxRatio, bbox.top + (12 + 13 * (phase.depth || 0)) * uPlot.pxRatio);
-			});
+				if (Math.min(left + width, bbox.left + bbox.width) - shown > ctx.measureText(phase.name).width + 8 * ratio)
+					ctx.fillText(phase.name, shown + 4 * ratio, bbox.top + (11 + 13 * phase.lane) * ratio);
+			}
 		});
 	}
 

@@ -37,6 +37,20 @@ const unpack = (text, decimals, count) => {
 	return values.subarray(0, filled);
 };
 
+/* Calls of phases by their start, each in the first lane in which nothing else goes on: {name, kind, start, stop, lane}. */
+const lanes = (phases) => {
+	const calls = phases.flatMap((phase, kind) => phase.calls.map(([start, stop]) => ({name: phase.name, kind, start, stop, lane: 0})));
+	const ends = [];
+
+	calls.sort((a, b) => a.start - b.start || b.stop - a.stop);
+	for (const call of calls) {
+		const free = ends.findIndex((end) => end <= call.start);
+		call.lane = free < 0 ? ends.length : free;
+		ends[call.lane] = call.stop;
+	}
+	return calls;
+};
+
 /* What the charts ask of a run: its columns, unpacked when they are first looked at. */
 class Run {
 	constructor(raw, index) {
@@ -47,7 +61,7 @@ class Run {
 		this.summary = raw.summary;
 		this.start = raw.run_start || {};
 		this.end = raw.run_end || {};
-		this.phases = raw.phases || [];
+		this.phases = lanes(raw.phases || []);
 		this.x = time ? unpack(time.data, time.decimals) : new Float64Array(0);
 		this.unpacked = new Map();
 		this.name = this.summary.run.job_name || this.summary.run.executable || raw.file;

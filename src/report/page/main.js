@@ -61,6 +61,10 @@ const section = (layout) => {
 
 	if (row.every((chart) => chart.empty) || (layout.needs_gpu && !hasGpu && row.every((chart) => chart.idle)))
 		return null;
+	/* What never happened takes a line, not a chart. */
+	if (row.every((chart) => chart.idle))
+		return {panes: [], section: element('section', {class: 'chart card nothing', id: 'chart-' + layout.id}, element('h2', {}, layout.title),
+			element('p', {class: 'method'}, layout.nothing || 'Zero all the time.'))};
 	view.rows.push(row);
 	view.charts.push(...row);
 	const panes = row.map((chart) => {
