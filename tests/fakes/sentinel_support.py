@@ -256,14 +256,19 @@ def swift(tmp_path_factory):
     server.close()
 
 
-@pytest.fixture(scope="module")
-def template(binary, tmp_path_factory):
+def make_template(binary, folder, environment):
     """A real first sample, for recordings made of it."""
-    folder = tmp_path_factory.mktemp("template")
     subprocess.run([binary, "-i", "0.05", "-o", folder / "run.jsonl", "-n", "a job", "--team", "blue", "--tag", "k=v",
-                    "--tag", "empty=", "--", "sleep", "0.1"], check=True, stdin=subprocess.DEVNULL, cwd=folder)
+                    "--tag", "empty=", "--", "sleep", "0.1"], check=True, stdin=subprocess.DEVNULL, cwd=folder,
+                   env=environment)
     with open(folder / "run.jsonl") as lines:
         return json.loads(next(lines))
+
+
+@pytest.fixture(scope="module")
+def template(binary, tmp_path_factory):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENTINEL_", "TRACKER_"))}
+    return make_template(binary, tmp_path_factory.mktemp("template"), environment)
 
 
 class World:
