@@ -411,6 +411,15 @@ RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *cond
 RT_API int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text);
 RT_API int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text);
 
+/* ---- combination ----------------------------------------------------------------------------------- */
+
+/*
+ * Recordings of processes, ranks or hosts that ran at the same time, as one (JSON Lines; "-" is standard output):
+ * what jobs used summed over all, what machines did over all hosts, each once. -EEXIST: two are the same recording.
+ */
+RT_API int rt_combine(const char *const *paths, size_t path_count, const char *output,
+		      struct rt_problem *ret_problem);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,75 @@
+/* combine: one recording from several. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/command.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "resource_tracker_analysis.h"
+
+static const struct option OPTIONS[] = {
+	{"output", required_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'}, {0}};
+
+static void read_all(const char *path, struct buffer *out)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char bytes[4096];
+	ssize_t count;
+
+	while (fd >= 0 && (count = read(fd, bytes, sizeof(bytes))) > 0)
+		buffer_add(out, bytes, (size_t)count);
+}
+
+/* Marks tell by themselves who made them, so that all can stand in one file. */
+static int join_marks(const struct command *command, char *const *paths, const char *output)
+{
+	CLEANUP_BUFFER struct buffer marks = BUFFER(1 << 30), name = BUFFER(1 << 16);
+
+	for (; *paths; paths++) {
+		buffer_clear(&name);
+		buffer_printf(&name, "%s.marks", *paths);
+		if (!buffer_error(&name))
+			read_all(name.data, &marks);
+	}
+	buffer_clear(&name);
+	buffer_printf(&name, "%s.marks", output);
+	if (buffer_error(&marks) || buffer_error(&name))
+		return command_fault(command, "there is no memory for the marks");
+	return marks.length ? command_write(command, name.data, marks.data, marks.length) : 0;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	struct rt_problem problem = {"out of memory"};
+	const char *output = "-";
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_usage(command, "see above");
+		if (option == 'o')
+			output = optarg;
+	}
+	if (optind == argc)
+		return command_usage(command, "name recordings");
+	if (rt_combine((const char *const *)argv + optind, (size_t)(argc - optind), output, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return strcmp(output, "-") == 0 ? 0 : join_marks(command, argv + optind, output);
+}
+
+const struct command COMBINE_COMMAND = {
+	.name = "combine",
+	.synopsis = "combine [OPTIONS] FILE... -o OUT",
+	.purpose = "One recording from those of several processes, ranks or hosts",
+	.options = "  -o, --output FILE         write there, and the marks of all to FILE.marks (default: "
+		   "standard\n"
+		   "                            output, without marks)\n"
+		   "      --json                one sample a line, which is what is written anyhow\n\n"
+		   "What jobs used is summed over all FILEs, what machines did over all hosts, each host "
+		   "once. The\n"
+		   "same recording cannot be given twice.\n",
+	.run = run,
+};

@@ -1,0 +1,464 @@
+/*
+ * Several recordings as one: of processes, ranks and hosts that ran at the same time.
+ *
+ * Time is cut into ticks as long as the longest interval. In each, what the jobs used is summed over all recordings,
+ * and what the machines did over all hosts, each host from one of its recordings. Between its samples a recording
+ * keeps its last values, so that no rank is missing from a tick because its sample came a little late; after its
+ * last one it has none. What was counted is added up in the tick in which it was seen, so that sums stay exact.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "record/export.h"
+#include "record/output.h"
+#include "sink/sink.h"
+
+static const enum row_kind KINDS[] = {ROW_tree, ROW_host_cpu, ROW_memory, ROW_totals};
+
+enum { KIND_COUNT = ARRAY_SIZE(KINDS), HOST_BYTES = 256 };
+
+/* A value of one recording in a tick. */
+struct cell {
+	double sum;  /* of changes; of rates times seconds */
+	double secs; /* that the rates stand for */
+	double last; /* NaN: absent */
+};
+
+struct part {
+	const char *path;
+	struct record *record;
+	const struct frame *frame; /* not yet taken; NULL after the last */
+	struct cell cells[KIND_COUNT][METRICS_PER_KIND];
+	char host[HOST_BYTES], memory_source[32];
+	double first_timestamp, interval_secs, started;
+	int64_t pid, rank;
+	bool gone;
+};
+
+struct combination {
+	struct part *parts;
+	size_t count;
+	double tick_secs, started, last_timestamp;
+	int64_t samples;
+	struct output output;
+	struct buffer line;
+	struct rt_problem *problem;
+};
+
+static void combination_done(struct combination *combination)
+{
+	for (size_t i = 0; i < combination->count; i++)
+		record_close(combination->parts[i].record);
+	free(combination->parts);
+	output_close(&combination->output);
+	buffer_done(&combination->line);
+}
+
+static const struct metric *metric_of(size_t kind, size_t index)
+{
+	return &ROW_DESCRIPTIONS[KINDS[kind]].metrics[index];
+}
+
+static size_t metric_count(size_t kind)
+{
+	return ROW_DESCRIPTIONS[KINDS[kind]].metric_count;
+}
+
+static bool is_number(const struct metric *metric)
+{
+	return (metric->type == TYPE_REAL || metric->type == TYPE_COUNT) && metric->nature != RAW;
+}
+
+static bool is_change(const struct metric *metric)
+{
+	return metric->nature == DELTA || metric->nature == SUM_OF_DELTAS;
+}
+
+static bool is_rate(const struct metric *metric)
+{
+	return metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT;
+}
+
+static double value_of(const struct row *row, const struct metric *metric, size_t index)
+{
+	if (field_absent(row, metric->type, metric_offset(index)))
+		return NAN;
+	return metric->type == TYPE_REAL ? *row_real(row, metric_offset(index))
+					 : (double)*row_count(row, metric_offset(index));
+}
+
+/* ---- one recording ------------------------------------------------------------------------------------ */
+
+static int next_frame(struct part *part, struct rt_problem *problem)
+{
+	int result = record_next(part->record, &part->frame);
+
+	if (result <= 0)
+		part->frame = NULL;
+	return result < 0 ? problem_set(problem, result, "%s", record_problem(part->record)->text) : 0;
+}
+
+static int open_part(struct part *part, const char *path, struct rt_problem *problem)
+{
+	struct record_options options = {0};
+	const struct run_start_row *start;
+	const struct tree_row *tree;
+	int result;
+
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		metric_set_add_kind(&options.wanted, KINDS[i]);
+	metric_set_add_kind(&options.wanted, ROW_sample);
+	part->path = path;
+	result = record_open(&path, 1, &options, &part->record, problem);
+	if (result == 0)
+		result = next_frame(part, problem);
+	if (result < 0)
+		return result;
+	if (!part->frame)
+		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
+	start = FIRST(record_identity(part->record), run_start);
+	tree = FIRST(part->frame, tree);
+	if (!text_absent(part->frame->sample->host))
+		snprintf(part->host, sizeof(part->host), "%s", part->frame->sample->host);
+	if (tree && !text_absent(tree->process_memory_source))
+		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
+	part->first_timestamp = part->frame->sample->timestamp;
+	part->pid = part->frame->sample->tracked_pid;
+	part->rank = part->frame->sample->rank;
+	part->started = part->first_timestamp - part->frame->sample->elapsed_secs;
+	part->interval_secs = start && start->interval_secs > 0
+				      ? start->interval_secs
+				      : part->frame->sample->actual_interval_ms / 1000;
+	return 0;
+}
+
+static void take_frame(struct part *part)
+{
+	double secs = part->frame->sample->actual_interval_ms / 1000;
+
+	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+		const struct row *row = part->frame->first[KINDS[kind]];
+
+		for (size_t i = 0; row && i < metric_count(kind); i++) {
+			const struct metric *metric = metric_of(kind, i);
+			struct cell *cell = &part->cells[kind][i];
+			double value = is_number(metric) ? value_of(row, metric, i) : (double)NAN;
+
+			cell->last = value;
+			if (isnan(value))
+				continue;
+			cell->sum += is_rate(metric) ? value * secs : value;
+			cell->secs += secs > 0 ? secs : 0;
+		}
+	}
+}
+
+static void begin_tick(struct part *part)
+{
+	for (size_t kind = 0; kind < KIND_COUNT; kind++)
+		for (size_t i = 0; i < METRICS_PER_KIND; i++)
+			part->cells[kind][i].sum = part->cells[kind][i].secs = 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------- */
+
+/* The first recording of its host that still goes on speaks for the machine. */
+static bool speaks_for_host(const struct combination *combination, size_t index)
+{
+	const struct part *part = &combination->parts[index];
+
+	for (size_t i = 0; i < index; i++)
+		if (!combination->parts[i].gone && strcmp(combination->parts[i].host, part->host) == 0)
+			return false;
+	return !part->gone;
+}
+
+static double share(const struct cell *cell, const struct metric *metric)
+{
+	if (is_change(metric))
+		return isnan(cell->last) && cell->secs <= 0 ? (double)NAN : cell->sum;
+	return is_rate(metric) && cell->secs > 0 ? cell->sum / cell->secs : cell->last;
+}
+
+static double total(const struct combination *combination, size_t kind, size_t index)
+{
+	const struct metric *metric = metric_of(kind, index);
+	double sum = NAN, count = 0;
+
+	for (size_t i = 0; i < combination->count; i++) {
+		double value = combination->parts[i].gone ||
+					       (KINDS[kind] != ROW_tree && !speaks_for_host(combination, i))
+				       ? (double)NAN
+				       : share(&combination->parts[i].cells[kind][index], metric);
+
+		if (isnan(value))
+			continue;
+		sum = isnan(sum) ? value : sum + value;
+		count++;
+	}
+	return strcmp(metric->unit, "%") == 0 ? sum / count : sum;
+}
+
+static void fill_rows(const struct combination *combination, struct frame *frame)
+{
+	struct row *rows[KIND_COUNT];
+
+	/* The tree's row stands below that of the machine's CPUs. */
+	rows[1] = frame_add(frame, ROW_host_cpu, NULL);
+	rows[0] = frame_add(frame, ROW_tree, rows[1]);
+	rows[2] = frame_add(frame, ROW_memory, NULL);
+	rows[3] = frame_add(frame, ROW_totals, NULL);
+	for (size_t kind = 0; kind < KIND_COUNT; kind++)
+		for (size_t i = 0; i < metric_count(kind); i++) {
+			const struct metric *metric = metric_of(kind, i);
+			double value = is_number(metric) ? total(combination, kind, i) : (double)NAN;
+
+			if (isnan(value))
+				continue;
+			if (metric->type == TYPE_REAL)
+				*row_real(rows[kind], metric_offset(i)) = value;
+			else
+				*row_count(rows[kind], metric_offset(i)) = (int64_t)value;
+		}
+	((struct tree_row *)(void *)rows[0])->process_memory_source =
+		*combination->parts[0].memory_source ? combination->parts[0].memory_source : "rss";
+}
+
+static size_t host_count(const struct combination *combination)
+{
+	size_t hosts = 0;
+
+	for (size_t i = 0; i < combination->count; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < i; j++)
+			known |= strcmp(combination->parts[i].host, combination->parts[j].host) == 0;
+		hosts += !known;
+	}
+	return hosts;
+}
+
+static void fill_sample(const struct combination *combination, struct frame *frame, double timestamp)
+{
+	struct sample_row *sample = frame->sample;
+	char hosts[64];
+	int length = snprintf(hosts, sizeof(hosts), "%zu hosts", host_count(combination));
+
+	sample->timestamp = timestamp;
+	sample->timestamp_secs = (int64_t)floor(timestamp);
+	sample->elapsed_secs = timestamp - combination->started;
+	sample->actual_interval_ms = (timestamp - combination->last_timestamp) * 1000;
+	sample->sample = combination->samples;
+	sample->missed_ticks = 0;
+	sample->host = host_count(combination) > 1 ? frame_text(frame, hosts, (size_t)length)
+						   : combination->parts[0].host;
+}
+
+static double sum_of_hosts(const struct combination *combination, bool memory)
+{
+	double sum = NAN;
+
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct run_start_row *start =
+			FIRST(record_identity(combination->parts[i].record), run_start);
+		double value = NAN;
+
+		if (start && speaks_for_host(combination, i))
+			value = memory                           ? start->memory_total_mib
+				: count_absent(start->cpu_count) ? (double)NAN
+								 : (double)start->cpu_count;
+		if (!isnan(value))
+			sum = isnan(sum) ? value : sum + value;
+	}
+	return sum;
+}
+
+static void fill_start(const struct combination *combination, struct frame *frame)
+{
+	struct run_start_row *start = ADD_ROW(frame, run_start, NULL);
+	double cpus = sum_of_hosts(combination, false), memory = sum_of_hosts(combination, true);
+
+	start->schema_version = 1;
+	start->interval_secs = combination->tick_secs;
+	start->mode = "combined";
+	if (!isnan(cpus))
+		start->cpu_count = (int64_t)cpus;
+	if (!isnan(memory))
+		start->memory_total_mib = memory;
+}
+
+/* The worse of two ends: killed for lack of memory, killed, failed, ended. */
+static int badness(const struct run_end_row *end)
+{
+	if (!text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0)
+		return 3;
+	if (!count_absent(end->signal))
+		return 2;
+	return !count_absent(end->exit_code) && end->exit_code != 0;
+}
+
+static void add_real(double *sum, double value)
+{
+	if (!isnan(value))
+		*sum = isnan(*sum) ? value : *sum + value;
+}
+
+static void add_count(int64_t *sum, int64_t value)
+{
+	if (!count_absent(value))
+		*sum = count_absent(*sum) ? value : *sum + value;
+}
+
+/* Peaks of different times do not add up: the sampled maximum is what all had at once. */
+static void fill_end(const struct combination *combination, struct frame *frame, double timestamp)
+{
+	const struct run_end_row *worst = NULL;
+	struct run_end_row *all;
+
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct run_end_row *end = FIRST(record_identity(combination->parts[i].record), run_end);
+
+		/* Of a recording that was cut off nobody knows how it ended. */
+		if (!end)
+			return;
+		if (!worst || badness(end) > badness(worst))
+			worst = end;
+	}
+	all = ADD_ROW(frame, run_end, NULL);
+	all->reason = worst->reason;
+	all->evidence = worst->evidence;
+	all->exit_code = worst->exit_code;
+	all->signal = worst->signal;
+	all->wall_secs = timestamp - combination->started;
+	all->samples = combination->samples + 1;
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct run_end_row *end = FIRST(record_identity(combination->parts[i].record), run_end);
+
+		add_real(&all->utime_secs, end->utime_secs);
+		add_real(&all->stime_secs, end->stime_secs);
+		add_count(&all->oom_kills, end->oom_kills);
+		add_count(&all->descendants_running, end->descendants_running);
+		if (isnan(all->largest_process_peak_mib) ||
+		    end->largest_process_peak_mib > all->largest_process_peak_mib)
+			all->largest_process_peak_mib = end->largest_process_peak_mib;
+	}
+}
+
+static int write_tick(struct combination *combination, double timestamp, bool last)
+{
+	struct frame frame = {0};
+	int result;
+
+	frame_begin(&frame, 0, 0);
+	fill_sample(combination, &frame, timestamp);
+	fill_rows(combination, &frame);
+	if (!combination->samples)
+		fill_start(combination, &frame);
+	if (last)
+		fill_end(combination, &frame, timestamp);
+	result = frame.error;
+	write_frame_json(&combination->line, &frame, false);
+	buffer_add_char(&combination->line, '\n');
+	output_write(&combination->output, &combination->line);
+	frame_done(&frame);
+	combination->samples++;
+	combination->last_timestamp = timestamp;
+	return result;
+}
+
+static double tick_of(const struct combination *combination, const struct part *part)
+{
+	return floor(part->frame->sample->timestamp / combination->tick_secs);
+}
+
+/* One tick: 1, 0 after the last, negative errno. */
+static int combine_tick(struct combination *combination)
+{
+	double tick = INFINITY, timestamp = combination->last_timestamp;
+	bool more = false;
+	int result;
+
+	for (size_t i = 0; i < combination->count; i++)
+		if (combination->parts[i].frame)
+			tick = fmin(tick, tick_of(combination, &combination->parts[i]));
+	for (size_t i = 0; i < combination->count; i++) {
+		struct part *part = &combination->parts[i];
+
+		part->gone = !part->frame || part->first_timestamp >= (tick + 1) * combination->tick_secs;
+		begin_tick(part);
+		while (part->frame && tick_of(combination, part) <= tick) {
+			timestamp = fmax(timestamp, part->frame->sample->timestamp);
+			take_frame(part);
+			result = next_frame(part, combination->problem);
+			if (result < 0)
+				return result;
+		}
+		more |= part->frame != NULL;
+	}
+	result = write_tick(combination, timestamp, !more);
+	return result < 0 ? problem_set(combination->problem, result, "%s", strerror(-result)) : more;
+}
+
+/* The same recording twice would count its rank twice. */
+static int check_twice(const struct combination *combination)
+{
+	for (size_t i = 0; i < combination->count; i++)
+		for (size_t j = 0; j < i; j++) {
+			const struct part *one = &combination->parts[i], *other = &combination->parts[j];
+
+			if (strcmp(one->host, other->host) == 0 && one->pid == other->pid &&
+			    one->rank == other->rank && one->first_timestamp == other->first_timestamp)
+				return problem_set(combination->problem, -EEXIST,
+						   "%s and %s are the same recording: it would count twice",
+						   other->path, one->path);
+		}
+	return 0;
+}
+
+static void find_times(struct combination *combination)
+{
+	combination->started = combination->parts[0].started;
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct part *part = &combination->parts[i];
+
+		if (part->interval_secs > combination->tick_secs)
+			combination->tick_secs = part->interval_secs;
+		combination->started = fmin(combination->started, part->started);
+	}
+	if (!(combination->tick_secs > 0))
+		combination->tick_secs = 1;
+	combination->last_timestamp = combination->started;
+}
+
+int rt_combine(const char *const *paths, size_t path_count, const char *output,
+	       struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(combination_done))) struct combination combination = {
+		.output = {.fd = -1}, .line = BUFFER(64 << 20), .problem = ret_problem};
+	int result = path_count ? 0 : problem_set(ret_problem, -EINVAL, "no recording was named");
+
+	combination.parts = calloc(path_count + 1, sizeof(*combination.parts));
+	if (!combination.parts)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < path_count && result == 0; i++) {
+		combination.count++;
+		result = open_part(&combination.parts[i], paths[i], ret_problem);
+	}
+	if (result == 0)
+		result = check_twice(&combination);
+	if (result < 0)
+		return result;
+	find_times(&combination);
+	result = output_open(&combination.output, output, is_gzip_name(output), ret_problem);
+	if (result < 0)
+		return result;
+	do {
+		result = combine_tick(&combination);
+	} while (result > 0 && !combination.output.error);
+	return result < 0 ? result : output_finish(&combination.output, ret_problem);
+}

@@ -1,0 +1,92 @@
+"""combine: ranks are summed, hosts counted once, nothing lost or doubled."""
+import json
+
+import pytest
+
+import recordings
+
+
+def part(path, *, rank=0, host="node-1", shift=0.0, count=8, cores=1.0, end=None):
+    samples = []
+    for i in range(count):
+        one = recordings.sample(i, cores=cores, memory=100.0, timestamp=1_700_000_000.25 + shift,
+                                start=recordings.START if i == 0 else None)
+        one.update(rank=rank, host=host, tracked_pid=100 + rank)
+        samples.append(one)
+    if end is not False:
+        samples[-1]["run_end"] = {**recordings.END, "exit_code": 0, **(end or {})}
+    return recordings.write(path, samples)
+
+
+@pytest.fixture
+def combine(run, helpers, tmp_path):
+    def into_samples(*paths):
+        result = run("combine", "-o", tmp_path / "all.jsonl", *paths)
+        assert result.returncode == 0, result.err
+        return helpers.json_lines(tmp_path / "all.jsonl")
+
+    return into_samples
+
+
+def test_ranks_of_one_host_are_summed_and_the_host_counts_once(combine, run, tmp_path):
+    paths = [part(tmp_path / f"{rank}.jsonl", rank=rank, shift=0.1 * rank) for rank in range(3)]
+    samples = combine(*paths)
+    assert len(samples) == 8
+    for sample in samples:
+        cpu = sample["cpu"]
+        assert cpu["process_cores_used"] == 3.0 and cpu["process_memory_mib"] == 300.0
+        assert cpu["process_utime_secs"] == 2.25 and cpu["utilization_pct"] == 1.5
+        assert sample["memory"]["total_mib"] == 4096.0 and sample["totals"]["disk_read_bytes"] == 5000
+        assert sample["host"] == "node-1"
+    assert samples[0]["run_start"]["cpu_count"] == 8
+    end = samples[-1]["run_end"]
+    assert (end["utime_secs"], end["stime_secs"], end["largest_process_peak_mib"]) == (27.0, 9.0, 130.0)
+    figures = json.loads(run("summary", "--json", tmp_path / "all.jsonl").out)
+    assert figures["cores"]["max"] == 3.0 and figures["io"]["read_bytes"] == 3 * 8 * 4096
+
+
+def test_every_host_counts(combine, tmp_path):
+    samples = combine(*[part(tmp_path / f"{rank}.jsonl", rank=rank, host=f"node-{rank // 2}") for rank in range(4)])
+    assert {sample["memory"]["total_mib"] for sample in samples} == {8192.0}
+    assert {sample["cpu"]["process_cores_used"] for sample in samples} == {4.0}
+    assert samples[0]["run_start"]["cpu_count"] == 16 and samples[0]["host"] == "2 hosts"
+
+
+def test_parts_that_begin_later_or_end_earlier_count_while_they_run(combine, tmp_path):
+    samples = combine(part(tmp_path / "a.jsonl", count=8), part(tmp_path / "b.jsonl", rank=1, shift=4.0, count=8))
+    assert [sample["cpu"]["process_cores_used"] for sample in samples] == [1.0] * 4 + [2.0] * 4 + [1.0] * 4
+    assert sum(sample["cpu"]["process_disk_read_bytes"] for sample in samples) == 16 * 4096
+    assert [sample["totals"]["net_recv_bytes"] for sample in samples] == [100] * 12
+
+
+def test_the_worst_end_is_the_end(combine, tmp_path):
+    a, b = part(tmp_path / "a.jsonl"), part(tmp_path / "b.jsonl", rank=1, end={"exit_code": 3})
+    assert combine(a, b)[-1]["run_end"]["exit_code"] == 3
+    killed = part(tmp_path / "c.jsonl", rank=2, end={"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None})
+    assert combine(a, b, killed)[-1]["run_end"]["reason"] == "oom_kill_confirmed"
+    assert combine(a, part(tmp_path / "d.jsonl", rank=3, end=False))[-1]["run_end"] is None
+
+
+def test_the_same_recording_twice_is_refused(run, tmp_path):
+    a = part(tmp_path / "a.jsonl")
+    result = run("combine", "-o", tmp_path / "all.jsonl", a, a)
+    assert result.returncode == 1 and "twice" in result.err and not (tmp_path / "all.jsonl").exists()
+
+
+def test_real_ranks_with_their_marks(run, binary, tmp_path):
+    for rank in range(2):
+        job = f"{binary} mark work start; sleep 0.4; {binary} mark work stop; sleep 0.2"
+        run("-i", 0.1, "-o", f"{rank}.jsonl", "--", "sh", "-c", job, env={"PMI_RANK": str(rank)})
+    assert run("combine", "-o", "all.jsonl", "0.jsonl", "1.jsonl").returncode == 0
+    answer = json.loads(run("regions", "--json", "all.jsonl").out)
+    assert [(one["name"], one["num_calls"]) for one in answer["code_block_results"]] == [("work", 2)]
+    whole = [json.loads(run("summary", "--json", name).out)["time"]["cpu_secs"] for name in
+             ("0.jsonl", "1.jsonl", "all.jsonl")]
+    assert whole[2] == pytest.approx(whole[0] + whole[1], abs=1e-5)
+
+
+@pytest.mark.parametrize("arguments, status", [([], 2), (["missing"], 1), (["empty"], 1)])
+def test_bad_input_is_one_clear_line(run, tmp_path, arguments, status):
+    (tmp_path / "empty").touch()
+    result = run("combine", *arguments)
+    assert result.returncode == status and result.err and not result.out
