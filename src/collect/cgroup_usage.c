@@ -238,16 +238,20 @@ static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row
 		row->oom_kills = events.oom_kill < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : events.oom_kill;
 }
 
-static void fill_use(struct cgroup_usage *state, struct root *root, struct frame *frame)
+static void fill_use(struct cgroup_usage *state, const struct collect_context *context, struct frame *frame)
 {
+	struct root *root = context->root;
 	const struct cgroup_place *place = &state->place;
 	struct cgroup_row *row = ADD_ROW(frame, cgroup, NULL);
 	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
+	bool has_v1 =
+		cgroup_place_own(place, CGROUP_CPUACCT) >= 0 || cgroup_place_own(place, CGROUP_CPU) >= 0;
 
 	row_set_absent(&row->row, state->place.memberships_hash ? ABSENT_NO_SUCH_COUNTER : ABSENT_NO_CGROUP);
-	if (cgroup_place_own(place, CGROUP_CPUACCT) >= 0 || cgroup_place_own(place, CGROUP_CPU) >= 0)
+	if (has_v1)
 		fill_cpu_v1(root, place, row);
-	else
+	/* On a hybrid host the cgroup that was made for the job is in the unified half, which knows its CPU time. */
+	if (!has_v1 || (context->tree && context->tree->cgroup_folder >= 0))
 		fill_cpu_v2(root, place, row);
 	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
 		fill_memory_v1(root, cgroup_place_own(place, CGROUP_MEMORY), row);
@@ -328,9 +332,10 @@ void cgroup_usage_begin(struct frame *frame)
 	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
 	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
 
+	/* Another cgroup's counters were read before: a difference would mean nothing. */
 	if (cgroup) {
-		cgroup->throttled_periods_total = 0;
-		cgroup->throttled_total_secs = 0;
+		cgroup->throttled_periods_total = no_count(ABSENT_FIRST_SAMPLE);
+		cgroup->throttled_total_secs = no_real(ABSENT_FIRST_SAMPLE);
 	}
 	if (tree)
 		tree->cgroup_cpu_total_secs = 0;
@@ -356,7 +361,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
-	fill_use(state, context->root, frame);
+	fill_use(state, context, frame);
 	fill_pressure(state, context, frame);
 }
 
