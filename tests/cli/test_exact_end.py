@@ -64,7 +64,8 @@ def test_job_that_is_killed_for_memory_is_suspected_with_evidence(record, small_
     assert end["signal"] == signal.SIGKILL
     assert "SIGKILL" in end["evidence"] and "killed for lack of memory" in end["evidence"], end["evidence"]
     assert "confidence" in end["evidence"]
-    assert samples[0]["limits"]["memory_limit_mib"] == 64.0
+    # What a job need not wait for is read after its first moments.
+    assert any(sample["limits"]["memory_limit_mib"] == 64.0 for sample in samples)
 
 
 @needs_memory

@@ -40,7 +40,8 @@ def test_memory_that_many_share_counts_once(record, workload, pss):
     assert cpu["process_child_count"] == 8
     assert cpu["process_rss_mib"] > 8 * size_mib
     # Each process brings a little of its own.
-    within(cpu["process_memory_mib"], size_mib + 3, 0.03)
+    # Where readings were too costly just then, it is an estimate from the last ones.
+    within(cpu["process_memory_mib"], size_mib + 3, 0.03 if cpu["process_memory_source"] == "pss" else 0.15)
     if pss == "always":
         within(cpu["process_pss_mib"], size_mib + 3, 0.03)
         assert cpu["process_memory_source"] == "pss"
