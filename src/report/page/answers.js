@@ -161,22 +161,28 @@ const bottleneckCard = (run) => {
 		found.slice(1, 3).map((other) => element('p', {class: 'note'}, element('strong', {}, other.title + ': '), other.text)));
 };
 
-const adviceCard = (run, report) => {
-	const advice = run.raw.advice;
+/* "2 cores, 512 MiB" */
+const askFor = (advice) => {
 	const parts = [];
 
-	if (!advice)
-		return null;
-	if (advice.refused)
-		return card('What to ask for next?', '', element('p', {class: 'headline'}, 'Too little to say'), element('p', {class: 'note'}, advice.refused));
 	if (advice.cpu !== null)
 		parts.push(`${advice.cpu} core${advice.cpu === 1 ? '' : 's'}`);
 	if (advice.memory !== null)
 		parts.push(sizeOf(advice.memory * MIB));
 	if (advice.gpu)
 		parts.push(`${advice.gpu} GPU${advice.gpu === 1 ? '' : 's'}` + (advice.vram ? ` with ${sizeOf(advice.vram * MIB)}` : ''));
+	return parts.join(', ');
+};
+
+const adviceCard = (run, report) => {
+	const advice = run.raw.advice;
+
+	if (!advice)
+		return null;
+	if (advice.refused)
+		return card('What to ask for next?', '', element('p', {class: 'headline'}, 'Too little to say'), element('p', {class: 'note'}, advice.refused));
 	const metaflow = `@resources(cpu=${advice.cpu}, memory=${advice.memory}${advice.gpu ? `, gpu=${advice.gpu}` : ''})`;
-	return card('What to ask for next?', '', element('p', {class: 'headline'}, parts.join(', ')),
+	return card('What to ask for next?', '', element('p', {class: 'headline'}, askFor(advice)),
 		/metaflow/i.test(report.integration || '') ? element('p', {class: 'note'}, element('code', {}, metaflow)) : null,
 		(advice.notes || []).slice(0, 3).map((note) => element('p', {class: 'note'}, sentence(note.text))));
 };
@@ -257,6 +263,7 @@ const answersOfSeveral = (runs, report) => {
 		element('thead', {}, element('tr', {}, element('td', {}), runs.map((run) => element('th', {scope: 'col'}, run.label)))),
 		element('tbody', {}, row('Result', runs.map(cell)),
 			row('Held up by', runs.map((run) => element('td', {}, (bottlenecks(run)[0] || noBottleneck(run)).title))),
+			row('To ask for next', runs.map((run) => element('td', {}, run.raw.advice && !run.raw.advice.refused ? askFor(run.raw.advice) : '\u2013'))),
 			report.usd_per_hour ? row('Cost', runs.map((run) => element('td', {}, dollars(report.usd_per_hour * run.figure('time', 'wall_secs') / 3600)))) : null,
 			rows.map(([title, group, name, format]) => row(title, runs.map((run) => comparedCell(run, first, group, name, format)))))));
 };
