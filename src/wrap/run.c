@@ -21,6 +21,9 @@ static void take_one(struct wait_for_job *wait, const siginfo_t *info)
 {
 	struct wrap *wrap = wait->wrap;
 
+	/* A stop discards a continue that is still pending, in the witness as well: it may not have seen it. */
+	if (SIGNAL_BIT(info->si_signo) & KEYBOARD_STOPS)
+		wrap->continued_ns = 0;
 	if (info->si_signo == SIGCONT)
 		note_continued(wrap, info);
 	else if (info->si_signo == SIGCHLD)
