@@ -51,6 +51,7 @@ int buffer_reserve(struct buffer *buffer, size_t extra)
 		return fail(buffer, -ENOMEM);
 	buffer->data = data;
 	buffer->capacity = wanted;
+	data[buffer->length] = '\0';
 	return 0;
 }
 
