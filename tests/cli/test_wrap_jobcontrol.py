@@ -249,7 +249,7 @@ def test_in_a_pipeline(shell):
 def test_a_stopped_job_can_be_ended(shell, tmp_path):
     for end, status in (("kill %1", signal.SIGTERM), ("kill -9 %1", None)):
         shell.send(wrapped("sh -c 'echo up; exec sleep 30'\n"))
-        shell.expect("up")
+        shell.expect(r"(?m)^up\r")  # not the command line that bash tells of
         shell.send("\x1a")
         shell.expect(STOPPED)
         shell.prompt()
