@@ -197,7 +197,7 @@ def test_a_price_makes_the_cost(run, tmp_path):
 
 def test_asking_nobody_is_said_with_what_would_have_been_asked(run, tmp_path):
     result = run("recommend", "--server", "--json", make(tmp_path / "x.jsonl"),
-                 env={"RESOURCE_TRACKER_KEEPER_URL": "http://127.0.0.1:9"})
+                 env={"KEEPER_API_URL": "http://127.0.0.1:9"})
     assert result.returncode == 0
     answer = json.loads(result.out)
     assert answer["cpu"] == 1 and answer["server"]["problem"] and answer["server"]["asked"]
