@@ -1,0 +1,29 @@
+/*
+ * /sys/class/drm: the GPUs that the kernel drives, each with its render node.
+ *
+ * Display adapters without one (server management chips, frame buffers) are no accelerators and are left out, and
+ * so are devices of drivers that say nothing of their use.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+enum { DRM_DRIVER_SIZE = 32, DRM_ADDRESS_SIZE = 32 };
+
+struct drm_card {
+	int card;		       /* N of /sys/class/drm/cardN; -1: only a render node */
+	int render;		       /* N of renderDN */
+	char driver[DRM_DRIVER_SIZE];  /* "amdgpu", "i915" */
+	char address[DRM_ADDRESS_SIZE]; /* "0000:03:00.0"; of devices that are not on PCI the platform's name */
+	int64_t vendor_id;	       /* PCI; -1: none */
+	int64_t device_id;
+};
+
+/*
+ * Cards in the order of their render nodes. Returns how many there are, of which the first `max` are in ret_cards
+ * (NULL with 0: only count); 0 also where there is no such folder.
+ */
+int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, int max);
