@@ -1,0 +1,29 @@
+/*
+ * What the members of a job use of GPUs that the kernel drives: the fdinfo of their descriptors, the same for every
+ * driver. Each client of a device counts once, however many descriptors of however many members lead to it.
+ */
+#pragma once
+
+#include "gpu/member_files.h"
+#include "gpu/survey.h"
+#include "kernel/proc_pid_fdinfo.h"
+
+struct drm_clients;
+
+int drm_clients_new(struct drm_clients **ret_clients);
+void drm_clients_free(struct drm_clients *clients);
+
+/*
+ * Adds the processes of devices [first, first + count) of the survey. Busy time is what the engines that compute or
+ * draw have done since the last time; of what a client did before it was first seen only what fits into
+ * `elapsed_ns` counts, and nothing in the first pass (elapsed_ns 0).
+ */
+void drm_clients_read(struct drm_clients *clients, struct root *root, struct member_files *files,
+		      struct gpu_survey *survey, int64_t first, int64_t count, int64_t elapsed_ns);
+
+/* How an engine is counted, by its name. */
+enum drm_engine_use { DRM_ENGINE_COMPUTES, DRM_ENGINE_ENCODES, DRM_ENGINE_DECODES, DRM_ENGINE_OTHER };
+enum drm_engine_use drm_engine_use(const char *name);
+
+/* Bytes of device memory that a client holds. */
+struct gpu_number drm_client_vram(const struct proc_pid_fdinfo *fdinfo);

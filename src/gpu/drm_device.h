@@ -1,0 +1,47 @@
+/* What the vendors that are read through sysfs share: a device of /sys/class/drm and its sensors. */
+#pragma once
+
+#include "gpu/vendor.h"
+#include "kernel/sys_class_drm.h"
+
+struct drm_device {
+	struct drm_card card;
+	int device_fd; /* /sys/class/drm/renderDN/device; -1 */
+	int card_fd;   /* /sys/class/drm/cardN; -1 */
+	int hwmon_fd;  /* device/hwmon/hwmonN; -1 */
+	int64_t compute_id; /* of AMD's compute driver; -1: none */
+	double energy_joules; /* at the last reading, for power from energy; < 0: none */
+	int64_t energy_at_ns;
+};
+
+struct drm_devices {
+	struct drm_device devices[GPU_DEVICES_MAX];
+	int64_t count;
+};
+
+/* Whether any card is driven by one of `drivers` (ends with NULL). */
+bool drm_has_driver(struct root *root, const char *const *drivers);
+/* Opens the cards of these drivers. Returns 0 or -ENOENT when there are none. */
+int drm_devices_open(struct root *root, const char *const *drivers, struct drm_devices *ret_devices);
+void drm_devices_close(struct drm_devices *devices);
+
+/* A new device of the survey with address, PCI ids and driver. NULL when there is no room. */
+struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_device *drm, const char *vendor);
+
+/* The number in a file, times `scale`. No such file: EOPNOTSUPP. */
+struct gpu_number drm_number(struct root *root, int dir_fd, const char *name, double scale);
+/* The first of several files that has one; names end with NULL. */
+struct gpu_number drm_first_number(struct root *root, int dir_fd, const char *const *names, double scale);
+/* One word or line of text; "" when there is none. */
+void drm_text(struct root *root, int dir_fd, const char *name, char *ret_text, size_t size);
+
+/*
+ * A device that sleeps (runtime power management) would be woken by being read: it does nothing, and what its
+ * sensors would say is not known. Returns whether it sleeps, having filled its readings.
+ */
+bool drm_asleep(struct root *root, const struct drm_device *drm, struct gpu_device *device);
+
+/* Fan speed in percent, from pwm or rotation. */
+void drm_read_fan(struct root *root, const struct drm_device *drm, struct gpu_device *device);
+/* Power as the change of the energy counter, for drivers that have only that. */
+void drm_power_from_energy(struct drm_device *drm, struct gpu_device *device, int64_t now_ns);

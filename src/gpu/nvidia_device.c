@@ -1,0 +1,410 @@
+/* Identity and readings of one NVIDIA device by NVML; see nvidia_device.h. */
+#include "gpu/nvidia_device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "gpu/vendor.h"
+
+enum { SLOW_PASSES = 5, KIB = 1024, KILOBYTE = 1000 };
+
+static struct gpu_number number(int result, double value)
+{
+	return result == NVML_SUCCESS ? gpu_value(value) : gpu_absent(nvml_errno(result));
+}
+
+/* ---- tables of readings that differ only in the function ------------------------------------------- */
+
+struct simple_reading {
+	enum gpu_reading reading;
+	size_t function; /* offset in struct nvml */
+	double scale;
+	bool slow; /* changes seldom */
+};
+
+#define NVML(field) offsetof(struct nvml, field)
+
+static const struct simple_reading U32_READINGS[] = {
+	{GPU_POWER_WATTS, NVML(power), 1e-3, false},
+	{GPU_POWER_LIMIT_WATTS, NVML(power_limit), 1e-3, true},
+	{GPU_FAN_PCT, NVML(fan), 1, true},
+	{GPU_PERFORMANCE_STATE, NVML(performance_state), 1, false},
+};
+
+static const struct simple_reading U64_READINGS[] = {
+	{GPU_ENERGY_JOULES, NVML(energy), 1e-3, false},
+	{GPU_THROTTLE_REASONS, NVML(throttle_reasons), 1, false},
+};
+
+static const struct {
+	enum gpu_reading reading;
+	size_t function;
+	unsigned kind;
+	double scale;
+} KIND_READINGS[] = {
+	{GPU_TEMPERATURE_CELSIUS, NVML(temperature), NVML_TEMPERATURE_GPU, 1},
+	{GPU_FREQUENCY_HZ, NVML(clock), NVML_CLOCK_SM, 1e6},
+	{GPU_MEMORY_FREQUENCY_HZ, NVML(clock), NVML_CLOCK_MEMORY, 1e6},
+};
+
+static void *function_at(const struct nvml *nvml, size_t offset)
+{
+	void *function;
+
+	memcpy(&function, (const char *)nvml + offset, sizeof function);
+	return function;
+}
+
+static void read_u32(const struct nvml *nvml, nvml_device handle, const struct simple_reading *simple,
+		     struct gpu_device *device)
+{
+	void *pointer = function_at(nvml, simple->function);
+	nvml_device_u32 *function;
+	unsigned value = 0;
+	int result;
+
+	if (!pointer)
+		return;
+	memcpy(&function, &pointer, sizeof function);
+	result = function(handle, &value);
+	device->readings[simple->reading] = number(result, value * simple->scale);
+}
+
+static void read_u64(const struct nvml *nvml, nvml_device handle, const struct simple_reading *simple,
+		     struct gpu_device *device)
+{
+	void *pointer = function_at(nvml, simple->function);
+	nvml_device_u64 *function;
+	unsigned long long value = 0;
+	int result;
+
+	if (!pointer)
+		return;
+	memcpy(&function, &pointer, sizeof function);
+	result = function(handle, &value);
+	device->readings[simple->reading] = number(result, (double)value * simple->scale);
+}
+
+static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_device *device, bool slow)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(U32_READINGS); i++)
+		if (slow || !U32_READINGS[i].slow)
+			read_u32(nvml, handle, &U32_READINGS[i], device);
+	for (size_t i = 0; i < ARRAY_SIZE(U64_READINGS); i++)
+		read_u64(nvml, handle, &U64_READINGS[i], device);
+	for (size_t i = 0; i < ARRAY_SIZE(KIND_READINGS); i++) {
+		void *pointer = function_at(nvml, KIND_READINGS[i].function);
+		nvml_device_kind_u32 *function;
+		unsigned value = 0;
+		int result;
+
+		if (!pointer)
+			continue;
+		memcpy(&function, &pointer, sizeof function);
+		result = function(handle, KIND_READINGS[i].kind, &value);
+		device->readings[KIND_READINGS[i].reading] = number(result, value * KIND_READINGS[i].scale);
+	}
+	if (device->readings[GPU_PERFORMANCE_STATE].value >= NVML_PERFORMANCE_STATE_UNKNOWN)
+		device->readings[GPU_PERFORMANCE_STATE] = gpu_absent(EOPNOTSUPP);
+	device->energy_source = device->readings[GPU_ENERGY_JOULES].error ? GPU_ENERGY_NONE : GPU_ENERGY_COUNTER;
+}
+
+/* ---- the others ------------------------------------------------------------------------------------ */
+
+static void read_memory(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
+{
+	struct nvml_memory_v2 v2 = {.version = NVML_RECORD_VERSION(struct nvml_memory_v2, 2)};
+	struct nvml_memory_v1 v1;
+	int result = nvml->memory_v2 ? nvml->memory_v2(handle, &v2) : NVML_FUNCTION_NOT_FOUND;
+
+	/* The first version counts what the driver keeps for itself as used: hundreds of MiB on an idle device. */
+	if (nvml_errno(result) == EOPNOTSUPP && nvml->memory_v1) {
+		result = nvml->memory_v1(handle, &v1);
+		v2.total = v1.total;
+		v2.used = v1.used;
+	}
+	/* What a device that has gone had in all is still known. */
+	if (result == NVML_SUCCESS || device->readings[GPU_VRAM_TOTAL_BYTES].error)
+		device->readings[GPU_VRAM_TOTAL_BYTES] = number(result, (double)v2.total);
+	device->readings[GPU_VRAM_USED_BYTES] = number(result, (double)v2.used);
+	/* GB10, Jetson: the GPU works in the machine's memory and has none to report. */
+	if (result == NVML_SUCCESS)
+		device->memory_kind = GPU_MEMORY_DEDICATED;
+	else if (nvml_errno(result) == EOPNOTSUPP)
+		device->memory_kind = GPU_MEMORY_UNIFIED;
+}
+
+static struct gpu_number first_of_two(nvml_device_two_u32 *function, nvml_device handle)
+{
+	unsigned first = 0, second = 0;
+	int result = function ? function(handle, &first, &second) : NVML_FUNCTION_NOT_FOUND;
+
+	return number(result, first);
+}
+
+static struct gpu_number percent(struct gpu_number reading)
+{
+	/* Drivers do answer garbage at times: more than all of the time is none. */
+	return !reading.error && reading.value > 100 ? gpu_absent(EIO) : reading;
+}
+
+static void read_utilization(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
+{
+	struct nvml_utilization both = {0, 0};
+	int result = nvml->utilization ? nvml->utilization(handle, &both) : NVML_FUNCTION_NOT_FOUND;
+
+	device->readings[GPU_UTILIZATION_PCT] = percent(number(result, both.gpu));
+	device->readings[GPU_MEMORY_UTILIZATION_PCT] = percent(number(result, both.memory));
+	device->readings[GPU_ENCODER_UTILIZATION_PCT] = percent(first_of_two(nvml->encoder_utilization, handle));
+	device->readings[GPU_DECODER_UTILIZATION_PCT] = percent(first_of_two(nvml->decoder_utilization, handle));
+}
+
+static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
+{
+	unsigned long long count = 0;
+	int result;
+
+	if (!nvml->ecc_errors)
+		return;
+	result = nvml->ecc_errors(handle, NVML_ECC_CORRECTED, NVML_ECC_VOLATILE, &count);
+	device->readings[GPU_ECC_CORRECTED_ERRORS] = number(result, (double)count);
+	result = nvml->ecc_errors(handle, NVML_ECC_UNCORRECTED, NVML_ECC_VOLATILE, &count);
+	device->readings[GPU_ECC_UNCORRECTED_ERRORS] = number(result, (double)count);
+}
+
+static int64_t field_bytes(const struct nvml_field_value *value)
+{
+	uint64_t kib = value->type == NVML_U32 ? value->value.u32 : value->value.u64;
+
+	if (value->result != NVML_SUCCESS || value->type == NVML_DOUBLE || kib > INT64_MAX / KIB)
+		return -1;
+	return (int64_t)kib * KIB;
+}
+
+static struct gpu_number rate(int64_t bytes, int64_t before, int64_t elapsed_ns)
+{
+	if (bytes < 0)
+		return gpu_absent(EOPNOTSUPP);
+	if (before < 0 || elapsed_ns <= 0 || bytes < before)
+		return gpu_absent(EAGAIN);
+	return gpu_value((double)(bytes - before) / ns_to_secs(elapsed_ns));
+}
+
+static void read_nvlink(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, int64_t now_ns)
+{
+	struct nvml_field_value values[] = {
+		{.field = NVML_FIELD_NVLINK_SENT_KIB, .scope = NVML_ALL_LINKS, .result = NVML_NOT_SUPPORTED},
+		{.field = NVML_FIELD_NVLINK_RECEIVED_KIB, .scope = NVML_ALL_LINKS, .result = NVML_NOT_SUPPORTED},
+	};
+	int64_t sent, received, elapsed_ns = now_ns - nvidia->nvlink_at_ns;
+
+	if (!nvml->field_values || nvml->field_values(nvidia->handle, ARRAY_SIZE(values), values) != NVML_SUCCESS)
+		return;
+	sent = field_bytes(&values[0]);
+	received = field_bytes(&values[1]);
+	device->readings[GPU_NVLINK_SENT_BYTES_PER_SEC] = rate(sent, nvidia->nvlink_sent_bytes, elapsed_ns);
+	device->readings[GPU_NVLINK_RECEIVED_BYTES_PER_SEC] = rate(received, nvidia->nvlink_received_bytes, elapsed_ns);
+	nvidia->nvlink_sent_bytes = sent;
+	nvidia->nvlink_received_bytes = received;
+	nvidia->nvlink_at_ns = now_ns;
+}
+
+static struct gpu_number pcie(const struct nvml *nvml, nvml_device handle, unsigned direction)
+{
+	unsigned kilobytes = 0;
+	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes) :
+					     NVML_FUNCTION_NOT_FOUND;
+
+	return number(result, (double)kilobytes * KILOBYTE);
+}
+
+static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, bool measure)
+{
+	if (measure && !nvidia->no_pcie) {
+		nvidia->pcie_sent = pcie(nvml, nvidia->handle, NVML_PCIE_SENT);
+		/* A device that cannot tell one direction is not made to wait for the other. */
+		nvidia->no_pcie = nvidia->pcie_sent.error == EOPNOTSUPP;
+		nvidia->pcie_received = nvidia->no_pcie ? nvidia->pcie_sent :
+							  pcie(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
+	}
+	device->readings[GPU_PCIE_SENT_BYTES_PER_SEC] = nvidia->pcie_sent;
+	device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] = nvidia->pcie_received;
+}
+
+/* ---- MIG instances --------------------------------------------------------------------------------- */
+
+/* The part of the time in which the instance worked, between two GPM samples (Hopper and later). */
+static struct gpu_number gpm_utilization(const struct nvml *nvml, struct nvidia_device *nvidia)
+{
+	struct nvml_gpm_request request = {
+		.version = NVML_GPM_VERSION,
+		.metric_count = 1,
+		.metrics[0] = {.metric = NVML_GPM_GRAPHICS_UTILIZATION},
+	};
+	nvml_gpm_sample swap = nvidia->gpm_earlier;
+	int result;
+
+	if (!nvidia->has_gpm)
+		return gpu_absent(EOPNOTSUPP);
+	result = nvml->gpm_mig_sample(nvidia->whole, nvidia->gpu_instance, nvidia->gpm_later);
+	if (result != NVML_SUCCESS)
+		return gpu_absent(nvml_errno(result));
+	request.earlier = nvidia->gpm_earlier;
+	request.later = nvidia->gpm_later;
+	nvidia->gpm_earlier = nvidia->gpm_later;
+	nvidia->gpm_later = swap;
+	if (!nvidia->gpm_primed) {
+		nvidia->gpm_primed = true;
+		return gpu_absent(EAGAIN);
+	}
+	result = nvml->gpm_metrics(&request);
+	if (result == NVML_SUCCESS)
+		result = (int)request.metrics[0].result;
+	return percent(number(result, request.metrics[0].value));
+}
+
+void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia)
+{
+	struct nvml_gpm_support support = {.version = NVML_GPM_VERSION};
+
+	nvidia->nvlink_sent_bytes = nvidia->nvlink_received_bytes = -1;
+	nvidia->pcie_sent = nvidia->pcie_received = gpu_absent(EAGAIN);
+	if (!nvidia->is_instance || !nvml->gpm_support || !nvml->gpm_alloc || !nvml->gpm_free || !nvml->gpm_mig_sample ||
+	    !nvml->gpm_metrics || nvml->gpm_support(nvidia->whole, &support) != NVML_SUCCESS || !support.supported)
+		return;
+	if (nvml->gpm_alloc(&nvidia->gpm_earlier) != NVML_SUCCESS)
+		return;
+	nvidia->has_gpm = nvml->gpm_alloc(&nvidia->gpm_later) == NVML_SUCCESS;
+	if (!nvidia->has_gpm)
+		nvml->gpm_free(nvidia->gpm_earlier);
+}
+
+void nvidia_device_close(const struct nvml *nvml, struct nvidia_device *nvidia)
+{
+	if (!nvidia->has_gpm)
+		return;
+	nvml->gpm_free(nvidia->gpm_earlier);
+	nvml->gpm_free(nvidia->gpm_later);
+	nvidia->has_gpm = false;
+}
+
+/* ---- reading a device ------------------------------------------------------------------------------ */
+
+static void all_absent(struct gpu_device *device, int error)
+{
+	for (int i = GPU_UTILIZATION_PCT; i < GPU_BUSY_SECS; i++)
+		device->readings[i] = gpu_absent(error);
+}
+
+/* A device that has fallen off the bus is asked ever more seldom: the driver may take long to say so. */
+static int device_lost(struct nvidia_device *nvidia, struct gpu_device *device)
+{
+	enum { LONGEST_PAUSE = 60 };
+
+	all_absent(device, ENODEV);
+	device->tenant_count = -1;
+	device->pids = GPU_PIDS_UNKNOWN;
+	nvidia->lost_pause = nvidia->lost_pause ? nvidia->lost_pause * 2 : 1;
+	if (nvidia->lost_pause > LONGEST_PAUSE)
+		nvidia->lost_pause = LONGEST_PAUSE;
+	nvidia->lost_in = nvidia->lost_pause;
+	return -ENODEV;
+}
+
+int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, int64_t now_ns,
+		       bool measure_pcie)
+{
+	bool slow = nvidia->slow_in-- <= 0;
+
+	if (nvidia->lost_in > 0) {
+		nvidia->lost_in--;
+		return -ENODEV;
+	}
+	if (slow)
+		nvidia->slow_in = SLOW_PASSES - 1;
+	read_memory(nvml, nvidia->handle, device);
+	if (device->readings[GPU_VRAM_USED_BYTES].error == ENODEV)
+		return device_lost(nvidia, device);
+	if (nvidia->is_instance) {
+		device->readings[GPU_UTILIZATION_PCT] = gpm_utilization(nvml, nvidia);
+		return 0;
+	}
+	read_utilization(nvml, nvidia->handle, device);
+	read_tables(nvml, nvidia->handle, device, slow);
+	if (device->readings[GPU_UTILIZATION_PCT].error == ENODEV || device->readings[GPU_POWER_WATTS].error == ENODEV)
+		return device_lost(nvidia, device);
+	if (slow)
+		read_ecc(nvml, nvidia->handle, device);
+	read_nvlink(nvml, nvidia, device, now_ns);
+	read_pcie(nvml, nvidia, device, measure_pcie);
+	nvidia->lost_pause = 0;
+	return 0;
+}
+
+/* ---- identity -------------------------------------------------------------------------------------- */
+
+static void read_text(nvml_device_text *function, nvml_device handle, char *ret_text, unsigned size)
+{
+	if (!function || function(handle, ret_text, size) != NVML_SUCCESS)
+		ret_text[0] = '\0';
+	ret_text[size - 1] = '\0';
+}
+
+static void add_versions(const struct nvml *nvml, struct gpu_device *device)
+{
+	char text[GPU_TEXT_SIZE] = "";
+	int version = 0;
+
+	if (nvml->driver_version && nvml->driver_version(text, sizeof text) == NVML_SUCCESS)
+		gpu_device_add_detail(device, "driver_version", text);
+	if (nvml->cuda_version && nvml->cuda_version(&version) == NVML_SUCCESS) {
+		snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+		gpu_device_add_detail(device, "cuda_version", text);
+	}
+}
+
+static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
+{
+	struct gpu_number ecc = first_of_two(nvml->ecc_mode, handle);
+	char text[GPU_TEXT_SIZE];
+	int major = 0, minor = 0;
+
+	add_versions(nvml, device);
+	read_text(nvml->vbios, handle, text, sizeof text);
+	if (*text)
+		gpu_device_add_detail(device, "vbios_version", text);
+	if (nvml->compute_capability && nvml->compute_capability(handle, &major, &minor) == NVML_SUCCESS) {
+		snprintf(text, sizeof text, "%d.%d", major, minor);
+		gpu_device_add_detail(device, "compute_capability", text);
+	}
+	if (!ecc.error)
+		gpu_device_add_detail(device, "ecc_mode", ecc.value > 0 ? "on" : "off");
+}
+
+void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia, struct gpu_device *device)
+{
+	struct nvml_pci pci = {.domain = 0};
+	unsigned cores = 0, minor = 0;
+	char text[GPU_TEXT_SIZE];
+
+	read_text(nvml->name, nvidia->handle, device->name, sizeof device->name);
+	read_text(nvml->uuid, nvidia->handle, device->uuid, sizeof device->uuid);
+	if (nvml->pci && nvml->pci(nvidia->whole, &pci) == NVML_SUCCESS) {
+		snprintf(device->host_id, sizeof device->host_id, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+		snprintf(text, sizeof text, "%04x:%04x", pci.device_and_vendor & 0xffff, pci.device_and_vendor >> 16);
+		if (!nvidia->is_instance)
+			gpu_device_add_detail(device, "pci_id", text);
+	} else {
+		snprintf(device->host_id, sizeof device->host_id, "%lld", (long long)device->index);
+	}
+	if (nvml->minor_number && nvml->minor_number(nvidia->whole, &minor) == NVML_SUCCESS)
+		device->file_number = minor;
+	if (nvidia->is_instance)
+		return;
+	if (nvml->core_count && nvml->core_count(nvidia->handle, &cores) == NVML_SUCCESS)
+		device->readings[GPU_CORE_COUNT] = gpu_value(cores);
+	add_details(nvml, nvidia->handle, device);
+}

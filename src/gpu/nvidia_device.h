@@ -1,0 +1,44 @@
+/* One NVIDIA device, or one MIG instance of it. */
+#pragma once
+
+#include "gpu/nvml_library.h"
+#include "gpu/survey.h"
+
+struct nvidia_device {
+	nvml_device handle;
+	nvml_device whole; /* the device whose instance this is; `handle` when it is none */
+	bool is_instance;
+	bool is_divided; /* MIG mode: its instances do the work */
+	unsigned gpu_instance;
+
+	/* For rates; -1: not read yet. */
+	int64_t nvlink_sent_bytes;
+	int64_t nvlink_received_bytes;
+	int64_t nvlink_at_ns;
+	struct gpu_number pcie_sent;
+	struct gpu_number pcie_received;
+	bool no_pcie;
+
+	nvml_gpm_sample gpm_earlier;
+	nvml_gpm_sample gpm_later;
+	bool has_gpm;
+	bool gpm_primed;
+
+	uint64_t last_seen_us; /* newest sample of process utilisation */
+	int slow_in;	       /* passes until what seldom changes is read again */
+	int lost_in;	       /* passes until a device that has gone is asked again */
+	int lost_pause;
+};
+
+/* What does not change: texts, sizes, details. */
+void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia, struct gpu_device *device);
+
+/*
+ * What does. Every counter is asked for on its own: one that the device does not have loses its own field only.
+ * `measure_pcie` allows the two calls that take 20 ms each. Returns 0, or -ENODEV when the device has gone.
+ */
+int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, int64_t now_ns,
+		       bool measure_pcie);
+
+void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia);
+void nvidia_device_close(const struct nvml *nvml, struct nvidia_device *nvidia);

@@ -1,0 +1,233 @@
+/*
+ * NVIDIA GPUs by NVML (libnvidia-ml.so.1, which comes with the driver).
+ *
+ * NVML is initialised once and kept: each initialisation wakes the device for a second. No CUDA context is made and
+ * no setting, persistence mode included, is touched.
+ */
+#include "gpu/vendor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "gpu/nvidia_device.h"
+#include "gpu/nvidia_processes.h"
+
+enum { RELIST_PASSES = 30, MIG_SLICES_USUAL = 7 };
+
+struct nvidia {
+	struct nvml nvml;
+	struct nvidia_device devices[GPU_DEVICES_MAX]; /* as in the survey, from its `first` */
+	int64_t count;
+	unsigned visible_count; /* devices that NVML counted */
+	int64_t next_pcie;	/* whose turn it is to be measured */
+	int relist_in;
+	struct nvidia_records records;
+};
+
+static bool nvidia_present(struct root *root)
+{
+	const char *given = secure_getenv("TRACKER_NVML_LIBRARY");
+
+	return (given && *given) || root_exists(root, "dev/nvidiactl") || root_exists(root, "dev/dxg");
+}
+
+static int nvidia_open(struct gpu_context *context, void **ret_state)
+{
+	struct nvidia *nvidia = calloc(1, sizeof *nvidia);
+	int error;
+
+	if (!nvidia)
+		return -ENOMEM;
+	error = nvml_open(&nvidia->nvml, &context->problem);
+	if (error < 0) {
+		free(nvidia);
+		return error;
+	}
+	*ret_state = nvidia;
+	return 0;
+}
+
+static void close_devices(struct nvidia *nvidia)
+{
+	for (int64_t i = 0; i < nvidia->count; i++)
+		nvidia_device_close(&nvidia->nvml, &nvidia->devices[i]);
+	nvidia->count = 0;
+}
+
+static void nvidia_close(void *state)
+{
+	struct nvidia *nvidia = state;
+
+	close_devices(nvidia);
+	nvidia_records_done(&nvidia->records);
+	if (nvidia->nvml.shutdown)
+		nvidia->nvml.shutdown();
+	free(nvidia);
+}
+
+/* ---- listing --------------------------------------------------------------------------------------- */
+
+static struct gpu_device *add(struct nvidia *nvidia, struct gpu_survey *survey, const struct nvidia_device *template,
+			      int64_t index)
+{
+	struct gpu_device *device = gpu_survey_add_device(survey, "NVIDIA");
+	struct nvidia_device *added = &nvidia->devices[nvidia->count];
+
+	if (!device)
+		return NULL;
+	nvidia->count++;
+	*added = *template;
+	nvidia_device_open(&nvidia->nvml, added);
+	device->index = index;
+	nvidia_read_identity(&nvidia->nvml, added, device);
+	return device;
+}
+
+static unsigned ask_u32(nvml_device_u32 *function, nvml_device handle, unsigned otherwise)
+{
+	unsigned value = 0;
+
+	return function && function(handle, &value) == NVML_SUCCESS ? value : otherwise;
+}
+
+static bool is_divided(const struct nvml *nvml, nvml_device handle)
+{
+	unsigned now = 0, later = 0;
+
+	return nvml->mig_mode && nvml->mig_by_index && nvml->mig_mode(handle, &now, &later) == NVML_SUCCESS && now == 1;
+}
+
+static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_device whole, nvml_device instance,
+			 int64_t parent)
+{
+	const struct nvml *nvml = &nvidia->nvml;
+	struct nvidia_device template = {.handle = instance, .whole = whole, .is_instance = true};
+	struct nvml_attributes attributes = {.gpu_slice_count = 0};
+	unsigned slices = ask_u32(nvml->mig_max_count, whole, MIG_SLICES_USUAL);
+	struct gpu_device *device;
+
+	template.gpu_instance = ask_u32(nvml->gpu_instance, instance, NVML_NO_INSTANCE);
+	device = add(nvidia, survey, &template, survey->devices[parent].index);
+	if (!device)
+		return;
+	device->parent = parent;
+	device->gpu_instance = template.gpu_instance == NVML_NO_INSTANCE ? -1 : (int64_t)template.gpu_instance;
+	device->compute_instance = ask_u32(nvml->compute_instance, instance, 0);
+	if (!nvml->attributes || nvml->attributes(instance, &attributes) != NVML_SUCCESS) {
+		device->readings[GPU_SHARE] = gpu_absent(EOPNOTSUPP);
+		return;
+	}
+	device->readings[GPU_SHARE] = gpu_value(slices ? (double)attributes.compute_slice_count / slices : 1);
+	device->readings[GPU_CORE_COUNT] = gpu_absent(EOPNOTSUPP);
+}
+
+static void add_instances(struct nvidia *nvidia, struct gpu_survey *survey, nvml_device whole, int64_t parent)
+{
+	unsigned count = ask_u32(nvidia->nvml.mig_max_count, whole, MIG_SLICES_USUAL);
+
+	for (unsigned i = 0; i < count; i++) {
+		nvml_device instance;
+
+		if (nvidia->nvml.mig_by_index(whole, i, &instance) == NVML_SUCCESS)
+			add_instance(nvidia, survey, whole, instance, parent);
+	}
+}
+
+static int nvidia_list(void *state, struct gpu_context *context, struct gpu_survey *survey)
+{
+	struct nvidia *nvidia = state;
+	unsigned count = 0;
+	int result;
+
+	close_devices(nvidia);
+	nvidia->relist_in = RELIST_PASSES;
+	result = nvidia->nvml.device_count(&count);
+	if (result != NVML_SUCCESS) {
+		context->problem = "NVML does not count its devices";
+		return -nvml_errno(result);
+	}
+	nvidia->visible_count = count;
+	for (unsigned i = 0; i < count; i++) {
+		struct nvidia_device template = {.handle = NULL};
+		int64_t place = survey->device_count;
+
+		/* Devices that this job may not use are counted, but cannot be had. */
+		if (nvidia->nvml.device_by_index(i, &template.handle) != NVML_SUCCESS)
+			continue;
+		template.whole = template.handle;
+		template.is_divided = is_divided(&nvidia->nvml, template.handle);
+		if (add(nvidia, survey, &template, i) && template.is_divided)
+			add_instances(nvidia, survey, template.whole, place);
+	}
+	return 0;
+}
+
+/* Whether the devices are still those of the list: instances of MIG come and go. */
+static bool list_holds(struct nvidia *nvidia)
+{
+	int64_t place = 0;
+	unsigned count = 0;
+
+	if (nvidia->nvml.device_count(&count) != NVML_SUCCESS || count != nvidia->visible_count)
+		return false;
+	for (; place < nvidia->count; place++) {
+		const struct nvidia_device *device = &nvidia->devices[place];
+		unsigned max, found = 0, listed = 0;
+
+		if (device->is_instance)
+			continue;
+		if (device->lost_in)
+			continue;
+		if (is_divided(&nvidia->nvml, device->handle) != device->is_divided)
+			return false;
+		max = device->is_divided ? ask_u32(nvidia->nvml.mig_max_count, device->handle, 0) : 0;
+		for (unsigned i = 0; i < max; i++) {
+			nvml_device instance;
+
+			found += nvidia->nvml.mig_by_index(device->handle, i, &instance) == NVML_SUCCESS;
+		}
+		for (int64_t i = 0; i < nvidia->count; i++)
+			listed += nvidia->devices[i].is_instance && nvidia->devices[i].whole == device->handle;
+		if (found != listed)
+			return false;
+	}
+	return true;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------- */
+
+static int nvidia_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
+		       int64_t count)
+{
+	struct nvidia *nvidia = state;
+	int64_t realtime_us = root_realtime_ns(context->root) / NSEC_PER_USEC;
+
+	if (nvidia->relist_in-- <= 0) {
+		nvidia->relist_in = RELIST_PASSES;
+		if (!list_holds(nvidia))
+			return -ESTALE;
+	}
+	for (int64_t i = 0; i < count && i < nvidia->count; i++) {
+		int error = nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[first + i],
+					       root_monotonic_ns(context->root), i == nvidia->next_pcie);
+
+		if (error == 0)
+			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, first + i, realtime_us,
+					      &nvidia->records);
+	}
+	/* Measuring takes 40 ms of waiting: one device at a time. */
+	nvidia->next_pcie = nvidia->count ? (nvidia->next_pcie + 1) % nvidia->count : 0;
+	return 0;
+}
+
+const struct gpu_vendor NVIDIA_VENDOR = {
+	.name = "nvidia",
+	.present = nvidia_present,
+	.open = nvidia_open,
+	.list = nvidia_list,
+	.read = nvidia_read,
+	.close = nvidia_close,
+};

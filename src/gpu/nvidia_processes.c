@@ -1,0 +1,328 @@
+/*
+ * Processes on an NVIDIA device by NVML; see nvidia_processes.h.
+ *
+ * Three traps: a process that computes and draws stands in two lists, with the same memory; utilisation is not a
+ * reading but a ring buffer of samples, which still holds those of processes that have ended; and the length of a
+ * record depends on the driver, not only on the version of the call.
+ */
+#include "gpu/nvidia_processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "gpu/vendor.h"
+
+enum {
+	FIRST_RECORDS = 64,
+	LIST_TRIES = 3,
+	SPARE_RECORDS = 16, /* for those that come between the two calls */
+	RECORDS_MAX = 1 << 16,
+	LONGEST_RECORD = 64,
+	UNTOUCHED = 0xa5,
+	USEC_PER_SEC = 1000000,
+};
+
+static const int LIST_KINDS[NVML_LISTS] = {GPU_PROCESS_COMPUTE, GPU_PROCESS_GRAPHICS, GPU_PROCESS_COMPUTE};
+
+void nvidia_records_done(struct nvidia_records *records)
+{
+	free(records->bytes);
+	*records = (struct nvidia_records){0};
+}
+
+/* Room for so many records of any version, all bytes untouched. */
+static int make_room(struct nvidia_records *records, unsigned count)
+{
+	size_t wanted = (size_t)count * LONGEST_RECORD;
+
+	if (count > RECORDS_MAX)
+		return -ENOBUFS;
+	if (records->capacity < wanted) {
+		void *grown = realloc(records->bytes, wanted);
+
+		if (!grown)
+			return -ENOMEM;
+		records->bytes = grown;
+		records->capacity = wanted;
+	}
+	memset(records->bytes, UNTOUCHED, records->capacity);
+	return 0;
+}
+
+/*
+ * The size of the records that a call has written: the last field of none of them ends in untouched bytes.
+ * 0 when it is no size that we know.
+ */
+static size_t written_record_size(const struct nvidia_records *records, unsigned count)
+{
+	static const size_t KNOWN[] = {
+		sizeof(struct nvml_process_v1),
+		sizeof(struct nvml_process_v2),
+		sizeof(struct nvml_process_v3_long),
+	};
+	const unsigned char *bytes = records->bytes;
+	size_t end = records->capacity;
+
+	while (end && bytes[end - 1] == UNTOUCHED)
+		end--;
+	for (size_t i = 0; i < ARRAY_SIZE(KNOWN); i++)
+		if (end == count * KNOWN[i])
+			return KNOWN[i];
+	return 0;
+}
+
+/* Returns the number of records or a negative errno. */
+static int read_list(nvml_device_processes *list, nvml_device handle, struct nvidia_records *records)
+{
+	unsigned room = records->capacity / LONGEST_RECORD > FIRST_RECORDS ?
+				(unsigned)(records->capacity / LONGEST_RECORD) :
+				FIRST_RECORDS;
+
+	for (int i = 0; i < LIST_TRIES; i++) {
+		unsigned count = room;
+		int error = make_room(records, room), result;
+
+		if (error < 0)
+			return error;
+		result = list(handle, &count, records->bytes);
+		if (result == NVML_SUCCESS)
+			return count <= room ? (int)count : -EPROTO;
+		if (result != NVML_INSUFFICIENT_SIZE)
+			return -nvml_errno(result);
+		if (count > RECORDS_MAX - SPARE_RECORDS)
+			return -ENOBUFS;
+		room = count > room ? count + SPARE_RECORDS : room * 2;
+	}
+	return -EAGAIN;
+}
+
+/* The device whose processes are being read. */
+struct place {
+	struct gpu_survey *survey;
+	int64_t index; /* of the device */
+	int64_t from;  /* its first process */
+};
+
+static void add_record(const struct place *place, const char *bytes, size_t size, int kind)
+{
+	struct nvml_process_v2 record = {.gpu_instance = NVML_NO_INSTANCE};
+	struct gpu_process *process;
+
+	/* The first fields are the same in all versions. */
+	memcpy(&record, bytes, size < sizeof record ? size : sizeof record);
+	process = gpu_survey_process(place->survey, place->from, place->index, record.pid);
+	if (!process)
+		return;
+	process->kinds |= kind;
+	if (record.used_bytes == NVML_NOT_AVAILABLE)
+		return;
+	/* Both lists tell the whole of the process. */
+	if (process->vram_bytes.error || process->vram_bytes.value < (double)record.used_bytes)
+		process->vram_bytes = gpu_value((double)record.used_bytes);
+}
+
+/* Returns whether all is known: some list could be had, and none in a form that we do not know. */
+static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvidia, const struct place *place,
+		       struct nvidia_records *records)
+{
+	bool any = false, strange = false;
+
+	for (int list = 0; list < NVML_LISTS; list++) {
+		int count = nvml->processes[list] ? read_list(nvml->processes[list], nvidia->handle, records) : -ENOENT;
+		size_t size;
+
+		if (count < 0)
+			continue;
+		size = count ? written_record_size(records, (unsigned)count) : 1;
+		strange |= !size;
+		if (!size)
+			continue;
+		any = true;
+		for (int i = 0; i < count; i++)
+			add_record(place, (const char *)records->bytes + (size_t)i * size, size, LIST_KINDS[list]);
+	}
+	return any && !strange;
+}
+
+/* ---- utilisation ----------------------------------------------------------------------------------- */
+
+struct use {
+	unsigned sm, memory, encoder, decoder;
+};
+
+/* Both kinds of sample in one shape. */
+struct use_sample {
+	int64_t pid;
+	uint64_t at_us;
+	struct use use;
+};
+
+/* The samples of one process since the last time, added up. */
+struct use_sum {
+	struct use use;
+	unsigned count;
+};
+
+struct use_sums {
+	struct use_sum of[GPU_PROCESSES_MAX]; /* by the place of the process on the device */
+	uint64_t after_us, until_us;	      /* samples from outside this time do not count */
+};
+
+/* The ring buffer holds samples of long ago, of processes that have ended, and at times percentages over 100. */
+static bool is_credible(const struct use_sums *sums, const struct use_sample *sample)
+{
+	return sample->at_us > sums->after_us && sample->at_us <= sums->until_us && sample->use.sm <= 100 &&
+	       sample->use.memory <= 100;
+}
+
+static void take_sample(struct use_sums *sums, const struct place *place, const struct use_sample *sample)
+{
+	struct gpu_process *process = gpu_survey_find(place->survey, place->from, place->index, sample->pid);
+	struct use_sum *sum;
+
+	/* Without a context on the device it has ended. */
+	if (!process || !is_credible(sums, sample))
+		return;
+	sum = &sums->of[process - &place->survey->processes[place->from]];
+	sum->count++;
+	sum->use.sm += sample->use.sm;
+	sum->use.memory += sample->use.memory;
+	sum->use.encoder += sample->use.encoder;
+	sum->use.decoder += sample->use.decoder;
+}
+
+static void set_use(struct gpu_process *process, const struct use *sum, unsigned count)
+{
+	process->utilization_pct = gpu_value((double)sum->sm / count);
+	process->memory_utilization_pct = gpu_value((double)sum->memory / count);
+	process->encoder_utilization_pct = gpu_value((double)sum->encoder / count);
+	process->decoder_utilization_pct = gpu_value((double)sum->decoder / count);
+}
+
+/* The samples that the older call gives: their number, or a negative errno; -ENOENT: nobody did anything. */
+static int old_samples(const struct nvml *nvml, const struct nvidia_device *nvidia, struct nvidia_records *records)
+{
+	unsigned count = 0;
+	int result, error;
+
+	if (!nvml->process_utilization)
+		return -EOPNOTSUPP;
+	result = nvml->process_utilization(nvidia->handle, NULL, &count, nvidia->last_seen_us);
+	if (result != NVML_SUCCESS && result != NVML_INSUFFICIENT_SIZE)
+		return -nvml_errno(result);
+	count += SPARE_RECORDS;
+	error = make_room(records, count);
+	if (error < 0)
+		return error;
+	result = nvml->process_utilization(nvidia->handle, records->bytes, &count, nvidia->last_seen_us);
+	if (result != NVML_SUCCESS)
+		return -nvml_errno(result);
+	return count <= records->capacity / sizeof(struct nvml_process_utilization_v1) ? (int)count : -EPROTO;
+}
+
+static int new_samples(const struct nvml *nvml, const struct nvidia_device *nvidia, struct nvidia_records *records)
+{
+	struct nvml_processes_utilization request = {
+		.version = NVML_RECORD_VERSION(struct nvml_processes_utilization, 1),
+		.last_seen_us = nvidia->last_seen_us,
+	};
+	unsigned room = FIRST_RECORDS;
+
+	if (!nvml->processes_utilization)
+		return -EOPNOTSUPP;
+	for (int i = 0; i < LIST_TRIES; i++) {
+		int error = make_room(records, room), result;
+
+		if (error < 0)
+			return error;
+		request.count = room;
+		request.samples = records->bytes;
+		result = nvml->processes_utilization(nvidia->handle, &request);
+		if (result == NVML_SUCCESS)
+			return request.count <= room ? (int)request.count : -EPROTO;
+		if (result != NVML_INSUFFICIENT_SIZE)
+			return -nvml_errno(result);
+		if (request.count > RECORDS_MAX - SPARE_RECORDS)
+			return -ENOBUFS;
+		room = request.count > room ? request.count + SPARE_RECORDS : room * 2;
+	}
+	return -EAGAIN;
+}
+
+static struct use_sample sample_at(const struct nvidia_records *records, int i, bool old)
+{
+	const struct nvml_process_utilization_v1 *v1 = records->bytes;
+	const struct nvml_process_utilization_v2 *v2 = records->bytes;
+
+	if (old)
+		return (struct use_sample){v1[i].pid, v1[i].at_us,
+					   {v1[i].sm_pct, v1[i].memory_pct, v1[i].encoder_pct, v1[i].decoder_pct}};
+	return (struct use_sample){v2[i].pid, v2[i].at_us,
+				   {v2[i].sm_pct, v2[i].memory_pct, v2[i].encoder_pct, v2[i].decoder_pct}};
+}
+
+/* A process that is on the device and has no new sample did nothing; `error` is why nobody has one. */
+static void set_all_use(const struct place *place, int error)
+{
+	static const struct use NONE;
+
+	for (int64_t i = place->from; i < place->survey->process_count; i++) {
+		struct gpu_process *process = &place->survey->processes[i];
+
+		if (!error) {
+			set_use(process, &NONE, 1);
+			continue;
+		}
+		process->utilization_pct = process->memory_utilization_pct = gpu_absent(error);
+		process->encoder_utilization_pct = process->decoder_utilization_pct = gpu_absent(error);
+	}
+}
+
+static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, const struct place *place,
+		     int64_t realtime_us, struct nvidia_records *records)
+{
+	struct use_sums sums = {
+		.after_us = nvidia->last_seen_us,
+		.until_us = (uint64_t)realtime_us + USEC_PER_SEC,
+	};
+	int count = old_samples(nvml, nvidia, records);
+	bool old = count != -EOPNOTSUPP;
+
+	if (!old)
+		count = new_samples(nvml, nvidia, records);
+	set_all_use(place, count == -ENOENT || count >= 0 ? 0 : -count);
+	for (int i = 0; i < count; i++) {
+		struct use_sample sample = sample_at(records, i, old);
+
+		take_sample(&sums, place, &sample);
+		if (sample.at_us > nvidia->last_seen_us && sample.at_us <= sums.until_us)
+			nvidia->last_seen_us = sample.at_us;
+	}
+	for (int64_t i = place->from; i < place->survey->process_count; i++) {
+		const struct use_sum *sum = &sums.of[i - place->from];
+
+		if (sum->count)
+			set_use(&place->survey->processes[i], &sum->use, sum->count);
+	}
+}
+
+void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_survey *survey,
+			   int64_t index, int64_t realtime_us, struct nvidia_records *records)
+{
+	const struct place place = {survey, index, survey->process_count};
+	struct gpu_device *device = &survey->devices[index];
+
+	device->tenant_count = -1;
+	device->pids = GPU_PIDS_UNKNOWN;
+	if (nvidia->is_divided || !read_lists(nvml, nvidia, &place, records))
+		return;
+	device->tenant_count = survey->process_count - place.from;
+	device->pids = GPU_PIDS_OURS;
+	/* The first time, and after the clock was set back: what has happened in the last second. */
+	if (!nvidia->last_seen_us || nvidia->last_seen_us > (uint64_t)realtime_us + USEC_PER_SEC)
+		nvidia->last_seen_us = (uint64_t)realtime_us - USEC_PER_SEC;
+	if (!nvidia->is_instance)
+		read_use(nvml, nvidia, &place, realtime_us, records);
+}

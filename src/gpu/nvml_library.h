@@ -1,0 +1,80 @@
+/* NVML as a table of functions, any of which may be missing. */
+#pragma once
+
+#include "gpu/nvml_abi.h"
+
+typedef int nvml_device_text(nvml_device device, char *ret_text, unsigned size);
+typedef int nvml_device_u32(nvml_device device, unsigned *ret_value);
+typedef int nvml_device_two_u32(nvml_device device, unsigned *ret_first, unsigned *ret_second);
+typedef int nvml_device_u64(nvml_device device, unsigned long long *ret_value);
+typedef int nvml_device_kind_u32(nvml_device device, unsigned kind, unsigned *ret_value);
+typedef int nvml_device_processes(nvml_device device, unsigned *count, void *ret_records);
+
+enum { NVML_LISTS = 3 }; /* compute, graphics, MPS */
+
+struct nvml {
+	void *library;
+
+	int (*init)(void);
+	int (*shutdown)(void);
+	const char *(*error_string)(int result);
+	int (*driver_version)(char *ret_text, unsigned size);
+	int (*cuda_version)(int *ret_version);
+
+	int (*device_count)(unsigned *ret_count);
+	int (*device_by_index)(unsigned index, nvml_device *ret_device);
+	nvml_device_text *name;
+	nvml_device_text *uuid;
+	nvml_device_text *vbios;
+	int (*pci)(nvml_device device, struct nvml_pci *ret_pci);
+	int (*compute_capability)(nvml_device device, int *ret_major, int *ret_minor);
+	nvml_device_two_u32 *ecc_mode; /* now, after the next reset */
+	nvml_device_u32 *core_count;
+	nvml_device_u32 *minor_number; /* N of /dev/nvidiaN */
+
+	int (*memory_v1)(nvml_device device, struct nvml_memory_v1 *ret_memory);
+	int (*memory_v2)(nvml_device device, struct nvml_memory_v2 *ret_memory);
+	int (*utilization)(nvml_device device, struct nvml_utilization *ret_utilization);
+	nvml_device_two_u32 *encoder_utilization; /* percent, sampling period */
+	nvml_device_two_u32 *decoder_utilization;
+	nvml_device_kind_u32 *temperature;
+	nvml_device_kind_u32 *clock;	      /* MHz */
+	nvml_device_kind_u32 *pcie_throughput; /* KB/s, measured for 20 ms while the caller waits */
+	nvml_device_u32 *power;		      /* mW */
+	nvml_device_u32 *power_limit;	      /* mW */
+	nvml_device_u32 *fan;		      /* percent */
+	nvml_device_u32 *performance_state;
+	nvml_device_u64 *energy; /* mJ since the driver was loaded */
+	nvml_device_u64 *throttle_reasons;
+	int (*ecc_errors)(nvml_device device, unsigned kind, unsigned period, unsigned long long *ret_count);
+	int (*field_values)(nvml_device device, int count, struct nvml_field_value *values);
+
+	nvml_device_processes *processes[NVML_LISTS];
+	int processes_version[NVML_LISTS]; /* 0: third, 1: second, 2: first */
+	int (*process_utilization)(nvml_device device, struct nvml_process_utilization_v1 *ret_samples, unsigned *count,
+				   unsigned long long last_seen_us);
+	int (*processes_utilization)(nvml_device device, struct nvml_processes_utilization *request);
+
+	nvml_device_two_u32 *mig_mode; /* now, after the next reset */
+	nvml_device_u32 *mig_max_count;
+	int (*mig_by_index)(nvml_device device, unsigned index, nvml_device *ret_instance);
+	nvml_device_u32 *gpu_instance;
+	nvml_device_u32 *compute_instance;
+	int (*attributes)(nvml_device device, struct nvml_attributes *ret_attributes);
+
+	int (*gpm_support)(nvml_device device, struct nvml_gpm_support *ret_support);
+	int (*gpm_alloc)(nvml_gpm_sample *ret_sample);
+	int (*gpm_free)(nvml_gpm_sample sample);
+	int (*gpm_mig_sample)(nvml_device device, unsigned gpu_instance, nvml_gpm_sample sample);
+	int (*gpm_metrics)(struct nvml_gpm_request *request);
+};
+
+/*
+ * Loads the library (TRACKER_NVML_LIBRARY, or where drivers put it) and initialises it. The library stays loaded
+ * for good: unloading is where vendor libraries crash. Errors: -ENOENT there is none, -ENXIO no driver, -EPROTO
+ * library and driver do not fit, others of nvml_errno(). ret_message is then one line, constant until the next call.
+ */
+int nvml_open(struct nvml *ret_nvml, const char **ret_message);
+
+/* What an answer of NVML means as a positive errno; 0 for success. See struct gpu_number. */
+int nvml_errno(int result);

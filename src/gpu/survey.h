@@ -1,0 +1,180 @@
+/*
+ * A survey: what all GPUs of the machine and the processes on them are doing at one moment.
+ *
+ * It is made in the helper process (vendor libraries and drivers may hang or crash) and handed to the recorder
+ * as plain bytes: no pointers, no padding that matters, everything bounded. All numbers are in base units.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	GPU_DEVICES_MAX = 128, /* MIG instances are devices too */
+	GPU_PROCESSES_MAX = 1024,
+	GPU_DETAILS_MAX = 8,
+	GPU_MEMBERS_MAX = 16384,
+	GPU_TEXT_SIZE = 96,
+	GPU_WORD_SIZE = 32,
+};
+
+/*
+ * A number, or why there is none: a positive errno. EOPNOTSUPP: this device or driver does not count it;
+ * EAGAIN: it needs an earlier reading; EACCES; ENODEV: the device has gone; EIO; ETIMEDOUT.
+ */
+struct gpu_number {
+	double value;
+	int64_t error; /* 0: there is one */
+};
+
+enum gpu_reading {
+	/* identity */
+	GPU_VRAM_TOTAL_BYTES,
+	GPU_CORE_COUNT,
+	GPU_SHARE, /* of a MIG instance: its part of the whole device, 0 to 1; 1 for whole devices */
+	/* now */
+	GPU_UTILIZATION_PCT,
+	GPU_MEMORY_UTILIZATION_PCT, /* of the memory's bandwidth */
+	GPU_ENCODER_UTILIZATION_PCT,
+	GPU_DECODER_UTILIZATION_PCT,
+	GPU_VRAM_USED_BYTES,
+	GPU_TEMPERATURE_CELSIUS,
+	GPU_POWER_WATTS,
+	GPU_POWER_LIMIT_WATTS,
+	GPU_FREQUENCY_HZ,
+	GPU_MEMORY_FREQUENCY_HZ,
+	GPU_FAN_PCT,
+	GPU_PCIE_RECEIVED_BYTES_PER_SEC,
+	GPU_PCIE_SENT_BYTES_PER_SEC,
+	GPU_NVLINK_RECEIVED_BYTES_PER_SEC,
+	GPU_NVLINK_SENT_BYTES_PER_SEC,
+	GPU_PERFORMANCE_STATE, /* 0: fastest */
+	GPU_THROTTLE_REASONS,  /* a set of GPU_THROTTLE_ bits */
+	/* counters */
+	GPU_ENERGY_JOULES,
+	GPU_ECC_CORRECTED_ERRORS,
+	GPU_ECC_UNCORRECTED_ERRORS,
+	/* kept by the survey: utilisation added up over time, so that readers at any interval get its mean */
+	GPU_BUSY_SECS,
+	GPU_COVERED_SECS, /* for how long GPU_BUSY_SECS was added up */
+	GPU_READINGS
+};
+
+enum gpu_throttle {
+	GPU_THROTTLE_IDLE = 1 << 0,
+	GPU_THROTTLE_CLOCK_SETTING = 1 << 1,
+	GPU_THROTTLE_POWER_CAP = 1 << 2,
+	GPU_THROTTLE_HARDWARE = 1 << 3,
+	GPU_THROTTLE_SYNC_BOOST = 1 << 4,
+	GPU_THROTTLE_THERMAL_SOFTWARE = 1 << 5,
+	GPU_THROTTLE_THERMAL_HARDWARE = 1 << 6,
+	GPU_THROTTLE_POWER_BRAKE = 1 << 7,
+	GPU_THROTTLE_DISPLAY_CLOCK = 1 << 8,
+	GPU_THROTTLE_BITS = 9,
+};
+
+enum gpu_memory_kind { GPU_MEMORY_UNKNOWN, GPU_MEMORY_DEDICATED, GPU_MEMORY_UNIFIED };
+
+enum gpu_energy_source { GPU_ENERGY_NONE, GPU_ENERGY_COUNTER, GPU_ENERGY_FROM_POWER };
+
+/* What the process ids of a device's processes are worth. */
+enum gpu_pids {
+	GPU_PIDS_UNKNOWN, /* the device lists no processes, or the job's may not be looked at */
+	GPU_PIDS_NOT_ASKED, /* the kernel's drivers are asked of each process of the job, which is not known yet */
+	GPU_PIDS_OURS,	  /* they are those of our /proc */
+	GPU_PIDS_MAPPED,  /* they were found among the NSpid of the job's members, and are now those of our /proc */
+	GPU_PIDS_FOREIGN, /* they belong to a namespace that cannot be seen from here */
+};
+
+struct gpu_detail {
+	char name[GPU_WORD_SIZE];
+	char value[GPU_TEXT_SIZE];
+};
+
+struct gpu_device {
+	char uuid[GPU_TEXT_SIZE]; /* never empty: devices without one get vendor and address */
+	char name[GPU_TEXT_SIZE];
+	char vendor[GPU_WORD_SIZE];
+	char device_type[GPU_WORD_SIZE];
+	char host_id[GPU_WORD_SIZE]; /* PCI address "0000:03:00.0", else an index */
+	struct gpu_detail details[GPU_DETAILS_MAX];
+	int64_t detail_count;
+	int64_t index;	/* in the vendor's numbering; of a MIG instance that of its device */
+	int64_t file_number; /* N of /dev/nvidiaN or /dev/dri/renderDN; -1: unknown */
+	int64_t parent; /* the device of this survey whose instance this is; -1: a whole device */
+	int64_t gpu_instance;
+	int64_t compute_instance; /* -1: none */
+	int64_t visible;	  /* 1: not hidden from the job by its environment */
+	int64_t memory_kind;
+	int64_t energy_source;
+	int64_t pids;	      /* enum gpu_pids */
+	int64_t tenant_count; /* processes on the device, whoever's; -1 unknown */
+	int64_t holder_count; /* members of the job that hold its device file open; -1: not known or not asked */
+	struct gpu_number readings[GPU_READINGS];
+};
+
+enum gpu_process_kind { GPU_PROCESS_COMPUTE = 1, GPU_PROCESS_GRAPHICS = 2 };
+
+/* One process on one device; (device, pid) occurs once. */
+struct gpu_process {
+	int64_t device; /* index into devices */
+	int64_t pid;
+	int64_t kinds; /* a set of gpu_process_kind */
+	struct gpu_number vram_bytes;
+	struct gpu_number busy_secs;	   /* of compute, added up since it was first seen; divides by GPUs */
+	struct gpu_number utilization_pct; /* the latest reading */
+	struct gpu_number memory_utilization_pct;
+	struct gpu_number encoder_utilization_pct;
+	struct gpu_number decoder_utilization_pct;
+};
+
+/* Only the used parts of the arrays are handed over: see gpu_survey_bytes(). */
+struct gpu_survey {
+	int64_t at_ns; /* CLOCK_MONOTONIC: when it was begun, and up to when sums were made */
+	int64_t device_count;
+	int64_t process_count;
+	int64_t left_out_count; /* devices and processes that found no room */
+	int64_t error;		/* of the vendor that could not be asked; 0: all answered */
+	char problem[256];	/* what to tell the user about it; "" if nothing */
+	struct gpu_device devices[GPU_DEVICES_MAX];
+	struct gpu_process processes[GPU_PROCESSES_MAX];
+};
+
+/* What the recorder tells the surveyor once. */
+struct gpu_setup {
+	char root_dir[4096]; /* "" is "/" */
+	char vendor[GPU_WORD_SIZE]; /* only this one; "" is any */
+	int64_t interval_ns; /* between samples */
+};
+
+/* What it tells it at every sample. */
+struct gpu_request {
+	int64_t sampled_ns; /* CLOCK_MONOTONIC */
+	int64_t member_count;
+	pid_t members[GPU_MEMBERS_MAX]; /* the root first */
+};
+
+static inline struct gpu_number gpu_value(double value)
+{
+	return (struct gpu_number){value, 0};
+}
+
+static inline struct gpu_number gpu_absent(int error)
+{
+	return (struct gpu_number){0, error < 0 ? -error : error};
+}
+
+static inline size_t gpu_request_bytes(const struct gpu_request *request)
+{
+	return offsetof(struct gpu_request, members) + (size_t)request->member_count * sizeof(request->members[0]);
+}
+
+/*
+ * The used parts of a survey, without gaps. ret_bytes has room for sizeof(struct gpu_survey); returns the length.
+ * Unpacking works in place: `survey` holds the packed bytes before. It trusts nothing: -EBADMSG when the bytes are no
+ * survey; texts are terminated and indexes in range afterwards.
+ */
+size_t gpu_survey_pack(const struct gpu_survey *survey, void *ret_bytes);
+int gpu_survey_unpack(struct gpu_survey *survey, size_t length);

@@ -1,0 +1,356 @@
+/* Making surveys; see surveyor.h. */
+#include "gpu/surveyor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "gpu/drm_clients.h"
+#include "gpu/tenants.h"
+#include "gpu/vendor.h"
+#include "gpu/visible.h"
+
+#define FIRST_PAUSE_NS (1 * NSEC_PER_SEC)
+#define LONGEST_PAUSE_NS (64 * NSEC_PER_SEC)
+
+enum { SOURCES_MAX = 8, REMARK_PASSES = 10 };
+
+struct source {
+	const struct gpu_vendor *vendor;
+	void *state; /* NULL: not open */
+	int64_t first, count;
+	int64_t next_try_ns;
+	int64_t pause_ns;
+	int error;     /* why it is not open */
+	bool hopeless; /* it has no devices here */
+};
+
+/* What is added up for a device over the passes. */
+struct device_sums {
+	double busy_secs, covered_secs, energy_joules;
+};
+
+struct surveyor {
+	struct root *root;
+	struct gpu_setup setup;
+	struct gpu_context context;
+	struct source sources[SOURCES_MAX];
+	size_t source_count;
+	struct gpu_survey survey;
+	struct device_sums sums[GPU_DEVICES_MAX];
+	struct gpu_process earlier[GPU_PROCESSES_MAX];
+	int64_t earlier_count;
+	struct member_files files;
+	struct drm_clients *clients;
+	bool first_namespace;
+	bool had_members;
+	bool listed;
+	int64_t last_ns; /* 0: no pass yet */
+	int remark_in;
+	pid_t marked_for;
+};
+
+int surveyor_new(struct root *root, const struct gpu_setup *setup, struct surveyor **ret_surveyor)
+{
+	struct surveyor *surveyor = calloc(1, sizeof *surveyor);
+
+	if (!surveyor)
+		return -ENOMEM;
+	if (drm_clients_new(&surveyor->clients) < 0) {
+		free(surveyor);
+		return -ENOMEM;
+	}
+	surveyor->root = root;
+	surveyor->setup = *setup;
+	surveyor->context.root = root;
+	surveyor->first_namespace = in_first_pid_namespace(root);
+	for (size_t i = 0; GPU_VENDORS[i] && surveyor->source_count < SOURCES_MAX; i++) {
+		const struct gpu_vendor *vendor = GPU_VENDORS[i];
+
+		if ((setup->vendor[0] && strcasecmp(setup->vendor, vendor->name) != 0) || !vendor->present(root))
+			continue;
+		surveyor->sources[surveyor->source_count++] = (struct source){
+			.vendor = vendor,
+			.pause_ns = FIRST_PAUSE_NS,
+		};
+	}
+	*ret_surveyor = surveyor;
+	return 0;
+}
+
+static void close_source(struct surveyor *surveyor, struct source *source)
+{
+	if (source->state)
+		source->vendor->close(source->state);
+	source->state = NULL;
+	source->count = 0;
+	surveyor->listed = false;
+}
+
+void surveyor_free(struct surveyor *surveyor)
+{
+	if (!surveyor)
+		return;
+	for (size_t i = 0; i < surveyor->source_count; i++)
+		close_source(surveyor, &surveyor->sources[i]);
+	member_files_done(&surveyor->files);
+	drm_clients_free(surveyor->clients);
+	free(surveyor);
+}
+
+/* ---- opening and listing --------------------------------------------------------------------------- */
+
+static void failed(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
+{
+	struct gpu_survey *survey = &surveyor->survey;
+	const char *why = surveyor->context.problem;
+
+	close_source(surveyor, source);
+	source->error = -error;
+	snprintf(survey->problem, sizeof survey->problem, "GPUs of vendor %s cannot be read: %s", source->vendor->name,
+		 why ? why : strerror(-error));
+	source->next_try_ns = now_ns + source->pause_ns;
+	if (source->pause_ns < LONGEST_PAUSE_NS)
+		source->pause_ns *= 2;
+}
+
+static void open_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
+{
+	int error;
+
+	if (source->state || source->hopeless || now_ns < source->next_try_ns)
+		return;
+	surveyor->context.problem = NULL;
+	error = source->vendor->open(&surveyor->context, &source->state);
+	if (error < 0) {
+		source->state = NULL;
+		/* A device file without its library is a fault to be told; no devices are none. */
+		source->hopeless = error == -ENOENT && !surveyor->context.problem;
+		if (!source->hopeless)
+			failed(surveyor, source, error, now_ns);
+		return;
+	}
+	source->error = 0;
+	surveyor->listed = false;
+}
+
+/* Devices of all vendors, one after the other; sums begin anew. */
+static void list_all(struct surveyor *surveyor, int64_t now_ns)
+{
+	surveyor->survey.device_count = 0;
+	surveyor->earlier_count = 0;
+	surveyor->remark_in = 0;
+	memset(surveyor->sums, 0, sizeof surveyor->sums);
+	surveyor->listed = true;
+	for (size_t i = 0; i < surveyor->source_count; i++) {
+		struct source *source = &surveyor->sources[i];
+		int64_t first = surveyor->survey.device_count;
+		int error;
+
+		if (!source->state)
+			continue;
+		surveyor->context.problem = NULL;
+		error = source->vendor->list(source->state, &surveyor->context, &surveyor->survey);
+		source->first = first;
+		source->count = surveyor->survey.device_count - first;
+		if (error < 0) {
+			surveyor->survey.device_count = first;
+			failed(surveyor, source, error, now_ns);
+			surveyor->listed = true;
+		}
+	}
+}
+
+static void read_all(struct surveyor *surveyor, int64_t now_ns)
+{
+	for (size_t i = 0; i < surveyor->source_count; i++) {
+		struct source *source = &surveyor->sources[i];
+		int error;
+
+		if (!source->state)
+			continue;
+		surveyor->context.problem = NULL;
+		error = source->vendor->read(source->state, &surveyor->context, &surveyor->survey, source->first,
+					     source->count);
+		if (error == -ESTALE)
+			surveyor->listed = false;
+		else if (error < 0)
+			failed(surveyor, source, error, now_ns);
+		else
+			source->pause_ns = FIRST_PAUSE_NS;
+	}
+}
+
+/* ---- what belongs to the job ----------------------------------------------------------------------- */
+
+static bool is_drm(const struct gpu_device *device)
+{
+	for (int64_t d = 0; d < device->detail_count; d++)
+		if (strcmp(device->details[d].name, "driver") == 0)
+			return true;
+	return false;
+}
+
+static bool has_drm_devices(const struct gpu_survey *survey)
+{
+	for (int64_t i = 0; i < survey->device_count; i++)
+		if (is_drm(&survey->devices[i]))
+			return true;
+	return false;
+}
+
+/* The clients of these devices were found among the descriptors of members: all of them, or not. */
+static void mark_drm_devices(struct gpu_survey *survey, const struct member_files *files, bool asked)
+{
+	int64_t pids = asked ? GPU_PIDS_OURS : GPU_PIDS_NOT_ASKED;
+
+	for (size_t i = 0; asked && i < files->count; i++)
+		if (files->holders[i].denied == EACCES || files->holders[i].denied == EPERM)
+			pids = GPU_PIDS_UNKNOWN;
+	for (int64_t i = 0; i < survey->device_count; i++)
+		if (is_drm(&survey->devices[i]))
+			survey->devices[i].pids = pids;
+}
+
+static void read_members(struct surveyor *surveyor, const struct gpu_request *request, int64_t now_ns)
+{
+	struct gpu_survey *survey = &surveyor->survey;
+	bool drm = has_drm_devices(survey), doubt = gpu_tenants_in_doubt(survey, surveyor->first_namespace);
+	/* What members did before the first look at them is not the job's, as far as we know. */
+	int64_t elapsed_ns = surveyor->had_members ? now_ns - surveyor->last_ns : 0;
+	size_t count = request ? (size_t)request->member_count : 0;
+	bool asked = count > 0 && (drm || doubt) &&
+		     member_files_update(&surveyor->files, surveyor->root, request->members, count, now_ns) == 0;
+
+	surveyor->had_members = count > 0;
+	if (asked && drm)
+		drm_clients_read(surveyor->clients, surveyor->root, &surveyor->files, survey, 0, survey->device_count,
+				 elapsed_ns);
+	mark_drm_devices(survey, &surveyor->files, asked);
+	if (asked && doubt)
+		gpu_judge_tenants(survey, surveyor->root, request->members, count, &surveyor->files,
+				  surveyor->first_namespace);
+}
+
+static void mark_visible(struct surveyor *surveyor, const struct gpu_request *request)
+{
+	pid_t root_pid = request && request->member_count ? request->members[0] : 0;
+	ssize_t length = -ENOENT;
+
+	if (root_pid == surveyor->marked_for && surveyor->remark_in-- > 0)
+		return;
+	surveyor->marked_for = root_pid;
+	surveyor->remark_in = REMARK_PASSES;
+	if (root_pid)
+		length = root_read_pid(surveyor->root, root_pid, "environ");
+	/* A wrapped job starts with our own environment; with no job nothing is hidden. */
+	if (length <= 0 && root_pid)
+		length = root_read(surveyor->root, "proc/self/environ");
+	gpu_mark_visible(&surveyor->survey, length > 0 ? surveyor->root->text.data : "", length > 0 ? (size_t)length : 0);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------ */
+
+static void add_up_device(struct gpu_device *device, struct device_sums *sums, double elapsed_secs)
+{
+	const struct gpu_number *readings = device->readings;
+
+	if (!readings[GPU_UTILIZATION_PCT].error) {
+		sums->busy_secs += readings[GPU_UTILIZATION_PCT].value / 100 * elapsed_secs;
+		sums->covered_secs += elapsed_secs;
+		device->readings[GPU_BUSY_SECS] = gpu_value(sums->busy_secs);
+		device->readings[GPU_COVERED_SECS] = gpu_value(sums->covered_secs);
+	}
+	if (device->energy_source == GPU_ENERGY_COUNTER || readings[GPU_POWER_WATTS].error || device->parent >= 0)
+		return;
+	sums->energy_joules += readings[GPU_POWER_WATTS].value * elapsed_secs;
+	device->energy_source = GPU_ENERGY_FROM_POWER;
+	device->readings[GPU_ENERGY_JOULES] = gpu_value(sums->energy_joules);
+}
+
+/* Processes mostly keep their order: `hint` is where the one before was found. */
+static double earlier_busy_secs(const struct surveyor *surveyor, const struct gpu_process *process, int64_t *hint)
+{
+	for (int64_t n = 0; n < surveyor->earlier_count; n++) {
+		int64_t i = (*hint + 1 + n) % surveyor->earlier_count;
+		const struct gpu_process *earlier = &surveyor->earlier[i];
+
+		if (earlier->pid != process->pid || earlier->device != process->device)
+			continue;
+		*hint = i;
+		return earlier->busy_secs.error ? 0 : earlier->busy_secs.value;
+	}
+	return 0;
+}
+
+static void add_up(struct surveyor *surveyor, double elapsed_secs)
+{
+	struct gpu_survey *survey = &surveyor->survey;
+	int64_t hint = -1;
+
+	for (int64_t i = 0; i < survey->device_count; i++)
+		add_up_device(&survey->devices[i], &surveyor->sums[i], elapsed_secs);
+	for (int64_t i = 0; i < survey->process_count; i++) {
+		struct gpu_process *process = &survey->processes[i];
+
+		if (!process->utilization_pct.error)
+			process->busy_secs = gpu_value(earlier_busy_secs(surveyor, process, &hint) +
+						       process->utilization_pct.value / 100 * elapsed_secs);
+	}
+	memcpy(surveyor->earlier, survey->processes, (size_t)survey->process_count * sizeof(survey->processes[0]));
+	surveyor->earlier_count = survey->process_count;
+}
+
+/* ---- a pass ---------------------------------------------------------------------------------------- */
+
+static bool is_hopeless(const struct surveyor *surveyor)
+{
+	for (size_t i = 0; i < surveyor->source_count; i++) {
+		const struct source *source = &surveyor->sources[i];
+
+		if (!source->hopeless && (!source->state || source->count || !surveyor->listed))
+			return false;
+	}
+	return true;
+}
+
+/* The vendor that cannot be asked now; while there is one, that no device is listed means nothing. */
+static int64_t missing_error(const struct surveyor *surveyor)
+{
+	for (size_t i = 0; i < surveyor->source_count; i++)
+		if (!surveyor->sources[i].state && !surveyor->sources[i].hopeless)
+			return surveyor->sources[i].error ? surveyor->sources[i].error : EAGAIN;
+	return 0;
+}
+
+int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request, const struct gpu_survey **ret_survey)
+{
+	struct gpu_survey *survey = &surveyor->survey;
+	int64_t now_ns = root_monotonic_ns(surveyor->root);
+
+	survey->process_count = 0;
+	survey->left_out_count = 0;
+	for (size_t i = 0; i < surveyor->source_count; i++)
+		open_source(surveyor, &surveyor->sources[i], now_ns);
+	if (!surveyor->listed)
+		list_all(surveyor, now_ns);
+	if (is_hopeless(surveyor))
+		return -ENODEV;
+	read_all(surveyor, now_ns);
+	if (!surveyor->listed) {
+		survey->process_count = 0;
+		list_all(surveyor, now_ns);
+		read_all(surveyor, now_ns);
+	}
+	read_members(surveyor, request, now_ns);
+	mark_visible(surveyor, request);
+	add_up(surveyor, surveyor->last_ns ? ns_to_secs(now_ns - surveyor->last_ns) : 0);
+	surveyor->last_ns = now_ns;
+	survey->at_ns = now_ns;
+	survey->error = missing_error(surveyor);
+	*ret_survey = survey;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* Who makes the surveys: all vendors, what members use, whose processes these are, and sums over time. */
+#pragma once
+
+#include "gpu/survey.h"
+#include "kernel/root.h"
+
+struct surveyor;
+
+/* `root` must outlive it. */
+int surveyor_new(struct root *root, const struct gpu_setup *setup, struct surveyor **ret_surveyor);
+void surveyor_free(struct surveyor *surveyor);
+
+/*
+ * One survey, valid until the next call. -ENODEV: no vendor has devices here, and none will have. A vendor that fails
+ * is tried again later, ever more seldom; until then its devices are not in the survey, ->error says why, and ->problem
+ * says it in words.
+ */
+int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request, const struct gpu_survey **ret_survey);

@@ -1,0 +1,52 @@
+/*
+ * What a source of GPU readings is: plug-ins as const structs in one explicit array.
+ *
+ * A vendor lists its devices and then reads them, again and again; a device keeps its place in the survey from
+ * one pass to the next, so that what is added up (GPU_BUSY_SECS) stays with it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "gpu/survey.h"
+#include "kernel/root.h"
+
+struct gpu_context {
+	struct root *root;
+	const char *problem; /* set with an error: one line for the user, constant until the next call */
+};
+
+struct gpu_vendor {
+	const char *name; /* as --gpu-vendor takes it */
+	/* Costs at most a few system calls and touches no driver. */
+	bool (*present)(struct root *root);
+	/* Returns 0 and the state, or a negative errno; it is then tried again later. -ENOENT: nothing here. */
+	int (*open)(struct gpu_context *context, void **ret_state);
+	/*
+	 * Adds the devices (gpu_survey_add_device) with what does not change. Called after open, and again when read()
+	 * asks for it. A negative errno closes the vendor.
+	 */
+	int (*list)(void *state, struct gpu_context *context, struct gpu_survey *survey);
+	/*
+	 * Fills the readings of devices [first, first + count) and adds the processes on them. Returns 0, -ESTALE when the
+	 * devices must be listed anew, or another negative errno, which closes the vendor.
+	 */
+	int (*read)(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first, int64_t count);
+	void (*close)(void *state);
+};
+
+/* The only list; ends with NULL. */
+extern const struct gpu_vendor *const GPU_VENDORS[];
+
+/* A new device with all readings absent (EOPNOTSUPP); NULL when there is no room. */
+struct gpu_device *gpu_survey_add_device(struct gpu_survey *survey, const char *vendor);
+
+/*
+ * A process on a device, found among processes [from, process_count) or added; NULL when there is none, or no room.
+ * Whoever adds all processes of a device together need not search those of others.
+ */
+struct gpu_process *gpu_survey_find(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
+struct gpu_process *gpu_survey_process(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
+
+void gpu_device_add_detail(struct gpu_device *device, const char *name, const char *value);
+void gpu_copy_text(char *ret_text, size_t size, const char *text);

@@ -1,0 +1,68 @@
+/* Looking for the helper program; see find_program.h. */
+#include "helper/find_program.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef LIBEXEC_DIR
+#define LIBEXEC_DIR "/usr/local/libexec/resource-tracker"
+#endif
+
+static int take_if_there(const char *path, char *ret_path, size_t size)
+{
+	size_t length = strlen(path);
+
+	if (length >= size || access(path, X_OK) < 0)
+		return -ENOENT;
+	memcpy(ret_path, path, length + 1);
+	return 0;
+}
+
+/* `binary` is the path of the program or library that this code is part of. */
+static int find_near(const char *binary, char *ret_path, size_t size)
+{
+	/* A program in bin, a library in lib or lib/x86_64-linux-gnu, or all of them in one folder. */
+	static const char *const PLACES[] = {"", "../libexec/resource-tracker/", "../../libexec/resource-tracker/"};
+	const char *slash = strrchr(binary, '/');
+	char path[PATH_MAX];
+
+	if (!slash || binary[0] != '/')
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
+		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary, PLACES[i],
+				      HELPER_PROGRAM);
+
+		if (length < (int)sizeof path && take_if_there(path, ret_path, size) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int find_helper_program(char *ret_path, size_t size)
+{
+	const char *given = secure_getenv("TRACKER_HELPER");
+	char program[PATH_MAX];
+	ssize_t length;
+	Dl_info here;
+
+	if (given && *given)
+		return take_if_there(given, ret_path, size);
+	/* The library's own path comes first: the program that uses it may be anybody's. */
+	if (dladdr((const void *)(uintptr_t)find_helper_program, &here) && here.dli_fname &&
+	    find_near(here.dli_fname, ret_path, size) == 0)
+		return 0;
+	length = readlink("/proc/self/exe", program, sizeof program - 1);
+	if (length > 0) {
+		program[length] = '\0';
+		if (find_near(program, ret_path, size) == 0)
+			return 0;
+	}
+	return take_if_there(LIBEXEC_DIR "/" HELPER_PROGRAM, ret_path, size);
+}

@@ -1,0 +1,312 @@
+/* The recorder's side of a helper; see helper.h. */
+#include "helper/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "helper/find_program.h"
+#include "helper/page.h"
+#include "helper/shared_memory.h"
+
+#define POLITE_STOP_NS (2 * NSEC_PER_MSEC)
+#define WHOLE_STOP_NS (5 * NSEC_PER_MSEC)
+#define DYING_NS (45 * NSEC_PER_MSEC)
+#define REAP_PAUSE_NS (50 * NSEC_PER_USEC)
+
+enum { NUMBER_TEXT_SIZE = 16 };
+
+struct helper {
+	struct helper_page *page;
+	size_t page_bytes;
+	struct latest request;
+	struct latest answer;
+	int socket_fd;	   /* ends when the helper does */
+	pid_t started_by;  /* the process that may talk to it */
+	pid_t supervisor_pid;
+};
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + 63) & ~(size_t)63;
+}
+
+static void lay_out(struct helper *helper, const struct helper_order *order)
+{
+	struct helper_page *page = helper->page;
+	char *base = (char *)page;
+
+	page->magic = HELPER_MAGIC;
+	page->total_bytes = helper->page_bytes;
+	page->setup_offset = aligned(sizeof(*page));
+	page->setup_bytes = order->setup_bytes;
+	page->request_offset = page->setup_offset + aligned(order->setup_bytes);
+	page->request_bytes = order->request_bytes;
+	page->answer_offset = page->request_offset + aligned(latest_footprint(order->request_bytes));
+	page->answer_bytes = order->answer_bytes;
+	page->recorder_pid = getpid();
+	helper->request = latest_at(base + page->request_offset, order->request_bytes);
+	helper->answer = latest_at(base + page->answer_offset, order->answer_bytes);
+	if (order->setup_bytes)
+		memcpy(base + page->setup_offset, order->setup, order->setup_bytes);
+}
+
+static int64_t now_ns(void)
+{
+	return SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context);
+}
+
+/* ---- starting -------------------------------------------------------------------------------------- */
+
+struct launch {
+	const char *program;
+	char *const *argv;
+	int memory_fd;
+	int socket_fd;
+	struct helper_page *page;
+};
+
+/*
+ * vfork: the caller may be huge, and have threads. What the children touch is shared memory, their own
+ * descriptors and system calls; signals are blocked, so no handler of the caller runs in them.
+ */
+static pid_t launch_detached(const struct launch *launch)
+{
+	pid_t middle = vfork(), helper;
+
+	if (middle != 0)
+		return middle;
+	fcntl(launch->memory_fd, F_SETFD, 0);
+	fcntl(launch->socket_fd, F_SETFD, 0);
+	helper = vfork();
+	if (helper == 0) {
+		launch->page->supervisor_pid = getpid();
+		setsid();
+		execv(launch->program, launch->argv);
+		launch->page->start_error = errno;
+		_exit(127);
+	}
+	if (helper < 0)
+		launch->page->start_error = errno;
+	_exit(0);
+}
+
+static int launch_and_reap(const struct launch *launch)
+{
+	sigset_t all, before;
+	pid_t middle;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	middle = launch_detached(launch);
+	error = middle < 0 ? -errno : 0;
+	/* With SIGCHLD ignored there is nothing to wait for: ECHILD. */
+	while (middle > 0 && waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+		;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error ? error : -(int)launch->page->start_error;
+}
+
+static int start_program(struct helper *helper, const char *kind, int memory_fd)
+{
+	char program[PATH_MAX], memory_text[NUMBER_TEXT_SIZE], socket_text[NUMBER_TEXT_SIZE], kind_text[32];
+	char name[] = HELPER_PROGRAM;
+	char *const argv[] = {name, kind_text, memory_text, socket_text, NULL};
+	struct launch launch = {program, argv, memory_fd, -1, helper->page};
+	int sockets[2];
+	int error = find_helper_program(program, sizeof program);
+
+	if (error < 0)
+		return error;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	launch.socket_fd = sockets[1];
+	snprintf(kind_text, sizeof kind_text, "%s", kind);
+	snprintf(memory_text, sizeof memory_text, "%d", memory_fd);
+	snprintf(socket_text, sizeof socket_text, "%d", sockets[1]);
+	error = launch_and_reap(&launch);
+	close(sockets[1]);
+	if (error < 0)
+		close(sockets[0]);
+	else
+		helper->socket_fd = sockets[0];
+	return error;
+}
+
+int helper_start(const struct helper_order *order, struct helper **ret_helper)
+{
+	size_t total = aligned(sizeof(struct helper_page)) + aligned(order->setup_bytes) +
+		       aligned(latest_footprint(order->request_bytes)) +
+		       aligned(latest_footprint(order->answer_bytes));
+	CLEANUP_FREE struct helper *helper = malloc(sizeof *helper);
+	CLEANUP_CLOSE int memory_fd = -1;
+	void *memory;
+	int error;
+
+	if (!helper)
+		return -ENOMEM;
+	memory_fd = shared_memory_new(total, &memory);
+	if (memory_fd < 0)
+		return memory_fd;
+	*helper = (struct helper){.page = memory, .page_bytes = total, .socket_fd = -1, .started_by = getpid()};
+	lay_out(helper, order);
+	error = start_program(helper, order->kind, memory_fd);
+	if (error < 0) {
+		munmap(memory, total);
+		return error;
+	}
+	helper->supervisor_pid = (pid_t)helper->page->supervisor_pid;
+	*ret_helper = helper;
+	helper = NULL;
+	return 0;
+}
+
+/* ---- asking and reading ---------------------------------------------------------------------------- */
+
+/* Whether it has ended, within timeout_ns. It never sends anything: what comes is the end. */
+static bool has_gone(const struct helper *helper, int64_t timeout_ns)
+{
+	struct pollfd socket = {.fd = helper->socket_fd, .events = POLLRDHUP};
+	struct timespec timeout = {timeout_ns / NSEC_PER_SEC, timeout_ns % NSEC_PER_SEC};
+
+	return helper->socket_fd < 0 || ppoll(&socket, 1, &timeout, NULL) > 0;
+}
+
+int helper_ask(struct helper *helper, const void *request, size_t length)
+{
+	return latest_write(&helper->request, request, length, now_ns());
+}
+
+uint64_t helper_answer_number(const struct helper *helper)
+{
+	return latest_number(&helper->answer);
+}
+
+ptrdiff_t helper_latest(struct helper *helper, void *ret_answer, size_t size, int64_t *ret_at_ns)
+{
+	ptrdiff_t length = latest_read(&helper->answer, ret_answer, size, ret_at_ns);
+
+	if (length == -EAGAIN && !helper_answer_number(helper) && has_gone(helper, 0))
+		return -EPIPE;
+	return length;
+}
+
+bool helper_ended_content(const struct helper *helper)
+{
+	return helper->page->ended == 1;
+}
+
+int64_t helper_failures(const struct helper *helper)
+{
+	return helper->page->failure_count;
+}
+
+int64_t helper_cpu_ns(const struct helper *helper)
+{
+	return helper->page->cpu_ns;
+}
+
+size_t helper_pids(const struct helper *helper, pid_t ret_pids[2])
+{
+	int64_t worker_pid = helper->page->worker_pid;
+	size_t count = 0;
+
+	if (has_gone(helper, 0))
+		return 0;
+	ret_pids[count++] = helper->supervisor_pid;
+	if (worker_pid > 0 && worker_pid <= INT_MAX)
+		ret_pids[count++] = (pid_t)worker_pid;
+	return count;
+}
+
+bool helper_has_pid(const struct helper *helper, pid_t pid)
+{
+	return pid == helper->supervisor_pid || pid == helper->page->worker_pid;
+}
+
+/* ---- ending ---------------------------------------------------------------------------------------- */
+
+/* Whether a helper that has ended would be a zombie of ours. */
+static bool adopts_orphans(void)
+{
+	int subreaper = 0;
+
+	return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper);
+}
+
+/* Killed, and yet in an uninterruptible sleep: nobody knows when a driver will let it go. */
+static bool is_stuck(pid_t pid)
+{
+	char path[32], stat[256];
+	CLEANUP_CLOSE int fd = -1;
+	const char *state;
+	ssize_t length;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
+	if (length <= 0)
+		return false;
+	stat[length] = '\0';
+	state = strrchr(stat, ')');
+	return state && strncmp(state, ") D", 3) == 0;
+}
+
+/* A process that dies may need a moment on a busy machine; one that is stuck gets none of it. */
+static void reap(pid_t pid, int64_t until_ns)
+{
+	const struct timespec pause = {0, REAP_PAUSE_NS};
+
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		int64_t now = now_ns();
+
+		if (now > until_ns + DYING_NS || (now > until_ns && is_stuck(pid)))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void end_process(struct helper *helper)
+{
+	int64_t worker_pid = helper->page->worker_pid, until_ns = now_ns() + WHOLE_STOP_NS;
+
+	/* The end of the connection is the helper's sign to end its worker and itself. */
+	shutdown(helper->socket_fd, SHUT_WR);
+	if (!has_gone(helper, POLITE_STOP_NS)) {
+		/* It still holds its end of the connection, so the pid is its own. Its worker dies with it. */
+		kill(helper->supervisor_pid, SIGKILL);
+		(void)has_gone(helper, until_ns - now_ns());
+	}
+	if (!adopts_orphans())
+		return;
+	reap(helper->supervisor_pid, until_ns);
+	/* A worker that has not died at once was left to us. */
+	if (worker_pid > 1 && worker_pid <= INT_MAX)
+		reap((pid_t)worker_pid, until_ns);
+}
+
+void helper_stop(struct helper *helper)
+{
+	if (!helper)
+		return;
+	if (helper->started_by == getpid() && helper->supervisor_pid > 1)
+		end_process(helper);
+	if (helper->socket_fd >= 0)
+		close(helper->socket_fd);
+	munmap(helper->page, helper->page_bytes);
+	free(helper);
+}

@@ -1,0 +1,62 @@
+/*
+ * A helper: a process that does in our place what may hang or crash (vendor libraries, drivers, slow mounts).
+ *
+ * It publishes its latest answer, with its time, in shared memory; reading it never waits. It is a program of
+ * its own (resource-tracker-helper), started by a double vfork: no copy of a large process is made, no vendor
+ * code enters the recorder, which may be static, and the caller gets no child that its wait() could trip over.
+ * Only a caller that is a subreaper (as the command is) or PID 1 gets it for a child: helper_has_pid() tells, and
+ * helper_stop() reaps it. Elsewhere whoever adopts orphans does.
+ *
+ * The helper has nothing of the job's: no descriptors, terminal, working directory or process group. It ends
+ * when the recorder ends in whatever way, and starts again by itself, ever more slowly, what crashed or hung.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct helper;
+
+struct helper_order {
+	const char *kind;   /* one of kinds.c */
+	const void *setup;  /* told once */
+	size_t setup_bytes;
+	size_t request_bytes; /* at most */
+	size_t answer_bytes;  /* at most */
+};
+
+/*
+ * Returns 0, or -ENOENT when the program is not installed, -EACCES, -EAGAIN or -ENOMEM when no process or
+ * memory can be had. Takes about half a millisecond; the first answer comes later.
+ */
+int helper_start(const struct helper_order *order, struct helper **ret_helper);
+
+/* Replaces what is asked; -EMSGSIZE. Never blocks, as everything below but helper_stop(). */
+int helper_ask(struct helper *helper, const void *request, size_t length);
+
+/* The number of the newest answer, from 1: whether there is anything new to read. */
+uint64_t helper_answer_number(const struct helper *helper);
+
+/*
+ * The newest answer: its length, and when it was true (CLOCK_MONOTONIC). -EAGAIN: none yet; -EPIPE: none, and
+ * there will be none, the helper has gone. Check the bytes: they come from a process that may have crashed.
+ */
+ptrdiff_t helper_latest(struct helper *helper, void *ret_answer, size_t size, int64_t *ret_at_ns);
+
+/* The helper has ended because there was nothing to do: its last answer stays true. */
+bool helper_ended_content(const struct helper *helper);
+/* How often what it does crashed or hung. */
+int64_t helper_failures(const struct helper *helper);
+/* CPU time of the helper so far. */
+int64_t helper_cpu_ns(const struct helper *helper);
+/* Living processes of the helper: 0, 1 or 2 written to ret_pids. */
+size_t helper_pids(const struct helper *helper, pid_t ret_pids[2]);
+bool helper_has_pid(const struct helper *helper, pid_t pid);
+
+/*
+ * Ends the helper. Waits for it at most 5 ms: one that is stopped, or stuck in the kernel, is killed and
+ * abandoned. In a forked child of the caller this only frees. NULL is allowed.
+ */
+void helper_stop(struct helper *helper);

@@ -1,0 +1,9 @@
+/* The list of what helpers can do; see kinds.h. */
+#include "helper/kinds.h"
+
+extern const struct helper_kind GPU_HELPER;
+
+const struct helper_kind *const HELPER_KINDS[] = {
+	&GPU_HELPER,
+	NULL,
+};

@@ -1,0 +1,30 @@
+/* What helpers can do: plug-ins as const structs in one explicit array. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * All of it runs in the worker process: it may hang, crash and leak. The sizes of setup, request and answer
+ * must be those that the recorder orders.
+ */
+struct helper_kind {
+	const char *name;
+	size_t setup_bytes;
+	size_t request_bytes;
+	size_t answer_bytes;
+	int64_t pass_limit_ns; /* a pass that takes longer hangs: the worker is replaced */
+
+	/* Returns 0 and the state, or a negative errno. */
+	int (*open)(const void *setup, void **ret_state);
+	/*
+	 * One pass: fills the answer (answer_bytes) and returns its length. request_length is 0 while nothing has been
+	 * asked. ret_next_ns (CLOCK_MONOTONIC) is when to be called again; INT64_MAX: never, there is nothing to do.
+	 * A negative errno publishes nothing.
+	 */
+	ssize_t (*pass)(void *state, const void *request, size_t request_length, void *answer, int64_t *ret_next_ns);
+};
+
+/* The only list; ends with NULL. */
+extern const struct helper_kind *const HELPER_KINDS[];

@@ -1,0 +1,56 @@
+/* What the fake NVML is to answer; see nvml_fake_script.c for the language. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "gpu/nvml_abi.h"
+
+enum { DEVICES = 16, INSTANCES = 8, PROCESSES = 1024, RULES = 64, INSTANCE_BASE = 0x1000 };
+
+struct process {
+	int device, instance; /* instance -1: the whole device */
+	unsigned pid;
+	char lists[8];
+	uint64_t bytes;
+	int sm;
+	double age_secs; /* of its sample; 0: always new */
+};
+
+struct rule {
+	char function[64];
+	char what[8]; /* result, hang, crash */
+	int result;
+	int device; /* -1: all */
+};
+
+struct nvml_script {
+	struct timespec changed;
+	int gpus;
+	unsigned utilization[DEVICES][2];
+	uint64_t memory[DEVICES][3];
+	uint64_t energy[DEVICES];
+	int instances[DEVICES];
+	double gpm[DEVICES];
+	int record_bytes;
+	bool only_new_utilization;
+	struct process processes[PROCESSES];
+	int process_count;
+	struct rule rules[RULES];
+	int rule_count;
+	char log[256];
+	uint64_t loaded_us;
+};
+
+extern struct nvml_script script;
+
+uint64_t now_us(void);
+/* Reads the script if it has changed. */
+void read_script(void);
+
+int index_of(nvml_device device);
+int instance_of(nvml_device device); /* -1: a whole device */
+
+/* What the script says that a function does; NVML_SUCCESS: its usual work. */
+int enter(const char *function, nvml_device device);
