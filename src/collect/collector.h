@@ -13,6 +13,7 @@
 #include "collect/process_tree.h"
 #include "kernel/root.h"
 #include "metric/frame.h"
+#include "metric/selection.h"
 
 enum pss_mode { PSS_MODE_AUTO, PSS_MODE_ALWAYS, PSS_MODE_OFF };
 
@@ -80,9 +81,15 @@ struct collect_context {
 	const struct run_ending *ending;
 	struct run_progress progress;
 	bool prepared;          /* the collectors' prepare() has been called */
-	const char *gpus;       /* setting: used, visible, all or UUIDs; NULL: used */
+	const struct selection *selection; /* NULL: everything is wanted */
+	const char *root_dir;   /* setting; NULL: the live system */
+	const char *gpus;       /* setting: used, visible, all or UUIDs; NULL: visible */
 	const char *gpu_vendor; /* setting; NULL: any */
-	int64_t helper_count;   /* helper processes that collectors have started */
+
+	/* What collectors tell; begins anew with every frame. */
+	int64_t helper_count;  /* living helper processes */
+	int64_t helper_cpu_ns; /* what helpers have used since the start */
+	const char *warning;   /* one line for the user, taken when the collector returns; NULL */
 };
 
 struct collector {

@@ -2,6 +2,7 @@
 #include "collect/collector.h"
 
 extern const struct collector CGROUP_USAGE_COLLECTOR;
+extern const struct collector GPU_USAGE_COLLECTOR;
 extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_DISK_COLLECTOR;
 extern const struct collector HOST_MEMORY_COLLECTOR;
@@ -17,6 +18,7 @@ const struct collector *const COLLECTORS[] = {
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,
 	&HOST_NETWORK_COLLECTOR,
+	&GPU_USAGE_COLLECTOR,
 	&RUN_COLLECTOR,
 	&SELF_USAGE_COLLECTOR, /* last: it measures the others */
 	NULL,

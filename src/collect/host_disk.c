@@ -371,17 +371,12 @@ static void space_unknown(struct totals_row *totals)
 static void host_disk_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct host_disk *state = state_;
-	/* Where no GPU exists none is in use; the GPU collector, which runs later, knows better. */
-	struct totals_row *totals = SINGLE_ROW(frame, totals);
 
-	totals->gpu_usage = 0;
-	totals->gpu_vram_mib = 0;
-	totals->gpu_utilized = 0;
 	fill_disks(state, context, frame);
 	if (context->prepared)
 		fill_filesystems(state, context->root, frame);
 	else
-		space_unknown(totals);
+		space_unknown(SINGLE_ROW(frame, totals));
 }
 
 static void host_disk_close(void *state_)

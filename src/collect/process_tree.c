@@ -125,8 +125,11 @@ int process_tree_add(struct process_tree *tree, pid_t pid)
 
 void process_tree_exclude(struct process_tree *tree, pid_t pid)
 {
-	pid_t *excluded = realloc(tree->excluded, (tree->excluded_count + 1) * sizeof *excluded);
+	pid_t *excluded;
 
+	if (process_tree_excludes(tree, pid))
+		return;
+	excluded = realloc(tree->excluded, (tree->excluded_count + 1) * sizeof *excluded);
 	if (!excluded)
 		return;
 	tree->excluded = excluded;

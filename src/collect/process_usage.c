@@ -108,15 +108,6 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	SINGLE_ROW(frame, tracker)->pss_age_secs = ns_to_secs(memory.pss_age_ns);
 }
 
-/* Where no GPU exists the job uses none; the GPU collector, which runs later, knows better. */
-static void fill_no_gpu(struct tree_row *row)
-{
-	row->process_gpu_usage = 0;
-	row->process_gpu_vram_mib = 0;
-	row->process_gpu_utilized = 0;
-	row->process_main_gpu_vram_mib = 0;
-}
-
 void process_usage_begin(struct frame *frame)
 {
 	struct tree_row *row = (struct tree_row *)(void *)frame->first[ROW_tree];
@@ -138,7 +129,6 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 		return;
 	}
 	row->process_cpu_source = process_tree_cpu_source(context->tree);
-	fill_no_gpu(row);
 	process_tree_touch(context->tree);
 	fill_totals(row, &context->tree->account.published);
 	fill_counts(row, context->tree);

@@ -56,7 +56,7 @@ static void self_usage_collect(void *state_, struct collect_context *context, st
 	const struct self_usage *state = state_;
 	struct tracker_row *row = SINGLE_ROW(frame, tracker);
 
-	row->cpu_total_secs = own_cpu_secs();
+	row->cpu_total_secs = own_cpu_secs() + ns_to_secs(context->helper_cpu_ns);
 	row->rss_mib = own_rss_mib(state, context->root);
 	row->dropped_samples = context->progress.dropped;
 	row->helpers = context->helper_count;

@@ -57,6 +57,7 @@ static bool is_switched_off(enum row_kind kind, bool no_system, bool no_process)
 	case ROW_mount:
 	case ROW_gpu:
 	case ROW_gpu_detail:
+	case ROW_gpu_process:
 	case ROW_totals:
 		return no_system;
 	default:

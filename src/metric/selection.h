@@ -24,5 +24,9 @@ void selection_init(struct selection *selection, bool no_system, bool no_process
 /* The first glob that matches no metric; NULL if each does. */
 const char *selection_unmatched(char *const *globs, size_t glob_count);
 
+/* Whether a field is wanted: IS_WANTED(selection, tree, process_gpu_usage). */
+#define IS_WANTED(selection, kind, field) \
+	((selection)->metrics[ROW_##kind][(offsetof(struct kind##_row, field) - sizeof(struct row)) / 8])
+
 /* Makes absent what is not wanted. */
 void selection_apply(const struct selection *selection, struct frame *frame);

@@ -56,6 +56,9 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 			write_field(json, row, &description->metrics[0], metric_offset(0));
 			break;
 		case MAP:
+			/* A name that is not wanted names nothing. */
+			if (text_absent(*row_text(row, metric_offset(0))))
+				break;
 			json_key(json, *row_text(row, metric_offset(0)));
 			write_field(json, row, &description->metrics[1], metric_offset(1));
 			break;

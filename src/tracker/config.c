@@ -182,6 +182,27 @@ static int set_root(struct rt_config *config, const struct setting *setting, con
 	return set_text(config, setting, strcmp(value, "/") == 0 ? "" : value);
 }
 
+/* A UUID has dashes, a PCI address colons, an index digits: so a misspelt word is seen at once. */
+static bool names_gpu(const char *word, size_t length)
+{
+	return memchr(word, '-', length) || memchr(word, ':', length) || strspn(word, "0123456789") >= length;
+}
+
+static int set_gpus(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	bool is_word = strcmp(value, "used") == 0 || strcmp(value, "visible") == 0 || strcmp(value, "all") == 0;
+
+	for (const char *at = value; *at && !is_word; at += *at == ',') {
+		size_t length = strcspn(at, ",");
+
+		if (!length || !names_gpu(at, length))
+			return wrong(config, setting, value,
+				     "is unknown; give used, visible, all, or UUIDs separated by commas");
+		at += length;
+	}
+	return set_text(config, setting, value);
+}
+
 /* ---- lists ----------------------------------------------------------------------------------------- */
 
 /* Makes room for one more element; NULL without memory, and then nothing has changed. */
@@ -332,6 +353,13 @@ static const char *const CSV_LAYOUTS[] = {"combined",    "system",     "process"
 static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
 static const char *const CGROUP_WORDS[] = {"auto", "off", "require", NULL};
 
+static const char *const GPU_VENDORS[] = {"any", "nvidia", "amd", "intel", "drm", NULL};
+
+const char *config_gpu_vendor_name(const struct rt_config *config)
+{
+	return config->gpu_vendor == GPU_VENDOR_ANY ? NULL : GPU_VENDORS[config->gpu_vendor];
+}
+
 const char *config_csv_layout_name(const struct rt_config *config)
 {
 	return CSV_LAYOUTS[config->csv_layout];
@@ -355,6 +383,8 @@ static const struct setting SETTINGS[] = {
 	{"static-once", set_flag, FIELD(static_once), NULL},
 	{"record-command", set_flag, FIELD(record_command), NULL},
 	{"root", set_root, FIELD(root_dir), NULL},
+	{"gpus", set_gpus, FIELD(gpus), NULL},
+	{"gpu-vendor", set_choice, FIELD(gpu_vendor), GPU_VENDORS},
 	{"output", add_output, FIELD(outputs), NULL},
 	{"format", set_choice, FIELD(format), FORMATS},
 	{"csv-layout", set_choice, FIELD(csv_layout), CSV_LAYOUTS},
@@ -438,7 +468,8 @@ int rt_config_new(rt_config **ret_config)
 /* The fields that set_text and set_root own. */
 static char **text_field(struct rt_config *config, size_t setting)
 {
-	bool is_text = SETTINGS[setting].set == set_text || SETTINGS[setting].set == set_root;
+	bool is_text = SETTINGS[setting].set == set_text || SETTINGS[setting].set == set_root ||
+		       SETTINGS[setting].set == set_gpus;
 
 	return is_text ? field(config, &SETTINGS[setting]) : NULL;
 }

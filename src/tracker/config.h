@@ -31,6 +31,8 @@ enum config_csv_layout {
 
 enum config_cgroup { CGROUP_AUTO, CGROUP_OFF, CGROUP_REQUIRE };
 
+enum config_gpu_vendor { GPU_VENDOR_ANY, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL, GPU_VENDOR_DRM };
+
 enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
 
 /*
@@ -68,6 +70,8 @@ struct rt_config {
 	enum config_cgroup cgroup;
 	bool static_once;
 	bool record_command;
+	char *gpus; /* used, visible, all, or a list of what names devices; NULL: visible */
+	enum config_gpu_vendor gpu_vendor;
 	char *root_dir; /* NULL: the live system */
 
 	/* where it goes */
@@ -108,6 +112,9 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
 
 /* As csv_layout.h names it. */
 const char *config_csv_layout_name(const struct rt_config *config);
+
+/* The vendor's word; NULL for any. */
+const char *config_gpu_vendor_name(const struct rt_config *config);
 
 /* Replaces the message with one line and returns `error`. Control characters become '?'. */
 int config_fail(struct rt_config *config, int error, const char *format, ...)

@@ -22,6 +22,13 @@ void tracker_warn(struct rt_tracker *tracker, const char *text)
 	buffer_add_char(&tracker->warnings, '\n');
 }
 
+void tracker_take_warning(struct rt_tracker *tracker)
+{
+	if (tracker->context.warning)
+		tracker_warn(tracker, tracker->context.warning);
+	tracker->context.warning = NULL;
+}
+
 static const struct sink_format *choose_format(const struct rt_config *config, const char *path)
 {
 	const struct sink_format *by_extension = path ? sink_format_for_path(path) : NULL;

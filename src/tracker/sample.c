@@ -43,9 +43,14 @@ static const struct frame *rate_window(const struct rt_tracker *tracker, const s
 
 static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 {
-	for (size_t i = 0; COLLECTORS[i]; i++)
-		if (tracker->runs[i])
-			COLLECTORS[i]->collect(tracker->states[i], &tracker->context, frame);
+	tracker->context.helper_count = 0;
+	tracker->context.helper_cpu_ns = 0;
+	for (size_t i = 0; COLLECTORS[i]; i++) {
+		if (!tracker->runs[i])
+			continue;
+		COLLECTORS[i]->collect(tracker->states[i], &tracker->context, frame);
+		tracker_take_warning(tracker);
+	}
 }
 
 void tracker_prepare(struct rt_tracker *tracker)

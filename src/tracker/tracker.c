@@ -63,6 +63,7 @@ static void open_collectors(struct rt_tracker *tracker)
 			wanted |= tracker->selection.kinds[*kind];
 		/* A collector that cannot work leaves its fields absent. */
 		tracker->runs[i] = wanted && COLLECTORS[i]->open(&tracker->context, &tracker->states[i]) == 0;
+		tracker_take_warning(tracker);
 	}
 }
 
@@ -153,10 +154,17 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	tracker->context.cgroup_mounts = &tracker->cgroup_mounts;
 	tracker->context.facts = &tracker->facts;
 	tracker->context.ending = &tracker->ending;
+	tracker->context.selection = &tracker->selection;
+	tracker->context.root_dir = tracker->config->root_dir;
+	tracker->context.gpus = tracker->config->gpus;
+	tracker->context.gpu_vendor = config_gpu_vendor_name(tracker->config);
 	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;
 	open_collectors(tracker);
+	/* A helper that has become a child of ours is not the job's. */
+	if (tracker->tree && tracker->context.helper_count)
+		process_tree_exclude_present(tracker->tree);
 	error = tracker_take_sample(tracker, true);
 	if (error < 0) {
 		tracker_free(tracker);

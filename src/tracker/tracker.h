@@ -96,6 +96,8 @@ void tracker_close_outputs(struct rt_tracker *tracker);
 /* Whether there were outputs and none of them can be read any more. */
 bool tracker_outputs_gone(const struct rt_tracker *tracker);
 void tracker_warn(struct rt_tracker *tracker, const char *text);
+/* Passes on what the collector that has just run wants the user to know. */
+void tracker_take_warning(struct rt_tracker *tracker);
 
 /* facts.c: what the run is, from the settings and the environment. */
 int tracker_gather_facts(struct rt_tracker *tracker);

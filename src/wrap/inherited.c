@@ -58,11 +58,12 @@ void inherited_capture(struct wrap *wrap)
 		sigaction(CHANGED[i].signo, &ours, &inherited->dispositions[i]);
 	}
 	raise_open_files(&inherited->open_files);
-	if (wrap->mode != WRAP_JOB)
-		return;
-	take_timers(inherited);
-	prctl(PR_GET_PDEATHSIG, &inherited->death_signal);
-	prctl(PR_GET_CHILD_SUBREAPER, &inherited->is_subreaper);
+	if (wrap->mode == WRAP_JOB) {
+		take_timers(inherited);
+		prctl(PR_GET_PDEATHSIG, &inherited->death_signal);
+		prctl(PR_GET_CHILD_SUBREAPER, &inherited->is_subreaper);
+	}
+	/* Without a job there may still be helpers, which not every PID 1 would reap. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

@@ -40,8 +40,7 @@ static bool proc_is_ours(pid_t own_pid)
 	return scan_i64(&text, &pid) && pid == own_pid;
 }
 
-/* Whoever starts us by exec (a shell's last command) leaves its children to us. */
-static void note_earlier_children(struct wrap *wrap)
+void note_earlier_children(struct wrap *wrap)
 {
 	siginfo_t info;
 

@@ -85,6 +85,7 @@ int wrap_spawn(struct wrap *wrap, const struct wrap_job *job, struct wrap_starte
 	result = exec_plan_make(job->argv, job->environment, &plan);
 	if (result < 0)
 		return result;
+	note_earlier_children(wrap);
 	note_early_signals(wrap);
 	started.start_ns = monotonic_now_ns();
 	started.pid = fork_job(job, &started);

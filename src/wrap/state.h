@@ -92,6 +92,12 @@ struct wrap {
 	const struct wrap_hooks *hooks;
 };
 
+/*
+ * prepare.c: our children before the job is started are not the job's. Whoever starts us by exec (a shell's last
+ * command) leaves its children to us, and helpers of the recorder are ours when we are the subreaper.
+ */
+void note_earlier_children(struct wrap *wrap);
+
 /* inherited.c */
 void inherited_capture(struct wrap *wrap);
 void inherited_restore_for_job(const struct wrap *wrap);

@@ -216,6 +216,13 @@ def test_cgroup(recorded_with, run_with):
         assert result.out.splitlines()[-1] != pathlib.Path("/proc/self/cgroup").read_text().splitlines()[-1]
 
 
+@of_options("gpus", "gpu-vendor")
+def test_gpus(recorded_with, run_with):
+    # What they choose: test_gpu_nvidia.py.
+    recorded_with([("gpus", "all"), ("gpu-vendor", "nvidia")])
+    assert "is unknown; give used, visible, all" in run_with([("gpus", "nonsense")], "-q", "--", "true").err
+
+
 @of_options("static-once")
 def test_static_once(recorded_with):
     def length_of_second(pairs):

@@ -1,0 +1,258 @@
+/* Telling the job's part of each GPU apart; see gpu_account.h. */
+#include "collect/gpu_account.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+static double at_most(double value, double most)
+{
+	return value < most ? value : most;
+}
+
+static bool same_device(const struct gpu_survey *a, const struct gpu_survey *b, int64_t index)
+{
+	return index < b->device_count && strcmp(a->devices[index].uuid, b->devices[index].uuid) == 0;
+}
+
+static bool is_later(const struct timed_survey *now, const struct timed_survey *before)
+{
+	return before->at_ns && now->at_ns > before->at_ns;
+}
+
+/* ---- over time ------------------------------------------------------------------------------------- */
+
+static struct gpu_number device_utilization(const struct timed_survey *now, const struct timed_survey *before,
+					    int64_t index)
+{
+	const struct gpu_number *new = now->survey->devices[index].readings, *old;
+	double covered_secs;
+
+	if (new[GPU_UTILIZATION_PCT].error || !is_later(now, before) || !same_device(now->survey, before->survey, index))
+		return new[GPU_UTILIZATION_PCT];
+	old = before->survey->devices[index].readings;
+	if (new[GPU_COVERED_SECS].error || old[GPU_COVERED_SECS].error)
+		return new[GPU_UTILIZATION_PCT];
+	covered_secs = new[GPU_COVERED_SECS].value - old[GPU_COVERED_SECS].value;
+	if (covered_secs <= 0 || new[GPU_BUSY_SECS].value < old[GPU_BUSY_SECS].value)
+		return new[GPU_UTILIZATION_PCT];
+	return gpu_value(at_most(100 * (new[GPU_BUSY_SECS].value - old[GPU_BUSY_SECS].value) / covered_secs, 100));
+}
+
+/* Processes mostly keep their places. */
+static const struct gpu_process *find_process(const struct gpu_survey *survey, int64_t guess,
+					      const struct gpu_process *process)
+{
+	for (int64_t n = 0; n < survey->process_count; n++) {
+		const struct gpu_process *found = &survey->processes[(guess + n) % survey->process_count];
+
+		if (found->pid == process->pid && found->device == process->device)
+			return found;
+	}
+	return NULL;
+}
+
+struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before, int64_t index)
+{
+	const struct gpu_process *process = &now->survey->processes[index], *earlier;
+	double secs = ns_to_secs(now->at_ns - before->at_ns), busy_secs;
+
+	if (process->busy_secs.error || process->utilization_pct.error)
+		return process->utilization_pct;
+	if (!is_later(now, before) || !same_device(now->survey, before->survey, process->device))
+		return gpu_value(process->utilization_pct.value / 100);
+	earlier = find_process(before->survey, index, process);
+	busy_secs = process->busy_secs.value - (earlier && !earlier->busy_secs.error ? earlier->busy_secs.value : 0);
+	/* The counts of a helper that was started anew begin at zero. */
+	if (busy_secs < 0)
+		return gpu_value(process->utilization_pct.value / 100);
+	return gpu_value(at_most(busy_secs / secs, 1));
+}
+
+/* ---- whose ----------------------------------------------------------------------------------------- */
+
+bool gpu_is_member(const struct gpu_members *members, int64_t pid)
+{
+	if (!members->tree || pid <= 0 || pid > INT32_MAX)
+		return false;
+	if (process_tree_find(members->tree, (pid_t)pid))
+		return true;
+	for (size_t i = 0; i < members->gone_count; i++)
+		if (members->gone[i] == pid)
+			return true;
+	return false;
+}
+
+static void add(struct gpu_number *sum, struct gpu_number part)
+{
+	/* A sum with a part that is not known is not known. */
+	if (sum->error)
+		return;
+	*sum = part.error ? part : gpu_value(sum->value + part.value);
+}
+
+/* A device that works in the machine's memory has none of its own to hold. */
+static struct gpu_number vram_of(const struct gpu_process *process, const struct gpu_device *device)
+{
+	if (process->vram_bytes.error == EOPNOTSUPP && device->memory_kind == GPU_MEMORY_UNIFIED)
+		return gpu_value(0);
+	return process->vram_bytes;
+}
+
+static void add_member(struct device_account *account, const struct gpu_process *process,
+		       const struct gpu_device *device, struct gpu_number rate, bool is_root)
+{
+	account->process_count++;
+	add(&account->usage, rate);
+	add(&account->vram_bytes, vram_of(process, device));
+	if (is_root)
+		account->main_vram_bytes = vram_of(process, device);
+}
+
+static void begin(struct device_account *account, struct gpu_number utilization)
+{
+	*account = (struct device_account){
+		.usage = gpu_value(0),
+		.vram_bytes = gpu_value(0),
+		.main_vram_bytes = gpu_value(0),
+		.unattributed_vram_bytes = gpu_absent(EOPNOTSUPP),
+		.utilization_pct = utilization,
+	};
+}
+
+static void nothing_known(struct device_account *account, int error)
+{
+	account->usage = account->used_part = account->vram_bytes = account->main_vram_bytes = gpu_absent(error);
+	account->attribution = "none";
+}
+
+static const char *method_of(const struct gpu_device *device)
+{
+	if (device->pids == GPU_PIDS_MAPPED)
+		return "nspid";
+	/* Only where the driver lists processes does it know of those that are not the job's. */
+	return device->tenant_count >= 0 ? "pid" : "fdinfo";
+}
+
+static struct gpu_number whole_device(const struct device_account *account)
+{
+	if (account->utilization_pct.error)
+		return account->utilization_pct;
+	return gpu_value(account->utilization_pct.value / 100);
+}
+
+/* The pids are ours: what members have is summed up already. */
+static void judge_known(const struct gpu_device *device, struct device_account *account)
+{
+	account->attribution = method_of(device);
+	if (!account->usage.error || device->tenant_count <= 0 || account->stranger_count)
+		return;
+	/* The driver does not tell the use of single processes, but all of them are the job's. */
+	account->usage = whole_device(account);
+	account->attribution = "device";
+}
+
+/* The pids are a stranger namespace's: `sole` is the only process on the device, if there is one. */
+static void judge_foreign(const struct gpu_device *device, struct device_account *account,
+			  const struct gpu_process *sole, struct gpu_number sole_rate)
+{
+	if (device->holder_count == 0) {
+		account->attribution = "files";
+		return;
+	}
+	if (device->tenant_count != 1 || device->holder_count < 1 || !sole) {
+		nothing_known(account, device->readings[GPU_UTILIZATION_PCT].error == ENODEV ? ENODEV : EXDEV);
+		return;
+	}
+	account->process_count = 1;
+	account->usage = sole_rate.error ? whole_device(account) : sole_rate;
+	account->vram_bytes = sole->vram_bytes;
+	account->main_vram_bytes = gpu_absent(EXDEV);
+	account->attribution = "device";
+}
+
+static void judge(const struct gpu_device *device, struct device_account *account, const struct gpu_process *sole,
+		  struct gpu_number sole_rate)
+{
+	struct gpu_number share = device->readings[GPU_SHARE];
+
+	if (account->divided)
+		nothing_known(account, EOPNOTSUPP);
+	else if (device->pids == GPU_PIDS_NOT_ASKED)
+		nothing_known(account, EINPROGRESS);
+	else if (device->pids == GPU_PIDS_OURS || device->pids == GPU_PIDS_MAPPED)
+		judge_known(device, account);
+	else
+		judge_foreign(device, account, sole, sole_rate);
+	account->used_part = account->usage;
+	if (account->usage.error)
+		return;
+	account->usage = share.error && account->usage.value > 0 ? share :
+								  gpu_value(account->usage.value * share.value);
+}
+
+/* Memory that is used but that no process on the device has: of processes that cannot be seen, or of the driver. */
+static void find_unattributed(const struct gpu_survey *survey, int64_t index, double listed_bytes, bool all_listed,
+			      struct device_account *account)
+{
+	struct gpu_number used = survey->devices[index].readings[GPU_VRAM_USED_BYTES];
+
+	if (used.error || !all_listed || survey->devices[index].tenant_count < 0)
+		return;
+	account->unattributed_vram_bytes = gpu_value(used.value > listed_bytes ? used.value - listed_bytes : 0);
+}
+
+void gpu_account_too_early(struct device_account *account)
+{
+	nothing_known(account, EINPROGRESS);
+}
+
+/* What is gathered of the processes of each device. */
+struct gathering {
+	const struct gpu_process *sole[GPU_DEVICES_MAX]; /* the last one: the only one where there is one */
+	struct gpu_number sole_rate[GPU_DEVICES_MAX];
+	double listed_bytes[GPU_DEVICES_MAX];
+	bool some_unlisted[GPU_DEVICES_MAX];
+};
+
+static void gather_process(struct gathering *gathering, const struct timed_survey *now,
+			   const struct timed_survey *before, int64_t index, const struct gpu_members *members,
+			   struct device_account *accounts)
+{
+	const struct gpu_process *process = &now->survey->processes[index];
+	int64_t device = process->device, pids = now->survey->devices[device].pids;
+	struct gpu_number rate = process_rate(now, before, index);
+
+	gathering->sole[device] = process;
+	gathering->sole_rate[device] = rate;
+	if (process->vram_bytes.error)
+		gathering->some_unlisted[device] = true;
+	else
+		gathering->listed_bytes[device] += process->vram_bytes.value;
+	if (!gpu_is_member(members, process->pid))
+		accounts[device].stranger_count++;
+	else if (pids == GPU_PIDS_OURS || pids == GPU_PIDS_MAPPED)
+		add_member(&accounts[device], process, &now->survey->devices[device], rate,
+			   process->pid == members->tree->root_pid);
+}
+
+void gpu_account(const struct timed_survey *now, const struct timed_survey *before, const struct gpu_members *members,
+		 struct device_account *ret_accounts)
+{
+	const struct gpu_survey *survey = now->survey;
+	struct gathering gathering = {.sole = {NULL}};
+
+	for (int64_t i = 0; i < survey->device_count; i++)
+		begin(&ret_accounts[i], device_utilization(now, before, i));
+	for (int64_t i = 0; i < survey->device_count; i++)
+		if (survey->devices[i].parent >= 0)
+			ret_accounts[survey->devices[i].parent].divided = true;
+	for (int64_t i = 0; i < survey->process_count; i++)
+		gather_process(&gathering, now, before, i, members, ret_accounts);
+	for (int64_t i = 0; i < survey->device_count; i++) {
+		if (members->tree)
+			judge(&survey->devices[i], &ret_accounts[i], gathering.sole[i], gathering.sole_rate[i]);
+		find_unattributed(survey, i, gathering.listed_bytes[i], !gathering.some_unlisted[i], &ret_accounts[i]);
+	}
+}

@@ -1,0 +1,178 @@
+/* Rows of GPUs; see gpu_row.h. */
+#include "collect/gpu_row.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int reason_of(struct gpu_number number)
+{
+	switch (number.error) {
+	case EOPNOTSUPP:
+		return ABSENT_NO_SUCH_COUNTER;
+	case EAGAIN:
+		return ABSENT_FIRST_SAMPLE;
+	case EINPROGRESS:
+		return ABSENT_NOT_YET;
+	case EXDEV:
+		return ABSENT_NO_ATTRIBUTION;
+	default:
+		return number.error > 0 && number.error < ABSENT_NOT_COLLECTED ? (int)number.error : EIO;
+	}
+}
+
+double gpu_real(struct gpu_number number, double scale)
+{
+	return number.error ? no_real(reason_of(number)) : number.value * scale;
+}
+
+int64_t gpu_count(struct gpu_number number, double scale)
+{
+	return number.error ? no_count(reason_of(number)) : (int64_t)(number.value * scale + 0.5);
+}
+
+static const char *text(struct frame *frame, const char *from)
+{
+	return *from ? frame_text(frame, from, strlen(from)) : no_text(ABSENT_NO_SUCH_COUNTER);
+}
+
+static const char *throttle_text(struct frame *frame, struct gpu_number reasons)
+{
+	static const char *const NAMES[GPU_THROTTLE_BITS] = {
+		"idle",		   "clock_setting",    "power_cap",   "hardware", "sync_boost",
+		"thermal_software", "thermal_hardware", "power_brake", "display_clock",
+	};
+	char names[160] = "";
+	size_t length = 0;
+
+	if (reasons.error)
+		return no_text(reason_of(reasons));
+	for (int bit = 0; bit < GPU_THROTTLE_BITS; bit++)
+		if ((int64_t)reasons.value & (INT64_C(1) << bit))
+			length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? "+" : "",
+						   NAMES[bit]);
+	return frame_text(frame, length ? names : "none", length ? length : strlen("none"));
+}
+
+static const char *memory_kind(int64_t kind)
+{
+	return kind == GPU_MEMORY_DEDICATED ? "dedicated" :
+	       kind == GPU_MEMORY_UNIFIED   ? "unified" :
+					      no_text(ABSENT_NO_SUCH_COUNTER);
+}
+
+static const char *energy_source(int64_t source)
+{
+	return source == GPU_ENERGY_COUNTER    ? "counter" :
+	       source == GPU_ENERGY_FROM_POWER ? "power" :
+						 no_text(ABSENT_NO_SUCH_COUNTER);
+}
+
+static int64_t or_none(int64_t value)
+{
+	return value < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : value;
+}
+
+void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey, int64_t index)
+{
+	const struct gpu_device *device = &survey->devices[index];
+
+	row->uuid = text(frame, device->uuid);
+	row->name = text(frame, device->name);
+	row->vendor = text(frame, device->vendor);
+	row->device_type = text(frame, device->device_type);
+	row->host_id = text(frame, device->host_id);
+	row->index = device->index;
+	row->visible = device->visible == 1;
+	row->mig_parent = device->parent < 0 ? no_text(ABSENT_NO_SUCH_COUNTER) :
+					       text(frame, survey->devices[device->parent].uuid);
+	row->mig_gpu_instance = or_none(device->gpu_instance);
+	row->mig_compute_instance = or_none(device->compute_instance);
+	row->memory_kind = memory_kind(device->memory_kind);
+	row->vram_total_bytes = gpu_count(device->readings[GPU_VRAM_TOTAL_BYTES], 1);
+	row->core_count = gpu_count(device->readings[GPU_CORE_COUNT], 1);
+	for (int64_t i = 0; i < device->detail_count; i++) {
+		struct gpu_detail_row *detail = ADD_ROW(frame, gpu_detail, &row->row);
+
+		detail->name = text(frame, device->details[i].name);
+		detail->value = text(frame, device->details[i].value);
+	}
+}
+
+void gpu_fill_readings(struct frame *frame, struct gpu_row *row, const struct gpu_device *device,
+		       const struct device_account *account)
+{
+	const struct gpu_number *readings = device->readings;
+	struct gpu_number total = readings[GPU_VRAM_TOTAL_BYTES], used = readings[GPU_VRAM_USED_BYTES];
+
+	row->utilization_pct = gpu_real(account->utilization_pct, 1);
+	row->memory_utilization_pct = gpu_real(readings[GPU_MEMORY_UTILIZATION_PCT], 1);
+	row->encoder_utilization_pct = gpu_real(readings[GPU_ENCODER_UTILIZATION_PCT], 1);
+	row->decoder_utilization_pct = gpu_real(readings[GPU_DECODER_UTILIZATION_PCT], 1);
+	row->vram_used_bytes = gpu_count(used, 1);
+	row->vram_used_pct = used.error || total.error || total.value <= 0 ? gpu_real(used.error ? used : total, 1) :
+									     100 * used.value / total.value;
+	row->temperature_celsius = gpu_count(readings[GPU_TEMPERATURE_CELSIUS], 1);
+	row->power_watts = gpu_real(readings[GPU_POWER_WATTS], 1);
+	row->power_limit_watts = gpu_real(readings[GPU_POWER_LIMIT_WATTS], 1);
+	row->energy_total_joules = gpu_real(readings[GPU_ENERGY_JOULES], 1);
+	row->energy_source = energy_source(device->energy_source);
+	row->frequency_mhz = gpu_count(readings[GPU_FREQUENCY_HZ], 1e-6);
+	row->memory_frequency_mhz = gpu_count(readings[GPU_MEMORY_FREQUENCY_HZ], 1e-6);
+	row->fan_pct = gpu_real(readings[GPU_FAN_PCT], 1);
+	row->performance_state = gpu_count(readings[GPU_PERFORMANCE_STATE], 1);
+	row->throttle_reasons = throttle_text(frame, readings[GPU_THROTTLE_REASONS]);
+	row->pcie_rx_bytes_per_sec = gpu_real(readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC], 1);
+	row->pcie_tx_bytes_per_sec = gpu_real(readings[GPU_PCIE_SENT_BYTES_PER_SEC], 1);
+	row->nvlink_rx_bytes_per_sec = gpu_real(readings[GPU_NVLINK_RECEIVED_BYTES_PER_SEC], 1);
+	row->nvlink_tx_bytes_per_sec = gpu_real(readings[GPU_NVLINK_SENT_BYTES_PER_SEC], 1);
+	row->ecc_corrected_errors = gpu_count(readings[GPU_ECC_CORRECTED_ERRORS], 1);
+	row->ecc_uncorrected_errors = gpu_count(readings[GPU_ECC_UNCORRECTED_ERRORS], 1);
+	row->tenant_count = or_none(device->tenant_count);
+	row->unattributed_vram_bytes = gpu_count(account->unattributed_vram_bytes, 1);
+}
+
+void gpu_fill_tree_part(struct gpu_row *row, const struct device_account *account, bool tracked)
+{
+	if (!tracked) {
+		row->process_count = row->process_vram_bytes = no_count(ABSENT_NOT_TRACKED);
+		row->process_utilization_pct = no_real(ABSENT_NOT_TRACKED);
+		row->attribution = no_text(ABSENT_NOT_TRACKED);
+		return;
+	}
+	row->process_count = account->usage.error == EXDEV || account->usage.error == EINPROGRESS ?
+				     gpu_count(account->usage, 1) :
+				     account->process_count;
+	row->process_utilization_pct = gpu_real(account->used_part, 100);
+	row->process_vram_bytes = gpu_count(account->vram_bytes, 1);
+	row->attribution = account->attribution;
+}
+
+static const char *process_type(int64_t kinds)
+{
+	return kinds == GPU_PROCESS_COMPUTE ? "compute" : kinds == GPU_PROCESS_GRAPHICS ? "graphics" : "both";
+}
+
+void gpu_fill_processes(struct frame *frame, struct gpu_row *row, const struct timed_survey *now,
+			const struct timed_survey *before, const struct gpu_members *members, int64_t device)
+{
+	int64_t pids = now->survey->devices[device].pids;
+
+	if (pids != GPU_PIDS_OURS && pids != GPU_PIDS_MAPPED)
+		return;
+	for (int64_t i = 0; i < now->survey->process_count; i++) {
+		const struct gpu_process *process = &now->survey->processes[i];
+		struct gpu_process_row *added;
+
+		if (process->device != device || !gpu_is_member(members, process->pid))
+			continue;
+		added = ADD_ROW(frame, gpu_process, &row->row);
+		added->type = process_type(process->kinds);
+		added->pid = process->pid;
+		added->utilization_pct = gpu_real(process_rate(now, before, i), 100);
+		added->memory_utilization_pct = gpu_real(process->memory_utilization_pct, 1);
+		added->encoder_utilization_pct = gpu_real(process->encoder_utilization_pct, 1);
+		added->decoder_utilization_pct = gpu_real(process->decoder_utilization_pct, 1);
+		added->vram_bytes = gpu_count(process->vram_bytes, 1);
+	}
+}

@@ -1,0 +1,467 @@
+/*
+ * GPUs: what the helper process has found out about them, as rows.
+ *
+ * The helper (helper/kind_gpu.c) asks vendors' libraries and drivers; nothing here waits for it. Where there is no
+ * device file of a GPU there is no helper, and no cost but for three calls at the start.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "collect/collector.h"
+#include "collect/gpu_account.h"
+#include "collect/gpu_row.h"
+#include "helper/helper.h"
+#include "kernel/sys_class_drm.h"
+
+#define STALE_AFTER_NS (5 * NSEC_PER_SEC)
+
+enum { STALE_INTERVALS = 3, MIB = 1 << 20 };
+
+struct gpu_usage {
+	struct helper *helper; /* NULL: none */
+	int start_error;       /* why there is none although there are devices; 0: there are none */
+	struct timed_survey now;
+	struct timed_survey before; /* the one that the last but one new answer was */
+	uint64_t answer_number;
+	struct gpu_request *request; /* the last one, with the members of that time */
+	pid_t *gone;		     /* of those, who has left the tree since */
+	size_t gone_count;
+	struct device_account accounts[GPU_DEVICES_MAX];
+	bool used[GPU_DEVICES_MAX]; /* by the tree, at any time */
+	char warning[300];
+	char warned_of[300]; /* the last problem that the user was told of */
+	bool warned_of_end;
+	bool checked_list; /* --gpus: whether each word names a device */
+};
+
+/* ---- starting -------------------------------------------------------------------------------------- */
+
+static bool vendor_given(void)
+{
+	const char *library = secure_getenv("TRACKER_NVML_LIBRARY");
+
+	return library && *library;
+}
+
+static bool has_devices(struct root *root)
+{
+	return vendor_given() || root_exists(root, "dev/nvidiactl") || root_exists(root, "dev/dxg") ||
+	       (root_exists(root, "dev/dri") && read_sys_class_drm(root, NULL, 0) > 0);
+}
+
+static bool is_wanted(const struct selection *selection)
+{
+	return !selection || selection->kinds[ROW_gpu] || IS_WANTED(selection, totals, gpu_usage) ||
+	       IS_WANTED(selection, totals, gpu_vram_mib) || IS_WANTED(selection, totals, gpu_utilized) ||
+	       IS_WANTED(selection, tree, process_gpu_usage) || IS_WANTED(selection, tree, process_gpu_vram_mib) ||
+	       IS_WANTED(selection, tree, process_gpu_utilized) || IS_WANTED(selection, tree, process_main_gpu_vram_mib);
+}
+
+static int start(struct gpu_usage *state, const struct collect_context *context)
+{
+	struct gpu_setup *setup = calloc(1, sizeof *setup);
+	struct helper_order order = {
+		.kind = "gpu",
+		.setup = setup,
+		.setup_bytes = sizeof(*setup),
+		.request_bytes = sizeof(struct gpu_request),
+		.answer_bytes = sizeof(struct gpu_survey),
+	};
+	int error;
+
+	if (!setup)
+		return -ENOMEM;
+	snprintf(setup->root_dir, sizeof setup->root_dir, "%s", context->root_dir ? context->root_dir : "");
+	snprintf(setup->vendor, sizeof setup->vendor, "%s", context->gpu_vendor ? context->gpu_vendor : "");
+	setup->interval_ns = (int64_t)(context->facts->interval_seconds * 1e9);
+	error = helper_start(&order, &state->helper);
+	free(setup);
+	return error;
+}
+
+static void free_state(struct gpu_usage *state)
+{
+	helper_stop(state->helper);
+	free(state->now.survey);
+	free(state->before.survey);
+	free(state->request);
+	free(state->gone);
+	free(state);
+}
+
+static int gpu_usage_open(struct collect_context *context, void **ret_state)
+{
+	struct gpu_usage *state;
+
+	if (!is_wanted(context->selection))
+		return -ENODATA;
+	state = calloc(1, sizeof *state);
+	if (!state)
+		return -ENOMEM;
+	*ret_state = state;
+	if (!has_devices(context->root))
+		return 0;
+	state->now.survey = calloc(1, sizeof *state->now.survey);
+	state->before.survey = calloc(1, sizeof *state->before.survey);
+	state->request = calloc(1, sizeof *state->request);
+	state->gone = calloc(GPU_MEMBERS_MAX + 1, sizeof *state->gone);
+	if (!state->now.survey || !state->before.survey || !state->request || !state->gone) {
+		free_state(state);
+		return -ENOMEM;
+	}
+	state->start_error = start(state, context);
+	if (state->start_error < 0) {
+		snprintf(state->warning, sizeof state->warning, "GPUs are not recorded: the helper cannot be started: %s",
+			 strerror(-state->start_error));
+		context->warning = state->warning;
+		return 0;
+	}
+	context->helper_count++;
+	return 0;
+}
+
+static void gpu_usage_close(void *state)
+{
+	free_state(state);
+}
+
+/* ---- asking and hearing ---------------------------------------------------------------------------- */
+
+/* Before the next request is written: who was asked for last time and is no longer there. */
+static void find_gone(struct gpu_usage *state, const struct process_tree *tree)
+{
+	const struct gpu_request *request = state->request;
+
+	state->gone_count = 0;
+	if (!process_tree_find(tree, tree->root_pid))
+		state->gone[state->gone_count++] = tree->root_pid;
+	for (int64_t i = 0; i < request->member_count; i++)
+		if (request->members[i] != tree->root_pid && !process_tree_find(tree, request->members[i]))
+			state->gone[state->gone_count++] = request->members[i];
+}
+
+static void ask(struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
+{
+	struct gpu_request *request = state->request;
+	const struct process_tree *tree = context->tree;
+
+	if (tree)
+		find_gone(state, tree);
+	request->sampled_ns = now_ns;
+	request->member_count = 0;
+	if (tree)
+		request->members[request->member_count++] = tree->root_pid;
+	for (size_t i = 0; tree && i < tree->count && request->member_count < GPU_MEMBERS_MAX; i++)
+		if (tree->members[i].pid != tree->root_pid)
+			request->members[request->member_count++] = tree->members[i].pid;
+	(void)helper_ask(state->helper, request, gpu_request_bytes(request));
+}
+
+static bool same_devices(const struct gpu_survey *a, const struct gpu_survey *b)
+{
+	if (a->device_count != b->device_count)
+		return false;
+	for (int64_t i = 0; i < a->device_count; i++)
+		if (strcmp(a->devices[i].uuid, b->devices[i].uuid) != 0)
+			return false;
+	return true;
+}
+
+static void hear(struct gpu_usage *state)
+{
+	uint64_t number = helper_answer_number(state->helper);
+	struct timed_survey later = state->before;
+	ptrdiff_t length;
+
+	if (number == state->answer_number)
+		return;
+	length = helper_latest(state->helper, later.survey, sizeof *later.survey, NULL);
+	if (length < 0 || gpu_survey_unpack(later.survey, (size_t)length) < 0) {
+		state->before.at_ns = 0;
+		return;
+	}
+	later.at_ns = later.survey->at_ns;
+	if (!same_devices(later.survey, state->now.survey))
+		memset(state->used, 0, sizeof state->used);
+	state->before = state->now;
+	state->now = later;
+	state->answer_number = number;
+}
+
+/* --gpus names devices. */
+static bool is_list(const char *gpus)
+{
+	return gpus && strcmp(gpus, "used") != 0 && strcmp(gpus, "visible") != 0 && strcmp(gpus, "all") != 0;
+}
+
+static void warn_once(struct gpu_usage *state, struct collect_context *context)
+{
+	const char *problem = state->now.at_ns ? state->now.survey->problem : "";
+
+	if (*problem && strcmp(problem, state->warned_of) != 0) {
+		snprintf(state->warned_of, sizeof state->warned_of, "%s", problem);
+		context->warning = state->warned_of;
+	} else if (!state->warned_of_end && helper_failures(state->helper) > 0) {
+		state->warned_of_end = true;
+		context->warning = "the GPU helper crashed or hung, and is started anew; GPU values are missing until it answers";
+	}
+}
+
+static bool names(const struct gpu_device *device, const char *word, size_t length)
+{
+	char index[24];
+
+	snprintf(index, sizeof index, "%lld", (long long)device->index);
+	return strncasecmp(device->uuid, word, length) == 0 ||
+	       (strlen(device->host_id) == length && strncasecmp(device->host_id, word, length) == 0) ||
+	       (strlen(index) == length && memcmp(index, word, length) == 0);
+}
+
+/* Says which devices there are when a word of --gpus names none of them. */
+static void check_list(struct gpu_usage *state, struct collect_context *context)
+{
+	const struct gpu_survey *survey = state->now.survey;
+	const char *list = context->gpus;
+	size_t length, used;
+
+	if (!state->now.at_ns || survey->error || state->checked_list || !is_list(list))
+		return;
+	state->checked_list = true;
+	for (; *list; list += length + (list[length] == ',')) {
+		bool found = false;
+
+		length = strcspn(list, ",");
+		for (int64_t i = 0; i < survey->device_count; i++)
+			found |= names(&survey->devices[i], list, length);
+		if (found)
+			continue;
+		used = (size_t)snprintf(state->warning, sizeof state->warning, "--gpus: no GPU '%.*s' here; there is", (int)length,
+					list);
+		for (int64_t i = 0; i < survey->device_count && used < sizeof state->warning; i++)
+			used += (size_t)snprintf(state->warning + used, sizeof state->warning - used, "%s %s",
+						 i ? "," : "", survey->devices[i].uuid);
+		context->warning = state->warning;
+	}
+}
+
+/* Why there is nothing to tell, or 0. A helper that found no devices has said all there is to say. */
+static int absent_reason(const struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
+{
+	int64_t limit_ns = (int64_t)(STALE_INTERVALS * context->facts->interval_seconds * 1e9);
+
+	if (!state->helper)
+		return -state->start_error;
+	if (!state->now.at_ns)
+		return helper_failures(state->helper) ? ABSENT_STALE : ABSENT_NOT_YET;
+	if (limit_ns < STALE_AFTER_NS)
+		limit_ns = STALE_AFTER_NS;
+	return now_ns - state->now.at_ns > limit_ns && !helper_ended_content(state->helper) ? ABSENT_STALE : 0;
+}
+
+/* ---- which devices --------------------------------------------------------------------------------- */
+
+static bool is_listed(const struct gpu_device *device, const char *list)
+{
+	size_t length;
+
+	for (; *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		if (names(device, list, length))
+			return true;
+	}
+	return false;
+}
+
+static bool is_selected(const struct gpu_usage *state, const char *gpus, int64_t index)
+{
+	const struct gpu_device *device = &state->now.survey->devices[index];
+
+	if (is_list(gpus))
+		return is_listed(device, gpus);
+	if (gpus && strcmp(gpus, "all") == 0)
+		return true;
+	if (gpus && strcmp(gpus, "used") == 0)
+		return state->used[index];
+	return device->visible == 1 || state->used[index];
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------ */
+
+struct sums {
+	double usage, vram_bytes;
+	int64_t utilized;
+	int64_t with_usage;
+	struct gpu_number missing_usage; /* why a part of the sum is not known; 0: it is */
+	struct gpu_number missing_vram;
+};
+
+static void add_device(struct gpu_usage *state, const char *gpus, int64_t index, struct sums *sums)
+{
+	const struct gpu_device *device = &state->now.survey->devices[index];
+	struct gpu_number use = state->accounts[index].utilization_pct, used = device->readings[GPU_VRAM_USED_BYTES];
+	struct gpu_number share = device->readings[GPU_SHARE];
+
+	/* A device that has no such counter is left out of the sum; one whose counter fails makes it unknown. */
+	if (use.error && use.error != EOPNOTSUPP)
+		sums->missing_usage = use;
+	if (!use.error && !state->accounts[index].divided) {
+		sums->usage += use.value / 100 * (share.error ? 1 : share.value);
+		sums->utilized += use.value > 0;
+		sums->with_usage++;
+	}
+	if (device->memory_kind == GPU_MEMORY_UNIFIED ||
+	    (device->parent >= 0 && is_selected(state, gpus, device->parent)))
+		return;
+	if (used.error && used.error != EOPNOTSUPP)
+		sums->missing_vram = used;
+	else if (!used.error)
+		sums->vram_bytes += used.value;
+}
+
+static void set_totals(struct totals_row *row, const struct sums *sums, bool any)
+{
+	struct gpu_number no_usage = sums->missing_usage;
+
+	if (any && !sums->with_usage && !no_usage.error)
+		no_usage = gpu_absent(EOPNOTSUPP);
+	row->gpu_usage = no_usage.error ? gpu_real(no_usage, 1) : sums->usage;
+	row->gpu_utilized = no_usage.error ? gpu_count(no_usage, 1) : sums->utilized;
+	row->gpu_vram_mib = sums->missing_vram.error ? gpu_real(sums->missing_vram, 1) : sums->vram_bytes / MIB;
+}
+
+static void set_tree(const struct gpu_usage *state, struct tree_row *row)
+{
+	struct gpu_number usage = gpu_value(0), vram = gpu_value(0), main_vram = gpu_value(0);
+	int64_t utilized = 0;
+
+	for (int64_t i = 0; i < state->now.survey->device_count; i++) {
+		const struct device_account *account = &state->accounts[i];
+
+		if (account->divided)
+			continue;
+		usage = usage.error ? usage : account->usage.error ? account->usage :
+								     gpu_value(usage.value + account->usage.value);
+		vram = vram.error	       ? vram :
+		       account->vram_bytes.error ? account->vram_bytes :
+						   gpu_value(vram.value + account->vram_bytes.value);
+		main_vram = main_vram.error		   ? main_vram :
+			    account->main_vram_bytes.error ? account->main_vram_bytes :
+							     gpu_value(main_vram.value + account->main_vram_bytes.value);
+		utilized += !account->usage.error && account->usage.value > 0;
+	}
+	row->process_gpu_usage = gpu_real(usage, 1);
+	row->process_gpu_utilized = usage.error ? gpu_count(usage, 1) : utilized;
+	row->process_gpu_vram_mib = gpu_real(vram, 1.0 / MIB);
+	row->process_main_gpu_vram_mib = gpu_real(main_vram, 1.0 / MIB);
+}
+
+/* Made by the collector of the tree; NULL when the tree is not recorded. */
+static struct tree_row *tree_row(const struct frame *frame)
+{
+	return (struct tree_row *)(void *)frame->first[ROW_tree];
+}
+
+static void set_all_absent(struct collect_context *context, struct frame *frame, int reason)
+{
+	struct totals_row *totals = SINGLE_ROW(frame, totals);
+	struct tree_row *tree = tree_row(frame);
+
+	totals->gpu_usage = totals->gpu_vram_mib = no_real(reason);
+	totals->gpu_utilized = no_count(reason);
+	if (context->tree && tree) {
+		tree->process_gpu_usage = tree->process_gpu_vram_mib = tree->process_main_gpu_vram_mib = no_real(reason);
+		tree->process_gpu_utilized = no_count(reason);
+	}
+}
+
+static void set_all_zero(struct collect_context *context, struct frame *frame)
+{
+	struct totals_row *totals = SINGLE_ROW(frame, totals);
+	struct tree_row *tree = tree_row(frame);
+
+	totals->gpu_usage = totals->gpu_vram_mib = 0;
+	totals->gpu_utilized = 0;
+	if (context->tree && tree) {
+		tree->process_gpu_usage = tree->process_gpu_vram_mib = tree->process_main_gpu_vram_mib = 0;
+		tree->process_gpu_utilized = 0;
+	}
+}
+
+/* ---- a sample -------------------------------------------------------------------------------------- */
+
+static void fill_devices(struct gpu_usage *state, struct collect_context *context, struct frame *frame, int stale)
+{
+	struct sums sums = {0};
+	int64_t device_count = state->now.survey->device_count;
+	const struct gpu_members members = {context->tree, state->gone, state->gone_count};
+
+	gpu_account(&state->now, &state->before, &members, state->accounts);
+	for (int64_t i = 0; i < device_count; i++) {
+		const struct gpu_device *device = &state->now.survey->devices[i];
+		struct device_account *account = &state->accounts[i];
+		struct gpu_row *row;
+
+		if (context->tree && state->now.at_ns < context->ending->job_started_ns)
+			gpu_account_too_early(account);
+		state->used[i] |= account->process_count > 0;
+		if (!is_selected(state, context->gpus, i))
+			continue;
+		row = ADD_ROW(frame, gpu, NULL);
+		if (stale)
+			row_set_absent(&row->row, stale);
+		gpu_fill_identity(frame, row, state->now.survey, i);
+		row->age_secs = ns_to_secs(frame->monotonic_ns - state->now.at_ns);
+		if (stale)
+			continue;
+		gpu_fill_readings(frame, row, device, account);
+		gpu_fill_tree_part(row, account, context->tree != NULL);
+		if (context->tree)
+			gpu_fill_processes(frame, row, &state->now, &state->before, &members, i);
+		add_device(state, context->gpus, i, &sums);
+	}
+	if (stale)
+		return;
+	set_totals(SINGLE_ROW(frame, totals), &sums, device_count > 0);
+	if (context->tree && tree_row(frame))
+		set_tree(state, tree_row(frame));
+}
+
+static void gpu_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
+{
+	struct gpu_usage *state = state_;
+	int reason;
+
+	if (!state->helper && !state->start_error) {
+		set_all_zero(context, frame);
+		return;
+	}
+	if (state->helper) {
+		pid_t pids[2];
+
+		ask(state, context, frame->monotonic_ns);
+		hear(state);
+		warn_once(state, context);
+		check_list(state, context);
+		context->helper_count += (int64_t)helper_pids(state->helper, pids);
+		context->helper_cpu_ns += helper_cpu_ns(state->helper);
+	}
+	reason = absent_reason(state, context, frame->monotonic_ns);
+	if (state->now.at_ns)
+		fill_devices(state, context, frame, reason);
+	if (!reason && state->now.survey->error)
+		reason = (int)state->now.survey->error;
+	if (reason)
+		set_all_absent(context, frame, reason);
+}
+
+const struct collector GPU_USAGE_COLLECTOR = {
+	.name = "gpu_usage",
+	.open = gpu_usage_open,
+	.collect = gpu_usage_collect,
+	.close = gpu_usage_close,
+	.fills = (const enum row_kind[]){ROW_gpu, ROW_gpu_detail, ROW_gpu_process, ROW_totals, ROW_tree, ROW_KINDS},
+};

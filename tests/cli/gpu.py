@@ -1,0 +1,36 @@
+"""What the tests of GPUs share: the fake NVML and its script (tests/fakes/nvml_fake_script.c)."""
+import ctypes
+import os
+import pathlib
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Nvml:
+    """A script for the fake library; env() is what makes the program load it."""
+
+    def __init__(self, binary, path, library="nvml_fake"):
+        self.library = pathlib.Path(binary).parent / "tests" / "fakes" / f"{library}.so"
+        self.path = path
+        self.steps = 0
+
+    def say(self, *lines):
+        """Replaces the script; it is read at the next pass."""
+        self.path.write_text("".join(f"{line}\n" for line in lines))
+        # Two scripts within the file system's resolution must still look different.
+        self.steps += 1
+        os.utime(self.path, (1000000 + self.steps, 1000000 + self.steps))
+
+    def env(self, **more):
+        return {"TRACKER_NVML_LIBRARY": str(self.library), "NVML_FAKE_SCRIPT": str(self.path), **more}
+
+
+def adopt_orphans():
+    """Whatever our children leave behind comes to us, not to a PID 1 that may not reap."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def left_behind():
+    """Process ids of our children, living or dead, reaped or not."""
+    children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [int(pid) for pid in children]

@@ -1,0 +1,374 @@
+"""NVIDIA GPUs as they come out of the program, with a fake NVML: devices, processes, selection, honesty."""
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from gpu import Nvml
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def nvml(binary, tmp_path):
+    fake = Nvml(binary, tmp_path / "nvml.script")
+    if not fake.library.exists():
+        pytest.skip(f"{fake.library} is not built")
+    return fake
+
+
+@pytest.fixture
+def gpu_record(record, nvml):
+    """gpu_record(["gpus 1", ...], *arguments): samples of a run with such a script."""
+
+    def start(script, *arguments, env=None, **popen):
+        nvml.say(*script)
+        return record(*arguments, env=nvml.env(**(env or {})), **popen)
+
+    return start
+
+
+def on_gpu(nvml, *lines):
+    """A job that is on the GPU: its shell adds lines with its own pid to the script, and stays a while."""
+    said = "\\n".join(lines)
+    return ["--", "sh", "-c", f"printf '{said}\\n' $$ >>{nvml.path}; sleep 0.9"]
+
+
+def last(samples):
+    return samples[-1]
+
+
+def process_keys(sample):
+    return {key: value for key, value in sample["cpu"].items() if "gpu" in key}
+
+
+# ---- without ---------------------------------------------------------------------------------------------------
+
+
+def test_without_a_gpu_all_is_zero_and_no_helper_runs(record):
+    if any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/dxg", "/dev/dri")):
+        pytest.skip("this machine has device files of GPUs")
+    result, samples = record("-i", 0.1, "--", "sleep", 0.25)
+    assert result.err == ""
+    for sample in samples:
+        assert sample["gpu"] == []
+        assert (sample["totals"]["gpu_usage"], sample["totals"]["gpu_vram_mib"]) == (0.0, 0.0)
+        assert set(process_keys(sample).values()) == {0}
+        assert sample["tracker"]["helpers"] == 0
+    assert samples[0]["run_start"]["gpu_names"] == []
+
+
+def test_no_devices_behind_the_library(gpu_record, helpers):
+    _, samples = gpu_record(["gpus 0"], "-i", 0.2, "--", "sleep", 0.9)
+    assert last(samples)["gpu"] == []
+    assert last(samples)["totals"]["gpu_usage"] == 0.0
+    assert set(process_keys(last(samples)).values()) == {0}
+    # Nothing to do: the helper has gone.
+    assert last(samples)["tracker"]["helpers"] == 0
+
+
+# ---- devices ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 8, 16])
+def test_every_device_has_its_row(gpu_record, count):
+    script = [f"gpus {count}"] + [f"utilization {i} {5 * i} 1" for i in range(count)]
+    script += [f"memory {i} 81920 600 {1000 + i}" for i in range(count)]
+    _, samples = gpu_record(script, "-i", 0.3, "--", "sleep", 0.8)
+    # In the first sample, too: the library has initialised by then.
+    for sample in samples:
+        assert [gpu["index"] for gpu in sample["gpu"]] == list(range(count))
+        assert [gpu["utilization_pct"] for gpu in sample["gpu"]] == [5.0 * i for i in range(count)]
+        assert len({gpu["uuid"] for gpu in sample["gpu"]}) == count
+        assert sample["totals"]["gpu_usage"] == pytest.approx(sum(5 * i for i in range(count)) / 100)
+        assert sample["totals"]["gpu_vram_mib"] == sum(1000 + i for i in range(count))
+        assert sample["totals"]["gpu_utilized"] == count - 1
+    assert samples[0]["run_start"]["gpu_names"] == ["NVIDIA Fake 80GB"] * count
+    assert last(samples)["tracker"]["helpers"] == 2
+
+
+def test_all_keys_of_a_device(gpu_record):
+    _, samples = gpu_record(["gpus 1", "utilization 0 75 30", "memory 0 81920 600 20480"],
+                            "-i", 0.3, "--", "sleep", 1)
+    gpu = last(samples[:-1])["gpu"][0]
+    assert gpu["name"] == "NVIDIA Fake 80GB"
+    assert gpu["vendor"] == "NVIDIA"
+    assert gpu["host_id"] == "0000:10:00.0"
+    assert gpu["memory_kind"] == "dedicated"
+    assert gpu["vram_total_bytes"] == 81920 * MIB
+    assert gpu["vram_used_bytes"] == 20480 * MIB
+    assert gpu["vram_used_pct"] == 25.0
+    assert gpu["memory_utilization_pct"] == 30.0
+    assert gpu["temperature_celsius"] == 40
+    assert gpu["power_watts"] == 318.5
+    assert gpu["power_limit_watts"] == 700.0
+    assert gpu["energy_source"] == "counter"
+    assert gpu["energy_joules"] == pytest.approx(318.5 * 0.3, rel=0.25)
+    assert (gpu["frequency_mhz"], gpu["memory_frequency_mhz"]) == (1980, 3201)
+    assert gpu["performance_state"] == 0
+    assert gpu["throttle_reasons"] == "power_cap+thermal_hardware"
+    assert gpu["pcie_rx_bytes_per_sec"] == 2e6
+    assert gpu["nvlink_rx_bytes_per_sec"] == pytest.approx(2 * gpu["nvlink_tx_bytes_per_sec"], rel=0.01)
+    assert (gpu["ecc_corrected_errors"], gpu["ecc_uncorrected_errors"]) == (3, 1)
+    assert gpu["core_count"] == 16896
+    assert gpu["detail"]["driver_version"] == "580.00.fake"
+    assert 0 <= gpu["age_secs"] < 1
+
+
+def test_csv_and_json_agree(run, nvml, tmp_path, helpers):
+    nvml.say("gpus 2", "utilization 0 75 30", "memory 0 81920 600 1000", "utilization 1 25 0", "memory 1 81920 600 500")
+    result = run("-i", 0.3, "-o", tmp_path / "a.jsonl", "-o", tmp_path / "a.csv",
+                 *on_gpu(nvml, "process 0 %d c 300 50"), env=nvml.env())
+    assert result.returncode == 0
+    samples, rows = helpers.json_lines(tmp_path / "a.jsonl"), helpers.csv_rows(tmp_path / "a.csv")
+    assert len(samples) == len(rows)
+    for sample, row in zip(samples, rows):
+        assert float(row["system_gpu_usage"]) == sample["totals"]["gpu_usage"] == 1.0
+        assert float(row["system_gpu_vram_mib"]) == sample["totals"]["gpu_vram_mib"] == 1500.0
+        assert int(row["system_gpu_utilized"]) == sample["totals"]["gpu_utilized"] == 2
+        for csv, key in (("process_gpu_usage", "process_gpu_usage"), ("process_gpu_vram_mib", "process_gpu_vram_mib")):
+            assert (float(row[csv]) if row[csv] else None) == sample["cpu"][key]
+    assert rows[-1]["process_gpu_vram_mib"] == "300.0000"
+
+
+# ---- processes -------------------------------------------------------------------------------------------------
+
+
+def test_what_the_tree_uses(gpu_record, nvml):
+    _, samples = gpu_record(["gpus 2", "utilization 0 90 0", "memory 0 81920 600 2000", "process 0 1 c 700 30"],
+                            "-i", 0.3, *on_gpu(nvml, "process 0 %d cg 1000 60"))
+    sample = samples[1]
+    assert sample["cpu"]["process_gpu_usage"] == pytest.approx(0.6, abs=0.02)
+    assert sample["cpu"]["process_gpu_vram_mib"] == 1000.0
+    assert sample["cpu"]["process_main_gpu_vram_mib"] == 1000.0
+    assert sample["cpu"]["process_gpu_utilized"] == 1
+    gpu = sample["gpu"][0]
+    assert gpu["process_utilization_pct"] == pytest.approx(60, abs=2)
+    assert gpu["process_vram_bytes"] == 1000 * MIB
+    assert (gpu["process_count"], gpu["tenant_count"]) == (1, 2)
+    assert gpu["unattributed_vram_bytes"] == 300 * MIB
+    assert gpu["attribution"] == "pid"
+    assert [process["type"] for process in gpu["processes"]] == ["both"]
+    assert gpu["processes"][0]["pid"] == sample["tracked_pid"]
+    assert sample["gpu"][1]["process_utilization_pct"] == 0.0
+
+
+def test_descendants_count_as_well(gpu_record, nvml):
+    _, samples = gpu_record(["gpus 1"], "-i", 0.3, "--", "sh", "-c",
+                            f"(sh -c 'echo process 0 $$ c 100 20 >>{nvml.path}; sleep 0.9') & wait")
+    assert samples[1]["cpu"]["process_gpu_vram_mib"] == 100.0
+    assert samples[1]["cpu"]["process_main_gpu_vram_mib"] == 0.0
+
+
+def test_the_last_sample_still_knows_the_job(gpu_record, nvml):
+    """A job that ends before the first sample is due has only one sample, taken when it has gone."""
+    nvml.say("gpus 1")
+    _, samples = gpu_record(["gpus 1"], "-i", 5, *on_gpu(nvml, "process 0 %d c 640 35"))
+    assert len(samples) == 1
+    assert samples[0]["cpu"]["process_gpu_vram_mib"] == 640.0
+    assert samples[0]["cpu"]["process_gpu_usage"] == pytest.approx(0.35, abs=0.02)
+
+
+def test_what_was_seen_before_the_job_began_is_not_taken_for_it(gpu_record):
+    _, samples = gpu_record(["gpus 1"], "--", "true")
+    assert len(samples) == 1
+    assert set(process_keys(samples[0]).values()) == {None}
+
+
+def test_in_attach_mode(gpu_record, nvml, spawn, helpers):
+    target = spawn("30", program="sleep")
+    _, samples = gpu_record(["gpus 1", f"process 0 {target.pid} c 50 10"], "-i", 0.2, "--duration", 0.7,
+                            "--pid", target.pid)
+    assert samples[1]["cpu"]["process_gpu_vram_mib"] == 50.0
+
+
+def test_without_a_tree_nothing_is_attributed(gpu_record):
+    _, samples = gpu_record(["gpus 1", "utilization 0 50 0", "process 0 1 c 50 10"], "-i", 0.3, "--duration", 0.8)
+    assert samples[1]["gpu"][0]["utilization_pct"] == 50.0
+    assert samples[1]["gpu"][0]["process_utilization_pct"] is None
+    assert samples[1]["gpu"][0]["processes"] == []
+    assert samples[1]["gpu"][0]["tenant_count"] == 1
+    assert set(process_keys(samples[1]).values()) == {None}
+
+
+# ---- MIG -------------------------------------------------------------------------------------------------------
+
+
+def test_instances(gpu_record, nvml):
+    _, samples = gpu_record(["gpus 1", "mig 0 2", "gpm 0 70", "memory 0 81920 600 4000"],
+                            "-i", 0.3, *on_gpu(nvml, "instance_process 0 1 %d 500"))
+    sample = samples[1]
+    whole, first, second = sample["gpu"]
+    assert whole["utilization_pct"] is None
+    assert second["mig_parent"] == whole["uuid"]
+    assert (second["mig_gpu_instance"], second["mig_compute_instance"]) == (8, 0)
+    assert second["utilization_pct"] == 70.0
+    assert second["process_vram_bytes"] == 500 * MIB
+    # The instance is all the job's: its utilisation is, too, as a seventh of a GPU.
+    assert second["attribution"] == "device"
+    assert sample["cpu"]["process_gpu_usage"] == pytest.approx(0.7 / 7, abs=0.001)
+    assert sample["totals"]["gpu_usage"] == pytest.approx(1.4 / 7, abs=0.001)
+    # Memory of the whole device, not once more for each instance.
+    assert sample["totals"]["gpu_vram_mib"] == 4000.0
+
+
+def test_instances_without_gpm_have_no_utilisation(gpu_record, nvml):
+    _, samples = gpu_record(["gpus 1", "mig 0 1"], "-i", 0.3, *on_gpu(nvml, "instance_process 0 0 %d 500"))
+    assert samples[1]["gpu"][1]["utilization_pct"] is None
+    assert samples[1]["totals"]["gpu_usage"] is None
+    assert samples[1]["cpu"]["process_gpu_usage"] is None
+    assert samples[1]["cpu"]["process_gpu_vram_mib"] == 500.0
+
+
+# ---- honesty ---------------------------------------------------------------------------------------------------
+
+
+def test_an_unsupported_counter_is_null_alone(gpu_record):
+    _, samples = gpu_record(["gpus 1", "utilization 0 75 30", "result nvmlDeviceGetPowerUsage 3",
+                             "result nvmlDeviceGetFanSpeed 3"], "-i", 0.3, "--", "sleep", 0.7)
+    gpu = last(samples)["gpu"][0]
+    assert (gpu["power_watts"], gpu["fan_pct"]) == (None, None)
+    assert (gpu["utilization_pct"], gpu["temperature_celsius"]) == (75.0, 40)
+
+
+def test_reasons_can_be_asked_for(gpu_record):
+    result, _ = gpu_record(["gpus 1", "result nvmlDeviceGetFanSpeed 3"], "--why", "-i", 0.3, "--", "sleep", 0.7)
+    assert "gpu.fan_pct (GPU-00000000-0000-0000-0000-000000000000): this kernel or device does not count it" in result.err
+
+
+def test_unified_memory_is_no_vram(gpu_record):
+    _, samples = gpu_record(["gpus 1", "result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"],
+                            "-i", 0.3, "--", "sleep", 0.7)
+    gpu = last(samples)["gpu"][0]
+    assert gpu["memory_kind"] == "unified"
+    assert (gpu["vram_total_bytes"], gpu["vram_used_bytes"]) == (None, None)
+    assert last(samples)["totals"]["gpu_vram_mib"] == 0.0
+
+
+def test_a_device_that_is_lost_is_null_from_then_on(gpu_record, nvml):
+    result, samples = gpu_record(
+        ["gpus 2", "utilization 0 50 0", "utilization 1 60 0"], "-i", 0.2, "--", "sh", "-c",
+        f"sleep 0.7; printf 'gpus 2\\nutilization 0 50 0\\nresult nvmlDeviceGetMemoryInfo_v2 15 1\\n' >{nvml.path};"
+        " sleep 0.9; exit 7")
+    assert result.returncode == 7
+    assert samples[1]["totals"]["gpu_usage"] == pytest.approx(1.1)
+    assert len(last(samples)["gpu"]) == 2
+    assert last(samples)["gpu"][0]["utilization_pct"] == 50.0
+    assert last(samples)["gpu"][1]["utilization_pct"] is None
+    assert last(samples)["gpu"][1]["vram_total_bytes"] == 81920 * MIB
+    assert last(samples)["totals"]["gpu_usage"] is None
+
+
+def test_a_driver_that_does_not_fit_is_told_once(gpu_record):
+    result, samples = gpu_record(["gpus 1", "result nvmlInit 18"], "-i", 0.2, "--", "sleep", 1.5)
+    assert result.returncode == 0
+    assert result.err.count("Driver/library version mismatch") == 1
+    assert {sample["totals"]["gpu_usage"] for sample in samples} == {None}
+
+
+def test_a_library_that_is_not_there_is_told_once(record):
+    result, samples = record("-i", 0.2, "--", "sleep", 0.8, env={"TRACKER_NVML_LIBRARY": "/nonexistent/libnvidia-ml.so"})
+    assert result.returncode == 0
+    assert result.err.count("/nonexistent/libnvidia-ml.so") == 1
+    assert last(samples)["gpu"] == []
+    assert last(samples)["totals"]["gpu_usage"] is None
+    assert set(process_keys(last(samples)).values()) == {None}
+
+
+def test_no_setting_is_touched_and_the_library_is_initialised_once(gpu_record, tmp_path):
+    log = tmp_path / "calls"
+    gpu_record(["gpus 2", f"log {log}"], "-i", 0.2, "--", "sleep", 1)
+    calls = log.read_text().split()
+    assert calls.count("nvmlInit") == 1
+    assert all("Get" in call or call in ("nvmlInit", "nvmlGpmQueryDeviceSupport") for call in calls)
+    # What does not change is asked for once.
+    assert calls.count("nvmlDeviceGetName") == calls.count("nvmlDeviceGetUUID") == 2
+
+
+def test_an_old_library(run, binary, tmp_path, helpers):
+    old = Nvml(binary, tmp_path / "old.script", "nvml_fake_old")
+    if not old.library.exists():
+        pytest.skip(f"{old.library} is not built")
+    old.say("gpus 1", "utilization 0 40 0", "memory 0 16384 300 1000")
+    result = run("-i", 0.3, "-o", tmp_path / "a.jsonl", *on_gpu(old, "process 0 %d c 200 15"), env=old.env())
+    assert result.returncode == 0
+    sample = helpers.json_lines(tmp_path / "a.jsonl")[1]
+    assert sample["gpu"][0]["vram_used_bytes"] == 1300 * MIB
+    assert sample["cpu"]["process_gpu_vram_mib"] == 200.0
+
+
+# ---- which devices ---------------------------------------------------------------------------------------------
+
+
+def indexes(samples):
+    return [gpu["index"] for gpu in samples[1]["gpu"]]
+
+
+FOUR = ["gpus 4"] + [f"utilization {i} 50 0" for i in range(4)] + [f"memory {i} 81920 600 100" for i in range(4)]
+
+
+def test_hidden_devices_are_left_out(gpu_record):
+    _, samples = gpu_record(FOUR, "-i", 0.3, "--", "sleep", 0.9, env={"CUDA_VISIBLE_DEVICES": "1,3"})
+    assert indexes(samples) == [1, 3]
+    assert samples[1]["totals"]["gpu_usage"] == 1.0
+    assert samples[1]["totals"]["gpu_vram_mib"] == 200.0
+
+
+def test_what_the_job_hides_from_itself(gpu_record, nvml):
+    """The environment that counts is the job's."""
+    _, samples = gpu_record(FOUR, "-i", 0.3, "--", "env", "CUDA_VISIBLE_DEVICES=2", "sleep", 1.2)
+    assert [gpu["index"] for gpu in samples[2]["gpu"]] == [2]
+
+
+def test_all(gpu_record):
+    _, samples = gpu_record(FOUR, "--gpus", "all", "-i", 0.3, "--", "sleep", 0.9, env={"CUDA_VISIBLE_DEVICES": "1"})
+    assert indexes(samples) == [0, 1, 2, 3]
+    assert [gpu["visible"] for gpu in samples[1]["gpu"]] == [False, True, False, False]
+
+
+def test_used(gpu_record, nvml):
+    _, samples = gpu_record(FOUR, "--gpus", "used", "-i", 0.3, *on_gpu(nvml, "process 2 %d c 10 10"))
+    assert indexes(samples) == [2]
+    assert samples[1]["totals"]["gpu_usage"] == 0.5
+
+
+def test_by_name(gpu_record):
+    _, samples = gpu_record(FOUR, "--gpus", "GPU-00000003,0000:10:00.0", "-i", 0.3, "--", "sleep", 0.9)
+    assert indexes(samples) == [0, 3]
+
+
+def test_a_name_that_no_device_has_is_told(gpu_record):
+    result, samples = gpu_record(FOUR[:1], "--gpus", "GPU-ffff", "-i", 0.3, "--", "sleep", 0.9)
+    assert result.returncode == 0
+    assert "--gpus: no GPU 'GPU-ffff' here; there is GPU-00000000-0000-0000-0000-000000000000" in result.err
+    assert last(samples)["gpu"] == []
+
+
+def test_what_the_tree_uses_counts_whether_shown_or_not(gpu_record, nvml):
+    _, samples = gpu_record(FOUR, "--gpus", "GPU-00000003", "-i", 0.3, *on_gpu(nvml, "process 2 %d c 10 10"))
+    assert indexes(samples) == [3]
+    assert samples[1]["cpu"]["process_gpu_vram_mib"] == 10.0
+
+
+def test_another_vendor(gpu_record):
+    _, samples = gpu_record(FOUR, "--gpu-vendor", "amd", "-i", 0.3, "--", "sleep", 0.8)
+    assert last(samples)["gpu"] == []
+    assert last(samples)["totals"]["gpu_usage"] == 0.0
+
+
+def test_metrics_that_need_no_gpu_start_no_helper(gpu_record, tmp_path):
+    log = tmp_path / "calls"
+    gpu_record(["gpus 1", f"log {log}"], "--metrics", "cpu.process_rss_mib", "-i", 0.2, "--", "sleep", 0.4)
+    assert not log.exists()
+    _, samples = gpu_record(["gpus 1", f"log {log}"], "--metrics", "process_gpu_usage", "-i", 0.2, "--", "sleep", 0.5)
+    assert log.exists()
+    assert last(samples)["cpu"]["process_gpu_usage"] == 0.0
+
+
+@pytest.mark.parametrize("value", ["usd", "GPU-1,,GPU-2", "all,used", "visible "])
+def test_misspelt_words_are_refused(run, value):
+    result = run("--gpus", value, "--", "true")
+    assert result.returncode == 125
+    assert "gpus" in result.err
