@@ -116,6 +116,13 @@ static bool read_metric(struct sample_json *reader, struct scan *json, const str
 	return true;
 }
 
+/* NULL: there are too many. */
+static struct row *add_row(struct sample_json *reader, struct frame *frame, enum row_kind kind,
+			   struct row *parent)
+{
+	return reader->rows[kind]++ < SAMPLE_ROWS ? frame_add(frame, kind, parent) : NULL;
+}
+
 static bool read_object(struct sample_json *reader, struct scan *json, struct frame *frame,
 			enum row_kind kind, struct row *parent)
 {
@@ -124,8 +131,8 @@ static bool read_object(struct sample_json *reader, struct scan *json, struct fr
 	/* null: the row is not there. Anything else that is not an object is of no use either. */
 	if (json->at >= json->end || *json->at != '{')
 		return json_skip(json);
-	place.row = frame_add(frame, kind, parent);
-	return read_members(reader, json, &place);
+	place.row = add_row(reader, frame, kind, parent);
+	return place.row && read_members(reader, json, &place);
 }
 
 static bool read_array(struct sample_json *reader, struct scan *json, struct frame *frame, enum row_kind kind,
@@ -146,8 +153,8 @@ static bool read_array(struct sample_json *reader, struct scan *json, struct fra
 				return false;
 			continue;
 		}
-		place.row = frame_add(frame, kind, parent);
-		if (!read_metric(reader, json, &place, 0))
+		place.row = add_row(reader, frame, kind, parent);
+		if (!place.row || !read_metric(reader, json, &place, 0))
 			return false;
 	} while (json_take(json, ','));
 	return json_take(json, ']');
@@ -168,7 +175,9 @@ static bool read_map(struct sample_json *reader, struct scan *json, struct frame
 
 		if (!json_quoted(json, &name) || !json_take(json, ':'))
 			return false;
-		place.row = frame_add(frame, kind, parent);
+		place.row = add_row(reader, frame, kind, parent);
+		if (!place.row)
+			return false;
 		*row_text(place.row, metric_offset(0)) = read_text(reader, frame, &name);
 		if (!read_metric(reader, json, &place, 1))
 			return false;
@@ -283,6 +292,7 @@ bool sample_json_read(struct sample_json *reader, struct scan line, struct frame
 	struct place place = {frame, &frame->sample->row, ROW_sample};
 
 	reader->brief = true;
+	memset(reader->rows, 0, sizeof(reader->rows));
 	json_skip_space(&line);
 	return read_members(reader, &line, &place) && !scan_left(&line) && !frame->error;
 }

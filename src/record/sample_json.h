@@ -44,11 +44,17 @@ struct sample_json {
 	struct metric_set wanted;
 	bool below_wanted[ROW_KINDS]; /* the kind or one below it has a wanted metric */
 	struct buffer text;           /* a string while it is unescaped */
-	bool brief; /* the sample read last leaves out what has not changed (--static-once) */
+	bool brief;          /* the sample read last leaves out what has not changed (--static-once) */
+	int rows[ROW_KINDS]; /* of the sample that is being read */
 };
+
+enum { SAMPLE_ROWS = 8192 };
 
 void sample_json_init(struct sample_json *ret_reader, const struct metric_set *wanted);
 void sample_json_done(struct sample_json *reader);
 
-/* Fills a frame that frame_begin() has emptied. False: the line is not one whole JSON object. */
+/*
+ * Fills a frame that frame_begin() has emptied. False: the line is not one whole JSON object, or has more rows of a kind
+ * than any machine (SAMPLE_ROWS).
+ */
 bool sample_json_read(struct sample_json *reader, struct scan line, struct frame *frame);

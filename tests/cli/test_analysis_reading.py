@@ -103,6 +103,16 @@ def test_lines_between_samples_that_are_none(run, tmp_path):
     assert damage == {"torn_tails": 0, "bad_lines": 3, "first_bad_line": 1, "clock_steps": 0, "hosts": 1}
 
 
+def test_more_devices_than_any_machine_has_are_no_sample(run, tmp_path):
+    good, bad = recordings.sample(0), recordings.sample(1, disk=[{"device": "sda"}] * 100_000)
+    many = recordings.sample(2, disk=[{"device": f"sd{i}"} for i in range(5000)])
+    path = recordings.write(tmp_path / "many.jsonl", [good, bad, many])
+    rows = json.loads(run("show", "--json", "-c", "sample,disk[0].device", path).out)
+    assert rows == [{"sample": 0, "disk[0].device": "sda"}, {"sample": 2, "disk[0].device": "sd0"}]
+    # Who does not want disks does not count them.
+    assert json.loads(run("summary", "--json", path).out)["run"]["samples"] == 3
+
+
 def test_gzip_that_was_cut_off_is_read_as_far_as_it_goes(run, tmp_path):
     samples = [recordings.sample(i) for i in range(500)]
     packed = gzip.compress(recordings.lines(samples).encode())
