@@ -27,6 +27,7 @@ bench:
 	@tools/setup bench
 	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
 	@bench/run $(BUILD)
+	@tools/run-tests $(BUILD) --no-meson --cost
 
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
