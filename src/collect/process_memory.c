@@ -163,6 +163,12 @@ static double scaled_kib(const struct process_tree *tree, const struct member *m
 	       ((double)(member->pss_resident_pages * tree->root->page_bytes) / 1024);
 }
 
+/* A process that has since grown to another size shares in another proportion. */
+static bool knows_share(const struct member *member)
+{
+	return member->pss_kib >= 0 && member->resident_pages <= 2 * member->pss_resident_pages;
+}
+
 static void estimate(const struct process_tree *tree, struct tree_memory *memory)
 {
 	int64_t private_bytes = 0, most_shared_bytes = 0;
@@ -179,9 +185,9 @@ static void estimate(const struct process_tree *tree, struct tree_memory *memory
 		private_bytes += resident_bytes(tree, member) - shared_bytes;
 		if (shared_bytes > most_shared_bytes)
 			most_shared_bytes = shared_bytes;
-		all_known &= member->pss_kib >= 0;
-		scaled += member->pss_kib >= 0 ? scaled_kib(tree, member)
-					       : (double)(resident_bytes(tree, member) - shared_bytes) / 1024;
+		all_known &= knows_share(member);
+		scaled += knows_share(member) ? scaled_kib(tree, member)
+					      : (double)(resident_bytes(tree, member) - shared_bytes) / 1024;
 	}
 	/* Never read: file pages, mostly the same libraries and data, are taken to be shared by all. */
 	memory->best_bytes = all_known ? (int64_t)(scaled * 1024) : private_bytes + most_shared_bytes;

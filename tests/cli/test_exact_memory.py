@@ -57,7 +57,7 @@ def test_child_of_vfork_has_its_parents_memory(record, workload):
     for cpu in both:
         assert 200 < cpu["process_rss_mib"] < 220, cpu
         # Where a reading was too costly just then, it is an estimate; what matters is that it is not twice as much.
-        assert (200 if cpu["process_memory_source"] == "pss" else 160) < cpu["process_memory_mib"] < 230, cpu
+        assert (200 if cpu["process_memory_source"] == "pss" else 160) < cpu["process_memory_mib"] < 260, cpu
 
 
 def test_zombies_have_no_memory_and_the_last_sample_none(record, workload):
