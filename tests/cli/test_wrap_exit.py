@@ -14,7 +14,8 @@ from wrap_driver import DRIVER, Log, log, needs_root, wrap  # noqa: F401
 
 NOT_DEADLY = {signal.SIGCHLD, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
               signal.SIGURG, signal.SIGWINCH}
-DEADLY = [number for number in range(1, 65) if number not in NOT_DEADLY]
+# 32 and 33 belong to the C library: make starts its commands with both ignored, which nobody can undo with it.
+DEADLY = [number for number in range(1, 65) if number not in NOT_DEADLY and number not in (32, 33)]
 
 
 def test_every_exit_code():
@@ -32,7 +33,6 @@ def test_death_by_signal_is_passed_on_without_a_core(signo, tmp_path):
     code = "import os, resource, signal\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
     if signo in (signal.SIGPIPE, signal.SIGXFSZ):
         code += f"signal.signal({signo}, signal.SIG_DFL)\n"  # Python ignores them
-    # os.kill reaches the two signals that the C library keeps for itself as well.
     pid = subprocess.Popen([DRIVER, sys.executable, "-c", code + f"os.kill(os.getpid(), {signo})"],
                            cwd=tmp_path, preexec_fn=allow_core).pid
     status = os.waitpid(pid, 0)[1]
