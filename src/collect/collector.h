@@ -80,11 +80,11 @@ struct collect_context {
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;
-	bool prepared;          /* the collectors' prepare() has been called */
+	bool prepared;                     /* the collectors' prepare() has been called */
 	const struct selection *selection; /* NULL: everything is wanted */
-	const char *root_dir;   /* setting; NULL: the live system */
-	const char *gpus;       /* setting: used, visible, all or UUIDs; NULL: visible */
-	const char *gpu_vendor; /* setting; NULL: any */
+	const char *root_dir;              /* setting; NULL: the live system */
+	const char *gpus;                  /* setting: used, visible, all or UUIDs; NULL: visible */
+	const char *gpu_vendor;            /* setting; NULL: any */
 
 	/* What collectors tell; begins anew with every frame. */
 	int64_t helper_count;  /* living helper processes */

@@ -29,7 +29,8 @@ static struct gpu_number device_utilization(const struct timed_survey *now, cons
 	const struct gpu_number *new = now->survey->devices[index].readings, *old;
 	double covered_secs;
 
-	if (new[GPU_UTILIZATION_PCT].error || !is_later(now, before) || !same_device(now->survey, before->survey, index))
+	if (new[GPU_UTILIZATION_PCT].error || !is_later(now, before) ||
+	    !same_device(now->survey, before->survey, index))
 		return new[GPU_UTILIZATION_PCT];
 	old = before->survey->devices[index].readings;
 	if (new[GPU_COVERED_SECS].error || old[GPU_COVERED_SECS].error)
@@ -37,7 +38,8 @@ static struct gpu_number device_utilization(const struct timed_survey *now, cons
 	covered_secs = new[GPU_COVERED_SECS].value - old[GPU_COVERED_SECS].value;
 	if (covered_secs <= 0 || new[GPU_BUSY_SECS].value < old[GPU_BUSY_SECS].value)
 		return new[GPU_UTILIZATION_PCT];
-	return gpu_value(at_most(100 * (new[GPU_BUSY_SECS].value - old[GPU_BUSY_SECS].value) / covered_secs, 100));
+	return gpu_value(
+		at_most(100 * (new[GPU_BUSY_SECS].value - old[GPU_BUSY_SECS].value) / covered_secs, 100));
 }
 
 /* Processes mostly keep their places. */
@@ -53,7 +55,8 @@ static const struct gpu_process *find_process(const struct gpu_survey *survey, i
 	return NULL;
 }
 
-struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before, int64_t index)
+struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before,
+			       int64_t index)
 {
 	const struct gpu_process *process = &now->survey->processes[index], *earlier;
 	double secs = ns_to_secs(now->at_ns - before->at_ns), busy_secs;
@@ -63,7 +66,8 @@ struct gpu_number process_rate(const struct timed_survey *now, const struct time
 	if (!is_later(now, before) || !same_device(now->survey, before->survey, process->device))
 		return gpu_value(process->utilization_pct.value / 100);
 	earlier = find_process(before->survey, index, process);
-	busy_secs = process->busy_secs.value - (earlier && !earlier->busy_secs.error ? earlier->busy_secs.value : 0);
+	busy_secs = process->busy_secs.value -
+		    (earlier && !earlier->busy_secs.error ? earlier->busy_secs.value : 0);
 	/* The counts of a helper that was started anew begin at zero. */
 	if (busy_secs < 0)
 		return gpu_value(process->utilization_pct.value / 100);
@@ -123,7 +127,8 @@ static void begin(struct device_account *account, struct gpu_number utilization)
 
 static void nothing_known(struct device_account *account, int error)
 {
-	account->usage = account->used_part = account->vram_bytes = account->main_vram_bytes = gpu_absent(error);
+	account->usage = account->used_part = account->vram_bytes = account->main_vram_bytes =
+		gpu_absent(error);
 	account->attribution = "none";
 }
 
@@ -162,7 +167,8 @@ static void judge_foreign(const struct gpu_device *device, struct device_account
 		return;
 	}
 	if (device->tenant_count != 1 || device->holder_count < 1 || !sole) {
-		nothing_known(account, device->readings[GPU_UTILIZATION_PCT].error == ENODEV ? ENODEV : EXDEV);
+		nothing_known(account,
+			      device->readings[GPU_UTILIZATION_PCT].error == ENODEV ? ENODEV : EXDEV);
 		return;
 	}
 	account->process_count = 1;
@@ -172,8 +178,8 @@ static void judge_foreign(const struct gpu_device *device, struct device_account
 	account->attribution = "device";
 }
 
-static void judge(const struct gpu_device *device, struct device_account *account, const struct gpu_process *sole,
-		  struct gpu_number sole_rate)
+static void judge(const struct gpu_device *device, struct device_account *account,
+		  const struct gpu_process *sole, struct gpu_number sole_rate)
 {
 	struct gpu_number share = device->readings[GPU_SHARE];
 
@@ -188,19 +194,21 @@ static void judge(const struct gpu_device *device, struct device_account *accoun
 	account->used_part = account->usage;
 	if (account->usage.error)
 		return;
-	account->usage = share.error && account->usage.value > 0 ? share :
-								  gpu_value(account->usage.value * share.value);
+	account->usage = share.error && account->usage.value > 0
+				 ? share
+				 : gpu_value(account->usage.value * share.value);
 }
 
 /* Memory that is used but that no process on the device has: of processes that cannot be seen, or of the driver. */
-static void find_unattributed(const struct gpu_survey *survey, int64_t index, double listed_bytes, bool all_listed,
-			      struct device_account *account)
+static void find_unattributed(const struct gpu_survey *survey, int64_t index, double listed_bytes,
+			      bool all_listed, struct device_account *account)
 {
 	struct gpu_number used = survey->devices[index].readings[GPU_VRAM_USED_BYTES];
 
 	if (used.error || !all_listed || survey->devices[index].tenant_count < 0)
 		return;
-	account->unattributed_vram_bytes = gpu_value(used.value > listed_bytes ? used.value - listed_bytes : 0);
+	account->unattributed_vram_bytes =
+		gpu_value(used.value > listed_bytes ? used.value - listed_bytes : 0);
 }
 
 void gpu_account_too_early(struct device_account *account)
@@ -217,8 +225,8 @@ struct gathering {
 };
 
 static void gather_process(struct gathering *gathering, const struct timed_survey *now,
-			   const struct timed_survey *before, int64_t index, const struct gpu_members *members,
-			   struct device_account *accounts)
+			   const struct timed_survey *before, int64_t index,
+			   const struct gpu_members *members, struct device_account *accounts)
 {
 	const struct gpu_process *process = &now->survey->processes[index];
 	int64_t device = process->device, pids = now->survey->devices[device].pids;
@@ -237,8 +245,8 @@ static void gather_process(struct gathering *gathering, const struct timed_surve
 			   process->pid == members->tree->root_pid);
 }
 
-void gpu_account(const struct timed_survey *now, const struct timed_survey *before, const struct gpu_members *members,
-		 struct device_account *ret_accounts)
+void gpu_account(const struct timed_survey *now, const struct timed_survey *before,
+		 const struct gpu_members *members, struct device_account *ret_accounts)
 {
 	const struct gpu_survey *survey = now->survey;
 	struct gathering gathering = {.sole = {NULL}};
@@ -252,7 +260,9 @@ void gpu_account(const struct timed_survey *now, const struct timed_survey *befo
 		gather_process(&gathering, now, before, i, members, ret_accounts);
 	for (int64_t i = 0; i < survey->device_count; i++) {
 		if (members->tree)
-			judge(&survey->devices[i], &ret_accounts[i], gathering.sole[i], gathering.sole_rate[i]);
-		find_unattributed(survey, i, gathering.listed_bytes[i], !gathering.some_unlisted[i], &ret_accounts[i]);
+			judge(&survey->devices[i], &ret_accounts[i], gathering.sole[i],
+			      gathering.sole_rate[i]);
+		find_unattributed(survey, i, gathering.listed_bytes[i], !gathering.some_unlisted[i],
+				  &ret_accounts[i]);
 	}
 }

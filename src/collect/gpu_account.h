@@ -29,24 +29,26 @@ struct gpu_members {
 bool gpu_is_member(const struct gpu_members *members, int64_t pid);
 
 struct device_account {
-	bool divided;	       /* its instances stand in the survey, and carry what happens on it */
-	int64_t process_count; /* members on the device */
-	int64_t stranger_count; /* others that are listed there */
+	bool divided;                /* its instances stand in the survey, and carry what happens on it */
+	int64_t process_count;       /* members on the device */
+	int64_t stranger_count;      /* others that are listed there */
 	struct gpu_number used_part; /* of this device, 0 to 1 */
 	struct gpu_number usage;     /* in whole GPUs: less than that for an instance */
 	struct gpu_number vram_bytes;
 	struct gpu_number main_vram_bytes; /* of the tree's root alone */
 	struct gpu_number unattributed_vram_bytes;
-	struct gpu_number utilization_pct; /* of the device, whoever used it: the mean since the earlier survey */
-	const char *attribution;	   /* constant; NULL: nothing was to be told apart */
+	struct gpu_number
+		utilization_pct; /* of the device, whoever used it: the mean since the earlier survey */
+	const char *attribution; /* constant; NULL: nothing was to be told apart */
 };
 
 /* How much of the device a process used between the surveys: 0 to 1. */
-struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before, int64_t process);
+struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before,
+			       int64_t process);
 
 /* One account for each device of now->survey. With no tree only what concerns the devices is filled. */
-void gpu_account(const struct timed_survey *now, const struct timed_survey *before, const struct gpu_members *members,
-		 struct device_account *ret_accounts);
+void gpu_account(const struct timed_survey *now, const struct timed_survey *before,
+		 const struct gpu_members *members, struct device_account *ret_accounts);
 
 /* The survey was made before the job began: nothing of it is the job's, and what is the job's is not in it. */
 void gpu_account_too_early(struct device_account *account);

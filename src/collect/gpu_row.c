@@ -39,8 +39,9 @@ static const char *text(struct frame *frame, const char *from)
 static const char *throttle_text(struct frame *frame, struct gpu_number reasons)
 {
 	static const char *const NAMES[GPU_THROTTLE_BITS] = {
-		"idle",		   "clock_setting",    "power_cap",   "hardware", "sync_boost",
-		"thermal_software", "thermal_hardware", "power_brake", "display_clock",
+		"idle",          "clock_setting",    "power_cap",        "hardware",
+		"sync_boost",    "thermal_software", "thermal_hardware", "power_brake",
+		"display_clock",
 	};
 	char names[160] = "";
 	size_t length = 0;
@@ -49,23 +50,23 @@ static const char *throttle_text(struct frame *frame, struct gpu_number reasons)
 		return no_text(reason_of(reasons));
 	for (int bit = 0; bit < GPU_THROTTLE_BITS; bit++)
 		if ((int64_t)reasons.value & (INT64_C(1) << bit))
-			length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length ? "+" : "",
-						   NAMES[bit]);
+			length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+						   length ? "+" : "", NAMES[bit]);
 	return frame_text(frame, length ? names : "none", length ? length : strlen("none"));
 }
 
 static const char *memory_kind(int64_t kind)
 {
-	return kind == GPU_MEMORY_DEDICATED ? "dedicated" :
-	       kind == GPU_MEMORY_UNIFIED   ? "unified" :
-					      no_text(ABSENT_NO_SUCH_COUNTER);
+	return kind == GPU_MEMORY_DEDICATED ? "dedicated"
+	       : kind == GPU_MEMORY_UNIFIED ? "unified"
+					    : no_text(ABSENT_NO_SUCH_COUNTER);
 }
 
 static const char *energy_source(int64_t source)
 {
-	return source == GPU_ENERGY_COUNTER    ? "counter" :
-	       source == GPU_ENERGY_FROM_POWER ? "power" :
-						 no_text(ABSENT_NO_SUCH_COUNTER);
+	return source == GPU_ENERGY_COUNTER      ? "counter"
+	       : source == GPU_ENERGY_FROM_POWER ? "power"
+						 : no_text(ABSENT_NO_SUCH_COUNTER);
 }
 
 static int64_t or_none(int64_t value)
@@ -73,7 +74,8 @@ static int64_t or_none(int64_t value)
 	return value < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : value;
 }
 
-void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey, int64_t index)
+void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey,
+		       int64_t index)
 {
 	const struct gpu_device *device = &survey->devices[index];
 
@@ -84,8 +86,8 @@ void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gp
 	row->host_id = text(frame, device->host_id);
 	row->index = device->index;
 	row->visible = device->visible == 1;
-	row->mig_parent = device->parent < 0 ? no_text(ABSENT_NO_SUCH_COUNTER) :
-					       text(frame, survey->devices[device->parent].uuid);
+	row->mig_parent = device->parent < 0 ? no_text(ABSENT_NO_SUCH_COUNTER)
+					     : text(frame, survey->devices[device->parent].uuid);
 	row->mig_gpu_instance = or_none(device->gpu_instance);
 	row->mig_compute_instance = or_none(device->compute_instance);
 	row->memory_kind = memory_kind(device->memory_kind);
@@ -110,8 +112,9 @@ void gpu_fill_readings(struct frame *frame, struct gpu_row *row, const struct gp
 	row->encoder_utilization_pct = gpu_real(readings[GPU_ENCODER_UTILIZATION_PCT], 1);
 	row->decoder_utilization_pct = gpu_real(readings[GPU_DECODER_UTILIZATION_PCT], 1);
 	row->vram_used_bytes = gpu_count(used, 1);
-	row->vram_used_pct = used.error || total.error || total.value <= 0 ? gpu_real(used.error ? used : total, 1) :
-									     100 * used.value / total.value;
+	row->vram_used_pct = used.error || total.error || total.value <= 0
+				     ? gpu_real(used.error ? used : total, 1)
+				     : 100 * used.value / total.value;
 	row->temperature_celsius = gpu_count(readings[GPU_TEMPERATURE_CELSIUS], 1);
 	row->power_watts = gpu_real(readings[GPU_POWER_WATTS], 1);
 	row->power_limit_watts = gpu_real(readings[GPU_POWER_LIMIT_WATTS], 1);
@@ -140,9 +143,9 @@ void gpu_fill_tree_part(struct gpu_row *row, const struct device_account *accoun
 		row->attribution = no_text(ABSENT_NOT_TRACKED);
 		return;
 	}
-	row->process_count = account->usage.error == EXDEV || account->usage.error == EINPROGRESS ?
-				     gpu_count(account->usage, 1) :
-				     account->process_count;
+	row->process_count = account->usage.error == EXDEV || account->usage.error == EINPROGRESS
+				     ? gpu_count(account->usage, 1)
+				     : account->process_count;
 	row->process_utilization_pct = gpu_real(account->used_part, 100);
 	row->process_vram_bytes = gpu_count(account->vram_bytes, 1);
 	row->attribution = account->attribution;

@@ -8,7 +8,8 @@
 double gpu_real(struct gpu_number number, double scale);
 int64_t gpu_count(struct gpu_number number, double scale);
 
-void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey, int64_t index);
+void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey,
+		       int64_t index);
 void gpu_fill_readings(struct frame *frame, struct gpu_row *row, const struct gpu_device *device,
 		       const struct device_account *account);
 void gpu_fill_tree_part(struct gpu_row *row, const struct device_account *account, bool tracked);

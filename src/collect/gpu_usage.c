@@ -28,7 +28,7 @@ struct gpu_usage {
 	struct timed_survey before; /* the one that the last but one new answer was */
 	uint64_t answer_number;
 	struct gpu_request *request; /* the last one, with the members of that time */
-	pid_t *gone;		     /* of those, who has left the tree since */
+	pid_t *gone;                 /* of those, who has left the tree since */
 	size_t gone_count;
 	struct device_account accounts[GPU_DEVICES_MAX];
 	bool used[GPU_DEVICES_MAX]; /* by the tree, at any time */
@@ -57,8 +57,10 @@ static bool is_wanted(const struct selection *selection)
 {
 	return !selection || selection->kinds[ROW_gpu] || IS_WANTED(selection, totals, gpu_usage) ||
 	       IS_WANTED(selection, totals, gpu_vram_mib) || IS_WANTED(selection, totals, gpu_utilized) ||
-	       IS_WANTED(selection, tree, process_gpu_usage) || IS_WANTED(selection, tree, process_gpu_vram_mib) ||
-	       IS_WANTED(selection, tree, process_gpu_utilized) || IS_WANTED(selection, tree, process_main_gpu_vram_mib);
+	       IS_WANTED(selection, tree, process_gpu_usage) ||
+	       IS_WANTED(selection, tree, process_gpu_vram_mib) ||
+	       IS_WANTED(selection, tree, process_gpu_utilized) ||
+	       IS_WANTED(selection, tree, process_main_gpu_vram_mib);
 }
 
 static int start(struct gpu_usage *state, const struct collect_context *context)
@@ -115,7 +117,8 @@ static int gpu_usage_open(struct collect_context *context, void **ret_state)
 	}
 	state->start_error = start(state, context);
 	if (state->start_error < 0) {
-		snprintf(state->warning, sizeof state->warning, "GPUs are not recorded: the helper cannot be started: %s",
+		snprintf(state->warning, sizeof state->warning,
+			 "GPUs are not recorded: the helper cannot be started: %s",
 			 strerror(-state->start_error));
 		context->warning = state->warning;
 		return 0;
@@ -207,7 +210,8 @@ static void warn_once(struct gpu_usage *state, struct collect_context *context)
 		context->warning = state->warned_of;
 	} else if (!state->warned_of_end && helper_failures(state->helper) > 0) {
 		state->warned_of_end = true;
-		context->warning = "the GPU helper crashed or hung, and is started anew; GPU values are missing until it answers";
+		context->warning = "the GPU helper crashed or hung, and is started anew; GPU values are "
+				   "missing until it answers";
 	}
 }
 
@@ -239,8 +243,8 @@ static void check_list(struct gpu_usage *state, struct collect_context *context)
 			found |= names(&survey->devices[i], list, length);
 		if (found)
 			continue;
-		used = (size_t)snprintf(state->warning, sizeof state->warning, "--gpus: no GPU '%.*s' here; there is", (int)length,
-					list);
+		used = (size_t)snprintf(state->warning, sizeof state->warning,
+					"--gpus: no GPU '%.*s' here; there is", (int)length, list);
 		for (int64_t i = 0; i < survey->device_count && used < sizeof state->warning; i++)
 			used += (size_t)snprintf(state->warning + used, sizeof state->warning - used, "%s %s",
 						 i ? "," : "", survey->devices[i].uuid);
@@ -259,7 +263,8 @@ static int absent_reason(const struct gpu_usage *state, const struct collect_con
 		return helper_failures(state->helper) ? ABSENT_STALE : ABSENT_NOT_YET;
 	if (limit_ns < STALE_AFTER_NS)
 		limit_ns = STALE_AFTER_NS;
-	return now_ns - state->now.at_ns > limit_ns && !helper_ended_content(state->helper) ? ABSENT_STALE : 0;
+	return now_ns - state->now.at_ns > limit_ns && !helper_ended_content(state->helper) ? ABSENT_STALE
+											    : 0;
 }
 
 /* ---- which devices --------------------------------------------------------------------------------- */
@@ -302,7 +307,8 @@ struct sums {
 static void add_device(struct gpu_usage *state, const char *gpus, int64_t index, struct sums *sums)
 {
 	const struct gpu_device *device = &state->now.survey->devices[index];
-	struct gpu_number use = state->accounts[index].utilization_pct, used = device->readings[GPU_VRAM_USED_BYTES];
+	struct gpu_number use = state->accounts[index].utilization_pct,
+			  used = device->readings[GPU_VRAM_USED_BYTES];
 	struct gpu_number share = device->readings[GPU_SHARE];
 
 	/* A device that has no such counter is left out of the sum; one whose counter fails makes it unknown. */
@@ -330,7 +336,8 @@ static void set_totals(struct totals_row *row, const struct sums *sums, bool any
 		no_usage = gpu_absent(EOPNOTSUPP);
 	row->gpu_usage = no_usage.error ? gpu_real(no_usage, 1) : sums->usage;
 	row->gpu_utilized = no_usage.error ? gpu_count(no_usage, 1) : sums->utilized;
-	row->gpu_vram_mib = sums->missing_vram.error ? gpu_real(sums->missing_vram, 1) : sums->vram_bytes / MIB;
+	row->gpu_vram_mib =
+		sums->missing_vram.error ? gpu_real(sums->missing_vram, 1) : sums->vram_bytes / MIB;
 }
 
 static void set_tree(const struct gpu_usage *state, struct tree_row *row)
@@ -343,14 +350,16 @@ static void set_tree(const struct gpu_usage *state, struct tree_row *row)
 
 		if (account->divided)
 			continue;
-		usage = usage.error ? usage : account->usage.error ? account->usage :
-								     gpu_value(usage.value + account->usage.value);
-		vram = vram.error	       ? vram :
-		       account->vram_bytes.error ? account->vram_bytes :
-						   gpu_value(vram.value + account->vram_bytes.value);
-		main_vram = main_vram.error		   ? main_vram :
-			    account->main_vram_bytes.error ? account->main_vram_bytes :
-							     gpu_value(main_vram.value + account->main_vram_bytes.value);
+		usage = usage.error            ? usage
+			: account->usage.error ? account->usage
+					       : gpu_value(usage.value + account->usage.value);
+		vram = vram.error                  ? vram
+		       : account->vram_bytes.error ? account->vram_bytes
+						   : gpu_value(vram.value + account->vram_bytes.value);
+		main_vram = main_vram.error ? main_vram
+			    : account->main_vram_bytes.error
+				    ? account->main_vram_bytes
+				    : gpu_value(main_vram.value + account->main_vram_bytes.value);
 		utilized += !account->usage.error && account->usage.value > 0;
 	}
 	row->process_gpu_usage = gpu_real(usage, 1);
@@ -373,7 +382,8 @@ static void set_all_absent(struct collect_context *context, struct frame *frame,
 	totals->gpu_usage = totals->gpu_vram_mib = no_real(reason);
 	totals->gpu_utilized = no_count(reason);
 	if (context->tree && tree) {
-		tree->process_gpu_usage = tree->process_gpu_vram_mib = tree->process_main_gpu_vram_mib = no_real(reason);
+		tree->process_gpu_usage = tree->process_gpu_vram_mib = tree->process_main_gpu_vram_mib =
+			no_real(reason);
 		tree->process_gpu_utilized = no_count(reason);
 	}
 }
@@ -393,7 +403,8 @@ static void set_all_zero(struct collect_context *context, struct frame *frame)
 
 /* ---- a sample -------------------------------------------------------------------------------------- */
 
-static void fill_devices(struct gpu_usage *state, struct collect_context *context, struct frame *frame, int stale)
+static void fill_devices(struct gpu_usage *state, struct collect_context *context, struct frame *frame,
+			 int stale)
 {
 	struct sums sums = {0};
 	int64_t device_count = state->now.survey->device_count;
@@ -463,5 +474,6 @@ const struct collector GPU_USAGE_COLLECTOR = {
 	.open = gpu_usage_open,
 	.collect = gpu_usage_collect,
 	.close = gpu_usage_close,
-	.fills = (const enum row_kind[]){ROW_gpu, ROW_gpu_detail, ROW_gpu_process, ROW_totals, ROW_tree, ROW_KINDS},
+	.fills = (const enum row_kind[]){ROW_gpu, ROW_gpu_detail, ROW_gpu_process, ROW_totals, ROW_tree,
+					 ROW_KINDS},
 };

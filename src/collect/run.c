@@ -139,7 +139,8 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->cpu_source =
 		context->tree ? process_tree_cpu_source(context->tree) : no_text(ABSENT_NOT_TRACKED);
 	for (const struct row *gpu = frame->first[ROW_gpu]; gpu; gpu = gpu->next)
-		ADD_ROW(frame, run_start_gpu, &row->row)->name = ((const struct gpu_row *)(const void *)gpu)->name;
+		ADD_ROW(frame, run_start_gpu, &row->row)->name =
+			((const struct gpu_row *)(const void *)gpu)->name;
 	fill_pairs(frame, ROW_run_start_tag, &row->row, facts->tags, facts->tag_count);
 	fill_pairs(frame, ROW_run_start_scheduler, &row->row, facts->scheduler, facts->scheduler_count);
 }

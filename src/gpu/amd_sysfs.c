@@ -74,7 +74,8 @@ static void take_node(struct root *root, const char *name, struct drm_device *dr
 	if (length < 0)
 		return;
 	clear_key_values(NODE_FIELDS, ARRAY_SIZE(NODE_FIELDS), &node);
-	scan_key_values(scan_bytes(root->text.data, (size_t)length), ' ', NODE_FIELDS, ARRAY_SIZE(NODE_FIELDS), &node);
+	scan_key_values(scan_bytes(root->text.data, (size_t)length), ' ', NODE_FIELDS,
+			ARRAY_SIZE(NODE_FIELDS), &node);
 	if (node.drm_render_minor != drm->card.render)
 		return;
 	if (node.simd_count > 0 && node.simd_per_cu > 0)
@@ -118,11 +119,13 @@ static void read_compute_processes(struct root *root, const struct drm_device *d
 
 		if (!scan_u64(&pid_text, &pid) || pid > INT32_MAX)
 			continue;
-		length = root_readf(root, "sys/class/kfd/kfd/proc/%s/vram_%lld", name, (long long)drm->compute_id);
+		length = root_readf(root, "sys/class/kfd/kfd/proc/%s/vram_%lld", name,
+				    (long long)drm->compute_id);
 		if (length < 0)
 			continue;
 		text = scan_bytes(root->text.data, (size_t)length);
-		if (!scan_u64(&text, &bytes) || !bytes || !(process = gpu_survey_process(survey, from, index, (int64_t)pid)))
+		if (!scan_u64(&text, &bytes) || !bytes ||
+		    !(process = gpu_survey_process(survey, from, index, (int64_t)pid)))
 			continue;
 		process->kinds |= GPU_PROCESS_COMPUTE;
 		process->vram_bytes = gpu_value((double)bytes);
@@ -181,7 +184,8 @@ static struct gpu_number marked_clock(struct root *root, int device_fd, const ch
 		return gpu_absent(EOPNOTSUPP);
 	text = scan_bytes(root->text.data, (size_t)length);
 	while (scan_line(&text, &line)) {
-		if (memchr(line.at, '*', scan_left(&line)) && scan_until(&line, ':', &skipped) && scan_u64(&line, &mhz))
+		if (memchr(line.at, '*', scan_left(&line)) && scan_until(&line, ':', &skipped) &&
+		    scan_u64(&line, &mhz))
 			return gpu_value((double)mhz * 1e6);
 	}
 	return gpu_absent(EIO);
@@ -223,18 +227,21 @@ static void amd_read_ecc(struct root *root, const struct drm_device *drm, struct
 		int64_t uncorrected, corrected;
 	} counts = {-1, -1};
 	const struct key_field fields[] = {{"ue", 2, 0}, {"ce", 2, sizeof(int64_t)}};
-	ssize_t length = drm->device_fd < 0 ? -ENOENT : root_read_at(root, drm->device_fd, "ras/umc_err_count");
+	ssize_t length =
+		drm->device_fd < 0 ? -ENOENT : root_read_at(root, drm->device_fd, "ras/umc_err_count");
 
 	if (length < 0)
 		return;
-	scan_key_values(scan_bytes(root->text.data, (size_t)length), ':', fields, ARRAY_SIZE(fields), &counts);
+	scan_key_values(scan_bytes(root->text.data, (size_t)length), ':', fields, ARRAY_SIZE(fields),
+			&counts);
 	if (counts.corrected >= 0)
 		device->readings[GPU_ECC_CORRECTED_ERRORS] = gpu_value((double)counts.corrected);
 	if (counts.uncorrected >= 0)
 		device->readings[GPU_ECC_UNCORRECTED_ERRORS] = gpu_value((double)counts.uncorrected);
 }
 
-static int amd_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first, int64_t count)
+static int amd_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
+		    int64_t count)
 {
 	struct amd *amd = state;
 

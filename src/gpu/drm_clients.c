@@ -56,12 +56,22 @@ enum drm_engine_use drm_engine_use(const char *name)
 		const char *prefix;
 		enum drm_engine_use use;
 	} USES[] = {
-		{"enc", DRM_ENGINE_ENCODES},   {"dec", DRM_ENGINE_DECODES},    {"jpeg", DRM_ENGINE_DECODES},
-		{"copy", DRM_ENGINE_OTHER},    {"dma", DRM_ENGINE_OTHER},      {"sdma", DRM_ENGINE_OTHER},
-		{"bcs", DRM_ENGINE_OTHER},     {"tfu", DRM_ENGINE_OTHER},      {"other", DRM_ENGINE_OTHER},
+		{"enc", DRM_ENGINE_ENCODES},
+		{"dec", DRM_ENGINE_DECODES},
+		{"jpeg", DRM_ENGINE_DECODES},
+		{"copy", DRM_ENGINE_OTHER},
+		{"dma", DRM_ENGINE_OTHER},
+		{"sdma", DRM_ENGINE_OTHER},
+		{"bcs", DRM_ENGINE_OTHER},
+		{"tfu", DRM_ENGINE_OTHER},
+		{"other", DRM_ENGINE_OTHER},
 		/* Intel's video engines encode and decode: which of both is not told. */
-		{"video", DRM_ENGINE_OTHER},   {"vcs", DRM_ENGINE_OTHER},      {"vecs", DRM_ENGINE_OTHER},
-		{"vpe", DRM_ENGINE_OTHER},     {"uvd", DRM_ENGINE_DECODES},    {"vce", DRM_ENGINE_ENCODES},
+		{"video", DRM_ENGINE_OTHER},
+		{"vcs", DRM_ENGINE_OTHER},
+		{"vecs", DRM_ENGINE_OTHER},
+		{"vpe", DRM_ENGINE_OTHER},
+		{"uvd", DRM_ENGINE_DECODES},
+		{"vce", DRM_ENGINE_ENCODES},
 	};
 
 	for (size_t i = 0; i < sizeof(USES) / sizeof(USES[0]); i++)
@@ -82,7 +92,8 @@ struct gpu_number drm_client_vram(const struct proc_pid_fdinfo *fdinfo)
 		if (region->resident_bytes >= 0)
 			bytes += (double)region->resident_bytes;
 		else if (region->total_bytes >= 0)
-			bytes += (double)(region->total_bytes - (region->shared_bytes > 0 ? region->shared_bytes : 0));
+			bytes += (double)(region->total_bytes -
+					  (region->shared_bytes > 0 ? region->shared_bytes : 0));
 	}
 	/* Without such a region the device has no memory of its own to hold. */
 	return fdinfo->region_count ? gpu_value(bytes) : gpu_absent(EOPNOTSUPP);
@@ -91,15 +102,16 @@ struct gpu_number drm_client_vram(const struct proc_pid_fdinfo *fdinfo)
 /* ---- finding --------------------------------------------------------------------------------------- */
 
 /* The device of an fdinfo among [first, first + count), or -1. */
-static int64_t find_device(const struct proc_pid_fdinfo *fdinfo, const struct gpu_survey *survey, int64_t first,
-			   int64_t count, int number)
+static int64_t find_device(const struct proc_pid_fdinfo *fdinfo, const struct gpu_survey *survey,
+			   int64_t first, int64_t count, int number)
 {
 	int64_t same_driver = -1, matches = 0;
 
 	for (int64_t i = first; i < first + count; i++) {
 		const struct gpu_device *device = &survey->devices[i];
 
-		if (fdinfo->device[0] ? strcmp(device->host_id, fdinfo->device) == 0 : device->file_number == number)
+		if (fdinfo->device[0] ? strcmp(device->host_id, fdinfo->device) == 0
+				      : device->file_number == number)
 			return i;
 		for (int64_t d = 0; d < device->detail_count; d++) {
 			if (strcmp(device->details[d].name, "driver") != 0 ||
@@ -193,10 +205,12 @@ static void raise_to(struct gpu_number *number, double value)
 }
 
 struct client_use {
-	struct gpu_number percent[DRM_ENGINE_OTHER + 1]; /* by enum drm_engine_use: of the busiest engine of the kind */
+	struct gpu_number
+		percent[DRM_ENGINE_OTHER + 1]; /* by enum drm_engine_use: of the busiest engine of the kind */
 };
 
-static struct client_use use_of(const struct proc_pid_fdinfo *fdinfo, const struct client *client, int64_t elapsed_ns)
+static struct client_use use_of(const struct proc_pid_fdinfo *fdinfo, const struct client *client,
+				int64_t elapsed_ns)
 {
 	struct client_use use;
 

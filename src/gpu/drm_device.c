@@ -110,7 +110,8 @@ struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_de
 	snprintf(device->host_id, sizeof device->host_id, "%s", drm->card.address);
 	snprintf(device->uuid, sizeof device->uuid, "%s-%s", drm->card.driver, drm->card.address);
 	if (drm->card.vendor_id >= 0) {
-		snprintf(text, sizeof text, "%04x:%04x", (unsigned)drm->card.vendor_id, (unsigned)drm->card.device_id);
+		snprintf(text, sizeof text, "%04x:%04x", (unsigned)drm->card.vendor_id,
+			 (unsigned)drm->card.device_id);
 		gpu_device_add_detail(device, "pci_id", text);
 		snprintf(device->name, sizeof device->name, "%s GPU %s", vendor, text);
 	} else {
@@ -206,8 +207,9 @@ void drm_read_fan(struct root *root, const struct drm_device *drm, struct gpu_de
 	}
 	if (!level.error && full.error)
 		level = gpu_absent(EOPNOTSUPP);
-	device->readings[GPU_FAN_PCT] = level.error || full.value <= 0 ? gpu_absent(level.error ? (int)level.error : EIO) :
-									 gpu_value(100 * level.value / full.value);
+	device->readings[GPU_FAN_PCT] = level.error || full.value <= 0
+						? gpu_absent(level.error ? (int)level.error : EIO)
+						: gpu_value(100 * level.value / full.value);
 }
 
 void drm_power_from_energy(struct drm_device *drm, struct gpu_device *device, int64_t now_ns)
@@ -222,7 +224,7 @@ void drm_power_from_energy(struct drm_device *drm, struct gpu_device *device, in
 	device->energy_source = GPU_ENERGY_COUNTER;
 	if (!device->readings[GPU_POWER_WATTS].error)
 		return;
-	device->readings[GPU_POWER_WATTS] = before < 0 || energy.value < before || elapsed_secs <= 0 ?
-						    gpu_absent(EAGAIN) :
-						    gpu_value((energy.value - before) / elapsed_secs);
+	device->readings[GPU_POWER_WATTS] = before < 0 || energy.value < before || elapsed_secs <= 0
+						    ? gpu_absent(EAGAIN)
+						    : gpu_value((energy.value - before) / elapsed_secs);
 }

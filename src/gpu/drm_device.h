@@ -6,10 +6,10 @@
 
 struct drm_device {
 	struct drm_card card;
-	int device_fd; /* /sys/class/drm/renderDN/device; -1 */
-	int card_fd;   /* /sys/class/drm/cardN; -1 */
-	int hwmon_fd;  /* device/hwmon/hwmonN; -1 */
-	int64_t compute_id; /* of AMD's compute driver; -1: none */
+	int device_fd;        /* /sys/class/drm/renderDN/device; -1 */
+	int card_fd;          /* /sys/class/drm/cardN; -1 */
+	int hwmon_fd;         /* device/hwmon/hwmonN; -1 */
+	int64_t compute_id;   /* of AMD's compute driver; -1: none */
 	double energy_joules; /* at the last reading, for power from energy; < 0: none */
 	int64_t energy_at_ns;
 };
@@ -26,7 +26,8 @@ int drm_devices_open(struct root *root, const char *const *drivers, struct drm_d
 void drm_devices_close(struct drm_devices *devices);
 
 /* A new device of the survey with address, PCI ids and driver. NULL when there is no room. */
-struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_device *drm, const char *vendor);
+struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_device *drm,
+				  const char *vendor);
 
 /* The number in a file, times `scale`. No such file: EOPNOTSUPP. */
 struct gpu_number drm_number(struct root *root, int dir_fd, const char *name, double scale);

@@ -80,9 +80,9 @@ static int intel_list(void *state, struct gpu_context *context, struct gpu_surve
 		device->readings[GPU_VRAM_TOTAL_BYTES] =
 			hex_number(context->root, drm->device_fd, "tile0/physical_vram_size_bytes");
 		/* Graphics inside the processor have no sensors of their own, cards do. */
-		device->memory_kind = drm->hwmon_fd >= 0 || !device->readings[GPU_VRAM_TOTAL_BYTES].error ?
-					      GPU_MEMORY_DEDICATED :
-					      GPU_MEMORY_UNIFIED;
+		device->memory_kind = drm->hwmon_fd >= 0 || !device->readings[GPU_VRAM_TOTAL_BYTES].error
+					      ? GPU_MEMORY_DEDICATED
+					      : GPU_MEMORY_UNIFIED;
 	}
 	return 0;
 }
@@ -106,7 +106,8 @@ static void intel_read_device(struct root *root, struct drm_device *drm, struct 
 
 	readings[GPU_FREQUENCY_HZ] = drm_first_number(root, drm->card_fd, CARD_CLOCK, 1e6);
 	if (readings[GPU_FREQUENCY_HZ].error)
-		readings[GPU_FREQUENCY_HZ] = drm_number(root, drm->device_fd, "tile0/gt0/freq0/act_freq", 1e6);
+		readings[GPU_FREQUENCY_HZ] =
+			drm_number(root, drm->device_fd, "tile0/gt0/freq0/act_freq", 1e6);
 	readings[GPU_TEMPERATURE_CELSIUS] = drm_first_number(root, drm->hwmon_fd, TEMPERATURE, 1e-3);
 	readings[GPU_POWER_LIMIT_WATTS] = power_limit(root, drm);
 	readings[GPU_POWER_WATTS] = gpu_absent(EOPNOTSUPP);

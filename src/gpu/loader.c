@@ -28,7 +28,8 @@ void load_symbols(void *library, const struct symbol *symbols, size_t count, voi
 		void *function = NULL;
 		int version = 0;
 
-		for (size_t n = 0; n < sizeof(symbol->names) / sizeof(symbol->names[0]) && symbol->names[n]; n++) {
+		for (size_t n = 0; n < sizeof(symbol->names) / sizeof(symbol->names[0]) && symbol->names[n];
+		     n++) {
 			function = dlsym(library, symbol->names[n]);
 			version = (int)n;
 			if (function)

@@ -35,8 +35,8 @@ static bool parse_target(const char *target, size_t length, struct gpu_file *ret
 		ret_file->kind = GPU_FILE_NVIDIA;
 	else
 		return false;
-	if (!scan_left(&text) || *text.at < '0' || *text.at > '9' || !scan_u64(&text, &number) || scan_left(&text) ||
-	    number > INT_MAX)
+	if (!scan_left(&text) || *text.at < '0' || *text.at > '9' || !scan_u64(&text, &number) ||
+	    scan_left(&text) || number > INT_MAX)
 		return false;
 	ret_file->number = (int)number;
 	return true;
@@ -129,10 +129,12 @@ static int take_members(struct member_files *files, const pid_t *pids, size_t co
 	return 0;
 }
 
-int member_files_update(struct member_files *files, struct root *root, const pid_t *pids, size_t count, int64_t now_ns)
+int member_files_update(struct member_files *files, struct root *root, const pid_t *pids, size_t count,
+			int64_t now_ns)
 {
 	int64_t began_ns = root_monotonic_ns(root);
-	int error = take_members(files, pids, count < MEMBER_FILES_MEMBERS_MAX ? count : MEMBER_FILES_MEMBERS_MAX);
+	int error = take_members(files, pids,
+				 count < MEMBER_FILES_MEMBERS_MAX ? count : MEMBER_FILES_MEMBERS_MAX);
 
 	if (error < 0)
 		return error;

@@ -27,7 +27,7 @@ struct file_holder {
 	int denied; /* errno when its descriptors cannot be seen; 0: they can */
 	int count;
 	struct gpu_file files[MEMBER_FILES_MAX]; /* more are left out */
-	int64_t look_at_ns; /* when to look through it again */
+	int64_t look_at_ns;                      /* when to look through it again */
 	int64_t look_pause_ns;
 	bool present;
 };
@@ -43,7 +43,8 @@ struct member_files {
 void member_files_done(struct member_files *files);
 
 /* Makes the table that of these processes and looks through as many as the budget allows. -ENOMEM. */
-int member_files_update(struct member_files *files, struct root *root, const pid_t *pids, size_t count, int64_t now_ns);
+int member_files_update(struct member_files *files, struct root *root, const pid_t *pids, size_t count,
+			int64_t now_ns);
 
 /* A descriptor is not what it was: look again at the next pass. */
 void member_files_look_again(struct file_holder *holder);

@@ -109,7 +109,8 @@ static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_
 	}
 	if (device->readings[GPU_PERFORMANCE_STATE].value >= NVML_PERFORMANCE_STATE_UNKNOWN)
 		device->readings[GPU_PERFORMANCE_STATE] = gpu_absent(EOPNOTSUPP);
-	device->energy_source = device->readings[GPU_ENERGY_JOULES].error ? GPU_ENERGY_NONE : GPU_ENERGY_COUNTER;
+	device->energy_source =
+		device->readings[GPU_ENERGY_JOULES].error ? GPU_ENERGY_NONE : GPU_ENERGY_COUNTER;
 }
 
 /* ---- the others ------------------------------------------------------------------------------------ */
@@ -158,8 +159,10 @@ static void read_utilization(const struct nvml *nvml, nvml_device handle, struct
 
 	device->readings[GPU_UTILIZATION_PCT] = percent(number(result, both.gpu));
 	device->readings[GPU_MEMORY_UTILIZATION_PCT] = percent(number(result, both.memory));
-	device->readings[GPU_ENCODER_UTILIZATION_PCT] = percent(first_of_two(nvml->encoder_utilization, handle));
-	device->readings[GPU_DECODER_UTILIZATION_PCT] = percent(first_of_two(nvml->decoder_utilization, handle));
+	device->readings[GPU_ENCODER_UTILIZATION_PCT] =
+		percent(first_of_two(nvml->encoder_utilization, handle));
+	device->readings[GPU_DECODER_UTILIZATION_PCT] =
+		percent(first_of_two(nvml->decoder_utilization, handle));
 }
 
 static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
@@ -193,20 +196,25 @@ static struct gpu_number rate(int64_t bytes, int64_t before, int64_t elapsed_ns)
 	return gpu_value((double)(bytes - before) / ns_to_secs(elapsed_ns));
 }
 
-static void read_nvlink(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, int64_t now_ns)
+static void read_nvlink(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
+			int64_t now_ns)
 {
 	struct nvml_field_value values[] = {
 		{.field = NVML_FIELD_NVLINK_SENT_KIB, .scope = NVML_ALL_LINKS, .result = NVML_NOT_SUPPORTED},
-		{.field = NVML_FIELD_NVLINK_RECEIVED_KIB, .scope = NVML_ALL_LINKS, .result = NVML_NOT_SUPPORTED},
+		{.field = NVML_FIELD_NVLINK_RECEIVED_KIB,
+		 .scope = NVML_ALL_LINKS,
+		 .result = NVML_NOT_SUPPORTED},
 	};
 	int64_t sent, received, elapsed_ns = now_ns - nvidia->nvlink_at_ns;
 
-	if (!nvml->field_values || nvml->field_values(nvidia->handle, ARRAY_SIZE(values), values) != NVML_SUCCESS)
+	if (!nvml->field_values ||
+	    nvml->field_values(nvidia->handle, ARRAY_SIZE(values), values) != NVML_SUCCESS)
 		return;
 	sent = field_bytes(&values[0]);
 	received = field_bytes(&values[1]);
 	device->readings[GPU_NVLINK_SENT_BYTES_PER_SEC] = rate(sent, nvidia->nvlink_sent_bytes, elapsed_ns);
-	device->readings[GPU_NVLINK_RECEIVED_BYTES_PER_SEC] = rate(received, nvidia->nvlink_received_bytes, elapsed_ns);
+	device->readings[GPU_NVLINK_RECEIVED_BYTES_PER_SEC] =
+		rate(received, nvidia->nvlink_received_bytes, elapsed_ns);
 	nvidia->nvlink_sent_bytes = sent;
 	nvidia->nvlink_received_bytes = received;
 	nvidia->nvlink_at_ns = now_ns;
@@ -215,20 +223,21 @@ static void read_nvlink(const struct nvml *nvml, struct nvidia_device *nvidia, s
 static struct gpu_number pcie(const struct nvml *nvml, nvml_device handle, unsigned direction)
 {
 	unsigned kilobytes = 0;
-	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes) :
-					     NVML_FUNCTION_NOT_FOUND;
+	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes)
+					   : NVML_FUNCTION_NOT_FOUND;
 
 	return number(result, (double)kilobytes * KILOBYTE);
 }
 
-static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, bool measure)
+static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
+		      bool measure)
 {
 	if (measure && !nvidia->no_pcie) {
 		nvidia->pcie_sent = pcie(nvml, nvidia->handle, NVML_PCIE_SENT);
 		/* A device that cannot tell one direction is not made to wait for the other. */
 		nvidia->no_pcie = nvidia->pcie_sent.error == EOPNOTSUPP;
-		nvidia->pcie_received = nvidia->no_pcie ? nvidia->pcie_sent :
-							  pcie(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
+		nvidia->pcie_received =
+			nvidia->no_pcie ? nvidia->pcie_sent : pcie(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
 	}
 	device->readings[GPU_PCIE_SENT_BYTES_PER_SEC] = nvidia->pcie_sent;
 	device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] = nvidia->pcie_received;
@@ -272,8 +281,9 @@ void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia)
 
 	nvidia->nvlink_sent_bytes = nvidia->nvlink_received_bytes = -1;
 	nvidia->pcie_sent = nvidia->pcie_received = gpu_absent(EAGAIN);
-	if (!nvidia->is_instance || !nvml->gpm_support || !nvml->gpm_alloc || !nvml->gpm_free || !nvml->gpm_mig_sample ||
-	    !nvml->gpm_metrics || nvml->gpm_support(nvidia->whole, &support) != NVML_SUCCESS || !support.supported)
+	if (!nvidia->is_instance || !nvml->gpm_support || !nvml->gpm_alloc || !nvml->gpm_free ||
+	    !nvml->gpm_mig_sample || !nvml->gpm_metrics ||
+	    nvml->gpm_support(nvidia->whole, &support) != NVML_SUCCESS || !support.supported)
 		return;
 	if (nvml->gpm_alloc(&nvidia->gpm_earlier) != NVML_SUCCESS)
 		return;
@@ -314,8 +324,8 @@ static int device_lost(struct nvidia_device *nvidia, struct gpu_device *device)
 	return -ENODEV;
 }
 
-int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, int64_t now_ns,
-		       bool measure_pcie)
+int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
+		       int64_t now_ns, bool measure_pcie)
 {
 	bool slow = nvidia->slow_in-- <= 0;
 
@@ -334,7 +344,8 @@ int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, st
 	}
 	read_utilization(nvml, nvidia->handle, device);
 	read_tables(nvml, nvidia->handle, device, slow);
-	if (device->readings[GPU_UTILIZATION_PCT].error == ENODEV || device->readings[GPU_POWER_WATTS].error == ENODEV)
+	if (device->readings[GPU_UTILIZATION_PCT].error == ENODEV ||
+	    device->readings[GPU_POWER_WATTS].error == ENODEV)
 		return device_lost(nvidia, device);
 	if (slow)
 		read_ecc(nvml, nvidia->handle, device);
@@ -384,7 +395,8 @@ static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_
 		gpu_device_add_detail(device, "ecc_mode", ecc.value > 0 ? "on" : "off");
 }
 
-void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia, struct gpu_device *device)
+void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia,
+			  struct gpu_device *device)
 {
 	struct nvml_pci pci = {.domain = 0};
 	unsigned cores = 0, minor = 0;
@@ -393,8 +405,10 @@ void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *n
 	read_text(nvml->name, nvidia->handle, device->name, sizeof device->name);
 	read_text(nvml->uuid, nvidia->handle, device->uuid, sizeof device->uuid);
 	if (nvml->pci && nvml->pci(nvidia->whole, &pci) == NVML_SUCCESS) {
-		snprintf(device->host_id, sizeof device->host_id, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-		snprintf(text, sizeof text, "%04x:%04x", pci.device_and_vendor & 0xffff, pci.device_and_vendor >> 16);
+		snprintf(device->host_id, sizeof device->host_id, "%04x:%02x:%02x.0", pci.domain, pci.bus,
+			 pci.device);
+		snprintf(text, sizeof text, "%04x:%04x", pci.device_and_vendor & 0xffff,
+			 pci.device_and_vendor >> 16);
 		if (!nvidia->is_instance)
 			gpu_device_add_detail(device, "pci_id", text);
 	} else {

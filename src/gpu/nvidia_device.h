@@ -25,20 +25,21 @@ struct nvidia_device {
 	bool gpm_primed;
 
 	uint64_t last_seen_us; /* newest sample of process utilisation */
-	int slow_in;	       /* passes until what seldom changes is read again */
-	int lost_in;	       /* passes until a device that has gone is asked again */
+	int slow_in;           /* passes until what seldom changes is read again */
+	int lost_in;           /* passes until a device that has gone is asked again */
 	int lost_pause;
 };
 
 /* What does not change: texts, sizes, details. */
-void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia, struct gpu_device *device);
+void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia,
+			  struct gpu_device *device);
 
 /*
  * What does. Every counter is asked for on its own: one that the device does not have loses its own field only.
  * `measure_pcie` allows the two calls that take 20 ms each. Returns 0, or -ENODEV when the device has gone.
  */
-int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device, int64_t now_ns,
-		       bool measure_pcie);
+int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
+		       int64_t now_ns, bool measure_pcie);
 
 void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia);
 void nvidia_device_close(const struct nvml *nvml, struct nvidia_device *nvidia);

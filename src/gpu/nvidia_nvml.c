@@ -22,7 +22,7 @@ struct nvidia {
 	struct nvidia_device devices[GPU_DEVICES_MAX]; /* as in the survey, from its `first` */
 	int64_t count;
 	unsigned visible_count; /* devices that NVML counted */
-	int64_t next_pcie;	/* whose turn it is to be measured */
+	int64_t next_pcie;      /* whose turn it is to be measured */
 	int relist_in;
 	struct nvidia_records records;
 };
@@ -70,8 +70,8 @@ static void nvidia_close(void *state)
 
 /* ---- listing --------------------------------------------------------------------------------------- */
 
-static struct gpu_device *add(struct nvidia *nvidia, struct gpu_survey *survey, const struct nvidia_device *template,
-			      int64_t index)
+static struct gpu_device *add(struct nvidia *nvidia, struct gpu_survey *survey,
+			      const struct nvidia_device *template, int64_t index)
 {
 	struct gpu_device *device = gpu_survey_add_device(survey, "NVIDIA");
 	struct nvidia_device *added = &nvidia->devices[nvidia->count];
@@ -97,11 +97,12 @@ static bool is_divided(const struct nvml *nvml, nvml_device handle)
 {
 	unsigned now = 0, later = 0;
 
-	return nvml->mig_mode && nvml->mig_by_index && nvml->mig_mode(handle, &now, &later) == NVML_SUCCESS && now == 1;
+	return nvml->mig_mode && nvml->mig_by_index && nvml->mig_mode(handle, &now, &later) == NVML_SUCCESS &&
+	       now == 1;
 }
 
-static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_device whole, nvml_device instance,
-			 int64_t parent)
+static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_device whole,
+			 nvml_device instance, int64_t parent)
 {
 	const struct nvml *nvml = &nvidia->nvml;
 	struct nvidia_device template = {.handle = instance, .whole = whole, .is_instance = true};
@@ -114,7 +115,8 @@ static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_
 	if (!device)
 		return;
 	device->parent = parent;
-	device->gpu_instance = template.gpu_instance == NVML_NO_INSTANCE ? -1 : (int64_t)template.gpu_instance;
+	device->gpu_instance =
+		template.gpu_instance == NVML_NO_INSTANCE ? -1 : (int64_t) template.gpu_instance;
 	device->compute_instance = ask_u32(nvml->compute_instance, instance, 0);
 	if (!nvml->attributes || nvml->attributes(instance, &attributes) != NVML_SUCCESS) {
 		device->readings[GPU_SHARE] = gpu_absent(EOPNOTSUPP);
@@ -190,7 +192,8 @@ static bool list_holds(struct nvidia *nvidia)
 			found += nvidia->nvml.mig_by_index(device->handle, i, &instance) == NVML_SUCCESS;
 		}
 		for (int64_t i = 0; i < nvidia->count; i++)
-			listed += nvidia->devices[i].is_instance && nvidia->devices[i].whole == device->handle;
+			listed +=
+				nvidia->devices[i].is_instance && nvidia->devices[i].whole == device->handle;
 		if (found != listed)
 			return false;
 	}
@@ -211,12 +214,13 @@ static int nvidia_read(void *state, struct gpu_context *context, struct gpu_surv
 			return -ESTALE;
 	}
 	for (int64_t i = 0; i < count && i < nvidia->count; i++) {
-		int error = nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[first + i],
-					       root_monotonic_ns(context->root), i == nvidia->next_pcie);
+		int error =
+			nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[first + i],
+					   root_monotonic_ns(context->root), i == nvidia->next_pcie);
 
 		if (error == 0)
-			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, first + i, realtime_us,
-					      &nvidia->records);
+			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, first + i,
+					      realtime_us, &nvidia->records);
 	}
 	/* Measuring takes 40 ms of waiting: one device at a time. */
 	nvidia->next_pcie = nvidia->count ? (nvidia->next_pcie + 1) % nvidia->count : 0;

@@ -76,9 +76,9 @@ static size_t written_record_size(const struct nvidia_records *records, unsigned
 /* Returns the number of records or a negative errno. */
 static int read_list(nvml_device_processes *list, nvml_device handle, struct nvidia_records *records)
 {
-	unsigned room = records->capacity / LONGEST_RECORD > FIRST_RECORDS ?
-				(unsigned)(records->capacity / LONGEST_RECORD) :
-				FIRST_RECORDS;
+	unsigned room = records->capacity / LONGEST_RECORD > FIRST_RECORDS
+				? (unsigned)(records->capacity / LONGEST_RECORD)
+				: FIRST_RECORDS;
 
 	for (int i = 0; i < LIST_TRIES; i++) {
 		unsigned count = room;
@@ -130,7 +130,8 @@ static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvid
 	bool any = false, strange = false;
 
 	for (int list = 0; list < NVML_LISTS; list++) {
-		int count = nvml->processes[list] ? read_list(nvml->processes[list], nvidia->handle, records) : -ENOENT;
+		int count = nvml->processes[list] ? read_list(nvml->processes[list], nvidia->handle, records)
+						  : -ENOENT;
 		size_t size;
 
 		if (count < 0)
@@ -141,7 +142,8 @@ static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvid
 			continue;
 		any = true;
 		for (int i = 0; i < count; i++)
-			add_record(place, (const char *)records->bytes + (size_t)i * size, size, LIST_KINDS[list]);
+			add_record(place, (const char *)records->bytes + (size_t)i * size, size,
+				   LIST_KINDS[list]);
 	}
 	return any && !strange;
 }
@@ -167,7 +169,7 @@ struct use_sum {
 
 struct use_sums {
 	struct use_sum of[GPU_PROCESSES_MAX]; /* by the place of the process on the device */
-	uint64_t after_us, until_us;	      /* samples from outside this time do not count */
+	uint64_t after_us, until_us;          /* samples from outside this time do not count */
 };
 
 /* The ring buffer holds samples of long ago, of processes that have ended, and at times percentages over 100. */
@@ -202,7 +204,8 @@ static void set_use(struct gpu_process *process, const struct use *sum, unsigned
 }
 
 /* The samples that the older call gives: their number, or a negative errno; -ENOENT: nobody did anything. */
-static int old_samples(const struct nvml *nvml, const struct nvidia_device *nvidia, struct nvidia_records *records)
+static int old_samples(const struct nvml *nvml, const struct nvidia_device *nvidia,
+		       struct nvidia_records *records)
 {
 	unsigned count = 0;
 	int result, error;
@@ -222,7 +225,8 @@ static int old_samples(const struct nvml *nvml, const struct nvidia_device *nvid
 	return count <= records->capacity / sizeof(struct nvml_process_utilization_v1) ? (int)count : -EPROTO;
 }
 
-static int new_samples(const struct nvml *nvml, const struct nvidia_device *nvidia, struct nvidia_records *records)
+static int new_samples(const struct nvml *nvml, const struct nvidia_device *nvidia,
+		       struct nvidia_records *records)
 {
 	struct nvml_processes_utilization request = {
 		.version = NVML_RECORD_VERSION(struct nvml_processes_utilization, 1),
@@ -257,9 +261,12 @@ static struct use_sample sample_at(const struct nvidia_records *records, int i, 
 	const struct nvml_process_utilization_v2 *v2 = records->bytes;
 
 	if (old)
-		return (struct use_sample){v1[i].pid, v1[i].at_us,
-					   {v1[i].sm_pct, v1[i].memory_pct, v1[i].encoder_pct, v1[i].decoder_pct}};
-	return (struct use_sample){v2[i].pid, v2[i].at_us,
+		return (struct use_sample){
+			v1[i].pid,
+			v1[i].at_us,
+			{v1[i].sm_pct, v1[i].memory_pct, v1[i].encoder_pct, v1[i].decoder_pct}};
+	return (struct use_sample){v2[i].pid,
+				   v2[i].at_us,
 				   {v2[i].sm_pct, v2[i].memory_pct, v2[i].encoder_pct, v2[i].decoder_pct}};
 }
 

@@ -7,16 +7,19 @@
 #include "base/cleanup.h"
 #include "gpu/loader.h"
 
-#define FUNCTION(field, ...)                                        \
-	{                                                           \
-		offsetof(struct nvml, field), SYMBOL_NO_VERSION, {__VA_ARGS__} \
+#define FUNCTION(field, ...) \
+	{ \
+		offsetof(struct nvml, field), SYMBOL_NO_VERSION, \
+		{ \
+			__VA_ARGS__ \
+		} \
 	}
-#define PROCESS_LIST(which, name)                                                                      \
-	{                                                                                              \
+#define PROCESS_LIST(which, name) \
+	{ \
 		offsetof(struct nvml, processes[which]), offsetof(struct nvml, processes_version[which]), \
-		{                                                                                      \
-			name "_v3", name "_v2", name                                                   \
-		}                                                                                      \
+		{ \
+			name "_v3", name "_v2", name \
+		} \
 	}
 
 static const struct symbol SYMBOLS[] = {

@@ -38,11 +38,11 @@ struct nvml {
 	nvml_device_two_u32 *encoder_utilization; /* percent, sampling period */
 	nvml_device_two_u32 *decoder_utilization;
 	nvml_device_kind_u32 *temperature;
-	nvml_device_kind_u32 *clock;	      /* MHz */
+	nvml_device_kind_u32 *clock;           /* MHz */
 	nvml_device_kind_u32 *pcie_throughput; /* KB/s, measured for 20 ms while the caller waits */
-	nvml_device_u32 *power;		      /* mW */
-	nvml_device_u32 *power_limit;	      /* mW */
-	nvml_device_u32 *fan;		      /* percent */
+	nvml_device_u32 *power;                /* mW */
+	nvml_device_u32 *power_limit;          /* mW */
+	nvml_device_u32 *fan;                  /* percent */
 	nvml_device_u32 *performance_state;
 	nvml_device_u64 *energy; /* mJ since the driver was loaded */
 	nvml_device_u64 *throttle_reasons;
@@ -51,8 +51,8 @@ struct nvml {
 
 	nvml_device_processes *processes[NVML_LISTS];
 	int processes_version[NVML_LISTS]; /* 0: third, 1: second, 2: first */
-	int (*process_utilization)(nvml_device device, struct nvml_process_utilization_v1 *ret_samples, unsigned *count,
-				   unsigned long long last_seen_us);
+	int (*process_utilization)(nvml_device device, struct nvml_process_utilization_v1 *ret_samples,
+				   unsigned *count, unsigned long long last_seen_us);
 	int (*processes_utilization)(nvml_device device, struct nvml_processes_utilization *request);
 
 	nvml_device_two_u32 *mig_mode; /* now, after the next reset */

@@ -11,15 +11,16 @@
 #include "base/cleanup.h"
 #include "gpu/drm_device.h"
 
-static const char *const DRIVERS[] = {"nouveau", "panfrost", "panthor", "lima", "msm", "msm_dpu", "v3d", "etnaviv",
-				      "asahi", NULL};
+static const char *const DRIVERS[] = {"nouveau", "panfrost", "panthor", "lima",  "msm",
+				      "msm_dpu", "v3d",      "etnaviv", "asahi", NULL};
 
 static const struct {
 	const char *driver;
 	const char *vendor;
 } VENDORS[] = {
-	{"nouveau", "NVIDIA"}, {"panfrost", "Arm"}, {"panthor", "Arm"},	  {"lima", "Arm"},	 {"msm", "Qualcomm"},
-	{"msm_dpu", "Qualcomm"}, {"v3d", "Broadcom"}, {"etnaviv", "Vivante"}, {"asahi", "Apple"},
+	{"nouveau", "NVIDIA"}, {"panfrost", "Arm"},    {"panthor", "Arm"},
+	{"lima", "Arm"},       {"msm", "Qualcomm"},    {"msm_dpu", "Qualcomm"},
+	{"v3d", "Broadcom"},   {"etnaviv", "Vivante"}, {"asahi", "Apple"},
 };
 
 static bool other_present(struct root *root)
@@ -64,7 +65,8 @@ static int other_list(void *state, struct gpu_context *context, struct gpu_surve
 	(void)context;
 	for (int64_t i = 0; i < devices->count; i++) {
 		const struct drm_card *card = &devices->devices[i].card;
-		struct gpu_device *device = drm_add_device(survey, &devices->devices[i], vendor_of(card->driver));
+		struct gpu_device *device =
+			drm_add_device(survey, &devices->devices[i], vendor_of(card->driver));
 
 		if (!device)
 			continue;
@@ -75,7 +77,8 @@ static int other_list(void *state, struct gpu_context *context, struct gpu_surve
 	return 0;
 }
 
-static int other_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first, int64_t count)
+static int other_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
+		      int64_t count)
 {
 	static const char *const POWER[] = {"power1_average", "power1_input", NULL};
 	struct drm_devices *devices = state;
@@ -88,7 +91,8 @@ static int other_read(void *state, struct gpu_context *context, struct gpu_surve
 			continue;
 		device->readings[GPU_TEMPERATURE_CELSIUS] =
 			drm_number(context->root, drm->hwmon_fd, "temp1_input", 1e-3);
-		device->readings[GPU_POWER_WATTS] = drm_first_number(context->root, drm->hwmon_fd, POWER, 1e-6);
+		device->readings[GPU_POWER_WATTS] =
+			drm_first_number(context->root, drm->hwmon_fd, POWER, 1e-6);
 		drm_read_fan(context->root, drm, device);
 	}
 	return 0;

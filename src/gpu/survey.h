@@ -83,8 +83,8 @@ enum gpu_energy_source { GPU_ENERGY_NONE, GPU_ENERGY_COUNTER, GPU_ENERGY_FROM_PO
 enum gpu_pids {
 	GPU_PIDS_UNKNOWN, /* the device lists no processes, or the job's may not be looked at */
 	GPU_PIDS_NOT_ASKED, /* the kernel's drivers are asked of each process of the job, which is not known yet */
-	GPU_PIDS_OURS,	  /* they are those of our /proc */
-	GPU_PIDS_MAPPED,  /* they were found among the NSpid of the job's members, and are now those of our /proc */
+	GPU_PIDS_OURS,      /* they are those of our /proc */
+	GPU_PIDS_MAPPED, /* they were found among the NSpid of the job's members, and are now those of our /proc */
 	GPU_PIDS_FOREIGN, /* they belong to a namespace that cannot be seen from here */
 };
 
@@ -101,15 +101,15 @@ struct gpu_device {
 	char host_id[GPU_WORD_SIZE]; /* PCI address "0000:03:00.0", else an index */
 	struct gpu_detail details[GPU_DETAILS_MAX];
 	int64_t detail_count;
-	int64_t index;	/* in the vendor's numbering; of a MIG instance that of its device */
+	int64_t index;       /* in the vendor's numbering; of a MIG instance that of its device */
 	int64_t file_number; /* N of /dev/nvidiaN or /dev/dri/renderDN; -1: unknown */
-	int64_t parent; /* the device of this survey whose instance this is; -1: a whole device */
+	int64_t parent;      /* the device of this survey whose instance this is; -1: a whole device */
 	int64_t gpu_instance;
 	int64_t compute_instance; /* -1: none */
-	int64_t visible;	  /* 1: not hidden from the job by its environment */
+	int64_t visible;          /* 1: not hidden from the job by its environment */
 	int64_t memory_kind;
 	int64_t energy_source;
-	int64_t pids;	      /* enum gpu_pids */
+	int64_t pids;         /* enum gpu_pids */
 	int64_t tenant_count; /* processes on the device, whoever's; -1 unknown */
 	int64_t holder_count; /* members of the job that hold its device file open; -1: not known or not asked */
 	struct gpu_number readings[GPU_READINGS];
@@ -123,7 +123,7 @@ struct gpu_process {
 	int64_t pid;
 	int64_t kinds; /* a set of gpu_process_kind */
 	struct gpu_number vram_bytes;
-	struct gpu_number busy_secs;	   /* of compute, added up since it was first seen; divides by GPUs */
+	struct gpu_number busy_secs;       /* of compute, added up since it was first seen; divides by GPUs */
 	struct gpu_number utilization_pct; /* the latest reading */
 	struct gpu_number memory_utilization_pct;
 	struct gpu_number encoder_utilization_pct;
@@ -136,17 +136,17 @@ struct gpu_survey {
 	int64_t device_count;
 	int64_t process_count;
 	int64_t left_out_count; /* devices and processes that found no room */
-	int64_t error;		/* of the vendor that could not be asked; 0: all answered */
-	char problem[256];	/* what to tell the user about it; "" if nothing */
+	int64_t error;          /* of the vendor that could not be asked; 0: all answered */
+	char problem[256];      /* what to tell the user about it; "" if nothing */
 	struct gpu_device devices[GPU_DEVICES_MAX];
 	struct gpu_process processes[GPU_PROCESSES_MAX];
 };
 
 /* What the recorder tells the surveyor once. */
 struct gpu_setup {
-	char root_dir[4096]; /* "" is "/" */
+	char root_dir[4096];        /* "" is "/" */
 	char vendor[GPU_WORD_SIZE]; /* only this one; "" is any */
-	int64_t interval_ns; /* between samples */
+	int64_t interval_ns;        /* between samples */
 };
 
 /* What it tells it at every sample. */
@@ -168,7 +168,8 @@ static inline struct gpu_number gpu_absent(int error)
 
 static inline size_t gpu_request_bytes(const struct gpu_request *request)
 {
-	return offsetof(struct gpu_request, members) + (size_t)request->member_count * sizeof(request->members[0]);
+	return offsetof(struct gpu_request, members) +
+	       (size_t)request->member_count * sizeof(request->members[0]);
 }
 
 /*

@@ -70,7 +70,8 @@ int surveyor_new(struct root *root, const struct gpu_setup *setup, struct survey
 	for (size_t i = 0; GPU_VENDORS[i] && surveyor->source_count < SOURCES_MAX; i++) {
 		const struct gpu_vendor *vendor = GPU_VENDORS[i];
 
-		if ((setup->vendor[0] && strcasecmp(setup->vendor, vendor->name) != 0) || !vendor->present(root))
+		if ((setup->vendor[0] && strcasecmp(setup->vendor, vendor->name) != 0) ||
+		    !vendor->present(root))
 			continue;
 		surveyor->sources[surveyor->source_count++] = (struct source){
 			.vendor = vendor,
@@ -110,8 +111,8 @@ static void failed(struct surveyor *surveyor, struct source *source, int error, 
 
 	close_source(surveyor, source);
 	source->error = -error;
-	snprintf(survey->problem, sizeof survey->problem, "GPUs of vendor %s cannot be read: %s", source->vendor->name,
-		 why ? why : strerror(-error));
+	snprintf(survey->problem, sizeof survey->problem, "GPUs of vendor %s cannot be read: %s",
+		 source->vendor->name, why ? why : strerror(-error));
 	source->next_try_ns = now_ns + source->pause_ns;
 	if (source->pause_ns < LONGEST_PAUSE_NS)
 		source->pause_ns *= 2;
@@ -173,8 +174,8 @@ static void read_all(struct surveyor *surveyor, int64_t now_ns)
 		if (!source->state)
 			continue;
 		surveyor->context.problem = NULL;
-		error = source->vendor->read(source->state, &surveyor->context, &surveyor->survey, source->first,
-					     source->count);
+		error = source->vendor->read(source->state, &surveyor->context, &surveyor->survey,
+					     source->first, source->count);
 		if (error == -ESTALE)
 			surveyor->listed = false;
 		else if (error < 0)
@@ -222,13 +223,14 @@ static void read_members(struct surveyor *surveyor, const struct gpu_request *re
 	/* What members did before the first look at them is not the job's, as far as we know. */
 	int64_t elapsed_ns = surveyor->had_members ? now_ns - surveyor->last_ns : 0;
 	size_t count = request ? (size_t)request->member_count : 0;
-	bool asked = count > 0 && (drm || doubt) &&
-		     member_files_update(&surveyor->files, surveyor->root, request->members, count, now_ns) == 0;
+	bool asked =
+		count > 0 && (drm || doubt) &&
+		member_files_update(&surveyor->files, surveyor->root, request->members, count, now_ns) == 0;
 
 	surveyor->had_members = count > 0;
 	if (asked && drm)
-		drm_clients_read(surveyor->clients, surveyor->root, &surveyor->files, survey, 0, survey->device_count,
-				 elapsed_ns);
+		drm_clients_read(surveyor->clients, surveyor->root, &surveyor->files, survey, 0,
+				 survey->device_count, elapsed_ns);
 	mark_drm_devices(survey, &surveyor->files, asked);
 	if (asked && doubt)
 		gpu_judge_tenants(survey, surveyor->root, request->members, count, &surveyor->files,
@@ -249,7 +251,8 @@ static void mark_visible(struct surveyor *surveyor, const struct gpu_request *re
 	/* A wrapped job starts with our own environment; with no job nothing is hidden. */
 	if (length <= 0 && root_pid)
 		length = root_read(surveyor->root, "proc/self/environ");
-	gpu_mark_visible(&surveyor->survey, length > 0 ? surveyor->root->text.data : "", length > 0 ? (size_t)length : 0);
+	gpu_mark_visible(&surveyor->survey, length > 0 ? surveyor->root->text.data : "",
+			 length > 0 ? (size_t)length : 0);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
@@ -264,7 +267,8 @@ static void add_up_device(struct gpu_device *device, struct device_sums *sums, d
 		device->readings[GPU_BUSY_SECS] = gpu_value(sums->busy_secs);
 		device->readings[GPU_COVERED_SECS] = gpu_value(sums->covered_secs);
 	}
-	if (device->energy_source == GPU_ENERGY_COUNTER || readings[GPU_POWER_WATTS].error || device->parent >= 0)
+	if (device->energy_source == GPU_ENERGY_COUNTER || readings[GPU_POWER_WATTS].error ||
+	    device->parent >= 0)
 		return;
 	sums->energy_joules += readings[GPU_POWER_WATTS].value * elapsed_secs;
 	device->energy_source = GPU_ENERGY_FROM_POWER;
@@ -272,7 +276,8 @@ static void add_up_device(struct gpu_device *device, struct device_sums *sums, d
 }
 
 /* Processes mostly keep their order: `hint` is where the one before was found. */
-static double earlier_busy_secs(const struct surveyor *surveyor, const struct gpu_process *process, int64_t *hint)
+static double earlier_busy_secs(const struct surveyor *surveyor, const struct gpu_process *process,
+				int64_t *hint)
 {
 	for (int64_t n = 0; n < surveyor->earlier_count; n++) {
 		int64_t i = (*hint + 1 + n) % surveyor->earlier_count;
@@ -300,7 +305,8 @@ static void add_up(struct surveyor *surveyor, double elapsed_secs)
 			process->busy_secs = gpu_value(earlier_busy_secs(surveyor, process, &hint) +
 						       process->utilization_pct.value / 100 * elapsed_secs);
 	}
-	memcpy(surveyor->earlier, survey->processes, (size_t)survey->process_count * sizeof(survey->processes[0]));
+	memcpy(surveyor->earlier, survey->processes,
+	       (size_t)survey->process_count * sizeof(survey->processes[0]));
 	surveyor->earlier_count = survey->process_count;
 }
 
@@ -326,7 +332,8 @@ static int64_t missing_error(const struct surveyor *surveyor)
 	return 0;
 }
 
-int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request, const struct gpu_survey **ret_survey)
+int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
+		  const struct gpu_survey **ret_survey)
 {
 	struct gpu_survey *survey = &surveyor->survey;
 	int64_t now_ns = root_monotonic_ns(surveyor->root);

@@ -15,4 +15,5 @@ void surveyor_free(struct surveyor *surveyor);
  * is tried again later, ever more seldom; until then its devices are not in the survey, ->error says why, and ->problem
  * says it in words.
  */
-int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request, const struct gpu_survey **ret_survey);
+int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
+		  const struct gpu_survey **ret_survey);

@@ -15,7 +15,8 @@ bool in_first_pid_namespace(const struct root *root)
 	char target[64];
 
 	/* The number is fixed in the kernel's headers. A captured tree without the link is taken for a whole machine. */
-	return root_link(root, "proc/self/ns/pid", target, sizeof target) < 0 || strcmp(target, "pid:[4026531836]") == 0;
+	return root_link(root, "proc/self/ns/pid", target, sizeof target) < 0 ||
+	       strcmp(target, "pid:[4026531836]") == 0;
 }
 
 static bool exists(const struct root *root, int64_t pid)
@@ -111,8 +112,8 @@ bool gpu_tenants_in_doubt(const struct gpu_survey *survey, bool first_namespace)
 	return false;
 }
 
-void gpu_judge_tenants(struct gpu_survey *survey, struct root *root, const pid_t *members, size_t member_count,
-		       const struct member_files *files, bool first_namespace)
+void gpu_judge_tenants(struct gpu_survey *survey, struct root *root, const pid_t *members,
+		       size_t member_count, const struct member_files *files, bool first_namespace)
 {
 	for (int64_t i = 0; i < survey->device_count; i++) {
 		struct gpu_device *device = &survey->devices[i];

@@ -12,8 +12,8 @@
 bool in_first_pid_namespace(const struct root *root);
 
 /* `files` must be up to date where a device's tenants are in doubt; see gpu_tenants_in_doubt(). */
-void gpu_judge_tenants(struct gpu_survey *survey, struct root *root, const pid_t *members, size_t member_count,
-		       const struct member_files *files, bool first_namespace);
+void gpu_judge_tenants(struct gpu_survey *survey, struct root *root, const pid_t *members,
+		       size_t member_count, const struct member_files *files, bool first_namespace);
 
 /* Whether the descriptors of members are needed to judge. */
 bool gpu_tenants_in_doubt(const struct gpu_survey *survey, bool first_namespace);

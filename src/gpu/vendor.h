@@ -31,7 +31,8 @@ struct gpu_vendor {
 	 * Fills the readings of devices [first, first + count) and adds the processes on them. Returns 0, -ESTALE when the
 	 * devices must be listed anew, or another negative errno, which closes the vendor.
 	 */
-	int (*read)(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first, int64_t count);
+	int (*read)(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
+		    int64_t count);
 	void (*close)(void *state);
 };
 

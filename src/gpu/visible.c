@@ -67,7 +67,8 @@ static bool is_of(const struct gpu_device *device, const char *vendor)
 	return strcasecmp(device->vendor, vendor) == 0;
 }
 
-static int64_t number_of(const struct gpu_survey *survey, const struct gpu_device *whole, const struct list *list)
+static int64_t number_of(const struct gpu_survey *survey, const struct gpu_device *whole,
+			 const struct list *list)
 {
 	int64_t place = 0;
 
@@ -79,8 +80,8 @@ static int64_t number_of(const struct gpu_survey *survey, const struct gpu_devic
 }
 
 /* What is on a whole device is seen with it. */
-static bool names_device(const struct gpu_survey *survey, const struct gpu_device *device, const struct list *list,
-			 struct scan word)
+static bool names_device(const struct gpu_survey *survey, const struct gpu_device *device,
+			 const struct list *list, struct scan word)
 {
 	const struct gpu_device *whole = device->parent >= 0 ? &survey->devices[device->parent] : device;
 	int64_t number = number_of(survey, whole, list);
@@ -97,8 +98,8 @@ static bool names_device(const struct gpu_survey *survey, const struct gpu_devic
 		return false;
 	if (scan_literal(&word, "."))
 		return number == (int64_t)first;
-	return scan_literal(&word, "-") && scan_u64(&word, &last) && !scan_left(&word) && number >= (int64_t)first &&
-	       number <= (int64_t)last;
+	return scan_literal(&word, "-") && scan_u64(&word, &last) && !scan_left(&word) &&
+	       number >= (int64_t)first && number <= (int64_t)last;
 }
 
 static bool next_word(struct scan *list, struct scan *ret_word)

@@ -29,15 +29,16 @@ static int take_if_there(const char *path, char *ret_path, size_t size)
 static int find_near(const char *binary, char *ret_path, size_t size)
 {
 	/* A program in bin, a library in lib or lib/x86_64-linux-gnu, or all of them in one folder. */
-	static const char *const PLACES[] = {"", "../libexec/resource-tracker/", "../../libexec/resource-tracker/"};
+	static const char *const PLACES[] = {"", "../libexec/resource-tracker/",
+					     "../../libexec/resource-tracker/"};
 	const char *slash = strrchr(binary, '/');
 	char path[PATH_MAX];
 
 	if (!slash || binary[0] != '/')
 		return -ENOENT;
 	for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
-		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary, PLACES[i],
-				      HELPER_PROGRAM);
+		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary,
+				      PLACES[i], HELPER_PROGRAM);
 
 		if (length < (int)sizeof path && take_if_there(path, ret_path, size) == 0)
 			return 0;

@@ -34,8 +34,8 @@ struct helper {
 	size_t page_bytes;
 	struct latest request;
 	struct latest answer;
-	int socket_fd;	   /* ends when the helper does */
-	pid_t started_by;  /* the process that may talk to it */
+	int socket_fd;    /* ends when the helper does */
+	pid_t started_by; /* the process that may talk to it */
 	pid_t supervisor_pid;
 };
 
@@ -162,7 +162,8 @@ int helper_start(const struct helper_order *order, struct helper **ret_helper)
 	memory_fd = shared_memory_new(total, &memory);
 	if (memory_fd < 0)
 		return memory_fd;
-	*helper = (struct helper){.page = memory, .page_bytes = total, .socket_fd = -1, .started_by = getpid()};
+	*helper =
+		(struct helper){.page = memory, .page_bytes = total, .socket_fd = -1, .started_by = getpid()};
 	lay_out(helper, order);
 	error = start_program(helper, order->kind, memory_fd);
 	if (error < 0) {

@@ -20,8 +20,8 @@
 struct helper;
 
 struct helper_order {
-	const char *kind;   /* one of kinds.c */
-	const void *setup;  /* told once */
+	const char *kind;  /* one of kinds.c */
+	const void *setup; /* told once */
 	size_t setup_bytes;
 	size_t request_bytes; /* at most */
 	size_t answer_bytes;  /* at most */

@@ -59,12 +59,14 @@ static int64_t next_pass_ns(const struct gpu_work *work, int64_t sampled_ns, int
 	if (now_ns - work->started_ns < EARLY_NS && period_ns > EARLY_PERIOD_NS)
 		period_ns = EARLY_PERIOD_NS;
 	if (period_ns < SHORTEST_PERIOD_NS)
-		return began_ns + SHORTEST_PERIOD_NS > now_ns ? began_ns + SHORTEST_PERIOD_NS : now_ns + LEAD_NS;
+		return began_ns + SHORTEST_PERIOD_NS > now_ns ? began_ns + SHORTEST_PERIOD_NS
+							      : now_ns + LEAD_NS;
 	if (lead_ns > period_ns / 2)
 		lead_ns = period_ns / 2;
 	if (sampled_ns <= 0 || sampled_ns > now_ns)
 		return now_ns + period_ns / 4;
-	sample_ns = sampled_ns + ((now_ns - sampled_ns) / work->interval_ns + 1) * work->interval_ns - lead_ns;
+	sample_ns =
+		sampled_ns + ((now_ns - sampled_ns) / work->interval_ns + 1) * work->interval_ns - lead_ns;
 	/* The last one before the sample stands at sample_ns, others whole periods earlier; not at once, though. */
 	earliest_ns = now_ns + period_ns / 4;
 	if (sample_ns > earliest_ns)
@@ -94,7 +96,8 @@ static ssize_t gpu_pass(void *state, const void *request_bytes, size_t request_l
 		*ret_next_ns = INT64_MAX;
 		return offsetof(struct gpu_survey, devices);
 	}
-	*ret_next_ns = next_pass_ns(work, request ? request->sampled_ns : 0, began_ns, root_monotonic_ns(&work->root));
+	*ret_next_ns = next_pass_ns(work, request ? request->sampled_ns : 0, began_ns,
+				    root_monotonic_ns(&work->root));
 	return error < 0 ? error : (ssize_t)gpu_survey_pack(survey, answer);
 }
 

@@ -23,7 +23,8 @@ struct helper_kind {
 	 * asked. ret_next_ns (CLOCK_MONOTONIC) is when to be called again; INT64_MAX: never, there is nothing to do.
 	 * A negative errno publishes nothing.
 	 */
-	ssize_t (*pass)(void *state, const void *request, size_t request_length, void *answer, int64_t *ret_next_ns);
+	ssize_t (*pass)(void *state, const void *request, size_t request_length, void *answer,
+			int64_t *ret_next_ns);
 };
 
 /* The only list; ends with NULL. */

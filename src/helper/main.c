@@ -78,8 +78,8 @@ static void let_go_of_descriptors(int keep_a, int keep_b)
 /* Signals of the terminal and of service managers are meant for the job; the recorder's end ends us. */
 static void set_signals(void)
 {
-	static const int IGNORED[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN,
-				      SIGTTOU};
+	static const int IGNORED[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
+				      SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
 	sigset_t none;
 
 	for (int signo = 1; signo < NSIG; signo++)

@@ -27,11 +27,11 @@ struct helper_page {
 	int64_t recorder_pid;
 
 	_Atomic int64_t supervisor_pid; /* written before its exec */
-	_Atomic int64_t start_error;	/* errno of that exec */
-	_Atomic int64_t worker_pid;	/* 0: none */
-	_Atomic int64_t pass_began_ns;	/* CLOCK_MONOTONIC; 0: the worker waits for its time */
+	_Atomic int64_t start_error;    /* errno of that exec */
+	_Atomic int64_t worker_pid;     /* 0: none */
+	_Atomic int64_t pass_began_ns;  /* CLOCK_MONOTONIC; 0: the worker waits for its time */
 	_Atomic int64_t pass_count;
-	_Atomic int64_t cpu_ns;		/* of the helper, workers that have ended included */
-	_Atomic int64_t failure_count;	/* workers that crashed, hung or gave up */
-	_Atomic int64_t ended;		/* 1: there is nothing to do here; the last answer stays true */
+	_Atomic int64_t cpu_ns;        /* of the helper, workers that have ended included */
+	_Atomic int64_t failure_count; /* workers that crashed, hung or gave up */
+	_Atomic int64_t ended;         /* 1: there is nothing to do here; the last answer stays true */
 };

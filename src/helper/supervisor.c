@@ -34,8 +34,8 @@ struct supervisor {
 	int recorder_fd; /* pidfd; -1 before Linux 5.3 */
 
 	pid_t worker_pid; /* 0: none */
-	int worker_fd;	  /* ends when the worker does */
-	bool killed;	  /* it hung, and dies when the kernel lets it */
+	int worker_fd;    /* ends when the worker does */
+	bool killed;      /* it hung, and dies when the kernel lets it */
 	int64_t started_ns;
 	int64_t next_start_ns;
 	int64_t pause_ns;
@@ -132,8 +132,7 @@ static bool hangs(const struct supervisor *supervisor, int64_t now)
 /* The recorder has ended, seen without its connection (a forked child of it may hold that open). */
 static bool recorder_gone(const struct supervisor *supervisor)
 {
-	return supervisor->recorder_fd < 0 && kill(supervisor->recorder_pid, 0) < 0 &&
-	       errno == ESRCH;
+	return supervisor->recorder_fd < 0 && kill(supervisor->recorder_pid, 0) < 0 && errno == ESRCH;
 }
 
 static void account(struct supervisor *supervisor)

@@ -18,8 +18,8 @@ enum { RENDER_FIRST = 128, RENDER_MAX = 64 };
 
 /* Drivers that tell of their devices' use in sysfs or in the fdinfo of their clients. NVIDIA's own does not. */
 static const char *const DRIVERS[] = {
-	"amdgpu", "radeon", "i915", "xe", "nouveau", "panfrost", "panthor", "lima", "msm", "msm_dpu", "v3d", "etnaviv",
-	"asahi",
+	"amdgpu", "radeon", "i915",    "xe",  "nouveau", "panfrost", "panthor",
+	"lima",   "msm",    "msm_dpu", "v3d", "etnaviv", "asahi",
 };
 
 static bool is_known_driver(const char *driver)
@@ -71,7 +71,8 @@ static int find_card(const struct root *root, int render)
 		struct scan text = scan_bytes(name, strlen(name));
 		uint64_t number;
 
-		if (scan_literal(&text, "card") && scan_u64(&text, &number) && !scan_left(&text) && number < INT32_MAX)
+		if (scan_literal(&text, "card") && scan_u64(&text, &number) && !scan_left(&text) &&
+		    number < INT32_MAX)
 			return (int)number;
 	}
 	return -1;

@@ -14,11 +14,12 @@
 enum { DRM_DRIVER_SIZE = 32, DRM_ADDRESS_SIZE = 32 };
 
 struct drm_card {
-	int card;		       /* N of /sys/class/drm/cardN; -1: only a render node */
-	int render;		       /* N of renderDN */
-	char driver[DRM_DRIVER_SIZE];  /* "amdgpu", "i915" */
-	char address[DRM_ADDRESS_SIZE]; /* "0000:03:00.0"; of devices that are not on PCI the platform's name */
-	int64_t vendor_id;	       /* PCI; -1: none */
+	int card;                     /* N of /sys/class/drm/cardN; -1: only a render node */
+	int render;                   /* N of renderDN */
+	char driver[DRM_DRIVER_SIZE]; /* "amdgpu", "i915" */
+	char address
+		[DRM_ADDRESS_SIZE]; /* "0000:03:00.0"; of devices that are not on PCI the platform's name */
+	int64_t vendor_id;          /* PCI; -1: none */
 	int64_t device_id;
 };
 

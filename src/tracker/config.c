@@ -190,7 +190,8 @@ static bool names_gpu(const char *word, size_t length)
 
 static int set_gpus(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	bool is_word = strcmp(value, "used") == 0 || strcmp(value, "visible") == 0 || strcmp(value, "all") == 0;
+	bool is_word =
+		strcmp(value, "used") == 0 || strcmp(value, "visible") == 0 || strcmp(value, "all") == 0;
 
 	for (const char *at = value; *at && !is_word; at += *at == ',') {
 		size_t length = strcspn(at, ",");

@@ -31,7 +31,13 @@ enum config_csv_layout {
 
 enum config_cgroup { CGROUP_AUTO, CGROUP_OFF, CGROUP_REQUIRE };
 
-enum config_gpu_vendor { GPU_VENDOR_ANY, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL, GPU_VENDOR_DRM };
+enum config_gpu_vendor {
+	GPU_VENDOR_ANY,
+	GPU_VENDOR_NVIDIA,
+	GPU_VENDOR_AMD,
+	GPU_VENDOR_INTEL,
+	GPU_VENDOR_DRM
+};
 
 enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
 

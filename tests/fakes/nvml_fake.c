@@ -9,12 +9,12 @@
 #include "nvml_fake_script.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define ENTER(device)                                  \
-	do {                                           \
+#define ENTER(device) \
+	do { \
 		int result_ = enter(__func__, device); \
-                                                       \
-		if (result_ != NVML_SUCCESS)           \
-			return result_;                \
+\
+		if (result_ != NVML_SUCCESS) \
+			return result_; \
 	} while (0)
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -36,9 +36,9 @@ EXPORT int nvmlShutdown(void)
 
 EXPORT const char *nvmlErrorString(int result)
 {
-	return result == NVML_LIB_RM_VERSION_MISMATCH ? "Driver/library version mismatch" :
-	       result == NVML_DRIVER_NOT_LOADED	      ? "Driver Not Loaded" :
-							"some error";
+	return result == NVML_LIB_RM_VERSION_MISMATCH ? "Driver/library version mismatch"
+	       : result == NVML_DRIVER_NOT_LOADED     ? "Driver Not Loaded"
+						      : "some error";
 }
 
 EXPORT int nvmlSystemGetDriverVersion(char *text, unsigned size)
@@ -213,7 +213,8 @@ EXPORT int nvmlDeviceGetTotalEnergyConsumption(nvml_device device, unsigned long
 {
 	ENTER(device);
 	/* Unless the script says otherwise, 318.5 W since 1970. */
-	*millijoules = script.energy[index_of(device)] ? script.energy[index_of(device)] : now_us() / 1000 * 637 / 2;
+	*millijoules =
+		script.energy[index_of(device)] ? script.energy[index_of(device)] : now_us() / 1000 * 637 / 2;
 	return NVML_SUCCESS;
 }
 
@@ -224,7 +225,8 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(nvml_device device, unsigne
 	return NVML_SUCCESS;
 }
 
-EXPORT int nvmlDeviceGetTotalEccErrors(nvml_device device, unsigned kind, unsigned period, unsigned long long *count)
+EXPORT int nvmlDeviceGetTotalEccErrors(nvml_device device, unsigned kind, unsigned period,
+				       unsigned long long *count)
 {
 	ENTER(device);
 	*count = kind == NVML_ECC_CORRECTED ? 3 : 1;
@@ -233,7 +235,8 @@ EXPORT int nvmlDeviceGetTotalEccErrors(nvml_device device, unsigned kind, unsign
 
 /* ---- processes --------------------------------------------------------------------------------------- */
 
-static int list_processes(nvml_device device, char list, unsigned record_bytes, unsigned *count, char *records)
+static int list_processes(nvml_device device, char list, unsigned record_bytes, unsigned *count,
+			  char *records)
 {
 	unsigned found = 0, room = *count;
 
@@ -241,7 +244,8 @@ static int list_processes(nvml_device device, char list, unsigned record_bytes, 
 		record_bytes = (unsigned)script.record_bytes;
 	for (int i = 0; i < script.process_count; i++) {
 		const struct process *process = &script.processes[i];
-		struct nvml_process_v3_long record = {process->pid, process->bytes, NVML_NO_INSTANCE, NVML_NO_INSTANCE, 0};
+		struct nvml_process_v3_long record = {process->pid, process->bytes, NVML_NO_INSTANCE,
+						      NVML_NO_INSTANCE, 0};
 
 		if (process->device != index_of(device) || process->instance != instance_of(device) ||
 		    !strchr(process->lists, list) || !process->lists[0])
@@ -266,11 +270,13 @@ EXPORT int nvmlDeviceGetGraphicsRunningProcesses(nvml_device device, unsigned *c
 	return list_processes(device, 'g', sizeof(struct nvml_process_v1), count, records);
 }
 
-static bool is_sampled(const struct process *process, nvml_device device, uint64_t last_seen_us, uint64_t *ret_at_us)
+static bool is_sampled(const struct process *process, nvml_device device, uint64_t last_seen_us,
+		       uint64_t *ret_at_us)
 {
 	if (process->device != index_of(device) || process->instance >= 0 || process->sm < 0)
 		return false;
-	*ret_at_us = process->age_secs > 0 ? script.loaded_us - (uint64_t)(process->age_secs * 1e6) : now_us();
+	*ret_at_us =
+		process->age_secs > 0 ? script.loaded_us - (uint64_t)(process->age_secs * 1e6) : now_us();
 	/* The real library has been seen to give old samples all the same. */
 	return process->age_secs > 0 || *ret_at_us > last_seen_us;
 }
@@ -288,8 +294,8 @@ EXPORT int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_proce
 		if (!is_sampled(&script.processes[i], device, last_seen_us, &at_us))
 			continue;
 		if (found < room)
-			samples[found] = (struct nvml_process_utilization_v1){script.processes[i].pid, at_us,
-									      (uint32_t)script.processes[i].sm, 5, 0, 0};
+			samples[found] = (struct nvml_process_utilization_v1){
+				script.processes[i].pid, at_us, (uint32_t)script.processes[i].sm, 5, 0, 0};
 		found++;
 	}
 	*count = found;
@@ -339,7 +345,8 @@ EXPORT int nvmlDeviceGetMPSComputeRunningProcesses_v3(nvml_device device, unsign
 	return list_processes(device, 'm', sizeof(struct nvml_process_v2), count, records);
 }
 
-EXPORT int nvmlDeviceGetProcessesUtilizationInfo(nvml_device device, struct nvml_processes_utilization *request)
+EXPORT int nvmlDeviceGetProcessesUtilizationInfo(nvml_device device,
+						 struct nvml_processes_utilization *request)
 {
 	unsigned found = 0;
 	uint64_t at_us;
@@ -371,8 +378,9 @@ EXPORT int nvmlDeviceGetFieldValues(nvml_device device, int count, struct nvml_f
 {
 	ENTER(device);
 	for (int i = 0; i < count; i++) {
-		bool known = values[i].scope == NVML_ALL_LINKS && (values[i].field == NVML_FIELD_NVLINK_SENT_KIB ||
-								    values[i].field == NVML_FIELD_NVLINK_RECEIVED_KIB);
+		bool known = values[i].scope == NVML_ALL_LINKS &&
+			     (values[i].field == NVML_FIELD_NVLINK_SENT_KIB ||
+			      values[i].field == NVML_FIELD_NVLINK_RECEIVED_KIB);
 
 		values[i].result = known ? NVML_SUCCESS : NVML_NOT_SUPPORTED;
 		values[i].type = NVML_U64;
@@ -422,7 +430,8 @@ EXPORT int nvmlDeviceGetComputeInstanceId(nvml_device device, unsigned *id)
 EXPORT int nvmlDeviceGetAttributes_v2(nvml_device device, struct nvml_attributes *attributes)
 {
 	ENTER(device);
-	*attributes = (struct nvml_attributes){.multiprocessor_count = 16, .compute_slice_count = 1, .memory_mib = 9856};
+	*attributes = (struct nvml_attributes){
+		.multiprocessor_count = 16, .compute_slice_count = 1, .memory_mib = 9856};
 	return NVML_SUCCESS;
 }
 
@@ -458,8 +467,9 @@ EXPORT int nvmlGpmMetricsGet(struct nvml_gpm_request *request)
 	if (request->version != NVML_GPM_VERSION)
 		return NVML_ARGUMENT_VERSION_MISMATCH;
 	for (unsigned i = 0; i < request->metric_count; i++) {
-		request->metrics[i].result =
-			request->metrics[i].metric == NVML_GPM_GRAPHICS_UTILIZATION ? NVML_SUCCESS : NVML_NOT_SUPPORTED;
+		request->metrics[i].result = request->metrics[i].metric == NVML_GPM_GRAPHICS_UTILIZATION
+						     ? NVML_SUCCESS
+						     : NVML_NOT_SUPPORTED;
 		request->metrics[i].value = *(double *)(void *)request->later;
 	}
 	return NVML_SUCCESS;

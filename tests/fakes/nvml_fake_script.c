@@ -61,12 +61,12 @@ static void read_line(const char *line)
 		script.memory[device][2] = c << MIB_SHIFT;
 	} else if (sscanf(line, "energy %d %llu", &device, &a) == 2) {
 		script.energy[device] = a;
-	} else if (sscanf(line, "process %d %u %7s %llu %d", &process->device, &process->pid, process->lists, &a,
-			  &process->sm) == 5) {
+	} else if (sscanf(line, "process %d %u %7s %llu %d", &process->device, &process->pid, process->lists,
+			  &a, &process->sm) == 5) {
 		process->bytes = a << MIB_SHIFT;
 		script.process_count++;
-	} else if (sscanf(line, "instance_process %d %d %u %llu", &process->device, &process->instance, &process->pid,
-			  &a) == 4) {
+	} else if (sscanf(line, "instance_process %d %d %u %llu", &process->device, &process->instance,
+			  &process->pid, &a) == 4) {
 		process->bytes = a << MIB_SHIFT;
 		script.process_count++;
 	} else if (sscanf(line, "sample %d %u %lf %d", &process->device, &process->pid, &process->age_secs,
@@ -86,7 +86,8 @@ static void read_line(const char *line)
 	} else if (sscanf(line, "result %63s %d %d", rule->function, &rule->result, &rule->device) >= 2) {
 		strcpy(rule->what, "result");
 		script.rule_count++;
-	} else if (sscanf(line, "hang %63s", rule->function) == 1 || sscanf(line, "crash %63s", rule->function) == 1) {
+	} else if (sscanf(line, "hang %63s", rule->function) == 1 ||
+		   sscanf(line, "crash %63s", rule->function) == 1) {
 		sscanf(line, "%7s", rule->what);
 		script.rule_count++;
 	} else if (sscanf(line, " %255s", word) == 1 && word[0] != '#') {
@@ -102,8 +103,9 @@ void read_script(void)
 	char line[512];
 	FILE *file;
 
-	if (!path || stat(path, &status) < 0 || (status.st_mtim.tv_sec == script.changed.tv_sec &&
-						 status.st_mtim.tv_nsec == script.changed.tv_nsec))
+	if (!path || stat(path, &status) < 0 ||
+	    (status.st_mtim.tv_sec == script.changed.tv_sec &&
+	     status.st_mtim.tv_nsec == script.changed.tv_nsec))
 		return;
 	memset(&script, 0, sizeof script);
 	script.changed = status.st_mtim;
@@ -153,7 +155,8 @@ int enter(const char *function, nvml_device device)
 	for (int i = 0; i < script.rule_count; i++) {
 		const struct rule *rule = &script.rules[i];
 
-		if (strcmp(rule->function, function) != 0 || (rule->device >= 0 && rule->device != index_of(device)))
+		if (strcmp(rule->function, function) != 0 ||
+		    (rule->device >= 0 && rule->device != index_of(device)))
 			continue;
 		while (strcmp(rule->what, "hang") == 0)
 			pause();

@@ -31,7 +31,7 @@ void nvml_script_begin(const char *library)
 void nvml_script_set(const char *text)
 {
 	/* Two scripts within the file system's resolution must still look different. */
-	const struct timespec times[2] = {{1000000 + ++steps, 0}, {1000000 + steps, 0}};
+	const struct timespec stamp = {1000000 + ++steps, 0}, times[2] = {stamp, stamp};
 	FILE *file = fopen(script_path, "we");
 
 	assert_non_null(file);

@@ -268,17 +268,22 @@ static void without_a_tree_only_devices_are_filled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(members_are_added_up_and_strangers_are_not, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_part_that_is_not_known_makes_the_sum_unknown, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_device_that_is_all_ours_lends_its_utilisation, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(members_are_added_up_and_strangers_are_not, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_part_that_is_not_known_makes_the_sum_unknown, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_device_that_is_all_ours_lends_its_utilisation, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(mapped_pids_are_named_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clients_of_the_kernels_drivers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_sole_tenant_whose_file_a_member_holds_is_the_job, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_sole_tenant_whose_file_a_member_holds_is_the_job, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_device_that_no_member_holds_is_not_used, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_told_apart_is_absent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rates_are_means_since_the_survey_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_device_in_its_place_has_no_past, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_instance_counts_for_its_part_of_the_device, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_instance_counts_for_its_part_of_the_device, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(without_a_tree_only_devices_are_filled, set_up, tear_down),
 	};
 

@@ -93,7 +93,8 @@ static double reading(const struct machine *machine, int device, enum gpu_readin
 static const struct gpu_process *process(const struct machine *machine, int device, int pid)
 {
 	for (int64_t i = 0; i < machine->survey->process_count; i++)
-		if (machine->survey->processes[i].pid == pid && machine->survey->processes[i].device == device)
+		if (machine->survey->processes[i].pid == pid &&
+		    machine->survey->processes[i].device == device)
 			return &machine->survey->processes[i];
 	return NULL;
 }
@@ -259,12 +260,14 @@ static void engines_are_told_apart_by_name(void **state)
 		const char *name;
 		enum drm_engine_use use;
 	} ENGINES[] = {
-		{"gfx", DRM_ENGINE_COMPUTES},	{"compute", DRM_ENGINE_COMPUTES}, {"render", DRM_ENGINE_COMPUTES},
-		{"rcs", DRM_ENGINE_COMPUTES},	{"ccs", DRM_ENGINE_COMPUTES},	  {"fragment", DRM_ENGINE_COMPUTES},
-		{"gpu", DRM_ENGINE_COMPUTES},	{"csd", DRM_ENGINE_COMPUTES},	  {"copy", DRM_ENGINE_OTHER},
-		{"dma", DRM_ENGINE_OTHER},	{"bcs", DRM_ENGINE_OTHER},	  {"video", DRM_ENGINE_OTHER},
-		{"enc", DRM_ENGINE_ENCODES},	{"enc_1", DRM_ENGINE_ENCODES},	  {"dec", DRM_ENGINE_DECODES},
-		{"jpeg", DRM_ENGINE_DECODES},
+		{"gfx", DRM_ENGINE_COMPUTES},    {"compute", DRM_ENGINE_COMPUTES},
+		{"render", DRM_ENGINE_COMPUTES}, {"rcs", DRM_ENGINE_COMPUTES},
+		{"ccs", DRM_ENGINE_COMPUTES},    {"fragment", DRM_ENGINE_COMPUTES},
+		{"gpu", DRM_ENGINE_COMPUTES},    {"csd", DRM_ENGINE_COMPUTES},
+		{"copy", DRM_ENGINE_OTHER},      {"dma", DRM_ENGINE_OTHER},
+		{"bcs", DRM_ENGINE_OTHER},       {"video", DRM_ENGINE_OTHER},
+		{"enc", DRM_ENGINE_ENCODES},     {"enc_1", DRM_ENGINE_ENCODES},
+		{"dec", DRM_ENGINE_DECODES},     {"jpeg", DRM_ENGINE_DECODES},
 	};
 
 	(void)state;
@@ -276,7 +279,9 @@ static void memory_is_resident_else_total_less_shared(void **state)
 {
 	struct proc_pid_fdinfo fdinfo = {
 		.region_count = 3,
-		.regions = {{"vram0", 100, 40, -1, -1, -1}, {"vram1", 100, 40, 30, -1, -1}, {"gtt", 999, 0, 999, -1, -1}},
+		.regions = {{"vram0", 100, 40, -1, -1, -1},
+			    {"vram1", 100, 40, 30, -1, -1},
+			    {"gtt", 999, 0, 999, -1, -1}},
 	};
 
 	(void)state;

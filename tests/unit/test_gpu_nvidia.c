@@ -110,7 +110,8 @@ static void every_reading_of_a_device(void **state)
 	assert_near(reading(0, GPU_MEMORY_FREQUENCY_HZ), 3201e6);
 	assert_near(reading(0, GPU_FAN_PCT), 30);
 	assert_near(reading(0, GPU_PERFORMANCE_STATE), 0);
-	assert_int_equal((int)reading(0, GPU_THROTTLE_REASONS), GPU_THROTTLE_POWER_CAP | GPU_THROTTLE_THERMAL_HARDWARE);
+	assert_int_equal((int)reading(0, GPU_THROTTLE_REASONS),
+			 GPU_THROTTLE_POWER_CAP | GPU_THROTTLE_THERMAL_HARDWARE);
 	assert_near(reading(0, GPU_ECC_CORRECTED_ERRORS), 3);
 	assert_near(reading(0, GPU_ECC_UNCORRECTED_ERRORS), 1);
 	assert_near(reading(0, GPU_PCIE_SENT_BYTES_PER_SEC), 1e6);
@@ -147,7 +148,8 @@ static void an_unsupported_counter_is_alone_in_its_loss(void **state)
 		char script[200];
 		int absent = 0;
 
-		snprintf(script, sizeof script, "gpus 1\nmemory 0 1000 10 100\nresult %s 3\n", CASES[i].function);
+		snprintf(script, sizeof script, "gpus 1\nmemory 0 1000 10 100\nresult %s 3\n",
+			 CASES[i].function);
 		begin(script);
 		pass();
 		assert_int_equal(error_of(0, CASES[i].reading), EOPNOTSUPP);
@@ -197,7 +199,8 @@ static void energy_is_added_up_where_nobody_counts_it(void **state)
 static void a_library_of_long_ago(void **state)
 {
 	(void)state;
-	begin_at("nvml_fake_old", "/", "gpus 1\nmemory 0 81920 600 20000\nprocess 0 77 c 1000 10\nprocess 0 78 g 500 20\n");
+	begin_at("nvml_fake_old", "/",
+		 "gpus 1\nmemory 0 81920 600 20000\nprocess 0 77 c 1000 10\nprocess 0 78 g 500 20\n");
 	pass();
 	assert_near(reading(0, GPU_VRAM_USED_BYTES), 20600.0 * 1048576);
 	assert_near(process(0, 77)->vram_bytes.value, 1000.0 * 1048576);
@@ -209,7 +212,8 @@ static void a_library_of_long_ago(void **state)
 static void unified_memory_is_no_vram(void **state)
 {
 	(void)state;
-	begin("gpus 1\nresult nvmlDeviceGetMemoryInfo 3\nresult nvmlDeviceGetMemoryInfo_v2 3\nprocess 0 77 c 1000 10\n");
+	begin("gpus 1\nresult nvmlDeviceGetMemoryInfo 3\nresult nvmlDeviceGetMemoryInfo_v2 3\nprocess 0 77 c "
+	      "1000 10\n");
 	pass();
 	assert_int_equal(survey->devices[0].memory_kind, GPU_MEMORY_UNIFIED);
 	assert_int_equal(error_of(0, GPU_VRAM_TOTAL_BYTES), EOPNOTSUPP);
@@ -224,7 +228,8 @@ static void a_lost_device_is_null_and_the_others_live(void **state)
 	(void)state;
 	begin("gpus 2\nutilization 0 50 0\nutilization 1 60 0\nprocess 1 77 c 10 60\n");
 	pass();
-	nvml_script_set("gpus 2\nutilization 0 50 0\nresult nvmlDeviceGetMemoryInfo_v2 15 1\nprocess 1 77 c 10 60\n");
+	nvml_script_set(
+		"gpus 2\nutilization 0 50 0\nresult nvmlDeviceGetMemoryInfo_v2 15 1\nprocess 1 77 c 10 60\n");
 	pass();
 	pass();
 	assert_int_equal(survey->device_count, 2);
@@ -293,7 +298,8 @@ static void records_are_walked_by_the_size_that_was_written(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
 		snprintf(script, sizeof script,
-			 "gpus 1\nrecord_bytes %d\nprocess 0 77 c 1000 10\nprocess 0 78 c 200 5\nprocess 0 79 c 300 0\n",
+			 "gpus 1\nrecord_bytes %d\nprocess 0 77 c 1000 10\nprocess 0 78 c 200 5\nprocess 0 "
+			 "79 c 300 0\n",
 			 SIZES[i]);
 		begin(script);
 		pass();
@@ -302,7 +308,8 @@ static void records_are_walked_by_the_size_that_was_written(void **state)
 		end(NULL);
 	}
 	/* No size that we know: nothing is read rather than anything. */
-	begin("gpus 1\nrecord_bytes 20\nprocess 0 77 c 1000 10\nprocess 0 78 c 200 5\nprocess 0 79 c 300 0\n");
+	begin("gpus 1\nrecord_bytes 20\nprocess 0 77 c 1000 10\nprocess 0 78 c 200 5\nprocess 0 79 c 300 "
+	      "0\n");
 	pass();
 	assert_int_equal(survey->process_count, 0);
 	assert_int_equal(survey->devices[0].pids, GPU_PIDS_UNKNOWN);
@@ -315,7 +322,8 @@ static void lists_longer_than_expected(void **state)
 
 	(void)state;
 	for (int i = 0; i < 300; i++)
-		length += snprintf(script + length, sizeof script - (size_t)length, "process 0 %d c 1 1\n", 1000 + i);
+		length += snprintf(script + length, sizeof script - (size_t)length, "process 0 %d c 1 1\n",
+				   1000 + i);
 	begin(script);
 	pass();
 	assert_int_equal(survey->process_count, 300);
@@ -357,7 +365,8 @@ static void newer_devices_answer_the_newer_call_only(void **state)
 static void without_either_call_utilisation_is_absent(void **state)
 {
 	(void)state;
-	begin("gpus 1\nresult nvmlDeviceGetProcessUtilization 3\nresult nvmlDeviceGetProcessesUtilizationInfo 3\n"
+	begin("gpus 1\nresult nvmlDeviceGetProcessUtilization 3\nresult "
+	      "nvmlDeviceGetProcessesUtilizationInfo 3\n"
 	      "process 0 77 c 10 40\n");
 	pass();
 	assert_int_equal(process(0, 77)->utilization_pct.error, EOPNOTSUPP);

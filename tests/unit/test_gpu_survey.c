@@ -77,7 +77,8 @@ static void what_finds_no_room_is_counted(void **state)
 		gpu_device_add_detail(&survey.devices[0], "name", "value");
 	assert_int_equal(survey.devices[0].detail_count, GPU_DETAILS_MAX);
 	assert_int_equal(receive(gpu_survey_pack(&survey, bytes)), 0);
-	assert_int_equal(received.processes[GPU_PROCESSES_MAX - 1].pid, survey.processes[GPU_PROCESSES_MAX - 1].pid);
+	assert_int_equal(received.processes[GPU_PROCESSES_MAX - 1].pid,
+			 survey.processes[GPU_PROCESSES_MAX - 1].pid);
 }
 
 static void bytes_that_are_no_survey_are_refused(void **state)

@@ -332,14 +332,16 @@ static void a_crash_is_counted_and_begun_anew(void **state)
 	nvml_script_set("gpus 2\ncrash nvmlDeviceGetUtilizationRates\n");
 	wait_for_failures(helper, 1);
 	/* The answer before the crash is still there. */
-	assert_int_equal(gpu_survey_unpack(&survey, (size_t)helper_latest(helper, &survey, sizeof survey, NULL)), 0);
+	assert_int_equal(
+		gpu_survey_unpack(&survey, (size_t)helper_latest(helper, &survey, sizeof survey, NULL)), 0);
 	assert_int_equal(survey.device_count, 2);
 	nvml_script_set("gpus 1\n");
 	find_pids(helper, second);
 	assert_int_equal(first[0], second[0]);
 	assert_int_not_equal(first[1], second[1]);
 	wait_for_answer(helper, helper_answer_number(helper));
-	assert_int_equal(gpu_survey_unpack(&survey, (size_t)helper_latest(helper, &survey, sizeof survey, NULL)), 0);
+	assert_int_equal(
+		gpu_survey_unpack(&survey, (size_t)helper_latest(helper, &survey, sizeof survey, NULL)), 0);
 	assert_int_equal(survey.device_count, 1);
 	stop_quickly(helper);
 	assert_dies(second[1]);
