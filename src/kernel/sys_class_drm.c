@@ -48,11 +48,10 @@ static void parse_uevent(struct scan text, struct drm_card *card)
 	while (scan_line(&text, &line)) {
 		if (scan_literal(&line, "DRIVER="))
 			scan_copy(&line, card->driver, sizeof card->driver);
-		else if (scan_literal(&line, "PCI_SLOT_NAME="))
-			scan_copy(&line, card->address, sizeof card->address);
 		else if (scan_literal(&line, "PCI_ID="))
 			take_pci_id(line, card);
-		else if (!card->address[0] && scan_literal(&line, "OF_FULLNAME="))
+		else if (scan_literal(&line, "PCI_SLOT_NAME=") ||
+			 (!card->address[0] && scan_literal(&line, "OF_FULLNAME=")))
 			scan_copy(&line, card->address, sizeof card->address);
 	}
 }
