@@ -70,11 +70,6 @@ void buffer_add_text(struct buffer *buffer, const char *text)
 	buffer_add(buffer, text, strlen(text));
 }
 
-void buffer_add_char(struct buffer *buffer, char c)
-{
-	buffer_add(buffer, &c, 1);
-}
-
 void buffer_add_u64(struct buffer *buffer, uint64_t value)
 {
 	char digits[20];

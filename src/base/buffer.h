@@ -36,7 +36,17 @@ int buffer_reserve(struct buffer *buffer, size_t extra);
 
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_add_text(struct buffer *buffer, const char *text);
-void buffer_add_char(struct buffer *buffer, char c);
+
+static inline void buffer_add_char(struct buffer *buffer, char c)
+{
+	if (buffer->error || buffer->length + 1 >= buffer->capacity || buffer->length >= buffer->ceiling) {
+		buffer_add(buffer, &c, 1);
+		return;
+	}
+	buffer->data[buffer->length++] = c;
+	buffer->data[buffer->length] = '\0';
+}
+
 void buffer_add_u64(struct buffer *buffer, uint64_t value);
 void buffer_add_i64(struct buffer *buffer, int64_t value);
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -44,6 +44,15 @@ void json_key(struct json_writer *json, const char *key)
 	json->after_key = true;
 }
 
+void json_plain_key(struct json_writer *json, const char *key)
+{
+	separate(json);
+	buffer_add_char(json->out, '"');
+	buffer_add_text(json->out, key);
+	buffer_add(json->out, "\":", 2);
+	json->after_key = true;
+}
+
 /* Length of the valid UTF-8 sequence at the front, or 0. Rejects overlong forms, surrogates, > U+10FFFF. */
 static size_t utf8_sequence(const unsigned char *at, size_t left)
 {
@@ -91,15 +100,26 @@ static void escape_one(struct buffer *out, unsigned char c)
 	}
 }
 
+/* ASCII that stands for itself. */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 void json_escape(struct buffer *out, const char *bytes, size_t length)
 {
 	const unsigned char *at = (const unsigned char *)bytes, *end = at + length, *plain = at;
 
 	buffer_add_char(out, '"');
 	while (at < end) {
-		size_t sequence = utf8_sequence(at, (size_t)(end - at));
+		size_t sequence;
 
-		if (sequence && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f) {
+		if (is_plain(*at)) {
+			at++;
+			continue;
+		}
+		sequence = utf8_sequence(at, (size_t)(end - at));
+		if (sequence > 1) {
 			at += sequence;
 			continue;
 		}

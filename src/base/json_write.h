@@ -22,6 +22,8 @@ struct json_writer {
 void json_open(struct json_writer *json, char bracket);  /* '{' or '[' */
 void json_close(struct json_writer *json, char bracket); /* '}' or ']' */
 void json_key(struct json_writer *json, const char *key);
+/* The same for a key that is known to need no escaping: a name of the catalogue. */
+void json_plain_key(struct json_writer *json, const char *key);
 void json_text(struct json_writer *json, const char *text); /* NULL is null */
 void json_text_bytes(struct json_writer *json, const char *bytes, size_t length);
 void json_count(struct json_writer *json, int64_t value);

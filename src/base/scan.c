@@ -16,6 +16,11 @@ bool scan_line(struct scan *scan, struct scan *ret_line)
 	return true;
 }
 
+static bool is_blank_or_newline(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
 bool scan_word(struct scan *scan, struct scan *ret_word)
 {
 	struct scan probe = *scan;
@@ -23,7 +28,7 @@ bool scan_word(struct scan *scan, struct scan *ret_word)
 
 	scan_blanks(&probe);
 	start = probe.at;
-	while (probe.at < probe.end && *probe.at != ' ' && *probe.at != '\t' && *probe.at != '\n')
+	while (probe.at < probe.end && !is_blank_or_newline(*probe.at))
 		probe.at++;
 	if (probe.at == start)
 		return false;
@@ -43,15 +48,33 @@ bool scan_until(struct scan *scan, char stop, struct scan *ret_before)
 	return true;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* As many digits as cannot overflow: of the kernel's numbers, all. */
+static uint64_t take_digits(struct scan *scan)
+{
+	const char *at = scan->at, *end = scan_left(scan) > 18 ? at + 18 : scan->end;
+	uint64_t value = 0;
+
+	for (; at < end && is_digit(*at); at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	scan->at = at;
+	return value;
+}
+
 bool scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	struct scan probe = *scan;
 	const char *start;
-	uint64_t value = 0;
+	uint64_t value;
 
 	scan_blanks(&probe);
 	start = probe.at;
-	for (; probe.at < probe.end && *probe.at >= '0' && *probe.at <= '9'; probe.at++) {
+	value = take_digits(&probe);
+	for (; probe.at < probe.end && is_digit(*probe.at); probe.at++) {
 		uint64_t digit = (uint64_t)(*probe.at - '0');
 
 		if (value > (UINT64_MAX - digit) / 10)
@@ -79,6 +102,26 @@ bool scan_i64(struct scan *scan, int64_t *ret_value)
 		return false;
 	*ret_value = negative ? (int64_t)(-magnitude) : (int64_t)magnitude;
 	*scan = probe;
+	return true;
+}
+
+bool scan_count(struct scan *scan, int64_t *ret_count)
+{
+	struct scan probe = *scan, word;
+	const char *start;
+	uint64_t value;
+
+	scan_blanks(&probe);
+	start = probe.at;
+	value = take_digits(&probe);
+	if (probe.at > start && (probe.at == probe.end || is_blank_or_newline(*probe.at))) {
+		*ret_count = (int64_t)value;
+		*scan = probe;
+		return true;
+	}
+	if (!scan_word(scan, &word))
+		return false;
+	*ret_count = scan_u64(&word, &value) && !scan_left(&word) && value <= INT64_MAX ? (int64_t)value : -1;
 	return true;
 }
 

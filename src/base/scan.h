@@ -46,6 +46,12 @@ bool scan_until(struct scan *scan, char stop, struct scan *ret_before);
 bool scan_u64(struct scan *scan, uint64_t *ret_value);
 bool scan_i64(struct scan *scan, int64_t *ret_value);
 
+/*
+ * The next word, if it is a whole number that int64_t holds; -1 for any other word. False without a word. The columns of
+ * the kernel's tables are read by this one.
+ */
+bool scan_count(struct scan *scan, int64_t *ret_count);
+
 /* Hexadecimal digits after blanks, without prefix. */
 bool scan_hex(struct scan *scan, uint64_t *ret_value);
 

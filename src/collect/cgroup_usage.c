@@ -29,6 +29,7 @@ struct cgroup_usage {
 	struct limits limits;
 	int64_t next_refresh_ns;
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
+	struct kept_files files;      /* of the place's own folders */
 };
 
 static int cgroup_usage_open(struct collect_context *context, void **ret_state)
@@ -41,6 +42,7 @@ static int cgroup_usage_open(struct collect_context *context, void **ret_state)
 	if (!state)
 		return -ENOMEM;
 	state->place = CGROUP_PLACE;
+	kept_files_init(&state->files);
 	for (int i = 0; i < 3; i++)
 		state->pressure[i] = KEPT_FILE(HOST_FILES[i]);
 	*ret_state = state;
@@ -115,12 +117,23 @@ static int64_t count_cpus(struct root *root, const struct cgroup_place *place, p
 	return least;
 }
 
+/* Returns 0 or 1 (the place is new), or a negative errno. */
+static int find_place(struct cgroup_usage *state, struct collect_context *context)
+{
+	int found = cgroup_place_find(&state->place, context->cgroup_mounts, context->root,
+				      context->tree ? context->tree->root_pid : 0);
+
+	if (found > 0)
+		kept_files_close(&state->files);
+	return found;
+}
+
 static void refresh(struct cgroup_usage *state, struct collect_context *context)
 {
 	pid_t pid = context->tree ? context->tree->root_pid : 0;
 	struct limits limits = {.cpu_cores = no_real(ABSENT_NO_LIMIT),
 				.memory_bytes = no_real(ABSENT_NO_LIMIT)};
-	int error = cgroup_place_find(&state->place, context->cgroup_mounts, context->root, pid);
+	int error = find_place(state, context);
 
 	/* A process that has gone leaves its place: the folders are open, and others may still be in there. */
 	if (error < 0 && state->place.memberships_hash)
@@ -347,8 +360,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	struct limits_row *limits = ADD_ROW(frame, limits, NULL);
 
 	if (context->progress.baseline)
-		(void)cgroup_place_find(&state->place, context->cgroup_mounts, context->root,
-					context->tree ? context->tree->root_pid : 0);
+		(void)find_place(state, context);
 	else if (context->prepared && frame->monotonic_ns >= state->next_refresh_ns)
 		cgroup_usage_prepare(state, context);
 	if (!context->progress.baseline && !context->prepared) {
@@ -361,14 +373,17 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
+	context->root->keep_in = &state->files;
 	fill_use(state, context, frame);
 	fill_pressure(state, context, frame);
+	context->root->keep_in = NULL;
 }
 
 static void cgroup_usage_close(void *state_)
 {
 	struct cgroup_usage *state = state_;
 
+	kept_files_close(&state->files);
 	cgroup_place_close(&state->place);
 	for (int i = 0; i < 3; i++)
 		kept_file_close(&state->pressure[i]);

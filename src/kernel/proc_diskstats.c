@@ -35,19 +35,12 @@ struct scan parse_proc_diskstats(const char *bytes, size_t length)
 
 static int scan_columns(struct scan *line, int64_t columns[COLUMNS])
 {
-	struct scan word;
 	int count = 0;
 
-	for (int i = 0; i < COLUMNS; i++) {
-		uint64_t value;
-
-		columns[i] = -1;
-		if (!scan_word(line, &word))
-			continue;
+	while (count < COLUMNS && scan_count(line, &columns[count]))
 		count++;
-		if (scan_u64(&word, &value) && !scan_left(&word) && value <= INT64_MAX)
-			columns[i] = (int64_t)value;
-	}
+	for (int i = count; i < COLUMNS; i++)
+		columns[i] = -1;
 	return count;
 }
 

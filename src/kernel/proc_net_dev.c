@@ -34,18 +34,12 @@ static bool scan_name(struct scan *line, struct scan *ret_name)
 
 static int scan_columns(struct scan *line, int64_t columns[COLUMNS])
 {
-	struct scan word;
 	int known = 0;
 
 	for (int i = 0; i < COLUMNS; i++) {
-		uint64_t value;
-
 		columns[i] = -1;
-		if (!scan_word(line, &word) || !scan_u64(&word, &value) || scan_left(&word) ||
-		    value > INT64_MAX)
-			continue;
-		columns[i] = (int64_t)value;
-		known++;
+		(void)scan_count(line, &columns[i]);
+		known += columns[i] >= 0;
 	}
 	return known;
 }

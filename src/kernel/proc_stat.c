@@ -27,12 +27,9 @@ static const struct key_field FIELDS[] = {
 
 static int64_t next_number(struct scan *line)
 {
-	struct scan word;
-	uint64_t value;
+	int64_t number;
 
-	if (!scan_word(line, &word) || !scan_u64(&word, &value) || scan_left(&word) || value > INT64_MAX)
-		return -1;
-	return (int64_t)value;
+	return scan_count(line, &number) ? number : -1;
 }
 
 static struct cpu_ticks scan_ticks(struct scan *line)

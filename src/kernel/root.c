@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,9 @@ enum {
 	SMALLEST_PAGE = 4096,
 	PATH_SIZE = 4096,
 	PID_PATH_SIZE = 128,
+	/* Of a program's descriptors: what is surely none of ours to fill, and what is enough. */
+	FILES_OF_OTHERS = 64,
+	MANY_FILES = 1024,
 };
 
 /* DIR/.root: what the machine that a tree was captured on had. */
@@ -121,7 +125,7 @@ ssize_t root_pread_to_end(struct root *root, int fd)
 	return pread_text(root, fd, true);
 }
 
-ssize_t root_read_at(struct root *root, int dir_fd, const char *path)
+static ssize_t read_once_at(struct root *root, int dir_fd, const char *path)
 {
 	CLEANUP_CLOSE int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
@@ -132,6 +136,73 @@ ssize_t root_read_at(struct root *root, int dir_fd, const char *path)
 		return error;
 	}
 	return root_pread_to_end(root, fd);
+}
+
+void kept_files_init(struct kept_files *files)
+{
+	struct rlimit limit;
+
+	*files = (struct kept_files){.count = 0};
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		files->first_not_kept =
+			limit.rlim_cur > MANY_FILES ? MANY_FILES : (int)limit.rlim_cur - FILES_OF_OTHERS;
+}
+
+void kept_files_close(struct kept_files *files)
+{
+	for (int i = 0; i < files->count; i++)
+		close(files->files[i].fd);
+	files->count = 0;
+}
+
+static int find_kept(const struct kept_files *files, int dir_fd, const char *name)
+{
+	for (int i = 0; i < files->count; i++)
+		if (files->files[i].dir_fd == dir_fd && strcmp(files->files[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static bool keep(struct kept_files *files, int dir_fd, const char *name, int fd)
+{
+	if (files->count >= KEPT_FILES_MOST || fd >= files->first_not_kept)
+		return false;
+	files->files[files->count].dir_fd = dir_fd;
+	files->files[files->count].name = name;
+	files->files[files->count++].fd = fd;
+	return true;
+}
+
+static ssize_t read_kept_at(struct root *root, int dir_fd, const char *name)
+{
+	struct kept_files *files = root->keep_in;
+	int i = find_kept(files, dir_fd, name), fd;
+	ssize_t length;
+
+	if (i >= 0) {
+		length = root_pread(root, files->files[i].fd);
+		if (length < 0) {
+			close(files->files[i].fd);
+			files->files[i] = files->files[--files->count];
+		}
+		return length;
+	}
+	fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0) {
+		int error = -errno;
+
+		buffer_clear(&root->text);
+		return error;
+	}
+	length = root_pread(root, fd);
+	if (length < 0 || !keep(files, dir_fd, name, fd))
+		close(fd);
+	return length;
+}
+
+ssize_t root_read_at(struct root *root, int dir_fd, const char *path)
+{
+	return root->keep_in ? read_kept_at(root, dir_fd, path) : read_once_at(root, dir_fd, path);
 }
 
 ssize_t root_read(struct root *root, const char *path)

@@ -22,6 +22,8 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 
+struct kept_files;
+
 struct root {
 	int dir_fd;          /* of DIR; -1 when closed */
 	int proc_fd;         /* of DIR/proc; -1 if there is none */
@@ -29,7 +31,8 @@ struct root {
 	int64_t clock_ticks; /* per second, of /proc/PID/stat and /proc/stat */
 	int64_t page_bytes;
 	struct clocks clocks;
-	struct buffer text; /* what the last read brought; valid until the next read */
+	struct buffer text;         /* what the last read brought; valid until the next read */
+	struct kept_files *keep_in; /* NULL: root_read_at() closes what it opened */
 };
 
 /* Opens DIR ("/" or NULL: the live system). clocks may be NULL for the system's. */
@@ -58,6 +61,26 @@ struct kept_file {
 ssize_t root_reread(struct root *root, struct kept_file *file);
 ssize_t root_reread_to_end(struct root *root, struct kept_file *file);
 void kept_file_close(struct kept_file *file);
+
+/*
+ * Files below folders that are read at every tick: while root->keep_in points here, root_read_at() leaves what it opens
+ * open in here and reads it again from its start the next time. For files that root_pread() is right for. Their owner
+ * sets keep_in around its reads alone and empties this when it has closed a folder. Initialise with kept_files_init().
+ */
+enum { KEPT_FILES_MOST = 12 };
+
+struct kept_files {
+	struct {
+		int dir_fd;
+		int fd;
+		const char *name; /* must outlive this */
+	} files[KEPT_FILES_MOST];
+	int count;
+	int first_not_kept; /* descriptors from this one on are left to others */
+};
+
+void kept_files_init(struct kept_files *files);
+void kept_files_close(struct kept_files *files);
 
 /*
  * Reads a descriptor from its start into root->text; the descriptor stays open.

@@ -82,7 +82,7 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 		write_row(json, frame, row, kind, brief);
 		return;
 	}
-	json_key(json, description->key);
+	json_plain_key(json, description->key);
 	switch (description->shape) {
 	case OPTIONAL:
 		if (!row) {
@@ -121,7 +121,7 @@ static void write_row(struct json_writer *json, const struct frame *frame, const
 		if (metric->nature == RAW ||
 		    (brief && i >= identities_from && is_left_out(row, metric, metric_offset(i))))
 			continue;
-		json_key(json, metric->name);
+		json_plain_key(json, metric->name);
 		write_field(json, row, metric, metric_offset(i));
 	}
 	for (enum row_kind child = 0; child < ROW_KINDS; child++)

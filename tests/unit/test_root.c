@@ -200,6 +200,58 @@ static void kept_files_are_read_anew(void **state)
 	root_close(&root);
 }
 
+static void files_of_a_folder_stay_open_while_they_are_kept(void **state)
+{
+	struct root root = live_root();
+	CLEANUP_CLOSE int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct kept_files files;
+
+	(void)state;
+	kept_files_init(&files);
+	root.keep_in = &files;
+	for (int i = 0; i < 3; i++) {
+		assert_true(root_read_at(&root, self, "comm") > 0);
+		assert_true(root_read_at(&root, self, "statm") > 0);
+		assert_int_equal(root_read_at(&root, self, "no-such-file"), -ENOENT);
+		assert_int_equal(files.count, 2);
+	}
+	root.keep_in = NULL;
+	assert_true(root_read_at(&root, self, "limits") > 0);
+	assert_int_equal(files.count, 2);
+	kept_files_close(&files);
+	/* Where descriptors are scarce none is kept. */
+	files.first_not_kept = 0;
+	root.keep_in = &files;
+	assert_true(root_read_at(&root, self, "comm") > 0);
+	assert_int_equal(files.count, 0);
+	root_close(&root);
+}
+
+static void a_kept_file_that_fails_is_opened_again(void **state)
+{
+	struct root root = live_root();
+	struct kept_files files;
+	pid_t child = fork();
+	char name[32];
+
+	(void)state;
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	snprintf(name, sizeof name, "%d/statm", (int)child);
+	kept_files_init(&files);
+	root.keep_in = &files;
+	assert_true(root_read_at(&root, root.proc_fd, name) > 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(root_read_at(&root, root.proc_fd, name), -ESRCH);
+	assert_int_equal(files.count, 0);
+	assert_int_equal(root_read_at(&root, root.proc_fd, name), -ENOENT);
+	kept_files_close(&files);
+	root_close(&root);
+}
+
 static void vanished_processes_are_errors(void **state)
 {
 	struct root root;
@@ -276,6 +328,8 @@ int main(void)
 		cmocka_unit_test(a_long_record_after_short_ones_is_not_lost),
 		cmocka_unit_test(a_small_file_costs_one_call),
 		cmocka_unit_test(kept_files_are_read_anew),
+		cmocka_unit_test(files_of_a_folder_stay_open_while_they_are_kept),
+		cmocka_unit_test(a_kept_file_that_fails_is_opened_again),
 		cmocka_unit_test(vanished_processes_are_errors),
 		cmocka_unit_test(directories_are_listed_without_dots),
 		cmocka_unit_test(links_are_read_and_words_trimmed),

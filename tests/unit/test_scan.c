@@ -43,6 +43,36 @@ static void numbers_that_do_not_fit_are_no_numbers(void **state)
 	assert_false(scan_i64(&text, &number));
 }
 
+static void a_column_is_a_whole_number_or_minus_one(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t count;
+		size_t left;
+	} CASES[] = {{"12 34", 12, 3},
+		     {" \t0", 0, 0},
+		     {"7\n8", 7, 2},
+		     {"9223372036854775807 1", INT64_MAX, 2},
+		     {"0000000000000000000000042", 42, 0},
+		     {"9223372036854775808", -1, 0},
+		     {"123456789012345678901234567890 1", -1, 2},
+		     {"-5 6", -1, 2},
+		     {"12kB 6", -1, 2},
+		     {"x", -1, 0}};
+	struct scan none = text_scan("  "), text;
+	int64_t count = 7;
+
+	(void)state;
+	assert_false(scan_count(&none, &count));
+	assert_int_equal(count, 7);
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		text = text_scan(CASES[i].text);
+		assert_true(scan_count(&text, &count));
+		assert_true(count == CASES[i].count);
+		assert_int_equal(scan_left(&text), CASES[i].left);
+	}
+}
+
 static void reals_are_locale_free(void **state)
 {
 	const char *under = getenv("TEST_UNDER");
@@ -199,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_end_with_the_text),
 		cmocka_unit_test(numbers_that_do_not_fit_are_no_numbers),
+		cmocka_unit_test(a_column_is_a_whole_number_or_minus_one),
 		cmocka_unit_test(reals_are_locale_free),
 		cmocka_unit_test(a_cursor_never_leaves_its_bytes),
 		cmocka_unit_test(copies_are_cut_to_fit),
