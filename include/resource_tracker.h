@@ -209,6 +209,44 @@ RT_API int rt_explain_absent(rt_tracker *tracker, char **ret_text);
 /* The oldest warning not yet taken (a full disk, dropped samples), copied; -ENOENT when there is none. */
 RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
 
+/* ---- all samples so far, by column ------------------------------------------------------------------ */
+
+/*
+ * Keeps the newest `samples` samples in memory, by column, for rt_history_read(): 0 none (the default), INT64_MAX
+ * all of them. `metrics`: names and globs of what is kept, as in the setting "metrics"; NULL: what the CSV layouts
+ * have, about 40 columns. Only numbers of which a sample has one are kept (no texts, disks, interfaces, GPUs one by
+ * one: those are in the recording, and of the newest sample in rt_get()); time stamps and numbers of samples always.
+ * Copied. -EINVAL: fewer than 0; a name that matches no metric is -EINVAL of rt_open().
+ *
+ * Memory: at first 2 KiB for each column; then, for each sample and column, at most 8 bytes and usually less than
+ * one, because samples are packed in pages of 256: a column that does not change takes nearly nothing. The 86,400
+ * samples of a day were 2.0 MiB, 25 bytes each, on a machine with two cores and one disk. Without memory the oldest samples are given up, never the newest.
+ */
+RT_API int rt_config_set_history(rt_config *config, int64_t samples, const char *metrics);
+
+/*
+ * How many samples are kept by now, the number of the oldest (the first sample of all is 0) and the bytes that
+ * all of them take; ret_ arguments may be NULL. -ENODATA: no history is kept.
+ */
+RT_API int64_t rt_history_count(rt_tracker *tracker, int64_t *ret_first, size_t *ret_bytes);
+
+/*
+ * Values of one column, from sample `first` on, also while another thread samples: returns how many, which is less
+ * than `count` at the end. NaN is absent. Numbers of samples stay: what was read once need not be read again.
+ *
+ * `layout` NULL: `column` is a metric ("cpu.process_cores_used"); values are as in the JSON record, MiB exact to the
+ * KiB. Otherwise it is a heading of that CSV layout ("system-0.4", "memory_used") and values are as in its cells:
+ * scaled, and rounded to as many decimals.
+ * -ENODATA: no history is kept; -ENOENT: no such column, or it is not kept; -ERANGE: `first` was given up.
+ */
+RT_API ssize_t rt_history_read(rt_tracker *tracker, const char *layout, const char *column, int64_t first,
+			       size_t count, double *ret_values);
+
+/* The CSV layouts ("combined", "system", "process", "system-0.4", ...), by index from 0; NULL past the last one. */
+RT_API const char *rt_csv_layout_name(size_t layout);
+/* The headings of a CSV layout, by index from 0; NULL past the last one, or if there is no such layout. */
+RT_API const char *rt_csv_heading(const char *layout, size_t column);
+
 /* ---- one-shot readers ------------------------------------------------------------------------------ */
 
 /* Live descendants of a process, itself not counted; malloc'd, the caller frees *ret_pids. Returns their count. */

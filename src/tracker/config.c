@@ -493,6 +493,7 @@ void rt_config_free(rt_config *config)
 		free(config->tags[i].value);
 	}
 	free(config->tags);
+	free(config->history_metrics);
 	free_texts(config->metrics, config->metric_count);
 	free_texts(config->argv, config->argc);
 	buffer_done(&config->message);
@@ -549,6 +550,7 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	copy->outputs = NULL;
 	copy->tags = NULL;
 	copy->metrics = NULL;
+	copy->history_metrics = NULL;
 	copy->argv = NULL;
 	copy->output_count = copy->tag_count = copy->metric_count = copy->argc = 0;
 	copy->message = BUFFER(MESSAGE_BYTES);
@@ -565,6 +567,8 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 		if (original && !(*text = strdup(original)))
 			return -ENOMEM;
 	}
+	if (config->history_metrics && !(copy->history_metrics = strdup(config->history_metrics)))
+		return -ENOMEM;
 	if (copy_texts(config->metrics, config->metric_count, &copy->metrics) < 0)
 		return -ENOMEM;
 	copy->metric_count = config->metric_count;

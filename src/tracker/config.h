@@ -88,6 +88,10 @@ struct rt_config {
 	bool no_header;
 	bool append;
 
+	/* what is kept in memory, from rt_config_set_history() */
+	int64_t history_samples;
+	char *history_metrics; /* NULL: those of the CSV layouts */
+
 	/* what the job is called */
 	char *job_name;
 	char *project_name;

@@ -86,6 +86,7 @@ int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 	if (baseline)
 		return 0;
 	tracker->sample_count++;
+	history_add(&tracker->history, frame);
 	tracker_write_outputs(tracker, frame);
 	pthread_cond_broadcast(&tracker->changed);
 	return 0;

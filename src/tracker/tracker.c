@@ -38,6 +38,7 @@ static void tracker_free(struct rt_tracker *tracker)
 			COLLECTORS[i]->close(tracker->states[i]);
 	for (int i = 0; i < FRAMES; i++)
 		frame_done(&tracker->frames[i]);
+	history_close(&tracker->history);
 	process_tree_free(tracker->tree);
 	if (tracker->owner == getpid())
 		own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
@@ -144,6 +145,8 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 		error = new_tree(tracker, config);
 	if (!error)
 		error = seed_attached(tracker, config);
+	if (!error)
+		error = tracker_open_history(tracker, config);
 	if (!error)
 		error = tracker_open_outputs(tracker, config);
 	if (error < 0) {

@@ -12,6 +12,7 @@
 #include "sink/file_target.h"
 #include "sink/sink.h"
 #include "tracker/config.h"
+#include "tracker/history.h"
 
 enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 24 };
 
@@ -53,6 +54,8 @@ struct rt_tracker {
 	struct frame *previous;
 	struct frame *window;
 	struct frame *window_next;
+
+	struct history history; /* for whoever asks; not what rates look back on */
 
 	struct output *outputs;
 	size_t output_count;
@@ -98,6 +101,9 @@ bool tracker_outputs_gone(const struct rt_tracker *tracker);
 void tracker_warn(struct rt_tracker *tracker, const char *text);
 /* Passes on what the collector that has just run wants the user to know. */
 void tracker_take_warning(struct rt_tracker *tracker);
+
+/* history.c: what rt_config_set_history() asked for. */
+int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config);
 
 /* facts.c: what the run is, from the settings and the environment. */
 int tracker_gather_facts(struct rt_tracker *tracker);

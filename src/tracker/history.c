@@ -1,0 +1,342 @@
+/* The samples of a tracker by column; see history.h and the header of the library. */
+#include "tracker/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "metric/derive.h"
+#include "tracker/tracker.h"
+
+enum { DECIMALS_MOST = 9, GLOBS_MOST = 128 };
+
+/* Beyond this a scaled value is no exact integer any more; nothing that is measured comes near it. */
+#define SCALED_MOST 9.0e15
+
+/* Steps in which things come: a MiB in KiB, space on disks in sectors, seconds since 1970 in those of a double. */
+#define KIB_PER_MIB 1024.0
+#define SECTORS_PER_GB 1953125.0
+#define STEPS_OF_TIME 4194304.0
+
+static const double POWERS_OF_TEN[DECIMALS_MOST + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
+/* ---- keeping ----------------------------------------------------------------------------------------- */
+
+/*
+ * What is rounded once more when it is read has to be kept in the steps in which it comes, so that it is as if it had
+ * been rounded once. What is not published but stands in a CSV layout is memory; the first column there is the time.
+ */
+static double scale_of(const struct metric *metric)
+{
+	if (metric->type != TYPE_REAL)
+		return 1;
+	if (metric->nature == RAW || strcmp(metric->unit, "MiB") == 0)
+		return KIB_PER_MIB;
+	if (strcmp(metric->unit, "GB") == 0)
+		return SECTORS_PER_GB;
+	if (metric == csv_column_metric(&CSV_LAYOUT[CSV_LAYOUT_combined].columns[0]))
+		return STEPS_OF_TIME;
+	return POWERS_OF_TEN[metric->decimals];
+}
+
+/* Whether a sample has one of it at most, and always the same. */
+static bool is_single(enum row_kind kind)
+{
+	for (; kind != ROW_sample; kind = ROW_DESCRIPTIONS[kind].parent)
+		if (ROW_DESCRIPTIONS[kind].shape != OBJECT && ROW_DESCRIPTIONS[kind].shape != INLINE)
+			return false;
+	return true;
+}
+
+static bool in_a_csv_layout(enum row_kind kind, size_t offset)
+{
+	for (size_t i = 0; i < CSV_LAYOUTS; i++)
+		for (size_t c = 0; c < CSV_LAYOUT[i].column_count; c++)
+			if (CSV_LAYOUT[i].columns[c].kind == kind &&
+			    CSV_LAYOUT[i].columns[c].offset == offset)
+				return true;
+	return false;
+}
+
+static bool is_kept(const struct selection *selection, enum row_kind kind, size_t index)
+{
+	const struct metric *metric = &ROW_DESCRIPTIONS[kind].metrics[index];
+
+	if (metric->type == TYPE_TEXT || !is_single(kind))
+		return false;
+	if (kind == ROW_sample)
+		return true;
+	if (selection)
+		return selection->metrics[kind][index] && metric->nature != RAW;
+	return in_a_csv_layout(kind, metric_offset(index));
+}
+
+int history_open(struct history *history, int64_t keep, const struct selection *selection)
+{
+	size_t count = 0;
+
+	for (int counting = 1; counting >= 0; counting--) {
+		for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+			for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
+				if (!is_kept(selection, kind, i))
+					continue;
+				if (counting)
+					count++;
+				else
+					history->columns[history->column_count++] = (struct history_column){
+						kind, metric_offset(i),
+						scale_of(&ROW_DESCRIPTIONS[kind].metrics[i])};
+			}
+		}
+		if (counting && !(history->columns = calloc(count, sizeof *history->columns)))
+			return -ENOMEM;
+	}
+	history->keep = keep;
+	history->row = calloc(count, sizeof *history->row);
+	return history->row ? int_columns_init(&history->rows, count, keep) : -ENOMEM;
+}
+
+void history_close(struct history *history)
+{
+	int_columns_done(&history->rows);
+	free(history->columns);
+	free(history->row);
+	*history = (struct history){0};
+}
+
+static size_t metric_index(const struct history_column *column)
+{
+	return (column->offset - sizeof(struct row)) / 8;
+}
+
+static int64_t scaled(const struct row *row, const struct history_column *column)
+{
+	const struct metric *metric = &ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)];
+	double value;
+
+	if (!row || field_absent(row, metric->type, column->offset))
+		return INT_COLUMNS_ABSENT;
+	if (metric->type != TYPE_REAL)
+		return *row_count(row, column->offset);
+	value = *row_real(row, column->offset) * column->scale;
+	if (!(fabs(value) < SCALED_MOST))
+		return INT_COLUMNS_ABSENT;
+	/* Near the end of what a double can count, adding a half to a whole number would change it. */
+	if ((double)(int64_t)value == value)
+		return (int64_t)value;
+	return value < 0 ? -(int64_t)(-value + 0.5) : (int64_t)(value + 0.5);
+}
+
+void history_add(struct history *history, const struct frame *frame)
+{
+	if (!history->columns)
+		return;
+	for (size_t i = 0; i < history->column_count; i++)
+		history->row[i] = scaled(frame->first[history->columns[i].kind], &history->columns[i]);
+	int_columns_add(&history->rows, history->row);
+}
+
+ssize_t history_find(const struct history *history, enum row_kind kind, size_t offset)
+{
+	for (size_t i = 0; i < history->column_count; i++)
+		if (history->columns[i].kind == kind && history->columns[i].offset == offset)
+			return (ssize_t)i;
+	return -ENOENT;
+}
+
+/* ---- settings ---------------------------------------------------------------------------------------- */
+
+int rt_config_set_history(rt_config *config, int64_t samples, const char *metrics)
+{
+	char *copy = NULL;
+
+	if (samples < 0)
+		return config_fail(config, -EINVAL, "history: %lld samples cannot be kept; 0 keeps none",
+				   (long long)samples);
+	if (metrics && !(copy = strdup(metrics)))
+		return config_fail(config, -ENOMEM, "out of memory");
+	free(config->history_metrics);
+	config->history_metrics = copy;
+	config->history_samples = samples;
+	return 0;
+}
+
+/* Names and globs between commas, blanks and newlines; they stay in `text`, which is cut up. */
+static size_t split(char *text, char **ret_globs, size_t most)
+{
+	static const char BETWEEN[] = ", \t\n";
+	size_t count = 0;
+
+	for (char *at = text + strspn(text, BETWEEN); *at && count < most; at += strspn(at, BETWEEN)) {
+		ret_globs[count++] = at;
+		at += strcspn(at, BETWEEN);
+		if (*at)
+			*at++ = '\0';
+	}
+	return count;
+}
+
+int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
+{
+	char *text = tracker->config->history_metrics;
+	struct selection selection;
+	char *globs[GLOBS_MOST] = {0};
+	const char *unmatched;
+	size_t count;
+
+	if (!tracker->config->history_samples)
+		return 0;
+	count = text ? split(text, globs, GLOBS_MOST) : 0;
+	unmatched = selection_unmatched(globs, count);
+	if (unmatched)
+		return config_fail(config, -EINVAL, "history: no metric matches '%s'", unmatched);
+	selection_init(&selection, false, false, globs, count);
+	if (history_open(&tracker->history, tracker->config->history_samples, count ? &selection : NULL) < 0)
+		return config_fail(config, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------- */
+
+/* How integers of a column become what was asked for. */
+struct reading {
+	ssize_t column;
+	double scale, factor; /* value = integer / scale x factor */
+	int decimals;         /* to which it is rounded; -1: it has no more */
+};
+
+/* To how many decimals a metric is rounded on reading; -1 when its steps are these decimals, or KiB. */
+static int decimals_of(const struct history_column *column)
+{
+	return column->scale == SECTORS_PER_GB || column->scale == STEPS_OF_TIME
+		       ? ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)].decimals
+		       : -1;
+}
+
+static int find_metric(const struct history *history, const char *name, struct reading *ret_reading)
+{
+	for (size_t i = 0; i < history->column_count; i++) {
+		const struct history_column *column = &history->columns[i];
+		size_t index = metric_index(column);
+		char full_name[160];
+
+		if (ROW_DESCRIPTIONS[column->kind].metrics[index].nature != RAW &&
+		    metric_full_name(column->kind, index, full_name, sizeof full_name) > 0 &&
+		    strcmp(name, full_name) == 0) {
+			*ret_reading = (struct reading){(ssize_t)i, column->scale, 1, decimals_of(column)};
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int find_heading(const struct history *history, const char *layout_name, const char *heading,
+			struct reading *ret_reading)
+{
+	const struct csv_layout *layout = csv_layout_find(layout_name);
+
+	for (size_t i = 0; layout && i < layout->column_count; i++) {
+		const struct csv_column *column = &layout->columns[i];
+		bool whole = csv_column_metric(column)->type != TYPE_REAL;
+		ssize_t index = history_find(history, column->kind, column->offset);
+
+		if (strcmp(heading, column->heading) != 0)
+			continue;
+		if (index < 0)
+			return -ENOENT;
+		*ret_reading = (struct reading){index, history->columns[index].scale,
+						whole ? 1 : column->factor, whole ? -1 : column->decimals};
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static void convert(const struct reading *reading, const int64_t *integers, size_t count, double *ret_values)
+{
+	for (size_t i = 0; i < count; i++) {
+		double value = (double)integers[i] / reading->scale;
+
+		if (reading->decimals >= 0)
+			value = round_to(value * reading->factor, reading->decimals);
+		ret_values[i] = integers[i] == INT_COLUMNS_ABSENT ? (double)NAN : value;
+	}
+}
+
+static ssize_t read_rows(const struct history *history, const struct reading *reading, int64_t first,
+			 size_t count, double *ret_values)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		int64_t integers[INT_COLUMNS_PAGE_ROWS];
+		size_t got = int_columns_read(&history->rows, (size_t)reading->column, first + (int64_t)done,
+					      count - done, integers);
+
+		if (!got)
+			break;
+		convert(reading, integers, got, ret_values + done);
+		done += got;
+	}
+	return (ssize_t)done;
+}
+
+/* The oldest row that is shown: whole pages are dropped, so that there may be a few more. */
+static int64_t oldest_row(const struct history *history)
+{
+	int64_t surplus = history->rows.row_count - history->keep;
+
+	return history->rows.first_row + (surplus > 0 ? surplus : 0);
+}
+
+ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const char *column, int64_t first,
+			size_t count, double *ret_values)
+{
+	const struct history *history = &tracker->history;
+	struct reading reading;
+	ssize_t result;
+
+	pthread_mutex_lock(&tracker->lock);
+	if (!history->columns)
+		result = -ENODATA;
+	else
+		result = layout ? find_heading(history, layout, column, &reading)
+				: find_metric(history, column, &reading);
+	if (!result)
+		result = first < oldest_row(history) ? -ERANGE
+						     : read_rows(history, &reading, first, count, ret_values);
+	pthread_mutex_unlock(&tracker->lock);
+	return result;
+}
+
+int64_t rt_history_count(struct rt_tracker *tracker, int64_t *ret_first, size_t *ret_bytes)
+{
+	const struct history *history = &tracker->history;
+	int64_t count = -ENODATA, first;
+
+	pthread_mutex_lock(&tracker->lock);
+	if (history->columns) {
+		first = oldest_row(history);
+		count = history->rows.first_row + history->rows.row_count - first;
+		if (ret_first)
+			*ret_first = first;
+		if (ret_bytes)
+			*ret_bytes = history->rows.bytes;
+	}
+	pthread_mutex_unlock(&tracker->lock);
+	return count;
+}
+
+const char *rt_csv_layout_name(size_t layout)
+{
+	return layout < CSV_LAYOUTS ? CSV_LAYOUT[layout].name : NULL;
+}
+
+const char *rt_csv_heading(const char *layout_name, size_t column)
+{
+	const struct csv_layout *layout = csv_layout_find(layout_name);
+
+	return layout && column < layout->column_count ? layout->columns[column].heading : NULL;
+}

@@ -1,0 +1,248 @@
+/* Tests of src/tracker/history.c: what is read by column is what the record says, also while another thread samples. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+
+#include "base/int_columns.h"
+#include "base/scan.h"
+#include "resource_tracker.h"
+
+enum { PAGE_ROWS = INT_COLUMNS_PAGE_ROWS };
+
+static rt_tracker *open_tracker(int64_t samples, const char *metrics, const char *const *settings)
+{
+	rt_config *config;
+	rt_tracker *tracker = NULL;
+
+	assert_int_equal(rt_config_new(&config), 0);
+	for (; *settings; settings += 2)
+		assert_int_equal(rt_config_set(config, settings[0], settings[1]), 0);
+	assert_int_equal(rt_config_set_history(config, samples, metrics), 0);
+	if (rt_open(config, &tracker) < 0)
+		fail_msg("%s", rt_config_message(config));
+	rt_config_free(config);
+	return tracker;
+}
+
+#define OPEN(samples, metrics, ...) \
+	open_tracker(samples, metrics, (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+static const char *own_pid(void)
+{
+	static char text[24];
+
+	snprintf(text, sizeof text, "%d", (int)getpid());
+	return text;
+}
+
+/* The cells of a column of a CSV text without quoted commas, NaN where empty. */
+static size_t csv_cells(const char *text, size_t column, double *ret_cells, size_t most)
+{
+	struct scan lines = scan_bytes(text, strlen(text)), line;
+	size_t rows = 0;
+
+	for (bool header = true; scan_line(&lines, &line); header = false) {
+		const char *at = line.at;
+
+		if (header)
+			continue;
+		for (size_t i = 0; i < column; i++)
+			at = strchr(at, ',') + 1;
+		assert_true(rows < most);
+		ret_cells[rows++] = strchr("\",\r\n", *at) ? (double)NAN : strtod(at, NULL);
+	}
+	return rows;
+}
+
+static bool same(double one, double other)
+{
+	return (isnan(one) && isnan(other)) || one == other;
+}
+
+/* All columns of a layout, of more samples than a page has, against the file that was written. */
+static void layout_is_what_its_file_says(const char *layout)
+{
+	enum { ROWS = PAGE_ROWS + 9 };
+	rt_tracker *tracker =
+		OPEN(INT64_MAX, NULL, "pid", own_pid(), "csv-layout", layout, "output", "all.csv");
+	double cells[ROWS], values[ROWS + 1];
+	char *text;
+
+	for (int i = 0; i < ROWS - 1; i++)
+		assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	text = get_file("all.csv", NULL);
+	for (size_t column = 0; rt_csv_heading(layout, column); column++) {
+		const char *heading = rt_csv_heading(layout, column);
+
+		assert_int_equal(csv_cells(text, column, cells, ROWS), ROWS);
+		assert_int_equal(rt_history_read(tracker, layout, heading, 0, ROWS + 1, values), ROWS);
+		for (size_t row = 0; row < ROWS; row++)
+			if (!same(cells[row], values[row]))
+				fail_msg("%s %s, row %zu: the file says %.9g, the history %.9g", layout,
+					 heading, row, cells[row], values[row]);
+	}
+	free(text);
+	rt_close(tracker);
+	unlink("all.csv");
+}
+
+static void cells_are_those_of_every_csv_layout(void **state)
+{
+	(void)state;
+	for (size_t i = 0; rt_csv_layout_name(i); i++)
+		layout_is_what_its_file_says(rt_csv_layout_name(i));
+	assert_null(rt_csv_heading("no such layout", 0));
+	assert_null(rt_csv_heading("combined", 32));
+	assert_string_equal(rt_csv_heading("combined", 31), "process_gpu_utilized");
+}
+
+static double rounded(double value, int decimals)
+{
+	double scale = pow(10, decimals);
+
+	return floor(value * scale + 0.5) / scale;
+}
+
+/* By the names of metrics: each is what rt_get() said when its sample was the newest. */
+static void metrics_are_those_of_each_sample(void **state)
+{
+	rt_tracker *tracker = OPEN(INT64_MAX, "cpu,memory cgroup.*\npressure", "pid", own_pid());
+	size_t kept = 0;
+
+	(void)state;
+	for (int64_t row = 0; row < PAGE_ROWS + 3; row++) {
+		assert_int_equal(rt_sample(tracker), 0);
+		for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+			struct rt_metric_info info;
+			struct rt_value value;
+			ssize_t got;
+			double read;
+
+			assert_int_equal(rt_metric_get_info(metric, &info), 0);
+			got = rt_history_read(tracker, NULL, info.name, row, 2, &read);
+			if (got == -ENOENT)
+				continue;
+			kept++;
+			assert_int_equal(got, 1);
+			assert_int_equal(rt_get(tracker, metric, 0, &value), 0);
+			if (!value.present)
+				assert_true(isnan(read));
+			else if (info.type != RT_REAL)
+				assert_true(read == (double)value.count);
+			else if (strcmp(info.unit, "MiB") == 0)
+				assert_true(fabs(read - value.real) <= 0.5 / 1024);
+			else
+				assert_true(read == rounded(value.real, info.decimals));
+		}
+	}
+	assert_true(kept > (size_t)50 * PAGE_ROWS);
+	rt_close(tracker);
+}
+
+static void only_what_is_asked_for_is_kept(void **state)
+{
+	rt_tracker *tracker = OPEN(10, "memory.used_mib", "no-process", "1");
+	size_t bytes = 0;
+	double value;
+
+	(void)state;
+	assert_int_equal(rt_history_count(tracker, NULL, NULL), 0);
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.used_mib", 0, 1, &value), 0);
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.used_mib", 0, 1, &value), 1);
+	assert_true(value > 0);
+	assert_int_equal(rt_history_read(tracker, "system", "memory_used_mib", 0, 1, &value), 1);
+	assert_int_equal(rt_history_read(tracker, NULL, "timestamp", 0, 1, &value), 1);
+	assert_true(value > 1.6e9);
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.free_mib", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, "system", "memory_free_mib", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, "system", "no such heading", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, "no such layout", "timestamp", 0, 1, &value), -ENOENT);
+	assert_int_equal(rt_history_count(tracker, NULL, &bytes), 1);
+	assert_true(bytes > 0 && bytes < 20 * 2048);
+	rt_close(tracker);
+}
+
+static void old_samples_are_given_up(void **state)
+{
+	rt_tracker *tracker = OPEN(100, "sample", "no-process", "1", "no-system", "1");
+	int64_t first;
+	double values[100];
+
+	(void)state;
+	for (int i = 0; i < 2 * PAGE_ROWS + 50; i++)
+		assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_history_count(tracker, &first, NULL), 100);
+	assert_int_equal(first, 2 * PAGE_ROWS + 50 - 100);
+	assert_int_equal(rt_history_read(tracker, NULL, "sample", first, 100, values), 100);
+	for (int i = 0; i < 100; i++)
+		assert_true(values[i] == (double)(first + i));
+	assert_int_equal(rt_history_read(tracker, NULL, "sample", first - 1, 1, values), -ERANGE);
+	assert_int_equal(rt_history_read(tracker, NULL, "sample", 0, 1, values), -ERANGE);
+	rt_close(tracker);
+}
+
+static void errors_of_settings(void **state)
+{
+	rt_config *config;
+	rt_tracker *tracker = NULL;
+	double value;
+
+	(void)state;
+	assert_int_equal(rt_config_new(&config), 0);
+	assert_int_equal(rt_config_set_history(config, -1, NULL), -EINVAL);
+	assert_int_equal(rt_config_set_history(config, 5, "memory.*,no_such_metric"), 0);
+	assert_int_equal(rt_open(config, &tracker), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "no_such_metric"));
+	assert_int_equal(rt_config_set_history(config, 0, NULL), 0);
+	assert_int_equal(rt_open(config, &tracker), 0);
+	assert_int_equal(rt_history_count(tracker, NULL, NULL), -ENODATA);
+	assert_int_equal(rt_history_read(tracker, NULL, "timestamp", 0, 1, &value), -ENODATA);
+	rt_close(tracker);
+	rt_config_free(config);
+}
+
+/* What was read once stays; numbers only grow; nothing is torn. */
+static void readable_while_a_thread_samples(void **state)
+{
+	rt_tracker *tracker =
+		OPEN(INT64_MAX, "sample", "interval", "0.001", "no-process", "1", "no-system", "1");
+	double values[64], last = -1;
+	int64_t next = 0;
+
+	(void)state;
+	assert_int_equal(rt_start(tracker), 0);
+	while (next < PAGE_ROWS + 20) {
+		ssize_t got = rt_history_read(tracker, NULL, "sample", next, 64, values);
+
+		assert_true(got >= 0);
+		for (ssize_t i = 0; i < got; i++, next++) {
+			assert_true(values[i] == (double)next);
+			assert_int_equal(rt_history_read(tracker, NULL, "elapsed_secs", next, 1, &values[63]),
+					 1);
+			assert_true(values[63] > last);
+			last = values[63];
+		}
+		assert_int_equal(rt_wait_for_samples(tracker, next + 1, 60), 0);
+	}
+	assert_int_equal(rt_stop(tracker), 0);
+	assert_int_equal(rt_history_count(tracker, NULL, NULL), rt_sample_count(tracker));
+	rt_close(tracker);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(cells_are_those_of_every_csv_layout),
+		cmocka_unit_test(metrics_are_those_of_each_sample),
+		cmocka_unit_test(only_what_is_asked_for_is_kept),
+		cmocka_unit_test(old_samples_are_given_up),
+		cmocka_unit_test(errors_of_settings),
+		cmocka_unit_test(readable_while_a_thread_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
