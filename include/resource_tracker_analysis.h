@@ -222,11 +222,13 @@ RT_API int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit,
 
 /* The tree of figures of gpu_tracker; NULL units are its defaults: gigabytes, gigabytes, hours. */
 struct rt_gpu_tracker_options {
-	const char *ram_unit;     /* bytes, kilobytes, megabytes, gigabytes, terabytes (decimal) */
-	const char *gpu_ram_unit; /* the same */
-	const char *time_unit;    /* seconds, minutes, hours, days */
-	double expected_cores;    /* 0: all of the machine's */
-	double expected_gpus;     /* 0: all */
+	const char *ram_unit;         /* bytes, kilobytes, megabytes, gigabytes, terabytes (decimal) */
+	const char *gpu_ram_unit;     /* the same */
+	const char *time_unit;        /* seconds, minutes, hours, days */
+	double expected_cores;        /* 0: all of the machine's */
+	double expected_gpus;         /* 0: all */
+	const char *const *gpu_uuids; /* of rt_export(): the GPUs in its percentages; none: all */
+	size_t gpu_uuid_count;
 };
 /* -EINVAL: no such unit. */
 RT_API int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
@@ -370,7 +372,10 @@ typedef struct rt_regions rt_regions;
 RT_API int rt_regions_read(const char *const *paths, size_t path_count, const char *marks,
 			   const char *const *columns, size_t column_count, rt_regions **ret_regions,
 			   struct rt_problem *ret_problem);
-/* Of gpu_tracker's own files, CSV or SQLite. */
+/*
+ * Of gpu_tracker's own files, CSV or SQLite. Either may be NULL: without the first, phases have calls and times but no
+ * measures; without the second, there are no phases.
+ */
 RT_API int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_tracking_file,
 				       rt_regions **ret_regions, struct rt_problem *ret_problem);
 RT_API void rt_regions_free(rt_regions *regions);

@@ -16,6 +16,7 @@ enum export_option {
 	OPTION_TIME_UNIT,
 	OPTION_EXPECTED_CORES,
 	OPTION_EXPECTED_GPUS,
+	OPTION_GPU_UUIDS,
 	OPTION_JSON
 };
 
@@ -29,6 +30,7 @@ static const struct option OPTIONS[] = {
 	{"time-unit", required_argument, NULL, OPTION_TIME_UNIT},
 	{"expected-cores", required_argument, NULL, OPTION_EXPECTED_CORES},
 	{"expected-gpus", required_argument, NULL, OPTION_EXPECTED_GPUS},
+	{"gpu-uuids", required_argument, NULL, OPTION_GPU_UUIDS},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{0},
 };
@@ -38,11 +40,24 @@ static bool parse_positive(const char *text, double *ret_number)
 	return parse_real(text, ret_number) && *ret_number > 0;
 }
 
-static bool set_option(struct rt_export_options *options, const char **output, int option)
+struct export_choice {
+	struct rt_export_options options;
+	struct text_list gpu_uuids;
+	const char *output;
+};
+
+static void export_choice_done(struct export_choice *choice)
 {
+	text_list_done(&choice->gpu_uuids);
+}
+
+static bool set_option(struct export_choice *choice, int option)
+{
+	struct rt_export_options *options = &choice->options;
+
 	switch (option) {
 	case OPTION_OUTPUT:
-		*output = optarg;
+		choice->output = optarg;
 		return true;
 	case OPTION_FORMAT:
 		options->format = optarg;
@@ -66,6 +81,8 @@ static bool set_option(struct rt_export_options *options, const char **output, i
 		return parse_positive(optarg, &options->gpu_tracker.expected_cores);
 	case OPTION_EXPECTED_GPUS:
 		return parse_positive(optarg, &options->gpu_tracker.expected_gpus);
+	case OPTION_GPU_UUIDS:
+		return text_list_add_parts(&choice->gpu_uuids, optarg) && choice->gpu_uuids.count;
 	case OPTION_JSON:
 		options->format = "json";
 		return true;
@@ -76,24 +93,26 @@ static bool set_option(struct rt_export_options *options, const char **output, i
 
 static int run(const struct command *command, int argc, char **argv)
 {
-	struct rt_export_options options = {0};
+	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {0};
+	struct rt_gpu_tracker_options *gpu_tracker = &choice.options.gpu_tracker;
 	struct rt_problem problem = {"out of memory"};
-	const char *output = NULL;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "o:f:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_usage(command, "see above");
-		if (!set_option(&options, &output, option))
+		if (!set_option(&choice, option))
 			return command_usage(command, "\"%s\" is not a value that this option can have",
 					     optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
-	if (!output && !options.format)
+	if (!choice.output && !choice.options.format)
 		return command_usage(command, "name a --format or an --output");
-	if (rt_export((const char *const *)argv + optind, (size_t)(argc - optind), output ? output : "-",
-		      &options, &problem) < 0)
+	gpu_tracker->gpu_uuids = choice.gpu_uuids.texts;
+	gpu_tracker->gpu_uuid_count = choice.gpu_uuids.count;
+	if (rt_export((const char *const *)argv + optind, (size_t)(argc - optind),
+		      choice.output ? choice.output : "-", &choice.options, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return 0;
 }
@@ -117,7 +136,8 @@ const struct command EXPORT_COMMAND = {
 		   "                          pid-0.1\n"
 		   "      --no-header         CSV without header\n"
 		   "      --ram-unit UNIT, --gpu-ram-unit UNIT, --time-unit UNIT, --expected-cores N, "
-		   "--expected-gpus N\n"
+		   "--expected-gpus N,\n"
+		   "      --gpu-uuids A[,B]\n"
 		   "                          of gpu_tracker files, as in summary\n",
 	.run = run,
 };

@@ -64,6 +64,7 @@ struct tracking {
 	struct gpu_tracker_units units;
 	double cores, expected_cores, gpus, expected_gpus;
 	double ram_capacity, gpu_ram_capacity;
+	const struct rt_gpu_tracker_options *options;
 };
 
 /* Cells that are filled from the left. */
@@ -124,12 +125,21 @@ static void put_percents(struct cells_out *out, double cores, double hardware)
 	put_real(out, hardware > 0 ? cores * 100 / hardware : cores * 0);
 }
 
-static double busy_gpus(const struct frame *frame)
+static bool is_chosen(const struct rt_gpu_tracker_options *options, const char *uuid)
+{
+	for (size_t i = 0; i < options->gpu_uuid_count; i++)
+		if (!text_absent(uuid) && strcmp(options->gpu_uuids[i], uuid) == 0)
+			return true;
+	return options->gpu_uuid_count == 0;
+}
+
+static double busy_gpus(const struct frame *frame, const struct rt_gpu_tracker_options *options)
 {
 	double busy = 0;
 
 	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu))
-		busy += gpu->utilization_pct / 100;
+		if (is_chosen(options, gpu->uuid))
+			busy += gpu->utilization_pct / 100;
 	return busy;
 }
 
@@ -158,7 +168,7 @@ static void fill_data(const struct tracking *tracking, const struct frame *frame
 	put_parts(&out, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib,
 		  tree->process_gpu_vram_mib, gpu_ram);
 	put_real(&out, FIRST(frame, totals) ? FIRST(frame, totals)->gpu_vram_mib * gpu_ram : NAN);
-	put_percents(&out, busy_gpus(frame), tracking->expected_gpus);
+	put_percents(&out, busy_gpus(frame, tracking->options), tracking->expected_gpus);
 	put_threads(&out, tree);
 	put_percents(&out, FIRST(frame, host_cpu) ? FIRST(frame, host_cpu)->utilization_pct : NAN,
 		     tracking->cores);
@@ -262,6 +272,7 @@ static int write_samples(struct tracking_writer *writer, const struct tracking *
 	WANT(&wanted, host_cpu, utilization_pct);
 	WANT(&wanted, memory, used_mib);
 	WANT(&wanted, gpu, utilization_pct);
+	WANT(&wanted, gpu, uuid);
 	result = export_open_last_run(job, &wanted, &record, &skip, &count);
 	for (size_t i = 0; result >= 0 && i < skip + count && (result = record_next(record, &frame)) > 0;
 	     i++) {
@@ -283,15 +294,18 @@ static int describe(const struct export_job *job, struct tracking *ret_tracking)
 	int result = gpu_tracker_units_find(options, &ret_tracking->units, job->problem);
 
 	if (result == 0)
-		result = rt_summary_read(job->paths, job->path_count, &summary, job->problem);
+		result = rt_summary_read_gpus(job->paths, job->path_count, options->gpu_uuids,
+					      options->gpu_uuid_count, &summary, job->problem);
 	if (result < 0)
 		return result;
 	ret_tracking->cores = real_of_count(summary->core_count);
 	ret_tracking->expected_cores =
 		options->expected_cores > 0 ? options->expected_cores : ret_tracking->cores;
 	ret_tracking->gpus = (double)summary->gpu_count;
-	ret_tracking->expected_gpus =
-		options->expected_gpus > 0 ? options->expected_gpus : ret_tracking->gpus;
+	ret_tracking->expected_gpus = options->expected_gpus > 0 ? options->expected_gpus
+				      : options->gpu_uuid_count  ? (double)options->gpu_uuid_count
+								 : ret_tracking->gpus;
+	ret_tracking->options = options;
 	ret_tracking->ram_capacity = summary->total_memory_mib * MIB * ret_tracking->units.ram.factor;
 	ret_tracking->gpu_ram_capacity = summary->gpu_memory_mib * MIB * ret_tracking->units.gpu_ram.factor;
 	rt_summary_free(summary);

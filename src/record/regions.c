@@ -387,16 +387,19 @@ int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_track
 {
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = calloc(1, sizeof(*regions));
 	CLEANUP_TABLE rt_table *samples = NULL;
-	int result;
+	int result = 0;
 
 	if (!regions)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	result = read_tracking(tracking_file, &regions->facts, &samples, ret_problem);
-	if (result == 0 && rt_table_find(samples, "timestamp") < 0)
+	if (tracking_file)
+		result = read_tracking(tracking_file, &regions->facts, &samples, ret_problem);
+	else if (!(regions->facts = rt_table_new()) || !(samples = rt_table_new()))
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	if (result == 0 && tracking_file && rt_table_find(samples, "timestamp") < 0)
 		result = problem_set(ret_problem, -EBADMSG,
 				     "%s: no tracking file of gpu_tracker: there is no column timestamp",
 				     tracking_file);
-	if (result == 0)
+	if (result == 0 && sub_tracking_file)
 		result = phases_read_sub_tracking(sub_tracking_file, &regions->phases, ret_problem);
 	if (result < 0)
 		return result;

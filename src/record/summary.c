@@ -427,7 +427,7 @@ int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char
 
 	if (!summary)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	summary->gpu_uuids = uuids;
+	summary->gpu_uuids = uuid_count ? uuids : NULL;
 	summary->gpu_uuid_count = uuid_count;
 	want_tree(&options.wanted);
 	want_host(&options.wanted);

@@ -138,6 +138,22 @@ def test_gpu_tracker_files(export, eight):
     assert database.execute("SELECT count(*), max(cpu_main_sum_utilization_percent) FROM data").fetchall() == [(8, 100.0)]
 
 
+def test_gpus_of_a_gpu_tracker_file_are_chosen_by_their_uuid(export, run, tmp_path):
+    gpus = [{"uuid": f"GPU-{i}", "utilization_pct": 25.0 * (i + 1), "vram_total_bytes": 1 << 30} for i in range(3)]
+    path = recordings.write(tmp_path / "gpu.jsonl", [recordings.sample(i, gpu=gpus) for i in range(2)])
+
+    def figures(*arguments):
+        lines = export("x.csv", "-f", "gpu_tracker", *arguments, path).read_text().splitlines()
+        static, first = (dict(zip(lines[i].split(","), lines[i + 1].split(","))) for i in (0, 2))
+        return (static["system_gpu_count"], static["n_expected_gpus"], float(first["gpu_sum_utilization_percent"]),
+                float(first["gpu_hardware_utilization_percent"]))
+
+    assert figures() == ("3", "3", 150.0, 50.0)
+    assert figures("--gpu-uuids", "GPU-0,GPU-2") == ("3", "2", 100.0, 50.0)
+    refused = run("export", "-f", "gpu_tracker", "--gpu-uuids", "GPU-9", path)
+    assert refused.returncode == 1 and "GPU-0, GPU-1, GPU-2" in refused.err
+
+
 def test_an_output_appears_when_it_is_whole_and_never_half(run, tmp_path, eight):
     existing = tmp_path / "out.json"
     existing.write_text("before")

@@ -138,8 +138,11 @@ static void sparklines_show_what_was_measured(void **state)
 
 static void units_of_gpu_tracker_are_decimal(void **state)
 {
-	const struct rt_gpu_tracker_options usual = {0}, chosen = {"megabytes", "bytes", "days", 0, 0},
-					    wrong = {"mib", NULL, NULL, 0, 0};
+	const struct rt_gpu_tracker_options usual = {0},
+					    chosen = {.ram_unit = "megabytes",
+						      .gpu_ram_unit = "bytes",
+						      .time_unit = "days"},
+					    wrong = {.ram_unit = "mib"};
 	struct gpu_tracker_units units;
 	struct rt_problem problem;
 
