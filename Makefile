@@ -8,7 +8,7 @@ SOAK_SECONDS = 600
 # Warnings are errors where nobody reads them.
 SETUP_FLAGS = $(if $(CI),-Dwerror=true)
 
-.PHONY: all run test bench install lint fuzz soak clean
+.PHONY: all run test bench install lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -32,6 +32,17 @@ bench:
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 	@test -n "$(DESTDIR)" || ldconfig
+
+# The Python package: a wheel in BUILD/wheel; in place, for PYTHONPATH=BUILD/python.
+wheel:
+	@tools/setup wheel
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/python-wheel $(BUILD)
+
+python:
+	@tools/setup wheel
+	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/python bindings/python/backend.py in-place $(BUILD)
 
 lint:
 	@tools/setup build lint

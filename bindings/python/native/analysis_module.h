@@ -1,0 +1,20 @@
+/* The parts of the module _analysis. Calls that have several forms of result return text in the one asked for. */
+#ifndef ANALYSIS_MODULE_H
+#define ANALYSIS_MODULE_H
+
+#include "resource_tracker_analysis.h"
+#include "support.h"
+
+RT_LOCAL PyObject *cell_object(struct rt_cell cell);
+RT_LOCAL PyObject *table_object(const rt_table *table);
+/* The table as an object, freed; or the exception. */
+RT_LOCAL PyObject *take_table(int error, rt_table *table, const struct rt_problem *problem);
+
+/* analysis_results.c */
+RT_LOCAL PyObject *summary(PyObject *module, PyObject *arguments, PyObject *keywords);
+RT_LOCAL PyObject *recommend(PyObject *module, PyObject *arguments, PyObject *keywords);
+RT_LOCAL PyObject *regions(PyObject *module, PyObject *arguments, PyObject *keywords);
+RT_LOCAL PyObject *regions_gpu_tracker(PyObject *module, PyObject *arguments, PyObject *keywords);
+RT_LOCAL PyObject *compare(PyObject *module, PyObject *arguments, PyObject *keywords);
+
+#endif

@@ -1,0 +1,361 @@
+/*
+ * class Tracker: an rt_tracker. All calls but freeing are refused in a process that was forked off: its lock may have
+ * been held by the sampling thread at that moment, and that thread is not there.
+ */
+#include "native_module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct tracker {
+	PyObject_HEAD rt_tracker *tracker;
+	pid_t owner;
+};
+
+/* NULL, with an exception, when it cannot be used. */
+static rt_tracker *usable(PyObject *self_)
+{
+	struct tracker *self = (struct tracker *)self_;
+
+	if (!self->tracker)
+		PyErr_SetString(PyExc_ValueError, "the tracker is closed");
+	else if (self->owner != getpid())
+		PyErr_SetString(PyExc_RuntimeError,
+				"the tracker belongs to the process that made it, not to its fork");
+	else
+		return self->tracker;
+	return NULL;
+}
+
+static int set_all(rt_config *config, PyObject *settings)
+{
+	Py_ssize_t count = PySequence_Size(settings);
+
+	for (Py_ssize_t i = 0; i < count; i++) {
+		PyObject *pair = PySequence_GetItem(settings, i);
+		const char *name, *value;
+		int error;
+
+		if (!pair || !PyArg_ParseTuple(pair, "ss", &name, &value)) {
+			Py_XDECREF(pair);
+			return -1;
+		}
+		error = rt_config_set(config, name, value);
+		Py_DECREF(pair);
+		if (error < 0) {
+			fail(error == -ENOENT ? -EINVAL : error, rt_config_message(config));
+			return -1;
+		}
+	}
+	return count < 0 ? -1 : 0;
+}
+
+static int open_tracker(PyObject *settings, rt_tracker **ret_tracker)
+{
+	rt_config *config = NULL;
+	int error = rt_config_new(&config);
+
+	if (error < 0) {
+		fail(error, NULL);
+		return -1;
+	}
+	if (settings && set_all(config, settings) < 0) {
+		rt_config_free(config);
+		return -1;
+	}
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_open(config, ret_tracker);
+	Py_END_ALLOW_THREADS;
+	if (error < 0)
+		fail(error, rt_config_message(config));
+	rt_config_free(config);
+	return error < 0 ? -1 : 0;
+}
+
+static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
+{
+	struct tracker *self = (struct tracker *)self_;
+	PyObject *settings = NULL;
+
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O", KEYWORDS("settings"), &settings))
+		return -1;
+	if (self->tracker) {
+		PyErr_SetString(PyExc_RuntimeError, "the tracker is open");
+		return -1;
+	}
+	self->owner = getpid();
+	return open_tracker(settings, &self->tracker);
+}
+
+static void shut(struct tracker *self)
+{
+	rt_tracker *tracker = self->tracker;
+
+	self->tracker = NULL;
+	/* In a fork the sampling thread's condition variable would be waited for, for ever. */
+	if (!tracker || self->owner != getpid())
+		return;
+	Py_BEGIN_ALLOW_THREADS;
+	rt_close(tracker);
+	Py_END_ALLOW_THREADS;
+}
+
+static void done(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	shut((struct tracker *)self);
+	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+	Py_DECREF(type);
+}
+
+static PyObject *close_tracker(PyObject *self, PyObject *unused)
+{
+	shut((struct tracker *)self);
+	Py_RETURN_NONE;
+}
+
+/* What a call without a result returns. */
+static PyObject *answer(int error)
+{
+	if (error < 0)
+		return fail(error, NULL);
+	Py_RETURN_NONE;
+}
+
+static PyObject *track(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	int pid, started_by_caller = 0, error;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "i|p", &pid, &started_by_caller))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_track(tracker, pid, started_by_caller);
+	Py_END_ALLOW_THREADS;
+	return answer(error);
+}
+
+static PyObject *start(PyObject *self, PyObject *unused)
+{
+	rt_tracker *tracker = usable(self);
+
+	return tracker ? answer(rt_start(tracker)) : NULL;
+}
+
+static PyObject *stop(PyObject *self, PyObject *unused)
+{
+	rt_tracker *tracker = usable(self);
+	int error;
+
+	if (!tracker)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_stop(tracker);
+	Py_END_ALLOW_THREADS;
+	return answer(error);
+}
+
+static PyObject *sample(PyObject *self, PyObject *unused)
+{
+	rt_tracker *tracker = usable(self);
+	int error;
+
+	if (!tracker)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_sample(tracker);
+	Py_END_ALLOW_THREADS;
+	return answer(error);
+}
+
+static PyObject *finish(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	int reason = RT_END_TRACKER_STOPPED, status = 0, error;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "|ii", &reason, &status))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_finish(tracker, (enum rt_end_reason)reason, status);
+	Py_END_ALLOW_THREADS;
+	return answer(error);
+}
+
+static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	long long count;
+	double timeout_secs = -1;
+	int error;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "L|d", &count, &timeout_secs))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_wait_for_samples(tracker, count, timeout_secs);
+	Py_END_ALLOW_THREADS;
+	if (error == -ETIMEDOUT || error == -ESHUTDOWN)
+		Py_RETURN_FALSE;
+	return error < 0 ? fail(error, NULL) : PyBool_FromLong(1);
+}
+
+static PyObject *get(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	const char *name;
+	Py_ssize_t instance = 0;
+	struct rt_value value;
+	int error;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "s|n", &name, &instance))
+		return NULL;
+	error = rt_get(tracker, rt_metric_find(name), (size_t)instance, &value);
+	if (error == -ENODATA)
+		Py_RETURN_NONE;
+	if (error == -ENOENT) {
+		PyErr_Format(PyExc_KeyError, "%s[%zd]", name, instance);
+		return NULL;
+	}
+	return error < 0 ? fail(error, NULL) : value_object(&value);
+}
+
+static PyObject *reason(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	const char *name;
+	Py_ssize_t instance = 0;
+	struct rt_value value;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "s|n", &name, &instance))
+		return NULL;
+	if (rt_get(tracker, rt_metric_find(name), (size_t)instance, &value) < 0 || value.present)
+		Py_RETURN_NONE;
+	return text_object(rt_reason(value.reason));
+}
+
+static PyObject *instance_count(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	const char *name;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "s", &name))
+		return NULL;
+	return PyLong_FromSize_t(rt_instance_count(tracker, rt_metric_find(name)));
+}
+
+static PyObject *text_of_sample(PyObject *self, int (*call)(rt_tracker *, char **))
+{
+	rt_tracker *tracker = usable(self);
+	char *text;
+	int error;
+
+	if (!tracker)
+		return NULL;
+	error = call(tracker, &text);
+	if (error == -ENODATA)
+		Py_RETURN_NONE;
+	return error < 0 ? fail(error, NULL) : take_text(text);
+}
+
+static PyObject *sample_json(PyObject *self, PyObject *unused)
+{
+	return text_of_sample(self, rt_sample_json);
+}
+
+static PyObject *explain_absent(PyObject *self, PyObject *unused)
+{
+	return text_of_sample(self, rt_explain_absent);
+}
+
+static PyObject *next_warning(PyObject *self, PyObject *unused)
+{
+	rt_tracker *tracker = usable(self);
+	char text[1024];
+
+	if (!tracker)
+		return NULL;
+	if (rt_next_warning(tracker, text, sizeof text) < 0)
+		Py_RETURN_NONE;
+	return text_object(text);
+}
+
+static PyObject *output_path(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	Py_ssize_t index = 0;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "|n", &index))
+		return NULL;
+	return text_object(rt_output_path(tracker, (size_t)index));
+}
+
+static PyObject *state(PyObject *self, void *unused)
+{
+	static const char *const NAMES[] = {"ready", "running", "stopped"};
+	rt_tracker *tracker = usable(self);
+
+	return tracker ? text_object(NAMES[rt_get_state(tracker)]) : NULL;
+}
+
+static PyObject *sample_count(PyObject *self, void *unused)
+{
+	rt_tracker *tracker = usable(self);
+
+	return tracker ? PyLong_FromLongLong(rt_sample_count(tracker)) : NULL;
+}
+
+static PyObject *over(PyObject *self, void *unused)
+{
+	rt_tracker *tracker = usable(self);
+
+	return tracker ? PyBool_FromLong(rt_over(tracker, NULL)) : NULL;
+}
+
+int add_tracker_type(PyObject *module)
+{
+	static PyMethodDef METHODS[] = {
+		{"track", track, METH_VARARGS,
+		 "track(pid, started_by_caller=False): track its tree from now on"},
+		{"start", start, METH_NOARGS, "start(): sample in a background thread"},
+		{"stop", stop, METH_NOARGS, "stop(): take the last sample and end the thread"},
+		{"sample", sample, METH_NOARGS, "sample(): take a sample now"},
+		{"finish", finish, METH_VARARGS, "finish(reason=5, status=0): take the last sample"},
+		{"wait_for_samples", wait_for_samples, METH_VARARGS,
+		 "wait_for_samples(n, timeout_secs=-1) -> whether there are that many"},
+		{"get", get, METH_VARARGS,
+		 "get(metric, instance=0) -> its value in the newest sample, or None"},
+		{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},
+		{"instance_count", instance_count, METH_VARARGS, "instance_count(metric) -> number of rows"},
+		{"sample_json", sample_json, METH_NOARGS, "sample_json() -> the newest sample, or None"},
+		{"explain_absent", explain_absent, METH_NOARGS, "explain_absent() -> why values are None"},
+		{"next_warning", next_warning, METH_NOARGS, "next_warning() -> the oldest one not yet taken"},
+		{"output_path", output_path, METH_VARARGS, "output_path(index=0) -> name of a file, or None"},
+		{"close", close_tracker, METH_NOARGS, "close(): end it and free all"},
+		{NULL},
+	};
+	static PyGetSetDef ATTRIBUTES[] = {
+		{"state", state, NULL, "'ready', 'running' or 'stopped'"},
+		{"sample_count", sample_count, NULL, "number of samples taken"},
+		{"over", over, NULL, "whether there is nothing left to record"},
+		{NULL},
+	};
+	static PyType_Slot SLOTS[] = {
+		{Py_tp_doc,
+		 "Tracker(settings=()): settings are (name, value) pairs, named like the command's options."},
+		{Py_tp_init, (void *)init},
+		{Py_tp_dealloc, (void *)done},
+		{Py_tp_methods, METHODS},
+		{Py_tp_getset, ATTRIBUTES},
+		{0},
+	};
+	static PyType_Spec SPEC = {"resource_tracker_native._native.Tracker", sizeof(struct tracker), 0,
+				   Py_TPFLAGS_DEFAULT, SLOTS};
+	PyObject *type = PyType_FromSpec(&SPEC);
+
+	if (!type || PyModule_AddObject(module, "Tracker", type) < 0) {
+		Py_XDECREF(type);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,27 @@
+"""The tests run where only the wheel and pytest are installed: see tools/python-venv. Each has a hard end."""
+import signal
+
+import pytest
+
+TIMEOUT_SECS = 120
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "cost: measures time or memory; only make bench runs it")
+    config.addinivalue_line("markers", "slow: takes more than a few seconds")
+
+
+class TestTookTooLong(BaseException):
+    """Not an Exception, so that no test catches it by accident."""
+
+
+@pytest.fixture(autouse=True)
+def hard_timeout():
+    def stop(signo, frame):
+        raise TestTookTooLong(f"not done after {TIMEOUT_SECS} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, TIMEOUT_SECS)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)

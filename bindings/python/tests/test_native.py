@@ -1,0 +1,77 @@
+"""The extension modules, as the package's Python uses them."""
+import os
+import time
+
+import pytest
+
+from resource_tracker_native import _native
+
+
+def test_settings_and_metrics_are_those_of_the_library():
+    assert {"interval", "pid", "output", "csv-layout"} <= set(_native.settings())
+    metrics = {metric["name"]: metric for metric in _native.metrics()}
+    assert metrics["memory.used_mib"]["unit"] == "MiB"
+    assert metrics["memory.used_mib"]["type"] == "float"
+    assert all(metric["help"] for metric in metrics.values())
+
+
+def test_sampling_in_the_background():
+    tracker = _native.Tracker([("interval", "0.05"), ("pid", str(os.getpid()))])
+    assert tracker.state == "ready"
+    tracker.start()
+    assert tracker.state == "running"
+    assert tracker.wait_for_samples(3, 30)
+    assert tracker.get("sample") is not None and tracker.get("tracked_pid") == os.getpid()
+    tracker.stop()
+    assert tracker.state == "stopped" and tracker.sample_count >= 3
+    assert not tracker.wait_for_samples(10 ** 9, 1), "there never will be as many"
+    with pytest.raises(OSError):
+        tracker.start()
+
+
+def test_settings_that_are_none_are_refused_with_the_reason():
+    with pytest.raises(ValueError, match="interval"):
+        _native.Tracker([("interval", "soon")])
+    with pytest.raises(ValueError):
+        _native.Tracker([("no-such-setting", "1")])
+    with pytest.raises(ProcessLookupError, match="pid"):
+        _native.Tracker([("pid", str(2 ** 22 + 1))])
+
+
+def test_a_fork_is_refused_and_ends_without_waiting():
+    tracker = _native.Tracker([("interval", "0.01")])
+    tracker.start()
+    assert tracker.wait_for_samples(2, 30)
+    child = os.fork()
+    if child == 0:
+        try:
+            tracker.sample_count
+        except RuntimeError:
+            del tracker
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    count = tracker.sample_count
+    assert tracker.wait_for_samples(count + 1, 30), "the parent's tracker goes on"
+
+
+def test_one_shot_readers():
+    process = _native.process_read(os.getpid(), False)
+    assert process["pid"] == os.getpid() and process["rss_bytes"] > 1 << 20
+    assert _native.system_read()["memory_total_bytes"] > _native.system_read()["memory_used_bytes"] > 0
+    child = os.fork()
+    if child == 0:
+        time.sleep(30)
+    assert child in _native.process_descendants(os.getpid())
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    with pytest.raises(ProcessLookupError):
+        _native.process_rss(2 ** 22 + 1)
+
+
+def test_marks_without_a_recording_do_nothing(tmp_path):
+    marks = _native.Marks()
+    assert not marks.active and marks.start("load") == 0
+    marks = _native.Marks(tmp_path / "run.marks")
+    marks.stop("load", marks.start("load"))
+    assert (tmp_path / "run.marks").read_text().count("\n") == 2
