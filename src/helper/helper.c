@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,11 @@
 
 #define POLITE_STOP_NS (2 * NSEC_PER_MSEC)
 #define WHOLE_STOP_NS (5 * NSEC_PER_MSEC)
-#define DYING_NS (45 * NSEC_PER_MSEC)
+#define DYING_NS (1 * NSEC_PER_SEC)
+#define DYING_CPU_NS (5 * NSEC_PER_MSEC)
 #define REAP_PAUSE_NS (50 * NSEC_PER_USEC)
 
-enum { NUMBER_TEXT_SIZE = 16 };
+enum { NUMBER_TEXT_SIZE = 16, FIRST_FREE_FD = 3 };
 
 struct helper {
 	struct helper_page *page;
@@ -71,40 +73,37 @@ static int64_t now_ns(void)
 
 /* ---- starting -------------------------------------------------------------------------------------- */
 
+/* What the program inherits, and under which numbers it finds it. */
 struct launch {
-	const char *program;
-	char *const *argv;
 	int memory_fd;
 	int socket_fd;
-	struct helper_page *page;
 };
 
 /*
- * vfork: the caller may be huge, and have threads. What the children touch is shared memory, their own
- * descriptors and system calls; signals are blocked, so no handler of the caller runs in them.
+ * posix_spawn: the caller may be huge, and have threads. Signals are blocked, so that none of the caller's reaches the
+ * program before it has chosen which it ignores. A descriptor that is duplicated onto another number stays open over
+ * the exec in all C libraries; one that is duplicated onto itself does not.
  */
-static pid_t launch_detached(const struct launch *launch)
+static int spawn(const char *program, char *const *argv, const struct launch *from, const struct launch *to,
+		 pid_t *ret_pid)
 {
-	pid_t middle = vfork(), helper;
+	posix_spawn_file_actions_t actions;
+	int error = posix_spawn_file_actions_init(&actions);
 
-	if (middle != 0)
-		return middle;
-	fcntl(launch->memory_fd, F_SETFD, 0);
-	fcntl(launch->socket_fd, F_SETFD, 0);
-	helper = vfork();
-	if (helper == 0) {
-		launch->page->supervisor_pid = getpid();
-		setsid();
-		execv(launch->program, launch->argv);
-		launch->page->start_error = errno;
-		_exit(127);
-	}
-	if (helper < 0)
-		launch->page->start_error = errno;
-	_exit(0);
+	if (error)
+		return -error;
+	error = posix_spawn_file_actions_adddup2(&actions, from->memory_fd, to->memory_fd);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, from->socket_fd, to->socket_fd);
+	if (!error)
+		error = posix_spawn(ret_pid, program, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return -error;
 }
 
-static int launch_and_reap(const struct launch *launch)
+/* What was started forks at once and ends; the one that stays is nobody's child. Returns 0 or a negative errno. */
+static int launch(struct helper *helper, const char *program, char *const *argv, const struct launch *from,
+		  const struct launch *to)
 {
 	sigset_t all, before;
 	pid_t middle;
@@ -112,13 +111,15 @@ static int launch_and_reap(const struct launch *launch)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	middle = launch_detached(launch);
-	error = middle < 0 ? -errno : 0;
+	error = spawn(program, argv, from, to, &middle);
 	/* With SIGCHLD ignored there is nothing to wait for: ECHILD. */
-	while (middle > 0 && waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+	while (!error && waitpid(middle, NULL, 0) < 0 && errno == EINTR)
 		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error ? error : -(int)launch->page->start_error;
+	if (error || helper->page->start_error)
+		return error ? error : -(int)helper->page->start_error;
+	/* A program of another version does not get so far. */
+	return helper->page->supervisor_pid > 1 ? 0 : -EPROTO;
 }
 
 static int start_program(struct helper *helper, const char *kind, int memory_fd)
@@ -126,7 +127,7 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 	char program[PATH_MAX], memory_text[NUMBER_TEXT_SIZE], socket_text[NUMBER_TEXT_SIZE], kind_text[32];
 	char name[] = HELPER_PROGRAM;
 	char *const argv[] = {name, kind_text, memory_text, socket_text, NULL};
-	struct launch launch = {program, argv, memory_fd, -1, helper->page};
+	CLEANUP_CLOSE int ours = -1, theirs = -1, memory_there = -1, socket_there = -1;
 	int sockets[2];
 	int error = find_helper_program(program, sizeof program);
 
@@ -134,16 +135,19 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 		return error;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
-	launch.socket_fd = sockets[1];
+	ours = sockets[0];
+	theirs = sockets[1];
+	memory_there = fcntl(memory_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	socket_there = fcntl(theirs, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	if (memory_there < 0 || socket_there < 0)
+		return -errno;
 	snprintf(kind_text, sizeof kind_text, "%s", kind);
-	snprintf(memory_text, sizeof memory_text, "%d", memory_fd);
-	snprintf(socket_text, sizeof socket_text, "%d", sockets[1]);
-	error = launch_and_reap(&launch);
-	close(sockets[1]);
-	if (error < 0)
-		close(sockets[0]);
-	else
-		helper->socket_fd = sockets[0];
+	snprintf(memory_text, sizeof memory_text, "%d", memory_there);
+	snprintf(socket_text, sizeof socket_text, "%d", socket_there);
+	error = launch(helper, program, argv, &(struct launch){memory_fd, theirs},
+		       &(struct launch){memory_there, socket_there});
+	if (!error)
+		helper->socket_fd = take_fd(&ours);
 	return error;
 }
 
@@ -249,8 +253,19 @@ static bool adopts_orphans(void)
 	return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper);
 }
 
-/* Killed, and yet in an uninterruptible sleep: nobody knows when a driver will let it go. */
-static bool is_stuck(pid_t pid)
+/* CPU time of another process; -1 when it has gone. */
+static int64_t used_ns(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec used;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
+		return -1;
+	return used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
+}
+
+/* In an uninterruptible sleep: nobody knows when a driver will let it go. */
+static bool sleeps_uninterruptibly(pid_t pid)
 {
 	char path[32], stat[256];
 	CLEANUP_CLOSE int fd = -1;
@@ -267,15 +282,21 @@ static bool is_stuck(pid_t pid)
 	return state && strncmp(state, ") D", 3) == 0;
 }
 
-/* A process that dies may need a moment on a busy machine; one that is stuck gets none of it. */
+/*
+ * A process that has been killed dies when it gets a processor, for which it may have to wait on a busy machine. One
+ * that had a processor and has not died, or that sleeps where signals do not reach, is stuck in a driver.
+ */
 static void reap(pid_t pid, int64_t until_ns)
 {
 	const struct timespec pause = {0, REAP_PAUSE_NS};
+	int64_t before_ns = used_ns(pid);
 
 	while (waitpid(pid, NULL, WNOHANG) == 0) {
 		int64_t now = now_ns();
 
-		if (now > until_ns + DYING_NS || (now > until_ns && is_stuck(pid)))
+		if (now > until_ns + DYING_NS ||
+		    (now > until_ns &&
+		     (sleeps_uninterruptibly(pid) || used_ns(pid) - before_ns > DYING_CPU_NS)))
 			return;
 		nanosleep(&pause, NULL);
 	}

@@ -2,8 +2,8 @@
  * A helper: a process that does in our place what may hang or crash (vendor libraries, drivers, slow mounts).
  *
  * It publishes its latest answer, with its time, in shared memory; reading it never waits. It is a program of
- * its own (resource-tracker-helper), started by a double vfork: no copy of a large process is made, no vendor
- * code enters the recorder, which may be static, and the caller gets no child that its wait() could trip over.
+ * its own (resource-tracker-helper), started by posix_spawn, and once more forked: no copy of a large process is made,
+ * no vendor code enters the recorder, which may be static, and the caller gets no child that its wait() could trip over.
  * Only a caller that is a subreaper (as the command is) or PID 1 gets it for a child: helper_has_pid() tells, and
  * helper_stop() reaps it. Elsewhere whoever adopts orphans does.
  *
@@ -28,8 +28,8 @@ struct helper_order {
 };
 
 /*
- * Returns 0, or -ENOENT when the program is not installed, -EACCES, -EAGAIN or -ENOMEM when no process or
- * memory can be had. Takes about half a millisecond; the first answer comes later.
+ * Returns 0, or -ENOENT when the program is not installed, -EPROTO when it is another version's, -EACCES, -EAGAIN or
+ * -ENOMEM when no process or memory can be had. Takes about a millisecond; the first answer comes later.
  */
 int helper_start(const struct helper_order *order, struct helper **ret_helper);
 
@@ -56,7 +56,8 @@ size_t helper_pids(const struct helper *helper, pid_t ret_pids[2]);
 bool helper_has_pid(const struct helper *helper, pid_t pid);
 
 /*
- * Ends the helper. Waits for it at most 5 ms: one that is stopped, or stuck in the kernel, is killed and
- * abandoned. In a forked child of the caller this only frees. NULL is allowed.
+ * Ends the helper. Waits for it at most 5 ms, and longer only while a process that was killed has not had a processor
+ * to die on: one that is stopped is killed, one that is stuck in the kernel is abandoned. In a forked child of the
+ * caller this only frees. NULL is allowed.
  */
 void helper_stop(struct helper *helper);

@@ -41,7 +41,7 @@ static bool parse_fd(const char *text, int *ret_fd)
 	return *ret_fd >= 0;
 }
 
-static void close_one_by_one(int keep_a, int keep_b)
+static void close_one_by_one(int keep)
 {
 	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
 	const char *name;
@@ -52,15 +52,14 @@ static void close_one_by_one(int keep_a, int keep_b)
 		struct scan scan = scan_bytes(name, strlen(name));
 		uint64_t fd;
 
-		if (scan_u64(&scan, &fd) && fd >= FIRST_FREE_FD && fd <= INT_MAX && (int)fd != keep_a &&
-		    (int)fd != keep_b && (int)fd != dirfd(dir.stream))
+		if (scan_u64(&scan, &fd) && fd >= FIRST_FREE_FD && fd <= INT_MAX && (int)fd != keep &&
+		    (int)fd != dirfd(dir.stream))
 			close((int)fd);
 	}
 }
 
-static void let_go_of_descriptors(int keep_a, int keep_b)
+static void let_go_of_descriptors(int keep)
 {
-	int low = keep_a < keep_b ? keep_a : keep_b, high = keep_a < keep_b ? keep_b : keep_a;
 	int null_fd = open("/dev/null", O_RDWR);
 
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
@@ -69,10 +68,9 @@ static void let_go_of_descriptors(int keep_a, int keep_b)
 		else if (null_fd != fd)
 			dup2(null_fd, fd);
 	}
-	if ((low > FIRST_FREE_FD && syscall(SYS_close_range, FIRST_FREE_FD, low - 1, 0) < 0) ||
-	    (high > low + 1 && syscall(SYS_close_range, low + 1, high - 1, 0) < 0) ||
-	    syscall(SYS_close_range, high + 1, ~0U, 0) < 0)
-		close_one_by_one(keep_a, keep_b);
+	if ((keep > FIRST_FREE_FD && syscall(SYS_close_range, FIRST_FREE_FD, keep - 1, 0) < 0) ||
+	    syscall(SYS_close_range, keep + 1, ~0U, 0) < 0)
+		close_one_by_one(keep);
 }
 
 /* Signals of the terminal and of service managers are meant for the job; the recorder's end ends us. */
@@ -144,6 +142,23 @@ static const struct helper_kind *find_kind(const char *name)
 	return NULL;
 }
 
+/*
+ * The recorder waits for the process that it has started, and gets no child that its own waiting could trip over:
+ * another one, left to whoever adopts orphans, does the work. Returns in that one alone.
+ */
+static void leave_the_recorder(struct helper_page *page)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		page->start_error = errno;
+	else if (pid > 0)
+		page->supervisor_pid = pid;
+	if (pid)
+		_exit(0);
+	setsid();
+}
+
 int main(int argc, char **argv)
 {
 	const struct helper_kind *kind = argc == 4 ? find_kind(argv[1]) : NULL;
@@ -154,12 +169,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s is started by resource-tracker; it does nothing by itself.\n", argv[0]);
 		return USAGE_STATUS;
 	}
-	let_go_of_descriptors(memory_fd, socket_fd);
+	if (!map_page(memory_fd, kind, &view))
+		return USAGE_STATUS;
+	leave_the_recorder(view.page);
+	let_go_of_descriptors(socket_fd);
 	set_signals();
 	leave_no_cores();
 	(void)chdir("/");
 	prctl(PR_SET_NAME, "rt-helper");
-	if (!map_page(memory_fd, kind, &view))
-		return USAGE_STATUS;
-	return supervise(&view, kind, socket_fd);
+	/* Not exit(): at a deadline nobody waits for last words. */
+	_exit(supervise(&view, kind, socket_fd));
 }

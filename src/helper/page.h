@@ -13,7 +13,7 @@
 #include "helper/latest.h"
 
 /* "rthelp" and the version of this layout: a helper of another version refuses to start. */
-#define HELPER_MAGIC UINT64_C(0x727468656c700001)
+#define HELPER_MAGIC UINT64_C(0x727468656c700002)
 
 struct helper_page {
 	uint64_t magic;
@@ -26,8 +26,8 @@ struct helper_page {
 	uint64_t answer_bytes;
 	int64_t recorder_pid;
 
-	_Atomic int64_t supervisor_pid; /* written before its exec */
-	_Atomic int64_t start_error;    /* errno of that exec */
+	_Atomic int64_t supervisor_pid; /* written by the process that forked it, before that ends */
+	_Atomic int64_t start_error;    /* errno of that fork */
 	_Atomic int64_t worker_pid;     /* 0: none */
 	_Atomic int64_t pass_began_ns;  /* CLOCK_MONOTONIC; 0: the worker waits for its time */
 	_Atomic int64_t pass_count;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ static const struct helper_order ORDER = {
 };
 static struct gpu_survey survey;
 static bool patient; /* under valgrind or a sanitiser nothing is quick */
+static char wrapper[64];
 
 static int64_t now_ns(void)
 {
@@ -42,13 +44,32 @@ static void nap(void)
 	nanosleep(&(struct timespec){0, NSEC_PER_MSEC}, NULL);
 }
 
+/* A program for another processor is started through its emulator, as this one was. */
+static void name_program(const char *program)
+{
+	const char *emulator = getenv("MESON_EXE_WRAPPER");
+	FILE *script;
+
+	if (!emulator || !*emulator) {
+		setenv("TRACKER_HELPER", program, 1);
+		return;
+	}
+	snprintf(wrapper, sizeof wrapper, "/tmp/test_helper_wrapper.%d", (int)getpid());
+	script = fopen(wrapper, "we");
+	assert_non_null(script);
+	fprintf(script, "#!/bin/sh\nexec %s %s \"$@\"\n", emulator, program);
+	assert_int_equal(fclose(script), 0);
+	assert_int_equal(chmod(wrapper, 0755), 0);
+	setenv("TRACKER_HELPER", wrapper, 1);
+}
+
 static int begin(void **state)
 {
 	char path[4096];
 
 	(void)state;
 	snprintf(path, sizeof path, "%s/resource-tracker-helper", getenv("TEST_BUILD"));
-	setenv("TRACKER_HELPER", path, 1);
+	name_program(path);
 	nvml_script_begin("nvml_fake");
 	nvml_script_set("gpus 2\nutilization 1 42 0\n");
 	return 0;
@@ -58,6 +79,8 @@ static int end(void **state)
 {
 	(void)state;
 	nvml_script_end();
+	if (*wrapper)
+		unlink(wrapper);
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	return 0;
 }
@@ -186,16 +209,6 @@ static void without_the_program_there_is_none(void **state)
 	assert_null(helper);
 }
 
-static void assert_refuses(struct helper *helper)
-{
-	int64_t until_ns = now_ns() + PATIENCE_NS;
-
-	while (helper_latest(helper, &survey, sizeof survey, NULL) != -EPIPE && now_ns() < until_ns)
-		nap();
-	assert_int_equal(helper_latest(helper, &survey, sizeof survey, NULL), -EPIPE);
-	helper_stop(helper);
-}
-
 static void another_version_of_the_program_is_told(void **state)
 {
 	struct helper_order order = ORDER;
@@ -203,12 +216,13 @@ static void another_version_of_the_program_is_told(void **state)
 
 	(void)state;
 	order.answer_bytes -= 64;
-	assert_int_equal(helper_start(&order, &helper), 0);
-	assert_refuses(helper);
+	assert_int_equal(helper_start(&order, &helper), -EPROTO);
 	order = ORDER;
 	order.kind = "nothing of ours";
-	assert_int_equal(helper_start(&order, &helper), 0);
-	assert_refuses(helper);
+	assert_int_equal(helper_start(&order, &helper), -EPROTO);
+	assert_null(helper);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
 }
 
 /* ---- what it must not do to the job ---------------------------------------------------------------- */
@@ -268,7 +282,9 @@ static void a_subreaper_is_left_without_zombies(void **state)
 	struct helper *helper;
 
 	(void)state;
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* Emulators do not know of it. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		skip();
 	helper = start();
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), 0);
 	wait_for_answer(helper, 0);
