@@ -61,6 +61,12 @@ RT_API const char *rt_config_message(const rt_config *config);
  */
 RT_API int rt_config_set_command(rt_config *config, char *const argv[]);
 
+/*
+ * A variable for the programs that a tracker starts, beside the environment of this process (which it leaves alone):
+ * SENTINEL_API_TOKEN, SENTINEL_API_URL, TRACKER_UPLOAD_INTERVAL, ... Copied; NULL takes it back. -EINVAL: no name.
+ */
+RT_API int rt_config_set_variable(rt_config *config, const char *name, const char *value);
+
 /* The names of all settings, by index from 0; NULL past the last one. */
 RT_API const char *rt_config_name(size_t index);
 
@@ -139,6 +145,22 @@ RT_API bool rt_over(rt_tracker *tracker, enum rt_end_reason *ret_reason);
 
 /* Frees everything; an unfinished recording is finished (RT_END_TRACKER_STOPPED) first. NULL is allowed. */
 RT_API void rt_close(rt_tracker *tracker);
+
+/* ---- streaming ------------------------------------------------------------------------------------- */
+
+/*
+ * With the setting "stream" at "auto" (it is "off") and a token in SENTINEL_API_TOKEN, rt_open() starts a program
+ * that follows the recording on disk and sends it: docs/STREAMING.md. It is no child of this process. What it has to
+ * say comes by rt_next_warning(); nothing that it meets changes a sample. Without it no socket is ever opened.
+ *
+ * rt_close() tells it that the recording is over and does not wait: it goes on by itself, for the setting
+ * "upload-deadline" at most, and what is left then stays in the spool ("resource-tracker upload").
+ *
+ * rt_wait_for_upload() is for those who want to know. After rt_finish() or rt_stop() it waits, for so many seconds at
+ * most: 0 all is sent; -ETIMEDOUT not yet, and it may be asked again; -EIO something is left in the spool; -ENOTCONN
+ * nothing is streamed (a warning has said why, if it was to be); -EBUSY before the end, or in a forked child.
+ */
+RT_API int rt_wait_for_upload(rt_tracker *tracker, double timeout_secs);
 
 /* ---- sampling in the background -------------------------------------------------------------------- */
 
@@ -285,6 +307,23 @@ RT_API int rt_system_read(struct rt_system *ret_system);
 
 /* Whether a block device is a partition, answered from sysfs: 1, 0, or -ENOENT when there is no such device. */
 RT_API int rt_disk_is_partition(const char *device);
+
+/* ---- what machine this is -------------------------------------------------------------------------- */
+
+enum rt_discovery {
+	RT_DISCOVER_HOST = 1,  /* "host": host_id, host_hostname, host_ip, host_vcpus, host_memory_mib, ... */
+	RT_DISCOVER_CLOUD = 2, /* "cloud": cloud_vendor_id, cloud_region_id, cloud_instance_type, ... */
+	RT_DISCOVER_PYTHON =
+		4, /* instead "server_info" and "cloud_info", as the Python package's functions answer */
+};
+
+/*
+ * Asks the machine and, with RT_DISCOVER_CLOUD alone, the metadata services of clouds (in at most 3 s), by the program
+ * resource-tracker-net: the same JSON object as `resource-tracker discover` prints, in one line without newline;
+ * malloc'd, the caller frees it. What is unknown is null. -ENOENT: the program is not installed; -ETIMEDOUT: no
+ * answer in time (timeout_secs <= 0: 10 s); -EIO: none at all; -EINVAL: neither host nor cloud.
+ */
+RT_API int rt_discover(unsigned int what, double timeout_secs, char **ret_json);
 
 /* ---- marking phases -------------------------------------------------------------------------------- */
 

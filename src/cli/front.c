@@ -75,14 +75,6 @@ static const char *set_own(struct front *front, const struct given *item)
 		{"no-warnings", &front->no_warnings},
 	};
 
-	if (strcmp(item->row->name, "upload-deadline") == 0) {
-		struct scan text = scan_trim(scan_bytes(item->text, strlen(item->text)));
-		double secs;
-
-		return scan_real(&text, &secs) && !scan_left(&text) && secs >= 0 && secs <= 86400
-			       ? NULL
-			       : "is no number of seconds up to 86400";
-	}
 	for (size_t i = 0; i < sizeof(FLAGS) / sizeof(FLAGS[0]); i++) {
 		if (strcmp(item->row->name, FLAGS[i].name) == 0 && !read_flag(item->text, FLAGS[i].flag))
 			return "is neither yes nor no; give 1 or 0";
@@ -238,7 +230,8 @@ static int configure(struct front *front, const char *path)
 
 	rt_config_free(front->config);
 	front->config = NULL;
-	if (rt_config_new(&front->config) < 0)
+	/* The command streams when there is a token; a library does only what its caller asks for. */
+	if (rt_config_new(&front->config) < 0 || rt_config_set(front->config, "stream", "auto") < 0)
 		return refuse("out of memory");
 	find_mode(front);
 	status = apply_all(front, path);

@@ -14,7 +14,6 @@
 #include "base/scan.h"
 #include "cli/message.h"
 #include "cli/programs.h"
-#include "cli/streaming.h"
 
 extern char **environ;
 
@@ -25,7 +24,7 @@ char *first_file(rt_tracker *tracker)
 	for (size_t i = 0; (path = rt_output_path(tracker, i)); i++) {
 		struct stat status;
 
-		if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && !is_spool(path))
+		if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
 			return realpath(path, NULL);
 	}
 	return NULL;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +16,12 @@
 #include "base/cleanup.h"
 #include "cli/message.h"
 #include "cli/report.h"
-#include "cli/streaming.h"
 #include "wrap/wrap.h"
 
 struct run {
 	struct front *front;
 	struct wrap *wrap;
 	rt_tracker *tracker;
-	struct streaming streaming;
 	bool finished; /* the last sample is written; nothing is sampled any more */
 };
 
@@ -108,31 +107,57 @@ static int open_tracker(struct run *run)
 	const char *message;
 	int r;
 
-	streaming_prepare(front);
 	r = rt_open(front->config, &run->tracker);
-	if (r == -EBUSY && front_forget_outputs(front)) {
-		streaming_prepare(front);
+	if (r == -EBUSY && front_forget_outputs(front))
 		r = rt_open(front->config, &run->tracker);
-	}
 	if (r >= 0)
 		return 0;
 	message = rt_config_message(front->config);
 	return refuse("%s", *message ? message : strerror(-r));
 }
 
+/* Signals are blocked here: whoever is in a hurry is heard all the same. */
+static bool is_told_to_go(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGHUP) == 1);
+}
+
+/* At most for the upload deadline, which the library keeps. */
+static void wait_for_upload(const struct run *run)
+{
+	while (rt_wait_for_upload(run->tracker, 0.05) == -ETIMEDOUT && !is_told_to_go())
+		;
+}
+
+static void close_tracker(struct run *run)
+{
+	rt_close(run->tracker);
+	run->tracker = NULL;
+}
+
 /* What is left to do once all is recorded: everything that is printed for people. */
 static void report(struct run *run, const char *summary_path)
 {
+	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
+
 	take_warnings(run, say);
 	if (run->front->why)
 		print_reasons(run->tracker);
-	rt_close(run->tracker);
-	run->tracker = NULL;
+	if (!is_sending)
+		close_tracker(run);
 	if (summary_path && run->front->summary != SUMMARY_NONE)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
 	if (run->front->page)
 		write_report(summary_path, run->front->page);
-	streaming_finish(&run->streaming);
+	if (is_sending) {
+		wait_for_upload(run);
+		take_warnings(run, say);
+		close_tracker(run);
+	}
 }
 
 static enum rt_end_reason end_reason(const struct wrap_end *end)
@@ -262,9 +287,6 @@ int run_recording(struct front *front, char **argv)
 		wrap_finish(run.wrap);
 		return status;
 	}
-	streaming_start(front, run.tracker, &run.streaming);
-	if (run.streaming.pid)
-		wrap_disown(run.wrap, run.streaming.pid);
 	if (front->mode == MODE_WRAP) {
 		status = run_job(&run);
 		wrap_finish(run.wrap);

@@ -1,4 +1,4 @@
-/* Looking for the helper program; see find_program.h. */
+/* Looking for a program of the house; see find_program.h. */
 #include "helper/find_program.h"
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ static int take_if_there(const char *path, char *ret_path, size_t size)
 }
 
 /* `binary` is the path of the program or library that this code is part of. */
-static int find_near(const char *binary, char *ret_path, size_t size)
+static int find_near(const char *binary, const char *name, char *ret_path, size_t size)
 {
 	/* A program in bin, a library in lib or lib/x86_64-linux-gnu, or all of them in one folder. */
 	static const char *const PLACES[] = {"", "../libexec/resource-tracker/",
@@ -38,7 +38,7 @@ static int find_near(const char *binary, char *ret_path, size_t size)
 		return -ENOENT;
 	for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
 		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary,
-				      PLACES[i], HELPER_PROGRAM);
+				      PLACES[i], name);
 
 		if (length < (int)sizeof path && take_if_there(path, ret_path, size) == 0)
 			return 0;
@@ -46,24 +46,25 @@ static int find_near(const char *binary, char *ret_path, size_t size)
 	return -ENOENT;
 }
 
-int find_helper_program(char *ret_path, size_t size)
+int find_house_program(const char *name, const char *variable, char *ret_path, size_t size)
 {
-	const char *given = secure_getenv("TRACKER_HELPER");
-	char program[PATH_MAX];
+	const char *given = secure_getenv(variable);
+	char path[PATH_MAX];
 	ssize_t length;
 	Dl_info here;
 
 	if (given && *given)
 		return take_if_there(given, ret_path, size);
 	/* The library's own path comes first: the program that uses it may be anybody's. */
-	if (dladdr((const void *)(uintptr_t)find_helper_program, &here) && here.dli_fname &&
-	    find_near(here.dli_fname, ret_path, size) == 0)
+	if (dladdr((const void *)(uintptr_t)find_house_program, &here) && here.dli_fname &&
+	    find_near(here.dli_fname, name, ret_path, size) == 0)
 		return 0;
-	length = readlink("/proc/self/exe", program, sizeof program - 1);
+	length = readlink("/proc/self/exe", path, sizeof path - 1);
 	if (length > 0) {
-		program[length] = '\0';
-		if (find_near(program, ret_path, size) == 0)
+		path[length] = '\0';
+		if (find_near(path, name, ret_path, size) == 0)
 			return 0;
 	}
-	return take_if_there(LIBEXEC_DIR "/" HELPER_PROGRAM, ret_path, size);
+	length = snprintf(path, sizeof path, "%s/%s", LIBEXEC_DIR, name);
+	return length < (ssize_t)sizeof path ? take_if_there(path, ret_path, size) : -ENOENT;
 }

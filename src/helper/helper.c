@@ -129,7 +129,7 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 	char *const argv[] = {name, kind_text, memory_text, socket_text, NULL};
 	CLEANUP_CLOSE int ours = -1, theirs = -1, memory_there = -1, socket_there = -1;
 	int sockets[2];
-	int error = find_helper_program(program, sizeof program);
+	int error = find_house_program(HELPER_PROGRAM, HELPER_VARIABLE, program, sizeof program);
 
 	if (error < 0)
 		return error;

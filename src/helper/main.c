@@ -1,5 +1,6 @@
 /*
  * resource-tracker-helper KIND MEMORY_FD SOCKET_FD
+ * resource-tracker-helper exec PROGRAM ARG0 ARG...
  *
  * Started by the recorder only; see helper.h. First of all it lets go of everything that is the job's: a
  * descriptor held here would keep the reader of a pipe waiting after the job has ended.
@@ -16,16 +17,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/scan.h"
+#include "helper/exec_detached.h"
 #include "helper/supervisor.h"
-#include "kernel/root.h"
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
+#include "kernel/proc_self_fd.h"
 
 enum { FIRST_FREE_FD = 3, USAGE_STATUS = 2 };
 
@@ -41,23 +38,6 @@ static bool parse_fd(const char *text, int *ret_fd)
 	return *ret_fd >= 0;
 }
 
-static void close_one_by_one(int keep)
-{
-	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
-	const char *name;
-
-	if (root_dir_open_at(AT_FDCWD, "/proc/self/fd", &dir) < 0)
-		return;
-	while ((name = root_dir_next(&dir))) {
-		struct scan scan = scan_bytes(name, strlen(name));
-		uint64_t fd;
-
-		if (scan_u64(&scan, &fd) && fd >= FIRST_FREE_FD && fd <= INT_MAX && (int)fd != keep &&
-		    (int)fd != dirfd(dir.stream))
-			close((int)fd);
-	}
-}
-
 static void let_go_of_descriptors(int keep)
 {
 	int null_fd = open("/dev/null", O_RDWR);
@@ -68,9 +48,7 @@ static void let_go_of_descriptors(int keep)
 		else if (null_fd != fd)
 			dup2(null_fd, fd);
 	}
-	if ((keep > FIRST_FREE_FD && syscall(SYS_close_range, FIRST_FREE_FD, keep - 1, 0) < 0) ||
-	    syscall(SYS_close_range, keep + 1, ~0U, 0) < 0)
-		close_one_by_one(keep);
+	close_other_descriptors(keep, -1);
 }
 
 /* Signals of the terminal and of service managers are meant for the job; the recorder's end ends us. */
@@ -165,6 +143,8 @@ int main(int argc, char **argv)
 	struct helper_view view;
 	int memory_fd, socket_fd;
 
+	if (argc > 1 && strcmp(argv[1], "exec") == 0)
+		return exec_detached(argv + 2);
 	if (!kind || !parse_fd(argv[2], &memory_fd) || !parse_fd(argv[3], &socket_fd)) {
 		fprintf(stderr, "%s is started by resource-tracker; it does nothing by itself.\n", argv[0]);
 		return USAGE_STATUS;

@@ -18,6 +18,7 @@ enum option_id {
 	END_FD_OPTION,
 	PID_OPTION,
 	DISPOSABLE_OPTION,
+	REPORT_OPTION,
 	DEADLINE_OPTION,
 	ROOT_OPTION,
 	NO_WARNINGS_OPTION,
@@ -41,6 +42,7 @@ static const struct option OPTIONS_LIST[] = {
 	{"end-fd", required_argument, NULL, END_FD_OPTION},
 	{"pid", required_argument, NULL, PID_OPTION},
 	{"disposable", no_argument, NULL, DISPOSABLE_OPTION},
+	{"report", no_argument, NULL, REPORT_OPTION},
 	{"upload-deadline", required_argument, NULL, DEADLINE_OPTION},
 	{"root", required_argument, NULL, ROOT_OPTION},
 	{"no-warnings", no_argument, NULL, NO_WARNINGS_OPTION},
@@ -60,15 +62,25 @@ static const struct option OPTIONS_LIST[] = {
 
 /* Which set an option belongs to; 0: all subcommands have it. */
 static const unsigned int SETS[OPTIONS] = {
-	[SPOOL_OPTION] = ARGUMENT_SPOOL,       [FROM_OPTION] = ARGUMENT_FOLLOW,
-	[END_FD_OPTION] = ARGUMENT_FOLLOW,     [PID_OPTION] = ARGUMENT_FOLLOW,
-	[DISPOSABLE_OPTION] = ARGUMENT_FOLLOW, [DEADLINE_OPTION] = ARGUMENT_DEADLINE,
-	[ROOT_OPTION] = ARGUMENT_ROOT,         [JSON_OPTION] = ARGUMENT_JSON,
-	[PYTHON_OPTION] = ARGUMENT_JSON,       [VCPUS_OPTION] = ARGUMENT_KEEPER,
-	[MEMORY_OPTION] = ARGUMENT_KEEPER,     [GPUS_OPTION] = ARGUMENT_KEEPER,
-	[GPU_MEMORY_OPTION] = ARGUMENT_KEEPER, [LIMIT_OPTION] = ARGUMENT_KEEPER,
-	[VENDOR_OPTION] = ARGUMENT_KEEPER,     [INSTANCE_TYPE_OPTION] = ARGUMENT_KEEPER,
-	[REGION_OPTION] = ARGUMENT_KEEPER,     [FILTER_OPTION] = ARGUMENT_KEEPER,
+	[SPOOL_OPTION] = ARGUMENT_SPOOL,
+	[FROM_OPTION] = ARGUMENT_FOLLOW,
+	[END_FD_OPTION] = ARGUMENT_FOLLOW,
+	[PID_OPTION] = ARGUMENT_FOLLOW,
+	[DISPOSABLE_OPTION] = ARGUMENT_FOLLOW,
+	[REPORT_OPTION] = ARGUMENT_FOLLOW,
+	[DEADLINE_OPTION] = ARGUMENT_DEADLINE,
+	[ROOT_OPTION] = ARGUMENT_ROOT,
+	[JSON_OPTION] = ARGUMENT_JSON,
+	[PYTHON_OPTION] = ARGUMENT_JSON,
+	[VCPUS_OPTION] = ARGUMENT_KEEPER,
+	[MEMORY_OPTION] = ARGUMENT_KEEPER,
+	[GPUS_OPTION] = ARGUMENT_KEEPER,
+	[GPU_MEMORY_OPTION] = ARGUMENT_KEEPER,
+	[LIMIT_OPTION] = ARGUMENT_KEEPER,
+	[VENDOR_OPTION] = ARGUMENT_KEEPER,
+	[INSTANCE_TYPE_OPTION] = ARGUMENT_KEEPER,
+	[REGION_OPTION] = ARGUMENT_KEEPER,
+	[FILTER_OPTION] = ARGUMENT_KEEPER,
 };
 
 static bool take_count(const char *text, int64_t most, int64_t *ret_value)
@@ -123,6 +135,9 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 		return good;
 	case DISPOSABLE_OPTION:
 		arguments->disposable = true;
+		return true;
+	case REPORT_OPTION:
+		arguments->report = true;
 		return true;
 	case DEADLINE_OPTION:
 		good = take_real(value, MOST_DEADLINE_SECS, &real);

@@ -7,7 +7,7 @@
 
 enum argument_set {
 	ARGUMENT_SPOOL = 1,    /* --spool DIR */
-	ARGUMENT_FOLLOW = 2,   /* --from BYTES --end-fd FD --pid PID --disposable */
+	ARGUMENT_FOLLOW = 2,   /* --from BYTES --end-fd FD --pid PID --disposable --report */
 	ARGUMENT_DEADLINE = 4, /* --upload-deadline SECS */
 	ARGUMENT_ROOT = 8,     /* --root DIR */
 	ARGUMENT_JSON = 16,    /* --json (which is the only output anyway), --python */
@@ -24,6 +24,7 @@ struct arguments {
 	int end_fd; /* -1: none */
 	pid_t pid;  /* 0: none */
 	bool disposable;
+	bool report; /* the line "sent" on stderr when nothing is left */
 	int64_t deadline_ns;
 	const char *root;
 	bool python;

@@ -163,12 +163,15 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 
 	if (r < 0 || arguments.operand_count != 1)
 		return arguments_usage(
-			"follow RECORDING [--from BYTES] [--end-fd FD | --pid PID] [--disposable] "
+			"follow RECORDING [--from BYTES] [--end-fd FD | --pid PID] [--disposable] [--report] "
 			"[--spool DIR] [--upload-deadline SECS] [--root DIR] [--no-warnings]");
 	if (!settings->token) {
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;
 	}
+	/* Standard streams are let go of. */
+	if (arguments.end_fd >= 0 && arguments.end_fd <= STDERR_FILENO)
+		arguments.end_fd = fcntl(arguments.end_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	follower.patience.grace_ns = arguments.deadline_ns;
 	follower.patience.end_fd = arguments.end_fd;
 	if (arguments.pid && patience_watch_pid(&follower.patience, arguments.pid) < 0)
@@ -189,6 +192,8 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 		say("streaming: %s: %s", arguments.operands[0], strerror(-r));
 	else if (r > 0)
 		say_what_is_left(&follower);
+	else if (arguments.report)
+		(void)!write(STDERR_FILENO, "sent\n", 5);
 	stream_close(&follower.stream);
 	return r ? 1 : 0;
 }

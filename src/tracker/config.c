@@ -125,32 +125,41 @@ static bool parse_secs(const char *value, double *ret_secs)
 	return scan_real(&text, ret_secs) && scan_left(&text) == 0 && isfinite(*ret_secs);
 }
 
-static int set_interval(struct rt_config *config, const struct setting *setting, const char *value)
+/* `least`, `too_short`: the shortest that it can be. */
+static int take_secs(struct rt_config *config, const struct setting *setting, const char *value, double least,
+		     const char *too_short)
 {
 	double secs = 0;
 
 	if (!parse_secs(value, &secs))
 		return wrong(config, setting, value,
 			     "is not a number of seconds; give for example 1 or 0.25");
-	/* Half a nanosecond of tolerance: 0.001 is not exact in binary. */
-	if (secs < INTERVAL_MIN_SECS - 5e-10)
-		return wrong(config, setting, value, "is too short; the least is 0.001 seconds");
+	if (secs < least)
+		return wrong(config, setting, value, too_short);
 	if (secs > SECS_MAX)
 		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
 	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
 
+static int set_interval(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	/* Half a nanosecond of tolerance: 0.001 is not exact in binary. */
+	return take_secs(config, setting, value, INTERVAL_MIN_SECS - 5e-10,
+			 "is too short; the least is 0.001 seconds");
+}
+
 static int set_duration(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	return take_secs(config, setting, value, 1e-9, "is not more than 0 seconds");
+}
+
+static int set_deadline(struct rt_config *config, const struct setting *setting, const char *value)
 {
 	double secs = 0;
 
-	if (!parse_secs(value, &secs))
-		return wrong(config, setting, value, "is not a number of seconds; give for example 60");
-	if (secs < 1e-9)
-		return wrong(config, setting, value, "is not more than 0 seconds");
-	if (secs > SECS_MAX)
-		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
+	if (!parse_secs(value, &secs) || secs < 0 || secs > 86400)
+		return wrong(config, setting, value, "is no number of seconds up to 86400");
 	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
@@ -351,6 +360,7 @@ int rt_config_set_command(rt_config *config, char *const argv[])
 static const char *const FORMATS[] = {"", "json", "csv", NULL};
 static const char *const CSV_LAYOUTS[] = {"combined",    "system",     "process", "system-0.4",
 					  "process-0.4", "system-0.1", "pid-0.1", NULL};
+static const char *const STREAM_WORDS[] = {"off", "auto", NULL};
 static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
 static const char *const CGROUP_WORDS[] = {"auto", "off", "require", NULL};
 
@@ -391,6 +401,9 @@ static const struct setting SETTINGS[] = {
 	{"csv-layout", set_choice, FIELD(csv_layout), CSV_LAYOUTS},
 	{"no-header", set_flag, FIELD(no_header), NULL},
 	{"append", set_flag, FIELD(append), NULL},
+	{"stream", set_choice, FIELD(stream), STREAM_WORDS},
+	{"spool", set_text, FIELD(spool), NULL},
+	{"upload-deadline", set_deadline, FIELD(upload_deadline_ns), NULL},
 	{"job-name", set_text, FIELD(job_name), NULL},
 	{"project-name", set_text, FIELD(project_name), NULL},
 	{"stage-name", set_text, FIELD(stage_name), NULL},
@@ -430,29 +443,6 @@ int rt_config_set(rt_config *config, const char *name, const char *value)
 
 /* ---- life ------------------------------------------------------------------------------------------ */
 
-/*
- * The launchers' names for "which of the processes that were started together". Slurm comes late, because
- * an mpirun inside of a batch step sees that step's 0 in every process.
- */
-static int64_t launcher_rank(void)
-{
-	static const char *const NAMES[] = {
-		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
-		"PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
-		"SLURM_PROCID",         "RANK",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
-		const char *value = getenv(NAMES[i]);
-		struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
-		int64_t rank;
-
-		if (scan_i64(&text, &rank) && !scan_left(&text) && rank >= 0)
-			return rank;
-	}
-	return -1;
-}
-
 int rt_config_new(rt_config **ret_config)
 {
 	struct rt_config *config = calloc(1, sizeof(*config));
@@ -460,6 +450,7 @@ int rt_config_new(rt_config **ret_config)
 	if (!config)
 		return -ENOMEM;
 	config->interval_ns = NSEC_PER_SEC;
+	config->upload_deadline_ns = 10 * NSEC_PER_SEC;
 	config->rank = launcher_rank();
 	config->message = BUFFER(MESSAGE_BYTES);
 	*ret_config = config;
@@ -496,6 +487,7 @@ void rt_config_free(rt_config *config)
 	free(config->history_metrics);
 	free_texts(config->metrics, config->metric_count);
 	free_texts(config->argv, config->argc);
+	free_texts(config->variables, config->variable_count);
 	buffer_done(&config->message);
 	free(config);
 }
@@ -551,8 +543,8 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	copy->tags = NULL;
 	copy->metrics = NULL;
 	copy->history_metrics = NULL;
-	copy->argv = NULL;
-	copy->output_count = copy->tag_count = copy->metric_count = copy->argc = 0;
+	copy->argv = copy->variables = NULL;
+	copy->output_count = copy->tag_count = copy->metric_count = copy->argc = copy->variable_count = 0;
 	copy->message = BUFFER(MESSAGE_BYTES);
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
 		char **text = text_field(copy, i);
@@ -575,6 +567,9 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	if (config->argv && copy_texts(config->argv, config->argc, &copy->argv) < 0)
 		return -ENOMEM;
 	copy->argc = config->argc;
+	if (copy_texts(config->variables, config->variable_count, &copy->variables) < 0)
+		return -ENOMEM;
+	copy->variable_count = config->variable_count;
 	if (copy_tags(config, copy) < 0 || copy_outputs(config, copy) < 0)
 		return -ENOMEM;
 	*ret_copy = copy;

@@ -39,6 +39,8 @@ enum config_gpu_vendor {
 	GPU_VENDOR_DRM
 };
 
+enum config_stream { STREAM_OFF, STREAM_AUTO };
+
 enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
 
 /*
@@ -92,6 +94,13 @@ struct rt_config {
 	int64_t history_samples;
 	char *history_metrics; /* NULL: those of the CSV layouts */
 
+	/* streaming */
+	enum config_stream stream;
+	char *spool; /* folder; NULL: by default */
+	int64_t upload_deadline_ns;
+	char **variables; /* "NAME=VALUE", for the programs that talk to a network */
+	size_t variable_count;
+
 	/* what the job is called */
 	char *job_name;
 	char *project_name;
@@ -119,6 +128,15 @@ struct rt_config {
 
 /* A copy of everything but the message. Returns 0 or -ENOMEM. */
 int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
+
+/* Of processes that were started together, which one this is; -1: none. */
+int64_t launcher_rank(void);
+
+/* A variable of rt_config_set_variable(), else of the environment; NULL when it is unset or empty. */
+const char *config_variable(const struct rt_config *config, const char *name);
+
+/* The environment with those variables, for exec: one block to free, its texts are the config's and the process'. */
+char **config_environment(const struct rt_config *config);
 
 /* As csv_layout.h names it. */
 const char *config_csv_layout_name(const struct rt_config *config);

@@ -32,11 +32,7 @@ void tracker_take_warning(struct rt_tracker *tracker)
 static const struct sink_format *choose_format(const struct rt_config *config, const char *path)
 {
 	const struct sink_format *by_extension = path ? sink_format_for_path(path) : NULL;
-	const char *extension = path ? strrchr(path, '.') : NULL;
 
-	/* A spool is read back by a program, whatever format people want. */
-	if (extension && strcmp(extension, ".spool") == 0)
-		return &JSONL_FORMAT;
 	switch (config->format) {
 	case FORMAT_JSON:
 		return &JSONL_FORMAT;
@@ -107,7 +103,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 	tracker->line = BUFFER(LINE_CEILING);
 	tracker->warnings = BUFFER(WARNINGS_CEILING);
 	tracker->outputs =
-		calloc(settings->output_count ? settings->output_count : 1, sizeof *tracker->outputs);
+		calloc(settings->output_count + 1, sizeof *tracker->outputs); /* one more for a spool */
 	if (!tracker->outputs)
 		return -ENOMEM;
 	for (size_t i = 0; i < settings->output_count; i++) {
@@ -131,6 +127,39 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 		write_head(tracker, output);
 	}
 	return 0;
+}
+
+int tracker_add_spool(struct rt_tracker *tracker, const char *path)
+{
+	struct output *output = &tracker->outputs[tracker->output_count];
+	struct target_options options = {.text = RECORD_JSON_LINES};
+	char message[MESSAGE_SIZE];
+	int error;
+
+	*output = (struct output){
+		.format = &JSONL_FORMAT,
+		.options = {.static_once = tracker->config->static_once},
+		.path = strdup(path),
+		.is_spool = true,
+	};
+	error = output->path ? target_open(path, &options, &output->target, message, sizeof message)
+			     : -ENOMEM;
+	if (error < 0) {
+		free(output->path);
+		return error;
+	}
+	tracker->output_count++;
+	return 0;
+}
+
+void tracker_remove_spool(struct rt_tracker *tracker)
+{
+	struct output *output = &tracker->outputs[tracker->output_count - 1];
+
+	target_close(output->target, 0);
+	unlink(output->path);
+	free(output->path);
+	tracker->output_count--;
 }
 
 /* One line per kind of trouble; a target says each once. */
@@ -184,19 +213,25 @@ void tracker_close_outputs(struct rt_tracker *tracker)
 
 bool tracker_outputs_gone(const struct rt_tracker *tracker)
 {
-	if (!tracker->output_count)
-		return false;
-	for (size_t i = 0; i < tracker->output_count; i++)
-		if (target_status(tracker->outputs[i].target).state != TARGET_GONE)
+	size_t gone = 0;
+
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		const struct output *output = &tracker->outputs[i];
+
+		if (output->is_spool)
+			continue;
+		if (target_status(output->target).state != TARGET_GONE)
 			return false;
-	return true;
+		gone++;
+	}
+	return gone > 0;
 }
 
 const char *rt_output_path(struct rt_tracker *tracker, size_t index)
 {
 	/* Set once before the tracker is anybody's: no lock is needed. */
 	for (size_t i = 0; i < tracker->output_count; i++)
-		if (tracker->outputs[i].path && index-- == 0)
+		if (tracker->outputs[i].path && !tracker->outputs[i].is_spool && index-- == 0)
 			return tracker->outputs[i].path;
 	return NULL;
 }

@@ -88,6 +88,7 @@ int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 	tracker->sample_count++;
 	history_add(&tracker->history, frame);
 	tracker_write_outputs(tracker, frame);
+	streaming_hear(tracker);
 	pthread_cond_broadcast(&tracker->changed);
 	return 0;
 }

@@ -45,6 +45,7 @@ static void tracker_free(struct rt_tracker *tracker)
 	cgroup_mounts_done(&tracker->cgroup_mounts);
 	root_close(&tracker->root);
 	tracker_close_outputs(tracker);
+	streaming_close(tracker);
 	buffer_done(&tracker->line);
 	buffer_done(&tracker->warnings);
 	free(tracker->command_json);
@@ -140,6 +141,7 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	tracker->owner = getpid();
 	tracker->root = (struct root){.dir_fd = -1, .proc_fd = -1};
 	tracker->own_cgroup = OWN_CGROUP;
+	tracker->streaming = STREAMING;
 	error = prepare(tracker, config);
 	if (!error)
 		error = new_tree(tracker, config);
@@ -165,8 +167,9 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;
 	open_collectors(tracker);
+	streaming_open(tracker);
 	/* A helper that has become a child of ours is not the job's. */
-	if (tracker->tree && tracker->context.helper_count)
+	if (tracker->tree && (tracker->context.helper_count || tracker->streaming.pid))
 		process_tree_exclude_present(tracker->tree);
 	error = tracker_take_sample(tracker, true);
 	if (error < 0) {

@@ -13,6 +13,7 @@
 #include "sink/sink.h"
 #include "tracker/config.h"
 #include "tracker/history.h"
+#include "tracker/streaming.h"
 
 enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 24 };
 
@@ -21,7 +22,8 @@ struct output {
 	struct sink_options options;
 	struct sink_state state;
 	struct target *target;
-	char *path; /* NULL for streams */
+	char *path;    /* NULL for streams */
+	bool is_spool; /* for the program that streams, not the user's */
 };
 
 struct rt_tracker {
@@ -60,6 +62,7 @@ struct rt_tracker {
 	struct output *outputs;
 	size_t output_count;
 	struct buffer line;
+	struct streaming streaming;
 
 	/* the grid */
 	int64_t first_due_ns;
@@ -93,10 +96,14 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 
 /* outputs.c */
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
+/* One more output for the program that streams; `path` is an empty file. */
+int tracker_add_spool(struct rt_tracker *tracker, const char *path);
+/* Takes it back and removes the file. */
+void tracker_remove_spool(struct rt_tracker *tracker);
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
 void tracker_flush_outputs(struct rt_tracker *tracker, int64_t deadline_ns);
 void tracker_close_outputs(struct rt_tracker *tracker);
-/* Whether there were outputs and none of them can be read any more. */
+/* Whether the user named outputs, and none of those can be read any more. */
 bool tracker_outputs_gone(const struct rt_tracker *tracker);
 void tracker_warn(struct rt_tracker *tracker, const char *text);
 /* Passes on what the collector that has just run wants the user to know. */

@@ -255,6 +255,7 @@ int rt_next_warning(struct rt_tracker *tracker, char *ret_text, size_t size)
 	int error = -ENOENT;
 
 	pthread_mutex_lock(&tracker->lock);
+	streaming_hear(tracker);
 	lines = scan_bytes(tracker->warnings.data, tracker->warnings.length);
 	if (tracker->warnings.length && scan_line(&lines, &line)) {
 		size_t left = scan_left(&lines);

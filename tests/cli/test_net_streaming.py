@@ -145,3 +145,32 @@ def test_a_deadline_that_is_none(world, run, value):
     result = run("--upload-deadline", value, "--", "touch", "started", env=world.env(SENTINEL_API_TOKEN=None))
     assert result.returncode == 125 and "upload-deadline" in result.err
     assert not (world.path / "started").exists()
+
+
+def test_streaming_can_be_switched_off(world, run):
+    world.serve()
+    assert stream(world, run, "--stream", "off", "--", "true").returncode == 0
+    assert not world.sentinel.requests and not world.spool.exists()
+    assert stream(world, run, "--", "true", env={"TRACKER_STREAM": "off"}).returncode == 0
+    assert not world.sentinel.requests
+    result = stream(world, run, "--stream", "maybe", "--", "true")
+    assert result.returncode == 125 and "auto" in result.err
+
+
+def test_a_reader_that_goes_ends_host_mode(world, binary, helpers):
+    """`resource-tracker | head -3`: the spool is nobody's reason to go on."""
+    world.serve()
+    line = f"{binary} --spool {world.spool} -i 0.1 | head -3"
+    result = subprocess.run(["sh", "-c", line], env=world.env(), capture_output=True, text=True, timeout=20)
+    assert len(result.stdout.splitlines()) == 3 and result.stderr == ""
+    helpers.wait_until(lambda: world.sentinel.runs and world.sentinel.run.finishes)
+    assert len(sent_rows(world.sentinel.run)) >= 3
+
+
+def test_warnings_are_said_by_the_command(world, run):
+    """The follower's lines come once, with the command's name, and not at all with --no-warnings."""
+    for options, lines in ((), 1), (("--no-warnings",), 0):
+        result = stream(world, run, *options, "-q", "--upload-deadline", 0.2, "--", "true",
+                        env={"SENTINEL_API_URL": "http://127.0.0.1:1"})
+        assert result.err.count("resource-tracker: streaming: cannot register the run") == lines, result.err
+        assert result.err.count("resource-tracker upload") == lines

@@ -382,12 +382,12 @@ def test_no_warnings(run, needs_toml, tmp_path):
     assert run("-q", "--", "true").err == ""
 
 
-@of_options("spool", "upload-deadline")
+@of_options("spool", "stream", "upload-deadline")
 def test_streaming_options(run, binary, needs_toml, tmp_path):
     """Nobody serves: what could not be sent is kept where the option says, and the end is not held up for long."""
     if not pathlib.Path(binary).with_name("resource-tracker-net").exists():
         pytest.skip("resource-tracker-net is not built")
-    token = {"SENTINEL_API_TOKEN": "not-a-secret"}
+    token = {"SENTINEL_API_TOKEN": "not-a-secret", "SENTINEL_API_URL": "http://127.0.0.1:1"}
     (tmp_path / "resource-tracker.toml").write_text(f"[tracker]\nspool = '{tmp_path}/c'\nupload_deadline = 0.2\n")
     for arguments, env, folder in ((["--spool", tmp_path / "a", "--upload-deadline", 0.2], {}, "a"),
                                    ([], {"TRACKER_SPOOL": str(tmp_path / "b"), "TRACKER_UPLOAD_DEADLINE": "0.2"}, "b"),
@@ -396,6 +396,9 @@ def test_streaming_options(run, binary, needs_toml, tmp_path):
         assert result.returncode == 0 and result.wall_secs < 3
         assert list((tmp_path / folder).glob("*.spool"))
     assert run("--upload-deadline", "soon", "--", "true").returncode == 125
+    for arguments, env in (["--stream", "off"], {}), ([], {"TRACKER_STREAM": "off"}):
+        assert run("--spool", tmp_path / "d", *arguments, "-q", "--", "true", env={**token, **env}).err == ""
+        assert not (tmp_path / "d").exists()
 
 
 @of_options("config")

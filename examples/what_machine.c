@@ -1,0 +1,24 @@
+/*
+ * Prints what machine this is, and with the argument "cloud" which cloud it is in (this asks the network).
+ *
+ *   cc what_machine.c $(pkg-config --cflags --libs resource-tracker) -o what_machine && ./what_machine
+ */
+#include <resource_tracker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char *argv[])
+{
+	unsigned int what = argc > 1 && strcmp(argv[1], "cloud") == 0 ? RT_DISCOVER_CLOUD : RT_DISCOVER_HOST;
+	char *json = NULL;
+	int error = rt_discover(what, 5, &json);
+
+	if (error < 0) {
+		fprintf(stderr, "cannot tell: %s\n", strerror(-error));
+		return EXIT_FAILURE;
+	}
+	printf("%s\n", json);
+	free(json);
+	return EXIT_SUCCESS;
+}

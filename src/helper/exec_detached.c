@@ -1,0 +1,47 @@
+/* Starting a program that is left to whoever adopts orphans; see exec_detached.h. */
+#include "helper/exec_detached.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/proc_self_fd.h"
+
+static void become(char **argv, int error_fd)
+{
+	sigset_t none;
+
+	setsid();
+	close_other_descriptors(error_fd, -1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execv(argv[0], argv + 1);
+	(void)!write(error_fd, &errno, sizeof(errno));
+	_exit(127);
+}
+
+int exec_detached(char **argv)
+{
+	int fds[2], error = 0;
+	pid_t pid;
+
+	if (!argv[0] || !argv[1])
+		return EINVAL;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	pid = fork();
+	if (pid < 0)
+		return errno;
+	if (pid == 0)
+		become(argv, fds[1]);
+	close(fds[1]);
+	/* Nothing comes when the exec has closed the other end. */
+	if (read(fds[0], &error, sizeof(error)) == sizeof(error))
+		return error;
+	dprintf(STDOUT_FILENO, "%d\n", (int)pid);
+	return 0;
+}

@@ -1,0 +1,8 @@
+/*
+ * `resource-tracker-helper exec PROGRAM ARG0 ARG...`: starts a program in a session of its own, prints its pid on stdout
+ * and ends. See detached.h.
+ */
+#pragma once
+
+/* argv[0] is the program's path, its own arguments follow. Returns an exit status: 0, or the errno that it failed with. */
+int exec_detached(char **argv);

@@ -1,0 +1,106 @@
+/* What a tracker takes from the environment, and what it gives to the programs that it starts; see config.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "tracker/config.h"
+
+extern char **environ;
+
+/* The value in "NAME=VALUE" if that is its name. */
+static const char *value_of(const char *variable, const char *name, size_t length)
+{
+	return strncmp(variable, name, length) == 0 && variable[length] == '=' ? variable + length + 1 : NULL;
+}
+
+static void forget(struct rt_config *config, const char *name)
+{
+	size_t length = strlen(name), kept = 0;
+
+	for (size_t i = 0; i < config->variable_count; i++) {
+		if (value_of(config->variables[i], name, length))
+			free(config->variables[i]);
+		else
+			config->variables[kept++] = config->variables[i];
+	}
+	config->variable_count = kept;
+}
+
+int rt_config_set_variable(rt_config *config, const char *name, const char *value)
+{
+	struct buffer text = BUFFER(1 << 20);
+	char **grown;
+
+	if (!*name || strchr(name, '='))
+		return config_fail(config, -EINVAL, "'%.60s' is no name of a variable", name);
+	forget(config, name);
+	if (!value)
+		return 0;
+	buffer_printf(&text, "%s=", name);
+	buffer_add_text(&text, value);
+	grown = buffer_error(&text)
+			? NULL
+			: reallocarray(config->variables, config->variable_count + 1, sizeof(*grown));
+	if (!grown) {
+		buffer_done(&text);
+		return config_fail(config, -ENOMEM, "out of memory");
+	}
+	config->variables = grown;
+	config->variables[config->variable_count++] = text.data;
+	return 0;
+}
+
+const char *config_variable(const struct rt_config *config, const char *name)
+{
+	const char *value = getenv(name);
+
+	for (size_t i = 0; i < config->variable_count; i++) {
+		const char *own = value_of(config->variables[i], name, strlen(name));
+
+		value = own ? own : value;
+	}
+	return value && *value ? value : NULL;
+}
+
+char **config_environment(const struct rt_config *config)
+{
+	size_t count = 0, kept = 0;
+	char **list;
+
+	while (environ && environ[count])
+		count++;
+	list = calloc(count + config->variable_count + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	/* The first of a name counts. */
+	for (size_t i = 0; i < config->variable_count; i++)
+		list[kept++] = config->variables[i];
+	for (size_t i = 0; i < count; i++)
+		list[kept++] = environ[i];
+	return list;
+}
+
+/*
+ * The launchers' names for "which of the processes that were started together". Slurm comes late, because
+ * an mpirun inside of a batch step sees that step's 0 in every process.
+ */
+int64_t launcher_rank(void)
+{
+	static const char *const NAMES[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
+		"PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
+		"SLURM_PROCID",         "RANK",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+		const char *value = getenv(NAMES[i]);
+		struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+		int64_t rank;
+
+		if (scan_i64(&text, &rank) && !scan_left(&text) && rank >= 0)
+			return rank;
+	}
+	return -1;
+}

@@ -1,0 +1,294 @@
+/* Streaming, as far as the recorder has to do with it; see streaming.h. */
+#include "tracker/streaming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "helper/detached.h"
+#include "helper/find_program.h"
+#include "tracker/tracker.h"
+
+enum { LONGEST_MESSAGE = 4 << 10, NUMBER_SIZE = 32 };
+
+static const char TOKEN[] = "SENTINEL_API_TOKEN";
+
+static void warn(struct rt_tracker *tracker, const char *what, const char *path, int error)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
+
+	buffer_printf(&text, "streaming is off: %s%s", what, path);
+	if (error)
+		buffer_printf(&text, ": %s", strerror(-error));
+	tracker_warn(tracker, text.data ? text.data : "streaming is off");
+}
+
+/* ---- the file to follow ------------------------------------------------------------------------------ */
+
+static const char *find_recording(const struct rt_tracker *tracker)
+{
+	for (size_t i = 0; i < tracker->output_count; i++) {
+		const struct output *output = &tracker->outputs[i];
+		struct stat status;
+
+		if (output->path && output->format == &JSONL_FORMAT && stat(output->path, &status) == 0 &&
+		    S_ISREG(status.st_mode))
+			return output->path;
+	}
+	return NULL;
+}
+
+/* mkdir -p, mode 0700 for what is new. */
+static int make_folders(char *path)
+{
+	for (char *slash = path + 1;; slash++) {
+		char kept;
+
+		slash += strcspn(slash, "/");
+		kept = *slash;
+		*slash = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = kept;
+		if (!kept)
+			return 0;
+	}
+}
+
+static void add_folder(struct buffer *out, const struct rt_config *config)
+{
+	const char *state = config_variable(config, "XDG_STATE_HOME"),
+		   *home = config_variable(config, "HOME");
+
+	if (config->spool)
+		buffer_add_text(out, config->spool);
+	else if (state && state[0] == '/')
+		buffer_printf(out, "%s/resource-tracker/spool", state);
+	else if (home)
+		buffer_printf(out, "%s/.local/state/resource-tracker/spool", home);
+}
+
+/* A file that is nobody else's to read whatever the umask is. 0 or a negative errno. */
+static int make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* One more output, in the spool. NULL after a warning. */
+static const char *open_spool(struct rt_tracker *tracker)
+{
+	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+	struct timespec now;
+	int r;
+
+	add_folder(&path, tracker->config);
+	if (!path.length) {
+		warn(tracker, "there is no folder for the spool; name one with --spool", "", 0);
+		return NULL;
+	}
+	r = buffer_error(&path) ? buffer_error(&path) : make_folders(path.data);
+	clock_gettime(CLOCK_REALTIME, &now);
+	buffer_printf(&path, "/%lld%09ld-%d.spool", (long long)now.tv_sec, now.tv_nsec, (int)getpid());
+	if (r == 0)
+		r = buffer_error(&path) ? buffer_error(&path) : make_file(path.data);
+	if (r == 0)
+		r = tracker_add_spool(tracker, path.data);
+	if (r < 0) {
+		warn(tracker, "the spool cannot be used: ", path.data ? path.data : "", r);
+		return NULL;
+	}
+	return tracker->outputs[tracker->output_count - 1].path;
+}
+
+/* ---- the follower ------------------------------------------------------------------------------------ */
+
+/* Its arguments are in follow.h of src/net; its standard input ends when we do. */
+static int start(struct rt_tracker *tracker, const char *recording, bool disposable)
+{
+	const struct rt_config *config = tracker->config;
+	struct streaming *streaming = &tracker->streaming;
+	char program[PATH_MAX], from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE];
+	CLEANUP_FREE char **environment = config_environment(config);
+	const char *argv[16] = {NET_PROGRAM, "follow", recording,           "--from", from,
+				"--end-fd",  "0",      "--upload-deadline", deadline, "--report"};
+	struct detached detached = {.program = program, .argv = argv, .environment = environment};
+	struct stat status;
+	int count = 10, r = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof(program));
+
+	if (r < 0 || !environment)
+		return r < 0 ? r : -ENOMEM;
+	if (stat(recording, &status) == 0)
+		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
+	snprintf(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
+	if (config->spool) {
+		argv[count++] = "--spool";
+		argv[count++] = config->spool;
+	}
+	if (disposable)
+		argv[count++] = "--disposable";
+	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
+}
+
+void streaming_open(struct rt_tracker *tracker)
+{
+	const char *recording;
+	bool disposable;
+	int r;
+
+	if (tracker->config->stream == STREAM_OFF || !config_variable(tracker->config, TOKEN))
+		return;
+	recording = find_recording(tracker);
+	disposable = !recording;
+	if (!recording)
+		recording = open_spool(tracker);
+	if (!recording)
+		return;
+	r = start(tracker, recording, disposable);
+	if (r == 0)
+		return;
+	warn(tracker,
+	     r == -ENOENT ? "resource-tracker-net is not installed"
+			  : "resource-tracker-net cannot be started",
+	     "", r == -ENOENT ? 0 : r);
+	if (disposable)
+		tracker_remove_spool(tracker);
+}
+
+/* ---- what it says ------------------------------------------------------------------------------------ */
+
+static void take_line(struct rt_tracker *tracker, char *line)
+{
+	static const char PREFIX[] = "resource-tracker: ";
+
+	if (strcmp(line, "sent") == 0)
+		tracker->streaming.sent = true;
+	else
+		tracker_warn(tracker,
+			     strncmp(line, PREFIX, strlen(PREFIX)) == 0 ? line + strlen(PREFIX) : line);
+}
+
+static void take_lines(struct rt_tracker *tracker)
+{
+	struct buffer *said = &tracker->streaming.said;
+	char *line = said->data, *end;
+
+	while (line && (end = memchr(line, '\n', said->length - (size_t)(line - said->data)))) {
+		*end = '\0';
+		take_line(tracker, line);
+		line = end + 1;
+	}
+	if (line && line > said->data) {
+		said->length -= (size_t)(line - said->data);
+		memmove(said->data, line, said->length + 1);
+	}
+}
+
+void streaming_hear(struct rt_tracker *tracker)
+{
+	struct streaming *streaming = &tracker->streaming;
+	char bytes[512];
+	ssize_t length;
+
+	if (streaming->socket_fd < 0 || streaming->gone)
+		return;
+	while ((length = recv(streaming->socket_fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
+		streaming->said.ceiling = LONGEST_MESSAGE;
+		buffer_add(&streaming->said, bytes, (size_t)length);
+		if (buffer_error(&streaming->said))
+			buffer_clear(&streaming->said);
+		take_lines(tracker);
+	}
+	streaming->gone = length == 0 || (errno != EAGAIN && errno != EINTR);
+	if (streaming->gone)
+		detached_reap(streaming->pid);
+}
+
+void streaming_tell_end(struct rt_tracker *tracker)
+{
+	struct streaming *streaming = &tracker->streaming;
+
+	if (streaming->socket_fd < 0 || streaming->told)
+		return;
+	streaming->told = true;
+	streaming->told_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	shutdown(streaming->socket_fd, SHUT_WR);
+}
+
+/* It keeps the deadline itself; half a second more is for a machine that is slow to let it. */
+static bool is_stuck(const struct rt_tracker *tracker)
+{
+	return SYSTEM_CLOCKS.monotonic_ns(NULL) - tracker->streaming.told_ns >
+	       tracker->config->upload_deadline_ns + NSEC_PER_SEC / 2;
+}
+
+/* 0 or -EIO once the follower has gone; -EAGAIN before. */
+static int upload_result(struct rt_tracker *tracker)
+{
+	struct streaming *streaming = &tracker->streaming;
+
+	if (streaming->socket_fd < 0)
+		return -ENOTCONN;
+	if (!tracker->finished || tracker->owner != getpid())
+		return -EBUSY;
+	streaming_tell_end(tracker);
+	streaming_hear(tracker);
+	if (!streaming->gone && is_stuck(tracker)) {
+		/* It still holds its end of the connection, so the pid is its own. */
+		kill(streaming->pid, SIGKILL);
+		return -EIO;
+	}
+	if (!streaming->gone)
+		return -EAGAIN;
+	return streaming->sent ? 0 : -EIO;
+}
+
+int rt_wait_for_upload(struct rt_tracker *tracker, double timeout_secs)
+{
+	double bounded_secs = timeout_secs > 0 ? timeout_secs < 1e6 ? timeout_secs : 1e6 : 0;
+	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(bounded_secs * 1e9);
+
+	for (;;) {
+		struct pollfd socket = {.events = POLLIN};
+		int64_t left_ns;
+		int result;
+
+		pthread_mutex_lock(&tracker->lock);
+		result = upload_result(tracker);
+		socket.fd = tracker->streaming.socket_fd;
+		pthread_mutex_unlock(&tracker->lock);
+		left_ns = until_ns - SYSTEM_CLOCKS.monotonic_ns(NULL);
+		if (result != -EAGAIN)
+			return result;
+		if (left_ns <= 0)
+			return -ETIMEDOUT;
+		poll(&socket, 1, (int)((left_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC));
+	}
+}
+
+void streaming_close(struct rt_tracker *tracker)
+{
+	struct streaming *streaming = &tracker->streaming;
+
+	if (tracker->owner == getpid())
+		streaming_tell_end(tracker);
+	if (streaming->socket_fd >= 0)
+		close(streaming->socket_fd);
+	buffer_done(&streaming->said);
+	*streaming = STREAMING;
+}
