@@ -351,9 +351,12 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		available += space.available_bytes;
 		known++;
 	}
-	if (!known && last_error) {
-		totals->disk_space_total_gb = totals->disk_space_free_gb = no_real(last_error);
-		totals->disk_space_used_gb = no_real(last_error);
+	/* In a chroot no filesystem may be mounted that one could ask: that is not a disk of size 0. */
+	if (!known) {
+		int reason = last_error ? last_error : ABSENT_NOT_COLLECTED;
+
+		totals->disk_space_total_gb = totals->disk_space_free_gb = no_real(reason);
+		totals->disk_space_used_gb = no_real(reason);
 		return;
 	}
 	totals->disk_space_total_gb = (double)total / 1e9;

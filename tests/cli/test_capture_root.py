@@ -1,5 +1,6 @@
 """tools/capture-root: what it takes is enough for the program, and what must not leave a machine stays there."""
 import os
+import shutil
 import subprocess
 
 SECRETS = {
@@ -87,3 +88,16 @@ def test_usage_errors_write_nothing(helpers, tmp_path):
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
         assert done.returncode == 125 and "capture-root" in done.stderr
     assert not any(tmp_path.iterdir())
+
+
+def test_where_no_filesystem_can_be_asked_the_space_is_unknown(helpers, run, tmp_path):
+    """As in a chroot, whose mounts are not listed."""
+    tree = tmp_path / "tree"
+    shutil.copytree(helpers.roots / "cgroup2-6.6" / "t0", tree, symlinks=True)
+    (tree / "proc/self/mountinfo").write_text("")
+    result = run("--root", tree, "-i", "0.05", "--duration", "0.12", "--why")
+    samples = helpers.json_lines(result.stdout)
+    assert samples
+    for name in ("total", "used", "free"):
+        assert samples[-1]["totals"][f"disk_space_{name}_gb"] is None
+    assert b"disk_space_total_gb" in result.stderr
