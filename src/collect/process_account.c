@@ -14,13 +14,18 @@ void account_begin(struct account *account)
 	account->appeared_last = account->appears;
 }
 
-/* What is left of `carried` when the figures in which it turns up have become `appears`. */
+/*
+ * What is still to be added to the figures of an account for the ended that it carries, when the figures in which they
+ * turn up have become `appears`. Of what turns up, the part from before we came (`owed`) does not count: the sum is
+ * then negative.
+ */
 static int64_t still_carried(const struct account *account, enum usage usage, int64_t appears)
 {
-	int64_t left = account->carried.of[usage] - (appears - account->carried_base.of[usage]);
+	int64_t grown = appears - account->carried_base.of[usage];
+	int64_t expected = account->carried.of[usage] + account->owed.of[usage];
 	int64_t tolerance = usage == USAGE_CPU_NS || usage == USAGE_UTIME_NS ? CPU_TOLERANCE_NS : 0;
 
-	return left > tolerance ? left : 0;
+	return expected - grown > tolerance ? account->carried.of[usage] - grown : -account->owed.of[usage];
 }
 
 struct usages account_total(const struct account *account)
@@ -35,8 +40,16 @@ struct usages account_total(const struct account *account)
 	return total;
 }
 
-void account_carry(struct account *account, const struct usages *ended)
+bool account_is_empty(const struct account *account)
 {
+	return usages_are_zero(&account->own) && usages_are_zero(&account->waited) &&
+	       (!account->carries || usages_are_zero(&account->carried));
+}
+
+void account_carry(struct account *account, const struct account *ended)
+{
+	struct usages total = account_total(ended);
+
 	if (!account->carries) {
 		/*
 		 * The child may have been waited for before or after this pass read its parent: only the growth
@@ -45,7 +58,9 @@ void account_carry(struct account *account, const struct usages *ended)
 		account->carried_base = account->appeared_last;
 		account->carries = true;
 	}
-	usages_add(&account->carried, ended);
+	usages_add(&account->carried, &total);
+	usages_add(&account->owed, &ended->before);
+	usages_add(&account->owed, &ended->owed);
 }
 
 void account_settle(struct account *account)
@@ -53,16 +68,16 @@ void account_settle(struct account *account)
 	if (!account->carries)
 		return;
 	for (enum usage i = 0; i < USAGE_COUNT; i++)
-		if (still_carried(account, i, account->appears.of[i]) > 0)
-			return;
+		account->before.of[i] -= still_carried(account, i, account->appears.of[i]);
 	account->carries = false;
-	account->carried = (struct usages){0};
+	account->carried = account->owed = (struct usages){0};
 }
 
 void account_forgive(struct account *account)
 {
 	for (enum usage i = 0; i < USAGE_COUNT; i++)
 		account->before.of[i] = account->own.of[i] + account->waited.of[i];
+	account->own_before = account->own;
 }
 
 void tree_account_publish(struct tree_account *account, const struct usages *members)

@@ -36,7 +36,9 @@ struct account {
 	struct usages appeared_last; /* the same at the last pass */
 	struct usages carried;       /* last values of ended descendants not yet seen to turn up */
 	struct usages carried_base;  /* `appears` when carrying began */
-	struct usages before;        /* used before we came: not counted */
+	struct usages owed;   /* the part of what will turn up that ended descendants used before we came */
+	struct usages before; /* used before we came, by itself and by whom it waited for: not counted */
+	struct usages own_before; /* of that, by itself */
 	bool carries;
 };
 
@@ -54,6 +56,12 @@ static inline void usages_add(struct usages *sum, const struct usages *added)
 		sum->of[i] += added->of[i];
 }
 
+static inline void usages_subtract(struct usages *sum, const struct usages *taken)
+{
+	for (int i = 0; i < USAGE_COUNT; i++)
+		sum->of[i] -= taken->of[i];
+}
+
 static inline bool usages_are_zero(const struct usages *usages)
 {
 	for (int i = 0; i < USAGE_COUNT; i++)
@@ -68,10 +76,16 @@ void account_begin(struct account *account);
 /* What a member adds to the sum of its tree: own, waited and carried, less what it used before we came. */
 struct usages account_total(const struct account *account);
 
-/* A descendant has ended, and its figures are expected to turn up in this account. */
-void account_carry(struct account *account, const struct usages *ended);
+/* Nothing was used, neither before we came nor since. */
+bool account_is_empty(const struct account *account);
 
-/* Once per pass, after all readings: drops what has turned up. */
+/* A descendant has ended, and its figures are expected to turn up in this account. */
+void account_carry(struct account *account, const struct account *ended);
+
+/*
+ * Once per pass, after all readings and before anything new is carried: what ended in an earlier pass has turned up by
+ * now, or never will, because somebody else has waited for it.
+ */
 void account_settle(struct account *account);
 
 /* Everything used so far counts as used before we came. */

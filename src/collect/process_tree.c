@@ -184,11 +184,11 @@ static void bequeath(struct process_tree *tree, struct member *gone)
 	struct member *heir;
 	bool claimed;
 
-	if (usages_are_zero(&total))
+	if (account_is_empty(&gone->account))
 		return;
 	heir = heir_of(tree, gone, &claimed);
 	if (heir)
-		account_carry(&heir->account, &total);
+		account_carry(&heir->account, &gone->account);
 	else if (!claimed)
 		usages_add(&tree->account.retired, &total);
 }
@@ -267,10 +267,19 @@ static void publish(struct process_tree *tree)
 		struct usages total = account_total(&tree->members[i].account);
 
 		usages_add(&sum, &total);
-		account_settle(&tree->members[i].account);
 	}
 	raise_to_cgroup(tree, &sum);
 	tree_account_publish(&tree->account, &sum);
+}
+
+/*
+ * Lists of children omit a living one now and then, which is then found later: what it used before we came does not
+ * count either.
+ */
+static void forgive_if_older(const struct process_tree *tree, struct member *member)
+{
+	if (!member->listed && !tree->started_by_caller && member->start_ticks < tree->seeded_ticks)
+		account_forgive(&member->account);
 }
 
 void process_tree_touch(struct process_tree *tree)
@@ -304,12 +313,15 @@ void process_tree_touch(struct process_tree *tree)
 				any_vanished = true;
 				continue;
 			}
+			forgive_if_older(tree, member);
 		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
 			member_close(tree, member);
 		}
 		if (member->quiet_ticks <= QUIET_TICKS_LISTED || full || !member->listed)
 			list_children(tree, i);
 	}
+	for (size_t i = 0; i < tree->count; i++)
+		account_settle(&tree->members[i].account);
 	if (any_vanished)
 		sweep(tree);
 	publish(tree);
@@ -326,13 +338,16 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 	tree->uses_clock = tree->root->live;
 	tree->knows_children = discovery_knows_children(tree, pid);
 	tree->last_full_ns = root_monotonic_ns(tree->root);
+	tree->seeded_ticks = root_boot_ticks(tree->root);
 	error = process_tree_add(tree, pid);
 	if (error < 0)
 		return error;
 	process_tree_root(tree)->listed = !tree->with_children;
 	if (started_by_caller)
 		return 0;
-	process_tree_touch(tree);
+	/* Twice, because lists of children may omit one. */
+	for (int i = 0; i < 2; i++)
+		process_tree_touch(tree);
 	if (!tree->count)
 		return -ESRCH;
 	for (size_t i = 0; i < tree->count; i++)
@@ -399,6 +414,7 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 			tree->members[i].parent_reaped = !member->ignores_sigchld;
 	unclaimed = account_unclaimed(&member->account, &reaped);
 	usages_add(&tree->account.retired, &unclaimed);
+	usages_subtract(&tree->account.retired, &member->account.before);
 	member->account = (struct account){0};
 	member->vanished = true;
 	sweep(tree);

@@ -58,8 +58,8 @@ static void fill_main(struct process_usage *state, struct tree_row *row, const s
 
 	if (root) {
 		const struct account *account = &root->account;
-		int64_t user_ns = account->own.of[USAGE_UTIME_NS] - account->before.of[USAGE_UTIME_NS];
-		int64_t all_ns = account->own.of[USAGE_CPU_NS] - account->before.of[USAGE_CPU_NS];
+		int64_t user_ns = account->own.of[USAGE_UTIME_NS] - account->own_before.of[USAGE_UTIME_NS];
+		int64_t all_ns = account->own.of[USAGE_CPU_NS] - account->own_before.of[USAGE_CPU_NS];
 
 		/* The split is an estimate that may step back a little: totals must not. */
 		if (ns_to_secs(user_ns) > state->main_utime_secs)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -393,4 +394,13 @@ int root_read_word_at(struct root *root, int dir_fd, const char *path, char *ret
 int root_read_word(struct root *root, const char *path, char *ret_text, size_t size)
 {
 	return root_read_word_at(root, root->dir_fd, path, ret_text, size);
+}
+
+int64_t root_boot_ticks(const struct root *root)
+{
+	struct timespec now;
+
+	if (!root->live || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+		return 0;
+	return now.tv_sec * root->clock_ticks + now.tv_nsec / (NSEC_PER_SEC / root->clock_ticks);
 }

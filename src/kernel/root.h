@@ -145,3 +145,6 @@ static inline int64_t root_realtime_ns(const struct root *root)
 {
 	return root->clocks.realtime_ns(root->clocks.context);
 }
+
+/* Ticks since the boot of the machine, as /proc/PID/stat counts starts; 0 for a captured machine, which has no now. */
+int64_t root_boot_ticks(const struct root *root);

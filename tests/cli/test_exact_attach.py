@@ -1,0 +1,81 @@
+"""CPU time of a tree that runs already: what it used before does not count, what it uses from then on does."""
+import subprocess
+import sys
+
+import pytest
+
+import exact
+
+# Waited-for times are whole ticks of user and of system time, rounded down.
+TICKS_SECS = 0.02
+
+JOB = """
+import os, signal, sys, time
+
+def burn(secs):
+    end = time.process_time() + secs
+    while time.process_time() < end:
+        pass
+
+def child(before, after, then):
+    pid = os.fork()
+    if pid == 0:
+        burn(before)
+        then()
+        print("ready", flush=True)
+        sys.stdin.readline()
+        burn(after)
+        os._exit(0)
+    return pid
+
+def grandchild():
+    pid = child(0.5, 0.1, lambda: None)
+    print("ready", flush=True)
+    os.waitpid(pid, 0)
+    os._exit(0)
+
+def between():
+    pid = os.fork()
+    if pid == 0:
+        grandchild()
+    return pid
+
+how = sys.argv[1]
+signal.alarm(50)
+early = child(0.3, 0, lambda: os._exit(0))
+os.waitpid(early, 0)
+pid = between() if how == "through" else child(0.5, 0.1, lambda: None)
+sys.stdin.readline()
+if how == "unwaited":
+    time.sleep(0.5)
+os.waitpid(pid, 0)
+burn(0.1)
+time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize("how", ["waited", "unwaited", "through"])
+def test_what_a_child_used_before_is_not_told_when_its_parent_waits_for_it(spawn, tmp_path, helpers, how):
+    """The kernel adds the whole of a child's time to its parent's when it is waited for."""
+    record = tmp_path / "record.jsonl"
+    job = subprocess.Popen([sys.executable, "-c", JOB, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for _ in range(2 if how == "through" else 1):
+            assert job.stdout.readline() == "ready\n"
+        tracker = spawn("-i", 0.05, "-o", record, "--no-summary", "--pid", job.pid)
+        helpers.wait_until(lambda: record.exists() and record.read_bytes().count(b"\n") >= 2)
+        job.stdin.write("\n\n\n")
+        job.stdin.close()
+        assert tracker.wait() == 0
+        samples = helpers.json_lines(record)
+    finally:
+        job.kill()
+        job.wait()
+        job.stdout.close()
+    told = exact.told_secs(samples)
+    exact.check_intervals(samples)
+    # The root alone: what its children had used before is not taken off its own.
+    main = sum(sample["cpu"]["process_main_utime_secs"] + sample["cpu"]["process_main_stime_secs"] for sample in samples)
+    assert 0.1 - TICKS_SECS <= main <= 0.1 + 0.1, main
+    # The child, the parent and what starting to exit costs; a fifth of what the child had used before.
+    assert 0.2 - 3 * TICKS_SECS <= told <= 0.2 + 0.1, told

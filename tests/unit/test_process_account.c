@@ -1,0 +1,157 @@
+/* Tests of src/collect/process_account.c: what the ended leave turns up with those who waited for them, once. */
+#include "base/clock.h"
+#include "collect/process_account.h"
+#include "unit.h"
+
+#define SECS(secs) ((int64_t)((secs)*1e9))
+
+/* An account with nothing but CPU time. */
+static struct account used(double own_secs, double before_secs)
+{
+	struct account account = {0};
+
+	account.own.of[USAGE_CPU_NS] = SECS(own_secs);
+	account.before.of[USAGE_CPU_NS] = SECS(before_secs);
+	return account;
+}
+
+static void reads(struct account *account, double own_secs, double waited_secs)
+{
+	account_begin(account);
+	account->own.of[USAGE_CPU_NS] = SECS(own_secs);
+	account->waited.of[USAGE_CPU_NS] = account->appears.of[USAGE_CPU_NS] = SECS(waited_secs);
+}
+
+static double total_secs(const struct account *account)
+{
+	struct usages total = account_total(account);
+
+	return (double)total.of[USAGE_CPU_NS] / 1e9;
+}
+
+static void expect_total(const struct account *account, double secs)
+{
+	double found = total_secs(account);
+
+	if (found < secs - 1e-6 || found > secs + 1e-6)
+		fail_msg("%f s, not %f", found, secs);
+}
+
+static void test_carried_until_it_turns_up(void **state)
+{
+	struct account parent = used(1, 0), child = used(2, 0);
+
+	(void)state;
+	reads(&parent, 1, 0);
+	account_carry(&parent, &child);
+	expect_total(&parent, 3);
+	/* Rounded down to ticks. */
+	reads(&parent, 1.5, 1.99);
+	expect_total(&parent, 3.49);
+	account_settle(&parent);
+	assert_false(parent.carries);
+	expect_total(&parent, 3.49);
+}
+
+/* Somebody else has waited for it (init, where the parent ended as well): others' time is not taken for its own. */
+static void test_what_never_turns_up(void **state)
+{
+	struct account parent = used(1, 0), child = used(102, 100);
+
+	(void)state;
+	reads(&parent, 1, 0);
+	account_carry(&parent, &child);
+	reads(&parent, 1, 0);
+	account_settle(&parent);
+	assert_false(parent.carries);
+	expect_total(&parent, 3);
+	reads(&parent, 1, 50);
+	expect_total(&parent, 53);
+}
+
+/* What a child had used before we came turns up with its parent as well, and does not count there either. */
+static void test_what_was_used_before_never_turns_up(void **state)
+{
+	struct account parent = used(0, 0), child = used(100.5, 100);
+
+	(void)state;
+	expect_total(&child, 0.5);
+	reads(&parent, 0, 0);
+	account_carry(&parent, &child);
+	expect_total(&parent, 0.5);
+	reads(&parent, 0, 100.5);
+	expect_total(&parent, 0.5);
+	account_settle(&parent);
+	assert_false(parent.carries);
+	reads(&parent, 1, 102.5);
+	expect_total(&parent, 3.5);
+}
+
+/* The same for a child that used nothing at all since. */
+static void test_a_child_that_only_was(void **state)
+{
+	struct account parent = used(0, 0), child = used(7, 7);
+
+	(void)state;
+	assert_false(account_is_empty(&child));
+	reads(&parent, 0, 0);
+	account_carry(&parent, &child);
+	reads(&parent, 0, 7);
+	expect_total(&parent, 0);
+}
+
+/* Over two generations, the parent gone before what its child left had turned up with it, or after. */
+static void test_what_was_used_before_over_two_generations(void **state)
+{
+	(void)state;
+	for (int turned_up = 0; turned_up < 2; turned_up++) {
+		struct account grandparent = used(0, 0), parent = used(1, 0.25), child = used(100.5, 100);
+
+		reads(&grandparent, 0, 0);
+		account_begin(&parent);
+		account_carry(&parent, &child);
+		if (turned_up) {
+			reads(&parent, 1, 100.5);
+			account_settle(&parent);
+		}
+		expect_total(&parent, 1.25);
+		account_carry(&grandparent, &parent);
+		expect_total(&grandparent, 1.25);
+		reads(&grandparent, 0, 101.5);
+		expect_total(&grandparent, 1.25);
+		account_settle(&grandparent);
+		assert_false(grandparent.carries);
+	}
+}
+
+static void test_unclaimed_at_the_end(void **state)
+{
+	struct account parent = used(1, 0), child = used(10.5, 10);
+	struct usages reaped = {0}, unclaimed;
+
+	(void)state;
+	reads(&parent, 1, 0);
+	account_carry(&parent, &child);
+	/* Nobody waited for the child: what it used since is the parent's to tell. */
+	reaped.of[USAGE_CPU_NS] = SECS(1);
+	unclaimed = account_unclaimed(&parent, &reaped);
+	assert_int_equal(unclaimed.of[USAGE_CPU_NS], SECS(0.5));
+	/* It did: of what it was told, 10 s are from before. */
+	reaped.of[USAGE_CPU_NS] = SECS(11.5);
+	unclaimed = account_unclaimed(&parent, &reaped);
+	assert_int_equal(unclaimed.of[USAGE_CPU_NS], -SECS(10));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_carried_until_it_turns_up),
+		cmocka_unit_test(test_what_never_turns_up),
+		cmocka_unit_test(test_what_was_used_before_never_turns_up),
+		cmocka_unit_test(test_a_child_that_only_was),
+		cmocka_unit_test(test_what_was_used_before_over_two_generations),
+		cmocka_unit_test(test_unclaimed_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
