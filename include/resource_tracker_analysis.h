@@ -213,6 +213,12 @@ RT_API void rt_summary_free(rt_summary *summary);
 
 /* A figure of the JSON form: ("memory", "peak_mib"). Texts live as long as the summary. */
 RT_API struct rt_cell rt_summary_get(const rt_summary *summary, const char *group, const char *name);
+/*
+ * What held the run up, the weightiest first: the id of the rule ("throttled", "cpu_bound", ..., or "idle" and "none"
+ * when nothing did), a title and a sentence. -ENOENT past the last; there is at least one. Texts live as long as the summary.
+ */
+RT_API int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,
+				 const char **ret_title, const char **ret_text);
 /* {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units stand in the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 
@@ -344,22 +350,6 @@ RT_API int rt_advice_to_form(const rt_advice *advice, const char *form, char **r
 /* The next step of memory sizes: 128, 256, 512, 1024, 2048 MiB, then multiples of 1024. */
 RT_API int64_t rt_round_memory_mib(double mib);
 
-/* ---- report ---------------------------------------------------------------------------------------- */
-
-struct rt_report_options {
-	const char *integration; /* what the job ran in: "Metaflow", "R", ...; NULL: nothing to name */
-	bool failed;             /* the job failed, whatever the recording says */
-	double usd_per_hour;     /* price of the machine; 0: unknown */
-};
-
-/*
- * One HTML page that needs nothing else: of one recording, or of several side by side (each path is a run of its
- * own; of a file with several runs, the last). It appears under its name when it is whole; "-" is standard output.
- * `options` may be NULL. -ENODATA: no sample; -ENOSYS: this library was built without the page.
- */
-RT_API int rt_report(const char *const *paths, size_t path_count, const char *output,
-		     const struct rt_report_options *options, struct rt_problem *ret_problem);
-
 /* ---- phases ---------------------------------------------------------------------------------------- */
 
 /* What each phase of a run used. */
@@ -415,6 +405,39 @@ RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *cond
 			       struct rt_problem *ret_problem);
 RT_API int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text);
 RT_API int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text);
+
+/* ---- report ---------------------------------------------------------------------------------------- */
+
+struct rt_report_options {
+	const char *integration; /* what the job ran in: "Metaflow", "R", ...; NULL: nothing to name */
+	bool failed;             /* the job failed, whatever the recording says */
+	double usd_per_hour;     /* price of the machine; 0: unknown */
+};
+
+/*
+ * One HTML page that needs nothing else: of one recording, or of several side by side (each path is a run of its
+ * own; of a file with several runs, the last). It appears under its name when it is whole; "-" is standard output.
+ * `options` may be NULL. -ENODATA: no sample; -ENOSYS: this library was built without the page.
+ */
+RT_API int rt_report(const char *const *paths, size_t path_count, const char *output,
+		     const struct rt_report_options *options, struct rt_problem *ret_problem);
+
+/* What things cost, from a catalogue as rt_advice_find_server() reads it. */
+struct rt_report_prices {
+	const char *catalogue;
+	const char *instance;       /* what the runs had, as of rt_catalogue_price(); NULL: unknown */
+	const char *const *filters; /* of the servers that are offered */
+	size_t filter_count;
+};
+
+/*
+ * The same of runs that are compared as rt_compare() does: those of one side are repetitions. With a catalogue the page
+ * offers the cheapest server that fits what is advised, and with an instance it says what the runs cost.
+ * `prices` may be NULL.
+ */
+RT_API int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const char *output,
+			  const struct rt_report_options *options, const struct rt_report_prices *prices,
+			  struct rt_problem *ret_problem);
 
 /* ---- combination ----------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/scan.h"
 
@@ -79,4 +80,31 @@ bool parse_real(const char *text, double *ret_real)
 		return false;
 	*ret_real = real;
 	return true;
+}
+
+static bool add_run(struct run_list *list, const char *word)
+{
+	const char *equals = access(word, F_OK) == 0 ? NULL : strchr(word, '=');
+	char *side = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
+
+	if (!side)
+		return false;
+	list->runs[list->count++] = (struct rt_compared_run){side, equals ? equals + 1 : word};
+	return true;
+}
+
+bool run_list_fill(struct run_list *list, char **words, size_t count)
+{
+	list->runs = calloc(count + 1, sizeof(*list->runs));
+	for (size_t i = 0; i < count; i++)
+		if (!list->runs || !add_run(list, words[i]))
+			return false;
+	return true;
+}
+
+void run_list_done(struct run_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free((void *)(uintptr_t)list->runs[i].side);
+	free(list->runs);
 }

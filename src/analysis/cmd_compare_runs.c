@@ -14,8 +14,7 @@ struct compare_options {
 	bool json;
 	const char *output;
 	struct text_list conditions, names;
-	struct rt_compared_run *runs;
-	size_t run_count;
+	struct run_list runs;
 };
 
 static void cleanup_comparison(rt_comparison **comparison)
@@ -25,11 +24,9 @@ static void cleanup_comparison(rt_comparison **comparison)
 
 static void cleanup_options(struct compare_options *options)
 {
-	for (size_t i = 0; i < options->run_count; i++)
-		free((void *)(uintptr_t)options->runs[i].side);
+	run_list_done(&options->runs);
 	text_list_done(&options->conditions);
 	text_list_done(&options->names);
-	free(options->runs);
 }
 
 enum compare_option { OPTION_OUTPUT = 'o', OPTION_JSON = 256, OPTION_FAIL_IF };
@@ -40,18 +37,6 @@ static const struct option OPTIONS[] = {
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{0},
 };
-
-/* "NAME=FILE" is a run of the side NAME, unless there is a file of that name; "FILE" is a side of its own. */
-static bool add_run(struct compare_options *options, const char *word)
-{
-	const char *equals = access(word, F_OK) == 0 ? NULL : strchr(word, '=');
-	char *side = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
-
-	if (!side)
-		return false;
-	options->runs[options->run_count++] = (struct rt_compared_run){side, equals ? equals + 1 : word};
-	return true;
-}
 
 static bool set_option(struct compare_options *options, int option)
 {
@@ -102,11 +87,9 @@ static int run(const struct command *command, int argc, char **argv)
 			return command_usage(command, "see above");
 	if (argc - optind < 2)
 		return command_usage(command, "name at least two recordings");
-	options.runs = calloc((size_t)(argc - optind), sizeof(*options.runs));
-	for (int i = optind; i < argc; i++)
-		if (!options.runs || !add_run(&options, argv[i]))
-			return command_fault(command, "out of memory");
-	result = rt_compare(options.runs, options.run_count, &comparison, &problem);
+	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
+		return command_fault(command, "out of memory");
+	result = rt_compare(options.runs.runs, options.runs.count, &comparison, &problem);
 	if (result == 0)
 		result = options.json ? rt_comparison_to_json(comparison, &text)
 				      : rt_comparison_to_text(comparison, &text);

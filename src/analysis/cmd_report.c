@@ -19,6 +19,9 @@ enum report_option {
 	OPTION_FAILED,
 	OPTION_INTEGRATION,
 	OPTION_PRICE,
+	OPTION_CATALOGUE,
+	OPTION_INSTANCE,
+	OPTION_FILTER,
 };
 
 static const struct option OPTIONS[] = {
@@ -27,6 +30,9 @@ static const struct option OPTIONS[] = {
 	{"failed", no_argument, NULL, OPTION_FAILED},
 	{"integration", required_argument, NULL, OPTION_INTEGRATION},
 	{"price", required_argument, NULL, OPTION_PRICE},
+	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
+	{"instance", required_argument, NULL, OPTION_INSTANCE},
+	{"server-filter", required_argument, NULL, OPTION_FILTER},
 	{0},
 };
 
@@ -34,7 +40,16 @@ struct report_options {
 	const char *output;
 	bool open;
 	struct rt_report_options page;
+	struct rt_report_prices prices;
+	struct text_list filters;
+	struct run_list runs;
 };
+
+static void cleanup_options(struct report_options *options)
+{
+	text_list_done(&options->filters);
+	run_list_done(&options->runs);
+}
 
 static bool set_option(struct report_options *options, int option)
 {
@@ -53,37 +68,55 @@ static bool set_option(struct report_options *options, int option)
 		return true;
 	case OPTION_PRICE:
 		return parse_real(optarg, &options->page.usd_per_hour) && options->page.usd_per_hour > 0;
+	case OPTION_CATALOGUE:
+		options->prices.catalogue = optarg;
+		return true;
+	case OPTION_INSTANCE:
+		options->prices.instance = optarg;
+		return true;
+	case OPTION_FILTER:
+		return strchr(optarg, '=') && text_list_add(&options->filters, optarg);
 	default:
 		return false;
 	}
 }
 
-/* The browser is not waited for, and what it says goes nowhere. */
-static int open_page(const struct command *command, const char *path)
+/* It is not waited for, and what it says goes nowhere. An errno. */
+static int start(const char *program, const char *file)
 {
-	char program[] = "xdg-open";
-	char *file = realpath(path, NULL);
-	char *argv[] = {program, file, NULL};
+	char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)file, NULL};
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 	int error = posix_spawn_file_actions_init(&actions);
 
-	if (file && error == 0) {
-		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
-			error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-		if (error == 0)
-			error = posix_spawnp(&pid, program, &actions, NULL, argv, environ);
-		posix_spawn_file_actions_destroy(&actions);
-	}
+	if (error)
+		return error;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
+		error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+	if (error == 0)
+		error = posix_spawnp(&pid, program, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+/* xdg-open asks $BROWSER itself; where there is none, we do. */
+static int open_page(const struct command *command, const char *path)
+{
+	const char *browser = getenv("BROWSER");
+	char *file = realpath(path, NULL);
+	int error = file ? start("xdg-open", file) : errno;
+
+	if (error == ENOENT && file && browser && *browser)
+		error = start(browser, file);
 	free(file);
-	return error ? command_fault(command, "%s is written, but cannot be shown: %s: %s", path, program,
+	return error ? command_fault(command, "%s is written, but cannot be shown: xdg-open: %s", path,
 				     strerror(error))
 		     : 0;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
-	struct report_options options = {0};
+	__attribute__((cleanup(cleanup_options))) struct report_options options = {0};
 	struct rt_problem problem = {"out of memory"};
 	int option;
 
@@ -91,7 +124,8 @@ static int run(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_usage(command, "see above");
 		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is no price in dollars an hour", optarg);
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
@@ -99,8 +133,14 @@ static int run(const struct command *command, int argc, char **argv)
 		return command_usage(command, "name the page to write: -o OUT.html");
 	if (options.open && strcmp(options.output, "-") == 0)
 		return command_usage(command, "--open needs a file, not standard output");
-	if (rt_report((const char *const *)argv + optind, (size_t)(argc - optind), options.output,
-		      &options.page, &problem) < 0)
+	if (options.prices.instance && !options.prices.catalogue)
+		return command_usage(command, "--instance needs a --catalogue; or give the --price");
+	options.prices.filters = options.filters.texts;
+	options.prices.filter_count = options.filters.count;
+	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
+		return command_fault(command, "out of memory");
+	if (rt_report_runs(options.runs.runs, options.runs.count, options.output, &options.page,
+			   &options.prices, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return options.open ? open_page(command, options.output) : 0;
 }
@@ -109,11 +149,20 @@ const struct command REPORT_COMMAND = {
 	.name = "report",
 	.synopsis = "report [OPTIONS] -o OUT.html FILE...",
 	.purpose = "One interactive page that needs nothing else; several runs side by side",
-	.options = "  -o, --output FILE         the page; - is standard output\n"
-		   "      --open                show it in the browser\n"
-		   "      --failed              the job failed, whatever the recording says\n"
-		   "      --integration NAME    what the job ran in, such as Metaflow; named on the page\n"
-		   "      --price USD_PER_HOUR  what an hour of the machine costs: the page says what the "
-		   "run cost\n",
+	.options =
+		"Several FILEs are shown side by side with what changed from the first; NAME=FILE makes a "
+		"run one of\n"
+		"several on the side NAME, as of compare-runs.\n\n"
+		"  -o, --output FILE         the page; - is standard output\n"
+		"      --open                show it in the browser\n"
+		"      --failed              the job failed, whatever the recording says\n"
+		"      --integration NAME    what the job ran in, such as Metaflow; named on the page\n"
+		"      --price USD_PER_HOUR  what an hour of the machine costs: the page says what the "
+		"run cost\n"
+		"      --catalogue FILE      servers and their prices, as of recommend: the page offers the "
+		"cheapest that fits\n"
+		"      --instance VENDOR/REGION/TYPE\n"
+		"                            what the job ran on; its price comes from the catalogue\n"
+		"      --server-filter K=V   only servers that are so; may be given several times\n",
 	.run = run,
 };

@@ -90,8 +90,7 @@ static int add(struct findings *findings, const char *name, const char *unit, bo
 	return 0;
 }
 
-static int add_phase(struct findings *findings, const rt_regions *regions, const struct region *region,
-		     size_t side)
+static int add_phase(struct findings *findings, const struct region *region, size_t side)
 {
 	const struct {
 		const char *suffix, *unit;
@@ -102,7 +101,6 @@ static int add_phase(struct findings *findings, const rt_regions *regions, const
 		      {"memory_max", "MiB", region->measures[1][REGION_MAX]}};
 	int result = 0;
 
-	(void)regions;
 	for (size_t i = 0; i < ARRAY_SIZE(VALUES) && result == 0; i++) {
 		CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
 
@@ -124,15 +122,13 @@ static void cleanup_regions(rt_regions **regions)
 	rt_regions_free(*regions);
 }
 
-static int add_run(struct findings *findings, const char *path, size_t side, struct rt_problem *problem)
+static int add_summary(struct findings *findings, const char *path, const rt_summary *summary, size_t side,
+		       struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
-	int result = strcmp(path, "-") == 0 ? problem_set(problem, -ESPIPE,
-							  "runs are compared from files, not from a stream")
-					    : rt_summary_read(&path, 1, &summary, problem);
+	int result = 0;
 
-	if (result == 0)
+	if (summary->phases.count)
 		result = rt_regions_read(&path, 1, NULL, PHASE_COLUMNS, ARRAY_SIZE(PHASE_COLUMNS), &regions,
 					 problem);
 	if (result < 0)
@@ -140,9 +136,19 @@ static int add_run(struct findings *findings, const char *path, size_t side, str
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++)
 		result = add(findings, FIGURES[i].name, FIGURES[i].unit, false, side,
 			     cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
-	for (size_t i = 0; i < regions->count && result == 0; i++)
-		result = add_phase(findings, regions, &regions->list[i], side);
+	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
+		result = add_phase(findings, &regions->list[i], side);
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
+}
+
+static int add_run(struct findings *findings, const char *path, size_t side, struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	int result = strcmp(path, "-") == 0 ? problem_set(problem, -ESPIPE,
+							  "runs are compared from files, not from a stream")
+					    : rt_summary_read(&path, 1, &summary, problem);
+
+	return result < 0 ? result : add_summary(findings, path, summary, side, problem);
 }
 
 /* ---- per name ---------------------------------------------------------------------------------------- */
@@ -297,8 +303,9 @@ static ssize_t find_side(rt_comparison *comparison, const char *name)
 	return (ssize_t)comparison->side_count++;
 }
 
-int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
-	       struct rt_problem *ret_problem)
+/* `summaries`: of the runs, one by one, or NULL. */
+static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
+		   rt_comparison **ret_comparison, struct rt_problem *ret_problem)
 {
 	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison =
 		calloc(1, sizeof(*comparison));
@@ -317,7 +324,9 @@ int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparis
 		if (side < 0)
 			return problem_set(ret_problem, -ENOMEM, "out of memory");
 		comparison->runs[side]++;
-		result = add_run(&findings, runs[i].path, (size_t)side, ret_problem);
+		result = summaries ? add_summary(&findings, runs[i].path, summaries[i], (size_t)side,
+						 ret_problem)
+				   : add_run(&findings, runs[i].path, (size_t)side, ret_problem);
 	}
 	if (result < 0)
 		return result;
@@ -328,6 +337,18 @@ int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparis
 	*ret_comparison = comparison;
 	comparison = NULL;
 	return 0;
+}
+
+int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
+	       struct rt_problem *ret_problem)
+{
+	return compare(runs, run_count, NULL, ret_comparison, ret_problem);
+}
+
+int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
+		      rt_comparison **ret_comparison, struct rt_problem *ret_problem)
+{
+	return compare(runs, run_count, summaries, ret_comparison, ret_problem);
 }
 
 /* ---- conditions -------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "record/problem.h"
+#include "record/summary.h"
 
 struct side_figure {
 	size_t runs;                         /* that have it */
@@ -28,6 +29,10 @@ struct rt_comparison {
 	struct compared *list; /* by size of the largest change */
 	size_t count;
 };
+
+/* rt_compare() of runs whose summaries have been read. */
+int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
+		      rt_comparison **ret_comparison, struct rt_problem *ret_problem);
 
 /* Of a side against the first one: NaN where it cannot be told. */
 double compared_change_pct(const struct compared *compared, size_t side);

@@ -18,6 +18,7 @@ enum { SAMPLES_LEAST = 2, MEMORY_STEP_MIB = 1024 };
 struct run {
 	rt_summary *summary; /* NULL: only its statistics are known */
 	rt_stats *stats;
+	bool borrowed;  /* the summary is somebody else's */
 	char thin[160]; /* why nothing should be concluded from it; "": it is fine */
 };
 
@@ -29,7 +30,8 @@ struct runs {
 static void runs_done(struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {
-		rt_summary_free(runs->list[i].summary);
+		if (!runs->list[i].borrowed)
+			rt_summary_free(runs->list[i].summary);
 		rt_stats_free(runs->list[i].stats);
 	}
 	free(runs->list);
@@ -74,15 +76,17 @@ static int read_run(struct run *run, const char *path, struct rt_problem *proble
 {
 	size_t spec_count;
 	const struct rt_stat_spec *specs = rt_stats_default_specs(&spec_count);
-	int result;
+	int result = 0;
 
 	if (strcmp(path, "-") == 0)
 		return problem_set(problem, -ESPIPE,
 				   "advice takes more than one look at a recording; give it a file");
-	result = rt_stats_read_json(path, &run->stats, problem);
-	if (result != -EBADMSG)
-		return result;
-	result = rt_summary_read(&path, 1, &run->summary, problem);
+	if (!run->summary) {
+		result = rt_stats_read_json(path, &run->stats, problem);
+		if (result != -EBADMSG)
+			return result;
+		result = rt_summary_read(&path, 1, &run->summary, problem);
+	}
 	if (result == 0)
 		result = rt_stats_read_record(&path, 1, specs, spec_count, &run->stats, problem);
 	if (result == 0)
@@ -165,7 +169,6 @@ static int combine(struct rt_advice *advice, const struct runs *runs, struct rt_
 	usage->mean_gpus = stat(all, "process_gpu_usage", "mean");
 	usage->max_gpus = larger(usage->max_gpus, stat(all, "process_gpu_usage", "max"));
 	usage->vram_peak_mib = larger(usage->vram_peak_mib, stat(all, "process_gpu_vram_mib", "max"));
-	usage->duration_secs = stat(all, "timestamp", "duration");
 	rt_stats_free(all);
 	if (runs->list[0].summary && !runs->list[0].summary->tracked)
 		use_machine(usage, runs->list[0].summary);
@@ -234,9 +237,9 @@ static int advise(struct rt_advice *advice, const struct runs *runs, struct rt_p
 	int result = 0;
 
 	advice->runs = runs->count;
-	if (refused)
-		advice->usage.duration_secs = NAN;
-	else
+	/* What the run cost that is asked about, whatever others took. */
+	advice->usage.duration_secs = stat(runs->list[0].stats, "timestamp", "duration");
+	if (!refused)
 		result = combine(advice, runs, problem);
 	if (result == 0 && !refused)
 		decide(advice);
@@ -245,8 +248,10 @@ static int advise(struct rt_advice *advice, const struct runs *runs, struct rt_p
 	return result;
 }
 
-int rt_recommend(const char *const *paths, size_t path_count, const struct rt_recommend_options *options,
-		 rt_advice **ret_advice, struct rt_problem *ret_problem)
+/* `known`: what rt_summary_read() said of the first path, or NULL. */
+static int recommend(const char *const *paths, size_t path_count, rt_summary *known,
+		     const struct rt_recommend_options *options, rt_advice **ret_advice,
+		     struct rt_problem *ret_problem)
 {
 	__attribute__((cleanup(runs_done))) struct runs runs = {0};
 	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
@@ -267,6 +272,8 @@ int rt_recommend(const char *const *paths, size_t path_count, const struct rt_re
 		.allocation = "unknown",
 		.usd_per_hour = options && options->usd_per_hour > 0 ? options->usd_per_hour : (double)NAN,
 	};
+	runs.list[0].summary = known;
+	runs.list[0].borrowed = known;
 	for (size_t i = 0; i < path_count && result == 0; i++) {
 		runs.count++;
 		result = read_run(&runs.list[i], paths[i], ret_problem);
@@ -278,6 +285,18 @@ int rt_recommend(const char *const *paths, size_t path_count, const struct rt_re
 	*ret_advice = advice;
 	advice = NULL;
 	return 0;
+}
+
+int rt_recommend(const char *const *paths, size_t path_count, const struct rt_recommend_options *options,
+		 rt_advice **ret_advice, struct rt_problem *ret_problem)
+{
+	return recommend(paths, path_count, NULL, options, ret_advice, ret_problem);
+}
+
+int recommend_of_summary(const char *path, rt_summary *summary, const struct rt_recommend_options *options,
+			 rt_advice **ret_advice, struct rt_problem *ret_problem)
+{
+	return recommend(&path, 1, summary, options, ret_advice, ret_problem);
 }
 
 void rt_advice_free(rt_advice *advice)

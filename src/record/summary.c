@@ -1,5 +1,5 @@
 /* What a run came to: the pass over the samples; see summary.h. */
-#include "record/summary.h"
+#include "record/bottleneck.h"
 
 #include <errno.h>
 #include <math.h>
@@ -373,8 +373,10 @@ static void read_phases(struct rt_summary *summary, const char *path)
 					NULL);
 }
 
-static int read_samples(struct rt_summary *summary, const char *path, struct rt_problem *problem)
+static int read_samples(struct rt_summary *summary, const struct summary_watcher *watcher, const char *path,
+			struct rt_problem *problem)
 {
+	CLEANUP_BUFFER struct buffer words = BUFFER(128);
 	const struct frame *frame;
 	int result;
 
@@ -382,6 +384,8 @@ static int read_samples(struct rt_summary *summary, const char *path, struct rt_
 		if (record_run(summary->record) != summary->run)
 			begin_run(summary, frame);
 		add_sample(summary, frame);
+		if (watcher)
+			watcher->sample(watcher->context, frame, summary->run);
 	}
 	if (result < 0)
 		return problem_set(problem, result, "%s", record_problem(summary->record)->text);
@@ -389,6 +393,9 @@ static int read_samples(struct rt_summary *summary, const char *path, struct rt_
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	finish(summary);
 	read_phases(summary, path);
+	find_bottlenecks(summary);
+	summary_add_end(&words, summary);
+	copy_text(summary->end_words, sizeof(summary->end_words), words.data);
 	return 0;
 }
 
@@ -418,26 +425,29 @@ static int check_gpus(struct rt_summary *summary, const struct metric_set *wante
 			   names.length && !buffer_error(&names) ? names.data : "none");
 }
 
-int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char *const *uuids,
-			 size_t uuid_count, rt_summary **ret_summary, struct rt_problem *ret_problem)
+static int read_summary(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
+			const char *const *uuids, size_t uuid_count, rt_summary **ret_summary,
+			struct rt_problem *problem)
 {
 	rt_summary *summary = calloc(1, sizeof(*summary));
 	struct record_options options = {0};
 	int result;
 
 	if (!summary)
-		return problem_set(ret_problem, -ENOMEM, "out of memory");
+		return problem_set(problem, -ENOMEM, "out of memory");
 	summary->gpu_uuids = uuid_count ? uuids : NULL;
 	summary->gpu_uuid_count = uuid_count;
 	want_tree(&options.wanted);
 	want_host(&options.wanted);
+	for (enum row_kind kind = 0; watcher && kind < ROW_KINDS; kind++)
+		options.wanted.bits[kind] |= watcher->wanted.bits[kind];
 	result = uuid_count > GPUS_CHOSEN
-			 ? problem_set(ret_problem, -EINVAL, "too many GPUs were named")
-			 : record_open(paths, path_count, &options, &summary->record, ret_problem);
+			 ? problem_set(problem, -EINVAL, "too many GPUs were named")
+			 : record_open(paths, path_count, &options, &summary->record, problem);
 	if (result == 0)
-		result = read_samples(summary, paths[0], ret_problem);
+		result = read_samples(summary, watcher, paths[0], problem);
 	if (result == 0)
-		result = check_gpus(summary, &options.wanted, paths, path_count, ret_problem);
+		result = check_gpus(summary, &options.wanted, paths, path_count, problem);
 	if (result < 0) {
 		rt_summary_free(summary);
 		return result;
@@ -446,10 +456,22 @@ int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char
 	return 0;
 }
 
+int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
+			 rt_summary **ret_summary, struct rt_problem *ret_problem)
+{
+	return read_summary(paths, path_count, watcher, NULL, 0, ret_summary, ret_problem);
+}
+
+int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char *const *uuids,
+			 size_t uuid_count, rt_summary **ret_summary, struct rt_problem *ret_problem)
+{
+	return read_summary(paths, path_count, NULL, uuids, uuid_count, ret_summary, ret_problem);
+}
+
 int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
 		    struct rt_problem *ret_problem)
 {
-	return rt_summary_read_gpus(paths, path_count, NULL, 0, ret_summary, ret_problem);
+	return read_summary(paths, path_count, NULL, NULL, 0, ret_summary, ret_problem);
 }
 
 void rt_summary_free(rt_summary *summary)

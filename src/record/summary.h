@@ -45,6 +45,15 @@ struct parts {
 
 enum { GPUS_CHOSEN = 64 };
 
+enum { BOTTLENECKS_MOST = 10, BOTTLENECK_BYTES = 200 };
+
+/* What held the run up, by bottleneck.h. */
+struct bottleneck {
+	const char *rule, *title;
+	char text[BOTTLENECK_BYTES]; /* a sentence */
+	double weight;
+};
+
 struct rt_summary {
 	const char *const *gpu_uuids; /* that count as busy; NULL: all. Only while reading */
 	size_t gpu_uuid_count;
@@ -88,6 +97,9 @@ struct rt_summary {
 	bool had_descendants;
 	struct history cores_history, memory_history;
 	struct phases phases; /* marked by the job, in the file beside the recording */
+	struct bottleneck bottlenecks[BOTTLENECKS_MOST];
+	size_t bottleneck_count;
+	char end_words[128]; /* summary_add_end() */
 };
 
 /* The limits that bind, and where they come from. */
@@ -101,6 +113,8 @@ struct binding summary_memory_limit(const struct rt_summary *summary);
 /* Exact where the run has ended, else of the samples. */
 double summary_user_secs(const struct rt_summary *summary);
 double summary_system_secs(const struct rt_summary *summary);
+/* Of the job, or of the machine when none was tracked. */
+double summary_mean_cores(const struct rt_summary *summary);
 
 struct memory_peak {
 	double mib;          /* NaN: unknown */
@@ -118,6 +132,15 @@ struct phase_time summary_phase_time(const struct phase *phase);
 
 /* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
+
+/* With something to watch the samples as they go by; `run` is new where another one begins. */
+struct summary_watcher {
+	struct metric_set wanted;
+	void (*sample)(void *context, const struct frame *frame, size_t run);
+	void *context;
+};
+int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
+			 rt_summary **ret_summary, struct rt_problem *ret_problem);
 
 /*
  * All figures as (group, name, value), in the order of the JSON form; a text is a name of something. Stops when the

@@ -24,6 +24,13 @@ double summary_system_secs(const struct rt_summary *summary)
 	return end && !real_absent(end->stime_secs) ? end->stime_secs : total_of(&summary->system_secs);
 }
 
+double summary_mean_cores(const struct rt_summary *summary)
+{
+	return summary->tracked
+		       ? (summary_user_secs(summary) + summary_system_secs(summary)) / summary->wall_secs
+		       : figure_mean(&summary->host_cores);
+}
+
 struct binding summary_core_limit(const struct rt_summary *summary)
 {
 	struct binding binding = {NAN, NULL};
@@ -147,6 +154,7 @@ static void visit_end(struct visit *visit, const struct rt_summary *summary)
 	visit->group = "end";
 	give(visit, "recorded", (struct rt_cell){.type = RT_CELL_COUNT, .count = end != NULL});
 	end = end ? end : &none;
+	give_text(visit, "in_words", summary->end_words);
 	give_text(visit, "reason", end->reason);
 	give_text(visit, "evidence", end->evidence);
 	give_count(visit, "exit_code", end->exit_code);
@@ -160,7 +168,7 @@ static void visit_cpu(struct visit *visit, const struct rt_summary *summary)
 	double user = summary_user_secs(summary), system = summary_system_secs(summary);
 	const struct figure *cores = summary->tracked ? &summary->cores : &summary->host_cores;
 	struct binding limit = summary_core_limit(summary);
-	double mean = summary->tracked ? (user + system) / summary->wall_secs : figure_mean(cores);
+	double mean = summary_mean_cores(summary);
 
 	visit->group = "time";
 	give_real(visit, "wall_secs", summary->wall_secs, 6);

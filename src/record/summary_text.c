@@ -134,7 +134,7 @@ static void add_cpu(const struct page *page)
 	double user = summary_user_secs(summary), system = summary_system_secs(summary);
 	const struct figure *cores = summary->tracked ? &summary->cores : &summary->host_cores;
 	struct binding limit = summary_core_limit(summary);
-	double mean = summary->tracked ? (user + system) / summary->wall_secs : figure_mean(cores);
+	double mean = summary_mean_cores(summary);
 
 	label(page, "CPU");
 	if (isnan(mean) && isnan(cores->most)) {
@@ -319,6 +319,14 @@ static void add_waiting(const struct page *page)
 		buffer_add_text(page->out, " (somebody on the machine)");
 }
 
+static void add_bottleneck(const struct page *page)
+{
+	const struct bottleneck *first = &page->summary->bottlenecks[0];
+
+	label(page, "Bottleneck");
+	buffer_printf(page->out, "%s: %s", first->title, first->text);
+}
+
 static void add_processes(const struct page *page)
 {
 	const struct run_end_row *end = FIRST(record_identity(page->summary->record), run_end);
@@ -454,6 +462,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_io(&page);
 	add_gpu(&page);
 	add_waiting(&page);
+	add_bottleneck(&page);
 	add_processes(&page);
 	add_phases(&page);
 	add_tracker(&page);
@@ -519,6 +528,26 @@ static void add_json_phases(struct buffer *out, const struct phases *phases)
 	buffer_add_char(out, ']');
 }
 
+static void add_json_text(struct buffer *out, const char *key, const char *text)
+{
+	buffer_printf(out, "%s:", key);
+	json_escape(out, text, strlen(text));
+}
+
+static void add_json_bottlenecks(struct buffer *out, const struct rt_summary *summary)
+{
+	buffer_add_text(out, ",\n \"bottlenecks\":[");
+	for (size_t i = 0; i < summary->bottleneck_count; i++) {
+		const struct bottleneck *one = &summary->bottlenecks[i];
+
+		add_json_text(out, i ? ",{\"rule\"" : "{\"rule\"", one->rule);
+		add_json_text(out, ",\"title\"", one->title);
+		add_json_text(out, ",\"text\"", one->text);
+		buffer_add_char(out, '}');
+	}
+	buffer_add_char(out, ']');
+}
+
 int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
@@ -529,6 +558,7 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	add_json_history(&out, "cores_over_time", &summary->cores_history);
 	add_json_history(&out, "memory_over_time", &summary->memory_history);
 	add_json_phases(&out, &summary->phases);
+	add_json_bottlenecks(&out, summary);
 	buffer_add_text(&out, "}\n");
 	return buffer_take_text(&out, ret_text);
 }

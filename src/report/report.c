@@ -5,15 +5,16 @@
  * between its head and its tail: for each run its summary, how it began and ended, and its columns, packed.
  */
 #include <errno.h>
-#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "record/compare.h"
 #include "record/output.h"
-#include "record/phases.h"
 #include "record/problem.h"
+#include "record/recommend.h"
 #include "record/summary.h"
 #include "report/page.h"
 #include "report/row_json.h"
@@ -23,26 +24,27 @@
 
 struct report {
 	struct output output;
+	const struct rt_compared_run *runs;
+	size_t run_count;
+	rt_summary **summaries; /* of the runs that have been read */
 	const struct rt_report_options *options;
+	const struct rt_report_prices *prices;
+	double usd_per_hour; /* NaN: unknown */
 	struct buffer data;
 	struct json_writer json;
 	struct series *series;
+	size_t run; /* in the file that is read */
 	struct rt_problem *problem;
 };
 
-static void cleanup_summary(rt_summary **summary)
+static void cleanup_comparison(rt_comparison **comparison)
 {
-	rt_summary_free(*summary);
+	rt_comparison_free(*comparison);
 }
 
 static void cleanup_advice(rt_advice **advice)
 {
 	rt_advice_free(*advice);
-}
-
-static void cleanup_record(struct record **record)
-{
-	record_close(*record);
 }
 
 /* JSON has "<" in texts only, where it can be written otherwise: nothing in it ends the script element. */
@@ -82,13 +84,17 @@ static void add_made(struct report *report, const char *key, char *text)
 	json_raw(&report->json, owned, strlen(owned));
 }
 
-static int add_advice(struct report *report, const char *path)
+static int add_advice(struct report *report, const char *path, rt_summary *summary)
 {
 	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
-	struct rt_recommend_options options = {.usd_per_hour = report->options->usd_per_hour};
+	const struct rt_report_prices *prices = report->prices;
+	struct rt_recommend_options options = {.usd_per_hour = report->usd_per_hour};
 	char *text;
-	int result = rt_recommend(&path, 1, &options, &advice, report->problem);
+	int result = recommend_of_summary(path, summary, &options, &advice, report->problem);
 
+	if (result == 0 && prices && prices->catalogue)
+		result = rt_advice_find_server(advice, prices->catalogue, prices->filters,
+					       prices->filter_count, report->problem);
 	if (result < 0)
 		return result;
 	result = rt_advice_to_json(advice, &text);
@@ -121,101 +127,106 @@ static void write_phases(struct json_writer *json, const struct phases *phases, 
 	json_close(json, ']');
 }
 
-/* Of the file of marks beside the recording, which most runs do not have; a damaged one costs no report. */
-static void add_phases(struct report *report, const char *path, const struct rt_summary *summary)
+static void watch_sample(void *context, const struct frame *frame, size_t run)
 {
-	CLEANUP_BUFFER struct buffer beside = BUFFER(PATH_MAX);
-	CLEANUP_PHASES struct phases phases = {0};
-	struct rt_problem ignored;
+	struct report *report = context;
 
-	buffer_printf(&beside, "%s.marks", path);
-	if (buffer_error(&beside) < 0 ||
-	    phases_read_marks(beside.data, summary->started, summary->ended, &phases, &ignored) < 0)
-		return;
-	json_key(&report->json, "phases");
-	write_phases(&report->json, &phases, summary->started);
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
+		if (run != report->run)
+			series_clear(&report->series[i]);
+		series_add(&report->series[i], frame);
+	}
+	report->run = run;
 }
 
-static int add_summary(struct report *report, const char *path)
+/* The summary and the columns of a run, in one look at its file. */
+static int read_run(struct report *report, const char *path, rt_summary **ret_summary)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
-	CLEANUP_BUFFER struct buffer words = BUFFER(4096);
-	const struct frame *identity;
-	char *text;
-	int result = rt_summary_read(&path, 1, &summary, report->problem);
+	struct summary_watcher watcher = {.sample = watch_sample, .context = report};
 
-	if (result < 0)
-		return result;
-	result = rt_summary_to_json(summary, &text);
+	if (strcmp(path, "-") == 0)
+		return problem_set(report->problem, -ESPIPE,
+				   "a page takes more than one look at a recording; give it a file");
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
+		record_column_want(&report->series[i].column, &watcher.wanted);
+		series_clear(&report->series[i]);
+	}
+	report->run = 0;
+	return summary_read_watched(&path, 1, &watcher, ret_summary, report->problem);
+}
+
+static int add_summary(struct report *report, const rt_summary *summary)
+{
+	const struct frame *identity = record_identity(summary->record);
+	char *text;
+	int result = rt_summary_to_json(summary, &text);
+
 	if (result < 0)
 		return problem_set(report->problem, result, "out of memory");
 	add_made(report, "summary", text);
-	summary_add_end(&words, summary);
-	json_key(&report->json, "end");
-	json_text(&report->json, words.data);
-	identity = record_identity(summary->record);
 	json_key(&report->json, "run_start");
 	row_json(&report->json, identity->first[ROW_run_start], identity);
 	json_key(&report->json, "run_end");
 	row_json(&report->json, identity->first[ROW_run_end], identity);
-	add_phases(report, path, summary);
+	json_key(&report->json, "phases");
+	write_phases(&report->json, &summary->phases, summary->started);
 	return 0;
 }
 
-static int read_series(struct report *report, const char *path)
+static int add_series(struct report *report)
 {
-	__attribute__((cleanup(cleanup_record))) struct record *record = NULL;
-	struct record_options options = {0};
-	const struct frame *frame;
-	size_t run = 0;
-	int result;
-
-	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
-		record_column_want(&report->series[i].column, &options.wanted);
-	result = record_open(&path, 1, &options, &record, report->problem);
-	if (result < 0)
-		return result;
-	while ((result = record_next(record, &frame)) > 0) {
-		for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
-			if (record_run(record) != run)
-				series_clear(&report->series[i]);
-			series_add(&report->series[i], frame);
-		}
-		run = record_run(record);
-	}
-	return result < 0 ? problem_set(report->problem, result, "%s", record_problem(record)->text) : 0;
-}
-
-static int add_series(struct report *report, const char *path)
-{
-	int result = read_series(report, path);
+	int result = 0;
 
 	json_key(&report->json, "columns");
 	json_open(&report->json, '[');
-	for (size_t i = 0; i < REPORT_PAGE.column_count && result == 0; i++) {
+	for (size_t i = 0; i < REPORT_PAGE.column_count && result == 0; i++)
 		if (report->series[i].any)
 			result = series_write(&report->series[i], &report->json);
-		series_clear(&report->series[i]);
-	}
 	json_close(&report->json, ']');
-	return result;
+	return result < 0 ? problem_set(report->problem, result, "out of memory") : 0;
 }
 
-static int add_run(struct report *report, const char *path)
+static int add_run(struct report *report, size_t index)
 {
-	int result;
+	const char *path = report->runs[index].path;
+	int result = read_run(report, path, &report->summaries[index]);
 
+	if (result < 0)
+		return result;
 	json_open(&report->json, '{');
 	json_key(&report->json, "file");
 	json_text(&report->json, base_name(path));
-	result = add_summary(report, path);
+	json_key(&report->json, "side");
+	json_text(&report->json, report->runs[index].side);
+	result = add_summary(report, report->summaries[index]);
 	if (result == 0)
-		result = add_advice(report, path);
+		result = add_advice(report, path, report->summaries[index]);
 	if (result == 0)
-		result = add_series(report, path);
+		result = add_series(report);
 	json_close(&report->json, '}');
 	write_data(report);
 	return result;
+}
+
+static int add_comparison(struct report *report)
+{
+	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
+	bool differ = false;
+	char *text;
+	int result;
+
+	for (size_t i = 1; i < report->run_count; i++)
+		differ |= strcmp(report->runs[i].side, report->runs[0].side) != 0;
+	if (!differ)
+		return 0;
+	result = compare_summaries(report->runs, report->run_count, report->summaries, &comparison,
+				   report->problem);
+	if (result == 0)
+		result = rt_comparison_to_json(comparison, &text);
+	if (result < 0)
+		return result;
+	add_made(report, "comparison", text);
+	return 0;
 }
 
 static void add_options(struct report *report)
@@ -229,10 +240,9 @@ static void add_options(struct report *report)
 	json_key(&report->json, "failed");
 	json_flag(&report->json, report->options->failed);
 	json_key(&report->json, "usd_per_hour");
-	if (report->options->usd_per_hour > 0)
-		json_decimal(&report->json, report->options->usd_per_hour, 9);
-	else
-		json_absent(&report->json);
+	json_decimal(&report->json, report->usd_per_hour, 9);
+	json_key(&report->json, "instance");
+	json_text(&report->json, report->prices ? report->prices->instance : NULL);
 }
 
 static void add_static(struct report *report, const unsigned char *bytes, size_t length)
@@ -242,7 +252,7 @@ static void add_static(struct report *report, const unsigned char *bytes, size_t
 	buffer_clear(&report->data);
 }
 
-static int write_page(struct report *report, const char *const *paths, size_t path_count)
+static int write_page(struct report *report)
 {
 	int result = 0;
 
@@ -255,45 +265,88 @@ static int write_page(struct report *report, const char *const *paths, size_t pa
 	add_options(report);
 	json_key(&report->json, "runs");
 	json_open(&report->json, '[');
-	for (size_t i = 0; i < path_count && result == 0; i++)
-		result = add_run(report, paths[i]);
+	for (size_t i = 0; i < report->run_count && result == 0; i++)
+		result = add_run(report, i);
+	json_close(&report->json, ']');
+	if (result == 0)
+		result = add_comparison(report);
 	if (result < 0)
 		return result;
-	json_close(&report->json, ']');
 	json_close(&report->json, '}');
 	write_data(report);
 	add_static(report, REPORT_PAGE.tail, REPORT_PAGE.tail_length);
 	return output_finish(&report->output, report->problem);
 }
 
-int rt_report(const char *const *paths, size_t path_count, const char *output,
-	      const struct rt_report_options *options, struct rt_problem *ret_problem)
+static int find_price(struct report *report)
+{
+	const struct rt_report_prices *prices = report->prices;
+
+	report->usd_per_hour =
+		report->options->usd_per_hour > 0 ? report->options->usd_per_hour : (double)NAN;
+	if (!prices || !prices->catalogue || !prices->instance || !isnan(report->usd_per_hour))
+		return 0;
+	return rt_catalogue_price(prices->catalogue, prices->instance, &report->usd_per_hour,
+				  report->problem);
+}
+
+static int make_report(struct report *report, const char *output)
+{
+	int result = find_price(report);
+
+	if (result == 0)
+		result = output_open(&report->output, output, false, report->problem);
+	if (result < 0)
+		return result;
+	result = write_page(report);
+	output_close(&report->output);
+	for (size_t i = 0; i < report->run_count; i++)
+		rt_summary_free(report->summaries[i]);
+	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
+		series_done(&report->series[i]);
+	buffer_done(&report->data);
+	return result;
+}
+
+int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const char *output,
+		   const struct rt_report_options *options, const struct rt_report_prices *prices,
+		   struct rt_problem *ret_problem)
 {
 	static const struct rt_report_options NOTHING_SAID;
+	CLEANUP_FREE struct series *series = calloc(REPORT_PAGE.column_count + 1, sizeof(*series));
+	CLEANUP_FREE rt_summary **summaries = calloc(run_count + 1, sizeof(*summaries));
 	struct report report = {
+		.runs = runs,
+		.run_count = run_count,
+		.summaries = summaries,
 		.options = options ? options : &NOTHING_SAID,
+		.prices = prices,
 		.data = BUFFER(DATA_CEILING),
+		.series = series,
 		.problem = ret_problem,
 	};
-	int result;
 
 	if (!REPORT_PAGE.head_length)
 		return problem_set(
 			ret_problem, -ENOSYS,
 			"this program was built without the page of reports: uPlot could not be had "
 			"from the npm registry then");
-	report.json = JSON_WRITER(&report.data);
-	report.series = calloc(REPORT_PAGE.column_count, sizeof(*report.series));
-	if (!report.series)
+	if (!run_count)
+		return problem_set(ret_problem, -EINVAL, "no recording was named");
+	if (!series || !summaries)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	result = output_open(&report.output, output, false, ret_problem);
-	if (result == 0) {
-		result = write_page(&report, paths, path_count);
-		output_close(&report.output);
-	}
-	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
-		series_done(&report.series[i]);
-	free(report.series);
-	buffer_done(&report.data);
-	return result;
+	report.json = JSON_WRITER(&report.data);
+	return make_report(&report, output);
+}
+
+int rt_report(const char *const *paths, size_t path_count, const char *output,
+	      const struct rt_report_options *options, struct rt_problem *ret_problem)
+{
+	CLEANUP_FREE struct rt_compared_run *runs = calloc(path_count + 1, sizeof(*runs));
+
+	if (!runs)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < path_count; i++)
+		runs[i] = (struct rt_compared_run){paths[i], paths[i]};
+	return rt_report_runs(runs, path_count, output, options, NULL, ret_problem);
 }

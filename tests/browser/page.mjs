@@ -50,6 +50,44 @@ const SCENARIOS = {
 			took: Number(await page.evaluate(() => document.documentElement.dataset.ready)),
 		};
 	},
+	/* Every figure of the first screen with the place that it says it is from, and what is written there beside them. */
+	async figures(page) {
+		return page.evaluate(() => {
+			const answers = document.querySelector('.answers').cloneNode(true);
+			const figures = [...answers.querySelectorAll('[data-from]')].map((one) => ({from: one.dataset.from, run: Number(one.dataset.run || 0),
+				text: one.textContent.replaceAll('\u00a0', ' ').replaceAll('\u2212', '-')}));
+			answers.querySelectorAll('[data-from]').forEach((one) => one.remove());
+			return {figures, rest: answers.textContent};
+		});
+	},
+	/* Where the lines of a chart stand, by the colours of its canvas: parts of the width at which most of the height is so. */
+	async lines(page) {
+		for (const summary of await page.locator('details > summary').all())
+			await summary.click();
+		const found = await page.evaluate(() => {
+			const canvas = document.querySelector('#chart-cpu canvas'), over = document.querySelector('#chart-cpu .u-over');
+			const ratio = canvas.width / canvas.getBoundingClientRect().width, scale = (pixels) => Math.round(pixels * ratio);
+			const [left, top, width, height] = [over.offsetLeft, over.offsetTop, over.clientWidth, over.clientHeight].map(scale);
+			const {data} = canvas.getContext('2d').getImageData(left, top, width, height);
+			const colours = {};
+			for (const name of ['bad', 'ink', 'mark']) {
+				const hex = getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+				const wanted = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+				const columns = [];
+				for (let x = 0; x < width; x++) {
+					let count = 0;
+					/* Below the flags, where there is nothing else of these colours. */
+					for (let y = Math.round(height / 4); y < height; y++)
+						count += wanted.every((value, i) => Math.abs(data[4 * (y * width + x) + i] - value) < 40) && data[4 * (y * width + x) + 3] > 100;
+					if (count > height / 5)
+						columns.push(x / width);
+				}
+				colours[name] = columns;
+			}
+			return colours;
+		});
+		return {...found, events: await page.$$eval('details:last-of-type .numbers tbody tr', (all) => all.map((one) => [...one.cells].map((cell) => cell.textContent)))};
+	},
 	async hover(page) {
 		const seen = {before: await values(page)};
 		await hover(page, 'memory', 0.5);

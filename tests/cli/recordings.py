@@ -64,6 +64,29 @@ def write(path, samples):
     return path
 
 
+LIMITS = {"cpu_limit_cores": None, "memory_limit_mib": None, "cpuset_cores": None}
+NO_LIMITS = dict(START, **LIMITS)
+
+
+def steady(path, *, cores=1.0, memory=100.0, count=8, end=None, start=None, gpu=0.0, vram=0.0, **more):
+    """A run of `count` seconds with the same figures in every sample; `end`: None is none, else what differs."""
+    samples = []
+    for i in range(count):
+        one = sample(i, cores=cores, memory=memory, start=(start or NO_LIMITS) if i == 0 else None)
+        one["cpu"].update(process_gpu_usage=gpu, process_gpu_vram_mib=vram, utilization_pct=cores)
+        one["memory"]["used_mib"] = memory
+        one["limits"] = dict(LIMITS)
+        one["cgroup"] = {"throttled_periods": 0, "throttled_secs": 0.0, "oom_kills": 0}
+        for group, values in more.items():
+            one[group] = values
+        samples.append(one)
+    if end is not False:
+        samples[-1]["run_end"] = {**END, "exit_code": 0, "wall_secs": float(count), "utime_secs": cores * count,
+                                  "stime_secs": 0.0, "memory_peak_mib": memory, "largest_process_peak_mib": memory / 2,
+                                  **(end or {})}
+    return write(path, samples)
+
+
 SYSTEM_COLUMNS = ("timestamp,processes,utime,stime,cpu_usage,memory_free_mib,memory_used_mib,memory_buffers_mib,"
                   "memory_cached_mib,memory_active_mib,memory_inactive_mib,disk_read_bytes,disk_write_bytes,"
                   "disk_space_total_gb,disk_space_used_gb,disk_space_free_gb,net_recv_bytes,net_sent_bytes,gpu_usage,"

@@ -6,27 +6,7 @@ import pytest
 
 import recordings
 
-LIMITS = {"cpu_limit_cores": None, "memory_limit_mib": None, "cpuset_cores": None}
-NO_LIMITS = dict(recordings.START, **LIMITS)
-
-
-def make(path, *, cores=1.0, memory=100.0, count=8, end=None, start=None, gpu=0.0, vram=0.0, **more):
-    """A run of `count` seconds with the same figures in every sample; `end`: None is none, else what differs."""
-    samples = []
-    for i in range(count):
-        one = recordings.sample(i, cores=cores, memory=memory, start=(start or NO_LIMITS) if i == 0 else None)
-        one["cpu"].update(process_gpu_usage=gpu, process_gpu_vram_mib=vram, utilization_pct=cores)
-        one["memory"]["used_mib"] = memory
-        one["limits"] = dict(LIMITS)
-        one["cgroup"] = {"throttled_periods": 0, "throttled_secs": 0.0, "oom_kills": 0}
-        for group, values in more.items():
-            one[group] = values
-        samples.append(one)
-    if end is not False:
-        samples[-1]["run_end"] = {**recordings.END, "exit_code": 0, "wall_secs": float(count), "utime_secs": cores * count,
-                                  "stime_secs": 0.0, "memory_peak_mib": memory, "largest_process_peak_mib": memory / 2,
-                                  **(end or {})}
-    return recordings.write(path, samples)
+LIMITS, NO_LIMITS, make = recordings.LIMITS, recordings.NO_LIMITS, recordings.steady
 
 
 def advice(run, *arguments):

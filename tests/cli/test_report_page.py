@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 
@@ -132,14 +133,62 @@ def test_no_recording_is_one_line(run, tmp_path, content, wanted):
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.parametrize("name, env", [("xdg-open", {}), ("my-browser", {"BROWSER": "my-browser"})])
+def test_open_shows_the_page(run, helpers, tmp_path, name, env):
+    """A program of that name that says what it was given; without any, the page is written all the same."""
+    recording = recordings.write(tmp_path / "run0.jsonl", recordings.eight_samples())
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    without = run("report", "-o", "page.html", "--open", recording, env={"PATH": str(folder)})
+    if "without the page of reports" in without.err:
+        pytest.skip(without.err.strip())
+    assert without.returncode == 1 and without.err.count("\n") == 1 and "cannot be shown" in without.err
+    (folder / name).write_text(f'#!/bin/sh\necho noise; echo noise >&2; echo "$#:$1" >"{tmp_path}/opened"\n')
+    (folder / name).chmod(0o755)
+    result = run("report", "-o", "page.html", "--open", recording, env={"PATH": str(folder), **env})
+    assert (result.returncode, result.out, result.err) == (0, "", "")
+    helpers.wait_until(lambda: (tmp_path / "opened").exists() and (tmp_path / "opened").read_text(), what="opener")
+    assert (tmp_path / "opened").read_text() == f"1:{(tmp_path / 'page.html').resolve()}\n"
+    assert run("report", "-o", "-", "--open", recording).returncode == 2
+
+
 def test_first_screen_answers(make, drive):
     seen = drive(make(recordings.eight_samples(), options=["--price", "3.6", "--integration", "Metaflow"]), "look")
     text = seen["text"].replace("\u00a0", " ")
-    for answer in ["Failed with exit status 3", "wait status: exit code 3", "8.00 s", "12.0 s of CPU time", "$0.008", "mean 1.50",
+    for answer in ["Failed with exit status 3", "Wait status: exit code 3.", "8.00 s", "12.0 s of CPU time", "$0.008", "mean 1.50",
                    "peak 256 MiB of 512 MiB", "What to ask for next?", "What held it up?", "from Metaflow", "a=b"]:
         assert answer in text, answer
     assert seen["charts"] == [f"chart-{name}" for name in ["cpu", "memory", "disk", "space", "network", "waiting", "processes"]]
     assert seen["title"].startswith("demo")
+
+
+def test_a_job_with_gpus(make, drive, programs):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["gpu"] = [{"uuid": f"GPU-{i}", "utilization_pct": 95.0, "vram_total_bytes": 16 << 30} for i in range(2)]
+        one["cpu"].update(process_gpu_usage=1.75, process_gpu_vram_mib=9000.0, process_gpu_utilized=2)
+        one["totals"].update(gpu_usage=1.9, gpu_vram_mib=9500.0, gpu_utilized=2)
+    samples[0]["run_start"] = dict(recordings.START, gpu_names=["T4", "T4"])
+    page = make(samples)
+    seen = drive(page, "look")
+    assert [f"chart-{name}" for name in ("gpu", "gpus", "vram")] == [one for one in seen["charts"] if "gpu" in one or "vram" in one]
+    text = seen["text"].replace("\u00a0", " ")
+    for answer in ["mean 1.75, max 1.75 of 2", "peak 8.79 GiB of 32.0 GiB", "2 \u00d7 T4", "2 GPUs with 11.0 GiB",
+                   "1.75 of 2 GPUs were busy on average."]:
+        assert answer in text, answer
+    check_figures(drive(page, "figures"), [programs(0)])
+
+
+def test_the_machine_alone(make, drive, programs):
+    start = dict(recordings.START, mode="host", executable=None)
+    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=start if i == 0 else None) for i in range(8)]
+    for one in samples:
+        one["cpu"] = {"utilization_pct": 3.5, "utime_secs": 3.0, "stime_secs": 0.5}
+    page = make(samples)
+    text = drive(page, "look")["text"].replace("\u00a0", " ")
+    for answer in ["CPU (whole machine)", "Memory (whole machine)", "Too little to say", "No process was tracked."]:
+        assert answer in text, answer
+    check_figures(drive(page, "figures"), [programs(0)])
 
 
 def test_hostile_name_stays_text(make, drive):
@@ -200,6 +249,155 @@ def test_runs_side_by_side(make, drive):
     assert "No end is recorded" in text and "Failed with exit status 3" in text and "\u221250.0 %" in text
 
 
+# ---- where the numbers come from ----
+
+
+def written(value, digits=None):
+    """Three digits that matter: what page and summary make of an amount, done by somebody else."""
+    size = abs(value)
+    if size and size < 0.0005:
+        return "< 0.001"
+    return f"{value:.{0 if size == 0 or size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 else 3}f}"
+
+
+def written_bytes(value):
+    units = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while units[1:] and abs(value) >= 1024 * 0.9995:
+        value /= 1024
+        units.pop(0)
+    return "0" if value == 0 else f"{value:.0f} B" if units[0] == "B" else f"{written(value)} {units[0]}"
+
+
+def written_secs(value):
+    if value < 0.0995:
+        return written(value * 1000) + " ms"
+    if value < 59.95:
+        return f"{value:.2f} s" if value < 9.995 else f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    assert minutes < 60
+    return f"{minutes} min" + (f" {rest} s" if rest else "")
+
+
+def expected_text(name, value, unit=None):
+    """How a value of the JSON forms stands on the page, by the unit in its name."""
+    if isinstance(value, str):
+        return value
+    if name == "change_pct":
+        return ("+" if value > 0 else "") + written(value) + " %"
+    if name == "mean" and unit is not None:
+        return {"s": written_secs, "MiB": lambda v: written_bytes(v * 2**20), "bytes": written_bytes}.get(unit, written)(value)
+    if "usd" in name:
+        return "$" + (f"{value:.2f}" if value >= 1 else re.sub("0{1,4}$", "", f"{value:.6f}"))
+    for suffix, writer in [("_mib", lambda v: written_bytes(v * 2**20)), ("memory", lambda v: written_bytes(v * 2**20)),
+                           ("vram", lambda v: written_bytes(v * 2**20)), ("_bytes", written_bytes),
+                           ("_secs", written_secs), ("_pct", lambda v: written(v) + " %"), ("_gb", written)]:
+        if name.endswith(suffix):
+            return writer(value)
+    if name in ("mean", "max", "machine_mean", "machine_max"):
+        return written(value)
+    return f"{value:g}"
+
+
+def check_figures(seen, answers):
+    """answers: what the programs print for each run, and for all of them."""
+    assert len(seen["figures"]) > 20
+    for one in seen["figures"]:
+        value, unit = answers[one["run"]], None
+        for name in one["from"].split("."):
+            value = value[int(name) if isinstance(value, list) else name]
+            unit = value.get("unit", unit) if isinstance(value, dict) else unit
+        wanted = expected_text(name, value, unit)
+        assert one["text"].rstrip(".").lower() == wanted.rstrip(".").lower(), one
+    # Beside those there is no figure at all.
+    assert not re.search(r"\d", re.sub(r"demo|other|run\d\.jsonl", "", seen["rest"])), seen["rest"]
+
+
+@pytest.fixture
+def programs(run, tmp_path):
+    def ask(index, *options):
+        path = tmp_path / f"run{index}.jsonl"
+        return {"summary": json.loads(run("summary", "--json", path).out),
+                "advice": json.loads(run("recommend", "--json", *options, path).out)}
+
+    return ask
+
+
+CATALOGUE = ("vendor_id,api_reference,region_id,vcpus,memory_mib,price_usd_per_hour\n"
+             "aws,small,us-east-1,2,1024,0.01\naws,big,us-east-1,8,8192,0.32\n")
+
+
+def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, programs, tmp_path):
+    (tmp_path / "servers.csv").write_text(CATALOGUE)
+    options = ["--catalogue", tmp_path / "servers.csv", "--instance", "aws/us-east-1/big"]
+    page = make(recordings.eight_samples(), options=options)
+    answers = programs(0, *options)
+    check_figures(drive(page, "figures"), [{**answers, "instance": "aws/us-east-1/big"}])
+    assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
+
+
+def test_every_number_of_compared_runs_is_one_of_the_programs(make, drive, programs, run, tmp_path):
+    other = [dict(one, job_name="other") for one in recordings.eight_samples()[:6]]
+    page = make(recordings.eight_samples(), other, options=["--price", "1.5"])
+    compared = json.loads(run("compare-runs", "--json", tmp_path / "run0.jsonl", tmp_path / "run1.jsonl").out)
+    check_figures(drive(page, "figures"), [{**programs(i, "--price", "1.5"), "comparison": compared} for i in range(2)])
+    assert data_of(page)["comparison"] == compared
+
+
+def test_repetitions_are_one_side_with_their_noise(run, drive, tmp_path):
+    words = []
+    for i, side in enumerate(["old", "old", "new", "new"]):
+        samples = [dict(one, cpu=dict(one["cpu"], process_memory_mib=100.0 + i)) for one in recordings.eight_samples()]
+        samples[-1]["run_end"] = dict(recordings.END, utime_secs=5.0 + i, wall_secs=8.0 + 2 * (side == "new") + i / 100)
+        words.append(f"{side}={recordings.write(tmp_path / f'run{i}.jsonl', samples)}")
+    result = run("report", "-o", tmp_path / "page.html", *words)
+    if "without the page of reports" in result.err:
+        pytest.skip(result.err.strip())
+    compared = data_of(tmp_path / "page.html")["comparison"]
+    assert compared == json.loads(run("compare-runs", "--json", *words).out)
+    assert [(side["name"], side["runs"]) for side in compared["sides"]] == [("old", 2), ("new", 2)]
+    text = drive(tmp_path / "page.html", "look")["text"].replace("\u00a0", " ")
+    assert "old (2 runs)" in text and re.search(r"\+25\.\d % \(noise 0\.\d+ %\)", text)
+
+
+def test_statistics_of_the_page_are_those_of_stats(make, drive, run, tmp_path):
+    table = drive(make(recordings.eight_samples()), "tables")["rows"][0]["rows"]
+    stats = {}
+    for label, column in [("CPU: Job", "cpu.process_cores_used"), ("CPU: Machine", "cpu.utilization_pct"),
+                          ("Memory: Job", "cpu.process_memory_mib"), ("Disk space: Machine", "totals.disk_space_used_gb")]:
+        answer = json.loads(run("stats", "--json", "--column", column, "--agg", "mean,min,max", tmp_path / "run0.jsonl").out)
+        stats[label] = answer[column]
+    for label, one in stats.items():
+        row = next(row for row in table if row[0] == label)
+        values = [one["mean"], one["min"], one["max"]]
+        assert row[1:4] == [written_bytes(v * 2**20) if "Memory" in label else written(v) + (" GB" if "space" in label else "")
+                            for v in values], label
+
+
+def test_signals_oom_and_marks_are_lines(run, drive, tmp_path):
+    samples = recordings.eight_samples()
+    samples[-1]["run_end"] = dict(recordings.END, reason="oom_kill_confirmed", exit_code=None, signal=9,
+                                  signals=[{"signal": "TERM", "elapsed_secs": 2.0}])
+    for i, one in enumerate(samples):
+        one["cgroup"]["oom_kills"] = int(i >= 5)
+    path = recordings.write(tmp_path / "run0.jsonl", samples)
+    began = samples[0]["timestamp"] - samples[0]["elapsed_secs"]
+    recordings.write(tmp_path / "run0.jsonl.marks", [
+        {"timestamp_ns": round((began + secs) * 1e9), "monotonic_ns": 0, "event": event, "name": "load", "id": None, "pid": 7,
+         "host": "node-1"} for event, secs in (("start", 1.0), ("stop", 5.0))])
+    result = run("report", "-o", tmp_path / "page.html", path)
+    if "without the page of reports" in result.err:
+        pytest.skip(result.err.strip())
+    seen = drive(tmp_path / "page.html", "lines")
+
+    def near(columns, secs):
+        return any(abs(x - secs / 8) < 0.01 for x in columns)
+
+    assert near(seen["bad"], 6) and near(seen["ink"], 2) and near(seen["mark"], 1) and near(seen["mark"], 5), seen
+    assert not near(seen["mark"], 3) and not near(seen["bad"], 2)
+    assert seen["events"] == [["0:01.000", "load: began"], ["0:02.000", "TERM: signal passed on"],
+                              ["0:05.000", "load: ended"], ["0:06.000", "killed for lack of memory"]]
+
+
 @pytest.mark.cost
 @pytest.mark.timeout(180)
 def test_many_samples(make, drive, tmp_path):
@@ -208,7 +406,10 @@ def test_many_samples(make, drive, tmp_path):
     samples = [recordings.sample(i, cores=(i * 7919 % 1000) / 500, memory=100 + (i * 104729 % 5000) / 50,
                                  start=recordings.START if i == 0 else None, end=recordings.END if i == count - 1 else None)
                for i in range(count)]
+    begun = resource.getrusage(resource.RUSAGE_CHILDREN)
     page = make(samples)
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime < 3
     seen = drive(page, "look")
     assert page.stat().st_size < 12 << 20
     print(f"ready {seen['took']} ms after its script began, {seen['ready']} ms after navigation")

@@ -2,6 +2,20 @@
 
 const SIGNALS = {1: 'HUP', 2: 'INT', 3: 'QUIT', 6: 'ABRT', 8: 'FPE', 9: 'KILL', 11: 'SEGV', 13: 'PIPE', 15: 'TERM', 24: 'XCPU'};
 
+/*
+ * What a value is at, as a name in data-from: "summary.time.wall_secs" is that of `summary --json`, "advice.cpu" of
+ * `recommend --json`, "comparison..." of `compare-runs --json`. No number of the first screen is computed here; a test
+ * holds each against those programs.
+ */
+const valueAt = (raw, from) => from.split('.').reduce((value, name) => value === null || value === undefined ? null : value[name], raw);
+const told = (raw, from, format) => {
+	const value = valueAt(raw, from);
+
+	return value === null || value === undefined ? '\u2013' : element('span', {'data-from': from, 'data-run': raw.index}, (format || String)(value));
+};
+const mib = (value) => sizeOf(value * MIB);
+const ofHundred = (value) => figure(value) + '\u00a0%';
+
 /* {mood, title}: mood is good, bad or unknown. */
 const verdict = (run, failed) => {
 	const end = run.summary.end;
@@ -9,11 +23,11 @@ const verdict = (run, failed) => {
 	if (end.recorded && String(end.reason).startsWith('oom_kill'))
 		return {mood: 'bad', title: end.reason === 'oom_kill_confirmed' ? 'Killed: out of memory' : 'Probably killed: out of memory'};
 	if (end.signal)
-		return {mood: 'bad', title: `Killed by signal ${end.signal}` + (SIGNALS[end.signal] ? ` (${SIGNALS[end.signal]})` : '')};
+		return {mood: 'bad', title: ['Killed by signal ', told(run.raw, 'summary.end.signal'), SIGNALS[end.signal] ? ` (${SIGNALS[end.signal]})` : '']};
 	if (end.reason === 'exec_failed')
 		return {mood: 'bad', title: 'Could not be started'};
 	if (end.exit_code)
-		return {mood: 'bad', title: `Failed with exit status ${end.exit_code}`};
+		return {mood: 'bad', title: ['Failed with exit status ', told(run.raw, 'summary.end.exit_code')]};
 	if (failed)
 		return {mood: 'bad', title: 'Failed'};
 	if (!end.recorded)
@@ -25,51 +39,6 @@ const verdict = (run, failed) => {
 
 const LIMITS = {machine: 'of the machine', cpuset: 'in its CPU set', 'cgroup limit': 'allowed by its limit'};
 const KINDS = {pss: 'PSS', rss: 'RSS', estimate: 'estimate', cgroup: 'control group', largest_process: 'largest process', machine: 'machine'};
-
-/*
- * What the run waited for most, by what the record says: [{title, text}], the weightiest first. Shares are of the wall
- * time; a tenth of it is what one would notice.
- */
-const bottlenecks = (run) => {
-	const wall = run.figure('time', 'wall_secs') || 0;
-	const share = (name) => wall > 0 ? (run.figure('waiting', name) || 0) / wall : 0;
-	const shared = run.figure('waiting', 'pressure_source') === 'host' ? ' Pressure is of the whole machine, which others may cause.' : '';
-	const cores = run.figure('cores', 'mean'), limit = run.figure('cores', 'limit');
-	const memory = run.figure('memory', 'peak_of_limit_pct');
-	const gpus = run.figure('gpu', 'count'), gpu = run.figure('gpu', 'mean');
-	const found = [];
-	const add = (weight, title, text) => found.push({weight, title, text});
-
-	if (String(run.summary.end.reason).startsWith('oom_kill'))
-		add(9, 'Memory', 'It was killed for lack of memory.');
-	else if (memory >= 90)
-		add(1 + memory / 100, 'Memory', `Its peak reached ${figure(memory)}\u00a0% of what it may use.`);
-	if (share('throttled_secs') >= 0.1)
-		add(1 + share('throttled_secs'), 'CPU limit', `Its CPUs were held back for ${duration(run.figure('waiting', 'throttled_secs'))} by the limit of ${figure(limit)} cores.`);
-	if (limit > 0 && cores >= 0.85 * limit)
-		add(1 + cores / limit, 'CPU', `${figure(cores)} of ${figure(limit)} cores were busy on average.`);
-	if (share('io_pressure_secs') >= 0.1)
-		add(share('io_pressure_secs'), 'Disk', `Something waited for I/O during ${percent(share('io_pressure_secs'))} of the time.${shared}`);
-	if (share('memory_pressure_secs') >= 0.1)
-		add(share('memory_pressure_secs'), 'Memory pressure', `Something waited for memory during ${percent(share('memory_pressure_secs'))} of the time.${shared}`);
-	if (share('cpu_pressure_secs') >= 0.2 && !(cores >= 0.85 * limit))
-		add(share('cpu_pressure_secs'), 'Share of the CPUs', `Something waited for a CPU during ${percent(share('cpu_pressure_secs'))} of the time.${shared}`);
-	if (gpus > 0 && gpu >= 0.85 * gpus)
-		add(1, 'GPU', `${figure(gpu)} of ${gpus} GPUs were busy on average.`);
-	if (limit > 1 && cores >= 0.8 && cores <= 1.15)
-		add(0.5, 'One core', `It kept one of ${figure(limit)} cores busy: most of it runs in one thread.`);
-	found.sort((a, b) => b.weight - a.weight);
-	return found;
-};
-
-/* Nothing that is recorded held it up: say what there is to say. */
-const noBottleneck = (run) => {
-	const cores = run.figure('cores', 'mean'), limit = run.figure('cores', 'limit');
-
-	if (cores !== null && limit > 0 && cores < 0.3 * Math.min(1, limit))
-		return {title: 'Nothing measured here', text: 'CPU, memory and disk were idle most of the time: it slept, or waited for something outside this machine.'};
-	return {title: 'None stands out', text: 'It was not throttled, not short of memory, and no core limit was reached.'};
-};
 
 /* A bar from 0 to what there is, with a tick at the maximum. */
 const meter = (label, value, most, limit, text, note) => {
@@ -89,102 +58,125 @@ const meter = (label, value, most, limit, text, note) => {
 		limit > 0 ? bar : null, note ? element('div', {class: 'meter-note'}, note) : null);
 };
 
-const usageOf = (run) => {
-	const at = (group, name) => run.figure(group, name);
-	const who = at('cores', 'of') === 'machine' ? ' (whole machine)' : '';
-	const peakAt = at('memory', 'peak_elapsed_secs');
-	const meters = [];
+/* What stands between parts of a line: nothing around those that are not there. */
+const joined = (parts, between) => parts.filter(Boolean).flatMap((part, i) => i ? [between, part] : [part]);
 
-	if (at('cores', 'mean') !== null)
-		meters.push(meter('CPU' + who, at('cores', 'mean'), at('cores', 'max'), at('cores', 'limit'),
-			`mean ${figure(at('cores', 'mean'))}, max ${at('cores', 'max') === null ? '\u2013' : figure(at('cores', 'max'))}` +
-			(at('cores', 'limit') === null ? ' cores' : ` of ${figure(at('cores', 'limit'))} cores`),
-			at('cores', 'limit') === null ? null : `${figure(at('cores', 'mean_of_limit_pct'))}\u00a0% of the cores ${LIMITS[at('cores', 'limit_source')] || ''}`));
-	if (at('memory', 'peak_mib') !== null)
-		meters.push(meter('Memory' + who, at('memory', 'peak_mib'), null, at('memory', 'limit_mib'),
-			`peak ${sizeOf(at('memory', 'peak_mib') * MIB)}` + (at('memory', 'limit_mib') === null ? '' : ` of ${sizeOf(at('memory', 'limit_mib') * MIB)}`),
-			[KINDS[at('memory', 'peak_source')] || at('memory', 'peak_source'),
-				peakAt === null ? null : `seen at ${clock(peakAt, 1)}`,
-				at('memory', 'limit_mib') === null ? null : `${figure(at('memory', 'peak_of_limit_pct'))}\u00a0% of the memory ${LIMITS[at('memory', 'limit_source')] || ''}`
-			].filter(Boolean).join(', ')));
-	if (at('gpu', 'count') > 0 || at('gpu', 'max') > 0) {
-		meters.push(meter('GPU', at('gpu', 'mean') || 0, at('gpu', 'max'), at('gpu', 'count'),
-			`mean ${withUnit(at('gpu', 'mean'), 'GPUs')}, max ${withUnit(at('gpu', 'max'), 'GPUs')} of ${at('gpu', 'count')}`));
-		meters.push(meter('GPU memory', at('gpu', 'memory_max_mib') || 0, null, at('gpu', 'memory_total_mib'),
-			`peak ${withUnit(at('gpu', 'memory_max_mib'), 'MiB')} of ${withUnit(at('gpu', 'memory_total_mib'), 'MiB')}`));
-	}
-	return meters;
+const coresMeter = (run) => {
+	const at = (name) => run.figure('cores', name), say = (name, format) => told(run.raw, 'summary.cores.' + name, format);
+
+	if (at('mean') === null)
+		return null;
+	return meter('CPU' + (at('of') === 'machine' ? ' (whole machine)' : ''), at('mean'), at('max'), at('limit'),
+		['mean ', say('mean', figure), ', max ', say('max', figure), ...(at('limit') === null ? [] : [' of ', say('limit')]), ' cores'],
+		at('limit') === null ? null : [say('mean_of_limit_pct', ofHundred), ` of the cores ${LIMITS[at('limit_source')] || ''}`]);
+};
+
+const memoryMeter = (run) => {
+	const at = (name) => run.figure('memory', name), say = (name, format) => told(run.raw, 'summary.memory.' + name, format);
+
+	if (at('peak_mib') === null)
+		return null;
+	return meter('Memory' + (at('of') === 'machine' ? ' (whole machine)' : ''), at('peak_mib'), null, at('limit_mib'),
+		['peak ', say('peak_mib', mib), ...(at('limit_mib') === null ? [] : [' of ', say('limit_mib', mib)])],
+		joined([KINDS[at('peak_source')] || at('peak_source'),
+			at('peak_elapsed_secs') === null ? null : ['after ', say('peak_elapsed_secs', duration)],
+			at('limit_mib') === null ? null : [say('peak_of_limit_pct', ofHundred), ` of the memory ${LIMITS[at('limit_source')] || ''}`]], ', '));
+};
+
+const gpuMeters = (run) => {
+	const at = (name) => run.figure('gpu', name), say = (name, format) => told(run.raw, 'summary.gpu.' + name, format);
+	/* Without a process that could be told from others, it is the machine's. */
+	const whole = at('mean') === null ? 'machine_' : '';
+
+	if (!(at('count') > 0) && !(at('max') > 0))
+		return [];
+	return [
+		meter('GPU' + (whole ? ' (whole machine)' : ''), at(whole + 'mean') || 0, at(whole + 'max'), at('count'),
+			['mean ', say(whole + 'mean', figure), ', max ', say(whole + 'max', figure), ' of ', say('count')]),
+		meter('GPU memory' + (whole ? ' (whole machine)' : ''), at(whole + 'memory_max_mib') || 0, null, at('memory_total_mib'),
+			['peak ', say(whole + 'memory_max_mib', mib), ' of ', say('memory_total_mib', mib)])];
 };
 
 /* Both directions, of the job where that is known. */
 const traffic = (run) => {
-	const at = (group, name) => run.figure(group, name);
-	const job = at('io', 'read_bytes') !== null;
-	const read = at('io', job ? 'read_bytes' : 'machine_read_bytes'), written = at('io', job ? 'written_bytes' : 'machine_written_bytes');
-	const received = at('network', 'machine_received_bytes');
+	const at = (group, name) => run.figure(group, name), say = (name, format) => told(run.raw, 'summary.' + name, format);
+	const whole = at('io', 'read_bytes') === null ? 'machine_' : '';
 
 	return element('dl', {class: 'facts compact'},
-		fact('Storage', read === null && written === null ? null : `read ${sizeOf(read || 0)}, written ${sizeOf(written || 0)}` + (job ? '' : ' (machine)')),
-		fact('Network', received === null ? null : `received ${sizeOf(received)}, sent ${sizeOf(at('network', 'machine_sent_bytes') || 0)} (machine)`),
-		fact('Disk space', at('io', 'machine_space_used_max_gb') === null ? null : `at most ${figure(at('io', 'machine_space_used_max_gb'))} GB used (machine)`));
+		fact('Storage', at('io', whole + 'read_bytes') === null && at('io', whole + 'written_bytes') === null ? null :
+			['read ', say(`io.${whole}read_bytes`, sizeOf), ', written ', say(`io.${whole}written_bytes`, sizeOf), whole ? ' (machine)' : '']),
+		fact('Network', at('network', 'machine_received_bytes') === null ? null :
+			['received ', say('network.machine_received_bytes', sizeOf), ', sent ', say('network.machine_sent_bytes', sizeOf), ' (machine)']),
+		fact('Disk space', at('io', 'machine_space_used_max_gb') === null ? null :
+			['at most ', say('io.machine_space_used_max_gb', figure), ' GB used (machine)']));
 };
 
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 
 const card = (title, kind, ...content) => element('section', {class: 'card ' + kind}, element('h2', {}, title), ...content);
+const note = (...content) => element('p', {class: 'note'}, ...content);
 
 const verdictCard = (run, report) => {
 	const {mood, title} = verdict(run, report.failed);
-	const evidence = run.summary.end.evidence;
 
 	return card('Did it work?', 'answer ' + mood,
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
-		element('p', {class: 'note'}, evidence || run.raw.end),
-		run.figure('end', 'descendants_running') ? element('p', {class: 'note'}, `${run.figure('end', 'descendants_running')} of its processes still ran at its end.`) : null);
+		note(told(run.raw, run.figure('end', 'evidence') ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
+		run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes still ran at its end.') : null);
 };
 
-const timeCard = (run, report) => {
-	const wall = run.figure('time', 'wall_secs'), cpu = run.figure('time', 'cpu_secs');
-	const cost = report.usd_per_hour ? dollars(report.usd_per_hour * wall / 3600) : null;
+const hasCost = (run) => valueAt(run.raw, 'advice.cost.run_usd') !== null;
 
-	return card(cost ? 'What did it take, and cost?' : 'How long did it take?', '',
-		element('p', {class: 'headline'}, duration(wall), cost ? element('span', {class: 'cost'}, cost) : null),
-		element('p', {class: 'note'}, cpu === null ? 'CPU time is not recorded.' : `${duration(cpu)} of CPU time: ${duration(run.figure('time', 'user_secs') || 0)} user, ${duration(run.figure('time', 'system_secs') || 0)} system.`),
-		cost ? element('p', {class: 'note'}, `At $${report.usd_per_hour} an hour.`) : null);
-};
+const timeCard = (run, report) => card(hasCost(run) ? 'What did it take, and cost?' : 'How long did it take?', '',
+	element('p', {class: 'headline'}, told(run.raw, 'summary.time.wall_secs', duration),
+		hasCost(run) ? element('span', {class: 'cost'}, told(run.raw, 'advice.cost.run_usd', dollars)) : null),
+	run.figure('time', 'cpu_secs') === null ? note('CPU time is not recorded.') :
+	note(told(run.raw, 'summary.time.cpu_secs', duration), ' of CPU time: ', told(run.raw, 'summary.time.user_secs', duration), ' user, ',
+		told(run.raw, 'summary.time.system_secs', duration), ' system.'),
+	hasCost(run) ? note('At ', told(run.raw, 'advice.cost.usd_per_hour', dollars), ' an hour',
+		report.instance ? [' (', element('span', {'data-from': 'instance'}, report.instance), ')'] : '', '.') : null);
 
-const bottleneckCard = (run) => {
-	const found = bottlenecks(run);
-	const first = found[0] || noBottleneck(run);
-
-	return card('What held it up?', '', element('p', {class: 'headline'}, first.title), element('p', {class: 'note'}, first.text),
-		found.slice(1, 3).map((other) => element('p', {class: 'note'}, element('strong', {}, other.title + ': '), other.text)));
-};
+const bottleneckCard = (run) => card('What held it up?', '',
+	element('p', {class: 'headline'}, told(run.raw, 'summary.bottlenecks.0.title')), note(told(run.raw, 'summary.bottlenecks.0.text')),
+	run.summary.bottlenecks.slice(1, 3).map((other, i) =>
+		note(element('strong', {}, told(run.raw, `summary.bottlenecks.${i + 1}.title`), ': '), told(run.raw, `summary.bottlenecks.${i + 1}.text`))));
 
 /* "2 cores, 512 MiB" */
-const askFor = (advice) => {
-	const parts = [];
+const askFor = (run) => {
+	const advice = run.raw.advice, say = (name, format) => told(run.raw, 'advice.' + name, format);
+	const many = (name, word) => [say(name), advice[name] === 1 ? ` ${word}` : ` ${word}s`];
 
-	if (advice.cpu !== null)
-		parts.push(`${advice.cpu} core${advice.cpu === 1 ? '' : 's'}`);
-	if (advice.memory !== null)
-		parts.push(sizeOf(advice.memory * MIB));
-	if (advice.gpu)
-		parts.push(`${advice.gpu} GPU${advice.gpu === 1 ? '' : 's'}` + (advice.vram ? ` with ${sizeOf(advice.vram * MIB)}` : ''));
-	return parts.join(', ');
+	return joined([advice.cpu === null ? null : many('cpu', 'core'), advice.memory === null ? null : say('memory', mib),
+		advice.gpu ? [many('gpu', 'GPU'), advice.vram ? [' with ', say('vram', mib)] : ''] : null], ', ');
+};
+
+/* The cheapest that fits, and what it would have cost there. */
+const serverNotes = (run) => {
+	const server = run.raw.advice.server, say = (name, format) => told(run.raw, 'advice.' + name, format);
+
+	if (!server)
+		return null;
+	if (!server.api_reference)
+		return server.problem ? note(say('server.problem', sentence)) : null;
+	const saved = valueAt(run.raw, 'advice.cost.saved_pct');
+	return [
+		note('Cheapest server that fits: ', element('strong', {}, say('server.vendor_id'), ' ', say('server.api_reference')), server.region_id ? [' in ', say('server.region_id')] : '', ', ',
+			say('server.vcpus'), ' vCPUs, ', say('server.memory_mib', mib), ', ', say('server.price_usd_per_hour', dollars), ' an hour.'),
+		valueAt(run.raw, 'advice.cost.advised_usd') === null ? null :
+		note('A run as long costs ', say('cost.advised_usd', dollars), ' there', saved === null ? '' :
+			saved > 0 ? [': ', say('cost.saved_pct', ofHundred), ' less'] : saved < 0 ? [': ', say('cost.saved_pct', (value) => ofHundred(-value)), ' more'] : '', '.')];
 };
 
 const adviceCard = (run, report) => {
 	const advice = run.raw.advice;
 
-	if (!advice)
-		return null;
 	if (advice.refused)
-		return card('What to ask for next?', '', element('p', {class: 'headline'}, 'Too little to say'), element('p', {class: 'note'}, advice.refused));
-	const metaflow = `@resources(cpu=${advice.cpu}, memory=${advice.memory}${advice.gpu ? `, gpu=${advice.gpu}` : ''})`;
-	return card('What to ask for next?', '', element('p', {class: 'headline'}, askFor(advice)),
-		/metaflow/i.test(report.integration || '') ? element('p', {class: 'note'}, element('code', {}, metaflow)) : null,
-		(advice.notes || []).slice(0, 3).map((note) => element('p', {class: 'note'}, sentence(note.text))));
+		return card('What to ask for next?', '', element('p', {class: 'headline'}, 'Too little to say'), note(told(run.raw, 'advice.refused', sentence)));
+	return card('What to ask for next?', '', element('p', {class: 'headline'}, element('span', {}, askFor(run))),
+		/metaflow/i.test(report.integration || '') ?
+			note(element('code', {}, '@resources(cpu=', told(run.raw, 'advice.cpu'), ', memory=', told(run.raw, 'advice.memory'), advice.gpu ? [', gpu=', told(run.raw, 'advice.gpu')] : '', ')')) : null,
+		serverNotes(run),
+		advice.notes.slice(0, 3).map((one, i) => note(told(run.raw, `advice.notes.${i}.text`, sentence))));
 };
 
 const machineFacts = (run, report) => {
@@ -204,7 +196,7 @@ const machineFacts = (run, report) => {
 		fact('Environment', start.env), fact('Image', start.container_image), fact('Orchestrator', start.orchestrator),
 		fact('Command', start.command || (start.executable ? start.executable + (start.argument_count > 1 ? ` and ${start.argument_count - 1} argument${start.argument_count > 2 ? 's' : ''}` : '') : null)),
 		fact('Tags', pairs(start.tags)), fact('Scheduler', pairs(start.scheduler)),
-		fact('Allocation', run.raw.advice ? run.raw.advice.allocation : null, 'Whether others used the machine at the same time'));
+		fact('Allocation', run.raw.advice.allocation, 'Whether others used the machine at the same time'));
 };
 
 const recordFacts = (run) => {
@@ -225,45 +217,57 @@ const recordFacts = (run) => {
 /* One run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
 	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report),
-	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, usageOf(run)), traffic(run)));
+	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), traffic(run)));
 
-/* Several runs: a column each, and how far from the first. */
-const COMPARED = [
-	['Wall time', 'time', 'wall_secs', duration], ['CPU time', 'time', 'cpu_secs', duration],
-	['Cores, mean', 'cores', 'mean', figure], ['Cores, max', 'cores', 'max', figure], ['Cores it had', 'cores', 'limit', figure],
-	['Memory peak', 'memory', 'peak_mib', (value) => sizeOf(value * MIB)], ['Memory mean', 'memory', 'mean_mib', (value) => sizeOf(value * MIB)],
-	['Memory it had', 'memory', 'limit_mib', (value) => sizeOf(value * MIB)],
-	['Read from storage', 'io', 'read_bytes', sizeOf], ['Written to storage', 'io', 'written_bytes', sizeOf],
-	['Received (machine)', 'network', 'machine_received_bytes', sizeOf], ['Sent (machine)', 'network', 'machine_sent_bytes', sizeOf],
-	['GPUs, mean', 'gpu', 'mean', figure], ['GPU memory', 'gpu', 'memory_max_mib', (value) => sizeOf(value * MIB)],
-	['Throttled', 'waiting', 'throttled_secs', duration], ['Waiting for I/O', 'waiting', 'io_pressure_secs', duration],
-	['Processes, max', 'processes', 'max', String], ['Samples', 'run', 'samples', String],
-];
+/* ---- several runs ---- */
 
-const comparedCell = (run, first, group, name, format) => {
-	const value = run.figure(group, name), base = first.figure(group, name);
-	const change = run !== first && value !== null && base ? (value - base) / base : null;
+const AMOUNTS = {s: duration, MiB: mib, bytes: sizeOf};
+const inUnit = (unit) => (value) => (AMOUNTS[unit] || figure)(value);
+const inWords = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
 
-	return element('td', {}, value === null ? '\u2013' : format(value),
-		change === null || Math.abs(change) < 0.0005 ? null :
-		element('span', {class: 'change'}, (change > 0 ? '+' : MINUS) + figure(Math.abs(change) * 100) + '\u00a0%'));
+const changeOf = (report, from, side) => {
+	if (side.change_pct === null || Math.abs(side.change_pct) < 0.05)
+		return null;
+	return element('span', {class: 'change' + (side.beyond_noise ? ' beyond' : '')},
+		told(report, from + '.change_pct', (value) => (value > 0 ? '+' : '') + figure(value) + '\u00a0%'),
+		side.noise_pct === null ? null : [' (noise ', told(report, from + '.noise_pct', ofHundred), ')']);
+};
+
+/* What compare-runs says: a column for each side. */
+const comparisonTable = (report) => {
+	const {sides, metrics, phases} = report.comparison;
+	const row = (group, metric, i) => metric.sides.every((side) => !side.mean) ? null :
+		element('tr', {}, element('th', {scope: 'row'}, group === 'phases' ? 'Phase ' + metric.name : inWords(metric.name)), metric.sides.map((side, j) => {
+			const from = `comparison.${group}.${i}.sides.${j}`;
+			return element('td', {}, told(report, from + '.mean', inUnit(metric.unit)), changeOf(report, from, side));
+		}));
+
+	return element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
+		element('caption', {}, 'What changed, the largest first, in percent of ', element('strong', {}, report.shortNames[0]),
+			sides.some((side) => side.runs > 1) ? '. Means of several runs; what is beyond their noise is bold' : ''),
+		element('thead', {}, element('tr', {}, element('td', {}), sides.map((side, i) =>
+			element('th', {scope: 'col'}, report.shortNames[i], side.runs > 1 ? [' (', told(report, `comparison.sides.${i}.runs`), ' runs)'] : '')))),
+		element('tbody', {}, metrics.map((metric, i) => row('metrics', metric, i)), phases.map((metric, i) => row('phases', metric, i)))));
 };
 
 const answersOfSeveral = (runs, report) => {
-	const first = runs[0];
-	const rows = COMPARED.filter(([, group, name]) => runs.some((run) => run.figure(group, name) !== null && run.figure(group, name) !== 0));
-	const cell = (run) => {
+	const row = (name, cell) => element('tr', {}, element('th', {scope: 'row'}, name), runs.map((run) => cell(run)));
+	const figureRow = (name, group, figureName, format) => runs.every((run) => run.figure(group, figureName) === null) ? null :
+		row(name, (run) => element('td', {}, told(run.raw, `summary.${group}.${figureName}`, format)));
+	const result = (run) => {
 		const {mood, title} = verdict(run, report.failed);
 		return element('td', {class: 'answer ' + mood}, svg(ICONS[mood]), ' ', title);
 	};
-	const row = (name, cells) => element('tr', {}, element('th', {scope: 'row'}, name), cells);
 
-	return element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
-		element('caption', {}, 'Runs side by side; differences are from the first'),
+	return element('div', {class: 'answers stacked'}, element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
+		element('caption', {}, 'Each run'),
 		element('thead', {}, element('tr', {}, element('td', {}), runs.map((run) => element('th', {scope: 'col'}, run.label)))),
-		element('tbody', {}, row('Result', runs.map(cell)),
-			row('Held up by', runs.map((run) => element('td', {}, (bottlenecks(run)[0] || noBottleneck(run)).title))),
-			row('To ask for next', runs.map((run) => element('td', {}, run.raw.advice && !run.raw.advice.refused ? askFor(run.raw.advice) : '\u2013'))),
-			report.usd_per_hour ? row('Cost', runs.map((run) => element('td', {}, dollars(report.usd_per_hour * run.figure('time', 'wall_secs') / 3600)))) : null,
-			rows.map(([title, group, name, format]) => row(title, runs.map((run) => comparedCell(run, first, group, name, format)))))));
+		element('tbody', {}, row('Result', result),
+			row('Held up by', (run) => element('td', {}, told(run.raw, 'summary.bottlenecks.0.title'))),
+			row('To ask for next', (run) => element('td', {}, run.raw.advice.refused ? '\u2013' : askFor(run))),
+			runs.some(hasCost) ? row('Cost', (run) => element('td', {}, told(run.raw, 'advice.cost.run_usd', dollars))) : null,
+			figureRow('Wall time', 'time', 'wall_secs', duration), figureRow('Memory peak', 'memory', 'peak_mib', mib),
+			figureRow('Cores it had', 'cores', 'limit'), figureRow('Memory it had', 'memory', 'limit_mib', mib),
+			figureRow('Samples', 'run', 'samples')))),
+	report.comparison ? comparisonTable(report) : null);
 };

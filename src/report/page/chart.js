@@ -21,7 +21,13 @@ const eventsOf = (run) => {
 		}
 	if (!counted && String(run.summary.end.reason).startsWith('oom_kill'))
 		events.push({at: run.x[run.x.length - 1], text: 'OOM', kind: 'oom'});
-	return events.concat((run.raw.marks || []).map((mark) => ({at: mark.at, text: mark.name, kind: 'mark'})));
+	/* What was never stopped ends with the recording: there is no mark there. */
+	for (const phase of run.phases) {
+		events.push({at: phase.start, text: phase.name, kind: 'start'});
+		if (phase.stop < run.length - 1e-3)
+			events.push({at: phase.stop, text: phase.name, kind: 'stop'});
+	}
+	return events.sort((a, b) => a.at - b.at);
 };
 
 class Chart {
@@ -217,15 +223,24 @@ class Chart {
 				ctx.lineTo(bbox.left + bbox.width, y(this.limit));
 				ctx.stroke();
 			}
+			const looks = {oom: ['bad', []], signal: ['ink', [2 * ratio, 3 * ratio]], start: ['mark', []], stop: ['mark', []]};
+			let last = NaN;
+
 			for (const event of this.run.events) {
-				const at = x(event.at);
-				ctx.strokeStyle = ctx.fillStyle = colour(event.kind === 'oom' ? 'bad' : 'ink');
-				ctx.setLineDash(event.kind === 'oom' ? [] : [2 * ratio, 3 * ratio]);
+				const at = x(event.at), [name, dash] = looks[event.kind];
+				const isMark = name === 'mark';
+				/* Of many marks in the same place one is seen. */
+				if (isMark && Math.abs(at - last) < ratio)
+					continue;
+				last = isMark ? at : last;
+				ctx.strokeStyle = ctx.fillStyle = colour(name);
+				ctx.setLineDash(dash);
 				ctx.beginPath();
 				ctx.moveTo(at, bbox.top);
 				ctx.lineTo(at, bbox.top + bbox.height);
 				ctx.stroke();
-				this.flag(ctx, bbox, at, event);
+				if (!isMark)
+					this.flag(ctx, bbox, at, event);
 			}
 			if (this.peak && this.peak.value >= 0)
 				this.drawPeak(ctx, x(this.peak.at), y(this.peak.value), bbox);

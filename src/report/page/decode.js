@@ -57,6 +57,7 @@ class Run {
 		const time = raw.columns.find((column) => column.column === LAYOUT.time);
 
 		this.raw = raw;
+		raw.index = index;
 		this.index = index;
 		this.summary = raw.summary;
 		this.start = raw.run_start || {};

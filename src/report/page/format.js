@@ -2,12 +2,20 @@
 
 const MINUS = '\u2212';
 
+/* toFixed() as C prints: what lies exactly in the middle goes to the even digit. */
+const fixed = (value, decimals) => {
+	const scaled = Math.abs(value) * 10 ** decimals, below = Math.floor(scaled);
+	const inTheMiddle = scaled - below === 0.5 && Number.isInteger(value * 2 ** (decimals + 1));
+
+	return inTheMiddle && below % 2 === 0 ? (Math.sign(value) * below / 10 ** decimals).toFixed(decimals) : value.toFixed(decimals);
+};
+
 const figure = (value) => {
 	const size = Math.abs(value);
 
 	if (size !== 0 && size < 0.0005)
 		return '< 0.001';
-	const text = value.toFixed(size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
+	const text = fixed(value, size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
 	return text.replace('-', MINUS);
 };
 
@@ -21,7 +29,7 @@ const sizeOf = (bytes) => {
 	}
 	if (bytes === 0)
 		return '0';
-	return (unit ? figure(value) : value.toFixed(0)) + '\u00a0' + SIZES[unit];
+	return (unit ? figure(value) : fixed(value, 0)) + '\u00a0' + SIZES[unit];
 };
 const MIB = 1048576;
 
@@ -32,7 +40,7 @@ const duration = (secs) => {
 	if (secs < 0.0995)
 		return figure(secs * 1000) + '\u00a0ms';
 	if (secs < 59.95)
-		return secs.toFixed(secs < 9.995 ? 2 : 1) + '\u00a0s';
+		return fixed(secs, secs < 9.995 ? 2 : 1) + '\u00a0s';
 	const whole = Math.round(secs);
 	if (whole < 3600)
 		return two(Math.floor(whole / 60), 'min', whole % 60, 's');

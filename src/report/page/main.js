@@ -11,6 +11,13 @@ for (const run of runs) {
 	run.events = eventsOf(run);
 }
 
+/* Of the compared sides: a side that is one run's file is called as the run is. */
+if (report.comparison)
+	report.shortNames = report.comparison.sides.map(({name}) => {
+		const only = runs.filter((run) => run.raw.side === name);
+		return only.length === 1 && name.endsWith(only[0].raw.file) ? only[0].label : name;
+	});
+
 const view = new View(runs);
 
 /* ---- light and dark ---- */
@@ -85,7 +92,8 @@ const charts = element('main', {class: several ? 'charts several' : 'charts', ta
 
 const numbers = statisticsTable(view);
 const tables = [folded('Statistics of the shown time', view, () => [numbers]),
-	folded('Samples of the shown time', view, () => runs.map((run) => samplesTable(view, run)))];
+	folded('Samples of the shown time', view, () => runs.map((run) => samplesTable(view, run))),
+	...(runs.some((run) => run.events.length) ? [folded('Signals and marks', view, () => runs.filter((run) => run.events.length).map(eventsTable))] : [])];
 const about = runs.map((run) => element('section', {class: 'card'}, element('h2', {}, several ? `${run.label}: machine and job` : 'Machine and job'),
 	machineFacts(run, report), element('h2', {}, 'Recording'), recordFacts(run)));
 const foot = element('footer', {}, `resource-tracker ${report.version}` + (report.integration ? ` from ${report.integration}` : '') +

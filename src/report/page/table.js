@@ -1,6 +1,6 @@
 /* The same as the charts in words, for screen readers and for copying: statistics of the shown range, and its samples. */
 
-const MOST_ROWS = 200;
+const MOST_ROWS = 200, MOST_EVENTS = 1000;
 
 const statistics = (values, x, first, end) => {
 	let sum = 0, count = 0, least = NaN, most = NaN, at = NaN;
@@ -71,6 +71,16 @@ const samplesTable = (view, run) => {
 	return {fill, table: element('table', {class: 'numbers'}, caption,
 		element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'Time'),
 			columns.map(({chart, series}) => element('th', {scope: 'col'}, `${chart.layout.title}: ${series.label}`)))), body)};
+};
+
+/* Signals, OOM kills and marks, which the charts show as lines. */
+const eventsTable = (run) => {
+	const kinds = {oom: 'killed for lack of memory', signal: 'signal passed on', start: 'began', stop: 'ended'};
+
+	return {fill: () => {}, table: element('table', {class: 'numbers'}, element('caption', {}, run.label),
+		element('thead', {}, element('tr', {}, ['Time', 'Event'].map((name) => element('th', {scope: 'col'}, name)))),
+		element('tbody', {}, run.events.slice(0, MOST_EVENTS).map((event) => element('tr', {},
+			element('th', {scope: 'row'}, clock(event.at, 0.001)), element('td', {}, event.kind === 'oom' ? kinds.oom : `${event.text}: ${kinds[event.kind]}`)))))};
 };
 
 /* Made when it is opened, and kept up to date while it is. */

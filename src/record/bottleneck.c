@@ -1,0 +1,187 @@
+/* What held a run up; see bottleneck.h. */
+#include "record/bottleneck.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "record/units.h"
+
+static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
+		    IDLE_CORES = 0.3, ONE_CORE_LEAST = 0.8, ONE_CORE_MOST = 1.15;
+
+struct search {
+	const struct rt_summary *summary;
+	struct bottleneck *list;
+	size_t count;
+	double cores, limit; /* busy on average, of so many */
+};
+
+/* The sentence is put together from pieces: amounts are buffers. */
+static void found(struct search *search, const char *rule, const char *title, double weight,
+		  const struct buffer *text)
+{
+	struct bottleneck *one = &search->list[search->count++];
+	struct scan scan = scan_bytes(text->data, buffer_error(text) ? 0 : text->length);
+
+	*one = (struct bottleneck){.rule = rule, .title = title, .weight = weight};
+	scan_copy(&scan, one->text, sizeof(one->text));
+}
+
+static bool is_cpu_bound(const struct search *search)
+{
+	return search->cores >= BUSY_SHARE * search->limit;
+}
+
+static void add_cores(struct buffer *out, const struct search *search)
+{
+	add_figure(out, search->cores);
+	buffer_add_text(out, " of ");
+	buffer_printf(out, "%.4g", search->limit);
+	buffer_add_text(out, " cores");
+}
+
+static void search_memory(struct search *search)
+{
+	const struct run_end_row *end = FIRST(record_identity(search->summary->record), run_end);
+	double pct =
+		100 * summary_memory_peak(search->summary).mib / summary_memory_limit(search->summary).value;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) {
+		buffer_add_text(&text, "It was killed for lack of memory.");
+		found(search, "oom", "Memory", 9, &text);
+	} else if (pct >= FULL_PCT) {
+		buffer_add_text(&text, "Its peak reached ");
+		add_figure(&text, pct);
+		buffer_add_text(&text, " % of what it may use.");
+		found(search, "memory_near_limit", "Memory", 1 + pct / 100, &text);
+	}
+}
+
+static void search_cpu(struct search *search)
+{
+	double throttled = total_of(&search->summary->throttled_secs),
+	       share = throttled / search->summary->wall_secs;
+	CLEANUP_BUFFER struct buffer held = BUFFER(BOTTLENECK_BYTES), busy = BUFFER(BOTTLENECK_BYTES),
+				     one = BUFFER(BOTTLENECK_BYTES);
+
+	if (share >= WAIT_SHARE) {
+		buffer_add_text(&held, "The CPU limit held it back for ");
+		add_duration(&held, throttled);
+		buffer_add_text(&held, ", summed over its CPUs.");
+		found(search, "throttled", "CPU limit", 1 + share, &held);
+	}
+	if (is_cpu_bound(search)) {
+		add_cores(&busy, search);
+		buffer_add_text(&busy, " were busy on average.");
+		found(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
+	} else if (search->limit > 1 && search->cores >= ONE_CORE_LEAST && search->cores <= ONE_CORE_MOST) {
+		add_cores(&one, search);
+		buffer_add_text(&one, " were busy on average: most of it runs in one thread.");
+		found(search, "one_core", "One core", 0.5, &one);
+	}
+}
+
+static void search_gpu(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double busy = figure_mean(summary->tracked ? &summary->gpu_usage : &summary->host_gpu_usage);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!summary->gpu_count || !(busy >= BUSY_SHARE * (double)summary->gpu_count))
+		return;
+	add_figure(&text, busy);
+	buffer_add_text(&text, " of ");
+	buffer_printf(&text, "%lld GPU%s busy on average.", (long long)summary->gpu_count,
+		      summary->gpu_count == 1 ? " was" : "s were");
+	found(search, "gpu_bound", "GPU", 1, &text);
+}
+
+static void search_pressure(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	const struct {
+		const char *rule, *title, *what;
+		double secs, least;
+	} PRESSURES[] = {
+		{"io_bound", "Disk", "I/O", total_of(&summary->io_pressure_secs), WAIT_SHARE},
+		{"memory_pressure", "Memory pressure", "memory", total_of(&summary->memory_pressure_secs),
+		 WAIT_SHARE},
+		{"cpu_pressure", "Share of the CPUs", "a CPU", total_of(&summary->cpu_pressure_secs),
+		 is_cpu_bound(search) ? INFINITY : CPU_WAIT_SHARE},
+	};
+	/* Pressure of the whole machine may be felt by others than the job. */
+	bool of_host = summary->tracked && strcmp(summary->pressure_source, "host") == 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++) {
+		double share = PRESSURES[i].secs / summary->wall_secs;
+		CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+		if (!(share >= PRESSURES[i].least))
+			continue;
+		buffer_printf(&text, "Something %swaited for %s during ", of_host ? "on the machine " : "",
+			      PRESSURES[i].what);
+		add_figure(&text, 100 * share);
+		buffer_printf(&text, " %% of the time%s.", of_host ? ", which others may have caused" : "");
+		found(search, PRESSURES[i].rule, PRESSURES[i].title, share, &text);
+	}
+}
+
+static void search_nothing(struct search *search)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (search->cores < IDLE_CORES) {
+		buffer_add_text(&text, "The CPU was idle most of the time: it slept, or waited for something "
+				       "outside this machine.");
+		found(search, "idle", "Nothing measured here", 0, &text);
+	} else {
+		buffer_add_text(&text,
+				"It was not throttled, not short of memory, and did not use all its cores.");
+		found(search, "none", "None stands out", 0, &text);
+	}
+}
+
+/* Equal weights stay in the order in which they were found. */
+static void sort(struct bottleneck *list, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct bottleneck one = list[i];
+		size_t j = i;
+
+		for (; j && list[j - 1].weight < one.weight; j--)
+			list[j] = list[j - 1];
+		list[j] = one;
+	}
+}
+
+void find_bottlenecks(struct rt_summary *summary)
+{
+	struct search search = {
+		.summary = summary,
+		.list = summary->bottlenecks,
+		.cores = summary_mean_cores(summary),
+		.limit = summary_core_limit(summary).value,
+	};
+
+	search_memory(&search);
+	search_cpu(&search);
+	search_gpu(&search);
+	search_pressure(&search);
+	if (!search.count)
+		search_nothing(&search);
+	sort(search.list, search.count);
+	summary->bottleneck_count = search.count;
+}
+
+int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,
+			  const char **ret_title, const char **ret_text)
+{
+	if (index >= summary->bottleneck_count)
+		return -ENOENT;
+	*ret_rule = summary->bottlenecks[index].rule;
+	*ret_title = summary->bottlenecks[index].title;
+	*ret_text = summary->bottlenecks[index].text;
+	return 0;
+}

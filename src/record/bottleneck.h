@@ -1,0 +1,23 @@
+/*
+ * What held a run up, by what its recording says: the one place with these rules. `summary` prints the first, its JSON
+ * form and the page have them all.
+ *
+ * rule                title                when
+ * oom                 Memory               it was killed for lack of memory
+ * memory_near_limit   Memory               its peak reached 90 % of what it may use
+ * throttled           CPU limit            its CPUs were held back for 10 % of the time
+ * cpu_bound           CPU                  85 % of its cores were busy on average
+ * gpu_bound           GPU                  85 % of its GPUs were busy on average
+ * io_bound            Disk                 something waited for I/O during 10 % of the time
+ * memory_pressure     Memory pressure      something waited for memory during 10 % of the time
+ * cpu_pressure        Share of the CPUs    something waited for a CPU during 20 % of the time, and it is not cpu_bound
+ * one_core            One core             it had more than one core, and 0.8 to 1.15 were busy on average
+ * idle                Nothing measured here    none of them, and less than 0.3 cores were busy
+ * none                None stands out      none of them
+ */
+#pragma once
+
+#include "record/summary.h"
+
+/* Of a summary that is complete, in it. The weightiest first; at least one, for the last two rules say that. */
+void find_bottlenecks(struct rt_summary *summary);

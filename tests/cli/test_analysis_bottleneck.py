@@ -1,0 +1,68 @@
+"""What held a run up: every rule against recordings of which the right answer is known."""
+import json
+
+import pytest
+
+import recordings
+
+FOUR = dict(recordings.NO_LIMITS, cpu_count=4)
+
+
+def find(run, path):
+    result = run("summary", "--json", path)
+    assert result.returncode == 0, result.err
+    found = json.loads(result.out)["bottlenecks"]
+    assert f"Bottleneck {found[0]['title']}: {found[0]['text']}\n" in run("summary", path).out
+    return found
+
+
+def of(source, **secs):
+    return {"pressure": {**{f"{name}_some_secs": value for name, value in secs.items()}, "source": source}}
+
+
+@pytest.mark.parametrize("figures, rule, text", [
+    ({"cores": 3.5}, "cpu_bound", "3.50 of 4 cores were busy on average."),
+    ({"cores": 3.3}, "none", "It was not throttled, not short of memory, and did not use all its cores."),
+    ({"cores": 1.0}, "one_core", "1.00 of 4 cores were busy on average: most of it runs in one thread."),
+    ({"cores": 1.2}, "none", None),
+    ({"cores": 0.1}, "idle", None),
+    ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of what it may use."),
+    ({"end": {"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None}}, "oom", "It was killed for lack of memory."),
+    ({"cgroup": {"throttled_secs": 0.125, "throttled_periods": 1}}, "throttled",
+     "The CPU limit held it back for 1.00 s, summed over its CPUs."),
+    ({"cgroup": {"throttled_secs": 0.05, "throttled_periods": 1}, "cores": 2.0}, "none", None),
+    ({**of("cgroup", io=0.25)}, "io_bound", "Something waited for I/O during 25.0 % of the time."),
+    ({**of("host", io=0.25)}, "io_bound",
+     "Something on the machine waited for I/O during 25.0 % of the time, which others may have caused."),
+    ({**of("cgroup", io=0.05), "cores": 2.0}, "none", None),
+    ({**of("cgroup", memory=0.125)}, "memory_pressure", "Something waited for memory during 12.5 % of the time."),
+    ({**of("cgroup", cpu=0.3), "cores": 2.0}, "cpu_pressure", "Something waited for a CPU during 30.0 % of the time."),
+    ({**of("cgroup", cpu=0.9), "cores": 4.0}, "cpu_bound", "4.00 of 4 cores were busy on average."),
+    ({"gpu": 0.9, "gpus": 1}, "gpu_bound", "0.90 of 1 GPU was busy on average."),
+    ({"gpu": 0.5, "gpus": 1, "cores": 2.0}, "none", None),
+])
+def test_each_rule(run, tmp_path, figures, rule, text):
+    values = {"cores": 0.5, "start": FOUR, **figures}
+    gpus = values.pop("gpus", 0)
+    path = recordings.steady(tmp_path / "x.jsonl", **values)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 90.0, "vram_total_bytes": 1 << 30}] * gpus
+    found = find(run, recordings.write(path, samples))
+    assert found[0]["rule"] == rule, found
+    assert text is None or found[0]["text"] == text
+
+
+def test_the_weightiest_comes_first(run, tmp_path):
+    path = recordings.steady(tmp_path / "x.jsonl", cores=4.0, start=FOUR, **of("cgroup", io=0.5, memory=0.2),
+                             end={"reason": "oom_kill_suspected", "signal": 9, "exit_code": None},
+                             cgroup={"throttled_secs": 0.2, "throttled_periods": 1})
+    assert [one["rule"] for one in find(run, path)] == ["oom", "cpu_bound", "throttled", "io_bound", "memory_pressure"]
+
+
+def test_the_machine_alone_is_judged_by_its_own_use(run, tmp_path):
+    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=FOUR if i == 0 else None) for i in range(4)]
+    for one in samples:
+        one["cpu"] = {"utilization_pct": 3.9}
+        one["limits"] = one["cgroup"] = None
+    assert find(run, recordings.write(tmp_path / "x.jsonl", samples))[0]["rule"] == "cpu_bound"
