@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -294,6 +295,8 @@ void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia)
 
 void nvidia_device_close(const struct nvml *nvml, struct nvidia_device *nvidia)
 {
+	free(nvidia->held);
+	nvidia->held = NULL;
 	if (!nvidia->has_gpm)
 		return;
 	nvml->gpm_free(nvidia->gpm_earlier);

@@ -24,9 +24,11 @@ struct nvidia_device {
 	bool has_gpm;
 	bool gpm_primed;
 
-	uint64_t last_seen_us; /* newest sample of process utilisation */
-	int slow_in;           /* passes until what seldom changes is read again */
-	int lost_in;           /* passes until a device that has gone is asked again */
+	uint64_t last_seen_us;    /* newest sample of process utilisation */
+	bool has_samples;         /* that is one, not the time of the first look */
+	struct nvidia_held *held; /* what processes did last; nvidia_processes.c */
+	int slow_in;              /* passes until what seldom changes is read again */
+	int lost_in;              /* passes until a device that has gone is asked again */
 	int lost_pause;
 };
 

@@ -165,6 +165,23 @@ struct use_sample {
 struct use_sum {
 	struct use use;
 	unsigned count;
+	unsigned incredible; /* more than all of the time */
+	uint64_t newest_us;
+};
+
+/* What a process did when it was last told. */
+struct held_use {
+	int64_t pid;
+	uint64_t at_us;
+	struct use use; /* a sum over `count` */
+	unsigned count;
+};
+
+struct nvidia_held {
+	struct held_use of[GPU_PROCESSES_MAX];
+	int64_t count;
+	uint64_t
+		period_us; /* of the driver's sampling: the shortest time seen between two samples; 0: not seen */
 };
 
 struct use_sums {
@@ -172,11 +189,10 @@ struct use_sums {
 	uint64_t after_us, until_us;          /* samples from outside this time do not count */
 };
 
-/* The ring buffer holds samples of long ago, of processes that have ended, and at times percentages over 100. */
-static bool is_credible(const struct use_sums *sums, const struct use_sample *sample)
+/* The ring buffer holds samples of long ago. */
+static bool is_new(const struct use_sums *sums, const struct use_sample *sample)
 {
-	return sample->at_us > sums->after_us && sample->at_us <= sums->until_us && sample->use.sm <= 100 &&
-	       sample->use.memory <= 100;
+	return sample->at_us > sums->after_us && sample->at_us <= sums->until_us;
 }
 
 static void take_sample(struct use_sums *sums, const struct place *place, const struct use_sample *sample)
@@ -185,10 +201,16 @@ static void take_sample(struct use_sums *sums, const struct place *place, const 
 	struct use_sum *sum;
 
 	/* Without a context on the device it has ended. */
-	if (!process || !is_credible(sums, sample))
+	if (!process || !is_new(sums, sample))
 		return;
 	sum = &sums->of[process - &place->survey->processes[place->from]];
+	if (sample->use.sm > 100 || sample->use.memory > 100) {
+		sum->incredible++;
+		return;
+	}
 	sum->count++;
+	if (sample->at_us > sum->newest_us)
+		sum->newest_us = sample->at_us;
 	sum->use.sm += sample->use.sm;
 	sum->use.memory += sample->use.memory;
 	sum->use.encoder += sample->use.encoder;
@@ -270,21 +292,78 @@ static struct use_sample sample_at(const struct nvidia_records *records, int i, 
 				   {v2[i].sm_pct, v2[i].memory_pct, v2[i].encoder_pct, v2[i].decoder_pct}};
 }
 
-/* A process that is on the device and has no new sample did nothing; `error` is why nobody has one. */
-static void set_all_use(const struct place *place, int error)
+static void set_absent(struct gpu_process *process, int error)
+{
+	process->utilization_pct = process->memory_utilization_pct = gpu_absent(error);
+	process->encoder_utilization_pct = process->decoder_utilization_pct = gpu_absent(error);
+}
+
+static const struct held_use *find_held(const struct nvidia_held *held, int64_t pid)
+{
+	for (int64_t i = 0; i < held->count; i++)
+		if (held->of[i].pid == pid)
+			return &held->of[i];
+	return NULL;
+}
+
+/*
+ * Drivers sample as seldom as once a second, and only who did something: who has no new sample goes on as before until
+ * the next sample is overdue, and has done nothing from then on.
+ */
+static bool still_holds(const struct nvidia_held *held, const struct held_use *use, uint64_t now_us)
+{
+	uint64_t period_us = held->period_us ? held->period_us : USEC_PER_SEC;
+
+	return use && use->at_us + period_us + period_us / 2 >= now_us;
+}
+
+static void set_process_use(struct gpu_process *process, const struct use_sum *sum,
+			    const struct nvidia_held *held, uint64_t now_us)
 {
 	static const struct use NONE;
+	const struct held_use *before = find_held(held, process->pid);
+
+	if (sum->count)
+		set_use(process, &sum->use, sum->count);
+	else if (still_holds(held, before, now_us))
+		set_use(process, &before->use, before->count);
+	else if (sum->incredible)
+		set_absent(process, EIO);
+	else
+		set_use(process, &NONE, 1);
+}
+
+/* For the next time: the newest of each process that is still on the device. */
+static void hold(struct nvidia_held *held, const struct place *place, const struct use_sums *sums)
+{
+	static struct held_use kept[GPU_PROCESSES_MAX];
+	int64_t count = 0;
 
 	for (int64_t i = place->from; i < place->survey->process_count; i++) {
-		struct gpu_process *process = &place->survey->processes[i];
+		const struct use_sum *sum = &sums->of[i - place->from];
+		const struct held_use *before = find_held(held, place->survey->processes[i].pid);
 
-		if (!error) {
-			set_use(process, &NONE, 1);
-			continue;
-		}
-		process->utilization_pct = process->memory_utilization_pct = gpu_absent(error);
-		process->encoder_utilization_pct = process->decoder_utilization_pct = gpu_absent(error);
+		if (sum->count)
+			kept[count++] = (struct held_use){place->survey->processes[i].pid, sum->newest_us,
+							  sum->use, sum->count};
+		else if (before)
+			kept[count++] = *before;
 	}
+	memcpy(held->of, kept, (size_t)count * sizeof(kept[0]));
+	held->count = count;
+}
+
+/* Takes over what the samples say of when they were made. */
+static void note_time(struct nvidia_device *nvidia, uint64_t newest_us)
+{
+	uint64_t gap_us = newest_us - nvidia->last_seen_us;
+
+	if (!newest_us)
+		return;
+	if (nvidia->has_samples && (!nvidia->held->period_us || gap_us < nvidia->held->period_us))
+		nvidia->held->period_us = gap_us;
+	nvidia->has_samples = true;
+	nvidia->last_seen_us = newest_us;
 }
 
 static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, const struct place *place,
@@ -296,23 +375,29 @@ static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, cons
 	};
 	int count = old_samples(nvml, nvidia, records);
 	bool old = count != -EOPNOTSUPP;
+	uint64_t newest_us = 0;
 
 	if (!old)
 		count = new_samples(nvml, nvidia, records);
-	set_all_use(place, count == -ENOENT || count >= 0 ? 0 : -count);
 	for (int i = 0; i < count; i++) {
 		struct use_sample sample = sample_at(records, i, old);
 
 		take_sample(&sums, place, &sample);
-		if (sample.at_us > nvidia->last_seen_us && sample.at_us <= sums.until_us)
-			nvidia->last_seen_us = sample.at_us;
+		if (is_new(&sums, &sample) && sample.at_us > newest_us)
+			newest_us = sample.at_us;
 	}
 	for (int64_t i = place->from; i < place->survey->process_count; i++) {
-		const struct use_sum *sum = &sums.of[i - place->from];
+		struct gpu_process *process = &place->survey->processes[i];
 
-		if (sum->count)
-			set_use(&place->survey->processes[i], &sum->use, sum->count);
+		/* Not found: nobody did anything. */
+		if (count < 0 && count != -ENOENT)
+			set_absent(process, -count);
+		else
+			set_process_use(process, &sums.of[i - place->from], nvidia->held,
+					(uint64_t)realtime_us);
 	}
+	note_time(nvidia, newest_us);
+	hold(nvidia->held, place, &sums);
 }
 
 void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_survey *survey,
@@ -328,8 +413,12 @@ void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia
 	device->tenant_count = survey->process_count - place.from;
 	device->pids = GPU_PIDS_OURS;
 	/* The first time, and after the clock was set back: what has happened in the last second. */
-	if (!nvidia->last_seen_us || nvidia->last_seen_us > (uint64_t)realtime_us + USEC_PER_SEC)
+	if (!nvidia->last_seen_us || nvidia->last_seen_us > (uint64_t)realtime_us + USEC_PER_SEC) {
 		nvidia->last_seen_us = (uint64_t)realtime_us - USEC_PER_SEC;
-	if (!nvidia->is_instance)
+		nvidia->has_samples = false;
+	}
+	if (!nvidia->held)
+		nvidia->held = calloc(1, sizeof *nvidia->held);
+	if (!nvidia->is_instance && nvidia->held)
 		read_use(nvml, nvidia, &place, realtime_us, records);
 }

@@ -2,10 +2,12 @@
 #include "gpu/surveyor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "gpu/drm_clients.h"
@@ -237,6 +239,26 @@ static void read_members(struct surveyor *surveyor, const struct gpu_request *re
 				  surveyor->first_namespace);
 }
 
+/* Containers have some of the device files; device control groups refuse the others, whoever asks. */
+static bool may_be_opened(const struct root *root, int64_t render)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "dev/dri/renderD%lld", (long long)render);
+	return faccessat(root->dir_fd, path, R_OK | W_OK, 0) == 0 || (errno != ENOENT && errno != EPERM);
+}
+
+static void mark_refused_files(struct surveyor *surveyor)
+{
+	for (int64_t i = 0; i < surveyor->survey.device_count; i++) {
+		struct gpu_device *device = &surveyor->survey.devices[i];
+
+		if (is_drm(device) && device->file_number >= 0 &&
+		    !may_be_opened(surveyor->root, device->file_number))
+			device->visible = 0;
+	}
+}
+
 static void mark_visible(struct surveyor *surveyor, const struct gpu_request *request)
 {
 	pid_t root_pid = request && request->member_count ? request->members[0] : 0;
@@ -253,6 +275,7 @@ static void mark_visible(struct surveyor *surveyor, const struct gpu_request *re
 		length = root_read(surveyor->root, "proc/self/environ");
 	gpu_mark_visible(&surveyor->survey, length > 0 ? surveyor->root->text.data : "",
 			 length > 0 ? (size_t)length : 0);
+	mark_refused_files(surveyor);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------ */

@@ -53,8 +53,8 @@ static bool is_number(const struct scan *word, uint64_t *ret_number)
 	return scan_u64(&text, ret_number) && scan_left(&text) == 0;
 }
 
-/* CUDA and ROCm count the devices that the job may open; Slurm counts all of the machine. */
-enum numbering { BY_PLACE, BY_INDEX };
+/* CUDA and ROCm count the devices that the job may open; Slurm has the numbers of the device files. */
+enum numbering { BY_PLACE, BY_FILE };
 
 struct list {
 	const char *vendor;
@@ -72,8 +72,8 @@ static int64_t number_of(const struct gpu_survey *survey, const struct gpu_devic
 {
 	int64_t place = 0;
 
-	if (list->numbering == BY_INDEX)
-		return whole->index;
+	if (list->numbering == BY_FILE)
+		return whole->file_number >= 0 ? whole->file_number : whole->index;
 	for (const struct gpu_device *device = survey->devices; device != whole; device++)
 		place += device->parent < 0 && is_of(device, list->vendor);
 	return place;
@@ -150,12 +150,16 @@ static bool has_numbers(struct scan list)
 
 static void mark_nvidia(struct gpu_survey *survey, struct scan environment)
 {
-	struct list list = {.vendor = "NVIDIA", .numbering = BY_INDEX};
-	struct scan order;
+	struct list list = {.vendor = "NVIDIA", .numbering = BY_FILE};
+	struct scan order, words, first;
 
 	if (!find_variable(environment, "CUDA_VISIBLE_DEVICES", &list.words)) {
-		if (find_variable(environment, "SLURM_STEP_GPUS", &list.words) ||
-		    find_variable(environment, "SLURM_JOB_GPUS", &list.words))
+		if (!find_variable(environment, "SLURM_STEP_GPUS", &list.words) &&
+		    !find_variable(environment, "SLURM_JOB_GPUS", &list.words))
+			return;
+		/* Unlike CUDA, Slurm hides nothing by a word that names no device: its control groups do that. */
+		words = list.words;
+		if (next_word(&words, &first) && is_known(survey, &list, first))
 			apply(survey, &list);
 		return;
 	}

@@ -12,6 +12,7 @@
  *   process DEVICE PID LISTS MIB SM        LISTS of c, g, m; SM percent, -1: no sample
  *   instance_process DEVICE INSTANCE PID MIB
  *   sample DEVICE PID AGE_SECS SM          a sample that the ring buffer still holds
+ *   sampling_secs 1                        utilisation of processes is sampled so seldom
  *   mig DEVICE INSTANCES
  *   gpm DEVICE PERCENT                     GPM answers that for every instance
  *   record_bytes 32                        of the process lists, instead of what the version says
@@ -73,6 +74,8 @@ static void read_line(const char *line)
 			  &process->sm) == 4) {
 		process->lists[0] = '\0';
 		script.process_count++;
+	} else if (sscanf(line, "sampling_secs %lf", &script.sampling_secs) == 1) {
+		return;
 	} else if (sscanf(line, "mig %d %d", &device, &instances) == 2) {
 		script.instances[device] = instances;
 	} else if (sscanf(line, "gpm %d %lf", &device, &real) == 2) {

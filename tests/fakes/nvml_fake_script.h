@@ -35,6 +35,7 @@ struct nvml_script {
 	double gpm[DEVICES];
 	int record_bytes;
 	bool only_new_utilization;
+	double sampling_secs;
 	struct process processes[PROCESSES];
 	int process_count;
 	struct rule rules[RULES];

@@ -195,6 +195,45 @@ static void second_generation_of_amdgpu(void **state)
 	machine_close(&machine);
 }
 
+static void a_sleeping_card_holds_nothing(void **state)
+{
+	struct machine machine;
+	char path[256];
+	FILE *file;
+
+	(void)state;
+	machine_open(&machine, "gpu-navi31-6.8");
+	snprintf(path, sizeof path,
+		 "%s/sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/power/runtime_status", machine.folder);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("suspended\n", file);
+	fclose(file);
+	machine_pass(&machine);
+	assert_near(reading(&machine, 0, GPU_VRAM_USED_BYTES), 0);
+	assert_near(reading(&machine, 0, GPU_UTILIZATION_PCT), 0);
+	assert_int_equal(machine.survey->devices[0].readings[GPU_TEMPERATURE_CELSIUS].error, EAGAIN);
+	machine_close(&machine);
+}
+
+/* A container has the files of its own devices, and /sys has all. */
+static void a_device_without_its_file_is_hidden(void **state)
+{
+	struct machine machine;
+	char path[256];
+
+	(void)state;
+	machine_open(&machine, "gpu-navi31-6.8");
+	snprintf(path, sizeof path, "%s/dev/dri/renderD129", machine.folder);
+	assert_int_equal(unlink(path), 0);
+	have_members(&machine, 2);
+	machine_pass(&machine);
+	assert_int_equal(machine.survey->device_count, 2);
+	assert_int_equal(machine.survey->devices[0].visible, 1);
+	assert_int_equal(machine.survey->devices[1].visible, 0);
+	machine_close(&machine);
+}
+
 static void compute_processes_have_memory_and_no_false_idleness(void **state)
 {
 	struct machine machine;
@@ -329,6 +368,8 @@ int main(void)
 		cmocka_unit_test(a_client_counts_once_over_all_descriptors),
 		cmocka_unit_test(what_was_done_before_the_first_look_is_not_counted),
 		cmocka_unit_test(second_generation_of_amdgpu),
+		cmocka_unit_test(a_sleeping_card_holds_nothing),
+		cmocka_unit_test(a_device_without_its_file_is_hidden),
 		cmocka_unit_test(compute_processes_have_memory_and_no_false_idleness),
 		cmocka_unit_test(i915_has_energy_but_no_utilisation),
 		cmocka_unit_test(xe_counts_cycles_of_a_clock),

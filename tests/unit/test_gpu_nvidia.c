@@ -19,6 +19,7 @@ static struct surveyor *surveyor;
 static struct gpu_request request;
 static const struct gpu_survey *survey;
 static int64_t offset_ns; /* of the machine's clocks from the real ones */
+static int64_t realtime_offset_ns;
 static char folder[64];
 
 static int64_t shifted_monotonic(void *context)
@@ -27,12 +28,18 @@ static int64_t shifted_monotonic(void *context)
 	return SYSTEM_CLOCKS.monotonic_ns(NULL) + offset_ns;
 }
 
+static int64_t shifted_realtime(void *context)
+{
+	(void)context;
+	return SYSTEM_CLOCKS.realtime_ns(NULL) + realtime_offset_ns;
+}
+
 static void begin_at(const char *library, const char *root_dir, const char *script)
 {
 	const struct gpu_setup setup = {.interval_ns = NSEC_PER_SEC};
-	const struct clocks clocks = {shifted_monotonic, SYSTEM_CLOCKS.realtime_ns, NULL};
+	const struct clocks clocks = {shifted_monotonic, shifted_realtime, NULL};
 
-	offset_ns = 0;
+	offset_ns = realtime_offset_ns = 0;
 	memset(&request, 0, sizeof request);
 	nvml_script_begin(library);
 	nvml_script_set(script);
@@ -350,7 +357,45 @@ static void samples_that_cannot_be_are_left_out(void **state)
 	(void)state;
 	begin("gpus 1\nprocess 0 77 c 10 250\n");
 	pass();
+	/* It did something, and nobody knows what. */
+	assert_int_equal(process(0, 77)->utilization_pct.error, EIO);
+	assert_near(process(0, 77)->vram_bytes.value, 10.0 * 1048576);
+	end(NULL);
+	begin("gpus 1\nprocess 0 77 c 10 50\nsample 0 77 0.1 250\n");
+	pass();
+	assert_near(process(0, 77)->utilization_pct.value, 50);
+}
+
+/* The driver samples seldom, and is asked more often. */
+static void between_two_samples_a_process_goes_on(void **state)
+{
+	(void)state;
+	begin("gpus 1\nsampling_secs 30\nprocess 0 77 c 10 40\n");
+	pass();
+	assert_near(process(0, 77)->utilization_pct.value, 40);
+	for (int i = 0; i < 3; i++) {
+		offset_ns += NSEC_PER_SEC;
+		pass();
+		assert_near(process(0, 77)->utilization_pct.value, 40);
+	}
+	assert_true(process(0, 77)->busy_secs.value >= 1.2);
+	/* Then it does nothing any more. */
+	nvml_script_set("gpus 1\nsampling_secs 30\nprocess 0 77 c 10 -1\n");
+	pass();
+	assert_near(process(0, 77)->utilization_pct.value, 40);
+	realtime_offset_ns += 2 * NSEC_PER_SEC;
+	pass();
 	assert_near(process(0, 77)->utilization_pct.value, 0);
+}
+
+static void what_no_device_of_its_kind_has_is_not_supported(void **state)
+{
+	(void)state;
+	/* Deprecated, and ECC of virtual GPUs. */
+	begin("gpus 1\nresult nvmlDeviceGetFanSpeed 26\nresult nvmlDeviceGetTotalEccErrors 22\n");
+	pass();
+	assert_int_equal(error_of(0, GPU_FAN_PCT), EOPNOTSUPP);
+	assert_int_equal(error_of(0, GPU_ECC_CORRECTED_ERRORS), EOPNOTSUPP);
 }
 
 static void newer_devices_answer_the_newer_call_only(void **state)
@@ -534,6 +579,8 @@ int main(void)
 		cmocka_unit_test_teardown(lists_longer_than_expected, end),
 		cmocka_unit_test_teardown(samples_are_of_this_interval_and_of_who_is_there, end),
 		cmocka_unit_test_teardown(samples_that_cannot_be_are_left_out, end),
+		cmocka_unit_test_teardown(between_two_samples_a_process_goes_on, end),
+		cmocka_unit_test_teardown(what_no_device_of_its_kind_has_is_not_supported, end),
 		cmocka_unit_test_teardown(newer_devices_answer_the_newer_call_only, end),
 		cmocka_unit_test_teardown(without_either_call_utilisation_is_absent, end),
 		cmocka_unit_test_teardown(busy_time_is_added_up_per_process, end),

@@ -97,6 +97,21 @@ static void slurm_counts_all_of_the_machine(void **state)
 	EXPECT("SLURM_JOB_GPUS=2,6\0CUDA_VISIBLE_DEVICES=1", "011011");
 }
 
+/* Where Slurm's control group leaves some devices, NVML counts those alone. */
+static void slurm_has_the_numbers_of_the_files(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		survey.devices[i].file_number = survey.devices[i].index;
+		survey.devices[i].index = i < 2 ? i : i - 1;
+	}
+	EXPECT("SLURM_JOB_GPUS=2,6", "100111");
+	EXPECT("SLURM_JOB_GPUS=3", "011011");
+	/* What it names is not here: whatever is here is the job's. */
+	EXPECT("SLURM_JOB_GPUS=0,1", "111111");
+	EXPECT("SLURM_JOB_GPUS=", "111111");
+}
+
 static void other_vendors_have_their_own(void **state)
 {
 	(void)state;
@@ -117,6 +132,7 @@ int main(void)
 		cmocka_unit_test_setup(devices_and_instances_are_named_by_uuid, set_up),
 		cmocka_unit_test_setup(numbers_of_unlike_devices_say_nothing_without_an_order, set_up),
 		cmocka_unit_test_setup(slurm_counts_all_of_the_machine, set_up),
+		cmocka_unit_test_setup(slurm_has_the_numbers_of_the_files, set_up),
 		cmocka_unit_test_setup(other_vendors_have_their_own, set_up),
 	};
 
