@@ -11,6 +11,7 @@
 #include "net/arguments.h"
 #include "net/cloud.h"
 #include "net/host.h"
+#include "net/host_gpus.h"
 #include "net/message.h"
 #include "net/settings.h"
 
@@ -18,6 +19,7 @@ struct discovery {
 	bool host;
 	bool cloud;
 	struct facts facts;
+	struct host_gpus gpus;
 	double cloud_secs;
 };
 
@@ -42,6 +44,8 @@ static void write_plain(struct json_writer *json, const struct discovery *discov
 		json_open(json, '{');
 		facts_write(json, &discovery->facts, 0, HOST_FACTS);
 		json_close(json, '}');
+		json_key(json, "gpus");
+		host_gpus_write(json, &discovery->gpus);
 	}
 	if (discovery->cloud) {
 		json_key(json, "cloud");
@@ -65,10 +69,11 @@ static void write_count(struct json_writer *json, const char *key, const struct 
 }
 
 /* os.name is "posix" in Python wherever this program runs. */
-static void write_server_info(struct json_writer *json, const struct facts *facts)
+static void write_server_info(struct json_writer *json, const struct discovery *discovery)
 {
+	const struct facts *facts = &discovery->facts;
 	const struct fact *memory = &facts->items[HOST_MEMORY_MIB], *count = &facts->items[HOST_GPU_COUNT];
-	const char *gpu = fact_text(facts, HOST_GPU_MODEL);
+	const char *usual = host_gpus_usual_name(&discovery->gpus);
 
 	json_key(json, "server_info");
 	json_open(json, '{');
@@ -83,11 +88,11 @@ static void write_server_info(struct json_writer *json, const struct facts *fact
 	write_count(json, "gpu_count", count, 0);
 	json_key(json, "gpu_names");
 	json_open(json, '[');
-	for (int64_t i = 0; gpu && i < count->count; i++)
-		json_text(json, gpu);
+	for (size_t i = 0; i < discovery->gpus.count; i++)
+		json_text(json, discovery->gpus.items[i].name);
 	json_close(json, ']');
 	json_key(json, "gpu_name");
-	json_text(json, gpu ? gpu : "");
+	json_text(json, usual ? usual : "");
 	json_key(json, "gpu_memory_mib");
 	json_decimal(json, (double)facts->items[HOST_GPU_MEMORY_MIB].count, 2);
 	json_close(json, '}');
@@ -127,7 +132,7 @@ static int print(const struct discovery *discovery, bool python)
 		write_plain(&json, discovery);
 	} else {
 		if (discovery->host)
-			write_server_info(&json, &discovery->facts);
+			write_server_info(&json, discovery);
 		if (discovery->cloud)
 			write_cloud_info(&json, discovery);
 	}
@@ -160,11 +165,17 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 		say("%s: %s", arguments.root, strerror(-r));
 		return 2;
 	}
-	if (discovery->host)
+	if (discovery->host) {
 		host_discover(&root, &discovery->facts);
+		host_gpus_discover(&root, arguments.root, &discovery->gpus);
+		host_gpus_facts(&discovery->gpus, &discovery->facts);
+	}
 	if (discovery->cloud)
 		ask_cloud(discovery, settings, &root);
 	root_close(&root);
 	facts_suppress(&discovery->facts);
+	/* Whoever does not want to tell how many there are does not want them listed. */
+	if (discovery->facts.items[HOST_GPU_COUNT].type == FACT_UNKNOWN)
+		discovery->gpus.count = 0;
 	return print(discovery, arguments.python);
 }

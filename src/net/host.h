@@ -7,7 +7,7 @@
  *   host_vcpus, host_cpu_model, host_memory_mib   /proc/cpuinfo, /proc/meminfo: of the machine, whatever a container
  *                    may use of it
  *   host_storage_gb  sum of the leaf physical disks: a volume on a disk is not counted beside the disk
- *   host_gpu_*       from a recording: drivers are asked by the recorder's helper, never here
+ *   host_gpu_*       from a recording, or by the recorder (host_gpus.h): drivers are asked by its helper, never here
  */
 #pragma once
 

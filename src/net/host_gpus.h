@@ -1,0 +1,43 @@
+/*
+ * Which GPUs this machine has: the recorder is run for a moment and asked, because only its helper talks to drivers.
+ * Where there is no device file of a GPU nothing is started.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json_write.h"
+#include "kernel/root.h"
+#include "metric/absent.h"
+#include "net/facts.h"
+
+enum { HOST_GPUS_MAX = 64, HOST_GPU_TEXT_SIZE = 96 };
+
+/* A text is empty, and a number an absent count, where the driver does not say. */
+struct host_gpu {
+	char uuid[HOST_GPU_TEXT_SIZE];
+	char name[HOST_GPU_TEXT_SIZE];
+	char vendor[HOST_GPU_TEXT_SIZE];
+	char host_id[HOST_GPU_TEXT_SIZE]; /* PCI address, else an index */
+	char memory_kind[16];
+	int64_t vram_bytes;
+};
+
+struct host_gpus {
+	bool known; /* false: there may be some, but nobody could say */
+	size_t count;
+	struct host_gpu items[HOST_GPUS_MAX]; /* whole devices, not their MIG instances */
+};
+
+/* Takes a few calls without a GPU, else about as long as the driver needs to initialise: at most 6 s. */
+void host_gpus_discover(const struct root *root, const char *root_dir, struct host_gpus *ret_gpus);
+
+/* HOST_GPU_MODEL (of the first), HOST_GPU_COUNT and HOST_GPU_MEMORY_MIB; nothing without a GPU. */
+void host_gpus_facts(const struct host_gpus *gpus, struct facts *facts);
+
+/* An array of objects; null when it is not known. */
+void host_gpus_write(struct json_writer *json, const struct host_gpus *gpus);
+/* The name that most of them have; NULL without any. */
+const char *host_gpus_usual_name(const struct host_gpus *gpus);
