@@ -12,7 +12,8 @@
  *
  * Threads: different trackers are independent. One tracker may be used by several threads: every call on
  * it takes its lock. A program that samples in another thread copies texts before the next sample.
- * fork: a child must not use a tracker of its parent except to close it (rt_close() then only frees).
+ * fork: a tracker belongs to the process that opened it. In a forked child it is inert: calls return -ECHILD (RT_STOPPED,
+ * true, INT64_MAX, nothing, as the call can) and touch nothing; rt_close() lets go of its files and leaves the memory.
  *
  * Units stand in names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent), _cores.
  * Every value is read with an explicit "present"; an absent one has a reason.
@@ -76,7 +77,10 @@ typedef struct rt_tracker rt_tracker;
 
 /*
  * Opens the outputs, reads the machine once (the baseline that the first sample's rates start from) and
- * finds the process to track when the setting "pid" is given. The settings are copied. Errors:
+ * finds the process to track when the setting "pid" is given. The settings are copied.
+ * The pid may be the caller's own: what the samples then say of the process is without the tracker's part in it, that
+ * is the CPU time, page faults and I/O of taking samples and the thread of rt_start(). Its memory (about 1 MiB, and the
+ * history) is not taken out, nor is what another tracker in the same process costs. Errors:
  * -EBUSY an output is locked by a live recording, -ESRCH no such process, -EINVAL settings that
  * contradict each other, other negative errnos of open(2). rt_config_message() then is the line to show.
  */
@@ -170,7 +174,10 @@ enum rt_state {
 	RT_STOPPED, /* stopped or finished; cannot be started again */
 };
 
-/* One thread with all signals blocked. -EALREADY when running, -ESHUTDOWN when stopped, -EAGAIN: no thread. */
+/*
+ * One thread with all signals blocked. tracker.cpu_secs is from then on what this thread costs, and tracker.rss_mib is
+ * absent: the memory is the program's. -EALREADY when running, -ESHUTDOWN when stopped, -EAGAIN: no thread.
+ */
 RT_API int rt_start(rt_tracker *tracker);
 /* Takes the last sample and joins the thread. -ENOTCONN when never started, -EALREADY when stopped. */
 RT_API int rt_stop(rt_tracker *tracker);
@@ -242,7 +249,8 @@ RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
  *
  * Memory: at first 2 KiB for each column; then, for each sample and column, at most 8 bytes and usually less than
  * one, because samples are packed in pages of 256: a column that does not change takes nearly nothing. The 86,400
- * samples of a day were 2.0 MiB, 25 bytes each, on a machine with two cores and one disk. Without memory the oldest samples are given up, never the newest.
+ * samples of a day were 2.0 MiB, 25 bytes each, on a machine with two cores and one disk. Without memory the oldest
+ * samples are given up, never the newest.
  */
 RT_API int rt_config_set_history(rt_config *config, int64_t samples, const char *metrics);
 

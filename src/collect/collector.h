@@ -74,6 +74,8 @@ struct run_progress {
 struct collect_context {
 	struct root *root;
 	struct process_tree *tree; /* NULL while nothing is tracked */
+	const struct own_cost *own_cost;
+	bool in_program; /* the process around us is not the tracker's own: `own_cost` is what is */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
 	bool own_cgroup; /* the job runs in a memory cgroup that was made for it */

@@ -95,6 +95,16 @@ static void free_state(struct gpu_usage *state)
 	free(state);
 }
 
+/* A caller that adopts orphans has the helper for a child: when it tracks itself, that is no part of the job. */
+static void exclude_helper(const struct gpu_usage *state, const struct collect_context *context)
+{
+	pid_t pids[2];
+	size_t count = context->tree ? helper_pids(state->helper, pids) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		process_tree_exclude(context->tree, pids[i]);
+}
+
 static int gpu_usage_open(struct collect_context *context, void **ret_state)
 {
 	struct gpu_usage *state;
@@ -124,6 +134,7 @@ static int gpu_usage_open(struct collect_context *context, void **ret_state)
 		return 0;
 	}
 	context->helper_count++;
+	exclude_helper(state, context);
 	return 0;
 }
 

@@ -112,6 +112,12 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 	return 0;
 }
 
+/* The root of the tree is the program that this code runs in: the tracker's part of it is not the job's. */
+static bool is_around_us(const struct process_tree *tree, const struct member *member)
+{
+	return tree->own_cost && member->pid == tree->root_pid;
+}
+
 bool member_has_run(struct process_tree *tree, struct member *member)
 {
 	int64_t clock_ns;
@@ -123,6 +129,8 @@ bool member_has_run(struct process_tree *tree, struct member *member)
 		member->vanished = true;
 		return false;
 	}
+	if (is_around_us(tree, member))
+		clock_ns -= own_cost_cpu_ns(tree->own_cost);
 	if (clock_ns == member->clock_ns)
 		return false;
 	/* A clock that went back belongs to another process of the same pid: reading its stat will tell. */
@@ -200,17 +208,36 @@ static int read_io(struct process_tree *tree, struct member *member)
 	return 0;
 }
 
-int member_read_self_io(struct root *root, struct usages *ret_io)
+static ssize_t read_own_io(struct root *root, const char *path, struct usages *ret_io)
 {
-	ssize_t length = root->live ? root_read(root, "proc/self/io") : -ENOENT;
+	ssize_t length = root->live ? root_read(root, path) : -ENOENT;
 	struct proc_pid_io io;
 
 	if (length < 0)
-		return (int)length;
+		return length;
 	if (parse_proc_pid_io(root->text.data, (size_t)length, &io) < 0)
 		return -EBADMSG;
 	*ret_io = (struct usages){0};
 	usages_of_io(&io, ret_io);
+	return length;
+}
+
+int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
+{
+	char path[NAME_SIZE];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)tid);
+	length = read_own_io(root, path, ret_io);
+	return length < 0 ? (int)length : 0;
+}
+
+int member_read_self_io(struct root *root, struct usages *ret_io)
+{
+	ssize_t length = read_own_io(root, "proc/self/io", ret_io);
+
+	if (length < 0)
+		return (int)length;
 	/* The bytes of this very reading are added after it: the next one must not take them for a child's. */
 	ret_io->of[USAGE_READ_CHARS] += length;
 	return 0;
@@ -282,11 +309,36 @@ static bool is_being_reaped(const struct proc_pid_stat *stat)
 	return stat->state == 'X' || stat->state == 'x';
 }
 
+/* Kernel's totals of the process less the tracker's part in them, which was read before them. */
+static void take_own_cost_out(const struct process_tree *tree, struct member *member,
+			      const struct proc_pid_stat *stat, const struct usages *cost)
+{
+	struct usages *own = &member->account.own;
+	int64_t cpu_ns = own->of[USAGE_CPU_NS];
+
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++) {
+		own->of[i] = not_negative(own->of[i] - cost->of[i]);
+		if (i >= USAGE_READ_BYTES)
+			member->account.appears.of[i] = own->of[i];
+	}
+	/* The clock is without the tracker's part already; the kernel's split is of all of it. */
+	own->of[USAGE_UTIME_NS] = not_negative(
+		user_part(tree, stat, cpu_ns + own_cost_cpu_ns(tree->own_cost)) - cost->of[USAGE_UTIME_NS]);
+	if (own->of[USAGE_UTIME_NS] > cpu_ns)
+		own->of[USAGE_UTIME_NS] = cpu_ns;
+	member->thread_count = not_negative(member->thread_count - tree->own_cost->threads);
+}
+
 void member_read(struct process_tree *tree, struct member *member)
 {
 	bool first = !member->listed;
+	struct usages cost = {0};
 	struct proc_pid_stat stat;
-	int error = read_stat(tree, member, &stat);
+	int error;
+
+	if (is_around_us(tree, member))
+		cost = own_cost_rest(tree->own_cost, tree->root);
+	error = read_stat(tree, member, &stat);
 
 	if (error < 0 && error != -EACCES && error != -EPERM) {
 		member->vanished = true;
@@ -308,6 +360,8 @@ void member_read(struct process_tree *tree, struct member *member)
 	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
 	account_stat(tree, member, &stat);
 	error = read_io(tree, member);
+	if (is_around_us(tree, member))
+		take_own_cost_out(tree, member, &stat, &cost);
 	member->unreadable = error < 0 && error != -ESRCH && error != -ENOENT;
 	if (member->is_zombie) {
 		member->resident_pages = member->shared_pages = member->virtual_pages = 0;

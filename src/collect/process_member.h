@@ -18,6 +18,9 @@ void member_read(struct process_tree *tree, struct member *member);
 /* The calling process's own /proc/self/io; the bytes of that reading itself are not in it. */
 int member_read_self_io(struct root *root, struct usages *ret_io);
 
+/* The I/O of a thread of the calling process, without the bytes of that reading itself. */
+int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io);
+
 /* How many descriptors may be kept open without being in the way of the program around us. */
 int64_t descriptors_to_keep(void);
 

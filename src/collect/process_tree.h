@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "collect/own_cost.h"
 #include "collect/process_account.h"
 #include "kernel/proc_pid_stat.h"
 #include "kernel/root.h"
@@ -73,6 +74,8 @@ struct process_tree {
 	size_t capacity;
 	uint32_t *slots; /* hash of pid -> index + 1 */
 	size_t slot_count;
+
+	const struct own_cost *own_cost; /* when the root is the calling process; NULL */
 
 	pid_t *excluded; /* children of ours that are not the job's: helpers, inherited ones */
 	size_t excluded_count;

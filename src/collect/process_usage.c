@@ -92,7 +92,8 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 		row->process_memory_source = no_text(memory.reason);
 	} else {
 		row->process_rss_mib = (double)memory.rss_bytes / 1048576;
-		row->process_memory_mib = (double)memory.best_bytes / 1048576;
+		/* An estimate of what the kernel counts in KiB is no better than that. */
+		row->process_memory_mib = (double)((memory.best_bytes + 512) / 1024) / 1024;
 		row->process_memory_source = SOURCES[memory.best_source];
 	}
 	if (pss_reason) {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "collect/collector.h"
+#include "collect/self_usage.h"
 #include "kernel/proc_pid_statm.h"
 
 struct self_usage {
@@ -29,9 +30,12 @@ static int self_usage_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static double own_cpu_secs(void)
+static double own_cpu_secs(const struct collect_context *context)
 {
 	struct timespec time;
+
+	if (context->in_program)
+		return ns_to_secs(own_cost_cpu_ns(context->own_cost));
 
 	/* To the nanosecond, whereas getrusage(2) of a process that sleeps much counts whole ticks. */
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
@@ -51,13 +55,21 @@ static double own_rss_mib(const struct self_usage *state, struct root *root)
 	return (double)(statm.resident_pages * state->page_bytes) / 1048576;
 }
 
+void self_usage_begin(const struct collect_context *context, struct frame *frame)
+{
+	struct tracker_row *row = (struct tracker_row *)(void *)frame->first[ROW_tracker];
+
+	if (row)
+		row->cpu_total_secs = own_cpu_secs(context);
+}
+
 static void self_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	const struct self_usage *state = state_;
 	struct tracker_row *row = SINGLE_ROW(frame, tracker);
 
-	row->cpu_total_secs = own_cpu_secs() + ns_to_secs(context->helper_cpu_ns);
-	row->rss_mib = own_rss_mib(state, context->root);
+	row->cpu_total_secs = own_cpu_secs(context) + ns_to_secs(context->helper_cpu_ns);
+	row->rss_mib = context->in_program ? no_real(ABSENT_IN_PROGRAM) : own_rss_mib(state, context->root);
 	row->dropped_samples = context->progress.dropped;
 	row->helpers = context->helper_count;
 	row->sample_ms = (double)(root_monotonic_ns(context->root) - frame->monotonic_ns) / 1e6;

@@ -21,6 +21,7 @@ static const char *const TEXTS[] = {
 	[ABSENT_NO_CGROUP - ABSENT_NOT_COLLECTED] = "the cgroup's files could not be found",
 	[ABSENT_NOT_A_VALUE - ABSENT_NOT_COLLECTED] = "the kernel gives no usable value",
 	[ABSENT_NO_ATTRIBUTION - ABSENT_NOT_COLLECTED] = "it cannot be told which part belongs to the job",
+	[ABSENT_IN_PROGRAM - ABSENT_NOT_COLLECTED] = "the tracker is a part of the program around it",
 };
 
 const char *absent_reason_text(int reason)

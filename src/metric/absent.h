@@ -27,6 +27,7 @@ enum absent_reason {
 	ABSENT_NO_CGROUP,            /* the cgroup could not be found */
 	ABSENT_NOT_A_VALUE,          /* the kernel says -1, "unknown", ... */
 	ABSENT_NO_ATTRIBUTION,       /* cannot be assigned to the job */
+	ABSENT_IN_PROGRAM,           /* the tracker is a part of the program around it */
 	ABSENT_END
 };
 

@@ -328,6 +328,12 @@ void target_close(struct target *target, int64_t deadline_ns)
 	free(target);
 }
 
+void target_leave(struct target *target)
+{
+	if (target && target->kind == OWN_FILE)
+		cleanup_close(&target->fd);
+}
+
 static struct target *new_target(const char *name, const struct target_options *options)
 {
 	struct target *target = calloc(1, sizeof *target);

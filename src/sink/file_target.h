@@ -80,6 +80,8 @@ int target_flush(struct target *target, int64_t deadline_ns);
 
 /* Flushes, unlocks, closes and frees. What is not written then is lost: ask target_status() after a flush. */
 void target_close(struct target *target, int64_t deadline_ns);
+/* In a forked child of the process that opened it: lets go of the file and its lock, writes and frees nothing. */
+void target_leave(struct target *target);
 
 enum target_state {
 	TARGET_OK,

@@ -298,7 +298,8 @@ ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const ch
 	struct reading reading;
 	ssize_t result;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	if (!history->columns)
 		result = -ENODATA;
 	else
@@ -307,7 +308,7 @@ ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const ch
 	if (!result)
 		result = first < oldest_row(history) ? -ERANGE
 						     : read_rows(history, &reading, first, count, ret_values);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return result;
 }
 
@@ -316,7 +317,8 @@ int64_t rt_history_count(struct rt_tracker *tracker, int64_t *ret_first, size_t 
 	const struct history *history = &tracker->history;
 	int64_t count = -ENODATA, first;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	if (history->columns) {
 		first = oldest_row(history);
 		count = history->rows.first_row + history->rows.row_count - first;
@@ -325,7 +327,7 @@ int64_t rt_history_count(struct rt_tracker *tracker, int64_t *ret_first, size_t 
 		if (ret_bytes)
 			*ret_bytes = history->rows.bytes;
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return count;
 }
 

@@ -63,7 +63,7 @@ void tracker_prepare(struct rt_tracker *tracker)
 			COLLECTORS[i]->prepare(tracker->states[i], &tracker->context);
 }
 
-int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
+static int take_sample(struct rt_tracker *tracker, bool baseline)
 {
 	struct run_progress *progress = &tracker->context.progress;
 	struct frame *frame = free_frame(tracker);
@@ -91,6 +91,20 @@ int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 	streaming_hear(tracker);
 	pthread_cond_broadcast(&tracker->changed);
 	return 0;
+}
+
+int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
+{
+	/* In the background, all that the thread does is the tracker's cost, and has begun before. */
+	bool begins = tracker->context.in_program && !tracker->own_cost.running;
+	int error;
+
+	if (begins)
+		own_cost_begin(&tracker->own_cost, &tracker->root);
+	error = take_sample(tracker, baseline);
+	if (begins)
+		own_cost_end(&tracker->own_cost, &tracker->root);
+	return error;
 }
 
 const struct frame *tracker_newest(const struct rt_tracker *tracker)
@@ -123,12 +137,10 @@ static int64_t early_due_ns(const struct rt_tracker *tracker)
 	return tracker->early_sample_due ? tracker->context.progress.started_ns + EARLY_SAMPLE_NS : INT64_MAX;
 }
 
-int64_t rt_next_sample_ns(struct rt_tracker *tracker)
+int64_t tracker_next_due_ns(const struct rt_tracker *tracker)
 {
-	int64_t due_ns;
+	int64_t due_ns = early_due_ns(tracker);
 
-	pthread_mutex_lock(&tracker->lock);
-	due_ns = early_due_ns(tracker);
 	if (tracker->next_due_ns < due_ns)
 		due_ns = tracker->next_due_ns;
 	/* At the end of the duration there is no sample of the grid but the last one, which rt_over() asks for. */
@@ -136,9 +148,17 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 		due_ns = tracker->last_due_ns;
 	if (tracker->wrapped && !tracker->prepared && tracker->prepare_ns < due_ns)
 		due_ns = tracker->prepare_ns;
-	if (tracker->finished)
-		due_ns = INT64_MAX;
-	pthread_mutex_unlock(&tracker->lock);
+	return tracker->finished ? INT64_MAX : due_ns;
+}
+
+int64_t rt_next_sample_ns(struct rt_tracker *tracker)
+{
+	int64_t due_ns;
+
+	if (!tracker_lock(tracker))
+		return INT64_MAX;
+	due_ns = tracker_next_due_ns(tracker);
+	tracker_unlock(tracker);
 	return due_ns;
 }
 

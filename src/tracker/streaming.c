@@ -244,7 +244,7 @@ static int upload_result(struct rt_tracker *tracker)
 
 	if (streaming->socket_fd < 0)
 		return -ENOTCONN;
-	if (!tracker->finished || tracker->owner != getpid())
+	if (!tracker->finished)
 		return -EBUSY;
 	streaming_tell_end(tracker);
 	streaming_hear(tracker);
@@ -268,10 +268,11 @@ int rt_wait_for_upload(struct rt_tracker *tracker, double timeout_secs)
 		int64_t left_ns;
 		int result;
 
-		pthread_mutex_lock(&tracker->lock);
+		if (!tracker_lock(tracker))
+			return -ECHILD;
 		result = upload_result(tracker);
 		socket.fd = tracker->streaming.socket_fd;
-		pthread_mutex_unlock(&tracker->lock);
+		tracker_unlock(tracker);
 		left_ns = until_ns - SYSTEM_CLOCKS.monotonic_ns(NULL);
 		if (result != -EAGAIN)
 			return result;
@@ -285,8 +286,7 @@ void streaming_close(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
 
-	if (tracker->owner == getpid())
-		streaming_tell_end(tracker);
+	streaming_tell_end(tracker);
 	if (streaming->socket_fd >= 0)
 		close(streaming->socket_fd);
 	buffer_done(&streaming->said);

@@ -4,16 +4,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "collect/self_usage.h"
 #include "tracker/tracker.h"
 
 static struct timespec timespec_of(int64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
-}
-
-static int64_t due_ns(const struct rt_tracker *tracker)
-{
-	return tracker->next_due_ns < tracker->last_due_ns ? tracker->next_due_ns : tracker->last_due_ns;
 }
 
 static void *sample_in_background(void *tracker_)
@@ -22,10 +18,12 @@ static void *sample_in_background(void *tracker_)
 	enum rt_end_reason reason = RT_END_TRACKER_STOPPED;
 
 	pthread_mutex_lock(&tracker->lock);
+	own_cost_begin(&tracker->own_cost, &tracker->root);
 	while (!tracker->stopping) {
-		struct timespec until = timespec_of(due_ns(tracker));
+		int64_t due_ns = tracker_next_due_ns(tracker);
+		struct timespec until = timespec_of(due_ns);
 
-		if (root_monotonic_ns(&tracker->root) < due_ns(tracker)) {
+		if (root_monotonic_ns(&tracker->root) < due_ns) {
 			pthread_cond_timedwait(&tracker->changed, &tracker->lock, &until);
 			continue;
 		}
@@ -34,6 +32,8 @@ static void *sample_in_background(void *tracker_)
 			break;
 	}
 	(void)tracker_finish(tracker, reason, 0);
+	tracker->own_cost.threads = 0;
+	own_cost_end(&tracker->own_cost, &tracker->root);
 	tracker->state = RT_STOPPED;
 	pthread_cond_broadcast(&tracker->changed);
 	pthread_mutex_unlock(&tracker->lock);
@@ -56,7 +56,8 @@ int rt_start(struct rt_tracker *tracker)
 {
 	int error = 0;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	if (tracker->state == RT_RUNNING)
 		error = -EALREADY;
 	else if (tracker->state == RT_STOPPED || tracker->finished)
@@ -66,23 +67,29 @@ int rt_start(struct rt_tracker *tracker)
 	if (!error) {
 		tracker->state = RT_RUNNING;
 		tracker->has_thread = true;
+		tracker->own_cost.threads = 1;
+		if (!tracker->context.in_program) {
+			tracker->context.in_program = true;
+			self_usage_begin(&tracker->context, tracker->previous);
+		}
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
 }
 
 int rt_stop(struct rt_tracker *tracker)
 {
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	if (!tracker->has_thread || tracker->stopping) {
 		int error = tracker->stopping ? -EALREADY : -ENOTCONN;
 
-		pthread_mutex_unlock(&tracker->lock);
+		tracker_unlock(tracker);
 		return error;
 	}
 	tracker->stopping = true;
 	pthread_cond_broadcast(&tracker->changed);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	pthread_join(tracker->thread, NULL);
 	return 0;
 }
@@ -91,9 +98,10 @@ enum rt_state rt_get_state(struct rt_tracker *tracker)
 {
 	enum rt_state state;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return RT_STOPPED;
 	state = tracker->state;
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return state;
 }
 
@@ -101,9 +109,10 @@ int64_t rt_sample_count(struct rt_tracker *tracker)
 {
 	int64_t count;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	count = tracker->sample_count;
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return count;
 }
 
@@ -114,7 +123,8 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 	struct timespec until = timespec_of(SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(bounded_secs * 1e9));
 	int error = 0;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	while (!error && tracker->sample_count < n) {
 		if (tracker->state == RT_STOPPED || tracker->finished)
 			error = -ESHUTDOWN;
@@ -123,6 +133,6 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 		else
 			error = -pthread_cond_timedwait(&tracker->changed, &tracker->lock, &until);
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
 }

@@ -40,8 +40,7 @@ static void tracker_free(struct rt_tracker *tracker)
 		frame_done(&tracker->frames[i]);
 	history_close(&tracker->history);
 	process_tree_free(tracker->tree);
-	if (tracker->owner == getpid())
-		own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
+	own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
 	cgroup_mounts_done(&tracker->cgroup_mounts);
 	root_close(&tracker->root);
 	tracker_close_outputs(tracker);
@@ -78,14 +77,17 @@ static int seed(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 	return error;
 }
 
-/* Helpers that run by now, and children that the caller had before, belong to no job that it starts later. */
+/*
+ * Helpers that run by now, and children that the caller had before, belong to no job that it starts later. Of a process
+ * that is attached to, and be it the caller, they are a part.
+ */
 static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 {
 	int error = process_tree_new(&tracker->root, !tracker->config->no_children, &tracker->tree);
 
 	if (error < 0)
 		return config_fail(config, error, "out of memory");
-	if (tracker->root.live)
+	if (tracker->root.live && !tracker->config->pid)
 		process_tree_exclude_present(tracker->tree);
 	return 0;
 }
@@ -96,6 +98,12 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 
 	if (!tracker->config->pid)
 		return 0;
+	if (tracker->config->pid == getpid() && tracker->root.live) {
+		tracker->context.in_program = true;
+		tracker->own_cost.with_io = true;
+		tracker->tree->own_cost = &tracker->own_cost;
+		own_cost_begin(&tracker->own_cost, &tracker->root);
+	}
 	error = seed(tracker, tracker->config->pid, false);
 	if (error == -ESRCH)
 		return config_fail(config, error, "no process with pid %d: check the number (--pid)",
@@ -156,6 +164,7 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 		return error;
 	}
 	tracker->context.root = &tracker->root;
+	tracker->context.own_cost = &tracker->own_cost;
 	tracker->context.cgroup_mounts = &tracker->cgroup_mounts;
 	tracker->context.facts = &tracker->facts;
 	tracker->context.ending = &tracker->ending;
@@ -169,7 +178,9 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	open_collectors(tracker);
 	streaming_open(tracker);
 	/* A helper that has become a child of ours is not the job's. */
-	if (tracker->tree && (tracker->context.helper_count || tracker->streaming.pid))
+	if (tracker->config->pid && tracker->streaming.pid > 0)
+		process_tree_exclude(tracker->tree, tracker->streaming.pid);
+	else if (!tracker->config->pid && (tracker->context.helper_count || tracker->streaming.pid))
 		process_tree_exclude_present(tracker->tree);
 	error = tracker_take_sample(tracker, true);
 	if (error < 0) {
@@ -180,6 +191,7 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	/* A wrapper has a job to start first. */
 	if (!tracker->config->argc)
 		tracker_prepare(tracker);
+	own_cost_end(&tracker->own_cost, &tracker->root);
 	*ret_tracker = tracker;
 	return 0;
 }
@@ -188,7 +200,8 @@ int rt_job_cgroup(struct rt_tracker *tracker)
 {
 	int folder;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	if (tracker->own_cgroup.folder >= 0) {
 		folder = tracker->own_cgroup.folder;
 	} else {
@@ -200,7 +213,7 @@ int rt_job_cgroup(struct rt_tracker *tracker)
 		if (!folder)
 			folder = tracker->own_cgroup.folder;
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return folder;
 }
 
@@ -208,7 +221,8 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 {
 	int error;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	error = tracker->context.tree ? -EALREADY : seed(tracker, pid, started_by_caller);
 	if (!error) {
 		tracker->wrapped = started_by_caller;
@@ -222,7 +236,7 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 		}
 		tracker->prepare_ns = root_monotonic_ns(&tracker->root) + PREPARE_AFTER_NS;
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
 }
 
@@ -238,10 +252,11 @@ int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 {
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return;
 	if (tracker->context.tree)
 		process_tree_before_reap(tracker->tree, pid);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 }
 
 void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage)
@@ -249,7 +264,8 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 	struct run_ending *ending = &tracker->ending;
 
 	(void)status;
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return;
 	if (tracker->context.tree && !process_tree_excludes(tracker->tree, pid)) {
 		process_tree_add_exited(tracker->tree, pid, usage);
 		timeradd(&ending->reaped.ru_utime, &usage->ru_utime, &ending->reaped.ru_utime);
@@ -260,32 +276,34 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 		if (pid == tracker->tree->root_pid)
 			ending->job_ended_ns = root_monotonic_ns(&tracker->root);
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 }
 
 void rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
 {
 	struct run_ending *ending = &tracker->ending;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return;
 	if (ending->signal_count < sizeof ending->signals / sizeof ending->signals[0])
 		ending->signals[ending->signal_count] = (struct sent_signal){signo, monotonic_ns};
 	ending->signal_count++;
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 }
 
 int rt_sample(struct rt_tracker *tracker)
 {
 	int error;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	if (tracker->finished)
 		error = -ESHUTDOWN;
 	else if (tracker->state == RT_RUNNING)
 		error = -EBUSY;
 	else
 		error = tracker_take_sample(tracker, false);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
 }
 
@@ -293,9 +311,10 @@ int rt_sample_due(struct rt_tracker *tracker)
 {
 	int taken;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	taken = tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return taken;
 }
 
@@ -303,9 +322,10 @@ bool rt_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 {
 	bool over;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return true;
 	over = tracker_over(tracker, ret_reason);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return over;
 }
 
@@ -313,23 +333,36 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 {
 	int error;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	error = tracker->state == RT_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
 	if (!error)
 		tracker->state = RT_STOPPED;
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
+}
+
+/*
+ * In a forked child memory is a copy that may have been taken in the middle of a sample: it is left. The parent's files
+ * are not to be flushed or unlocked from here, only let go of.
+ */
+static void leave(struct rt_tracker *tracker)
+{
+	for (size_t i = 0; i < tracker->output_count; i++)
+		target_leave(tracker->outputs[i].target);
 }
 
 void rt_close(struct rt_tracker *tracker)
 {
 	if (!tracker)
 		return;
-	if (tracker->owner == getpid()) {
-		if (tracker->state == RT_RUNNING)
-			(void)rt_stop(tracker);
-		else if (!tracker->finished)
-			(void)rt_finish(tracker, RT_END_TRACKER_STOPPED, 0);
+	if (tracker->owner != getpid()) {
+		leave(tracker);
+		return;
 	}
+	/* A thread that has ended by itself is still to be joined. */
+	(void)rt_stop(tracker);
+	if (!tracker->finished)
+		(void)rt_finish(tracker, RT_END_TRACKER_STOPPED, 0);
 	tracker_free(tracker);
 }

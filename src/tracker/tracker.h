@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "collect/collector.h"
 #include "collect/own_cgroup.h"
@@ -35,6 +36,7 @@ struct rt_tracker {
 	struct root root;
 	struct cgroup_mounts cgroup_mounts;
 	struct own_cgroup own_cgroup;
+	struct own_cost own_cost;
 	struct process_tree *tree; /* also in context.tree once something is tracked */
 	struct selection selection;
 	void *states[COLLECTORS_MOST]; /* of COLLECTORS, in their order */
@@ -82,6 +84,23 @@ struct rt_tracker {
 	struct buffer warnings; /* lines not yet taken */
 };
 
+/*
+ * Every public call begins with it. False in a forked child of the process that opened the tracker: the lock may be
+ * held for ever there, by a thread that is not, and what it guards may be half changed.
+ */
+static inline bool tracker_lock(struct rt_tracker *tracker)
+{
+	if (tracker->owner != getpid())
+		return false;
+	pthread_mutex_lock(&tracker->lock);
+	return true;
+}
+
+static inline void tracker_unlock(struct rt_tracker *tracker)
+{
+	pthread_mutex_unlock(&tracker->lock);
+}
+
 /* sample.c: takes a sample (`baseline`: one that is not published) and moves history on. */
 int tracker_take_sample(struct rt_tracker *tracker, bool baseline);
 /* What has to be done before the first sample but not before the job starts; only once. */
@@ -89,6 +108,8 @@ void tracker_prepare(struct rt_tracker *tracker);
 /* The newest published frame; NULL before the first. */
 const struct frame *tracker_newest(const struct rt_tracker *tracker);
 void tracker_start_grid(struct rt_tracker *tracker);
+/* When there is something to do next (CLOCK_MONOTONIC); INT64_MAX: never. */
+int64_t tracker_next_due_ns(const struct rt_tracker *tracker);
 /* Takes a sample if it is due; 1 if it did. */
 int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns);
 bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);

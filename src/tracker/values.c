@@ -151,7 +151,8 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 
 	if (!resolve(metric, &kind, &index))
 		return -ENOENT;
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	frame = tracker_newest(tracker);
 	row = frame ? instance_of(frame, kind, instance) : NULL;
 	if (!frame)
@@ -164,7 +165,7 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 		*ret_value =
 			(struct rt_value){.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type),
 					  .reason = ABSENT_NOT_COLLECTED};
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
 }
 
@@ -176,11 +177,12 @@ size_t rt_instance_count(struct rt_tracker *tracker, rt_metric metric)
 
 	if (!resolve(metric, &kind, &index))
 		return 0;
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return 0;
 	frame = tracker_newest(tracker);
 	for (const struct row *row = frame ? frame->first[kind] : NULL; row; row = row->next)
 		count++;
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return count;
 }
 
@@ -208,11 +210,12 @@ int rt_sample_json(struct rt_tracker *tracker, char **ret_json)
 	struct buffer json = BUFFER(16 << 20);
 	const struct frame *frame;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	frame = tracker_newest(tracker);
 	if (frame)
 		write_frame_json(&json, frame, false);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return frame ? give_text(&json, ret_json) : -ENODATA;
 }
 
@@ -240,12 +243,13 @@ int rt_explain_absent(struct rt_tracker *tracker, char **ret_text)
 	struct buffer text = BUFFER(1 << 20);
 	const struct frame *frame;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	frame = tracker_newest(tracker);
 	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++)
 		for (const struct row *row = frame->first[kind]; row; row = row->next)
 			explain_row(&text, row);
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return frame ? give_text(&text, ret_text) : -ENODATA;
 }
 
@@ -254,7 +258,8 @@ int rt_next_warning(struct rt_tracker *tracker, char *ret_text, size_t size)
 	struct scan lines, line;
 	int error = -ENOENT;
 
-	pthread_mutex_lock(&tracker->lock);
+	if (!tracker_lock(tracker))
+		return -ECHILD;
 	streaming_hear(tracker);
 	lines = scan_bytes(tracker->warnings.data, tracker->warnings.length);
 	if (tracker->warnings.length && scan_line(&lines, &line)) {
@@ -265,6 +270,6 @@ int rt_next_warning(struct rt_tracker *tracker, char *ret_text, size_t size)
 		tracker->warnings.length = left;
 		error = 0;
 	}
-	pthread_mutex_unlock(&tracker->lock);
+	tracker_unlock(tracker);
 	return error;
 }
