@@ -89,6 +89,8 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 			json_absent(json);
 			break;
 		}
+		/* It is there once: its identities are not known from before. */
+		brief = false;
 		__attribute__((fallthrough));
 	case OBJECT:
 		json_open(json, '{');

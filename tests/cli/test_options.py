@@ -229,6 +229,9 @@ def test_static_once(recorded_with):
         return len(json.dumps(recorded_with(pairs, "-i", 0.1, "--", "sleep", 0.25)[1]))
 
     assert length_of_second([("static-once", True)]) < length_of_second([])
+    # The end is there once, so nothing of it is known from before.
+    end = recorded_with([("static-once", True)], "-i", 0.1, "--duration", 0.25)[-1]["run_end"]
+    assert end["reason"] == "duration" and "exit_code" in end
 
 
 @of_options("record-command")
