@@ -126,20 +126,22 @@ static PyObject *round_memory_mib(PyObject *module, PyObject *arguments)
 
 static PyObject *export_record(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
-	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL};
+	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL}, uuids = {NULL};
 	struct rt_export_options options = {NULL};
 	struct rt_problem problem = {""};
 	int no_header = 0, error;
 
 	if (!PyArg_ParseTupleAndKeywords(
-		    arguments, keywords, "O&O&|zzpzzzdd",
+		    arguments, keywords, "O&O&|zzpzzzddO&",
 		    KEYWORDS("paths", "output", "format", "layout", "no_header", "ram_unit", "gpu_ram_unit",
-			     "time_unit", "expected_cores", "expected_gpus"),
+			     "time_unit", "expected_cores", "expected_gpus", "gpu_uuids"),
 		    texts_of, &paths, texts_of, &output, &options.format, &options.layout, &no_header,
 		    &options.gpu_tracker.ram_unit, &options.gpu_tracker.gpu_ram_unit,
 		    &options.gpu_tracker.time_unit, &options.gpu_tracker.expected_cores,
-		    &options.gpu_tracker.expected_gpus))
+		    &options.gpu_tracker.expected_gpus, texts_of, &uuids))
 		return NULL;
+	options.gpu_tracker.gpu_uuids = uuids.items;
+	options.gpu_tracker.gpu_uuid_count = uuids.count;
 	options.no_header = no_header;
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_export(paths.items, paths.count, output.items[0], &options, &problem);
@@ -222,12 +224,15 @@ static PyMethodDef FUNCTIONS[] = {
 	 "report(paths, output, integration=None, failed=False, usd_per_hour=0)"},
 	{"export", WITH_KEYWORDS(export_record),
 	 "export(paths, output, format=None, layout=None, no_header=False, ram_unit=None, gpu_ram_unit=None, "
-	 "time_unit=None, expected_cores=0, expected_gpus=0)"},
+	 "time_unit=None, expected_cores=0, expected_gpus=0, gpu_uuids=None)"},
 	{"snapshot_dumps", snapshot_dumps, METH_VARARGS, "snapshot_dumps(paths) -> JSON"},
 	{"regions", WITH_KEYWORDS(regions),
 	 "regions(paths, marks=None, columns=(), form='json') -> text; forms: json, text"},
 	{"regions_gpu_tracker", WITH_KEYWORDS(regions_gpu_tracker),
-	 "regions_gpu_tracker(tracking_file, sub_tracking_file, form='json') -> text"},
+	 "regions_gpu_tracker(tracking_file, sub_tracking_file, form='json') -> text; either file may be "
+	 "None"},
+	{"calls_gpu_tracker", calls_gpu_tracker, METH_VARARGS,
+	 "calls_gpu_tracker(sub_tracking_file) -> [(name, [(start, stop), ...]), ...]"},
 	{"compare", WITH_KEYWORDS(compare), "compare(runs, form='json') -> text; runs: (side, path) pairs"},
 	{"combine", WITH_KEYWORDS(combine), "combine(paths, output)"},
 	{NULL},

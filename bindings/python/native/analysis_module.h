@@ -15,6 +15,7 @@ RT_LOCAL PyObject *summary(PyObject *module, PyObject *arguments, PyObject *keyw
 RT_LOCAL PyObject *recommend(PyObject *module, PyObject *arguments, PyObject *keywords);
 RT_LOCAL PyObject *regions(PyObject *module, PyObject *arguments, PyObject *keywords);
 RT_LOCAL PyObject *regions_gpu_tracker(PyObject *module, PyObject *arguments, PyObject *keywords);
+RT_LOCAL PyObject *calls_gpu_tracker(PyObject *module, PyObject *arguments);
 RT_LOCAL PyObject *compare(PyObject *module, PyObject *arguments, PyObject *keywords);
 
 #endif

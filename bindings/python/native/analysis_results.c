@@ -132,9 +132,55 @@ PyObject *regions_gpu_tracker(PyObject *module, PyObject *arguments, PyObject *k
 	if (!is(form, "json") && !is(form, "text"))
 		return no_form(form);
 	Py_BEGIN_ALLOW_THREADS;
-	error = rt_regions_read_gpu_tracker(tracking.items[0], sub_tracking.items[0], &result, &problem);
+	error = rt_regions_read_gpu_tracker(tracking.count ? tracking.items[0] : NULL,
+					    sub_tracking.count ? sub_tracking.items[0] : NULL, &result,
+					    &problem);
 	Py_END_ALLOW_THREADS;
 	return take_regions(error, result, form, &problem);
+}
+
+/* [(start, stop), ...] of a phase. */
+static PyObject *calls_object(const rt_regions *regions, size_t phase)
+{
+	PyObject *list = PyList_New(0);
+	double start, stop;
+
+	for (size_t i = 0; list && rt_regions_call(regions, phase, i, &start, &stop) == 0; i++) {
+		PyObject *call = Py_BuildValue("(dd)", start, stop);
+
+		if (!call || PyList_Append(list, call) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(call);
+	}
+	return list;
+}
+
+PyObject *calls_gpu_tracker(PyObject *module, PyObject *arguments)
+{
+	CLEANUP_TEXTS struct texts path = {NULL};
+	struct rt_problem problem = {""};
+	rt_regions *regions = NULL;
+	struct rt_phase phase;
+	PyObject *list;
+	int error;
+
+	if (!PyArg_ParseTuple(arguments, "O&", texts_of, &path))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_regions_read_gpu_tracker(NULL, path.count ? path.items[0] : NULL, &regions, &problem);
+	Py_END_ALLOW_THREADS;
+	if (error < 0)
+		return fail(error, problem.text);
+	list = PyList_New(0);
+	for (size_t i = 0; list && rt_regions_phase(regions, i, &phase) == 0; i++) {
+		PyObject *pair = Py_BuildValue("(NN)", text_object(phase.name), calls_object(regions, i));
+
+		if (!pair || PyList_Append(list, pair) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(pair);
+	}
+	rt_regions_free(regions);
+	return list;
 }
 
 /* The sides and paths of (side, path) pairs, side by side in two lists. */

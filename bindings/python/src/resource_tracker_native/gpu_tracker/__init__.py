@@ -1,0 +1,16 @@
+"""What a process and its descendants use, with the names, units and layouts of the package gpu_tracker.
+
+    from resource_tracker_native.gpu_tracker import Tracker
+
+    with Tracker(ram_unit="megabytes", time_unit="seconds") as tracker:
+        ...
+    print(tracker)
+
+The figures are those of `resource-tracker summary --layout gpu_tracker`: over whole intervals, never 0 for what could not be
+measured (None, "unknown" in the text). docs/from-gpu-tracker.md says what else differs.
+"""
+from .. import __version__
+from .sub_tracker import SubTracker, SubTrackingAnalyzer, TrackingComparison, sub_track
+from .tracker import Tracker
+
+__all__ = ["SubTracker", "SubTrackingAnalyzer", "Tracker", "TrackingComparison", "__version__", "sub_track"]

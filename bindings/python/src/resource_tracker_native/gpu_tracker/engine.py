@@ -1,0 +1,161 @@
+"""What the rest of this package asks the C libraries: recording, and figures of recordings and of gpu_tracker's files."""
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import time
+import typing as typ
+
+from .. import _native
+from .sub_tracking_file import extension_of
+
+GPU_WAIT_SECS = 5.0
+GPU_POLL_SECS = 0.02
+
+
+def _analysis():
+    """Loaded only when figures are wanted."""
+    from .. import _analysis as module
+    return module
+
+
+class Layout(typ.NamedTuple):
+    """Units, and what percentages refer to. None: all of the machine's."""
+    ram_unit: str
+    gpu_ram_unit: str
+    time_unit: str
+    n_expected_cores: typ.Optional[int]
+    gpu_uuids: typ.Optional[typ.Collection[str]]
+
+    def options(self) -> dict[str, typ.Any]:
+        return {"ram_unit": self.ram_unit, "gpu_ram_unit": self.gpu_ram_unit, "time_unit": self.time_unit,
+                "expected_cores": float(self.n_expected_cores or 0), "expected_gpus": float(len(self.gpu_uuids or ()))}
+
+
+def _literal(path: str) -> str:
+    """A path as the value of the setting, in which % begins a place to fill in."""
+    return path.replace("%", "%%")
+
+
+class Recorder:
+    """Records a process with its descendants, or the machine alone, in a thread. ProcessLookupError: no such process."""
+
+    def __init__(self, path: str, interval_secs: float, process_id: int | None, gpu_brand: str | None):
+        settings = [("output", _literal(path)), ("format", "json"), ("static-once", "true"), ("interval", repr(interval_secs))]
+        if process_id is not None:
+            settings.append(("pid", str(process_id)))
+        if gpu_brand is not None:
+            settings.append(("gpu-vendor", gpu_brand))
+        self._tracker = _native.Tracker(settings)
+        self._tracker.start()
+
+    def stop(self) -> None:
+        self._tracker.stop()
+
+    def warnings(self) -> typ.Iterator[str]:
+        """Those that nobody has seen yet."""
+        while True:
+            warning = self._tracker.next_warning()
+            if warning is None:
+                return
+            yield warning
+
+    def close(self) -> None:
+        self._tracker.close()
+
+
+def gpu_uuids(brand: str | None) -> list[str]:
+    """Of all GPUs; their drivers may take a while to answer."""
+    tracker = _native.Tracker([("metrics", "gpu.*")] + ([("gpu-vendor", brand)] if brand else []))
+    try:
+        deadline = time.monotonic() + GPU_WAIT_SECS
+        while True:
+            tracker.sample()
+            uuids = [tracker.get("gpu.uuid", at) for at in range(tracker.instance_count("gpu.uuid"))]
+            if uuids or time.monotonic() > deadline:
+                return [uuid for uuid in uuids if uuid]
+            time.sleep(GPU_POLL_SECS)
+    finally:
+        tracker.close()
+
+
+def figures(recording: str, layout: Layout) -> dict[str, dict]:
+    """gpu_tracker's tree of figures of a recording."""
+    text = _analysis().summary(recording, "gpu_tracker-json", sorted(layout.gpu_uuids or ()), **layout.options())
+    return json.loads(text)
+
+
+def end_reason(recording: str) -> str | None:
+    """Why the recording ended."""
+    return json.loads(_analysis().summary(recording, "json"))["end"].get("reason")
+
+
+def export(recording: str, tracking_file: str, layout: Layout) -> None:
+    """The recording as a tracking file, CSV or SQLite by its name."""
+    _analysis().export(recording, tracking_file, "gpu_tracker", gpu_uuids=sorted(layout.gpu_uuids or ()), **layout.options())
+
+
+def regions(tracking_file: str | None, sub_tracking_file: str | None) -> dict[str, typ.Any]:
+    """What was used overall and by each code block; either file may be None."""
+    return json.loads(_analysis().regions_gpu_tracker(tracking_file, sub_tracking_file, "json"))
+
+
+def calls(sub_tracking_file: str) -> list[tuple[str, list[tuple[float, float]]]]:
+    """The names of code blocks, in order, each with start and stop of its calls."""
+    return _analysis().calls_gpu_tracker(sub_tracking_file)
+
+
+def _number(text: str) -> typ.Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text or None
+
+
+def _tracking_rows(tracking_file: str) -> tuple[list[str], typ.Iterator[typ.Sequence]]:
+    if extension_of(tracking_file) == ".sqlite":
+        connection = sqlite3.connect(tracking_file)
+        try:
+            cursor = connection.execute("SELECT * FROM data")
+            return [column[0] for column in cursor.description], iter(cursor.fetchall())
+        finally:
+            connection.close()
+    with open(tracking_file, newline="", encoding="utf-8") as file:
+        _static_names, _static, names, *rows = csv.reader(file)
+    return names, ([_number(cell) for cell in row] for row in rows if row)
+
+
+def timepoints(tracking_file: str, pairs: typ.Iterable[tuple[float, float]]):
+    """The rows of a tracking file within any of the pairs of times, ends included."""
+    from ..tiny_data_frame import TinyDataFrame
+
+    pairs = list(pairs)
+    names, rows = _tracking_rows(tracking_file)
+    at = names.index("timestamp")
+    wanted = [row for row in rows if any(start <= row[at] <= stop for start, stop in pairs)]
+    return TinyDataFrame({name: [row[column] for row in wanted] for column, name in enumerate(names)})
+
+
+_WORDS = {"n": "number of", "cpu": "CPU", "gpu": "GPU", "gpus": "GPUs", "ram": "RAM", "rss": "RSS"}
+
+
+def _label(key: str) -> str:
+    words = " ".join(_WORDS.get(word, word) for word in key.split("_"))
+    return words[0].upper() + words[1:]
+
+
+def text_of(tree: dict[str, typ.Any], depth: int = 0) -> str:
+    """A tree of figures for people: three blanks a level, numbers with three decimals."""
+    lines = []
+    for key, value in tree.items():
+        label = f"{'   ' * depth}{_label(key)}:"
+        if isinstance(value, dict):
+            lines += [label, text_of(value, depth + 1)]
+        elif value is None:
+            lines.append(f"{label} unknown")
+        else:
+            lines.append(f"{label} {float(f'{value:.3f}') if isinstance(value, float) else value}")
+    return "\n".join(lines)

@@ -1,0 +1,129 @@
+"""Sub-tracking files: who entered and left which code block when.
+
+    process_id,code_block_name,position,timestamp
+    1723811,load,0,1745449609.7528222
+
+CSV, or SQLite with a table `data`; position 0 is the start, 1 the stop. A line is one write(2) to the end of the file, so
+that forked children may share a file.
+"""
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import typing as typ
+
+COLUMNS = ("process_id", "code_block_name", "position", "timestamp")
+EXTENSIONS = (".csv", ".sqlite")
+START, STOP = 0, 1
+
+_files_begun: set[str] = set()
+
+
+def extension_of(path: str) -> str:
+    """ValueError: it is neither CSV nor SQLite by its name."""
+    for extension in EXTENSIONS:
+        if path.endswith(extension):
+            return extension
+    raise ValueError(f'Invalid file name: "{path}". Valid file extensions are ".csv" and ".sqlite".')
+
+
+def make_room(path: str, overwrite: bool) -> None:
+    """FileExistsError: there is such a file, and it is not to be overwritten."""
+    if os.path.lexists(path):
+        if not overwrite:
+            raise FileExistsError(f"File {path} already exists. Set overwrite to True to overwrite the existing file.")
+        os.remove(path)
+
+
+def _csv_line(values: typ.Iterable) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerow(values)
+    return text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _append(path: str, line: bytes, flags: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | flags, 0o666)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _database(path: str):
+    import sqlite3
+    connection = sqlite3.connect(path, timeout=60)
+    try:
+        with connection:
+            yield connection
+    finally:
+        connection.close()
+
+
+def _begin(path: str, extension: str) -> None:
+    if extension == ".csv":
+        _append(path, _csv_line(COLUMNS), os.O_CREAT | os.O_EXCL)
+        return
+    with _database(path) as database:
+        database.execute("CREATE TABLE data (process_id INTEGER, code_block_name VARCHAR, position INTEGER, "
+                         "timestamp FLOAT)")
+
+
+class SubTrackingFile:
+    """One file to append to. It is begun with the first row, once in the life of the process."""
+
+    def __init__(self, path: str, overwrite: bool = False):
+        self.path = os.fspath(path)
+        self._extension = extension_of(self.path)
+        self._overwrite = overwrite
+
+    def add(self, process_id: int, name: str, position: int, timestamp: float) -> None:
+        """FileNotFoundError: somebody has removed the file since it was begun."""
+        key = os.path.abspath(self.path)
+        if key not in _files_begun:
+            make_room(self.path, self._overwrite)
+            _begin(self.path, self._extension)
+            _files_begun.add(key)
+        if not os.path.isfile(self.path):
+            raise FileNotFoundError(f"The file {self.path} was removed in the middle of writing data to it.")
+        row = (process_id, name, position, timestamp)
+        if self._extension == ".csv":
+            _append(self.path, _csv_line(row), 0)
+            return
+        with _database(self.path) as database:
+            database.execute("INSERT INTO data VALUES (?, ?, ?, ?)", row)
+
+
+def _rows_of(path: str) -> typ.Iterator[tuple]:
+    if extension_of(path) == ".csv":
+        with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
+            for row in csv.DictReader(file):
+                yield tuple(row[column] for column in COLUMNS)
+        return
+    with _database(f"{path}") as database:
+        yield from database.execute(f"SELECT {', '.join(COLUMNS)} FROM data")
+
+
+def combine(target: str, paths: typ.Iterable[str]) -> None:
+    """
+    The rows of several files in one that does not exist yet, in the given order. ValueError: the target exists, or a file
+    is of another kind than it.
+    """
+    paths, extension = list(paths), extension_of(target)
+    if os.path.lexists(target):
+        raise ValueError(f"Cannot create sub-tracking file {target}. File already exists.")
+    for path in paths:
+        if not path.endswith(extension):
+            raise ValueError(f'File {path} does not end with the same extension as {target}. Must end in "{extension}".')
+        os.stat(path)
+    _begin(target, extension)
+    if extension == ".csv":
+        with open(target, "ab") as file:
+            for path in paths:
+                file.writelines(map(_csv_line, _rows_of(path)))
+        return
+    with _database(target) as database:
+        for path in paths:
+            database.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", _rows_of(path))

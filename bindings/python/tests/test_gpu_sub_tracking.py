@@ -1,0 +1,274 @@
+"""Sub-tracking of resource_tracker_native.gpu_tracker: marks, analysis and comparison."""
+import csv
+import inspect
+import json
+import logging
+import os
+import pickle
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+from resource_tracker_native.gpu_tracker import (SubTracker, SubTrackingAnalyzer, Tracker, TrackingComparison, sub_track,
+                                                 sub_tracker)
+from test_gpu_tracker import COLUMNS, PROGRAM, STATIC, burn
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def warnings(caplog):
+    """warnings() are the texts that were logged so far."""
+    caplog.set_level(logging.WARNING)
+    return lambda: [record.getMessage() for record in caplog.records]
+
+
+def command(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+# ---- sub-tracking -------------------------------------------------------------------------------------------
+
+def rows_of(path):
+    if str(path).endswith(".sqlite"):
+        with sqlite3.connect(path) as database:
+            return [tuple(map(str, row)) for row in database.execute("SELECT * FROM data")]
+    with open(path, newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["process_id", "code_block_name", "position", "timestamp"]
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("extension", ["csv", "sqlite"])
+def test_a_context_marks_its_start_and_stop(extension):
+    before = time.time()
+    for _ in range(2):
+        with SubTracker('say "a", b', sub_tracking_file=f"sub.{extension}") as one:
+            assert (one.code_block_name, one.sub_tracking_file) == ('say "a", b', f"sub.{extension}")
+    rows = rows_of(f"sub.{extension}")
+    assert [row[:3] for row in rows] == [(str(os.getpid()), 'say "a", b', position) for position in "0101"]
+    times = [float(row[3]) for row in rows]
+    assert times == sorted(times) and before <= times[0] and times[-1] <= time.time()
+
+
+def test_names_and_files_that_are_not_given():
+    with SubTracker() as one:
+        line = inspect.currentframe().f_lineno - 1
+    assert one.code_block_name == f"{os.path.relpath(__file__)}:{line}" and one.sub_tracking_file == f"{os.getpid()}.csv"
+    assert SubTracker(code_block_attribute="part").code_block_name == f"{os.path.relpath(__file__)}:part"
+    assert len(rows_of(one.sub_tracking_file)) == 2
+
+
+def test_a_decorated_function_is_a_code_block():
+    @sub_track(sub_tracking_file="sub.csv")
+    def add(a, *, b):
+        """Adds."""
+        return a + b
+
+    @sub_track(code_block_attribute="that", sub_tracking_file="sub.csv")
+    def fail():
+        raise KeyError("x")
+
+    @sub_track("named", sub_tracking_file="sub.csv")
+    def nothing():
+        pass
+
+    assert add(1, b=2) == 3 and add.__name__ == "add" and add.__doc__ == "Adds." and nothing() is None
+    with pytest.raises(KeyError):
+        fail()
+    assert [(row[1], row[2]) for row in rows_of("sub.csv")] == [
+        (name, position) for name in (f"{os.path.abspath(__file__)}:add", "named", f"{os.path.abspath(__file__)}:that")
+        for position in "01"]
+
+
+def test_a_sub_tracking_file_is_replaced_only_when_asked(tmp_path):
+    (tmp_path / "sub.csv").write_text("mine")
+    with pytest.raises(FileExistsError):
+        with SubTracker("x", sub_tracking_file="sub.csv"):
+            pass
+    with SubTracker("x", sub_tracking_file="sub.csv", overwrite=True):
+        pass
+    assert len(rows_of("sub.csv")) == 2
+    os.remove("sub.csv")
+    with pytest.raises(FileNotFoundError):
+        SubTracker("x", sub_tracking_file="sub.csv").__enter__()
+    with pytest.raises(ValueError):
+        SubTracker("x", sub_tracking_file="sub.txt")
+
+
+@pytest.fixture(params=["csv", "sqlite"])
+def tracked(request):
+    """(tracking file, sub-tracking file) of a session with two blocks."""
+    tracking, marks = f"tracking.{request.param}", f"sub.{request.param}"
+    with Tracker(sleep_time=0.1, tracking_file=tracking, disable_logs=True):
+        for _ in range(2):
+            with SubTracker("load", sub_tracking_file=marks):
+                time.sleep(0.25)
+        with SubTracker("fit", sub_tracking_file=marks):
+            burn(0.2)
+    return tracking, marks
+
+
+def test_the_analysis_is_that_of_the_command(tracked):
+    analyzer = SubTrackingAnalyzer(*tracked)
+    results = analyzer.sub_tracking_results()
+    files = ["--tracking-file", tracked[0], "--sub-tracking-file", tracked[1]]
+    assert results.to_json() == json.loads(command("regions", "--json", *files))
+    assert str(results) == command("regions", *files)
+    assert [block.name for block in results.code_block_results] == analyzer.load_code_block_names() == ["fit", "load"]
+    load = results.code_block_results[1]
+    assert (load.num_calls, load.num_non_empty_calls) == (2, 2) and load.num_timepoints >= 2
+    assert load.compute_time.total == pytest.approx(load.compute_time["mean"] * 2) and load.compute_time["min"] >= 0.25
+    assert load.resource_usage.loc["main_ram", "max"] > 0
+
+
+def test_the_parts_of_the_analysis(tracked):
+    analyzer = SubTrackingAnalyzer(*tracked)
+    assert list(analyzer.read_static_data()) == STATIC and analyzer.read_static_data().ram_unit == "gigabytes"
+    overall = analyzer.overall_timepoint_results()
+    assert overall.index == COLUMNS[:-1] and overall.columns == ["min", "max", "mean", "std"]
+    assert overall["min"]["main_ram"] <= overall.mean["main_ram"] <= overall.loc["main_ram", "max"]
+    pairs = analyzer.load_timestamp_pairs("load")
+    assert len(pairs) == 2 and all(start < stop for start, stop in pairs) and analyzer.load_timestamp_pairs("x") == []
+    pytest.importorskip("resource_tracker_native.tiny_data_frame")
+    points = analyzer.load_timepoints(pairs)
+    assert points.columns == COLUMNS
+    assert len(points) == analyzer.sub_tracking_results().code_block_results[1].num_timepoints
+    assert all(any(start <= time_ <= stop for start, stop in pairs) for time_ in points["timestamp"])
+
+
+def test_nested_and_concurrent_calls_of_a_block_belong_to_who_made_them():
+    rows = [(1, "p", 0, 1.0), (2, "p", 0, 2.0), (1, "p", 0, 3.0), (1, "p", 1, 3.25), (2, "p", 1, 4.0), (1, "p", 1, 6.0),
+            (3, "p", 0, 7.0)]
+    with open("sub.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("process_id", "code_block_name", "position", "timestamp"), *rows])
+    assert SubTrackingAnalyzer(None, "sub.csv").load_timestamp_pairs("p") == [(1.0, 6.0), (2.0, 4.0), (3.0, 3.25)]
+
+
+@pytest.mark.parametrize("extension", ["csv", "sqlite"])
+def test_files_of_several_processes_are_combined(extension):
+    for name in ("b", "a"):
+        with SubTracker(name, sub_tracking_file=f"{name}.{extension}"):
+            pass
+    target = SubTrackingAnalyzer(None, f"all.{extension}")
+    target.combine_sub_tracking_files([f"b.{extension}", f"a.{extension}"])
+    assert rows_of(f"all.{extension}") == rows_of(f"b.{extension}") + rows_of(f"a.{extension}")
+    assert target.load_code_block_names() == ["a", "b"]
+    with pytest.raises(ValueError):
+        target.combine_sub_tracking_files([f"a.{extension}"])
+    with pytest.raises(ValueError):
+        SubTrackingAnalyzer(None, f"more.{extension}").combine_sub_tracking_files(["a.other"])
+
+
+def test_files_that_are_not_there_or_something_else(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        SubTrackingAnalyzer("no.csv", "none.csv").overall_timepoint_results()
+    with pytest.raises(ValueError):
+        SubTrackingAnalyzer("no.xls", "none.csv")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError):
+        SubTrackingAnalyzer("other.csv", None).overall_timepoint_results()
+
+
+# ---- comparison ---------------------------------------------------------------------------------------------
+
+def results(memory, secs, block="x.py:9", blocks=2):
+    """Of a session with one measure."""
+    def figures(value):
+        return {"min": value, "max": value * 2, "mean": value * 1.5, "std": 0.5}
+
+    return {"overall": {"main_ram": figures(memory)}, "static_data": {"ram_unit": "gigabytes"},
+            "code_block_results": [
+                {"name": name, "num_timepoints": 1, "num_calls": 1, "num_non_empty_calls": 1,
+                 "compute_time": dict(figures(secs), total=secs), "resource_usage": {"main_ram": figures(memory)}}
+                for name in ["load", block][:blocks]]}
+
+
+@pytest.fixture
+def session(tmp_path):
+    """session(name, ...) writes results; every second one as JSON, as others write them."""
+    def write(name, *arguments, **more):
+        found = sub_tracker.SubTrackingResults.from_json(results(*arguments, **more))
+        path = tmp_path / name
+        path.write_bytes(json.dumps(found.to_json()).encode() if name > "B" else pickle.dumps(found))
+        return str(path)
+
+    return write
+
+
+COMPARED = """Overall Resource Usage:
+	Main Ram:
+		   B   A
+		 1.5 3.0
+Code Block Resource Usage:
+	Main Ram:
+		load:
+			   B   A
+			 1.5 3.0
+		x.py:10 -> x.py:9:
+			   B   A
+			 1.5 3.0
+Code Block Compute Time:
+	load:
+		   A   B
+		 6.0 7.5
+	x.py:10 -> x.py:9:
+		   A   B
+		 6.0 7.5
+"""
+
+
+def test_sessions_are_compared(session, warnings):
+    comparison = TrackingComparison({"A": session("A", 2.0, 4.0), "B": session("B.json", 1.0, 5.0, "x.py:10")})
+    assert len(warnings()) == 1 and "x.py:10" in warnings()[0] and "differ by line number" in warnings()[0]
+    compared = comparison.compare()
+    assert str(compared) == COMPARED
+    assert compared.to_json()["code_block_compute_time"]["load"] == {"A": 6.0, "B": 7.5}
+    assert list(comparison.compare("max").overall_resource_usage["main_ram"].items()) == [("B", 2.0), ("A", 4.0)]
+    assert comparison.compare("std").to_json()["overall_resource_usage"] == {"main_ram": {"A": 0.5, "B": 0.5}}
+    assert list(comparison.results_map) == ["A", "B"]
+    with pytest.raises(ValueError):
+        comparison.compare("median")
+
+
+def test_sessions_without_blocks_are_compared_overall(session):
+    compared = TrackingComparison({name: session(name, 1.0, 1.0, blocks=0) for name in ("A", "C")}).compare()
+    assert compared.to_json() == {"overall_resource_usage": {"main_ram": {"A": 1.5, "C": 1.5}},
+                                  "code_block_resource_usage": {}, "code_block_compute_time": {}}
+    assert str(compared).startswith("Overall Resource Usage:\n\tMain Ram:\n")
+
+
+@pytest.mark.parametrize("more, words", [({"blocks": 1}, "same number of code blocks"),
+                                         ({"block": "y.py:9"}, 'does not match code block name "y.py:9"'),
+                                         ({"block": "save"}, "does not match")])
+def test_sessions_that_do_not_match_are_value_errors(session, more, words):
+    with pytest.raises(ValueError) as caught:
+        TrackingComparison({"A": session("A", 1.0, 1.0), "C": session("C", 1.0, 1.0, **more)})
+    assert words in str(caught.value)
+
+
+def test_line_numbers_are_ordered_by_size(session):
+    blocks = [sub_tracker.CodeBlockResults(name, 0, 0, 0, {}, {}) for name in ("x:10", "x:9", "a", "x:100")]
+    assert [block.name for block in sub_tracker._in_order(blocks)] == ["a", "x:9", "x:10", "x:100"]
+
+
+class Hostile:
+    def __reduce__(self):
+        return os.mkdir, ("made",)
+
+
+def test_a_pickle_from_somebody_else_runs_no_code(tmp_path):
+    (tmp_path / "bad.pkl").write_bytes(pickle.dumps(Hostile()))
+    with pytest.raises(pickle.UnpicklingError):
+        TrackingComparison({"A": "bad.pkl"})
+    assert not (tmp_path / "made").exists()
+
+
+def test_results_survive_a_pickle(session):
+    found = sub_tracker.load_results(session("A", 2.0, 4.0))
+    assert pickle.loads(pickle.dumps(found)) == found and found.to_json() == results(2.0, 4.0)
