@@ -66,6 +66,10 @@ struct span {
 	double secs;
 };
 
+struct spans {
+	struct span deltas, rates, window;
+};
+
 static double rate(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
@@ -142,7 +146,7 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 }
 
 static void derive_row(struct row *row, const struct frame *frame, const struct frame *previous,
-		       const struct span *last, const struct span *window)
+		       const struct spans *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
 
@@ -153,15 +157,15 @@ static void derive_row(struct row *row, const struct frame *frame, const struct 
 		switch (metric->nature) {
 		case DELTA:
 			if (metric->type == TYPE_REAL)
-				*row_real(row, offset) = delta_real(metric, row, last->before);
+				*row_real(row, offset) = delta_real(metric, row, since->deltas.before);
 			else
-				*row_count(row, offset) = delta_count(metric, row, last->before);
+				*row_count(row, offset) = delta_count(metric, row, since->deltas.before);
 			break;
 		case RATE_EXACT:
-			*row_real(row, offset) = rate(metric, row, last);
+			*row_real(row, offset) = rate(metric, row, &since->rates);
 			break;
 		case RATE_WINDOWED:
-			*row_real(row, offset) = rate(metric, row, window);
+			*row_real(row, offset) = rate(metric, row, &since->window);
 			break;
 		case SUM_OF_DELTAS:
 			*row_count(row, offset) = sum_of_deltas(metric, frame, previous);
@@ -180,18 +184,25 @@ static double seconds_between(const struct frame *earlier, const struct frame *f
 	return earlier ? (double)(frame->monotonic_ns - earlier->monotonic_ns) / 1e9 : 0;
 }
 
-void derive(struct frame *frame, const struct frame *previous, const struct frame *window)
+void derive(struct frame *frame, const struct earlier_frames *earlier)
 {
-	struct span last_span = {.secs = seconds_between(previous, frame)};
-	struct span window_span = {.secs = seconds_between(window, frame)};
+	struct spans since = {
+		.deltas.secs = seconds_between(earlier->deltas, frame),
+		.rates.secs = seconds_between(earlier->rates, frame),
+		.window.secs = seconds_between(earlier->window, frame),
+	};
 
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
-		struct companion last = companion_of(previous, kind), older = companion_of(window, kind);
+		struct companion deltas = companion_of(earlier->deltas, kind),
+				 rates = companion_of(earlier->rates, kind),
+				 window = companion_of(earlier->window, kind);
 
 		for (struct row *row = frame->first[kind]; row; row = row->next) {
-			last_span.before = companion_next(&last, row);
-			window_span.before = companion_next(&older, row);
-			derive_row(row, frame, previous, &last_span, &window_span);
+			since.deltas.before = companion_next(&deltas, row);
+			since.rates.before = earlier->rates == earlier->deltas ? since.deltas.before
+									       : companion_next(&rates, row);
+			since.window.before = companion_next(&window, row);
+			derive_row(row, frame, earlier->deltas, &since);
 		}
 	}
 }

@@ -108,9 +108,17 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
 }
 
+/* What is left of the last interval may be microseconds: a rate over them says nothing (metric/derive.h). */
+static bool is_instant(const struct rt_summary *summary, const struct moment *moment)
+{
+	return !(moment->length_secs > 0) ||
+	       (moment->length_secs < 0.1 && moment->length_secs < summary->longest_secs / 2);
+}
+
 static void add_tree(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
 	double main_secs = tree->process_main_utime_secs + tree->process_main_stime_secs;
+	double main_cores = is_instant(summary, moment) ? NAN : main_secs / moment->length_secs;
 	double processes = real_of_count(tree->process_child_count) + 1;
 
 	summary->tracked |= !real_absent(tree->process_cores_used) ||
@@ -135,8 +143,7 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 	figure_add(&summary->threads, moment, real_of_count(tree->process_thread_count));
 	if (!count_absent(tree->process_exited_count))
 		summary->exited = tree->process_exited_count;
-	parts_add(&summary->cpu_cores, moment,
-		  moment->length_secs > 0 ? main_secs / moment->length_secs : NAN, tree->process_cores_used);
+	parts_add(&summary->cpu_cores, moment, main_cores, tree->process_cores_used);
 	parts_add(&summary->thread_count, moment, real_of_count(tree->process_main_thread_count),
 		  real_of_count(tree->process_thread_count));
 	parts_add(&summary->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
@@ -315,6 +322,8 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	/* Files with time stamps alone do not say how long their first sample stands for. */
 	if (isnan(moment.length_secs))
 		moment.length_secs = 0;
+	if (moment.length_secs > summary->longest_secs)
+		summary->longest_secs = moment.length_secs;
 	summary->samples++;
 	summary->ended = sample->timestamp;
 	summary->wall_secs = sample->elapsed_secs;

@@ -67,6 +67,7 @@ struct rt_summary {
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
+	double longest_secs;   /* interval so far */
 	double started, ended; /* seconds since 1970 */
 	double first_elapsed_secs;
 	double wall_secs;

@@ -41,6 +41,18 @@ static const struct frame *rate_window(const struct rt_tracker *tracker, const s
 	return next && frame->monotonic_ns - next->monotonic_ns >= WINDOW_NS ? next : tracker->window;
 }
 
+static struct earlier_frames earlier_frames(const struct rt_tracker *tracker, const struct frame *frame)
+{
+	const struct frame *previous = tracker->previous;
+	struct earlier_frames earlier = {previous, previous, rate_window(tracker, frame)};
+	int64_t length_ns = previous ? frame->monotonic_ns - previous->monotonic_ns : INT64_MAX;
+
+	if (tracker->context.ending->reason && length_ns < WINDOW_NS &&
+	    length_ns < tracker->config->interval_ns / 2)
+		earlier.rates = earlier.window;
+	return earlier;
+}
+
 static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 {
 	tracker->context.helper_count = 0;
@@ -67,6 +79,7 @@ static int take_sample(struct rt_tracker *tracker, bool baseline)
 {
 	struct run_progress *progress = &tracker->context.progress;
 	struct frame *frame = free_frame(tracker);
+	struct earlier_frames earlier;
 
 	if (!baseline && !tracker->wrapped)
 		tracker_prepare(tracker);
@@ -77,7 +90,8 @@ static int take_sample(struct rt_tracker *tracker, bool baseline)
 	progress->previous_ns = tracker->previous ? tracker->previous->monotonic_ns : frame->monotonic_ns;
 	progress->number = tracker->sample_count;
 	run_collectors(tracker, frame);
-	derive(frame, tracker->previous, rate_window(tracker, frame));
+	earlier = earlier_frames(tracker, frame);
+	derive(frame, &earlier);
 	selection_apply(&tracker->selection, frame);
 	if (frame->error)
 		return frame->error;

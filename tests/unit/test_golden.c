@@ -113,7 +113,7 @@ static void machine_sample(struct machine *machine, struct frame *frame, const s
 		if (is_golden(COLLECTORS[i]) && COLLECTORS[i]->prepare)
 			COLLECTORS[i]->prepare(machine->states[i], &machine->context);
 	machine->context.prepared = true;
-	derive(frame, previous, previous);
+	derive(frame, &(struct earlier_frames){previous, previous, previous});
 	assert_int_equal(frame->error, 0);
 }
 

@@ -235,9 +235,45 @@ static void test_duration_ends_without_a_tick(void **state)
 	rt_close(tracker);
 }
 
+/* As if the tree had used so much CPU time until a frame. */
+static void set_cpu_secs(const struct frame *frame, double secs)
+{
+	((struct tree_row *)(void *)frame->first[ROW_tree])->cpu_total_secs = secs;
+}
+
+static void test_the_last_instant_is_no_rate_of_its_own(void **state)
+{
+	static const struct {
+		double secs_after_tick, cores;
+	} ENDS[] = {{0.0008, 2.004 / 1.0008}, {0.7, 1.004 / 0.7}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
+		struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+		double total_secs;
+
+		assert_int_equal(rt_track(tracker, 100, false), 0);
+		pass(1);
+		assert_non_null(sample_now(tracker));
+		pass(1);
+		assert_non_null(sample_now(tracker));
+		pass(ENDS[i].secs_after_tick);
+		total_secs = ((struct tree_row *)(void *)tracker->previous->first[ROW_tree])->cpu_total_secs;
+		set_cpu_secs(tracker->previous, total_secs - 1.004);
+		set_cpu_secs(tracker->window_next, total_secs - 1.004);
+		set_cpu_secs(tracker->window, total_secs - 2.004);
+		assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+		EXPECT_SECS(
+			((struct tree_row *)(void *)tracker->previous->first[ROW_tree])->process_cores_used,
+			ENDS[i].cores);
+		rt_close(tracker);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_last_instant_is_no_rate_of_its_own),
 		cmocka_unit_test(test_wall_clock_steps),
 		cmocka_unit_test(test_suspend_is_no_time_that_the_job_had),
 		cmocka_unit_test(test_what_was_missed_is_counted_once),

@@ -1,0 +1,86 @@
+/* What is made of a frame and earlier ones: each kind of change since the frame that it is held against. */
+#include "base/clock.h"
+#include "metric/derive.h"
+#include "unit.h"
+
+/* A frame at a time in which the tree and the machine have used so much CPU time since the start. */
+static struct frame frame_at(double secs, double tree_cpu_secs, int64_t read_bytes)
+{
+	struct frame frame = {0};
+	struct disk_row *disk;
+	struct tree_row *tree;
+
+	frame_begin(&frame, (int64_t)(secs * 1e9), 0);
+	tree = SINGLE_ROW(&frame, tree);
+	tree->cpu_total_secs = tree_cpu_secs;
+	tree->utime_total_secs = tree_cpu_secs;
+	disk = ADD_ROW(&frame, disk, NULL);
+	disk->device = "sda";
+	disk->counted = 1;
+	disk->read_bytes_total = read_bytes;
+	return frame;
+}
+
+static const struct tree_row *tree_of(const struct frame *frame)
+{
+	return (const struct tree_row *)(const void *)frame->first[ROW_tree];
+}
+
+static const struct disk_row *disk_of(const struct frame *frame)
+{
+	return (const struct disk_row *)(const void *)frame->first[ROW_disk];
+}
+
+#define EXPECT_REAL(got, wanted) assert_true((got) > (wanted)-1e-6 && (got) < (wanted) + 1e-6)
+
+static void each_kind_has_its_own_earlier_frame(void **state)
+{
+	struct frame oldest = frame_at(1, 0.2, 1000), last = frame_at(2, 1.2, 3000),
+		     now = frame_at(2.5, 1.9, 4500);
+
+	(void)state;
+	derive(&now, &(struct earlier_frames){&last, &last, &oldest});
+	EXPECT_REAL(tree_of(&now)->process_utime_secs, 0.7);
+	EXPECT_REAL(tree_of(&now)->process_cores_used, 1.4);
+	EXPECT_REAL(disk_of(&now)->read_bytes_per_sec, 3500 / 1.5);
+	frame_done(&oldest);
+	frame_done(&last);
+	frame_done(&now);
+}
+
+/* A clock tick of waited-for children, known 0.8 ms after the last tick of ours, is no five cores. */
+static void an_end_just_after_a_tick_is_no_rate_of_its_own(void **state)
+{
+	struct frame before = frame_at(4, 2, 0), last = frame_at(5, 3, 0), end = frame_at(5.0008, 3.0044, 0);
+
+	(void)state;
+	derive(&end, &(struct earlier_frames){&last, &before, &before});
+	EXPECT_REAL(tree_of(&end)->process_utime_secs, 0.0044);
+	EXPECT_REAL(tree_of(&end)->process_cores_used, 1.0044 / 1.0008);
+	frame_done(&before);
+	frame_done(&last);
+	frame_done(&end);
+}
+
+static void without_an_earlier_frame_there_is_no_change(void **state)
+{
+	struct frame first = frame_at(1, 1, 1);
+
+	(void)state;
+	derive(&first, &(struct earlier_frames){0});
+	assert_int_equal(real_absent(tree_of(&first)->process_utime_secs), ABSENT_FIRST_SAMPLE);
+	assert_int_equal(real_absent(tree_of(&first)->process_cores_used), ABSENT_FIRST_SAMPLE);
+	assert_int_equal(real_absent(disk_of(&first)->read_bytes_per_sec), ABSENT_FIRST_SAMPLE);
+	frame_done(&first);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_has_its_own_earlier_frame),
+		cmocka_unit_test(an_end_just_after_a_tick_is_no_rate_of_its_own),
+		cmocka_unit_test(without_an_earlier_frame_there_is_no_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
