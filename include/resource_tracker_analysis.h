@@ -406,6 +406,15 @@ RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *cond
 RT_API int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text);
 RT_API int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text);
 
+/*
+ * gpu_tracker's comparison, with its keys and layout: one statistic ("min", "max", "mean", "std"; NULL: "mean") of each
+ * measure, of whole runs and phase by phase. Each path is an analysis in JSON (gpu_tracker's, or rt_regions_to_json()) or
+ * a recording; each side is one run. -EINVAL: the phases differ, or no such statistic. When a phase is taken for one whose
+ * name differs in the line number at its end, the problem says so, and the result is 0.
+ */
+RT_API int rt_compare_phases(const struct rt_compared_run *runs, size_t run_count, const char *statistic,
+			     bool json, char **ret_text, struct rt_problem *ret_problem);
+
 /* ---- report ---------------------------------------------------------------------------------------- */
 
 struct rt_report_options {

@@ -12,7 +12,7 @@ enum { EXIT_CONDITION = 3 };
 
 struct compare_options {
 	bool json;
-	const char *output;
+	const char *output, *statistic;
 	struct text_list conditions, names;
 	struct run_list runs;
 };
@@ -29,11 +29,12 @@ static void cleanup_options(struct compare_options *options)
 	text_list_done(&options->names);
 }
 
-enum compare_option { OPTION_OUTPUT = 'o', OPTION_JSON = 256, OPTION_FAIL_IF };
+enum compare_option { OPTION_OUTPUT = 'o', OPTION_JSON = 256, OPTION_FAIL_IF, OPTION_STATISTIC };
 
 static const struct option OPTIONS[] = {
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"fail-if", required_argument, NULL, OPTION_FAIL_IF},
+	{"stat", required_argument, NULL, OPTION_STATISTIC},
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{0},
 };
@@ -46,6 +47,9 @@ static bool set_option(struct compare_options *options, int option)
 		return true;
 	case OPTION_FAIL_IF:
 		return text_list_add(&options->conditions, optarg);
+	case OPTION_STATISTIC:
+		options->statistic = optarg;
+		return true;
 	case OPTION_OUTPUT:
 		options->output = optarg;
 		return true;
@@ -74,6 +78,19 @@ static int check_conditions(const struct command *command, const struct compare_
 	return status;
 }
 
+/* gpu_tracker's comparison; what it says of lines that have moved is a warning. */
+static int compare_phases(const struct command *command, const struct compare_options *options)
+{
+	struct rt_problem problem = {""};
+	CLEANUP_FREE char *text = NULL;
+	int result = rt_compare_phases(options->runs.runs, options->runs.count, options->statistic,
+				       options->json, &text, &problem);
+
+	if (*problem.text)
+		(void)command_fault(command, "%s", problem.text);
+	return result < 0 ? 1 : command_write(command, options->output, text, strlen(text));
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct compare_options options = {0};
@@ -89,6 +106,10 @@ static int run(const struct command *command, int argc, char **argv)
 		return command_usage(command, "name at least two recordings");
 	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
 		return command_fault(command, "out of memory");
+	if (options.statistic && options.conditions.count)
+		return command_usage(command, "--stat and --fail-if do not go together");
+	if (options.statistic)
+		return compare_phases(command, &options);
 	result = rt_compare(options.runs.runs, options.runs.count, &comparison, &problem);
 	if (result == 0)
 		result = options.json ? rt_comparison_to_json(comparison, &text)
@@ -115,6 +136,13 @@ const struct command COMPARE_RUNS_COMMAND = {
 		   "'wall_time>60'\n"
 		   "                            (percents count only beyond the noise); may be given several "
 		   "times\n"
+		   "      --stat min|max|mean|std\n"
+		   "                            gpu_tracker's comparison: this statistic of each measure, "
+		   "whole and "
+		   "phase by\n"
+		   "                            phase, of its analyses (regions --json) and of recordings; "
+		   "each side "
+		   "is one run\n"
 		   "  -o, --output FILE         write there\n",
 	.run = run,
 };
