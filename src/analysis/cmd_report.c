@@ -22,6 +22,7 @@ enum report_option {
 	OPTION_CATALOGUE,
 	OPTION_INSTANCE,
 	OPTION_FILTER,
+	OPTION_HISTORY,
 };
 
 static const struct option OPTIONS[] = {
@@ -33,6 +34,7 @@ static const struct option OPTIONS[] = {
 	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
 	{"instance", required_argument, NULL, OPTION_INSTANCE},
 	{"server-filter", required_argument, NULL, OPTION_FILTER},
+	{"history", required_argument, NULL, OPTION_HISTORY},
 	{0},
 };
 
@@ -41,13 +43,14 @@ struct report_options {
 	bool open;
 	struct rt_report_options page;
 	struct rt_report_prices prices;
-	struct text_list filters;
+	struct text_list filters, history;
 	struct run_list runs;
 };
 
 static void cleanup_options(struct report_options *options)
 {
 	text_list_done(&options->filters);
+	text_list_done(&options->history);
 	run_list_done(&options->runs);
 }
 
@@ -76,6 +79,8 @@ static bool set_option(struct report_options *options, int option)
 		return true;
 	case OPTION_FILTER:
 		return strchr(optarg, '=') && text_list_add(&options->filters, optarg);
+	case OPTION_HISTORY:
+		return text_list_add(&options->history, optarg);
 	default:
 		return false;
 	}
@@ -137,6 +142,8 @@ static int run(const struct command *command, int argc, char **argv)
 		return command_usage(command, "--instance needs a --catalogue; or give the --price");
 	options.prices.filters = options.filters.texts;
 	options.prices.filter_count = options.filters.count;
+	options.page.history = options.history.texts;
+	options.page.history_count = options.history.count;
 	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
 		return command_fault(command, "out of memory");
 	if (rt_report_runs(options.runs.runs, options.runs.count, options.output, &options.page,
@@ -163,6 +170,8 @@ const struct command REPORT_COMMAND = {
 		"cheapest that fits\n"
 		"      --instance VENDOR/REGION/TYPE\n"
 		"                            what the job ran on; its price comes from the catalogue\n"
+		"      --history FILE        an earlier run, or its stats --json, that the advice goes by "
+		"too; several times\n"
 		"      --server-filter K=V   only servers that are so; may be given several times\n",
 	.run = run,
 };

@@ -293,10 +293,18 @@ int rt_recommend(const char *const *paths, size_t path_count, const struct rt_re
 	return recommend(paths, path_count, NULL, options, ret_advice, ret_problem);
 }
 
-int recommend_of_summary(const char *path, rt_summary *summary, const struct rt_recommend_options *options,
+int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
+			 size_t history_count, const struct rt_recommend_options *options,
 			 rt_advice **ret_advice, struct rt_problem *ret_problem)
 {
-	return recommend(&path, 1, summary, options, ret_advice, ret_problem);
+	CLEANUP_FREE const char **paths = calloc(history_count + 1, sizeof(*paths));
+
+	if (!paths)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	paths[0] = path;
+	for (size_t i = 0; i < history_count; i++)
+		paths[i + 1] = history[i];
+	return recommend(paths, history_count + 1, summary, options, ret_advice, ret_problem);
 }
 
 void rt_advice_free(rt_advice *advice)

@@ -63,8 +63,9 @@ static inline double larger_peak(const struct usage *usage)
 		       : usage->sampled_peak_mib;
 }
 
-/* rt_recommend() of one recording whose summary has been read: it is read once instead of twice. */
-int recommend_of_summary(const char *path, rt_summary *summary, const struct rt_recommend_options *options,
+/* rt_recommend() of a recording whose summary has been read, so that it is read once, and of earlier runs. */
+int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
+			 size_t history_count, const struct rt_recommend_options *options,
 			 rt_advice **ret_advice, struct rt_problem *ret_problem);
 
 /* Notes about one run: what it left unused, what held it up. */

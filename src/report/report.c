@@ -90,7 +90,8 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 	const struct rt_report_prices *prices = report->prices;
 	struct rt_recommend_options options = {.usd_per_hour = report->usd_per_hour};
 	char *text;
-	int result = recommend_of_summary(path, summary, &options, &advice, report->problem);
+	int result = recommend_of_summary(path, summary, report->options->history,
+					  report->options->history_count, &options, &advice, report->problem);
 
 	if (result == 0 && prices && prices->catalogue)
 		result = rt_advice_find_server(advice, prices->catalogue, prices->filters,

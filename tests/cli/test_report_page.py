@@ -290,7 +290,7 @@ def expected_text(name, value, unit=None):
         return "$" + (f"{value:.2f}" if value >= 1 else re.sub("0{1,4}$", "", f"{value:.6f}"))
     for suffix, writer in [("_mib", lambda v: written_bytes(v * 2**20)), ("memory", lambda v: written_bytes(v * 2**20)),
                            ("vram", lambda v: written_bytes(v * 2**20)), ("_bytes", written_bytes),
-                           ("_secs", written_secs), ("_pct", lambda v: written(v) + " %"), ("_gb", written)]:
+                           ("_secs", written_secs), ("_cores", written), ("_pct", lambda v: written(v) + " %"), ("_gb", written)]:
         if name.endswith(suffix):
             return writer(value)
     if name in ("mean", "max", "machine_mean", "machine_max"):
@@ -333,6 +333,18 @@ def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, pr
     answers = programs(0, *options)
     check_figures(drive(page, "figures"), [{**answers, "instance": "aws/us-east-1/big"}])
     assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
+
+
+def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
+    heavy = [dict(one, cpu=dict(one["cpu"], process_memory_mib=3000.0, process_cores_used=7.25)) for one in recordings.eight_samples()]
+    recordings.write(tmp_path / "heavy.jsonl", heavy)
+    (tmp_path / "stats.json").write_text(run("stats", "--json", tmp_path / "heavy.jsonl").out)
+    page = make(recordings.eight_samples(), options=["--history", tmp_path / "stats.json"])
+    advice = json.loads(run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "stats.json").out)
+    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 4096)
+    seen = drive(page, "figures")
+    check_figures(seen, [{**programs(0), "advice": advice}])
+    assert {"advice.runs", "advice.evidence.cpu.mean_cores"} <= {one["from"] for one in seen["figures"]}
 
 
 def test_every_number_of_compared_runs_is_one_of_the_programs(make, drive, programs, run, tmp_path):

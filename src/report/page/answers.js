@@ -175,6 +175,7 @@ const adviceCard = (run, report) => {
 	return card('What to ask for next?', '', element('p', {class: 'headline'}, element('span', {}, askFor(run))),
 		/metaflow/i.test(report.integration || '') ?
 			note(element('code', {}, '@resources(cpu=', told(run.raw, 'advice.cpu'), ', memory=', told(run.raw, 'advice.memory'), advice.gpu ? [', gpu=', told(run.raw, 'advice.gpu')] : '', ')')) : null,
+		advice.runs > 1 ? note('From ', told(run.raw, 'advice.runs'), ' runs: ', told(run.raw, 'advice.evidence.cpu.mean_cores', figure), ' cores on average, a peak of ', told(run.raw, 'advice.evidence.memory.sampled_peak_mib', mib), '.') : null,
 		serverNotes(run),
 		advice.notes.slice(0, 3).map((one, i) => note(told(run.raw, `advice.notes.${i}.text`, sentence))));
 };
