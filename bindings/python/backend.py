@@ -26,7 +26,7 @@ LIMITED_API = "0x03090000"
 # Which library each extension stands on.
 EXTENSIONS = {"_native": "resource-tracker", "_analysis": "resource-tracker-analysis"}
 LIBRARIES = ["libresource-tracker.so.0", "libresource-tracker-analysis.so.0"]
-PROGRAMS = ["resource-tracker-helper"]
+PROGRAMS = ["resource-tracker-helper", "resource-tracker-net"]
 FLAGS = ["-std=gnu17", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
          "-Wno-missing-field-initializers", "-Wno-cast-function-type", "-Wno-unused-parameter"]
 
@@ -102,7 +102,7 @@ def in_place(folder=None):
     (package / "lib").mkdir(exist_ok=True)
     for name in LIBRARIES:
         link(package / "lib" / name, build / name)
-    for name in [*PROGRAMS, "resource-tracker-net"]:
+    for name in PROGRAMS:
         if (build / name).exists():
             link(package / "lib" / name, build / name)
     return root
@@ -159,7 +159,7 @@ def wheel(folder, build_folder=None):
             path = compile_extension(name, build, scratch)
             strip(path)
             files[f"{PACKAGE}/{path.name}"] = (path.read_bytes(), True)
-        for name in LIBRARIES + PROGRAMS:
+        for name in LIBRARIES + [name for name in PROGRAMS if (build / name).exists()]:
             path = scratch / name
             shutil.copy(build / name, path)
             strip(path)

@@ -1,6 +1,7 @@
 /* The module _native: libresource-tracker for Python. Thin: what things mean is decided in the package's Python. */
 #include "native_module.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -234,9 +235,48 @@ static PyObject *disk_is_partition(PyObject *module, PyObject *arguments)
 	return answer < 0 ? fail(answer, NULL) : PyBool_FromLong(answer);
 }
 
+static PyObject *csv_headings(PyObject *module, PyObject *arguments)
+{
+	const char *layout;
+	PyObject *list;
+
+	if (!PyArg_ParseTuple(arguments, "s", &layout))
+		return NULL;
+	list = PyList_New(0);
+	for (size_t i = 0; list && rt_csv_heading(layout, i); i++) {
+		PyObject *name = text_object(rt_csv_heading(layout, i));
+
+		if (!name || PyList_Append(list, name) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(name);
+	}
+	return list;
+}
+
+static PyObject *discover(PyObject *module, PyObject *arguments, PyObject *keywords)
+{
+	int cloud = 0, python = 0, error;
+	double timeout_secs = 0;
+	char *json = NULL;
+	unsigned int what;
+
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|ppd",
+					 KEYWORDS("cloud", "python", "timeout_secs"), &cloud, &python,
+					 &timeout_secs))
+		return NULL;
+	what = (cloud ? RT_DISCOVER_CLOUD : RT_DISCOVER_HOST) | (python ? RT_DISCOVER_PYTHON : 0);
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_discover(what, timeout_secs, &json);
+	Py_END_ALLOW_THREADS;
+	return error < 0 ? fail(error, error == -ENOENT ? "resource-tracker-net is not installed" : NULL)
+			 : take_text(json);
+}
+
 static PyMethodDef FUNCTIONS[] = {
 	{"settings", names_of_settings, METH_NOARGS, "settings() -> names of all settings of a Tracker"},
 	{"metrics", metrics, METH_NOARGS, "metrics() -> a dict for each metric of this build"},
+	{"csv_headings", csv_headings, METH_VARARGS,
+	 "csv_headings(layout) -> names of the columns of a CSV layout"},
 	{"process_descendants", process_descendants, METH_VARARGS, "process_descendants(pid) -> pids"},
 	{"process_rss", process_rss, METH_VARARGS, "process_rss(pid) -> bytes"},
 	{"process_pss", process_pss, METH_VARARGS, "process_pss(pid) -> bytes"},
@@ -246,6 +286,9 @@ static PyMethodDef FUNCTIONS[] = {
 	{"process_read", process_read, METH_VARARGS, "process_read(pid, children=True) -> dict"},
 	{"system_read", system_read, METH_NOARGS, "system_read() -> dict"},
 	{"disk_is_partition", disk_is_partition, METH_VARARGS, "disk_is_partition(device) -> bool"},
+	{"discover", (PyCFunction)(void (*)(void))discover, METH_VARARGS | METH_KEYWORDS,
+	 "discover(cloud=False, python=False, timeout_secs=10) -> JSON about the machine, or about the cloud "
+	 "it is in"},
 	{NULL},
 };
 

@@ -5,7 +5,9 @@
 #include "native_module.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct tracker {
@@ -28,12 +30,20 @@ static rt_tracker *usable(PyObject *self_)
 	return NULL;
 }
 
-static int set_all(rt_config *config, PyObject *settings)
+/* What a Tracker is made of. */
+struct wanted {
+	PyObject *settings;  /* (name, value) pairs, or NULL */
+	PyObject *variables; /* the same */
+	long long history;
+	const char *metrics;
+};
+
+static int set_all(rt_config *config, PyObject *pairs, int (*set)(rt_config *, const char *, const char *))
 {
-	Py_ssize_t count = PySequence_Size(settings);
+	Py_ssize_t count = PySequence_Size(pairs);
 
 	for (Py_ssize_t i = 0; i < count; i++) {
-		PyObject *pair = PySequence_GetItem(settings, i);
+		PyObject *pair = PySequence_GetItem(pairs, i);
 		const char *name, *value;
 		int error;
 
@@ -41,7 +51,7 @@ static int set_all(rt_config *config, PyObject *settings)
 			Py_XDECREF(pair);
 			return -1;
 		}
-		error = rt_config_set(config, name, value);
+		error = set(config, name, value);
 		Py_DECREF(pair);
 		if (error < 0) {
 			fail(error == -ENOENT ? -EINVAL : error, rt_config_message(config));
@@ -51,7 +61,26 @@ static int set_all(rt_config *config, PyObject *settings)
 	return count < 0 ? -1 : 0;
 }
 
-static int open_tracker(PyObject *settings, rt_tracker **ret_tracker)
+static int set_variable(rt_config *config, const char *name, const char *value)
+{
+	return rt_config_set_variable(config, name, value);
+}
+
+static int configure(rt_config *config, const struct wanted *wanted)
+{
+	int error = rt_config_set_history(config, wanted->history < 0 ? INT64_MAX : wanted->history,
+					  wanted->metrics);
+
+	if (error < 0) {
+		fail(error, NULL);
+		return -1;
+	}
+	if (wanted->settings && set_all(config, wanted->settings, rt_config_set) < 0)
+		return -1;
+	return wanted->variables ? set_all(config, wanted->variables, set_variable) : 0;
+}
+
+static int open_tracker(const struct wanted *wanted, rt_tracker **ret_tracker)
 {
 	rt_config *config = NULL;
 	int error = rt_config_new(&config);
@@ -60,7 +89,7 @@ static int open_tracker(PyObject *settings, rt_tracker **ret_tracker)
 		fail(error, NULL);
 		return -1;
 	}
-	if (settings && set_all(config, settings) < 0) {
+	if (configure(config, wanted) < 0) {
 		rt_config_free(config);
 		return -1;
 	}
@@ -76,16 +105,18 @@ static int open_tracker(PyObject *settings, rt_tracker **ret_tracker)
 static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 {
 	struct tracker *self = (struct tracker *)self_;
-	PyObject *settings = NULL;
+	struct wanted wanted = {NULL};
 
-	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O", KEYWORDS("settings"), &settings))
+	if (!PyArg_ParseTupleAndKeywords(
+		    arguments, keywords, "|OLzO", KEYWORDS("settings", "history", "metrics", "variables"),
+		    &wanted.settings, &wanted.history, &wanted.metrics, &wanted.variables))
 		return -1;
 	if (self->tracker) {
 		PyErr_SetString(PyExc_RuntimeError, "the tracker is open");
 		return -1;
 	}
 	self->owner = getpid();
-	return open_tracker(settings, &self->tracker);
+	return open_tracker(&wanted, &self->tracker);
 }
 
 static void shut(struct tracker *self)
@@ -200,6 +231,20 @@ static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
 	return error < 0 ? fail(error, NULL) : PyBool_FromLong(1);
 }
 
+static PyObject *wait_for_upload(PyObject *self, PyObject *arguments)
+{
+	rt_tracker *tracker = usable(self);
+	double timeout_secs = -1;
+	int error;
+
+	if (!tracker || !PyArg_ParseTuple(arguments, "d", &timeout_secs))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	error = rt_wait_for_upload(tracker, timeout_secs);
+	Py_END_ALLOW_THREADS;
+	return answer(error);
+}
+
 static PyObject *get(PyObject *self, PyObject *arguments)
 {
 	rt_tracker *tracker = usable(self);
@@ -290,6 +335,76 @@ static PyObject *output_path(PyObject *self, PyObject *arguments)
 	return text_object(rt_output_path(tracker, (size_t)index));
 }
 
+static PyObject *history_count(PyObject *self, PyObject *unused)
+{
+	rt_tracker *tracker = usable(self);
+	int64_t first = 0, count;
+	size_t bytes = 0;
+
+	if (!tracker)
+		return NULL;
+	count = rt_history_count(tracker, &first, &bytes);
+	return count < 0 ? fail((int)count, NULL)
+			 : Py_BuildValue("(LLn)", (long long)first, (long long)count, (Py_ssize_t)bytes);
+}
+
+static PyObject *number_object(double value, bool is_integer)
+{
+	if (isnan(value))
+		Py_RETURN_NONE;
+	return is_integer ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
+}
+
+/* Most columns seldom change: a value that was there before is the same object again. */
+static PyObject *number_list(const double *values, Py_ssize_t count, bool is_integer)
+{
+	PyObject *list = PyList_New(count), *previous = NULL;
+
+	for (Py_ssize_t i = 0; list && i < count; i++) {
+		if (previous && memcmp(&values[i], &values[i - 1], sizeof values[i]) == 0)
+			Py_INCREF(previous);
+		else
+			previous = number_object(values[i], is_integer);
+		if (!previous || PyList_SetItem(list, i, previous) < 0)
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+static PyObject *history(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+	rt_tracker *tracker = usable(self);
+	const char *column, *layout = NULL;
+	long long first = 0, most = -1, kept = tracker ? rt_history_count(tracker, NULL, NULL) : 0;
+	int is_integer = 0;
+	PyObject *list;
+	double *values;
+	ssize_t count;
+
+	if (!tracker ||
+	    !PyArg_ParseTupleAndKeywords(arguments, keywords, "s|zLLp",
+					 KEYWORDS("column", "layout", "first", "count", "integers"), &column,
+					 &layout, &first, &most, &is_integer))
+		return NULL;
+	if (kept < 0)
+		return fail((int)kept, "no history is kept");
+	if (most < 0 || most > kept)
+		most = kept;
+	values = malloc(((size_t)most + 1) * sizeof *values);
+	if (!values)
+		return PyErr_NoMemory();
+	Py_BEGIN_ALLOW_THREADS;
+	count = rt_history_read(tracker, layout, column, first, (size_t)most, values);
+	Py_END_ALLOW_THREADS;
+	list = count < 0 ? NULL : number_list(values, count, is_integer);
+	free(values);
+	if (count == -ENOENT)
+		PyErr_Format(PyExc_KeyError, "%s", column);
+	else if (count < 0)
+		fail((int)count, NULL);
+	return list;
+}
+
 static PyObject *state(PyObject *self, void *unused)
 {
 	static const char *const NAMES[] = {"ready", "running", "stopped"};
@@ -323,6 +438,9 @@ int add_tracker_type(PyObject *module)
 		{"finish", finish, METH_VARARGS, "finish(reason=5, status=0): take the last sample"},
 		{"wait_for_samples", wait_for_samples, METH_VARARGS,
 		 "wait_for_samples(n, timeout_secs=-1) -> whether there are that many"},
+		{"wait_for_upload", wait_for_upload, METH_VARARGS,
+		 "wait_for_upload(timeout_secs): until all of the stream is sent; TimeoutError, or OSError "
+		 "EIO, ENOTCONN"},
 		{"get", get, METH_VARARGS,
 		 "get(metric, instance=0) -> its value in the newest sample, or None"},
 		{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},
@@ -331,6 +449,12 @@ int add_tracker_type(PyObject *module)
 		{"explain_absent", explain_absent, METH_NOARGS, "explain_absent() -> why values are None"},
 		{"next_warning", next_warning, METH_NOARGS, "next_warning() -> the oldest one not yet taken"},
 		{"output_path", output_path, METH_VARARGS, "output_path(index=0) -> name of a file, or None"},
+		{"history_count", history_count, METH_NOARGS,
+		 "history_count() -> (number of the oldest sample kept, how many, bytes they take)"},
+		{"history", (PyCFunction)(void (*)(void))history, METH_VARARGS | METH_KEYWORDS,
+		 "history(column, layout=None, first=0, count=-1, integers=False) -> values of the samples "
+		 "kept; None: "
+		 "absent. Without a layout the column is a metric."},
 		{"close", close_tracker, METH_NOARGS, "close(): end it and free all"},
 		{NULL},
 	};

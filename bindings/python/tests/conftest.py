@@ -1,12 +1,17 @@
 """The tests run where only the wheel and pytest are installed: see tools/python-venv. Each has a hard end."""
+import os
 import signal
 
 import pytest
 
 TIMEOUT_SECS = 120
+NOBODY = "http://127.0.0.1:9"
 
 
 def pytest_configure(config):
+    # No test asks a cloud or a service, whatever it forgets.
+    os.environ.update(TRACKER_METADATA_URL=NOBODY, KEEPER_API_URL=NOBODY, SENTINEL_API_URL=NOBODY)
+    os.environ.pop("SENTINEL_API_TOKEN", None)
     config.addinivalue_line("markers", "cost: measures time or memory; only make bench runs it")
     config.addinivalue_line("markers", "slow: takes more than a few seconds")
 

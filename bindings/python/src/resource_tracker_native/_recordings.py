@@ -1,0 +1,118 @@
+"""Snapshots of a ResourceTracker, and its report: what is wanted once, at the end."""
+from __future__ import annotations
+
+from json import dumps
+from time import time
+from typing import Any, Dict, Iterator, List
+
+from . import _native
+from .column_maps import DISK_SPACE, GB, GIB
+from .tiny_data_frame import TinyDataFrame
+
+SNAPSHOT_VERSION = 1
+# What the columns of a snapshot were called before 0.5, and how many of the present unit one of theirs is.
+OLD_COLUMNS = {
+    **{f"memory{part}": (f"memory{part}_mib", 1 / 1024)
+       for part in ("", "_free", "_used", "_buffers", "_cached", "_active", "_inactive")},
+    "pss": ("memory_mib", 1 / 1024),
+    "memory_active_anon": ("memory_active_mib", 1 / 1024),
+    "memory_inactive_anon": ("memory_inactive_mib", 1 / 1024),
+    "read_bytes": ("disk_read_bytes", 1),
+    "write_bytes": ("disk_write_bytes", 1),
+    "gpu_vram": ("gpu_vram_mib", 1),
+}
+
+
+def metadata_of(tracker: Any) -> Dict[str, Any]:
+    if tracker.start_time is None:
+        raise RuntimeError("Resource tracker not started, there is nothing to keep.")
+    end = tracker.stop_time if tracker.stop_time is not None else time()
+    return {
+        "version": SNAPSHOT_VERSION,
+        "resource_tracker": {"version": _native.version, "implementation": "native"},
+        "pid": tracker.pid,
+        "children": tracker.children,
+        "interval": tracker.interval,
+        "method": tracker.method,
+        "autostart": tracker.autostart is not False,
+        "track_processes": "process_tracker" in tracker.trackers,
+        "track_system": "system_tracker" in tracker.trackers,
+        "discover_server": tracker.discover_server,
+        "discover_cloud": tracker.discover_cloud,
+        "start_time": tracker.start_time,
+        "stop_time": end,
+        "duration": round(end - tracker.start_time, 2),
+    }
+
+
+def snapshot_of(tracker: Any) -> Dict[str, Any]:
+    return {
+        "metadata": metadata_of(tracker),
+        "server_info": tracker.server_info,
+        "cloud_info": tracker.cloud_info,
+        "process_metrics": tracker._frame("process", "0.5").to_dict(),
+        "system_metrics": tracker._frame("system", "0.5").to_dict(),
+    }
+
+
+def _in_present_units(rows: List[Dict[str, Any]]) -> TinyDataFrame:
+    frame = TinyDataFrame(data=rows)
+    is_old = any(name in OLD_COLUMNS for name in frame.columns)
+    cells = {}
+    for name in frame.columns:
+        new_name, factor = OLD_COLUMNS.get(name, (name, 1))
+        if is_old and name in DISK_SPACE:
+            factor = GIB / GB
+        # An empty cell of a CSV file was kept as such by the package.
+        values = [None if value == "" else value for value in frame[name]]
+        cells[new_name] = values if factor == 1 else [None if value is None else value * factor for value in values]
+    return TinyDataFrame._of(cells)
+
+
+def load_snapshot(cls: Any, snapshot: Dict[str, Any]) -> Any:
+    metadata = snapshot["metadata"]
+    tracker = cls(**{name: metadata[name] for name in (
+        "pid", "children", "interval", "method", "track_processes", "track_system", "discover_server", "discover_cloud")
+    }, autostart=False)
+    tracker.autostart = metadata["autostart"]
+    tracker.start_time, tracker.stop_time = metadata["start_time"], metadata["stop_time"]
+    tracker._server_info, tracker._cloud_info = snapshot["server_info"], snapshot["cloud_info"]
+    tracker.discover_server = tracker.discover_cloud = False  # where it ran is what the snapshot says
+    tracker._loaded = {kind: _in_present_units(snapshot[f"{kind}_metrics"]) for kind in ("process", "system")}
+    return tracker
+
+
+def _json_of(tracker: Any) -> Iterator[str]:
+    """The snapshot as JSON in pieces: never all rows at once. Clouds are not asked for it."""
+    yield '{"metadata": ' + dumps(metadata_of(tracker))
+    yield f', "server_info": {dumps(tracker.server_info)}, "cloud_info": {dumps(tracker._cloud_info)}'
+    for kind in ("process", "system"):
+        frame = tracker._frame(kind, "0.5")
+        yield f', "{kind}_metrics": ['
+        for i, row in enumerate(zip(*frame._data)):
+            yield ("" if i == 0 else ", ") + dumps(dict(zip(frame.columns, row)))
+        yield "]"
+    yield "}"
+
+
+def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, Any]], failed: bool,
+              integration_version: Any) -> Any:
+    from os import path
+    from tempfile import TemporaryDirectory
+
+    from . import _analysis
+    from .report import Report
+
+    tracker.wait_for_samples(n=1, timeout=tracker.interval * 5)
+    shown = None if integration == "standalone" else " ".join(filter(None, [integration, integration_version]))
+    with TemporaryDirectory(prefix="resource-tracker-") as folder:
+        page, recording = path.join(folder, "report.html"), None
+        if tracker.output_file and tracker._loaded is None:
+            recording = tracker._native.output_path(0)
+        if recording is None:
+            recording = path.join(folder, "run.json")
+            with open(recording, "w", encoding="utf-8") as out:
+                out.writelines(_json_of(tracker))
+        _analysis.report([recording], page, integration=shown, failed=failed)
+        with open(page, encoding="utf-8") as content:
+            return Report(content.read())

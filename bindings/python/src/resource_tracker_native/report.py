@@ -1,0 +1,26 @@
+"""A page about a recording."""
+from __future__ import annotations
+
+from .helpers import round_memory
+
+__all__ = ["Report", "round_memory"]
+
+
+class Report(str):
+    """The text of an HTML page that needs no network, with two ways to look at it."""
+
+    def save(self, filepath: str) -> "Report":
+        """Writes the page to a file, and returns it."""
+        with open(filepath, "w", encoding="utf-8") as out:
+            out.write(self)
+        return self
+
+    def browse(self) -> "Report":
+        """Opens the page in the web browser, and returns it."""
+        from tempfile import NamedTemporaryFile
+        from webbrowser import open as open_in_browser
+
+        with NamedTemporaryFile("w", encoding="utf-8", suffix=".html", delete=False) as out:
+            out.write(self)
+        open_in_browser(f"file://{out.name}")
+        return self

@@ -1,0 +1,560 @@
+"""Trackers of processes and of the machine.
+
+[`ResourceTracker`][] records in the background; [`ProcessTracker`][] and [`SystemTracker`][] write CSV from the thread
+that calls them.
+"""
+from __future__ import annotations
+
+from enum import Enum
+from logging import getLogger
+from os import environ, getpid
+from time import time
+from typing import Any, Dict, List, Optional, Type, Union
+
+from . import _native
+from .column_maps import ERAS, HUMAN_NAMES_MAPPING, INTEGERS, TICKS, era_of
+from .followers import PidTracker, ProcessTracker, SystemTracker
+from .helpers import aggregate_stats, known, mean, round_memory
+from .tiny_data_frame import StatSpec, TinyDataFrame
+
+__all__ = ["PidTracker", "ProcessTracker", "ResourceTracker", "RunStatus", "SystemTracker"]
+
+logger = getLogger(__name__)
+
+UPLOAD_DEADLINE_SECS = 12  # a little longer than the follower goes on by itself
+METHODS = (None, "fork", "spawn", "forkserver")
+
+
+class RunStatus(Enum):
+    """How a run ended."""
+
+    finished = "finished"
+    failed = "failed"
+
+
+def duration(timestamps: List[float]) -> float:
+    """From the first to the last."""
+    return max(timestamps) - min(timestamps)
+
+
+def mean_over_time(values: List[Optional[float]], weights: List[float]) -> float:
+    """The mean of the values that are known, each with its weight."""
+    pairs = [(value, weight) for value, weight in zip(values, weights) if value is not None]
+    total = sum(weight for _, weight in pairs)
+    return sum(value * weight for value, weight in pairs) / total if total else mean(value for value, _ in pairs)
+
+
+def default_specs(columns: str = "0.5") -> List[StatSpec]:
+    """What `ResourceTracker.stats()` computes when it is not told."""
+    era = era_of(columns)
+    job = [f"process_{name}" for name in ("cpu_usage", era.memory, "gpu_usage", era.vram, "gpu_utilized")]
+    return [
+        *(StatSpec(column, agg, round=2) for column in job for agg in (mean, max)),
+        StatSpec("system_disk_space_used_gb", max, round=2),
+        StatSpec("system_net_recv_bytes", sum),
+        StatSpec("system_net_sent_bytes", sum),
+        StatSpec("timestamp", duration, "duration"),
+    ]
+
+
+class ResourceTracker:
+    """Records what a process tree and its machine use, in the background, until it is stopped.
+
+    A thread of C does it, in this process, with all signals blocked: no other process, no file, no lock of the
+    interpreter. CPU time is exact, also of descendants that lived a millisecond. What has been recorded can be read at
+    any time. Use it as a context manager, or call `stop()`.
+
+    Args:
+        pid: root of the tree; default: this process.
+        children: count its descendants too.
+        interval: seconds between samples.
+        method: accepted for compatibility (None, "fork", "spawn", "forkserver"); no process is started.
+        autostart: start at once. None (the default) does, and lets a first `start()` or `with` pass as if it had
+            started it, so that programs for every version of the Python package resource-tracker run.
+        track_processes: record the process tree.
+        track_system: record the machine.
+        discover_server: let `server_info` tell what machine this is.
+        discover_cloud: let `cloud_info` tell what cloud it is in, which asks the metadata services of clouds when it is
+            read (and `snapshot()` and `dump()` read it).
+        sentinel_token: stream the run to the Sentinel API; default: the environment variable SENTINEL_API_TOKEN.
+        upload_interval: seconds between uploads of a stream.
+        streaming_metadata: names and tags of the run for the stream (job_name, project_name, ..., tags).
+        columns: "0.5", or the names and units of earlier versions: "0.4" (memory in kB) or "0.1".
+        output_file: also write a recording to this file (JSON Lines, or CSV by its extension), which the commands of
+            resource-tracker read; reports then show all that is in it.
+        settings: further settings, named like the long options of the command resource-tracker.
+
+    Raises:
+        ProcessLookupError: there is no such process.
+        ValueError: a parameter is out of its range.
+
+    >>> with ResourceTracker(interval=0.1, discover_cloud=False) as tracker:
+    ...     tracker.wait_for_samples(2)
+    >>> tracker.n_samples >= 2
+    True
+    >>> tracker.stats()["process_memory_mib"]["max"] > 1
+    True
+    """
+
+    def __init__(
+        self,
+        pid: Optional[int] = None,
+        children: bool = True,
+        interval: float = 1,
+        method: Optional[str] = None,
+        autostart: Optional[bool] = None,
+        track_processes: bool = True,
+        track_system: bool = True,
+        discover_server: bool = True,
+        discover_cloud: bool = True,
+        sentinel_token: Optional[str] = None,
+        upload_interval: int = 60,
+        streaming_metadata: Optional[Dict[str, Any]] = None,
+        *,
+        columns: str = "0.5",
+        output_file: Optional[str] = None,
+        settings: Optional[Dict[str, Any]] = None,
+    ):
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}, not {method!r}")
+        self._era = era_of(columns)
+        self.columns = columns
+        self.pid = getpid() if pid is None else pid
+        self.children = children
+        self.interval = interval
+        self.method = method
+        self.autostart = autostart
+        self.trackers = [name for name, wanted in (("process_tracker", track_processes), ("system_tracker", track_system))
+                         if wanted]
+        self.discover_server = discover_server
+        self.discover_cloud = discover_cloud
+        self.output_file = output_file
+        self.start_time: Optional[float] = None
+        self.stop_time: Optional[float] = None
+        self._settings = dict(settings or {})
+        self._token = sentinel_token or environ.get("SENTINEL_API_TOKEN") or None
+        self._upload_interval = upload_interval
+        self._streaming_metadata = streaming_metadata
+        self._native: Any = None
+        self._loaded: Optional[Dict[str, TinyDataFrame]] = None
+        self._may_start = True
+        self._server_info: Optional[Dict[str, Any]] = None
+        self._cloud_info: Optional[Dict[str, Any]] = None
+        self._sentinel_result: Optional[Dict[str, Any]] = None
+        if autostart or autostart is None:
+            self.start()
+            self._may_start = autostart is None
+
+    # ---- life ----
+
+    def _all_settings(self) -> List[tuple]:
+        pairs = [("interval", repr(float(self.interval)))]
+        if "process_tracker" in self.trackers:
+            pairs.append(("pid", str(self.pid)))
+            if not self.children:
+                pairs.append(("no-children", "1"))
+        else:
+            pairs.append(("no-process", "1"))
+        if "system_tracker" not in self.trackers:
+            pairs.append(("no-system", "1"))
+        if self.output_file:
+            pairs.append(("output", str(self.output_file)))
+        if self._token:
+            pairs.append(("stream", "auto"))
+            for name, value in (self._streaming_metadata or {}).items():
+                if name == "tags":
+                    value = [f"{key}={text}" for key, text in value.items()] if isinstance(value, dict) else list(value)
+                self._settings.setdefault(name, value)
+        for name, value in self._settings.items():
+            if value is None:
+                continue
+            name = "tag" if name == "tags" else name
+            values = value if isinstance(value, (list, tuple)) else [value]
+            pairs += [(name.replace("_", "-"), str(int(one) if isinstance(one, bool) else one)) for one in values]
+        return pairs
+
+    def _variables(self) -> List[tuple]:
+        """For the program that streams."""
+        if not self._token:
+            return []
+        pairs = [("SENTINEL_API_TOKEN", self._token), ("TRACKER_UPLOAD_INTERVAL", str(self._upload_interval))]
+        if not any(environ.get(name) for name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")):
+            from ssl import get_default_verify_paths
+
+            # Certificates lie elsewhere on other distributions; Python knows where.
+            found = get_default_verify_paths().cafile
+            pairs += [("SSL_CERT_FILE", found)] if found else []
+        return pairs
+
+    def start(self) -> None:
+        """Starts recording. RuntimeError: it runs already, or was stopped (make a new one)."""
+        if self.running:
+            if self._may_start:
+                self._may_start = False
+                return
+            raise RuntimeError("Resource tracker already running, cannot start again.")
+        if self.stop_time is not None:
+            raise RuntimeError(
+                "Resource tracker already stopped. Create a new instance instead of trying to restart it.")
+        tracker = _native.Tracker(self._all_settings(), history=-1, variables=self._variables())
+        tracker.start()
+        self._native = tracker
+        self._may_start = False
+        self.start_time = time()
+
+    def stop(self, exit_code: int = 0, run_status: Union[RunStatus, str] = RunStatus.finished) -> None:
+        """Takes a last sample and ends the recording. Nothing happens when it was stopped before.
+
+        Args:
+            exit_code: of the job, for a stream.
+            run_status: how it ended, for a stream.
+
+        Raises:
+            RuntimeError: it was never started.
+        """
+        if self.start_time is None:
+            raise RuntimeError("Resource tracker not started, cannot stop.")
+        if self.stop_time is not None:
+            return
+        try:
+            self._native.stop()
+        finally:
+            self.stop_time = time()
+            if self._token:
+                self._await_upload(exit_code, run_status)
+            self._warn()
+
+    def _await_upload(self, exit_code: int, run_status: Union[RunStatus, str]) -> None:
+        status = getattr(run_status, "value", run_status)
+        try:
+            self._native.wait_for_upload(UPLOAD_DEADLINE_SECS)
+            self._sentinel_result = {"sent": True, "exit_code": exit_code, "run_status": status}
+        except OSError as problem:
+            self._sentinel_result = {"sent": False, "problem": str(problem), "exit_code": exit_code,
+                                     "run_status": status}
+
+    def _warn(self) -> None:
+        while True:
+            warning = self._native.next_warning()
+            if warning is None:
+                return
+            logger.warning("%s", warning)
+
+    def cleanup(self) -> None:
+        """Stops it if it runs. What was recorded stays readable as long as the object lives."""
+        if self.running:
+            self.stop()
+
+    def __enter__(self) -> "ResourceTracker":
+        if not self.running or self._may_start:
+            self.start()
+        return self
+
+    def __exit__(self, exc_type: Optional[Type[BaseException]], exc_val: Any, exc_tb: Any) -> bool:
+        if self.running:
+            failed = exc_type is not None
+            self.stop(exit_code=int(failed), run_status=RunStatus.failed if failed else RunStatus.finished)
+        return False
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and not yet stopped."""
+        return self.start_time is not None and self.stop_time is None
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples there are by now."""
+        if self._loaded is not None:
+            return min((len(frame) for frame in self._loaded.values() if frame.columns), default=0)
+        return self._native.history_count()[1] if self._native else 0
+
+    def wait_for_samples(self, n: int = 1, timeout: float = 5) -> None:
+        """Waits until there are n samples. RuntimeError: not in `timeout` seconds, or it was stopped with fewer."""
+        if not self.running:
+            if self.n_samples < n:
+                raise RuntimeError(
+                    f"Resource tracker has been already stopped with {self.n_samples} sample(s), "
+                    f"cannot wait to collect the requested {n} sample(s).")
+        elif not self._native.wait_for_samples(n, timeout):
+            raise RuntimeError(f"Timed out waiting for resource tracker to collect {n} samples")
+
+    # ---- what was recorded ----
+
+    def _frame(self, kind: str, columns: Optional[str] = None) -> TinyDataFrame:
+        columns = columns or self.columns
+        if self._loaded is not None:
+            return self._loaded[kind][:]
+        if self._native is None or f"{kind}_tracker" not in self.trackers:
+            return TinyDataFrame(data=[])
+        native = self._native
+        layout = getattr(ERAS[columns], kind)
+        first, count, _ = native.history_count()
+        if not count:
+            return TinyDataFrame(data=[])
+
+        def reader_of(name: str) -> Any:
+            integers = name in INTEGERS or columns == "0.1" and name in TICKS
+            return lambda: native.history(name, layout, first, count, integers)
+
+        return TinyDataFrame._of({name: reader_of(name) for name in _native.csv_headings(layout)}, count)
+
+    @property
+    def process_metrics(self) -> TinyDataFrame:
+        """Rows of the process tree so far; see [`ProcessTracker`][] for the columns."""
+        return self._frame("process")
+
+    @property
+    def system_metrics(self) -> TinyDataFrame:
+        """Rows of the machine so far; see [`SystemTracker`][] for the columns."""
+        return self._frame("system")
+
+    # What these were called before version 0.4.
+    pid_tracker = process_metrics
+    system_tracker = system_metrics
+
+    def get_combined_metrics(
+        self,
+        bytes: bool = False,
+        human_names: bool = False,
+        system_prefix: Optional[str] = None,
+        process_prefix: Optional[str] = None,
+        offset: Optional[int] = None,
+    ) -> TinyDataFrame:
+        """The columns of the machine and of the process tree side by side.
+
+        Args:
+            bytes: memory and disk space in bytes; the names stay.
+            human_names: names for people.
+            system_prefix: of the machine's columns; default "system_", or "System ".
+            process_prefix: of the process's; default "process_", or "Process ".
+            offset: leave out so many of the first rows.
+        """
+        return self._combined(self._frame("system"), self._frame("process"), bytes, human_names, system_prefix,
+                              process_prefix, offset)
+
+    def _combined(self, system: TinyDataFrame, process: TinyDataFrame, bytes: bool = False, human_names: bool = False,
+                  system_prefix: Optional[str] = None, process_prefix: Optional[str] = None,
+                  offset: Optional[int] = None) -> TinyDataFrame:
+        lengths = [len(frame) for frame in (system, process) if frame.columns]
+        rows = slice(offset or 0, min(lengths, default=0))
+        if rows.start >= rows.stop:
+            return TinyDataFrame(data=[])
+        prefixes = ("System " if human_names else "system_") if system_prefix is None else system_prefix, \
+            ("Process " if human_names else "process_") if process_prefix is None else process_prefix
+        cells: Dict[str, Any] = {}
+        for prefix, frame in zip(prefixes, (system, process)):
+            frame = frame if rows.start == 0 and rows.stop == len(frame) else frame[rows]
+            for name, column in frame._cells.items():
+                shown = HUMAN_NAMES_MAPPING.get(name, name) if human_names else name
+                if name == "timestamp":
+                    cells.setdefault(shown, column)
+                else:
+                    cells[prefix + shown] = _in_bytes(column, self._era.bytes.get(name)) if bytes else column
+        return TinyDataFrame._of(cells, rows.stop - rows.start)
+
+    def stats(self, specs: Optional[List[StatSpec]] = None) -> Dict[str, Dict[str, Any]]:
+        """Statistics over all samples, {column: {name: value}}; columns are those of `get_combined_metrics()`.
+
+        Args:
+            specs: what to compute; functions get the values that were measured. Default: mean (over time) and maximum
+                of the job's cores, memory and GPUs, the largest disk space in use, the network traffic, and the
+                duration; None where nothing was measured.
+
+        Raises:
+            RuntimeError: there is no sample yet.
+        """
+        frame = self.get_combined_metrics()
+        return self._default_stats(frame, self.columns) if specs is None else self._stats(frame, specs)
+
+    def _stats(self, frame: TinyDataFrame, specs: List[StatSpec]) -> Dict[str, Dict[str, Any]]:
+        if not len(frame):
+            raise RuntimeError("No metrics collected (yet)")
+        used = {spec.column for spec in specs} & set(frame.columns)
+        results = TinyDataFrame._of({name: known(frame[name]) for name in frame.columns if name in used}).stats(specs)
+        if results.get("timestamp", {}).get("duration") is not None:
+            results["timestamp"]["duration"] += self._before_first(frame["timestamp"][0])
+        return results
+
+    def _default_stats(self, frame: TinyDataFrame, columns: str) -> Dict[str, Dict[str, Any]]:
+        """With what was never measured as None, and means over time: the last sample may be a short one."""
+        specs = default_specs(columns)
+        present = {name for name in frame.columns if name in {spec.column for spec in specs} and known(frame[name])}
+        results = self._stats(frame, [spec for spec in specs if spec.column in present and spec.agg is not mean])
+        weights = self._weights(frame["timestamp"])
+        ordered: Dict[str, Dict[str, Any]] = {}
+        for spec in specs:
+            name = spec.agg_name or spec.agg.__name__
+            value = results.get(spec.column, {}).get(name)
+            if spec.agg is mean and spec.column in present:
+                value = round(mean_over_time(frame[spec.column], weights), 2)
+            ordered.setdefault(spec.column, {})[name] = value
+        return ordered
+
+    def _before_first(self, timestamp: float) -> float:
+        """The seconds that the first sample stands for: an interval, or less in a shorter run."""
+        since_start = timestamp - self.start_time if self.start_time else self.interval
+        return min(max(since_start, 0), self.interval)
+
+    def _weights(self, timestamps: List[float]) -> List[float]:
+        """The seconds that each sample stands for; 1 for each in a run that is shorter than time stamps can tell."""
+        before = [timestamps[0] - self._before_first(timestamps[0]), *timestamps]
+        weights = [max(end - begin, 0) for begin, end in zip(before, timestamps)]
+        return weights if sum(weights) > 0 else [1] * len(weights)
+
+    # ---- what to make of it ----
+
+    def recommend_resources(self, historical_stats: List[Dict[str, Any]] = []) -> Dict[str, int]:
+        """What to ask for next time: `cpu` (cores), `memory` (MiB), `gpu` (devices), `vram` (MiB).
+
+        The mean of cores and the maximum of memory, GPUs and GPU memory, memories with a fifth more, rounded up to usual
+        sizes.
+
+        Args:
+            historical_stats: what `stats()` returned for earlier runs, taken into account alike.
+        """
+        self.wait_for_samples(n=1, timeout=self.interval * 5)
+        stats = self._default_stats(self._combined(self._frame("system", "0.5"), self._frame("process", "0.5")), "0.5")
+        if historical_stats:
+            stats = aggregate_stats([stats, *historical_stats])
+        if stats["process_cpu_usage"]["mean"] is None or stats["process_memory_mib"]["max"] is None:
+            raise RuntimeError("Without a tracked process there is nothing to recommend for it")
+        gpu, vram = stats["process_gpu_usage"], stats["process_gpu_vram_mib"]
+        return {
+            "cpu": max(1, round(stats["process_cpu_usage"]["mean"])),
+            "memory": round_memory(stats["process_memory_mib"]["max"] * 1.2),
+            "gpu": max(1, round(gpu["max"])) if gpu["max"] else 0,
+            "vram": round_memory(vram["max"] * 1.2) if vram["max"] else 0,
+        }
+
+    def recommend_server(self, **kwargs: Any) -> Optional[Dict[str, Any]]:
+        """The cheapest cloud server with `recommend_resources()`, as the Keeper service describes it.
+
+        None when the service cannot be asked or knows of none; the log says which.
+
+        Args:
+            **kwargs: `historical_stats`, and filters of the service (vendor_id, compliance_framework_id, ...).
+        """
+        from .keeper import get_recommended_cloud_servers
+
+        wanted = self.recommend_resources(historical_stats=kwargs.pop("historical_stats", []))
+        servers = get_recommended_cloud_servers(**wanted, **kwargs, n=1)
+        if servers == []:
+            logger.warning("no server has %s", wanted)
+        return servers[0] if servers else None
+
+    def report(
+        self,
+        integration: str = "standalone",
+        historical_stats: List[Dict[str, Any]] = [],
+        status_failed: bool = False,
+        integration_version: Optional[str] = None,
+    ) -> Any:
+        """An HTML page about the run that needs no network: see [`Report`][resource_tracker_native.report.Report].
+
+        Args:
+            integration: what the job runs in ("standalone", "Metaflow", "R", ...).
+            historical_stats: what `stats()` returned for earlier runs.
+            status_failed: the job has failed.
+            integration_version: of that.
+        """
+        from ._recordings import report_of
+
+        return report_of(self, integration, historical_stats, status_failed, integration_version)
+
+    # ---- where it ran ----
+
+    @property
+    def server_info(self) -> Optional[Dict[str, Any]]:
+        """What `get_server_info()` says, and `allocation`: whether the machine did much else ("dedicated", "shared")."""
+        if self._server_info is None and self.discover_server and self.start_time is not None:
+            from .server_info import get_server_info
+
+            try:
+                self._server_info = {**get_server_info(), "allocation": None}
+            except OSError as problem:
+                logger.warning("the server cannot be looked at: %s", problem)
+        if self._server_info is not None and self._loaded is None and self.n_samples:
+            from .allocation import allocation_of
+
+            self._server_info["allocation"] = allocation_of(self._frame("process", "0.5"), self._frame("system", "0.5"))
+        return self._server_info
+
+    @property
+    def cloud_info(self) -> Optional[Dict[str, Any]]:
+        """What `get_cloud_info()` says; the clouds are asked when this is first read."""
+        if self._cloud_info is None and self.discover_cloud and self.start_time is not None:
+            from .cloud_info import get_cloud_info
+
+            try:
+                self._cloud_info = get_cloud_info()
+            except OSError as problem:
+                logger.warning("clouds cannot be asked: %s", problem)
+        return self._cloud_info
+
+    @property
+    def sentinel_result(self) -> Optional[Dict[str, Any]]:
+        """What became of the stream after `stop()`; None without one."""
+        return self._sentinel_result
+
+    # ---- keeping it ----
+
+    def snapshot(self) -> Dict[str, Any]:
+        """All of it as a dictionary that JSON can hold; `from_snapshot()` reads it."""
+        from ._recordings import snapshot_of
+
+        return snapshot_of(self)
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Dict[str, Any]) -> "ResourceTracker":
+        """A tracker that is not running and has what a snapshot holds, of any version of the package."""
+        from ._recordings import load_snapshot
+
+        return load_snapshot(cls, snapshot)
+
+    def dumps(self) -> str:
+        """The snapshot as JSON."""
+        from json import dumps
+
+        return dumps(self.snapshot())
+
+    @classmethod
+    def loads(cls, s: str) -> "ResourceTracker":
+        """From what `dumps()` returned."""
+        from json import loads
+
+        return cls.from_snapshot(loads(s))
+
+    def dump(self, file: str) -> None:
+        """The snapshot as JSON into a gzip file."""
+        from gzip import open as open_gzip
+
+        with open_gzip(file, "wb") as out:
+            out.write(self.dumps().encode())
+
+    @classmethod
+    def load(cls, file: str) -> "ResourceTracker":
+        """From a file that `dump()` wrote."""
+        from gzip import open as open_gzip
+
+        with open_gzip(file, "rb") as content:
+            return cls.loads(content.read().decode())
+
+
+def _in_bytes(column: Any, factor: Optional[int]) -> Any:
+    if factor is None:
+        return column
+
+    def scaled() -> List[Any]:
+        return [None if value is None else value * factor for value in (column() if callable(column) else column)]
+
+    return scaled
+
+
+def __getattr__(name: str) -> Any:
+    """The readings of the first versions, which stood in this module."""
+    from . import first_names
+
+    try:
+        return getattr(first_names, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

@@ -1,0 +1,164 @@
+"""What processes and the machine have used so far: single readings, which trackers compare one with the next.
+
+Units stand in names; CPU times are seconds. A process that is gone has used nothing (0), as with the Python package
+resource-tracker; what exists but cannot be read is None, never 0.
+"""
+from __future__ import annotations
+
+from time import time
+from typing import Any, Dict, Optional, Set, Union
+
+from . import _native
+
+__all__ = [
+    "get_process_children", "get_process_rss", "get_process_pss_rollup", "get_process_proc_times",
+    "get_process_proc_io", "get_process_stats", "get_system_stats",
+]
+
+MIB = 1 << 20
+
+
+def get_process_children(pid: int) -> Set[int]:
+    """All descendants of a process, those of its other threads too."""
+    try:
+        return set(_native.process_descendants(pid))
+    except ProcessLookupError:
+        return set()
+
+
+def get_process_rss(pid: int) -> Optional[int]:
+    """Resident memory in kB."""
+    return _kb(_native.process_rss, pid)
+
+
+def get_process_pss_rollup(pid: int) -> Optional[int]:
+    """Proportional share of memory in kB."""
+    return _kb(_native.process_pss, pid)
+
+
+def _kb(read: Any, pid: int) -> Optional[int]:
+    try:
+        return read(pid) // 1024
+    except ProcessLookupError:
+        return 0
+    except OSError:
+        return None
+
+
+def get_process_proc_times(pid: int, children: bool = True) -> Dict[str, int]:
+    """User and system time in clock ticks, with that of children that were waited for unless `children` is false."""
+    from os import sysconf
+
+    try:
+        user, system = _native.process_times(pid, children)
+    except OSError:
+        return {"utime": 0, "stime": 0}
+    ticks = sysconf("SC_CLK_TCK")
+    return {"utime": round(user * ticks), "stime": round(system * ticks)}
+
+
+def get_process_proc_io(pid: int) -> Dict[str, int]:
+    """The counters of /proc/PID/io; only read_bytes and write_bytes, as 0, where it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/io", encoding="ascii") as counters:
+            return {name: int(value) for name, _, value in (line.partition(":") for line in counters)}
+    except OSError:
+        return {"read_bytes": 0, "write_bytes": 0}
+
+
+def get_process_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float, None, Set[int]]]:
+    """What a process, and its descendants unless `children` is false, have used so far.
+
+    Returns:
+        `timestamp`, `pid`, `children` (None when they are not counted), `utime` and `stime` in seconds, `memory_mib`
+        (proportional share), `disk_read_bytes`, `disk_write_bytes`, `gpu_usage`, `gpu_vram_mib`, `gpu_utilized`,
+        `gpu_utilized_indexes`.
+    """
+    try:
+        process = _native.process_read(pid, children)
+    except ProcessLookupError:
+        process = {"realtime_secs": time(), "child_count": 0, "user_secs": 0.0, "system_secs": 0.0, "pss_bytes": 0,
+                   "rss_bytes": 0, "read_bytes": 0, "written_bytes": 0}
+    memory = process["pss_bytes"] if process["pss_bytes"] is not None else process["rss_bytes"]
+    return {
+        "timestamp": process["realtime_secs"],
+        "pid": pid,
+        "children": process["child_count"] if children else None,
+        "utime": process["user_secs"],
+        "stime": process["system_secs"],
+        "memory_mib": None if memory is None else memory / MIB,
+        "disk_read_bytes": process["read_bytes"],
+        "disk_write_bytes": process["written_bytes"],
+        **_gpus_of(pid, children),
+    }
+
+
+def _gpus_of(pid: int, children: bool) -> Dict[str, Any]:
+    """Of a machine without a GPU at once; else what a helper process says within half a second."""
+    from .server_info import has_gpu
+
+    none = {"gpu_usage": 0, "gpu_vram_mib": 0, "gpu_utilized": 0, "gpu_utilized_indexes": set()}
+    if not has_gpu():
+        return none
+    settings = [("pid", str(pid)), ("interval", "0.2"), *([] if children else [("no-children", "1")])]
+    try:
+        tracker = _native.Tracker(settings)
+    except OSError:
+        return none
+    tracker.start()
+    tracker.wait_for_samples(2, 0.5)
+    count = tracker.instance_count("gpu.index")
+    used = {tracker.get("gpu.index", i) for i in range(count) if tracker.get("gpu.process_utilization_pct", i)}
+    result = {
+        "gpu_usage": tracker.get("cpu.process_gpu_usage"),
+        "gpu_vram_mib": tracker.get("cpu.process_gpu_vram_mib"),
+        "gpu_utilized": tracker.get("cpu.process_gpu_utilized"),
+        "gpu_utilized_indexes": used,
+    }
+    tracker.close()
+    return result
+
+
+def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Dict[str, int]]]]:
+    """What the machine has used since it was started, and holds now.
+
+    Returns:
+        `timestamp`, `processes`, `utime` and `stime` in seconds, `memory_{free,used,buffers,cached,active,inactive}_mib`,
+        `disk_stats` {device: {read_bytes, write_bytes}} and `disk_spaces` {mount point: {total, used, free}} in bytes,
+        `net_recv_bytes`, `net_sent_bytes`, `gpu_usage`, `gpu_vram_mib`, `gpu_utilized`. Each byte is counted once: disks
+        are leaf devices, interfaces those that lead out of the machine.
+    """
+    machine = _native.system_read()
+    tracker = _native.Tracker([("no-process", "1"), ("metrics", "disk"), ("metrics", "totals")])
+    tracker.sample()
+    disks: Dict[str, Dict[str, int]] = {}
+    spaces: Dict[str, Dict[str, int]] = {}
+    for i in range(tracker.instance_count("disk.device")):
+        disks[tracker.get("disk.device", i)] = {
+            "read_bytes": tracker.get("disk.read_bytes_total", i),
+            "write_bytes": tracker.get("disk.write_bytes_total", i),
+        }
+    for i in range(tracker.instance_count("disk.mounts.mount_point")):
+        spaces[tracker.get("disk.mounts.mount_point", i)] = {
+            "total": tracker.get("disk.mounts.total_bytes", i),
+            "used": tracker.get("disk.mounts.used_bytes", i),
+            "free": tracker.get("disk.mounts.available_bytes", i),
+        }
+    gpus = {f"gpu_{name}": tracker.get(f"totals.gpu_{name}") for name in ("usage", "vram_mib", "utilized")}
+    tracker.close()
+    memory = {
+        f"memory_{name}_mib": None if machine[f"memory_{name}_bytes"] is None else machine[f"memory_{name}_bytes"] / MIB
+        for name in ("free", "used", "buffers", "cached", "active", "inactive")
+    }
+    return {
+        "timestamp": machine["realtime_secs"],
+        "processes": machine["process_count"],
+        "utime": machine["user_secs"],
+        "stime": machine["system_secs"],
+        **memory,
+        "disk_stats": disks,
+        "disk_spaces": spaces,
+        "net_recv_bytes": machine["network_received_bytes"],
+        "net_sent_bytes": machine["network_sent_bytes"],
+        **gpus,
+    }
