@@ -162,7 +162,7 @@ RT_API void rt_close(rt_tracker *tracker);
  *
  * rt_wait_for_upload() is for those who want to know. After rt_finish() or rt_stop() it waits, for so many seconds at
  * most: 0 all is sent; -ETIMEDOUT not yet, and it may be asked again; -EIO something is left in the spool; -ENOTCONN
- * nothing is streamed (a warning has said why, if it was to be); -EBUSY before the end, or in a forked child.
+ * nothing is streamed (a warning has said why, if it was to be); -EBUSY before the end.
  */
 RT_API int rt_wait_for_upload(rt_tracker *tracker, double timeout_secs);
 

@@ -153,6 +153,53 @@ static void snapshots_come_back(void **state)
 	unlink(again);
 }
 
+static void memory_goes_up_in_steps(void **state)
+{
+	static const struct {
+		double mib;
+		int64_t rounded;
+	} KNOWN[] = {
+		{0, 128},     {1, 128},     {128, 128},     {128.01, 256},   {300, 512},
+		{513, 1024},  {1024, 1024}, {1024.1, 2048}, {2048, 2048},    {2048.5, 3072},
+		{2500, 3072}, {3072, 3072}, {3863, 4096},   {3072.01, 4096}, {10000, 10240},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
+		assert_int_equal(rt_round_memory_mib(KNOWN[i].mib), KNOWN[i].rounded);
+}
+
+static bool contains(const char *file_path, const char *text)
+{
+	static char bytes[1 << 20];
+	FILE *file = fopen(file_path, "r");
+	size_t length;
+
+	assert_non_null(file);
+	length = fread(bytes, 1, sizeof bytes - 1, file);
+	fclose(file);
+	bytes[length] = '\0';
+	return strstr(bytes, text) != NULL;
+}
+
+static void a_page_says_what_it_is_of(void **state)
+{
+	static const char page[] = "/tmp/test_api_page.html";
+	struct rt_report_options options = {.integration = "Metaflow"};
+	int error = rt_report(PATHS, 1, page, &options, NULL);
+
+	(void)state;
+	if (error == -ENOSYS)
+		SKIP("built without the page");
+	assert_int_equal(error, 0);
+	assert_true(contains(page, "\"integration\":\"Metaflow\""));
+	assert_true(contains(page, "\"failed\":false"));
+	options.failed = true;
+	assert_int_equal(rt_report(PATHS, 1, page, &options, NULL), 0);
+	assert_true(contains(page, "\"failed\":true"));
+	unlink(page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +209,8 @@ int main(void)
 		cmocka_unit_test(statistics_are_entries),
 		cmocka_unit_test(tables_and_exports),
 		cmocka_unit_test(snapshots_come_back),
+		cmocka_unit_test(memory_goes_up_in_steps),
+		cmocka_unit_test(a_page_says_what_it_is_of),
 	};
 
 	return cmocka_run_group_tests(tests, write_recording, remove_recording);

@@ -1,4 +1,5 @@
 /* The public life of a tracker: states and their errors, samples by hand, in the background, one-shot readers. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -268,6 +269,30 @@ static void one_shot_readers(void **state)
 	assert_int_equal(rt_disk_is_partition("no-such-device"), -ENOENT);
 }
 
+/* As sysfs says it of every block device here. */
+static void partitions_are_those_of_sysfs(void **state)
+{
+	NEEDS_PROC_BELOW_ROOT();
+	DIR *devices = opendir("/sys/class/block");
+	const struct dirent *entry;
+	int known = 0;
+
+	(void)state;
+	while (devices && (entry = readdir(devices))) {
+		char path[512];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "/sys/class/block/%s/partition", entry->d_name);
+		assert_int_equal(rt_disk_is_partition(entry->d_name), access(path, F_OK) == 0);
+		known++;
+	}
+	if (devices)
+		closedir(devices);
+	if (!known)
+		SKIP("no block device");
+}
+
 static void metrics_have_names(void **state)
 {
 	int count = 0;
@@ -287,10 +312,15 @@ static void metrics_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_sample_has_no_values), cmocka_unit_test(samples_by_hand),
-		cmocka_unit_test(states_of_the_thread),    cmocka_unit_test(errors_of_opening),
-		cmocka_unit_test(only_what_is_wanted),     cmocka_unit_test(totals_are_those_of_wait4),
-		cmocka_unit_test(one_shot_readers),        cmocka_unit_test(metrics_have_names),
+		cmocka_unit_test(no_sample_has_no_values),
+		cmocka_unit_test(samples_by_hand),
+		cmocka_unit_test(states_of_the_thread),
+		cmocka_unit_test(errors_of_opening),
+		cmocka_unit_test(only_what_is_wanted),
+		cmocka_unit_test(totals_are_those_of_wait4),
+		cmocka_unit_test(one_shot_readers),
+		cmocka_unit_test(metrics_have_names),
+		cmocka_unit_test(partitions_are_those_of_sysfs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
