@@ -87,6 +87,8 @@ struct collect_context {
 	const char *root_dir;              /* setting; NULL: the live system */
 	const char *gpus;                  /* setting: used, visible, all or UUIDs; NULL: visible */
 	const char *gpu_vendor;            /* setting; NULL: any */
+	bool cloud;                        /* setting: the cloud is asked for */
+	char *const *environment; /* of programs that are started; NULL: this process'. In open() only */
 
 	/* What collectors tell; begins anew with every frame. */
 	int64_t helper_count;  /* living helper processes */

@@ -2,6 +2,7 @@
 #include "collect/collector.h"
 
 extern const struct collector CGROUP_USAGE_COLLECTOR;
+extern const struct collector CLOUD_COLLECTOR;
 extern const struct collector GPU_USAGE_COLLECTOR;
 extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_DISK_COLLECTOR;
@@ -19,6 +20,7 @@ const struct collector *const COLLECTORS[] = {
 	&HOST_DISK_COLLECTOR,
 	&HOST_NETWORK_COLLECTOR,
 	&GPU_USAGE_COLLECTOR,
+	&CLOUD_COLLECTOR,
 	&RUN_COLLECTOR,
 	&SELF_USAGE_COLLECTOR, /* last: it measures the others */
 	NULL,

@@ -18,7 +18,7 @@ static bool is_kept(enum row_kind kind, size_t index)
 	if (kind == ROW_sample || (description->key_offset && index == 0))
 		return true;
 	while (kind != ROW_sample) {
-		if (kind == ROW_run_start || kind == ROW_run_end)
+		if (kind == ROW_run_start || kind == ROW_run_end || kind == ROW_cloud)
 			return true;
 		kind = ROW_DESCRIPTIONS[kind].parent;
 	}

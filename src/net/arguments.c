@@ -24,6 +24,8 @@ enum option_id {
 	NO_WARNINGS_OPTION,
 	JSON_OPTION,
 	PYTHON_OPTION,
+	LINES_OPTION,
+	WHEN_TOLD_OPTION,
 	VCPUS_OPTION,
 	MEMORY_OPTION,
 	GPUS_OPTION,
@@ -48,6 +50,8 @@ static const struct option OPTIONS_LIST[] = {
 	{"no-warnings", no_argument, NULL, NO_WARNINGS_OPTION},
 	{"json", no_argument, NULL, JSON_OPTION},
 	{"python", no_argument, NULL, PYTHON_OPTION},
+	{"lines", no_argument, NULL, LINES_OPTION},
+	{"when-told", no_argument, NULL, WHEN_TOLD_OPTION},
 	{"vcpus", required_argument, NULL, VCPUS_OPTION},
 	{"memory-mib", required_argument, NULL, MEMORY_OPTION},
 	{"gpus", required_argument, NULL, GPUS_OPTION},
@@ -71,7 +75,9 @@ static const unsigned int SETS[OPTIONS] = {
 	[DEADLINE_OPTION] = ARGUMENT_DEADLINE,
 	[ROOT_OPTION] = ARGUMENT_ROOT,
 	[JSON_OPTION] = ARGUMENT_JSON,
-	[PYTHON_OPTION] = ARGUMENT_JSON,
+	[PYTHON_OPTION] = ARGUMENT_DISCOVER,
+	[LINES_OPTION] = ARGUMENT_DISCOVER,
+	[WHEN_TOLD_OPTION] = ARGUMENT_DISCOVER,
 	[VCPUS_OPTION] = ARGUMENT_KEEPER,
 	[MEMORY_OPTION] = ARGUMENT_KEEPER,
 	[GPUS_OPTION] = ARGUMENT_KEEPER,
@@ -153,6 +159,12 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 		return true;
 	case PYTHON_OPTION:
 		arguments->python = true;
+		return true;
+	case LINES_OPTION:
+		arguments->lines = true;
+		return true;
+	case WHEN_TOLD_OPTION:
+		arguments->when_told = true;
 		return true;
 	case VCPUS_OPTION:
 		return take_count(value, 1 << 20, &arguments->vcpus);

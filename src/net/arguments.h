@@ -6,11 +6,12 @@
 #include <sys/types.h>
 
 enum argument_set {
-	ARGUMENT_SPOOL = 1,    /* --spool DIR */
-	ARGUMENT_FOLLOW = 2,   /* --from BYTES --end-fd FD --pid PID --disposable --report */
-	ARGUMENT_DEADLINE = 4, /* --upload-deadline SECS */
-	ARGUMENT_ROOT = 8,     /* --root DIR */
-	ARGUMENT_JSON = 16,    /* --json (which is the only output anyway), --python */
+	ARGUMENT_SPOOL = 1,     /* --spool DIR */
+	ARGUMENT_FOLLOW = 2,    /* --from BYTES --end-fd FD --pid PID --disposable --report */
+	ARGUMENT_DEADLINE = 4,  /* --upload-deadline SECS */
+	ARGUMENT_ROOT = 8,      /* --root DIR */
+	ARGUMENT_JSON = 16,     /* --json (which is the only output anyway) */
+	ARGUMENT_DISCOVER = 64, /* --python --lines --when-told */
 	ARGUMENT_KEEPER = 32, /* --vcpus --memory-mib --gpus --gpu-memory-mib --limit --filter --vendor ... */
 };
 
@@ -28,6 +29,8 @@ struct arguments {
 	int64_t deadline_ns;
 	const char *root;
 	bool python;
+	bool lines;
+	bool when_told;
 	int64_t vcpus; /* 0: not given, like the next four */
 	double memory_mib;
 	int64_t gpus;

@@ -2,6 +2,7 @@
 #include "net/discover.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,10 +123,9 @@ static void write_cloud_info(struct json_writer *json, const struct discovery *d
 	json_close(json, '}');
 }
 
-static int print(const struct discovery *discovery, bool python)
+static void write_json(struct buffer *out, const struct discovery *discovery, bool python)
 {
-	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
-	struct json_writer json = JSON_WRITER(&out);
+	struct json_writer json = JSON_WRITER(out);
 
 	json_open(&json, '{');
 	if (!python) {
@@ -137,12 +137,46 @@ static int print(const struct discovery *discovery, bool python)
 			write_cloud_info(&json, discovery);
 	}
 	json_close(&json, '}');
-	buffer_add_char(&out, '\n');
+	buffer_add_char(out, '\n');
+}
+
+/* For the recorder, which reads no JSON: texts that are known, and a last line that says that all has come. */
+static void write_lines(struct buffer *out, const struct discovery *discovery)
+{
+	for (enum fact_id id = 0; id < FACTS; id++) {
+		const char *text = fact_text(&discovery->facts, id);
+
+		if (text && !strchr(text, '\n'))
+			buffer_printf(out, "%s=%s\n", fact_name(id), text);
+	}
+	buffer_add_text(out, "end\n");
+}
+
+static int print(const struct discovery *discovery, const struct arguments *arguments)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
+
+	if (arguments->lines)
+		write_lines(&out, discovery);
+	else
+		write_json(&out, discovery, arguments->python);
 	if (buffer_error(&out) || write(STDOUT_FILENO, out.data, out.length) != (ssize_t)out.length) {
 		say("cannot write to stdout");
 		return 1;
 	}
 	return 0;
+}
+
+/* A byte on standard input is the word to begin; its end that nobody wants to know any more. */
+static bool is_told(void)
+{
+	char byte;
+	ssize_t length;
+
+	do
+		length = read(STDIN_FILENO, &byte, 1);
+	while (length < 0 && errno == EINTR);
+	return length == 1;
 }
 
 int discover_main(const struct settings *settings, int argc, char **argv)
@@ -151,7 +185,7 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 	struct arguments arguments;
 	const char *what;
 	struct root root;
-	int r = arguments_parse(&arguments, argc, argv, ARGUMENT_ROOT | ARGUMENT_JSON);
+	int r = arguments_parse(&arguments, argc, argv, ARGUMENT_ROOT | ARGUMENT_JSON | ARGUMENT_DISCOVER);
 
 	if (!discovery)
 		return 1;
@@ -159,7 +193,11 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 	discovery->host = strcmp(what, "host") == 0 || strcmp(what, "all") == 0;
 	discovery->cloud = strcmp(what, "cloud") == 0 || strcmp(what, "all") == 0;
 	if (!discovery->host && !discovery->cloud)
-		return arguments_usage("discover host|cloud|all [--python] [--root DIR]");
+		return arguments_usage(
+			"discover host|cloud|all [--python | --lines] [--when-told] [--root DIR]");
+	signal(SIGPIPE, SIG_IGN);
+	if (arguments.when_told && !is_told())
+		return 0;
 	r = root_open(&root, arguments.root, NULL);
 	if (r < 0) {
 		say("%s: %s", arguments.root, strerror(-r));
@@ -177,5 +215,5 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 	/* Whoever does not want to tell how many there are does not want them listed. */
 	if (discovery->facts.items[HOST_GPU_COUNT].type == FACT_UNKNOWN)
 		discovery->gpus.count = 0;
-	return print(discovery, arguments.python);
+	return print(discovery, &arguments);
 }

@@ -6,6 +6,9 @@
  * With --python the members have the names and shapes of the Python packages' get_server_info() and
  * get_cloud_info(): {"server_info":{"os":...,"vcpus":...},"cloud_info":{"vendor":"unknown",...}}.
  *
+ * With --lines texts stand as NAME=VALUE, a line each, and "end" is the last line; with --when-told nothing is done
+ * before a byte comes on stdin. Both are for the recorder.
+ *
  * `host` opens no socket but the one that lists the machine's own addresses; `cloud` asks the metadata services.
  * Exit status: 0, also when nothing is known; 2 wrong usage.
  */

@@ -1,7 +1,7 @@
 /*
  * A recording as a snapshot of the Python package: what its ResourceTracker.dump() writes and load() reads.
  *
- *   {"metadata": {...}, "server_info": {...}, "cloud_info": null, "process_metrics": [{...}], "system_metrics": [{...}]}
+ *   {"metadata": {...}, "server_info": {...}, "cloud_info": ..., "process_metrics": [{...}], "system_metrics": [{...}]}
  *
  * That package knows no absent numbers: one in a row makes its whole column unusable there. A value that is absent
  * (the memory of a process that has just gone) is therefore the last one known; what was never known is null.
@@ -207,6 +207,33 @@ static void write_server(struct buffer *out, const rt_summary *summary, const st
 	buffer_add_text(out, ", \"allocation\": null}, ");
 }
 
+static void write_cloud_text(struct json_writer *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	json_text(json, text_absent(text) ? "unknown" : text);
+}
+
+/* As get_cloud_info() of the Python package; null when nobody asked. */
+static void write_cloud(struct buffer *out, const struct frame *identity)
+{
+	const struct cloud_row *cloud = FIRST(identity, cloud);
+	struct json_writer json = JSON_WRITER(out);
+
+	buffer_add_text(out, "\"cloud_info\": ");
+	if (!cloud) {
+		buffer_add_text(out, "null, ");
+		return;
+	}
+	json_open(&json, '{');
+	write_cloud_text(&json, "vendor", cloud->vendor_id);
+	write_cloud_text(&json, "instance_type", cloud->instance_type);
+	write_cloud_text(&json, "region", cloud->region_id);
+	json_key(&json, "discovery_time");
+	json_absent(&json);
+	json_close(&json, '}');
+	buffer_add_text(out, ", ");
+}
+
 /* The identity is complete once a record has been read to its end. */
 static int write_head(struct snapshot_writer *writer)
 {
@@ -227,6 +254,7 @@ static int write_head(struct snapshot_writer *writer)
 		;
 	write_metadata(&writer->text, summary, record_identity(record));
 	write_server(&writer->text, summary, record_identity(record), writer->older);
+	write_cloud(&writer->text, record_identity(record));
 	rt_summary_free(summary);
 	return result;
 }
@@ -250,7 +278,7 @@ int export_snapshot(const struct export_job *job, bool older, char **ret_text)
 	if (result == 0)
 		result = write_head(&writer);
 	if (result == 0) {
-		buffer_add_text(&writer.text, "\"cloud_info\": null, \"process_metrics\": ");
+		buffer_add_text(&writer.text, "\"process_metrics\": ");
 		result = write_rows(&writer, older ? CSV_LAYOUT_process_0_4 : CSV_LAYOUT_process);
 	}
 	if (result == 0) {

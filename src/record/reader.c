@@ -46,6 +46,7 @@ static void want_always(struct metric_set *wanted)
 	WANT(wanted, run_start, schema_version);
 	WANT(wanted, run_start, interval_secs);
 	WANT(wanted, run_end, reason);
+	WANT(wanted, cloud, vendor_id);
 }
 
 static bool is_identity(enum row_kind kind)
@@ -307,7 +308,8 @@ static void complete(struct record *record)
 		begin_run(record);
 		record->last_sample = -1;
 	}
-	if (record->file.format == RECORD_JSON && (frame->first[ROW_run_start] || frame->first[ROW_run_end]))
+	if (record->file.format == RECORD_JSON &&
+	    (frame->first[ROW_run_start] || frame->first[ROW_run_end] || frame->first[ROW_cloud]))
 		(void)sample_json_read(&record->identity_json, record->file.line, &record->identity);
 	if (record->file.format == RECORD_SNAPSHOT && !record->identity.first[ROW_run_start])
 		snapshot_identity(record->file.snapshot, &record->identity);

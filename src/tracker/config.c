@@ -403,6 +403,7 @@ static const struct setting SETTINGS[] = {
 	{"append", set_flag, FIELD(append), NULL},
 	{"stream", set_choice, FIELD(stream), STREAM_WORDS},
 	{"spool", set_text, FIELD(spool), NULL},
+	{"cloud", set_flag, FIELD(cloud), NULL},
 	{"upload-deadline", set_deadline, FIELD(upload_deadline_ns), NULL},
 	{"job-name", set_text, FIELD(job_name), NULL},
 	{"project-name", set_text, FIELD(project_name), NULL},

@@ -94,10 +94,11 @@ struct rt_config {
 	int64_t history_samples;
 	char *history_metrics; /* NULL: those of the CSV layouts */
 
-	/* streaming */
+	/* streaming, and which cloud this is */
 	enum config_stream stream;
 	char *spool; /* folder; NULL: by default */
 	int64_t upload_deadline_ns;
+	bool cloud;
 	char **variables; /* "NAME=VALUE", for the programs that talk to a network */
 	size_t variable_count;
 

@@ -119,20 +119,19 @@ static const char *open_spool(struct rt_tracker *tracker)
 /* ---- the follower ------------------------------------------------------------------------------------ */
 
 /* Its arguments are in follow.h of src/net; its standard input ends when we do. */
-static int start(struct rt_tracker *tracker, const char *recording, bool disposable)
+static int start(struct rt_tracker *tracker, const char *recording, bool disposable, char *const *environment)
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
 	char program[PATH_MAX], from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE];
-	CLEANUP_FREE char **environment = config_environment(config);
 	const char *argv[16] = {NET_PROGRAM, "follow", recording,           "--from", from,
 				"--end-fd",  "0",      "--upload-deadline", deadline, "--report"};
 	struct detached detached = {.program = program, .argv = argv, .environment = environment};
 	struct stat status;
 	int count = 10, r = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof(program));
 
-	if (r < 0 || !environment)
-		return r < 0 ? r : -ENOMEM;
+	if (r < 0)
+		return r;
 	if (stat(recording, &status) == 0)
 		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
 	snprintf(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
@@ -145,7 +144,7 @@ static int start(struct rt_tracker *tracker, const char *recording, bool disposa
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
 }
 
-void streaming_open(struct rt_tracker *tracker)
+void streaming_open(struct rt_tracker *tracker, char *const *environment)
 {
 	const char *recording;
 	bool disposable;
@@ -159,7 +158,7 @@ void streaming_open(struct rt_tracker *tracker)
 		recording = open_spool(tracker);
 	if (!recording)
 		return;
-	r = start(tracker, recording, disposable);
+	r = start(tracker, recording, disposable, environment);
 	if (r == 0)
 		return;
 	warn(tracker,

@@ -28,8 +28,8 @@ struct streaming {
 
 #define STREAMING ((struct streaming){.socket_fd = -1})
 
-/* After the outputs were opened. What fails is a warning, and the run is not streamed. */
-void streaming_open(struct rt_tracker *tracker);
+/* After the outputs were opened; with this environment (NULL: ours). What fails is a warning, and the run is not streamed. */
+void streaming_open(struct rt_tracker *tracker, char *const *environment);
 
 /* Makes warnings of what the follower has said; never blocks. */
 void streaming_hear(struct rt_tracker *tracker);

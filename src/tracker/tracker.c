@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
@@ -141,6 +142,7 @@ static int prepare(struct rt_tracker *tracker, struct rt_config *config)
 int rt_open(rt_config *config, rt_tracker **ret_tracker)
 {
 	struct rt_tracker *tracker = calloc(1, sizeof *tracker);
+	CLEANUP_FREE char **environment = NULL;
 	int error;
 
 	if (!tracker)
@@ -163,6 +165,9 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 		tracker_free(tracker);
 		return error;
 	}
+	environment = config_environment(tracker->config);
+	tracker->context.cloud = tracker->config->cloud;
+	tracker->context.environment = environment;
 	tracker->context.root = &tracker->root;
 	tracker->context.own_cost = &tracker->own_cost;
 	tracker->context.cgroup_mounts = &tracker->cgroup_mounts;
@@ -176,7 +181,8 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;
 	open_collectors(tracker);
-	streaming_open(tracker);
+	tracker->context.environment = NULL;
+	streaming_open(tracker, environment);
 	/* A helper that has become a child of ours is not the job's. */
 	if (tracker->config->pid && tracker->streaming.pid > 0)
 		process_tree_exclude(tracker->tree, tracker->streaming.pid);

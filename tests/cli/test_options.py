@@ -404,6 +404,16 @@ def test_streaming_options(run, binary, needs_toml, tmp_path):
         assert not (tmp_path / "d").exists()
 
 
+@of_options("cloud")
+def test_cloud(run, needs_toml, tmp_path):
+    """Nobody serves: asked all the same, and null. Everything else is in test_net_cloud.py."""
+    nobody = {"TRACKER_METADATA_URL": "http://127.0.0.1:1"}
+    (tmp_path / "other.toml").write_text("[tracker]\ncloud = true\n")
+    for arguments, env in (["--cloud"], nobody), ([], {**nobody, "TRACKER_CLOUD": "1"}), (["-c", "other.toml"], nobody):
+        result = run(*arguments, "-q", "--", "true", env={**env, "TRACKER_NET": "/nonexistent"})
+        assert result.returncode == 0 and "the cloud is not asked for" in result.err
+
+
 @of_options("config")
 def test_config(run, needs_toml, tmp_path):
     (tmp_path / "other.toml").write_text("[tracker]\nformat = 'csv'\n")

@@ -1,0 +1,167 @@
+/*
+ * Which cloud this is, for those who ask (--cloud): resource-tracker-net asks the metadata services, and its answer is
+ * in the first sample after it has come.
+ *
+ * The program is started before the job, so that it is told from the job's own processes, and waits until it is told
+ * that the job has begun. Nothing here waits for it: a run that ends sooner does not know its cloud.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/scan.h"
+#include "collect/collector.h"
+#include "helper/detached.h"
+#include "helper/find_program.h"
+
+enum { MOST_ANSWER_BYTES = 16 << 10 };
+
+struct cloud {
+	int socket_fd; /* -1: all has come, or there is nobody */
+	pid_t pid;
+	struct buffer answer; /* "cloud_region_id=eu-central-1" and so on, a line each, at last "end" */
+	bool complete;
+	bool told; /* in a sample */
+	char warning[200];
+};
+
+static int start(const struct collect_context *context, struct cloud *cloud)
+{
+	const char *const argv[] = {NET_PROGRAM,       "discover",    "cloud",
+				    "--lines",         "--when-told", context->root_dir ? "--root" : NULL,
+				    context->root_dir, NULL};
+	char program[PATH_MAX];
+	struct detached detached = {
+		.program = program, .argv = argv, .environment = context->environment, .silent = true};
+	int error = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof program);
+
+	return error ? error : detached_start(&detached, &cloud->socket_fd, &cloud->pid);
+}
+
+static int cloud_open(struct collect_context *context, void **ret_state)
+{
+	struct cloud *cloud;
+	int error;
+
+	/* Nothing is its state then. */
+	*ret_state = NULL;
+	if (!context->cloud)
+		return 0;
+	cloud = calloc(1, sizeof *cloud);
+	if (!cloud)
+		return -ENOMEM;
+	cloud->socket_fd = -1;
+	cloud->answer = BUFFER(MOST_ANSWER_BYTES);
+	*ret_state = cloud;
+	error = start(context, cloud);
+	if (error < 0) {
+		snprintf(cloud->warning, sizeof cloud->warning,
+			 "the cloud is not asked for: resource-tracker-net cannot be started: %s",
+			 strerror(-error));
+		context->warning = cloud->warning;
+		return 0;
+	}
+	context->helper_count++;
+	return 0;
+}
+
+/* The job has begun. */
+static void cloud_prepare(void *state, struct collect_context *context)
+{
+	struct cloud *cloud = state;
+
+	(void)context;
+	if (cloud && cloud->socket_fd >= 0)
+		(void)send(cloud->socket_fd, "\n", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void let_go(struct cloud *cloud)
+{
+	if (cloud->socket_fd < 0)
+		return;
+	close(cloud->socket_fd);
+	cloud->socket_fd = -1;
+	detached_reap(cloud->pid);
+}
+
+static void hear(struct cloud *cloud)
+{
+	static const char END[] = "end\n";
+	char bytes[1024];
+	ssize_t length;
+
+	while (cloud->socket_fd >= 0 &&
+	       (length = recv(cloud->socket_fd, bytes, sizeof bytes, MSG_DONTWAIT)) != -1) {
+		if (length > 0)
+			buffer_add(&cloud->answer, bytes, (size_t)length);
+		else
+			let_go(cloud);
+	}
+	/* Half an answer is none. */
+	cloud->complete = cloud->answer.length >= strlen(END) &&
+			  strcmp(cloud->answer.data + cloud->answer.length - strlen(END), END) == 0;
+}
+
+static void fill(const struct cloud *cloud, struct frame *frame)
+{
+	struct cloud_row *row = ADD_ROW(frame, cloud, NULL);
+	const struct {
+		const char *name;
+		const char **field;
+	} FIELDS[] = {
+		{"cloud_vendor_id", &row->vendor_id},         {"cloud_account_id", &row->account_id},
+		{"cloud_region_id", &row->region_id},         {"cloud_zone_id", &row->zone_id},
+		{"cloud_instance_type", &row->instance_type},
+	};
+	struct scan lines = scan_bytes(cloud->answer.data, cloud->answer.length), line, name;
+
+	for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++)
+		*FIELDS[i].field = no_text(ENOENT);
+	while (scan_line(&lines, &line)) {
+		if (!scan_until(&line, '=', &name))
+			continue;
+		for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++)
+			if (scan_is(&name, FIELDS[i].name))
+				*FIELDS[i].field = frame_text(frame, line.at, scan_left(&line));
+	}
+}
+
+static void cloud_collect(void *state, struct collect_context *context, struct frame *frame)
+{
+	struct cloud *cloud = state;
+
+	if (!cloud)
+		return;
+	hear(cloud);
+	if (cloud->socket_fd >= 0)
+		context->helper_count++;
+	if (!cloud->complete || cloud->told || context->progress.baseline)
+		return;
+	fill(cloud, frame);
+	cloud->told = true;
+}
+
+static void cloud_close(void *state)
+{
+	struct cloud *cloud = state;
+
+	if (!cloud)
+		return;
+	let_go(cloud);
+	buffer_done(&cloud->answer);
+	free(cloud);
+}
+
+const struct collector CLOUD_COLLECTOR = {
+	.name = "cloud",
+	.open = cloud_open,
+	.collect = cloud_collect,
+	.prepare = cloud_prepare,
+	.close = cloud_close,
+	.fills = (const enum row_kind[]){ROW_cloud, ROW_KINDS},
+};
