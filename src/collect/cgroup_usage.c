@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "collect/cgroup_place.h"
+#include "collect/cgroup_tenants.h"
 #include "collect/cgroup_usage.h"
 #include "collect/collector.h"
 #include "kernel/cgroup_v1.h"
@@ -17,6 +18,8 @@
 #include "kernel/proc_pressure.h"
 
 #define REFRESH_NS (10 * NSEC_PER_SEC)
+/* A job may be moved after its start (cgexec, a scheduler's step): whose counters these are must be known early. */
+#define LOOK_FOR_MOVE_NS NSEC_PER_SEC
 
 struct limits {
 	double cpu_cores;    /* absent: none */
@@ -28,6 +31,10 @@ struct cgroup_usage {
 	struct cgroup_place place;
 	struct limits limits;
 	int64_t next_refresh_ns;
+	int64_t next_look_ns;
+	uint64_t last_hash; /* of the place whose counters the last frame has */
+	struct cgroup_tenants tenants;
+	bool kills_are_local;         /* counted in that cgroup, not below it */
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
 	struct kept_files files;      /* of the place's own folders */
 };
@@ -229,7 +236,8 @@ static int64_t kernel_bytes(const struct cgroup_v2_memory_stat *stat)
 	return sum;
 }
 
-static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row)
+/* `ret_local`: the kills are of this cgroup alone. */
+static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row, bool *ret_local)
 {
 	struct cgroup_v2_memory_events events;
 	struct cgroup_v2_memory_stat stat;
@@ -246,9 +254,16 @@ static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row
 		row->kernel_mib = mib_of_count(kernel_bytes(&stat));
 	}
 	/* memory.events counts neighbours below as well: the local file is this cgroup's alone. */
-	if (read_cgroup_v2_memory_events(root, folder, "memory.events.local", &events) == 0 ||
-	    read_cgroup_v2_memory_events(root, folder, "memory.events", &events) == 0)
+	*ret_local = read_cgroup_v2_memory_events(root, folder, "memory.events.local", &events) == 0;
+	if (*ret_local || read_cgroup_v2_memory_events(root, folder, "memory.events", &events) == 0)
 		row->oom_kills = events.oom_kill < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : events.oom_kill;
+}
+
+static int memory_folder(const struct cgroup_place *place)
+{
+	int v1 = cgroup_place_own(place, CGROUP_MEMORY);
+
+	return v1 >= 0 ? v1 : cgroup_place_own(place, CGROUP_UNIFIED);
 }
 
 static void fill_use(struct cgroup_usage *state, const struct collect_context *context, struct frame *frame)
@@ -261,6 +276,7 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 		cgroup_place_own(place, CGROUP_CPUACCT) >= 0 || cgroup_place_own(place, CGROUP_CPU) >= 0;
 
 	row_set_absent(&row->row, state->place.memberships_hash ? ABSENT_NO_SUCH_COUNTER : ABSENT_NO_CGROUP);
+	state->kills_are_local = true;
 	if (has_v1)
 		fill_cpu_v1(root, place, row);
 	/* On a hybrid host the cgroup that was made for the job is in the unified half, which knows its CPU time. */
@@ -269,9 +285,21 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
 		fill_memory_v1(root, cgroup_place_own(place, CGROUP_MEMORY), row);
 	else if (cgroup_place_own(place, CGROUP_UNIFIED) >= 0)
-		fill_memory_v2(root, cgroup_place_own(place, CGROUP_UNIFIED), row);
+		fill_memory_v2(root, cgroup_place_own(place, CGROUP_UNIFIED), row, &state->kills_are_local);
 	if (tree)
 		tree->cgroup_cpu_total_secs = row->cpu_usage_secs;
+}
+
+/* The job was moved since the last frame: a difference to another cgroup's counters would mean nothing. */
+static void forget_totals(struct frame *frame)
+{
+	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
+	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
+
+	cgroup->throttled_periods_total = no_count(ABSENT_FIRST_SAMPLE);
+	cgroup->throttled_total_secs = no_real(ABSENT_FIRST_SAMPLE);
+	if (tree)
+		tree->cgroup_cpu_total_secs = no_real(ABSENT_FIRST_SAMPLE);
 }
 
 /* ---- pressure ------------------------------------------------------------------------------------------- */
@@ -331,6 +359,16 @@ static void fill_pressure(struct cgroup_usage *state, struct collect_context *co
 		row->source = "host";
 }
 
+static void look_who_else(struct cgroup_usage *state, struct collect_context *context, bool now)
+{
+	cgroup_tenants_look(&state->tenants, context->tree, memory_folder(&state->place), now);
+	context->memory_cgroup = (struct memory_cgroup){
+		.id = state->tenants.id,
+		.only_tree = context->own_cgroup ||
+			     (state->kills_are_local && cgroup_tenants_only_tree(&state->tenants)),
+	};
+}
+
 /* Limits change seldom, and a process is seldom moved. */
 static void cgroup_usage_prepare(void *state_, struct collect_context *context)
 {
@@ -338,6 +376,21 @@ static void cgroup_usage_prepare(void *state_, struct collect_context *context)
 
 	refresh(state, context);
 	state->next_refresh_ns = root_monotonic_ns(context->root) + REFRESH_NS;
+	state->next_look_ns = root_monotonic_ns(context->root) + LOOK_FOR_MOVE_NS;
+	/* Before the first sample it may be too late. */
+	look_who_else(state, context, true);
+}
+
+static void refresh_if_due(struct cgroup_usage *state, struct collect_context *context, int64_t now_ns)
+{
+	bool moved = false;
+
+	if (now_ns >= state->next_look_ns) {
+		moved = context->tree && find_place(state, context) > 0;
+		state->next_look_ns = now_ns + LOOK_FOR_MOVE_NS;
+	}
+	if (moved || now_ns >= state->next_refresh_ns)
+		cgroup_usage_prepare(state, context);
 }
 
 void cgroup_usage_begin(struct frame *frame)
@@ -358,11 +411,12 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 {
 	struct cgroup_usage *state = state_;
 	struct limits_row *limits = ADD_ROW(frame, limits, NULL);
+	bool first_of_own;
 
 	if (context->progress.baseline)
 		(void)find_place(state, context);
-	else if (context->prepared && frame->monotonic_ns >= state->next_refresh_ns)
-		cgroup_usage_prepare(state, context);
+	else if (context->prepared)
+		refresh_if_due(state, context, frame->monotonic_ns);
 	if (!context->progress.baseline && !context->prepared) {
 		/* Whose cgroup this is was not looked at before the job was over. */
 		row_set_absent(&limits->row, ABSENT_NOT_YET);
@@ -377,6 +431,12 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	fill_use(state, context, frame);
 	fill_pressure(state, context, frame);
 	context->root->keep_in = NULL;
+	/* The counters of a cgroup that was made for the job began with it. */
+	first_of_own = context->progress.number == 0 && context->tree && context->tree->cgroup_folder >= 0;
+	if (state->last_hash && state->last_hash != state->place.memberships_hash && !first_of_own)
+		forget_totals(frame);
+	state->last_hash = state->place.memberships_hash;
+	look_who_else(state, context, context->ending->reason);
 }
 
 static void cgroup_usage_close(void *state_)

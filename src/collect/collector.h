@@ -71,6 +71,12 @@ struct run_progress {
 	bool baseline;   /* nobody will see this frame but derive() */
 };
 
+/* The cgroup that counts the job's memory. */
+struct memory_cgroup {
+	uint64_t id;    /* by which it is known again; 0: there is none */
+	bool only_tree; /* nobody but the job has been seen in there */
+};
+
 struct collect_context {
 	struct root *root;
 	struct process_tree *tree; /* NULL while nothing is tracked */
@@ -78,7 +84,8 @@ struct collect_context {
 	bool in_program; /* the process around us is not the tracker's own: `own_cost` is what is */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
-	bool own_cgroup; /* the job runs in a memory cgroup that was made for it */
+	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
+	struct memory_cgroup memory_cgroup; /* as of this frame */
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;

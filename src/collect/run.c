@@ -171,7 +171,7 @@ static void run_collect(void *state_, struct collect_context *context, struct fr
 
 	fill_sample(context, frame);
 	if (context->progress.baseline) {
-		run_end_baseline(&state->end, frame);
+		run_end_baseline(&state->end, context, frame);
 		return;
 	}
 	run_end_follow(&state->end, context, frame);

@@ -45,8 +45,10 @@ static int64_t cgroup_oom_kills(const struct frame *frame)
 	return !cgroup || count_absent(cgroup->oom_kills) ? -1 : cgroup->oom_kills;
 }
 
-void run_end_baseline(struct run_end_state *state, const struct frame *frame)
+void run_end_baseline(struct run_end_state *state, const struct collect_context *context,
+		      const struct frame *frame)
 {
+	state->memory_cgroup = context->memory_cgroup.id;
 	state->oom_kills_before = cgroup_oom_kills(frame);
 }
 
@@ -81,8 +83,15 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 	if (cgroup && !real_absent(cgroup->memory_peak_mib))
 		state->cgroup_peak_mib = cgroup->memory_peak_mib;
 	/* A cgroup that was made for the job has had no kills before it. */
-	if (context->own_cgroup)
+	if (context->own_cgroup) {
 		state->oom_kills_before = 0;
+	} else if (context->memory_cgroup.id && context->memory_cgroup.id != state->memory_cgroup) {
+		/* The job was moved: the kills that this one has had are not known to be the job's. */
+		state->oom_kills_before = cgroup_oom_kills(frame);
+		state->may_have_been_missed = state->oom_kills_before > 0;
+	}
+	if (context->memory_cgroup.id)
+		state->memory_cgroup = context->memory_cgroup.id;
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
@@ -91,6 +100,7 @@ struct oom {
 	int64_t in_cgroup; /* kills during the run in the cgroup around the job; -1: not known */
 	int64_t on_machine;
 	bool only_tree; /* nobody else is in that cgroup */
+	bool may_have_been_missed;
 };
 
 static int64_t grown(int64_t before, int64_t now)
@@ -105,7 +115,8 @@ static struct oom find_oom(const struct run_end_state *state, const struct colle
 	struct oom oom = {
 		.in_cgroup = grown(state->oom_kills_before, cgroup_oom_kills(frame)),
 		.on_machine = -1,
-		.only_tree = context->own_cgroup,
+		.only_tree = context->memory_cgroup.only_tree,
+		.may_have_been_missed = state->may_have_been_missed,
 	};
 
 	if (read_proc_vmstat(context->root, &vmstat) == 0)
@@ -126,7 +137,7 @@ static const char *oom_reason(const struct run_ending *ending, const struct oom 
 	if (oom->only_tree && oom->in_cgroup > 0)
 		return "oom_kill_confirmed";
 	/* The kernel counts kills of a cgroup on the machine as well: without any there, it was not that. */
-	if (oom->in_cgroup > 0 || (oom->in_cgroup < 0 && oom->on_machine > 0))
+	if (oom->in_cgroup > 0 || ((oom->in_cgroup < 0 || oom->may_have_been_missed) && oom->on_machine > 0))
 		return "oom_kill_suspected";
 	return ending->reason;
 }
@@ -136,8 +147,10 @@ static int add_oom(char *text, size_t size, const struct run_ending *ending, con
 	const char *confidence = died_of_sigkill(ending) ? "; confidence medium" : "";
 
 	if (oom->in_cgroup > 0 && oom->only_tree)
-		return snprintf(text, size, "; %lld killed for lack of memory in the job's own cgroup",
-				(long long)oom->in_cgroup);
+		return snprintf(
+			text, size,
+			"; %lld killed for lack of memory in the job's cgroup, which holds nobody else",
+			(long long)oom->in_cgroup);
 	if (oom->in_cgroup > 0)
 		return snprintf(
 			text, size,
@@ -148,7 +161,9 @@ static int add_oom(char *text, size_t size, const struct run_ending *ending, con
 		return snprintf(text, size,
 				"; %lld killed for lack of memory on the machine during the run%s",
 				(long long)oom->on_machine,
-				died_of_sigkill(ending) && oom->in_cgroup < 0 ? "; confidence low" : "");
+				died_of_sigkill(ending) && (oom->in_cgroup < 0 || oom->may_have_been_missed)
+					? "; confidence low"
+					: "");
 	return 0;
 }
 
@@ -167,8 +182,15 @@ static const char *evidence(const struct run_ending *ending, const struct oom *o
 		length = snprintf(text, sizeof text, "wait status: exit code %d",
 				  WEXITSTATUS(ending->wait_status));
 	else
-		return no_text(ABSENT_NOT_A_VALUE);
+		length = 0;
 	length += add_oom(text + length, sizeof text - (size_t)length, ending, oom);
+	if (!length)
+		return no_text(ABSENT_NOT_A_VALUE);
+	if (!ending->exec_errno && !ending->has_status) {
+		/* Of a process that is not ours the rest is all there is. */
+		memmove(text, text + 2, (size_t)length - 1);
+		length -= 2;
+	}
 	return frame_text(frame, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 

@@ -9,7 +9,9 @@ struct run_end_state {
 	const char *peak_source;
 	double peak_elapsed_secs;
 	double cgroup_peak_mib;
-	int64_t oom_kills_before;         /* of the cgroup around the job; -1: not known */
+	uint64_t memory_cgroup;           /* around the job */
+	int64_t oom_kills_before;         /* of that cgroup, when the job came into it; -1: not known */
+	bool may_have_been_missed;        /* kills before we knew that the job was in it */
 	int64_t machine_oom_kills_before; /* -1: not known */
 };
 
@@ -21,7 +23,8 @@ void run_end_prepare(struct run_end_state *state, struct root *root);
 void run_end_follow(struct run_end_state *state, const struct collect_context *context,
 		    const struct frame *frame);
 /* The baseline. */
-void run_end_baseline(struct run_end_state *state, const struct frame *frame);
+void run_end_baseline(struct run_end_state *state, const struct collect_context *context,
+		      const struct frame *frame);
 
 /* Adds the end record. */
 void run_end_fill(struct run_end_state *state, struct collect_context *context, struct frame *frame);

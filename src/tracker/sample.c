@@ -205,6 +205,8 @@ int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
 	if (now_ns < tracker->next_due_ns)
 		return 0;
 	advance(tracker, now_ns);
+	/* The first sample of a job that goes on has everything, however short the interval. */
+	tracker_prepare(tracker);
 	error = tracker_take_sample(tracker, false);
 	return error < 0 ? error : 1;
 }

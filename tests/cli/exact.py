@@ -15,6 +15,9 @@ UNIFIED = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/unified", "/
                 if (path / "cgroup.controllers").exists()), None)
 # wait4(2) counts whole microseconds for each process, the record whole microseconds for each interval.
 RUSAGE_TOLERANCE_SECS = 0.002
+# What is left to do of an exit when its parent can know of it, for some hundred threads: 0.6 ms at most in 500 schedules
+# of tests/soak/exact.py; an interrupt may come in between.
+EXITS_SECS = 0.006
 
 
 def build_workload(binary, folder):
@@ -112,7 +115,7 @@ def check_rusage(samples):
     told, truth = told_secs(samples), rusage_secs(samples)
     in_group = samples[0]["cpu"]["process_cpu_source"] == "cgroup"
     assert told >= truth - RUSAGE_TOLERANCE_SECS, (told, truth)
-    assert close_enough(told, truth) if in_group else told <= truth + RUSAGE_TOLERANCE_SECS, (told, truth)
+    assert told <= truth + (EXITS_SECS if in_group else RUSAGE_TOLERANCE_SECS), (told, truth)
 
 
 def check_schedule(binary, workload, folder, seed, count, cgroup, **options):

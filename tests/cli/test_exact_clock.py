@@ -34,3 +34,10 @@ def test_the_clock_does_not_drift(record):
     _, samples = record("-i", 0.001, "--metrics", "process_cores_used", "--", "sleep", 2)
     ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
     assert abs(ticks - samples[-1]["elapsed_secs"] * 1000) <= 3
+
+
+def test_the_first_sample_has_everything_however_short_the_interval(record):
+    _, samples = record("-i", 0.001, "--", "sleep", 0.05)
+    assert len(samples) > 5
+    assert samples[0]["run_start"]["kernel"] and samples[0]["run_start"]["cpu_count"]
+    assert all(sample["limits"]["cpuset_cores"] for sample in samples)

@@ -64,8 +64,7 @@ def test_job_that_is_killed_for_memory_is_suspected_with_evidence(record, small_
     assert end["signal"] == signal.SIGKILL
     assert "SIGKILL" in end["evidence"] and "killed for lack of memory" in end["evidence"], end["evidence"]
     assert "confidence" in end["evidence"]
-    # What a job need not wait for is read after its first moments.
-    assert any(sample["limits"]["memory_limit_mib"] == 64.0 for sample in samples)
+    assert all(sample["limits"]["memory_limit_mib"] == 64.0 for sample in samples)
 
 
 @needs_memory
@@ -85,6 +84,64 @@ def test_sigkill_in_a_limited_group_is_not_called_lack_of_memory(record, small_m
     assert result.returncode == -signal.SIGKILL
     assert samples[-1]["run_end"]["reason"] == "signal"
     assert "memory" not in samples[-1]["run_end"]["evidence"]
+
+
+def moves_itself(folder, then):
+    """What cgexec and a scheduler's step do: the job is in a group that its tracker is not in."""
+    return ["sh", "-c", f"echo 0 >{folder}/cgroup.procs; sleep 1.5; {then}"]
+
+
+@needs_memory
+def test_kill_in_a_group_that_holds_only_the_tree_is_confirmed(record, small_memory):
+    result, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))
+    assert oom_kills(small_memory) == 1
+    assert result.returncode == -signal.SIGKILL
+    end = samples[-1]["run_end"]
+    assert (end["reason"], end["signal"], end["oom_kills"]) == ("oom_kill_confirmed", signal.SIGKILL, 1)
+    assert "holds nobody else" in end["evidence"], end["evidence"]
+
+
+@needs_memory
+def test_kill_in_a_group_that_held_somebody_else_is_suspected(record, small_memory):
+    stranger = subprocess.Popen(["sleep", "50"], preexec_fn=exact.enter(small_memory))
+    try:
+        _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))
+    finally:
+        stranger.kill()
+        stranger.wait()
+    end = samples[-1]["run_end"]
+    assert (end["reason"], end["oom_kills"]) == ("oom_kill_suspected", None)
+    assert "may hold others" in end["evidence"], end["evidence"]
+
+
+@needs_memory
+def test_earlier_kills_of_the_group_are_not_the_jobs(record, small_memory):
+    """The group that a job is moved into has a counter that does not begin with it."""
+    subprocess.run(EAT, preexec_fn=exact.enter(small_memory))
+    assert oom_kills(small_memory) == 1
+    _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, "kill -9 $$"))
+    end = samples[-1]["run_end"]
+    assert (end["reason"], end["oom_kills"]) == ("signal", 0)
+    assert "memory" not in end["evidence"], end["evidence"]
+
+
+@needs_memory
+def test_kill_of_a_child_is_told_of_a_tree_that_runs_already(spawn, small_memory, tmp_path, helpers):
+    job = subprocess.Popen(["sh", "-c", f"read go; {EAT[2].replace('exec ', '')}; sleep 0.3"],
+                           stdin=subprocess.PIPE, preexec_fn=exact.enter(small_memory))
+    path = tmp_path / "record.jsonl"
+    try:
+        tracker = spawn("-i", 0.1, "-o", path, "--no-summary", "--pid", job.pid)
+        helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
+        job.communicate(b"\n")
+        assert tracker.wait() == 0
+    finally:
+        job.kill()
+        job.wait()
+    assert oom_kills(small_memory) == 1
+    end = helpers.json_lines(path)[-1]["run_end"]
+    assert (end["reason"], end["oom_kills"]) == ("target_exited", 1)
+    assert end["evidence"] == "1 killed for lack of memory in the job's cgroup, which holds nobody else"
 
 
 @needs_memory
