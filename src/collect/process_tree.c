@@ -320,8 +320,10 @@ void process_tree_touch(struct process_tree *tree)
 		if (member->quiet_ticks <= QUIET_TICKS_LISTED || full || !member->listed)
 			list_children(tree, i);
 	}
+	/* Who has gone was not read any more: what its children left may have turned up, and is passed on with it. */
 	for (size_t i = 0; i < tree->count; i++)
-		account_settle(&tree->members[i].account);
+		if (!tree->members[i].vanished)
+			account_settle(&tree->members[i].account);
 	if (any_vanished)
 		sweep(tree);
 	publish(tree);
