@@ -239,6 +239,8 @@ static int advise(struct rt_advice *advice, const struct runs *runs, struct rt_p
 	advice->runs = runs->count;
 	/* What the run cost that is asked about, whatever others took. */
 	advice->usage.duration_secs = stat(runs->list[0].stats, "timestamp", "duration");
+	if (runs->list[0].summary)
+		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
 	if (!refused)
 		result = combine(advice, runs, problem);
 	if (result == 0 && !refused)
@@ -264,7 +266,7 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	*advice = (struct rt_advice){
 		.forced = options && options->force,
-		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0},
+		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0},
 		.cpu = -1,
 		.memory_mib = -1,
 		.gpu = -1,

@@ -28,6 +28,7 @@ struct usage {
 	double mean_cores, max_cores;
 	double sampled_peak_mib, process_peak_mib;
 	double mean_gpus, max_gpus, vram_peak_mib;
+	double gpu_joules; /* of the run that is asked about; NaN: unknown */
 	double duration_secs;
 	double oom_floor_mib; /* 0: no run was killed for lack of memory */
 };

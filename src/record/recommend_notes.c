@@ -71,12 +71,24 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 			    (long long)end->signal);
 }
 
+/* Some of what it had was never touched: a sum hides that. */
+static void judge_idle_gpus(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	struct idle_gpus idle = summary_gpus_idle(summary);
+
+	if (idle.count > 0 && idle.count < idle.of && !buffer_error(&idle.names))
+		advice_note(advice, "idle_gpus", "%lld of %lld GPUs were not used by it: %s",
+			    (long long)idle.count, (long long)idle.of, idle.names.data);
+	buffer_done(&idle.names);
+}
+
 static void judge_gpu(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	double mean = figure_mean(&summary->gpu_usage);
 
 	if (!summary->gpu_count)
 		return;
+	judge_idle_gpus(advice, summary);
 	if (summary->gpu_usage.most <= 0 && !(summary->gpu_vram_mib.most > 0))
 		advice_note(advice, "idle_gpu", "none of the %lld GPUs was used by it",
 			    (long long)summary->gpu_count);

@@ -63,6 +63,7 @@ static void add_evidence(struct json_writer *json, const struct rt_advice *advic
 	json_open(json, '{');
 	add_decimal(json, "mean_gpus", usage->mean_gpus, 4);
 	add_decimal(json, "max_gpus", usage->max_gpus, 4);
+	add_decimal(json, "energy_joules", usage->gpu_joules, 3);
 	json_close(json, '}');
 	json_key(json, "vram");
 	json_open(json, '{');
@@ -216,6 +217,8 @@ static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
 		add_mib(out, advice->usage.vram_peak_mib);
 		buffer_add_char(out, ')');
 	}
+	if (!isnan(advice->usage.gpu_joules))
+		buffer_printf(out, "; %.0f J", advice->usage.gpu_joules);
 	buffer_add_char(out, '\n');
 }
 

@@ -25,9 +25,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, host_cpu, stime_secs);
 	WANT(wanted, memory, total_mib);
 	WANT(wanted, memory, used_mib);
-	WANT(wanted, gpu, uuid);
-	WANT(wanted, gpu, utilization_pct);
-	WANT(wanted, gpu, vram_total_bytes);
+	summary_gpus_want(wanted);
 	metric_set_add_kind(wanted, ROW_totals);
 	metric_set_add_kind(wanted, ROW_limits);
 	WANT(wanted, cgroup, throttled_periods);
@@ -36,18 +34,12 @@ static void want_host(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_tracker);
 }
 
-/* Where in the run a sample stands, and how long it stands for. */
-struct moment {
-	double elapsed_secs;
-	double length_secs;
-};
-
 static double real_of_count(int64_t count)
 {
 	return count_absent(count) ? NAN : (double)count;
 }
 
-static void figure_add(struct figure *figure, const struct moment *moment, double value)
+void figure_add(struct figure *figure, const struct moment *moment, double value)
 {
 	if (isnan(value))
 		return;
@@ -61,7 +53,7 @@ static void figure_add(struct figure *figure, const struct moment *moment, doubl
 	}
 }
 
-static void total_add(struct total *total, double change)
+void total_add(struct total *total, double change)
 {
 	if (isnan(change))
 		return;
@@ -197,14 +189,27 @@ static bool is_chosen(struct rt_summary *summary, const char *uuid)
 	return false;
 }
 
+/* An instance of a device that is there itself is no more of it. */
+static bool is_part(const struct frame *frame, const struct gpu_row *instance)
+{
+	if (text_absent(instance->mig_parent))
+		return false;
+	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu))
+		if (!text_absent(gpu->uuid) && strcmp(gpu->uuid, instance->mig_parent) == 0)
+			return true;
+	return false;
+}
+
 static void add_gpus(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	int64_t count = 0;
 	double bytes = 0, busy = NAN;
 
 	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu)) {
-		count++;
-		bytes += count_absent(gpu->vram_total_bytes) ? 0 : (double)gpu->vram_total_bytes;
+		bool part = is_part(frame, gpu);
+
+		count += !part;
+		bytes += part || count_absent(gpu->vram_total_bytes) ? 0 : (double)gpu->vram_total_bytes;
 		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
 			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
 	}
@@ -213,6 +218,7 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 		summary->gpu_count = count;
 	if (bytes / MIB > summary->gpu_memory_mib)
 		summary->gpu_memory_mib = bytes / MIB;
+	summary_gpus_add(summary, frame, moment);
 }
 
 static void add_bounds(struct rt_summary *summary, const struct frame *frame)
@@ -297,7 +303,9 @@ static void forget_figures(struct rt_summary *summary)
 
 static void begin_run(struct rt_summary *summary, const struct frame *frame)
 {
+	summary_gpus_clear(summary->gpus);
 	*summary = (struct rt_summary){
+		.gpus = summary->gpus,
 		.gpu_uuids = summary->gpu_uuids,
 		.gpu_uuid_count = summary->gpu_uuid_count,
 		.record = summary->record,
@@ -489,5 +497,6 @@ void rt_summary_free(rt_summary *summary)
 		return;
 	record_close(summary->record);
 	phases_done(&summary->phases);
+	summary_gpus_free(summary->gpus);
 	free(summary);
 }

@@ -14,6 +14,7 @@
 #include "record/history.h"
 #include "record/phases.h"
 #include "record/reader.h"
+#include "record/summary_gpus.h"
 
 /* Mean and maximum over the samples, the mean by time. */
 struct figure {
@@ -27,11 +28,22 @@ static inline double figure_mean(const struct figure *figure)
 	return figure->weights > 0 ? figure->weighted / figure->weights : (double)NAN;
 }
 
+/* Where in the run a sample stands, and how long it stands for. */
+struct moment {
+	double elapsed_secs;
+	double length_secs;
+};
+
+/* NaN: the sample has no value. */
+void figure_add(struct figure *figure, const struct moment *moment, double value);
+
 /* A sum of changes; NaN: none was there. */
 struct total {
 	double sum;
 	bool present;
 };
+
+void total_add(struct total *total, double change);
 
 static inline double total_of(const struct total *total)
 {
@@ -94,6 +106,7 @@ struct rt_summary {
 	int64_t cpuset_cores, core_count;
 	int64_t gpu_count;
 	double gpu_memory_mib;
+	struct summary_gpus *gpus; /* of each device; NULL: none was seen */
 	struct parts rss, cpu_cores, thread_count, vram;
 	bool had_descendants;
 	struct history cores_history, memory_history;

@@ -230,6 +230,8 @@ static void visit_io(struct visit *visit, const struct rt_summary *summary)
 
 static void visit_gpu(struct visit *visit, const struct rt_summary *summary)
 {
+	struct idle_gpus idle = summary_gpus_idle(summary);
+
 	visit->group = "gpu";
 	give_count(visit, "count", summary->gpu_count);
 	give_real(visit, "mean", figure_mean(&summary->gpu_usage), 4);
@@ -240,6 +242,9 @@ static void visit_gpu(struct visit *visit, const struct rt_summary *summary)
 	give_real(visit, "machine_mean", figure_mean(&summary->host_gpu_usage), 4);
 	give_real(visit, "machine_max", summary->host_gpu_usage.most, 4);
 	give_real(visit, "machine_memory_max_mib", summary->host_gpu_vram_mib.most, 3);
+	give_real(visit, "energy_joules", summary_gpus_energy_joules(summary), 3);
+	give_whole(visit, "idle", idle.count < 0 ? (double)NAN : (double)idle.count);
+	buffer_done(&idle.names);
 }
 
 static void visit_waiting(struct visit *visit, const struct rt_summary *summary)

@@ -260,6 +260,7 @@ static void add_io(const struct page *page)
 static void add_gpu(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
+	double joules = summary_gpus_energy_joules(summary);
 	bool job = summary->gpu_usage.most > 0 || summary->gpu_vram_mib.most > 0;
 	const struct figure *usage = job ? &summary->gpu_usage : &summary->host_gpu_usage;
 	const struct figure *vram = job ? &summary->gpu_vram_mib : &summary->host_gpu_vram_mib;
@@ -287,6 +288,12 @@ static void add_gpu(const struct page *page)
 	if (!job)
 		buffer_add_text(page->out,
 				summary->tracked ? " (whole machine; none by the job)" : " (whole machine)");
+	if (!isnan(joules)) {
+		buffer_add_text(page->out, "; ");
+		buffer_add_real(page->out, joules, joules < 100 ? 1 : 0);
+		buffer_add_text(page->out, " J");
+	}
+	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
 }
 
 /* Only what held things up for at least a hundredth of the time. */
@@ -558,6 +565,8 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	add_json_history(&out, "cores_over_time", &summary->cores_history);
 	add_json_history(&out, "memory_over_time", &summary->memory_history);
 	add_json_phases(&out, &summary->phases);
+	buffer_add_text(&out, ",\n ");
+	summary_gpus_json(&out, summary);
 	add_json_bottlenecks(&out, summary);
 	buffer_add_text(&out, "}\n");
 	return buffer_take_text(&out, ret_text);

@@ -165,7 +165,8 @@ def test_first_screen_answers(make, drive):
 def test_a_job_with_gpus(make, drive, programs):
     samples = recordings.eight_samples()
     for one in samples:
-        one["gpu"] = [{"uuid": f"GPU-{i}", "utilization_pct": 95.0, "vram_total_bytes": 16 << 30} for i in range(2)]
+        one["gpu"] = [{"uuid": f"GPU-{i}", "index": i, "utilization_pct": 95.0 - i, "vram_total_bytes": 16 << 30,
+                       "process_count": 1, "process_utilization_pct": 87.5, "energy_joules": 50.0} for i in range(2)]
         one["cpu"].update(process_gpu_usage=1.75, process_gpu_vram_mib=9000.0, process_gpu_utilized=2)
         one["totals"].update(gpu_usage=1.9, gpu_vram_mib=9500.0, gpu_utilized=2)
     samples[0]["run_start"] = dict(recordings.START, gpu_names=["T4", "T4"])
@@ -174,7 +175,7 @@ def test_a_job_with_gpus(make, drive, programs):
     assert [f"chart-{name}" for name in ("gpu", "gpus", "vram")] == [one for one in seen["charts"] if "gpu" in one or "vram" in one]
     text = seen["text"].replace("\u00a0", " ")
     for answer in ["mean 1.75, max 1.75 of 2", "peak 8.79 GiB of 32.0 GiB", "2 \u00d7 T4", "2 GPUs with 11.0 GiB",
-                   "1.75 of 2 GPUs were busy on average."]:
+                   "1.75 of 2 GPUs were busy on average.", "800 J", "Each GPU", "94.0 %", "Energy, J"]:
         assert answer in text, answer
     check_figures(drive(page, "figures"), [programs(0)])
 

@@ -92,9 +92,25 @@ const gpuMeters = (run) => {
 		return [];
 	return [
 		meter('GPU' + (whole ? ' (whole machine)' : ''), at(whole + 'mean') || 0, at(whole + 'max'), at('count'),
-			['mean ', say(whole + 'mean', figure), ', max ', say(whole + 'max', figure), ' of ', say('count')]),
+			['mean ', say(whole + 'mean', figure), ', max ', say(whole + 'max', figure), ' of ', say('count')],
+			at('energy_joules') === null ? null : [say('energy_joules', figure), '\u00a0J']),
 		meter('GPU memory' + (whole ? ' (whole machine)' : ''), at(whole + 'memory_max_mib') || 0, null, at('memory_total_mib'),
 			['peak ', say(whole + 'memory_max_mib', mib), ' of ', say('memory_total_mib', mib)])];
+};
+
+/* A row for each where there are several: their sum hides the idle ones. */
+const gpuTable = (run) => {
+	const gpus = valueAt(run.raw, 'summary.gpus') || [];
+	const cells = (i, columns) => columns.map(([name, , format]) => element('td', {}, told(run.raw, `summary.gpus.${i}.${name}`, format)));
+	const columns = [['mean_pct', 'Mean', ofHundred], ['max_pct', 'Max', ofHundred], ['memory_max_mib', 'Memory, peak', mib],
+		['job_mean_pct', 'Job, mean', ofHundred], ['job_memory_max_mib', 'Job, memory', mib], ['energy_joules', 'Energy, J', figure]];
+
+	return gpus.length < 2 ? null : element('div', {class: 'scroll'}, element('table', {class: 'compare'},
+		element('caption', {}, 'Each GPU, with its memory at its peak'),
+		element('thead', {}, element('tr', {}, element('td', {}), columns.map(([, title]) => element('th', {scope: 'col'}, title)))),
+		element('tbody', {}, gpus.map((gpu, i) => element('tr', {}, element('th', {scope: 'row', title: gpu.uuid},
+			told(run.raw, `summary.gpus.${i}.index`), gpu.mig_parent ? ' (instance) ' : ' ', gpu.name === null ? null : told(run.raw, `summary.gpus.${i}.name`)),
+			cells(i, columns))))));
 };
 
 /* Both directions, of the job where that is known. */
@@ -218,7 +234,7 @@ const recordFacts = (run) => {
 /* One run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
 	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report),
-	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), traffic(run)));
+	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
 
 /* ---- several runs ---- */
 

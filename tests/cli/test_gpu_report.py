@@ -1,0 +1,165 @@
+"""What is made of a recording with GPUs agrees with it: rows, CSV columns, summary, statistics, advice and page."""
+import json
+import os
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import recordings
+from gpu import Nvml
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def recorded(run, binary, tmp_path, helpers):
+    """A run on one of three GPUs, in both formats: (samples, rows of the CSV)."""
+    if not os.path.exists(f"{binary}-analysis"):
+        pytest.skip("resource-tracker-analysis is not built")
+    nvml = Nvml(binary, tmp_path / "nvml.script")
+    if not nvml.library.exists():
+        pytest.skip(f"{nvml.library} is not built")
+    lines = ["gpus 3", "utilization 0 80 30", "utilization 1 20 5", "memory 0 81920 600 4000", "memory 1 81920 600 700"]
+    nvml.say(*lines)
+    busier = "\\n".join(lines).replace("utilization 0 80", "utilization 0 40").replace("600 4000", "600 9000")
+    result = run("-i", 0.3, "-o", tmp_path / "a.jsonl", "-o", tmp_path / "a.csv", "--", "sh", "-c",
+                 f"echo process 0 $$ c 3000 60 >>{nvml.path}; sleep 1; "
+                 f"printf '{busier}\\nprocess 0 %d c 5000 30\\n' $$ >{nvml.path}; sleep 1", env=nvml.env())
+    assert result.returncode == 0
+    return helpers.json_lines(tmp_path / "a.jsonl"), helpers.csv_rows(tmp_path / "a.csv")
+
+
+def time_mean(samples, value):
+    pairs = [(value(one), one["actual_interval_ms"]) for one in samples if value(one) is not None]
+    return sum(number * secs for number, secs in pairs) / sum(secs for _, secs in pairs)
+
+
+def most(samples, value):
+    return max(value(one) for one in samples if value(one) is not None)
+
+
+def test_sums_are_those_of_the_rows(recorded):
+    samples, rows = recorded
+    assert len(samples) == len(rows)
+    for sample, row in zip(samples, rows):
+        gpus = sample["gpu"]
+        assert sample["totals"]["gpu_usage"] == pytest.approx(sum(gpu["utilization_pct"] for gpu in gpus) / 100, abs=1e-4)
+        assert sample["totals"]["gpu_vram_mib"] == sum(gpu["vram_used_bytes"] for gpu in gpus) / MIB
+        assert sample["totals"]["gpu_utilized"] == sum(gpu["utilization_pct"] > 0 for gpu in gpus)
+        if sample["cpu"]["process_gpu_usage"] is not None:
+            used = sum(gpu["process_utilization_pct"] for gpu in gpus) / 100
+            assert sample["cpu"]["process_gpu_usage"] == pytest.approx(used, abs=2e-4)
+            assert sample["cpu"]["process_gpu_vram_mib"] == sum(gpu["process_vram_bytes"] for gpu in gpus) / MIB
+        for column, value in (("system_gpu_usage", sample["totals"]["gpu_usage"]),
+                              ("system_gpu_vram_mib", sample["totals"]["gpu_vram_mib"]),
+                              ("system_gpu_utilized", sample["totals"]["gpu_utilized"]),
+                              ("process_gpu_usage", sample["cpu"]["process_gpu_usage"]),
+                              ("process_gpu_vram_mib", sample["cpu"]["process_gpu_vram_mib"]),
+                              ("process_gpu_utilized", sample["cpu"]["process_gpu_utilized"])):
+            assert (float(row[column]) if row[column] else None) == value
+
+
+def test_the_summary_is_that_of_the_rows(recorded, run, tmp_path):
+    samples, _ = recorded
+    summary = json.loads(run("summary", "--json", tmp_path / "a.jsonl").out)
+    assert [gpu["index"] for gpu in summary["gpus"]] == [0, 1, 2]
+    for i, gpu in enumerate(summary["gpus"]):
+        def of(key, scale=1):
+            return lambda one: None if one["gpu"][i][key] is None else one["gpu"][i][key] * scale
+
+        assert gpu["uuid"] == samples[0]["gpu"][i]["uuid"]
+        assert gpu["mean_pct"] == pytest.approx(time_mean(samples, of("utilization_pct")), abs=0.01)
+        assert gpu["max_pct"] == most(samples, of("utilization_pct"))
+        assert gpu["memory_max_mib"] == most(samples, of("vram_used_bytes", 1 / MIB))
+        assert gpu["memory_mean_mib"] == pytest.approx(time_mean(samples, of("vram_used_bytes", 1 / MIB)), rel=1e-4)
+        assert gpu["job_mean_pct"] == pytest.approx(time_mean(samples, of("process_utilization_pct")), abs=0.01)
+        assert gpu["job_memory_max_mib"] == most(samples, of("process_vram_bytes", 1 / MIB))
+        assert gpu["energy_joules"] == pytest.approx(sum(one["gpu"][i]["energy_joules"] or 0 for one in samples), abs=0.01)
+    assert [gpu["used_by_job"] for gpu in summary["gpus"]] == [True, False, False]
+    assert summary["gpus"][0]["job_memory_max_mib"] == 5000
+    whole = summary["gpu"]
+    assert (whole["count"], whole["idle"], whole["memory_total_mib"]) == (3, 2, 3 * 81920)
+    assert whole["mean"] == pytest.approx(time_mean(samples, lambda one: one["cpu"]["process_gpu_usage"]), abs=1e-3)
+    assert whole["memory_max_mib"] == most(samples, lambda one: one["cpu"]["process_gpu_vram_mib"])
+    assert whole["machine_mean"] == pytest.approx(time_mean(samples, lambda one: one["totals"]["gpu_usage"]), abs=1e-3)
+    assert whole["energy_joules"] == pytest.approx(sum(gpu["energy_joules"] for gpu in summary["gpus"]), abs=0.01)
+    text = run("summary", tmp_path / "a.jsonl").out
+    assert len(re.findall(r"^ +[012]: mean ", text, re.M)) == 3
+    assert text.count("not used by the job") == 2
+
+
+def test_statistics_are_the_same_of_both_formats(recorded, run, tmp_path):
+    from_json, from_csv = (json.loads(run("stats", "--json", tmp_path / name).out) for name in ("a.jsonl", "a.csv"))
+    for column in ("process_gpu_usage", "process_gpu_vram_mib", "process_gpu_utilized"):
+        assert from_json[column] == from_csv[column]
+    samples, _ = recorded
+    values = [one["cpu"]["process_gpu_usage"] for one in samples if one["cpu"]["process_gpu_usage"] is not None]
+    assert from_json["process_gpu_usage"]["max"] == pytest.approx(max(values), abs=0.01)
+    one = json.loads(run("stats", "--json", "-c", "gpu[1].utilization_pct", "-a", "mean", tmp_path / "a.jsonl").out)
+    assert one["gpu[1].utilization_pct"]["mean"] == 20.0
+
+
+def test_advice_names_idle_gpus(recorded, run, tmp_path):
+    advice = json.loads(run("recommend", "--force", "--json", tmp_path / "a.jsonl").out)
+    summary = json.loads(run("summary", "--json", tmp_path / "a.jsonl").out)
+    assert {note["rule"]: note["text"] for note in advice["notes"]}["idle_gpus"] == "2 of 3 GPUs were not used by it: 1, 2"
+    assert advice["gpu"] == 1
+    assert advice["evidence"]["vram"]["peak_mib"] == summary["gpu"]["memory_max_mib"] == 5000
+    assert advice["evidence"]["gpu"]["energy_joules"] == summary["gpu"]["energy_joules"]
+
+
+def test_the_page_has_the_same_figures(recorded, run, tmp_path):
+    made = run("report", "-o", tmp_path / "a.html", tmp_path / "a.jsonl")
+    if "without the page of reports" in made.err:
+        pytest.skip(made.err.strip())
+    page = (tmp_path / "a.html").read_text()
+    data = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1])
+    assert data["runs"][0]["summary"] == json.loads(run("summary", "--json", tmp_path / "a.jsonl").out)
+
+
+# ---- by hand ---------------------------------------------------------------------------------------------------
+
+
+def gpu_row(uuid, index=0, **more):
+    return {"uuid": uuid, "index": index, "visible": True, "vram_total_bytes": 1000 * MIB, "utilization_pct": 10.0,
+            "process_count": 0, "process_utilization_pct": 0.0, "process_vram_bytes": 0, **more}
+
+
+def summary_of(run, tmp_path, gpus):
+    path = recordings.write(tmp_path / "x.jsonl", [recordings.sample(i, gpu=gpus(i)) for i in range(4)])
+    return json.loads(run("summary", "--json", path).out)
+
+
+def test_instances_are_no_more_gpus(run, tmp_path):
+    found = summary_of(run, tmp_path, lambda i: [
+        gpu_row("GPU-a", utilization_pct=None, process_count=None),
+        gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB, process_count=1),
+        gpu_row("MIG-2", mig_parent="GPU-a", vram_total_bytes=100 * MIB)])
+    assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"], found["gpu"]["idle"]) == (1, 1000, 1)
+    assert [gpu["mig_parent"] for gpu in found["gpus"]] == [None, "GPU-a", "GPU-a"]
+
+
+def test_instances_alone_are_what_there_is(run, tmp_path):
+    found = summary_of(run, tmp_path, lambda i: [gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB)])
+    assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (1, 100)
+
+
+def test_what_could_not_be_told_apart_is_not_idle(run, tmp_path):
+    found = summary_of(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1), gpu_row("GPU-b", 1, process_count=None,
+                                                         process_utilization_pct=None, process_vram_bytes=None)])
+    assert found["gpu"]["idle"] is None
+    assert [gpu["used_by_job"] for gpu in found["gpus"]] == [True, None]
+
+
+def test_hidden_gpus_are_not_the_jobs_to_use(run, tmp_path):
+    found = summary_of(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1), gpu_row("GPU-b", 1, visible=False)])
+    assert found["gpu"]["idle"] == 0
+
+
+def test_a_gpu_that_comes_and_goes_keeps_its_place(run, tmp_path):
+    found = summary_of(run, tmp_path, lambda i: [gpu_row("GPU-b", 1, utilization_pct=50.0)] if i % 2 else
+                       [gpu_row("GPU-a"), gpu_row("GPU-b", 1, utilization_pct=30.0)])
+    assert [(gpu["uuid"], gpu["mean_pct"], gpu["max_pct"]) for gpu in found["gpus"]] == [
+        ("GPU-a", 10.0, 10.0), ("GPU-b", 40.0, 50.0)]
