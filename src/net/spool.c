@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/settings.h"
 #include "net/timestamps.h"
+#include "sink/spool_folder.h"
 
 enum { MOST_STATE_BYTES = 4 << 20, MOST_BATCH_BYTES = 16 << 20, FILE_NAME_SIZE = SPOOL_NAME_SIZE + 32 };
 
@@ -22,51 +22,13 @@ static const char STATE_SUFFIX[] = ".state";
 
 /* ---- the folder ------------------------------------------------------------------------------------- */
 
-static char *default_folder(void)
-{
-	const char *state = env_value("XDG_STATE_HOME"), *home = env_value("HOME");
-	char *path = NULL;
-
-	if (state && state[0] == '/') {
-		if (asprintf(&path, "%s/resource-tracker/spool", state) < 0)
-			return NULL;
-	} else if (home && asprintf(&path, "%s/.local/state/resource-tracker/spool", home) < 0) {
-		return NULL;
-	}
-	return path;
-}
-
-/* mkdir -p with mode 0700 for what is new. */
-static int make_folders(const char *path)
-{
-	CLEANUP_FREE char *copy = strdup(path);
-
-	if (!copy)
-		return -ENOMEM;
-	for (char *slash = copy + 1;; slash++) {
-		char kept;
-
-		slash += strcspn(slash, "/");
-		kept = *slash;
-		*slash = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = kept;
-		if (!kept)
-			return 0;
-	}
-}
-
 int spool_open(struct spool *ret_spool, const char *folder)
 {
-	CLEANUP_FREE char *path = folder ? strdup(folder) : default_folder();
+	CLEANUP_FREE char *path = NULL;
 	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
-	int r;
+	int r = spool_folder_make(folder, &path);
 
-	if (!path)
-		return folder ? -ENOMEM : -ENOENT;
-	r = make_folders(path);
 	if (r < 0)
 		return r;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -102,7 +102,8 @@ static void upload_recording(struct upload *upload, const char *path, int64_t be
 			say("%s: %s", path, r == -ENODATA ? "there is no sample in it" : strerror(-r));
 		if (r && r != -EALREADY)
 			upload->left++;
-		if (end <= begin || r > 0)
+		/* What was made for one run alone is gone when that is sent. */
+		if (disposable || end <= begin || r > 0)
 			return;
 		begin = end;
 		first = false;

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "helper/detached.h"
 #include "helper/find_program.h"
+#include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 
 enum { LONGEST_MESSAGE = 4 << 10, NUMBER_SIZE = 32 };
@@ -49,36 +50,6 @@ static const char *find_recording(const struct rt_tracker *tracker)
 	return NULL;
 }
 
-/* mkdir -p, mode 0700 for what is new. */
-static int make_folders(char *path)
-{
-	for (char *slash = path + 1;; slash++) {
-		char kept;
-
-		slash += strcspn(slash, "/");
-		kept = *slash;
-		*slash = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = kept;
-		if (!kept)
-			return 0;
-	}
-}
-
-static void add_folder(struct buffer *out, const struct rt_config *config)
-{
-	const char *state = config_variable(config, "XDG_STATE_HOME"),
-		   *home = config_variable(config, "HOME");
-
-	if (config->spool)
-		buffer_add_text(out, config->spool);
-	else if (state && state[0] == '/')
-		buffer_printf(out, "%s/resource-tracker/spool", state);
-	else if (home)
-		buffer_printf(out, "%s/.local/state/resource-tracker/spool", home);
-}
-
 /* A file that is nobody else's to read whatever the umask is. 0 or a negative errno. */
 static int make_file(const char *path)
 {
@@ -91,26 +62,20 @@ static int make_file(const char *path)
 }
 
 /* One more output, in the spool. NULL after a warning. */
-static const char *open_spool(struct rt_tracker *tracker)
+static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 {
 	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
 	struct timespec now;
 	int r;
 
-	add_folder(&path, tracker->config);
-	if (!path.length) {
-		warn(tracker, "there is no folder for the spool; name one with --spool", "", 0);
-		return NULL;
-	}
-	r = buffer_error(&path) ? buffer_error(&path) : make_folders(path.data);
 	clock_gettime(CLOCK_REALTIME, &now);
-	buffer_printf(&path, "/%lld%09ld-%d.spool", (long long)now.tv_sec, now.tv_nsec, (int)getpid());
-	if (r == 0)
-		r = buffer_error(&path) ? buffer_error(&path) : make_file(path.data);
+	buffer_printf(&path, "%s/%lld%09ld-%d.spool", folder, (long long)now.tv_sec, now.tv_nsec,
+		      (int)getpid());
+	r = buffer_error(&path) ? buffer_error(&path) : make_file(path.data);
 	if (r == 0)
 		r = tracker_add_spool(tracker, path.data);
 	if (r < 0) {
-		warn(tracker, "the spool cannot be used: ", path.data ? path.data : "", r);
+		warn(tracker, "the spool cannot be used: ", folder, r);
 		return NULL;
 	}
 	return tracker->outputs[tracker->output_count - 1].path;
@@ -119,26 +84,24 @@ static const char *open_spool(struct rt_tracker *tracker)
 /* ---- the follower ------------------------------------------------------------------------------------ */
 
 /* Its arguments are in follow.h of src/net; its standard input ends when we do. */
-static int start(struct rt_tracker *tracker, const char *recording, bool disposable, char *const *environment)
+static int start(struct rt_tracker *tracker, const char *recording, const char *folder, bool disposable,
+		 char *const *environment)
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
 	char program[PATH_MAX], from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE];
-	const char *argv[16] = {NET_PROGRAM, "follow", recording,           "--from", from,
-				"--end-fd",  "0",      "--upload-deadline", deadline, "--report"};
+	const char *argv[16] = {NET_PROGRAM, "follow",   recording, "--from",
+				from,        "--end-fd", "0",       "--upload-deadline",
+				deadline,    "--spool",  folder,    "--report"};
 	struct detached detached = {.program = program, .argv = argv, .environment = environment};
 	struct stat status;
-	int count = 10, r = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof(program));
+	int count = 12, r = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof(program));
 
 	if (r < 0)
 		return r;
 	if (stat(recording, &status) == 0)
 		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
 	snprintf(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
-	if (config->spool) {
-		argv[count++] = "--spool";
-		argv[count++] = config->spool;
-	}
 	if (disposable)
 		argv[count++] = "--disposable";
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
@@ -146,19 +109,28 @@ static int start(struct rt_tracker *tracker, const char *recording, bool disposa
 
 void streaming_open(struct rt_tracker *tracker, char *const *environment)
 {
+	CLEANUP_FREE char *folder = NULL;
 	const char *recording;
 	bool disposable;
 	int r;
 
 	if (tracker->config->stream == STREAM_OFF || !config_variable(tracker->config, TOKEN))
 		return;
+	r = spool_folder_make(tracker->config->spool, &folder);
+	if (r < 0) {
+		warn(tracker, "the spool cannot be used: ",
+		     tracker->config->spool ? tracker->config->spool
+					    : "there is no folder for it, name one with --spool",
+		     r);
+		return;
+	}
 	recording = find_recording(tracker);
 	disposable = !recording;
 	if (!recording)
-		recording = open_spool(tracker);
+		recording = open_spool(tracker, folder);
 	if (!recording)
 		return;
-	r = start(tracker, recording, disposable, environment);
+	r = start(tracker, recording, folder, disposable, environment);
 	if (r == 0)
 		return;
 	warn(tracker,

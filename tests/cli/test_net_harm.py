@@ -1,0 +1,152 @@
+"""What a run that is streamed meets on bad machines: the job must not notice, and one line must say what is off."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from sentinel_support import needs_net, net_program, sent_rows, states, template, world  # noqa: E402,F401
+
+pytestmark = needs_net
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+PROGRAM = str(net_program().with_name("resource-tracker"))
+NOBODY = 54321  # a user that has no other process
+
+
+def test_as_process_1(world, run):
+    """As in a container: the follower is a child of ours then, and would die with us."""
+    if os.geteuid() != 0:
+        pytest.skip("namespaces need root")
+    world.serve()
+    result = run("-p", "-f", "--mount-proc", PROGRAM, "--spool", world.spool, "-q",
+                 "-i", 0.1, "--", "sh", "-c", "sleep 0.4; (sleep 0.2 &); exit 5", program=shutil.which("unshare"),
+                 env=world.env())
+    assert (result.returncode, result.err) == (5, "")
+    assert world.sentinel.run.finish["exit_code"] == 5 and len(sent_rows(world.sentinel.run)) >= 4
+
+
+@needs_root
+def test_process_1_is_told_to_go_while_it_sends(world):
+    """docker stop: the waiting ends, and with process 1 the follower; the samples stay in the spool."""
+    world.serve()
+    world.sentinel.trouble = lambda request: "hang 20"
+    process = subprocess.Popen(
+        [shutil.which("unshare"), "-p", "-f", "--kill-child", "--mount-proc", PROGRAM,
+         "--spool", world.spool, "-q", "-i", "0.1", "--upload-deadline", "15", "--", "sleep", "0.3"],
+        env=world.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    world.processes.append(process)
+    deadline = time.monotonic() + 10
+    while not [s for s in states(world.spool) if s["rows"]] and time.monotonic() < deadline:
+        time.sleep(0.05)
+    inner = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    os.kill(inner, signal.SIGTERM)
+    assert process.wait(5) == 0
+    world.sentinel.trouble = None
+    assert world.upload().returncode == 0
+    assert len(sent_rows(world.sentinel.run)) >= 3
+
+
+@needs_root
+@pytest.mark.parametrize("limit", range(1, 8))
+def test_no_more_processes(world, program_for_everybody, limit):
+    """pids.max, or RLIMIT_NPROC: whatever cannot be started is left out, the job last of all."""
+    world.serve()
+    programs = pathlib.Path(program_for_everybody).parent
+    for name in ("resource-tracker-net", "resource-tracker-helper"):
+        shutil.copy(net_program().with_name(name), programs)
+    folder = programs / "theirs"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    result = subprocess.run(
+        ["prlimit", f"--nproc={limit}", "setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+         program_for_everybody, "--spool", folder / "spool", "-o", folder / "run.jsonl", "-i", "0.1", "--", "sleep", "0.3"],
+        env=world.env(HOME=str(folder)), capture_output=True, text=True, timeout=30, cwd=folder, stdin=subprocess.DEVNULL)
+    if limit == 1:
+        assert result.returncode == 125 and "cannot be started" in result.stderr
+        return
+    assert result.returncode == 0, result.stderr
+    samples = (folder / "run.jsonl").read_text().splitlines()
+    assert len(samples) >= 3
+    if world.sentinel.runs:
+        assert "streaming is off" not in result.stderr and len(sent_rows(world.sentinel.run)) == len(samples)
+    else:
+        assert result.stderr.count("streaming is off: resource-tracker-net cannot be started: Resource temp") == 1
+    assert world.sentinel.runs or limit < 6
+
+
+@pytest.mark.parametrize("home", [None, "/proc/nowhere", "relative"])
+def test_without_a_home(world, home, tmp_path):
+    """Services and containers have none, or one that cannot be written: the spool is in the folder for what is passing."""
+    world.serve()
+    env = world.env(HOME=home, XDG_STATE_HOME=None, TMPDIR=str(tmp_path / "passing"))
+    (tmp_path / "passing").mkdir()
+    env = {name: value for name, value in env.items() if value is not None}
+    command = [PROGRAM, "-q", "-i", "0.1", "--upload-deadline", "0.3", "--", "sleep", "0.3"]
+    world.sentinel.trouble = lambda request: 503
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=20, cwd=tmp_path)
+    spool = tmp_path / "passing" / f"resource-tracker-{os.geteuid()}" / "spool"
+    assert result.returncode == 0 and states(spool)[0]["rows"] >= 3
+    assert (spool.parent.stat().st_mode & 0o777, spool.stat().st_mode & 0o777) == (0o700, 0o700)
+    world.sentinel.trouble = None
+    result = subprocess.run([net_program(), "upload"], env=env, capture_output=True, text=True, timeout=20, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert len(sent_rows(world.sentinel.run)) >= 3 and not list(spool.iterdir())
+
+
+@pytest.mark.parametrize("trap", ["link", "open", "file"])
+def test_somebody_was_there_before(world, trap, tmp_path):
+    """/tmp/resource-tracker-UID that is not ours alone: one line, no streaming, and the job runs."""
+    world.serve()
+    place = tmp_path / f"resource-tracker-{os.geteuid()}"
+    if trap == "link":
+        (tmp_path / "elsewhere").mkdir()
+        place.symlink_to(tmp_path / "elsewhere")
+    elif trap == "open":
+        place.mkdir()
+        place.chmod(0o777)
+    else:
+        place.touch()
+    env = {name: value for name, value in world.env(TMPDIR=str(tmp_path)).items() if name not in ("HOME", "XDG_STATE_HOME")}
+    command = [PROGRAM, "-q", "--", "sh", "-c", "exit 4"]
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=20, cwd=tmp_path)
+    assert result.returncode == 4 and not world.sentinel.requests
+    assert result.stderr.count("\n") == 1 and "streaming is off: the spool cannot be used" in result.stderr
+
+
+@needs_root
+def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
+    """No byte can be written where samples wait: one line, and the user's own recording is whole."""
+    world.serve()
+    script = (f'mkdir -p "{world.spool}" && mount -t tmpfs -o size=64k none "{world.spool}" && '
+              f'dd if=/dev/zero of="{world.spool}/filler" bs=1k 2>/dev/null; exec "$@"')
+    for output in ("-o", tmp_path / "run.jsonl"), ("-o", tmp_path / "run.csv"):
+        result = run("-m", "sh", "-c", script, "sh", PROGRAM, "--spool", world.spool,
+                     "-i", 0.1, "--upload-deadline", 1, *output, "--", "sh", "-c", "sleep 0.4; exit 6",
+                     program=shutil.which("unshare"), env=world.env())
+        assert result.returncode == 6, result.err
+        assert "spool" in result.err and result.err.count("\n") <= 4, result.err
+    samples = helpers.json_lines(tmp_path / "run.jsonl")
+    assert len(samples) >= 4 and samples[-1]["run_end"]["exit_code"] == 6
+    assert len((tmp_path / "run.csv").read_text().splitlines()) >= 5
+
+
+@needs_root
+def test_the_network_goes_down_in_the_middle(world, helpers):
+    """In a namespace with a loopback that is taken down and up again: what waited is sent, in order, once."""
+    helper = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "sentinel.py"
+    script = (f"ip link set lo up; {sys.executable} {helper} {world.env()['SENTINEL_API_TOKEN']} 8123 >served 2>&1 & server=$!; sleep 1; "
+              f"{PROGRAM} --spool {world.spool} -o run.jsonl -i 0.1 --upload-deadline 10 -- "
+              "sh -c 'sleep 0.5; ip link set lo down; sleep 1.5; ip link set lo up; sleep 0.5; exit 3' 2>said; code=$?; "
+              "sleep 0.5; kill $server; exit $code")
+    env = world.env(SENTINEL_API_URL="http://127.0.0.1:8123", TRACKER_UPLOAD_INTERVAL="0.3")
+    result = subprocess.run([shutil.which("unshare"), "-n", "sh", "-c", script], env=env, cwd=world.path, timeout=40,
+                            stdin=subprocess.DEVNULL)
+    served = (world.path / "served").read_text()
+    assert result.returncode == 3, (world.path / "said").read_text()
+    assert served.count("POST /runs ") == 1
+    assert len(helpers.json_lines(world.path / "run.jsonl")) >= 20
