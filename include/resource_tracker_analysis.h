@@ -421,6 +421,7 @@ struct rt_report_options {
 	const char *integration; /* what the job ran in: "Metaflow", "R", ...; NULL: nothing to name */
 	bool failed;             /* the job failed, whatever the recording says */
 	double usd_per_hour;     /* price of the machine; 0: unknown */
+	bool succeeded;          /* the job succeeded, where the recording does not say */
 	/* Earlier runs that the advice goes by as well: recordings, or what rt_stats_to_json() wrote; NULL: none. */
 	const char *const *history;
 	size_t history_count;

@@ -17,6 +17,7 @@ enum report_option {
 	OPTION_OUTPUT = 'o',
 	OPTION_OPEN = 256,
 	OPTION_FAILED,
+	OPTION_SUCCEEDED,
 	OPTION_INTEGRATION,
 	OPTION_PRICE,
 	OPTION_CATALOGUE,
@@ -29,6 +30,7 @@ static const struct option OPTIONS[] = {
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{"open", no_argument, NULL, OPTION_OPEN},
 	{"failed", no_argument, NULL, OPTION_FAILED},
+	{"succeeded", no_argument, NULL, OPTION_SUCCEEDED},
 	{"integration", required_argument, NULL, OPTION_INTEGRATION},
 	{"price", required_argument, NULL, OPTION_PRICE},
 	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
@@ -65,6 +67,9 @@ static bool set_option(struct report_options *options, int option)
 		return true;
 	case OPTION_FAILED:
 		options->page.failed = true;
+		return true;
+	case OPTION_SUCCEEDED:
+		options->page.succeeded = true;
 		return true;
 	case OPTION_INTEGRATION:
 		options->page.integration = optarg;
@@ -163,6 +168,7 @@ const struct command REPORT_COMMAND = {
 		"  -o, --output FILE         the page; - is standard output\n"
 		"      --open                show it in the browser\n"
 		"      --failed              the job failed, whatever the recording says\n"
+		"      --succeeded           the job succeeded, where the recording does not say\n"
 		"      --integration NAME    what the job ran in, such as Metaflow; named on the page\n"
 		"      --price USD_PER_HOUR  what an hour of the machine costs: the page says what the "
 		"run cost\n"

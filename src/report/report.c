@@ -240,6 +240,8 @@ static void add_options(struct report *report)
 	json_text(&report->json, report->options->integration);
 	json_key(&report->json, "failed");
 	json_flag(&report->json, report->options->failed);
+	json_key(&report->json, "succeeded");
+	json_flag(&report->json, report->options->succeeded);
 	json_key(&report->json, "usd_per_hour");
 	json_decimal(&report->json, report->usd_per_hour, 9);
 	json_key(&report->json, "instance");

@@ -336,6 +336,18 @@ def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, pr
     assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
 
 
+def test_who_knows_how_it_ended_says_so_where_the_recording_does_not(make, drive):
+    def title(end, *options):
+        samples = recordings.eight_samples()
+        samples[-1]["run_end"] = end
+        return drive(make(samples, options=options), "look")["text"].split("Did it work?")[1].split("\n")[2]
+
+    stopped = dict(recordings.END, reason="tracker_stopped", exit_code=None)
+    assert [title(stopped), title(stopped, "--succeeded"), title(stopped, "--failed")] == ["Ended", "Succeeded", "Failed"]
+    assert title(recordings.END, "--succeeded") == "Failed with exit status 3"
+    assert title(None, "--succeeded") == "Succeeded" and title(None) == "No end is recorded"
+
+
 def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
     heavy = [dict(one, cpu=dict(one["cpu"], process_memory_mib=3000.0, process_cores_used=7.25)) for one in recordings.eight_samples()]
     recordings.write(tmp_path / "heavy.jsonl", heavy)

@@ -171,15 +171,16 @@ static PyObject *report(PyObject *module, PyObject *arguments, PyObject *keyword
 	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL}, history = {NULL};
 	struct rt_report_options options = {NULL};
 	struct rt_problem problem = {""};
-	int failed = 0, error;
+	int failed = 0, succeeded = 0, error;
 
-	if (!PyArg_ParseTupleAndKeywords(
-		    arguments, keywords, "O&O&|zpdO&",
-		    KEYWORDS("paths", "output", "integration", "failed", "usd_per_hour", "history"), texts_of,
-		    &paths, texts_of, &output, &options.integration, &failed, &options.usd_per_hour, texts_of,
-		    &history))
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&O&|zpdO&p",
+					 KEYWORDS("paths", "output", "integration", "failed", "usd_per_hour",
+						  "history", "succeeded"),
+					 texts_of, &paths, texts_of, &output, &options.integration, &failed,
+					 &options.usd_per_hour, texts_of, &history))
 		return NULL;
 	options.failed = failed;
+	options.succeeded = succeeded;
 	options.history = history.items;
 	options.history_count = history.count;
 	Py_BEGIN_ALLOW_THREADS;
@@ -224,7 +225,8 @@ static PyMethodDef FUNCTIONS[] = {
 	{"round_memory_mib", round_memory_mib, METH_VARARGS,
 	 "round_memory_mib(mib) -> the next step of sizes"},
 	{"report", WITH_KEYWORDS(report),
-	 "report(paths, output, integration=None, failed=False, usd_per_hour=0, history=())"},
+	 "report(paths, output, integration=None, failed=False, usd_per_hour=0, history=(), "
+	 "succeeded=False)"},
 	{"export", WITH_KEYWORDS(export_record),
 	 "export(paths, output, format=None, layout=None, no_header=False, ram_unit=None, gpu_ram_unit=None, "
 	 "time_unit=None, expected_cores=0, expected_gpus=0, gpu_uuids=None)"},

@@ -17,7 +17,7 @@ const mib = (value) => sizeOf(value * MIB);
 const ofHundred = (value) => figure(value) + '\u00a0%';
 
 /* {mood, title}: mood is good, bad or unknown. */
-const verdict = (run, failed) => {
+const verdict = (run, report) => {
 	const end = run.summary.end;
 
 	if (end.recorded && String(end.reason).startsWith('oom_kill'))
@@ -28,8 +28,10 @@ const verdict = (run, failed) => {
 		return {mood: 'bad', title: 'Could not be started'};
 	if (end.exit_code)
 		return {mood: 'bad', title: ['Failed with exit status ', told(run.raw, 'summary.end.exit_code')]};
-	if (failed)
+	if (report.failed)
 		return {mood: 'bad', title: 'Failed'};
+	if (report.succeeded && !end.exit_code)
+		return {mood: 'good', title: 'Succeeded'};
 	if (!end.recorded)
 		return {mood: 'unknown', title: 'No end is recorded'};
 	if (end.exit_code === 0)
@@ -133,7 +135,7 @@ const card = (title, kind, ...content) => element('section', {class: 'card ' + k
 const note = (...content) => element('p', {class: 'note'}, ...content);
 
 const verdictCard = (run, report) => {
-	const {mood, title} = verdict(run, report.failed);
+	const {mood, title} = verdict(run, report);
 
 	return card('Did it work?', 'answer ' + mood,
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
@@ -272,7 +274,7 @@ const answersOfSeveral = (runs, report) => {
 	const figureRow = (name, group, figureName, format) => runs.every((run) => run.figure(group, figureName) === null) ? null :
 		row(name, (run) => element('td', {}, told(run.raw, `summary.${group}.${figureName}`, format)));
 	const result = (run) => {
-		const {mood, title} = verdict(run, report.failed);
+		const {mood, title} = verdict(run, report);
 		return element('td', {class: 'answer ' + mood}, svg(ICONS[mood]), ' ', title);
 	};
 
