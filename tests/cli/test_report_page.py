@@ -13,8 +13,9 @@ import pytest
 import recordings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-PLAYWRIGHT = ("playwright-core@1.64.1",
-              "BC4s8y6SEVA6Q1rSxZTto8hI1KUI3xXlHGZgvGqP4IqPdI/a6FX9H29IDNz7vKo9l21b6LfYosScPL6M3xxyDQ==")
+# The last one that runs with the Node.js of Debian 12.
+PLAYWRIGHT = ("playwright-core@1.61.0",
+              "caX7TrY3Ml6egyDX0WUcTHDxodl/b51y5wJOdCEA36QviK/s2g081hvmGs8eaE3DWb6NYZQ6BjO/QkNRPenoPA==")
 HOSTILE = "</script><img src=x onerror=alert(1)><!--"
 WHOLE = "0:00.0 \u2013 0:08.0"
 
