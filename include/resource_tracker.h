@@ -277,6 +277,39 @@ RT_API const char *rt_csv_layout_name(size_t layout);
 /* The headings of a CSV layout, by index from 0; NULL past the last one, or if there is no such layout. */
 RT_API const char *rt_csv_heading(const char *layout, size_t column);
 
+/* ---- a tracker in a process of its own -------------------------------------------------------------- */
+
+/*
+ * The same without a thread in the caller: resource-tracker-helper samples, writes the outputs and keeps the history.
+ * For programs that must not be held up for a moment, or whose recording shall get its end however they die: when the
+ * caller has gone, the recording is finished. The other process is in a session of its own and nobody's child (its pid
+ * is rt_remote_pid(), the caller's wait() never meets it); it is not counted as a part of the tree. It costs 2 MiB
+ * there and 1 to 2 ms to start.
+ */
+typedef struct rt_remote rt_remote;
+
+/*
+ * Starts it with these settings and samples from now on; returns when the outputs are open and the baseline is taken.
+ * Relative names of files are the caller's. Errors of rt_open(), of which rt_config_message() tells; -ENOENT: the
+ * helper is not installed; -EINVAL: an output is a stream of the caller.
+ */
+RT_API int rt_remote_start(rt_config *config, rt_remote **ret_remote);
+RT_API pid_t rt_remote_pid(const rt_remote *remote);
+/*
+ * As rt_sample_count(), rt_history_count(), rt_history_read(), rt_sample_json() and rt_next_warning(). -EPIPE: the other
+ * process has gone; -ETIMEDOUT: no answer in 20 s; -ECHILD: in a forked child.
+ */
+RT_API int64_t rt_remote_sample_count(rt_remote *remote);
+RT_API int64_t rt_remote_history_count(rt_remote *remote, int64_t *ret_first, size_t *ret_bytes);
+RT_API ssize_t rt_remote_history_read(rt_remote *remote, const char *layout, const char *column,
+				      int64_t first, size_t count, double *ret_values);
+RT_API int rt_remote_sample_json(rt_remote *remote, char **ret_json);
+RT_API int rt_remote_next_warning(rt_remote *remote, char *ret_text, size_t size);
+/* Takes the last sample; what is kept can still be read. -EALREADY when stopped, or over by itself. */
+RT_API int rt_remote_stop(rt_remote *remote);
+/* Ends the other process, the recording finished first; frees. NULL is allowed. */
+RT_API void rt_remote_close(rt_remote *remote);
+
 /* ---- one-shot readers ------------------------------------------------------------------------------ */
 
 /* Live descendants of a process, itself not counted; malloc'd, the caller frees *ret_pids. Returns their count. */

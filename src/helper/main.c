@@ -1,6 +1,7 @@
 /*
  * resource-tracker-helper KIND MEMORY_FD SOCKET_FD
  * resource-tracker-helper exec PROGRAM ARG0 ARG...
+ * resource-tracker-helper record
  *
  * Started by the recorder only; see helper.h. First of all it lets go of everything that is the job's: a
  * descriptor held here would keep the reader of a pipe waiting after the job has ended.
@@ -21,6 +22,8 @@
 
 #include "base/scan.h"
 #include "helper/exec_detached.h"
+#include "helper/record_main.h"
+#include "helper/remote_message.h"
 #include "helper/supervisor.h"
 #include "kernel/proc_self_fd.h"
 
@@ -145,6 +148,11 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "exec") == 0)
 		return exec_detached(argv + 2);
+	if (argc == 2 && strcmp(argv[1], REMOTE_WORD) == 0 && parse_fd("0", &socket_fd)) {
+		let_go_of_descriptors(socket_fd);
+		set_signals();
+		return record_main(socket_fd);
+	}
 	if (!kind || !parse_fd(argv[2], &memory_fd) || !parse_fd(argv[3], &socket_fd)) {
 		fprintf(stderr, "%s is started by resource-tracker; it does nothing by itself.\n", argv[0]);
 		return USAGE_STATUS;

@@ -15,6 +15,7 @@
 
 enum {
 	MESSAGE_BYTES = 1000,
+	GIVEN_BYTES = 1 << 18,
 	QUOTED_BYTES = 60, /* of a wrong value in a message */
 };
 
@@ -436,8 +437,16 @@ static bool same_name(const char *name, const char *given)
 int rt_config_set(rt_config *config, const char *name, const char *value)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
-		if (same_name(SETTINGS[i].name, name))
-			return SETTINGS[i].set(config, &SETTINGS[i], value);
+		int error;
+
+		if (!same_name(SETTINGS[i].name, name))
+			continue;
+		error = SETTINGS[i].set(config, &SETTINGS[i], value);
+		if (!error) {
+			buffer_add(&config->given, SETTINGS[i].name, strlen(SETTINGS[i].name) + 1);
+			buffer_add(&config->given, value, strlen(value) + 1);
+		}
+		return error;
 	}
 	return config_fail(config, -ENOENT, "there is no setting '%.*s'", QUOTED_BYTES, name);
 }
@@ -454,6 +463,7 @@ int rt_config_new(rt_config **ret_config)
 	config->upload_deadline_ns = 10 * NSEC_PER_SEC;
 	config->rank = launcher_rank();
 	config->message = BUFFER(MESSAGE_BYTES);
+	config->given = BUFFER(GIVEN_BYTES);
 	*ret_config = config;
 	return 0;
 }
@@ -490,6 +500,7 @@ void rt_config_free(rt_config *config)
 	free_texts(config->argv, config->argc);
 	free_texts(config->variables, config->variable_count);
 	buffer_done(&config->message);
+	buffer_done(&config->given);
 	free(config);
 }
 
@@ -547,6 +558,7 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 	copy->argv = copy->variables = NULL;
 	copy->output_count = copy->tag_count = copy->metric_count = copy->argc = copy->variable_count = 0;
 	copy->message = BUFFER(MESSAGE_BYTES);
+	copy->given = BUFFER(GIVEN_BYTES);
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
 		char **text = text_field(copy, i);
 

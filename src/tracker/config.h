@@ -124,6 +124,8 @@ struct rt_config {
 	/* of several processes that were started together; from the launcher's environment; -1: none */
 	int64_t rank;
 
+	struct buffer
+		given; /* all that was set, for another process: name, value, each with its NUL; not copied */
 	struct buffer message; /* rt_config_message() */
 };
 

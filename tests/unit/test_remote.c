@@ -1,0 +1,241 @@
+/* Tests of src/tracker/remote.c and src/helper/record_main.c: recording in another process. */
+#include "scratch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "resource_tracker.h"
+
+static rt_config *config_of(const char *const *settings)
+{
+	rt_config *config;
+	char pid[24], helper[4096];
+
+	snprintf(helper, sizeof helper, "%s/resource-tracker-helper", getenv("TEST_BUILD"));
+	setenv("TRACKER_HELPER", helper, 1);
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	assert_int_equal(rt_config_new(&config), 0);
+	assert_int_equal(rt_config_set(config, "pid", pid), 0);
+	assert_int_equal(rt_config_set(config, "interval", "0.01"), 0);
+	for (; *settings; settings += 2)
+		assert_int_equal(rt_config_set(config, settings[0], settings[1]), 0);
+	assert_int_equal(rt_config_set_history(config, INT64_MAX, NULL), 0);
+	return config;
+}
+
+#define CONFIG(...) config_of((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+static rt_remote *start(rt_config *config)
+{
+	rt_remote *remote = NULL;
+
+	if (rt_remote_start(config, &remote) < 0)
+		fail_msg("%s", rt_config_message(config));
+	rt_config_free(config);
+	return remote;
+}
+
+static void wait_for(rt_remote *remote, int64_t samples)
+{
+	const struct timespec pause = {0, 5000000};
+	int64_t count;
+
+	for (int i = 0; (count = rt_remote_sample_count(remote)) < samples && i < 12000; i++) {
+		assert_true(count >= 0);
+		nanosleep(&pause, NULL);
+	}
+	assert_true(count >= samples);
+}
+
+static void it_records_and_is_no_child(void **state)
+{
+	rt_config *config = CONFIG("output", "run.jsonl", "job-name", "elsewhere");
+	rt_remote *remote = start(config);
+	double values[3000], children[3000];
+	char *json = NULL, *text;
+	int64_t first = -1, count;
+	size_t bytes = 0;
+
+	(void)state;
+	wait_for(remote, 5);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	assert_true(rt_remote_pid(remote) > 1 && rt_remote_pid(remote) != getpid());
+	assert_int_equal(rt_remote_stop(remote), 0);
+	assert_int_equal(rt_remote_stop(remote), -EALREADY);
+	count = rt_remote_history_count(remote, &first, &bytes);
+	assert_true(count >= 6 && count < 3000 && bytes > 0);
+	assert_int_equal(first, 0);
+	assert_int_equal(rt_remote_sample_count(remote), count);
+	assert_int_equal(rt_remote_history_read(remote, "process", "pid", 0, 3000, values), count);
+	assert_int_equal(rt_remote_history_read(remote, "process", "children", 0, 3000, children), count);
+	for (int64_t i = 0; i < count; i++) {
+		assert_true(values[i] == getpid());
+		assert_true(children[i] == 0);
+	}
+	assert_int_equal(rt_remote_history_read(remote, NULL, "sample", 2, 2, values), 2);
+	assert_true(values[0] == 2 && values[1] == 3);
+	assert_int_equal(rt_remote_history_read(remote, NULL, "no.such.metric", 0, 2, values), -ENOENT);
+	assert_int_equal(rt_remote_sample_json(remote, &json), 0);
+	assert_non_null(strstr(json, "\"job_name\":\"elsewhere\""));
+	free(json);
+	assert_int_equal(rt_remote_next_warning(remote, (char[100]){0}, 100), -ENOENT);
+	rt_remote_close(remote);
+	text = get_file("run.jsonl", NULL);
+	assert_non_null(strstr(text, "\"run_end\":{"));
+	/* There the process is the tracker's own. */
+	assert_null(strstr(text, "\"tracker\":{\"cpu_secs\":null,\"rss_mib\":null"));
+	assert_null(strstr(text, "\"rss_mib\":null"));
+	free(text);
+}
+
+/* More rows than one answer holds. */
+static void long_histories_come_in_parts(void **state)
+{
+	rt_config *config = CONFIG("interval", "0.001", "metrics", "cpu.load_1m", "no-process", "1");
+	rt_remote *remote;
+	double *values = malloc(70000 * sizeof *values);
+	int64_t count;
+
+	(void)state;
+	assert_int_equal(rt_config_set_history(config, INT64_MAX, "sample"), 0);
+	remote = start(config);
+	wait_for(remote, 2100);
+	assert_int_equal(rt_remote_stop(remote), 0);
+	count = rt_remote_history_read(remote, NULL, "sample", 0, 70000, values);
+	assert_int_equal(count, rt_remote_sample_count(remote));
+	for (int64_t i = 0; i < count; i++)
+		assert_true(values[i] == (double)i);
+	free(values);
+	rt_remote_close(remote);
+}
+
+/* A caller that adopts orphans has it for a child, which is none of its job. */
+static void it_is_no_part_of_the_tree(void **state)
+{
+	rt_remote *remote;
+	double children[2000];
+	ssize_t count;
+
+	NEEDS_THE_KERNEL_ITSELF();
+	(void)state;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	remote = start(CONFIG("interval", "0.02"));
+	wait_for(remote, 5);
+	count = rt_remote_history_read(remote, "process", "children", 0, 2000, children);
+	assert_true(count >= 5);
+	for (ssize_t i = 0; i < count; i++)
+		assert_true(children[i] == 0);
+	rt_remote_close(remote);
+	for (int i = 0; i < 1000 && waitpid(-1, NULL, WNOHANG) >= 0; i++)
+		usleep(5000);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+static void problems_are_told(void **state)
+{
+	rt_config *config = CONFIG("pid", "2147483647");
+	rt_remote *remote = NULL, *other = NULL;
+
+	(void)state;
+	assert_int_equal(rt_remote_start(config, &remote), -ESRCH);
+	assert_non_null(strstr(rt_config_message(config), "2147483647"));
+	rt_config_free(config);
+	config = CONFIG("output", "-");
+	assert_int_equal(rt_remote_start(config, &remote), -EINVAL);
+	assert_non_null(strstr(rt_config_message(config), "stream"));
+	rt_config_free(config);
+	assert_null(remote);
+	remote = start(CONFIG("output", "taken.jsonl"));
+	config = CONFIG("output", "taken.jsonl");
+	assert_int_equal(rt_remote_start(config, &other), -EBUSY);
+	setenv("TRACKER_HELPER", "/no/such/helper", 1);
+	assert_int_equal(rt_remote_start(config, &other), -ENOENT);
+	rt_config_free(config);
+	rt_remote_close(remote);
+	rt_remote_close(NULL);
+}
+
+static void the_other_process_may_die(void **state)
+{
+	rt_remote *remote = start(CONFIG("interval", "0.05"));
+	double value;
+
+	(void)state;
+	assert_int_equal(kill(rt_remote_pid(remote), SIGKILL), 0);
+	while (rt_remote_sample_count(remote) != -EPIPE)
+		usleep(1000);
+	assert_int_equal(rt_remote_history_read(remote, NULL, "sample", 0, 1, &value), -EPIPE);
+	assert_int_equal(rt_remote_stop(remote), -EPIPE);
+	rt_remote_close(remote);
+}
+
+/* A caller that is killed leaves a recording that has its end. */
+static void a_killed_caller_leaves_a_whole_recording(void **state)
+{
+	pid_t caller;
+	bool ended = false;
+
+	NEEDS_THE_KERNEL_ITSELF();
+	(void)state;
+	caller = fork();
+	if (caller == 0) {
+		rt_remote *remote = start(CONFIG("output", "left.jsonl", "keep-running", "1"));
+
+		wait_for(remote, 3);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(caller, NULL, 0);
+	for (int i = 0; i < 6000 && !ended; i++) {
+		char *text = get_file("left.jsonl", NULL);
+
+		ended = strstr(text, "\"run_end\":{") != NULL;
+		free(text);
+		usleep(10000);
+	}
+	assert_true(ended);
+}
+
+static void a_forked_child_leaves_it_alone(void **state)
+{
+	rt_remote *remote;
+	pid_t child;
+	int status;
+
+	NEEDS_THE_KERNEL_ITSELF();
+	(void)state;
+	remote = start(CONFIG("interval", "0.02"));
+	child = fork();
+	if (child == 0) {
+		double value;
+		bool inert = rt_remote_sample_count(remote) == -ECHILD &&
+			     rt_remote_history_read(remote, NULL, "sample", 0, 1, &value) == -ECHILD &&
+			     rt_remote_stop(remote) == -ECHILD;
+
+		rt_remote_close(remote);
+		_exit(inert ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	wait_for(remote, rt_remote_sample_count(remote) + 3);
+	rt_remote_close(remote);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_in_scratch(it_records_and_is_no_child),
+		unit_test_in_scratch(long_histories_come_in_parts),
+		unit_test_in_scratch(it_is_no_part_of_the_tree),
+		unit_test_in_scratch(problems_are_told),
+		unit_test_in_scratch(the_other_process_may_die),
+		unit_test_in_scratch(a_killed_caller_leaves_a_whole_recording),
+		unit_test_in_scratch(a_forked_child_leaves_it_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
