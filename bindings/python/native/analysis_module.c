@@ -177,7 +177,7 @@ static PyObject *report(PyObject *module, PyObject *arguments, PyObject *keyword
 					 KEYWORDS("paths", "output", "integration", "failed", "usd_per_hour",
 						  "history", "succeeded"),
 					 texts_of, &paths, texts_of, &output, &options.integration, &failed,
-					 &options.usd_per_hour, texts_of, &history))
+					 &options.usd_per_hour, texts_of, &history, &succeeded))
 		return NULL;
 	options.failed = failed;
 	options.succeeded = succeeded;
