@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "net/settings.h"
+#include "net/timestamps.h"
 
 enum { MOST_HEADER_BYTES = 32 << 10, MOST_CONNECTIONS = 4, MOST_RETRY_AFTER_SECS = 300 };
 
@@ -74,14 +76,29 @@ bool http_header(const struct http_answer *answer, const char *name, char *ret_v
 	return found;
 }
 
+/* A date is one of the server's clock, which its answer tells. */
+static int retry_after_date(const struct http_answer *answer, int64_t at_secs)
+{
+	int64_t now_secs = (int64_t)time(NULL), left;
+	char date[64];
+
+	if (http_header(answer, "Date", date, sizeof(date)))
+		(void)parse_http_date(date, strlen(date), &now_secs);
+	left = at_secs - now_secs;
+	return left < 0 ? 0 : left > MOST_RETRY_AFTER_SECS ? MOST_RETRY_AFTER_SECS : (int)left;
+}
+
 int http_retry_after_secs(const struct http_answer *answer)
 {
-	char text[32];
+	char text[64];
 	struct scan scan;
 	uint64_t secs;
+	int64_t at_secs;
 
 	if (!http_header(answer, "Retry-After", text, sizeof(text)))
 		return -1;
+	if (parse_http_date(text, strlen(text), &at_secs) == 0)
+		return retry_after_date(answer, at_secs);
 	scan = scan_bytes(text, strlen(text));
 	if (!scan_u64(&scan, &secs) || scan_left(&scan))
 		return -1;

@@ -40,7 +40,10 @@ void forget_secret(const char *secret)
 			secrets[i] = NULL;
 }
 
-/* The length of the secret that begins here, or 0. Of several the longest: one may begin with another. */
+/*
+ * The length of the secret that begins here, or 0. Of several the longest: one may begin with another. The beginning of
+ * one at the end of a text is one, too: the text may have been cut there.
+ */
 static size_t secret_at(const char *at, size_t left)
 {
 	size_t longest = 0;
@@ -48,6 +51,8 @@ static size_t secret_at(const char *at, size_t left)
 	for (size_t i = 0; i < MOST_SECRETS; i++) {
 		size_t length = secrets[i] ? strlen(secrets[i]) : 0;
 
+		if (length > left && left >= LEAST_SECRET_LENGTH)
+			length = left;
 		if (length > longest && length <= left && memcmp(at, secrets[i], length) == 0)
 			longest = length;
 	}

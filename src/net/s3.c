@@ -152,7 +152,7 @@ static bool learn_clock(struct s3_store *store, const struct http_answer *answer
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* Asks the bucket itself, which also refusals and redirects do. What fails is not remembered. */
+/* Asks the bucket itself, which also refusals and redirects tell. A request that fails is not remembered. */
 static void ask_region(struct s3_store *store, const struct s3_uri *uri)
 {
 	CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES);
@@ -167,9 +167,12 @@ static void ask_region(struct s3_store *store, const struct s3_uri *uri)
 
 	s3_url(&url, store->endpoint, "us-east-1", uri, "");
 	request.url = url.data;
-	if (!buffer_error(&url) && http_send(store->http, &request, &answer) == 0 &&
-	    http_header(&answer, "x-amz-bucket-region", region, sizeof(region)) && s3_is_region(region))
-		snprintf(store->region, sizeof(store->region), "%s", region);
+	if (!buffer_error(&url) && http_send(store->http, &request, &answer) == 0 && answer.status < 500) {
+		store->asked_region = true;
+		if (http_header(&answer, "x-amz-bucket-region", region, sizeof(region)) &&
+		    s3_is_region(region))
+			snprintf(store->region, sizeof(store->region), "%s", region);
+	}
 	http_answer_done(&answer);
 }
 
@@ -281,7 +284,7 @@ void s3_put(struct s3_store *store, const struct s3_uri *uri, const char *name,
 	struct http_answer answer = {0};
 	bool again = true;
 
-	if (!credentials->region[0] && !store->region[0])
+	if (!credentials->region[0] && !store->region[0] && !store->asked_region)
 		ask_region(store, uri);
 	for (int attempt = 0; again && attempt < MOST_ATTEMPTS; attempt++) {
 		CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES);

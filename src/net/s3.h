@@ -22,6 +22,7 @@ struct s3_store {
 	struct http_client *http;
 	const char *endpoint;        /* NULL: Amazon */
 	char region[S3_REGION_SIZE]; /* learnt from answers; "": not yet */
+	bool asked_region;           /* the bucket has answered, whatever it was */
 	int64_t clock_ahead_secs; /* by how much the store's clock is ahead of ours; corrected when it objects */
 };
 

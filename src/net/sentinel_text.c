@@ -193,8 +193,18 @@ static bool is_plain_word(const char *text)
 	return true;
 }
 
-/* A copy of a member that is a non-empty plain word. -ENOENT when it is missing, null or empty. */
-static int take_word(const json_t *object, const char *key, char **ret_text)
+/* Blanks and other scripts are allowed in names of objects: they are escaped where they become part of an address. */
+static bool is_one_line(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* A copy of a member that is a non-empty text that `is_good`. -ENOENT when it is missing, null or empty. */
+static int take_text(const json_t *object, const char *key, bool (*is_good)(const char *text),
+		     char **ret_text)
 {
 	const json_t *value = json_object_get(object, key);
 	const char *text = json_string_value(value);
@@ -202,13 +212,18 @@ static int take_word(const json_t *object, const char *key, char **ret_text)
 
 	if (!value || json_is_null(value) || (text && !*text))
 		return -ENOENT;
-	if (!text || !is_plain_word(text))
+	if (!text || !is_good(text))
 		return -EBADMSG;
 	copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;
 	*ret_text = copy;
 	return 0;
+}
+
+static int take_word(const json_t *object, const char *key, char **ret_text)
+{
+	return take_text(object, key, is_plain_word, ret_text);
 }
 
 static void take_region(const json_t *object, struct credentials *credentials)
@@ -298,7 +313,7 @@ int parse_registration(const char *bytes, size_t length, struct registration *re
 	r = take_word(root, "run_id", &registration.run_id);
 	if (r == 0) {
 		*ret_wrong = "the answer has no upload_uri_prefix";
-		r = take_word(root, "upload_uri_prefix", &registration.uri_prefix);
+		r = take_text(root, "upload_uri_prefix", is_one_line, &registration.uri_prefix);
 	}
 	if (r == 0)
 		r = take_credentials(root, &registration.credentials, ret_wrong);

@@ -157,6 +157,7 @@ int spool_lock(struct spool *spool, const char *name)
 {
 	CLEANUP_CLOSE int fd = -1;
 	char lock[FILE_NAME_SIZE];
+	struct stat locked, named;
 
 	snprintf(spool->name, sizeof(spool->name), "%s", name);
 	file_name(spool, ".lock", lock);
@@ -165,6 +166,10 @@ int spool_lock(struct spool *spool, const char *name)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	/* Whoever had it has just ended and removed it: it locks nobody out any more. */
+	if (fstat(fd, &locked) < 0 || fstatat(spool->folder_fd, lock, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    locked.st_ino != named.st_ino)
+		return -EBUSY;
 	if (spool->lock_fd >= 0)
 		close(spool->lock_fd);
 	spool->lock_fd = take_fd(&fd);

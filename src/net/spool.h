@@ -62,8 +62,8 @@ struct spool {
 #define SPOOL ((struct spool){.folder_fd = -1, .lock_fd = -1})
 
 /*
- * Opens the folder, which is made if need be: `folder`, or XDG_STATE_HOME/resource-tracker/spool, or
- * ~/.local/state/resource-tracker/spool. 0, -ENOENT (no home), -EPERM (somebody else's), errno.
+ * Opens the folder, which is made if need be: `folder`, or the default of sink/spool_folder.h. 0, -EPERM (somebody
+ * else's), errno.
  */
 int spool_open(struct spool *ret_spool, const char *folder);
 void spool_close(struct spool *spool);

@@ -164,7 +164,8 @@ def test_batches_become_objects(world, swift, helpers):
     assert not recorder.path.exists() and not list(world.spool.iterdir())
 
 
-@pytest.mark.parametrize("prefix", ["s3://bucket/a+b%20(c)/~!'*/", "s3://bucket", "s3://bucket/x//y/./z/"])
+@pytest.mark.parametrize("prefix", ["s3://bucket/a+b%20(c)/~!'*/", "s3://bucket", "s3://bucket/x//y/./z/",
+                                    "s3://bucket/two words/ä€😀/=&?#;"])
 def test_prefixes(world, swift, prefix):
     world.serve(store=world.store(prefix=prefix))
     recorder = world.record()
@@ -244,6 +245,28 @@ def test_region_is_asked_of_the_bucket(world, swift):
     recorder.write(3)
     assert end_after(process, recorder) == (0, "")
     assert [request["method"] for request in world.front.requests][:2] == ["HEAD", "PUT"]
+    compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
+
+
+def test_a_bucket_that_does_not_tell_is_asked_once(world, swift):
+    """MinIO and others answer without a region; what could not be asked at all is asked again."""
+    world.serve(store=world.store(region=None))
+    heads = []
+
+    def silent(request):
+        if request["method"] != "HEAD":
+            return None
+        heads.append(request["path"])
+        return "reset" if len(heads) == 1 else (403, b"")
+
+    world.front.trouble = silent
+    recorder = world.record()
+    process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
+    for _ in range(4):
+        recorder.write(2)
+        time.sleep(0.4)
+    assert end_after(process, recorder) == (0, "")
+    assert heads == ["/bucket"] * 2 and len(world.sentinel.run.finish["data_uris"]) >= 3
     compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
 
 

@@ -100,7 +100,16 @@ static void headers_of_an_answer(void **state)
 	buffer_add_text(&answer.headers, "Retry-After: 99999\r\n");
 	assert_int_equal(http_retry_after_secs(&answer), 300);
 	buffer_clear(&answer.headers);
+	/* A date is one of the server's clock. */
+	buffer_add_text(
+		&answer.headers,
+		"Retry-After: Wed, 01 Apr 2026 12:00:00 GMT\r\nDate: Wed, 01 Apr 2026 11:59:30 GMT\r\n");
+	assert_int_equal(http_retry_after_secs(&answer), 30);
+	buffer_clear(&answer.headers);
 	buffer_add_text(&answer.headers, "Retry-After: Wed, 01 Apr 2026 12:00:00 GMT\r\n");
+	assert_int_equal(http_retry_after_secs(&answer), 0);
+	buffer_clear(&answer.headers);
+	buffer_add_text(&answer.headers, "Retry-After: soon\r\n");
 	assert_int_equal(http_retry_after_secs(&answer), -1);
 	http_answer_done(&answer);
 }
