@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-TIMEOUT_SECS = 120
+TIMEOUT_SECS = 60
 NOBODY = "http://127.0.0.1:9"
 
 

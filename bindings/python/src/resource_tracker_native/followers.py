@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from os import getpid
+from os import getpid, listdir
 from time import sleep, time
 from typing import Any, Dict, Optional
 
@@ -47,7 +47,7 @@ class _Follower:
             row[name] = values[0]
         return row
 
-    def _ended(self) -> bool:
+    def _ended(self, row: Dict[str, Any]) -> bool:
         return self._tracker.over
 
     def start_tracking(self, output_file: Optional[str] = None, print_header: bool = True) -> None:
@@ -65,12 +65,12 @@ class _Follower:
                 out.write(render_csv_row(row.keys()))
                 out.flush()
             ticks = 0
-            while not self._ended():
+            while not self._ended(row):
                 # What is late is left out, not caught up.
                 ticks = max(ticks + 1, int((time() - begun) / self.interval))
                 sleep(max(0.0, begun + self.interval * ticks - time()))
                 row = self.diff_stats()
-                if self._ended():
+                if self._ended(row):
                     break
                 out.write(render_csv_row(row.values()))
                 out.flush()
@@ -83,6 +83,15 @@ class _Follower:
         if self.start_time > time():
             sleep(self.start_time - time())
         self.start_tracking(output_file)
+
+
+def is_zombie(pid: int) -> bool:
+    """Whether a process has ended and is not yet waited for. (One whose first thread has ended looks alike.)"""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].split()[0] == b"Z" and len(listdir(f"/proc/{pid}/task")) == 1
+    except OSError:
+        return True
 
 
 class _TextOnly:
@@ -132,11 +141,14 @@ class ProcessTracker(_Follower):
     ):
         self.pid = getpid() if pid is None else pid
         self.children = children
-        self._layout = era_of(columns).process
+        self._layout, self._memory = era_of(columns).process, era_of(columns).memory
         self._settings = [("no-system", "1"), ("pid", str(self.pid)), *([] if children else [("no-children", "1")])]
         super().__init__(start_time, interval, columns)
         if autostart:
             self._autostart(output_file)
+
+    def _ended(self, row: Dict[str, Any]) -> bool:
+        return super()._ended(row) or not row[self._memory] and not row["children"] and is_zombie(self.pid)
 
     @property
     def stats(self) -> Dict[str, Any]:

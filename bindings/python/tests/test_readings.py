@@ -1,0 +1,213 @@
+"""Readings of processes and the machine, the trackers that write CSV, and what is asked of services."""
+import contextlib
+import http.server
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import resource_tracker_native as rt
+from resource_tracker_native import (ProcessTracker, ResourceTracker, SystemTracker, TinyDataFrame, keeper,
+                                     tracker_procfs, tracker_psutil)
+from resource_tracker_native.helpers import aggregate_stats, render_csv_row, round_memory
+from resource_tracker_native.tracker import PidTracker
+
+NO_PID = 2 ** 22 + 1
+
+
+@pytest.fixture
+def sleeper():
+    child = subprocess.Popen([sys.executable, "-c", "import time; x = bytearray(30 << 20); print(1, flush=True); time.sleep(60)"],
+                             stdout=subprocess.PIPE)
+    child.stdout.readline()
+    yield child
+    child.kill()
+    child.wait()
+
+
+@pytest.fixture
+def service():
+    """A service on loopback: what it was asked, and an answer for every path."""
+    asked, answers = [], {}
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.path, self.headers.get("X-Application-ID")))
+            found = answers.get(self.path.split("?")[0])
+            self.send_response(200 if found is not None else 404)
+            self.end_headers()
+            self.wfile.write(json.dumps(found).encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", asked, answers
+    server.shutdown()
+    server.server_close()
+
+
+# ---- readings ----
+
+def test_a_process(sleeper):
+    me = rt.get_process_stats(os.getpid())
+    assert set(me) == {"timestamp", "pid", "children", "utime", "stime", "memory_mib", "disk_read_bytes",
+                       "disk_write_bytes", "gpu_usage", "gpu_vram_mib", "gpu_utilized", "gpu_utilized_indexes"}
+    assert me["children"] == 1 and me["memory_mib"] > 35, "with its child"
+    alone = rt.get_process_stats(os.getpid(), children=False)
+    assert alone["children"] is None and alone["memory_mib"] < me["memory_mib"] - 25
+    assert tracker_procfs.get_process_children(os.getpid()) == {sleeper.pid}
+    assert tracker_procfs.get_process_rss(sleeper.pid) > 30 << 10 < tracker_procfs.get_process_pss_rollup(sleeper.pid)
+    io_counters = tracker_procfs.get_process_proc_io(os.getpid())
+    assert {"rchar", "wchar", "read_bytes", "write_bytes"} <= set(io_counters)
+    assert tracker_procfs.get_process_proc_times(os.getpid())["utime"] >= 1
+    assert tracker_psutil.get_process_stats is tracker_procfs.get_process_stats
+
+
+def test_a_process_that_is_gone_has_used_nothing():
+    gone = rt.get_process_stats(NO_PID)
+    assert (gone["utime"], gone["memory_mib"], gone["disk_read_bytes"], gone["children"]) == (0, 0, 0, 0)
+    assert tracker_procfs.get_process_children(NO_PID) == set()
+    assert tracker_procfs.get_process_rss(NO_PID) == tracker_procfs.get_process_pss_rollup(NO_PID) == 0
+    assert tracker_procfs.get_process_proc_times(NO_PID) == {"utime": 0, "stime": 0}
+    assert tracker_procfs.get_process_proc_io(NO_PID) == {"read_bytes": 0, "write_bytes": 0}
+
+
+def test_the_machine():
+    machine = rt.get_system_stats()
+    total = int(next(line for line in open("/proc/meminfo") if line.startswith("MemTotal")).split()[1]) / 1024
+    assert 0 < machine["memory_used_mib"] < total and 0 < machine["memory_free_mib"] < total
+    assert machine["processes"] > 1 and machine["utime"] > 0 and machine["stime"] > 0
+    assert "lo" not in machine["disk_stats"] and machine["disk_spaces"]
+    for disk in machine["disk_stats"].values():
+        assert set(disk) == {"read_bytes", "write_bytes"}
+    for space in machine["disk_spaces"].values():
+        assert space["total"] >= space["used"] + space["free"] >= 0
+    assert machine["gpu_utilized"] is not None
+
+
+def test_the_first_names():
+    from resource_tracker_native.tracker import get_pid_stats, get_system_stats
+
+    first = get_pid_stats(os.getpid())
+    assert type(first["utime"]) is int and first["pss"] > 1024 and "memory_mib" not in first
+    machine = get_system_stats()
+    assert type(machine["memory_used"]) is int and "memory_active_anon" in machine
+    assert all(set(disk) == {"read_sectors", "write_sectors"} for disk in machine["disk_stats"].values())
+    import resource_tracker_native.tracker as module
+    with pytest.raises(AttributeError, match="no_such"):
+        module.no_such
+
+
+def test_partitions():
+    names = [name for name in os.listdir("/sys/class/block")]
+    for name in names:
+        assert rt.is_partition(name) is os.path.exists(f"/sys/class/block/{name}/partition")
+    assert rt.is_partition("nosuchdisk1") is False
+
+
+def test_helpers():
+    assert [round_memory(mib) for mib in (0, 128, 128.01, 1024.1, 2048, 2048.5, 10000)] == [128, 128, 256, 2048, 2048, 3072, 10240]
+    assert aggregate_stats([]) == {}
+    assert aggregate_stats([{"a": {"mean": 1, "max": 5}}, {"a": {"mean": 3}, "t": {"duration": 2}}]) == {
+        "a": {"mean": 2, "max": 5}, "t": {"duration": 2}}
+    with pytest.raises(ValueError):
+        aggregate_stats([{"a": {"median": 1}}])
+    assert render_csv_row(["a", 1, None, 2.5]) == b'"a",1,"",2.5\n'
+
+
+# ---- CSV ----
+
+def test_a_process_as_csv(sleeper, tmp_path):
+    path = tmp_path / "process.csv"
+    threading.Timer(0.5, sleeper.kill).start()
+    tracker = ProcessTracker(pid=sleeper.pid, interval=0.05, output_file=str(path))
+    assert tracker.status == "exited"
+    assert path.read_text().splitlines()[0] == ('"timestamp","pid","children","utime","stime","cpu_usage","memory_mib",'
+                                                '"disk_read_bytes","disk_write_bytes","gpu_usage","gpu_vram_mib","gpu_utilized"')
+    frame = TinyDataFrame(csv_file_path=str(path))
+    assert len(frame) >= 2 and set(frame["pid"]) == {sleeper.pid} and min(frame["memory_mib"]) > 30
+    with pytest.raises(ProcessLookupError):
+        ProcessTracker(pid=NO_PID)
+
+
+def test_the_machine_as_csv_on_standard_output():
+    script = "from resource_tracker_native import SystemTracker\nSystemTracker(interval=0.05)\n"
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines = [process.stdout.readline() for _ in range(4)]
+    process.terminate()
+    process.communicate(timeout=60)
+    assert lines[0].startswith('"timestamp","processes","utime"')
+    assert all(len(line.split(",")) == 21 for line in lines)
+    stamps = [float(line.split(",")[0]) for line in lines[1:]]
+    assert stamps == sorted(stamps) and stamps[0] > time.time() - 60
+
+
+def test_csv_into_a_replaced_standard_output(sleeper):
+    out = io.StringIO()
+    threading.Timer(0.4, sleeper.kill).start()
+    with contextlib.redirect_stdout(out), pytest.warns(DeprecationWarning, match="ProcessTracker"):
+        PidTracker(sleeper.pid, interval=0.05, columns="0.1")
+    assert '"pss"' in out.getvalue().splitlines()[0] and len(out.getvalue().splitlines()) >= 2
+
+
+def test_rows_by_hand():
+    tracker = SystemTracker(interval=0.01, autostart=False)
+    first, second = tracker.diff_stats(), tracker.diff_stats()
+    assert tracker.cycle == 2 and first["timestamp"] <= second["timestamp"] and tracker() is None
+    process = ProcessTracker(autostart=False, columns="0.4")
+    assert process.diff_stats()["pid"] == os.getpid() and process.stats["memory_mib"] > 1
+    with pytest.raises(ValueError):
+        SystemTracker(interval=0)
+
+
+# ---- services ----
+
+def test_recommended_servers(service, monkeypatch, caplog):
+    address, asked, answers = service
+    monkeypatch.setenv("KEEPER_API_URL", address)
+    with ResourceTracker(interval=0.05, discover_cloud=False) as tracker:
+        tracker.wait_for_samples(2, timeout=60)
+        answers["/servers"] = [{"vendor_id": "aws", "api_reference": "t4g.nano", "min_price_ondemand": 0.0042}]
+        assert tracker.recommend_server(vendor_id="aws")["api_reference"] == "t4g.nano"
+        path, application = asked[-1]
+        assert path.startswith("/servers?vcpus_min=1&memory_min=0.125&vendor_id=aws&order_by=min_price_ondemand")
+        assert "limit=1" in path and application == "resource-tracker"
+        answers["/servers"] = []
+        assert tracker.recommend_server() is None and "no server" in caplog.text
+    prices = [{"region_id": "eu", "allocation": "ondemand", "operating_system": "Linux", "price": 2.0},
+              {"region_id": "us", "allocation": "spot", "operating_system": "Linux", "price": 0.5},
+              {"region_id": "us", "allocation": "ondemand", "operating_system": "Linux", "price": 1.0}]
+    answers["/server/aws/x/prices"] = prices
+    assert keeper.get_instance_price("aws", "us", "x") == 1.0 and keeper.get_instance_price("aws", "ap", "x") == 2.0
+    assert keeper.get_instance_price("aws", "us", "none") is None
+
+
+def test_without_a_network_there_is_no_answer_and_no_exception(caplog):
+    assert keeper.keeper_request("/servers") is None and "cannot be asked" in caplog.text
+    assert keeper.get_recommended_cloud_servers(1, 128) is None
+    assert keeper.get_instance_price("aws", "us", "x") is None
+
+
+def test_where_this_is():
+    server = rt.get_server_info()
+    assert server["vcpus"] == os.cpu_count() and server["memory_mib"] > 64 and server["gpu_count"] == len(server["gpu_names"])
+    cloud = rt.get_cloud_info()  # of a service that is not there: see conftest.py
+    assert set(cloud) >= {"vendor", "instance_type", "region", "discovery_time"}
+    assert cloud["vendor"] == cloud["region"] == cloud["instance_type"] == "unknown" and 0 <= cloud["discovery_time"] < 60
+
+
+def test_a_stream_that_reaches_nobody_never_hinders(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with ResourceTracker(interval=0.05, discover_cloud=False, sentinel_token="secret", settings={"upload_deadline": 1},
+                         streaming_metadata={"job_name": "test", "tags": {"a": "b"}}) as tracker:
+        tracker.wait_for_samples(2, timeout=60)
+        assert tracker.sentinel_result is None
+    assert tracker.sentinel_result["sent"] is False and tracker.sentinel_result["run_status"] == "finished"
+    assert len(tracker.process_metrics) >= 2
