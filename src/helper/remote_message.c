@@ -59,7 +59,10 @@ int remote_receive(int socket, struct remote_message *ret_message, struct buffer
 	if (buffer_reserve(ret_payload, ret_message->payload_bytes) < 0)
 		return -EMSGSIZE;
 	error = receive_all(socket, ret_payload->data, ret_message->payload_bytes);
-	if (!error)
-		ret_payload->length = ret_message->payload_bytes;
-	return error;
+	if (error < 0)
+		return error;
+	/* Room always has one byte more, for the NUL that ends a text. */
+	ret_payload->length = ret_message->payload_bytes;
+	ret_payload->data[ret_payload->length] = '\0';
+	return 0;
 }
