@@ -124,7 +124,7 @@ int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *
 		server.vendor = text(table, "vendor_id", best);
 		server.type = text(table, "api_reference", best);
 		server.region = text(table, "region_id", best);
-		server.vcpus = (int64_t)number(table, "vcpus", best);
+		server.vcpus = (int64_t)fmin(number(table, "vcpus", best), 1e15);
 		server.memory_mib = memory_mib(table, best);
 	}
 	rt_advice_set_server(advice, &server);

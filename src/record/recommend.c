@@ -12,6 +12,7 @@
 
 static const double BUFFER_FACTOR = 1.2;
 static const double SHORTEST_SECS = 1, OOM_LEAST_MIB = 100;
+static const double MOST = 1e15; /* of anything: statistics of others may say what they like */
 enum { SAMPLES_LEAST = 2, MEMORY_STEP_MIB = 1024 };
 
 /* One run as advice sees it: a recording, or the statistics of one. */
@@ -41,8 +42,8 @@ int64_t rt_round_memory_mib(double mib)
 {
 	int64_t step = 128;
 
-	if (!(mib < 1e15))
-		return mib >= 1e15 ? (int64_t)1e15 : step;
+	if (!(mib < MOST))
+		return mib >= MOST ? (int64_t)MOST : step;
 	while (step < 2 * MEMORY_STEP_MIB && (double)step < mib)
 		step *= 2;
 	return (double)step >= mib ? step : (int64_t)ceil(mib / MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
@@ -177,7 +178,7 @@ static int combine(struct rt_advice *advice, const struct runs *runs, struct rt_
 
 static int64_t at_least_one(double value)
 {
-	return value >= 1.5 ? (int64_t)round_like_python(value, 0) : 1;
+	return value >= 1.5 ? (int64_t)round_like_python(fmin(value, MOST), 0) : 1;
 }
 
 static void decide(struct rt_advice *advice)
