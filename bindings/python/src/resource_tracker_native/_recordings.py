@@ -113,6 +113,12 @@ def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, A
             recording = path.join(folder, "run.json")
             with open(recording, "w", encoding="utf-8") as out:
                 out.writelines(_json_of(tracker))
-        _analysis.report([recording], page, integration=shown, failed=failed)
+        history = []
+        for number, stats in enumerate(historical_stats):
+            history.append(path.join(folder, f"stats-{number}.json"))
+            with open(history[-1], "w", encoding="utf-8") as out:
+                out.write(dumps(stats))
+        _analysis.report([recording], page, integration=shown, failed=failed, history=history,
+                         succeeded=not failed and tracker.stop_time is not None)
         with open(page, encoding="utf-8") as content:
             return Report(content.read())
