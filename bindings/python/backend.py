@@ -22,6 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 PACKAGE = "resource_tracker_native"
 DISTRIBUTION = "resource_tracker_native"
+# Metaflow looks for the second name in the metadata of everything that is installed.
+TOP_LEVEL = [PACKAGE, "metaflow_extensions"]
 LIMITED_API = "0x03090000"
 # Which library each extension stands on.
 EXTENSIONS = {"_native": "resource-tracker", "_analysis": "resource-tracker-analysis"}
@@ -77,11 +79,11 @@ def link(target, to):
 
 
 def sources():
-    """The files of the package, relative to its folder."""
-    top = HERE / "src" / PACKAGE
-    for path in sorted(top.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield path.relative_to(HERE / "src")
+    """The files of the package and of its plug-ins for Metaflow, relative to the folder of both."""
+    for top in TOP_LEVEL:
+        for path in sorted((HERE / "src" / top).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(HERE / "src")
 
 
 def in_place(folder=None):
@@ -133,6 +135,7 @@ def write_wheel(folder, files):
     target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-{tag()}.whl"
     files[f"{information}/METADATA"] = (metadata().encode(), False)
     files[f"{information}/LICENSE"] = ((TOP / "LICENSE").read_bytes(), False)
+    files[f"{information}/top_level.txt"] = ("".join(f"{name}\n" for name in TOP_LEVEL).encode(), False)
     files[f"{information}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: backend.py\nRoot-Is-Purelib: false\nTag: {tag()}\n"
                                      .encode(), False)
     record = []

@@ -1,0 +1,53 @@
+"""A flow of Metaflow whose steps are tracked: python tracked_flow.py run
+
+    python tracked_flow.py card view start
+
+shows the card of its step. A run with `--fail 1` shows that a step that fails has one, too; from the second run on, the advice
+goes by earlier runs as well.
+"""
+from time import monotonic, sleep
+
+from metaflow import FlowSpec, Parameter, step, track_resources
+
+
+class TrackedFlow(FlowSpec):
+    """Allocates, computes in parallel, and joins."""
+
+    megabytes = Parameter("megabytes", default=100, help="what to allocate")
+    fail = Parameter("fail", default=0, help="raise an exception in the first step")
+
+    @track_resources(interval=0.25)
+    @step
+    def start(self):
+        """Memory and a busy core."""
+        block = bytearray(self.megabytes * 1_000_000)
+        block[::4096] = b"x" * len(block[::4096])
+        end = monotonic() + 1.5
+        while monotonic() < end:
+            pass
+        if self.fail:
+            raise RuntimeError("as you wished")
+        self.parts = [0.2, 0.4]
+        self.next(self.part, foreach="parts")
+
+    @track_resources(interval=0.1)
+    @step
+    def part(self):
+        """Every part has an artifact and a card of its own."""
+        sleep(self.input)
+        self.next(self.join)
+
+    @step
+    def join(self, inputs):
+        """What was tracked in the parts differs; it does not stand in the way."""
+        self.slept = sum(part.input for part in inputs)
+        self.merge_artifacts(inputs)
+        self.next(self.end)
+
+    @step
+    def end(self):
+        print(f"slept for {self.slept:.1f} s")
+
+
+if __name__ == "__main__":
+    TrackedFlow()

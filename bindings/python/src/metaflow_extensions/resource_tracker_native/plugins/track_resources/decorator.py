@@ -1,0 +1,180 @@
+"""@track_resources: records what a step uses, keeps it as an artifact and shows it on a card.
+
+Nothing here may fail a step: what goes wrong is a line in the step's log, and stands on the card.
+"""
+import functools
+import os
+
+from metaflow.decorators import StepDecorator
+
+
+def harmless(hook):
+    """A hook whose exceptions end here."""
+    @functools.wraps(hook)
+    def call(self, *arguments, **keywords):
+        try:
+            return hook(self, *arguments, **keywords)
+        except Exception as problem:
+            self._note(f"{hook.__name__}: {type(problem).__name__}: {problem}")
+            return None
+
+    return call
+
+
+class TrackResourcesDecorator(StepDecorator):
+    """
+    Records what this step and its processes use.
+
+    Parameters
+    ----------
+    interval : float, default 1.0
+        Seconds between samples.
+    artifact_name : str, default 'resource_tracker_data'
+        The artifact that has the result.
+    create_card : bool, default True
+        Show the result on a card.
+    discover_cloud : bool, default False
+        Ask the metadata services of clouds where this runs.
+    """
+
+    name = "track_resources"
+    defaults = {"interval": 1.0, "artifact_name": "resource_tracker_data", "create_card": True, "discover_cloud": False}
+
+    def __init__(self, *arguments, **keywords):
+        super().__init__(*arguments, **keywords)
+        self._logger = None
+        self._recorder = self._problem = self._run_id = self._pid = None
+        self._stored = False
+
+    def _note(self, text):
+        try:
+            self._logger(f"[@track_resources] {text}", timestamp=False)
+        except Exception:
+            pass  # there is nobody to tell
+
+    def _is_on(self, name):
+        """From the command line (--with track_resources:create_card=false) values may be texts."""
+        return str(self.attributes[name]).lower() not in ("false", "0", "no", "none", "")
+
+    # ---- before the step ----
+
+    @harmless
+    def step_init(self, flow, graph, step_name, decorators, environment, flow_datastore, logger):
+        self._logger = logger
+        self._guard_joins(flow)
+        self._card_id = f"resource_tracker_{step_name}"
+        if self._is_on("create_card") and self._own_card(decorators) is None:
+            self._add_card(step_name, decorators)
+
+    def _own_card(self, decorators):
+        for one in decorators:
+            if one.name == "card" and one.attributes.get("id") == self._card_id:
+                return one
+        return None
+
+    def _add_card(self, step_name, decorators):
+        from metaflow.plugins.cards.card_decorator import CardDecorator
+
+        card = CardDecorator(attributes={"type": "tracked_resources", "id": self._card_id,
+                                         "options": {"artifact_name": self.attributes["artifact_name"]}})
+        if hasattr(card, "external_init"):
+            card.external_init()
+        decorators.append(card)
+        # Cards of the user that were initialised before us have counted the cards without this one.
+        CardDecorator._set_card_counts_per_step(step_name, sum(isinstance(one, CardDecorator) for one in decorators))
+
+    def _guard_joins(self, flow):
+        """
+        Tracked branches have artifacts that differ under one name, which merge_artifacts() of a join would refuse: there it is
+        left out, unless the join asks for it by name.
+        """
+        name, merge = self.attributes["artifact_name"], flow.merge_artifacts
+
+        @functools.wraps(merge)
+        def merge_artifacts(inputs, exclude=None, include=None):
+            if not include and name not in flow.__dict__ and self._differs(name, inputs):
+                exclude = [*(exclude or []), name]
+            return merge(inputs, exclude=exclude, include=include)
+
+        flow.merge_artifacts = merge_artifacts
+
+    @staticmethod
+    def _differs(name, inputs):
+        try:
+            return len({dict(one._datastore.items()).get(name) for one in inputs} - {None}) > 1
+        except Exception:
+            return True
+
+    @harmless
+    def task_pre_step(self, step_name, task_datastore, metadata, run_id, task_id, flow, graph, retry_count,
+                      max_user_code_retries, ubf_context, inputs):
+        self._run_id, self._pid = run_id, os.getpid()
+        try:
+            from resource_tracker_native.metaflow import StepRecorder
+
+            self._recorder = StepRecorder(
+                float(self.attributes["interval"]), self._is_on("discover_cloud"), job_name=f"{flow.name}/{step_name}",
+                external_run_id=run_id, stage_name=step_name, task_name=task_id, orchestrator="Metaflow")
+        except Exception as problem:
+            self._problem = problem
+            raise
+
+    # ---- after it ----
+
+    def _result(self, flow, step_name, failed):
+        """The artifact, whatever happened."""
+        if self._recorder is None:
+            raise self._problem or RuntimeError("the step was never recorded")
+        from resource_tracker_native.metaflow.history import earlier_runs
+
+        artifact_name = self.attributes["artifact_name"]
+        return self._recorder.finish(failed, earlier_runs(flow.name, step_name, self._run_id, artifact_name, self._note))
+
+    @harmless
+    def _store(self, flow, step_name, failed):
+        if self._pid != os.getpid():
+            return
+        if self._stored:
+            # Another decorator has failed after us.
+            getattr(flow, self.attributes["artifact_name"])["step_failed"] = failed
+            return
+        try:
+            result = self._result(flow, step_name, failed)
+            for warning in self._recorder.warnings():
+                self._note(warning)
+        except Exception as problem:
+            self._note(f"{type(problem).__name__}: {problem}")
+            result = self._error(problem)
+        finally:
+            if self._recorder is not None:
+                self._recorder.close()
+        setattr(flow, self.attributes["artifact_name"], result)
+        self._stored = True
+
+    @staticmethod
+    def _error(problem):
+        try:
+            from resource_tracker_native.metaflow import error_artifact
+
+            return error_artifact(problem)
+        except Exception:
+            return {"error": {"error_type": type(problem).__name__, "error_message": str(problem), "traceback": ""}}
+
+    def task_post_step(self, step_name, flow, graph, retry_count, max_user_code_retries):
+        self._store(flow, step_name, failed=False)
+
+    def task_exception(self, exception, step_name, flow, graph, retry_count, max_user_code_retries):
+        self._store(flow, step_name, failed=True)
+        return False
+
+    @harmless
+    def task_finished(self, step_name, flow, graph, is_task_ok, retry_count, max_user_code_retries):
+        """Metaflow makes cards of steps that succeeded; ours is wanted most when one did not."""
+        if is_task_ok or not self._is_on("create_card"):
+            return
+        card = self._own_card(getattr(flow, step_name).decorators)
+        if card is not None:
+            card.card_creator.create(
+                mode="render", final=True, card_uuid=card._card_uuid, user_set_card_id=card._user_set_card_id,
+                runtime_card=card._is_runtime_card, decorator_attributes=card.attributes, card_options=card.card_options,
+                logger=self._logger)

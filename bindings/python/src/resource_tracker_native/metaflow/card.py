@@ -1,0 +1,71 @@
+"""The card: the page about the step, which needs no network."""
+from __future__ import annotations
+
+import contextlib
+import gzip
+import html
+import json
+import os
+import tempfile
+import typing as typ
+
+from .artifact import TrackedResources
+
+ERROR_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Tracked resources</title></head>
+<body style="font-family: sans-serif; margin: 2em">
+<h1>Resources of this step</h1>
+<p>Tracking went wrong, so there is nothing to show. The step itself was not affected.</p>
+<p><b>{error_type}</b>: {error_message}</p>
+<pre style="white-space: pre-wrap">{traceback}</pre>
+</body></html>
+"""
+
+
+def error_page(error: typ.Any) -> str:
+    """`error`: a map with error_type, error_message and traceback, or anything."""
+    if not isinstance(error, dict):
+        error = {"error_type": "Error", "error_message": error}
+    return ERROR_PAGE.format(**{name: html.escape(str(error.get(name) or ""))
+                                for name in ("error_type", "error_message", "traceback")})
+
+
+@contextlib.contextmanager
+def _recording_of(artifact: dict, folder: str):
+    """Also of the Python package resource-tracker, which keeps a snapshot."""
+    if isinstance(artifact, TrackedResources):
+        with artifact.recording_file() as path:
+            yield path
+        return
+    path = os.path.join(folder, "snapshot.json.gz")
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        json.dump(artifact["tracker"], file)
+    yield path
+
+
+def _earlier(artifact: dict, folder: str) -> list[str]:
+    """The statistics of earlier runs, a file each."""
+    runs = artifact.get("historical_runs")
+    if runs is None:
+        runs = artifact.get("historical_stats")
+    paths = []
+    for stats in runs if isinstance(runs, list) else ():
+        paths.append(os.path.join(folder, f"run{len(paths)}.json"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump(stats, file)
+    return paths
+
+
+def card_html(artifact: typ.Any) -> str:
+    """The page of an artifact; of one that says what went wrong, a page that says so."""
+    if artifact.get("error"):
+        return error_page(artifact["error"])
+    from .. import _analysis
+
+    with tempfile.TemporaryDirectory(prefix="resource-tracker-card-") as folder:
+        page = os.path.join(folder, "card.html")
+        with _recording_of(artifact, folder) as recording:
+            _analysis.report(recording, page, integration="Metaflow", failed=bool(artifact.get("step_failed")),
+                             succeeded=not artifact.get("step_failed"), history=_earlier(artifact, folder))
+        with open(page, encoding="utf-8") as file:
+            return file.read()

@@ -1,0 +1,75 @@
+"""Recording one step of a flow."""
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import tempfile
+import typing as typ
+
+from .. import _native
+from .artifact import TrackedResources, compressed, historical_stats, step_stats
+
+RECORDING = "step.jsonl"
+# The first samples have everything there is to know about the machine; a GPU's driver answers a little later.
+HEAD_SAMPLES = 3
+UNKNOWN_CLOUD = {"vendor": "unknown", "instance_type": "unknown", "region": "unknown", "discovery_time": 0.0}
+
+
+class StepRecorder:
+    """Records this process with its descendants, and its machine, from now on."""
+
+    def __init__(self, interval: float = 1.0, discover_cloud: bool = False, **metadata: typ.Any):
+        """`metadata`: settings of the job, such as job_name and external_run_id; None is left out."""
+        self._discover_cloud = discover_cloud
+        self._folder = tempfile.mkdtemp(prefix="resource-tracker-step-")
+        try:
+            self._tracker = _native.Tracker([
+                ("output", os.path.join(self._folder, RECORDING).replace("%", "%%")), ("format", "json"),
+                ("static-once", "true"), ("interval", repr(float(interval))), ("pid", str(os.getpid())),
+                *((name.replace("_", "-"), str(value)) for name, value in metadata.items() if value is not None)])
+            self._tracker.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def finish(self, failed: bool, earlier_runs: list[dict]) -> TrackedResources:
+        """Takes the last sample; `earlier_runs`: the statistics of each."""
+        from .. import _analysis
+
+        self._tracker.stop()
+        path = os.path.join(self._folder, RECORDING)
+        stats = json.loads(_analysis.stats(path))
+        return TrackedResources({
+            "cloud_info": self._cloud(), "server_info": self._server(path), "stats": step_stats(stats),
+            "historical_stats": historical_stats(earlier_runs), "historical_runs": earlier_runs, "step_failed": failed,
+            "step_stats": stats, "recording": compressed(path)})
+
+    def close(self) -> None:
+        """Ends the recording and removes its file."""
+        tracker = getattr(self, "_tracker", None)
+        if tracker is not None:
+            tracker.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def warnings(self) -> typ.Iterator[str]:
+        """Those that nobody has seen yet."""
+        return iter(self._tracker.next_warning, None)
+
+    def _cloud(self) -> dict:
+        if not self._discover_cloud:
+            return dict(UNKNOWN_CLOUD)
+        from ..cloud_info import get_cloud_info
+
+        return get_cloud_info()
+
+    def _server(self, path: str) -> dict:
+        """With the names of all versions of the Python package."""
+        from .. import _analysis
+
+        head = path + ".head"
+        with open(path, "rb") as whole, open(head, "wb") as part:
+            part.writelines(itertools.islice(whole, HEAD_SAMPLES))
+        server = json.loads(_analysis.snapshot_dumps(head))["server_info"]
+        return {**server, "memory_mb": server.get("memory_mib"), "gpu_memory_mb": server.get("gpu_memory_mib")}
