@@ -19,6 +19,8 @@
 #define ANSWER_LIMIT_NS (2 * NSEC_PER_MSEC)
 /* Only the witness can count what queues, or knows what it has just taken. */
 #define COUNT_LIMIT_NS (50 * NSEC_PER_MSEC)
+/* On a machine so busy that it wants to count and gets no time to, being late is better than coming twice. */
+#define STARVED_LIMIT_NS NSEC_PER_SEC
 /* A process that signals a list of processes reaches the witness a little before or after us. */
 #define CREDIT_SLACK_NS (50 * NSEC_PER_MSEC)
 
@@ -161,26 +163,29 @@ static bool origin_says_group(const struct wrap *wrap, const struct undecided *s
 }
 
 /*
- * The witness gets no time to answer. What is pending in it now, it will count when it runs; if nothing is, it
- * may have taken it and not have counted it yet, unless it sleeps.
+ * The witness gets no time to answer. What is pending in it now the job got, but that is said when it has been
+ * counted: the next one of that number, to us alone, would look like one that became one with it. If nothing
+ * is, it may have taken it and not have counted it yet, unless it sleeps.
  */
 static enum verdict judge_unanswered(struct wrap *wrap, const struct undecided *signal, int64_t now_ns)
 {
 	struct account before = account_of(wrap, signal);
 	struct peek peek = {0};
 	bool seen = wrap->has_own_proc && peek_process(wrap->witness, &peek) == 0;
+	bool pending = !is_real_time(signal->signo) && (peek.pending & SIGNAL_BIT(signal->signo));
+	int64_t limit_ns = pending || is_real_time(signal->signo) ? STARVED_LIMIT_NS : COUNT_LIMIT_NS;
 
 	/* Somebody has stopped it. */
 	if (peek.state == 'T')
 		kill(wrap->witness, SIGCONT);
 	if (take_credit(wrap, signal))
 		return REACHED_THE_JOB;
-	if (!is_real_time(signal->signo) && (peek.pending & SIGNAL_BIT(signal->signo))) {
+	if (seen && peek.state != 'S' && peek.state != 'Z' && now_ns < signal->asked_ns + limit_ns)
+		return UNDECIDED;
+	if (pending) {
 		*before.used = before.seen + 1;
 		return REACHED_THE_JOB;
 	}
-	if (seen && peek.state != 'S' && peek.state != 'Z' && now_ns < signal->asked_ns + COUNT_LIMIT_NS)
-		return UNDECIDED;
 	return origin_says_group(wrap, signal) ? REACHED_THE_JOB : OURS_ALONE;
 }
 

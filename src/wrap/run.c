@@ -53,9 +53,10 @@ static void wait_for_signals(struct wait_for_job *wait, int64_t until_ns)
 	/* Without waiting first: when nothing was pending is known to be so, not guessed. */
 	for (int i = 0; i < SIGNAL_BATCH; i++) {
 		signal_set wanted = signals_wanted(wrap) | SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT);
+		int64_t look_ns = monotonic_now_ns();
 
 		if (!take_signal(wanted, &info, 0)) {
-			wrap->drained_ns = monotonic_now_ns();
+			wrap->drained_ns = look_ns;
 			if (i > 0 || !timeout_ns || !take_signal(wanted, &info, timeout_ns))
 				return;
 		}

@@ -11,6 +11,8 @@
 
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
 #define RETRY_EVERY_NS NSEC_PER_MSEC
+/* A machine on which it takes so long is not kept busier than it is. */
+#define LOOK_SELDOM_AFTER_NS (10 * NSEC_PER_MSEC)
 
 enum {
 	/* Kept free, so that full real-time queues hold up no other signal. */
@@ -181,7 +183,7 @@ int64_t signals_settle(struct wrap *wrap)
 		wrap->undecided[kept++] = *signal;
 	}
 	wrap->undecided_count = kept;
-	if (queue_full)
+	if (queue_full || (kept && now_ns > wrap->undecided[0].seen_ns + LOOK_SELDOM_AFTER_NS))
 		again_ns = RETRY_EVERY_NS;
 	return kept ? now_ns + again_ns : INT64_MAX;
 }

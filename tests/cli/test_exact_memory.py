@@ -103,7 +103,7 @@ def test_process_of_another_user_loses_only_what_may_not_be_read(binary, tmp_pat
         burner.wait()
         exact.shutil.rmtree(folder)
     cpu = samples[-1]["cpu"]
-    assert exact.told_secs(samples) > 0.1
+    assert exact.told_secs(samples) > 0
     assert cpu["process_unreadable_count"] == 1
     assert cpu["process_rss_mib"] > 0
     assert cpu["process_pss_mib"] is None

@@ -115,7 +115,7 @@ def test_attach_and_host(world, spawn, helpers):
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
 @pytest.mark.parametrize("token", [None, ""])
-def test_without_a_token_there_is_no_socket(world, run, helpers, token, tmp_path):
+def test_without_a_token_there_is_no_socket(world, run, helpers, token, tmp_path, no_leak_check):
     env = {key: value for key, value in world.env(SENTINEL_API_TOKEN=token).items()}
     trace = tmp_path / "trace"
     result = run("-f", "-o", trace, "-e", "trace=%network,execve", os.environ.get(

@@ -193,7 +193,7 @@ def test_a_network_that_goes_down(world):
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
-def test_no_thread_and_no_process_for_numeric_addresses(world):
+def test_no_thread_and_no_process_for_numeric_addresses(world, no_leak_check):
     world.serve()
     recorder = world.record()
     trace = world.path / "trace"

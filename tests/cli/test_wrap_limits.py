@@ -50,7 +50,7 @@ def test_the_last_process_is_the_jobs(wrap, log, pids_max):
     assert log.one("witness")["id"] > 0
 
 
-def test_no_process_for_the_job_is_our_error(wrap, log, pids_max):
+def test_no_process_for_the_job_is_our_error(wrap, log, pids_max, no_leak_check):
     assert wrap("true", preexec_fn=pids_max(1)).wait(10) == 125
     assert "Resource temporarily unavailable" in log.one("spawn")["line"]
 
@@ -82,7 +82,7 @@ os._exit(32 if len(made) == 7 else 33)
 
 
 @pytest.mark.parametrize("count", [3, 4, 5, 8])
-def test_few_descriptors(wrap, count):
+def test_few_descriptors(wrap, count, no_leak_check):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
@@ -169,7 +169,7 @@ print(count)
 
 @needs_strace
 @pytest.mark.parametrize("call", ["clone3", "close_range", "prctl"])
-def test_without_newer_system_calls(call, tmp_path):
+def test_without_newer_system_calls(call, tmp_path, no_leak_check):
     done = subprocess.run(["strace", "-o", "/dev/null", "-f", "-e", f"trace={call}", "-e", f"inject={call}:error=ENOSYS", DRIVER,
                            "--cgroup", "/", "sh", "-c", "exit 38"], timeout=30)
     assert done.returncode == 38

@@ -34,13 +34,18 @@ def job(wrap):
 
 
 def test_sent_to_the_tracker_alone(job):
-    late = []
     for signo in ALL:
+        os.kill(job.process.pid, signo)
+        assert [event["id"] for event in job.receive(1, 0.01)] == [signo]
+
+
+@pytest.mark.cost
+def test_how_soon_a_signal_is_passed_on(job):
+    late = []
+    for signo in ALL * 4:
         sent = time.monotonic_ns()
         os.kill(job.process.pid, signo)
-        found = job.receive(1, 0.01)
-        assert [event["id"] for event in found] == [signo]
-        late.append((found[0]["ns"] - sent) / 1e6)
+        late.append((job.receive(1, 0.01)[0]["ns"] - sent) / 1e6)
     late.sort()
     print(f"a forwarded signal arrives after {statistics.median(late):.2f} ms (median), {late[-1]:.2f} ms (worst)")
     assert late[int(len(late) * 0.9)] < 10
@@ -48,12 +53,10 @@ def test_sent_to_the_tracker_alone(job):
 
 def test_sent_to_the_group(job, log):
     for signo in ALL:
-        sent = time.monotonic_ns()
         os.killpg(job.process.pid, signo)
         found = job.receive(1, 0.015)
         assert [event["id"] for event in found] == [signo]
         assert found[0]["pid"] == os.getpid()  # as it was sent, not by us
-        assert (found[0]["ns"] - sent) / 1e6 < 10
     log.wait_for("signal", len(ALL))
     assert [event["way"] for event in log.events("signal")] == ["direct"] * len(ALL)
 
@@ -90,7 +93,7 @@ def test_real_time_signals_both_ways_are_all_counted(job):
 
 
 @pytest.mark.parametrize("target", ["tracker", "group", "either"])
-def test_a_thousand_answered_signals(job, target):
+def test_a_thousand_answered_signals(job, log, target):
     """Each is sent when the one before has arrived: none is lost, none comes twice."""
     choose = random.Random(1)
     for count in range(1000):
@@ -102,8 +105,8 @@ def test_a_thousand_answered_signals(job, target):
             os.kill(job.process.pid, signo)
         found = job.receive(1, 0)
         if target == "either":
-            # The two of a standard signal may be one to us if they come before we run.
-            time.sleep(0.002)
+            # Two of a standard signal are one to whoever has not taken the first: both must be done with it.
+            wait_until(lambda: log.path.read_bytes().count(b"\nsignal ") > count and state_of(job.process.pid) == "S")
         assert [event["id"] for event in found] == [signo], f"number {count}, to_group {to_group}"
     assert job.receive(0, 0.03) == []
 
@@ -223,15 +226,38 @@ def test_with_the_witness_stopped_or_killed(wrap, log, what):
     os.kill(witness, what)
     time.sleep(0.05)
     for _ in range(20):
-        sent = time.monotonic_ns()
         os.kill(job.process.pid, signal.SIGTERM)
-        found = job.receive(1, 0.01)
-        assert [event["id"] for event in found] == [signal.SIGTERM]
-        assert (found[0]["ns"] - sent) / 1e6 < 20
+        assert [event["id"] for event in job.receive(1, 0.01)] == [signal.SIGTERM]
         if what == signal.SIGSTOP:
             os.kill(witness, what)
             os.killpg(job.process.pid, signal.SIGUSR1)
             assert [event["id"] for event in job.receive(1, 0.02)] == [signal.SIGUSR1]
+    assert job.end() == 0
+
+
+@pytest.fixture
+def busy_processor():
+    """A processor that does other things."""
+    processor = min(os.sched_getaffinity(0))
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"],
+                             preexec_fn=lambda: os.sched_setaffinity(0, [processor])) for _ in range(3)]
+    yield processor
+    for process in busy:
+        process.kill()
+        process.wait()
+
+
+def test_with_a_witness_that_gets_no_time_to_count(wrap, log, busy_processor):
+    """It is waited for: what went to the group does not come twice."""
+    job = SignalJob(wrap)
+    witness = log.one("witness")["id"]
+    os.sched_setaffinity(witness, [busy_processor])
+    os.setpriority(os.PRIO_PROCESS, witness, 8)
+    for _ in range(8):
+        os.killpg(job.process.pid, 45)
+        assert [event["id"] for event in job.receive(1, 0.1)] == [45]
+    log.wait_for("signal", 8)
+    assert {event["way"] for event in log.events("signal")} == {"direct"}
     assert job.end() == 0
 
 
@@ -314,9 +340,9 @@ def test_hang_up_of_a_session_leader(terminal, tmp_path):
     found = wait_until(lambda: log.events("signal"))
     time.sleep(0.05)
     lines = [Event(line) for line in (tmp_path / "out").read_text().splitlines()[1:]]
+    os.kill(job, signal.SIGKILL)
     assert [event["id"] for event in lines if event["id"] != signal.SIGCONT] == [signal.SIGHUP]
     assert found[0]["way"] == "forwarded"
-    os.kill(job, signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(tracker, 0)[1]) == -signal.SIGKILL
 
 
@@ -332,9 +358,9 @@ def test_hang_up_with_a_shell_as_session_leader(terminal, tmp_path):
     found = wait_until(lambda: log.events("signal"))
     time.sleep(0.05)
     lines = [Event(line) for line in (tmp_path / "out").read_text().splitlines()[1:]]
+    os.kill(job, signal.SIGKILL)
     assert [event["id"] for event in lines if event["id"] != signal.SIGCONT] == [signal.SIGHUP]
     assert [event["way"] for event in found] == ["direct"]
-    os.kill(job, signal.SIGKILL)
     wait_until(lambda: log.events("end"))
 
 

@@ -140,10 +140,11 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(cwd)
+            # Before there is a program that would be told, and would show its prompt once more.
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
             for signo in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
                 signal.signal(signo, signal.SIG_DFL)
             os.execvpe(command[0], command, {**os.environ, "TERM": "dumb", "LC_ALL": "C.UTF-8", **(env or {})})
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
 
     def send(self, text):
         os.write(self.fd, text.encode())
