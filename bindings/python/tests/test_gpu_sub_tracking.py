@@ -135,7 +135,6 @@ def test_the_parts_of_the_analysis(tracked):
     assert overall["min"]["main_ram"] <= overall.mean["main_ram"] <= overall.loc["main_ram", "max"]
     pairs = analyzer.load_timestamp_pairs("load")
     assert len(pairs) == 2 and all(start < stop for start, stop in pairs) and analyzer.load_timestamp_pairs("x") == []
-    pytest.importorskip("resource_tracker_native.tiny_data_frame")
     points = analyzer.load_timepoints(pairs)
     assert points.columns == COLUMNS
     assert len(points) == analyzer.sub_tracking_results().code_block_results[1].num_timepoints

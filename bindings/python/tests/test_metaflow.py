@@ -194,6 +194,45 @@ def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, t
     assert {"chart-cpu", "chart-memory", "chart-disk"} <= set(seen["charts"])
 
 
+# The flow of the package's documentation, word by word but for the length of the sleep.
+DOCUMENTED_FLOW = '''
+from time import sleep
+from metaflow import Flow, FlowSpec, step, track_resources
+
+class ResourceTrackingFlow(FlowSpec):
+    @step
+    def start(self):
+        print("Starting step")
+        self.next(self.my_sleeping_data)
+
+    @track_resources
+    @step
+    def my_sleeping_data(self):
+        data = bytearray(500 * 1024 * 1024)  # 500MB
+        sleep(1.2)
+        self.next(self.end)
+
+    @step
+    def end(self):
+        print("Step finished")
+        pass
+
+if __name__ == "__main__":
+    ResourceTrackingFlow()
+'''
+
+
+def test_the_flow_of_the_documentation(metaflow_python, tmp_path):
+    flows = Flows(metaflow_python, tmp_path)
+    (tmp_path / "flow.py").write_text(DOCUMENTED_FLOW)
+    assert "Step finished" in flows.run("flow.py").stdout
+    assert flows.read("""
+artifact = Flow("ResourceTrackingFlow").latest_run.data.resource_tracker_data
+print(json.dumps([len(artifact["process_metrics"]), artifact["stats"]["duration"] > 1.2]))
+""") == [2, True]
+    assert len(flows.cards("ResourceTrackingFlow", "my_sleeping_data")) == 1
+
+
 # ---- what users may do, and what may go wrong ---------------------------------------------------------------
 
 OTHER_FLOW = '''
@@ -309,6 +348,7 @@ def test_an_artifact_keeps_the_recording_and_makes_the_rest(tracked):
     assert again.get("system_metrics").columns == SYSTEM_COLUMNS and again.get("nothing", 7) == 7
     assert len(again["tracker"]["process_metrics"]) == len(again["process_metrics"])
     assert dict(again.items()).keys() == set(again) and "bytes>" in repr(again) and "TinyDataFrame" in repr(again)
+    assert "made when it is asked for" in repr(pickle.loads(pickle.dumps(again)))
     samples = [json.loads(line) for line in gzip.decompress(again["recording"]).splitlines()]
     assert samples[-1]["run_end"]["reason"] == "tracker_stopped" and samples[0]["job_name"] == "some"
     assert len(pickle.dumps(again)) == small

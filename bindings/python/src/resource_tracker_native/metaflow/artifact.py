@@ -89,9 +89,12 @@ class TrackedResources(dict):
         return _RecordingFile(super().__getitem__("recording"))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name!r}: {f'<{len(value)} bytes>' if name == 'recording' else repr(value)}"
-                          for name, value in self.items())
-        return "{" + shown + "}"
+        def shown(name, value):
+            if name == "recording":
+                return f"<{len(value)} bytes>"
+            return "<made when it is asked for>" if value is None and name in MADE else repr(value)
+
+        return "{" + ", ".join(f"{name!r}: {shown(name, value)}" for name, value in super().items()) + "}"
 
     def __reduce__(self):
         return TrackedResources, ({name: super(TrackedResources, self).__getitem__(name) for name in self

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import typing as typ
 
-from .. import _native
+from ..tracker import ResourceTracker
 from .artifact import TrackedResources, compressed, historical_stats, step_stats
 
 RECORDING = "step.jsonl"
@@ -18,18 +18,19 @@ UNKNOWN_CLOUD = {"vendor": "unknown", "instance_type": "unknown", "region": "unk
 
 
 class StepRecorder:
-    """Records this process with its descendants, and its machine, from now on."""
+    """Records this process with its descendants, and its machine, from now on; streams it if SENTINEL_API_TOKEN is set."""
 
     def __init__(self, interval: float = 1.0, discover_cloud: bool = False, **metadata: typ.Any):
         """`metadata`: settings of the job, such as job_name and external_run_id; None is left out."""
         self._discover_cloud = discover_cloud
+        self._tracker: typ.Any = None
         self._folder = tempfile.mkdtemp(prefix="resource-tracker-step-")
+        self._path = os.path.join(self._folder, RECORDING)
         try:
-            self._tracker = _native.Tracker([
-                ("output", os.path.join(self._folder, RECORDING).replace("%", "%%")), ("format", "json"),
-                ("static-once", "true"), ("interval", repr(float(interval))), ("pid", str(os.getpid())),
-                *((name.replace("_", "-"), str(value)) for name, value in metadata.items() if value is not None)])
-            self._tracker.start()
+            # In the setting, % begins a place to fill in.
+            self._tracker = ResourceTracker(
+                interval=interval, discover_server=False, discover_cloud=False, output_file=self._path.replace("%", "%%"),
+                settings={"format": "json", "static_once": True, **metadata})
         except BaseException:
             self.close()
             raise
@@ -38,24 +39,20 @@ class StepRecorder:
         """Takes the last sample; `earlier_runs`: the statistics of each."""
         from .. import _analysis
 
-        self._tracker.stop()
-        path = os.path.join(self._folder, RECORDING)
-        stats = json.loads(_analysis.stats(path))
+        self._tracker.stop(exit_code=int(failed), run_status="failed" if failed else "finished")
+        stats = json.loads(_analysis.stats(self._path))
         return TrackedResources({
-            "cloud_info": self._cloud(), "server_info": self._server(path), "stats": step_stats(stats),
+            "cloud_info": self._cloud(), "server_info": self._server(), "stats": step_stats(stats),
             "historical_stats": historical_stats(earlier_runs), "historical_runs": earlier_runs, "step_failed": failed,
-            "step_stats": stats, "recording": compressed(path)})
+            "step_stats": stats, "recording": compressed(self._path)})
 
     def close(self) -> None:
         """Ends the recording and removes its file."""
-        tracker = getattr(self, "_tracker", None)
-        if tracker is not None:
-            tracker.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def warnings(self) -> typ.Iterator[str]:
-        """Those that nobody has seen yet."""
-        return iter(self._tracker.next_warning, None)
+        try:
+            if self._tracker is not None:
+                self._tracker.cleanup()
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _cloud(self) -> dict:
         if not self._discover_cloud:
@@ -64,12 +61,13 @@ class StepRecorder:
 
         return get_cloud_info()
 
-    def _server(self, path: str) -> dict:
+    def _server(self) -> dict:
         """With the names of all versions of the Python package."""
         from .. import _analysis
 
-        head = path + ".head"
-        with open(path, "rb") as whole, open(head, "wb") as part:
+        head = self._path + ".head"
+        with open(self._path, "rb") as whole, open(head, "wb") as part:
             part.writelines(itertools.islice(whole, HEAD_SAMPLES))
         server = json.loads(_analysis.snapshot_dumps(head))["server_info"]
+        server["allocation"] = json.loads(_analysis.recommend(self._path))["allocation"]
         return {**server, "memory_mb": server.get("memory_mib"), "gpu_memory_mb": server.get("gpu_memory_mib")}

@@ -140,8 +140,6 @@ class TrackResourcesDecorator(StepDecorator):
             return
         try:
             result = self._result(flow, step_name, failed)
-            for warning in self._recorder.warnings():
-                self._note(warning)
         except Exception as problem:
             self._note(f"{type(problem).__name__}: {problem}")
             result = self._error(problem)
