@@ -121,7 +121,9 @@ def test_old_services_and_imitations(answers, expected, serve, discover, tmp_pat
 
 
 @pytest.mark.parametrize("body", [b"", b"ok", b"unknown", b"<html>Welcome to the portal</html>", b"{}", b"[]", b"null",
-                                  b"\x00\xff\xfe" * 100, b"{" * 5000, b'{"compute":' * 2000, b"x" * 1000000])
+                                  b"\x00\xff\xfe" * 100, b"{" * 5000, b'{"compute":' * 2000, b"x" * 1000000],
+                         # The name of a test is in the environment of what it runs, which has its bounds.
+                         ids=lambda body: repr(body[:20]))
 def test_a_friendly_stranger(body, serve, discover, tmp_path):
     """A proxy or a portal that says yes to everything is no cloud."""
     server = serve(lambda request: (200, body))
