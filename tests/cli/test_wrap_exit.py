@@ -33,9 +33,10 @@ def test_death_by_signal_is_passed_on_without_a_core(signo, tmp_path):
     code = "import os, resource, signal\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
     if signo in (signal.SIGPIPE, signal.SIGXFSZ):
         code += f"signal.signal({signo}, signal.SIG_DFL)\n"  # Python ignores them
-    pid = subprocess.Popen([DRIVER, sys.executable, "-c", code + f"os.kill(os.getpid(), {signo})"],
-                           cwd=tmp_path, preexec_fn=allow_core).pid
-    status = os.waitpid(pid, 0)[1]
+    process = subprocess.Popen([DRIVER, sys.executable, "-c", code + f"os.kill(os.getpid(), {signo})"],
+                               cwd=tmp_path, preexec_fn=allow_core)
+    status = os.waitpid(process.pid, 0)[1]
+    process.returncode = 0  # reaped here: what else would wait for it would miss it
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signo
     assert not os.WCOREDUMP(status)
     assert not list(tmp_path.glob("core*"))
