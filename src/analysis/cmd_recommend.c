@@ -195,8 +195,9 @@ const struct command RECOMMEND_COMMAND = {
 		"                            what this run had: its price makes cost and savings\n"
 		"      --price USD           the same by its price per hour\n"
 		"  -o, --output FILE         write there\n\n"
-		"Notes: idle_cores (less than half of the cores used), cpu_bound, throttled (1 % of the "
-		"time), oom,\n"
+		"Notes: idle_cores (less than half of the cores used), cpu_bound, cpu_starved (20 % of the "
+		"time),\n"
+		"throttled (1 % of the time), oom,\n"
 		"memory_near_limit (90 %), memory_unused (less than half), swapped, idle_gpu, gpu_underused, "
 		"io_bound,\n"
 		"host_shared, failed, thin_data, runs_left_out.\n",

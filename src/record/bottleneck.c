@@ -98,34 +98,59 @@ static void search_gpu(struct search *search)
 	found(search, "gpu_bound", "GPU", 1, &text);
 }
 
+/* Others used what it could have used: the machine had nothing left, and most of that was not the job's. */
+static bool is_taken(const struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double machine = figure_mean(&summary->host_cores);
+
+	return summary->tracked && !count_absent(summary->core_count) &&
+	       machine >= BUSY_SHARE * (double)summary->core_count && search->cores < machine / 2;
+}
+
+struct pressure {
+	const char *rule, *title, *what;
+	double secs, least;
+};
+
+static void search_one_pressure(struct search *search, const struct pressure *pressure)
+{
+	const struct rt_summary *summary = search->summary;
+	/* Pressure of the whole machine may be felt by others than the job. */
+	bool of_host = summary->tracked && strcmp(summary->pressure_source, "host") == 0;
+	double share = pressure->secs / summary->wall_secs;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(share >= pressure->least))
+		return;
+	buffer_printf(&text, "%s waited for %s during ",
+		      of_host            ? "Something on the machine"
+		      : summary->tracked ? "Some of it"
+					 : "Something",
+		      pressure->what);
+	add_figure(&text, 100 * share);
+	buffer_printf(&text, " %% of the time%s.",
+		      strcmp(pressure->rule, "cpu_taken") == 0 ? ", while others kept the CPUs busy"
+		      : of_host                                ? ", which others may have caused"
+							       : "");
+	found(search, pressure->rule, pressure->title, share, &text);
+}
+
 static void search_pressure(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
-	const struct {
-		const char *rule, *title, *what;
-		double secs, least;
-	} PRESSURES[] = {
+	bool taken = is_taken(search);
+	const struct pressure PRESSURES[] = {
 		{"io_bound", "Disk", "I/O", total_of(&summary->io_pressure_secs), WAIT_SHARE},
 		{"memory_pressure", "Memory pressure", "memory", total_of(&summary->memory_pressure_secs),
 		 WAIT_SHARE},
-		{"cpu_pressure", "Share of the CPUs", "a CPU", total_of(&summary->cpu_pressure_secs),
-		 is_cpu_bound(search) ? INFINITY : CPU_WAIT_SHARE},
+		{taken ? "cpu_taken" : "cpu_pressure", taken ? "Others on the machine" : "CPU, at times",
+		 "a CPU", total_of(&summary->cpu_pressure_secs),
+		 is_cpu_bound(search) ? (double)INFINITY : CPU_WAIT_SHARE},
 	};
-	/* Pressure of the whole machine may be felt by others than the job. */
-	bool of_host = summary->tracked && strcmp(summary->pressure_source, "host") == 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++) {
-		double share = PRESSURES[i].secs / summary->wall_secs;
-		CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
-
-		if (!(share >= PRESSURES[i].least))
-			continue;
-		buffer_printf(&text, "Something %swaited for %s during ", of_host ? "on the machine " : "",
-			      PRESSURES[i].what);
-		add_figure(&text, 100 * share);
-		buffer_printf(&text, " %% of the time%s.", of_host ? ", which others may have caused" : "");
-		found(search, PRESSURES[i].rule, PRESSURES[i].title, share, &text);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++)
+		search_one_pressure(search, &PRESSURES[i]);
 }
 
 static void search_nothing(struct search *search)

@@ -109,6 +109,8 @@ static void add_amount(struct buffer *out, double value, const char *unit)
 		add_size(out, value, RT_SIZE_AUTO);
 	else if (strcmp(unit, "s") == 0 && value != 0)
 		add_duration(out, value);
+	else if (value == floor(value) && fabs(value) < 1e15)
+		buffer_printf(out, "%.0f", value);
 	else
 		add_figure(out, value);
 }

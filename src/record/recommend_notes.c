@@ -11,7 +11,7 @@
 #include "record/recommend.h"
 
 static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
-		    IO_SHARE = 0.1, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
+		    IO_SHARE = 0.1, STARVED_SHARE = 0.2, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
 
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 {
@@ -30,12 +30,19 @@ void advice_note(struct rt_advice *advice, const char *rule, const char *format,
 static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	struct binding limit = summary_core_limit(summary);
-	double cpu_secs = summary_user_secs(summary) + summary_system_secs(summary);
-	double mean = summary->tracked ? cpu_secs / summary->wall_secs : figure_mean(&summary->host_cores);
+	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
+	double waited = total_of(&summary->cpu_pressure_secs);
+	bool starved = summary->tracked && strcmp(summary->pressure_source, "cgroup") == 0 &&
+		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value;
 
-	if (limit.value - mean >= 1 && mean < IDLE_SHARE * limit.value)
-		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average",
-			    limit.value - mean, limit.value, limit.source);
+	if (starved)
+		advice_note(advice, "cpu_starved",
+			    "it waited for a CPU for %.3g s of %.3g s: it would have used more cores, had "
+			    "they been free",
+			    waited, summary->wall_secs);
+	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
+		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
+			    limit.value, limit.source);
 	if (mean >= BUSY_SHARE * limit.value)
 		advice_note(advice, "cpu_bound",
 			    "all of its %.4g cores (%s) were busy: more of them may make it faster",
@@ -130,7 +137,7 @@ static void judge_allocation(struct rt_advice *advice, const struct rt_summary *
 			continue;
 		advice->allocation = "shared";
 		advice_note(advice, "host_shared",
-			    "others used the machine too: of %.4g %s in use, %.4g were its own",
+			    "others used the machine too: of %.3g %s in use, %.3g were its own",
 			    CHECKS[i].machine, CHECKS[i].what, CHECKS[i].job);
 		return;
 	}

@@ -129,6 +129,8 @@ double summary_user_secs(const struct rt_summary *summary);
 double summary_system_secs(const struct rt_summary *summary);
 /* Of the job, or of the machine when none was tracked. */
 double summary_mean_cores(const struct rt_summary *summary);
+/* What it could have used more of on average; where the machine is its limit, less what others used. */
+double summary_idle_cores(const struct rt_summary *summary);
 
 struct memory_peak {
 	double mib;          /* NaN: unknown */

@@ -44,6 +44,17 @@ struct binding summary_core_limit(const struct rt_summary *summary)
 	return binding;
 }
 
+double summary_idle_cores(const struct rt_summary *summary)
+{
+	struct binding limit = summary_core_limit(summary);
+	double idle = limit.value - summary_mean_cores(summary);
+	double free_cores = (double)summary->core_count - figure_mean(&summary->host_cores);
+
+	return !count_absent(summary->core_count) && free_cores < idle && strcmp(limit.source, "machine") == 0
+		       ? fmax(free_cores, 0)
+		       : idle;
+}
+
 struct binding summary_memory_limit(const struct rt_summary *summary)
 {
 	struct binding binding = {NAN, NULL};

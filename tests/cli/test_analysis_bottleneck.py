@@ -31,23 +31,29 @@ def of(source, **secs):
     ({"cgroup": {"throttled_secs": 0.125, "throttled_periods": 1}}, "throttled",
      "The CPU limit held it back for 1.00 s, summed over its CPUs."),
     ({"cgroup": {"throttled_secs": 0.05, "throttled_periods": 1}, "cores": 2.0}, "none", None),
-    ({**of("cgroup", io=0.25)}, "io_bound", "Something waited for I/O during 25.0 % of the time."),
+    ({**of("cgroup", io=0.25)}, "io_bound", "Some of it waited for I/O during 25.0 % of the time."),
     ({**of("host", io=0.25)}, "io_bound",
      "Something on the machine waited for I/O during 25.0 % of the time, which others may have caused."),
     ({**of("cgroup", io=0.05), "cores": 2.0}, "none", None),
-    ({**of("cgroup", memory=0.125)}, "memory_pressure", "Something waited for memory during 12.5 % of the time."),
-    ({**of("cgroup", cpu=0.3), "cores": 2.0}, "cpu_pressure", "Something waited for a CPU during 30.0 % of the time."),
+    ({**of("cgroup", memory=0.125)}, "memory_pressure", "Some of it waited for memory during 12.5 % of the time."),
+    ({**of("cgroup", cpu=0.3), "cores": 2.0}, "cpu_pressure", "Some of it waited for a CPU during 30.0 % of the time."),
+    ({**of("cgroup", cpu=0.3), "others": 3.5}, "cpu_taken",
+     "Some of it waited for a CPU during 30.0 % of the time, while others kept the CPUs busy."),
+    ({**of("host", cpu=0.3), "others": 3.5}, "cpu_taken",
+     "Something on the machine waited for a CPU during 30.0 % of the time, while others kept the CPUs busy."),
+    ({**of("cgroup", cpu=0.3), "others": 2.5}, "cpu_pressure", None),
     ({**of("cgroup", cpu=0.9), "cores": 4.0}, "cpu_bound", "4.00 of 4 cores were busy on average."),
     ({"gpu": 0.9, "gpus": 1}, "gpu_bound", "0.90 of 1 GPU was busy on average."),
     ({"gpu": 0.5, "gpus": 1, "cores": 2.0}, "none", None),
 ])
 def test_each_rule(run, tmp_path, figures, rule, text):
     values = {"cores": 0.5, "start": FOUR, **figures}
-    gpus = values.pop("gpus", 0)
+    gpus, others = values.pop("gpus", 0), values.pop("others", 0)
     path = recordings.steady(tmp_path / "x.jsonl", **values)
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one in samples:
         one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 90.0, "vram_total_bytes": 1 << 30}] * gpus
+        one["cpu"]["utilization_pct"] += others
     found = find(run, recordings.write(path, samples))
     assert found[0]["rule"] == rule, found
     assert text is None or found[0]["text"] == text

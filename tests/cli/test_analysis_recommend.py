@@ -94,6 +94,11 @@ START4 = dict(NO_LIMITS, cpu_count=4)
 @pytest.mark.parametrize("rule, figures, other", [
     ("idle_cores", {"cores": 1.0, "start": START4}, {"cores": 2.5, "start": START4}),
     ("cpu_bound", {"cores": 3.8, "start": START4}, {"cores": 3.0, "start": START4}),
+    ("idle_cores", {"cores": 1.0, "start": START4, "others": 1.9}, {"cores": 1.0, "start": START4, "others": 2.1}),
+    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4},
+     {"pressure": {"cpu_some_secs": 0.25, "source": "host"}, "start": START4}),
+    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4},
+     {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "cores": 4.0, "start": START4}),
     ("throttled", {"cgroup": {"throttled_secs": 0.02, "throttled_periods": 1}}, {}),
     ("swapped", {"swap": 200.0}, {"swap": 0.0}),
     ("memory_near_limit", {"limits": dict(LIMITS, memory_limit_mib=105.0)},
@@ -119,7 +124,7 @@ def test_each_note_is_given_when_it_is_so_and_not_otherwise(run, tmp_path, rule,
                 one["cpu"]["utilization_pct"] += others
         answer = advice(run, recordings.write(path, samples))
         assert (rule in rules(answer)) == expected, (rule, answer["notes"])
-        if others is not None:
+        if rule == "host_shared":
             assert answer["allocation"] == ("shared" if others else "dedicated")
 
 

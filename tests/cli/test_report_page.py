@@ -287,6 +287,8 @@ def expected_text(name, value, unit=None):
     if name == "change_pct":
         return ("+" if value > 0 else "") + written(value) + " %"
     if name == "mean" and unit is not None:
+        if unit not in ("s", "MiB", "bytes") and value == int(value):
+            return f"{value:.0f}"
         return {"s": written_secs, "MiB": lambda v: written_bytes(v * 2**20), "bytes": written_bytes}.get(unit, written)(value)
     if "usd" in name:
         return "$" + (f"{value:.2f}" if value >= 1 else re.sub("0{1,4}$", "", f"{value:.6f}"))

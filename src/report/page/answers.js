@@ -241,8 +241,8 @@ const answersOfOne = (run, report) => element('div', {class: 'answers'},
 /* ---- several runs ---- */
 
 const AMOUNTS = {s: duration, MiB: mib, bytes: sizeOf};
-const inUnit = (unit) => (value) => (AMOUNTS[unit] || figure)(value);
-const inWords = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+const inUnit = (unit) => (value) => AMOUNTS[unit] ? AMOUNTS[unit](value) : Number.isInteger(value) ? String(value) : figure(value);
+const inWords = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ').replace(/\b([cg]pu)\b/i, (word) => word.toUpperCase()).replace(/^Io\b/, 'I/O');
 
 const changeOf = (report, from, side) => {
 	if (side.change_pct === null || Math.abs(side.change_pct) < 0.05)

@@ -52,7 +52,7 @@ class Chart {
 		const top = (series) => extent(series.values, 0, series.values.length)[1];
 		const job = this.series.find((series) => series.look === 'job');
 
-		this.series = this.series.filter((series) => {
+		this.series = this.series.filter((series) => !series.only_if_any || top(series) > 0).filter((series) => {
 			const same = series.same_as && this.series.find((other) => other.column === series.same_as);
 			return !same || series.values.some((value, i) => value === value && value !== same.values[i]);
 		});

@@ -73,7 +73,8 @@ class View {
 			}
 			if (!(most >= least))
 				[least, most] = [0, 1];
-			const room = (most - least) * 0.08 || Math.abs(most) * 0.02 || 1;
+			/* What changes by less than a hundredth should look like that, and needs no long labels. */
+			const room = Math.max((most - least) * 0.08, (Math.abs(most) * 0.01 - (most - least)) / 2) || 1;
 			for (const chart of row)
 				chart.range = [least === 0 || chart.layout.from_zero !== false ? least : least - room, most + room];
 		}
