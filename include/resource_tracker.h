@@ -312,6 +312,10 @@ RT_API void rt_remote_close(rt_remote *remote);
 
 /* ---- one-shot readers ------------------------------------------------------------------------------ */
 
+/*
+ * Of this moment, from any thread; nothing is kept between calls. -ESRCH: no such process; -EACCES: it may not be read.
+ * All of /proc that they name is the live system's.
+ */
 /* Live descendants of a process, itself not counted; malloc'd, the caller frees *ret_pids. Returns their count. */
 RT_API ssize_t rt_process_descendants(pid_t pid, pid_t **ret_pids);
 /* Bytes; RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. -ESRCH, -EACCES. */
@@ -322,7 +326,10 @@ RT_API int rt_process_times(pid_t pid, bool with_waited, double *ret_user_secs, 
 /* Bytes that went to and from storage (/proc/PID/io read_bytes, write_bytes). */
 RT_API int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_written_bytes);
 
-/* What get_process_stats() of the Python package answers; -1 or NaN where unknown. */
+/*
+ * What get_process_stats() of the Python package answers; -1 or NaN where unknown. Times are of process CPU clocks and
+ * /proc/PID/stat, memory of statm and smaps_rollup, bytes to and from storage of /proc/PID/io. GPUs: rt_sample().
+ */
 struct rt_process {
 	double realtime_secs;
 	pid_t pid;
@@ -334,6 +341,10 @@ struct rt_process {
 /* `children`: the sums over the live tree; else the process alone. */
 RT_API int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process);
 
+/*
+ * The machine since it was started and now: /proc/stat, meminfo, diskstats, mountinfo and statvfs(3), net/dev; -1 or NaN
+ * where unknown. Disks, filesystems, interfaces and GPUs one by one: rt_sample() and rt_get().
+ */
 struct rt_system {
 	double realtime_secs;
 	int64_t process_count;
@@ -344,6 +355,7 @@ struct rt_system {
 	int64_t disk_space_total_bytes, disk_space_used_bytes, disk_space_free_bytes;
 	int64_t network_received_bytes, network_sent_bytes; /* since boot; counted interfaces */
 };
+/* -ENOMEM, or why /proc cannot be read. */
 RT_API int rt_system_read(struct rt_system *ret_system);
 
 /* Whether a block device is a partition, answered from sysfs: 1, 0, or -ENOENT when there is no such device. */

@@ -335,9 +335,6 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 
 	tree->root_pid = pid;
 	include_again(tree, pid);
-	/* A recorder that was started by somebody in the tree is no part of it. */
-	if (tree->root->live && pid != getpid())
-		process_tree_exclude(tree, getpid());
 	tree->started_by_caller = started_by_caller;
 	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
 	tree->uses_clock = tree->root->live;

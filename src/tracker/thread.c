@@ -1,6 +1,7 @@
 /* Sampling in the background: one thread of the caller's process, with all signals blocked. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -17,6 +18,8 @@ static void *sample_in_background(void *tracker_)
 	struct rt_tracker *tracker = tracker_;
 	enum rt_end_reason reason = RT_END_TRACKER_STOPPED;
 
+	/* For whoever looks with top -H. */
+	(void)prctl(PR_SET_NAME, "rt-sampler");
 	pthread_mutex_lock(&tracker->lock);
 	own_cost_begin(&tracker->own_cost, &tracker->root);
 	while (!tracker->stopping) {

@@ -105,6 +105,9 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 		tracker->tree->own_cost = &tracker->own_cost;
 		own_cost_begin(&tracker->own_cost, &tracker->root);
 	}
+	/* A recorder that was started by somebody in the tree is no part of it. */
+	if (tracker->config->pid != getpid() && tracker->root.live)
+		process_tree_exclude(tracker->tree, getpid());
 	error = seed(tracker, tracker->config->pid, false);
 	if (error == -ESRCH)
 		return config_fail(config, error, "no process with pid %d: check the number (--pid)",

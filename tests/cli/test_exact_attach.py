@@ -79,3 +79,12 @@ def test_what_a_child_used_before_is_not_told_when_its_parent_waits_for_it(spawn
     assert 0.1 - TICKS_SECS <= main <= 0.1 + 0.1, main
     # The child, the parent and what starting to exit costs; a fifth of what the child had used before.
     assert 0.2 - 3 * TICKS_SECS <= told <= 0.2 + 0.1, told
+
+
+def test_a_recorder_that_the_tree_has_started_is_no_part_of_it(binary, tmp_path, helpers):
+    record = tmp_path / "record.jsonl"
+    job = f'{binary} -i 0.05 --duration 0.3 -o {record} --no-summary --pid $$; sleep 0'
+    subprocess.run(["sh", "-c", job], env=helpers.clean_environment(), stdin=subprocess.DEVNULL, check=True, timeout=60)
+    samples = helpers.json_lines(record)
+    assert len(samples) >= 3 and {sample["cpu"]["process_child_count"] for sample in samples} == {0}
+    assert {sample["cpu"]["process_thread_count"] for sample in samples} == {1}

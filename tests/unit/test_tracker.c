@@ -241,7 +241,9 @@ static void one_shot_readers(void **state)
 	struct rt_system machine;
 	double user_secs, system_secs;
 	int64_t bytes, written;
-	pid_t *pids, child = fork();
+	pid_t *pids = NULL, child = fork();
+	bool listed = false;
+	ssize_t count;
 
 	(void)state;
 	if (child == 0) {
@@ -251,6 +253,13 @@ static void one_shot_readers(void **state)
 	}
 	assert_int_equal(rt_process_descendants(getpid(), &pids), 1);
 	assert_int_equal(pids[0], child);
+	free(pids);
+	/* Whoever asks is a descendant like others. */
+	pids = NULL;
+	count = rt_process_descendants(getppid(), &pids);
+	for (ssize_t i = 0; i < count; i++)
+		listed |= pids[i] == getpid();
+	assert_true(count < 0 || listed);
 	free(pids);
 	assert_int_equal(rt_process_rss(getpid(), &bytes), 0);
 	assert_true(bytes > 100000);
