@@ -49,7 +49,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
-			return command_usage(command, "see above");
+			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (option == 'o')
 			output = optarg;
 	}

@@ -99,9 +99,13 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result, status;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1)
-		if (option == '?' || !set_option(&options, option))
-			return command_usage(command, "see above");
+	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_bad_option(command, argv, "o:", OPTIONS);
+		if (!set_option(&options, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
 	if (argc - optind < 2)
 		return command_usage(command, "name at least two recordings");
 	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))

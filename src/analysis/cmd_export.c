@@ -100,7 +100,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "o:f:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
-			return command_usage(command, "see above");
+			return command_bad_option(command, argv, "o:f:", OPTIONS);
 		if (!set_option(&choice, option))
 			return command_usage(command, "\"%s\" is not a value that this option can have",
 					     optarg);

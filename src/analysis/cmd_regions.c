@@ -75,9 +75,13 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1)
-		if (option == '?' || !set_option(&options, option))
-			return command_usage(command, "see above");
+	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+		if (option == '?')
+			return command_bad_option(command, argv, "o:", OPTIONS);
+		if (!set_option(&options, option))
+			return command_usage(command, "\"%s\" is not a value that this option can have",
+					     optarg);
+	}
 	if (!options.tracking != !options.sub_tracking || (options.tracking && optind != argc))
 		return command_usage(command,
 				     "give a recording, or both --tracking-file and --sub-tracking-file");

@@ -281,7 +281,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "c:o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
-			return command_usage(command, "see above");
+			return command_bad_option(command, argv, "c:o:", OPTIONS);
 		if (!set_option(&show, option))
 			return command_usage(command, "\"%s\" is not a value that this option can have",
 					     optarg);

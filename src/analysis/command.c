@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/program.h"
 
 static int write_all(int fd, const char *bytes, size_t length)
 {
@@ -52,7 +53,6 @@ static void say(const struct command *command, const char *format, va_list argum
 {
 	fprintf(stderr, "resource-tracker %s: ", command->name);
 	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
 }
 
 int command_fault(const struct command *command, const char *format, ...)
@@ -62,6 +62,7 @@ int command_fault(const struct command *command, const char *format, ...)
 	va_start(arguments, format);
 	say(command, format, arguments);
 	va_end(arguments);
+	fputc('\n', stderr);
 	return EXIT_FAULT;
 }
 
@@ -72,9 +73,45 @@ int command_usage(const struct command *command, const char *format, ...)
 	va_start(arguments, format);
 	say(command, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "usage: resource-tracker %s\n(resource-tracker %s --help says more)\n",
-		command->synopsis, command->name);
+	fprintf(stderr, " (see resource-tracker %s --help)\n", command->name);
+	if (is_on_path(command->name))
+		fprintf(stderr, "resource-tracker: to record the program '%s': resource-tracker -- %s ...\n",
+			command->name, command->name);
 	return EXIT_USAGE;
+}
+
+/* As getopt_long() finds it: a whole name, or the start of only one. */
+static const struct option *find_option(const struct option *options, const char *name, size_t length)
+{
+	const struct option *found = NULL;
+
+	for (; options->name; options++) {
+		if (strncmp(options->name, name, length) != 0)
+			continue;
+		if (!options->name[length])
+			return options;
+		if (found)
+			return NULL;
+		found = options;
+	}
+	return found;
+}
+
+int command_bad_option(const struct command *command, char *const *argv, const char *short_options,
+		       const struct option *options)
+{
+	const char *word = argv[optind - 1];
+	bool is_long = strncmp(word, "--", 2) == 0;
+	size_t length = is_long ? strcspn(word + 2, "=") : 0;
+
+	if (!is_long && optopt && strchr(short_options, optopt))
+		return command_usage(command, "option '-%c' needs a value", optopt);
+	if (!is_long)
+		return command_usage(command, "unknown option '-%c'", optopt);
+	if (!find_option(options, word + 2, length))
+		return command_usage(command, "unknown option '%s'", word);
+	return command_usage(command, "option '%.*s' %s", (int)length + 2, word,
+			     word[length + 2] ? "takes no value" : "needs a value");
 }
 
 int command_help(const struct command *command)

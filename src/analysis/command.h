@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <getopt.h>
 #include <stddef.h>
 
 enum { EXIT_FAULT = 1, EXIT_USAGE = 2 };
@@ -24,9 +25,16 @@ int command_write(const struct command *command, const char *path, const char *b
 int command_fault(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same with a pointer to --help; returns EXIT_USAGE. */
+/*
+ * The same with a pointer to --help, and how to wrap a program of the subcommand's name if there is one; returns
+ * EXIT_USAGE.
+ */
 int command_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* What getopt_long() has just answered with '?', in the same way; `short_options` and `options` are what it was given. */
+int command_bad_option(const struct command *command, char *const *argv, const char *short_options,
+		       const struct option *options);
 
 /* Prints the help of a command; returns 0. */
 int command_help(const struct command *command);

@@ -1,6 +1,7 @@
 /*
  * resource-tracker-analysis: the subcommands that read recordings. `resource-tracker NAME ...` executes it.
  */
+#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ int main(int argc, char **argv)
 {
 	/* A reader that has gone is told by write(2). */
 	signal(SIGPIPE, SIG_IGN);
+	opterr = 0;
 	if (argc < 2) {
 		list_commands(stderr);
 		return EXIT_USAGE;

@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "base/mark_line.h"
 #include "cli/message.h"
+#include "cli/programs.h"
 
 static const char USAGE[] =
 	"Mark a phase of a job from inside it\n"
@@ -82,6 +83,13 @@ static int print_mark(const struct mark *mark)
 	return print_text(&out);
 }
 
+static int usage_error(const char *what, const char *word)
+{
+	say("mark: %s%s (see resource-tracker mark --help)", what, word);
+	say_how_to_wrap("mark");
+	return EXIT_OWN_ERROR;
+}
+
 int run_mark(char **argv)
 {
 	CLEANUP_BUFFER struct buffer help = BUFFER(sizeof(USAGE));
@@ -98,10 +106,10 @@ int run_mark(char **argv)
 		return print_text(&help);
 	}
 	if (wrong)
-		return refuse("mark: '%s' is not understood (see resource-tracker mark --help)", wrong);
+		return usage_error("not understood: ", wrong);
 	if (request.word_count < 2 || !*request.words[0] ||
 	    (strcmp(request.words[1], "start") != 0 && strcmp(request.words[1], "stop") != 0))
-		return refuse("mark: give a name, and start or stop (see resource-tracker mark --help)");
+		return usage_error("give a name, and start or stop", "");
 	(void)uname(&system);
 	mark = (struct mark){
 		.start = strcmp(request.words[1], "start") == 0,

@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/program.h"
 #include "cli/help.h"
 #include "cli/mark.h"
 #include "cli/message.h"
@@ -23,13 +23,6 @@ bool is_subcommand(const char *name)
 			return true;
 	}
 	return false;
-}
-
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
 /* "folder/name" or "folder/between/name" if that is a program, malloc'd; else NULL. */
@@ -60,25 +53,6 @@ char *find_program(const char *name)
 			found = program_in(self, (size_t)length, "../libexec/resource-tracker/", name);
 	}
 	return found ? found : program_in(LIBEXEC_DIR, strlen(LIBEXEC_DIR), "/", name);
-}
-
-/* Whether a shell would find it. */
-static bool is_on_path(const char *name)
-{
-	const char *list = getenv("PATH");
-
-	while (list && *list) {
-		CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
-		size_t length = strcspn(list, ":");
-
-		buffer_add(&path, list, length);
-		buffer_add_text(&path, length ? "/" : "./");
-		buffer_add_text(&path, name);
-		if (buffer_error(&path) == 0 && is_program(path.data))
-			return true;
-		list += length + (list[length] == ':');
-	}
-	return false;
 }
 
 void say_how_to_wrap(const char *name)

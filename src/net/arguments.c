@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/program.h"
 #include "base/scan.h"
 #include "net/message.h"
 
@@ -227,6 +229,19 @@ int arguments_parse(struct arguments *ret_arguments, int argc, char **argv, unsi
 
 int arguments_usage(const char *usage)
 {
+	/* What people type; the others are our own programs' words. */
+	static const char *const SUBCOMMANDS[] = {"discover", "upload"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(SUBCOMMANDS); i++) {
+		const char *name = SUBCOMMANDS[i];
+
+		if (strncmp(usage, name, strlen(name)) != 0)
+			continue;
+		say("usage: resource-tracker %s", usage);
+		if (is_on_path(name))
+			say("to record the program '%s': resource-tracker -- %s ...", name, name);
+		return 2;
+	}
 	say("usage: resource-tracker-net %s", usage);
 	return 2;
 }

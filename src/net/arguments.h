@@ -46,5 +46,5 @@ struct arguments {
 /* argv[0] is the subcommand. 0, or -EINVAL after a line that says what is wrong. */
 int arguments_parse(struct arguments *ret_arguments, int argc, char **argv, unsigned int allowed);
 
-/* Prints the usage line and returns 2. */
+/* Prints the usage line, and how to wrap a program of the subcommand's name if there is one; returns 2. */
 int arguments_usage(const char *usage);

@@ -226,7 +226,8 @@ def test_mistakes_on_the_command_line(run, tmp_path):
     for arguments in (["summary"], ["stats", "--nope", path], ["stats", "-a", "max", path], ["show", "--head", "x", path],
                       ["show", "--slice", "1:2:0", path], ["export", path], ["stats", "-c", "timestamp", "--round", "x", path]):
         result = run(*arguments)
-        assert result.returncode == 2 and "usage: resource-tracker" in result.err, arguments
+        assert result.returncode == 2 and f"see resource-tracker {arguments[0]} --help" in result.err, arguments
+        assert len(result.err.splitlines()) == 1, arguments
     result = run("stats", "-c", "proces_cpu_usage", path)
     assert result.returncode == 1 and '"process_cpu_usage"' in result.err
     result = run("stats", "-c", "timestamp", "-a", "average", path)

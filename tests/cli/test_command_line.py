@@ -98,6 +98,22 @@ def test_missing_analysis_program(run, binary, tmp_path):
     assert lines[1:] == ["resource-tracker: to record the program 'show': resource-tracker -- show ..."]
 
 
+@pytest.mark.parametrize("name", ["show", "stats", "combine", "compare-runs", "upload", "discover", "metrics", "mark"])
+def test_a_subcommand_that_is_also_a_program_says_how_to_wrap_it(run, binary, tmp_path, name):
+    """On a usage error: it may be the program that was meant."""
+    owner = "resource-tracker-net" if name in ("upload", "discover") else "resource-tracker-analysis"
+    if name not in ("metrics", "mark") and not (pathlib.Path(binary).parent / owner).exists():
+        pytest.skip(f"built without {owner}")
+    hint = f"resource-tracker: to record the program '{name}': resource-tracker -- {name} ..."
+    without = run(name, "--no-such-option", env={"PATH": "/nonexistent"})
+    assert without.returncode and "--no-such-option" in without.err and hint not in without.err
+    (tmp_path / name).write_text("#!/bin/sh\n")
+    (tmp_path / name).chmod(0o755)
+    with_program = run(name, "--no-such-option", env={"PATH": str(tmp_path)})
+    assert with_program.returncode == without.returncode
+    assert with_program.err.splitlines() == [*without.err.splitlines(), hint]
+
+
 def test_metrics_table_and_json_agree(run):
     metrics = json.loads(run("metrics", "--json").stdout)
     names = [metric["name"] for metric in metrics]
