@@ -25,7 +25,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	struct settings settings;
+	static struct settings settings;
 	const char *wrong = "";
 	int r;
 

@@ -28,7 +28,7 @@ static void feed_sentinel(const char *text, size_t length)
 
 	if (parse_registration(text, length, &registration, &wrong) == 0)
 		must_hold(*registration.run_id && *registration.credentials.secret_key &&
-			  !strpbrk(registration.uri_prefix, " \r\n"));
+			  !strpbrk(registration.run_id, " \r\n") && !strpbrk(registration.uri_prefix, "\r\n"));
 	else
 		must_hold(wrong != NULL);
 	registration_done(&registration);
@@ -74,12 +74,31 @@ static void feed_keeper(const char *text, size_t length)
 	keeper_find_price(text, length, "eu-west-1", &price, region);
 }
 
+static void feed_headers(const char *text, size_t length)
+{
+	struct http_answer answer = {.status = 503, .headers = BUFFER(1 << 20)};
+	struct outcome outcome;
+	char value[64];
+
+	buffer_add(&answer.headers, text, length);
+	if (http_header(&answer, "x-amz-bucket-region", value, sizeof(value)))
+		must_hold(!strpbrk(value, "\r\n"));
+	must_hold(http_retry_after_secs(&answer) >= -1 && http_retry_after_secs(&answer) <= 300);
+	outcome_of_answer(&answer, &outcome);
+	must_hold(outcome.verdict == VERDICT_RETRY && strlen(outcome.reason) < sizeof(outcome.reason));
+	answer.status = 302;
+	outcome_of_answer(&answer, &outcome);
+	must_hold(outcome.verdict == VERDICT_REFUSED && !strchr(outcome.reason, '\n'));
+	http_answer_done(&answer);
+}
+
 static void feed_rest(const char *text, size_t length)
 {
 	CLEANUP_BUFFER struct buffer plain = BUFFER(1 << 20), line = BUFFER(1 << 20);
 	struct spool_state state;
 	int64_t secs;
 
+	feed_headers(text, length);
 	parse_iso8601(text, length, &secs);
 	parse_http_date(text, length, &secs);
 	gunzip(text, length, &plain);
