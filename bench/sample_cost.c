@@ -1,12 +1,19 @@
 /*
  * What one sample costs through the public library: sample_cost ROUNDS SIZE idle|busy [NAME=VALUE...]
  *
- * Takes ROUNDS samples by hand and prints three lines: the median ns of a sample, the resident KiB after the first
- * hundredth of the rounds, and at the end. With SIZE > 0 a herd of SIZE processes is tracked, which all run
+ * Takes ROUNDS samples by hand and prints four lines: the median ns of a sample, the resident KiB after the first
+ * hundredth of the rounds, and at the end, and the least CPU time in ns of a sample. With SIZE > 0 a herd of SIZE processes is tracked, which all run
  * between two samples (busy) or not at all (idle). NAME=VALUE are settings (root=DIR, output=/dev/null).
+ *
+ * ROUND_PAUSE_MS=N waits so long before each sample, as a tracker does whose caches others use meanwhile.
+ * With HERD_GPUS=N the herd is on N GPUs of the fake NVML (its script, NVML_FAKE_SCRIPT, is written here), and the
+ * rounds begin when the helper has had time to see it there.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <resource_tracker.h>
 
@@ -39,25 +46,50 @@ static long resident_kib(void)
 static int measure(rt_tracker *tracker, struct herd *herd, bool busy, int rounds, int64_t *ns)
 {
 	long early_kib = 0;
+	const char *pause = getenv("ROUND_PAUSE_MS");
+	int pause_ms = pause ? atoi(pause) : 0;
+	int64_t least_cpu_ns = 0;
 
 	for (int round = -WARM_UP; round < rounds; round++) {
-		int64_t begun;
+		int64_t begun, used;
 		int error;
 
 		if (busy)
 			herd_run(herd);
+		if (pause_ms)
+			usleep((useconds_t)pause_ms * 1000);
 		begun = clock_ns(CLOCK_MONOTONIC);
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		error = rt_sample(tracker);
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
 		if (round >= 0)
 			ns[round] = clock_ns(CLOCK_MONOTONIC) - begun;
+		if (round == 0 || (round > 0 && used < least_cpu_ns))
+			least_cpu_ns = used;
 		if (error)
 			return fail("rt_sample", error);
 		/* The first reading brings in pages of the C library that are for reading alone. */
 		if (round <= rounds / 100)
 			early_kib = round == -1 || round == rounds / 100 ? resident_kib() : 0;
 	}
-	printf("%lld\n%ld\n%ld\n", (long long)median_ns(ns, rounds), early_kib, resident_kib());
+	printf("%lld\n%ld\n%ld\n%lld\n", (long long)median_ns(ns, rounds), early_kib, resident_kib(),
+	       (long long)least_cpu_ns);
 	return 0;
+}
+
+/* Each process on one GPU, in turn. */
+static int put_on_gpus(const struct herd *herd, const char *script, int gpus)
+{
+	FILE *file = fopen(script, "w");
+
+	if (!file)
+		return fail(script, -ENOENT);
+	fprintf(file, "gpus %d\n", gpus);
+	for (int i = 0; i < gpus; i++)
+		fprintf(file, "utilization %d 50 10\n", i);
+	for (int i = 0; i < herd->size; i++)
+		fprintf(file, "process %d %d c 100 5\n", i % gpus, (int)herd->pids[i]);
+	return fclose(file);
 }
 
 static int set(rt_config *config, char *setting)
@@ -74,6 +106,7 @@ static int set(rt_config *config, char *setting)
 
 int main(int argc, char **argv)
 {
+	const char *gpus = getenv("HERD_GPUS"), *script = getenv("NVML_FAKE_SCRIPT");
 	int rounds = argc > 3 ? atoi(argv[1]) : 0, size = argc > 3 ? atoi(argv[2]) : 0, error, status;
 	int64_t *ns = calloc((size_t)rounds + 1, sizeof(*ns));
 	rt_tracker *tracker = NULL;
@@ -88,6 +121,8 @@ int main(int argc, char **argv)
 	memset(ns, 1, ((size_t)rounds + 1) * sizeof(*ns));
 	if (size > 0 && (error = herd_start(&herd, size)) < 0)
 		return fail("herd", error);
+	if (gpus && script && put_on_gpus(&herd, script, atoi(gpus)))
+		return 1;
 	if ((error = rt_config_new(&config)) < 0)
 		return fail("rt_config_new", error);
 	for (int i = 4; i < argc; i++)
@@ -97,6 +132,8 @@ int main(int argc, char **argv)
 		return fail(rt_config_message(config), error);
 	if (size > 0 && (error = rt_track(tracker, herd.leader, true)) < 0)
 		return fail("rt_track", error);
+	if (gpus)
+		sleep(1);
 	status = measure(tracker, &herd, size > 0 && strcmp(argv[3], "busy") == 0, rounds, ns);
 	rt_close(tracker);
 	rt_config_free(config);

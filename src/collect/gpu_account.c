@@ -24,13 +24,12 @@ static bool is_later(const struct timed_survey *now, const struct timed_survey *
 /* ---- over time ------------------------------------------------------------------------------------- */
 
 static struct gpu_number device_utilization(const struct timed_survey *now, const struct timed_survey *before,
-					    int64_t index)
+					    int64_t index, bool same_device)
 {
 	const struct gpu_number *new = now->survey->devices[index].readings, *old;
 	double covered_secs;
 
-	if (new[GPU_UTILIZATION_PCT].error || !is_later(now, before) ||
-	    !same_device(now->survey, before->survey, index))
+	if (new[GPU_UTILIZATION_PCT].error || !same_device)
 		return new[GPU_UTILIZATION_PCT];
 	old = before->survey->devices[index].readings;
 	if (new[GPU_COVERED_SECS].error || old[GPU_COVERED_SECS].error)
@@ -55,15 +54,16 @@ static const struct gpu_process *find_process(const struct gpu_survey *survey, i
 	return NULL;
 }
 
-struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before,
-			       int64_t index)
+/* `same_device`: it stood at the same place in the earlier survey. */
+static struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before,
+				      int64_t index, bool same_device)
 {
 	const struct gpu_process *process = &now->survey->processes[index], *earlier;
 	double secs = ns_to_secs(now->at_ns - before->at_ns), busy_secs;
 
 	if (process->busy_secs.error || process->utilization_pct.error)
 		return process->utilization_pct;
-	if (!is_later(now, before) || !same_device(now->survey, before->survey, process->device))
+	if (!same_device)
 		return gpu_value(process->utilization_pct.value / 100);
 	earlier = find_process(before->survey, index, process);
 	busy_secs = process->busy_secs.value -
@@ -222,15 +222,17 @@ struct gathering {
 	struct gpu_number sole_rate[GPU_DEVICES_MAX];
 	double listed_bytes[GPU_DEVICES_MAX];
 	bool some_unlisted[GPU_DEVICES_MAX];
+	bool same[GPU_DEVICES_MAX]; /* as in the earlier survey */
 };
 
 static void gather_process(struct gathering *gathering, const struct timed_survey *now,
 			   const struct timed_survey *before, int64_t index,
-			   const struct gpu_members *members, struct device_account *accounts)
+			   const struct gpu_members *members, struct device_account *accounts,
+			   struct process_share *ret_share)
 {
 	const struct gpu_process *process = &now->survey->processes[index];
 	int64_t device = process->device, pids = now->survey->devices[device].pids;
-	struct gpu_number rate = process_rate(now, before, index);
+	struct gpu_number rate = process_rate(now, before, index, gathering->same[device]);
 
 	gathering->sole[device] = process;
 	gathering->sole_rate[device] = rate;
@@ -238,7 +240,8 @@ static void gather_process(struct gathering *gathering, const struct timed_surve
 		gathering->some_unlisted[device] = true;
 	else
 		gathering->listed_bytes[device] += process->vram_bytes.value;
-	if (!gpu_is_member(members, process->pid))
+	*ret_share = (struct process_share){rate, gpu_is_member(members, process->pid)};
+	if (!ret_share->is_member)
 		accounts[device].stranger_count++;
 	else if (pids == GPU_PIDS_OURS || pids == GPU_PIDS_MAPPED)
 		add_member(&accounts[device], process, &now->survey->devices[device], rate,
@@ -246,18 +249,24 @@ static void gather_process(struct gathering *gathering, const struct timed_surve
 }
 
 void gpu_account(const struct timed_survey *now, const struct timed_survey *before,
-		 const struct gpu_members *members, struct device_account *ret_accounts)
+		 const struct gpu_members *members, struct device_account *ret_accounts,
+		 struct process_share *ret_shares)
 {
 	const struct gpu_survey *survey = now->survey;
-	struct gathering gathering = {.sole = {NULL}};
+	struct gathering gathering;
 
-	for (int64_t i = 0; i < survey->device_count; i++)
-		begin(&ret_accounts[i], device_utilization(now, before, i));
+	for (int64_t i = 0; i < survey->device_count; i++) {
+		gathering.sole[i] = NULL;
+		gathering.listed_bytes[i] = 0;
+		gathering.some_unlisted[i] = false;
+		gathering.same[i] = is_later(now, before) && same_device(survey, before->survey, i);
+		begin(&ret_accounts[i], device_utilization(now, before, i, gathering.same[i]));
+	}
 	for (int64_t i = 0; i < survey->device_count; i++)
 		if (survey->devices[i].parent >= 0)
 			ret_accounts[survey->devices[i].parent].divided = true;
 	for (int64_t i = 0; i < survey->process_count; i++)
-		gather_process(&gathering, now, before, i, members, ret_accounts);
+		gather_process(&gathering, now, before, i, members, ret_accounts, &ret_shares[i]);
 	for (int64_t i = 0; i < survey->device_count; i++) {
 		if (members->tree)
 			judge(&survey->devices[i], &ret_accounts[i], gathering.sole[i],

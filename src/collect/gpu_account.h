@@ -42,13 +42,19 @@ struct device_account {
 	const char *attribution; /* constant; NULL: nothing was to be told apart */
 };
 
-/* How much of the device a process used between the surveys: 0 to 1. */
-struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before,
-			       int64_t process);
+/* One process of now->survey. */
+struct process_share {
+	struct gpu_number rate; /* how much of the device it used between the surveys: 0 to 1 */
+	bool is_member;
+};
 
-/* One account for each device of now->survey. With no tree only what concerns the devices is filled. */
+/*
+ * One account for each device of now->survey, and one share for each process. With no tree only what concerns the
+ * devices is filled.
+ */
 void gpu_account(const struct timed_survey *now, const struct timed_survey *before,
-		 const struct gpu_members *members, struct device_account *ret_accounts);
+		 const struct gpu_members *members, struct device_account *ret_accounts,
+		 struct process_share *ret_shares);
 
 /* The survey was made before the job began: nothing of it is the job's, and what is the job's is not in it. */
 void gpu_account_too_early(struct device_account *account);

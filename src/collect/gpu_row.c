@@ -43,15 +43,19 @@ static const char *throttle_text(struct frame *frame, struct gpu_number reasons)
 		"sync_boost",    "thermal_software", "thermal_hardware", "power_brake",
 		"display_clock",
 	};
-	char names[160] = "";
+	char names[160]; /* all of them fit */
 	size_t length = 0;
 
 	if (reasons.error)
 		return no_text(reason_of(reasons));
-	for (int bit = 0; bit < GPU_THROTTLE_BITS; bit++)
-		if ((int64_t)reasons.value & (INT64_C(1) << bit))
-			length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-						   length ? "+" : "", NAMES[bit]);
+	for (int bit = 0; bit < GPU_THROTTLE_BITS; bit++) {
+		if (!((int64_t)reasons.value & (INT64_C(1) << bit)))
+			continue;
+		if (length)
+			names[length++] = '+';
+		memcpy(names + length, NAMES[bit], strlen(NAMES[bit]));
+		length += strlen(NAMES[bit]);
+	}
 	return frame_text(frame, length ? names : "none", length ? length : strlen("none"));
 }
 
@@ -156,26 +160,16 @@ static const char *process_type(int64_t kinds)
 	return kinds == GPU_PROCESS_COMPUTE ? "compute" : kinds == GPU_PROCESS_GRAPHICS ? "graphics" : "both";
 }
 
-void gpu_fill_processes(struct frame *frame, struct gpu_row *row, const struct timed_survey *now,
-			const struct timed_survey *before, const struct gpu_members *members, int64_t device)
+void gpu_fill_process(struct frame *frame, struct gpu_row *row, const struct gpu_process *process,
+		      struct gpu_number rate)
 {
-	int64_t pids = now->survey->devices[device].pids;
+	struct gpu_process_row *added = ADD_ROW(frame, gpu_process, &row->row);
 
-	if (pids != GPU_PIDS_OURS && pids != GPU_PIDS_MAPPED)
-		return;
-	for (int64_t i = 0; i < now->survey->process_count; i++) {
-		const struct gpu_process *process = &now->survey->processes[i];
-		struct gpu_process_row *added;
-
-		if (process->device != device || !gpu_is_member(members, process->pid))
-			continue;
-		added = ADD_ROW(frame, gpu_process, &row->row);
-		added->type = process_type(process->kinds);
-		added->pid = process->pid;
-		added->utilization_pct = gpu_real(process_rate(now, before, i), 100);
-		added->memory_utilization_pct = gpu_real(process->memory_utilization_pct, 1);
-		added->encoder_utilization_pct = gpu_real(process->encoder_utilization_pct, 1);
-		added->decoder_utilization_pct = gpu_real(process->decoder_utilization_pct, 1);
-		added->vram_bytes = gpu_count(process->vram_bytes, 1);
-	}
+	added->type = process_type(process->kinds);
+	added->pid = process->pid;
+	added->utilization_pct = gpu_real(rate, 100);
+	added->memory_utilization_pct = gpu_real(process->memory_utilization_pct, 1);
+	added->encoder_utilization_pct = gpu_real(process->encoder_utilization_pct, 1);
+	added->decoder_utilization_pct = gpu_real(process->decoder_utilization_pct, 1);
+	added->vram_bytes = gpu_count(process->vram_bytes, 1);
 }

@@ -13,6 +13,6 @@ void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gp
 void gpu_fill_readings(struct frame *frame, struct gpu_row *row, const struct gpu_device *device,
 		       const struct device_account *account);
 void gpu_fill_tree_part(struct gpu_row *row, const struct device_account *account, bool tracked);
-/* A row for each member of the tree on the device. */
-void gpu_fill_processes(struct frame *frame, struct gpu_row *row, const struct timed_survey *now,
-			const struct timed_survey *before, const struct gpu_members *members, int64_t device);
+/* A member of the tree on the device; `rate` is the part of the device that it used. */
+void gpu_fill_process(struct frame *frame, struct gpu_row *row, const struct gpu_process *process,
+		      struct gpu_number rate);

@@ -31,6 +31,7 @@ struct gpu_usage {
 	pid_t *gone;                 /* of those, who has left the tree since */
 	size_t gone_count;
 	struct device_account accounts[GPU_DEVICES_MAX];
+	struct process_share shares[GPU_PROCESSES_MAX];
 	bool used[GPU_DEVICES_MAX]; /* by the tree, at any time */
 	char warning[300];
 	char warned_of[300]; /* the last problem that the user was told of */
@@ -414,6 +415,19 @@ static void set_all_zero(struct collect_context *context, struct frame *frame)
 
 /* ---- a sample -------------------------------------------------------------------------------------- */
 
+static void fill_processes(const struct gpu_usage *state, struct frame *frame, struct gpu_row *row,
+			   int64_t device)
+{
+	const struct gpu_survey *survey = state->now.survey;
+	int64_t pids = survey->devices[device].pids;
+
+	if (pids != GPU_PIDS_OURS && pids != GPU_PIDS_MAPPED)
+		return;
+	for (int64_t i = 0; i < survey->process_count; i++)
+		if (survey->processes[i].device == device && state->shares[i].is_member)
+			gpu_fill_process(frame, row, &survey->processes[i], state->shares[i].rate);
+}
+
 static void fill_devices(struct gpu_usage *state, struct collect_context *context, struct frame *frame,
 			 int stale)
 {
@@ -421,7 +435,7 @@ static void fill_devices(struct gpu_usage *state, struct collect_context *contex
 	int64_t device_count = state->now.survey->device_count;
 	const struct gpu_members members = {context->tree, state->gone, state->gone_count};
 
-	gpu_account(&state->now, &state->before, &members, state->accounts);
+	gpu_account(&state->now, &state->before, &members, state->accounts, state->shares);
 	for (int64_t i = 0; i < device_count; i++) {
 		const struct gpu_device *device = &state->now.survey->devices[i];
 		struct device_account *account = &state->accounts[i];
@@ -442,7 +456,7 @@ static void fill_devices(struct gpu_usage *state, struct collect_context *contex
 		gpu_fill_readings(frame, row, device, account);
 		gpu_fill_tree_part(row, account, context->tree != NULL);
 		if (context->tree)
-			gpu_fill_processes(frame, row, &state->now, &state->before, &members, i);
+			fill_processes(state, frame, row, i);
 		add_device(state, context->gpus, i, &sums);
 	}
 	if (stale)

@@ -50,11 +50,17 @@ int latest_write(const struct latest *latest, const void *bytes, size_t length, 
 	/* Release: whoever sees one of these words also sees that the value before this one is published. */
 	atomic_store_explicit(at++, (uint64_t)at_ns, memory_order_release);
 	atomic_store_explicit(at++, length, memory_order_release);
-	for (size_t done = 0; done < length; done += WORD) {
+	for (; length >= WORD; length -= WORD, from += WORD) {
+		uint64_t word;
+
+		memcpy(&word, from, WORD);
+		atomic_store_explicit(at++, word, memory_order_release);
+	}
+	if (length) {
 		uint64_t word = 0;
 
-		memcpy(&word, from + done, length - done < WORD ? length - done : WORD);
-		atomic_store_explicit(at++, word, memory_order_release);
+		memcpy(&word, from, length);
+		atomic_store_explicit(at, word, memory_order_release);
 	}
 	atomic_store_explicit(latest->published, number, memory_order_release);
 	return 0;
@@ -69,6 +75,7 @@ static ptrdiff_t try_read(const struct latest *latest, char *to, size_t size, in
 {
 	uint64_t number = latest_number(latest), length;
 	const atomic_word *at = slot(latest, number);
+	size_t left;
 	int64_t at_ns;
 
 	if (!number)
@@ -79,11 +86,15 @@ static ptrdiff_t try_read(const struct latest *latest, char *to, size_t size, in
 	/* A torn length must not lead out of the slot: the check of the number comes only afterwards. */
 	if (length > latest->capacity_bytes)
 		return -EAGAIN;
-	for (size_t done = 0; done < length && done < size; done += WORD) {
+	for (left = length < size ? length : size; left >= WORD; left -= WORD, to += WORD) {
 		uint64_t word = atomic_load_explicit(at++, memory_order_acquire);
-		size_t left = length < size ? length - done : size - done;
 
-		memcpy(to + done, &word, left < WORD ? left : WORD);
+		memcpy(to, &word, WORD);
+	}
+	if (left) {
+		uint64_t word = atomic_load_explicit(at, memory_order_acquire);
+
+		memcpy(to, &word, left);
 	}
 	if (atomic_load_explicit(latest->published, memory_order_relaxed) != number)
 		return -EAGAIN;

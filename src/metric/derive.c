@@ -184,6 +184,16 @@ static double seconds_between(const struct frame *earlier, const struct frame *f
 	return earlier ? (double)(frame->monotonic_ns - earlier->monotonic_ns) / 1e9 : 0;
 }
 
+static bool has_derived_metrics(enum row_kind kind)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
+	bool any = false;
+
+	for (size_t i = 0; i < description->metric_count && !any; i++)
+		any = description->metrics[i].nature >= DELTA;
+	return any;
+}
+
 void derive(struct frame *frame, const struct earlier_frames *earlier)
 {
 	struct spans since = {
@@ -197,6 +207,8 @@ void derive(struct frame *frame, const struct earlier_frames *earlier)
 				 rates = companion_of(earlier->rates, kind),
 				 window = companion_of(earlier->window, kind);
 
+		if (!frame->first[kind] || !has_derived_metrics(kind))
+			continue;
 		for (struct row *row = frame->first[kind]; row; row = row->next) {
 			since.deltas.before = companion_next(&deltas, row);
 			since.rates.before = earlier->rates == earlier->deltas ? since.deltas.before

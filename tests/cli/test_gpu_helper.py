@@ -26,16 +26,30 @@ def nvml(binary, tmp_path):
 
 
 def helper_processes(tracker_pid):
-    """The helper's processes below or beside a tracker, by name and the memory that they share with it."""
-    found = []
+    """The helper's processes of a tracker: its children or ours, whoever adopts orphans, and theirs."""
+    parents = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             text = stat.read_text()
         except OSError:
             continue
-        if "(rt-helper)" in text and text.rsplit(")", 1)[1].split()[0] not in "ZX":
-            found.append(int(stat.parent.name))
-    return found
+        state, parent = text.rsplit(")", 1)[1].split()[:2]
+        if "(rt-helper)" in text and state not in "ZX":
+            parents[int(stat.parent.name)] = int(parent)
+    outer = {pid for pid, parent in parents.items() if parent in (tracker_pid, os.getpid())}
+    return sorted(outer | {pid for pid, parent in parents.items() if parent in outer})
+
+
+def is_alive(pid):
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return "(rt-helper)" in text and text.rsplit(")", 1)[1].split()[0] not in "ZX"
+
+
+def both_processes(tracker, helpers):
+    return helpers.wait_until(lambda: len(found := set(helper_processes(tracker.pid))) >= 2 and found)
 
 
 def assert_nothing_is_left(before, helpers):
@@ -136,15 +150,13 @@ def test_after_a_crash_values_come_back(record, nvml):
 
 def test_a_stopped_helper_is_ended_all_the_same(spawn, nvml, tmp_path, helpers):
     before = left_behind()
-    known = set(helper_processes(None))
     nvml.say("gpus 1")
     tracker = spawn("-i", 0.1, "-o", tmp_path / "a.jsonl", "--", "sleep", "1.5", env=nvml.env())
-    ours = helpers.wait_until(lambda: len(set(helper_processes(None)) - known) >= 2 and
-                              set(helper_processes(None)) - known)
+    ours = both_processes(tracker, helpers)
     for pid in ours:
         os.kill(pid, signal.SIGSTOP)
     assert tracker.wait(10) == 0
-    helpers.wait_until(lambda: not ours & set(helper_processes(None)), what="the end of a stopped helper")
+    helpers.wait_until(lambda: not any(is_alive(pid) for pid in ours), what="the end of a stopped helper")
     assert_nothing_is_left(before, helpers)
 
 
@@ -163,14 +175,12 @@ def test_signals_to_the_group_are_not_for_the_helper(spawn, nvml, tmp_path, help
 
 
 def test_the_helper_dies_with_a_killed_tracker(spawn, nvml, tmp_path, helpers):
-    known = set(helper_processes(None))
     nvml.say("gpus 1", "hang nvmlDeviceGetMemoryInfo_v2")
     tracker = spawn("-i", 0.1, "-o", tmp_path / "a.jsonl", env=nvml.env())
-    ours = helpers.wait_until(lambda: len(set(helper_processes(None)) - known) >= 2 and
-                              set(helper_processes(None)) - known)
+    ours = both_processes(tracker, helpers)
     tracker.kill()
     tracker.wait()
-    helpers.wait_until(lambda: not ours & set(helper_processes(None)), what="the end of the helper")
+    helpers.wait_until(lambda: not any(is_alive(pid) for pid in ours), what="the end of the helper")
 
 
 @pytest.mark.parametrize("arguments", [["--duration", "0.4"], ["--pid", str(os.getpid()), "--duration", "0.4"]])
@@ -202,10 +212,8 @@ def eight_gpus(nvml, pids):
 @pytest.mark.cost
 def test_the_helper_costs_a_millisecond_a_second(spawn, nvml, tmp_path, helpers):
     eight_gpus(nvml, range(100000, 100064))
-    known = set(helper_processes(None))
     tracker = spawn("-i", 1, "-o", tmp_path / "a.jsonl", "--duration", "8", env=nvml.env())
-    ours = helpers.wait_until(lambda: len(set(helper_processes(None)) - known) >= 2 and
-                              set(helper_processes(None)) - known)
+    ours = both_processes(tracker, helpers)
 
     def cpu_secs():
         total = 0.0

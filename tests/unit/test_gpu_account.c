@@ -16,6 +16,7 @@ enum { ROOT_PID = 1000 };
 static struct gpu_survey surveys[2];
 static struct timed_survey before = {&surveys[0], 0}, now = {&surveys[1], 20 * NSEC_PER_SEC};
 static struct device_account accounts[GPU_DEVICES_MAX];
+static struct process_share shares[GPU_PROCESSES_MAX];
 static struct process_tree *tree;
 static struct root root;
 static const pid_t GONE[] = {ROOT_PID, 1001};
@@ -68,7 +69,7 @@ static struct gpu_process *add_process(int64_t device, int64_t pid, double perce
 
 static void account(void)
 {
-	gpu_account(&now, &before, &members, accounts);
+	gpu_account(&now, &before, &members, accounts, shares);
 }
 
 static void assert_near(struct gpu_number number, double wanted)
