@@ -87,7 +87,7 @@ static int read_member(struct process_tree *tree, struct member *member)
 /* Reads every member. 0 when the pass is complete: sums are over those who may be read, the root among them. */
 static int make_pass(struct process_memory *memory, struct process_tree *tree)
 {
-	struct process_memory sums = {0};
+	struct process_memory sums = {.main_private_kib = -1};
 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
@@ -108,11 +108,14 @@ static int make_pass(struct process_memory *memory, struct process_tree *tree)
 		}
 		sums.pss_kib += member->pss_kib;
 		sums.private_kib += member->private_kib;
+		if (member->pid == tree->root_pid)
+			sums.main_private_kib = member->private_kib;
 		sums.shared_kib += member->shared_kib;
 		sums.swap_kib += member->swap_kib;
 	}
 	memory->pss_kib = sums.pss_kib;
 	memory->private_kib = sums.private_kib;
+	memory->main_private_kib = sums.main_private_kib;
 	memory->shared_kib = sums.shared_kib;
 	memory->swap_kib = sums.swap_kib;
 	return 0;
@@ -220,6 +223,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	ret_memory->pss_reason = memory->pass_ns ? 0 : memory->pass_reason;
 	ret_memory->pss_kib = memory->pss_kib;
 	ret_memory->private_kib = memory->private_kib;
+	ret_memory->main_private_kib = memory->main_private_kib;
 	ret_memory->shared_kib = memory->shared_kib;
 	ret_memory->swap_kib = memory->swap_kib;
 	ret_memory->pss_age_ns = memory->pass_ns ? now_ns - memory->pass_ns : 0;

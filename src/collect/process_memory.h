@@ -16,6 +16,7 @@ struct process_memory {
 	int pass_reason;     /* why there is none */
 	int64_t pss_kib;     /* of the last complete pass */
 	int64_t private_kib;
+	int64_t main_private_kib; /* of the root alone; -1: it had none then */
 	int64_t shared_kib;
 	int64_t swap_kib;
 };
@@ -28,7 +29,7 @@ struct tree_memory {
 	int64_t best_bytes;
 	enum memory_source best_source;
 	int pss_reason; /* why there is no proportional set; 0: there is */
-	int64_t pss_kib, private_kib, shared_kib, swap_kib;
+	int64_t pss_kib, private_kib, main_private_kib, shared_kib, swap_kib;
 	int64_t pss_age_ns;
 };
 

@@ -99,11 +99,14 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	if (pss_reason) {
 		row->process_pss_mib = row->process_private_mib = no_real(pss_reason);
 		row->process_shared_mib = row->process_swap_mib = no_real(pss_reason);
+		row->process_main_private_mib = no_real(pss_reason);
 		SINGLE_ROW(frame, tracker)->pss_age_secs = no_real(pss_reason);
 		return;
 	}
 	row->process_pss_mib = (double)memory.pss_kib / 1024;
 	row->process_private_mib = (double)memory.private_kib / 1024;
+	row->process_main_private_mib =
+		memory.main_private_kib < 0 ? no_real(ABSENT_ZOMBIE) : (double)memory.main_private_kib / 1024;
 	row->process_shared_mib = (double)memory.shared_kib / 1024;
 	row->process_swap_mib = (double)memory.swap_kib / 1024;
 	SINGLE_ROW(frame, tracker)->pss_age_secs = ns_to_secs(memory.pss_age_ns);

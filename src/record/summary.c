@@ -81,6 +81,25 @@ static void parts_add(struct parts *parts, const struct moment *moment, double m
 	figure_add(&parts->descendants, moment, rest < 0 ? 0 : rest);
 }
 
+/*
+ * What is private to each and what is not. Proportional sets are read now and then: between readings their sums are old
+ * ones, and a difference to the resident set of now would be no size of anything.
+ */
+static void add_shares(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+{
+	double main_private = tree->process_main_private_mib, all_private = tree->process_private_mib;
+	double main_shared = tree->process_main_rss_mib - main_private;
+	const char *source = tree->process_memory_source;
+
+	if (!text_absent(source) && strcmp(source, "pss") != 0)
+		return;
+	parts_add(&summary->private_mib, moment, main_private, all_private);
+	figure_add(&summary->shared_mib.main, moment, main_shared);
+	figure_add(&summary->shared_mib.descendants, moment,
+		   tree->process_rss_mib - all_private - main_shared);
+	figure_add(&summary->shared_mib.combined, moment, tree->process_memory_mib - all_private);
+}
+
 static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
 	double before = summary->memory.most;
@@ -93,11 +112,11 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	}
 	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
 	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
-	figure_add(&summary->private_mib, moment, tree->process_private_mib);
 	figure_add(&summary->swap, moment, tree->process_swap_mib);
 	history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_memory_mib);
 	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
+	add_shares(summary, tree, moment);
 }
 
 /* What is left of the last interval may be microseconds: a rate over them says nothing (metric/derive.h). */
@@ -270,7 +289,12 @@ static void forget_figures(struct rt_summary *summary)
 		&summary->memory,
 		&summary->memory_pss,
 		&summary->memory_rss,
-		&summary->private_mib,
+		&summary->private_mib.main,
+		&summary->private_mib.descendants,
+		&summary->private_mib.combined,
+		&summary->shared_mib.main,
+		&summary->shared_mib.descendants,
+		&summary->shared_mib.combined,
 		&summary->swap,
 		&summary->host_memory,
 		&summary->space_used_gb,

@@ -89,7 +89,7 @@ struct rt_summary {
 	struct figure cores, host_cores, gpu_cores;
 	struct figure memory;   /* MiB */
 	char memory_source[16]; /* of the maximum */
-	struct figure memory_pss, memory_rss, private_mib, swap, host_memory;
+	struct figure memory_pss, memory_rss, swap, host_memory;
 	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
@@ -107,7 +107,7 @@ struct rt_summary {
 	int64_t gpu_count;
 	double gpu_memory_mib;
 	struct summary_gpus *gpus; /* of each device; NULL: none was seen */
-	struct parts rss, cpu_cores, thread_count, vram;
+	struct parts rss, private_mib, shared_mib, cpu_cores, thread_count, vram;
 	bool had_descendants;
 	struct history cores_history, memory_history;
 	struct phases phases; /* marked by the job, in the file beside the recording */

@@ -2,8 +2,8 @@
  * The figures of a run in the tree, units and layouts of gpu_tracker, whose values are named here as it names them.
  *
  * They come from whole intervals instead of a tenth of a second of each. "main" is the root process, "descendants" the
- * others, each with its resident set; "combined" counts shared pages once (PSS). The parts of a resident set are known
- * for all processes together, and for the root when it was alone; else they are null.
+ * others, each with its resident set; "combined" counts shared pages once (PSS). What is private to each
+ * is known when proportional sets are; else it is null.
  */
 #include <errno.h>
 #include <math.h>
@@ -82,30 +82,40 @@ static void add_text(struct tree *tree, const char *key, const char *label, cons
 }
 
 static void add_rss(struct tree *tree, const char *key, const char *label, double total_mib,
-		    double private_mib, double factor)
+		    double private_mib, double shared_mib, double factor)
 {
 	open_group(tree, key, label);
 	add_real(tree, "total_rss", "Total RSS", total_mib * MIB * factor);
 	add_real(tree, "private_rss", "Private RSS", private_mib * MIB * factor);
-	add_real(tree, "shared_rss", "Shared RSS",
-		 (total_mib < private_mib ? 0 : total_mib - private_mib) * MIB * factor);
+	add_real(tree, "shared_rss", "Shared RSS", (shared_mib < 0 ? 0 : shared_mib) * MIB * factor);
 	close_group(tree);
 }
 
 static void add_ram(struct tree *tree, const struct rt_summary *summary, const struct gpu_tracker_unit *unit)
 {
-	double of_all = summary->private_mib.most;
-	double alone = summary->had_descendants ? NAN : of_all;
-	double others = summary->had_descendants ? NAN : 0;
+	const struct parts *rss = &summary->rss, *private_mib = &summary->private_mib,
+			   *shared_mib = &summary->shared_mib;
+	double factor = unit->factor;
 
 	open_group(tree, "max_ram", "Max RAM");
 	add_text(tree, "unit", "Unit", unit->name);
-	add_real(tree, "system_capacity", "System capacity", summary->total_memory_mib * MIB * unit->factor);
-	add_real(tree, "system", "System", summary->host_memory.most * MIB * unit->factor);
-	add_rss(tree, "main", "Main", summary->rss.main.most, alone, unit->factor);
-	add_rss(tree, "descendants", "Descendants",
-		summary->had_descendants ? summary->rss.descendants.most : 0, others, unit->factor);
-	add_rss(tree, "combined", "Combined", summary->memory.most, of_all, unit->factor);
+	add_real(tree, "system_capacity", "System capacity", summary->total_memory_mib * MIB * factor);
+	add_real(tree, "system", "System", summary->host_memory.most * MIB * factor);
+	if (summary->had_descendants) {
+		add_rss(tree, "main", "Main", rss->main.most, private_mib->main.most, shared_mib->main.most,
+			factor);
+		add_rss(tree, "descendants", "Descendants", rss->descendants.most,
+			private_mib->descendants.most, shared_mib->descendants.most, factor);
+	} else {
+		/* A recording may tell it of all processes alone; here that is the one. */
+		add_rss(tree, "main", "Main", rss->main.most, private_mib->combined.most,
+			isnan(shared_mib->main.most) ? rss->main.most - private_mib->combined.most
+						     : shared_mib->main.most,
+			factor);
+		add_rss(tree, "descendants", "Descendants", 0, 0, 0, factor);
+	}
+	add_rss(tree, "combined", "Combined", summary->memory.most, private_mib->combined.most,
+		shared_mib->combined.most, factor);
 	close_group(tree);
 }
 

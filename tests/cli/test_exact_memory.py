@@ -50,6 +50,19 @@ def test_memory_that_many_share_counts_once(record, workload, pss):
     assert size_mib < samples[-1]["run_end"]["memory_peak_mib"] < 1.3 * size_mib
 
 
+def test_what_is_private_to_the_root_process_alone(record):
+    job = ("import os, time; mine = b'x' * (60 << 20)\n"
+           "if os.fork() == 0:\n theirs = b'y' * (120 << 20); time.sleep(1); os._exit(0)\n"
+           "time.sleep(0.5); os.wait()")
+    _, samples = record("-i", 0.1, "--pss", "always", "--", "python3", "-c", job)
+    cpu = max((sample["cpu"] for sample in samples), key=lambda cpu: cpu["process_private_mib"] or 0)
+    # What the child inherited is no longer private to the root.
+    assert cpu["process_main_private_mib"] < 40 and cpu["process_private_mib"] > 120
+    alone = next(sample["cpu"] for sample in samples if sample["cpu"]["process_child_count"] == 0)
+    assert alone["process_main_private_mib"] == alone["process_private_mib"]
+    assert samples[-1]["cpu"]["process_main_private_mib"] is None
+
+
 def test_child_of_vfork_has_its_parents_memory(record, workload):
     _, samples = record("-i", 0.05, "--", workload, "truth", "vfork", 200, 500)
     both = [sample["cpu"] for sample in samples if sample["cpu"]["process_child_count"] == 1]
