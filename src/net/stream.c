@@ -139,6 +139,8 @@ int stream_begin(struct stream *stream)
 	if (r < 0)
 		return r;
 	r = adopt_state(stream);
+	if (r == -EALREADY)
+		spool_remove(&stream->spool, false);
 	if (r == -ENOENT || r == -EBADMSG) {
 		r = make_payload(stream, first);
 		/* Without a state on disk the run can still be sent, only not continued by another process. */

@@ -127,6 +127,8 @@ static int upload_state(const char *name, void *context)
 		r = spool_read(&spool);
 	if (r == 0 && !spool.state.finished)
 		path = strdup(spool.state.recording);
+	if (r == 0 && spool.state.finished)
+		spool_remove(&spool, false);
 	begin = spool.state.begin;
 	disposable = spool.state.disposable;
 	spool_close(&spool);

@@ -11,7 +11,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
-from sentinel_support import (TOKEN, compare_rows, needs_net, sent_rows, states, swift, template, world)  # noqa: E402,F401
+from sentinel_support import (TOKEN, compare_rows, downloaded_rows, needs_net, sent_rows, states, swift, template, world)  # noqa: E402,F401
 
 pytestmark = needs_net
 
@@ -174,3 +174,23 @@ def test_warnings_are_said_by_the_command(world, run):
                         env={"SENTINEL_API_URL": "http://127.0.0.1:1"})
         assert result.err.count("resource-tracker: streaming: cannot register the run") == lines, result.err
         assert result.err.count("resource-tracker upload") == lines
+
+
+def test_the_endpoint_to_try_things_with(world, swift, run, helpers):
+    """docs/STREAMING.md: tests/fakes/sentinel.py as a program, with a bucket."""
+    world.store()
+    access, secret, session = swift.give("test:3")
+    fake = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "sentinel.py"
+    server = subprocess.Popen([sys.executable, fake, TOKEN, "0", f"s3://bucket/{world.path.name}", access, secret, session],
+                              stdout=subprocess.PIPE, text=True)
+    world.processes.append(server)
+    server.stderr = server.stdout
+    address = dict(word.split("=", 1) for word in server.stdout.readline().split())
+    assert address.pop("SENTINEL_API_TOKEN") == TOKEN
+    result = stream(world, run, "-i", 0.1, "--", "sleep", "1.5", env={**address, "TRACKER_UPLOAD_INTERVAL": "0.5"})
+    assert result.returncode == 0
+    shown = [server.stdout.readline() for _ in range(2)]
+    assert shown[0].startswith("POST /runs {") and "/finish {" in shown[1]
+    uris = json.loads(shown[1].split(" ", 2)[2])["data_uris"]
+    assert len(uris) >= 2
+    compare_rows(downloaded_rows(swift, uris), helpers.json_lines(result.stderr))

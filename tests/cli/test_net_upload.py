@@ -55,6 +55,8 @@ def test_upload_finds_what_was_left(world):
     assert (done.returncode, done.stderr) == (0, "")
     assert [run.finish["exit_code"] for run in world.sentinel.runs.values()] == [4, 4]
     assert world.upload().returncode == 0 and len(world.sentinel.runs) == 2
+    assert world.upload(world.path / "one.jsonl").stderr.endswith("this run has been sent already\n")
+    assert not list(world.spool.glob("*.lock"))
 
 
 def test_upload_of_a_recording_that_moved(world):

@@ -7,7 +7,9 @@ As strict as the real one: a member that a schema does not list, a tag that is n
 answered with 422. Trouble is scripted: `server.trouble` is called with each request before it is answered and
 returns what is to go wrong (see act()), or None.
 
-Run as a program it serves until it is killed and prints its address: an endpoint to try things with.
+Run as a program it serves until it is killed, and prints its address and what it is sent: an endpoint to try things with.
+
+    sentinel.py TOKEN [PORT [s3://BUCKET/PREFIX ACCESS_KEY SECRET_KEY [SESSION_TOKEN]]]
 """
 import contextlib
 import datetime
@@ -312,7 +314,9 @@ class Metadata(Owner):
 
 
 def main():
-    server = Sentinel(token=sys.argv[1] if len(sys.argv) > 1 else "x", port=int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    token, port, prefix, access, secret, session = (sys.argv[1:] + [None] * 6)[:6]
+    store = Store(prefix, lambda: (access, secret, session), region=None) if prefix else None
+    server = Sentinel(token=token or "x", port=int(port or 0), store=store)
     print(f"SENTINEL_API_TOKEN={server.token} SENTINEL_API_URL={server.base}", flush=True)
     try:
         while True:

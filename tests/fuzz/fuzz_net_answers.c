@@ -82,7 +82,7 @@ static void feed_headers(const char *text, size_t length)
 
 	buffer_add(&answer.headers, text, length);
 	if (http_header(&answer, "x-amz-bucket-region", value, sizeof(value)))
-		must_hold(!strpbrk(value, "\r\n"));
+		must_hold(!strchr(value, '\n'));
 	must_hold(http_retry_after_secs(&answer) >= -1 && http_retry_after_secs(&answer) <= 300);
 	outcome_of_answer(&answer, &outcome);
 	must_hold(outcome.verdict == VERDICT_RETRY && strlen(outcome.reason) < sizeof(outcome.reason));
