@@ -196,15 +196,21 @@ class Chart {
 		if (!this.run.phases.length)
 			return;
 		this.within(plot, (ctx, bbox, x) => {
-			const ratio = uPlot.pxRatio;
+			const ratio = uPlot.pxRatio, right = bbox.left + bbox.width;
+			const [ink, ...bands] = ['muted', 'phase-a', 'phase-b'].map(colour);
+			let last = NaN;
 
 			for (const phase of this.run.phases) {
 				const left = x(phase.start), width = Math.max(1, x(phase.stop) - left);
-				const shown = Math.max(left, bbox.left);
-				ctx.fillStyle = colour(phase.kind % 2 ? 'phase-b' : 'phase-a');
+				const shown = Math.max(left, bbox.left), seen = Math.min(left + width, right) - shown;
+				/* Of many that are narrower than a pixel one is seen there. */
+				if (seen <= 0 || (width <= ratio && Math.abs(left - last) < ratio))
+					continue;
+				last = left;
+				ctx.fillStyle = bands[phase.kind % 2];
 				ctx.fillRect(left, bbox.top, width, bbox.height);
-				ctx.fillStyle = colour('muted');
-				if (Math.min(left + width, bbox.left + bbox.width) - shown > ctx.measureText(phase.name).width + 8 * ratio)
+				ctx.fillStyle = ink;
+				if (seen > 16 * ratio && seen > ctx.measureText(phase.name).width + 8 * ratio)
 					ctx.fillText(phase.name, shown + 4 * ratio, bbox.top + (11 + 13 * phase.lane) * ratio);
 			}
 		});
@@ -224,30 +230,30 @@ class Chart {
 				ctx.stroke();
 			}
 			const looks = {oom: ['bad', []], signal: ['ink', [2 * ratio, 3 * ratio]], start: ['mark', []], stop: ['mark', []]};
-			let last = NaN;
+			const last = {};
+			let flagged = -Infinity;
 
 			for (const event of this.run.events) {
 				const at = x(event.at), [name, dash] = looks[event.kind];
-				const isMark = name === 'mark';
-				/* Of many marks in the same place one is seen. */
-				if (isMark && Math.abs(at - last) < ratio)
+				/* Of many in the same place one is seen. */
+				if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1 || Math.abs(at - last[name]) < ratio)
 					continue;
-				last = isMark ? at : last;
+				last[name] = at;
 				ctx.strokeStyle = ctx.fillStyle = colour(name);
 				ctx.setLineDash(dash);
 				ctx.beginPath();
 				ctx.moveTo(at, bbox.top);
 				ctx.lineTo(at, bbox.top + bbox.height);
 				ctx.stroke();
-				if (!isMark)
-					this.flag(ctx, bbox, at, event);
+				if (name !== 'mark' && at > flagged)
+					flagged = at + this.flag(ctx, bbox, at, event);
 			}
 			if (this.peak && this.peak.value >= 0)
 				this.drawPeak(ctx, x(this.peak.at), y(this.peak.value), bbox);
 		});
 	}
 
-	/* A label on the side of the line where there is room. */
+	/* A label on the side of the line where there is room; returns its width. */
 	flag(ctx, bbox, at, event) {
 		const ratio = uPlot.pxRatio, width = ctx.measureText(event.text).width + 8 * ratio;
 		const left = at + width > bbox.left + bbox.width ? at - width : at;
@@ -256,6 +262,7 @@ class Chart {
 		ctx.fillRect(left, bbox.top, width, 15 * ratio);
 		ctx.fillStyle = colour('card');
 		ctx.fillText(event.text, left + 4 * ratio, bbox.top + 11 * ratio);
+		return width;
 	}
 
 	drawPeak(ctx, x, y, bbox) {

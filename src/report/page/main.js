@@ -147,4 +147,6 @@ addEventListener('afterprint', () => {
 	view.repaint();
 });
 
+/* Milliseconds: of this script, and since the page was asked for. */
+document.documentElement.dataset.since = performance.now().toFixed(1);
 document.documentElement.dataset.ready = (performance.now() - begun).toFixed(1);
