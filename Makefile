@@ -27,6 +27,7 @@ bench:
 	@tools/setup bench
 	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
 	@bench/run $(BUILD)
+	@bench/python $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
 
 install: all

@@ -75,3 +75,39 @@ def test_marks_without_a_recording_do_nothing(tmp_path):
     marks = _native.Marks(tmp_path / "run.marks")
     marks.stop("load", marks.start("load"))
     assert (tmp_path / "run.marks").read_text().count("\n") == 2
+
+
+@pytest.mark.parametrize("name", ["_native", "_analysis"])
+def test_type_hints_name_what_there_is(name):
+    import ast
+    import importlib
+    import pathlib
+
+    module = importlib.import_module(f"resource_tracker_native.{name}")
+    hints = ast.parse((pathlib.Path(module.__file__).parent / f"{name}.pyi").read_text())
+    hinted = {node.name for node in hints.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert hinted == {public for public in vars(module) if not public.startswith("_")} - {"version"}
+    for node in hints.body:
+        if isinstance(node, ast.ClassDef):
+            methods = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+            assert methods == {public for public in vars(getattr(module, node.name)) if not public.startswith("_")} | {"__init__"}
+
+
+def test_recordings_are_read(tmp_path):
+    from resource_tracker_native import _analysis
+
+    path = tmp_path / "run.jsonl"
+    tracker = _native.Tracker([("interval", "0.05"), ("pid", str(os.getpid())), ("output", str(path))])
+    tracker.start()
+    tracker.wait_for_samples(3, 30)
+    tracker.stop()
+    columns = _analysis.read_record([path], ["process_memory_mib", "system_processes"])
+    assert list(columns) == ["process_memory_mib", "system_processes"] and len(columns["system_processes"]) >= 3
+    assert '"memory"' in _analysis.summary(path) and "CPU" in _analysis.summary(path, form="text")
+    with pytest.raises(FileNotFoundError, match="none"):
+        _analysis.summary(tmp_path / "none.jsonl")
+    with pytest.raises(ValueError, match="form"):
+        _analysis.summary(path, form="poem")
+    _analysis.export(path, tmp_path / "run.csv", layout="system")
+    assert "memory_used_mib" in _analysis.read_csv(tmp_path / "run.csv")
+    assert "memory" in _analysis.compare([("a", path), ("b", path)], form="text").lower()

@@ -22,6 +22,9 @@ __all__ = ["PidTracker", "ProcessTracker", "ResourceTracker", "RunStatus", "Syst
 logger = getLogger(__name__)
 
 UPLOAD_DEADLINE_SECS = 12  # a little longer than the follower goes on by itself
+# What the columns are made of: nothing else is read where nothing else is written.
+METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
+           "totals")
 METHODS = (None, "fork", "spawn", "forkserver")
 
 
@@ -159,6 +162,8 @@ class ResourceTracker:
             pairs.append(("no-system", "1"))
         if self.output_file:
             pairs.append(("output", str(self.output_file)))
+        if not (self.output_file or self._token or {"output", "metrics"} & set(self._settings)):
+            pairs += [("metrics", name) for name in METRICS]
         if self._token:
             pairs.append(("stream", "auto"))
             for name, value in (self._streaming_metadata or {}).items():
