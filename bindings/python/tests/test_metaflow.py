@@ -276,7 +276,7 @@ class OtherFlow(FlowSpec):
         pass
 
 if __name__ == "__main__":
-    if "step" in sys.argv and "without" in sys.argv:
+    if "without" in " ".join(sys.argv):
         # As where the package is not installed: on the machine of a remote step.
         sys.modules["resource_tracker_native.metaflow"] = None
     OtherFlow()
@@ -306,6 +306,8 @@ def test_the_tracker_never_fails_a_step(other):
     assert keys == ["error"] and error["error_type"] in ("ModuleNotFoundError", "ImportError")
     [page] = other.cards("OtherFlow", "wrong")
     assert "Tracking went wrong" in page and "interval" in page
+    [page] = other.cards("OtherFlow", "without")
+    assert "is not installed where this step ran" in page
 
 
 def test_names_and_cards_are_chosen(other, needs_page):
@@ -352,6 +354,17 @@ def test_an_artifact_keeps_the_recording_and_makes_the_rest(tracked):
     samples = [json.loads(line) for line in gzip.decompress(again["recording"]).splitlines()]
     assert samples[-1]["run_end"]["reason"] == "tracker_stopped" and samples[0]["job_name"] == "some"
     assert len(pickle.dumps(again)) == small
+
+
+def test_what_comes_after_the_step_is_not_its_own():
+    recorder = StepRecorder(0.1)
+    recorder.stop()
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        pass
+    found = recorder.finish(False, [])
+    recorder.close()
+    assert sum(found["process_metrics"]["utime"]) < 0.2
 
 
 def test_recordings_of_steps_leave_no_files(tmp_path, monkeypatch):

@@ -35,11 +35,15 @@ class StepRecorder:
             self.close()
             raise
 
+    def stop(self, failed: bool = False) -> None:
+        """Takes the last sample."""
+        self._tracker.stop(exit_code=int(failed), run_status="failed" if failed else "finished")
+
     def finish(self, failed: bool, earlier_runs: list[dict]) -> TrackedResources:
-        """Takes the last sample; `earlier_runs`: the statistics of each."""
+        """Stops, if it was not stopped before; `earlier_runs`: the statistics of each."""
         from .. import _analysis
 
-        self._tracker.stop(exit_code=int(failed), run_status="failed" if failed else "finished")
+        self.stop(failed)
         stats = json.loads(_analysis.stats(self._path))
         return TrackedResources({
             "cloud_info": self._cloud(), "server_info": self._server(), "stats": step_stats(stats),

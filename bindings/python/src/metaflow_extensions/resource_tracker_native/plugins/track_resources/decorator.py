@@ -125,6 +125,8 @@ class TrackResourcesDecorator(StepDecorator):
         """The artifact, whatever happened."""
         if self._recorder is None:
             raise self._problem or RuntimeError("the step was never recorded")
+        # What follows is not the step's.
+        self._recorder.stop(failed)
         from resource_tracker_native.metaflow.history import earlier_runs
 
         artifact_name = self.attributes["artifact_name"]
