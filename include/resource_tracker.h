@@ -243,9 +243,10 @@ RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
 /*
  * Keeps the newest `samples` samples in memory, by column, for rt_history_read(): 0 none (the default), INT64_MAX
  * all of them. `metrics`: names and globs of what is kept, as in the setting "metrics"; NULL: what the CSV layouts
- * have, about 40 columns. Only numbers of which a sample has one are kept (no texts, disks, interfaces, GPUs one by
- * one: those are in the recording, and of the newest sample in rt_get()); time stamps and numbers of samples always.
- * Copied. -EINVAL: fewer than 0; a name that matches no metric is -EINVAL of rt_open().
+ * have, about 40 columns. Of what a sample has several, one is named as the analysis names it, by its key or its position:
+ * "gpu[0].utilization_pct", "disk[sda].read_bytes_per_sec", "cpu.per_core_pct[3]", or all together:
+ * "network[sum].rx_bytes_per_sec" ([mean], [max]); it is absent in samples that have no such row. Only numbers are kept,
+ * no texts; time stamps and numbers of samples always. Copied. -EINVAL: fewer than 0; a name that matches no metric is -EINVAL of rt_open().
  *
  * Memory: at first 2 KiB for each column; then, for each sample and column, at most 8 bytes and usually less than
  * one, because samples are packed in pages of 256: a column that does not change takes nearly nothing. The 86,400
@@ -264,7 +265,7 @@ RT_API int64_t rt_history_count(rt_tracker *tracker, int64_t *ret_first, size_t 
  * Values of one column, from sample `first` on, also while another thread samples: returns how many, which is less
  * than `count` at the end. NaN is absent. Numbers of samples stay: what was read once need not be read again.
  *
- * `layout` NULL: `column` is a metric ("cpu.process_cores_used"); values are as in the JSON record, MiB exact to the
+ * `layout` NULL: `column` is a metric ("cpu.process_cores_used", "gpu[0].power_watts" as it was asked for); values are as in the JSON record, MiB exact to the
  * KiB. Otherwise it is a heading of that CSV layout ("system-0.4", "memory_used") and values are as in its cells:
  * scaled, and rounded to as many decimals.
  * -ENODATA: no history is kept; -ENOENT: no such column, or it is not kept; -ERANGE: `first` was given up.

@@ -11,52 +11,7 @@
 
 enum { NAME_BYTES = 160 };
 
-/* Splits "disk[sda].mounts[/].used_pct" into "disk.mounts.used_pct" and its keys. */
-static bool split_instances(const char *name, char *ret_plain, struct record_column *ret_column)
-{
-	size_t length = 0;
-
-	for (const char *at = name; *at; at++) {
-		const char *close;
-		struct scan key;
-
-		if (*at != '[') {
-			if (length + 1 >= NAME_BYTES)
-				return false;
-			ret_plain[length++] = *at;
-			continue;
-		}
-		/* A key may hold brackets: what closes it is followed by a point or the end. */
-		close = strchr(at, ']');
-		while (close && close[1] && close[1] != '.')
-			close = strchr(close + 1, ']');
-		if (!close || ret_column->depth == INSTANCE_DEPTH || close - at > INSTANCE_BYTES)
-			return false;
-		key = (struct scan){at + 1, close};
-		scan_copy(&key, ret_column->keys[ret_column->depth++], INSTANCE_BYTES);
-		at = close;
-	}
-	ret_plain[length] = '\0';
-	return length > 0;
-}
-
-static bool find_full(const char *name, struct record_column *column)
-{
-	char full[NAME_BYTES];
-
-	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
-		for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
-			metric_full_name(kind, i, full, sizeof(full));
-			if (strcmp(full, name) != 0)
-				continue;
-			column->kind = kind;
-			column->index = i;
-			return true;
-		}
-	return false;
-}
-
-static bool find_heading(const char *name, struct record_column *column)
+static bool find_heading(const char *name, struct metric_place *column)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
 
@@ -70,7 +25,7 @@ static bool find_heading(const char *name, struct record_column *column)
 }
 
 /* The number of metrics whose own name it is. */
-static int find_short(const char *name, struct record_column *column)
+static int find_short(const char *name, struct metric_place *column)
 {
 	int found = 0;
 
@@ -142,57 +97,36 @@ static int unknown(const char *name, const char *plain, struct rt_problem *probl
 			   nearest);
 }
 
-/* How many kinds with several rows stand on the way to a metric. */
-static int levels_of(enum row_kind kind)
+static int settle(const char *name, struct metric_place *place, struct rt_problem *problem)
 {
-	int levels = 0;
-
-	for (; kind != ROW_sample; kind = ROW_DESCRIPTIONS[kind].parent) {
-		enum row_shape shape = ROW_DESCRIPTIONS[kind].shape;
-
-		levels += shape == ARRAY || shape == LIST || shape == MAP;
-	}
-	return levels;
-}
-
-static int settle_instance(const char *name, struct record_column *column, struct rt_problem *problem)
-{
-	static const char *const WORDS[] = {
-		[INSTANCE_SUM] = "sum", [INSTANCE_MEAN] = "mean", [INSTANCE_MAX] = "max"};
-	int levels = levels_of(column->kind);
-
-	if (levels == 0 && column->depth)
+	switch (metric_place_settle(place)) {
+	case PLACE_GOOD:
+		return 0;
+	case PLACE_HAS_NO_KEYS:
 		return problem_set(problem, -EINVAL, "\"%s\": there is only one, leave the brackets out",
 				   name);
-	if (levels && !column->depth)
+	case PLACE_NEEDS_KEYS:
 		return problem_set(
 			problem, -EINVAL,
 			"\"%s\" has several values: name one in brackets, as in disk[sda].read_bytes_per_sec "
 			"or gpu[0].utilization_pct, or take [sum], [mean] or [max]",
 			name);
-	if (!levels)
-		return 0;
-	for (enum instance_choice choice = INSTANCE_SUM; choice <= INSTANCE_MAX; choice++)
-		if (column->depth == 1 && strcmp(column->keys[0], WORDS[choice]) == 0) {
-			column->choice = choice;
-			column->depth = 0;
-			return 0;
-		}
-	column->choice = INSTANCE_KEY;
-	if (column->depth != levels)
-		return problem_set(problem, -EINVAL, "\"%s\" needs %d names in brackets", name, levels);
-	return 0;
+	case PLACE_NEEDS_OTHER_KEYS:
+		break;
+	}
+	return problem_set(problem, -EINVAL, "\"%s\" needs %d names in brackets", name,
+			   metric_place_levels(place->kind));
 }
 
-int record_column_find(const char *name, struct record_column *ret_column, struct rt_problem *problem)
+int record_column_find(const char *name, struct metric_place *ret_column, struct rt_problem *problem)
 {
-	struct record_column column = {.choice = INSTANCE_ONLY};
+	struct metric_place column = {.choice = PLACE_ONLY};
 	char plain[NAME_BYTES];
 	int matches, result;
 
-	if (!split_instances(name, plain, &column))
+	if (!metric_place_split(name, plain, sizeof plain, &column))
 		return problem_set(problem, -ENOENT, "\"%.100s\" is not the name of a metric", name);
-	if (!find_full(plain, &column) && !find_heading(plain, &column)) {
+	if (!metric_place_find(plain, &column) && !find_heading(plain, &column)) {
 		matches = find_short(plain, &column);
 		if (!matches)
 			return unknown(name, plain, problem);
@@ -202,59 +136,10 @@ int record_column_find(const char *name, struct record_column *ret_column, struc
 					   "cpu.process_rss_mib",
 					   name, matches);
 	}
-	result = settle_instance(name, &column, problem);
+	result = settle(name, &column, problem);
 	if (result == 0)
 		*ret_column = column;
 	return result;
-}
-
-static bool is_key(const struct row *row, size_t position, const char *key)
-{
-	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
-	struct scan digits = scan_bytes(key, strlen(key));
-	uint64_t wanted;
-
-	if (description->shape == ARRAY || description->shape == MAP) {
-		const char *own = *row_text(row, metric_offset(0));
-
-		if (!text_absent(own) && strcmp(own, key) == 0)
-			return true;
-	}
-	return scan_u64(&digits, &wanted) && !scan_left(&digits) && wanted == position;
-}
-
-/* The row of a kind below `parent` that a key names. */
-static const struct row *row_by_key(const struct frame *frame, enum row_kind kind, const struct row *parent,
-				    const char *key)
-{
-	size_t position = 0;
-
-	for (const struct row *row = frame->first[kind]; row; row = row->next) {
-		if (parent && row->parent != parent)
-			continue;
-		if (is_key(row, position++, key))
-			return row;
-	}
-	return NULL;
-}
-
-static bool has_levels_above(enum row_kind kind)
-{
-	return levels_of(kind) > 1;
-}
-
-static const struct row *find_row(const struct record_column *column, const struct frame *frame)
-{
-	const struct row *parent = NULL;
-
-	if (column->choice != INSTANCE_KEY)
-		return frame->first[column->kind];
-	if (has_levels_above(column->kind)) {
-		parent = row_by_key(frame, ROW_DESCRIPTIONS[column->kind].parent, NULL, column->keys[0]);
-		if (!parent)
-			return NULL;
-	}
-	return row_by_key(frame, column->kind, parent, column->keys[column->depth - 1]);
 }
 
 static struct rt_cell cell_of(const struct row *row, const struct metric *metric, size_t offset)
@@ -271,40 +156,18 @@ static struct rt_cell cell_of(const struct row *row, const struct metric *metric
 	}
 }
 
-static double real_of(struct rt_cell cell)
+struct rt_cell record_column_cell(const struct metric_place *place, const struct frame *frame)
 {
-	return cell.type == RT_CELL_REAL ? cell.real : cell.type == RT_CELL_COUNT ? (double)cell.count : NAN;
+	double value;
+
+	if (place->choice < PLACE_SUM)
+		return cell_of(metric_place_row(place, frame), metric_place_metric(place),
+			       metric_offset(place->index));
+	value = metric_place_real(place, frame);
+	return isnan(value) ? (struct rt_cell){0} : (struct rt_cell){.type = RT_CELL_REAL, .real = value};
 }
 
-static struct rt_cell over_all(const struct record_column *column, const struct frame *frame)
+double record_column_real(const struct metric_place *place, const struct frame *frame)
 {
-	double sum = 0, most = -INFINITY, count = 0;
-
-	for (const struct row *row = frame->first[column->kind]; row; row = row->next) {
-		double value =
-			real_of(cell_of(row, record_column_metric(column), metric_offset(column->index)));
-
-		if (isnan(value))
-			continue;
-		sum += value;
-		most = value > most ? value : most;
-		count++;
-	}
-	if (count == 0)
-		return (struct rt_cell){0};
-	if (column->choice == INSTANCE_MEAN)
-		sum /= count;
-	return (struct rt_cell){.type = RT_CELL_REAL, .real = column->choice == INSTANCE_MAX ? most : sum};
-}
-
-struct rt_cell record_column_cell(const struct record_column *column, const struct frame *frame)
-{
-	if (column->choice >= INSTANCE_SUM)
-		return over_all(column, frame);
-	return cell_of(find_row(column, frame), record_column_metric(column), metric_offset(column->index));
-}
-
-double record_column_real(const struct record_column *column, const struct frame *frame)
-{
-	return real_of(record_column_cell(column, frame));
+	return metric_place_real(place, frame);
 }

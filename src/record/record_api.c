@@ -9,7 +9,7 @@
 struct rt_record {
 	struct record *record;
 	const struct frame *frame; /* NULL before the first sample and after the last */
-	struct record_column *columns;
+	struct metric_place *columns;
 	size_t column_count;
 };
 

@@ -113,7 +113,7 @@ int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column,
 /* One column that is asked for, whatever the number of its aggregates. */
 struct gathering {
 	const char *name;
-	struct record_column column;
+	struct metric_place column;
 	struct values values;
 };
 

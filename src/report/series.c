@@ -17,7 +17,7 @@ int series_begin(struct series *series, const char *name, struct rt_problem *pro
 	result = record_column_find(name, &series->column, problem);
 	if (result < 0)
 		return result;
-	for (int i = 0; i < record_column_metric(&series->column)->decimals; i++)
+	for (int i = 0; i < metric_place_metric(&series->column)->decimals; i++)
 		series->scale *= 10;
 	return 0;
 }
@@ -102,7 +102,7 @@ static void add_base64(struct buffer *out, const unsigned char *bytes, size_t le
 
 int series_write(struct series *series, struct json_writer *json)
 {
-	const struct metric *metric = record_column_metric(&series->column);
+	const struct metric *metric = metric_place_metric(&series->column);
 
 	end_run(series);
 	if (buffer_error(&series->bytes) < 0)

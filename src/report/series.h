@@ -15,7 +15,7 @@
 
 struct series {
 	const char *name;
-	struct record_column column;
+	struct metric_place column;
 	double scale; /* value x scale is whole */
 	int64_t last;
 	uint64_t absent, same; /* runs that are not written yet; one of them is 0 */

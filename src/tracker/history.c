@@ -11,7 +11,7 @@
 #include "metric/derive.h"
 #include "tracker/tracker.h"
 
-enum { DECIMALS_MOST = 9, GLOBS_MOST = 128 };
+enum { DECIMALS_MOST = 9, NAME_BYTES = 160 };
 
 /* Beyond this a scaled value is no exact integer any more; nothing that is measured comes near it. */
 #define SCALED_MOST 9.0e15
@@ -74,34 +74,71 @@ static bool is_kept(const struct selection *selection, enum row_kind kind, size_
 	return in_a_csv_layout(kind, metric_offset(index));
 }
 
-int history_open(struct history *history, int64_t keep, const struct selection *selection)
+/* One more column for each metric that is kept, or only their number without columns. */
+static size_t add_single(struct history_column *columns, const struct selection *selection)
 {
 	size_t count = 0;
 
-	for (int counting = 1; counting >= 0; counting--) {
-		for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
-			for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
-				if (!is_kept(selection, kind, i))
-					continue;
-				if (counting)
-					count++;
-				else
-					history->columns[history->column_count++] = (struct history_column){
-						kind, metric_offset(i),
-						scale_of(&ROW_DESCRIPTIONS[kind].metrics[i])};
-			}
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
+			if (!is_kept(selection, kind, i))
+				continue;
+			if (columns)
+				columns[count] = (struct history_column){
+					.kind = kind,
+					.offset = metric_offset(i),
+					.scale = scale_of(&ROW_DESCRIPTIONS[kind].metrics[i]),
+				};
+			count++;
 		}
-		if (counting && !(history->columns = calloc(count, sizeof *history->columns)))
-			return -ENOMEM;
 	}
+	return count;
+}
+
+static int add_named(struct history *history, const char *name, const struct metric_place *place)
+{
+	const struct metric *metric = metric_place_metric(place);
+	struct history_column column = {
+		.kind = place->kind,
+		.offset = metric_offset(place->index),
+		/* The mean of whole numbers is none. */
+		.scale = place->choice == PLACE_MEAN && metric->type != TYPE_REAL ? POWERS_OF_TEN[3]
+										  : scale_of(metric),
+		.place = malloc(sizeof *place),
+		.name = strdup(name),
+	};
+
+	history->columns[history->column_count++] = column;
+	if (!column.place || !column.name)
+		return -ENOMEM;
+	*column.place = *place;
+	return 0;
+}
+
+int history_open(struct history *history, int64_t keep, const struct selection *selection,
+		 const struct history_names *names)
+{
+	size_t count = add_single(NULL, selection);
+	int error = 0;
+
+	history->columns = calloc(count + names->count, sizeof *history->columns);
+	history->row = calloc(count + names->count, sizeof *history->row);
+	if (!history->columns || !history->row)
+		return -ENOMEM;
 	history->keep = keep;
-	history->row = calloc(count, sizeof *history->row);
-	return history->row ? int_columns_init(&history->rows, count, keep) : -ENOMEM;
+	history->column_count = add_single(history->columns, selection);
+	for (size_t i = 0; i < names->count && !error; i++)
+		error = add_named(history, names->names[i], &names->places[i]);
+	return error ? error : int_columns_init(&history->rows, history->column_count, keep);
 }
 
 void history_close(struct history *history)
 {
 	int_columns_done(&history->rows);
+	for (size_t i = 0; i < history->column_count; i++) {
+		free(history->columns[i].place);
+		free(history->columns[i].name);
+	}
 	free(history->columns);
 	free(history->row);
 	*history = (struct history){0};
@@ -112,16 +149,8 @@ static size_t metric_index(const struct history_column *column)
 	return (column->offset - sizeof(struct row)) / 8;
 }
 
-static int64_t scaled(const struct row *row, const struct history_column *column)
+static int64_t steps_of(double value)
 {
-	const struct metric *metric = &ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)];
-	double value;
-
-	if (!row || field_absent(row, metric->type, column->offset))
-		return INT_COLUMNS_ABSENT;
-	if (metric->type != TYPE_REAL)
-		return *row_count(row, column->offset);
-	value = *row_real(row, column->offset) * column->scale;
 	if (!(fabs(value) < SCALED_MOST))
 		return INT_COLUMNS_ABSENT;
 	/* Near the end of what a double can count, adding a half to a whole number would change it. */
@@ -130,12 +159,26 @@ static int64_t scaled(const struct row *row, const struct history_column *column
 	return value < 0 ? -(int64_t)(-value + 0.5) : (int64_t)(value + 0.5);
 }
 
+static int64_t scaled(const struct frame *frame, const struct history_column *column)
+{
+	const struct metric *metric = &ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)];
+	const struct row *row = frame->first[column->kind];
+
+	if (column->place)
+		return steps_of(metric_place_real(column->place, frame) * column->scale);
+	if (!row || field_absent(row, metric->type, column->offset))
+		return INT_COLUMNS_ABSENT;
+	if (metric->type != TYPE_REAL)
+		return *row_count(row, column->offset);
+	return steps_of(*row_real(row, column->offset) * column->scale);
+}
+
 void history_add(struct history *history, const struct frame *frame)
 {
 	if (!history->columns)
 		return;
 	for (size_t i = 0; i < history->column_count; i++)
-		history->row[i] = scaled(frame->first[history->columns[i].kind], &history->columns[i]);
+		history->row[i] = scaled(frame, &history->columns[i]);
 	int_columns_add(&history->rows, history->row);
 }
 
@@ -179,22 +222,72 @@ static size_t split(char *text, char **ret_globs, size_t most)
 	return count;
 }
 
+/* 1 when it is the name of a number; 0 when it may be a glob. */
+static int take_name(struct rt_config *config, char *name, struct history_names *names)
+{
+	struct metric_place *place = &names->places[names->count];
+	char plain[NAME_BYTES];
+
+	*place = (struct metric_place){0};
+	if (!strchr(name, '[') || !metric_place_split(name, plain, sizeof plain, place) ||
+	    !metric_place_find(plain, place))
+		return 0;
+	if (metric_place_settle(place) != PLACE_GOOD)
+		return config_fail(config, -EINVAL,
+				   "history: '%s' names no row in brackets, or one too many: its name, its "
+				   "number from 0, or sum, mean or max stand there",
+				   name);
+	if (metric_place_metric(place)->type == TYPE_TEXT)
+		return config_fail(config, -EINVAL, "history: '%s' is a text; only numbers are kept", name);
+	names->names[names->count++] = name;
+	return 1;
+}
+
+/* Takes the names of single numbers out of the list. */
+static int take_names(struct rt_config *config, char **globs, size_t *count, struct history_names *names)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		int taken = take_name(config, globs[i], names);
+
+		if (taken < 0)
+			return taken;
+		if (!taken)
+			globs[left++] = globs[i];
+	}
+	*count = left;
+	return 0;
+}
+
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 {
+	CLEANUP_FREE struct history_names *names = calloc(1, sizeof *names);
 	char *text = tracker->config->history_metrics;
+	char none[] = "", *globs[HISTORY_NAMES_MOST] = {none};
 	struct selection selection;
-	char *globs[GLOBS_MOST] = {0};
 	const char *unmatched;
-	size_t count;
+	size_t asked, count;
+	int error;
 
 	if (!tracker->config->history_samples)
 		return 0;
-	count = text ? split(text, globs, GLOBS_MOST) : 0;
+	if (!names)
+		return config_fail(config, -ENOMEM, "out of memory");
+	count = asked = text ? split(text, globs, HISTORY_NAMES_MOST) : 0;
+	if (count == HISTORY_NAMES_MOST)
+		return config_fail(config, -EINVAL, "history: more than %d names", HISTORY_NAMES_MOST - 1);
+	error = take_names(config, globs, &count, names);
+	if (error < 0)
+		return error;
 	unmatched = selection_unmatched(globs, count);
 	if (unmatched)
 		return config_fail(config, -EINVAL, "history: no metric matches '%s'", unmatched);
-	selection_init(&selection, false, false, globs, count);
-	if (history_open(&tracker->history, tracker->config->history_samples, count ? &selection : NULL) < 0)
+	/* An empty list would mean everything; an empty glob matches nothing. */
+	globs[0] = count ? globs[0] : none;
+	selection_init(&selection, false, false, globs, count ? count : 1);
+	if (history_open(&tracker->history, tracker->config->history_samples, asked ? &selection : NULL,
+			 names) < 0)
 		return config_fail(config, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -216,16 +309,23 @@ static int decimals_of(const struct history_column *column)
 		       : -1;
 }
 
+static bool is_called(const struct history_column *column, const char *name)
+{
+	char full_name[NAME_BYTES];
+
+	if (column->name)
+		return strcmp(name, column->name) == 0;
+	return ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)].nature != RAW &&
+	       metric_full_name(column->kind, metric_index(column), full_name, sizeof full_name) > 0 &&
+	       strcmp(name, full_name) == 0;
+}
+
 static int find_metric(const struct history *history, const char *name, struct reading *ret_reading)
 {
 	for (size_t i = 0; i < history->column_count; i++) {
 		const struct history_column *column = &history->columns[i];
-		size_t index = metric_index(column);
-		char full_name[160];
 
-		if (ROW_DESCRIPTIONS[column->kind].metrics[index].nature != RAW &&
-		    metric_full_name(column->kind, index, full_name, sizeof full_name) > 0 &&
-		    strcmp(name, full_name) == 0) {
+		if (is_called(column, name)) {
 			*ret_reading = (struct reading){(ssize_t)i, column->scale, 1, decimals_of(column)};
 			return 0;
 		}

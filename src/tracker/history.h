@@ -1,6 +1,6 @@
 /*
- * The samples of a tracker by column, in memory (rt_config_set_history()): numbers of which a sample has one, as
- * integers in steps of their last decimal.
+ * The samples of a tracker by column, in memory (rt_config_set_history()): numbers, as integers in steps of their last
+ * decimal.
  */
 #pragma once
 
@@ -9,12 +9,17 @@
 #include "base/int_columns.h"
 #include "metric/csv_layout.h"
 #include "metric/frame.h"
+#include "metric/place.h"
 #include "metric/selection.h"
+
+enum { HISTORY_NAMES_MOST = 128 };
 
 struct history_column {
 	enum row_kind kind;
-	size_t offset; /* of the metric in the typed row */
-	double scale;  /* the integer is the value times this */
+	size_t offset;              /* of the metric in the typed row */
+	double scale;               /* the integer is the value times this */
+	struct metric_place *place; /* of which a sample may have several; NULL */
+	char *name;                 /* as it was asked for, then */
 };
 
 struct history {
@@ -25,11 +30,19 @@ struct history {
 	struct int_columns rows;
 };
 
+/* Columns with brackets in their names, checked. */
+struct history_names {
+	char *names[HISTORY_NAMES_MOST];
+	struct metric_place places[HISTORY_NAMES_MOST];
+	size_t count;
+};
+
 /*
  * `selection`: of what is kept; NULL: what the CSV layouts have. What there is of a sample itself (its time stamps and
  * number) is always kept. 0 or -ENOMEM.
  */
-int history_open(struct history *history, int64_t keep, const struct selection *selection);
+int history_open(struct history *history, int64_t keep, const struct selection *selection,
+		 const struct history_names *names);
 void history_close(struct history *history);
 void history_add(struct history *history, const struct frame *frame);
 

@@ -47,7 +47,7 @@ static void read_stats(const char *path)
 static void find_column(const uint8_t *bytes, size_t length)
 {
 	CLEANUP_FREE char *name = strndup((const char *)bytes, length);
-	struct record_column column;
+	struct metric_place column;
 	struct rt_problem problem;
 
 	if (name)

@@ -166,6 +166,54 @@ static void only_what_is_asked_for_is_kept(void **state)
 	rt_close(tracker);
 }
 
+/* The sum and the mean over all cores, and two of them, are what rt_get() says of each. */
+static void one_of_several_and_all_together(void **state)
+{
+	rt_tracker *tracker =
+		OPEN(INT64_MAX,
+		     "cpu.per_core_pct[sum],cpu.per_core_pct[mean] cpu.per_core_pct[0],"
+		     "cpu.per_core_pct[max],cpu.per_core_pct[5000],disk[no-such-disk].read_bytes_total",
+		     "no-process", "1");
+	rt_metric metric = rt_metric_find("cpu.per_core_pct");
+	double read;
+
+	(void)state;
+	for (int64_t row = 0; row < PAGE_ROWS + 3; row++) {
+		double sum = 0, most = 0, first = 0;
+		size_t count;
+
+		assert_int_equal(rt_sample(tracker), 0);
+		count = rt_instance_count(tracker, metric);
+		for (size_t i = 0; i < count; i++) {
+			struct rt_value value;
+
+			assert_int_equal(rt_get(tracker, metric, i, &value), 0);
+			if (!value.present)
+				break;
+			sum += value.real;
+			most = value.real > most ? value.real : most;
+			first = i ? first : value.real;
+		}
+		if (rt_history_read(tracker, NULL, "cpu.per_core_pct[0]", row, 1, &read) != 1 || isnan(read))
+			continue;
+		assert_true(fabs(read - first) <= 0.0500001);
+		assert_int_equal(rt_history_read(tracker, NULL, "cpu.per_core_pct[sum]", row, 1, &read), 1);
+		assert_true(fabs(read - sum) <= 0.0500001);
+		assert_int_equal(rt_history_read(tracker, NULL, "cpu.per_core_pct[mean]", row, 1, &read), 1);
+		assert_true(fabs(read - sum / (double)count) <= 0.0500001);
+		assert_int_equal(rt_history_read(tracker, NULL, "cpu.per_core_pct[max]", row, 1, &read), 1);
+		assert_true(fabs(read - most) <= 0.0500001);
+	}
+	assert_int_equal(rt_history_read(tracker, NULL, "cpu.per_core_pct[5000]", 3, 1, &read), 1);
+	assert_true(isnan(read));
+	assert_int_equal(rt_history_read(tracker, NULL, "disk[no-such-disk].read_bytes_total", 3, 1, &read),
+			 1);
+	assert_true(isnan(read));
+	assert_int_equal(rt_history_read(tracker, NULL, "memory.free_mib", 3, 1, &read), -ENOENT);
+	assert_int_equal(rt_history_read(tracker, NULL, "sample", 3, 1, &read), 1);
+	rt_close(tracker);
+}
+
 static void old_samples_are_given_up(void **state)
 {
 	rt_tracker *tracker = OPEN(100, "sample", "no-process", "1", "no-system", "1");
@@ -187,6 +235,8 @@ static void old_samples_are_given_up(void **state)
 
 static void errors_of_settings(void **state)
 {
+	static const char *const WRONG[] = {"memory.used_mib[0]", "disk[0].mounts.used_pct", "disk[0].model",
+					    "no_such[0]"};
 	rt_config *config;
 	rt_tracker *tracker = NULL;
 	double value;
@@ -197,6 +247,11 @@ static void errors_of_settings(void **state)
 	assert_int_equal(rt_config_set_history(config, 5, "memory.*,no_such_metric"), 0);
 	assert_int_equal(rt_open(config, &tracker), -EINVAL);
 	assert_non_null(strstr(rt_config_message(config), "no_such_metric"));
+	for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+		assert_int_equal(rt_config_set_history(config, 5, WRONG[i]), 0);
+		assert_int_equal(rt_open(config, &tracker), -EINVAL);
+		assert_non_null(strstr(rt_config_message(config), WRONG[i]));
+	}
 	assert_int_equal(rt_config_set_history(config, 0, NULL), 0);
 	assert_int_equal(rt_open(config, &tracker), 0);
 	assert_int_equal(rt_history_count(tracker, NULL, NULL), -ENODATA);
@@ -239,6 +294,7 @@ int main(void)
 		unit_test_in_scratch(cells_are_those_of_every_csv_layout),
 		cmocka_unit_test(metrics_are_those_of_each_sample),
 		cmocka_unit_test(only_what_is_asked_for_is_kept),
+		cmocka_unit_test(one_of_several_and_all_together),
 		cmocka_unit_test(old_samples_are_given_up),
 		cmocka_unit_test(errors_of_settings),
 		cmocka_unit_test(readable_while_a_thread_samples),

@@ -29,7 +29,7 @@ static struct record *open_text(const char *text)
 
 static double value_of(const struct frame *frame, const char *name)
 {
-	struct record_column column;
+	struct metric_place column;
 	struct rt_problem problem = {0};
 
 	if (record_column_find(name, &column, &problem) < 0)
@@ -45,7 +45,7 @@ static void values_have_names(void **state)
 				   "point\":\"/\",\"used_pct\":1.0}]},"
 				   "{\"device\":\"sd]b\",\"read_bytes_per_sec\":20.0,\"mounts\":[{\"mount_"
 				   "point\":\"/a.[b]\",\"used_pct\":2.0}]}]}\n";
-	struct record_column column;
+	struct metric_place column;
 	const struct frame *frame;
 	struct rt_problem problem;
 	struct record *record;
