@@ -1,4 +1,8 @@
-/* A host with many processes: crowd SIZE starts that many, says "ready", and ends them when its stdin ends. */
+/*
+ * A host with many processes: crowd SIZE [busy] starts that many, says "ready" and the pid of their parent, and ends them
+ * when its stdin ends. All of them sleep, or run for a moment five times a second (busy).
+ */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +10,20 @@
 
 #include "herd.h"
 
+enum { BUSY_EVERY_MS = 200 };
+
+static int stdin_ends(int timeout_ms)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	char byte;
+
+	return poll(&in, 1, timeout_ms) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
+}
+
 int main(int argc, char **argv)
 {
-	int size = argc > 1 ? atoi(argv[1]) : 0, error;
+	int size = argc > 1 ? atoi(argv[1]) : 0, busy = argc > 2 && strcmp(argv[2], "busy") == 0, error;
 	struct herd herd;
-	char byte;
 
 	if (size <= 0)
 		return 2;
@@ -19,10 +32,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "crowd: %s\n", strerror(-error));
 		return 1;
 	}
-	puts("ready");
+	printf("ready %d\n", (int)herd.leader);
 	fflush(stdout);
-	while (read(STDIN_FILENO, &byte, 1) > 0)
-		;
+	while (!stdin_ends(busy ? BUSY_EVERY_MS : -1))
+		if (busy)
+			herd_run(&herd);
 	herd_stop(&herd);
 	return 0;
 }

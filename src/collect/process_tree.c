@@ -306,8 +306,11 @@ void process_tree_touch(struct process_tree *tree)
 			continue;
 		}
 		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
-		/* The clock of a zombie stands still, but it may be about to be reaped; see member_read(). */
-		if (ran || full || !member->listed || member->state == 'Z') {
+		/*
+		 * The clock of a zombie stands still, but it may be about to be reaped; see member_read(). That of a
+		 * process that runs moves at its next tick only: who may have reaped since is read in any case.
+		 */
+		if (ran || full || !member->listed || member->state == 'Z' || member->account.carries) {
 			member_read(tree, member);
 			if (member->vanished) {
 				any_vanished = true;

@@ -6,6 +6,8 @@
  *   workload TRUTH storm COUNT MS              one child after the other
  *   workload TRUTH daemons COUNT MS            all at once, in sessions of their own; nobody waits for them
  *   workload TRUTH unwaited COUNT MS           one after the other, SIGCHLD ignored
+ *   workload TRUTH io MIB COUNT FILE           COUNT children, one after the other, write and read that much each; the third
+ *                                              number of TRUTH is then what /proc/self/io says after the last is reaped
  *   workload TRUTH spike MIB MS                touches that much memory for that long
  *   workload TRUTH shared MIB COUNT MS         COUNT children and their parent map and touch the same memory
  *   workload TRUTH vfork MIB MS                touches memory, then waits in vfork(2) for that long
@@ -455,6 +457,59 @@ static void shared(int mib, int count, int ms)
 		continue;
 }
 
+/* ---- input and output ---------------------------------------------------------------------------------- */
+
+static void write_and_read(int mib, const char *path)
+{
+	static char block[1 << 20];
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		die(path);
+	for (int i = 0; i < mib; i++)
+		if (write(fd, block, sizeof block) != sizeof block)
+			die("write");
+	for (int i = 0; i < mib; i++)
+		if (pread(fd, block, sizeof block, (off_t)i * (off_t)sizeof block) != sizeof block)
+			die("read");
+	close(fd);
+}
+
+/* The sum of the first two numbers of /proc/self/io: what was read and written by calls, waited-for children included. */
+static int64_t own_io_bytes(void)
+{
+	int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+	char text[512];
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	struct scan scan = scan_bytes(text, length > 0 ? (size_t)length : 0);
+	uint64_t read_bytes, written_bytes;
+
+	if (!scan_literal(&scan, "rchar: ") || !scan_u64(&scan, &read_bytes) ||
+	    !scan_literal(&scan, "\nwchar: ") || !scan_u64(&scan, &written_bytes))
+		die("/proc/self/io");
+	close(fd);
+	return (int64_t)(read_bytes + written_bytes);
+}
+
+static void do_io(int mib, int count, const char *path)
+{
+	int64_t before = own_io_bytes();
+
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid == 0) {
+			write_and_read(mib, path);
+			_exit(0);
+		}
+		reap(pid);
+	}
+	unlink(path);
+	atomic_store(&truth->unwaited_ns, own_io_bytes() - before);
+}
+
 static void wait_in_vfork(int mib, int ms)
 {
 	pid_t pid;
@@ -517,6 +572,8 @@ int main(int argc, char **argv)
 		start_daemons(number(argv[3]), number(argv[4]));
 	} else if (is_call(argc, argv, "unwaited", 2)) {
 		ignore_children(number(argv[3]), number(argv[4]));
+	} else if (is_call(argc, argv, "io", 3)) {
+		do_io(number(argv[3]), number(argv[4]), argv[5]);
 	} else if (is_call(argc, argv, "spike", 2)) {
 		spike(number(argv[3]), number(argv[4]));
 	} else if (is_call(argc, argv, "shared", 3)) {
