@@ -34,7 +34,8 @@ struct part {
 	struct record *record;
 	const struct frame *frame; /* not yet taken; NULL after the last */
 	struct cell cells[KIND_COUNT][METRICS_PER_KIND];
-	char host[HOST_BYTES], memory_source[32];
+	struct frame gpus; /* of the last sample, these rows alone */
+	char host[HOST_BYTES], memory_source[32], job_name[HOST_BYTES];
 	double first_timestamp, interval_secs, started;
 	int64_t pid, rank;
 	bool gone;
@@ -52,8 +53,10 @@ struct combination {
 
 static void combination_done(struct combination *combination)
 {
-	for (size_t i = 0; i < combination->count; i++)
+	for (size_t i = 0; i < combination->count; i++) {
 		record_close(combination->parts[i].record);
+		frame_done(&combination->parts[i].gpus);
+	}
 	free(combination->parts);
 	output_close(&combination->output);
 	buffer_done(&combination->line);
@@ -113,6 +116,7 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	for (size_t i = 0; i < KIND_COUNT; i++)
 		metric_set_add_kind(&options.wanted, KINDS[i]);
 	metric_set_add_kind(&options.wanted, ROW_sample);
+	metric_set_add_kind(&options.wanted, ROW_gpu);
 	part->path = path;
 	result = record_open(&path, 1, &options, &part->record, problem);
 	if (result == 0)
@@ -125,6 +129,8 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	tree = FIRST(part->frame, tree);
 	if (!text_absent(part->frame->sample->host))
 		snprintf(part->host, sizeof(part->host), "%s", part->frame->sample->host);
+	if (!text_absent(part->frame->sample->job_name))
+		snprintf(part->job_name, sizeof(part->job_name), "%s", part->frame->sample->job_name);
 	if (tree && !text_absent(tree->process_memory_source))
 		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
 	part->first_timestamp = part->frame->sample->timestamp;
@@ -137,17 +143,44 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	return 0;
 }
 
+static void copy_row(struct frame *frame, const struct row *row)
+{
+	struct row *copy = frame_add(frame, row->kind, NULL);
+
+	for (size_t i = 0; i < ROW_DESCRIPTIONS[row->kind].metric_count; i++) {
+		size_t offset = metric_offset(i);
+
+		if (field_absent(row, ROW_DESCRIPTIONS[row->kind].metrics[i].type, offset))
+			continue;
+		switch (ROW_DESCRIPTIONS[row->kind].metrics[i].type) {
+		case TYPE_REAL:
+			*row_real(copy, offset) = *row_real(row, offset);
+			break;
+		case TYPE_TEXT:
+			*row_text(copy, offset) =
+				frame_text(frame, *row_text(row, offset), strlen(*row_text(row, offset)));
+			break;
+		default:
+			*row_count(copy, offset) = *row_count(row, offset);
+		}
+	}
+}
+
 static void take_frame(struct part *part)
 {
 	double secs = part->frame->sample->actual_interval_ms / 1000;
 
+	frame_begin(&part->gpus, 0, 0);
+	for (const struct row *row = part->frame->first[ROW_gpu]; row; row = row->next)
+		copy_row(&part->gpus, row);
+
 	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
 		const struct row *row = part->frame->first[KINDS[kind]];
 
-		for (size_t i = 0; row && i < metric_count(kind); i++) {
+		for (size_t i = 0; i < metric_count(kind); i++) {
 			const struct metric *metric = metric_of(kind, i);
 			struct cell *cell = &part->cells[kind][i];
-			double value = is_number(metric) ? value_of(row, metric, i) : (double)NAN;
+			double value = row && is_number(metric) ? value_of(row, metric, i) : (double)NAN;
 
 			cell->last = value;
 			if (isnan(value))
@@ -167,22 +200,28 @@ static void begin_tick(struct part *part)
 
 /* ---- all of them -------------------------------------------------------------------------------------- */
 
-/* The first recording of its host that still goes on speaks for the machine. */
-static bool speaks_for_host(const struct combination *combination, size_t index)
-{
-	const struct part *part = &combination->parts[index];
-
-	for (size_t i = 0; i < index; i++)
-		if (!combination->parts[i].gone && strcmp(combination->parts[i].host, part->host) == 0)
-			return false;
-	return !part->gone;
-}
-
 static double share(const struct cell *cell, const struct metric *metric)
 {
 	if (is_change(metric))
 		return isnan(cell->last) && cell->secs <= 0 ? (double)NAN : cell->sum;
 	return is_rate(metric) && cell->secs > 0 ? cell->sum / cell->secs : cell->last;
+}
+
+static double value_in(const struct combination *combination, size_t part, size_t kind, size_t index)
+{
+	return combination->parts[part].gone
+		       ? (double)NAN
+		       : share(&combination->parts[part].cells[kind][index], metric_of(kind, index));
+}
+
+/* What a machine did is told by the first recording of it that has the value: some are of a process alone. */
+static bool is_told(const struct combination *combination, size_t before, size_t kind, size_t index)
+{
+	for (size_t i = 0; i < before; i++)
+		if (strcmp(combination->parts[i].host, combination->parts[before].host) == 0 &&
+		    !isnan(value_in(combination, i, kind, index)))
+			return true;
+	return false;
 }
 
 static double total(const struct combination *combination, size_t kind, size_t index)
@@ -191,12 +230,9 @@ static double total(const struct combination *combination, size_t kind, size_t i
 	double sum = NAN, count = 0;
 
 	for (size_t i = 0; i < combination->count; i++) {
-		double value = combination->parts[i].gone ||
-					       (KINDS[kind] != ROW_tree && !speaks_for_host(combination, i))
-				       ? (double)NAN
-				       : share(&combination->parts[i].cells[kind][index], metric);
+		double value = value_in(combination, i, kind, index);
 
-		if (isnan(value))
+		if (isnan(value) || (KINDS[kind] != ROW_tree && is_told(combination, i, kind, index)))
 			continue;
 		sum = isnan(sum) ? value : sum + value;
 		count++;
@@ -225,8 +261,42 @@ static void fill_rows(const struct combination *combination, struct frame *frame
 			else
 				*row_count(rows[kind], metric_offset(i)) = (int64_t)value;
 		}
-	((struct tree_row *)(void *)rows[0])->process_memory_source =
-		*combination->parts[0].memory_source ? combination->parts[0].memory_source : "rss";
+	for (size_t i = combination->count; i-- > 0;)
+		if (*combination->parts[i].memory_source)
+			((struct tree_row *)(void *)rows[0])->process_memory_source =
+				combination->parts[i].memory_source;
+}
+
+static const char *uuid_of(const struct row *gpu)
+{
+	const char *uuid = ((const struct gpu_row *)(const void *)gpu)->uuid;
+
+	return text_absent(uuid) ? "" : uuid;
+}
+
+/* Ranks may see different GPUs of the same machine, or the same ones: each is there once. */
+static void add_gpus(const struct combination *combination, struct frame *frame)
+{
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct part *part = &combination->parts[i];
+
+		for (const struct row *gpu = part->gone ? NULL : part->gpus.first[ROW_gpu]; gpu;
+		     gpu = gpu->next) {
+			bool known = false;
+
+			for (size_t j = 0; j < i && !known; j++) {
+				const struct part *other = &combination->parts[j];
+				const struct row *its = other->gone || strcmp(other->host, part->host) != 0
+								? NULL
+								: other->gpus.first[ROW_gpu];
+
+				for (; its && !known; its = its->next)
+					known = strcmp(uuid_of(its), uuid_of(gpu)) == 0;
+			}
+			if (!known)
+				copy_row(frame, gpu);
+		}
+	}
 }
 
 static size_t host_count(const struct combination *combination)
@@ -257,21 +327,37 @@ static void fill_sample(const struct combination *combination, struct frame *fra
 	sample->missed_ticks = 0;
 	sample->host = host_count(combination) > 1 ? frame_text(frame, hosts, (size_t)length)
 						   : combination->parts[0].host;
+	if (*combination->parts[0].job_name)
+		sample->job_name = combination->parts[0].job_name;
+	for (size_t i = 1; i < combination->count; i++)
+		if (strcmp(combination->parts[i].job_name, combination->parts[0].job_name) != 0)
+			sample->job_name = no_text(ABSENT_NOT_COLLECTED);
 }
 
+/* What a machine has, as one of its recordings says. */
+static double has(const struct part *part, bool memory)
+{
+	const struct run_start_row *start = FIRST(record_identity(part->record), run_start);
+
+	if (!start)
+		return NAN;
+	return memory                           ? start->memory_total_mib
+	       : count_absent(start->cpu_count) ? (double)NAN
+						: (double)start->cpu_count;
+}
+
+/* Also of machines whose recordings begin later. */
 static double sum_of_hosts(const struct combination *combination, bool memory)
 {
 	double sum = NAN;
 
 	for (size_t i = 0; i < combination->count; i++) {
-		const struct run_start_row *start =
-			FIRST(record_identity(combination->parts[i].record), run_start);
-		double value = NAN;
+		double value = has(&combination->parts[i], memory);
 
-		if (start && speaks_for_host(combination, i))
-			value = memory                           ? start->memory_total_mib
-				: count_absent(start->cpu_count) ? (double)NAN
-								 : (double)start->cpu_count;
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(combination->parts[i].host, combination->parts[j].host) == 0 &&
+			    !isnan(has(&combination->parts[j], memory)))
+				value = NAN;
 		if (!isnan(value))
 			sum = isnan(sum) ? value : sum + value;
 	}
@@ -357,6 +443,7 @@ static int write_tick(struct combination *combination, double timestamp, bool la
 	frame_begin(&frame, 0, 0);
 	fill_sample(combination, &frame, timestamp);
 	fill_rows(combination, &frame);
+	add_gpus(combination, &frame);
 	if (!combination->samples)
 		fill_start(combination, &frame);
 	if (last)

@@ -52,6 +52,49 @@ def test_every_host_counts(combine, tmp_path):
     assert samples[0]["run_start"]["cpu_count"] == 16 and samples[0]["host"] == "2 hosts"
 
 
+def test_a_recording_of_the_host_and_those_of_processes_alone(combine, tmp_path):
+    """Per host and per process: whichever file comes first, the machine counts once and each process once."""
+    host, *ranks = [[json.loads(line) for line in part(tmp_path / f"{i}.jsonl", rank=i).read_text().splitlines()] for i in range(3)]
+    for one in host:
+        one["cpu"] = {name: value for name, value in one["cpu"].items() if not name.startswith("process_")}
+        one["tracked_pid"] = None
+    for samples in ranks:
+        for one in samples:
+            one["cpu"] = {name: value for name, value in one["cpu"].items() if name.startswith("process_")}
+            one["memory"] = one["totals"] = None
+    files = [recordings.write(tmp_path / f"{i}.jsonl", samples) for i, samples in enumerate([host, *ranks])]
+    for order in (files, files[::-1]):
+        samples = combine(*order)
+        assert len(samples) == 8
+        for one in samples:
+            assert one["cpu"]["process_cores_used"] == 2.0 and one["cpu"]["utilization_pct"] == 1.5
+            assert one["memory"]["total_mib"] == 4096.0 and one["totals"]["disk_read_bytes"] == 5000
+        assert samples[0]["run_start"]["cpu_count"] == 8
+
+
+def test_gpus_of_all_ranks_are_there_once(combine, run, tmp_path):
+    """Ranks 0 and 1 share GPU-a of one machine, rank 2 sees GPU-b of it, rank 3 is on another machine."""
+    files = []
+    for rank, (host, uuid) in enumerate([("node-1", "GPU-a"), ("node-1", "GPU-a"), ("node-1", "GPU-b"), ("node-2", "GPU-a")]):
+        samples = [json.loads(line) for line in part(tmp_path / f"{rank}.jsonl", rank=rank, host=host).read_text().splitlines()]
+        for one in samples:
+            one["gpu"] = [{"uuid": uuid, "utilization_pct": 50.0, "vram_total_bytes": 1 << 30, "vram_used_bytes": 1 << 20}]
+            one["cpu"]["process_gpu_usage"] = 0.25
+        files.append(recordings.write(tmp_path / f"{rank}.jsonl", samples))
+    for one in combine(*files):
+        assert sorted(gpu["uuid"] for gpu in one["gpu"]) == ["GPU-a", "GPU-a", "GPU-b"]
+        assert {gpu["utilization_pct"] for gpu in one["gpu"]} == {50.0} and one["cpu"]["process_gpu_usage"] == 1.0
+    gpu = json.loads(run("summary", "--json", tmp_path / "all.jsonl").out)["gpu"]
+    assert (gpu["count"], gpu["memory_total_mib"], gpu["mean"]) == (3, 3072.0, 1.0)
+
+
+def test_a_machine_that_joins_later_counts_among_those_there_were(combine, tmp_path):
+    samples = combine(part(tmp_path / "a.jsonl", count=4), part(tmp_path / "b.jsonl", rank=1, host="node-2", shift=2.0, count=4))
+    assert samples[0]["run_start"]["cpu_count"] == 16 and samples[0]["run_start"]["memory_total_mib"] == 8192.0
+    assert [one["memory"]["total_mib"] for one in samples] == [4096.0, 4096.0, 8192.0, 8192.0, 4096.0, 4096.0]
+    assert {one["job_name"] for one in samples} == {"demo"}
+
+
 def test_parts_that_begin_later_or_end_earlier_count_while_they_run(combine, tmp_path):
     samples = combine(part(tmp_path / "a.jsonl", count=8), part(tmp_path / "b.jsonl", rank=1, shift=4.0, count=8))
     assert [sample["cpu"]["process_cores_used"] for sample in samples] == [1.0] * 4 + [2.0] * 4 + [1.0] * 4
