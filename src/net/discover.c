@@ -13,6 +13,7 @@
 #include "net/cloud.h"
 #include "net/host.h"
 #include "net/host_gpus.h"
+#include "net/host_limits.h"
 #include "net/message.h"
 #include "net/settings.h"
 
@@ -21,6 +22,7 @@ struct discovery {
 	bool cloud;
 	struct facts facts;
 	struct host_gpus gpus;
+	struct host_limits limits;
 	double cloud_secs;
 };
 
@@ -45,6 +47,8 @@ static void write_plain(struct json_writer *json, const struct discovery *discov
 		json_open(json, '{');
 		facts_write(json, &discovery->facts, 0, HOST_FACTS);
 		json_close(json, '}');
+		json_key(json, "limits");
+		host_limits_write(json, &discovery->limits);
 		json_key(json, "gpus");
 		host_gpus_write(json, &discovery->gpus);
 	}
@@ -205,6 +209,8 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 	}
 	if (discovery->host) {
 		host_discover(&root, &discovery->facts);
+		if (!arguments.python && !arguments.lines)
+			host_limits_discover(arguments.root, &discovery->limits);
 		host_gpus_discover(&root, arguments.root, &discovery->gpus);
 		host_gpus_facts(&discovery->gpus, &discovery->facts);
 	}

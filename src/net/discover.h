@@ -1,7 +1,9 @@
 /*
  * `resource-tracker discover host|cloud|all`: what machine this is, as one JSON object on stdout.
  *
- *   {"host":{"host_id":...,...},"cloud":{"cloud_vendor_id":...,...,"discovery_secs":0.013}}
+ *   {"host":{"host_id":...,...},"limits":{"cpu_limit_cores":...,...},"gpus":[...],"cloud":{"cloud_vendor_id":...,...,"discovery_secs":0.013}}
+ *
+ * The host's are values of the machine; limits are those of a process here, the least over all control groups above it.
  *
  * With --python the members have the names and shapes of the Python packages' get_server_info() and
  * get_cloud_info(): {"server_info":{"os":...,"vcpus":...},"cloud_info":{"vendor":"unknown",...}}.

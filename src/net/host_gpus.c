@@ -1,28 +1,12 @@
 /* Asking the recorder for GPUs; see host_gpus.h. */
 #include "net/host_gpus.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/cleanup.h"
-#include "base/clock.h"
-#include "net/patience.h"
-#include "record/sample_json.h"
+#include "net/ask_recorder.h"
 
-#define DEADLINE_NS (6 * NSEC_PER_SEC)
-
-enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20, MIB_SHIFT = 20 };
-
-static const char RECORDER[] = "resource-tracker";
+enum { MIB_SHIFT = 20 };
 
 static bool has_device_files(const struct root *root)
 {
@@ -31,107 +15,6 @@ static bool has_device_files(const struct root *root)
 	return (library && *library) || root_exists(root, "dev/nvidiactl") || root_exists(root, "dev/dxg") ||
 	       root_exists(root, "dev/dri");
 }
-
-/* ---- the recorder ---------------------------------------------------------------------------------- */
-
-/* Beside this program (a build tree), or in bin where this one is in libexec/resource-tracker. */
-static bool find_recorder(struct buffer *out)
-{
-	static const char *const PLACES[] = {"", "../../bin/"};
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self);
-
-	while (length > 0 && self[length - 1] != '/')
-		length--;
-	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(PLACES); i++) {
-		out->length = 0;
-		buffer_add(out, self, (size_t)length);
-		buffer_add_text(out, PLACES[i]);
-		buffer_add_text(out, RECORDER);
-		if (buffer_error(out) == 0 && access(out->data, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Nothing that would make it write, stream or leave out something else than it is asked for. */
-static bool is_for_the_recorder(const char *variable)
-{
-	static const char *const KEPT[] = {"TRACKER_NVML_LIBRARY=", "TRACKER_HELPER="};
-	static const char *const LEFT_OUT[] = {"TRACKER_", "SENTINEL_"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++)
-		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
-			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(LEFT_OUT); i++)
-		if (strncmp(variable, LEFT_OUT[i], strlen(LEFT_OUT[i])) == 0)
-			return false;
-	return true;
-}
-
-/* malloc'd; its texts are those of `environ`. */
-static char **recorder_environment(void)
-{
-	size_t count = 0, kept = 0;
-	char **environment;
-
-	while (environ[count])
-		count++;
-	environment = calloc(count + 1, sizeof *environment);
-	for (size_t i = 0; environment && i < count; i++)
-		if (is_for_the_recorder(environ[i]))
-			environment[kept++] = environ[i];
-	return environment;
-}
-
-/* Returns its pid and the end of the pipe that its samples come out of, or a negative errno. */
-static pid_t start_recorder(const char *root_dir, int *ret_fd)
-{
-	CLEANUP_BUFFER struct buffer path = BUFFER(2 * PATH_MAX);
-	CLEANUP_FREE char **environment = recorder_environment();
-	const char *const argv[] = {RECORDER,   "--metrics",  "gpu.*,totals.gpu_vram_mib",
-				    "--gpus",   "all",        "--interval",
-				    "0.2",      "--duration", "5",
-				    "--format", "json",       "--output",
-				    "-",        "--config",   "/dev/null",
-				    "--root",   root_dir,     NULL};
-	posix_spawn_file_actions_t actions;
-	int fds[2], error;
-	pid_t pid;
-
-	if (!environment || !find_recorder(&path))
-		return -ENOENT;
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	error = posix_spawn_file_actions_init(&actions);
-	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (!error)
-		error = posix_spawn(&pid, path.data, &actions, NULL, (char *const *)(uintptr_t)argv,
-				    environment);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	if (error) {
-		close(fds[0]);
-		return -error;
-	}
-	*ret_fd = fds[0];
-	return pid;
-}
-
-static void end_recorder(pid_t pid)
-{
-	/* Its helper ends with it, in whatever way. */
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-/* ---- its answer ------------------------------------------------------------------------------------ */
 
 static void take_text(char *ret_text, size_t size, const char *text)
 {
@@ -152,8 +35,9 @@ static void take_gpu(const struct gpu_row *row, struct host_gpu *ret_gpu)
 }
 
 /* Whether the sample says which GPUs there are; without a sum of their memory it is too early. */
-static bool take_sample(const struct frame *frame, struct host_gpus *gpus)
+static bool take_sample(const struct frame *frame, void *context)
 {
+	struct host_gpus *gpus = context;
 	const struct totals_row *totals = (const void *)frame->first[ROW_totals];
 
 	for (const struct row *row = frame->first[ROW_gpu]; row && gpus->count < HOST_GPUS_MAX;
@@ -165,23 +49,6 @@ static bool take_sample(const struct frame *frame, struct host_gpus *gpus)
 	}
 	gpus->known = gpus->count > 0 || (totals && !real_absent(totals->gpu_vram_mib));
 	return gpus->known;
-}
-
-/* Takes whole lines out of `lines`. */
-static bool take_lines(struct sample_json *json, struct buffer *lines, struct host_gpus *gpus)
-{
-	struct scan text = scan_bytes(lines->data, lines->length), line;
-	struct frame frame = {0};
-	bool found = false;
-
-	while (!found && scan_until(&text, '\n', &line)) {
-		frame_begin(&frame, 0, 0);
-		found = !frame.error && sample_json_read(json, line, &frame) && take_sample(&frame, gpus);
-	}
-	frame_done(&frame);
-	memmove(lines->data, text.at, scan_left(&text));
-	lines->length = scan_left(&text);
-	return found;
 }
 
 static void want_gpus(struct metric_set *wanted)
@@ -196,45 +63,20 @@ static void want_gpus(struct metric_set *wanted)
 	WANT(wanted, totals, gpu_vram_mib);
 }
 
-static void read_samples(int fd, struct host_gpus *gpus)
-{
-	CLEANUP_BUFFER struct buffer lines = BUFFER(LONGEST_LINE);
-	int64_t until_ns = monotonic_ns() + DEADLINE_NS;
-	struct metric_set wanted = {0};
-	struct sample_json json;
-	bool found = false;
-
-	want_gpus(&wanted);
-	sample_json_init(&json, &wanted);
-	while (!found && buffer_reserve(&lines, READ_BYTES) == 0) {
-		int64_t left_ns = until_ns - monotonic_ns();
-		struct pollfd pipe = {.fd = fd, .events = POLLIN};
-		ssize_t length;
-
-		if (left_ns <= 0 || poll(&pipe, 1, (int)(left_ns / NSEC_PER_MSEC) + 1) <= 0)
-			break;
-		length = read(fd, lines.data + lines.length, READ_BYTES);
-		if (length <= 0)
-			break;
-		lines.length += (size_t)length;
-		found = take_lines(&json, &lines, gpus);
-	}
-	sample_json_done(&json);
-}
-
 void host_gpus_discover(const struct root *root, const char *root_dir, struct host_gpus *ret_gpus)
 {
-	CLEANUP_CLOSE int fd = -1;
-	pid_t pid;
+	static const char *const OPTIONS[] = {"--metrics",  "gpu.*,totals.gpu_vram_mib",
+					      "--gpus",     "all",
+					      "--interval", "0.2",
+					      "--duration", "5",
+					      NULL};
+	struct metric_set wanted = {0};
 
 	*ret_gpus = (struct host_gpus){.known = !has_device_files(root)};
 	if (ret_gpus->known)
 		return;
-	pid = start_recorder(root_dir && *root_dir ? root_dir : "/", &fd);
-	if (pid < 0)
-		return;
-	read_samples(fd, ret_gpus);
-	end_recorder(pid);
+	want_gpus(&wanted);
+	ask_recorder(root_dir, OPTIONS, &wanted, take_sample, ret_gpus);
 }
 
 /* ---- telling --------------------------------------------------------------------------------------- */

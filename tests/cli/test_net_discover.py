@@ -36,11 +36,11 @@ def serve():
 
 @pytest.fixture
 def discover(helpers):
-    def run(what="cloud", *arguments, url=None, root=None, env=None):
+    def run(what="cloud", *arguments, url=None, root=None, env=None, prefix=()):
         environment = dict(helpers.clean_environment(), **(env or {}))
         if url:
             environment["TRACKER_METADATA_URL"] = url
-        command = [net_program(), "discover", what, *(["--root", root] if root else []), *arguments]
+        command = [*prefix, net_program(), "discover", what, *(["--root", root] if root else []), *arguments]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20,
                               stdin=subprocess.DEVNULL)
         assert (done.returncode, done.stderr) == (0, "")
@@ -190,6 +190,50 @@ def test_this_host(discover):
         assert host["host_ip"] == re.search(r"inet ([\d.]+)", addresses)[1]
 
 
+def test_limits_stand_beside_the_machine(discover):
+    """A container's are not the machine's values."""
+    answer = discover("host")
+    assert list(answer["limits"]) == ["cpu_limit_cores", "memory_limit_mib", "cpuset_cores"]
+    allowed = os.sched_getaffinity(0)
+    assert answer["limits"]["cpuset_cores"] == len(allowed)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        answer = discover("host")
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert answer["limits"]["cpuset_cores"] == 1 and answer["host"]["host_vcpus"] == os.cpu_count()
+
+
+def test_limits_of_a_container(discover):
+    root = pathlib.Path(__file__).resolve().parents[1] / "roots" / "kubernetes2-5.15" / "t0"
+    assert discover("host", root=root)["limits"] == {"cpu_limit_cores": 1.0, "memory_limit_mib": 768.0, "cpuset_cores": 8}
+
+
+def test_a_memory_limit_stands_beside_the_machine(discover, limited_group):
+    answer = discover("host", prefix=["sh", "-c", f'echo $$ >{limited_group}/cgroup.procs; exec "$@"', "sh"])
+    assert answer["limits"]["memory_limit_mib"] == 512.0 and answer["host"]["host_memory_mib"] > 512
+
+
+@pytest.fixture
+def limited_group():
+    """A control group with 512 MiB, of either version."""
+    for top, name in ("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"):
+        folder = pathlib.Path(top) / f"resource-tracker-test-{os.getpid()}"
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        try:
+            (folder / name).write_text(str(512 << 20))
+            yield folder
+            return
+        except OSError:
+            pass
+        finally:
+            folder.rmdir()
+    pytest.skip("no control group with a memory limit can be made")
+
+
 @pytest.mark.parametrize("firmware,machine_id,expected", [
     (FIRMWARE["aws"], MACHINE_ID, "i-0123456789abcdef0"),
     ({"board_asset_tag": "i-1234abcd"}, MACHINE_ID, "i-1234abcd"),
@@ -253,3 +297,23 @@ def test_the_names_of_python(serve, discover, tmp_path):
         "vendor": "unknown", "instance_type": "unknown", "region": "unknown", "discovery_time": 0}
     memory_kib = int(re.search(r"MemTotal: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
     assert discover("host", "--python")["server_info"]["memory_mib"] == round(memory_kib / 1024, 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="namespaces need root")
+def test_a_dead_resolver_and_no_network(helpers, tmp_path):
+    """The machine has no firmware to ask, a name server that swallows questions, and no way out: it takes 3 s at most."""
+    resolver, hosts = tmp_path / "resolv.conf", tmp_path / "nsswitch.conf"
+    resolver.write_text("nameserver 127.0.0.1\noptions timeout:30 attempts:3\n")
+    hosts.write_text("hosts: files dns\n")
+    root = make_root(tmp_path / "root")
+    script = (f"mount --bind {resolver} /etc/resolv.conf && mount --bind {hosts} /etc/nsswitch.conf && ip link set lo up && "
+              'exec "$@"')
+    sink = ("import socket,subprocess,sys\n"
+            "s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); s.bind(('127.0.0.1',53))\n"
+            "sys.exit(subprocess.call(sys.argv[1:]))\n")
+    done = subprocess.run(["unshare", "-n", "-m", "sh", "-ec", script, "sh", sys.executable, "-c", sink, net_program(),
+                           "discover", "cloud", "--root", root], env=helpers.clean_environment(), capture_output=True,
+                          text=True, timeout=20, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    cloud = json.loads(done.stdout)["cloud"]
+    assert cloud.pop("discovery_secs") < 4.5 and cloud == NOBODY

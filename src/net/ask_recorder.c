@@ -1,0 +1,179 @@
+/* Running the recorder for a moment; see ask_recorder.h. */
+#include "net/ask_recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "net/patience.h"
+#include "record/sample_json.h"
+
+#define DEADLINE_NS (6 * NSEC_PER_SEC)
+
+enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20, MOST_OPTIONS = 16 };
+
+static const char RECORDER[] = "resource-tracker";
+
+/* Beside this program (a build tree), or in bin where this one is in libexec/resource-tracker. */
+static bool find_recorder(struct buffer *out)
+{
+	static const char *const PLACES[] = {"", "../../bin/"};
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+
+	while (length > 0 && self[length - 1] != '/')
+		length--;
+	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(PLACES); i++) {
+		out->length = 0;
+		buffer_add(out, self, (size_t)length);
+		buffer_add_text(out, PLACES[i]);
+		buffer_add_text(out, RECORDER);
+		if (buffer_error(out) == 0 && access(out->data, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing that would make it write, stream or leave out something else than it is asked for. */
+static bool is_for_the_recorder(const char *variable)
+{
+	static const char *const KEPT[] = {"TRACKER_NVML_LIBRARY=", "TRACKER_HELPER="};
+	static const char *const LEFT_OUT[] = {"TRACKER_", "SENTINEL_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(KEPT); i++)
+		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(LEFT_OUT); i++)
+		if (strncmp(variable, LEFT_OUT[i], strlen(LEFT_OUT[i])) == 0)
+			return false;
+	return true;
+}
+
+/* malloc'd; its texts are those of `environ`. */
+static char **recorder_environment(void)
+{
+	size_t count = 0, kept = 0;
+	char **environment;
+
+	while (environ[count])
+		count++;
+	environment = calloc(count + 1, sizeof *environment);
+	for (size_t i = 0; environment && i < count; i++)
+		if (is_for_the_recorder(environ[i]))
+			environment[kept++] = environ[i];
+	return environment;
+}
+
+/* Returns its pid and the end of the pipe that its samples come out of, or a negative errno. */
+static pid_t start_recorder(const char *root_dir, const char *const *options, int *ret_fd)
+{
+	CLEANUP_BUFFER struct buffer path = BUFFER(2 * PATH_MAX);
+	CLEANUP_FREE char **environment = recorder_environment();
+	const char *argv[MOST_OPTIONS + 12] = {RECORDER,   "--format",  "json",   "--output", "-",
+					       "--config", "/dev/null", "--root", root_dir};
+	size_t count = 9;
+	posix_spawn_file_actions_t actions;
+	int fds[2], error;
+	pid_t pid;
+
+	if (!environment || !find_recorder(&path))
+		return -ENOENT;
+	for (size_t i = 0; options[i] && i < MOST_OPTIONS; i++)
+		argv[count++] = options[i];
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	error = posix_spawn_file_actions_init(&actions);
+	if (!error)
+		error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (!error)
+		error = posix_spawn(&pid, path.data, &actions, NULL, (char *const *)(uintptr_t)argv,
+				    environment);
+	posix_spawn_file_actions_destroy(&actions);
+	close(fds[1]);
+	if (error) {
+		close(fds[0]);
+		return -error;
+	}
+	*ret_fd = fds[0];
+	return pid;
+}
+
+static void end_recorder(pid_t pid)
+{
+	/* Its helper ends with it, in whatever way. */
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Takes whole lines out of `lines`. */
+static bool take_lines(struct sample_json *json, struct buffer *lines,
+		       bool (*take)(const struct frame *, void *), void *context)
+{
+	struct scan text = scan_bytes(lines->data, lines->length), line;
+	struct frame frame = {0};
+	bool found = false;
+
+	while (!found && scan_until(&text, '\n', &line)) {
+		frame_begin(&frame, 0, 0);
+		found = !frame.error && sample_json_read(json, line, &frame) && take(&frame, context);
+	}
+	frame_done(&frame);
+	memmove(lines->data, text.at, scan_left(&text));
+	lines->length = scan_left(&text);
+	return found;
+}
+
+static bool read_samples(int fd, const struct metric_set *wanted, bool (*take)(const struct frame *, void *),
+			 void *context)
+{
+	CLEANUP_BUFFER struct buffer lines = BUFFER(LONGEST_LINE);
+	int64_t until_ns = monotonic_ns() + DEADLINE_NS;
+	struct sample_json json;
+	bool found = false;
+
+	sample_json_init(&json, wanted);
+	while (!found && buffer_reserve(&lines, READ_BYTES) == 0) {
+		int64_t left_ns = until_ns - monotonic_ns();
+		struct pollfd pipe = {.fd = fd, .events = POLLIN};
+		ssize_t length;
+
+		if (left_ns <= 0 || poll(&pipe, 1, (int)(left_ns / NSEC_PER_MSEC) + 1) <= 0)
+			break;
+		length = read(fd, lines.data + lines.length, READ_BYTES);
+		if (length <= 0)
+			break;
+		lines.length += (size_t)length;
+		found = take_lines(&json, &lines, take, context);
+	}
+	sample_json_done(&json);
+	return found;
+}
+
+bool ask_recorder(const char *root_dir, const char *const *options, const struct metric_set *wanted,
+		  bool (*take)(const struct frame *frame, void *context), void *context)
+{
+	CLEANUP_CLOSE int fd = -1;
+	pid_t pid = start_recorder(root_dir && *root_dir ? root_dir : "/", options, &fd);
+	bool found;
+
+	if (pid < 0)
+		return false;
+	found = read_samples(fd, wanted, take, context);
+	end_recorder(pid);
+	return found;
+}
