@@ -214,6 +214,7 @@ struct rt_metric_info {
 	const char *unit;   /* "s", "MiB", "bytes", "cores", "%", ... or "" */
 	const char *kind;   /* counter, gauge, delta, rate, identity */
 	const char *source; /* where the numbers of the group come from */
+	const char *cost;   /* what recording the group takes at each sample, in system calls */
 	const char *help;
 	enum rt_type type;
 	int decimals; /* of RT_REAL */

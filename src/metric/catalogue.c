@@ -12,7 +12,8 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 
 #define FROM(of_kind, field) .from_kind = ROW_##of_kind, .from_offset = offsetof(struct of_kind##_row, field)
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help) static const struct metric kind##_metrics[] = {
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
+	static const struct metric kind##_metrics[] = {
 #define ROW_END(kind) \
 	} \
 	;
@@ -45,11 +46,12 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define KEY_OFFSET(shape) ((shape) == ARRAY ? sizeof(struct row) : 0)
 
 const struct row_description ROW_DESCRIPTIONS[ROW_KINDS] = {
-#define ROW_BEGIN(kind, parent_, shape_, key_, source_, help_) \
+#define ROW_BEGIN(kind, parent_, shape_, key_, source_, cost_, help_) \
 	[ROW_##kind] = { \
 		.name = #kind, \
 		.key = key_, \
 		.source = source_, \
+		.cost = cost_, \
 		.help = help_, \
 		.parent = ROW_##parent_, \
 		.shape = shape_, \

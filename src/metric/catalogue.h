@@ -11,7 +11,7 @@
 #include "metric/absent.h"
 
 enum row_kind {
-#define ROW_BEGIN(kind, parent, shape, key, source, help) ROW_##kind,
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) ROW_##kind,
 #include "metric/catalogue.def"
 	ROW_KINDS
 };
@@ -24,7 +24,7 @@ struct row {
 	enum row_kind kind;
 };
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	struct kind##_row { \
 		struct row row;
 #define REAL(kind, name, unit, decimals, nature, help) double name;
@@ -61,6 +61,7 @@ struct row_description {
 	const char *name; /* of the kind */
 	const char *key;
 	const char *source;
+	const char *cost; /* of recording it at each sample */
 	const char *help;
 	enum row_kind parent;
 	enum row_shape shape;

@@ -7,7 +7,7 @@
 
 enum { CHUNK_BYTES = 16 << 10, LARGEST_ROW_BYTES = 1024 };
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert(sizeof(struct kind##_row) <= LARGEST_ROW_BYTES, "raise LARGEST_ROW_BYTES");
 #include "metric/catalogue.def"
 

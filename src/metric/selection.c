@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, \
 		       "too many");
 #include "metric/catalogue.def"

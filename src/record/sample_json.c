@@ -11,7 +11,7 @@ struct place {
 
 static bool read_members(struct sample_json *reader, struct scan *json, const struct place *place);
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help) \
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert((sizeof(struct kind##_row) - sizeof(struct row)) / 8 <= METRICS_PER_KIND, \
 		       "a metric set has one bit for each metric of a kind");
 #include "metric/catalogue.def"

@@ -20,7 +20,7 @@ struct sample_member {
 	int metric;         /* index, or -1: rows of `kind` */
 };
 
-#define ROW_BEGIN(kind, parent, shape, key, source, help) +1
+#define ROW_BEGIN(kind, parent, shape, key, source, cost, help) +1
 #define REAL(kind, name, unit, decimals, nature, help) +1
 #define COUNT(kind, name, unit, nature, help) +1
 #define TEXT(kind, name, help) +1

@@ -362,12 +362,12 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 		return -errno;
 	/* What is wrong with standard error cannot be said there, least of all between two halves of a record. */
 	target->warned = fd == STDERR_FILENO;
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return -EBADF;
 	if (!S_ISREG(status.st_mode)) {
 		target->kind = STREAM;
 		return S_ISBLK(status.st_mode) ? -EINVAL : nowait_stream_from_fd(fd, &target->stream);
 	}
-	if ((flags & O_ACCMODE) == O_RDONLY)
-		return -EBADF;
 	/* Not opened again: without O_APPEND the place to write at is in the description that the job has. */
 	target->kind = SHARED_FILE;
 	target->opening.had_content = append && status.st_size > 0;
@@ -382,7 +382,8 @@ int target_from_fd(int fd, const char *name, const struct target_options *option
 	int r = target ? attach_descriptor(target, fd, options->append) : -ENOMEM;
 
 	if (r < 0) {
-		output_message(ret_message, message_size, "cannot write to %s: %s", output_shown_path(name),
+		output_message(ret_message, message_size, "cannot write to %s: %s",
+			       strcmp(name, "-") == 0 ? "standard output" : output_shown_path(name),
 			       r == -EBADF ? "it is not open for writing" : strerror(-r));
 		target_close(target, 0);
 		return r;
@@ -420,8 +421,7 @@ int target_open(const char *path, const struct target_options *options, struct t
 	int fd, r;
 
 	if (names_descriptor(path, &fd))
-		return target_from_fd(fd, strcmp(path, "-") == 0 ? "standard output" : path, options,
-				      ret_target, ret_message, message_size);
+		return target_from_fd(fd, path, options, ret_target, ret_message, message_size);
 	r = open_output(path, &output_options, &output, ret_message, message_size);
 	if (r < 0)
 		return r;

@@ -99,6 +99,7 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 		.unit = described->unit,
 		.kind = NATURES[described->nature],
 		.source = description->source,
+		.cost = description->cost,
 		.help = described->help,
 		.type = public_type(described->type),
 		.decimals = described->decimals,

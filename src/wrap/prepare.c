@@ -14,14 +14,15 @@ static struct wrap the_wrap;
 
 /*
  * A closed standard stream would become the first file that we open, and take what is printed to it.
- * Close-on-exec gives the job its closed descriptor back.
+ * Close-on-exec gives the job its closed descriptor back. In the place of stdout nothing can be written, so that
+ * samples that should go there are not lost in silence.
  */
 static void occupy_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
-		if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+		if (open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0)
 			(void)!open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 }

@@ -119,9 +119,9 @@ def test_metrics_table_and_json_agree(run):
     names = [metric["name"] for metric in metrics]
     assert "cpu.process_cores_used" in names and "memory.used_mib" in names and len(set(names)) == len(names)
     heading, *rows = run("metrics").out.splitlines()
-    assert heading.split()[:3] == ["NAME", "UNIT", "KIND"]
+    assert heading.split()[:4] == ["NAME", "UNIT", "KIND", "COST"]
     assert [row.split()[0] for row in rows] == names
-    assert all(metric["help"] and metric["kind"] and metric["type"] for metric in metrics)
+    assert all(metric["help"] and metric["kind"] and metric["type"] and metric["cost"] for metric in metrics)
 
 
 def test_metrics_by_name(run):

@@ -339,6 +339,21 @@ def test_closed_standard_streams(binary, tmp_path, helpers, closed):
     assert "run.jsonl" not in (tmp_path / "descriptors").read_text()
 
 
+@pytest.mark.parametrize("line", ["-o - -- touch ran", "-o run.jsonl -o /dev/stdout -- touch ran", "-i 0.1 --duration 5",
+                                  "-i 0.1 --pid $$"])
+def test_samples_for_a_closed_stdout_are_refused(binary, tmp_path, helpers, line):
+    """They would be lost in silence; whoever only runs a job there has lost nothing."""
+    def run(arguments):
+        return subprocess.run(["sh", "-c", f'"$0" {arguments} >&-', binary], cwd=tmp_path, text=True,
+                              env=helpers.clean_environment(), stdin=subprocess.DEVNULL, capture_output=True)
+
+    result = run(line)
+    assert result.returncode == 125 and len(result.stderr.splitlines()) == 1
+    assert "is not open for writing" in result.stderr and "out" in result.stderr
+    assert not (tmp_path / "ran").exists()
+    assert run("-q -- touch ran").returncode == 0 and (tmp_path / "ran").exists()
+
+
 def test_a_shared_file_is_written_to_side_by_side(run, tmp_path, helpers):
     # ">": job and tracker share one position, and neither overwrites the other.
     with open(tmp_path / "log", "wb") as log:

@@ -42,7 +42,7 @@ def read_for(fd, secs):
 def test_while_wrapping_stdout_belongs_to_the_job(run, helpers):
     result = run("-i", 0.1, "--", "sh", "-c", "echo out; sleep 0.25")
     assert result.out == "out\n"
-    assert len(helpers.json_lines(result.stderr)) == 3
+    assert len(helpers.json_lines(result.stderr)) >= 3
 
 
 def test_quiet_silences_only_the_default(run, tmp_path, helpers):
