@@ -250,6 +250,14 @@ def test_no_process_is_added_and_none_is_left():
     assert children.read_text() == before
 
 
+def test_the_example_of_the_documentation(capsys):
+    page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "from-gpu-tracker.md"
+    found = {}
+    exec(page.read_text().split("```python\n")[1].split("```")[0], found)
+    assert found["peak"] == found["tracker"].resource_usage.max_ram.combined.total_rss > 10
+    assert capsys.readouterr().out.startswith("Max RAM:\n   Unit: megabytes\n") and os.path.exists("tracking.csv")
+
+
 # ---- what may go wrong --------------------------------------------------------------------------------------
 
 def test_an_exception_in_the_body_passes_and_the_figures_are_there():

@@ -233,6 +233,15 @@ print(json.dumps([len(artifact["process_metrics"]), artifact["stats"]["duration"
     assert len(flows.cards("ResourceTrackingFlow", "my_sleeping_data")) == 1
 
 
+def test_the_flow_of_our_documentation(metaflow_python, tmp_path):
+    readme = (TOP / "bindings" / "python" / "README.md").read_text()
+    [flow] = [block for block in re.findall(r"```python\n(.*?)```", readme, re.S) if "track_resources" in block]
+    (tmp_path / "flow.py").write_text(flow)
+    flows = Flows(metaflow_python, tmp_path)
+    flows.run("flow.py")
+    assert len(flows.cards("ResourceTrackingFlow", "start")) == 1
+
+
 # ---- what users may do, and what may go wrong ---------------------------------------------------------------
 
 OTHER_FLOW = '''
