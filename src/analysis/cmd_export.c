@@ -107,6 +107,8 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
+	if (choice.options.layout && !choice.options.format)
+		choice.options.format = "csv";
 	if (!choice.output && !choice.options.format)
 		return command_usage(command, "name a --format or an --output");
 	gpu_tracker->gpu_uuids = choice.gpu_uuids.texts;

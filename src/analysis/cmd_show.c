@@ -314,6 +314,11 @@ const struct command SHOW_COMMAND = {
 		"      --csv[=quoted|plain]  all rows as CSV\n"
 		"      --json                all rows as a JSON array of objects\n"
 		"      --any-csv             FILE is a CSV file of any kind, not a recording\n"
+		"      --human-names         the combined columns as \"CPU usage\", \"free memory\", ...\n"
+		"      --bytes               their memory and disk space in bytes; the names stay\n"
+		"      --system-prefix TEXT, --process-prefix TEXT\n"
+		"                            what their names begin with (default: system_ and process_)\n"
+		"      --offset N            without the first N rows\n"
 		"  -o, --output FILE         write there\n",
 	.run = run,
 };

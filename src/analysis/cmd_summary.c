@@ -209,7 +209,7 @@ const struct command SUMMARY_COMMAND = {
 	.name = "summary",
 	.synopsis = "summary [OPTIONS] FILE...",
 	.purpose = "What a run came to, on one screen",
-	.options = "      --json                the same numbers, and more, as JSON\n"
+	.options = "      --json, --format json  the same numbers, and more, as JSON\n"
 		   "      --unit UNIT           of memory and amounts of data: auto, bytes, kib, mib, gib, "
 		   "tib, kb, mb, gb, tb\n"
 		   "      --layout gpu_tracker  the figures, keys and units of gpu_tracker, as its text or "

@@ -1,9 +1,13 @@
 """stats and show: the operations of the Python data frame on recordings and on any CSV."""
 import json
+import pathlib
+import re
 
 import pytest
 
 import recordings
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -103,3 +107,10 @@ def test_help_of_every_subcommand(run):
     for name in ("summary", "stats", "show", "export"):
         result = run(name, "--help")
         assert result.returncode == 0 and f"usage: resource-tracker {name}" in result.out
+
+
+@pytest.mark.parametrize("path", sorted((TOP / "src" / "analysis").glob("cmd_*.c")), ids=lambda path: path.stem[4:])
+def test_help_names_every_option(run, path):
+    said = run(path.stem[4:].replace("_", "-"), "--help").out
+    for option in re.findall(r'^\s*\{"([a-z][\w-]+)", (?:no|required|optional)_argument', path.read_text(), re.M):
+        assert re.search(rf"(?<![\w-])--{option}(?![\w-])", said), option
