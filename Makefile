@@ -27,6 +27,8 @@ bench:
 	@tools/setup bench
 	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
 	@bench/run $(BUILD)
+	@bench/harm $(BUILD)
+	@bench/peers $(BUILD)
 	@bench/python $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
 

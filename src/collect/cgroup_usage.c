@@ -220,22 +220,6 @@ static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row
 		row->oom_kills = oom.oom_kills < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : oom.oom_kills;
 }
 
-/* Before Linux 5.18 there is no line "kernel": the sum of what it then consisted of. */
-static int64_t kernel_bytes(const struct cgroup_v2_memory_stat *stat)
-{
-	const int64_t parts[] = {stat->kernel_stack_bytes, stat->pagetables_bytes, stat->percpu_bytes,
-				 stat->sock_bytes, stat->slab_bytes};
-	int64_t sum = 0;
-
-	if (stat->kernel_bytes >= 0)
-		return stat->kernel_bytes;
-	if (stat->kernel_stack_bytes < 0 || stat->slab_bytes < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		sum += parts[i] > 0 ? parts[i] : 0;
-	return sum;
-}
-
 /* `ret_local`: the kills are of this cgroup alone. */
 static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row, bool *ret_local)
 {
@@ -251,7 +235,7 @@ static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row
 		row->anon_mib = mib_of_count(stat.anon_bytes);
 		row->file_mib = mib_of_count(stat.file_bytes);
 		row->shmem_mib = mib_of_count(stat.shmem_bytes);
-		row->kernel_mib = mib_of_count(kernel_bytes(&stat));
+		row->kernel_mib = mib_of_count(cgroup_v2_kernel_bytes(&stat));
 	}
 	/* memory.events counts neighbours below as well: the local file is this cgroup's alone. */
 	*ret_local = read_cgroup_v2_memory_events(root, folder, "memory.events.local", &events) == 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "kernel/cgroup_v2.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 
 /* Of the wall-clock time, what may be spent on readings. */
@@ -197,6 +198,23 @@ static void estimate(const struct process_tree *tree, struct tree_memory *memory
 	memory->best_source = all_known ? MEMORY_ESTIMATE : MEMORY_RSS;
 }
 
+/*
+ * A cgroup that holds only the tree counts each page once, wherever it is mapped. Of its files only those in memory
+ * (shmem) are the job's; the rest of its page cache is the kernel's to take back.
+ */
+static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memory *memory)
+{
+	struct cgroup_v2_memory_stat stat;
+
+	if (!tree->cgroup_has_memory || !tree->with_children ||
+	    read_cgroup_v2_memory_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.anon_bytes < 0)
+		return;
+	memory->best_bytes = stat.anon_bytes + (stat.shmem_bytes > 0 ? stat.shmem_bytes : 0);
+	if (cgroup_v2_kernel_bytes(&stat) > 0)
+		memory->best_bytes += cgroup_v2_kernel_bytes(&stat);
+	memory->best_source = MEMORY_CGROUP;
+}
+
 static int why_no_memory(const struct process_tree *tree)
 {
 	const struct member *root = process_tree_root(tree);
@@ -231,5 +249,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		ret_memory->best_bytes = memory->pss_kib * 1024;
 		ret_memory->best_source = MEMORY_PSS;
 		ret_memory->pss_age_ns = 0;
+	} else {
+		estimate_by_cgroup(tree, ret_memory);
 	}
 }

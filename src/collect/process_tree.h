@@ -82,13 +82,14 @@ struct process_tree {
 
 	struct tree_account account;
 	int64_t exited_count;
-	bool sigchld_ignored; /* some member did, once */
-	bool root_gone;       /* reaped or vanished */
-	bool uses_clock;      /* CPU from process clocks, not from stat */
-	int64_t last_full_ns; /* when everything was last read */
-	int64_t seeded_ticks; /* when the tree was begun with, since the boot of the machine */
-	int cgroup_folder;    /* of the tree's own cgroup, which has nobody else in it; -1 */
-	int64_t fds_left;     /* how many more descriptors may be kept */
+	bool sigchld_ignored;   /* some member did, once */
+	bool root_gone;         /* reaped or vanished */
+	bool uses_clock;        /* CPU from process clocks, not from stat */
+	int64_t last_full_ns;   /* when everything was last read */
+	int64_t seeded_ticks;   /* when the tree was begun with, since the boot of the machine */
+	int cgroup_folder;      /* of the tree's own cgroup, which has nobody else in it; -1 */
+	bool cgroup_has_memory; /* and counts its memory */
+	int64_t fds_left;       /* how many more descriptors may be kept */
 };
 
 /* Returns 0 or -ENOMEM. The root must outlive the tree. */

@@ -259,3 +259,18 @@ int read_cgroup_procs(struct root *root, int dir_fd, struct scan *ret_pids)
 {
 	return read_text(root, dir_fd, "cgroup.procs", ret_pids);
 }
+
+int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat)
+{
+	const int64_t parts[] = {stat->kernel_stack_bytes, stat->pagetables_bytes, stat->percpu_bytes,
+				 stat->sock_bytes, stat->slab_bytes};
+	int64_t sum = 0;
+
+	if (stat->kernel_bytes >= 0)
+		return stat->kernel_bytes;
+	if (stat->kernel_stack_bytes < 0 || stat->slab_bytes < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		sum += parts[i] > 0 ? parts[i] : 0;
+	return sum;
+}

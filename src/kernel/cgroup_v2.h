@@ -64,6 +64,8 @@ struct cgroup_v2_memory_stat {
 
 int parse_cgroup_v2_memory_stat(const char *bytes, size_t length, struct cgroup_v2_memory_stat *ret_stat);
 int read_cgroup_v2_memory_stat(struct root *root, int dir_fd, struct cgroup_v2_memory_stat *ret_stat);
+/* The line "kernel"; before Linux 5.18, where there is none, the sum of what it then consisted of; -1: not known. */
+int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat);
 
 /* memory.events (all below included) and memory.events.local (since Linux 5.2; this cgroup alone): counts. */
 struct cgroup_v2_memory_events {

@@ -241,6 +241,7 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 		tracker->context.own_cgroup = in_cgroup && tracker->own_cgroup.has_memory;
 		if (in_cgroup) {
 			tracker->tree->cgroup_folder = tracker->own_cgroup.folder;
+			tracker->tree->cgroup_has_memory = tracker->own_cgroup.has_memory;
 			cgroup_usage_begin(tracker->previous);
 		}
 		tracker->prepare_ns = root_monotonic_ns(&tracker->root) + PREPARE_AFTER_NS;

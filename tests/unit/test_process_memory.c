@@ -1,0 +1,124 @@
+/* Tests of src/collect/process_memory.c: which figure is told where the shares of memory may not be read. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collect/process_memory.h"
+#include "unit.h"
+
+static struct root root;
+static struct process_tree *tree;
+static char folder[] = "/tmp/test-process-memory-XXXXXX";
+static pid_t job;
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_int_equal(root_open(&root, NULL, NULL), 0);
+	assert_int_equal(process_tree_new(&root, true, &tree), 0);
+	assert_non_null(mkdtemp(folder));
+	job = fork();
+	if (job == 0)
+		for (;;)
+			pause();
+	assert_true(job > 0);
+	assert_int_equal(process_tree_seed(tree, job, false), 0);
+	tree->cgroup_folder = open(folder, O_RDONLY | O_DIRECTORY);
+	assert_true(tree->cgroup_folder >= 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char path[64];
+
+	(void)state;
+	kill(job, SIGKILL);
+	waitpid(job, NULL, 0);
+	close(tree->cgroup_folder);
+	process_tree_free(tree);
+	root_close(&root);
+	snprintf(path, sizeof path, "%s/memory.stat", folder);
+	unlink(path);
+	rmdir(folder);
+	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+	return 0;
+}
+
+static void lay_memory_stat(const char *text)
+{
+	int fd = openat(tree->cgroup_folder, "memory.stat", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static struct tree_memory measure(enum pss_mode mode)
+{
+	struct process_memory memory = {0};
+	struct tree_memory found;
+
+	process_tree_touch(tree);
+	process_memory_measure(&memory, tree, mode, &found);
+	assert_int_equal(found.reason, 0);
+	return found;
+}
+
+static void test_a_cgroup_of_the_trees_own(void **state)
+{
+	struct tree_memory found;
+
+	(void)state;
+	tree->cgroup_has_memory = true;
+	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nkernel_stack 16\nshmem 200\nslab 8\n");
+	found = measure(PSS_MODE_OFF);
+	assert_int_equal(found.best_source, MEMORY_CGROUP);
+	assert_int_equal(found.best_bytes, 1230);
+	assert_true(found.rss_bytes > 0);
+	/* Before Linux 5.18. */
+	lay_memory_stat("anon 1000\nfile 500000\nkernel_stack 16\nshmem 200\nslab 8\n");
+	found = measure(PSS_MODE_OFF);
+	assert_int_equal(found.best_bytes, 1224);
+}
+
+static void test_shares_that_were_read_are_better(void **state)
+{
+	struct tree_memory found;
+
+	(void)state;
+	tree->cgroup_has_memory = true;
+	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nshmem 200\n");
+	found = measure(PSS_MODE_ALWAYS);
+	assert_int_equal(found.best_source, MEMORY_PSS);
+	assert_int_equal(found.best_bytes, found.pss_kib * 1024);
+}
+
+static void test_a_cgroup_without_that_counter(void **state)
+{
+	(void)state;
+	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
+	tree->cgroup_has_memory = true;
+	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
+	/* Of one process alone the cgroup knows nothing. */
+	tree->with_children = false;
+	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nshmem 200\n");
+	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_cgroup_of_the_trees_own),
+		TEST(test_shares_that_were_read_are_better),
+		TEST(test_a_cgroup_without_that_counter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
