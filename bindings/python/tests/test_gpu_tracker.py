@@ -275,6 +275,15 @@ def test_the_body_may_change_the_working_directory(tmp_path):
     assert one.resource_usage and sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "t.csv"]
 
 
+def test_a_working_directory_that_is_not_writable(tmp_path, monkeypatch):
+    monkeypatch.setattr(tracker.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(tracker.tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    with Tracker() as one:
+        assert len(list((tmp_path / "elsewhere").iterdir())) == 1
+    assert one.resource_usage and list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_warnings_are_logged_unless_disabled(warnings):
     with Tracker():
         pass

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 import time
 import typing as typ
 
@@ -117,6 +116,8 @@ def _number(text: str) -> typ.Any:
 
 def _tracking_rows(tracking_file: str) -> tuple[list[str], typ.Iterator[typ.Sequence]]:
     if extension_of(tracking_file) == ".sqlite":
+        import sqlite3
+
         connection = sqlite3.connect(tracking_file)
         try:
             cursor = connection.execute("SELECT * FROM data")

@@ -5,6 +5,7 @@ import dataclasses as dclass
 import enum
 import logging as log
 import os
+import tempfile
 import threading
 import time
 import typing as typ
@@ -18,6 +19,12 @@ STALE_SECS = 10.0
 SIZE_UNITS = ("bytes", "gigabytes", "kilobytes", "megabytes", "terabytes")
 TIME_UNITS = ("days", "hours", "minutes", "seconds")
 BRANDS = ("nvidia", "amd")
+
+
+def _usual_file() -> str:
+    """In the working directory, or where one may write."""
+    folder = "" if os.access(".", os.W_OK) else tempfile.gettempdir()
+    return os.path.join(folder, f".gpu-tracker_{uuid.uuid1()}.jsonl")
 
 
 def _check_unit(unit: str, units: tuple[str, ...], kind: str) -> None:
@@ -57,7 +64,7 @@ class Tracker:
         :param process_id: The process to track with its descendants. Defaults to the current process.
         :param resource_usage_file: Where the recording is while tracking goes on (JSON Lines, valid up to its last sample whatever
             happens; `read_resource_usage()` reads it). It is deleted when tracking has completed. Defaults to a random name
-            in the working directory: .gpu-tracker_<UUID>.jsonl.
+            in the working directory (the temporary one where that is not writable): .gpu-tracker_<UUID>.jsonl.
         :param n_join_attempts: How often stopping waits for the thread that samples.
         :param join_timeout: How many seconds it waits each time.
         :param gpu_brand: 'nvidia' or 'amd', to ask for GPUs of that brand alone. Defaults to all.
@@ -82,7 +89,7 @@ class Tracker:
         self._process_id = os.getpid() if process_id is None else process_id
         self._disable_logs = disable_logs
         # The body may change the working directory.
-        self._resource_usage_file = os.path.abspath(resource_usage_file or f".gpu-tracker_{uuid.uuid1()}.jsonl")
+        self._resource_usage_file = os.path.abspath(resource_usage_file or _usual_file())
         self._tracking_file = None if tracking_file is None else os.path.abspath(tracking_file)
         self._recorder: typ.Any = None
         self._gone_before = False
