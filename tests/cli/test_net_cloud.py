@@ -124,7 +124,7 @@ def test_without_the_program(run, helpers):
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
-def test_the_recorder_itself_connects_to_nobody(serve, binary, tmp_path, helpers):
+def test_the_recorder_itself_connects_to_nobody(no_leak_check, serve, binary, tmp_path, helpers):
     server = serve(None)
     trace = tmp_path / "trace"
     subprocess.run([shutil.which("strace"), "-o", trace, "-e", "trace=%network", binary, "--cloud", "-q", "-i", "0.1", "--",

@@ -53,7 +53,7 @@ def test_process_1_is_told_to_go_while_it_sends(world):
 
 @needs_root
 @pytest.mark.parametrize("limit", range(1, 8))
-def test_no_more_processes(world, program_for_everybody, limit):
+def test_no_more_processes(world, program_for_everybody, limit, no_leak_check):
     """pids.max, or RLIMIT_NPROC: whatever cannot be started is left out, the job last of all."""
     world.serve()
     programs = pathlib.Path(program_for_everybody).parent
