@@ -79,7 +79,8 @@ static void write_json(struct writer *writer, const struct record *record, const
 		buffer_add_char(&writer->sample, '\n');
 }
 
-static int write_samples(struct writer *writer, struct record *record, struct rt_problem *problem)
+static int write_samples(struct writer *writer, struct record *record, const char *path,
+			 struct rt_problem *problem)
 {
 	const struct frame *frame;
 	int result;
@@ -96,8 +97,10 @@ static int write_samples(struct writer *writer, struct record *record, struct rt
 	}
 	if (result < 0)
 		return problem_set(problem, result, "%s", record_problem(record)->text);
+	if (!writer->count)
+		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	if (writer->list)
-		buffer_add_text(&writer->sample, writer->count ? "\n]\n" : "[]\n");
+		buffer_add_text(&writer->sample, "\n]\n");
 	output_write(&writer->output, &writer->sample);
 	return 0;
 }
@@ -117,7 +120,7 @@ static int export_text(const struct export_job *job, const char *format)
 	if (result == 0)
 		result = output_open(&writer.output, job->output, is_gzip_name(job->output), job->problem);
 	if (result == 0)
-		result = write_samples(&writer, record, job->problem);
+		result = write_samples(&writer, record, job->paths[0], job->problem);
 	return result == 0 ? output_finish(&writer.output, job->problem) : result;
 }
 

@@ -258,14 +258,17 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 		       const rt_summary *summary, struct rt_problem *problem)
 {
 	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
+	struct rt_problem found = {""};
 	int result;
 
 	buffer_printf(&beside, "%s.marks", recording);
 	if (buffer_error(&beside))
 		return problem_set(problem, -ENOMEM, "out of memory");
 	result = phases_read_marks(marks ? marks : beside.data, summary->started, summary->ended,
-				   &regions->phases, problem);
-	return result == -ENOENT && !marks ? 0 : result;
+				   &regions->phases, &found);
+	if (result == -ENOENT && !marks)
+		return 0;
+	return result < 0 ? problem_set(problem, result, "%s", found.text) : 0;
 }
 
 static void cleanup_summary(rt_summary **summary)
