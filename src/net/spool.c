@@ -18,7 +18,6 @@
 enum { MOST_STATE_BYTES = 4 << 20, MOST_BATCH_BYTES = 16 << 20, FILE_NAME_SIZE = SPOOL_NAME_SIZE + 32 };
 
 static const char BATCH_SUFFIX[] = ".csv.gz";
-static const char STATE_SUFFIX[] = ".state";
 
 /* ---- the folder ------------------------------------------------------------------------------------- */
 
@@ -183,7 +182,7 @@ int spool_read(struct spool *spool)
 	char name[FILE_NAME_SIZE];
 	int r;
 
-	file_name(spool, STATE_SUFFIX, name);
+	file_name(spool, SPOOL_STATE_SUFFIX, name);
 	r = read_file(spool, name, &text);
 	if (r == 0)
 		r = spool_state_parse(text.data, text.length, &state);
@@ -202,7 +201,7 @@ int spool_write(struct spool *spool)
 	spool_state_format(&spool->state, &text);
 	if (buffer_error(&text))
 		return buffer_error(&text);
-	file_name(spool, STATE_SUFFIX, name);
+	file_name(spool, SPOOL_STATE_SUFFIX, name);
 	return replace_file(spool, name, text.data, text.length);
 }
 
@@ -267,14 +266,15 @@ void spool_remove(struct spool *spool, bool all)
 	char name[FILE_NAME_SIZE];
 
 	if (all) {
-		file_name(spool, STATE_SUFFIX, name);
+		file_name(spool, SPOOL_STATE_SUFFIX, name);
 		unlinkat(spool->folder_fd, name, 0);
 	}
 	file_name(spool, ".lock", name);
 	unlinkat(spool->folder_fd, name, 0);
 }
 
-int spool_each(const struct spool *spool, int (*visit)(const char *name, void *context), void *context)
+int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const char *name, void *context),
+	       void *context)
 {
 	DIR *dir = open_listing(spool);
 	struct dirent *entry;
@@ -286,9 +286,9 @@ int spool_each(const struct spool *spool, int (*visit)(const char *name, void *c
 		char name[SPOOL_NAME_SIZE];
 		size_t length = strlen(entry->d_name);
 
-		if (!has_suffix(entry->d_name, STATE_SUFFIX) || length - strlen(STATE_SUFFIX) >= sizeof(name))
+		if (!has_suffix(entry->d_name, suffix) || length - strlen(suffix) >= sizeof(name))
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)(length - strlen(STATE_SUFFIX)), entry->d_name);
+		snprintf(name, sizeof(name), "%.*s", (int)(length - strlen(suffix)), entry->d_name);
 		r = visit(name, context);
 	}
 	closedir(dir);

@@ -89,8 +89,13 @@ int64_t spool_batch_bytes(const struct spool *spool);
 /* Removes the lock and, with `all`, the state. The batches must have gone. */
 void spool_remove(struct spool *spool, bool all);
 
-/* Calls `visit` with each name that has a state file, until it returns a negative errno; that is returned. */
-int spool_each(const struct spool *spool, int (*visit)(const char *name, void *context), void *context);
+/* What the names of files in the folder end in: a run's state, and a recording that was made for streaming alone. */
+#define SPOOL_STATE_SUFFIX ".state"
+#define SPOOL_RECORDING_SUFFIX ".spool"
+
+/* Calls `visit` with each name, less the suffix, until it returns a negative errno; that is returned. */
+int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const char *name, void *context),
+	       void *context);
 
 /* The state as text and back; pure. */
 void spool_state_format(const struct spool_state *state, struct buffer *out);

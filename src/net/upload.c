@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/scan.h"
 #include "net/arguments.h"
 #include "net/message.h"
 #include "net/stream.h"
@@ -22,7 +24,9 @@ static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
 struct upload {
 	const struct settings *settings;
 	const struct arguments *arguments;
-	int left; /* runs that could not be sent */
+	const char *folder;  /* that is gone through */
+	struct buffer begun; /* recordings that a state names, a line each */
+	int left;            /* runs that could not be sent */
 };
 
 /* A recorder holds a lock on what it writes. */
@@ -110,6 +114,16 @@ static void upload_recording(struct upload *upload, const char *path, int64_t be
 	}
 }
 
+static bool has_line(const struct buffer *lines, const char *text)
+{
+	struct scan scan = scan_bytes(lines->data, lines->length), line;
+
+	while (lines->data && scan_line(&scan, &line))
+		if (scan_is(&line, text))
+			return true;
+	return false;
+}
+
 /* A state in the spool: the recording that it names, unless the run is done. */
 static int upload_state(const char *name, void *context)
 {
@@ -127,6 +141,8 @@ static int upload_state(const char *name, void *context)
 		r = spool_read(&spool);
 	if (r == 0 && !spool.state.finished)
 		path = strdup(spool.state.recording);
+	if (r == 0)
+		buffer_printf(&upload->begun, "%s\n", spool.state.recording);
 	if (r == 0 && spool.state.finished)
 		spool_remove(&spool, false);
 	begin = spool.state.begin;
@@ -141,19 +157,46 @@ static int upload_state(const char *name, void *context)
 	return 0;
 }
 
+/*
+ * A recording for streaming alone that has no state: who was to follow it could not even begin. One that is being
+ * written is its recorder's, and an empty one nobody's.
+ */
+static int upload_unbegun(const char *name, void *context)
+{
+	struct upload *upload = context;
+	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+	CLEANUP_FREE char *real = NULL;
+	struct stat status;
+
+	buffer_printf(&path, "%s/%s%s", upload->folder, name, SPOOL_RECORDING_SUFFIX);
+	real = buffer_error(&path) ? NULL : realpath(path.data, NULL);
+	if (!real || stat(real, &status) < 0 || !S_ISREG(status.st_mode) || is_being_recorded(real) ||
+	    has_line(&upload->begun, real))
+		return 0;
+	if (status.st_size)
+		upload_recording(upload, real, 0, true);
+	else
+		unlink(real);
+	return 0;
+}
+
 static void upload_folder(struct upload *upload, const char *folder)
 {
 	struct arguments arguments = *upload->arguments;
-	struct upload inner = {upload->settings, &arguments, 0};
+	struct upload inner = {upload->settings, &arguments, NULL, BUFFER(16 << 20), 0};
 	struct spool spool;
 	int r;
 
 	arguments.spool = folder;
 	r = spool_open(&spool, folder);
 	if (r == 0) {
-		r = spool_each(&spool, upload_state, &inner);
+		inner.folder = spool.folder;
+		r = spool_each(&spool, SPOOL_STATE_SUFFIX, upload_state, &inner);
+		if (r == 0)
+			r = spool_each(&spool, SPOOL_RECORDING_SUFFIX, upload_unbegun, &inner);
 		spool_close(&spool);
 	}
+	buffer_done(&inner.begun);
 	if (r < 0) {
 		say("%s: %s", folder ? folder : "the spool", strerror(-r));
 		inner.left++;
@@ -178,7 +221,7 @@ static void upload_operand(struct upload *upload, const char *path)
 int upload_main(const struct settings *settings, int argc, char **argv)
 {
 	struct arguments arguments;
-	struct upload upload = {settings, &arguments, 0};
+	struct upload upload = {.settings = settings, .arguments = &arguments};
 
 	if (arguments_parse(&arguments, argc, argv, ARGUMENT_SPOOL | ARGUMENT_ROOT | ARGUMENT_JSON) < 0)
 		return arguments_usage("upload [--spool DIR] [RECORDING|FOLDER...]");

@@ -2,7 +2,8 @@
  * `resource-tracker upload [--spool DIR] [RECORDING|FOLDER...]`: sends what was left behind.
  *
  * A recording is sent run by run, each from where its state in the spool says; one without a state is sent as a
- * whole. A folder stands for all states in it; nothing at all for those of the default spool. A run that has been
+ * whole. A folder stands for all states in it and for what was recorded there without one; nothing at all for the
+ * default spool. A run that has been
  * sent is not sent again.
  *
  * Exit status: 0 all is sent (or was); 1 something could not be sent; 2 wrong usage.

@@ -107,6 +107,14 @@ static int start(struct rt_tracker *tracker, const char *recording, const char *
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
 }
 
+/* Blanks around a token are cut off by who uses it. */
+static bool has_token(const struct rt_config *config)
+{
+	const char *token = config_variable(config, TOKEN);
+
+	return token && token[strspn(token, " \t\r\n")];
+}
+
 void streaming_open(struct rt_tracker *tracker, char *const *environment)
 {
 	CLEANUP_FREE char *folder = NULL;
@@ -114,7 +122,7 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 	bool disposable;
 	int r;
 
-	if (tracker->config->stream == STREAM_OFF || !config_variable(tracker->config, TOKEN))
+	if (tracker->config->stream == STREAM_OFF || !has_token(tracker->config))
 		return;
 	r = spool_folder_make(tracker->config->spool, &folder);
 	if (r < 0) {

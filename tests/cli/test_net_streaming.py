@@ -11,7 +11,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
-from sentinel_support import (TOKEN, compare_rows, downloaded_rows, needs_net, sent_rows, states, swift, template, world)  # noqa: E402,F401
+from sentinel_support import (TOKEN, compare_rows, downloaded_rows, needs_net, net_program, sent_rows, states, swift, template, world)  # noqa: E402,F401
 
 pytestmark = needs_net
 
@@ -114,7 +114,7 @@ def test_attach_and_host(world, spawn, helpers):
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
-@pytest.mark.parametrize("token", [None, ""])
+@pytest.mark.parametrize("token", [None, "", " \n"])
 def test_without_a_token_there_is_no_socket(world, run, helpers, token, tmp_path, no_leak_check):
     env = {key: value for key, value in world.env(SENTINEL_API_TOKEN=token).items()}
     trace = tmp_path / "trace"
@@ -194,3 +194,41 @@ def test_the_endpoint_to_try_things_with(world, swift, run, helpers):
     uris = json.loads(shown[1].split(" ", 2)[2])["data_uris"]
     assert len(uris) >= 2
     compare_rows(downloaded_rows(swift, uris), helpers.json_lines(result.stderr))
+
+
+@pytest.mark.parametrize("how", ["term", "int to the group"])
+def test_a_tracker_that_is_told_to_end(world, spawn, helpers, how):
+    """docker stop and Ctrl-C: the job dies of the signal, and the run is finished as that."""
+    world.serve()
+    process = spawn("--spool", world.spool, "-q", "-i", 0.1, "--", "sleep", "30", env=world.env(), stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, start_new_session=True)
+    helpers.wait_until(lambda: world.sentinel.runs)
+    if how == "term":
+        process.send_signal(signal.SIGTERM)
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+    signo = signal.SIGTERM if how == "term" else signal.SIGINT
+    assert process.wait(10) == -signo
+    assert (world.sentinel.run.finish["exit_code"], world.sentinel.run.finish["run_status"]) == (128 + signo, "failed")
+    assert not list(world.spool.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+def test_whom_it_would_ask(world, run):
+    """Without an address of its own, in a namespace that nothing leaves."""
+    result = run("-n", os.environ.get("RESOURCE_TRACKER", net_program().with_name("resource-tracker")), "--spool", world.spool,
+                 "-q", "--upload-deadline", 2, "--", "true", program=shutil.which("unshare"), env=world.env(SENTINEL_API_URL=""))
+    assert result.returncode == 0 and "api.sentinel.sparecores.net" in result.err
+
+
+def test_samples_that_nobody_could_follow(world, run):
+    """The program that streams ends at once: what was recorded for it is found by `upload` all the same."""
+    result = stream(world, run, "-q", "-i", 0.1, "-n", "lost", "--", "sleep", "0.3", env={"SENTINEL_API_URL": "nowhere"})
+    assert result.returncode == 0 and result.err.count("SENTINEL_API_URL is not what it should be") == 1
+    assert [path.suffix for path in world.spool.iterdir()] == [".spool"]
+    (world.spool / "1-1.spool").touch()
+    world.serve()
+    done = world.upload()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert world.sentinel.run.start["job_name"] == "lost" and len(sent_rows(world.sentinel.run)) >= 3
+    assert not list(world.spool.iterdir())

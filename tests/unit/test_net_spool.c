@@ -145,7 +145,7 @@ static void batches_and_states(void **state)
 	assert_int_equal(spool_read_batch(&spool, 4, &bytes), -ENOENT);
 	assert_int_equal(spool_read(&spool), 0);
 	assert_int_equal(spool.state.cut, 3);
-	assert_int_equal(spool_each(&spool, count_names, &names), 0);
+	assert_int_equal(spool_each(&spool, SPOOL_STATE_SUFFIX, count_names, &names), 0);
 	assert_int_equal(names, 1);
 	put_file("spool/run.state", "{\"version\":1", 12);
 	assert_int_equal(spool_read(&spool), -EBADMSG);
