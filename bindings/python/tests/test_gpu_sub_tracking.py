@@ -7,6 +7,7 @@ import os
 import pickle
 import sqlite3
 import subprocess
+import sys
 import time
 
 import pytest
@@ -99,6 +100,28 @@ def test_a_sub_tracking_file_is_replaced_only_when_asked(tmp_path):
         SubTracker("x", sub_tracking_file="sub.csv").__enter__()
     with pytest.raises(ValueError):
         SubTracker("x", sub_tracking_file="sub.txt")
+
+
+def test_a_block_is_a_phase_of_the_recording_around_it():
+    program = """
+import time
+from resource_tracker_native.gpu_tracker import SubTracker
+for _ in range(2):
+    with SubTracker("load", sub_tracking_file="sub.csv"):
+        time.sleep(0.15)
+"""
+    command("-q", "-o", "run.jsonl", "-i", "0.1", "--", sys.executable, "-c", program)
+    [phase] = json.loads(command("regions", "--json", "run.jsonl"))["code_block_results"]
+    assert (phase["name"], phase["num_calls"]) == ("load", 2) and 0.3 <= phase["compute_time"]["total"] < 30
+    assert len(rows_of("sub.csv")) == 4
+
+
+def test_a_recording_that_cannot_be_marked_does_not_matter(monkeypatch, tmp_path):
+    done = subprocess.run([sys.executable, "-c", "from resource_tracker_native.gpu_tracker import SubTracker\n"
+                           "with SubTracker('x', sub_tracking_file='sub.csv'):\n pass"], capture_output=True, text=True,
+                          env={**os.environ, "RESOURCE_TRACKER_MARKS": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert len(rows_of("sub.csv")) == 2
 
 
 @pytest.fixture(params=["csv", "sqlite"])

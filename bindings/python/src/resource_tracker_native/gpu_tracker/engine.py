@@ -1,6 +1,7 @@
 """What the rest of this package asks the C libraries: recording, and figures of recordings and of gpu_tracker's files."""
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import time
@@ -77,6 +78,26 @@ def gpu_uuids(brand: str | None) -> list[str]:
             time.sleep(GPU_POLL_SECS)
     finally:
         tracker.close()
+
+
+_marks: typ.Any = None
+
+
+def begin_phase(name: str) -> int:
+    """For the recorder around this program, if there is one; the number is for end_phase(), 0 where there is none."""
+    global _marks
+    try:
+        if _marks is None:
+            _marks = _native.Marks()
+        return _marks.start(name)
+    except (OSError, ValueError):
+        return 0  # the program's own file has the mark
+
+
+def end_phase(name: str, number: int) -> None:
+    if number:
+        with contextlib.suppress(OSError, ValueError):
+            _marks.stop(name, number)
 
 
 def figures(recording: str, layout: Layout) -> dict[str, dict]:

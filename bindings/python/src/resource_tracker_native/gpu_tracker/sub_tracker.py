@@ -23,7 +23,8 @@ STATISTICS = ("min", "max", "mean", "std")
 class SubTracker:
     """
     Marks a code block: entering the context is its start, leaving it its stop. Together with the tracking file of a `Tracker`
-    around it, `SubTrackingAnalyzer` tells what the block used.
+    around it, `SubTrackingAnalyzer` tells what the block used. In a program that the command resource-tracker records, the block
+    is a phase of the recording as well (`regions`, `report`).
 
     :ivar str code_block_name: The name of the code block.
     :ivar str sub_tracking_file: The file that the marks are appended to.
@@ -46,15 +47,18 @@ class SubTracker:
         self.process_id = os.getpid()
         self.sub_tracking_file = f"{self.process_id}.csv" if sub_tracking_file is None else sub_tracking_file
         self._file = SubTrackingFile(self.sub_tracking_file, overwrite)
+        self._phases: list[int] = []
 
     def _mark(self, position: int) -> None:
         self._file.add(os.getpid(), self.code_block_name, position, time.time())
 
     def __enter__(self) -> SubTracker:
         self._mark(START)
+        self._phases.append(engine.begin_phase(self.code_block_name))
         return self
 
     def __exit__(self, *_) -> None:
+        engine.end_phase(self.code_block_name, self._phases.pop())
         self._mark(STOP)
 
 
