@@ -48,7 +48,8 @@ int main(int argc, char *argv[])
 	}
 	rt_start(tracker);
 	rt_wait_for_samples(tracker, 3, 5);
-	rt_stop(tracker);
+	/* As a wait status: this program has exited with 0. */
+	rt_stop_with(tracker, RT_END_EXIT, 0);
 	result = rt_wait_for_upload(tracker, 6);
 	printf("%s\n", result == 0           ? "all is sent"
 		       : result == -ENOTCONN ? "nothing is streamed"

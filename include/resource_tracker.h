@@ -181,6 +181,8 @@ enum rt_state {
 RT_API int rt_start(rt_tracker *tracker);
 /* Takes the last sample and joins the thread. -ENOTCONN when never started, -EALREADY when stopped. */
 RT_API int rt_stop(rt_tracker *tracker);
+/* The same with the reason and status of rt_finish(): what a program knows of its own end, for the record and the server. */
+RT_API int rt_stop_with(rt_tracker *tracker, enum rt_end_reason reason, int status);
 RT_API enum rt_state rt_get_state(rt_tracker *tracker);
 RT_API int64_t rt_sample_count(rt_tracker *tracker);
 /* Waits until there are n samples: 0, -ETIMEDOUT, -ESHUTDOWN if there never will be. timeout_secs < 0: no limit. */

@@ -16,7 +16,7 @@ static struct timespec timespec_of(int64_t ns)
 static void *sample_in_background(void *tracker_)
 {
 	struct rt_tracker *tracker = tracker_;
-	enum rt_end_reason reason = RT_END_TRACKER_STOPPED;
+	enum rt_end_reason reason = 0;
 
 	/* For whoever looks with top -H. */
 	(void)prctl(PR_SET_NAME, "rt-sampler");
@@ -34,7 +34,11 @@ static void *sample_in_background(void *tracker_)
 		if (tracker_over(tracker, &reason))
 			break;
 	}
-	(void)tracker_finish(tracker, reason, 0);
+	/* What ended by itself has its own reason. */
+	if (reason)
+		(void)tracker_finish(tracker, reason, 0);
+	else
+		(void)tracker_finish(tracker, tracker->stop_reason, tracker->stop_status);
 	tracker->own_cost.threads = 0;
 	own_cost_end(&tracker->own_cost, &tracker->root);
 	tracker->state = RT_STOPPED;
@@ -82,6 +86,11 @@ int rt_start(struct rt_tracker *tracker)
 
 int rt_stop(struct rt_tracker *tracker)
 {
+	return rt_stop_with(tracker, RT_END_TRACKER_STOPPED, 0);
+}
+
+int rt_stop_with(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
+{
 	if (!tracker_lock(tracker))
 		return -ECHILD;
 	if (!tracker->has_thread || tracker->stopping) {
@@ -91,6 +100,8 @@ int rt_stop(struct rt_tracker *tracker)
 		return error;
 	}
 	tracker->stopping = true;
+	tracker->stop_reason = reason;
+	tracker->stop_status = status;
 	pthread_cond_broadcast(&tracker->changed);
 	tracker_unlock(tracker);
 	pthread_join(tracker->thread, NULL);

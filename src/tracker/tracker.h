@@ -78,6 +78,8 @@ struct rt_tracker {
 	pthread_t thread;
 	bool has_thread;
 	bool stopping;
+	enum rt_end_reason stop_reason; /* while stopping */
+	int stop_status;
 	bool wrapped;
 	bool prepared;
 	int64_t prepare_ns;     /* when, once a job that was started has had its first moments */

@@ -31,7 +31,7 @@ def test_a_tracker_is_streamed(world, example, helpers):
     assert example("streamed", "run.jsonl") == (0, "all is sent\n", "")
     compare_rows(sent_rows(world.sentinel.run), helpers.json_lines(world.path / "run.jsonl"))
     assert world.sentinel.run.start["job_name"] == "streamed"
-    assert world.sentinel.run.finish["run_status"] == "finished" and world.sentinel.run.finish["exit_code"] is None
+    assert (world.sentinel.run.finish["run_status"], world.sentinel.run.finish["exit_code"]) == ("finished", 0)
 
 
 def test_without_a_json_file_there_is_a_spool(world, example):

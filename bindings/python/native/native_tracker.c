@@ -175,15 +175,15 @@ static PyObject *start(PyObject *self, PyObject *unused)
 	return tracker ? answer(rt_start(tracker)) : NULL;
 }
 
-static PyObject *stop(PyObject *self, PyObject *unused)
+static PyObject *stop(PyObject *self, PyObject *arguments)
 {
 	rt_tracker *tracker = usable(self);
-	int error;
+	int reason = RT_END_TRACKER_STOPPED, status = 0, error;
 
-	if (!tracker)
+	if (!tracker || !PyArg_ParseTuple(arguments, "|ii", &reason, &status))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	error = rt_stop(tracker);
+	error = rt_stop_with(tracker, (enum rt_end_reason)reason, status);
 	Py_END_ALLOW_THREADS;
 	return answer(error);
 }
@@ -433,7 +433,8 @@ int add_tracker_type(PyObject *module)
 		{"track", track, METH_VARARGS,
 		 "track(pid, started_by_caller=False): track its tree from now on"},
 		{"start", start, METH_NOARGS, "start(): sample in a background thread"},
-		{"stop", stop, METH_NOARGS, "stop(): take the last sample and end the thread"},
+		{"stop", stop, METH_VARARGS,
+		 "stop(reason=5, status=0): take the last sample and end the thread"},
 		{"sample", sample, METH_NOARGS, "sample(): take a sample now"},
 		{"finish", finish, METH_VARARGS, "finish(reason=5, status=0): take the last sample"},
 		{"wait_for_samples", wait_for_samples, METH_VARARGS,

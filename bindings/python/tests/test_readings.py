@@ -4,6 +4,7 @@ import http.server
 import io
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -201,6 +202,25 @@ def test_where_this_is():
     cloud = rt.get_cloud_info()  # of a service that is not there: see conftest.py
     assert set(cloud) >= {"vendor", "instance_type", "region", "discovery_time"}
     assert cloud["vendor"] == cloud["region"] == cloud["instance_type"] == "unknown" and 0 <= cloud["discovery_time"] < 60
+
+
+@pytest.mark.parametrize("exit_code,told,status", [(0, 0, "finished"), (3, 3, "failed"), (-9, 137, "failed")])
+def test_what_a_stream_ends_with(tmp_path, monkeypatch, exit_code, told, status):
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).resolve().parents[3] / "tests" / "fakes")
+    from sentinel import Sentinel
+
+    server = Sentinel()
+    try:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+        monkeypatch.setenv("SENTINEL_API_URL", server.base)
+        tracker = ResourceTracker(interval=0.05, discover_cloud=False, sentinel_token=server.token)
+        tracker.start()
+        tracker.wait_for_samples(2, timeout=60)
+        tracker.stop(exit_code=exit_code, run_status=status)
+        assert tracker.sentinel_result["sent"] is True
+        assert (server.run.finish["exit_code"], server.run.finish["run_status"]) == (told, status)
+    finally:
+        server.close()
 
 
 def test_a_stream_that_reaches_nobody_never_hinders(tmp_path, monkeypatch):

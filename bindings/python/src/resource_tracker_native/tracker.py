@@ -60,6 +60,11 @@ def default_specs(columns: str = "0.5") -> List[StatSpec]:
     ]
 
 
+def _ending(exit_code: int) -> tuple:
+    """Reason and wait status, as the library wants them; a negative exit code is a signal's number, as in subprocess."""
+    return (2, -exit_code) if exit_code < 0 else (1, (exit_code & 0xFF) << 8)
+
+
 class ResourceTracker:
     """Records what a process tree and its machine use, in the background, until it is stopped.
 
@@ -222,7 +227,7 @@ class ResourceTracker:
         if self.stop_time is not None:
             return
         try:
-            self._native.stop()
+            self._native.stop(*(_ending(exit_code) if self._token else ()))
         finally:
             self.stop_time = time()
             if self._token:
