@@ -7,7 +7,7 @@
 
 PyObject *fail(int error, const char *message)
 {
-	PyObject *arguments;
+	PyObject *arguments, *exception;
 
 	if (PyErr_Occurred())
 		return NULL;
@@ -19,11 +19,13 @@ PyObject *fail(int error, const char *message)
 		PyErr_SetString(PyExc_ValueError, message);
 		return NULL;
 	}
+	/* Made here, so that it is the class of its number (FileNotFoundError, ...) where it is first looked at. */
 	arguments = Py_BuildValue("(is)", -error, message);
-	if (arguments) {
-		PyErr_SetObject(PyExc_OSError, arguments);
-		Py_DECREF(arguments);
-	}
+	exception = arguments ? PyObject_CallObject(PyExc_OSError, arguments) : NULL;
+	if (exception)
+		PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+	Py_XDECREF(exception);
+	Py_XDECREF(arguments);
 	return NULL;
 }
 
