@@ -3,8 +3,7 @@
  *
  * A recording is sent run by run, each from where its state in the spool says; one without a state is sent as a
  * whole. A folder stands for all states in it and for what was recorded there without one; nothing at all for the
- * default spool. A run that has been
- * sent is not sent again.
+ * default spool. A run that has been sent is not sent again.
  *
  * Exit status: 0 all is sent (or was); 1 something could not be sent; 2 wrong usage.
  */
