@@ -11,7 +11,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from gpu import Nvml, adopt_orphans, left_behind
+from gpu import Nvml, adopt_orphans, left_behind, traced_environment
 
 CALLS_OF_DETECTION = ("dev/nvidiactl", "dev/dxg", "dev/dri")
 
@@ -65,7 +65,7 @@ def test_a_machine_without_gpus_pays_nothing(run, binary, tmp_path, helpers):
         pytest.skip("this machine has device files of GPUs")
     trace = tmp_path / "trace"
     result = run("-f", "-o", trace, binary, "-i", 0.1, "-o", tmp_path / "a.jsonl", "--", "sleep", 0.45,
-                 program="strace")
+                 program="strace", env=traced_environment())
     if "ptrace" in result.err.lower() and result.returncode:
         pytest.skip("this machine does not let strace trace")
     lines = trace.read_text().splitlines()
