@@ -5,9 +5,7 @@
 #include "native_module.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct tracker {
@@ -30,93 +28,26 @@ static rt_tracker *usable(PyObject *self_)
 	return NULL;
 }
 
-/* What a Tracker is made of. */
-struct wanted {
-	PyObject *settings;  /* (name, value) pairs, or NULL */
-	PyObject *variables; /* the same */
-	long long history;
-	const char *metrics;
-};
-
-static int set_all(rt_config *config, PyObject *pairs, int (*set)(rt_config *, const char *, const char *))
+static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 {
-	Py_ssize_t count = PySequence_Size(pairs);
+	struct tracker *self = (struct tracker *)self_;
+	rt_config *config;
+	int error;
 
-	for (Py_ssize_t i = 0; i < count; i++) {
-		PyObject *pair = PySequence_GetItem(pairs, i);
-		const char *name, *value;
-		int error;
-
-		if (!pair || !PyArg_ParseTuple(pair, "ss", &name, &value)) {
-			Py_XDECREF(pair);
-			return -1;
-		}
-		error = set(config, name, value);
-		Py_DECREF(pair);
-		if (error < 0) {
-			fail(error == -ENOENT ? -EINVAL : error, rt_config_message(config));
-			return -1;
-		}
-	}
-	return count < 0 ? -1 : 0;
-}
-
-static int set_variable(rt_config *config, const char *name, const char *value)
-{
-	return rt_config_set_variable(config, name, value);
-}
-
-static int configure(rt_config *config, const struct wanted *wanted)
-{
-	int error = rt_config_set_history(config, wanted->history < 0 ? INT64_MAX : wanted->history,
-					  wanted->metrics);
-
-	if (error < 0) {
-		fail(error, NULL);
+	if (self->tracker) {
+		PyErr_SetString(PyExc_RuntimeError, "the tracker is open");
 		return -1;
 	}
-	if (wanted->settings && set_all(config, wanted->settings, rt_config_set) < 0)
+	if (config_of(arguments, keywords, &config) < 0)
 		return -1;
-	return wanted->variables ? set_all(config, wanted->variables, set_variable) : 0;
-}
-
-static int open_tracker(const struct wanted *wanted, rt_tracker **ret_tracker)
-{
-	rt_config *config = NULL;
-	int error = rt_config_new(&config);
-
-	if (error < 0) {
-		fail(error, NULL);
-		return -1;
-	}
-	if (configure(config, wanted) < 0) {
-		rt_config_free(config);
-		return -1;
-	}
+	self->owner = getpid();
 	Py_BEGIN_ALLOW_THREADS;
-	error = rt_open(config, ret_tracker);
+	error = rt_open(config, &self->tracker);
 	Py_END_ALLOW_THREADS;
 	if (error < 0)
 		fail(error, rt_config_message(config));
 	rt_config_free(config);
 	return error < 0 ? -1 : 0;
-}
-
-static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
-{
-	struct tracker *self = (struct tracker *)self_;
-	struct wanted wanted = {NULL};
-
-	if (!PyArg_ParseTupleAndKeywords(
-		    arguments, keywords, "|OLzO", KEYWORDS("settings", "history", "metrics", "variables"),
-		    &wanted.settings, &wanted.history, &wanted.metrics, &wanted.variables))
-		return -1;
-	if (self->tracker) {
-		PyErr_SetString(PyExc_RuntimeError, "the tracker is open");
-		return -1;
-	}
-	self->owner = getpid();
-	return open_tracker(&wanted, &self->tracker);
 }
 
 static void shut(struct tracker *self)
@@ -335,74 +266,29 @@ static PyObject *output_path(PyObject *self, PyObject *arguments)
 	return text_object(rt_output_path(tracker, (size_t)index));
 }
 
+static int64_t count_kept(void *tracker, int64_t *ret_first, size_t *ret_bytes)
+{
+	return rt_history_count(tracker, ret_first, ret_bytes);
+}
+
+static ssize_t read_kept(void *tracker, const char *layout, const char *column, int64_t first, size_t count,
+			 double *ret_values)
+{
+	return rt_history_read(tracker, layout, column, first, count, ret_values);
+}
+
 static PyObject *history_count(PyObject *self, PyObject *unused)
 {
 	rt_tracker *tracker = usable(self);
-	int64_t first = 0, count;
-	size_t bytes = 0;
 
-	if (!tracker)
-		return NULL;
-	count = rt_history_count(tracker, &first, &bytes);
-	return count < 0 ? fail((int)count, NULL)
-			 : Py_BuildValue("(LLn)", (long long)first, (long long)count, (Py_ssize_t)bytes);
-}
-
-static PyObject *number_object(double value, bool is_integer)
-{
-	if (isnan(value))
-		Py_RETURN_NONE;
-	return is_integer ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
-}
-
-/* Most columns seldom change: a value that was there before is the same object again. */
-static PyObject *number_list(const double *values, Py_ssize_t count, bool is_integer)
-{
-	PyObject *list = PyList_New(count), *previous = NULL;
-
-	for (Py_ssize_t i = 0; list && i < count; i++) {
-		if (previous && memcmp(&values[i], &values[i - 1], sizeof values[i]) == 0)
-			Py_INCREF(previous);
-		else
-			previous = number_object(values[i], is_integer);
-		if (!previous || PyList_SetItem(list, i, previous) < 0)
-			Py_CLEAR(list);
-	}
-	return list;
+	return tracker ? history_size(tracker, count_kept) : NULL;
 }
 
 static PyObject *history(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
 	rt_tracker *tracker = usable(self);
-	const char *column, *layout = NULL;
-	long long first = 0, most = -1, kept = tracker ? rt_history_count(tracker, NULL, NULL) : 0;
-	int is_integer = 0;
-	PyObject *list;
-	double *values;
-	ssize_t count;
 
-	if (!tracker ||
-	    !PyArg_ParseTupleAndKeywords(arguments, keywords, "s|zLLp",
-					 KEYWORDS("column", "layout", "first", "count", "integers"), &column,
-					 &layout, &first, &most, &is_integer))
-		return NULL;
-	if (kept < 0)
-		return fail((int)kept, "no history is kept");
-	if (most < 0 || most > kept)
-		most = kept;
-	values = malloc(((size_t)most + 1) * sizeof *values);
-	if (!values)
-		return PyErr_NoMemory();
-	Py_BEGIN_ALLOW_THREADS;
-	count = rt_history_read(tracker, layout, column, first, (size_t)most, values);
-	Py_END_ALLOW_THREADS;
-	list = count < 0 ? NULL : number_list(values, count, is_integer);
-	free(values);
-	if (count == -ENOENT)
-		PyErr_Format(PyExc_KeyError, "%s", column);
-	else if (count < 0)
-		fail((int)count, NULL);
-	return list;
+	return tracker ? history_list(tracker, count_kept, read_kept, arguments, keywords) : NULL;
 }
 
 static PyObject *state(PyObject *self, void *unused)

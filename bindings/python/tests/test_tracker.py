@@ -364,7 +364,8 @@ def test_recommendations(recorded):
     wanted = recorded.recommend_resources()
     assert wanted == {"cpu": 1, "memory": 128, "gpu": 0, "vram": 0} or wanted["memory"] == 256
     earlier = dict(recorded.stats(), process_cpu_usage={"mean": 6.9, "max": 8}, process_memory_mib={"mean": 1, "max": 5000})
-    assert recorded.recommend_resources(historical_stats=[earlier]) == {"cpu": 4, "memory": 6144, "gpu": 0, "vram": 0}
+    cores = round((recorded.stats()["process_cpu_usage"]["mean"] + 6.9) / 2)
+    assert recorded.recommend_resources(historical_stats=[earlier]) == {"cpu": cores, "memory": 6144, "gpu": 0, "vram": 0}
 
 
 def test_several_cores_are_seen():
@@ -445,3 +446,49 @@ def test_where_it_ran(recorded):
     assert info["os"] == "Linux" and info["vcpus"] == os.cpu_count() and info["allocation"] in ("dedicated", "shared")
     assert recorded.cloud_info is None and make(discover_server=False).server_info is None
     assert make(autostart=False).server_info is None
+
+
+# ---- in a process of its own ----
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_process_of_its_own(method, tmp_path):
+    path = tmp_path / "run.jsonl"
+    tracker = make(method=method, output_file=path)
+    threads = len(os.listdir("/proc/self/task"))
+    tracker.wait_for_samples(3, timeout=60)
+    cpu_single(0.2)
+    with pytest.raises(RuntimeError, match="Timed out"):
+        tracker.wait_for_samples(10 ** 6, timeout=0.05)
+    assert len(os.listdir("/proc/self/task")) == threads, "no thread of ours"
+    assert tracker.process_metrics["children"][-1] == 0, "it is no child of ours"
+    assert set(tracker.process_metrics["pid"]) == {os.getpid()}
+    tracker.stop()
+    assert tracker.stats()["process_cpu_usage"]["max"] > 0.1 and list(tracker.stats()) == list(STATS)
+    assert "<html" in tracker.report() and ResourceTracker.loads(tracker.dumps()).n_samples == tracker.n_samples
+    assert json.loads(path.read_text().splitlines()[-1])["run_end"]["reason"] == "tracker_stopped"
+
+
+def test_its_recording_is_whole_however_the_program_dies(tmp_path):
+    path = tmp_path / "run.jsonl"
+    script = ("from resource_tracker_native import ResourceTracker\nimport os, signal\n"
+              f"tracker = ResourceTracker(interval=0.05, method='spawn', output_file={str(path)!r}, discover_cloud=False)\n"
+              "tracker.wait_for_samples(2, timeout=60)\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 30
+    while not (path.read_text().endswith("\n") and json.loads(path.read_text().splitlines()[-1])["run_end"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_its_fork_is_refused():
+    tracker = make(method="spawn")
+    tracker.wait_for_samples(1, timeout=60)
+    child = os.fork()
+    if child == 0:
+        try:
+            tracker.n_samples
+        except RuntimeError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    tracker.wait_for_samples(tracker.n_samples + 1, timeout=60)

@@ -95,6 +95,13 @@ def _json_of(tracker: Any) -> Iterator[str]:
     yield "}"
 
 
+def output_of(tracker: Any) -> Any:
+    """The recording beside it, if it can be found: a process of its own alone knows what it made of %h, %p, ..."""
+    if isinstance(tracker._native, _native.Tracker):
+        return tracker._native.output_path(0)
+    return None if "%" in str(tracker.output_file) else str(tracker.output_file)
+
+
 def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, Any]], failed: bool,
               integration_version: Any) -> Any:
     from os import path
@@ -108,7 +115,7 @@ def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, A
     with TemporaryDirectory(prefix="resource-tracker-") as folder:
         page, recording = path.join(folder, "report.html"), None
         if tracker.output_file and tracker._loaded is None:
-            recording = tracker._native.output_path(0)
+            recording = output_of(tracker)
         if recording is None:
             recording = path.join(folder, "run.json")
             with open(recording, "w", encoding="utf-8") as out:

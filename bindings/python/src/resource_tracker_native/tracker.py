@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from logging import getLogger
 from os import environ, getpid
-from time import time
+from time import monotonic, sleep, time
 from typing import Any, Dict, List, Optional, Type, Union
 
 from . import _native
@@ -76,7 +76,8 @@ class ResourceTracker:
         pid: root of the tree; default: this process.
         children: count its descendants too.
         interval: seconds between samples.
-        method: accepted for compatibility (None, "fork", "spawn", "forkserver"); no process is started.
+        method: None: a thread of this process. "fork", "spawn" and "forkserver" are all one: a process of its own, which
+            finishes the recording however this one ends (and Python 3.12 does not warn of threads when it forks).
         autostart: start at once. None (the default) does, and lets a first `start()` or `with` pass as if it had
             started it, so that programs for every version of the Python package resource-tracker run.
         track_processes: record the process tree.
@@ -206,8 +207,11 @@ class ResourceTracker:
         if self.stop_time is not None:
             raise RuntimeError(
                 "Resource tracker already stopped. Create a new instance instead of trying to restart it.")
-        tracker = _native.Tracker(self._all_settings(), history=-1, variables=self._variables())
-        tracker.start()
+        if self.method is None or self._token:
+            tracker = _native.Tracker(self._all_settings(), history=-1, variables=self._variables())
+            tracker.start()
+        else:
+            tracker = _native.Remote(self._all_settings(), history=-1)
         self._native = tracker
         self._may_start = False
         self.start_time = time()
@@ -285,8 +289,18 @@ class ResourceTracker:
                 raise RuntimeError(
                     f"Resource tracker has been already stopped with {self.n_samples} sample(s), "
                     f"cannot wait to collect the requested {n} sample(s).")
-        elif not self._native.wait_for_samples(n, timeout):
+        elif not self._wait(n, timeout):
             raise RuntimeError(f"Timed out waiting for resource tracker to collect {n} samples")
+
+    def _wait(self, n: int, timeout: float) -> bool:
+        if isinstance(self._native, _native.Tracker):
+            return self._native.wait_for_samples(n, timeout)
+        end = monotonic() + timeout
+        while self._native.sample_count < n:
+            if monotonic() > end:
+                return False
+            sleep(min(0.01, self.interval / 10))
+        return True
 
     # ---- what was recorded ----
 

@@ -1,0 +1,76 @@
+/* What trackers keep by column, as lists. */
+#include "native_module.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+PyObject *history_size(void *tracker, history_counter *count_kept)
+{
+	int64_t first = 0, count;
+	size_t bytes = 0;
+
+	Py_BEGIN_ALLOW_THREADS;
+	count = count_kept(tracker, &first, &bytes);
+	Py_END_ALLOW_THREADS;
+	return count < 0 ? fail((int)count, NULL)
+			 : Py_BuildValue("(LLn)", (long long)first, (long long)count, (Py_ssize_t)bytes);
+}
+
+static PyObject *number_object(double value, bool is_integer)
+{
+	if (isnan(value))
+		Py_RETURN_NONE;
+	return is_integer ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
+}
+
+/* Most columns seldom change: a value that was there before is the same object again. */
+static PyObject *number_list(const double *values, Py_ssize_t count, bool is_integer)
+{
+	PyObject *list = PyList_New(count), *previous = NULL;
+
+	for (Py_ssize_t i = 0; list && i < count; i++) {
+		if (previous && memcmp(&values[i], &values[i - 1], sizeof values[i]) == 0)
+			Py_INCREF(previous);
+		else
+			previous = number_object(values[i], is_integer);
+		if (!previous || PyList_SetItem(list, i, previous) < 0)
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+PyObject *history_list(void *tracker, history_counter *count_kept, history_reader *read_kept,
+		       PyObject *arguments, PyObject *keywords)
+{
+	const char *column, *layout = NULL;
+	long long first = 0, most = -1, kept;
+	int is_integer = 0;
+	PyObject *list;
+	double *values;
+	ssize_t count;
+
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "s|zLLp",
+					 KEYWORDS("column", "layout", "first", "count", "integers"), &column,
+					 &layout, &first, &most, &is_integer))
+		return NULL;
+	kept = count_kept(tracker, NULL, NULL);
+	if (kept < 0)
+		return fail((int)kept, kept == -ENODATA ? "no history is kept" : NULL);
+	if (most < 0 || most > kept)
+		most = kept;
+	values = malloc(((size_t)most + 1) * sizeof *values);
+	if (!values)
+		return PyErr_NoMemory();
+	Py_BEGIN_ALLOW_THREADS;
+	count = read_kept(tracker, layout, column, first, (size_t)most, values);
+	Py_END_ALLOW_THREADS;
+	list = count < 0 ? NULL : number_list(values, count, is_integer);
+	free(values);
+	if (count == -ENOENT)
+		PyErr_Format(PyExc_KeyError, "%s", column);
+	else if (count < 0)
+		fail((int)count, NULL);
+	return list;
+}
