@@ -11,21 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/program.h"
-
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
+#include "base/write_all.h"
 
 int command_write(const struct command *command, const char *path, const char *bytes, size_t length)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/write_all.h"
 #include "net/timestamps.h"
 #include "sink/spool_folder.h"
 
@@ -95,21 +96,6 @@ static bool has_suffix(const char *name, const char *suffix)
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
-
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
 
 /* Under another name first: whoever looks sees the old file or the new one. */
 static int replace_file(const struct spool *spool, const char *name, const void *bytes, size_t length)

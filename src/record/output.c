@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
+#include "base/write_all.h"
 
 enum { PENDING_BYTES = 256 << 10 };
 
@@ -78,23 +79,6 @@ int output_open(struct output *ret_output, const char *path, bool gzip, struct r
 		return problem_set(problem, result, "%s: %s", path, strerror(-result));
 	}
 	*ret_output = output;
-	return 0;
-}
-
-static int write_all(int fd, const void *bytes, size_t length)
-{
-	const char *at = bytes;
-
-	while (length) {
-		ssize_t written = write(fd, at, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		at += written;
-		length -= (size_t)written;
-	}
 	return 0;
 }
 
