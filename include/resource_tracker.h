@@ -246,10 +246,11 @@ RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
 /*
  * Keeps the newest `samples` samples in memory, by column, for rt_history_read(): 0 none (the default), INT64_MAX
  * all of them. `metrics`: names and globs of what is kept, as in the setting "metrics"; NULL: what the CSV layouts
- * have, about 40 columns. Of what a sample has several, one is named as the analysis names it, by its key or its position:
- * "gpu[0].utilization_pct", "disk[sda].read_bytes_per_sec", "cpu.per_core_pct[3]", or all together:
- * "network[sum].rx_bytes_per_sec" ([mean], [max]); it is absent in samples that have no such row. Only numbers are kept,
- * no texts; time stamps and numbers of samples always. Copied. -EINVAL: fewer than 0; a name that matches no metric is -EINVAL of rt_open().
+ * have, about 40 columns. Of what a sample has several, one is named as the analysis names it, by its key or (also where a
+ * key has blanks or commas) by its position: "gpu[0].utilization_pct", "disk[sda].read_bytes_per_sec",
+ * "cpu.per_core_pct[3]", or all together: "network[sum].rx_bytes_per_sec" ([mean], [max]). It is absent in samples that
+ * have no such row. Only numbers are kept, no texts; time stamps and numbers of samples always. Copied.
+ * -EINVAL: fewer than 0; a name that matches no metric is -EINVAL of rt_open().
  *
  * Memory: at first 2 KiB for each column; then, for each sample and column, at most 8 bytes and usually less than
  * one, because samples are packed in pages of 256: a column that does not change takes nearly nothing. The 86,400

@@ -67,6 +67,9 @@ static int cloud_open(struct collect_context *context, void **ret_state)
 		return 0;
 	}
 	context->helper_count++;
+	/* For a caller that adopts orphans and tracks itself. */
+	if (context->tree)
+		process_tree_exclude(context->tree, cloud->pid);
 	return 0;
 }
 

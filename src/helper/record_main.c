@@ -40,22 +40,32 @@ static const char *next_text(const struct buffer *payload, size_t *offset)
 	return text;
 }
 
+/* Two words that are no settings: what is kept in memory, whose number comes with the message, and the command. */
+static int set_one(rt_config *config, const struct remote_message *message, const char *name,
+		   const char *value)
+{
+	if (strcmp(name, "history") == 0)
+		return rt_config_set_history(config, message->count, *value ? value : NULL);
+	return strcmp(name, "argument") == 0 ? 0 : rt_config_set(config, name, value);
+}
+
 static int set(rt_config *config, const struct remote_message *message, const struct buffer *given)
 {
+	/* No argument is shorter than its name and two NULs. */
+	CLEANUP_FREE char **argv = calloc(given->length / sizeof "argument" + 1, sizeof *argv);
+	size_t offset = 0, argc = 0;
 	const char *name, *value;
-	size_t offset = 0;
-	int error = 0;
+	int error = argv ? 0 : -ENOMEM;
 
 	while (!error && (name = next_text(given, &offset))) {
 		value = next_text(given, &offset);
 		if (!value)
 			return -EINVAL;
-		/* No setting has this name: what is kept in memory comes with the message. */
-		error = strcmp(name, "history") == 0
-				? rt_config_set_history(config, message->count, *value ? value : NULL)
-				: rt_config_set(config, name, value);
+		if (strcmp(name, "argument") == 0)
+			argv[argc++] = (char *)(uintptr_t)value;
+		error = set_one(config, message, name, value);
 	}
-	return error;
+	return error || !argc ? error : rt_config_set_command(config, argv);
 }
 
 static int open_tracker(struct recorder *recorder, const struct remote_message *message)

@@ -70,13 +70,17 @@ static void remote_free(struct rt_remote *remote)
 	free(remote);
 }
 
-static int start_process(struct rt_remote *remote)
+static int start_process(struct rt_remote *remote, const struct rt_config *config)
 {
+	CLEANUP_FREE char **environment = config_environment(config);
 	const struct timeval patience = {.tv_sec = PATIENCE_SECS};
 	static const char *const ARGV[] = {HELPER_PROGRAM, REMOTE_WORD, NULL};
 	char program[PATH_MAX];
-	struct detached detached = {.program = program, .argv = ARGV, .silent = true};
-	int error = find_house_program(HELPER_PROGRAM, HELPER_VARIABLE, program, sizeof program);
+	struct detached detached = {
+		.program = program, .argv = ARGV, .environment = environment, .silent = true};
+	int error = !environment
+			    ? -ENOMEM
+			    : find_house_program(HELPER_PROGRAM, HELPER_VARIABLE, program, sizeof program);
 
 	if (!error)
 		error = detached_start(&detached, &remote->socket, &remote->pid);
@@ -96,6 +100,10 @@ static int64_t open_there(struct rt_remote *remote, const struct rt_config *conf
 	buffer_add(&given, config->given.data, config->given.length);
 	buffer_add(&given, "history", sizeof "history");
 	buffer_add(&given, metrics, strlen(metrics) + 1);
+	for (size_t i = 0; i < config->argc; i++) {
+		buffer_add(&given, "argument", sizeof "argument");
+		buffer_add(&given, config->argv[i], strlen(config->argv[i]) + 1);
+	}
 	if (buffer_error(&given) || buffer_error(&config->given))
 		return -ENOMEM;
 	message.payload_bytes = given.length;
@@ -119,7 +127,7 @@ int rt_remote_start(struct rt_config *config, struct rt_remote **ret_remote)
 	remote->owner = getpid();
 	remote->socket = -1;
 	remote->answer = BUFFER(ANSWER_MOST);
-	error = start_process(remote);
+	error = start_process(remote, config);
 	if (error < 0) {
 		remote_free(remote);
 		return config_fail(config, (int)error, "%s cannot be started: %s", HELPER_PROGRAM,

@@ -93,6 +93,35 @@ static void it_records_and_is_no_child(void **state)
 	free(text);
 }
 
+/* What was set of the command and of variables goes along; neither is in the caller's own environment. */
+static void everything_that_was_set_goes_along(void **state)
+{
+	rt_config *config = CONFIG("output", "run.jsonl", "tag", "a=b c", "record-command", "1");
+	char *const argv[] = {(char[]){"job"}, (char[]){""}, (char[]){"two words"}, NULL};
+	char path[64], *text, environment[65536];
+	rt_remote *remote;
+	ssize_t length;
+	int fd;
+
+	(void)state;
+	assert_int_equal(rt_config_set_command(config, argv), 0);
+	assert_int_equal(rt_config_set_variable(config, "TRACKER_UPLOAD_INTERVAL", "77"), 0);
+	remote = start(config);
+	snprintf(path, sizeof path, "/proc/%d/environ", (int)rt_remote_pid(remote));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, environment, sizeof environment);
+	if (fd >= 0)
+		close(fd);
+	assert_true(length < 0 || memmem(environment, (size_t)length, "TRACKER_UPLOAD_INTERVAL=77", 26));
+	assert_null(getenv("TRACKER_UPLOAD_INTERVAL"));
+	wait_for(remote, 1);
+	rt_remote_close(remote);
+	text = get_file("run.jsonl", NULL);
+	assert_non_null(strstr(text, "\"command\":\"[\\\"job\\\",\\\"\\\",\\\"two words\\\"]\""));
+	assert_non_null(strstr(text, "\"a\":\"b c\""));
+	free(text);
+}
+
 /* More rows than one answer holds. */
 static void long_histories_come_in_parts(void **state)
 {
@@ -229,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(it_records_and_is_no_child),
+		unit_test_in_scratch(everything_that_was_set_goes_along),
 		unit_test_in_scratch(long_histories_come_in_parts),
 		unit_test_in_scratch(it_is_no_part_of_the_tree),
 		unit_test_in_scratch(problems_are_told),
