@@ -31,9 +31,16 @@ def test_stop_and_continue(spawn, tmp_path, helpers):
 
 
 def test_the_clock_does_not_drift(record):
+    """How late samples come varies with what else runs; the least late ones stay where they were."""
     _, samples = record("-i", 0.001, "--metrics", "process_cores_used", "--", "sleep", 2)
-    ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
-    assert abs(ticks - samples[-1]["elapsed_secs"] * 1000) <= 3
+    late_ms, ticks = [], 0
+    for sample in samples[:-1]:  # the last one is the end's, between two ticks
+        ticks += 1 + sample["missed_ticks"]
+        late_ms.append(sample["elapsed_secs"] * 1000 - ticks)
+    half = len(late_ms) // 2
+    assert half > 10
+    assert -0.001 <= min(late_ms[:half]) < 1
+    assert abs(min(late_ms[half:]) - min(late_ms[:half])) < 1
 
 
 def test_the_first_sample_has_everything_however_short_the_interval(record):
