@@ -28,7 +28,8 @@ static void feed_sentinel(const char *text, size_t length)
 
 	if (parse_registration(text, length, &registration, &wrong) == 0)
 		must_hold(*registration.run_id && *registration.credentials.secret_key &&
-			  !strpbrk(registration.run_id, " \r\n") && !strpbrk(registration.uri_prefix, "\r\n"));
+			  !strpbrk(registration.run_id, " \r\n") &&
+			  !strpbrk(registration.uri_prefix, "\r\n"));
 	else
 		must_hold(wrong != NULL);
 	registration_done(&registration);
