@@ -84,6 +84,25 @@ static void add_made(struct report *report, const char *key, char *text)
 	json_raw(&report->json, owned, strlen(owned));
 }
 
+/* To copy: those of a refusal are none. */
+static void add_forms(struct report *report, const rt_advice *advice)
+{
+	static const char *const FORMS[] = {"slurm",    "kubernetes", "docker",
+					    "nextflow", "snakemake",  "metaflow"};
+
+	json_key(&report->json, "forms");
+	json_open(&report->json, '{');
+	for (size_t i = 0; i < ARRAY_SIZE(FORMS); i++) {
+		CLEANUP_FREE char *text = NULL;
+
+		if (rt_advice_to_form(advice, FORMS[i], &text, NULL) < 0)
+			continue;
+		json_key(&report->json, FORMS[i]);
+		json_text(&report->json, text);
+	}
+	json_close(&report->json, '}');
+}
+
 static int add_advice(struct report *report, const char *path, rt_summary *summary)
 {
 	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
@@ -102,6 +121,7 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 	if (result < 0)
 		return problem_set(report->problem, result, "out of memory");
 	add_made(report, "advice", text);
+	add_forms(report, advice);
 	return 0;
 }
 

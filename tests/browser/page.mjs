@@ -124,7 +124,7 @@ const SCENARIOS = {
 	async tables(page) {
 		for (const summary of await page.locator('details > summary').all())
 			await summary.click();
-		await page.waitForFunction(() => [...document.querySelectorAll('details')].every((one) => one.querySelector('table')));
+		await page.waitForFunction(() => [...document.querySelectorAll('details:not(.forms)')].every((one) => one.querySelector('table')));
 		return {rows: await page.$$eval('.numbers', (tables) => tables.map((table) => ({
 			caption: table.caption.textContent, rows: [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\u00a0', ' ')))})))};
 	},

@@ -240,3 +240,81 @@ def test_mistakes(run, tmp_path, arguments, status, part):
     (tmp_path / "a.json").write_text(json.dumps({"overall": {}, "static_data": {}, "code_block_results": []}))
     result = run("compare-runs", *arguments)
     assert result.returncode == status and part in result.err.splitlines()[0] and not result.out
+
+
+# ---- the result of a tracker --------------------------------------------------------------------------------------
+
+LABELS = {"max_ram": "Max RAM", "max_gpu_ram": "Max GPU RAM", "cpu_utilization": "CPU utilization", "gpu_utilization": "GPU utilization",
+          "compute_time": "Compute time", "unit": "Unit", "system_capacity": "System capacity", "system": "System", "main": "Main",
+          "descendants": "Descendants", "combined": "Combined", "total_rss": "Total RSS", "private_rss": "Private RSS",
+          "shared_rss": "Shared RSS", "system_core_count": "System core count", "n_expected_cores": "Number of expected cores",
+          "max_sum_percent": "Max sum percent", "max_hardware_percent": "Max hardware percent", "mean_sum_percent": "Mean sum percent",
+          "mean_hardware_percent": "Mean hardware percent", "main_n_threads": "Main number of threads",
+          "descendants_n_threads": "Descendants number of threads", "combined_n_threads": "Combined number of threads",
+          "system_gpu_count": "System GPU count", "n_expected_gpus": "Number of expected GPUs", "gpu_percentages": "GPU percentages",
+          "time": "Time"}
+PERCENT = ["max_sum_percent", "max_hardware_percent", "mean_sum_percent", "mean_hardware_percent"]
+RSS = ["total_rss", "private_rss", "shared_rss"]
+WHO = ["main", "descendants", "combined"]
+KEYS = {"max_ram": {"unit": 0, "system_capacity": 0, "system": 0, **{who: dict.fromkeys(RSS, 0) for who in WHO}},
+        "max_gpu_ram": dict.fromkeys(["unit", "system_capacity", "system", *WHO], 0),
+        "cpu_utilization": {"system_core_count": 0, "n_expected_cores": 0, **{who: dict.fromkeys(PERCENT, 0) for who in ["system", *WHO]},
+                            **{f"{who}_n_threads": 0 for who in WHO}},
+        "gpu_utilization": {"system_gpu_count": 0, "n_expected_gpus": 0, "gpu_percentages": dict.fromkeys(PERCENT, 0)},
+        "compute_time": {"unit": 0, "time": 0}}
+
+
+def same_keys(tree, keys):
+    return list(tree) == list(keys) and all(not isinstance(keys[name], dict) or same_keys(tree[name], keys[name]) for name in keys)
+
+
+def leaves(tree, *path):
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from leaves(value, *path, name)
+        else:
+            yield (*path, name), value
+
+
+def result_text(tree, depth=0):
+    lines = []
+    for name, value in tree.items():
+        head = "   " * depth + LABELS[name] + ":"
+        if isinstance(value, dict):
+            lines += [head, *result_text(value, depth + 1)]
+        else:
+            shown = "unknown" if value is None else repr(round(value, 3)) if isinstance(value, float) else value
+            lines.append(f"{head} {shown}")
+    return lines
+
+
+@pytest.mark.parametrize("ram, gpu_ram, time, factors", [
+    ("bytes", "kilobytes", "seconds", (1, 1e-3, 1)), ("kilobytes", "megabytes", "minutes", (1e-3, 1e-6, 1 / 60)),
+    ("megabytes", "gigabytes", "hours", (1e-6, 1e-9, 1 / 3600)), ("terabytes", "bytes", "days", (1e-12, 1, 1 / 86400))])
+def test_the_result_in_every_unit(run, tmp_path, ram, gpu_ram, time, factors):
+    samples = recordings.eight_samples()
+    for i, one in enumerate(samples):
+        one["gpu"] = [{"uuid": f"GPU-{g}", "utilization_pct": 10.0 * i + g, "vram_total_bytes": 16 << 30, "vram_used_bytes": (i + 1) << 28}
+                      for g in range(2)]
+        one["totals"]["gpu_vram_mib"] = 512.0 * (i + 1)
+        one["cpu"].update(process_gpu_vram_mib=100.0 * (i + 1), process_main_gpu_vram_mib=40.0 * (i + 1))
+    path = recordings.write(tmp_path / "run.jsonl", samples)
+    units = ["--ram-unit", ram, "--gpu-ram-unit", gpu_ram, "--time-unit", time, "--expected-cores", "3"]
+    tree = json.loads(run("summary", "--layout", "gpu_tracker", "--json", *units, path).out)
+    base = json.loads(run("summary", "--layout", "gpu_tracker", "--json", "--ram-unit", "bytes", "--gpu-ram-unit", "bytes", "--time-unit",
+                          "seconds", "--expected-cores", "3", path).out)
+    assert same_keys(tree, KEYS)
+    assert run("summary", "--layout", "gpu_tracker", *units, path).out == "\n".join(result_text(tree))
+    for (keys, value), (_, in_base) in zip(leaves(tree), leaves(base)):
+        factor = {"max_ram": factors[0], "max_gpu_ram": factors[1], "compute_time": factors[2]}.get(keys[0], 1)
+        if keys[-1] == "unit":
+            assert value == {"max_ram": ram, "max_gpu_ram": gpu_ram, "compute_time": time}[keys[0]]
+        else:
+            assert value is None and in_base is None or value == pytest.approx(in_base * factor, rel=1e-12), keys
+    mib = 1 << 20
+    assert base["max_gpu_ram"] == {"unit": "bytes", "system_capacity": float(32 << 30), "system": 4096.0 * mib, "main": 320.0 * mib,
+                                   "descendants": 480.0 * mib, "combined": 800.0 * mib}
+    gpu = base["gpu_utilization"]
+    assert (gpu["system_gpu_count"], gpu["n_expected_gpus"]) == (2, 2) and gpu["gpu_percentages"] == pytest.approx(
+        {"max_sum_percent": 141.0, "max_hardware_percent": 70.5, "mean_sum_percent": 71.0, "mean_hardware_percent": 35.5})
+    assert base["cpu_utilization"]["combined"]["mean_hardware_percent"] == 75.0 and base["compute_time"]["time"] == 8.0

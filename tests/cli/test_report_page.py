@@ -316,12 +316,16 @@ def check_figures(seen, answers):
     assert not re.search(r"\d", re.sub(r"demo|other|run\d\.jsonl", "", seen["rest"])), seen["rest"]
 
 
+FORMS = ("slurm", "kubernetes", "docker", "nextflow", "snakemake", "metaflow")
+
+
 @pytest.fixture
 def programs(run, tmp_path):
     def ask(index, *options):
         path = tmp_path / f"run{index}.jsonl"
         return {"summary": json.loads(run("summary", "--json", path).out),
-                "advice": json.loads(run("recommend", "--json", *options, path).out)}
+                "advice": json.loads(run("recommend", "--json", *options, path).out),
+                "forms": {name: run("recommend", "--for", name, *options, path).out for name in FORMS}}
 
     return ask
 
@@ -336,6 +340,7 @@ def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, pr
     page = make(recordings.eight_samples(), options=options)
     answers = programs(0, *options)
     check_figures(drive(page, "figures"), [{**answers, "instance": "aws/us-east-1/big"}])
+    assert data_of(page)["runs"][0]["forms"] == answers["forms"] and "--mem=512M" in answers["forms"]["slurm"]
     assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
 
 
@@ -359,7 +364,7 @@ def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
     advice = json.loads(run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "stats.json").out)
     assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 4096)
     seen = drive(page, "figures")
-    check_figures(seen, [{**programs(0), "advice": advice}])
+    check_figures(seen, [{**programs(0, "--history", tmp_path / "stats.json"), "advice": advice}])
     assert {"advice.runs", "advice.evidence.cpu.mean_cores"} <= {one["from"] for one in seen["figures"]}
 
 

@@ -185,6 +185,16 @@ const serverNotes = (run) => {
 			saved > 0 ? [': ', say('cost.saved_pct', ofHundred), ' less'] : saved < 0 ? [': ', say('cost.saved_pct', (value) => ofHundred(-value)), ' more'] : '', '.')];
 };
 
+const FORMS = {slurm: 'Slurm', kubernetes: 'Kubernetes', docker: 'Docker', nextflow: 'Nextflow', snakemake: 'Snakemake', metaflow: 'Metaflow'};
+
+/* The same to copy and paste. */
+const formsOf = (run) => {
+	const names = Object.keys(run.raw.forms);
+
+	return names.length ? element('details', {class: 'card wide forms'}, element('summary', {}, 'What to ask for, to copy into a job'), element('div', {class: 'form-list'}, names.map((name) =>
+		element('div', {}, element('h3', {}, FORMS[name] || name), element('pre', {}, told(run.raw, 'forms.' + name)))))) : null;
+};
+
 const adviceCard = (run, report) => {
 	const advice = run.raw.advice;
 
@@ -235,7 +245,7 @@ const recordFacts = (run) => {
 
 /* One run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
-	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report),
+	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report), formsOf(run),
 	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
 
 /* ---- several runs ---- */
