@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "net/message.h"
+#include "net/sha256.h"
 #include "net/timestamps.h"
 #include "net/uri.h"
 
@@ -40,14 +41,16 @@ static void describe(const struct http_answer *answer, struct outcome *outcome)
 		outcome_add_detail(outcome, detail.data, detail.length);
 }
 
-static void post(struct sentinel *sentinel, const char *url, const struct buffer *body,
+/* `header`: one more; NULL: none. */
+static void post(struct sentinel *sentinel, const char *url, const struct buffer *body, const char *header,
 		 struct http_answer *answer, struct outcome *ret_outcome)
 {
 	CLEANUP_BUFFER struct buffer authorization = BUFFER(16 << 10);
 	struct http_request request = {
 		.method = "POST",
 		.url = url,
-		.headers = {NULL, "Accept: application/json", body ? "Content-Type: application/json" : NULL},
+		.headers = {NULL, "Accept: application/json", body ? "Content-Type: application/json" : NULL,
+			    header},
 		.body = body ? body->data : NULL,
 		.body_length = body ? body->length : 0,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
@@ -81,16 +84,19 @@ static void cannot_read(struct outcome *outcome, const char *wrong, size_t lengt
 	snprintf(outcome->reason, sizeof(outcome->reason), "%s (%zu bytes)", wrong, length);
 }
 
-void sentinel_start(struct sentinel *sentinel, const char *payload, struct registration *ret_registration,
-		    struct outcome *ret_outcome)
+void sentinel_start(struct sentinel *sentinel, const char *payload, const char *run_name,
+		    struct registration *ret_registration, struct outcome *ret_outcome)
 {
+	char hash[SHA256_HEX_SIZE], key[64];
 	CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES), body = BUFFER(4 << 20);
 	struct http_answer answer = {0};
 	const char *wrong;
 
 	add_run_url(&url, sentinel, NULL, NULL);
 	buffer_add_text(&body, payload);
-	post(sentinel, url.data, &body, &answer, ret_outcome);
+	sha256_hex(run_name, strlen(run_name), hash);
+	snprintf(key, sizeof(key), "Idempotency-Key: %.32s", hash);
+	post(sentinel, url.data, &body, key, &answer, ret_outcome);
 	if (ret_outcome->verdict == VERDICT_DONE &&
 	    parse_registration(answer.body.data, answer.body.length, ret_registration, &wrong) < 0)
 		cannot_read(ret_outcome, wrong, answer.body.length);
@@ -105,7 +111,7 @@ void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct cred
 	const char *wrong;
 
 	add_run_url(&url, sentinel, run_id, "refresh-credentials");
-	post(sentinel, url.data, NULL, &answer, ret_outcome);
+	post(sentinel, url.data, NULL, NULL, &answer, ret_outcome);
 	if (ret_outcome->verdict == VERDICT_DONE &&
 	    parse_credentials(answer.body.data, answer.body.length, ret_credentials, &wrong) < 0)
 		cannot_read(ret_outcome, wrong, answer.body.length);
@@ -119,7 +125,7 @@ void sentinel_finish(struct sentinel *sentinel, const char *run_id, const struct
 	struct http_answer answer = {0};
 
 	add_run_url(&url, sentinel, run_id, "finish");
-	post(sentinel, url.data, body, &answer, ret_outcome);
+	post(sentinel, url.data, body, NULL, &answer, ret_outcome);
 	if (answer.status == 409 && !answer.error)
 		*ret_outcome = (struct outcome){.verdict = VERDICT_DONE, .retry_after_secs = -1};
 	http_answer_done(&answer);

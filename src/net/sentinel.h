@@ -21,9 +21,12 @@ struct sentinel {
 	int64_t clock_ahead_secs;
 };
 
-/* On VERDICT_DONE the result is the caller's; else it is untouched. */
-void sentinel_start(struct sentinel *sentinel, const char *payload, struct registration *ret_registration,
-		    struct outcome *ret_outcome);
+/*
+ * On VERDICT_DONE the result is the caller's; else it is untouched. `run_name` is the same however often the same run is
+ * registered: a hash of it goes along as Idempotency-Key, so that a server may know it again.
+ */
+void sentinel_start(struct sentinel *sentinel, const char *payload, const char *run_name,
+		    struct registration *ret_registration, struct outcome *ret_outcome);
 void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct credentials *ret_credentials,
 		      struct outcome *ret_outcome);
 

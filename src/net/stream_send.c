@@ -117,7 +117,7 @@ static enum stream_step start_run(struct stream *stream)
 	struct registration registration;
 	struct outcome outcome;
 
-	sentinel_start(&stream->sentinel, state->payload, &registration, &outcome);
+	sentinel_start(&stream->sentinel, state->payload, stream->spool.name, &registration, &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
 		return failed(stream, "register the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)

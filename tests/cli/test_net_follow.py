@@ -361,6 +361,21 @@ def test_passing_trouble_is_survived(world, trouble, call):
     compare_rows(rows_of(run.finishes[0]["data_csv"]), recorder.samples)
 
 
+def test_a_registration_that_is_made_again_can_be_known_again(world):
+    """The answer is lost on the way: a server that knows the key gives the same run once more."""
+    world.serve().idempotent = True
+    world.sentinel.trouble = Script("lost", "lost")
+    recorder = world.record()
+    process = world.follow(recorder, deadline=8)
+    recorder.write(3)
+    recorder.end()
+    assert end(process)[0] == 0
+    keys = {request["headers"].get("Idempotency-Key") for request in world.sentinel.requests if request["path"] == "/runs"}
+    assert len(keys) == 1 and re.fullmatch("[0-9a-f]{32}", keys.pop())
+    assert world.sentinel.paths().count("POST /runs") == 3
+    compare_rows(sent_rows(world.sentinel.run), recorder.samples)  # .run: there is one only
+
+
 @pytest.mark.parametrize("trouble", [500, (503, b"<Error><Code>SlowDown</Code></Error>"), "reset", "cut", "garbage",
                                      "lost", "hang 0.3", (400, b"<Error><Code>RequestTimeout</Code></Error>")])
 def test_trouble_of_the_store(world, swift, trouble):

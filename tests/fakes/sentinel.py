@@ -249,6 +249,7 @@ class Sentinel(Owner):
         self.runs = {}
         self.base = self.url + prefix
         self.extra = {}  # further members of the start's answer
+        self.idempotent, self.keys = False, {}  # whether a run that is registered again is known again
 
     @property
     def run(self):
@@ -271,7 +272,7 @@ class Sentinel(Owner):
             raise Refusal(404, "Not Found")
         path = path[len(self.prefix):]
         if path == "/runs":
-            return self.start(json.loads(request["body"]))
+            return self.start(json.loads(request["body"]), request["headers"]["Idempotency-Key"])
         found = re.fullmatch(r"/runs/([^/]+)/(refresh-credentials|finish)", path)
         if not found or found[1] not in self.runs:
             raise Refusal(404, "Not Found")
@@ -281,10 +282,12 @@ class Sentinel(Owner):
         run.refreshes += 1
         return 200, {"upload_credentials": self.store.credentials()}
 
-    def start(self, body):
+    def start(self, body, key):
         check_start(body)
-        run_id = str(uuid.uuid4())
-        self.runs[run_id] = Run(body)
+        run_id = self.keys.get(key) if self.idempotent else None
+        if not run_id:
+            run_id = self.keys[key] = str(uuid.uuid4())
+            self.runs[run_id] = Run(body)
         return 200, {"run_id": run_id, "upload_uri_prefix": self.store.prefix,
                      "upload_credentials": self.store.credentials(), **self.extra}
 
