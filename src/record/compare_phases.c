@@ -213,17 +213,24 @@ static int match_blocks(const struct sessions *sessions, struct rt_problem *prob
 	return 0;
 }
 
-/* "tmp.py:9 -> tmp.py:12": the different names. */
+/* "tmp.py:12 -> tmp.py:9": the different names in the order of their bytes. */
 static void block_label(const struct sessions *sessions, size_t index, struct buffer *out)
 {
-	for (size_t i = 0; i < sessions->count; i++) {
-		const char *name = sessions->list[i].blocks[index].name;
-		bool known = false;
+	const char *last = NULL;
 
-		for (size_t j = 0; j < i; j++)
-			known |= strcmp(name, sessions->list[j].blocks[index].name) == 0;
-		if (!known)
-			buffer_printf(out, "%s%s", i ? " -> " : "", name);
+	for (;;) {
+		const char *next = NULL;
+
+		for (size_t i = 0; i < sessions->count; i++) {
+			const char *name = sessions->list[i].blocks[index].name;
+
+			if ((!last || strcmp(name, last) > 0) && (!next || strcmp(name, next) < 0))
+				next = name;
+		}
+		if (!next)
+			return;
+		buffer_printf(out, "%s%s", last ? " -> " : "", next);
+		last = next;
 	}
 }
 

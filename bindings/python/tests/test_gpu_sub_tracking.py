@@ -258,6 +258,17 @@ def test_sessions_are_compared(session, warnings):
         comparison.compare("median")
 
 
+@pytest.mark.parametrize("statistic", sub_tracker.STATISTICS)
+def test_the_comparison_is_that_of_the_command(tmp_path, statistic):
+    sessions = {"A": results(2.0, 4.0), "B": results(1.0, 5.0, "x.py:10"), "C": results(3.0, 0.25)}
+    for name, found in sessions.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+    compared = TrackingComparison({name: f"{name}.json" for name in sessions}).compare(statistic)
+    words = ["compare-runs", "--stat", statistic, *(f"{name}={name}.json" for name in sessions)]
+    assert compared.to_json() == json.loads(command(*words, "--json"))
+    assert str(compared) == command(*words)
+
+
 def test_sessions_without_blocks_are_compared_overall(session):
     compared = TrackingComparison({name: session(name, 1.0, 1.0, blocks=0) for name in ("A", "C")}).compare()
     assert compared.to_json() == {"overall_resource_usage": {"main_ram": {"A": 1.5, "C": 1.5}},
