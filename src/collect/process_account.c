@@ -75,8 +75,9 @@ void account_settle(struct account *account)
 
 void account_forgive(struct account *account)
 {
-	for (enum usage i = 0; i < USAGE_COUNT; i++)
-		account->before.of[i] = account->own.of[i] + account->waited.of[i];
+	struct usages total = account_total(account);
+
+	usages_add(&account->before, &total);
 	account->own_before = account->own;
 }
 

@@ -357,7 +357,7 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 		return -ESRCH;
 	for (size_t i = 0; i < tree->count; i++)
 		account_forgive(&tree->members[i].account);
-	tree->account.published = (struct usages){0};
+	tree->account.published = tree->account.retired = (struct usages){0};
 	return 0;
 }
 

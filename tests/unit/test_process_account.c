@@ -124,6 +124,27 @@ static void test_what_was_used_before_over_two_generations(void **state)
 	}
 }
 
+/* A child that ended while we came, before or after its time had turned up. */
+static void test_what_is_carried_when_we_come(void **state)
+{
+	(void)state;
+	for (int turned_up = 0; turned_up < 2; turned_up++) {
+		struct account parent = used(1, 0), child = used(100, 100);
+
+		reads(&parent, 1, 0);
+		account_carry(&parent, &child);
+		if (turned_up)
+			reads(&parent, 1, 100);
+		account_forgive(&parent);
+		expect_total(&parent, 0);
+		reads(&parent, 1.5, 100);
+		account_settle(&parent);
+		expect_total(&parent, 0.5);
+		reads(&parent, 1.5, 101);
+		expect_total(&parent, 1.5);
+	}
+}
+
 static void test_unclaimed_at_the_end(void **state)
 {
 	struct account parent = used(1, 0), child = used(10.5, 10);
@@ -150,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_used_before_never_turns_up),
 		cmocka_unit_test(test_a_child_that_only_was),
 		cmocka_unit_test(test_what_was_used_before_over_two_generations),
+		cmocka_unit_test(test_what_is_carried_when_we_come),
 		cmocka_unit_test(test_unclaimed_at_the_end),
 	};
 
