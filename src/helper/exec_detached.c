@@ -19,6 +19,8 @@ static void become(char **argv, int error_fd)
 	close_other_descriptors(error_fd, -1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Before the program can say anything on the same connection. */
+	dprintf(STDOUT_FILENO, "%d\n", (int)getpid());
 	execv(argv[0], argv + 1);
 	(void)!write(error_fd, &errno, sizeof(errno));
 	_exit(127);
@@ -42,6 +44,5 @@ int exec_detached(char **argv)
 	/* Nothing comes when the exec has closed the other end. */
 	if (read(fds[0], &error, sizeof(error)) == sizeof(error))
 		return error;
-	dprintf(STDOUT_FILENO, "%d\n", (int)pid);
 	return 0;
 }

@@ -213,6 +213,8 @@ def test_where_this_is():
     cloud = rt.get_cloud_info()  # of a service that is not there: see conftest.py
     assert set(cloud) >= {"vendor", "instance_type", "region", "discovery_time"}
     assert cloud["vendor"] == cloud["region"] == cloud["instance_type"] == "unknown" and 0 <= cloud["discovery_time"] < 60
+    for _ in range(40):  # an answer that comes at once is an answer
+        assert rt.get_cloud_info()["vendor"] == "unknown"
 
 
 @pytest.mark.parametrize("exit_code,told,status", [(0, 0, "finished"), (3, 3, "failed"), (-9, 137, "failed")])
