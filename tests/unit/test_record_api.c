@@ -200,6 +200,55 @@ static void a_page_says_what_it_is_of(void **state)
 	unlink(page);
 }
 
+static void what_held_it_up_is_told_with_a_rule(void **state)
+{
+	const char *rule, *title, *text;
+	rt_summary *summary = NULL;
+
+	(void)state;
+	assert_int_equal(rt_summary_read(PATHS, 1, &summary, NULL), 0);
+	assert_int_equal(rt_summary_bottleneck(summary, 0, &rule, &title, &text), 0);
+	assert_string_equal(rule, "none");
+	assert_true(*title && *text);
+	assert_int_equal(rt_summary_bottleneck(summary, 1, &rule, &title, &text), -ENOENT);
+	rt_summary_free(summary);
+}
+
+static void phases_are_compared_like_gpu_tracker_does(void **state)
+{
+	const struct rt_compared_run runs[] = {{"a", path}, {"b", path}};
+	struct rt_problem problem = {"before"};
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(rt_compare_phases(runs, 2, "max", true, &text, &problem), 0);
+	assert_string_equal(problem.text, "");
+	assert_non_null(strstr(text, "\"process_cpu_usage\":{\"a\":1.5,\"b\":1.5}"));
+	free(text);
+	text = NULL;
+	assert_int_equal(rt_compare_phases(runs, 2, "p95", false, &text, &problem), -EINVAL);
+	assert_int_equal(rt_compare_phases(runs, 1, NULL, false, &text, &problem), -EINVAL);
+	assert_null(text);
+}
+
+static void a_page_of_compared_runs_is_made_or_refused(void **state)
+{
+	const struct rt_compared_run runs[] = {{"a", path}, {"b", path}}, gone[] = {{"a", "/nonexistent/x"}};
+	const struct rt_report_prices nowhere = {.catalogue = "/nonexistent/y", .instance = "a/b"};
+	struct rt_problem problem = {""};
+	int result = rt_report_runs(runs, 2, "/dev/null", NULL, NULL, &problem);
+
+	(void)state;
+	/* The library may have been built without the page. */
+	if (result == -ENOSYS)
+		return;
+	assert_int_equal(result, 0);
+	assert_int_equal(rt_report_runs(gone, 1, "/dev/null", NULL, NULL, &problem), -ENOENT);
+	assert_int_equal(rt_report_runs(runs, 2, "/dev/null", NULL, &nowhere, &problem), -ENOENT);
+	assert_non_null(strstr(problem.text, "/nonexistent/y"));
+	assert_int_equal(rt_report_runs(runs, 0, "/dev/null", NULL, NULL, &problem), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +260,9 @@ int main(void)
 		cmocka_unit_test(snapshots_come_back),
 		cmocka_unit_test(memory_goes_up_in_steps),
 		cmocka_unit_test(a_page_says_what_it_is_of),
+		cmocka_unit_test(what_held_it_up_is_told_with_a_rule),
+		cmocka_unit_test(phases_are_compared_like_gpu_tracker_does),
+		cmocka_unit_test(a_page_of_compared_runs_is_made_or_refused),
 	};
 
 	return cmocka_run_group_tests(tests, write_recording, remove_recording);
