@@ -18,6 +18,7 @@
 #include "kernel/sys_class_drm.h"
 
 #define STALE_AFTER_NS (5 * NSEC_PER_SEC)
+#define SILENT_AFTER_NS (10 * NSEC_PER_SEC) /* drivers of many devices take seconds to come up */
 
 enum { STALE_INTERVALS = 3, MIB = 1 << 20 };
 
@@ -36,6 +37,8 @@ struct gpu_usage {
 	char warning[300];
 	char warned_of[300]; /* the last problem that the user was told of */
 	bool warned_of_end;
+	bool warned_of_silence;
+	int64_t began_ns;  /* the first sample */
 	bool checked_list; /* --gpus: whether each word names a device */
 };
 
@@ -213,7 +216,15 @@ static bool is_list(const char *gpus)
 	return gpus && strcmp(gpus, "used") != 0 && strcmp(gpus, "visible") != 0 && strcmp(gpus, "all") != 0;
 }
 
-static void warn_once(struct gpu_usage *state, struct collect_context *context)
+static bool is_silent(const struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
+{
+	int64_t heard_ns = state->now.at_ns > state->began_ns ? state->now.at_ns : state->began_ns;
+	int64_t limit_ns = SILENT_AFTER_NS + (int64_t)(context->facts->interval_seconds * 1e9);
+
+	return now_ns - heard_ns > limit_ns && !helper_ended_content(state->helper);
+}
+
+static void warn_once(struct gpu_usage *state, struct collect_context *context, int64_t now_ns)
 {
 	const char *problem = state->now.at_ns ? state->now.survey->problem : "";
 
@@ -224,6 +235,9 @@ static void warn_once(struct gpu_usage *state, struct collect_context *context)
 		state->warned_of_end = true;
 		context->warning = "the GPU helper crashed or hung, and is started anew; GPU values are "
 				   "missing until it answers";
+	} else if (!state->warned_of_silence && !state->warned_of_end && is_silent(state, context, now_ns)) {
+		state->warned_of_silence = true;
+		context->warning = "the GPU driver does not answer; GPU values are missing until it does";
 	}
 }
 
@@ -480,7 +494,9 @@ static void gpu_usage_collect(void *state_, struct collect_context *context, str
 
 		ask(state, context, frame->monotonic_ns);
 		hear(state);
-		warn_once(state, context);
+		if (!state->began_ns)
+			state->began_ns = frame->monotonic_ns;
+		warn_once(state, context, frame->monotonic_ns);
 		check_list(state, context);
 		context->helper_count += (int64_t)helper_pids(state->helper, pids);
 		context->helper_cpu_ns += helper_cpu_ns(state->helper);

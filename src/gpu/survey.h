@@ -14,10 +14,11 @@
 enum {
 	GPU_DEVICES_MAX = 128, /* MIG instances are devices too */
 	GPU_PROCESSES_MAX = 1024,
-	GPU_DETAILS_MAX = 8,
+	GPU_DETAILS_MAX = 6,
 	GPU_MEMBERS_MAX = 16384,
 	GPU_TEXT_SIZE = 96,
 	GPU_WORD_SIZE = 32,
+	GPU_DETAIL_SIZE = 64,
 };
 
 /*
@@ -90,7 +91,7 @@ enum gpu_pids {
 
 struct gpu_detail {
 	char name[GPU_WORD_SIZE];
-	char value[GPU_TEXT_SIZE];
+	char value[GPU_DETAIL_SIZE];
 };
 
 struct gpu_device {

@@ -93,6 +93,19 @@ def test_a_call_that_hangs_for_ever(record, nvml, helpers, function):
     assert_nothing_is_left(before, helpers)
 
 
+@pytest.mark.slow
+def test_a_driver_that_does_not_answer_is_told_once(record, nvml):
+    """At first it does; then it hangs."""
+    nvml.say("gpus 1", "utilization 0 30 0")
+    result, samples = record("-i", 0.5, "--", "sh", "-c", "sleep 1; printf 'gpus 1\\nhang nvmlDeviceGetUtilizationRates\\n' "
+                             f">{nvml.path}; sleep 13", env=nvml.env())
+    assert result.returncode == 0
+    assert result.err.count("the GPU driver does not answer") == 1
+    assert samples[0]["totals"]["gpu_usage"] == pytest.approx(0.3)
+    assert samples[-1]["totals"]["gpu_usage"] is None
+    assert samples[-1]["gpu"][0]["age_secs"] > 10
+
+
 @pytest.mark.cost
 def test_the_end_of_a_job_waits_for_no_driver(run, nvml):
     """1 s + 5 ms with a hanging call, on top of what starting a process costs here."""
