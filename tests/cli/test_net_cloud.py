@@ -82,15 +82,23 @@ def test_without_the_option_nobody_is_asked(serve, run, helpers):
     assert not clouds(helpers.json_lines(result.stderr)) and not server.requests
 
 
-def test_nobody_is_asked_before_the_job_runs(serve, run, tmp_path):
-    """The service writes down when it is asked, the job when it began."""
-    asked = []
-    server = serve(None, lambda request: asked.append(os.stat(tmp_path / "began").st_size) and None)
-    result = run("--cloud", "-q", "-i", 0.1, "--", "sh", "-c", f"echo yes >{tmp_path}/began; sleep 1",
-                 env={"TRACKER_METADATA_URL": server.url})
-    assert result.returncode == 0 and all(asked)
-    if not pathlib.Path("/sys/class/dmi/id").exists():
-        assert asked
+def test_nobody_is_asked_before_the_job_runs(run, tmp_path):
+    """In place of the program that asks: what it finds when it is told to begin. The recorder then has three children, the
+    witness of signals, that program and the job."""
+    program = tmp_path / "net"
+    program.write_text(f"""#!/bin/sh
+echo "$@" >{tmp_path}/arguments
+read word || exit
+read -r pid name state parent rest </proc/$$/stat
+for try in 1 2 3; do set -- $(cat /proc/$parent/task/$parent/children); echo $# >>{tmp_path}/children; done
+echo cloud_vendor_id=somebody
+echo end
+""")
+    program.chmod(0o755)
+    result = run("--cloud", "-i", 0.1, "--", "sleep", "1", env={"TRACKER_NET": str(program)})
+    assert result.returncode == 0 and "--when-told" in (tmp_path / "arguments").read_text()
+    assert max(map(int, (tmp_path / "children").read_text().split())) == 3
+    assert [cloud["vendor_id"] for cloud in clouds(list(map(json.loads, result.err.splitlines())))] == ["somebody"]
 
 
 def test_a_cloud_that_is_none(serve, machine, run, helpers):
