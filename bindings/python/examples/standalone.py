@@ -1,0 +1,30 @@
+"""Records this program while it works, and says what it used and what to ask for next time.
+
+    python standalone.py [REPORT.html]
+"""
+import sys
+from hashlib import sha256
+from subprocess import run
+
+from resource_tracker_native import ResourceTracker
+
+
+def work():
+    """Some of it in this process, some in children that are gone before the next sample."""
+    block = bytes(64 << 20)
+    for _ in range(5):
+        sha256(block).hexdigest()
+    for _ in range(20):
+        run([sys.executable, "-S", "-c", "sum(range(200_000))"], check=True)
+
+
+with ResourceTracker(interval=0.1, discover_cloud=False) as tracker:
+    work()
+
+print(tracker.process_metrics[["timestamp", "cpu_usage", "memory_mib", "children"]].tail(3))
+stats = tracker.stats()
+print(f"{stats['timestamp']['duration']:.1f} s, {stats['process_cpu_usage']['mean']} cores,",
+      f"at most {stats['process_memory_mib']['max']} MiB on a {tracker.server_info['allocation']} machine")
+print("to ask for next time:", tracker.recommend_resources())
+if len(sys.argv) > 1:
+    tracker.report().save(sys.argv[1])
