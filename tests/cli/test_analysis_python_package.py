@@ -12,6 +12,9 @@ import recordings
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ("resource-tracker==0.5.0", "9dd9cb3eeaa0b4630e11685fa7913e02f53533aebc193b8f59509d9cd112f12e")
 
+# The first use fetches the package.
+pytestmark = pytest.mark.timeout(200)
+
 LOAD = """
 import json, sys
 from resource_tracker import ResourceTracker
@@ -49,7 +52,7 @@ def ask(package, helpers, tmp_path):
         (tmp_path / "script.py").write_text(script)
         environment = {**helpers.clean_environment(), "PYTHONPATH": package, "TMPDIR": str(tmp_path)}
         done = subprocess.run([sys.executable, "-P" if sys.version_info >= (3, 11) else "-s", tmp_path / "script.py", file],
-                              capture_output=True, text=True, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, timeout=50)
+                              capture_output=True, text=True, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, timeout=90)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
