@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import pathlib
 import subprocess
 import sys
 import threading
@@ -244,3 +245,38 @@ def test_a_stream_that_reaches_nobody_never_hinders(tmp_path, monkeypatch):
         assert tracker.sentinel_result is None
     assert tracker.sentinel_result["sent"] is False and tracker.sentinel_result["run_status"] == "finished"
     assert len(tracker.process_metrics) >= 2
+
+
+# ---- GPUs ----
+
+@pytest.fixture
+def two_gpus(monkeypatch, tmp_path):
+    fake = pathlib.Path(os.environ.get("RESOURCE_TRACKER", "build/resource-tracker")).parent / "tests" / "fakes" / "nvml_fake.so"
+    if not fake.exists():
+        pytest.skip("the fake NVML is not built")
+    script = tmp_path / "script"
+    script.write_text("gpus 2\nutilization 0 50 10\nutilization 1 30 10\nmemory 0 80000 500 1500\nmemory 1 80000 500 0\n"
+                      f"process 0 {os.getpid()} c 1000 40\n")
+    monkeypatch.setenv("TRACKER_NVML_LIBRARY", str(fake))
+    monkeypatch.setenv("NVML_FAKE_SCRIPT", str(script))
+
+
+def test_gpus(two_gpus):
+    server = rt.get_server_info()
+    assert server["gpu_count"] == 2 and server["gpu_memory_mib"] == 160000 and server["gpu_name"] == server["gpu_names"][0] != ""
+    with ResourceTracker(interval=0.1, discover_cloud=False) as tracker:
+        deadline = time.monotonic() + 30
+        while not (tracker.n_samples and (tracker.process_metrics["gpu_usage"][-1] or 0) > 0.3) and time.monotonic() < deadline:
+            tracker.wait_for_samples(tracker.n_samples + 1, timeout=30)
+    job, machine = tracker.process_metrics.tail(2)[0], tracker.system_metrics.tail(2)[0]
+    assert (round(job["gpu_usage"], 2), job["gpu_vram_mib"], job["gpu_utilized"]) == (0.4, 1000, 1)
+    assert (round(machine["gpu_usage"], 2), machine["gpu_vram_mib"], machine["gpu_utilized"]) == (0.8, 1500, 2)
+    assert tracker.stats()["process_gpu_vram_mib"]["max"] == 1000
+    wanted = tracker.recommend_resources()
+    assert (wanted["gpu"], wanted["vram"]) == (1, 2048)
+
+
+def test_gpus_read_once(two_gpus):
+    mine, machine = rt.get_process_stats(os.getpid()), rt.get_system_stats()
+    assert mine["gpu_vram_mib"] == 1000 and machine["gpu_vram_mib"] == 1500 and machine["gpu_utilized"] == 2
+    assert set(mine) >= {"gpu_usage", "gpu_utilized", "gpu_utilized_indexes"}

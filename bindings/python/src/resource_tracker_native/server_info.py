@@ -1,22 +1,27 @@
 """What machine this is."""
 from __future__ import annotations
 
-from typing import Any, Dict
+from time import monotonic
+from typing import Any, Dict, List
 
 from . import _native
 
 __all__ = ["get_server_info"]
 
+PATIENCE_SECS = 3
 
-def has_gpu() -> bool:
-    """Whether there may be a GPU: a device of a vendor's driver, or of the kernel's."""
-    from os import listdir, path
 
-    try:
-        cards = [name for name in listdir("/sys/class/drm") if name.startswith(("card", "renderD"))]
-    except OSError:
-        cards = []
-    return bool(cards) or any(path.exists(name) for name in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))
+def gpu_tracker(**settings: Any) -> Any:
+    """A running tracker whose helper process asks the drivers of GPUs, or None where there is nothing to ask."""
+    pairs = [(name.replace("_", "-"), str(value)) for name, value in settings.items()]
+    tracker = _native.Tracker([("interval", "0.1"), ("metrics", "gpu"), ("metrics", "totals"), ("metrics", "tracker"),
+                               ("metrics", "cpu.process_*"), *pairs])
+    tracker.sample()
+    if not tracker.get("tracker.helpers"):
+        tracker.close()
+        return None
+    tracker.start()
+    return tracker
 
 
 def get_server_info() -> Dict[str, Any]:
@@ -30,7 +35,7 @@ def get_server_info() -> Dict[str, Any]:
     from platform import system
 
     total = _native.system_read()["memory_total_bytes"]
-    gpus = _gpus() if has_gpu() else []
+    gpus = _gpus()
     names = [gpu["name"] or "" for gpu in gpus]
     return {
         "os": system(),
@@ -43,14 +48,14 @@ def get_server_info() -> Dict[str, Any]:
     }
 
 
-def _gpus() -> list:
-    tracker = _native.Tracker([("no-process", "1"), ("interval", "0.2"), ("gpus", "all")])
-    tracker.start()
-    # The first answer of a helper process comes after the first sample.
-    for count in range(1, 11):
-        tracker.wait_for_samples(count, 2)
-        if tracker.instance_count("gpu.name"):
-            break
+def _gpus() -> List[Dict[str, Any]]:
+    tracker = gpu_tracker(no_process=1, gpus="all")
+    if tracker is None:
+        return []
+    # The first answer comes when the drivers have been asked, which takes some of them seconds.
+    end = monotonic() + PATIENCE_SECS
+    while not tracker.instance_count("gpu.name") and monotonic() < end:
+        tracker.wait_for_samples(tracker.sample_count + 1, 1)
     result = [{name: tracker.get(f"gpu.{name}", i) for name in ("name", "vram_total_bytes")}
               for i in range(tracker.instance_count("gpu.name"))]
     tracker.close()

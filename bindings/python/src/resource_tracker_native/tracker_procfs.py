@@ -94,29 +94,30 @@ def get_process_stats(pid: int, children: bool = True) -> Dict[str, Union[int, f
 
 
 def _gpus_of(pid: int, children: bool) -> Dict[str, Any]:
-    """Of a machine without a GPU at once; else what a helper process says within half a second."""
-    from .server_info import has_gpu
+    """Where there is a GPU: what a helper process says within half a second."""
+    from .server_info import gpu_tracker
 
-    none = {"gpu_usage": 0, "gpu_vram_mib": 0, "gpu_utilized": 0, "gpu_utilized_indexes": set()}
-    if not has_gpu():
-        return none
-    settings = [("pid", str(pid)), ("interval", "0.2"), *([] if children else [("no-children", "1")])]
+    none: Dict[str, Any] = {"gpu_usage": 0, "gpu_vram_mib": 0, "gpu_utilized": 0, "gpu_utilized_indexes": set()}
     try:
-        tracker = _native.Tracker(settings)
+        tracker = gpu_tracker(pid=pid, **({} if children else {"no_children": 1}))
     except OSError:
         return none
-    tracker.start()
-    tracker.wait_for_samples(2, 0.5)
-    count = tracker.instance_count("gpu.index")
-    used = {tracker.get("gpu.index", i) for i in range(count) if tracker.get("gpu.process_utilization_pct", i)}
-    result = {
-        "gpu_usage": tracker.get("cpu.process_gpu_usage"),
-        "gpu_vram_mib": tracker.get("cpu.process_gpu_vram_mib"),
-        "gpu_utilized": tracker.get("cpu.process_gpu_utilized"),
-        "gpu_utilized_indexes": used,
-    }
+    if tracker is None:
+        return none
+    _wait_for_gpus(tracker, 0.5)
+    used = {tracker.get("gpu.index", i) for i in range(tracker.instance_count("gpu.index"))
+            if tracker.get("gpu.process_utilization_pct", i)}
+    result = {f"gpu_{name}": tracker.get(f"cpu.process_gpu_{name}") for name in ("usage", "vram_mib", "utilized")}
     tracker.close()
-    return result
+    return {**result, "gpu_utilized_indexes": used}
+
+
+def _wait_for_gpus(tracker: Any, secs: float) -> None:
+    """Until the drivers were asked twice: what is used is told from one time to the next."""
+    end = time() + secs
+    while time() < end and not tracker.instance_count("gpu.index"):
+        tracker.wait_for_samples(tracker.sample_count + 1, 0.2)
+    tracker.wait_for_samples(tracker.sample_count + 2, max(0.0, end - time()))
 
 
 def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Dict[str, int]]]]:
@@ -144,8 +145,8 @@ def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Dict[str, int]]]
             "used": tracker.get("disk.mounts.used_bytes", i),
             "free": tracker.get("disk.mounts.available_bytes", i),
         }
-    gpus = {f"gpu_{name}": tracker.get(f"totals.gpu_{name}") for name in ("usage", "vram_mib", "utilized")}
     tracker.close()
+    gpus = _gpus_of_machine()
     memory = {
         f"memory_{name}_mib": None if machine[f"memory_{name}_bytes"] is None else machine[f"memory_{name}_bytes"] / MIB
         for name in ("free", "used", "buffers", "cached", "active", "inactive")
@@ -162,3 +163,15 @@ def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Dict[str, int]]]
         "net_sent_bytes": machine["network_sent_bytes"],
         **gpus,
     }
+
+
+def _gpus_of_machine() -> Dict[str, Any]:
+    from .server_info import gpu_tracker
+
+    tracker = gpu_tracker(no_process=1, gpus="all")
+    if tracker is None:
+        return {"gpu_usage": 0, "gpu_vram_mib": 0, "gpu_utilized": 0}
+    _wait_for_gpus(tracker, 0.5)
+    result = {f"gpu_{name}": tracker.get(f"totals.gpu_{name}") for name in ("usage", "vram_mib", "utilized")}
+    tracker.close()
+    return result
