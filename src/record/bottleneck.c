@@ -51,6 +51,9 @@ static void search_memory(struct search *search)
 	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) {
 		buffer_add_text(&text, "It was killed for lack of memory.");
 		found(search, "oom", "Memory", 9, &text);
+	} else if (end && !count_absent(end->oom_kills) && end->oom_kills > 0) {
+		buffer_add_text(&text, "A process was killed for lack of memory, though not the job itself.");
+		found(search, "oom", "Memory", 9, &text);
 	} else if (pct >= FULL_PCT) {
 		buffer_add_text(&text, "Its peak reached ");
 		add_figure(&text, pct);

@@ -3,7 +3,7 @@
  * form and the page have them all.
  *
  * rule                title                when
- * oom                 Memory               it was killed for lack of memory
+ * oom                 Memory               it, or a process of it, was killed for lack of memory
  * memory_near_limit   Memory               its peak reached 90 % of what it may use
  * throttled           CPU limit            its CPUs were held back for 10 % of the time
  * cpu_bound           CPU                  85 % of its cores were busy on average

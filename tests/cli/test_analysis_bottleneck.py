@@ -28,6 +28,7 @@ def of(source, **secs):
     ({"cores": 0.1}, "idle", None),
     ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of what it may use."),
     ({"end": {"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None}}, "oom", "It was killed for lack of memory."),
+    ({"end": {"oom_kills": 2}}, "oom", "A process was killed for lack of memory, though not the job itself."),
     ({"cgroup": {"throttled_secs": 0.125, "throttled_periods": 1}}, "throttled",
      "The CPU limit held it back for 1.00 s, summed over its CPUs."),
     ({"cgroup": {"throttled_secs": 0.05, "throttled_periods": 1}, "cores": 2.0}, "none", None),
