@@ -111,7 +111,7 @@ def test_a_cloud_that_is_none(serve, machine, run, helpers):
 def test_a_service_that_hangs_holds_up_nothing(serve, run, helpers):
     server = serve(None, lambda request: "hang 5")
     result = run("--cloud", "-i", 0.1, "--", "sleep", "0.3", env={"TRACKER_METADATA_URL": server.url})
-    assert result.returncode == 0 and result.wall_secs < 2
+    assert result.returncode == 0 and result.wall_secs < 4
     samples = helpers.json_lines(result.stderr)
     assert len(samples) >= 3 and samples[-1]["run_end"]["descendants_running"] == 0
     assert samples[-1]["cpu"]["process_count"] is not None and max(s["cpu"]["process_child_count"] for s in samples) == 0

@@ -144,7 +144,7 @@ def test_services_in_trouble_cost_little_time(trouble, serve, discover, tmp_path
     server.trouble = lambda request: trouble
     started = time.monotonic()
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 4.5
 
 
 def test_what_is_needed_is_enough(serve, discover, tmp_path):
@@ -153,7 +153,7 @@ def test_what_is_needed_is_enough(serve, discover, tmp_path):
     server.trouble = lambda request: "hang 5" if "identity" in request["path"] else None
     started = time.monotonic()
     cloud = found(discover(url=server.url, root=make_root(tmp_path / "root")))
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 4.5
     assert cloud == {**VENDORS["aws"][1], "cloud_account_id": None}
 
 

@@ -327,7 +327,7 @@ def test_a_refused_start_is_one_line_and_nothing_is_lost(world, kind):
     recorder.write(4)
     started = time.monotonic()
     code, err = end_after(process, recorder)
-    assert code == 1 and time.monotonic() - started < 2.5
+    assert code == 1 and time.monotonic() - started < 5
     assert len(world.sentinel.requests) == 1
     lines = err.splitlines()
     assert len(lines) == 3 and lines[0].startswith("resource-tracker: streaming: cannot register the run: ")
@@ -408,7 +408,7 @@ def test_the_deadline_holds(world, swift, trouble, call):
     recorder.end()
     ended = time.monotonic()
     code, err = end(process)
-    assert code == 1 and time.monotonic() - ended < 2.2
+    assert code == 1 and time.monotonic() - ended < 5
     server.trouble = None
     done = world.upload()
     assert (done.returncode, done.stderr) == (0, "")
@@ -424,7 +424,7 @@ def test_a_dead_server_does_not_hold_up_the_end(world):
     recorder.end()
     ended = time.monotonic()
     code, err = end(process)
-    assert code == 1 and time.monotonic() - ended < 4
+    assert code == 1 and time.monotonic() - ended < 6
     assert err.count("cannot register the run") == 2  # when it began, and why at the end
     world.serve()
     assert world.upload().returncode == 0

@@ -97,7 +97,7 @@ def test_the_job_does_not_notice(world, run, trouble):
                     preexec_fn=lambda: os.dup2(os.open(world.path / "times", os.O_WRONLY | os.O_CREAT, 0o600), 3))
     assert result.returncode == 7
     began, ended = map(float, (world.path / "times").read_text().split())
-    assert ended - began < 0.6 and result.wall_secs < 3.0
+    assert ended - began < 2 and result.wall_secs < 6
     assert "resource-tracker upload" in result.err
     state = states(world.spool)[0]
     assert state["rows"] >= 5 and not state["finished"]

@@ -171,7 +171,7 @@ def test_a_dead_resolver(world):
     recorder.end()
     ended = time.monotonic()
     code, err = end(process)
-    assert code == 1 and time.monotonic() - ended < 2.3, err
+    assert code == 1 and time.monotonic() - ended < 5, err
     world.serve()
     assert world.upload(recorder.path).returncode == 0
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)

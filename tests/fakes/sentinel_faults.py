@@ -9,8 +9,8 @@ TROUBLES = [None, None, None, 500, 503, 429, 401, 404, "reset", "cut", "garbage"
 DEADLINE_SECS = 2
 
 
-def run_schedule(world, seed):
-    """One run with its troubles; the seed says which. Raises when a promise is broken."""
+def run_schedule(world, seed, slack_secs=1):
+    """One run with its troubles; the seed says which. Raises when a promise is broken. `slack_secs`: for a busy machine."""
     chance = random.Random(seed)
     world.serve(store=world.store(expires_secs=chance.choice([None, 25, 3600])))
     servers = [world.sentinel, world.front]
@@ -37,7 +37,7 @@ def run_schedule(world, seed):
     ended = time.monotonic()
     process.communicate(timeout=20)
     late = time.monotonic() - ended - DEADLINE_SECS
-    assert late < 1, f"{late:.2f} s after the deadline"
+    assert late < slack_secs, f"{late:.2f} s after the deadline"
     for server in servers:
         server.trouble = None
     done = world.upload(recorder.path)
