@@ -11,8 +11,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
 from sentinel import Sentinel  # noqa: E402
-from sentinel_support import (TOKEN, Script, compare_rows, downloaded_rows, end, end_after, needs_net,  # noqa: E402
-                              net_program, rows_of, sent_rows, states, swift, template, world)  # noqa: F401
+from sentinel_support import (TOKEN, Script, compare_rows, downloaded_rows, end, end_after, end_once_stored,  # noqa: E402
+                              needs_net, net_program, rows_of, sent_rows, states, swift, template, world)  # noqa: F401
 
 pytestmark = needs_net
 
@@ -171,7 +171,7 @@ def test_prefixes(world, swift, prefix):
     recorder = world.record()
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
     recorder.write(3)
-    assert end_after(process, recorder) == (0, "")
+    assert end_once_stored(world, process, recorder) == (0, "")
     uris = world.sentinel.run.finish["data_uris"]
     assert uris[0].startswith(prefix.rstrip("/") + "/")
     compare_rows(downloaded_rows(swift, uris), recorder.samples)

@@ -14,8 +14,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
 from sentinel import Metadata, Owner, Sentinel  # noqa: E402
-from sentinel_support import (TOKEN, compare_rows, end, end_after, needs_net, net_program, sent_rows, swift,  # noqa: E402
-                              template, world)  # noqa: F401
+from sentinel_support import (TOKEN, compare_rows, end, end_after, end_once_stored, needs_net, net_program,  # noqa: E402
+                              sent_rows, swift, template, world)  # noqa: F401
 
 pytestmark = needs_net
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
@@ -131,7 +131,7 @@ def test_empty_variables_are_unset_and_tokens_are_trimmed(world, swift):
         "SENTINEL_API_TOKEN": f" {TOKEN}\n", "AWS_ENDPOINT_URL_S3": "", "AWS_ENDPOINT_URL": world.front.url,
         "TRACKER_UPLOAD_INTERVAL": "0.25", "http_proxy": "", "SSL_CERT_FILE": "", "CURL_CA_BUNDLE": ""})
     recorder.write(3)
-    assert end_after(process, recorder) == (0, "")
+    assert end_once_stored(world, process, recorder) == (0, "")
     assert world.sentinel.run.finish["data_source"] == "s3"
 
 
@@ -258,7 +258,7 @@ def test_the_jobs_pipes_are_not_held_open(world):
     process = world.follow(recorder)
     recorder.write()
     os.set_blocking(process.stdout.fileno(), False)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while process.stdout.buffer.raw.read(1) is None:  # None: open; b"": closed
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -283,7 +283,7 @@ def test_a_stderr_that_nobody_reads(world):
     try:
         recorder.write()
         recorder.end()
-        assert process.wait(5) == 1
+        assert process.wait(20) == 1
     finally:
         process.kill()
         process.wait()
