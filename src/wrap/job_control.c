@@ -47,6 +47,22 @@ static void stop_ourselves(int signo)
 	sigaction(signo, &before, NULL);
 }
 
+/*
+ * Tells the witness which job is stopped, and waits until it knows: when the job was continued last, it may have
+ * been about to continue us, which must not come after we have stopped again.
+ */
+static void watch_stopped_job(struct wrap *wrap)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_EVERY_NS};
+	int64_t limit_ns = monotonic_now_ns() + ANSWER_LIMIT_NS;
+	uint32_t question;
+
+	atomic_store(&wrap->page->stopped_job, wrap->job);
+	question = witness_ask(wrap);
+	while (wrap->witness && !witness_has_answered(wrap, question) && monotonic_now_ns() < limit_ns)
+		nanosleep(&pause, NULL);
+}
+
 void mirror_stop(struct wrap *wrap)
 {
 	siginfo_t info;
@@ -63,10 +79,8 @@ void mirror_stop(struct wrap *wrap)
 	if (!signo)
 		return;
 	signals_drop_stops(wrap);
-	if (wrap->has_own_proc) {
-		atomic_store(&wrap->page->stopped_job, wrap->job);
-		witness_wake(wrap);
-	}
+	if (wrap->has_own_proc)
+		watch_stopped_job(wrap);
 	stop_ourselves(signo);
 	atomic_store(&wrap->page->stopped_job, 0);
 }

@@ -32,6 +32,11 @@ def pids(tmp_path):
     return parent, started
 
 
+def wait_until_awake(tracker):
+    """It stops as the job did, so that until it has had time to run, the key stops it as it stops any program."""
+    wait_until(lambda: state_of(tracker) == "S")
+
+
 def wrapped(command):
     return f"{DRIVER} --log log {command}"
 
@@ -91,7 +96,7 @@ def test_suspend_key_and_foreground(shell, tmp_path):
         assert state_of(tracker) == "T" and state_of(job) == "T"
         shell.send("fg\n")
         wait_until(lambda: state_of(job) != "T")
-        time.sleep(0.01)
+        wait_until_awake(tracker)
     shell.expect("done")
     shell.prompt()
     assert shell.status() == 9
@@ -144,13 +149,16 @@ print("end", flush=True)
 """)
     shell.send(wrapped(job) + "\n")
     shell.expect("up")
-    for _ in range(3):
+    tracker, _ = pids(tmp_path)
+    for count in range(3):
         shell.send("\x1a")
         shell.expect(r"tidy")
         shell.expect(STOPPED)
         shell.prompt()
         shell.send("fg\n")
         shell.expect("redraw")
+        if count < 2:
+            wait_until_awake(tracker)
     shell.expect("end")
     shell.prompt()
     assert shell.status() == 0
