@@ -138,10 +138,11 @@ def test_kill_of_a_child_is_told_of_a_tree_that_runs_already(spawn, small_memory
     finally:
         job.kill()
         job.wait()
-    assert oom_kills(small_memory) == 1
+    # The kernel may take a second one before the first has gone.
+    kills = oom_kills(small_memory)
     end = helpers.json_lines(path)[-1]["run_end"]
-    assert (end["reason"], end["oom_kills"]) == ("target_exited", 1)
-    assert end["evidence"] == "1 killed for lack of memory in the job's cgroup, which holds nobody else"
+    assert kills >= 1 and (end["reason"], end["oom_kills"]) == ("target_exited", kills)
+    assert end["evidence"] == f"{kills} killed for lack of memory in the job's cgroup, which holds nobody else"
 
 
 @needs_memory

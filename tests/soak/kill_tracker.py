@@ -61,7 +61,11 @@ def check_run(samples):
 
 def place(path):
     """(inode, size) of a file; (0, 0) of none."""
-    return (path.stat().st_ino, path.stat().st_size) if path.exists() else (0, 0)
+    try:
+        status = path.stat()
+    except FileNotFoundError:  # an earlier file is being renamed
+        return 0, 0
+    return status.st_ino, status.st_size
 
 
 def wait_for_a_sample(tracker, path, before):
