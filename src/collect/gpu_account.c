@@ -178,8 +178,9 @@ static void judge_foreign(const struct gpu_device *device, struct device_account
 	account->attribution = "device";
 }
 
+/* `all_there`: every process of the machine found room in the survey. */
 static void judge(const struct gpu_device *device, struct device_account *account,
-		  const struct gpu_process *sole, struct gpu_number sole_rate)
+		  const struct gpu_process *sole, struct gpu_number sole_rate, bool all_there)
 {
 	struct gpu_number share = device->readings[GPU_SHARE];
 
@@ -187,6 +188,8 @@ static void judge(const struct gpu_device *device, struct device_account *accoun
 		nothing_known(account, EOPNOTSUPP);
 	else if (device->pids == GPU_PIDS_NOT_ASKED)
 		nothing_known(account, EINPROGRESS);
+	else if (!all_there)
+		nothing_known(account, ENOBUFS);
 	else if (device->pids == GPU_PIDS_OURS || device->pids == GPU_PIDS_MAPPED)
 		judge_known(device, account);
 	else
@@ -270,7 +273,7 @@ void gpu_account(const struct timed_survey *now, const struct timed_survey *befo
 	for (int64_t i = 0; i < survey->device_count; i++) {
 		if (members->tree)
 			judge(&survey->devices[i], &ret_accounts[i], gathering.sole[i],
-			      gathering.sole_rate[i]);
+			      gathering.sole_rate[i], !survey->left_out_count);
 		find_unattributed(survey, i, gathering.listed_bytes[i], !gathering.some_unlisted[i],
 				  &ret_accounts[i]);
 	}

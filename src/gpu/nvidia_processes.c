@@ -123,7 +123,10 @@ static void add_record(const struct place *place, const char *bytes, size_t size
 		process->vram_bytes = gpu_value((double)record.used_bytes);
 }
 
-/* Returns whether all is known: some list could be had, and none in a form that we do not know. */
+/*
+ * Returns whether all is known: some list could be had, none in a form that we do not know, and those that could not be
+ * had do not exist here.
+ */
 static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvidia, const struct place *place,
 		       struct nvidia_records *records)
 {
@@ -131,9 +134,10 @@ static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvid
 
 	for (int list = 0; list < NVML_LISTS; list++) {
 		int count = nvml->processes[list] ? read_list(nvml->processes[list], nvidia->handle, records)
-						  : -ENOENT;
+						  : -EOPNOTSUPP;
 		size_t size;
 
+		strange |= count < 0 && count != -EOPNOTSUPP && count != -EINVAL && count != -ENOENT;
 		if (count < 0)
 			continue;
 		size = count ? written_record_size(records, (unsigned)count) : 1;

@@ -101,6 +101,18 @@ static void members_are_added_up_and_strangers_are_not(void **state)
 	assert_near(accounts[1].unattributed_vram_bytes, 1000);
 }
 
+static void processes_that_found_no_room_may_be_the_jobs(void **state)
+{
+	(void)state;
+	add_device(GPU_PIDS_OURS, 90);
+	add_process(0, ROOT_PID, 40, 100);
+	surveys[1].left_out_count = 1;
+	account();
+	assert_int_equal(accounts[0].usage.error, ENOBUFS);
+	assert_int_equal(accounts[0].vram_bytes.error, ENOBUFS);
+	assert_near(accounts[0].utilization_pct, 90);
+}
+
 static void a_part_that_is_not_known_makes_the_sum_unknown(void **state)
 {
 	(void)state;
@@ -270,6 +282,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(members_are_added_up_and_strangers_are_not, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(processes_that_found_no_room_may_be_the_jobs, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_part_that_is_not_known_makes_the_sum_unknown, set_up,
 						tear_down),

@@ -135,19 +135,22 @@ static void an_unsupported_counter_is_alone_in_its_loss(void **state)
 	static const struct {
 		const char *function;
 		enum gpu_reading reading;
+		int result;
 	} CASES[] = {
-		{"nvmlDeviceGetUtilizationRates", GPU_UTILIZATION_PCT},
-		{"nvmlDeviceGetTemperature", GPU_TEMPERATURE_CELSIUS},
-		{"nvmlDeviceGetPowerUsage", GPU_POWER_WATTS},
-		{"nvmlDeviceGetEnforcedPowerLimit", GPU_POWER_LIMIT_WATTS},
-		{"nvmlDeviceGetClockInfo", GPU_FREQUENCY_HZ},
-		{"nvmlDeviceGetFanSpeed", GPU_FAN_PCT},
-		{"nvmlDeviceGetPerformanceState", GPU_PERFORMANCE_STATE},
-		{"nvmlDeviceGetCurrentClocksThrottleReasons", GPU_THROTTLE_REASONS},
-		{"nvmlDeviceGetTotalEccErrors", GPU_ECC_CORRECTED_ERRORS},
-		{"nvmlDeviceGetPcieThroughput", GPU_PCIE_SENT_BYTES_PER_SEC},
-		{"nvmlDeviceGetEncoderUtilization", GPU_ENCODER_UTILIZATION_PCT},
-		{"nvmlDeviceGetNumGpuCores", GPU_CORE_COUNT},
+		{"nvmlDeviceGetUtilizationRates", GPU_UTILIZATION_PCT, 3},
+		{"nvmlDeviceGetTemperature", GPU_TEMPERATURE_CELSIUS, 3},
+		{"nvmlDeviceGetPowerUsage", GPU_POWER_WATTS, 3},
+		{"nvmlDeviceGetEnforcedPowerLimit", GPU_POWER_LIMIT_WATTS, 3},
+		{"nvmlDeviceGetClockInfo", GPU_FREQUENCY_HZ, 3},
+		{"nvmlDeviceGetFanSpeed", GPU_FAN_PCT, 3},
+		{"nvmlDeviceGetPerformanceState", GPU_PERFORMANCE_STATE, 3},
+		{"nvmlDeviceGetCurrentClocksThrottleReasons", GPU_THROTTLE_REASONS, 3},
+		{"nvmlDeviceGetTotalEccErrors", GPU_ECC_CORRECTED_ERRORS, 3},
+		{"nvmlDeviceGetPcieThroughput", GPU_PCIE_SENT_BYTES_PER_SEC, 3},
+		{"nvmlDeviceGetEncoderUtilization", GPU_ENCODER_UTILIZATION_PCT, 3},
+		{"nvmlDeviceGetNumGpuCores", GPU_CORE_COUNT, 3},
+		{"nvmlDeviceGetFanSpeed", GPU_FAN_PCT, 26},
+		{"nvmlDeviceGetTotalEccErrors", GPU_ECC_CORRECTED_ERRORS, 22},
 	};
 
 	(void)state;
@@ -155,8 +158,8 @@ static void an_unsupported_counter_is_alone_in_its_loss(void **state)
 		char script[200];
 		int absent = 0;
 
-		snprintf(script, sizeof script, "gpus 1\nmemory 0 1000 10 100\nresult %s 3\n",
-			 CASES[i].function);
+		snprintf(script, sizeof script, "gpus 1\nmemory 0 1000 10 100\nresult %s %d\n",
+			 CASES[i].function, CASES[i].result);
 		begin(script);
 		pass();
 		assert_int_equal(error_of(0, CASES[i].reading), EOPNOTSUPP);
@@ -322,6 +325,17 @@ static void records_are_walked_by_the_size_that_was_written(void **state)
 	assert_int_equal(survey->devices[0].pids, GPU_PIDS_UNKNOWN);
 }
 
+static void a_list_that_fails_is_not_an_empty_one(void **state)
+{
+	(void)state;
+	begin("gpus 1\nresult nvmlDeviceGetComputeRunningProcesses_v3 10\nprocess 0 77 c 1000 10\nprocess 0 "
+	      "78 g 200 "
+	      "5\n");
+	pass();
+	assert_int_equal(survey->devices[0].pids, GPU_PIDS_UNKNOWN);
+	assert_int_equal(survey->devices[0].tenant_count, -1);
+}
+
 static void lists_longer_than_expected(void **state)
 {
 	char script[64 * 200];
@@ -386,16 +400,6 @@ static void between_two_samples_a_process_goes_on(void **state)
 	realtime_offset_ns += 2 * NSEC_PER_SEC;
 	pass();
 	assert_near(process(0, 77)->utilization_pct.value, 0);
-}
-
-static void what_no_device_of_its_kind_has_is_not_supported(void **state)
-{
-	(void)state;
-	/* Deprecated, and ECC of virtual GPUs. */
-	begin("gpus 1\nresult nvmlDeviceGetFanSpeed 26\nresult nvmlDeviceGetTotalEccErrors 22\n");
-	pass();
-	assert_int_equal(error_of(0, GPU_FAN_PCT), EOPNOTSUPP);
-	assert_int_equal(error_of(0, GPU_ECC_CORRECTED_ERRORS), EOPNOTSUPP);
 }
 
 static void newer_devices_answer_the_newer_call_only(void **state)
@@ -576,11 +580,11 @@ int main(void)
 		cmocka_unit_test_teardown(a_missing_library_is_a_fault_to_be_told, end),
 		cmocka_unit_test_teardown(a_process_in_two_lists_holds_its_memory_once, end),
 		cmocka_unit_test_teardown(records_are_walked_by_the_size_that_was_written, end),
+		cmocka_unit_test_teardown(a_list_that_fails_is_not_an_empty_one, end),
 		cmocka_unit_test_teardown(lists_longer_than_expected, end),
 		cmocka_unit_test_teardown(samples_are_of_this_interval_and_of_who_is_there, end),
 		cmocka_unit_test_teardown(samples_that_cannot_be_are_left_out, end),
 		cmocka_unit_test_teardown(between_two_samples_a_process_goes_on, end),
-		cmocka_unit_test_teardown(what_no_device_of_its_kind_has_is_not_supported, end),
 		cmocka_unit_test_teardown(newer_devices_answer_the_newer_call_only, end),
 		cmocka_unit_test_teardown(without_either_call_utilisation_is_absent, end),
 		cmocka_unit_test_teardown(busy_time_is_added_up_per_process, end),
