@@ -380,7 +380,6 @@ static void samples_that_cannot_be_are_left_out(void **state)
 	assert_near(process(0, 77)->utilization_pct.value, 50);
 }
 
-/* The driver samples seldom, and is asked more often. */
 static void between_two_samples_a_process_goes_on(void **state)
 {
 	(void)state;
@@ -393,7 +392,6 @@ static void between_two_samples_a_process_goes_on(void **state)
 		assert_near(process(0, 77)->utilization_pct.value, 40);
 	}
 	assert_true(process(0, 77)->busy_secs.value >= 1.2);
-	/* Then it does nothing any more. */
 	nvml_script_set("gpus 1\nsampling_secs 30\nprocess 0 77 c 10 -1\n");
 	pass();
 	assert_near(process(0, 77)->utilization_pct.value, 40);
