@@ -5,7 +5,6 @@ import io
 import json
 import os
 import pathlib
-import pathlib
 import subprocess
 import sys
 import threading

@@ -5,7 +5,7 @@ The columns are those of the Python package resource-tracker since 0.5. Its earl
 """
 from __future__ import annotations
 
-from typing import Dict, NamedTuple
+from typing import Any, Dict, List, NamedTuple
 
 # ---- how a column is called for people ----
 HUMAN_NAMES_MAPPING: Dict[str, str] = {
@@ -94,7 +94,7 @@ def era_of(columns: str) -> Era:
 
 
 # ---- when a machine is shared with others: more than the job's, times or plus so much ----
-SERVER_ALLOCATION_CHECKS = [
+SERVER_ALLOCATION_CHECKS: List[Dict[str, Any]] = [
     {"process_column": "cpu_usage", "system_column": "cpu_usage", "percent": 1.25, "absolute": 0.25},
     {"process_column": "memory_mib", "system_column": "memory_used_mib", "percent": 1.5, "absolute": 512},
     {"process_column": "gpu_usage", "system_column": "gpu_usage", "percent": 1.25, "absolute": 0.2},

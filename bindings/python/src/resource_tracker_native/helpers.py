@@ -33,11 +33,11 @@ def aggregate_stats(stats: List[Dict[str, Dict[str, Any]]]) -> Dict[str, Dict[st
                     kept.append(value)
     result: Dict[str, Dict[str, Any]] = {}
     for column, names in collected.items():
-        for name, values in names.items():
+        for name, kept in names.items():
             if name in ("mean", "duration"):
-                value = fsum(values) / len(values) if values else None
+                value = fsum(kept) / len(kept) if kept else None
             elif name in ("max", "sum"):
-                value = max(values) if values else None
+                value = max(kept) if kept else None
             else:
                 raise ValueError(f"Unknown aggregation: {name}")
             result.setdefault(column, {})[name] = value
@@ -63,7 +63,7 @@ def is_partition(disk_name: str) -> bool:
         return False
 
 
-def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: int = 2) -> bytes:
+def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: Any = 2) -> bytes:
     """A line of CSV as the trackers write it: everything but numbers quoted (2, csv.QUOTE_NONNUMERIC), ended by LF."""
     from csv import writer
     from io import StringIO

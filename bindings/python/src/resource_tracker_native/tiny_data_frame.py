@@ -168,18 +168,24 @@ class TinyDataFrame:
         from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC, writer
         from io import StringIO
 
-        out = StringIO(newline="") if csv_file_path is None else open(csv_file_path, "w", newline="", encoding="utf-8")
-        with out:
+        def write(out: Any) -> None:
             rows = writer(out, quoting=QUOTE_NONNUMERIC if quote_strings else QUOTE_MINIMAL)
             rows.writerow(self.columns)
             rows.writerows(zip(*self._data))
-            return out.getvalue() if csv_file_path is None else None
+
+        if csv_file_path is None:
+            text = StringIO(newline="")
+            write(text)
+            return text.getvalue()
+        with open(csv_file_path, "w", newline="", encoding="utf-8") as out:
+            write(out)
+        return None
 
     def stats(self, specs: List[StatSpec]) -> Dict[str, Dict[str, Any]]:
         """{column: {name: value}}. What cannot be computed is logged and left out."""
         results: Dict[str, Dict[str, Any]] = defaultdict(dict)
         for spec in specs:
-            name = spec.agg_name or getattr(spec.agg, "__name__", "value")
+            name = spec.agg_name or str(getattr(spec.agg, "__name__", "value"))
             try:
                 value = spec.agg(self._column(spec.column))
             except Exception as problem:

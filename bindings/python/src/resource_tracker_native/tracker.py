@@ -9,7 +9,7 @@ from enum import Enum
 from logging import getLogger
 from os import environ, getpid
 from time import monotonic, sleep, time
-from typing import Any, Dict, List, Optional, Type, Union
+from typing import Any, Dict, List, Literal, Optional, Type, Union
 
 from . import _native
 from .column_maps import ERAS, HUMAN_NAMES_MAPPING, INTEGERS, TICKS, era_of
@@ -208,7 +208,7 @@ class ResourceTracker:
             raise RuntimeError(
                 "Resource tracker already stopped. Create a new instance instead of trying to restart it.")
         if self.method is None or self._token:
-            tracker = _native.Tracker(self._all_settings(), history=-1, variables=self._variables())
+            tracker: Any = _native.Tracker(self._all_settings(), history=-1, variables=self._variables())
             tracker.start()
         else:
             tracker = _native.Remote(self._all_settings(), history=-1)
@@ -264,7 +264,7 @@ class ResourceTracker:
             self.start()
         return self
 
-    def __exit__(self, exc_type: Optional[Type[BaseException]], exc_val: Any, exc_tb: Any) -> bool:
+    def __exit__(self, exc_type: Optional[Type[BaseException]], exc_val: Any, exc_tb: Any) -> Literal[False]:
         if self.running:
             failed = exc_type is not None
             self.stop(exit_code=int(failed), run_status=RunStatus.failed if failed else RunStatus.finished)

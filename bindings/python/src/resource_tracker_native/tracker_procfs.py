@@ -6,7 +6,7 @@ resource-tracker; what exists but cannot be read is None, never 0.
 from __future__ import annotations
 
 from time import time
-from typing import Any, Dict, Optional, Set, Union
+from typing import Any, Dict, Optional, Set
 
 from . import _native
 
@@ -66,7 +66,7 @@ def get_process_proc_io(pid: int) -> Dict[str, int]:
         return {"read_bytes": 0, "write_bytes": 0}
 
 
-def get_process_stats(pid: int, children: bool = True) -> Dict[str, Union[int, float, None, Set[int]]]:
+def get_process_stats(pid: int, children: bool = True) -> Dict[str, Any]:
     """What a process, and its descendants unless `children` is false, have used so far.
 
     Returns:
@@ -120,7 +120,7 @@ def _wait_for_gpus(tracker: Any, secs: float) -> None:
     tracker.wait_for_samples(tracker.sample_count + 2, max(0.0, end - time()))
 
 
-def get_system_stats() -> Dict[str, Union[int, float, Dict[str, Dict[str, int]]]]:
+def get_system_stats() -> Dict[str, Any]:
     """What the machine has used since it was started, and holds now.
 
     Returns:
