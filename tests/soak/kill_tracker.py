@@ -80,7 +80,7 @@ def wait_for_a_sample(tracker, path, before):
 
 def kill_once(binary, folder, path, append, delay_secs):
     """Returns when it was killed. The job ends by itself soon after."""
-    command = [binary, "-i", str(INTERVAL_SECS), "-o", path, *(["--append"] if append else []), "--", "sleep", "0.3"]
+    command = [binary, "-i", str(INTERVAL_SECS), "-o", path, *(["--append"] if append else []), "--", "sleep", "3"]
     before = place(path)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
     tracker = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
