@@ -232,3 +232,15 @@ def test_samples_that_nobody_could_follow(world, run):
     assert (done.returncode, done.stderr) == (0, "")
     assert world.sentinel.run.start["job_name"] == "lost" and len(sent_rows(world.sentinel.run)) >= 3
     assert not list(world.spool.iterdir())
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
+def test_the_recorder_knows_no_network(no_leak_check, world, binary, tmp_path):
+    """Also while it is streamed: a pair of local sockets to the program that sends, and nothing else."""
+    world.serve()
+    trace = tmp_path / "trace"
+    subprocess.run([shutil.which("strace"), "-o", trace, "-e", "trace=%network", binary, "--spool", world.spool, "-q", "-i",
+                    "0.1", "--", "sleep", "0.3"], env=world.env(), check=True)
+    calls = trace.read_text()
+    assert "socketpair(AF_UNIX" in calls and "connect(" not in calls and "AF_INET" not in calls
+    assert world.sentinel.run.finishes
