@@ -15,7 +15,7 @@ UNIFIED = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/unified", "/
                 if (path / "cgroup.controllers").exists()), None)
 # wait4(2) counts whole microseconds for each process, the record whole microseconds for each interval.
 RUSAGE_TOLERANCE_SECS = 0.002
-# What is left to do of an exit when its parent can know of it, for some hundred threads: 0.6 ms at most in 500 schedules
+# What is left to do of an exit when its parent can know of it, for some hundred threads: 0.7 ms at most in 600 schedules
 # of tests/soak/exact.py; an interrupt may come in between.
 EXITS_SECS = 0.006
 
