@@ -66,19 +66,6 @@ static int read_all(rt_tracker *tracker, double *values, size_t rows)
 	return columns;
 }
 
-static long resident_kib(void)
-{
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	long kib = -1;
-
-	if (!file)
-		return -1;
-	while (fscanf(file, "Rss: %ld", &kib) != 1 && fscanf(file, "%*[^\n]") != EOF)
-		fgetc(file);
-	fclose(file);
-	return kib;
-}
-
 int main(int argc, char *argv[])
 {
 	size_t rounds = argc == 2 ? (size_t)atol(argv[1]) : 0, bytes = 0;

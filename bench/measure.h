@@ -1,7 +1,8 @@
-/* Clocks and medians of the bench programs. */
+/* Clocks, medians and memory of the bench programs. */
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -25,4 +26,18 @@ static inline int64_t median_ns(int64_t *ns, int count)
 {
 	qsort(ns, (size_t)count, sizeof(*ns), compare_ns);
 	return ns[count / 2];
+}
+
+/* By walking the page tables: the counter that statm shows is kept per processor and off by up to 256 KiB. */
+static inline long resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "r");
+	long kib = -1;
+
+	if (!file)
+		return -1;
+	while (fscanf(file, "Rss: %ld", &kib) != 1 && fscanf(file, "%*[^\n]") != EOF)
+		fgetc(file);
+	fclose(file);
+	return kib;
 }

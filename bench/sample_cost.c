@@ -29,20 +29,6 @@ static int fail(const char *what, int error)
 	return 1;
 }
 
-/* By walking the page tables: the counter that statm shows is kept per processor and off by up to 256 KiB. */
-static long resident_kib(void)
-{
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	long kib = -1;
-
-	if (!file)
-		return -1;
-	while (fscanf(file, "Rss: %ld", &kib) != 1 && fscanf(file, "%*[^\n]") != EOF)
-		fgetc(file);
-	fclose(file);
-	return kib;
-}
-
 static int measure(rt_tracker *tracker, struct herd *herd, bool busy, int rounds, int64_t *ns)
 {
 	long early_kib = 0;

@@ -127,10 +127,15 @@ int detached_start(const struct detached *detached, int *ret_socket, pid_t *ret_
 	return 0;
 }
 
-void detached_reap(pid_t pid)
+bool adopts_orphans(void)
 {
 	int subreaper = 0;
 
-	if (getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper))
+	return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper);
+}
+
+void detached_reap(pid_t pid)
+{
+	if (adopts_orphans())
 		waitpid(pid, NULL, WNOHANG);
 }

@@ -24,5 +24,8 @@ struct detached {
  */
 int detached_start(const struct detached *detached, int *ret_socket, pid_t *ret_pid);
 
+/* Whether what was nobody's child becomes ours when it ends: this process is PID 1 or a subreaper. */
+bool adopts_orphans(void);
+
 /* Takes the status of one that has ended, where it would be our zombie; never waits. */
 void detached_reap(pid_t pid);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "helper/detached.h"
 #include "helper/find_program.h"
 #include "helper/page.h"
 #include "helper/shared_memory.h"
@@ -244,14 +244,6 @@ bool helper_has_pid(const struct helper *helper, pid_t pid)
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------- */
-
-/* Whether a helper that has ended would be a zombie of ours. */
-static bool adopts_orphans(void)
-{
-	int subreaper = 0;
-
-	return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper);
-}
 
 /* CPU time of another process; -1 when it has gone. */
 static int64_t used_ns(pid_t pid)
