@@ -305,3 +305,9 @@ def test_a_pickle_from_somebody_else_runs_no_code(tmp_path):
 def test_results_survive_a_pickle(session):
     found = sub_tracker.load_results(session("A", 2.0, 4.0))
     assert pickle.loads(pickle.dumps(found)) == found and found.to_json() == results(2.0, 4.0)
+
+
+def test_there_are_no_timepoints_without_a_tracking_file(tmp_path):
+    analyzer = SubTrackingAnalyzer(None, str(tmp_path / "sub.csv"))
+    with pytest.raises(ValueError, match="without a tracking file"):
+        analyzer.load_timepoints([(0.0, 1.0)])

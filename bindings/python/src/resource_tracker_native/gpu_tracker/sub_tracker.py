@@ -123,6 +123,8 @@ class SubTrackingAnalyzer:
 
     def load_timepoints(self, timestamp_pairs: list[tuple[float, float]]):
         """The rows of the tracking file, as a table, whose time lies within one of the pairs, ends included."""
+        if self._tracking_file is None:
+            raise ValueError("There are no timepoints without a tracking file.")
         return engine.timepoints(self._tracking_file, timestamp_pairs)
 
     def overall_timepoint_results(self) -> Frame:

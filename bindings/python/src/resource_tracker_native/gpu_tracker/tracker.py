@@ -327,7 +327,7 @@ class ComputeTime:
 
 
 # The parts of an object whose members are groups themselves.
-_PARTS = {
+_PARTS: dict[str, tuple[typ.Any, typ.Any]] = {
     "max_ram": (MaxRAM, RSSValues),
     "max_gpu_ram": (MaxGPURAM, None),
     "cpu_utilization": (CPUUtilization, ProcessingUnitPercentages),
@@ -368,7 +368,7 @@ class ResourceUsage:
             for field in dclass.fields(part):
                 name = field.name.replace("_n_threads", "")
                 if name in ("main", "descendants", "combined"):
-                    value = getattr(part, field.name)
+                    value: typ.Any = getattr(part, field.name)
                     setattr(part, field.name, type(value)() if dclass.is_dataclass(value) else 0 if "_n_" in field.name else 0.0)
         self.compute_time.time = 0.0
 

@@ -48,7 +48,7 @@ def _earlier(artifact: dict, folder: str) -> list[str]:
     runs = artifact.get("historical_runs")
     if runs is None:
         runs = artifact.get("historical_stats")
-    paths = []
+    paths: list[str] = []
     for stats in runs if isinstance(runs, list) else ():
         paths.append(os.path.join(folder, f"run{len(paths)}.json"))
         with open(paths[-1], "w", encoding="utf-8") as file:
