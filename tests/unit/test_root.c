@@ -229,12 +229,15 @@ static void files_of_a_folder_stay_open_while_they_are_kept(void **state)
 
 static void a_kept_file_that_fails_is_opened_again(void **state)
 {
-	struct root root = live_root();
+	struct root root;
 	struct kept_files files;
-	pid_t child = fork();
+	pid_t child;
 	char name[32];
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	root = live_root();
+	child = fork();
 	if (!child) {
 		pause();
 		_exit(0);
