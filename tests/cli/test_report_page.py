@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -46,14 +47,16 @@ def make(run, tmp_path):
 
 
 @pytest.fixture
-def drive(playwright, tmp_path):
+def drive(playwright):
     """drive(page, scenario) is what was seen; the console has stayed empty and nothing but the page was asked for."""
 
     def look(page, scenario):
-        environment = dict(os.environ, TMPDIR=str(tmp_path), HOME=str(tmp_path))
-        done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", playwright, shutil.which("chromium"), page,
-                               scenario, *filter(None, [os.environ.get("SCREENSHOTS")])],
-                              capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+        # The browser has a socket in there, whose path has room for 107 bytes.
+        with tempfile.TemporaryDirectory(prefix="rt-", dir="/tmp") as folder:
+            environment = dict(os.environ, TMPDIR=folder, HOME=folder)
+            done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", playwright, shutil.which("chromium"),
+                                   page, scenario, *filter(None, [os.environ.get("SCREENSHOTS")])],
+                                  capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, done.stderr
         seen = json.loads(done.stdout)
         assert seen["problems"] == []

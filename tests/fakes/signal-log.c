@@ -1,11 +1,14 @@
 /*
  * A job that prints every signal it gets: "signal SIGNO code CODE pid PID value VALUE ns MONOTONIC_NS".
- * It says "ready PID" first and ends when its standard input does.
+ * It says "ready PID" first and ends when its standard input does, or when nobody reads any more: every line would
+ * bring another SIGPIPE to be told of.
  *
  *   signal-log [own-group | own-session]
  */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +20,8 @@
 /* As the kernel has it: the C library would leave out the real-time signals that it uses itself. */
 static const uint64_t all_signals = UINT64_MAX;
 
-static void print_signals(int fd)
+/* False when nobody reads. */
+static bool print_signals(int fd)
 {
 	struct signalfd_siginfo info;
 	struct timespec now;
@@ -30,8 +34,10 @@ static void print_signals(int fd)
 		length = snprintf(line, sizeof line, "signal %u code %d pid %u value %d ns %lld\n",
 				  info.ssi_signo, info.ssi_code, info.ssi_pid, info.ssi_int,
 				  (long long)now.tv_sec * 1000000000 + now.tv_nsec);
-		(void)!write(STDOUT_FILENO, line, (size_t)length);
+		if (write(STDOUT_FILENO, line, (size_t)length) < 0 && errno == EPIPE)
+			return false;
 	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -47,9 +53,8 @@ int main(int argc, char **argv)
 		(int)syscall(SYS_signalfd4, -1, &all_signals, sizeof all_signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
-	while (!(fds[0].revents & POLLHUP)) {
+	do
 		poll(fds, 2, -1);
-		print_signals(fds[1].fd);
-	}
+	while (print_signals(fds[1].fd) && !(fds[0].revents & POLLHUP));
 	return 0;
 }
