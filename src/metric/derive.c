@@ -1,6 +1,8 @@
 /* Deltas, rates and sums; see derive.h. */
 #include "metric/derive.h"
 
+#include <string.h>
+
 static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 /* Rounded down; what has no room in 64 bits has no fraction either. */
@@ -70,6 +72,19 @@ struct spans {
 	struct span deltas, rates, window;
 };
 
+/*
+ * How far a total of time may seem to step back: busy time is the clock less idle time, which the kernel counts in ticks
+ * and which is read a moment later. A number of bytes or events never does.
+ */
+static double slack(const struct metric *metric, enum metric_type type, double secs)
+{
+	double time_secs = 0.02 * (secs > 1 ? secs : 1);
+
+	if (type != TYPE_REAL)
+		return 0;
+	return strcmp(metric->unit, "%") == 0 ? 100 * time_secs : time_secs;
+}
+
 static double rate(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
@@ -84,8 +99,7 @@ static double rate(const struct metric *metric, const struct row *now, const str
 	old_total = total_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
-	/* Idle time is read a moment after the clock: a busy total may seem to step back by microseconds. */
-	if (new_total < old_total && old_total - new_total > 0.02 * since->secs)
+	if (old_total - new_total > slack(metric, type, since->secs))
 		return no_real(ABSENT_COUNTER_RESET);
 	return new_total < old_total ? 0 : (new_total - old_total) / since->secs;
 }

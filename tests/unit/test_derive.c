@@ -62,6 +62,43 @@ static void an_end_just_after_a_tick_is_no_rate_of_its_own(void **state)
 	frame_done(&end);
 }
 
+/* On an idle core the ticks of idle time that were counted may be more than the time that passed. */
+static void an_idle_core_is_idle_and_not_unknown(void **state)
+{
+	static const struct {
+		double step_secs;
+		bool reset;
+	} STEPS[] = {{-0.01, false}, {-0.019, false}, {-0.5, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
+		struct frame before = frame_at(1, 0, 0), now = frame_at(1.1, 0, 0);
+		struct cpu_core_row *core = ADD_ROW(&before, cpu_core, &SINGLE_ROW(&before, host_cpu)->row);
+
+		core->busy_percent_secs = 100;
+		core = ADD_ROW(&now, cpu_core, &SINGLE_ROW(&now, host_cpu)->row);
+		core->busy_percent_secs = 100 * (1 + STEPS[i].step_secs);
+		derive(&now, &(struct earlier_frames){&before, &before, &before});
+		if (STEPS[i].reset)
+			assert_int_equal(real_absent(core->busy_pct), ABSENT_COUNTER_RESET);
+		else
+			EXPECT_REAL(core->busy_pct, 0.0);
+		frame_done(&before);
+		frame_done(&now);
+	}
+}
+
+static void a_counter_that_steps_back_was_reset(void **state)
+{
+	struct frame before = frame_at(1, 0, 1000), now = frame_at(2, 0, 999);
+
+	(void)state;
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(real_absent(disk_of(&now)->read_bytes_per_sec), ABSENT_COUNTER_RESET);
+	frame_done(&before);
+	frame_done(&now);
+}
+
 static void without_an_earlier_frame_there_is_no_change(void **state)
 {
 	struct frame first = frame_at(1, 1, 1);
@@ -79,6 +116,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_has_its_own_earlier_frame),
 		cmocka_unit_test(an_end_just_after_a_tick_is_no_rate_of_its_own),
+		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
+		cmocka_unit_test(a_counter_that_steps_back_was_reset),
 		cmocka_unit_test(without_an_earlier_frame_there_is_no_change),
 	};
 
