@@ -151,9 +151,11 @@ static int64_t early_due_ns(const struct rt_tracker *tracker)
 	return tracker->early_sample_due ? tracker->context.progress.started_ns + EARLY_SAMPLE_NS : INT64_MAX;
 }
 
-int64_t tracker_next_due_ns(const struct rt_tracker *tracker)
+int64_t tracker_next_due_ns(struct rt_tracker *tracker)
 {
 	int64_t due_ns = early_due_ns(tracker);
+
+	tracker->on_grid = true;
 
 	if (tracker->next_due_ns < due_ns)
 		due_ns = tracker->next_due_ns;
@@ -185,6 +187,20 @@ static void advance(struct rt_tracker *tracker, int64_t now_ns)
 	tracker->next_due_ns += (passed + 1) * interval_ns;
 	tracker->context.progress.missed += passed;
 	tracker->context.progress.missed_total += passed;
+}
+
+/* At the end: ticks of the grid, if it is in use, that were due while the run still went on. */
+static void count_ticks_until(struct rt_tracker *tracker, int64_t end_ns)
+{
+	if (tracker->ending.job_ended_ns && tracker->ending.job_ended_ns < end_ns)
+		end_ns = tracker->ending.job_ended_ns;
+	if (tracker->last_due_ns < end_ns)
+		end_ns = tracker->last_due_ns;
+	if (!tracker->on_grid || tracker->next_due_ns >= end_ns)
+		return;
+	tracker->context.progress.missed++;
+	tracker->context.progress.missed_total++;
+	advance(tracker, end_ns - 1);
 }
 
 int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
@@ -263,6 +279,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 		ending->exec_errno = status;
 	}
 	tracker->finished = true;
+	count_ticks_until(tracker, root_monotonic_ns(&tracker->root));
 	error = tracker_take_sample(tracker, false);
 	tracker_flush_outputs(tracker, 0);
 	return error;

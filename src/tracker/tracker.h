@@ -71,6 +71,7 @@ struct rt_tracker {
 	int64_t next_due_ns;
 	int64_t last_due_ns; /* end of the duration; INT64_MAX */
 	bool early_sample_due;
+	bool on_grid; /* somebody asks when the next sample is due */
 
 	enum rt_state state;
 	bool finished;
@@ -111,7 +112,7 @@ void tracker_prepare(struct rt_tracker *tracker);
 const struct frame *tracker_newest(const struct rt_tracker *tracker);
 void tracker_start_grid(struct rt_tracker *tracker);
 /* When there is something to do next (CLOCK_MONOTONIC); INT64_MAX: never. */
-int64_t tracker_next_due_ns(const struct rt_tracker *tracker);
+int64_t tracker_next_due_ns(struct rt_tracker *tracker);
 /* Takes a sample if it is due; 1 if it did. */
 int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns);
 bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);

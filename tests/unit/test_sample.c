@@ -145,6 +145,47 @@ static void test_what_was_missed_is_counted_once(void **state)
 	rt_close(tracker);
 }
 
+/* The tracker was held up until the end: the ticks until then were missed, those after it were not there. */
+static void test_what_was_missed_before_the_end_is_counted(void **state)
+{
+	static const struct {
+		double secs;
+		int64_t missed;
+		bool asked;
+	} ENDS[] = {{0.7, 0, true}, {1, 0, true}, {1.2, 1, true}, {3.5, 3, true}, {3.5, 0, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
+		struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
+
+		if (ENDS[i].asked) {
+			EXPECT_SECS(due_in_secs(tracker), 1.0);
+			pass(1);
+			assert_non_null(sample_now(tracker));
+		}
+		pass(ENDS[i].secs);
+		assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+		assert_int_equal(tracker->previous->sample->missed_ticks, ENDS[i].missed);
+		rt_close(tracker);
+	}
+}
+
+static void test_a_duration_misses_no_tick_at_its_end(void **state)
+{
+	struct rt_tracker *tracker =
+		open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC, .duration_ns = 2 * NSEC_PER_SEC});
+
+	(void)state;
+	EXPECT_SECS(due_in_secs(tracker), 1.0);
+	pass(1);
+	assert_non_null(sample_now(tracker));
+	pass(1.5);
+	assert_null(sample_now(tracker));
+	assert_int_equal(rt_finish(tracker, RT_END_DURATION, 0), 0);
+	assert_int_equal(tracker->previous->sample->missed_ticks, 0);
+	rt_close(tracker);
+}
+
 static void test_lateness_does_not_add_up(void **state)
 {
 	enum { TICKS = 2000 };
@@ -277,6 +318,8 @@ int main(void)
 		cmocka_unit_test(test_wall_clock_steps),
 		cmocka_unit_test(test_suspend_is_no_time_that_the_job_had),
 		cmocka_unit_test(test_what_was_missed_is_counted_once),
+		cmocka_unit_test(test_what_was_missed_before_the_end_is_counted),
+		cmocka_unit_test(test_a_duration_misses_no_tick_at_its_end),
 		cmocka_unit_test(test_lateness_does_not_add_up),
 		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_start_at),
