@@ -164,7 +164,8 @@ int64_t signals_settle(struct wrap *wrap)
 	size_t kept = 0;
 
 	if (!wrap->undecided_count) {
-		wrap->quiet_ns = now_ns;
+		/* What still waits to be taken may be old, and others got it when it was sent. */
+		wrap->quiet_ns = wrap->drained_ns;
 		return INT64_MAX;
 	}
 	ask_for_all(wrap, now_ns);

@@ -55,7 +55,7 @@ struct undecided {
 	uid_t sender_uid;
 	union sigval value;
 	int64_t seen_ns;
-	int64_t quiet_ns;      /* when nothing was undecided before it came */
+	int64_t quiet_ns;      /* when nothing was undecided nor pending before it came */
 	int64_t drained_ns;    /* when nothing was pending before it came */
 	int64_t sender_sleeps; /* how often its sender had slept when it was first looked at; -1: not yet */
 	uint32_t question;

@@ -92,6 +92,20 @@ def test_real_time_signals_both_ways_are_all_counted(job):
     assert [event["value"] for event in found if event["code"] == SI_QUEUE] == list(range(200))
 
 
+def test_signals_that_have_waited_for_us_come_once(job):
+    """The tracker gets no time for a while: what others were sent long ago is new to it."""
+    os.kill(job.process.pid, signal.SIGSTOP)
+    wait_until(lambda: state_of(job.process.pid) == "T")
+    for value in range(150):
+        sigqueue(job.process.pid, 50, value)
+        os.killpg(job.process.pid, 50)
+    time.sleep(0.2)
+    os.kill(job.process.pid, signal.SIGCONT)
+    found = [event for event in job.receive(300, 0.2) if event["id"] == 50]
+    assert [event["value"] for event in found if event["code"] == SI_QUEUE] == list(range(150))
+    assert len(found) == 300
+
+
 @pytest.mark.parametrize("target", ["tracker", "group", "either"])
 def test_a_thousand_answered_signals(job, log, target):
     """Each is sent when the one before has arrived: none is lost, none comes twice."""
