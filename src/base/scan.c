@@ -53,38 +53,33 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* As many digits as cannot overflow: of the kernel's numbers, all. */
-static uint64_t take_digits(struct scan *scan)
-{
-	const char *at = scan->at, *end = scan_left(scan) > 18 ? at + 18 : scan->end;
-	uint64_t value = 0;
+/* So many digits fit into 63 bits, whatever they are: these are all numbers that the kernel writes. */
+enum { SAFE_DIGITS = 18 };
 
-	for (; at < end && is_digit(*at); at++)
-		value = value * 10 + (uint64_t)(*at - '0');
-	scan->at = at;
-	return value;
+static const char *after_blanks(const struct scan *scan)
+{
+	struct scan probe = *scan;
+
+	scan_blanks(&probe);
+	return probe.at;
 }
 
 bool scan_u64(struct scan *scan, uint64_t *ret_value)
 {
-	struct scan probe = *scan;
-	const char *start;
-	uint64_t value;
+	const char *at = after_blanks(scan), *end = scan->end, *start = at;
+	uint64_t value = 0;
 
-	scan_blanks(&probe);
-	start = probe.at;
-	value = take_digits(&probe);
-	for (; probe.at < probe.end && is_digit(*probe.at); probe.at++) {
-		uint64_t digit = (uint64_t)(*probe.at - '0');
+	for (; at < end && is_digit(*at); at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
 
-		if (value > (UINT64_MAX - digit) / 10)
+		if (at - start >= SAFE_DIGITS && value > (UINT64_MAX - digit) / 10)
 			return false;
 		value = value * 10 + digit;
 	}
-	if (probe.at == start)
+	if (at == start)
 		return false;
 	*ret_value = value;
-	*scan = probe;
+	scan->at = at;
 	return true;
 }
 
@@ -107,16 +102,15 @@ bool scan_i64(struct scan *scan, int64_t *ret_value)
 
 bool scan_count(struct scan *scan, int64_t *ret_count)
 {
-	struct scan probe = *scan, word;
-	const char *start;
-	uint64_t value;
+	const char *at = after_blanks(scan), *end = scan->end, *start = at;
+	struct scan word;
+	uint64_t value = 0;
 
-	scan_blanks(&probe);
-	start = probe.at;
-	value = take_digits(&probe);
-	if (probe.at > start && (probe.at == probe.end || is_blank_or_newline(*probe.at))) {
+	for (; at < end && is_digit(*at); at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	if (at > start && at - start <= SAFE_DIGITS && (at == end || is_blank_or_newline(*at))) {
 		*ret_count = (int64_t)value;
-		*scan = probe;
+		scan->at = at;
 		return true;
 	}
 	if (!scan_word(scan, &word))

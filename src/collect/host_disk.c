@@ -30,7 +30,8 @@ struct known_disk {
 	int error;
 	bool shown;
 	bool counted;
-	bool seen; /* in this tick */
+	bool seen;            /* in this tick */
+	struct scan counters; /* of this tick, in the text that was read last */
 };
 
 struct host_disk {
@@ -65,7 +66,7 @@ static struct known_disk *find(struct host_disk *state, const struct scan *name,
 	return NULL;
 }
 
-static struct known_disk *add(struct host_disk *state, const struct diskstats *disk)
+static struct known_disk *add(struct host_disk *state, const struct diskstats_device *disk)
 {
 	struct known_disk *known = realloc(state->known, (state->count + 1) * sizeof *known);
 
@@ -141,23 +142,30 @@ static void fill_identity(struct frame *frame, struct disk_row *row, const struc
 	row->counted = known->counted;
 }
 
-static bool new_device_came(struct host_disk *state, struct scan disks)
+/* Reads which devices there are and where in the text each has its counters. */
+static int read_devices(struct host_disk *state, struct root *root, bool *ret_new_came)
 {
-	struct diskstats disk;
-	bool came = false;
+	struct scan disks;
+	struct diskstats_device disk;
 	size_t position = 0;
+	int error = read_proc_diskstats(root, &state->diskstats, &disks);
 
+	*ret_new_came = false;
+	if (error < 0)
+		return error;
 	while (proc_diskstats_next(&disks, &disk)) {
 		struct known_disk *known = find(state, &disk.name, position++);
 
 		if (!known) {
 			known = add(state, &disk);
-			came = true;
+			*ret_new_came = true;
 		}
-		if (known)
-			known->seen = true;
+		if (!known)
+			continue;
+		known->seen = true;
+		known->counters = disk.counters;
 	}
-	return came;
+	return 0;
 }
 
 static void forget_gone(struct host_disk *state)
@@ -220,13 +228,13 @@ static void identity_unknown(struct disk_row *row)
 	row->capacity_bytes = row->counted = no_count(ABSENT_NOT_YET);
 }
 
-static void add_disk(struct frame *frame, const struct diskstats *disk, const struct known_disk *known)
+static void add_disk(struct frame *frame, const struct diskstats *stats, const struct known_disk *known)
 {
 	struct disk_row *row = ADD_ROW(frame, disk, NULL);
 
-	row->device = frame_text(frame, disk->name.at, scan_left(&disk->name));
-	row->read_bytes_total = disk->read_bytes < 0 ? no_count(EBADMSG) : disk->read_bytes;
-	row->write_bytes_total = disk->write_bytes < 0 ? no_count(EBADMSG) : disk->write_bytes;
+	row->device = frame_text(frame, known->name, strlen(known->name));
+	row->read_bytes_total = stats->read_bytes < 0 ? no_count(EBADMSG) : stats->read_bytes;
+	row->write_bytes_total = stats->write_bytes < 0 ? no_count(EBADMSG) : stats->write_bytes;
 	if (known->error == -EINPROGRESS)
 		identity_unknown(row);
 	else
@@ -235,24 +243,24 @@ static void add_disk(struct frame *frame, const struct diskstats *disk, const st
 
 static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
-	struct scan disks;
-	struct diskstats disk;
-	size_t position = 0;
+	struct diskstats stats;
+	bool new_came;
 
 	read_serials(state, context, frame->monotonic_ns);
-	if (read_proc_diskstats(context->root, &state->diskstats, &disks) < 0)
+	if (read_devices(state, context->root, &new_came) < 0)
 		return;
 	/* A baseline needs the counters alone, and a short job's end does not wait for us to look around. */
-	if (new_device_came(state, disks) && context->prepared && identify_new(state, context->root) &&
-	    read_proc_diskstats(context->root, &state->diskstats, &disks) < 0)
+	if (new_came && context->prepared && identify_new(state, context->root) &&
+	    read_devices(state, context->root, &new_came) < 0)
 		return;
-	while (proc_diskstats_next(&disks, &disk)) {
-		const struct known_disk *known = find(state, &disk.name, position++);
-
-		if (known && (known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name))))
-			add_disk(frame, &disk, known);
-	}
 	forget_gone(state);
+	for (size_t i = 0; i < state->count; i++) {
+		const struct known_disk *known = &state->known[i];
+
+		if ((known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name))) &&
+		    parse_diskstats(&known->counters, &stats) == 0)
+			add_disk(frame, &stats, known);
+	}
 }
 
 /* The row of the device that a filesystem lies on; a new one when it lies on none that is shown. */

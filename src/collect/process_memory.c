@@ -144,6 +144,8 @@ static void read_if_due(struct process_memory *memory, struct process_tree *tree
 		memory->pass_reason = ABSENT_PSS_OFF;
 		return;
 	}
+	if (mode == PSS_MODE_AUTO && !memory->pass_reason && memory->pass_ns > tree->changed_ns)
+		return;
 	reason = plan_pass(tree, mode, &cost_ns);
 	if (!reason && mode == PSS_MODE_AUTO && cost_ns > memory->allowance_ns)
 		reason = ABSENT_PSS_TOO_COSTLY;
@@ -244,11 +246,11 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	ret_memory->main_private_kib = memory->main_private_kib;
 	ret_memory->shared_kib = memory->shared_kib;
 	ret_memory->swap_kib = memory->swap_kib;
-	ret_memory->pss_age_ns = memory->pass_ns ? now_ns - memory->pass_ns : 0;
+	if (memory->pass_ns && memory->pass_ns < now_ns)
+		ret_memory->pss_age_ns = now_ns - memory->pass_ns;
 	if (!memory->pass_reason) {
 		ret_memory->best_bytes = memory->pss_kib * 1024;
 		ret_memory->best_source = MEMORY_PSS;
-		ret_memory->pss_age_ns = 0;
 	} else {
 		estimate_by_cgroup(tree, ret_memory);
 	}

@@ -3,7 +3,8 @@
  *
  * While /proc/PID/smaps_rollup is read, the kernel holds that process's memory map locked: a page fault or
  * mmap of the job waits. What a reading will take is predicted from that process's last one; in PSS_MODE_AUTO
- * no reading is begun that would take more than 10 ms, and all of them together stay below 1 % of the time.
+ * no reading is begun that would take more than 10 ms, and all of them together stay below 1 % of the time. What was
+ * read is true until a member runs, comes or goes: a tree that sleeps is read every ten seconds only.
  */
 #pragma once
 

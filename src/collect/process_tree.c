@@ -218,6 +218,7 @@ static void sweep(struct process_tree *tree)
 	}
 	if (kept != tree->count) {
 		tree->count = kept;
+		tree->changed_ns = root_monotonic_ns(tree->root);
 		rebuild_slots(tree);
 	}
 }
@@ -310,6 +311,8 @@ void process_tree_touch(struct process_tree *tree)
 		 * The clock of a zombie stands still, but it may be about to be reaped; see member_read(). That of a
 		 * process that runs moves at its next tick only: who may have reaped since is read in any case.
 		 */
+		if (ran || full || !member->listed)
+			tree->changed_ns = now_ns;
 		if (ran || full || !member->listed || member->state == 'Z' || member->account.carries) {
 			member_read(tree, member);
 			if (member->vanished) {

@@ -5,8 +5,8 @@
  * reparented to. A member is one process, known by (pid, start time).
  *
  * What is known of a member is read again only when its CPU clock has moved: a process that did not run did
- * not fork, reap, or do I/O either. Everything is read again every ten seconds, for what the kernel changes
- * without the process's doing (its resident memory).
+ * not fork, reap, or do I/O either. Everything is read again every ten seconds, for what the kernel and others
+ * change without the process's doing (its resident memory, with whom it shares it).
  *
  * Order matters. Members stand in the table in the order of their discovery, parents before children, and are
  * read in that order: when a child is reaped during the pass, its time is then missing from both readings,
@@ -86,6 +86,7 @@ struct process_tree {
 	bool root_gone;         /* reaped or vanished */
 	bool uses_clock;        /* CPU from process clocks, not from stat */
 	int64_t last_full_ns;   /* when everything was last read */
+	int64_t changed_ns;     /* the last pass in which somebody had run, came or went, or all was read */
 	int64_t seeded_ticks;   /* when the tree was begun with, since the boot of the machine */
 	int cgroup_folder;      /* of the tree's own cgroup, which has nobody else in it; -1 */
 	bool cgroup_has_memory; /* and counts its memory */

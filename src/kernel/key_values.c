@@ -23,60 +23,84 @@ static const struct key_field *find_field(const struct scan *key, const struct k
 {
 	size_t length = scan_left(key);
 
-	for (size_t tried = 0; tried < field_count; tried++) {
-		size_t i = (*next + tried) % field_count;
-
+	for (size_t tried = 0, i = *next; tried < field_count; tried++, i++) {
+		if (i == field_count)
+			i = 0;
 		if (fields[i].key_length != length || memcmp(fields[i].key, key->at, length) != 0)
 			continue;
-		*next = (i + 1) % field_count;
+		*next = i + 1;
 		return &fields[i];
 	}
 	return NULL;
 }
 
-static void add_value(int64_t *sum, int64_t value)
+/* How many fields nobody has set yet. */
+static size_t count_absent_fields(const struct key_field *fields, size_t field_count, void *values)
 {
-	if (*sum < 0)
-		*sum = value;
-	else if (*sum > INT64_MAX - value)
-		*sum = INT64_MAX;
-	else
-		*sum += value;
+	size_t count = 0;
+
+	for (size_t i = 0; i < field_count; i++)
+		count += *field_value(&fields[i], values) < 0;
+	return count;
 }
 
-static int collect(struct scan text, char separator, const struct key_field *fields, size_t field_count,
-		   void *values, bool summing)
+/* The field of the next line that is wanted and has a number; NULL at the end. */
+static const struct key_field *next_field(struct scan *text, char separator, const struct key_field *fields,
+					  size_t field_count, size_t *next, int64_t *ret_value)
 {
 	struct scan line, key;
-	size_t next = 0;
-	int known = 0;
 
-	while (scan_line(&text, &line)) {
+	while (scan_line(text, &line)) {
 		const struct key_field *field;
 		uint64_t value;
 
 		if (!scan_until(&line, separator, &key))
 			continue;
-		field = find_field(&key, fields, field_count, &next);
+		field = find_field(&key, fields, field_count, next);
 		if (!field || !scan_u64(&line, &value) || value > INT64_MAX)
 			continue;
-		if (summing)
-			add_value(field_value(field, values), (int64_t)value);
-		else
-			*field_value(field, values) = (int64_t)value;
-		known++;
+		*ret_value = (int64_t)value;
+		return field;
 	}
-	return known;
+	return NULL;
 }
 
 int scan_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		    void *values)
 {
-	return collect(text, separator, fields, field_count, values, false);
+	size_t next = 0, absent = count_absent_fields(fields, field_count, values);
+	const struct key_field *field;
+	int64_t value;
+	int known = 0;
+
+	while ((field = next_field(&text, separator, fields, field_count, &next, &value))) {
+		int64_t *place = field_value(field, values);
+		bool was_absent = *place < 0;
+
+		*place = value;
+		known++;
+		if (was_absent && --absent == 0)
+			break;
+	}
+	return known;
 }
 
 int sum_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		   void *values)
 {
-	return collect(text, separator, fields, field_count, values, true);
+	const struct key_field *field;
+	size_t next = 0;
+	int64_t value;
+	int known = 0;
+
+	while ((field = next_field(&text, separator, fields, field_count, &next, &value))) {
+		int64_t *sum = field_value(field, values);
+
+		if (*sum < 0)
+			*sum = value;
+		else
+			*sum = *sum > INT64_MAX - value ? INT64_MAX : *sum + value;
+		known++;
+	}
+	return known;
 }

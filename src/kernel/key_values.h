@@ -26,9 +26,9 @@ struct key_field {
 void clear_key_values(const struct key_field *fields, size_t field_count, void *values);
 
 /*
- * Sets the fields whose lines are there: "key<separator> 123 anything". Of lines with the same key the last
- * counts. Unknown keys, lines without a number and numbers beyond int64_t are skipped. Returns how many
- * lines were known. Fields without a line stay as they are.
+ * Sets the fields whose lines are there: "key<separator> 123 anything". Unknown keys, lines without a number and
+ * numbers beyond int64_t are skipped. Reading ends when no field is absent any more, since no key comes twice. Returns
+ * how many lines were known. Fields without a line stay as they are.
  */
 int scan_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		    void *values);

@@ -6,6 +6,8 @@
  */
 #include "kernel/proc_diskstats.h"
 
+#include <errno.h>
+
 enum { SECTOR_BYTES = 512 };
 
 /* What follows the name; discards came with Linux 4.18. */
@@ -33,11 +35,11 @@ struct scan parse_proc_diskstats(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-static int scan_columns(struct scan *line, int64_t columns[COLUMNS])
+static int scan_columns(struct scan line, int64_t columns[COLUMNS])
 {
 	int count = 0;
 
-	while (count < COLUMNS && scan_count(line, &columns[count]))
+	while (count < COLUMNS && scan_count(&line, &columns[count]))
 		count++;
 	for (int i = count; i < COLUMNS; i++)
 		columns[i] = -1;
@@ -49,37 +51,41 @@ static int64_t sectors_to_bytes(int64_t sectors)
 	return sectors < 0 || sectors > INT64_MAX / SECTOR_BYTES ? -1 : sectors * SECTOR_BYTES;
 }
 
-bool proc_diskstats_next(struct scan *disks, struct diskstats *ret_disk)
+bool proc_diskstats_next(struct scan *disks, struct diskstats_device *ret_device)
 {
 	struct scan line, name;
 
 	while (scan_line(disks, &line)) {
-		int64_t columns[COLUMNS];
 		uint64_t major, minor;
 
 		if (!scan_u64(&line, &major) || !scan_u64(&line, &minor) || !scan_word(&line, &name) ||
 		    major > UINT32_MAX || minor > UINT32_MAX)
 			continue;
-		if (scan_columns(&line, columns) < COLUMNS_ALWAYS)
-			continue;
-		*ret_disk = (struct diskstats){
-			.major = (uint32_t)major,
-			.minor = (uint32_t)minor,
-			.name = name,
-			.reads = columns[READS],
-			.read_bytes = sectors_to_bytes(columns[SECTORS_READ]),
-			.read_ms = columns[READ_MS],
-			.writes = columns[WRITES],
-			.write_bytes = sectors_to_bytes(columns[SECTORS_WRITTEN]),
-			.write_ms = columns[WRITE_MS],
-			.in_flight = columns[IN_FLIGHT],
-			.busy_ms = columns[BUSY_MS],
-			.weighted_ms = columns[WEIGHTED_MS],
-			.discard_bytes = sectors_to_bytes(columns[SECTORS_DISCARDED]),
-		};
+		*ret_device = (struct diskstats_device){(uint32_t)major, (uint32_t)minor, name, line};
 		return true;
 	}
 	return false;
+}
+
+int parse_diskstats(const struct scan *counters, struct diskstats *ret_stats)
+{
+	int64_t columns[COLUMNS];
+
+	if (scan_columns(*counters, columns) < COLUMNS_ALWAYS)
+		return -EBADMSG;
+	*ret_stats = (struct diskstats){
+		.reads = columns[READS],
+		.read_bytes = sectors_to_bytes(columns[SECTORS_READ]),
+		.read_ms = columns[READ_MS],
+		.writes = columns[WRITES],
+		.write_bytes = sectors_to_bytes(columns[SECTORS_WRITTEN]),
+		.write_ms = columns[WRITE_MS],
+		.in_flight = columns[IN_FLIGHT],
+		.busy_ms = columns[BUSY_MS],
+		.weighted_ms = columns[WEIGHTED_MS],
+		.discard_bytes = sectors_to_bytes(columns[SECTORS_DISCARDED]),
+	};
+	return 0;
 }
 
 int read_proc_diskstats(struct root *root, struct kept_file *file, struct scan *ret_disks)

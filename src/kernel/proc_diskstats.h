@@ -8,14 +8,19 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
+/* Points into the parsed text. */
+struct diskstats_device {
+	uint32_t major;
+	uint32_t minor;
+	struct scan name; /* "cciss/c0d0" does hold a slash */
+	struct scan counters;
+};
+
 /*
  * Since boot (or since the device came); -1 absent. The file counts sectors of 512 bytes whatever the
  * device's own sector size is; here they are bytes.
  */
 struct diskstats {
-	uint32_t major;
-	uint32_t minor;
-	struct scan name; /* points into the parsed text; "cciss/c0d0" does hold a slash */
 	int64_t reads;
 	int64_t read_bytes;
 	int64_t read_ms; /* summed over requests: can exceed wall time */
@@ -32,11 +37,15 @@ struct diskstats {
  * Begins an iteration; text stays the caller's.
  *
  *   struct scan disks = parse_proc_diskstats(bytes, length);
- *   while (proc_diskstats_next(&disks, &disk))
+ *   while (proc_diskstats_next(&disks, &device))
+ *           if (wanted(&device.name) && parse_diskstats(&device.counters, &stats) == 0)
  */
 struct scan parse_proc_diskstats(const char *bytes, size_t length);
 /* ret_disks points into root->text: valid until the next read. Returns 0 or a negative errno. */
 int read_proc_diskstats(struct root *root, struct kept_file *file, struct scan *ret_disks);
 
-/* The next device; lines without numbers, a name and eleven columns are skipped. */
-bool proc_diskstats_next(struct scan *disks, struct diskstats *ret_disk);
+/* The next device; lines without numbers and a name are skipped. */
+bool proc_diskstats_next(struct scan *disks, struct diskstats_device *ret_device);
+
+/* What a device has counted: most lines are of devices that nobody asks for. -EBADMSG below eleven columns. */
+int parse_diskstats(const struct scan *counters, struct diskstats *ret_stats);

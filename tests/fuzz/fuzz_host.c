@@ -46,11 +46,15 @@ static void fuzz_loadavg(const char *bytes, size_t length)
 static void fuzz_diskstats(const char *bytes, size_t length)
 {
 	struct scan disks = parse_proc_diskstats(bytes, length);
-	struct diskstats disk;
+	struct diskstats_device disk;
+	struct diskstats stats;
 
 	while (proc_diskstats_next(&disks, &disk)) {
 		must_lie_in(&disk.name, bytes, length);
-		must_hold(scan_left(&disk.name) && disk.read_bytes >= -1 && disk.discard_bytes >= -1);
+		must_lie_in(&disk.counters, bytes, length);
+		must_hold(scan_left(&disk.name));
+		if (parse_diskstats(&disk.counters, &stats) == 0)
+			must_hold(stats.read_bytes >= -1 && stats.discard_bytes >= -1);
 	}
 }
 

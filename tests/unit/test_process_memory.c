@@ -16,6 +16,16 @@ static struct process_tree *tree;
 static char folder[] = "/tmp/test-process-memory-XXXXXX";
 static pid_t job;
 
+enum { GROWTH_BYTES = 8 << 20 };
+
+/* In the job, when it is told to. */
+static void grow(int signal)
+{
+	static char pages[GROWTH_BYTES];
+
+	memset(pages, signal, sizeof pages);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -25,9 +35,11 @@ static int set_up(void **state)
 	assert_int_equal(process_tree_new(&root, true, &tree), 0);
 	assert_non_null(mkdtemp(folder));
 	job = fork();
-	if (job == 0)
+	if (job == 0) {
+		signal(SIGUSR1, grow);
 		for (;;)
 			pause();
+	}
 	assert_true(job > 0);
 	assert_int_equal(process_tree_seed(tree, job, false), 0);
 	tree->cgroup_folder = open(folder, O_RDONLY | O_DIRECTORY);
@@ -117,6 +129,56 @@ static void test_a_cgroup_without_that_counter(void **state)
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
 }
 
+static struct tree_memory measure_again(struct process_memory *memory, enum pss_mode mode)
+{
+	struct tree_memory found;
+
+	usleep(1000);
+	process_tree_touch(tree);
+	process_memory_measure(memory, tree, mode, &found);
+	assert_int_equal(found.best_source, MEMORY_PSS);
+	return found;
+}
+
+static void test_a_tree_that_sleeps_is_not_read_again(void **state)
+{
+	struct process_memory memory = {0};
+	struct tree_memory asleep = {0}, found;
+	int64_t before_kib;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	/* It runs until it has come to its first pause(). */
+	for (int i = 0; i < 5000 && !asleep.pss_age_ns; i++)
+		asleep = measure_again(&memory, PSS_MODE_AUTO);
+	assert_true(asleep.pss_age_ns > 0);
+	before_kib = asleep.pss_kib;
+	found = measure_again(&memory, PSS_MODE_AUTO);
+	assert_true(found.pss_age_ns > asleep.pss_age_ns);
+	assert_int_equal(found.pss_kib, before_kib);
+	assert_int_equal(measure_again(&memory, PSS_MODE_ALWAYS).pss_age_ns, 0);
+
+	assert_int_equal(kill(job, SIGUSR1), 0);
+	for (int i = 0; i < 5000 && found.pss_kib < before_kib + GROWTH_BYTES / 1024; i++)
+		found = measure_again(&memory, PSS_MODE_AUTO);
+	assert_true(found.pss_kib >= before_kib + GROWTH_BYTES / 1024);
+	assert_int_equal(found.pss_age_ns, 0);
+}
+
+static void test_every_ten_seconds_it_is_read_again(void **state)
+{
+	struct process_memory memory = {0};
+	struct tree_memory found = {0};
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	for (int i = 0; i < 5000 && !found.pss_age_ns; i++)
+		found = measure_again(&memory, PSS_MODE_AUTO);
+	assert_true(found.pss_age_ns > 0);
+	tree->last_full_ns -= 10 * INT64_C(1000000000);
+	assert_int_equal(measure_again(&memory, PSS_MODE_AUTO).pss_age_ns, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -125,6 +187,8 @@ int main(void)
 		TEST(test_a_cgroup_of_the_trees_own),
 		TEST(test_shares_that_were_read_are_better),
 		TEST(test_a_cgroup_without_that_counter),
+		TEST(test_a_tree_that_sleeps_is_not_read_again),
+		TEST(test_every_ten_seconds_it_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
