@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "base/buffer.h"
+#include "measure.h"
 #include "metric/frame.h"
 #include "resource_tracker_analysis.h"
 #include "sink/sink.h"
@@ -146,6 +147,6 @@ int main(int argc, char **argv)
 	printf("%" PRId64 "\n%ld\n",
 	       (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
 		       (int64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000,
-	       usage.ru_maxrss);
+	       peak_resident_kib());
 	return failed;
 }

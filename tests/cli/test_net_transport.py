@@ -297,7 +297,7 @@ def private_kib(pid):
 
 
 @pytest.mark.cost
-def test_what_it_costs(world, swift, certificates, record_property):
+def test_what_it_costs(world, swift, certificates):
     """At 1 Hz with TLS: at most 6 MiB of private memory and 0.1 % of a core, start-up not counted."""
     world.serve(store=world.store(), tls=(certificates / "server.pem", certificates / "server.key"))
     recorder = world.record()
@@ -321,8 +321,6 @@ def test_what_it_costs(world, swift, certificates, record_property):
     share = (nanoseconds() - before) / 1e9 / (time.monotonic() - started)
     recorder.end()
     assert end(process)[0] == 0
-    record_property("private_kib", most)
-    record_property("core_share", share)
     print(f"private {most} KiB, {share:.5%} of a core with a batch every 3 s")
     assert most <= 6 << 10
     # A batch every 3 s instead of every 60 s is 20 times as many.

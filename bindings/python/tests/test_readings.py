@@ -217,7 +217,7 @@ def test_where_this_is():
         assert rt.get_cloud_info()["vendor"] == "unknown"
 
 
-@pytest.mark.parametrize("exit_code,told,status", [(0, 0, "finished"), (3, 3, "failed"), (-9, 137, "failed")])
+@pytest.mark.parametrize("exit_code,told,status", [(0, 0, "finished"), (3, 3, "failed"), (-9, 137, "failed"), (0, 1, "failed")])
 def test_what_a_stream_ends_with(tmp_path, monkeypatch, exit_code, told, status):
     monkeypatch.syspath_prepend(pathlib.Path(__file__).resolve().parents[3] / "tests" / "fakes")
     from sentinel import Sentinel

@@ -221,7 +221,7 @@ class ResourceTracker:
 
         Args:
             exit_code: of the job, for a stream.
-            run_status: how it ended, for a stream.
+            run_status: how it ended, for a stream. One that failed without an exit code is told with exit code 1.
 
         Raises:
             RuntimeError: it was never started.
@@ -230,6 +230,8 @@ class ResourceTracker:
             raise RuntimeError("Resource tracker not started, cannot stop.")
         if self.stop_time is not None:
             return
+        if exit_code == 0 and getattr(run_status, "value", run_status) == RunStatus.failed.value:
+            exit_code = 1
         try:
             self._native.stop(*(_ending(exit_code) if self._token else ()))
         finally:
