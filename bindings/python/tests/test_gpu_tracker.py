@@ -142,7 +142,6 @@ def test_states_and_calls_in_the_wrong_order(tmp_path):
     ({"gpu_ram_unit": "x"}, '"x" is not a valid GPU RAM unit'),
     ({"time_unit": "weeks"}, "Valid values are days, hours, minutes, seconds"),
     ({"gpu_brand": "abacus"}, '"abacus" is not a valid GPU brand'),
-    ({"gpu_uuids": set()}, "the set is empty"),
     ({"tracking_file": "x.txt"}, 'Valid file extensions are ".csv" and ".sqlite"'),
 ], ids=lambda value: next(iter(value)) if isinstance(value, dict) else "")
 def test_invalid_arguments_are_value_errors(arguments, words):
@@ -453,3 +452,18 @@ def test_chosen_gpus_alone(two_gpus):
     with pytest.raises(ValueError) as caught:
         Tracker(gpu_uuids={"GPU-x"})
     assert str(caught.value).endswith(f"Available UUIDs are: {GPU.format(0)}, {GPU.format(1)}")
+    with pytest.raises(ValueError, match="the set is empty"):
+        Tracker(gpu_uuids=set())
+
+
+@pytest.mark.parametrize("uuids", [{"GPU-x"}, set()], ids=["some", "none"])
+def test_chosen_gpus_make_no_difference_without_any(monkeypatch, warnings, uuids):
+    monkeypatch.setattr(tracker.engine, "GPU_WAIT_SECS", 30.0)
+    begun = time.monotonic()
+    with Tracker(sleep_time=0.1, gpu_uuids=uuids, tracking_file="t.csv") as one:
+        pass
+    if one.resource_usage.gpu_utilization.system_gpu_count:
+        pytest.skip("this machine has a GPU")
+    assert time.monotonic() - begun < 15, "nobody was waited for"
+    assert one.resource_usage.gpu_utilization.n_expected_gpus == 0
+    assert warnings() == ["No GPU was found. The GPU RAM and GPU utilization values are 0.0."]

@@ -1,5 +1,7 @@
 """TinyDataFrame: a dictionary of lists with rows."""
+import copy
 import http.server
+import pickle
 import threading
 from statistics import mean
 
@@ -53,6 +55,22 @@ def test_errors(people):
     with pytest.raises(KeyError, match="q"):
         people.rename({"x": "z", "q": "r"})
     assert people.columns == ["name", "x", "yy"], "nothing was renamed"
+
+
+def test_columns_are_renamed_by_assignment(people):
+    people.columns = ["a", "b", "c"]
+    assert people.columns == ["a", "b", "c"] and people["b"] == [1, 2.5, -3]
+    for names in (["a"], ["a", "a", "c"]):
+        with pytest.raises(ValueError, match="3 different"):
+            people.columns = names
+    assert people.columns == ["a", "b", "c"]
+
+
+def test_copies_and_pickles(people):
+    for other in (pickle.loads(pickle.dumps(people)), copy.deepcopy(people), copy.copy(people)):
+        assert other.to_dict() == people.to_dict() and other.columns == people.columns and len(other) == 3
+    copy.deepcopy(people)["x"][0] = 99
+    assert people["x"][0] == 1
 
 
 def test_rename_keeps_the_order_and_returns_the_table(people):

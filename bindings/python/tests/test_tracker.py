@@ -1,8 +1,10 @@
 """ResourceTracker: what it records, its life, and what it makes of it."""
+import copy
 import gc
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -58,6 +60,17 @@ def test_columns_and_types(recorded):
                 assert type(value) is (int if whole else float), (name, value)
     assert set(recorded.process_metrics["pid"]) == {os.getpid()}
     assert max(recorded.process_metrics["memory_mib"]) > 50
+
+
+def test_tables_can_be_pickled_and_copied(recorded):
+    """As artifacts of a flow, results of another process, ..."""
+    for frame in (recorded.process_metrics, recorded.system_metrics[1:], recorded.get_combined_metrics(bytes=True)):
+        for other in (pickle.loads(pickle.dumps(frame)), copy.deepcopy(frame)):
+            assert other.columns == frame.columns and other.to_dict() == frame.to_dict()
+    running = make()
+    running.wait_for_samples(1, timeout=60)
+    assert len(pickle.loads(pickle.dumps(running.process_metrics))) >= 1
+    running.stop()
 
 
 def test_older_columns():

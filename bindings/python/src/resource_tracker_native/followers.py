@@ -162,7 +162,7 @@ class PidTracker(ProcessTracker):
     def __init__(self, *args: Any, **kwargs: Any):
         from warnings import warn
 
-        warn("PidTracker is the old name of ProcessTracker", DeprecationWarning, stacklevel=2)
+        warn("PidTracker is deprecated: it is the old name of ProcessTracker", DeprecationWarning, stacklevel=2)
         super().__init__(*args, **kwargs)
 
 

@@ -90,12 +90,23 @@ class TinyDataFrame:
 
     @property
     def columns(self) -> List[str]:
-        """Names of the columns, in order."""
+        """Names of the columns, in order; assigning as many others renames them."""
         return list(self._cells)
+
+    @columns.setter
+    def columns(self, names: List[str]) -> None:
+        names = list(names)
+        if len(names) != len(self._cells) or len(set(names)) != len(names):
+            raise ValueError(f"{len(self._cells)} different names of columns are needed, not {names}")
+        self._cells = dict(zip(names, self._cells.values()))
 
     @property
     def _data(self) -> List[List[Any]]:
         return [self._column(name) for name in self._cells]
+
+    def __getstate__(self) -> Dict[str, Any]:
+        """For pickles and copies: cells, never where they were recorded."""
+        return {"_cells": {name: self._column(name) for name in self._cells}, "_length": self._length}
 
     def __len__(self) -> int:
         if not self._cells:

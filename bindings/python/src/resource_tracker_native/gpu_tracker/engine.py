@@ -65,13 +65,15 @@ class Recorder:
         self._tracker.close()
 
 
-def gpu_uuids(brand: str | None) -> list[str]:
-    """Of all GPUs; their drivers may take a while to answer."""
-    tracker = _native.Tracker([("metrics", "gpu.*")] + ([("gpu-vendor", brand)] if brand else []))
+def gpu_uuids(brand: str | None) -> list[str] | None:
+    """Of all GPUs; their drivers may take a while to answer. None: there is no driver to ask."""
+    tracker = _native.Tracker([("metrics", "gpu.*"), ("metrics", "tracker")] + ([("gpu-vendor", brand)] if brand else []))
     try:
         deadline = time.monotonic() + GPU_WAIT_SECS
         while True:
             tracker.sample()
+            if not tracker.get("tracker.helpers"):
+                return None
             uuids = [tracker.get("gpu.uuid", at) for at in range(tracker.instance_count("gpu.uuid"))]
             if uuids or time.monotonic() > deadline:
                 return [uuid for uuid in uuids if uuid]

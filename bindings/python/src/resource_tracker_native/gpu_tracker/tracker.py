@@ -79,8 +79,8 @@ class Tracker:
         _check_unit(time_unit, TIME_UNITS, "time")
         if gpu_brand is not None and gpu_brand not in BRANDS:
             raise ValueError(f'"{gpu_brand}" is not a valid GPU brand. Supported values are "nvidia" and "amd".')
-        if gpu_uuids is not None:
-            self._check_gpus(gpu_uuids, gpu_brand)
+        if gpu_uuids is not None and not self._can_choose(gpu_uuids, gpu_brand):
+            gpu_uuids = None
         if tracking_file is not None:
             extension_of(tracking_file)
             make_room(tracking_file, overwrite)
@@ -99,13 +99,17 @@ class Tracker:
         self.state = Tracker.State.NEW
 
     @staticmethod
-    def _check_gpus(uuids: set[str], brand: str | None) -> None:
+    def _can_choose(uuids: set[str], brand: str | None) -> bool:
+        """Whether there are GPUs at all: without any, whatever was chosen makes no difference. ValueError: not these."""
+        available = engine.gpu_uuids(brand)
+        if available is None:
+            return False
         if not uuids:
             raise ValueError("gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.")
-        available = engine.gpu_uuids(brand)
         for one in sorted(uuids):
             if one not in available:
                 raise ValueError(f"GPU UUID of {one} is not valid. Available UUIDs are: {', '.join(sorted(available))}")
+        return True
 
     def _warn(self, text: str) -> None:
         if not self._disable_logs:
