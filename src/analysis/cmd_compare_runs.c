@@ -1,4 +1,5 @@
 /* compare-runs: what changed between runs. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,15 @@ static int check_conditions(const struct command *command, const struct compare_
 		struct rt_problem problem = {""};
 		int result = rt_comparison_holds(comparison, options->conditions.texts[i], &problem);
 
-		if (result < 0)
+		if (result < 0 && result != -ENODATA)
 			return command_usage(command, "%s", problem.text);
-		if (result) {
+		if (result)
 			(void)command_fault(command, "%s", problem.text);
+		/* What cannot be judged is not passed, but nothing is known to be worse either. */
+		if (result == -ENODATA && !status)
+			status = EXIT_FAILURE;
+		if (result > 0)
 			status = EXIT_CONDITION;
-		}
 	}
 	return status;
 }
@@ -138,8 +142,9 @@ const struct command COMPARE_RUNS_COMMAND = {
 		   "figure, < or >,\n"
 		   "                            and a bound or a change in percent: 'memory_peak>+10%', "
 		   "'wall_time>60'\n"
-		   "                            (percents count only beyond the noise); may be given several "
-		   "times\n"
+		   "                            (percents count only beyond the noise), 1 if a side does not "
+		   "have\n"
+		   "                            the figure; may be given several times\n"
 		   "      --stat min|max|mean|std\n"
 		   "                            gpu_tracker's comparison: this statistic of each measure, "
 		   "whole and "

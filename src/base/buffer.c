@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/plain_print.h"
 
 enum { FIRST_CAPACITY = 256 };
 
@@ -95,12 +96,12 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	int length;
 
 	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
+	length = plain_vprint(NULL, 0, format, arguments);
 	va_end(arguments);
 	if (length < 0 || buffer_reserve(buffer, (size_t)length) < 0)
 		return;
 	va_start(arguments, format);
-	vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, arguments);
+	plain_vprint(buffer->data + buffer->length, (size_t)length + 1, format, arguments);
 	va_end(arguments);
 	buffer->length += (size_t)length;
 }

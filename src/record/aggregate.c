@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/plain_print.h"
 #include "base/scan.h"
 
 static const struct {
@@ -77,6 +77,7 @@ int values_add(struct values *values, struct rt_cell cell, double weight)
 		values->weighted += value * weight;
 		values->weights += weight;
 	}
+	values->first_unweighted |= values->count == 1 && isnan(weight);
 	if (values->count == 1)
 		values->first = values->least = values->most = cell;
 	if (value < cell_real(values->least, NAN))
@@ -85,6 +86,15 @@ int values_add(struct values *values, struct rt_cell cell, double weight)
 		values->most = cell;
 	values->last = cell;
 	return values->keep_quantiles ? quantile_add(&values->quantile, value) : 0;
+}
+
+void values_weigh_first(struct values *values, double weight)
+{
+	if (!values->first_unweighted || !(weight > 0))
+		return;
+	values->weighted += cell_real(values->first, 0) * weight;
+	values->weights += weight;
+	values->first_unweighted = false;
 }
 
 static struct rt_cell real_cell(double value)
@@ -144,7 +154,8 @@ struct rt_cell values_get(struct values *values, struct aggregate aggregate)
 	case AGGREGATE_DURATION:
 		return range_of(values);
 	case AGGREGATE_TIME_MEAN:
-		return real_cell(values->weighted / values->weights);
+		return real_cell(values->weights > 0 ? values->weighted / values->weights
+						     : (values->sum + values->lost) / (double)values->count);
 	case AGGREGATE_PERCENTILE:
 		return real_cell(quantile_at(&values->quantile, aggregate.fraction));
 	default:
@@ -161,7 +172,7 @@ void values_done(struct values *values)
 double round_like_python(double value, int decimals)
 {
 	char text[400];
-	int length = snprintf(text, sizeof(text), "%.*f", decimals, value);
+	int length = plain_print(text, sizeof(text), "%.*f", decimals, value);
 	struct scan scan;
 	double rounded;
 

@@ -3,7 +3,8 @@
  *
  *   mean max min sum len std first last        of the values that are there; std is the population's
  *   median p95 p99.9 ...                       percentiles (quantile.h)
- *   time_mean                                  each value weighs as long as the interval it stands for
+ *   time_mean                                  each value weighs as long as the interval it stands for; the mean where
+ *                                              no interval is known
  *   duration                                   largest less smallest
  *
  * Whole numbers stay whole: max, min, sum, first, last, duration, and a mean that comes out even.
@@ -43,6 +44,7 @@ struct values {
 	double sum, lost;     /* Neumaier: the sum and what rounding took from it */
 	double mean, squares; /* Welford: around which the squares are summed */
 	double weighted, weights;
+	bool first_unweighted; /* nobody knows yet how long the first value stands for */
 	struct rt_cell least, most, first, last;
 	bool keep_quantiles; /* set before the first value if a percentile will be asked for */
 	struct quantile quantile;
@@ -50,6 +52,8 @@ struct values {
 
 /* Empty cells, texts, NaN and infinities are passed over. `weight`: seconds, NaN when unknown. */
 int values_add(struct values *values, struct rt_cell cell, double weight);
+/* How long the first value stands for, once that is known; nothing where values_add() was told. */
+void values_weigh_first(struct values *values, double weight);
 /* RT_CELL_NONE without values. */
 struct rt_cell values_get(struct values *values, struct aggregate aggregate);
 void values_done(struct values *values);

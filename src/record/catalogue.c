@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/plain_print.h"
 #include "record/aggregate.h"
 #include "record/recommend.h"
 #include "record/sqlite_read.h"
@@ -81,7 +82,8 @@ static bool passes(const rt_table *table, size_t row, const char *filter)
 	cell = rt_table_get(table, (size_t)column, row);
 	if (cell.type == RT_CELL_TEXT)
 		return strcmp(cell.text, equals + 1) == 0;
-	snprintf(value, sizeof(value), cell.type == RT_CELL_COUNT ? "%.0f" : "%.10g", cell_real(cell, NAN));
+	plain_print(value, sizeof(value), cell.type == RT_CELL_COUNT ? "%.0f" : "%.10g",
+		    cell_real(cell, NAN));
 	return strcmp(value, equals + 1) == 0;
 }
 

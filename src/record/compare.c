@@ -184,7 +184,7 @@ double compared_change_pct(const struct compared *compared, size_t side)
 
 	if (base == 0 && value == 0)
 		return 0;
-	return base == 0 ? (double)NAN : 100 * (value - base) / fabs(base);
+	return base == 0 && !isnan(value) ? copysign(INFINITY, value) : 100 * (value - base) / fabs(base);
 }
 
 double compared_noise_pct(const struct compared *compared, size_t side)
@@ -214,6 +214,9 @@ static double largest_change(const struct compared *compared, size_t side_count)
 	for (size_t i = 1; i < side_count; i++) {
 		double change = fabs(compared_change_pct(compared, i));
 
+		/* Beside what has gone altogether: a trifle that is new is not the largest of all changes. */
+		if (isinf(change))
+			change = 100;
 		if (change > largest)
 			largest = change;
 	}
@@ -378,17 +381,42 @@ static bool parse_condition(const char *text, struct condition *ret_condition)
 	return !scan_left(&rest);
 }
 
+static double judged(const struct condition *condition, const struct compared *compared, size_t side)
+{
+	return condition->percent ? compared_change_pct(compared, side) : compared->sides[side].mean;
+}
+
 static bool holds(const struct condition *condition, const struct compared *compared, size_t side)
 {
-	double value = condition->percent ? compared_change_pct(compared, side) : compared->sides[side].mean;
+	double value = judged(condition, compared, side);
 
-	/* What grows from nothing grows without bound. */
-	if (condition->percent && isnan(value) && compared->sides[0].mean == 0 &&
-	    compared->sides[side].mean > 0)
-		value = INFINITY;
 	if (condition->percent && fabs(value) <= compared_noise_pct(compared, side))
 		return false;
 	return condition->above ? value > condition->bound : value < condition->bound;
+}
+
+/* Of one figure: 1, 0 or -ENODATA, and where. */
+static int check(const rt_comparison *comparison, const struct compared *compared,
+		 const struct condition *condition, const char *text, struct rt_problem *problem)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		const char *format = compared->sides[0].mean == 0
+					     ? "%.100s: %.100s is %.6g, of %.100s it was 0"
+					     : "%.100s: %.100s is %.6g, of %.100s it was %.6g (%+.1f %%)";
+
+		if (!holds(condition, compared, side))
+			continue;
+		problem_set(problem, 0, format, text, compared->name, compared->sides[side].mean,
+			    comparison->sides[0], compared->sides[0].mean,
+			    compared_change_pct(compared, side));
+		return 1;
+	}
+	for (size_t side = 1; side < comparison->side_count; side++)
+		if (isnan(judged(condition, compared, side)))
+			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is not known", text,
+					   compared->name,
+					   comparison->sides[isnan(compared->sides[side].mean) ? side : 0]);
+	return 0;
 }
 
 int rt_comparison_holds(const rt_comparison *comparison, const char *condition_text,
@@ -404,18 +432,8 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = &comparison->list[i];
 
-		if (!scan_is(&condition.name, compared->name))
-			continue;
-		for (size_t side = 1; side < comparison->side_count; side++)
-			if (holds(&condition, compared, side)) {
-				problem_set(ret_problem, 0,
-					    "%.100s: %.100s is %.6g, of %.100s it was %.6g (%+.1f %%)",
-					    condition_text, compared->name, compared->sides[side].mean,
-					    comparison->sides[0], compared->sides[0].mean,
-					    compared_change_pct(compared, side));
-				return 1;
-			}
-		return 0;
+		if (scan_is(&condition.name, compared->name))
+			return check(comparison, compared, &condition, condition_text, ret_problem);
 	}
 	return problem_set(ret_problem, -ENOENT, "no run has a figure \"%.*s\"",
 			   (int)scan_left(&condition.name), condition.name.at);

@@ -26,7 +26,7 @@ struct rt_comparison {
 	char **sides;
 	size_t *runs;
 	size_t side_count;
-	struct compared *list; /* by size of the largest change */
+	struct compared *list; /* by size of the largest change; from nothing stands beside to nothing */
 	size_t count;
 };
 
@@ -34,6 +34,6 @@ struct rt_comparison {
 int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 		      rt_comparison **ret_comparison, struct rt_problem *ret_problem);
 
-/* Of a side against the first one: NaN where it cannot be told. */
+/* Of a side against the first one: NaN where it cannot be told, infinite where there was nothing before. */
 double compared_change_pct(const struct compared *compared, size_t side);
 double compared_noise_pct(const struct compared *compared, size_t side);

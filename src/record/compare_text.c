@@ -123,7 +123,10 @@ static void add_change(struct buffer *out, const struct compared *compared, size
 		buffer_add_char(out, '-');
 		return;
 	}
-	buffer_printf(out, change == 0 ? "=" : "%+.1f %%", change);
+	if (change == 0 || isinf(change))
+		buffer_add_text(out, change == 0 ? "=" : "from 0");
+	else
+		buffer_printf(out, "%+.1f %%", change);
 	if (!isnan(noise))
 		buffer_printf(out, " (noise %.1f)%s", noise, fabs(change) > noise ? " *" : "");
 }

@@ -2,7 +2,8 @@
 #include "record/problem.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "base/plain_print.h"
 
 int problem_set(struct rt_problem *problem, int error, const char *format, ...)
 {
@@ -11,7 +12,7 @@ int problem_set(struct rt_problem *problem, int error, const char *format, ...)
 	if (!problem)
 		return error;
 	va_start(arguments, format);
-	vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+	plain_vprint(problem->text, sizeof(problem->text), format, arguments);
 	va_end(arguments);
 	return error;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/plain_print.h"
 #include "record/stats.h"
 
 static const double BUFFER_FACTOR = 1.2;
@@ -70,13 +71,32 @@ static void find_thin(struct run *run)
 	else if (summary->samples < SAMPLES_LEAST)
 		snprintf(run->thin, sizeof(run->thin), "it has one sample only");
 	else if (summary->wall_secs < SHORTEST_SECS)
-		snprintf(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->wall_secs);
+		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->wall_secs);
+}
+
+/*
+ * Means weigh each sample by its time: the first and the last one of a run may stand for a moment only, and would count
+ * as much as minutes.
+ */
+static int read_stats(struct run *run, const char *path, struct rt_problem *problem)
+{
+	size_t count;
+	const struct rt_stat_spec *defaults = rt_stats_default_specs(&count);
+	CLEANUP_FREE struct rt_stat_spec *specs = calloc(count, sizeof(*specs));
+
+	if (!specs)
+		return problem_set(problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		specs[i] = defaults[i];
+		specs[i].name = specs[i].aggregate;
+		if (strcmp(specs[i].aggregate, "mean") == 0)
+			specs[i].aggregate = "time_mean";
+	}
+	return rt_stats_read_record(&path, 1, specs, count, &run->stats, problem);
 }
 
 static int read_run(struct run *run, const char *path, struct rt_problem *problem)
 {
-	size_t spec_count;
-	const struct rt_stat_spec *specs = rt_stats_default_specs(&spec_count);
 	int result = 0;
 
 	if (strcmp(path, "-") == 0)
@@ -89,7 +109,7 @@ static int read_run(struct run *run, const char *path, struct rt_problem *proble
 		result = rt_summary_read(&path, 1, &run->summary, problem);
 	}
 	if (result == 0)
-		result = rt_stats_read_record(&path, 1, specs, spec_count, &run->stats, problem);
+		result = read_stats(run, path, problem);
 	if (result == 0)
 		find_thin(run);
 	return result;

@@ -5,10 +5,12 @@
  */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/plain_print.h"
 #include "record/recommend.h"
+#include "record/units.h"
 
 static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
 		    IO_SHARE = 0.1, STARVED_SHARE = 0.2, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
@@ -22,9 +24,25 @@ void advice_note(struct rt_advice *advice, const char *rule, const char *format,
 		return;
 	note->rule = rule;
 	va_start(arguments, format);
-	vsnprintf(note->text, sizeof(note->text), format, arguments);
+	plain_vprint(note->text, sizeof(note->text), format, arguments);
 	va_end(arguments);
 	advice->note_count++;
+}
+
+/* An amount in the middle of a sentence. */
+struct amount {
+	char text[40];
+};
+
+static struct amount amount_of(double value, void (*add)(struct buffer *out, double value))
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
+	struct amount amount = {""};
+
+	add(&text, value);
+	if (!buffer_error(&text))
+		memcpy(amount.text, text.data, text.length + 1);
+	return amount;
 }
 
 static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
@@ -37,9 +55,10 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 
 	if (starved)
 		advice_note(advice, "cpu_starved",
-			    "it waited for a CPU for %.3g s of %.3g s: it would have used more cores, had "
+			    "it waited for a CPU for %s of %s: it would have used more cores, had "
 			    "they been free",
-			    waited, summary->wall_secs);
+			    amount_of(waited, add_duration).text,
+			    amount_of(summary->wall_secs, add_duration).text);
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
 		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
 			    limit.value, limit.source);
@@ -48,8 +67,10 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 			    "all of its %.4g cores (%s) were busy: more of them may make it faster",
 			    limit.value, limit.source);
 	if (total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs)
-		advice_note(advice, "throttled", "the CPU limit held it back for %.3g s of %.3g s",
-			    total_of(&summary->throttled_secs), summary->wall_secs);
+		advice_note(advice, "throttled",
+			    "the CPU limit held it back for %s, summed over its CPUs, in %s",
+			    amount_of(total_of(&summary->throttled_secs), add_duration).text,
+			    amount_of(summary->wall_secs, add_duration).text);
 }
 
 static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
@@ -109,8 +130,9 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
 	double secs = total_of(&summary->io_pressure_secs);
 
 	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->wall_secs)
-		advice_note(advice, "io_bound", "it waited for I/O for %.3g s of %.3g s", secs,
-			    summary->wall_secs);
+		advice_note(advice, "io_bound", "it waited for I/O for %s of %s",
+			    amount_of(secs, add_duration).text,
+			    amount_of(summary->wall_secs, add_duration).text);
 }
 
 /* Whether others used the machine too: the checks and limits of the Python package, in the units it meant. */
@@ -137,8 +159,9 @@ static void judge_allocation(struct rt_advice *advice, const struct rt_summary *
 			continue;
 		advice->allocation = "shared";
 		advice_note(advice, "host_shared",
-			    "others used the machine too: of %.3g %s in use, %.3g were its own",
-			    CHECKS[i].machine, CHECKS[i].what, CHECKS[i].job);
+			    "others used the machine too: of %s %s in use, %s were its own",
+			    amount_of(CHECKS[i].machine, add_figure).text, CHECKS[i].what,
+			    amount_of(CHECKS[i].job, add_figure).text);
 		return;
 	}
 }

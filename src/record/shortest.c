@@ -1,8 +1,8 @@
 /* Real numbers in their shortest form; see table.h. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/plain_print.h"
 #include "base/scan.h"
 #include "record/table.h"
 
@@ -15,7 +15,7 @@ static int shortest_digits(double value, char digits[static MOST_DIGITS + 1], in
 
 	for (int count = 15; count <= MOST_DIGITS; count++) {
 		struct scan scan =
-			scan_bytes(text, (size_t)snprintf(text, sizeof(text), "%.*e", count - 1, value));
+			scan_bytes(text, (size_t)plain_print(text, sizeof(text), "%.*e", count - 1, value));
 		int64_t exponent = 0;
 		double again;
 

@@ -120,6 +120,7 @@ struct gathering {
 struct gatherings {
 	struct gathering *list;
 	size_t count;
+	double first_elapsed_secs, last_elapsed_secs;
 };
 
 static void gatherings_done(struct gatherings *gatherings)
@@ -158,8 +159,9 @@ static int add_spec(struct gatherings *gatherings, const struct rt_stat_spec *sp
 	return 0;
 }
 
-static void begin_run(struct gatherings *gatherings)
+static void begin_run(struct gatherings *gatherings, const struct frame *frame)
 {
+	gatherings->first_elapsed_secs = frame->sample->elapsed_secs;
 	for (size_t i = 0; i < gatherings->count; i++) {
 		bool keep = gatherings->list[i].values.keep_quantiles;
 
@@ -176,8 +178,9 @@ static int gather(struct gatherings *gatherings, struct record *record)
 
 	while ((result = record_next(record, &frame)) > 0) {
 		if (record_run(record) != run)
-			begin_run(gatherings);
+			begin_run(gatherings, frame);
 		run = record_run(record);
+		gatherings->last_elapsed_secs = frame->sample->elapsed_secs;
 		for (size_t i = 0; i < gatherings->count; i++) {
 			struct gathering *gathering = &gatherings->list[i];
 			struct rt_cell cell = record_column_cell(&gathering->column, frame);
@@ -198,6 +201,20 @@ static struct rt_cell rounded(struct rt_cell value, int decimals)
 	return value;
 }
 
+/*
+ * How long a run took is not told by a clock that somebody sets or that goes on while the machine is suspended, as far
+ * as its file says better.
+ */
+static double duration_of_run(const struct gatherings *gatherings, const struct record *record, double range)
+{
+	bool has_elapsed = record_format(record) == RECORD_JSON || record_damage(record).clock_steps > 0;
+
+	return record_lead_in_secs(record) +
+	       (has_elapsed
+			? round_like_python(gatherings->last_elapsed_secs - gatherings->first_elapsed_secs, 6)
+			: range);
+}
+
 static int add_results(rt_stats *stats, const struct gatherings *gatherings, const struct record *record,
 		       const struct rt_stat_spec *specs, size_t count)
 {
@@ -209,10 +226,11 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 		struct rt_cell value;
 
 		(void)aggregate_find(specs[i].aggregate, &aggregate, NULL);
+		values_weigh_first(&gathering->values, record_lead_in_secs(record));
 		value = values_get(&gathering->values, aggregate);
 		if (aggregate.kind == AGGREGATE_DURATION && value.type == RT_CELL_REAL &&
 		    strcmp(specs[i].column, "timestamp") == 0)
-			value.real += record_lead_in_secs(record);
+			value.real = duration_of_run(gatherings, record, value.real);
 		result = stats_set(stats, specs[i].column, specs[i].name ? specs[i].name : specs[i].aggregate,
 				   rounded(value, specs[i].decimals));
 	}

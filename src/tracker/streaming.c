@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/plain_print.h"
 #include "helper/detached.h"
 #include "helper/find_program.h"
 #include "sink/spool_folder.h"
@@ -101,7 +102,7 @@ static int start(struct rt_tracker *tracker, const char *recording, const char *
 		return r;
 	if (stat(recording, &status) == 0)
 		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
-	snprintf(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
+	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
 	if (disposable)
 		argv[count++] = "--disposable";
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);

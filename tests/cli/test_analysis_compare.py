@@ -75,6 +75,44 @@ def test_fail_if(run, make, condition, status):
     assert result.returncode == status and bool(result.err) == bool(status)
 
 
+@pytest.fixture
+def changed(tmp_path):
+    """A steady run, and one like it but for the figures of one group."""
+    def pair(group, **figures):
+        a, b = recordings.steady(tmp_path / "a.jsonl"), recordings.steady(tmp_path / "b.jsonl", memory=300.0)
+        samples = [json.loads(line) for line in b.open()]
+        for one in samples:
+            one[group].update(figures)
+        return a, recordings.write(b, samples)
+
+    return pair
+
+
+def test_what_was_nothing_before_stands_beside_what_is_nothing_now(run, changed):
+    a, b = changed("cgroup", throttled_secs=0.5)
+    answer, found = figures(run, a, b)
+    assert found["throttled"][1]["change_pct"] is None and found["throttled"][1]["mean"] == 4.0
+    names = [one["name"] for one in answer["metrics"]]
+    assert names.index("memory_peak") < names.index("throttled") < names.index("cpu_time")
+    line = next(line for line in run("compare-runs", a, b).out.splitlines() if " throttled " in line)
+    assert line.split() == ["throttled", "0", "4.00", "s", "from", "0"]
+    result = run("compare-runs", "--fail-if", "throttled>+10%", a, b)
+    assert result.returncode == 3 and result.err.endswith(f"throttled is 4, of {a} it was 0\n")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("condition", ["gpu_mean>+10%", "gpu_mean<+10%", "gpu_mean>1"])
+def test_a_condition_on_what_one_side_does_not_have_is_not_passed(run, changed, condition, swapped):
+    a, b = changed("cpu", process_gpu_usage=None)
+    result = run("compare-runs", "--fail-if", condition, *((b, a) if swapped else (a, b)))
+    if swapped and "%" not in condition:
+        assert result.returncode == 0
+    else:
+        assert result.returncode == 1 and result.err.endswith(f"gpu_mean of {b} is not known\n")
+    # What is known to be worse is said with the status that says so.
+    assert run("compare-runs", "--fail-if", condition, "--fail-if", "memory_peak>200", a, b).returncode == 3
+
+
 def test_a_change_within_the_noise_fails_nothing(run, make):
     runs = [f"{side}={make(f'{side}{i}.jsonl', memory=value)}" for side, values in
             (("a", [80.0, 120.0]), ("b", [100.0, 140.0])) for i, value in enumerate(values)]

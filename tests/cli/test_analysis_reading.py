@@ -90,6 +90,32 @@ def test_mixed_intervals_and_clock_steps(run, tmp_path):
     assert "set back once" in run("summary", path).out
 
 
+@pytest.mark.parametrize("ahead_secs", [-3600.0, 3600.0])
+def test_a_clock_that_is_set_does_not_change_how_long_the_run_took(run, tmp_path, ahead_secs):
+    samples = recordings.eight_samples()
+    for one in samples[4:]:
+        one["timestamp"] += ahead_secs
+        one["timestamp_secs"] += int(ahead_secs)
+    path = recordings.write(tmp_path / "steps.jsonl", samples)
+    assert stats(run, path)["timestamp"] == {"duration": 8.0}
+    cost = json.loads(run("recommend", "--json", "--price", 3600, path).out)["cost"]
+    assert (cost["duration_secs"], cost["run_usd"]) == (8.0, 8.0)
+
+
+def test_a_csv_file_whose_clock_was_set_back_lasts_as_long_as_its_intervals(run, tmp_path):
+    lines = ["timestamp,pid,children,utime,stime,cpu_usage,memory_mib"]
+    lines += [f"{1000 + 2 * i - (3600 if i > 3 else 0)},1,0,1.0,0.0,{i / 2},10.0" for i in range(8)]
+    (tmp_path / "steps.csv").write_text("\n".join(lines) + "\n")
+    assert stats(run, tmp_path / "steps.csv")["timestamp"] == {"duration": 16.0}
+
+
+def test_the_first_row_of_a_csv_file_weighs_as_much_as_an_interval(run, tmp_path):
+    (tmp_path / "x.csv").write_text("timestamp,pid,children,utime,stime,cpu_usage,memory_mib\n"
+                                    "10,1,0,1,0,4.0,10.0\n12,1,0,1,0,1.0,10.0\n14,1,0,1,0,1.0,10.0\n")
+    answer = run("stats", "--json", "-c", "process_cpu_usage", "-a", "mean,time_mean", tmp_path / "x.csv").out
+    assert json.loads(answer)["process_cpu_usage"] == {"mean": 2.0, "time_mean": 2.0}
+
+
 def test_two_hosts_in_one_file(run, tmp_path):
     samples = [recordings.sample(i, host=f"node-{i % 2}") for i in range(4)]
     assert "samples of 2 hosts are mixed" in run("summary", recordings.write(tmp_path / "two.jsonl", samples)).out

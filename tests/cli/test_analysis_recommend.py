@@ -24,6 +24,29 @@ def test_cores_are_the_mean_rounded_half_to_even(run, tmp_path, cores, cpu):
     assert advice(run, make(tmp_path / "x.jsonl", cores=cores))["cpu"] == cpu
 
 
+def test_a_moment_at_the_start_or_end_counts_as_a_moment(run, tmp_path):
+    """Samples of 1, 59 and 1 s, as a minute's interval gives: six cores for nearly all of the time are not two."""
+    samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", cores=6.0, gpu=1.0, count=3).open()]
+    for one, secs, elapsed in zip(samples, (1.0, 59.0, 1.0), (1.0, 60.0, 61.0)):
+        one.update(actual_interval_ms=1000 * secs, elapsed_secs=elapsed, timestamp=1_700_000_000.0 + elapsed)
+    for one in (samples[0], samples[2]):
+        one["cpu"].update(process_cores_used=0.0, process_gpu_usage=0.0)
+    samples[-1]["run_end"].update(wall_secs=61.0, utime_secs=354.0)
+    answer = advice(run, recordings.write(tmp_path / "x.jsonl", samples))
+    assert answer["cpu"] == 6 and answer["evidence"]["cpu"]["mean_cores"] == pytest.approx(354 / 61, abs=0.006)
+    assert answer["evidence"]["gpu"]["mean_gpus"] == pytest.approx(59 / 61, abs=0.006)
+
+
+def test_notes_have_amounts_that_people_read(run, tmp_path):
+    samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", memory=1500.0).open()]
+    for one in samples:
+        one["memory"]["used_mib"] = 12345.0
+        one["cgroup"] = {"throttled_periods": 9, "throttled_secs": 500.0, "oom_kills": 0}
+    notes = {note["rule"]: note["text"] for note in advice(run, recordings.write(tmp_path / "x.jsonl", samples))["notes"]}
+    assert notes["host_shared"] == "others used the machine too: of 12345 MiB of memory in use, 1500 were its own"
+    assert notes["throttled"] == "the CPU limit held it back for 1 h 6 min, summed over its CPUs, in 8.00 s"
+
+
 @pytest.mark.parametrize("peak, memory", [
     (1, 128), (106, 128), (107, 256), (250, 512), (630.55, 1024), (853, 1024), (1706, 2048), (1707, 3072),
     (2560, 3072), (5000, 6144), (10240, 12288)])

@@ -1,5 +1,5 @@
 /* Recordings through the installed library: what a program of a user's can do with the public header alone. */
-#include "unit.h"
+#include "comma_locale.h"
 
 #include <errno.h>
 #include <math.h>
@@ -249,6 +249,59 @@ static void a_page_of_compared_runs_is_made_or_refused(void **state)
 	assert_int_equal(rt_report_runs(runs, 0, "/dev/null", NULL, NULL, &problem), -EINVAL);
 }
 
+/* Everything that is printed of the recording, to be freed. */
+static char *all_texts(void)
+{
+	const struct rt_recommend_options options = {.force = true, .usd_per_hour = 0.1234};
+	size_t count, size, length = 0;
+	const struct rt_stat_spec *specs = rt_stats_default_specs(&count);
+	char *texts[7] = {0}, *all;
+	rt_summary *summary;
+	rt_advice *advice;
+	rt_stats *stats;
+	rt_table *table;
+
+	assert_int_equal(rt_summary_read(PATHS, 1, &summary, NULL), 0);
+	assert_int_equal(rt_summary_to_json(summary, &texts[0]), 0);
+	assert_int_equal(rt_summary_to_text(summary, RT_SIZE_AUTO, &texts[1]), 0);
+	rt_summary_free(summary);
+	assert_int_equal(rt_stats_read_record(PATHS, 1, specs, count, &stats, NULL), 0);
+	assert_int_equal(rt_stats_to_json(stats, &texts[2]), 0);
+	rt_stats_free(stats);
+	assert_int_equal(rt_recommend(PATHS, 1, &options, &advice, NULL), 0);
+	assert_int_equal(rt_advice_to_json(advice, &texts[3]), 0);
+	assert_int_equal(rt_advice_to_text(advice, &texts[4]), 0);
+	rt_advice_free(advice);
+	assert_int_equal(rt_table_read_record(PATHS, 1, NULL, 0, &table, NULL), 0);
+	assert_int_equal(rt_table_to_json(table, &texts[5]), 0);
+	assert_int_equal(rt_table_to_text(table, 10, &texts[6]), 0);
+	rt_table_free(table);
+	for (size_t i = 0; i < 7; i++)
+		length += strlen(texts[i]);
+	size = length + 1;
+	all = calloc(1, size);
+	assert_non_null(all);
+	for (size_t i = 0; i < 7; i++) {
+		memcpy(all + strlen(all), texts[i], strlen(texts[i]));
+		free(texts[i]);
+	}
+	return all;
+}
+
+static void a_program_s_locale_changes_no_number(void **state)
+{
+	char *plain = all_texts(), *with_commas;
+
+	(void)state;
+	assert_non_null(strstr(plain, "\"max\":1.5"));
+	comma_locale_set();
+	with_commas = all_texts();
+	setlocale(LC_ALL, "C");
+	assert_string_equal(with_commas, plain);
+	free(with_commas);
+	free(plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +316,7 @@ int main(void)
 		cmocka_unit_test(what_held_it_up_is_told_with_a_rule),
 		cmocka_unit_test(phases_are_compared_like_gpu_tracker_does),
 		cmocka_unit_test(a_page_of_compared_runs_is_made_or_refused),
+		cmocka_unit_test(a_program_s_locale_changes_no_number),
 	};
 
 	return cmocka_run_group_tests(tests, write_recording, remove_recording);

@@ -1,0 +1,26 @@
+/* Printing without a locale; see plain_print.h. */
+#include "base/plain_print.h"
+
+#include <locale.h>
+#include <stdio.h>
+
+int plain_vprint(char *ret_text, size_t size, const char *format, va_list arguments)
+{
+	/* The thread's alone, for the time of one call. The C library has this one ready: nothing to free, cannot fail. */
+	locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+	int length = vsnprintf(ret_text, size, format, arguments);
+
+	uselocale(before);
+	return length;
+}
+
+int plain_print(char *ret_text, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = plain_vprint(ret_text, size, format, arguments);
+	va_end(arguments);
+	return length;
+}
