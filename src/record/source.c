@@ -159,6 +159,11 @@ int source_open(struct source *ret_source, const char *path, struct rt_problem *
 		result = source_peek(&source, 2, &start);
 	if (result >= 0 && scan_left(&start) >= 2 && memcmp(start.at, "\x1f\x8b", 2) == 0)
 		result = open_gzip(&source);
+	if (result >= 0)
+		result = source_peek(&source, 3, &start);
+	/* What spreadsheets put before their text. */
+	if (result >= 0 && scan_left(&start) >= 3 && memcmp(start.at, "\xef\xbb\xbf", 3) == 0)
+		source.at += 3;
 	if (result < 0) {
 		source_close(&source);
 		return problem_set(problem, result, "%s: %s", path, strerror(-result));

@@ -77,6 +77,16 @@ static bool looks_like_number(const struct buffer *text)
 	return scan_is(&scan, "nan") || scan_is(&scan, "inf");
 }
 
+/* A cell as it is shown: what would steer a terminal or break the line is not passed on. */
+static void show_cell(struct buffer *out, struct rt_cell cell)
+{
+	buffer_clear(out);
+	cell_add_text(out, cell);
+	for (size_t i = 0; i < out->length; i++)
+		if ((unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
+			out->data[i] = '?';
+}
+
 /* Each column as wide as its widest cell that is shown. */
 static size_t *column_widths(const rt_table *table, size_t rows, struct buffer *cell)
 {
@@ -90,8 +100,7 @@ static size_t *column_widths(const rt_table *table, size_t rows, struct buffer *
 		for (size_t row = 0; row < rows; row++) {
 			size_t width;
 
-			buffer_clear(cell);
-			cell_add_text(cell, rt_table_get(table, i, row));
+			show_cell(cell, rt_table_get(table, i, row));
 			width = width_of(cell->data, cell->length);
 			widths[i] = width > widths[i] ? width : widths[i];
 		}
@@ -106,8 +115,7 @@ static void add_row(struct buffer *out, const rt_table *table, size_t row, const
 		size_t width;
 		bool right;
 
-		buffer_clear(cell);
-		cell_add_text(cell, rt_table_get(table, i, row));
+		show_cell(cell, rt_table_get(table, i, row));
 		width = width_of(cell->data, cell->length);
 		right = looks_like_number(cell);
 		buffer_add_text(out, i ? " | " : "");

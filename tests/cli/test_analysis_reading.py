@@ -116,6 +116,14 @@ def test_the_first_row_of_a_csv_file_weighs_as_much_as_an_interval(run, tmp_path
     assert json.loads(answer)["process_cpu_usage"] == {"mean": 2.0, "time_mean": 2.0}
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("text", ['{"timestamp":1,"cpu":{"process_cores_used":2.0}}\n', "timestamp,cpu_usage,pid\r\n1,2.0,7\r\n",
+                                  '"timestamp","cpu_usage","pid"\n1,2.0,7\n'])
+def test_a_byte_order_mark_is_no_part_of_the_text(run, tmp_path, text, pack):
+    (tmp_path / "x").write_bytes(pack(b"\xef\xbb\xbf" + text.encode()))
+    assert stats(run, tmp_path / "x")["process_cpu_usage"] == {"mean": 2.0, "max": 2.0}
+
+
 def test_two_hosts_in_one_file(run, tmp_path):
     samples = [recordings.sample(i, host=f"node-{i % 2}") for i in range(4)]
     assert "samples of 2 hosts are mixed" in run("summary", recordings.write(tmp_path / "two.jsonl", samples)).out
