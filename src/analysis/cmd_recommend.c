@@ -200,6 +200,6 @@ const struct command RECOMMEND_COMMAND = {
 		"throttled (1 % of the time), oom,\n"
 		"memory_near_limit (90 %), memory_unused (less than half), swapped, idle_gpu, gpu_underused, "
 		"io_bound,\n"
-		"host_shared, failed, thin_data, runs_left_out.\n",
+		"host_shared, failed, cut_short, thin_data, runs_left_out.\n",
 	.run = run,
 };

@@ -75,7 +75,6 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 
 static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
 {
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
 	double peak = larger_peak(&advice->usage), limit = summary->memory_limit_mib;
 
 	if (advice->usage.oom_floor_mib > 0)
@@ -89,6 +88,14 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
 		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
 			    limit, peak);
+}
+
+/* Whether what was recorded is all that the job would have needed. */
+static void judge_end(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+
 	if (end && !count_absent(end->exit_code) && end->exit_code != 0)
 		advice_note(advice, "failed",
 			    "it ended with exit status %lld: it may not have done all its work",
@@ -97,6 +104,10 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 		advice_note(advice, "failed",
 			    "it was killed by signal %lld: it may not have done all its work",
 			    (long long)end->signal);
+	else if (summary->tracked &&
+		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
+		advice_note(advice, "cut_short",
+			    "the recording ended before the process did: what it needed later is not in it");
 }
 
 /* Some of what it had was never touched: a sum hides that. */
@@ -170,6 +181,7 @@ void advice_judge(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	judge_cpu(advice, summary);
 	judge_memory(advice, summary);
+	judge_end(advice, summary);
 	judge_gpu(advice, summary);
 	judge_io(advice, summary);
 	judge_allocation(advice, summary);

@@ -134,6 +134,8 @@ START4 = dict(NO_LIMITS, cpu_count=4)
      {"pressure": {"io_some_secs": 0.2, "source": "host"}}),
     ("host_shared", {"others": 1.0}, {"others": 0.0}),
     ("failed", {"end": {"exit_code": 3}}, {}),
+    ("cut_short", {"end": {"exit_code": None, "reason": "duration"}}, {"end": {"exit_code": None, "reason": "target_exited"}}),
+    ("cut_short", {"end": {"exit_code": None, "reason": "tracker_stopped"}}, {}),
 ])
 def test_each_note_is_given_when_it_is_so_and_not_otherwise(run, tmp_path, rule, figures, other):
     for values, expected in ((dict(figures), True), (dict(other), False)):
