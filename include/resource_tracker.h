@@ -126,7 +126,7 @@ enum rt_end_reason {
 	RT_END_SIGNAL,          /* the job died of a signal; `status` is a wait status */
 	RT_END_EXEC_FAILED,     /* the job could not be started; `status` is the errno */
 	RT_END_TARGET_EXITED,   /* an attached process has gone */
-	RT_END_TRACKER_STOPPED, /* the tracker was asked to stop */
+	RT_END_TRACKER_STOPPED, /* the tracker was asked to stop; `status` is the signal that did, or 0 */
 	RT_END_DURATION,        /* the asked-for duration is over */
 };
 

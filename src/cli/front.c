@@ -1,6 +1,7 @@
 /* What this run of the command is to do; see front.h. */
 #include "cli/front.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "cli/help.h"
 #include "cli/message.h"
 
-enum { HELP_BYTES = 64 << 10 };
+enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
 static const char DEFAULT_CONFIG[] = "resource-tracker.toml";
 
@@ -39,8 +40,14 @@ static const char *without_name(const char *message, const char *name)
 static int complain(const struct front *front, const struct given *item, const char *path,
 		    const char *message)
 {
-	char variable[64];
+	char variable[64], own[200];
 
+	/* The library's messages have it. */
+	if (item->row->owner == OWNER_FRONT) {
+		snprintf(own, sizeof(own), "'%.*s%s' %s", QUOTED_BYTES, item->text,
+			 strlen(item->text) > QUOTED_BYTES ? "..." : "", message);
+		message = own;
+	}
 	switch (item->origin) {
 	case ORIGIN_CONFIG:
 		if (!front->no_warnings && !front->configured)

@@ -12,7 +12,7 @@ enum { OUTPUT_BYTES = 4 << 20 };
 static const char USAGE[] =
 	"Every metric: name, unit, kind, source, cost and meaning.\n"
 	"\n"
-	"  resource-tracker metrics [--json] [NAME...]\n"
+	"usage: resource-tracker metrics [--json] [NAME...]\n"
 	"\n"
 	"  NAME     a metric, a group of them, or a pattern such as 'cpu.process_*'\n"
 	"  --json   one array of objects\n"

@@ -20,6 +20,7 @@
 #define REFRESH_NS (10 * NSEC_PER_SEC)
 /* A job may be moved after its start (cgexec, a scheduler's step): whose counters these are must be known early. */
 #define LOOK_FOR_MOVE_NS NSEC_PER_SEC
+#define MACHINE_PRESSURE 1
 
 struct limits {
 	double cpu_cores;    /* absent: none */
@@ -33,6 +34,8 @@ struct cgroup_usage {
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
 	uint64_t last_hash; /* of the place whose counters the last frame has */
+	uint64_t
+		last_pressure; /* whose stalls the last frame has: that hash, or MACHINE_PRESSURE; 0: none yet */
 	struct cgroup_tenants tenants;
 	bool kills_are_local;         /* counted in that cgroup, not below it */
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
@@ -319,16 +322,26 @@ static int fill_pressure_of_cgroup(int folder, struct root *root, struct pressur
 	return first_error;
 }
 
-static void fill_pressure(struct cgroup_usage *state, struct collect_context *context, struct frame *frame)
+static void set_stalls(struct pressure_row *row, double secs)
+{
+	row->cpu_some_total_secs = row->memory_some_total_secs = row->io_some_total_secs = secs;
+	row->cpu_full_total_secs = row->memory_full_total_secs = row->io_full_total_secs = secs;
+}
+
+/* Returns whose stalls these are: the hash of the place, or MACHINE_PRESSURE. */
+static uint64_t fill_pressure(struct cgroup_usage *state, struct collect_context *context,
+			      struct frame *frame)
 {
 	struct pressure_row *row = ADD_ROW(frame, pressure, NULL);
 	int folder = cgroup_place_own(&state->place, CGROUP_UNIFIED), error = -ENOENT;
+	/* The baseline of a job that is about to be started is that of the cgroup which it will begin in. */
+	bool of_a_job = context->tree || context->facts->argc > 0;
 	struct proc_pressure found;
 
-	if (context->tree && folder >= 0 && !cgroup_place_is_root(&state->place, CGROUP_UNIFIED) &&
+	if (of_a_job && folder >= 0 && !cgroup_place_is_root(&state->place, CGROUP_UNIFIED) &&
 	    fill_pressure_of_cgroup(folder, context->root, row) == 0) {
 		row->source = "cgroup";
-		return;
+		return state->place.memberships_hash;
 	}
 	for (size_t i = 0; i < 3; i++) {
 		int one = read_proc_pressure(context->root, &state->pressure[i], &found);
@@ -341,6 +354,7 @@ static void fill_pressure(struct cgroup_usage *state, struct collect_context *co
 		row_set_absent(&row->row, error == -ENOENT ? ABSENT_NO_SUCH_COUNTER : error);
 	else
 		row->source = "host";
+	return MACHINE_PRESSURE;
 }
 
 static void look_who_else(struct cgroup_usage *state, struct collect_context *context, bool now)
@@ -382,19 +396,24 @@ void cgroup_usage_begin(struct frame *frame)
 	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
 	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
 
-	/* Another cgroup's counters were read before: a difference would mean nothing. */
+	struct pressure_row *pressure = (struct pressure_row *)(void *)frame->first[ROW_pressure];
+
+	/* Another cgroup's counters were read before. */
 	if (cgroup) {
-		cgroup->throttled_periods_total = no_count(ABSENT_FIRST_SAMPLE);
-		cgroup->throttled_total_secs = no_real(ABSENT_FIRST_SAMPLE);
+		cgroup->throttled_periods_total = 0;
+		cgroup->throttled_total_secs = 0;
 	}
 	if (tree)
 		tree->cgroup_cpu_total_secs = 0;
+	if (pressure)
+		set_stalls(pressure, 0);
 }
 
 static void cgroup_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct cgroup_usage *state = state_;
 	struct limits_row *limits = ADD_ROW(frame, limits, NULL);
+	uint64_t pressure;
 	bool first_of_own;
 
 	if (context->progress.baseline)
@@ -413,13 +432,18 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	limits->cpuset_cores = state->limits.cpuset_cores;
 	context->root->keep_in = &state->files;
 	fill_use(state, context, frame);
-	fill_pressure(state, context, frame);
+	pressure = fill_pressure(state, context, frame);
 	context->root->keep_in = NULL;
 	/* The counters of a cgroup that was made for the job began with it. */
 	first_of_own = context->progress.number == 0 && context->tree && context->tree->cgroup_folder >= 0;
 	if (state->last_hash && state->last_hash != state->place.memberships_hash && !first_of_own)
 		forget_totals(frame);
+	if (first_of_own ? pressure == MACHINE_PRESSURE
+			 : state->last_pressure && state->last_pressure != pressure)
+		set_stalls((struct pressure_row *)(void *)frame->first[ROW_pressure],
+			   no_real(ABSENT_FIRST_SAMPLE));
 	state->last_hash = state->place.memberships_hash;
+	state->last_pressure = pressure;
 	look_who_else(state, context, context->ending->reason);
 }
 

@@ -52,6 +52,7 @@ struct run_ending {
 	int wait_status;    /* of the root, when has_status */
 	bool has_status;
 	int exec_errno;       /* 0: the job was started */
+	int stopped_by;       /* the signal that ended the recording; 0: none */
 	struct rusage reaped; /* ru_utime, ru_stime: sums of wait4; ru_maxrss: the largest */
 	bool has_reaped;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */

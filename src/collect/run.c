@@ -32,7 +32,7 @@ struct run {
 
 static const char *given(struct frame *frame, const char *text)
 {
-	return text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_A_VALUE);
+	return text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_GIVEN);
 }
 
 /* A text that a kernel reader leaves empty when there is none. */
@@ -53,7 +53,7 @@ static void fill_sample(struct collect_context *context, struct frame *frame)
 	row->sample = progress->number;
 	row->missed_ticks = progress->missed;
 	row->host = given(frame, context->facts->host);
-	row->rank = context->facts->rank < 0 ? no_count(ABSENT_NOT_A_VALUE) : context->facts->rank;
+	row->rank = context->facts->rank < 0 ? no_count(ABSENT_NOT_GIVEN) : context->facts->rank;
 	row->job_name = given(frame, context->facts->job_name);
 	row->tracked_pid = context->tree ? context->tree->root_pid : no_count(ABSENT_NOT_TRACKED);
 }
@@ -129,8 +129,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->external_run_id = given(frame, facts->external_run_id);
 	row->container_image = given(frame, facts->container_image);
 	row->executable = given(frame, facts->executable);
-	if (facts->argc > 0)
-		row->argument_count = facts->argc;
+	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
 	row->command = given(frame, facts->command);
 	row->mode = given(frame, facts->mode);
 	row->interval_secs = facts->interval_seconds;

@@ -167,9 +167,24 @@ static int add_oom(char *text, size_t size, const struct run_ending *ending, con
 	return 0;
 }
 
+/* What ended the recording of something that goes on, or is not ours. */
+static int add_cause(char *text, size_t size, const struct run_ending *ending)
+{
+	char name[SIGNAL_NAME_SIZE];
+
+	if (strcmp(ending->reason, "target_exited") == 0)
+		return snprintf(text, size, "the process has gone");
+	if (strcmp(ending->reason, "duration") == 0)
+		return snprintf(text, size, "the duration that was asked for is over");
+	if (ending->stopped_by > 0)
+		return snprintf(text, size, "the tracker got %s", signal_name(ending->stopped_by, name));
+	return 0;
+}
+
 static const char *evidence(const struct run_ending *ending, const struct oom *oom, struct frame *frame)
 {
 	char name[SIGNAL_NAME_SIZE], text[EVIDENCE_SIZE];
+	bool had_cause;
 	int length;
 
 	if (ending->exec_errno)
@@ -182,12 +197,13 @@ static const char *evidence(const struct run_ending *ending, const struct oom *o
 		length = snprintf(text, sizeof text, "wait status: exit code %d",
 				  WEXITSTATUS(ending->wait_status));
 	else
-		length = 0;
+		length = add_cause(text, sizeof text, ending);
+	had_cause = length > 0;
 	length += add_oom(text + length, sizeof text - (size_t)length, ending, oom);
 	if (!length)
-		return no_text(ABSENT_NOT_A_VALUE);
-	if (!ending->exec_errno && !ending->has_status) {
-		/* Of a process that is not ours the rest is all there is. */
+		return no_text(ABSENT_NOT_GIVEN);
+	if (!had_cause) {
+		/* Without a cause the rest is all there is. */
 		memmove(text, text + 2, (size_t)length - 1);
 		length -= 2;
 	}
@@ -224,8 +240,7 @@ static double timeval_secs(const struct timeval *time)
 
 static void fill_status(const struct run_ending *ending, struct run_end_row *row)
 {
-	row->exit_code = no_count(ABSENT_NOT_A_VALUE);
-	row->signal = no_count(ABSENT_NOT_A_VALUE);
+	row->exit_code = row->signal = no_count(ABSENT_NOT_THIS_END);
 	if (ending->has_status && WIFEXITED(ending->wait_status))
 		row->exit_code = WEXITSTATUS(ending->wait_status);
 	if (ending->has_status && WIFSIGNALED(ending->wait_status))

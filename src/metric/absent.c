@@ -22,6 +22,8 @@ static const char *const TEXTS[] = {
 	[ABSENT_NOT_A_VALUE - ABSENT_NOT_COLLECTED] = "the kernel gives no usable value",
 	[ABSENT_NO_ATTRIBUTION - ABSENT_NOT_COLLECTED] = "it cannot be told which part belongs to the job",
 	[ABSENT_IN_PROGRAM - ABSENT_NOT_COLLECTED] = "the tracker is a part of the program around it",
+	[ABSENT_NOT_GIVEN - ABSENT_NOT_COLLECTED] = "it was not given or not asked for",
+	[ABSENT_NOT_THIS_END - ABSENT_NOT_COLLECTED] = "the run ended in another way",
 };
 
 const char *absent_reason_text(int reason)

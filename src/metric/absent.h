@@ -28,6 +28,8 @@ enum absent_reason {
 	ABSENT_NOT_A_VALUE,          /* the kernel says -1, "unknown", ... */
 	ABSENT_NO_ATTRIBUTION,       /* cannot be assigned to the job */
 	ABSENT_IN_PROGRAM,           /* the tracker is a part of the program around it */
+	ABSENT_NOT_GIVEN,            /* nobody said what it is, or asked for it */
+	ABSENT_NOT_THIS_END,         /* the run ended in another way */
 	ABSENT_END
 };
 

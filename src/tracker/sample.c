@@ -277,6 +277,8 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 		ending->wait_status = status;
 	} else if (reason == RT_END_EXEC_FAILED) {
 		ending->exec_errno = status;
+	} else if (reason == RT_END_TRACKER_STOPPED) {
+		ending->stopped_by = status;
 	}
 	tracker->finished = true;
 	count_ticks_until(tracker, root_monotonic_ns(&tracker->root));

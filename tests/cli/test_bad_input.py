@@ -33,8 +33,8 @@ BAD = [
     (["-f", "xml"], "--format: 'xml' is unknown; give one of json, csv"),
     (["--csv-layout", "wide"], "--csv-layout: 'wide' is unknown; give one of combined, system, process"),
     (["--pss", "maybe"], "--pss: 'maybe' is unknown; give one of auto, always, off"),
-    (["--summary=xml"], "--summary: is unknown; give one of text, json"),
-    (["--quiet=maybe"], "--quiet: is neither yes nor no; give 1 or 0"),
+    (["--summary=xml"], "--summary: 'xml' is unknown; give one of text, json"),
+    (["--quiet=maybe"], "--quiet: 'maybe' is neither yes nor no; give 1 or 0"),
     (["--append=maybe"], "--append: 'maybe' is neither yes nor no; give 1 or 0"),
     (["--tag", "novalue"], "--tag: 'novalue' has no '='; give KEY=VALUE"),
     (["--tag", "=x"], "--tag: '=x' has no key before the '='; give KEY=VALUE"),
@@ -64,7 +64,7 @@ def test_bad_arguments_are_one_line_and_start_nothing(run, tmp_path, arguments, 
 @pytest.mark.parametrize("variable, value, text", [
     ("TRACKER_INTERVAL", "0", "TRACKER_INTERVAL: '0' is too short"),
     ("TRACKER_TAG", "a=1\nb", "TRACKER_TAG: 'b' has no '='"),
-    ("TRACKER_QUIET", "perhaps", "TRACKER_QUIET: is neither yes nor no"),
+    ("TRACKER_QUIET", "perhaps", "TRACKER_QUIET: 'perhaps' is neither yes nor no"),
     ("TRACKER_FORMAT", "xml", "TRACKER_FORMAT: 'xml' is unknown"),
 ])
 def test_bad_environment_is_one_line_and_starts_nothing(run, tmp_path, variable, value, text):
@@ -154,6 +154,7 @@ def test_unknown_key(run, needs_toml, tmp_path):
     ("interval_secs = [[1]]", "tracker.interval_secs has no value that could be one"),
     ("format = 3", "tracker.format: '3' is unknown"),
     ("append = 'maybe'", "tracker.append: 'maybe' is neither yes nor no"),
+    ("why = 'maybe'", "tracker.why: 'maybe' is neither yes nor no"),
 ])
 def test_bad_value_is_a_warning(run, needs_toml, tmp_path, line, text):
     (tmp_path / "resource-tracker.toml").write_text(f"[tracker]\n{line}\n")

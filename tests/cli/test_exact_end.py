@@ -142,7 +142,7 @@ def test_kill_of_a_child_is_told_of_a_tree_that_runs_already(spawn, small_memory
     kills = oom_kills(small_memory)
     end = helpers.json_lines(path)[-1]["run_end"]
     assert kills >= 1 and (end["reason"], end["oom_kills"]) == ("target_exited", kills)
-    assert end["evidence"] == f"{kills} killed for lack of memory in the job's cgroup, which holds nobody else"
+    assert end["evidence"] == f"the process has gone; {kills} killed for lack of memory in the job's cgroup, which holds nobody else"
 
 
 @needs_memory

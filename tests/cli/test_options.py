@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import subprocess
 import time
 
@@ -373,6 +374,34 @@ def test_why(run_with):
     lines = run_with([("why", True)], "-q", "--", "true").err.splitlines()
     assert lines and all(re.fullmatch(r"resource-tracker: null: [\w.]+( \(.+\))?: .+", line) for line in lines)
     assert run_with([], "-q", "--", "true").err == ""
+
+
+def test_why_names_the_true_reason(run):
+    said = run("--why", "-q", "--", "true").err
+    for name in ("job_name", "rank", "run_start.team", "run_start.command"):
+        assert f"null: {name}: it was not given or not asked for\n" in said, said
+    assert "null: run_end.signal: the run ended in another way\n" in said and "run_end.exit_code" not in said, said
+
+
+@pytest.mark.parametrize("options, signo, evidence", [
+    ([], signal.SIGTERM, "the tracker got SIGTERM"),
+    ([], signal.SIGINT, "the tracker got SIGINT"),
+    (["--duration", "0.2"], 0, "the duration that was asked for is over"),
+    (["--pid"], 0, "the process has gone"),
+])
+def test_the_evidence_of_an_end_without_a_job(spawn, helpers, tmp_path, options, signo, evidence):
+    path = tmp_path / "end.jsonl"
+    target = subprocess.Popen(["sleep", "0.3"]) if options == ["--pid"] else None
+    tracker = spawn("-i", "0.05", "-o", path, *options, *([target.pid] if target else []))
+    if signo:
+        helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
+        tracker.send_signal(signo)
+    if target:
+        target.wait()
+    assert tracker.wait() == 0
+    said = helpers.json_lines(path)[-1]["run_end"]["evidence"]
+    # On a machine where somebody else is short of memory there is more to it.
+    assert said == evidence or said.startswith(f"{evidence}; "), said
 
 
 @of_options("no-warnings")

@@ -108,3 +108,66 @@ def test_where_none_can_be_made_but_must_be_the_job_does_not_start(program_for_e
     status, _, lines = as_nobody(program_for_everybody, "--cgroup=require")
     assert status == 125
     assert len(lines) == 1, lines
+
+
+# ---- what a group waited for ----
+
+needs_pressure = pytest.mark.skipif(not exact.is_root() or not exact.UNIFIED or not (exact.UNIFIED / "cpu.pressure").exists(),
+                                    reason="groups of processes are made by root in a unified hierarchy that counts stalls")
+
+
+def stalls(sample):
+    return [value for key, value in sample["pressure"].items() if key != "source"]
+
+
+def wait_a_while_for_a_cpu(group):
+    """Leaves more stall time in the group's counters than a short run can have."""
+    hogs = [subprocess.Popen(["timeout", "2", "sha512sum", "/dev/zero"], preexec_fn=exact.enter(group))
+            for _ in range(3 * os.cpu_count())]
+    for hog in hogs:
+        hog.wait()
+    assert int((group / "cpu.pressure").read_text().split("total=")[1].split()[0]) > 900_000
+
+
+@needs_pressure
+def test_the_first_sample_knows_what_the_job_waited_for(run):
+    samples = recorded(run)
+    if samples[0]["pressure"]["source"] != "cgroup":
+        pytest.skip("no cgroup of its own can be made here")
+    assert None not in stalls(samples[0])
+    assert all(0 <= secs <= 0.6 for sample in samples for secs in stalls(sample))
+
+
+@needs_pressure
+def test_stalls_of_before_the_run_are_not_the_jobs(run):
+    with exact.cgroup_around("stalled") as around:
+        wait_a_while_for_a_cpu(around)
+        result = run("--cgroup=off", "-i", 0.1, "--", "sleep", "0.35", preexec_fn=exact.enter(around))
+    samples = [json.loads(line) for line in result.err.splitlines() if line.startswith("{")]
+    assert {sample["pressure"]["source"] for sample in samples} == {"cgroup"}
+    assert None not in stalls(samples[0])
+    assert all(secs <= 0.6 for sample in samples for secs in stalls(sample))
+
+
+@needs_pressure
+def test_stalls_of_another_group_are_not_those_of_a_job_that_was_moved_there(spawn, tmp_path, helpers):
+    with exact.cgroup_around("quiet") as before, exact.cgroup_around("stalled") as after:
+        wait_a_while_for_a_cpu(after)
+        job = subprocess.Popen(["sleep", "30"], preexec_fn=exact.enter(before))
+        path = tmp_path / "record.jsonl"
+        try:
+            tracker = spawn("-i", 0.2, "-o", path, "--no-summary", "--pid", job.pid)
+            wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
+            (after / "cgroup.procs").write_text(str(job.pid))
+            wait_for(lambda: path.read_bytes().count(b"\n") >= 12)
+            tracker.send_signal(signal.SIGTERM)
+            assert tracker.wait() == 0
+        finally:
+            job.kill()
+            job.wait()
+        samples = helpers.json_lines(path)
+    assert {sample["pressure"]["source"] for sample in samples} == {"cgroup"}
+    known = [secs for sample in samples for secs in stalls(sample) if secs is not None]
+    assert known and all(secs <= 0.6 for secs in known), known
+    # Of at most two samples it is not known.
+    assert sum(None in stalls(sample) for sample in samples) <= 2
