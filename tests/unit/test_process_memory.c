@@ -144,7 +144,7 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 {
 	struct process_memory memory = {0};
 	struct tree_memory asleep = {0}, found;
-	int64_t before_kib;
+	int64_t before_kib, grown_kib;
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
@@ -158,10 +158,12 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 	assert_int_equal(found.pss_kib, before_kib);
 	assert_int_equal(measure_again(&memory, PSS_MODE_ALWAYS).pss_age_ns, 0);
 
+	/* Whoever else on the machine begins to use the C library meanwhile makes our share of it less. */
+	grown_kib = before_kib + GROWTH_BYTES / 1024 * 3 / 4;
 	assert_int_equal(kill(job, SIGUSR1), 0);
-	for (int i = 0; i < 5000 && found.pss_kib < before_kib + GROWTH_BYTES / 1024; i++)
+	for (int i = 0; i < 5000 && found.pss_kib < grown_kib; i++)
 		found = measure_again(&memory, PSS_MODE_AUTO);
-	assert_true(found.pss_kib >= before_kib + GROWTH_BYTES / 1024);
+	assert_true(found.pss_kib >= grown_kib);
 	assert_int_equal(found.pss_age_ns, 0);
 }
 
