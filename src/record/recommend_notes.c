@@ -13,7 +13,7 @@
 #include "record/units.h"
 
 static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
-		    IO_SHARE = 0.1, STARVED_SHARE = 0.2, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
+		    IO_SHARE = 0.1, FLAT_SHARE = 0.95, STARVED_SHARE = 0.2, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
 
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 {
@@ -83,6 +83,11 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 	else if (peak >= FULL_SHARE * limit)
 		advice_note(advice, "memory_near_limit", "its peak was %.0f %% of the limit of %.0f MiB",
 			    100 * peak / limit, limit);
+	if (!(advice->usage.oom_floor_mib > 0) && peak >= FULL_SHARE * limit &&
+	    figure_mean(&summary->memory) >= FLAT_SHARE * summary->memory.most)
+		advice_note(advice, "memory_flat",
+			    "it held as much from beginning to end: programs that take what they find (Java) "
+			    "do so, and it may need less");
 	if (summary->swap.most >= MIB_SWAPPED)
 		advice_note(advice, "swapped", "%.0f MiB of it were swapped out", summary->swap.most);
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
@@ -128,6 +133,12 @@ static void judge_gpu(struct rt_advice *advice, const struct rt_summary *summary
 	if (!summary->gpu_count)
 		return;
 	judge_idle_gpus(advice, summary);
+	if (advice->gpu > 0 && summary->gpu_vram_mib.most >= FULL_SHARE * summary->gpu_memory_mib *
+								     (double)advice->gpu /
+								     (double)summary->gpu_count)
+		advice_note(advice, "gpu_memory_full",
+			    "it took nearly all memory of its GPUs: programs that take what they find "
+			    "(TensorFlow, JAX) do so, and it may need less");
 	if (summary->gpu_usage.most <= 0 && !(summary->gpu_vram_mib.most > 0))
 		advice_note(advice, "idle_gpu", "none of the %lld GPUs was used by it",
 			    (long long)summary->gpu_count);

@@ -126,6 +126,11 @@ START4 = dict(NO_LIMITS, cpu_count=4)
     ("swapped", {"swap": 200.0}, {"swap": 0.0}),
     ("memory_near_limit", {"limits": dict(LIMITS, memory_limit_mib=105.0)},
      {"limits": dict(LIMITS, memory_limit_mib=200.0)}),
+    ("memory_flat", {"limits": dict(LIMITS, memory_limit_mib=105.0)}, {"limits": dict(LIMITS, memory_limit_mib=200.0)}),
+    ("memory_flat", {"limits": dict(LIMITS, memory_limit_mib=105.0)},
+     {"limits": dict(LIMITS, memory_limit_mib=205.0), "end": {"largest_process_peak_mib": 204.0, "memory_peak_mib": 204.0},
+      "memory": 50.0, "peak": 204.0}),
+    ("gpu_memory_full", {"gpus": 1, "gpu": 0.9, "vram": 1000.0}, {"gpus": 1, "gpu": 0.9, "vram": 800.0}),
     ("memory_unused", {"limits": dict(LIMITS, memory_limit_mib=4096.0)},
      {"limits": dict(LIMITS, memory_limit_mib=200.0)}),
     ("idle_gpu", {"gpus": 1}, {"gpus": 1, "gpu": 0.9}),
@@ -140,8 +145,11 @@ START4 = dict(NO_LIMITS, cpu_count=4)
 def test_each_note_is_given_when_it_is_so_and_not_otherwise(run, tmp_path, rule, figures, other):
     for values, expected in ((dict(figures), True), (dict(other), False)):
         swap, gpus, others = values.pop("swap", None), values.pop("gpus", 0), values.pop("others", None)
+        peak = values.pop("peak", None)
         path = make(tmp_path / "x.jsonl", **values)
         samples = [json.loads(line) for line in path.read_text().splitlines()]
+        if peak:
+            samples[-1]["cpu"]["process_memory_mib"] = peak
         for one in samples:
             one["cpu"]["process_swap_mib"] = swap
             one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 10.0, "vram_total_bytes": 1 << 30}] * gpus
