@@ -98,7 +98,7 @@ RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
  * list of children is read as well and rt_add_exited() will tell what it reaped.
  */
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
-/* The same for a child that was started in the folder of rt_job_cgroup(). */
+/* The same for a child that was started in the folder of rt_job_cgroup(). -EINVAL: there is none. */
 RT_API int rt_track_in_cgroup(rt_tracker *tracker, pid_t pid);
 
 /*
@@ -133,18 +133,24 @@ enum rt_end_reason {
 /* One sample now. 0, -ESHUTDOWN after the last one, -EBUSY while a background thread samples. */
 RT_API int rt_sample(rt_tracker *tracker);
 
-/* The last sample, with the end record; descendants still running are counted then. Once only. */
+/*
+ * The last sample, with the end record; descendants still running are counted then. Once only: -ESHUTDOWN afterwards;
+ * -EBUSY while a background thread samples (rt_stop_with()), -EINVAL no such reason.
+ */
 RT_API int rt_finish(rt_tracker *tracker, enum rt_end_reason reason, int status);
 
 /*
  * The sampling grid: the absolute CLOCK_MONOTONIC time at which the next sample is due; INT64_MAX if none
  * is. rt_sample_due() takes a sample if its time has come (1) or returns 0; ticks that were missed are
- * counted, never caught up.
+ * counted, never caught up. -EBUSY while a background thread samples.
  */
 RT_API int64_t rt_next_sample_ns(rt_tracker *tracker);
 RT_API int rt_sample_due(rt_tracker *tracker);
 
-/* True when there is nothing left to do: the duration is over, the target has gone, all outputs are gone. */
+/*
+ * True when there is nothing left to do: the duration is over, the target has gone, all outputs are gone, or it was
+ * finished or stopped (*ret_reason is then what was given as the reason).
+ */
 RT_API bool rt_over(rt_tracker *tracker, enum rt_end_reason *ret_reason);
 
 /* Frees everything; an unfinished recording is finished (RT_END_TRACKER_STOPPED) first. NULL is allowed. */

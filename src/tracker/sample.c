@@ -245,6 +245,11 @@ bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 	return true;
 }
 
+bool is_end_reason(enum rt_end_reason reason)
+{
+	return reason >= RT_END_EXIT && reason <= RT_END_DURATION;
+}
+
 static const char *reason_name(enum rt_end_reason reason)
 {
 	switch (reason) {
@@ -280,6 +285,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	} else if (reason == RT_END_TRACKER_STOPPED) {
 		ending->stopped_by = status;
 	}
+	tracker->end_reason = reason;
 	tracker->finished = true;
 	count_ticks_until(tracker, root_monotonic_ns(&tracker->root));
 	error = tracker_take_sample(tracker, false);

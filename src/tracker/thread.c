@@ -93,6 +93,10 @@ int rt_stop_with(struct rt_tracker *tracker, enum rt_end_reason reason, int stat
 {
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	if (!is_end_reason(reason)) {
+		tracker_unlock(tracker);
+		return -EINVAL;
+	}
 	if (!tracker->has_thread || tracker->stopping) {
 		int error = tracker->stopping ? -EALREADY : -ENOTCONN;
 

@@ -257,7 +257,9 @@ int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 
 int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 {
-	return tracker->own_cgroup.folder < 0 ? -EINVAL : track(tracker, pid, true, true);
+	if (tracker->owner == getpid() && tracker->own_cgroup.folder < 0)
+		return -EINVAL;
+	return track(tracker, pid, true, true);
 }
 
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
@@ -323,7 +325,8 @@ int rt_sample_due(struct rt_tracker *tracker)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	taken = tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
+	taken = tracker->state == RT_RUNNING ? -EBUSY
+					     : tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
 	tracker_unlock(tracker);
 	return taken;
 }
@@ -334,7 +337,9 @@ bool rt_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 
 	if (!tracker_lock(tracker))
 		return true;
-	over = tracker_over(tracker, ret_reason);
+	over = tracker->finished || tracker_over(tracker, ret_reason);
+	if (tracker->finished && ret_reason)
+		*ret_reason = tracker->end_reason;
 	tracker_unlock(tracker);
 	return over;
 }
@@ -345,7 +350,10 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	error = tracker->state == RT_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
+	if (!is_end_reason(reason))
+		error = -EINVAL;
+	else
+		error = tracker->state == RT_RUNNING ? -EBUSY : tracker_finish(tracker, reason, status);
 	if (!error)
 		tracker->state = RT_STOPPED;
 	tracker_unlock(tracker);

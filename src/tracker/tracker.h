@@ -80,6 +80,7 @@ struct rt_tracker {
 	bool has_thread;
 	bool stopping;
 	enum rt_end_reason stop_reason; /* while stopping */
+	enum rt_end_reason end_reason;  /* when finished */
 	int stop_status;
 	bool wrapped;
 	bool prepared;
@@ -116,6 +117,8 @@ int64_t tracker_next_due_ns(struct rt_tracker *tracker);
 /* Takes a sample if it is due; 1 if it did. */
 int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns);
 bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);
+/* Whether it is one of the enumeration: callers are of any language. */
+bool is_end_reason(enum rt_end_reason reason);
 int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status);
 
 /* outputs.c */

@@ -169,7 +169,7 @@ static int use_in_child(rt_tracker *tracker)
 	if (rt_get_state(tracker) != RT_STOPPED || !rt_over(tracker, NULL) ||
 	    rt_next_sample_ns(tracker) != INT64_MAX)
 		return 4;
-	if (rt_wait_for_upload(tracker, 0) != -ECHILD)
+	if (rt_wait_for_upload(tracker, 0) != -ECHILD || rt_track_in_cgroup(tracker, 1) != -ECHILD)
 		return 5;
 	rt_close(tracker);
 	return 0;

@@ -100,7 +100,7 @@ static void samples_by_hand(void **state)
 	assert_int_equal(rt_sample_json(tracker, &json), 0);
 	assert_int_equal(json[0], '{');
 	assert_int_equal(rt_explain_absent(tracker, &text), 0);
-	assert_non_null(strstr(text, "job_name: "));
+	assert_non_null(strstr(text, "job_name: it was not given"));
 	free(json);
 	free(text);
 	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
@@ -113,19 +113,31 @@ static void samples_by_hand(void **state)
 static void states_of_the_thread(void **state)
 {
 	rt_tracker *tracker = OPEN("interval", "0.01", "no-system", "1");
+	enum rt_end_reason reason = 0;
 
 	(void)state;
 	assert_int_equal(rt_get_state(tracker), RT_READY);
+	assert_int_equal(rt_finish(tracker, (enum rt_end_reason)0, 0), -EINVAL);
+	assert_int_equal(rt_track_in_cgroup(tracker, 1), -EINVAL);
 	assert_int_equal(rt_stop(tracker), -ENOTCONN);
 	assert_int_equal(rt_start(tracker), 0);
 	assert_int_equal(rt_start(tracker), -EALREADY);
 	assert_int_equal(rt_get_state(tracker), RT_RUNNING);
 	assert_int_equal(rt_sample(tracker), -EBUSY);
+	assert_int_equal(rt_sample_due(tracker), -EBUSY);
+	assert_int_equal(rt_finish(tracker, RT_END_EXIT, 0), -EBUSY);
+	assert_false(rt_over(tracker, NULL));
 	assert_int_equal(rt_wait_for_samples(tracker, 3, 30), 0);
 	assert_int_equal(rt_wait_for_samples(tracker, INT64_MAX, 0.01), -ETIMEDOUT);
-	assert_int_equal(rt_stop(tracker), 0);
+	assert_int_equal(rt_stop_with(tracker, (enum rt_end_reason)99, 0), -EINVAL);
+	assert_int_equal(rt_get_state(tracker), RT_RUNNING);
+	assert_int_equal(rt_stop_with(tracker, RT_END_EXIT, 0), 0);
 	assert_int_equal(rt_stop(tracker), -EALREADY);
 	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
+	/* A loop that asks whether it is over ends, whoever has stopped it. */
+	assert_true(rt_over(tracker, &reason));
+	assert_int_equal(reason, RT_END_EXIT);
+	assert_int_equal(rt_next_sample_ns(tracker), INT64_MAX);
 	assert_int_equal(rt_start(tracker), -ESHUTDOWN);
 	assert_int_equal(rt_wait_for_samples(tracker, INT64_MAX, -1), -ESHUTDOWN);
 	rt_close(tracker);
