@@ -289,14 +289,32 @@ static bool shares_memory_with_parent(struct process_tree *tree, const struct me
 	return order < 0 ? parent->state == 'D' : order == 0;
 }
 
-static void read_sigchld(struct process_tree *tree, struct member *member)
+bool member_is_older(const struct process_tree *tree, const struct member *member)
 {
+	return !tree->started_by_caller && member->start_ticks < tree->seeded_ticks;
+}
+
+/*
+ * The kernel's high-water mark of a process tells what it held between two samples. One that has not risen since we
+ * came is from before. Without a page fault nothing becomes resident: the file is not read for nothing.
+ */
+static void follow_high_water(struct process_tree *tree, struct member *member,
+			      const struct proc_pid_stat *stat, bool first)
+{
+	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults), kib;
 	struct proc_pid_status status;
 
-	if (read_proc_pid_status(tree->root, member->pid, &status) < 0 || !status.has_ignored_signals)
+	if ((!first && faults == member->peak_faults) ||
+	    read_proc_pid_status(tree->root, member->pid, &status) < 0 || status.peak_rss_kib < 0)
 		return;
-	member->ignores_sigchld = status.ignored_signals & SIGCHLD_BIT;
-	tree->sigchld_ignored |= member->ignores_sigchld;
+	member->peak_faults = faults;
+	if (first && member_is_older(tree, member))
+		member->peak_before_kib = status.peak_rss_kib;
+	else if (status.peak_rss_kib < member->peak_before_kib)
+		member->peak_before_kib = 0; /* it has called exec, which begins another */
+	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
+	if (kib > tree->largest_kib)
+		tree->largest_kib = kib;
 }
 
 /*
@@ -358,6 +376,8 @@ void member_read(struct process_tree *tree, struct member *member)
 	member->state = stat.state;
 	member->thread_count = not_negative(stat.thread_count);
 	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
+	member->ignores_sigchld = stat.ignored_signals > 0 && stat.ignored_signals & SIGCHLD_BIT;
+	tree->sigchld_ignored |= member->ignores_sigchld;
 	account_stat(tree, member, &stat);
 	error = read_io(tree, member);
 	if (is_around_us(tree, member))
@@ -369,6 +389,5 @@ void member_read(struct process_tree *tree, struct member *member)
 	}
 	(void)read_statm(tree, member);
 	member->shares_memory = shares_memory_with_parent(tree, member);
-	if (first || member->pid == tree->root_pid)
-		read_sigchld(tree, member);
+	follow_high_water(tree, member, &stat, first);
 }

@@ -12,6 +12,9 @@ void member_close(struct process_tree *tree, struct member *member);
 /* Whether its CPU clock has moved since the last call; marks it vanished when it has gone. */
 bool member_has_run(struct process_tree *tree, struct member *member);
 
+/* Whether it was there before we came to watch it: what it did before is not to be told. */
+bool member_is_older(const struct process_tree *tree, const struct member *member);
+
 /* Reads all its figures again; marks it vanished when it has gone or its pid is somebody else's. */
 void member_read(struct process_tree *tree, struct member *member);
 

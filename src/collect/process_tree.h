@@ -45,8 +45,10 @@ struct member {
 	int64_t resident_pages;
 	int64_t shared_pages;
 	int64_t virtual_pages;
-	bool shares_memory; /* its memory is a parent's (vfork, CLONE_VM): counted there */
-	bool is_zombie;     /* its memory is gone */
+	bool shares_memory;  /* its memory is a parent's (vfork, CLONE_VM): counted there */
+	bool is_zombie;      /* its memory is gone */
+	int64_t peak_faults; /* page faults when its high-water mark was read: without one it does not rise */
+	int64_t peak_before_kib; /* that mark when we came: from before the record; 0: all of it is ours */
 
 	/* proportional set size, kept by process_memory.c */
 	int64_t pss_kib; /* of the last reading; -1: never read */
@@ -82,7 +84,9 @@ struct process_tree {
 
 	struct tree_account account;
 	int64_t exited_count;
-	bool sigchld_ignored;   /* some member did, once */
+	bool sigchld_ignored; /* some member did, once */
+	int64_t in_nobody_ns; /* what the tree's own cgroup has counted and no process has told, as of the last pass */
+	int64_t largest_kib;    /* high-water mark of any one process while we watched; 0: not known */
 	bool root_gone;         /* reaped or vanished */
 	bool uses_clock;        /* CPU from process clocks, not from stat */
 	int64_t last_full_ns;   /* when everything was last read */
@@ -116,6 +120,9 @@ void process_tree_touch(struct process_tree *tree);
 /* Around wait4(2) of a child of the caller; see rt_before_reap() and rt_add_exited(). */
 void process_tree_before_reap(struct process_tree *tree, pid_t pid);
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage);
+
+/* Once all have ended: what some used is in the sums of nobody who could have waited for them. */
+bool process_tree_lost_usage(const struct process_tree *tree);
 
 /* "cgroup", "clock" or "stat"; constant. */
 const char *process_tree_cpu_source(const struct process_tree *tree);

@@ -80,6 +80,10 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 	const struct cgroup_row *cgroup = (const void *)frame->first[ROW_cgroup];
 
 	follow_tree_peak(state, frame);
+	if (context->tree && (double)context->tree->largest_kib / 1024 > state->largest_mib) {
+		state->largest_mib = (double)context->tree->largest_kib / 1024;
+		state->largest_elapsed_secs = frame->sample->elapsed_secs;
+	}
 	if (cgroup && !real_absent(cgroup->memory_peak_mib))
 		state->cgroup_peak_mib = cgroup->memory_peak_mib;
 	/* A cgroup that was made for the job has had no kills before it. */
@@ -215,21 +219,24 @@ static const char *evidence(const struct run_ending *ending, const struct oom *o
 static void fill_peaks(const struct run_end_state *state, const struct run_ending *ending,
 		       struct run_end_row *row)
 {
-	double largest_mib;
+	double reaped_mib = ending->has_reaped ? (double)ending->reaped.ru_maxrss / 1024 : 0;
+	double largest_mib = reaped_mib > state->largest_mib ? reaped_mib : state->largest_mib;
 
 	row->memory_peak_mib = state->peak_mib;
 	row->memory_peak_source = state->peak_source;
 	row->memory_peak_elapsed_secs = state->peak_elapsed_secs;
 	row->cgroup_memory_peak_mib = state->cgroup_peak_mib;
-	if (!ending->has_reaped)
+	if (largest_mib <= 0)
 		return;
-	largest_mib = (double)ending->reaped.ru_maxrss / 1024;
 	row->largest_process_peak_mib = largest_mib;
 	/* The kernel saw what happened between samples: one process cannot have been larger than the tree. */
 	if (real_absent(row->memory_peak_mib) || largest_mib > row->memory_peak_mib) {
 		row->memory_peak_mib = largest_mib;
 		row->memory_peak_source = "largest_process";
-		row->memory_peak_elapsed_secs = no_real(ABSENT_NO_SUCH_COUNTER);
+		/* wait4(2) does not say when; a mark that was seen to rise was reached by then. */
+		row->memory_peak_elapsed_secs = largest_mib > state->largest_mib
+							? no_real(ABSENT_NO_SUCH_COUNTER)
+							: state->largest_elapsed_secs;
 	}
 }
 
@@ -258,7 +265,7 @@ static void fill_tree(const struct process_tree *tree, struct run_end_row *row)
 	const struct member *root = process_tree_root(tree);
 
 	row->descendants_running = (int64_t)process_tree_running(tree) - (root && !root->is_zombie);
-	row->sigchld_ignored = tree->sigchld_ignored;
+	row->sigchld_ignored = tree->sigchld_ignored || process_tree_lost_usage(tree);
 }
 
 static void fill_signals(const struct collect_context *context, struct frame *frame, struct run_end_row *row)

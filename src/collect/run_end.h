@@ -8,6 +8,8 @@ struct run_end_state {
 	double peak_mib; /* of the sampled tree; absent: never known */
 	const char *peak_source;
 	double peak_elapsed_secs;
+	double largest_mib; /* the kernel's high-water mark of any one process, while it lived; 0: not known */
+	double largest_elapsed_secs;
 	double cgroup_peak_mib;
 	uint64_t memory_cgroup;           /* around the job */
 	int64_t oom_kills_before;         /* of that cgroup, when the job came into it; -1: not known */

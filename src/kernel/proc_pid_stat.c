@@ -30,6 +30,7 @@ static const struct {
 	{19, offsetof(struct proc_pid_stat, start_ticks)},
 	{20, offsetof(struct proc_pid_stat, virtual_bytes)},
 	{21, offsetof(struct proc_pid_stat, resident_pages)},
+	{30, offsetof(struct proc_pid_stat, ignored_signals)},
 };
 
 static bool scan_name(struct scan *text, struct scan *ret_name)

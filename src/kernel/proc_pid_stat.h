@@ -28,6 +28,7 @@ struct proc_pid_stat {
 	int64_t start_ticks; /* since boot: with the pid the identity of a process */
 	int64_t virtual_bytes;
 	int64_t resident_pages;
+	int64_t ignored_signals; /* bit n-1 is signal n; the first 31 */
 };
 
 /* Returns 0, or -EBADMSG without a pid, a name in parentheses and a state (ret_stat is then untouched). */

@@ -7,7 +7,6 @@
  *   Uid:    1000    1000    1000    1000
  *   NSpid:  4217    17
  *   VmHWM:      1768 kB
- *   SigIgn: 0000000000010000
  *   Cpus_allowed_list:      0-3,8
  *
  * Unlike in /proc/PID/stat, a newline in the name is escaped here.
@@ -55,10 +54,6 @@ static int scan_special(const struct scan *key, struct scan *line, struct proc_p
 			return 0;
 		status->effective_uid = (int64_t)value;
 		return 1;
-	}
-	if (scan_is(key, "SigIgn")) {
-		status->has_ignored_signals = scan_hex(line, &status->ignored_signals);
-		return status->has_ignored_signals;
 	}
 	if (scan_is(key, "Cpus_allowed_list"))
 		return parse_cpu_list(line->at, scan_left(line), &status->allowed_cpu_count) == 0;

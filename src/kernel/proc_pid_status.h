@@ -1,7 +1,6 @@
 /* /proc/PID/status: what the cheaper files of a process do not say. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,8 +26,6 @@ struct proc_pid_status {
 	int64_t rss_shmem_kib;
 	int64_t swap_kib;
 	int64_t thread_count;
-	bool has_ignored_signals;
-	uint64_t ignored_signals;  /* bit n-1 is signal n */
 	int64_t allowed_cpu_count; /* Cpus_allowed_list: affinity within the cpuset */
 };
 

@@ -88,3 +88,52 @@ def test_a_recorder_that_the_tree_has_started_is_no_part_of_it(binary, tmp_path,
     samples = helpers.json_lines(record)
     assert len(samples) >= 3 and {sample["cpu"]["process_child_count"] for sample in samples} == {0}
     assert {sample["cpu"]["process_thread_count"] for sample in samples} == {1}
+
+
+LARGE = """
+import mmap, sys
+
+def hold(mib):
+    pages = mmap.mmap(-1, mib << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, mib << 20, 4096):
+        pages[at] = 1
+    pages.close()
+
+hold(int(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.readline()
+hold(int(sys.argv[2]))
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("before, during", [(20, 150), (150, 20)])
+def test_the_largest_that_a_process_was_between_two_samples(spawn, tmp_path, helpers, before, during):
+    """The kernel's high-water mark tells it, as far as it is not from before."""
+    record = tmp_path / "record.jsonl"
+
+    def lines():
+        return record.read_bytes().count(b"\n") if record.exists() else 0
+
+    job = subprocess.Popen([sys.executable, "-c", LARGE, str(before), str(during)], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, text=True)
+    try:
+        assert job.stdout.readline() == "ready\n"
+        tracker = spawn("-i", 0.5, "-o", record, "--no-summary", "--pid", job.pid)
+        helpers.wait_until(lambda: lines() >= 2)
+        job.stdin.write("\n")
+        job.stdin.flush()
+        assert job.stdout.readline() == "held\n"
+        held = lines()
+        helpers.wait_until(lambda: lines() >= held + 2)
+        job.stdin.close()
+        assert tracker.wait() == 0
+        end = helpers.json_lines(record)[-1]["run_end"]
+    finally:
+        job.kill()
+        job.wait()
+        job.stdout.close()
+    # The interpreter has some 10 MiB beside. What is below the mark from before is known from samples alone.
+    assert (during if during > before else 1) <= end["largest_process_peak_mib"] <= during + 40, end
+    assert during * 0.98 * (during > before) <= end["memory_peak_mib"] <= during + 40, end

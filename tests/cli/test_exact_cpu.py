@@ -1,4 +1,6 @@
 """CPU time of a tree agrees with the kernel, whatever its processes do."""
+import sys
+
 import pytest
 
 import exact
@@ -57,6 +59,50 @@ def test_children_of_a_parent_that_ignores_sigchld_are_flagged(binary, workload,
     assert samples[-1]["run_end"]["sigchld_ignored"] is True
     exact.check_intervals(samples)
     assert cpu_secs - unwaited - 0.02 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02
+
+
+LATE = """
+import ctypes, os, signal, struct, sys, time
+
+def burn_children(count):
+    for _ in range(count):
+        if os.fork() == 0:
+            end = time.process_time() + 0.01
+            while time.process_time() < end:
+                pass
+            os._exit(0)
+
+if os.fork() == 0:
+    time.sleep(0.4)
+    if sys.argv[1] == "ignores":
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        time.sleep(0.4)
+    else:
+        nothing = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: None)
+        action = ctypes.create_string_buffer(256)
+        ctypes.memmove(action, struct.pack("P", ctypes.cast(nothing, ctypes.c_void_p).value), 8)
+        # SA_NOCLDWAIT, behind the handler and a mask of 128 bytes.
+        ctypes.memmove(ctypes.addressof(action) + 8 + 128, struct.pack("i", 2), 4)
+        assert ctypes.CDLL(None).sigaction(signal.SIGCHLD, action, None) == 0
+        burn_children(20)
+        time.sleep(0.6)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_a_member_that_ignores_sigchld_later_is_flagged(record):
+    _, samples = record("-i", 0.1, "--cgroup=off", "--", sys.executable, "-c", LATE, "ignores")
+    assert samples[-1]["run_end"]["sigchld_ignored"] is True
+
+
+@needs_cgroups
+def test_usage_that_only_the_group_has_is_flagged(record):
+    """With SA_NOCLDWAIT a parent discards its children as well, and no file of it says so."""
+    _, samples = record("-i", 10, "--cgroup=require", "--", sys.executable, "-c", LATE, "discards")
+    end = samples[-1]["run_end"]
+    assert exact.told_secs(samples) >= end["utime_secs"] + end["stime_secs"] + 0.15
+    assert end["sigchld_ignored"] is True
 
 
 @needs_cgroups

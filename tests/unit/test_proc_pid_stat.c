@@ -34,6 +34,7 @@ static void every_column_finds_its_field(void **state)
 	assert_int_equal(stat.start_ticks, 88421);
 	assert_int_equal(stat.virtual_bytes, 3133440);
 	assert_int_equal(stat.resident_pages, 411);
+	assert_int_equal(stat.ignored_signals, 4);
 }
 
 static void names_hold_anything(void **state)
@@ -101,6 +102,7 @@ static void missing_columns_are_absent(void **state)
 	assert_int_equal(stat.major_faults, -1);
 	assert_int_equal(stat.start_ticks, -1);
 	assert_int_equal(stat.resident_pages, -1);
+	assert_int_equal(stat.ignored_signals, -1);
 }
 
 static void what_is_no_stat_is_refused(void **state)
@@ -152,6 +154,17 @@ static void fixtures_have_the_names_that_break_others(void **state)
 	root_close(&root);
 }
 
+static void fixtures_show_who_ignores_sigchld(void **state)
+{
+	struct root root = test_root("slurm-5.14/t0");
+	struct proc_pid_stat stat;
+
+	(void)state;
+	assert_int_equal(read_proc_pid_stat(&root, 103, &stat), 0);
+	assert_int_equal(stat.ignored_signals, 1 << (17 - 1));
+	root_close(&root);
+}
+
 static void the_live_process_reads_itself(void **state)
 {
 	struct proc_pid_stat stat;
@@ -179,6 +192,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_stat_is_refused),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(fixtures_have_the_names_that_break_others),
+		cmocka_unit_test(fixtures_show_who_ignores_sigchld),
 		cmocka_unit_test(the_live_process_reads_itself),
 	};
 

@@ -8,7 +8,7 @@ static const char USUAL[] =
 	"Uid:\t1000\t0\t1000\t1000\nNSpid:\t4217\t17\t1\nVmHWM:\t    1768 kB\n"
 	"VmRSS:\t    1700 kB\nRssAnon:\t     112 kB\nRssFile:\t    1580 kB\n"
 	"RssShmem:\t       8 kB\nVmSwap:\t       4 kB\nThreads:\t3\n"
-	"SigIgn:\t0000000000010000\nCpus_allowed_list:\t0-1,8\n";
+	"Cpus_allowed_list:\t0-1,8\n";
 
 static void every_line_finds_its_field(void **state)
 {
@@ -30,8 +30,6 @@ static void every_line_finds_its_field(void **state)
 	assert_int_equal(status.rss_shmem_kib, 8);
 	assert_int_equal(status.swap_kib, 4);
 	assert_int_equal(status.thread_count, 3);
-	assert_true(status.has_ignored_signals);
-	assert_true(status.ignored_signals == 1u << 16);
 	assert_int_equal(status.allowed_cpu_count, 3);
 }
 
@@ -46,7 +44,6 @@ static void missing_lines_are_absent(void **state)
 	assert_int_equal(status.effective_uid, -1);
 	assert_int_equal(status.peak_rss_kib, -1);
 	assert_int_equal(status.allowed_cpu_count, -1);
-	assert_false(status.has_ignored_signals);
 }
 
 static void more_namespaces_than_there_can_be_do_no_harm(void **state)
@@ -63,8 +60,7 @@ static void more_namespaces_than_there_can_be_do_no_harm(void **state)
 
 static void odd_lines_lose_only_themselves(void **state)
 {
-	static const char ODD[] =
-		"Tgid:\tx\nUid:\t7\nSigIgn:\txyz\nNSpid:\t-\nCpus_allowed_list:\t0-\nThreads:\t2\n";
+	static const char ODD[] = "Tgid:\tx\nUid:\t7\nNSpid:\t-\nCpus_allowed_list:\t0-\nThreads:\t2\n";
 	struct proc_pid_status status;
 
 	(void)state;
@@ -72,7 +68,6 @@ static void odd_lines_lose_only_themselves(void **state)
 	assert_int_equal(status.tgid, -1);
 	assert_int_equal(status.real_uid, 7);
 	assert_int_equal(status.effective_uid, -1);
-	assert_false(status.has_ignored_signals);
 	assert_int_equal(status.namespace_pid_count, 0);
 	assert_int_equal(status.allowed_cpu_count, -1);
 	assert_int_equal(status.thread_count, 2);
@@ -92,14 +87,13 @@ static void every_beginning_is_harmless(void **state)
 	each_prefix(USUAL, parse_any);
 }
 
-static void fixtures_show_who_ignores_sigchld(void **state)
+static void fixtures_show_affinity_and_zombies(void **state)
 {
 	struct root root = test_root("slurm-5.14/t0");
 	struct proc_pid_status status;
 
 	(void)state;
 	assert_int_equal(read_proc_pid_status(&root, 103, &status), 0);
-	assert_true(status.ignored_signals & 1u << (17 - 1));
 	assert_int_equal(status.allowed_cpu_count, 4);
 	assert_int_equal(read_proc_pid_status(&root, 106, &status), 0);
 	assert_int_equal(status.rss_kib, -1);
@@ -114,7 +108,7 @@ int main(void)
 		cmocka_unit_test(more_namespaces_than_there_can_be_do_no_harm),
 		cmocka_unit_test(odd_lines_lose_only_themselves),
 		cmocka_unit_test(every_beginning_is_harmless),
-		cmocka_unit_test(fixtures_show_who_ignores_sigchld),
+		cmocka_unit_test(fixtures_show_affinity_and_zombies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
