@@ -62,6 +62,12 @@ static void search_memory(struct search *search)
 	}
 }
 
+static bool waited_for_cpu(const struct rt_summary *summary)
+{
+	return strcmp(summary->pressure_source, "cgroup") == 0 &&
+	       total_of(&summary->cpu_pressure_secs) >= CPU_WAIT_SHARE * summary->wall_secs;
+}
+
 static void search_cpu(struct search *search)
 {
 	double throttled = total_of(&search->summary->throttled_secs),
@@ -79,9 +85,11 @@ static void search_cpu(struct search *search)
 		add_cores(&busy, search);
 		buffer_add_text(&busy, " were busy on average.");
 		found(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
-	} else if (search->limit > 1 && search->cores >= ONE_CORE_LEAST && search->cores <= ONE_CORE_MOST) {
+	} else if (search->limit > 1 && search->cores >= ONE_CORE_LEAST && search->cores <= ONE_CORE_MOST &&
+		   !waited_for_cpu(search->summary)) {
+		/* What waited for a CPU would have used more of them. */
 		add_cores(&one, search);
-		buffer_add_text(&one, " were busy on average: most of it runs in one thread.");
+		buffer_add_text(&one, " were busy on average, as when most of it runs in one thread.");
 		found(search, "one_core", "One core", 0.5, &one);
 	}
 }
@@ -184,8 +192,19 @@ static void sort(struct bottleneck *list, size_t count)
 	}
 }
 
+static void search_all(struct search *search)
+{
+	search_memory(search);
+	search_cpu(search);
+	search_gpu(search);
+	search_pressure(search);
+	if (!search->count)
+		search_nothing(search);
+}
+
 void find_bottlenecks(struct rt_summary *summary)
 {
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 	struct search search = {
 		.summary = summary,
 		.list = summary->bottlenecks,
@@ -193,12 +212,12 @@ void find_bottlenecks(struct rt_summary *summary)
 		.limit = summary_core_limit(summary).value,
 	};
 
-	search_memory(&search);
-	search_cpu(&search);
-	search_gpu(&search);
-	search_pressure(&search);
-	if (!search.count)
-		search_nothing(&search);
+	if (summary_not_started(summary)) {
+		buffer_add_text(&text, "The command could not be started.");
+		found(&search, "not_started", "It did not start", 0, &text);
+	} else {
+		search_all(&search);
+	}
 	sort(search.list, search.count);
 	summary->bottleneck_count = search.count;
 }

@@ -12,7 +12,8 @@
  * memory_pressure     Memory pressure      something waited for memory during 10 % of the time
  * cpu_taken           Others on the machine  the same as cpu_pressure, while the machine was busy with others' work
  * cpu_pressure        CPU, at times        something waited for a CPU during 20 % of the time, and it is not cpu_bound
- * one_core            One core             it had more than one core, and 0.8 to 1.15 were busy on average
+ * one_core            One core             it had more than one core, 0.8 to 1.15 were busy on average, and it did not
+ *                                          wait for a CPU during 20 % of the time
  * idle                Nothing measured here    none of them, and less than 0.3 cores were busy
  * none                None stands out      none of them
  */

@@ -14,7 +14,7 @@
 static const double BUFFER_FACTOR = 1.2;
 static const double SHORTEST_SECS = 1, OOM_LEAST_MIB = 100;
 static const double MOST = 1e15; /* of anything: statistics of others may say what they like */
-enum { SAMPLES_LEAST = 2, MEMORY_STEP_MIB = 1024 };
+enum { SAMPLES_LEAST = 2, MEMORY_STEP_MIB = 1024, FIGURE_DECIMALS = 6 };
 
 /* One run as advice sees it: a recording, or the statistics of one. */
 struct run {
@@ -76,7 +76,7 @@ static void find_thin(struct run *run)
 
 /*
  * Means weigh each sample by its time: the first and the last one of a run may stand for a moment only, and would count
- * as much as minutes.
+ * as much as minutes. What slept used little, and not nothing: hence the decimals.
  */
 static int read_stats(struct run *run, const char *path, struct rt_problem *problem)
 {
@@ -89,6 +89,7 @@ static int read_stats(struct run *run, const char *path, struct rt_problem *prob
 	for (size_t i = 0; i < count; i++) {
 		specs[i] = defaults[i];
 		specs[i].name = specs[i].aggregate;
+		specs[i].decimals = FIGURE_DECIMALS;
 		if (strcmp(specs[i].aggregate, "mean") == 0)
 			specs[i].aggregate = "time_mean";
 	}

@@ -129,6 +129,9 @@ double summary_user_secs(const struct rt_summary *summary);
 double summary_system_secs(const struct rt_summary *summary);
 /* Of the job, or of the machine when none was tracked. */
 double summary_mean_cores(const struct rt_summary *summary);
+double summary_max_cores(const struct rt_summary *summary);
+/* What was recorded then is of the child that could not become the command. */
+bool summary_not_started(const struct rt_summary *summary);
 /* What it could have used more of on average; where the machine is its limit, less what others used. */
 double summary_idle_cores(const struct rt_summary *summary);
 

@@ -31,6 +31,22 @@ double summary_mean_cores(const struct rt_summary *summary)
 		       : figure_mean(&summary->host_cores);
 }
 
+/* The exact mean of a run of a millisecond may be more than its only sample saw. */
+double summary_max_cores(const struct rt_summary *summary)
+{
+	double most = summary->tracked ? summary->cores.most : summary->host_cores.most,
+	       mean = summary_mean_cores(summary);
+
+	return summary->samples == 1 && most < mean ? mean : most;
+}
+
+bool summary_not_started(const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+
+	return end && !text_absent(end->reason) && strcmp(end->reason, "exec_failed") == 0;
+}
+
 struct binding summary_core_limit(const struct rt_summary *summary)
 {
 	struct binding binding = {NAN, NULL};
@@ -189,7 +205,7 @@ static void visit_cpu(struct visit *visit, const struct rt_summary *summary)
 	visit->group = "cores";
 	give_text(visit, "of", summary->tracked ? "job" : "machine");
 	give_real(visit, "mean", mean, 4);
-	give_real(visit, "max", cores->most, 4);
+	give_real(visit, "max", summary_max_cores(summary), 4);
 	give_real(visit, "max_elapsed_secs", cores->most_elapsed_secs, 3);
 	give_real(visit, "limit", limit.value, 3);
 	give_text(visit, "limit_source", limit.source);

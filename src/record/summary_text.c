@@ -13,6 +13,7 @@
 enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
 
 #define MIB 1048576.0
+#define SHARE_LEAST_SECS 0.1
 
 struct page {
 	struct buffer *out;
@@ -128,23 +129,31 @@ static void add_history(const struct page *page, const struct history *history, 
 	add_sparkline(page->out, values, columns, most);
 }
 
+/* "12 % of", "less than 1 % of" */
+static void add_share(const struct page *page, double part, double whole)
+{
+	if (part > 0 && part <= 0.005 * whole)
+		buffer_add_text(page->out, "less than 1 % of");
+	else
+		buffer_printf(page->out, "%.0f %% of", whole > 0 ? 100 * part / whole : 0);
+}
+
 static void add_cpu(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
 	double user = summary_user_secs(summary), system = summary_system_secs(summary);
-	const struct figure *cores = summary->tracked ? &summary->cores : &summary->host_cores;
 	struct binding limit = summary_core_limit(summary);
-	double mean = summary_mean_cores(summary);
+	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
 
 	label(page, "CPU");
-	if (isnan(mean) && isnan(cores->most)) {
+	if (isnan(mean) && isnan(most)) {
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
 	buffer_add_text(page->out, "mean ");
 	add_figure(page->out, mean);
 	buffer_add_text(page->out, ", max ");
-	add_figure(page->out, cores->most);
+	add_figure(page->out, most);
 	if (isnan(limit.value)) {
 		buffer_add_text(page->out, " cores");
 	} else {
@@ -157,9 +166,9 @@ static void add_cpu(const struct page *page)
 	buffer_add_text(page->out, "; ");
 	add_duration(page->out, user + system);
 	buffer_add_text(page->out, " of CPU time, ");
-	buffer_printf(page->out, "%.0f %% of it in the kernel",
-		      user + system > 0 ? 100 * system / (user + system) : 0);
-	add_history(page, &summary->cores_history, cores->most);
+	add_share(page, system, user + system);
+	buffer_add_text(page->out, " it in the kernel");
+	add_history(page, &summary->cores_history, most);
 }
 
 static const char *source_in_words(const char *source)
@@ -167,12 +176,12 @@ static const char *source_in_words(const char *source)
 	static const struct {
 		const char *source, *words;
 	} WORDS[] = {
-		{"pss", "shared pages counted once"},
-		{"rss", "shared pages counted by each process"},
-		{"estimate", "estimate, shared pages counted once"},
-		{"cgroup", "of the job's cgroup"},
-		{"largest_process", "of the largest process alone"},
-		{"machine", "all of the machine"},
+		{"pss", "the peak counts shared pages once"},
+		{"rss", "the peak counts shared pages in each process"},
+		{"estimate", "the peak is an estimate that counts shared pages once"},
+		{"cgroup", "the peak is that of the job's cgroup"},
+		{"largest_process", "the peak is of the largest process alone"},
+		{"machine", "the peak is of all of the machine"},
 	};
 
 	for (size_t i = 0; source && i < ARRAY_SIZE(WORDS); i++)
@@ -200,10 +209,9 @@ static void add_memory(const struct page *page)
 		add_duration(page->out, peak.elapsed_secs);
 	}
 	if (!isnan(limit.value)) {
-		if (peak.mib < 0.005 * limit.value)
-			buffer_add_text(page->out, ", less than 1 % of ");
-		else
-			buffer_printf(page->out, ", %.0f %% of ", 100 * peak.mib / limit.value);
+		buffer_add_text(page->out, ", ");
+		add_share(page, peak.mib, limit.value);
+		buffer_add_char(page->out, ' ');
 		add_mib(page, limit.value);
 		buffer_printf(page->out, " (%s)", limit.source);
 	}
@@ -213,7 +221,7 @@ static void add_memory(const struct page *page)
 	}
 	if (peak.source) {
 		label(page, "");
-		buffer_printf(page->out, "the peak is %s", source_in_words(peak.source));
+		buffer_add_text(page->out, source_in_words(peak.source));
 		if (summary->swap.most > 0) {
 			buffer_add_text(page->out, "; swapped out ");
 			add_mib(page, summary->swap.most);
@@ -410,9 +418,13 @@ static void add_tracker(const struct page *page)
 	if (summary->tracker_cpu_secs.present) {
 		buffer_add_text(page->out, "; cost ");
 		add_duration(page->out, summary->tracker_cpu_secs.sum);
-		buffer_add_text(page->out, " of CPU time (");
-		add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->wall_secs);
-		buffer_add_text(page->out, " % of a core)");
+		buffer_add_text(page->out, " of CPU time");
+		/* Of a moment, starting is all that there is: no share of anything. */
+		if (summary->wall_secs >= SHARE_LEAST_SECS) {
+			buffer_add_text(page->out, " (");
+			add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->wall_secs);
+			buffer_add_text(page->out, " % of a core)");
+		}
 	}
 	if (!isnan(summary->tracker_rss_mib.most)) {
 		buffer_add_text(page->out, ", ");
@@ -464,6 +476,8 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	struct page page = {&out, summary, unit};
 
 	add_heading(&page);
+	if (summary_not_started(summary))
+		return buffer_take_text(&out, ret_text);
 	add_cpu(&page);
 	add_memory(&page);
 	add_io(&page);

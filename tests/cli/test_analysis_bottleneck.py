@@ -23,8 +23,10 @@ def of(source, **secs):
 @pytest.mark.parametrize("figures, rule, text", [
     ({"cores": 3.5}, "cpu_bound", "3.50 of 4 cores were busy on average."),
     ({"cores": 3.3}, "none", "It was not throttled, not short of memory, and did not use all its cores."),
-    ({"cores": 1.0}, "one_core", "1.00 of 4 cores were busy on average: most of it runs in one thread."),
+    ({"cores": 1.0}, "one_core", "1.00 of 4 cores were busy on average, as when most of it runs in one thread."),
     ({"cores": 1.2}, "none", None),
+    ({**of("cgroup", cpu=0.3), "cores": 1.0}, "cpu_pressure", "Some of it waited for a CPU during 30.0 % of the time."),
+    ({**of("cgroup", cpu=0.1), "cores": 1.0}, "one_core", None),
     ({"cores": 0.1}, "idle", None),
     ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of what it may use."),
     ({"end": {"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None}}, "oom", "It was killed for lack of memory."),

@@ -47,6 +47,33 @@ def test_notes_have_amounts_that_people_read(run, tmp_path):
     assert notes["throttled"] == "the CPU limit held it back for 1 h 6 min, summed over its CPUs, in 8.00 s"
 
 
+def with_short_end(path, cores, last):
+    """Three seconds of `cores`, and a last sample of a millisecond."""
+    samples = [recordings.sample(i, cores=cores, start=NO_LIMITS if i == 0 else None) for i in range(3)]
+    samples.append(recordings.sample(3, secs=3.001, cores=last, memory=None, actual_interval_ms=1.0,
+                                     end=dict(recordings.END, wall_secs=3.001)))
+    return recordings.write(path, samples)
+
+
+def test_what_slept_used_little_and_not_nothing(run, tmp_path):
+    path = with_short_end(tmp_path / "x.jsonl", 0.0002, 0.0)
+    assert "it used < 0.001 cores on average, at most < 0.001\n" in run("recommend", path).out
+
+
+def test_long_runs_are_told_in_hours_and_gibibytes_without_exponents(run, tmp_path):
+    samples = [recordings.sample(i, secs=18000.0 * (i + 1), cores=1.0, start=NO_LIMITS if i == 0 else None,
+                                 actual_interval_ms=18000000.0, end=dict(recordings.END, wall_secs=36000.0) if i else None)
+               for i in range(2)]
+    for one in samples:
+        one["pressure"] = {"cpu_some_secs": 9000.0, "io_some_secs": 9000.0, "source": "cgroup"}
+        one["cpu"]["utilization_pct"] = 1.0
+        one["memory"]["used_mib"] = 43210.0
+    notes = {note["rule"]: note["text"] for note in advice(run, recordings.write(tmp_path / "x.jsonl", samples))["notes"]}
+    assert notes["cpu_starved"].startswith("it waited for a CPU for 5 h of 10 h: ")
+    assert notes["io_bound"] == "it waited for I/O for 5 h of 10 h"
+    assert notes["host_shared"] == "others used the machine too: of 43210 MiB of memory in use, 100 were its own"
+
+
 @pytest.mark.parametrize("peak, memory", [
     (1, 128), (106, 128), (107, 256), (250, 512), (630.55, 1024), (853, 1024), (1706, 2048), (1707, 3072),
     (2560, 3072), (5000, 6144), (10240, 12288)])

@@ -47,6 +47,30 @@ def test_the_screen_says_the_same(run, eight):
     assert len(text.splitlines()) <= 24 and max(map(len, text.splitlines())) <= 110
 
 
+def moment(path, **end):
+    """A run of a millisecond: of its 2 ms of CPU time its only sample saw 1."""
+    return recordings.write(path, [recordings.sample(
+        0, secs=0.001, cores=1.0, start=recordings.START,
+        end=dict(recordings.END, utime_secs=0.001995, stime_secs=0.000005, wall_secs=0.001, **end))])
+
+
+def test_a_mean_is_never_more_than_the_maximum(run, tmp_path):
+    path = moment(tmp_path / "x.jsonl")
+    text = run("summary", path).out
+    assert "mean 2.00, max 2.00 of 2 cores" in text and "2.00 ms of CPU time, less than 1 % of it in the kernel" in text
+    assert "cost 1.00 ms of CPU time, 2.50 MiB" in text
+    assert summary(run, path)["cores"]["max"] == 2.0
+
+
+def test_what_did_not_start_used_nothing_that_is_worth_telling(run, tmp_path):
+    path = moment(tmp_path / "x.jsonl", reason="exec_failed")
+    text = run("summary", path).out
+    assert "1.00 ms: the command could not be started\n" in text
+    assert len(text.strip().splitlines()) == 2
+    assert summary(run, path)["bottlenecks"] == [
+        {"rule": "not_started", "title": "It did not start", "text": "The command could not be started."}]
+
+
 def test_units_can_be_chosen(run, eight):
     assert "peak 268435456 B " in run("summary", "--unit", "bytes", eight).out
     assert "peak 0.27 GB " in run("summary", "--unit", "GB", eight).out

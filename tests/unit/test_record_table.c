@@ -218,7 +218,7 @@ static rt_table *read_csv(const char *bytes)
 	fputs(bytes, file);
 	fclose(file);
 	if (rt_table_read_csv(path, &table, &problem) < 0)
-		print_message("%s\n", problem.text);
+		print_message("# %s\n", problem.text);
 	return table;
 }
 
