@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -279,4 +280,29 @@ int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const
 	}
 	closedir(dir);
 	return r < 0 ? r : 0;
+}
+
+static int forget_if_old(const char *name, void *context)
+{
+	static const time_t KEPT_SECS = 30 * 86400;
+	CLEANUP_BUFFER struct buffer text = BUFFER(MOST_STATE_BYTES);
+	struct spool run = {.folder_fd = ((const struct spool *)context)->folder_fd, .lock_fd = -1};
+	char file[FILE_NAME_SIZE];
+	struct stat status;
+
+	snprintf(run.name, sizeof(run.name), "%s", name);
+	file_name(&run, SPOOL_STATE_SUFFIX, file);
+	if (fstatat(run.folder_fd, file, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    time(NULL) - status.st_mtime < KEPT_SECS || read_file(&run, file, &text) < 0 ||
+	    spool_state_parse(text.data, text.length, &run.state) < 0)
+		return 0;
+	if (run.state.finished && access(run.state.recording, F_OK) < 0 && errno == ENOENT)
+		unlinkat(run.folder_fd, file, 0);
+	spool_state_done(&run.state);
+	return 0;
+}
+
+void spool_forget_old(const struct spool *spool)
+{
+	(void)spool_each(spool, SPOOL_STATE_SUFFIX, forget_if_old, (void *)(uintptr_t)spool);
 }

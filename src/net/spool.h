@@ -97,6 +97,9 @@ void spool_remove(struct spool *spool, bool all);
 int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const char *name, void *context),
 	       void *context);
 
+/* Removes states of runs that were sent a month ago or earlier and whose recording is no longer where it was. */
+void spool_forget_old(const struct spool *spool);
+
 /* The state as text and back; pure. */
 void spool_state_format(const struct spool_state *state, struct buffer *out);
 int spool_state_parse(const char *bytes, size_t length, struct spool_state *ret_state);

@@ -227,6 +227,7 @@ static void forget_run(struct stream *stream)
 		say("cannot write to the spool %s: do not upload this recording again", stream->spool.folder);
 	}
 	spool_remove(&stream->spool, state->disposable);
+	spool_forget_old(&stream->spool);
 }
 
 static enum stream_step send_finish(struct stream *stream, const struct buffer *body)

@@ -86,6 +86,26 @@ def test_a_killed_tracker_still_ends_the_run(world, spawn, helpers):
     assert (world.sentinel.run.finish["exit_code"], world.sentinel.run.finish["run_status"]) == (None, "failed")
 
 
+def test_what_was_sent_is_not_remembered_for_ever(world, run, tmp_path):
+    """The state of a sent run keeps its recording from being sent again; that a spool only grows would be its price."""
+    world.serve()
+
+    def record(name, age_days, keep):
+        before = set(world.spool.glob("*"))
+        assert stream(world, run, "-i", 0.1, "-o", tmp_path / name, "--", "sleep", "0.2").returncode == 0
+        [state] = set(world.spool.glob("*")) - before
+        os.utime(state, (time.time() - age_days * 86400,) * 2)
+        if not keep:
+            (tmp_path / name).unlink()
+        return state
+
+    old, moved, new = record("old", 31, False), record("kept", 31, True), record("new", 29, False)
+    (world.spool / "damaged.state").write_text("{")
+    os.utime(world.spool / "damaged.state", (0, 0))
+    last = record("last", 0, True)
+    assert set(world.spool.glob("*")) == {moved, new, last, world.spool / "damaged.state"} and not old.exists()
+
+
 @pytest.mark.parametrize("trouble", [None, "hang", "reset", 500])
 def test_the_job_does_not_notice(world, run, trouble):
     """A server that is dead, hangs or resets: the job's status, its own time, the end within the deadline."""
