@@ -142,26 +142,42 @@ static void fill_identity(struct frame *frame, struct disk_row *row, const struc
 	row->counted = known->counted;
 }
 
+/* Another device under a name that was known: its medium, its number and what it has counted are not the old one's. */
+static void begin_again(struct known_disk *known, const struct diskstats_device *disk)
+{
+	known->major = disk->major;
+	known->minor = disk->minor;
+	known->error = -EINPROGRESS;
+	known->shown = known->counted = known->serial_read = false;
+	known->identity = (struct sys_block){0};
+	known->serial[0] = '\0';
+}
+
 /* Reads which devices there are and where in the text each has its counters. */
-static int read_devices(struct host_disk *state, struct root *root, bool *ret_new_came)
+static int read_devices(struct host_disk *state, struct root *root, bool *ret_any_unknown)
 {
 	struct scan disks;
 	struct diskstats_device disk;
 	size_t position = 0;
-	int error = read_proc_diskstats(root, &state->diskstats, &disks);
+	int error;
 
-	*ret_new_came = false;
+	*ret_any_unknown = false;
+	/* Who was in an earlier text has its counters there, which is overwritten now. */
+	for (size_t i = 0; i < state->count; i++)
+		state->known[i].seen = false;
+	error = read_proc_diskstats(root, &state->diskstats, &disks);
 	if (error < 0)
 		return error;
 	while (proc_diskstats_next(&disks, &disk)) {
 		struct known_disk *known = find(state, &disk.name, position++);
 
-		if (!known) {
+		if (!known)
 			known = add(state, &disk);
-			*ret_new_came = true;
-		}
 		if (!known)
 			continue;
+		if (known->major != disk.major || known->minor != disk.minor)
+			begin_again(known, &disk);
+		*ret_any_unknown |= known->error == -EINPROGRESS;
 		known->seen = true;
 		known->counters = disk.counters;
 	}
@@ -176,8 +192,6 @@ static void forget_gone(struct host_disk *state)
 		if (state->known[i].seen)
 			state->known[kept++] = state->known[i];
 	state->count = kept;
-	for (size_t i = 0; i < state->count; i++)
-		state->known[i].seen = false;
 }
 
 /* What is new is looked at; takes the buffer that readings of other files point into. */
@@ -244,14 +258,14 @@ static void add_disk(struct frame *frame, const struct diskstats *stats, const s
 static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
 	struct diskstats stats;
-	bool new_came;
+	bool any_unknown;
 
 	read_serials(state, context, frame->monotonic_ns);
-	if (read_devices(state, context->root, &new_came) < 0)
+	if (read_devices(state, context->root, &any_unknown) < 0)
 		return;
 	/* A baseline needs the counters alone, and a short job's end does not wait for us to look around. */
-	if (new_came && context->prepared && identify_new(state, context->root) &&
-	    read_devices(state, context->root, &new_came) < 0)
+	if (any_unknown && context->prepared && identify_new(state, context->root) &&
+	    read_devices(state, context->root, &any_unknown) < 0)
 		return;
 	forget_gone(state);
 	for (size_t i = 0; i < state->count; i++) {
