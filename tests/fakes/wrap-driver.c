@@ -88,12 +88,12 @@ static bool done(void *context)
 
 static char state_of(pid_t pid)
 {
-	char path[64], text[512], state = '?';
+	char path[64], text[512] = "", state = '?';
 	FILE *file;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
-	if (file && fread(text, 1, sizeof text, file) > 0) {
+	if (file && fread(text, 1, sizeof text - 1, file) > 0) {
 		char *end = strrchr(text, ')');
 
 		state = end ? end[2] : '?';
