@@ -179,14 +179,29 @@ static void ask(struct gpu_usage *state, const struct collect_context *context, 
 	(void)helper_ask(state->helper, request, gpu_request_bytes(request));
 }
 
-static bool same_devices(const struct gpu_survey *a, const struct gpu_survey *b)
+/* Where a device stood in an earlier survey, mostly at the same place; -1: nowhere. */
+static int64_t earlier_place(const struct gpu_survey *earlier, const struct gpu_device *device, int64_t place)
 {
-	if (a->device_count != b->device_count)
-		return false;
-	for (int64_t i = 0; i < a->device_count; i++)
-		if (strcmp(a->devices[i].uuid, b->devices[i].uuid) != 0)
-			return false;
-	return true;
+	for (int64_t n = 0; n < earlier->device_count; n++) {
+		int64_t i = (place + n) % earlier->device_count;
+
+		if (strcmp(earlier->devices[i].uuid, device->uuid) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* What the tree has used stays used when devices come and go. */
+static void carry_used(struct gpu_usage *state, const struct gpu_survey *later)
+{
+	bool used[GPU_DEVICES_MAX] = {false};
+
+	for (int64_t i = 0; i < later->device_count; i++) {
+		int64_t place = earlier_place(state->now.survey, &later->devices[i], i);
+
+		used[i] = place >= 0 && state->used[place];
+	}
+	memcpy(state->used, used, sizeof used);
 }
 
 static void hear(struct gpu_usage *state)
@@ -203,8 +218,7 @@ static void hear(struct gpu_usage *state)
 		return;
 	}
 	later.at_ns = later.survey->at_ns;
-	if (!same_devices(later.survey, state->now.survey))
-		memset(state->used, 0, sizeof state->used);
+	carry_used(state, later.survey);
 	state->before = state->now;
 	state->now = later;
 	state->answer_number = number;
@@ -373,19 +387,20 @@ static void set_tree(const struct gpu_usage *state, struct tree_row *row)
 
 	for (int64_t i = 0; i < state->now.survey->device_count; i++) {
 		const struct device_account *account = &state->accounts[i];
+		/* Memory of the machine is no VRAM. */
+		bool unified = state->now.survey->devices[i].memory_kind == GPU_MEMORY_UNIFIED;
+		struct gpu_number part = unified ? gpu_value(0) : account->vram_bytes;
+		struct gpu_number main_part = unified ? gpu_value(0) : account->main_vram_bytes;
 
 		if (account->divided)
 			continue;
 		usage = usage.error            ? usage
 			: account->usage.error ? account->usage
 					       : gpu_value(usage.value + account->usage.value);
-		vram = vram.error                  ? vram
-		       : account->vram_bytes.error ? account->vram_bytes
-						   : gpu_value(vram.value + account->vram_bytes.value);
-		main_vram = main_vram.error ? main_vram
-			    : account->main_vram_bytes.error
-				    ? account->main_vram_bytes
-				    : gpu_value(main_vram.value + account->main_vram_bytes.value);
+		vram = vram.error ? vram : part.error ? part : gpu_value(vram.value + part.value);
+		main_vram = main_vram.error   ? main_vram
+			    : main_part.error ? main_part
+					      : gpu_value(main_vram.value + main_part.value);
 		utilized += !account->usage.error && account->usage.value > 0;
 	}
 	row->process_gpu_usage = gpu_real(usage, 1);

@@ -240,15 +240,18 @@ static void amd_read_ecc(struct root *root, const struct drm_device *drm, struct
 		device->readings[GPU_ECC_UNCORRECTED_ERRORS] = gpu_value((double)counts.uncorrected);
 }
 
-static int amd_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
-		    int64_t count)
+static int amd_read(void *state, struct gpu_context *context, struct gpu_survey *survey,
+		    const int64_t *places, int64_t count)
 {
 	struct amd *amd = state;
 
 	for (int64_t i = 0; i < count && i < amd->drm.count; i++) {
-		struct gpu_device *device = &survey->devices[first + i];
+		struct gpu_device *device;
 
-		read_compute_processes(context->root, &amd->drm.devices[i], survey, first + i);
+		if (places[i] < 0)
+			continue;
+		device = &survey->devices[places[i]];
+		read_compute_processes(context->root, &amd->drm.devices[i], survey, places[i]);
 		if (drm_asleep(context->root, &amd->drm.devices[i], device))
 			continue;
 		amd_read_device(context->root, &amd->drm.devices[i], device);

@@ -43,6 +43,11 @@ void drm_clients_free(struct drm_clients *clients)
 	free(clients);
 }
 
+void drm_clients_forget(struct drm_clients *clients)
+{
+	clients->count = 0;
+}
+
 /* ---- meaning --------------------------------------------------------------------------------------- */
 
 static bool begins(const char *name, const char *prefix)

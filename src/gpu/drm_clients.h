@@ -12,6 +12,8 @@ struct drm_clients;
 
 int drm_clients_new(struct drm_clients **ret_clients);
 void drm_clients_free(struct drm_clients *clients);
+/* Devices have other places in the survey from now on. */
+void drm_clients_forget(struct drm_clients *clients);
 
 /*
  * Adds the processes of devices [first, first + count) of the survey. Busy time is what the engines that compute or

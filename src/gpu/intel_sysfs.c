@@ -116,13 +116,17 @@ static void intel_read_device(struct root *root, struct drm_device *drm, struct 
 	drm_read_fan(root, drm, device);
 }
 
-static int intel_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
-		      int64_t count)
+static int intel_read(void *state, struct gpu_context *context, struct gpu_survey *survey,
+		      const int64_t *places, int64_t count)
 {
 	struct intel *intel = state;
 
 	for (int64_t i = 0; i < count && i < intel->drm.count; i++) {
-		struct gpu_device *device = &survey->devices[first + i];
+		struct gpu_device *device;
+
+		if (places[i] < 0)
+			continue;
+		device = &survey->devices[places[i]];
 
 		if (!drm_asleep(context->root, &intel->drm.devices[i], device))
 			intel_read_device(context->root, &intel->drm.devices[i], device);

@@ -398,6 +398,22 @@ static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_
 		gpu_device_add_detail(device, "ecc_mode", ecc.value > 0 ? "on" : "off");
 }
 
+/* What is added up is kept by it: the address of a device, and the number of an instance, say as well which one it is. */
+static void make_up_uuid(const struct nvml *nvml, const struct nvidia_device *nvidia,
+			 struct gpu_device *device)
+{
+	unsigned compute_instance = 0;
+
+	if (!nvidia->is_instance) {
+		snprintf(device->uuid, sizeof device->uuid, "nvidia-%s", device->host_id);
+		return;
+	}
+	if (nvml->compute_instance)
+		(void)nvml->compute_instance(nvidia->handle, &compute_instance);
+	snprintf(device->uuid, sizeof device->uuid, "nvidia-%s/%u/%u", device->host_id, nvidia->gpu_instance,
+		 compute_instance);
+}
+
 void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia,
 			  struct gpu_device *device)
 {
@@ -417,6 +433,8 @@ void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *n
 	} else {
 		snprintf(device->host_id, sizeof device->host_id, "%lld", (long long)device->index);
 	}
+	if (!*device->uuid)
+		make_up_uuid(nvml, nvidia, device);
 	if (nvml->minor_number && nvml->minor_number(nvidia->whole, &minor) == NVML_SUCCESS)
 		device->file_number = minor;
 	if (nvidia->is_instance)

@@ -19,9 +19,12 @@ enum { RELIST_PASSES = 30, MIG_SLICES_USUAL = 7 };
 
 struct nvidia {
 	struct nvml nvml;
-	struct nvidia_device devices[GPU_DEVICES_MAX]; /* as in the survey, from its `first` */
+	struct nvidia_device devices[GPU_DEVICES_MAX]; /* as they were listed */
 	int64_t count;
+	struct nvidia_device earlier[GPU_DEVICES_MAX]; /* of the list before, while a new one is made */
+	int64_t earlier_count;
 	unsigned visible_count; /* devices that NVML counted */
+	unsigned had_count;     /* of these, those that could be had */
 	int64_t next_pcie;      /* whose turn it is to be measured */
 	int relist_in;
 	struct nvidia_records records;
@@ -50,18 +53,18 @@ static int nvidia_open(struct gpu_context *context, void **ret_state)
 	return 0;
 }
 
-static void close_devices(struct nvidia *nvidia)
+static void close_devices(const struct nvml *nvml, struct nvidia_device *devices, int64_t *count)
 {
-	for (int64_t i = 0; i < nvidia->count; i++)
-		nvidia_device_close(&nvidia->nvml, &nvidia->devices[i]);
-	nvidia->count = 0;
+	for (int64_t i = 0; i < *count; i++)
+		nvidia_device_close(nvml, &devices[i]);
+	*count = 0;
 }
 
 static void nvidia_close(void *state)
 {
 	struct nvidia *nvidia = state;
 
-	close_devices(nvidia);
+	close_devices(&nvidia->nvml, nvidia->devices, &nvidia->count);
 	nvidia_records_done(&nvidia->records);
 	if (nvidia->nvml.shutdown)
 		nvidia->nvml.shutdown();
@@ -69,6 +72,26 @@ static void nvidia_close(void *state)
 }
 
 /* ---- listing --------------------------------------------------------------------------------------- */
+
+/* What was remembered of a device that has been listed before goes on. */
+static void open_or_keep(struct nvidia *nvidia, struct nvidia_device *added)
+{
+	for (int64_t i = 0; i < nvidia->earlier_count; i++) {
+		struct nvidia_device *earlier = &nvidia->earlier[i];
+
+		if (earlier->handle != added->handle || earlier->whole != added->whole ||
+		    earlier->is_instance != added->is_instance || earlier->is_divided != added->is_divided ||
+		    earlier->gpu_instance != added->gpu_instance)
+			continue;
+		*added = *earlier;
+		*earlier = nvidia->earlier[--nvidia->earlier_count];
+		/* Its row begins anew: all is read. */
+		added->slow_in = 0;
+		added->lost_in = 0;
+		return;
+	}
+	nvidia_device_open(&nvidia->nvml, added);
+}
 
 static struct gpu_device *add(struct nvidia *nvidia, struct gpu_survey *survey,
 			      const struct nvidia_device *template, int64_t index)
@@ -80,7 +103,7 @@ static struct gpu_device *add(struct nvidia *nvidia, struct gpu_survey *survey,
 		return NULL;
 	nvidia->count++;
 	*added = *template;
-	nvidia_device_open(&nvidia->nvml, added);
+	open_or_keep(nvidia, added);
 	device->index = index;
 	nvidia_read_identity(&nvidia->nvml, added, device);
 	return device;
@@ -144,14 +167,17 @@ static int nvidia_list(void *state, struct gpu_context *context, struct gpu_surv
 	unsigned count = 0;
 	int result;
 
-	close_devices(nvidia);
 	nvidia->relist_in = RELIST_PASSES;
 	result = nvidia->nvml.device_count(&count);
 	if (result != NVML_SUCCESS) {
 		context->problem = "NVML does not count its devices";
 		return -nvml_errno(result);
 	}
+	memcpy(nvidia->earlier, nvidia->devices, (size_t)nvidia->count * sizeof(nvidia->devices[0]));
+	nvidia->earlier_count = nvidia->count;
+	nvidia->count = 0;
 	nvidia->visible_count = count;
+	nvidia->had_count = 0;
 	for (unsigned i = 0; i < count; i++) {
 		struct nvidia_device template = {.handle = NULL};
 		int64_t place = survey->device_count;
@@ -159,21 +185,36 @@ static int nvidia_list(void *state, struct gpu_context *context, struct gpu_surv
 		/* Devices that this job may not use are counted, but cannot be had. */
 		if (nvidia->nvml.device_by_index(i, &template.handle) != NVML_SUCCESS)
 			continue;
+		nvidia->had_count++;
 		template.whole = template.handle;
 		template.is_divided = is_divided(&nvidia->nvml, template.handle);
 		if (add(nvidia, survey, &template, i) && template.is_divided)
 			add_instances(nvidia, survey, template.whole, place);
 	}
+	close_devices(&nvidia->nvml, nvidia->earlier, &nvidia->earlier_count);
 	return 0;
 }
 
-/* Whether the devices are still those of the list: instances of MIG come and go. */
+static bool counts_hold(const struct nvidia *nvidia)
+{
+	unsigned count = 0, had = 0;
+
+	if (nvidia->nvml.device_count(&count) != NVML_SUCCESS || count != nvidia->visible_count)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		nvml_device device;
+
+		had += nvidia->nvml.device_by_index(i, &device) == NVML_SUCCESS;
+	}
+	return had == nvidia->had_count;
+}
+
+/* Whether the devices are still those of the list: they fall off the bus, and instances of MIG come and go. */
 static bool list_holds(struct nvidia *nvidia)
 {
 	int64_t place = 0;
-	unsigned count = 0;
 
-	if (nvidia->nvml.device_count(&count) != NVML_SUCCESS || count != nvidia->visible_count)
+	if (!counts_hold(nvidia))
 		return false;
 	for (; place < nvidia->count; place++) {
 		const struct nvidia_device *device = &nvidia->devices[place];
@@ -202,8 +243,8 @@ static bool list_holds(struct nvidia *nvidia)
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-static int nvidia_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
-		       int64_t count)
+static int nvidia_read(void *state, struct gpu_context *context, struct gpu_survey *survey,
+		       const int64_t *places, int64_t count)
 {
 	struct nvidia *nvidia = state;
 	int64_t realtime_us = root_realtime_ns(context->root) / NSEC_PER_USEC;
@@ -214,12 +255,14 @@ static int nvidia_read(void *state, struct gpu_context *context, struct gpu_surv
 			return -ESTALE;
 	}
 	for (int64_t i = 0; i < count && i < nvidia->count; i++) {
-		int error =
-			nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[first + i],
-					   root_monotonic_ns(context->root), i == nvidia->next_pcie);
+		int error;
 
+		if (places[i] < 0)
+			continue;
+		error = nvidia_read_device(&nvidia->nvml, &nvidia->devices[i], &survey->devices[places[i]],
+					   root_monotonic_ns(context->root), i == nvidia->next_pcie);
 		if (error == 0)
-			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, first + i,
+			nvidia_read_processes(&nvidia->nvml, &nvidia->devices[i], survey, places[i],
 					      realtime_us, &nvidia->records);
 	}
 	/* Measuring takes 40 ms of waiting: one device at a time. */

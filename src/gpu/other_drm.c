@@ -77,15 +77,19 @@ static int other_list(void *state, struct gpu_context *context, struct gpu_surve
 	return 0;
 }
 
-static int other_read(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
-		      int64_t count)
+static int other_read(void *state, struct gpu_context *context, struct gpu_survey *survey,
+		      const int64_t *places, int64_t count)
 {
 	static const char *const POWER[] = {"power1_average", "power1_input", NULL};
 	struct drm_devices *devices = state;
 
 	for (int64_t i = 0; i < count && i < devices->count; i++) {
 		const struct drm_device *drm = &devices->devices[i];
-		struct gpu_device *device = &survey->devices[first + i];
+		struct gpu_device *device;
+
+		if (places[i] < 0)
+			continue;
+		device = &survey->devices[places[i]];
 
 		if (drm_asleep(context->root, drm, device))
 			continue;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "gpu/drm_clients.h"
+#include "gpu/roster.h"
 #include "gpu/tenants.h"
 #include "gpu/vendor.h"
 #include "gpu/visible.h"
@@ -18,21 +19,18 @@
 #define FIRST_PAUSE_NS (1 * NSEC_PER_SEC)
 #define LONGEST_PAUSE_NS (64 * NSEC_PER_SEC)
 
-enum { SOURCES_MAX = 8, REMARK_PASSES = 10 };
+enum { SOURCES_MAX = 8, REMARK_PASSES = 10, LIST_TRIES = 2 };
 
 struct source {
 	const struct gpu_vendor *vendor;
 	void *state; /* NULL: not open */
-	int64_t first, count;
+	bool listed;
+	int64_t places[GPU_DEVICES_MAX]; /* of its devices in the survey; NO_PLACE */
+	int64_t count;
 	int64_t next_try_ns;
 	int64_t pause_ns;
-	int error;     /* why it is not open */
+	int error;     /* why it is not open; 0: it said that there are no devices */
 	bool hopeless; /* it has no devices here */
-};
-
-/* What is added up for a device over the passes. */
-struct device_sums {
-	double busy_secs, covered_secs, energy_joules;
 };
 
 struct surveyor {
@@ -42,14 +40,14 @@ struct surveyor {
 	struct source sources[SOURCES_MAX];
 	size_t source_count;
 	struct gpu_survey survey;
-	struct device_sums sums[GPU_DEVICES_MAX];
+	struct gpu_survey listing; /* what one vendor has listed */
+	struct roster roster;
 	struct gpu_process earlier[GPU_PROCESSES_MAX];
 	int64_t earlier_count;
 	struct member_files files;
 	struct drm_clients *clients;
 	bool first_namespace;
 	bool had_members;
-	bool listed;
 	int64_t last_ns; /* 0: no pass yet */
 	int remark_in;
 	pid_t marked_for;
@@ -84,13 +82,13 @@ int surveyor_new(struct root *root, const struct gpu_setup *setup, struct survey
 	return 0;
 }
 
-static void close_source(struct surveyor *surveyor, struct source *source)
+static void close_source(struct source *source)
 {
 	if (source->state)
 		source->vendor->close(source->state);
 	source->state = NULL;
 	source->count = 0;
-	surveyor->listed = false;
+	source->listed = false;
 }
 
 void surveyor_free(struct surveyor *surveyor)
@@ -98,7 +96,7 @@ void surveyor_free(struct surveyor *surveyor)
 	if (!surveyor)
 		return;
 	for (size_t i = 0; i < surveyor->source_count; i++)
-		close_source(surveyor, &surveyor->sources[i]);
+		close_source(&surveyor->sources[i]);
 	member_files_done(&surveyor->files);
 	drm_clients_free(surveyor->clients);
 	free(surveyor);
@@ -106,18 +104,25 @@ void surveyor_free(struct surveyor *surveyor)
 
 /* ---- opening and listing --------------------------------------------------------------------------- */
 
+static void try_later(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
+{
+	close_source(source);
+	source->error = error;
+	source->next_try_ns = now_ns + source->pause_ns;
+	if (source->pause_ns < LONGEST_PAUSE_NS)
+		source->pause_ns *= 2;
+	/* What is known of its devices is that they cannot be asked. */
+	roster_lose(&surveyor->roster, &surveyor->survey, source - surveyor->sources, error ? error : ENODEV);
+}
+
 static void failed(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
 {
 	struct gpu_survey *survey = &surveyor->survey;
 	const char *why = surveyor->context.problem;
 
-	close_source(surveyor, source);
-	source->error = -error;
 	snprintf(survey->problem, sizeof survey->problem, "GPUs of vendor %s cannot be read: %s",
 		 source->vendor->name, why ? why : strerror(-error));
-	source->next_try_ns = now_ns + source->pause_ns;
-	if (source->pause_ns < LONGEST_PAUSE_NS)
-		source->pause_ns *= 2;
+	try_later(surveyor, source, -error, now_ns);
 }
 
 static void open_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
@@ -137,54 +142,91 @@ static void open_source(struct surveyor *surveyor, struct source *source, int64_
 		return;
 	}
 	source->error = 0;
-	surveyor->listed = false;
 }
 
-/* Devices of all vendors, one after the other; sums begin anew. */
-static void list_all(struct surveyor *surveyor, int64_t now_ns)
+static void move_places(int64_t *places, int64_t count, const struct roster_moves *moves)
 {
-	surveyor->survey.device_count = 0;
-	surveyor->earlier_count = 0;
-	surveyor->remark_in = 0;
-	memset(surveyor->sums, 0, sizeof surveyor->sums);
-	surveyor->listed = true;
-	for (size_t i = 0; i < surveyor->source_count; i++) {
-		struct source *source = &surveyor->sources[i];
-		int64_t first = surveyor->survey.device_count;
-		int error;
+	for (int64_t i = 0; i < count; i++)
+		if (places[i] != NO_PLACE)
+			places[i] = moves->to[places[i]];
+}
 
-		if (!source->state)
+static int64_t move_processes(struct gpu_process *processes, int64_t count, const struct roster_moves *moves)
+{
+	int64_t kept = 0;
+
+	for (int64_t i = 0; i < count; i++) {
+		int64_t to = moves->to[processes[i].device];
+
+		if (to == NO_PLACE)
 			continue;
-		surveyor->context.problem = NULL;
-		error = source->vendor->list(source->state, &surveyor->context, &surveyor->survey);
-		source->first = first;
-		source->count = surveyor->survey.device_count - first;
-		if (error < 0) {
-			surveyor->survey.device_count = first;
-			failed(surveyor, source, error, now_ns);
-			surveyor->listed = true;
-		}
+		processes[kept] = processes[i];
+		processes[kept++].device = to;
 	}
+	return kept;
 }
 
-static void read_all(struct surveyor *surveyor, int64_t now_ns)
+/* All that is remembered by the places of devices. */
+static void follow(struct surveyor *surveyor, const struct roster_moves *moves)
 {
-	for (size_t i = 0; i < surveyor->source_count; i++) {
-		struct source *source = &surveyor->sources[i];
-		int error;
+	struct gpu_survey *survey = &surveyor->survey;
 
+	if (!moves->any)
+		return;
+	for (size_t i = 0; i < surveyor->source_count; i++)
+		move_places(surveyor->sources[i].places, surveyor->sources[i].count, moves);
+	survey->process_count = move_processes(survey->processes, survey->process_count, moves);
+	surveyor->earlier_count = move_processes(surveyor->earlier, surveyor->earlier_count, moves);
+	drm_clients_forget(surveyor->clients);
+	surveyor->had_members = false;
+}
+
+static void list_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
+{
+	struct gpu_survey *listing = &surveyor->listing;
+	struct roster_moves moves;
+	int error;
+
+	listing->device_count = listing->left_out_count = 0;
+	surveyor->context.problem = NULL;
+	error = source->vendor->list(source->state, &surveyor->context, listing);
+	if (error < 0) {
+		failed(surveyor, source, error, now_ns);
+		return;
+	}
+	/* Drivers come up late. What has been loaded once counts its devices when it is opened. */
+	if (!listing->device_count) {
+		try_later(surveyor, source, 0, now_ns);
+		return;
+	}
+	source->count = 0;
+	roster_take(&surveyor->roster, &surveyor->survey, source - surveyor->sources, listing, source->places,
+		    &moves);
+	follow(surveyor, &moves);
+	source->count = listing->device_count;
+	source->listed = true;
+	surveyor->survey.left_out_count += listing->left_out_count;
+	surveyor->remark_in = 0;
+}
+
+static void read_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
+{
+	int error = -ESTALE;
+
+	for (int tries = 0; error == -ESTALE && tries < LIST_TRIES; tries++) {
+		if (source->state && !source->listed)
+			list_source(surveyor, source, now_ns);
 		if (!source->state)
-			continue;
+			return;
 		surveyor->context.problem = NULL;
 		error = source->vendor->read(source->state, &surveyor->context, &surveyor->survey,
-					     source->first, source->count);
-		if (error == -ESTALE)
-			surveyor->listed = false;
-		else if (error < 0)
-			failed(surveyor, source, error, now_ns);
-		else
-			source->pause_ns = FIRST_PAUSE_NS;
+					     source->places, source->count);
+		source->listed = error != -ESTALE;
 	}
+	if (error < 0 && error != -ESTALE)
+		failed(surveyor, source, error, now_ns);
+	else if (!error)
+		source->pause_ns = FIRST_PAUSE_NS;
 }
 
 /* ---- what belongs to the job ----------------------------------------------------------------------- */
@@ -320,7 +362,7 @@ static void add_up(struct surveyor *surveyor, double elapsed_secs)
 	int64_t hint = -1;
 
 	for (int64_t i = 0; i < survey->device_count; i++)
-		add_up_device(&survey->devices[i], &surveyor->sums[i], elapsed_secs);
+		add_up_device(&survey->devices[i], &surveyor->roster.sums[i], elapsed_secs);
 	for (int64_t i = 0; i < survey->process_count; i++) {
 		struct gpu_process *process = &survey->processes[i];
 
@@ -337,12 +379,9 @@ static void add_up(struct surveyor *surveyor, double elapsed_secs)
 
 static bool is_hopeless(const struct surveyor *surveyor)
 {
-	for (size_t i = 0; i < surveyor->source_count; i++) {
-		const struct source *source = &surveyor->sources[i];
-
-		if (!source->hopeless && (!source->state || source->count || !surveyor->listed))
+	for (size_t i = 0; i < surveyor->source_count; i++)
+		if (!surveyor->sources[i].hopeless)
 			return false;
-	}
 	return true;
 }
 
@@ -350,8 +389,8 @@ static bool is_hopeless(const struct surveyor *surveyor)
 static int64_t missing_error(const struct surveyor *surveyor)
 {
 	for (size_t i = 0; i < surveyor->source_count; i++)
-		if (!surveyor->sources[i].state && !surveyor->sources[i].hopeless)
-			return surveyor->sources[i].error ? surveyor->sources[i].error : EAGAIN;
+		if (!surveyor->sources[i].state && surveyor->sources[i].error)
+			return surveyor->sources[i].error;
 	return 0;
 }
 
@@ -365,16 +404,10 @@ int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
 	survey->left_out_count = 0;
 	for (size_t i = 0; i < surveyor->source_count; i++)
 		open_source(surveyor, &surveyor->sources[i], now_ns);
-	if (!surveyor->listed)
-		list_all(surveyor, now_ns);
 	if (is_hopeless(surveyor))
 		return -ENODEV;
-	read_all(surveyor, now_ns);
-	if (!surveyor->listed) {
-		survey->process_count = 0;
-		list_all(surveyor, now_ns);
-		read_all(surveyor, now_ns);
-	}
+	for (size_t i = 0; i < surveyor->source_count; i++)
+		read_source(surveyor, &surveyor->sources[i], now_ns);
 	read_members(surveyor, request, now_ns);
 	mark_visible(surveyor, request);
 	add_up(surveyor, surveyor->last_ns ? ns_to_secs(now_ns - surveyor->last_ns) : 0);

@@ -12,8 +12,8 @@ void surveyor_free(struct surveyor *surveyor);
 
 /*
  * One survey, valid until the next call. -ENODEV: no vendor has devices here, and none will have. A vendor that fails
- * is tried again later, ever more seldom; until then its devices are not in the survey, ->error says why, and ->problem
- * says it in words.
+ * is tried again later, ever more seldom; until then the devices that it had are without readings, ->error says why, and
+ * ->problem says it in words. One that has no devices so far is asked again as seldom; that is no error.
  */
 int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
 		  const struct gpu_survey **ret_survey);

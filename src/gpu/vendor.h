@@ -2,7 +2,7 @@
  * What a source of GPU readings is: plug-ins as const structs in one explicit array.
  *
  * A vendor lists its devices and then reads them, again and again; a device keeps its place in the survey from
- * one pass to the next, so that what is added up (GPU_BUSY_SECS) stays with it.
+ * one pass to the next (roster.h), so that what is added up (GPU_BUSY_SECS) stays with it.
  */
 #pragma once
 
@@ -23,16 +23,17 @@ struct gpu_vendor {
 	/* Returns 0 and the state, or a negative errno; it is then tried again later. -ENOENT: nothing here. */
 	int (*open)(struct gpu_context *context, void **ret_state);
 	/*
-	 * Adds the devices (gpu_survey_add_device) with what does not change. Called after open, and again when read()
-	 * asks for it. A negative errno closes the vendor.
+	 * Adds the devices (gpu_survey_add_device) to an empty survey, with what does not change. Called after open, and again
+	 * when read() asks for it. A negative errno closes the vendor; so does an empty list, and it is opened again later.
 	 */
 	int (*list)(void *state, struct gpu_context *context, struct gpu_survey *survey);
 	/*
-	 * Fills the readings of devices [first, first + count) and adds the processes on them. Returns 0, -ESTALE when the
-	 * devices must be listed anew, or another negative errno, which closes the vendor.
+	 * Fills the readings of the devices and adds the processes on them. The one listed as number i < count stands at
+	 * places[i]; negative: nowhere, for want of room. Returns 0, -ESTALE when the devices must be listed anew and nothing
+	 * was added, or another negative errno, which closes the vendor.
 	 */
-	int (*read)(void *state, struct gpu_context *context, struct gpu_survey *survey, int64_t first,
-		    int64_t count);
+	int (*read)(void *state, struct gpu_context *context, struct gpu_survey *survey,
+		    const int64_t *places, int64_t count);
 	void (*close)(void *state);
 };
 

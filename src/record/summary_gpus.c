@@ -15,9 +15,9 @@ enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16 };
 
 struct gpu_figures {
 	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "" for none */
-	int64_t index;
-	bool hidden;  /* from the job */
-	bool divided; /* its instances have places of their own */
+	int64_t index, instance; /* of its device; < 0: a whole device, or not known */
+	bool hidden;             /* from the job */
+	bool divided;            /* its instances have places of their own */
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
 	double vram_total_mib; /* NaN: unknown */
 	struct total energy_joules;
@@ -37,6 +37,7 @@ void summary_gpus_want(struct metric_set *wanted)
 	WANT(wanted, gpu, index);
 	WANT(wanted, gpu, visible);
 	WANT(wanted, gpu, mig_parent);
+	WANT(wanted, gpu, mig_gpu_instance);
 	WANT(wanted, gpu, utilization_pct);
 	WANT(wanted, gpu, vram_total_bytes);
 	WANT(wanted, gpu, vram_used_bytes);
@@ -77,6 +78,7 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
 	memset(place, 0, sizeof *place);
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
+	place->instance = -1;
 	place->vram_total_mib = NAN;
 	return place;
 }
@@ -113,6 +115,8 @@ static void add_row(struct gpu_figures *place, const struct gpu_row *row, const 
 	copy_text(place->parent, row->mig_parent);
 	if (!count_absent(row->index))
 		place->index = row->index;
+	if (!count_absent(row->mig_gpu_instance))
+		place->instance = row->mig_gpu_instance;
 	place->hidden = !count_absent(row->visible) && !row->visible;
 	if (!count_absent(row->vram_total_bytes))
 		place->vram_total_mib = mib_of(row->vram_total_bytes);
@@ -163,6 +167,16 @@ double summary_gpus_energy_joules(const struct rt_summary *summary)
 	return joules;
 }
 
+/* "0", or "0 (instance 7)": a device of which a part was used must not be taken for idle. */
+static void add_name(struct buffer *out, const struct gpu_figures *gpu)
+{
+	buffer_printf(out, "%lld", (long long)gpu->index);
+	if (*gpu->parent && gpu->instance >= 0)
+		buffer_printf(out, " (instance %lld)", (long long)gpu->instance);
+	else if (*gpu->parent)
+		buffer_add_text(out, " (instance)");
+}
+
 struct idle_gpus summary_gpus_idle(const struct rt_summary *summary)
 {
 	struct idle_gpus idle = {.count = 0, .names = BUFFER(4096)};
@@ -178,7 +192,8 @@ struct idle_gpus summary_gpus_idle(const struct rt_summary *summary)
 		unknown |= !gpu->tracked;
 		if (gpu->used)
 			continue;
-		buffer_printf(&idle.names, "%s%lld", idle.count ? ", " : "", (long long)gpu->index);
+		buffer_add_text(&idle.names, idle.count ? ", " : "");
+		add_name(&idle.names, gpu);
 		idle.count++;
 	}
 	if (unknown)
@@ -213,6 +228,11 @@ void summary_gpus_json(struct buffer *out, const struct rt_summary *summary)
 		add_text(&json, "uuid", gpu->uuid);
 		add_text(&json, "name", gpu->name);
 		add_text(&json, "mig_parent", gpu->parent);
+		json_key(&json, "mig_gpu_instance");
+		if (gpu->instance >= 0)
+			json_count(&json, gpu->instance);
+		else
+			json_absent(&json);
 		add_real(&json, "mean_pct", figure_mean(&gpu->utilization_pct), 2);
 		add_real(&json, "max_pct", gpu->utilization_pct.most, 2);
 		add_real(&json, "memory_mean_mib", figure_mean(&gpu->vram_mib), 3);
@@ -243,7 +263,8 @@ static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_
 {
 	double mean = figure_mean(&gpu->utilization_pct), job_mean = figure_mean(&gpu->job_utilization_pct);
 
-	buffer_printf(out, "%lld%s:", (long long)gpu->index, *gpu->parent ? " (instance)" : "");
+	add_name(out, gpu);
+	buffer_add_text(out, ":");
 	if (isnan(mean))
 		buffer_add_text(out, " use unknown");
 	else

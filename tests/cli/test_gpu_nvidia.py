@@ -60,13 +60,26 @@ def test_without_a_gpu_all_is_zero_and_no_helper_runs(record):
     assert samples[0]["run_start"]["gpu_names"] == []
 
 
-def test_no_devices_behind_the_library(gpu_record, helpers):
-    _, samples = gpu_record(["gpus 0"], "-i", 0.2, "--", "sleep", 0.9)
+def test_no_devices_behind_the_library(gpu_record, tmp_path):
+    log = tmp_path / "calls"
+    result, samples = gpu_record(["gpus 0", f"log {log}"], "-i", 0.1, "--", "sleep", 2)
+    assert result.err == ""
     assert last(samples)["gpu"] == []
     assert last(samples)["totals"]["gpu_usage"] == 0.0
     assert set(process_keys(last(samples)).values()) == {0}
-    # Nothing to do: the helper has gone.
-    assert last(samples)["tracker"]["helpers"] == 0
+    # Not at every sample: the driver may come up late, and is asked again after 1, 3, 7 ... seconds.
+    assert 1 <= log.read_text().split().count("nvmlInit") <= 2
+
+
+def test_devices_that_come_up_late(gpu_record, nvml):
+    result, samples = gpu_record(
+        ["gpus 0"], "-i", 0.2, "--", "sh", "-c",
+        f"sleep 0.4; printf 'gpus 2\\nutilization 1 60 0\\nprocess 1 %d c 30 20\\n' $$ >{nvml.path}; sleep 2.2")
+    assert result.err == ""
+    assert samples[0]["gpu"] == []
+    assert [gpu["index"] for gpu in last(samples)["gpu"]] == [0, 1]
+    assert last(samples)["totals"]["gpu_usage"] == pytest.approx(0.6)
+    assert last(samples)["cpu"]["process_gpu_vram_mib"] == 30.0
 
 
 # ---- devices ---------------------------------------------------------------------------------------------------
@@ -234,15 +247,27 @@ def test_an_unsupported_counter_is_null_alone(gpu_record):
     assert (gpu["utilization_pct"], gpu["temperature_celsius"]) == (75.0, 40)
 
 
+def test_devices_without_a_uuid_are_told_apart(gpu_record):
+    _, samples = gpu_record(["gpus 2", "mig 1 2", "utilization 0 50 0", "result nvmlDeviceGetUUID 3"], "-i", 0.3, "--", "sleep", 0.8)
+    assert [gpu["uuid"] for gpu in last(samples)["gpu"]] == [
+        "nvidia-0000:10:00.0", "nvidia-0000:11:00.0", "nvidia-0000:11:00.0/7/0", "nvidia-0000:11:00.0/8/0"]
+    assert last(samples)["gpu"][2]["mig_parent"] == "nvidia-0000:11:00.0"
+    assert samples[1]["gpu"][0]["energy_joules"] > 0
+
+
 def test_reasons_can_be_asked_for(gpu_record):
     result, _ = gpu_record(["gpus 1", "result nvmlDeviceGetFanSpeed 3"], "--why", "-i", 0.3, "--", "sleep", 0.7)
     assert "gpu.fan_pct (GPU-00000000-0000-0000-0000-000000000000): this kernel or device does not count it" in result.err
 
 
-def test_unified_memory_is_no_vram(gpu_record):
+def test_unified_memory_is_no_vram(gpu_record, nvml):
     _, samples = gpu_record(["gpus 1", "result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"],
-                            "-i", 0.3, "--", "sleep", 0.7)
+                            "-i", 0.3, *on_gpu(nvml, "process 0 %d c 300 25"))
     gpu = last(samples)["gpu"][0]
+    # What the driver tells of the process stays with the device, and is in no sum.
+    assert gpu["process_vram_bytes"] == 300 * MIB
+    assert last(samples)["cpu"]["process_gpu_vram_mib"] == last(samples)["cpu"]["process_main_gpu_vram_mib"] == 0.0
+    assert last(samples)["cpu"]["process_gpu_usage"] == pytest.approx(0.25, abs=0.01)
     assert gpu["memory_kind"] == "unified"
     assert (gpu["vram_total_bytes"], gpu["vram_used_bytes"]) == (None, None)
     assert last(samples)["totals"]["gpu_vram_mib"] == 0.0
@@ -260,6 +285,29 @@ def test_a_device_that_is_lost_is_null_from_then_on(gpu_record, nvml):
     assert last(samples)["gpu"][1]["utilization_pct"] is None
     assert last(samples)["gpu"][1]["vram_total_bytes"] == 81920 * MIB
     assert last(samples)["totals"]["gpu_usage"] is None
+
+
+def test_a_device_that_is_no_longer_counted_keeps_its_row(gpu_record, nvml):
+    def script(*more):
+        return ["gpus 3", "utilization 0 10 0", "utilization 1 20 0", "utilization 2 50 0", "memory 2 81920 600 700", *more]
+
+    gone = "\\n".join(script("gone 1", "result nvmlDeviceGetMemoryInfo_v2 15 1", "process 2 %d c 300 40"))
+    result, samples = gpu_record(script(), "-i", 0.1, "--", "sh", "-c",
+                                 f"sleep 0.5; printf '{gone}\\n' $$ >{nvml.path}; sleep 4.5; exit 7")
+    assert result.returncode == 7
+    assert result.err == ""
+    for sample in samples:
+        assert [gpu["index"] for gpu in sample["gpu"]] == [0, 1, 2]
+        assert [gpu["uuid"][11] for gpu in sample["gpu"]] == ["0", "1", "2"]
+        assert (sample["gpu"][0]["utilization_pct"], sample["gpu"][2]["utilization_pct"]) == (10.0, 50.0)
+    lost, other = last(samples)["gpu"][1:]
+    assert (lost["utilization_pct"], lost["vram_used_bytes"], lost["energy_joules"]) == (None, None, None)
+    assert (lost["vram_total_bytes"], lost["host_id"]) == (81920 * MIB, "0000:11:00.0")
+    assert other["process_vram_bytes"] == 300 * MIB
+    assert other["process_utilization_pct"] == pytest.approx(40, abs=1)
+    assert last(samples)["totals"]["gpu_usage"] is None
+    # The job does not hold the lost device's file, so it cannot have used it.
+    assert last(samples)["cpu"]["process_gpu_vram_mib"] == 300.0
 
 
 def test_a_driver_that_does_not_fit_is_told_once(gpu_record):

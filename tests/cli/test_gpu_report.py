@@ -141,6 +141,20 @@ def test_instances_are_no_more_gpus(run, tmp_path):
     assert [gpu["mig_parent"] for gpu in found["gpus"]] == [None, "GPU-a", "GPU-a"]
 
 
+def test_an_idle_instance_is_not_taken_for_its_device(run, tmp_path):
+    def gpus(i):
+        return [gpu_row("GPU-a", utilization_pct=None, process_count=None),
+                gpu_row("MIG-1", mig_parent="GPU-a", mig_gpu_instance=7, process_count=1, process_utilization_pct=9.0),
+                gpu_row("MIG-2", mig_parent="GPU-a", mig_gpu_instance=8), gpu_row("GPU-b", 1)]
+
+    assert [gpu["mig_gpu_instance"] for gpu in summary_of(run, tmp_path, gpus)["gpus"]] == [None, 7, 8, None]
+    lines = re.findall(r"^ +(\d.*?): .*(mean|unknown)", run("summary", tmp_path / "x.jsonl").out, re.M)
+    assert [name for name, _ in lines] == ["0", "0 (instance 7)", "0 (instance 8)", "1"]
+    advice = json.loads(run("recommend", "--force", "--json", tmp_path / "x.jsonl").out)
+    assert {note["rule"]: note["text"] for note in advice["notes"]}["idle_gpus"] == (
+        "2 of 3 GPUs were not used by it: 0 (instance 8), 1")
+
+
 def test_instances_alone_are_what_there_is(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB)])
     assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (1, 100)

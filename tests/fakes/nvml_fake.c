@@ -58,15 +58,19 @@ EXPORT int nvmlSystemGetCudaDriverVersion(int *version)
 EXPORT int nvmlDeviceGetCount(unsigned *count)
 {
 	ENTER(NULL);
-	*count = (unsigned)script.gpus;
+	*count = 0;
+	while (device_numbered((int)*count) < DEVICES)
+		++*count;
 	return NVML_SUCCESS;
 }
 
 EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, nvml_device *device)
 {
-	*device = (nvml_device)((uintptr_t)index + 1);
+	int numbered = device_numbered((int)index);
+
+	*device = (nvml_device)((uintptr_t)numbered + 1);
 	ENTER(*device);
-	return (int)index < script.gpus ? NVML_SUCCESS : NVML_INVALID_ARGUMENT;
+	return numbered < DEVICES ? NVML_SUCCESS : NVML_INVALID_ARGUMENT;
 }
 
 EXPORT int nvmlDeviceGetName(nvml_device device, char *text, unsigned size)

@@ -2,6 +2,7 @@
  * The script that NVML_FAKE_SCRIPT names: one fact a line, read again when the file changes.
  *
  *   gpus 8                                 how many there are
+ *   gone 2                                 of these, device 2 is no longer counted; those after it move up
  *   result nvmlDeviceGetPowerUsage 3       what a function answers, of all devices
  *   result nvmlDeviceGetPowerUsage 3 2     of device 2 alone
  *   hang nvmlDeviceGetMemoryInfo           it never comes back
@@ -53,6 +54,10 @@ static void read_line(const char *line)
 	*rule = (struct rule){.device = -1};
 	if (sscanf(line, "gpus %d", &script.gpus) == 1)
 		return;
+	if (sscanf(line, "gone %d", &device) == 1) {
+		script.gone[device] = true;
+		return;
+	}
 	if (sscanf(line, "utilization %d %llu %llu", &device, &a, &b) == 3) {
 		script.utilization[device][0] = (unsigned)a;
 		script.utilization[device][1] = (unsigned)b;
@@ -136,6 +141,14 @@ static void log_call(const char *function)
 		return;
 	fprintf(file, "%s\n", function);
 	fclose(file);
+}
+
+int device_numbered(int number)
+{
+	for (int i = 0; i < script.gpus && i < DEVICES; i++)
+		if (!script.gone[i] && number-- == 0)
+			return i;
+	return DEVICES;
 }
 
 int index_of(nvml_device device)

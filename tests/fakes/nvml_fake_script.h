@@ -28,6 +28,7 @@ struct rule {
 struct nvml_script {
 	struct timespec changed;
 	int gpus;
+	bool gone[DEVICES];
 	unsigned utilization[DEVICES][2];
 	uint64_t memory[DEVICES][3];
 	uint64_t energy[DEVICES];
@@ -50,6 +51,8 @@ uint64_t now_us(void);
 /* Reads the script if it has changed. */
 void read_script(void);
 
+/* The device that has this number now, of those that have not gone; DEVICES: none. */
+int device_numbered(int number);
 int index_of(nvml_device device);
 int instance_of(nvml_device device); /* -1: a whole device */
 

@@ -192,7 +192,8 @@ static void any_number_of_devices(void **state)
 	assert_int_equal(survey->devices[14].index, 15);
 	end(NULL);
 	begin("gpus 0\n");
-	assert_int_equal(surveyor_pass(surveyor, NULL, &survey), -ENODEV);
+	pass();
+	assert_int_equal(survey->device_count, 0);
 }
 
 static void energy_is_added_up_where_nobody_counts_it(void **state)
