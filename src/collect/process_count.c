@@ -118,5 +118,8 @@ int64_t process_counter_read(struct process_counter *counter, struct root *root)
 	counter->count = count_entries(root);
 	ended_ns = root_monotonic_ns(root);
 	counter->next_reading_ns = ended_ns + (ended_ns - begun_ns) * READING_SHARE;
-	return counter->count < 0 ? no_count((int)counter->count) : counter->count;
+	if (counter->count < 0)
+		return no_count((int)counter->count);
+	/* Whoever looks is one: in a captured tree processes were left out. */
+	return counter->count ? counter->count : no_count(ABSENT_NOT_COLLECTED);
 }

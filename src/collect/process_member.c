@@ -234,13 +234,7 @@ int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
 
 int member_read_self_io(struct root *root, struct usages *ret_io)
 {
-	ssize_t length = read_own_io(root, "proc/self/io", ret_io);
-
-	if (length < 0)
-		return (int)length;
-	/* The bytes of this very reading are added after it: the next one must not take them for a child's. */
-	ret_io->of[USAGE_READ_CHARS] += length;
-	return 0;
+	return (int)read_own_io(root, "proc/self/io", ret_io);
 }
 
 /* The leader of a process may have ended (pthread_exit) while its threads run: they know the memory. */
@@ -347,6 +341,15 @@ static void take_own_cost_out(const struct process_tree *tree, struct member *me
 	member->thread_count = not_negative(member->thread_count - tree->own_cost->threads);
 }
 
+/* Without the root's I/O a sum over the others means nothing. A file that closes later (a zombie's) is another matter. */
+static void note_io(struct process_tree *tree, const struct member *member, int error)
+{
+	if (member->pid != tree->root_pid)
+		return;
+	tree->io_known |= !error;
+	tree->io_error = tree->io_known ? 0 : -error;
+}
+
 void member_read(struct process_tree *tree, struct member *member)
 {
 	bool first = !member->listed;
@@ -380,6 +383,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	tree->sigchld_ignored |= member->ignores_sigchld;
 	account_stat(tree, member, &stat);
 	error = read_io(tree, member);
+	note_io(tree, member, error);
 	if (is_around_us(tree, member))
 		take_own_cost_out(tree, member, &stat, &cost);
 	member->unreadable = error < 0 && error != -ESRCH && error != -ENOENT;

@@ -18,7 +18,10 @@ bool member_is_older(const struct process_tree *tree, const struct member *membe
 /* Reads all its figures again; marks it vanished when it has gone or its pid is somebody else's. */
 void member_read(struct process_tree *tree, struct member *member);
 
-/* The calling process's own /proc/self/io; the bytes of that reading itself are not in it. */
+/*
+ * The calling process's own /proc/self/io. Returns how many bytes that reading was of, which are not in it, or a
+ * negative errno.
+ */
 int member_read_self_io(struct root *root, struct usages *ret_io);
 
 /* The I/O of a thread of the calling process, without the bytes of that reading itself. */

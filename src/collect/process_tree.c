@@ -370,6 +370,7 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 {
 	struct member *member = process_tree_find(tree, pid);
+	int length;
 
 	if (process_tree_excludes(tree, pid))
 		return;
@@ -379,12 +380,15 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 		member_read(tree, member);
 		member->vanished = false;
 	}
-	tree->account.has_self_io_before =
-		member_read_self_io(tree->root, &tree->account.self_io_before) == 0;
+	length = member_read_self_io(tree->root, &tree->account.self_io_before);
+	tree->account.has_self_io_before = length > 0;
+	/* The bytes of this very reading are added after it: the next one must not take them for a child's. */
+	if (length > 0)
+		tree->account.self_io_before.of[USAGE_READ_CHARS] += length;
 }
 
 /* The kernel adds the I/O of a reaped child to that of its reaper. */
-static void reaped_io(struct process_tree *tree, struct usages *reaped)
+static void reaped_io(struct process_tree *tree, bool is_root, struct usages *reaped)
 {
 	struct usages after;
 
@@ -396,6 +400,10 @@ static void reaped_io(struct process_tree *tree, struct usages *reaped)
 
 		reaped->of[i] = grown > 0 ? grown : 0;
 	}
+	if (is_root) {
+		tree->io_known = true;
+		tree->io_error = 0;
+	}
 }
 
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
@@ -405,7 +413,7 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 
 	if (process_tree_excludes(tree, pid))
 		return;
-	reaped_io(tree, &reaped);
+	reaped_io(tree, pid == tree->root_pid, &reaped);
 	if (!tree->with_children) {
 		/* Only the root counts, and of it only what it used itself. */
 		if (pid != tree->root_pid)

@@ -24,17 +24,17 @@ static int process_usage_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static void fill_totals(struct tree_row *row, const struct usages *published)
+static void fill_totals(struct tree_row *row, const struct usages *published, int io_error)
 {
 	row->cpu_total_secs = ns_to_secs(published->of[USAGE_CPU_NS]);
 	row->utime_total_secs = ns_to_secs(published->of[USAGE_UTIME_NS]);
 	row->stime_total_secs = ns_to_secs(published->of[USAGE_CPU_NS] - published->of[USAGE_UTIME_NS]);
 	row->minor_faults_total = published->of[USAGE_MINOR_FAULTS];
 	row->major_faults_total = published->of[USAGE_MAJOR_FAULTS];
-	row->read_bytes_total = published->of[USAGE_READ_BYTES];
-	row->write_bytes_total = published->of[USAGE_WRITE_BYTES];
-	row->read_chars_total = published->of[USAGE_READ_CHARS];
-	row->written_chars_total = published->of[USAGE_WRITTEN_CHARS];
+	row->read_bytes_total = io_error ? no_count(io_error) : published->of[USAGE_READ_BYTES];
+	row->write_bytes_total = io_error ? no_count(io_error) : published->of[USAGE_WRITE_BYTES];
+	row->read_chars_total = io_error ? no_count(io_error) : published->of[USAGE_READ_CHARS];
+	row->written_chars_total = io_error ? no_count(io_error) : published->of[USAGE_WRITTEN_CHARS];
 }
 
 static void fill_counts(struct tree_row *row, const struct process_tree *tree)
@@ -118,7 +118,7 @@ void process_usage_begin(struct frame *frame)
 
 	if (!row)
 		return;
-	fill_totals(row, &(struct usages){0});
+	fill_totals(row, &(struct usages){0}, 0);
 	row->main_utime_total_secs = row->main_stime_total_secs = 0;
 }
 
@@ -127,6 +127,7 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	struct process_usage *state = state_;
 	/* An inline row stands among the members of the row that it belongs to. */
 	struct tree_row *row = ADD_ROW(frame, tree, frame_single(frame, ROW_host_cpu));
+	int io_error;
 
 	if (!context->tree) {
 		row_set_absent(&row->row, ABSENT_NOT_TRACKED);
@@ -134,7 +135,10 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	}
 	row->process_cpu_source = process_tree_cpu_source(context->tree);
 	process_tree_touch(context->tree);
-	fill_totals(row, &context->tree->account.published);
+	io_error = context->tree->io_error;
+	/* A process that is there without the file: this kernel does not count it. */
+	fill_totals(row, &context->tree->account.published,
+		    io_error == ENOENT ? ABSENT_NO_SUCH_COUNTER : io_error);
 	fill_counts(row, context->tree);
 	fill_main(state, row, context->tree);
 	fill_memory(state, row, context, frame);

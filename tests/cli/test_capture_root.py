@@ -82,6 +82,15 @@ def test_the_live_machine_gives_a_usable_tree(helpers, run, tmp_path):
     assert samples and samples[-1]["memory"]["total_mib"] > 0
 
 
+def test_processes_that_were_left_out_are_not_counted_as_none(helpers, run, tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "proc").mkdir(parents=True)
+    (tree / "proc/stat").write_text("cpu  10 0 10 100 0 0 0 0 0 0\n")
+    result = run("--root", tree, "-i", "0.05", "--duration", "0.12", "--why")
+    assert helpers.json_lines(result.stdout)[-1]["cpu"]["process_count"] is None
+    assert "null: cpu.process_count: not measured here" in result.err
+
+
 def test_usage_errors_write_nothing(helpers, tmp_path):
     for arguments in ([], ["--pid"], ["--nothing", "x"], ["a", "b"]):
         done = subprocess.run([helpers.top / "tools" / "capture-root", *arguments], cwd=tmp_path,

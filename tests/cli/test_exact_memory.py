@@ -120,6 +120,18 @@ def test_process_of_another_user_loses_only_what_may_not_be_read(binary, tmp_pat
     assert cpu["process_unreadable_count"] == 1
     assert cpu["process_rss_mib"] > 0
     assert cpu["process_pss_mib"] is None
+    for sample in samples:
+        assert [sample["cpu"][f"process_{name}"] for name in
+                ("disk_read_bytes", "disk_write_bytes", "read_chars", "written_chars")] == [None] * 4, sample["cpu"]
+
+
+def test_bytes_that_were_read_are_the_kernels_to_the_byte(run, helpers, tmp_path):
+    """A process that tells its own /proc/PID/io, and then reads no more; ours is no part of it."""
+    result = run("-q", "-o", "record.jsonl", "--", "cat", "/proc/self/io")
+    told = dict(line.split(": ") for line in result.out.splitlines())
+    cpu = helpers.json_lines(tmp_path / "record.jsonl")[-1]["cpu"]
+    assert cpu["process_read_chars"] == int(told["rchar"]) + len(result.out)
+    assert cpu["process_written_chars"] == int(told["wchar"]) + len(result.out)
 
 
 def test_io_of_the_tree(record, tmp_path):
