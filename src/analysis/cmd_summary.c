@@ -196,6 +196,9 @@ static int run(const struct command *command, int argc, char **argv)
 	result = is_one_run(paths, count, &one, &problem);
 	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)
 		result = add_summary(&options, &paths[i], one ? count : 1, &text, &problem);
+	/* gpu_tracker's text has no end of line, in files as well; a terminal needs one. */
+	if (result == 0 && options.gpu_tracker && !options.output && one)
+		result = append(&text, "\n", "");
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
 	if (one || !options.json)

@@ -110,7 +110,6 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 {
 	struct record_options options = {0};
 	const struct run_start_row *start;
-	const struct tree_row *tree;
 	int result;
 
 	for (size_t i = 0; i < KIND_COUNT; i++)
@@ -126,13 +125,10 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	if (!part->frame)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	start = FIRST(record_identity(part->record), run_start);
-	tree = FIRST(part->frame, tree);
 	if (!text_absent(part->frame->sample->host))
 		snprintf(part->host, sizeof(part->host), "%s", part->frame->sample->host);
 	if (!text_absent(part->frame->sample->job_name))
 		snprintf(part->job_name, sizeof(part->job_name), "%s", part->frame->sample->job_name);
-	if (tree && !text_absent(tree->process_memory_source))
-		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
 	part->first_timestamp = part->frame->sample->timestamp;
 	part->pid = part->frame->sample->tracked_pid;
 	part->rank = part->frame->sample->rank;
@@ -169,7 +165,11 @@ static void copy_row(struct frame *frame, const struct row *row)
 static void take_frame(struct part *part)
 {
 	double secs = part->frame->sample->actual_interval_ms / 1000;
+	const struct tree_row *tree = FIRST(part->frame, tree);
 
+	part->memory_source[0] = '\0';
+	if (tree && !text_absent(tree->process_memory_source))
+		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
 	frame_begin(&part->gpus, 0, 0);
 	for (const struct row *row = part->frame->first[ROW_gpu]; row; row = row->next)
 		copy_row(&part->gpus, row);
@@ -240,9 +240,24 @@ static double total(const struct combination *combination, size_t kind, size_t i
 	return strcmp(metric->unit, "%") == 0 ? sum / count : sum;
 }
 
+/* A sum is as good as the weakest of its parts. NULL: no part of it is known. */
+static const char *memory_source(const struct combination *combination)
+{
+	static const char *const WEAKER[] = {"pss", "cgroup", "estimate", "rss"};
+	const char *weakest = NULL;
+
+	for (size_t source = 0; source < ARRAY_SIZE(WEAKER); source++)
+		for (size_t i = 0; i < combination->count; i++)
+			if (strcmp(combination->parts[i].memory_source, WEAKER[source]) == 0 &&
+			    !isnan(value_in(combination, i, 0, METRIC_INDEX(tree, process_memory_mib))))
+				weakest = WEAKER[source];
+	return weakest;
+}
+
 static void fill_rows(const struct combination *combination, struct frame *frame)
 {
 	struct row *rows[KIND_COUNT];
+	const char *source = memory_source(combination);
 
 	/* The tree's row stands below that of the machine's CPUs. */
 	rows[1] = frame_add(frame, ROW_host_cpu, NULL);
@@ -261,10 +276,8 @@ static void fill_rows(const struct combination *combination, struct frame *frame
 			else
 				*row_count(rows[kind], metric_offset(i)) = (int64_t)value;
 		}
-	for (size_t i = combination->count; i-- > 0;)
-		if (*combination->parts[i].memory_source)
-			((struct tree_row *)(void *)rows[0])->process_memory_source =
-				combination->parts[i].memory_source;
+	if (source)
+		((struct tree_row *)(void *)rows[0])->process_memory_source = source;
 }
 
 static const char *uuid_of(const struct row *gpu)

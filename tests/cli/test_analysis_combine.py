@@ -45,6 +45,16 @@ def test_ranks_of_one_host_are_summed_and_the_host_counts_once(combine, run, tmp
     assert figures["cores"]["max"] == 3.0 and figures["io"]["read_bytes"] == 3 * 8 * 4096
 
 
+def test_a_sum_of_memory_is_as_good_as_the_weakest_of_its_parts(combine, run, tmp_path):
+    paths = [part(tmp_path / f"{rank}.jsonl", rank=rank, shift=0.1 * rank) for rank in range(2)]
+    samples = [json.loads(line) for line in paths[1].open()]
+    for one in samples[3:]:
+        one["cpu"]["process_memory_source"] = "rss"
+    samples[-1]["cpu"].update(process_memory_source=None, process_memory_mib=None)
+    recordings.write(paths[1], samples)
+    assert [one["cpu"]["process_memory_source"] for one in combine(*paths)] == ["pss"] * 3 + ["rss"] * 4 + ["pss"]
+
+
 def test_every_host_counts(combine, tmp_path):
     samples = combine(*[part(tmp_path / f"{rank}.jsonl", rank=rank, host=f"node-{rank // 2}") for rank in range(4)])
     assert {sample["memory"]["total_mib"] for sample in samples} == {8192.0}

@@ -171,7 +171,7 @@ def test_gpu_tracker_layout(run, eight):
     assert tree["compute_time"] == {"unit": "seconds", "time": 8.0}
     assert text.startswith("Max RAM:\n   Unit: megabytes\n   System capacity: 4294.967\n   System: 1073.742\n"
                            "   Main:\n      Total RSS: 91.75\n      Private RSS: unknown\n")
-    assert text.endswith("Compute time:\n   Unit: seconds\n   Time: 8.0")
+    assert text.endswith("Compute time:\n   Unit: seconds\n   Time: 8.0\n")
     refused = run("summary", "--layout", "gpu_tracker", "--ram-unit", "pebbles", eight)
     assert refused.returncode == 1 and "bytes, gigabytes, kilobytes, megabytes, terabytes" in refused.err
 
