@@ -76,7 +76,7 @@ RT_API bool rt_table_real(const rt_table *table, size_t column, size_t row, doub
 /* The cells of a column, row by row; NULL past the last column. Valid until the table is changed. */
 RT_API const struct rt_cell *rt_table_cells(const rt_table *table, size_t column);
 
-/* -ENOENT, with the name in the problem; then nothing is renamed. */
+/* All at once, so that two may change their names. -ENOENT, with the name in the problem; then nothing is renamed. */
 RT_API int rt_table_rename(rt_table *table, const char *const *from, const char *const *to, size_t count,
 			   struct rt_problem *ret_problem);
 /* These columns in this order. */
@@ -236,7 +236,7 @@ struct rt_gpu_tracker_options {
 	const char *const *gpu_uuids; /* of rt_export(): the GPUs in its percentages; none: all */
 	size_t gpu_uuid_count;
 };
-/* -EINVAL: no such unit. */
+/* `options` may be NULL. -EINVAL: no such unit. */
 RT_API int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tracker_options *options,
 				     bool json, char **ret_text, struct rt_problem *ret_problem);
 
@@ -260,7 +260,7 @@ struct rt_export_options {
 };
 /*
  * Writes the last run in the files. The output appears under its name when it is whole; "-" is standard output.
- * -EINVAL: no such format, layout or unit; -ENODATA: no sample.
+ * `options` may be NULL. -EINVAL: no such format, layout or unit; -ENODATA: no sample.
  */
 RT_API int rt_export(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_export_options *options, struct rt_problem *ret_problem);
@@ -282,7 +282,7 @@ struct rt_combined_options {
 	const char *process_prefix; /* NULL: "process_", with human names "Process " */
 	size_t offset;              /* so many rows less at the beginning */
 };
-/* Samples with the columns of the machine and of the process side by side. */
+/* Samples with the columns of the machine and of the process side by side. `options` may be NULL. */
 RT_API int rt_table_read_combined(const char *const *paths, size_t path_count,
 				  const struct rt_combined_options *options, rt_table **ret_table,
 				  struct rt_problem *ret_problem);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -91,31 +92,36 @@ static void scale_to_bytes(rt_table *table, size_t column, const char *heading)
 static int rename_columns(rt_table *table, const struct rt_combined_options *options)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
-	int result = 0;
+	CLEANUP_FREE char(*names)[NAME_BYTES] = calloc(combined->column_count, sizeof(*names));
+	CLEANUP_FREE const char **from = calloc(combined->column_count, sizeof(*from));
+	CLEANUP_FREE const char **to = calloc(combined->column_count, sizeof(*to));
 
-	for (size_t i = 0; i < combined->column_count && result == 0; i++) {
-		const char *heading = combined->columns[i].heading;
-		char name[NAME_BYTES];
-		const char *to = name;
-
-		name_column(heading, options, name);
+	if (!names || !from || !to)
+		return -ENOMEM;
+	for (size_t i = 0; i < combined->column_count; i++) {
+		from[i] = combined->columns[i].heading;
+		to[i] = names[i];
+		name_column(from[i], options, names[i]);
 		if (options->bytes)
-			scale_to_bytes(table, i, heading);
-		result = rt_table_rename(table, &heading, &to, 1, NULL);
+			scale_to_bytes(table, i, from[i]);
 	}
-	return result;
+	/* Together: a prefix may be the other's usual one. */
+	return rt_table_rename(table, from, to, combined->column_count, NULL);
 }
 
 int rt_table_read_combined(const char *const *paths, size_t path_count,
 			   const struct rt_combined_options *options, rt_table **ret_table,
 			   struct rt_problem *ret_problem)
 {
-	struct rt_slice rest = {.has_start = true, .start = (int64_t)options->offset, .step = 1};
+	static const struct rt_combined_options USUAL;
+	struct rt_slice rest = {.has_start = true, .step = 1};
 	rt_table *table = NULL, *part = NULL;
 	int result = rt_table_read_record(paths, path_count, NULL, 0, &table, ret_problem);
 
 	if (result < 0)
 		return result;
+	options = options ? options : &USUAL;
+	rest.start = options->offset > INT64_MAX ? INT64_MAX : (int64_t)options->offset;
 	if (options->offset) {
 		result = rt_table_slice(table, rest, &part);
 		rt_table_free(table);

@@ -171,10 +171,11 @@ static const char *format_of(const char *output)
 int rt_export(const char *const *paths, size_t path_count, const char *output,
 	      const struct rt_export_options *options, struct rt_problem *ret_problem)
 {
-	const struct export_job job = {paths, path_count, output, options, ret_problem};
-	const char *format = options->format ? options->format : format_of(output);
+	static const struct rt_export_options USUAL;
+	const struct export_job job = {paths, path_count, output, options ? options : &USUAL, ret_problem};
+	const char *format = options && options->format ? options->format : format_of(output);
 
-	if (options->layout && !csv_layout_find(options->layout))
+	if (options && options->layout && !csv_layout_find(options->layout))
 		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is no CSV layout", options->layout);
 	if (!format)
 		return problem_set(ret_problem, -EINVAL,

@@ -189,9 +189,12 @@ int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tra
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 	struct tree tree = {.out = &out, .json = json, .depth = 1};
+	static const struct rt_gpu_tracker_options USUAL;
 	struct gpu_tracker_units units;
-	int result = gpu_tracker_units_find(options, &units, ret_problem);
+	int result;
 
+	options = options ? options : &USUAL;
+	result = gpu_tracker_units_find(options, &units, ret_problem);
 	if (result < 0)
 		return result;
 	if (json)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 enum { TEXT_CHUNK_BYTES = 64 << 10, FIRST_ROWS = 64 };
 
 struct text_chunk {
@@ -199,20 +201,32 @@ int rt_table_set_column(rt_table *table, const char *name, const struct rt_cell 
 int rt_table_rename(rt_table *table, const char *const *from, const char *const *to, size_t count,
 		    struct rt_problem *ret_problem)
 {
-	for (size_t i = 0; i < count; i++)
-		if (rt_table_find(table, from[i]) < 0)
-			return problem_set(ret_problem, -ENOENT, "there is no column \"%.200s\" to rename",
-					   from[i]);
-	for (size_t i = 0; i < count; i++) {
-		ssize_t column = rt_table_find(table, from[i]);
-		char *name = column < 0 ? NULL : strdup(to[i]);
+	CLEANUP_FREE char **names = calloc(table->column_count + 1, sizeof(*names));
+	int result = names ? 0 : problem_set(ret_problem, -ENOMEM, "out of memory");
 
-		if (!name)
-			return column < 0 ? (int)column : -ENOMEM;
-		free(table->columns[column].name);
-		table->columns[column].name = name;
+	/* All are found before the first is renamed: two columns may change their names. */
+	for (size_t i = 0; i < count && result == 0; i++) {
+		ssize_t column = rt_table_find(table, from[i]);
+
+		if (column < 0) {
+			result = problem_set(ret_problem, -ENOENT, "there is no column \"%.200s\" to rename",
+					     from[i]);
+			break;
+		}
+		free(names[column]);
+		names[column] = strdup(to[i]);
+		if (!names[column])
+			result = problem_set(ret_problem, -ENOMEM, "out of memory");
 	}
-	return 0;
+	for (size_t i = 0; names && i < table->column_count; i++) {
+		if (result == 0 && names[i]) {
+			free(table->columns[i].name);
+			table->columns[i].name = names[i];
+		} else {
+			free(names[i]);
+		}
+	}
+	return result;
 }
 
 /* An empty table with the same columns. */

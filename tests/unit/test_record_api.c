@@ -153,6 +153,33 @@ static void snapshots_come_back(void **state)
 	unlink(again);
 }
 
+/* As the headers say of each: NULL is what is usual. */
+static void options_may_be_left_out(void **state)
+{
+	static const struct rt_combined_options CROSSED = {.system_prefix = "process_",
+							   .process_prefix = "system_"};
+	const char *const output = "/tmp/test_api_export.csv";
+	rt_summary *summary = NULL;
+	rt_table *table = NULL;
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(rt_summary_read(PATHS, 1, &summary, NULL), 0);
+	assert_int_equal(rt_summary_to_gpu_tracker(summary, NULL, true, &text, NULL), 0);
+	assert_non_null(strstr(text, "\"unit\": \"gigabytes\""));
+	free(text);
+	rt_summary_free(summary);
+	assert_int_equal(rt_export(PATHS, 1, output, NULL, NULL), 0);
+	assert_int_equal(unlink(output), 0);
+	assert_int_equal(rt_table_read_combined(PATHS, 1, NULL, &table, NULL), 0);
+	assert_int_equal(rt_table_find(table, "system_processes"), 1);
+	rt_table_free(table);
+	assert_int_equal(rt_table_read_combined(PATHS, 1, &CROSSED, &table, NULL), 0);
+	assert_int_equal(rt_table_find(table, "process_processes"), 1);
+	assert_true(rt_table_find(table, "process_cpu_usage") < rt_table_find(table, "system_cpu_usage"));
+	rt_table_free(table);
+}
+
 static void memory_goes_up_in_steps(void **state)
 {
 	static const struct {
@@ -311,6 +338,7 @@ int main(void)
 		cmocka_unit_test(statistics_are_entries),
 		cmocka_unit_test(tables_and_exports),
 		cmocka_unit_test(snapshots_come_back),
+		cmocka_unit_test(options_may_be_left_out),
 		cmocka_unit_test(memory_goes_up_in_steps),
 		cmocka_unit_test(a_page_says_what_it_is_of),
 		cmocka_unit_test(what_held_it_up_is_told_with_a_rule),

@@ -114,7 +114,8 @@ static void columns_are_added_replaced_and_checked(void **state)
 
 static void names_change_together_or_not_at_all(void **state)
 {
-	const char *const from[] = {"x", "yy"}, *const to[] = {"a", "b"}, *const bad[] = {"name", "nope"};
+	const char *const from[] = {"x", "yy"}, *const to[] = {"a", "b"}, *const bad[] = {"name", "nope"},
+			  *const crossed[] = {"b", "a"};
 	struct rt_problem problem;
 	rt_table *table = small();
 
@@ -125,6 +126,9 @@ static void names_change_together_or_not_at_all(void **state)
 	assert_int_equal(rt_table_rename(table, from, to, 2, NULL), 0);
 	assert_int_equal(rt_table_find(table, "a"), 1);
 	assert_int_equal(rt_table_find(table, "b"), 2);
+	assert_int_equal(rt_table_rename(table, to, crossed, 2, NULL), 0);
+	assert_int_equal(rt_table_find(table, "b"), 1);
+	assert_int_equal(rt_table_find(table, "a"), 2);
 	rt_table_free(table);
 }
 

@@ -54,6 +54,8 @@ def test_errors(people):
         people["n"] = [1]
     with pytest.raises(KeyError, match="q"):
         people.rename({"x": "z", "q": "r"})
+    with pytest.raises(ValueError, match="different names"):
+        people.rename({"x": "yy"})
     assert people.columns == ["name", "x", "yy"], "nothing was renamed"
 
 

@@ -157,11 +157,17 @@ class TinyDataFrame:
         return self[-n:] if n else self[:0]
 
     def rename(self, columns: Dict[str, str]) -> "TinyDataFrame":
-        """Renames columns in place, {old: new}, and returns the table. KeyError, and nothing renamed: no such column."""
+        """
+        Renames columns in place, {old: new}, and returns the table.
+
+        Raises (and renames nothing):
+            KeyError: no such column.
+            ValueError: two columns would have the same name.
+        """
         for name in columns:
             if name not in self._cells:
                 raise KeyError(f"Column '{name}' not found in dataframe")
-        self._cells = {columns.get(name, name): cells for name, cells in self._cells.items()}
+        self.columns = [columns.get(name, name) for name in self._cells]
         return self
 
     def to_dict(self) -> List[Dict[str, Any]]:

@@ -9,13 +9,16 @@ from enum import Enum
 from logging import getLogger
 from os import environ, getpid
 from time import monotonic, sleep, time
-from typing import Any, Dict, List, Literal, Optional, Type, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Type, Union
 
 from . import _native
 from .column_maps import ERAS, HUMAN_NAMES_MAPPING, INTEGERS, TICKS, era_of
 from .followers import PidTracker, ProcessTracker, SystemTracker
 from .helpers import aggregate_stats, known, mean, round_memory
 from .tiny_data_frame import StatSpec, TinyDataFrame
+
+if TYPE_CHECKING:
+    from .report import Report
 
 __all__ = ["PidTracker", "ProcessTracker", "ResourceTracker", "RunStatus", "SystemTracker"]
 
@@ -297,7 +300,7 @@ class ResourceTracker:
     def _wait(self, n: int, timeout: float) -> bool:
         if isinstance(self._native, _native.Tracker):
             return self._native.wait_for_samples(n, timeout)
-        end = monotonic() + timeout
+        end = monotonic() + timeout if timeout >= 0 else float("inf")
         while self._native.sample_count < n:
             if monotonic() > end:
                 return False
@@ -474,7 +477,7 @@ class ResourceTracker:
         historical_stats: List[Dict[str, Any]] = [],
         status_failed: bool = False,
         integration_version: Optional[str] = None,
-    ) -> Any:
+    ) -> Report:
         """An HTML page about the run that needs no network: see [`Report`][resource_tracker_native.report.Report].
 
         Args:

@@ -17,6 +17,8 @@ from . import engine
 from .results import Frame, Series, tree_text
 from .sub_tracking_file import START, STOP, SubTrackingFile, combine, extension_of
 
+_Function = typ.TypeVar("_Function", bound=typ.Callable[..., typ.Any])
+
 STATISTICS = ("min", "max", "mean", "std")
 
 
@@ -63,7 +65,7 @@ class SubTracker:
 
 
 def sub_track(code_block_name: str | None = None, code_block_attribute: str | None = None,
-              sub_tracking_file: str | None = None, overwrite: bool = False):
+              sub_tracking_file: str | None = None, overwrite: bool = False) -> typ.Callable[[_Function], _Function]:
     """
     A decorator: every call of the function is a code block.
 
@@ -72,7 +74,7 @@ def sub_track(code_block_name: str | None = None, code_block_attribute: str | No
     :param sub_tracking_file: As of `SubTracker`.
     :param overwrite: As of `SubTracker`.
     """
-    def decorate(function):
+    def decorate(function: _Function) -> _Function:
         name = code_block_name
         if name is None:
             attribute = function.__name__ if code_block_attribute is None else code_block_attribute
@@ -83,7 +85,7 @@ def sub_track(code_block_name: str | None = None, code_block_attribute: str | No
             with SubTracker(name, code_block_attribute, sub_tracking_file, overwrite):
                 return function(*arguments, **keywords)
 
-        return call
+        return typ.cast(_Function, call)
 
     return decorate
 
