@@ -2,6 +2,7 @@
 #include "record/bottleneck.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -164,17 +165,41 @@ static void search_pressure(struct search *search)
 		search_one_pressure(search, &PRESSURES[i]);
 }
 
+/* What it was not, as far as that was measured. */
+static void add_what_it_was_not(struct buffer *out, const struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	bool throttled = summary->throttled_secs.present, limited = !isnan(search->limit);
+	bool memory = !isnan(summary_memory_peak(summary).mib / summary_memory_limit(summary).value);
+
+	buffer_add_text(out, throttled ? "It was not throttled"
+			     : memory  ? "It was not short of memory"
+				       : "It");
+	if (throttled && memory)
+		buffer_add_text(out, ", not short of memory");
+	if (limited)
+		buffer_printf(out, "%s did not use all its cores", throttled || memory ? ", and" : "");
+	buffer_add_char(out, '.');
+	if (!throttled && !memory && !limited) {
+		buffer_clear(out);
+		buffer_add_text(out, "Nothing that was recorded.");
+	}
+}
+
 static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (search->cores < IDLE_CORES) {
-		buffer_add_text(&text, "The CPU was idle most of the time: it slept, or waited for something "
-				       "outside this machine.");
+	if (isnan(search->cores)) {
+		buffer_add_text(&text, "How much of the CPU it used is not recorded.");
+		found(search, "unknown", "Not known", 0, &text);
+	} else if (search->cores < IDLE_CORES) {
+		buffer_printf(&text,
+			      "The CPU was idle most of the time: it slept, or waited for something%s.",
+			      search->summary->io_pressure_secs.present ? " outside this machine" : "");
 		found(search, "idle", "Nothing measured here", 0, &text);
 	} else {
-		buffer_add_text(&text,
-				"It was not throttled, not short of memory, and did not use all its cores.");
+		add_what_it_was_not(&text, search);
 		found(search, "none", "None stands out", 0, &text);
 	}
 }

@@ -16,6 +16,7 @@
  *                                          wait for a CPU during 20 % of the time
  * idle                Nothing measured here    none of them, and less than 0.3 cores were busy
  * none                None stands out      none of them
+ * unknown             Not known            none of them, and its CPU time is not recorded
  */
 #pragma once
 

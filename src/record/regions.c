@@ -264,7 +264,7 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 	buffer_printf(&beside, "%s.marks", recording);
 	if (buffer_error(&beside))
 		return problem_set(problem, -ENOMEM, "out of memory");
-	result = phases_read_marks(marks ? marks : beside.data, summary->started, summary->ended,
+	result = phases_read_marks(marks ? marks : beside.data, summary->earliest, summary->latest,
 				   &regions->phases, &found);
 	if (result == -ENOENT && !marks)
 		return 0;

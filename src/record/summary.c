@@ -342,6 +342,9 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.cpuset_cores = no_count(ABSENT_NOT_COLLECTED),
 		.core_count = no_count(ABSENT_NOT_COLLECTED),
 		.first_elapsed_secs = frame->sample->elapsed_secs,
+		.first_timestamp = frame->sample->timestamp,
+		.earliest = frame->sample->timestamp,
+		.latest = frame->sample->timestamp,
 	};
 	forget_figures(summary);
 }
@@ -358,6 +361,8 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 		summary->longest_secs = moment.length_secs;
 	summary->samples++;
 	summary->ended = sample->timestamp;
+	summary->earliest = fmin(summary->earliest, sample->timestamp);
+	summary->latest = fmax(summary->latest, sample->timestamp);
 	summary->wall_secs = sample->elapsed_secs;
 	copy_text(summary->host, sizeof(summary->host), sample->host);
 	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
@@ -385,7 +390,11 @@ static void finish(struct rt_summary *summary)
 	/* Where the elapsed time is counted from the first sample, what that one stands for comes on top. */
 	if (summary->first_elapsed_secs == 0)
 		summary->wall_secs += lead_in;
-	summary->started = summary->ended - summary->wall_secs;
+	/* Not from the end: the clock may have been set since, or gone on while the machine was suspended. */
+	summary->started =
+		summary->first_timestamp -
+		(summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
+	summary->earliest = fmin(summary->earliest, summary->started);
 	if (end && !real_absent(end->wall_secs))
 		summary->wall_secs = end->wall_secs;
 	if (!start)
@@ -410,7 +419,7 @@ static void read_phases(struct rt_summary *summary, const char *path)
 		return;
 	buffer_printf(&beside, "%s.marks", path);
 	if (!buffer_error(&beside))
-		(void)phases_read_marks(beside.data, summary->started, summary->ended, &summary->phases,
+		(void)phases_read_marks(beside.data, summary->earliest, summary->latest, &summary->phases,
 					NULL);
 }
 

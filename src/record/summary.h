@@ -80,8 +80,10 @@ struct rt_summary {
 	int64_t samples;
 	double interval_secs;
 	double longest_secs;   /* interval so far */
-	double started, ended; /* seconds since 1970 */
-	double first_elapsed_secs;
+	double started, ended;     /* seconds since 1970, by a clock that may have been set in between */
+	double earliest, latest;   /* that it showed */
+	double first_elapsed_secs; /* of the first sample, as its time stamp */
+	double first_timestamp;
 	double wall_secs;
 
 	struct total user_secs, system_secs; /* of the samples; run_end's are exact */

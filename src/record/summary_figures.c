@@ -26,9 +26,12 @@ double summary_system_secs(const struct rt_summary *summary)
 
 double summary_mean_cores(const struct rt_summary *summary)
 {
-	return summary->tracked
-		       ? (summary_user_secs(summary) + summary_system_secs(summary)) / summary->wall_secs
-		       : figure_mean(&summary->host_cores);
+	double secs = summary_user_secs(summary) + summary_system_secs(summary);
+
+	if (!summary->tracked)
+		return figure_mean(&summary->host_cores);
+	/* Of a selection of metrics the cores in use may be all that there is. */
+	return isnan(secs) ? figure_mean(&summary->cores) : secs / summary->wall_secs;
 }
 
 /* The exact mean of a run of a millisecond may be more than its only sample saw. */

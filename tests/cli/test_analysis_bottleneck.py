@@ -62,6 +62,40 @@ def test_each_rule(run, tmp_path, figures, rule, text):
     assert text is None or found[0]["text"] == text
 
 
+@pytest.mark.parametrize("missing, rule, text", [
+    ({"cpu", "cgroup", "pressure", "memory", "limits"}, "unknown", "How much of the CPU it used is not recorded."),
+    ({"cgroup"}, "none", "It was not short of memory, and did not use all its cores."),
+    ({"cgroup", "memory"}, "none", "It did not use all its cores."),
+    ({"memory"}, "none", "It was not throttled, and did not use all its cores."),
+])
+def test_what_was_not_measured_is_not_denied(run, tmp_path, missing, rule, text):
+    path = recordings.steady(tmp_path / "x.jsonl", cores=2.0, start=dict(FOUR, memory_total_mib=None))
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        for group in missing:
+            one[group] = None
+    if "cpu" in missing:
+        samples[-1]["run_end"].update(utime_secs=None, stime_secs=None)
+    [found] = find(run, recordings.write(path, samples))
+    assert (found["rule"], found["text"]) == (rule, text)
+
+
+def test_cores_in_use_without_times_are_known(run, tmp_path):
+    path = recordings.steady(tmp_path / "x.jsonl", cores=3.5, start=FOUR)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["cpu"] = {"process_cores_used": 3.5}
+    samples[-1]["run_end"].update(utime_secs=None, stime_secs=None)
+    assert find(run, recordings.write(path, samples))[0]["rule"] == "cpu_bound"
+    assert json.loads(run("summary", "--json", path).out)["cores"]["mean"] == 3.5
+
+
+@pytest.mark.parametrize("io_secs, text", [(None, "waited for something."), (0.0, "waited for something outside this machine.")])
+def test_where_an_idle_run_waited_is_told_only_of_what_was_measured(run, tmp_path, io_secs, text):
+    path = recordings.steady(tmp_path / "x.jsonl", cores=0.1, start=FOUR, **of("cgroup", io=io_secs))
+    assert find(run, path)[0]["text"].endswith(text)
+
+
 def test_the_weightiest_comes_first(run, tmp_path):
     path = recordings.steady(tmp_path / "x.jsonl", cores=4.0, start=FOUR, **of("cgroup", io=0.5, memory=0.2),
                              end={"reason": "oom_kill_suspected", "signal": 9, "exit_code": None},

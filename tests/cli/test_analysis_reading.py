@@ -98,6 +98,14 @@ def test_a_clock_that_is_set_does_not_change_how_long_the_run_took(run, tmp_path
         one["timestamp_secs"] += int(ahead_secs)
     path = recordings.write(tmp_path / "steps.jsonl", samples)
     assert stats(run, path)["timestamp"] == {"duration": 8.0}
+    assert json.loads(run("summary", "--json", path).out)["run"]["started_timestamp"] == 1_700_000_000.5
+    # A phase that ended before is not lost, nor one that goes on behind.
+    (tmp_path / "steps.jsonl.marks").write_text(recordings.lines([
+        {"timestamp_ns": int((1_700_000_000.5 + at) * 1000) * 10**6, "event": event, "name": name, "id": None, "pid": 1, "host": "h"}
+        for event, name, at in [("start", "before", 1), ("stop", "before", 2), ("start", "behind", 6 + ahead_secs),
+                                ("stop", "behind", 7 + ahead_secs)]]))
+    phases = json.loads(run("regions", "--json", path).out)["code_block_results"]
+    assert [(one["name"], one["num_timepoints"]) for one in phases] == [("before", 2), ("behind", 2)]
     cost = json.loads(run("recommend", "--json", "--price", 3600, path).out)["cost"]
     assert (cost["duration_secs"], cost["run_usd"]) == (8.0, 8.0)
 
