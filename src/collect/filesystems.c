@@ -149,12 +149,27 @@ static int add_filesystem(struct filesystems *filesystems, const struct mount *m
 	return 0;
 }
 
+/* Mounts come in the order in which they were made: whoever asks at this point now asks the newer one. */
+static void forget_hidden(struct filesystems *filesystems, const char *point)
+{
+	for (size_t i = 0; i < filesystems->count; i++) {
+		if (strcmp(filesystems->all[i].mount_point, point) != 0)
+			continue;
+		filesystem_done(&filesystems->all[i]);
+		filesystems->count--;
+		memmove(&filesystems->all[i], &filesystems->all[i + 1],
+			(filesystems->count - i) * sizeof *filesystems->all);
+		return;
+	}
+}
+
 static int take_mount(struct filesystems *filesystems, const struct mount *mount)
 {
 	char point[POINT_SIZE], source[POINT_SIZE];
 
 	mount_text(&mount->point, point, sizeof point);
 	mount_text(&mount->source, source, sizeof source);
+	forget_hidden(filesystems, point);
 	if (!is_real(mount, point))
 		return 0;
 	for (size_t i = 0; i < filesystems->count; i++) {
