@@ -12,6 +12,9 @@
 #include "cli/help.h"
 #include "cli/mark.h"
 #include "cli/message.h"
+#include "cli/options.h"
+
+enum { MISTAKES_MOST = 2 };
 
 static const char ANALYSIS[] = "resource-tracker-analysis";
 static const char NET[] = "resource-tracker-net";
@@ -23,6 +26,23 @@ bool is_subcommand(const char *name)
 			return true;
 	}
 	return false;
+}
+
+const char *subcommand_like(const char *word)
+{
+	const char *nearest = NULL;
+	unsigned least = MISTAKES_MOST + 1;
+
+	/* Of a short word, two mistakes leave nothing. */
+	for (size_t i = 0; strlen(word) > 2 * MISTAKES_MOST && SUBCOMMANDS[i].name; i++) {
+		unsigned distance = edit_distance(word, SUBCOMMANDS[i].name);
+
+		if (distance < least) {
+			nearest = SUBCOMMANDS[i].name;
+			least = distance;
+		}
+	}
+	return nearest;
 }
 
 /* "folder/name" or "folder/between/name" if that is a program, malloc'd; else NULL. */

@@ -6,6 +6,9 @@
 /* Whether argv[1] is a subcommand. */
 bool is_subcommand(const char *name);
 
+/* The subcommand that a mistyped word was meant for; NULL: it is like none. */
+const char *subcommand_like(const char *word);
+
 /*
  * Runs the subcommand argv[1]: `metrics` and `mark` here, the others by executing resource-tracker-net (upload, discover) or
  * resource-tracker-analysis. Returns the exit

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "cli/message.h"
+#include "cli/programs.h"
 #include "cli/report.h"
 #include "wrap/wrap.h"
 
@@ -169,8 +170,11 @@ static enum rt_end_reason end_reason(const struct wrap_end *end)
 
 static void say_exec_error(const char *command, const struct wrap_end *end)
 {
+	const char *meant = subcommand_like(command);
+
 	if (end->exec_error == ENOENT && !strchr(command, '/'))
-		say("%s: command not found", command);
+		say("%s: command not found%s%s", command, meant ? "; the nearest subcommand is " : "",
+		    meant ? meant : "");
 	else if (end->exec_error)
 		say("%s: %s", command, strerror(abs(end->exec_error)));
 }

@@ -93,6 +93,11 @@ def test_command_not_found_is_recorded(record):
     assert samples[-1]["run_end"]["reason"] == "exec_failed"
 
 
+def test_a_mistyped_subcommand_is_a_command_not_found_that_names_the_nearest(run):
+    assert_refused(run("-q", "summry", "x.jsonl"), "summry: command not found; the nearest subcommand is summary", NOT_FOUND)
+    assert run("-q", "sumo").err == "resource-tracker: sumo: command not found\n"
+
+
 def test_command_not_executable_is_recorded(record, tmp_path):
     (tmp_path / "plain").write_text("text")
     result, samples = record("--", "./plain")
