@@ -15,7 +15,8 @@
  * fork: a tracker belongs to the process that opened it. In a forked child it is inert: calls return -ECHILD (RT_STOPPED,
  * true, INT64_MAX, nothing, as the call can) and touch nothing; rt_close() lets go of its files and leaves the memory.
  *
- * Units stand in names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent), _cores.
+ * Units stand in names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent), _cores. Two names are
+ * older than that: cpu.utilization_pct and cpu.cgroup_utilization_pct are cores in use. rt_metric_get_info() knows.
  * Every value is read with an explicit "present"; an absent one has a reason.
  */
 #ifndef RESOURCE_TRACKER_H

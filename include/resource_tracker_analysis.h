@@ -6,7 +6,7 @@
  *
  * Results: functions that can fail return 0 (or a count) on success and a negative errno on failure; results that
  * come through ret_ arguments are untouched then. A `struct rt_problem *` may be NULL; otherwise it gets one line
- * for a person. Nothing is printed, nothing global is kept.
+ * for a person when the call fails. Nothing is printed, nothing global is kept.
  *
  * Ownership: an object that a call returns belongs to the caller, who frees it with the call named there; freeing
  * NULL is allowed. Texts returned through `char **` are malloc'd, the caller frees them.

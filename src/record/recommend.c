@@ -98,15 +98,18 @@ static int read_stats(struct run *run, const char *path, struct rt_problem *prob
 
 static int read_run(struct run *run, const char *path, struct rt_problem *problem)
 {
+	struct rt_problem no_stats = {0};
 	int result = 0;
 
 	if (strcmp(path, "-") == 0)
 		return problem_set(problem, -ESPIPE,
 				   "advice takes more than one look at a recording; give it a file");
 	if (!run->summary) {
-		result = rt_stats_read_json(path, &run->stats, problem);
-		if (result != -EBADMSG)
-			return result;
+		result = rt_stats_read_json(path, &run->stats, &no_stats);
+		if (result < 0 && result != -EBADMSG)
+			return problem_set(problem, result, "%s", no_stats.text);
+		if (result == 0)
+			return 0;
 		result = rt_summary_read(&path, 1, &run->summary, problem);
 	}
 	if (result == 0)

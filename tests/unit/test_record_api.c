@@ -180,6 +180,27 @@ static void options_may_be_left_out(void **state)
 	rt_table_free(table);
 }
 
+/* Whoever shows every problem that has a text shows none of what went well. */
+static void success_is_no_problem(void **state)
+{
+	struct rt_problem problem = {0};
+	rt_advice *advice = NULL;
+	rt_summary *summary = NULL;
+	rt_record *record = NULL;
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(rt_recommend(PATHS, 1, NULL, &advice, &problem), 0);
+	assert_int_equal(rt_summary_read(PATHS, 1, &summary, &problem), 0);
+	assert_int_equal(rt_record_open(PATHS, 1, NULL, 0, &record, &problem), 0);
+	assert_int_equal(rt_snapshot_dumps(PATHS, 1, &text, &problem), 0);
+	assert_string_equal(problem.text, "");
+	rt_advice_free(advice);
+	rt_summary_free(summary);
+	rt_record_close(record);
+	free(text);
+}
+
 static void memory_goes_up_in_steps(void **state)
 {
 	static const struct {
@@ -339,6 +360,7 @@ int main(void)
 		cmocka_unit_test(tables_and_exports),
 		cmocka_unit_test(snapshots_come_back),
 		cmocka_unit_test(options_may_be_left_out),
+		cmocka_unit_test(success_is_no_problem),
 		cmocka_unit_test(memory_goes_up_in_steps),
 		cmocka_unit_test(a_page_says_what_it_is_of),
 		cmocka_unit_test(what_held_it_up_is_told_with_a_rule),
