@@ -2,8 +2,11 @@
 #include "collect/gpu_row.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define COUNT_LIMIT 9e18
 
 static int reason_of(struct gpu_number number)
 {
@@ -28,7 +31,12 @@ double gpu_real(struct gpu_number number, double scale)
 
 int64_t gpu_count(struct gpu_number number, double scale)
 {
-	return number.error ? no_count(reason_of(number)) : (int64_t)(number.value * scale + 0.5);
+	if (number.error)
+		return no_count(reason_of(number));
+	/* A driver's garbage may be no number that an integer can hold. */
+	if (!(fabs(number.value * scale) < COUNT_LIMIT))
+		return no_count(EIO);
+	return (int64_t)(number.value * scale + 0.5);
 }
 
 static const char *text(struct frame *frame, const char *from)

@@ -108,6 +108,7 @@ struct place {
 static void add_record(const struct place *place, const char *bytes, size_t size, int kind)
 {
 	struct nvml_process_v2 record = {.gpu_instance = NVML_NO_INSTANCE};
+	struct gpu_number total = place->survey->devices[place->index].readings[GPU_VRAM_TOTAL_BYTES];
 	struct gpu_process *process;
 
 	/* The first fields are the same in all versions. */
@@ -118,6 +119,13 @@ static void add_record(const struct place *place, const char *bytes, size_t size
 	process->kinds |= kind;
 	if (record.used_bytes == NVML_NOT_AVAILABLE)
 		return;
+	/* Nobody holds more than there is. */
+	if (total.error || total.value <= 0 ? record.used_bytes > INT64_MAX
+					    : (double)record.used_bytes > total.value) {
+		if (process->vram_bytes.error)
+			process->vram_bytes = gpu_absent(EIO);
+		return;
+	}
 	/* Both lists tell the whole of the process. */
 	if (process->vram_bytes.error || process->vram_bytes.value < (double)record.used_bytes)
 		process->vram_bytes = gpu_value((double)record.used_bytes);

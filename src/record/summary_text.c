@@ -293,6 +293,8 @@ static void add_gpu(const struct page *page)
 			add_mib(page, summary->gpu_memory_mib);
 		}
 	}
+	if (isnan(usage->most) && isnan(vram->most))
+		buffer_add_text(page->out, "use unknown");
 	if (!job)
 		buffer_add_text(page->out,
 				summary->tracked ? " (whole machine; none by the job)" : " (whole machine)");

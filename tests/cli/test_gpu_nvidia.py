@@ -247,6 +247,16 @@ def test_an_unsupported_counter_is_null_alone(gpu_record):
     assert (gpu["utilization_pct"], gpu["temperature_celsius"]) == (75.0, 40)
 
 
+@pytest.mark.parametrize("script", [[], ["result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"]])
+def test_nobody_holds_more_memory_than_there_is(gpu_record, nvml, script):
+    # 2^64 - 2^20 bytes
+    _, samples = gpu_record(["gpus 1", *script], "-i", 0.3, *on_gpu(nvml, "process 0 %d c 17592186044415 30"))
+    gpu = last(samples)["gpu"][0]
+    assert (gpu["process_vram_bytes"], gpu["processes"][0]["vram_bytes"]) == (None, None)
+    assert gpu["process_utilization_pct"] == pytest.approx(30, abs=1)
+    assert last(samples)["cpu"]["process_gpu_vram_mib"] == (0.0 if script else None)
+
+
 def test_devices_without_a_uuid_are_told_apart(gpu_record):
     _, samples = gpu_record(["gpus 2", "mig 1 2", "utilization 0 50 0", "result nvmlDeviceGetUUID 3"], "-i", 0.3, "--", "sleep", 0.8)
     assert [gpu["uuid"] for gpu in last(samples)["gpu"]] == [

@@ -155,6 +155,13 @@ def test_an_idle_instance_is_not_taken_for_its_device(run, tmp_path):
         "2 of 3 GPUs were not used by it: 0 (instance 8), 1")
 
 
+def test_a_gpu_of_which_nothing_is_known(run, tmp_path):
+    row = gpu_row("GPU-a", utilization_pct=None, vram_used_bytes=None)
+    nothing = {"totals": {"gpu_usage": None, "gpu_vram_mib": None}}
+    path = recordings.write(tmp_path / "x.jsonl", [recordings.sample(i, gpu=[row], **nothing) for i in range(4)])
+    assert re.search(r"^  GPU +use unknown", run("summary", path).out, re.M)
+
+
 def test_instances_alone_are_what_there_is(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB)])
     assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (1, 100)
