@@ -67,6 +67,25 @@ static bool is_wanted(const struct selection *selection)
 	       IS_WANTED(selection, tree, process_main_gpu_vram_mib);
 }
 
+/* The helper has another working directory. */
+static int set_root(struct gpu_setup *setup, const char *root_dir)
+{
+	char *absolute;
+	int error = 0;
+
+	if (!root_dir)
+		return 0;
+	absolute = realpath(root_dir, NULL);
+	if (!absolute)
+		return -errno;
+	if (strlen(absolute) < sizeof setup->root_dir)
+		memcpy(setup->root_dir, absolute, strlen(absolute) + 1);
+	else
+		error = -ENAMETOOLONG;
+	free(absolute);
+	return error;
+}
+
 static int start(struct gpu_usage *state, const struct collect_context *context)
 {
 	struct gpu_setup *setup = calloc(1, sizeof *setup);
@@ -81,10 +100,11 @@ static int start(struct gpu_usage *state, const struct collect_context *context)
 
 	if (!setup)
 		return -ENOMEM;
-	snprintf(setup->root_dir, sizeof setup->root_dir, "%s", context->root_dir ? context->root_dir : "");
 	snprintf(setup->vendor, sizeof setup->vendor, "%s", context->gpu_vendor ? context->gpu_vendor : "");
 	setup->interval_ns = (int64_t)(context->facts->interval_seconds * 1e9);
-	error = helper_start(&order, &state->helper);
+	error = set_root(setup, context->root_dir);
+	if (!error)
+		error = helper_start(&order, &state->helper);
 	free(setup);
 	return error;
 }
@@ -340,6 +360,7 @@ struct sums {
 	double usage, vram_bytes;
 	int64_t utilized;
 	int64_t with_usage;
+	int64_t with_vram, own_memory;   /* devices that tell it, and those that have some to tell of */
 	struct gpu_number missing_usage; /* why a part of the sum is not known; 0: it is */
 	struct gpu_number missing_vram;
 };
@@ -362,22 +383,27 @@ static void add_device(struct gpu_usage *state, const char *gpus, int64_t index,
 	if (device->memory_kind == GPU_MEMORY_UNIFIED ||
 	    (device->parent >= 0 && is_selected(state, gpus, device->parent)))
 		return;
+	sums->own_memory++;
 	if (used.error && used.error != EOPNOTSUPP)
 		sums->missing_vram = used;
-	else if (!used.error)
-		sums->vram_bytes += used.value;
+	if (used.error)
+		return;
+	sums->vram_bytes += used.value;
+	sums->with_vram++;
 }
 
 static void set_totals(struct totals_row *row, const struct sums *sums, bool any)
 {
-	struct gpu_number no_usage = sums->missing_usage;
+	struct gpu_number no_usage = sums->missing_usage, no_vram = sums->missing_vram;
 
 	if (any && !sums->with_usage && !no_usage.error)
 		no_usage = gpu_absent(EOPNOTSUPP);
 	row->gpu_usage = no_usage.error ? gpu_real(no_usage, 1) : sums->usage;
 	row->gpu_utilized = no_usage.error ? gpu_count(no_usage, 1) : sums->utilized;
-	row->gpu_vram_mib =
-		sums->missing_vram.error ? gpu_real(sums->missing_vram, 1) : sums->vram_bytes / MIB;
+	/* What works in the machine's memory has none, which is 0; what does not say is not. */
+	if (sums->own_memory && !sums->with_vram && !no_vram.error)
+		no_vram = gpu_absent(EOPNOTSUPP);
+	row->gpu_vram_mib = no_vram.error ? gpu_real(no_vram, 1) : sums->vram_bytes / MIB;
 }
 
 static void set_tree(const struct gpu_usage *state, struct tree_row *row)

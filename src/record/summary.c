@@ -219,6 +219,11 @@ static bool is_part(const struct frame *frame, const struct gpu_row *instance)
 	return false;
 }
 
+static bool is_unified(const struct gpu_row *gpu)
+{
+	return !text_absent(gpu->memory_kind) && strcmp(gpu->memory_kind, "unified") == 0;
+}
+
 static void add_gpus(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	int64_t count = 0;
@@ -228,7 +233,9 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 		bool part = is_part(frame, gpu);
 
 		count += !part;
-		bytes += part || count_absent(gpu->vram_total_bytes) ? 0 : (double)gpu->vram_total_bytes;
+		/* What the firmware sets aside of the machine's memory is none of a GPU's own. */
+		if (!part && !is_unified(gpu) && !count_absent(gpu->vram_total_bytes))
+			bytes += (double)gpu->vram_total_bytes;
 		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
 			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
 	}

@@ -39,6 +39,7 @@ void summary_gpus_want(struct metric_set *wanted)
 	WANT(wanted, gpu, mig_parent);
 	WANT(wanted, gpu, mig_gpu_instance);
 	WANT(wanted, gpu, utilization_pct);
+	WANT(wanted, gpu, memory_kind);
 	WANT(wanted, gpu, vram_total_bytes);
 	WANT(wanted, gpu, vram_used_bytes);
 	WANT(wanted, gpu, power_watts);

@@ -32,6 +32,13 @@ def test_amdgpu(read_tree):
     assert sample["totals"]["gpu_usage"] == 0.37
 
 
+def test_a_tree_named_from_here(run, helpers, tmp_path):
+    path = tmp_path / "record.jsonl"
+    result = run("--root", "gpu-vega20-5.19/t0", "--pid", 100, "-i", 0.3, "--duration", 0.7, "-o", path, cwd=helpers.roots)
+    assert (result.returncode, result.err) == (0, "")
+    assert helpers.json_lines(path)[-1]["gpu"][0]["utilization_pct"] == 37.0
+
+
 def test_two_devices_of_different_kinds(read_tree):
     sample = read_tree("gpu-navi31-6.8")[-1]
     card, processor = sample["gpu"]
@@ -50,9 +57,10 @@ def test_intel(read_tree, name, vram_mib):
     sample = read_tree(name)[-1]
     assert sample["cpu"]["process_gpu_vram_mib"] == pytest.approx(vram_mib, abs=0.001)
     assert sample["cpu"]["process_gpu_usage"] == 0.0
-    # No file says how busy the device is.
+    # No file says how busy the device is, or how much of its memory is in use.
     assert {gpu["utilization_pct"] for gpu in sample["gpu"]} == {None}
     assert sample["totals"]["gpu_usage"] is None
+    assert sample["totals"]["gpu_vram_mib"] is None
 
 
 def test_another_vendor_is_not_looked_for(read_tree):

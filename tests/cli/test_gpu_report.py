@@ -162,6 +162,12 @@ def test_a_gpu_of_which_nothing_is_known(run, tmp_path):
     assert re.search(r"^  GPU +use unknown", run("summary", path).out, re.M)
 
 
+def test_the_machines_memory_is_no_vram(run, tmp_path):
+    found = summary_of(run, tmp_path, lambda i: [
+        gpu_row("GPU-a", memory_kind="dedicated"), gpu_row("GPU-b", 1, memory_kind="unified", vram_total_bytes=512 * MIB)])
+    assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (2, 1000)
+
+
 def test_instances_alone_are_what_there_is(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB)])
     assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (1, 100)
