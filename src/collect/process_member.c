@@ -237,23 +237,19 @@ int member_read_self_io(struct root *root, struct usages *ret_io)
 	return (int)read_own_io(root, "proc/self/io", ret_io);
 }
 
-/* The leader of a process may have ended (pthread_exit) while its threads run: they know the memory. */
-static ssize_t read_statm_of_thread(struct process_tree *tree, const struct member *member)
+pid_t member_memory_id(struct process_tree *tree, const struct member *member)
 {
-	pid_t tid = discovery_other_thread(tree, member->pid);
-	char path[NAME_SIZE];
+	bool leader_ended = member->state == 'Z' && member->thread_count > 1;
+	pid_t thread = leader_ended ? discovery_other_thread(tree, member->pid) : 0;
 
-	if (tid <= 0)
-		return -ESRCH;
-	snprintf(path, sizeof path, "%d/task/%d/statm", (int)member->pid, (int)tid);
-	return root_read_at(tree->root, tree->root->proc_fd, path);
+	return thread > 0 ? thread : member->pid;
 }
 
 static int read_statm(struct process_tree *tree, struct member *member)
 {
-	bool leader_ended = member->state == 'Z' && member->thread_count > 1;
-	ssize_t length = leader_ended ? read_statm_of_thread(tree, member)
-				      : member_read_file(tree, member, &member->statm_fd, "statm");
+	pid_t id = member_memory_id(tree, member);
+	ssize_t length = id != member->pid ? root_read_pid(tree->root, id, "statm")
+					   : member_read_file(tree, member, &member->statm_fd, "statm");
 	struct proc_pid_statm statm;
 
 	if (length < 0)
@@ -299,7 +295,8 @@ static void follow_high_water(struct process_tree *tree, struct member *member,
 	struct proc_pid_status status;
 
 	if ((!first && faults == member->peak_faults) ||
-	    read_proc_pid_status(tree->root, member->pid, &status) < 0 || status.peak_rss_kib < 0)
+	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0 ||
+	    status.peak_rss_kib < 0)
 		return;
 	member->peak_faults = faults;
 	if (first && member_is_older(tree, member))

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "collect/process_member.h"
 #include "kernel/cgroup_v2.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 
@@ -24,9 +25,18 @@ static int64_t resident_bytes(const struct process_tree *tree, const struct memb
 	return member->resident_pages * tree->root->page_bytes;
 }
 
-static bool has_memory(const struct member *member)
+/* Whoever has the memory of its parent counts once that has gone, which it does not notice itself. */
+static bool is_counted_with_parent(const struct process_tree *tree, const struct member *member)
 {
-	return !member->is_zombie && !member->shares_memory && member->resident_pages > 0;
+	const struct member *parent =
+		member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
+
+	return parent && !parent->is_zombie;
+}
+
+static bool has_memory(const struct process_tree *tree, const struct member *member)
+{
+	return !member->is_zombie && member->resident_pages > 0 && !is_counted_with_parent(tree, member);
 }
 
 static double predicted_ns(const struct process_tree *tree, const struct member *member)
@@ -48,7 +58,7 @@ static int plan_pass(const struct process_tree *tree, enum pss_mode mode, double
 		const struct member *member = &tree->members[i];
 		double one_ns = predicted_ns(tree, member);
 
-		if (!has_memory(member))
+		if (!has_memory(tree, member))
 			continue;
 		if (mode == PSS_MODE_AUTO &&
 		    (one_ns > STALL_MOST_NS ||
@@ -70,7 +80,7 @@ static int read_member(struct process_tree *tree, struct member *member)
 {
 	struct proc_pid_smaps_rollup rollup;
 	int64_t begun_ns = root_monotonic_ns(tree->root);
-	int error = read_proc_pid_smaps_rollup(tree->root, member->pid, &rollup);
+	int error = read_proc_pid_smaps_rollup(tree->root, member_memory_id(tree, member), &rollup);
 
 	if (error < 0)
 		return error;
@@ -89,12 +99,13 @@ static int read_member(struct process_tree *tree, struct member *member)
 static int make_pass(struct process_memory *memory, struct process_tree *tree)
 {
 	struct process_memory sums = {.main_private_kib = -1};
+	bool any_read = false;
 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		int error;
 
-		if (!has_memory(member))
+		if (!has_memory(tree, member))
 			continue;
 		error = read_member(tree, member);
 		if (error == -ESRCH)
@@ -107,6 +118,7 @@ static int make_pass(struct process_memory *memory, struct process_tree *tree)
 			member->unreadable = true;
 			continue;
 		}
+		any_read = true;
 		sums.pss_kib += member->pss_kib;
 		sums.private_kib += member->private_kib;
 		if (member->pid == tree->root_pid)
@@ -114,6 +126,9 @@ static int make_pass(struct process_memory *memory, struct process_tree *tree)
 		sums.shared_kib += member->shared_kib;
 		sums.swap_kib += member->swap_kib;
 	}
+	/* All have ended since the pass began: that is no tree of size 0. */
+	if (!any_read)
+		return -ESRCH;
 	memory->pss_kib = sums.pss_kib;
 	memory->private_kib = sums.private_kib;
 	memory->main_private_kib = sums.main_private_kib;
@@ -185,7 +200,7 @@ static void estimate(const struct process_tree *tree, struct tree_memory *memory
 		const struct member *member = &tree->members[i];
 		int64_t shared_bytes = member->shared_pages * tree->root->page_bytes;
 
-		if (!has_memory(member))
+		if (!has_memory(tree, member))
 			continue;
 		memory->rss_bytes += resident_bytes(tree, member);
 		private_bytes += resident_bytes(tree, member) - shared_bytes;

@@ -1,6 +1,7 @@
 """Memory of a tree: peaks between samples, memory that is shared, and what is not there is null."""
 import pathlib
 import subprocess
+import sys
 import time
 
 import pytest
@@ -158,3 +159,27 @@ def written_to_storage_counts(folder):
     """Whether the folder is on storage that the kernel counts (not on tmpfs)."""
     done = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True)
     return done.stdout.strip() in ("ext2/ext3", "xfs", "btrfs")
+
+
+LEADERLESS = """
+import ctypes, mmap, platform, sys, threading, time
+
+def hold():
+    pages = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, 64 << 20, 4096):
+        pages[at] = 1
+    time.sleep(1)
+
+threading.Thread(target=hold).start()
+# The main thread alone ends, as with pthread_exit(3).
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+"""
+
+
+@pytest.mark.parametrize("pss", ["auto", "always"])
+def test_a_leader_that_has_ended_has_the_memory_of_its_threads(record, pss):
+    _, samples = record("-i", 0.1, "--pss", pss, "--", sys.executable, "-c", LEADERLESS)
+    held = [sample["cpu"] for sample in samples if (sample["cpu"]["process_rss_mib"] or 0) > 64]
+    assert len(held) >= 3
+    assert all(cpu["process_pss_mib"] > 64 and cpu["process_memory_mib"] > 64 for cpu in held[2:]), held
+    assert samples[-1]["cpu"]["process_pss_mib"] is None

@@ -1,5 +1,6 @@
 /* Tests of src/collect/process_memory.c: which figure is told where the shares of memory may not be read. */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,59 @@ static void test_every_ten_seconds_it_is_read_again(void **state)
 	assert_int_equal(measure_again(&memory, PSS_MODE_AUTO).pss_age_ns, 0);
 }
 
+static int wait_for_death(void *fd)
+{
+	char byte;
+
+	(void)!read(*(int *)fd, &byte, 1);
+	_exit(0);
+}
+
+/* The one who has its memory does not run when it is orphaned: nothing of its own says that it counts alone now. */
+static void test_memory_of_a_parent_that_was_killed(void **state)
+{
+	static char stack[65536];
+	struct process_memory memory = {0};
+	struct tree_memory found;
+	struct process_tree *killed;
+	int until[2], ready[2];
+	char byte = 0;
+	pid_t parent;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(pipe(until), 0);
+	assert_int_equal(pipe(ready), 0);
+	parent = fork();
+	if (parent == 0) {
+		close(until[1]);
+		if (clone(wait_for_death, stack + sizeof stack, CLONE_VM | SIGCHLD, &until[0]) > 0)
+			(void)!write(ready[1], &byte, 1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(process_tree_new(&root, true, &killed), 0);
+	assert_int_equal(process_tree_seed(killed, parent, false), 0);
+	assert_int_equal(process_tree_running(killed), 2);
+	assert_int_equal(kill(parent, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)parent, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	for (int reaped = 0; reaped < 2; reaped++) {
+		process_tree_touch(killed);
+		process_memory_measure(&memory, killed, PSS_MODE_ALWAYS, &found);
+		assert_int_equal(found.reason, 0);
+		assert_true(found.rss_bytes > 0);
+		assert_int_equal(found.pss_reason, 0);
+		assert_true(found.pss_kib > 0);
+		waitpid(parent, NULL, 0);
+	}
+	process_tree_free(killed);
+	close(until[0]);
+	close(until[1]);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -191,6 +245,7 @@ int main(void)
 		TEST(test_a_cgroup_without_that_counter),
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),
+		TEST(test_memory_of_a_parent_that_was_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
