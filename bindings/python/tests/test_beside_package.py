@@ -57,6 +57,8 @@ def test_every_public_name_of_the_modules_is_there():
             if not public.startswith("_") and getattr(value, "__module__", "") == module(theirs, name).__name__:
                 assert hasattr(module(ours, name), public) or public in INTERNAL, public
     assert set(theirs.__all__) <= set(ours.__all__)
+    statuses = [module(package, "sentinel_api").RunStatus for package in (theirs, ours)]
+    assert [status.value for status in statuses[0]] == [status.value for status in statuses[1]]
 
 
 @pytest.mark.parametrize("name", ["ResourceTracker", "ProcessTracker", "SystemTracker", "TinyDataFrame"])
