@@ -152,8 +152,13 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 		/* What the device is was not looked at: then nobody knows the sum. */
 		if (count_absent(counted(row)))
 			return counted(row);
-		/* A device that has just come, or whose counter was reset, adds from its next sample on. */
-		if (counted(row) == 1 && !count_absent(change))
+		if (counted(row) != 1)
+			continue;
+		/* Nor when a counter began anew: a sum without that device would say that it did nothing. */
+		if (count_absent(change) == ABSENT_COUNTER_RESET)
+			return change;
+		/* A device that has just come adds from its next sample on. */
+		if (!count_absent(change))
 			sum += change;
 	}
 	return sum;

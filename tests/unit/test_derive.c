@@ -99,6 +99,26 @@ static void a_counter_that_steps_back_was_reset(void **state)
 	frame_done(&now);
 }
 
+/* A total without that device would say that it did nothing. */
+static void a_total_with_a_counter_that_was_reset_is_unknown(void **state)
+{
+	struct frame before = frame_at(1, 0, 1000), now = frame_at(2, 0, 999), after = frame_at(3, 0, 1009);
+
+	(void)state;
+	SINGLE_ROW(&now, totals);
+	SINGLE_ROW(&after, totals);
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(count_absent(SINGLE_ROW(&now, totals)->disk_read_bytes), ABSENT_COUNTER_RESET);
+	derive(&after, &(struct earlier_frames){&now, &now, &now});
+	assert_int_equal(SINGLE_ROW(&after, totals)->disk_read_bytes, 10);
+	SINGLE_ROW(&now, disk)->counted = 0;
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(SINGLE_ROW(&now, totals)->disk_read_bytes, 0);
+	frame_done(&before);
+	frame_done(&now);
+	frame_done(&after);
+}
+
 static void without_an_earlier_frame_there_is_no_change(void **state)
 {
 	struct frame first = frame_at(1, 1, 1);
@@ -118,6 +138,7 @@ int main(void)
 		cmocka_unit_test(an_end_just_after_a_tick_is_no_rate_of_its_own),
 		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
+		cmocka_unit_test(a_total_with_a_counter_that_was_reset_is_unknown),
 		cmocka_unit_test(without_an_earlier_frame_there_is_no_change),
 	};
 
