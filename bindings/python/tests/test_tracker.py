@@ -102,6 +102,7 @@ def test_combined_columns(recorded):
     assert in_bytes["system_disk_space_total_gb"][0] == frame["system_disk_space_total_gb"][0] * 10 ** 9
     later = recorded.get_combined_metrics(offset=2)
     assert later["timestamp"] == frame["timestamp"][2:] and len(recorded.get_combined_metrics(offset=10 ** 6)) == 0
+    assert len(recorded.get_combined_metrics(offset=-1)) == len(frame), "nothing is left out, as in the package"
 
 
 def test_data_can_be_read_and_changed_while_it_runs():

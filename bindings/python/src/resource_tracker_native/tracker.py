@@ -365,7 +365,7 @@ class ResourceTracker:
                   system_prefix: Optional[str] = None, process_prefix: Optional[str] = None,
                   offset: Optional[int] = None) -> TinyDataFrame:
         lengths = [len(frame) for frame in (system, process) if frame.columns]
-        rows = slice(offset or 0, min(lengths, default=0))
+        rows = slice(max(offset or 0, 0), min(lengths, default=0))
         if rows.start >= rows.stop:
             return TinyDataFrame(data=[])
         prefixes = ("System " if human_names else "system_") if system_prefix is None else system_prefix, \
