@@ -136,7 +136,8 @@ RT_API int rt_sample(rt_tracker *tracker);
 
 /*
  * The last sample, with the end record; descendants still running are counted then. Once only: -ESHUTDOWN afterwards;
- * -EBUSY while a background thread samples (rt_stop_with()), -EINVAL no such reason.
+ * -EBUSY while a background thread samples (rt_stop_with()), -EINVAL no such reason. A pipe that is full has a second
+ * for its reader, unless a job was started by the caller (rt_track()).
  */
 RT_API int rt_finish(rt_tracker *tracker, enum rt_end_reason reason, int status);
 

@@ -44,6 +44,7 @@ struct target {
 	bool no_reader_yet;
 	bool gone;
 	bool warning_due, warned;
+	bool ended; /* what waits will not be written */
 	int last_error;
 	uint64_t dropped_records;
 	struct target_opening opening;
@@ -312,6 +313,15 @@ int target_flush(struct target *target, int64_t deadline_ns)
 	return answer(target);
 }
 
+void target_end(struct target *target)
+{
+	/* Of standard error nobody could read it there. */
+	if (target->gone || !is_pending(target) || strcmp(target->name, "/dev/stderr") == 0)
+		return;
+	target->ended = true;
+	warn(target);
+}
+
 void target_close(struct target *target, int64_t deadline_ns)
 {
 	if (!target)
@@ -474,6 +484,7 @@ bool target_take_warning(struct target *target, char *ret_message, size_t messag
 		       : target->last_error == -EPIPE ? "nobody reads it"
 						      : strerror(-target->last_error),
 		       target->gone              ? ""
+		       : target->ended           ? "; the last samples may be lost"
 		       : target->dropped_records ? "; the oldest samples are dropped"
 						 : "; samples are kept and tried again");
 	return true;

@@ -78,6 +78,9 @@ int target_write_head(struct target *target, const char *bytes, size_t length);
  */
 int target_flush(struct target *target, int64_t deadline_ns);
 
+/* After the last flush: what still waits may be lost, of which target_take_warning() tells who was told nothing before. */
+void target_end(struct target *target);
+
 /* Flushes, unlocks, closes and frees. What is not written then is lost: ask target_status() after a flush. */
 void target_close(struct target *target, int64_t deadline_ns);
 /* In a forked child of the process that opened it: lets go of the file and its lock, writes and frees nothing. */

@@ -188,11 +188,18 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 	tracker->context.progress.dropped = dropped;
 }
 
-void tracker_flush_outputs(struct rt_tracker *tracker, int64_t deadline_ns)
+void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 {
+	int64_t deadline_ns = patience_ns ? SYSTEM_CLOCKS.monotonic_ns(NULL) + patience_ns : 0;
+
 	for (size_t i = 0; i < tracker->output_count; i++) {
-		(void)target_flush(tracker->outputs[i].target, deadline_ns);
-		collect_warning(tracker, &tracker->outputs[i]);
+		struct output *output = &tracker->outputs[i];
+
+		(void)target_flush(output->target, deadline_ns);
+		/* After a job the last chance is at the close, when nobody hears of it any more. */
+		if (patience_ns)
+			target_end(output->target);
+		collect_warning(tracker, output);
 	}
 }
 

@@ -11,6 +11,7 @@
 /* A job that dies early together with its tracker shall leave a record, however long the interval. */
 #define EARLY_SAMPLE_NS (1 * NSEC_PER_SEC)
 #define EARLY_SAMPLE_INTERVAL_NS (10 * NSEC_PER_SEC)
+#define END_PATIENCE_NS (1 * NSEC_PER_SEC)
 
 static struct frame *free_frame(struct rt_tracker *tracker)
 {
@@ -289,6 +290,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	tracker->finished = true;
 	count_ticks_until(tracker, root_monotonic_ns(&tracker->root));
 	error = tracker_take_sample(tracker, false);
-	tracker_flush_outputs(tracker, 0);
+	/* A job's end is passed on at once; otherwise there is time for a reader that is only slow. */
+	tracker_end_outputs(tracker, tracker->wrapped ? 0 : END_PATIENCE_NS);
 	return error;
 }

@@ -128,7 +128,8 @@ int tracker_add_spool(struct rt_tracker *tracker, const char *path);
 /* Takes it back and removes the file. */
 void tracker_remove_spool(struct rt_tracker *tracker);
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
-void tracker_flush_outputs(struct rt_tracker *tracker, int64_t deadline_ns);
+/* The last flush, with so much time for readers that are slow; what may be lost in spite of it is a warning. */
+void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns);
 void tracker_close_outputs(struct rt_tracker *tracker);
 /* Whether the user named outputs, and none of those can be read any more. */
 bool tracker_outputs_gone(const struct rt_tracker *tracker);

@@ -278,3 +278,23 @@ def test_another_users_stream_that_nobody_reads(spawn, program_for_everybody, tm
     if kind == "pipe":
         assert re.match(rb'\{"timestamp', read_for(read_end, 0.2))
     os.close(read_end)
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_what_a_slow_reader_has_not_taken_at_the_end_is_not_lost_silently(spawn, helpers, reads):
+    """Attach and host mode have nobody's end to pass on: a full pipe gets a second, and then there is a warning."""
+    read_end, write_end = small_pipe()
+    try:
+        tracker = spawn("-i", 0.02, "--duration", 0.3, stdout=write_end, stderr=subprocess.PIPE)
+        os.close(write_end)
+        if reads:
+            # The first sample fills the pipe; the last ones wait when the recording is over.
+            time.sleep(0.6)
+            samples = helpers.json_lines(read_for(read_end, 20))
+            assert samples[-1]["run_end"]["reason"] == "duration" and samples[-1]["run_end"]["samples"] == len(samples)
+        said = tracker.stderr.read().decode()
+        assert tracker.wait() == 0
+        assert said == ("" if reads else "resource-tracker: cannot write to -: its reader is too slow; "
+                        "the last samples may be lost\n")
+    finally:
+        os.close(read_end)
