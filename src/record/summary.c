@@ -398,9 +398,8 @@ static void finish(struct rt_summary *summary)
 	if (summary->first_elapsed_secs == 0)
 		summary->wall_secs += lead_in;
 	/* Not from the end: the clock may have been set since, or gone on while the machine was suspended. */
-	summary->started =
-		summary->first_timestamp -
-		(summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
+	summary->started = summary->first_timestamp -
+			   (summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
 	summary->earliest = fmin(summary->earliest, summary->started);
 	if (end && !real_absent(end->wall_secs))
 		summary->wall_secs = end->wall_secs;

@@ -79,7 +79,7 @@ struct rt_summary {
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
-	double longest_secs;   /* interval so far */
+	double longest_secs;       /* interval so far */
 	double started, ended;     /* seconds since 1970, by a clock that may have been set in between */
 	double earliest, latest;   /* that it showed */
 	double first_elapsed_secs; /* of the first sample, as its time stamp */
