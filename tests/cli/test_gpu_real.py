@@ -1,4 +1,5 @@
 """tests/gpu/on-real-gpu, which wants a real GPU, is whole: it compiles, runs and compares with everything of NVIDIA's faked."""
+import json
 import os
 import pathlib
 import re
@@ -62,6 +63,31 @@ def test_everything_is_compared(faked, tmp_path):
     rows.pop("samples that came late")
     assert set(rows.values()) == {"holds"}, seen
     assert "growth by the allocation | 1024.0 MiB | 1024 MiB" in seen
+
+
+def test_in_a_container_that_lists_no_processes_there_is_a_result_all_the_same(tmp_path):
+    def gpu(i, busy):
+        known = {"uuid": f"GPU-{i}", "index": i, "name": "A GPU", "utilization_pct": 50.0 * busy, "vram_used_bytes": busy << 30}
+        unknown = ("process_count", "process_vram_bytes", "process_utilization_pct", "energy_joules", "power_watts",
+                   "temperature_celsius", "frequency_mhz")
+        return {**known, **dict.fromkeys(unknown), "attribution": "none", "detail": {}}
+
+    samples = [{"timestamp": 100.0 + i, "elapsed_secs": i + 1.0, "actual_interval_ms": 1000, "missed_ticks": 0,
+                "gpu": [gpu(0, 0), gpu(1, int(i > 5))]} for i in range(20)]
+    for name in ("record", "idle"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples))
+    (tmp_path / "steps").write_text("context 100\nallocated 106\ndone 119\n")
+    (tmp_path / "devices.csv").write_text("".join(f"{i}, GPU-{i}, A GPU, 580, 81920, Enabled, [N/A], 00:0{i}\n" for i in (0, 1)))
+    (tmp_path / "persistence-after").write_text("Enabled\nEnabled\n")
+    # The last line is half a line.
+    (tmp_path / "device.csv").write_text("1, 50, 1024, [N/A], 40, 1980\n1, 5")
+    (tmp_path / "processes.csv").write_text("")
+    (tmp_path / "kernel").write_text("Linux\n")
+    result = subprocess.run([sys.executable, TESTS / "gpu" / "compare.py", tmp_path, "1024", "50"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (1, "")
+    rows = dict(re.findall(r"^\| (.*?) \| .* \| (holds|DOES NOT HOLD) \|$", (tmp_path / "seen.md").read_text(), re.M))
+    assert rows["the device that the job was on"] == rows["utilisation by the job"] == "DOES NOT HOLD"
+    assert rows["utilisation of the device"] == rows["memory of the device, at most"] == rows["CUDA contexts"] == "holds"
 
 
 @pytest.mark.slow

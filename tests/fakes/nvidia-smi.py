@@ -23,7 +23,7 @@ def answer(keys, query):
     text = script()
     process = re.search(r"^process 0 (\d+) c (\d+)", text, re.M)
     if query == "compute-apps":
-        return f"{VALUES['uuid']}, {process[1]}, {process[2]}\n" if process else ""
+        return f"{VALUES['uuid']}, {process[1]}, {process[2]}, /usr/bin/cuda_load\n" if process else ""
     used = re.search(r"^memory 0 \d+ \d+ (\d+)", text, re.M)
     busy = re.search(r"^utilization 0 (\d+)", text, re.M)
     now = {**VALUES, "memory.used": used[1] if used else "0", "utilization.gpu": busy[1] if busy else "0"}

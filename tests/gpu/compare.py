@@ -35,7 +35,9 @@ def samples_of(path):
 
 
 def table_of(path):
-    return [[cell.strip() for cell in line.split(",")] for line in path.read_text().splitlines() if line.strip()]
+    rows = [[cell.strip() for cell in line.split(",")] for line in path.read_text().splitlines() if line.strip()]
+    # The last line may be half a line: who wrote it was ended.
+    return [row for row in rows if len(row) == len(rows[0])]
 
 
 def number(text):
@@ -55,12 +57,20 @@ def between(samples, begin, end):
 
 
 def used_device(samples):
-    """The uuid of the device that the job was on."""
+    """The uuid of the device that the job was on, and whether a sample says so; else the one whose memory has grown most."""
     for one in samples:
         for gpu in one["gpu"]:
             if gpu["process_count"]:
-                return gpu["uuid"]
-    raise SystemExit("compare.py: no sample says that the job was on a device")
+                return gpu["uuid"], True
+    uuids = {gpu["uuid"] for one in samples for gpu in one["gpu"]}
+    if not uuids:
+        raise SystemExit("compare.py: no sample has a device; the tracker's own words are above")
+
+    def growth(uuid):
+        used = values(samples, uuid, "vram_used_bytes") or [0]
+        return max(used) - min(used)
+
+    return max(sorted(uuids), key=growth), False
 
 
 def values(samples, uuid, key):
@@ -79,7 +89,10 @@ def compare_memory(seen, folder, samples, steps, uuid, mib):
     after = mean(values(full, uuid, "process_vram_bytes")) / MIB
     seen.add("VRAM of the job: growth by the allocation", f"{after - before:.1f} MiB", f"{mib} MiB", "within 1 %",
              abs(after - before - mib) <= 0.01 * mib)
-    theirs = max((number(row[2]) or 0 for row in table_of(folder / "processes.csv") if row[0] == uuid), default=0)
+    theirs = max((number(row[2]) or 0 for row in table_of(folder / "processes.csv") if row[0] == uuid), default=None)
+    if theirs is None:
+        # In most containers it sees no processes.
+        return
     seen.add("VRAM of the job, at most", f"{max(values(full, uuid, 'process_vram_bytes'), default=0) / MIB:.1f} MiB",
              f"{theirs:.1f} MiB", "within 1 %", abs(after - theirs) <= 0.01 * theirs)
 
@@ -119,8 +132,9 @@ def compare_conduct(seen, folder, samples, uuid):
     seen.add("the first sample with values", "none" if first is None else f"number {first}, after "
              f"{samples[first]['elapsed_secs']:.2f} s", "-", "there is one", first is not None)
     seen.add("samples that came late", samples[-1]["missed_ticks"], 0, "none", samples[-1]["missed_ticks"] == 0)
-    processes = {row[1] for row in table_of(folder / "processes.csv")}
-    seen.add("CUDA contexts", f"{len(processes)} process(es)", "1 (the load)", "none of the tracker's", len(processes) <= 1)
+    names = {row[3].rsplit("/", 1)[-1] for row in table_of(folder / "processes.csv")}
+    seen.add("CUDA contexts", " ".join(sorted(names)) or "none listed", "cuda_load", "none of the tracker's",
+             not any("rt-helper" in name or "resource-tracker" in name for name in names))
     before = [row[5] for row in table_of(folder / "devices.csv")]
     after = [row[0] for row in table_of(folder / "persistence-after")]
     seen.add("persistence mode", " ".join(after), " ".join(before), "unchanged", before == after)
@@ -144,19 +158,22 @@ def compare_namespace(seen, folder, mib):
 def main():
     folder, mib, duty = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     samples, steps = samples_of(folder / "record.jsonl"), steps_of(folder / "steps")
-    uuid, seen = used_device(samples), Seen()
-    device = next(gpu for one in samples for gpu in one["gpu"] if gpu["uuid"] == uuid)
+    (uuid, told), seen = used_device(samples), Seen()
+    if not told:
+        seen.add("the device that the job was on", "not told", uuid, "told", False)
+    device = next(gpu for one in reversed(samples) for gpu in one["gpu"] if gpu["uuid"] == uuid)
     compare_memory(seen, folder, samples, steps, uuid, mib)
     compare_device(seen, folder, samples, steps, uuid, device["index"], duty)
     compare_energy(seen, samples, uuid)
     compare_conduct(seen, folder, samples, uuid)
     compare_namespace(seen, folder, mib)
+    methods = sorted({str(gpu["attribution"]) for one in samples for gpu in one["gpu"] if gpu["uuid"] == uuid})
     details = device.get("detail") or {}
     devices = table_of(folder / "devices.csv")
     head = [f"### {device['name']}, driver {details.get('driver_version')}", "",
             f"{len(devices)} device(s); CUDA {details.get('cuda_version')}; compute capability "
             f"{details.get('compute_capability')}; {(folder / 'kernel').read_text().strip()}; "
-            f"attribution: {device['attribution']}; keys that are null: "
+            f"attribution: {'+'.join(methods)}; keys that are null: "
             + (", ".join(sorted(key for key, value in device.items() if value is None)) or "none") + "."]
     text = seen.text(head)
     (folder / "seen.md").write_text(text)
