@@ -310,11 +310,13 @@ void process_tree_touch(struct process_tree *tree)
 		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
 		/*
 		 * The clock of a zombie stands still, but it may be about to be reaped; see member_read(). That of a
-		 * process that runs moves at its next tick only: who may have reaped since is read in any case.
+		 * process that runs moves at its next tick only: who may have reaped since is read in any case. Whose
+		 * memory another one has may be left alone with it (exec) without a doing of its own.
 		 */
 		if (ran || full || !member->listed)
 			tree->changed_ns = now_ns;
-		if (ran || full || !member->listed || member->state == 'Z' || member->account.carries) {
+		if (ran || full || !member->listed || member->state == 'Z' || member->shares_memory ||
+		    member->account.carries) {
 			member_read(tree, member);
 			if (member->vanished) {
 				any_vanished = true;

@@ -235,6 +235,52 @@ static void test_memory_of_a_parent_that_was_killed(void **state)
 	close(ready[1]);
 }
 
+static void test_memory_of_a_parent_that_has_called_exec(void **state)
+{
+	static char stack[65536];
+	int until[2], ready[2], go[2];
+	const struct member *orphan;
+	struct process_tree *other;
+	pid_t parent, child = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	assert_int_equal(pipe(until), 0);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	parent = fork();
+	if (parent == 0) {
+		close(until[1]);
+		child = clone(wait_for_death, stack + sizeof stack, CLONE_VM | SIGCHLD, &until[0]);
+		(void)!write(ready[1], &child, sizeof child);
+		(void)!read(go[0], &child, 1);
+		execlp("sleep", "sleep", "60", NULL);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &child, sizeof child), sizeof child);
+	assert_int_equal(process_tree_new(&root, true, &other), 0);
+	assert_int_equal(process_tree_seed(other, parent, false), 0);
+	assert_non_null(process_tree_find(other, child));
+	assert_int_equal(write(go[1], "", 1), 1);
+	for (int i = 0; i < 5000; i++) {
+		process_tree_touch(other);
+		orphan = process_tree_find(other, child);
+		assert_non_null(orphan);
+		if (process_tree_root(other)->virtual_pages != orphan->virtual_pages)
+			break;
+		usleep(1000);
+	}
+	assert_false(orphan->shares_memory);
+	process_tree_free(other);
+	kill(parent, SIGKILL);
+	waitpid(parent, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		close(until[i]);
+		close(ready[i]);
+		close(go[i]);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -246,6 +292,7 @@ int main(void)
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),
 		TEST(test_memory_of_a_parent_that_was_killed),
+		TEST(test_memory_of_a_parent_that_has_called_exec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
