@@ -304,7 +304,7 @@ def test_the_result_in_every_unit(run, tmp_path, ram, gpu_ram, time, factors):
     base = json.loads(run("summary", "--layout", "gpu_tracker", "--json", "--ram-unit", "bytes", "--gpu-ram-unit", "bytes", "--time-unit",
                           "seconds", "--expected-cores", "3", path).out)
     assert same_keys(tree, KEYS)
-    assert run("summary", "--layout", "gpu_tracker", *units, path).out == "\n".join(result_text(tree))
+    assert run("summary", "--layout", "gpu_tracker", *units, path).out == "\n".join(result_text(tree)) + "\n"
     for (keys, value), (_, in_base) in zip(leaves(tree), leaves(base)):
         factor = {"max_ram": factors[0], "max_gpu_ram": factors[1], "compute_time": factors[2]}.get(keys[0], 1)
         if keys[-1] == "unit":
