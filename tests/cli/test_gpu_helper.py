@@ -164,7 +164,10 @@ def test_after_a_crash_values_come_back(record, nvml):
 def test_a_stopped_helper_is_ended_all_the_same(spawn, nvml, tmp_path, helpers):
     before = left_behind()
     nvml.say("gpus 1")
-    tracker = spawn("-i", 0.1, "-o", tmp_path / "a.jsonl", "--", "sleep", "1.5", env=nvml.env())
+    record = tmp_path / "a.jsonl"
+    tracker = spawn("-i", 0.1, "-o", record, "--", "sleep", "3", env=nvml.env())
+    # At work: who is stopped between fork() and its first call outlives its parent until it goes on.
+    helpers.wait_until(lambda: record.exists() and '"gpu":[{' in record.read_text())
     ours = both_processes(tracker, helpers)
     for pid in ours:
         os.kill(pid, signal.SIGSTOP)
