@@ -17,7 +17,12 @@
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
 
-enum { NAME_SIZE = 64, DESCRIPTORS_OF_OTHERS = 64, SIGCHLD_BIT = 1 << (17 - 1) };
+enum {
+	NAME_SIZE = 64,
+	DESCRIPTORS_OF_OTHERS = 64,
+	SIGCHLD_BIT = 1 << (17 - 1),
+	HIGH_WATER_READINGS = 128, /* about as many in one pass: 6 us each */
+};
 
 int64_t descriptors_to_keep(void)
 {
@@ -286,7 +291,8 @@ bool member_is_older(const struct process_tree *tree, const struct member *membe
 
 /*
  * The kernel's high-water mark of a process tells what it held between two samples. One that has not risen since we
- * came is from before. Without a page fault nothing becomes resident: the file is not read for nothing.
+ * came is from before. Without a page fault nothing becomes resident: the file is not read for nothing. What we start
+ * ourselves tells its mark when it is reaped, and in a large tree each has its turn: a mark does not go down.
  */
 static void follow_high_water(struct process_tree *tree, struct member *member,
 			      const struct proc_pid_stat *stat, bool first)
@@ -294,6 +300,11 @@ static void follow_high_water(struct process_tree *tree, struct member *member,
 	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults), kib;
 	struct proc_pid_status status;
 
+	if (tree->started_by_caller ? member->pid != tree->root_pid
+				    : !first && ((size_t)member->pid + tree->passes) %
+								(tree->count / HIGH_WATER_READINGS + 1) !=
+							0)
+		return;
 	if ((!first && faults == member->peak_faults) ||
 	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0 ||
 	    status.peak_rss_kib < 0)

@@ -290,6 +290,7 @@ void process_tree_touch(struct process_tree *tree)
 	bool full = now_ns - tree->last_full_ns >= FULL_READING_NS;
 	bool any_vanished = false;
 
+	tree->passes++;
 	if (full)
 		tree->last_full_ns = now_ns;
 	if (tree->with_children && tree->started_by_caller)

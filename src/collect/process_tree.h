@@ -86,12 +86,13 @@ struct process_tree {
 	int64_t exited_count;
 	bool sigchld_ignored; /* some member did, once */
 	int64_t in_nobody_ns; /* what the tree's own cgroup has counted and no process has told, as of the last pass */
-	int64_t largest_kib;    /* high-water mark of any one process while we watched; 0: not known */
-	bool root_gone;         /* reaped or vanished */
-	bool io_known;          /* the root's I/O was read, or came to us when it was reaped */
-	int io_error;           /* until then: the errno of its reading */
-	bool uses_clock;        /* CPU from process clocks, not from stat */
-	int64_t last_full_ns;   /* when everything was last read */
+	int64_t largest_kib;  /* high-water mark of any one process while we watched; 0: not known */
+	bool root_gone;       /* reaped or vanished */
+	bool io_known;        /* the root's I/O was read, or came to us when it was reaped */
+	int io_error;         /* until then: the errno of its reading */
+	bool uses_clock;      /* CPU from process clocks, not from stat */
+	int64_t last_full_ns; /* when everything was last read */
+	size_t passes;
 	int64_t changed_ns;     /* the last pass in which somebody had run, came or went, or all was read */
 	int64_t seeded_ticks;   /* when the tree was begun with, since the boot of the machine */
 	int cgroup_folder;      /* of the tree's own cgroup, which has nobody else in it; -1 */
