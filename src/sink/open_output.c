@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/scan.h"
 #include "sink/rename_aside.h"
 
 enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200 };
@@ -136,11 +137,31 @@ static int create(const struct place *place, struct opened_output *output)
 	return 0;
 }
 
+/* Lines of two kinds in one file are read by nobody. Other text is left alone: a log may have our lines between its own. */
+static int check_format(const struct place *place, int fd)
+{
+	static const char CSV_BEGINS[] = "timestamp,", JSON_BEGINS[] = "{";
+	char begins[sizeof CSV_BEGINS - 1];
+	ssize_t length = pread(fd, begins, sizeof begins, 0);
+	struct scan scan = scan_bytes(begins, length > 0 ? (size_t)length : 0);
+
+	if (place->options->text == RECORD_CSV && scan_literal(&scan, JSON_BEGINS))
+		return refuse(place, -EINVAL,
+			      "it holds JSON lines, to which no CSV is appended; choose another output");
+	if (place->options->text == RECORD_JSON_LINES && scan_literal(&scan, CSV_BEGINS))
+		return refuse(place, -EINVAL,
+			      "it holds CSV, to which no JSON is appended; choose another output");
+	return 0;
+}
+
 static int append_to(const struct place *place, int *fd, struct opened_output *output)
 {
 	struct stat status;
-	int r = repair_tail(*fd, place->options->text, &output->repair);
+	int r = check_format(place, *fd);
 
+	if (r < 0)
+		return r;
+	r = repair_tail(*fd, place->options->text, &output->repair);
 	if (r < 0 || fstat(*fd, &status) < 0)
 		return refuse_errno(place, r < 0 ? r : -errno);
 	output->had_content = status.st_size > 0;

@@ -174,6 +174,17 @@ def test_appending_never_destroys_text_that_is_no_record(run, tmp_path):
     assert path.read_text().startswith("the last line of my thesis\n{")
 
 
+@pytest.mark.parametrize("first,then", [("json", "csv"), ("csv", "json")])
+def test_lines_of_another_format_are_not_appended(run, tmp_path, first, then):
+    path = tmp_path / "record"
+    assert run("-o", path, "-f", first, "--", "true").returncode == 0
+    before = path.read_bytes()
+    result = run("-o", path, "-f", then, "--append", "--", "touch", tmp_path / "started")
+    assert result.returncode == 125 and not (tmp_path / "started").exists()
+    assert result.stderr.decode().count("\n") == 1 and b"choose another output" in result.stderr
+    assert path.read_bytes() == before
+
+
 def test_appended_csv_has_one_header(run, tmp_path, helpers):
     path = tmp_path / "run.csv"
     for _ in range(3):
