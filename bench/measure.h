@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static inline int64_t clock_ns(clockid_t clock)
@@ -28,30 +29,32 @@ static inline int64_t median_ns(int64_t *ns, int count)
 	return ns[count / 2];
 }
 
+/* The number of a line "KEY: 123 kB" of a file of /proc; -1: there is none. */
+static inline long proc_kib(const char *path, const char *key)
+{
+	FILE *file = fopen(path, "r");
+	size_t length = strlen(key);
+	char *line = NULL;
+	size_t size = 0;
+	long kib = -1;
+
+	while (file && kib < 0 && getline(&line, &size, file) >= 0)
+		if (strncmp(line, key, length) == 0 && line[length] == ':')
+			kib = atol(line + length + 1);
+	free(line);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
 /* By walking the page tables: the counter that statm shows is kept per processor and off by up to 256 KiB. */
 static inline long resident_kib(void)
 {
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-	long kib = -1;
-
-	if (!file)
-		return -1;
-	while (fscanf(file, "Rss: %ld", &kib) != 1 && fscanf(file, "%*[^\n]") != EOF)
-		fgetc(file);
-	fclose(file);
-	return kib;
+	return proc_kib("/proc/self/smaps_rollup", "Rss");
 }
 
 /* Of this program alone: ru_maxrss begins with the size of whoever started it by vfork(2). */
 static inline long peak_resident_kib(void)
 {
-	FILE *file = fopen("/proc/self/status", "r");
-	long kib = -1;
-
-	if (!file)
-		return -1;
-	while (fscanf(file, "VmHWM: %ld", &kib) != 1 && fscanf(file, "%*[^\n]") != EOF)
-		fgetc(file);
-	fclose(file);
-	return kib;
+	return proc_kib("/proc/self/status", "VmHWM");
 }

@@ -170,13 +170,15 @@ static enum rt_end_reason end_reason(const struct wrap_end *end)
 
 static void say_exec_error(const char *command, const struct wrap_end *end)
 {
-	const char *meant = subcommand_like(command);
+	const char *meant;
 
-	if (end->exec_error == ENOENT && !strchr(command, '/'))
+	if (end->exec_error == ENOENT && !strchr(command, '/')) {
+		meant = subcommand_like(command);
 		say("%s: command not found%s%s", command, meant ? "; the nearest subcommand is " : "",
 		    meant ? meant : "");
-	else if (end->exec_error)
+	} else if (end->exec_error) {
 		say("%s: %s", command, strerror(abs(end->exec_error)));
+	}
 }
 
 /* ---- the modes ------------------------------------------------------------------------------------- */

@@ -33,9 +33,8 @@ struct cgroup_usage {
 	struct limits limits;
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
-	uint64_t last_hash; /* of the place whose counters the last frame has */
-	uint64_t
-		last_pressure; /* whose stalls the last frame has: that hash, or MACHINE_PRESSURE; 0: none yet */
+	uint64_t last_hash;     /* of the place whose counters the last frame has */
+	uint64_t last_pressure; /* whose stalls it has: such a hash, or MACHINE_PRESSURE; 0: none yet */
 	struct cgroup_tenants tenants;
 	bool kills_are_local;         /* counted in that cgroup, not below it */
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
@@ -395,7 +394,6 @@ void cgroup_usage_begin(struct frame *frame)
 {
 	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
 	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
-
 	struct pressure_row *pressure = (struct pressure_row *)(void *)frame->first[ROW_pressure];
 
 	/* Another cgroup's counters were read before. */

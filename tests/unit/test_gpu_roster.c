@@ -4,73 +4,16 @@
 #include <string.h>
 
 #include "nvml_script.h"
+#include "nvml_survey.h"
 #include "unit.h"
 
 #include "base/clock.h"
-#include "gpu/surveyor.h"
-
-static struct root root;
-static struct surveyor *surveyor;
-static struct gpu_request request;
-static const struct gpu_survey *survey;
-static int64_t offset_ns; /* of the machine's clock from the real one */
-
-static int64_t shifted_monotonic(void *context)
-{
-	(void)context;
-	return SYSTEM_CLOCKS.monotonic_ns(NULL) + offset_ns;
-}
-
-static void begin(const char *script)
-{
-	const struct gpu_setup setup = {.interval_ns = NSEC_PER_SEC};
-	const struct clocks clocks = {shifted_monotonic, SYSTEM_CLOCKS.realtime_ns, NULL};
-
-	offset_ns = 0;
-	memset(&request, 0, sizeof request);
-	nvml_script_begin("nvml_fake");
-	nvml_script_set(script);
-	assert_int_equal(root_open(&root, "/", &clocks), 0);
-	assert_int_equal(surveyor_new(&root, &setup, &surveyor), 0);
-}
 
 static int end(void **state)
 {
 	(void)state;
-	surveyor_free(surveyor);
-	root_close(&root);
-	nvml_script_end();
+	end_survey();
 	return 0;
-}
-
-static void pass(void)
-{
-	assert_int_equal(surveyor_pass(surveyor, &request, &survey), 0);
-}
-
-static double reading(int device, enum gpu_reading which)
-{
-	assert_int_equal(survey->devices[device].readings[which].error, 0);
-	return survey->devices[device].readings[which].value;
-}
-
-static int64_t error_of(int device, enum gpu_reading which)
-{
-	return survey->devices[device].readings[which].error;
-}
-
-static const struct gpu_process *process(int device, int pid)
-{
-	for (int64_t i = 0; i < survey->process_count; i++)
-		if (survey->processes[i].pid == pid && survey->processes[i].device == device)
-			return &survey->processes[i];
-	return NULL;
-}
-
-static void assert_near(double value, double wanted)
-{
-	if (fabs(value - wanted) > 1e-9 * (1 + fabs(wanted)))
-		fail_msg("%.9g, not %.9g", value, wanted);
 }
 
 /* ---- devices that leave the count ------------------------------------------------------------------ */
