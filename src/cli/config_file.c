@@ -13,18 +13,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/trust.h"
 #include "cli/config_toml.h"
 #include "cli/message.h"
 
 enum {
 	FILE_BYTES = 1 << 20,
+	READ_BYTES = 4096,
 	KEY_BYTES = 200,
 };
+
+/* A job does not wait longer for its settings. */
+#define READ_LIMIT_NS NSEC_PER_SEC
 
 struct config_file {
 	const char *path;
@@ -32,21 +40,81 @@ struct config_file {
 	struct given_list *list;
 };
 
-static int read_all(const char *path, struct buffer *text)
+/* Waits until there is something to read, or its end. False if neither comes in time. */
+static bool wait_for_bytes(int fd, int64_t until_ns)
 {
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t length;
+	struct pollfd bytes = {.fd = fd, .events = POLLIN};
+	int64_t left_ns = until_ns - SYSTEM_CLOCKS.monotonic_ns(NULL);
 
-	if (fd < 0)
-		return -errno;
-	do {
-		if (buffer_reserve(text, 4096) < 0)
+	return left_ns > 0 && poll(&bytes, 1, (int)(left_ns / NSEC_PER_MSEC) + 1) > 0;
+}
+
+/*
+ * Reads a file, or a pipe (`--config <(...)`), to its end or until READ_LIMIT_NS. A FIFO without a writer is at its
+ * end before it has begun: its first byte is waited for.
+ */
+static int read_all(int fd, bool is_fifo, struct buffer *text)
+{
+	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + READ_LIMIT_NS;
+
+	for (;;) {
+		ssize_t length;
+
+		if (buffer_reserve(text, READ_BYTES) < 0)
 			return -EFBIG;
-		length = read(fd, text->data + text->length, 4096);
+		length = read(fd, text->data + text->length, READ_BYTES);
 		if (length > 0)
 			text->length += (size_t)length;
-	} while (length > 0 || (length < 0 && errno == EINTR));
-	return length < 0 ? -errno : 0;
+		else if (length == 0 && (!is_fifo || text->length))
+			return 0;
+		else if (length < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (length <= 0 && !wait_for_bytes(fd, until_ns))
+			return -ETIMEDOUT;
+	}
+}
+
+/* Why a file of the current folder is not obeyed; NULL if it is, or if it is missing. */
+static const char *distrust(const char *path)
+{
+	struct stat file, folder;
+
+	if (stat(path, &file) < 0 || stat(".", &folder) < 0)
+		return NULL;
+	if (has_more_rights_than_caller())
+		return "this program runs with more rights than its caller";
+	if (!S_ISREG(file.st_mode))
+		return "it is not a regular file";
+	if (!is_under_our_control(path, &file))
+		return "another user owns it or may write to it";
+	if (!is_under_our_control(".", &folder))
+		return "another user owns this folder or may write to it";
+	return NULL;
+}
+
+/* Without waiting for the other end of a FIFO. */
+static int open_config(const char *path, bool named, const char **ret_distrust, struct stat *ret_status)
+{
+	int fd;
+
+	*ret_distrust = named ? NULL : distrust(path);
+	if (*ret_distrust)
+		return -EPERM;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, ret_status) == 0)
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
+static int read_config_text(const char *path, bool named, struct buffer *text, const char **ret_distrust)
+{
+	struct stat status;
+	CLEANUP_CLOSE int fd = open_config(path, named, ret_distrust, &status);
+
+	return fd < 0 ? fd : read_all(fd, S_ISFIFO(status.st_mode), text);
 }
 
 static int unknown_key(const struct config_file *file, const char *key, unsigned line)
@@ -90,16 +158,22 @@ static int visit(void *context, const char *table, const char *key, const char *
 	return given_add(file->list, row, ORIGIN_CONFIG, text, line);
 }
 
-int read_config_file(const char *path, bool warn, struct given_list *list)
+int read_config_file(const char *path, bool named, bool warn, struct given_list *list)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(FILE_BYTES);
 	struct config_file file = {path, warn, list};
 	struct toml_visitor visitor = {visit, &file};
 	struct toml_error error;
-	int r = read_all(path, &text);
+	const char *distrusted;
+	int r = read_config_text(path, named, &text, &distrusted);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
+	if (distrusted) {
+		if (warn)
+			say("%s is passed over: %s; --config %s obeys it", path, distrusted, path);
+		return 0;
+	}
 	if (r < 0) {
 		if (warn)
 			say("%s: %s; going on without it", path, strerror(-r));

@@ -256,11 +256,19 @@ static int configure(struct front *front, const char *path)
 	return add_default_output(front);
 }
 
-static const char *config_path(const struct front *front)
+/* The file that the user named, or NULL. */
+static const char *named_config(const struct front *front)
 {
 	const struct given *config = given_by_name(&front->given, "config");
 
-	return config && *config->text ? config->text : DEFAULT_CONFIG;
+	return config && *config->text ? config->text : NULL;
+}
+
+static const char *config_path(const struct front *front)
+{
+	const char *named = named_config(front);
+
+	return named ? named : DEFAULT_CONFIG;
 }
 
 static int check_command(const struct front *front, bool separated)
@@ -301,7 +309,8 @@ int front_read(char **argv, struct front *ret_front)
 	if (read_environment(&front->given) < 0)
 		return refuse("out of memory");
 	front->no_warnings = flag_of(front, "no-warnings");
-	if (read_config_file(config_path(front), !front->no_warnings, &front->given) < 0)
+	if (read_config_file(config_path(front), named_config(front) != NULL, !front->no_warnings,
+			     &front->given) < 0)
 		return refuse("out of memory");
 	front->no_warnings = flag_of(front, "no-warnings");
 	status = configure(front, config_path(front));

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trust.h"
+
 #ifndef LIBEXEC_DIR
 #define LIBEXEC_DIR "/usr/local/libexec/resource-tracker"
 #endif
@@ -46,6 +48,14 @@ static int find_near(const char *binary, const char *name, char *ret_path, size_
 	return -ENOENT;
 }
 
+static int find_installed(const char *name, char *ret_path, size_t size)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof path, "%s/%s", LIBEXEC_DIR, name);
+
+	return length < (int)sizeof path ? take_if_there(path, ret_path, size) : -ENOENT;
+}
+
 int find_house_program(const char *name, const char *variable, char *ret_path, size_t size)
 {
 	const char *given = secure_getenv(variable);
@@ -55,7 +65,12 @@ int find_house_program(const char *name, const char *variable, char *ret_path, s
 
 	if (given && *given)
 		return take_if_there(given, ret_path, size);
-	/* The library's own path comes first: the program that uses it may be anybody's. */
+	/*
+	 * The library's own path comes first: any program may use it. A hard link to a privileged program lies beside
+	 * whatever its maker likes.
+	 */
+	if (has_more_rights_than_caller())
+		return find_installed(name, ret_path, size);
 	if (dladdr((const void *)(uintptr_t)find_house_program, &here) && here.dli_fname &&
 	    find_near(here.dli_fname, name, ret_path, size) == 0)
 		return 0;
@@ -65,6 +80,5 @@ int find_house_program(const char *name, const char *variable, char *ret_path, s
 		if (find_near(path, name, ret_path, size) == 0)
 			return 0;
 	}
-	length = snprintf(path, sizeof path, "%s/%s", LIBEXEC_DIR, name);
-	return length < (ssize_t)sizeof path ? take_if_there(path, ret_path, size) : -ENOENT;
+	return find_installed(name, ret_path, size);
 }

@@ -20,7 +20,7 @@ static const int64_t SHORTEST_INTERVAL_NS = 250 * NSEC_PER_MSEC;
 
 const char *env_value(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	return value && *value ? value : NULL;
 }

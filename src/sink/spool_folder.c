@@ -52,7 +52,7 @@ static char *joined(const char *folder, const char *rest)
 /* In a folder that everybody may write to somebody else may have come before us. */
 static int make_temporary(char **ret_path)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = secure_getenv("TMPDIR");
 	CLEANUP_FREE char *own = NULL;
 	struct stat status;
 	char name[64];
@@ -72,7 +72,7 @@ static int make_temporary(char **ret_path)
 
 int spool_folder_make(const char *given, char **ret_path)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
 
 	if (given)
 		return make(strdup(given), ret_path);
