@@ -42,7 +42,7 @@ bool scan_word(struct scan *scan, struct scan *ret_word);
 /* Everything up to `stop`, which is stepped over; false if `stop` does not come. */
 bool scan_until(struct scan *scan, char stop, struct scan *ret_before);
 
-/* Decimal numbers after blanks. A number too large for the type is no number. */
+/* Reads a decimal number after blanks. A number too large for the type is rejected. */
 bool scan_u64(struct scan *scan, uint64_t *ret_value);
 bool scan_i64(struct scan *scan, int64_t *ret_value);
 

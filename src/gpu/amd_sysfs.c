@@ -98,7 +98,7 @@ static void find_compute_node(struct root *root, struct drm_device *drm, struct 
 		take_node(root, name, drm, device);
 }
 
-/* What compute processes hold; their queues bypass the kernel, so nobody counts the time of a single one. */
+/* Adds the VRAM of compute processes. Their queues bypass the kernel, so their busy time is unknown. */
 static void read_compute_processes(struct root *root, const struct drm_device *drm, struct gpu_survey *survey,
 				   int64_t index)
 {
@@ -173,7 +173,7 @@ static int amd_list(void *state, struct gpu_context *context, struct gpu_survey 
 	return 0;
 }
 
-/* "1: 2410Mhz *" in pp_dpm_sclk: of old kernels, whose hwmon has no clocks. */
+/* Reads "1: 2410Mhz *" in pp_dpm_sclk. Old kernels have no clocks in hwmon. */
 static struct gpu_number marked_clock(struct root *root, int device_fd, const char *name)
 {
 	ssize_t length = device_fd < 0 ? -ENOENT : root_read_at(root, device_fd, name);

@@ -211,7 +211,7 @@ static void raise_to(struct gpu_number *number, double value)
 
 struct client_use {
 	struct gpu_number
-		percent[DRM_ENGINE_OTHER + 1]; /* by enum drm_engine_use: of the busiest engine of the kind */
+		percent[DRM_ENGINE_OTHER + 1]; /* by enum drm_engine_use; the busiest engine of each kind */
 };
 
 static struct client_use use_of(const struct proc_pid_fdinfo *fdinfo, const struct client *client,
@@ -249,7 +249,7 @@ static void add_use(struct gpu_process *process, const struct client_use *use, s
 		process->vram_bytes = vram;
 	add(&process->encoder_utilization_pct, use->percent[DRM_ENGINE_ENCODES]);
 	add(&process->decoder_utilization_pct, use->percent[DRM_ENGINE_DECODES]);
-	/* Its compute queues are in nobody's account: what the graphics engines did would be a false total. */
+	/* Compute queues have no busy time in fdinfo. The graphics engines alone would be a false total. */
 	if (!(process->kinds & GPU_PROCESS_COMPUTE))
 		add(&process->utilization_pct, use->percent[DRM_ENGINE_COMPUTES]);
 }

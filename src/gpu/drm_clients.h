@@ -1,6 +1,7 @@
 /*
- * What the members of a job use of GPUs that the kernel drives: the fdinfo of their descriptors, the same for every
- * driver. Each client of a device counts once, however many descriptors of however many members lead to it.
+ * Reads how much the members of a job use GPUs that kernel drivers run: the fdinfo of their descriptors, the
+ * same for every driver. Each client of a device counts once, however many descriptors of however many members
+ * lead to it.
  */
 #pragma once
 
@@ -16,9 +17,9 @@ void drm_clients_free(struct drm_clients *clients);
 void drm_clients_forget(struct drm_clients *clients);
 
 /*
- * Adds the processes of devices [first, first + count) of the survey. Busy time is what the engines that compute or
- * draw have done since the last time; of what a client did before it was first seen only what fits into
- * `elapsed_ns` counts, and nothing in the first pass (elapsed_ns 0).
+ * Adds the processes of devices [first, first + count) of the survey. Busy time is the time that compute and
+ * graphics engines worked since the last pass. When a client is first seen, only as much of its earlier busy
+ * time counts as fits into `elapsed_ns`, and nothing in the first pass (elapsed_ns 0).
  */
 void drm_clients_read(struct drm_clients *clients, struct root *root, struct member_files *files,
 		      struct gpu_survey *survey, int64_t first, int64_t count, int64_t elapsed_ns);

@@ -1,4 +1,4 @@
-/* What the vendors that are read through sysfs share: a device of /sys/class/drm and its sensors. */
+/* Common to all vendors that are read through sysfs: a device of /sys/class/drm and its sensors. */
 #pragma once
 
 #include "gpu/vendor.h"

@@ -87,7 +87,7 @@ static int intel_list(void *state, struct gpu_context *context, struct gpu_surve
 	return 0;
 }
 
-/* Of the card, else of the package; the kernel writes 0 for no limit. */
+/* The card's limit, else the package's. The kernel writes 0 for "no limit". */
 static struct gpu_number power_limit(struct root *root, const struct drm_device *drm)
 {
 	struct gpu_number limit = drm_number(root, drm->hwmon_fd, "power1_max", 1e-6);

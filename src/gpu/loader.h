@@ -10,7 +10,7 @@
  */
 struct symbol {
 	size_t offset;
-	size_t version_offset; /* of an int; SYMBOL_NO_VERSION: nobody needs to know */
+	size_t version_offset; /* of an int; SYMBOL_NO_VERSION: the version does not matter */
 	const char *names[4];  /* ends with NULL, or is full */
 };
 #define SYMBOL_NO_VERSION ((size_t)-1)

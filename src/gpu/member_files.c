@@ -57,7 +57,7 @@ static void look_through(struct file_holder *holder, const struct root *root)
 	while (!error && holder->count < MEMBER_FILES_MAX && (name = root_dir_next(&dir))) {
 		struct gpu_file *file = &holder->files[holder->count];
 		char target[LINK_SIZE];
-		/* The link is read, never followed: what it leads to may hang. */
+		/* The link is read, never followed: its target may hang. */
 		ssize_t length = readlinkat(fd, name, target, sizeof target);
 		struct scan text = scan_bytes(name, strlen(name));
 		uint64_t number;

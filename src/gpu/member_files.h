@@ -1,8 +1,7 @@
 /*
- * Which device files of GPUs the members of a job hold open: /proc/PID/fd.
- *
- * Looking through all descriptors costs 20 us and more a process, so a process is looked through again only
- * after a while, and a pass has a budget; what a process opens is found within eight seconds.
+ * Finds the GPU device files that members of the job hold open, by /proc/PID/fd. Looking through all descriptors
+ * costs 20 us or more a process, so a process is looked through again only after a while, and a pass has a
+ * budget. A file that a process opens is found within eight seconds.
  */
 #pragma once
 

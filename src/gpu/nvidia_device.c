@@ -128,7 +128,7 @@ static void read_memory(const struct nvml *nvml, nvml_device handle, struct gpu_
 		v2.total = v1.total;
 		v2.used = v1.used;
 	}
-	/* What a device that has gone had in all is still known. */
+	/* The total of a device that has gone is still known. */
 	if (result == NVML_SUCCESS || device->readings[GPU_VRAM_TOTAL_BYTES].error)
 		device->readings[GPU_VRAM_TOTAL_BYTES] = number(result, (double)v2.total);
 	device->readings[GPU_VRAM_USED_BYTES] = number(result, (double)v2.used);
@@ -398,7 +398,10 @@ static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_
 		gpu_device_add_detail(device, "ecc_mode", ecc.value > 0 ? "on" : "off");
 }
 
-/* What is added up is kept by it: the address of a device, and the number of an instance, say as well which one it is. */
+/*
+ * Sums over time are kept under this UUID. The device's address and the instance number identify it as well as a
+ * UUID would.
+ */
 static void make_up_uuid(const struct nvml *nvml, const struct nvidia_device *nvidia,
 			 struct gpu_device *device)
 {

@@ -32,13 +32,14 @@ struct nvidia_device {
 	int lost_pause;
 };
 
-/* What does not change: texts, sizes, details. */
+/* Reads texts, sizes and details: everything that does not change. */
 void nvidia_read_identity(const struct nvml *nvml, const struct nvidia_device *nvidia,
 			  struct gpu_device *device);
 
 /*
- * What does. Every counter is asked for on its own: one that the device does not have loses its own field only.
- * `measure_pcie` allows the two calls that take 20 ms each. Returns 0, or -ENODEV when the device has gone.
+ * Reads the values that change. Each counter is asked for on its own, so a counter that the device lacks costs
+ * only its own field. `measure_pcie` allows the two calls that take 20 ms each. Returns 0, or -ENODEV when the
+ * device has gone.
  */
 int nvidia_read_device(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
 		       int64_t now_ns, bool measure_pcie);

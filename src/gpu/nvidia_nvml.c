@@ -73,7 +73,7 @@ static void nvidia_close(void *state)
 
 /* ---- listing --------------------------------------------------------------------------------------- */
 
-/* What was remembered of a device that has been listed before goes on. */
+/* A device that was listed before keeps its remembered values. */
 static void open_or_keep(struct nvidia *nvidia, struct nvidia_device *added)
 {
 	for (int64_t i = 0; i < nvidia->earlier_count; i++) {

@@ -52,8 +52,8 @@ static int make_room(struct nvidia_records *records, unsigned count)
 }
 
 /*
- * The size of the records that a call has written: the last field of none of them ends in untouched bytes.
- * 0 when it is no size that we know.
+ * Finds the size of the records that a call has written: the size at which the last field of every record
+ * differs from the untouched bytes. 0 when no known size fits.
  */
 static size_t written_record_size(const struct nvidia_records *records, unsigned count)
 {
@@ -119,7 +119,7 @@ static void add_record(const struct place *place, const char *bytes, size_t size
 	process->kinds |= kind;
 	if (record.used_bytes == NVML_NOT_AVAILABLE)
 		return;
-	/* Nobody holds more than there is. */
+	/* A process cannot hold more than the device has. */
 	if (total.error || total.value <= 0 ? record.used_bytes > INT64_MAX
 					    : (double)record.used_bytes > total.value) {
 		if (process->vram_bytes.error)
@@ -181,7 +181,7 @@ struct use_sum {
 	uint64_t newest_us;
 };
 
-/* What a process did when it was last told. */
+/* use of a process in its last sample */
 struct held_use {
 	int64_t pid;
 	uint64_t at_us;
@@ -237,7 +237,10 @@ static void set_use(struct gpu_process *process, const struct use *sum, unsigned
 	process->decoder_utilization_pct = gpu_value((double)sum->decoder / count);
 }
 
-/* The samples that the older call gives: their number, or a negative errno; -ENOENT: nobody did anything. */
+/*
+ * Returns the number of samples that the older call gives, or a negative errno. -ENOENT: no process did
+ * anything.
+ */
 static int old_samples(const struct nvml *nvml, const struct nvidia_device *nvidia,
 		       struct nvidia_records *records)
 {
@@ -319,8 +322,8 @@ static const struct held_use *find_held(const struct nvidia_held *held, int64_t 
 }
 
 /*
- * Drivers sample as seldom as once a second, and only who did something: who has no new sample goes on as before until
- * the next sample is overdue, and has done nothing from then on.
+ * Drivers sample as seldom as once a second, and list only active processes. A process without a new sample goes
+ * on at its last use until the next sample is overdue; from then on it is idle.
  */
 static bool still_holds(const struct nvidia_held *held, const struct held_use *use, uint64_t now_us)
 {
@@ -401,7 +404,7 @@ static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, cons
 	for (int64_t i = place->from; i < place->survey->process_count; i++) {
 		struct gpu_process *process = &place->survey->processes[i];
 
-		/* Not found: nobody did anything. */
+		/* Not found: no process did anything. */
 		if (count < 0 && count != -ENOENT)
 			set_absent(process, -count);
 		else
@@ -424,7 +427,7 @@ void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia
 		return;
 	device->tenant_count = survey->process_count - place.from;
 	device->pids = GPU_PIDS_OURS;
-	/* The first time, and after the clock was set back: what has happened in the last second. */
+	/* The first time, and after the clock was set back, take the last second. */
 	if (!nvidia->last_seen_us || nvidia->last_seen_us > (uint64_t)realtime_us + USEC_PER_SEC) {
 		nvidia->last_seen_us = (uint64_t)realtime_us - USEC_PER_SEC;
 		nvidia->has_samples = false;

@@ -1,4 +1,4 @@
-/* Who is on an NVIDIA device, and what of it they use. */
+/* Lists the processes on an NVIDIA device and how much of it each uses. */
 #pragma once
 
 #include "gpu/nvidia_device.h"

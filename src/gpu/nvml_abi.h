@@ -1,9 +1,8 @@
 /*
- * What libnvidia-ml.so.1 looks like from outside: the records and numbers of its documented interface that we
- * use, in our own words. https://docs.nvidia.com/deploy/nvml-api
- *
- * The library is never linked. Records have changed their size between versions: each version is a type of its
- * own, and arrays are walked by the size of the version that answered, never by the newest.
+ * The interface of libnvidia-ml.so.1: the documented records and numbers that we use, in our own words.
+ * https://docs.nvidia.com/deploy/nvml-api The library is never linked. Records have changed their size between
+ * versions: each version is a type of its own, and arrays are walked by the size of the version that answered,
+ * never by the newest.
  */
 #pragma once
 

@@ -76,5 +76,5 @@ struct nvml {
  */
 int nvml_open(struct nvml *ret_nvml, const char **ret_message);
 
-/* What an answer of NVML means as a positive errno; 0 for success. See struct gpu_number. */
+/* Maps an answer of NVML to a positive errno; 0 for success. See struct gpu_number. */
 int nvml_errno(int result);

@@ -1,6 +1,6 @@
 /*
- * GPUs of other drivers in the kernel (nouveau, panfrost, panthor, lima, msm, v3d, etnaviv, asahi): what hwmon says of
- * the device, and what the fdinfo of its processes says of the job.
+ * GPUs of other kernel drivers (nouveau, panfrost, panthor, lima, msm, v3d, etnaviv, asahi). hwmon describes the
+ * device, and the fdinfo of its processes gives the job's use.
  */
 #include "gpu/vendor.h"
 
@@ -71,7 +71,7 @@ static int other_list(void *state, struct gpu_context *context, struct gpu_surve
 		if (!device)
 			continue;
 		device->index = i;
-		/* What is not on PCI works in the machine's memory. */
+		/* A GPU that is not on PCI shares the machine's memory. */
 		device->memory_kind = card->vendor_id >= 0 ? GPU_MEMORY_DEDICATED : GPU_MEMORY_UNIFIED;
 	}
 	return 0;

@@ -121,7 +121,7 @@ static int64_t take(struct roster *roster, struct gpu_survey *survey, int64_t so
 	if (known) {
 		index = survey->devices[place].index;
 		visible = survey->devices[place].visible;
-		/* What a device that does not answer had in all is still known. */
+		/* The total of a device that does not answer is still known. */
 		if (total.error)
 			total = survey->devices[place].readings[GPU_VRAM_TOTAL_BYTES];
 	} else {

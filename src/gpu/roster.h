@@ -9,7 +9,7 @@
 
 #include "gpu/survey.h"
 
-/* What is added up for a device over the passes. */
+/* Sums of a device over the passes. */
 struct device_sums {
 	double busy_secs, covered_secs, energy_joules;
 };

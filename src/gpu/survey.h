@@ -1,8 +1,7 @@
 /*
- * A survey: what all GPUs of the machine and the processes on them are doing at one moment.
- *
- * It is made in the helper process (vendor libraries and drivers may hang or crash) and handed to the recorder
- * as plain bytes: no pointers, no padding that matters, everything bounded. All numbers are in base units.
+ * A survey: the state of all GPUs of the machine, and of the processes on them, at one moment. It is made in the
+ * helper process (vendor libraries and drivers may hang or crash) and handed to the recorder as plain bytes: no
+ * pointers, no padding that matters, everything bounded. All numbers are in base units.
  */
 #pragma once
 
@@ -80,7 +79,7 @@ enum gpu_memory_kind { GPU_MEMORY_UNKNOWN, GPU_MEMORY_DEDICATED, GPU_MEMORY_UNIF
 
 enum gpu_energy_source { GPU_ENERGY_NONE, GPU_ENERGY_COUNTER, GPU_ENERGY_FROM_POWER };
 
-/* What the process ids of a device's processes are worth. */
+/* How far the process ids of a device's processes can be trusted. */
 enum gpu_pids {
 	GPU_PIDS_UNKNOWN, /* the device lists no processes, or the job's may not be looked at */
 	GPU_PIDS_NOT_ASKED, /* the kernel's drivers are asked of each process of the job, which is not known yet */
@@ -102,7 +101,7 @@ struct gpu_device {
 	char host_id[GPU_WORD_SIZE]; /* PCI address "0000:03:00.0", else an index */
 	struct gpu_detail details[GPU_DETAILS_MAX];
 	int64_t detail_count;
-	int64_t index;       /* in the vendor's numbering; of a MIG instance that of its device */
+	int64_t index;       /* in the vendor's numbering; an instance (MIG) has its device's number */
 	int64_t file_number; /* N of /dev/nvidiaN or /dev/dri/renderDN; -1: unknown */
 	int64_t parent;      /* the device of this survey whose instance this is; -1: a whole device */
 	int64_t gpu_instance;
@@ -111,7 +110,7 @@ struct gpu_device {
 	int64_t memory_kind;
 	int64_t energy_source;
 	int64_t pids;         /* enum gpu_pids */
-	int64_t tenant_count; /* processes on the device, whoever's; -1 unknown */
+	int64_t tenant_count; /* processes on the device, of any user; -1 unknown */
 	int64_t holder_count; /* members of the job that hold its device file open; -1: not known or not asked */
 	struct gpu_number readings[GPU_READINGS];
 };
@@ -143,14 +142,14 @@ struct gpu_survey {
 	struct gpu_process processes[GPU_PROCESSES_MAX];
 };
 
-/* What the recorder tells the surveyor once. */
+/* The recorder's message to the surveyor at the start. */
 struct gpu_setup {
 	char root_dir[4096];        /* "" is "/" */
 	char vendor[GPU_WORD_SIZE]; /* only this one; "" is any */
 	int64_t interval_ns;        /* between samples */
 };
 
-/* What it tells it at every sample. */
+/* The recorder's message to the surveyor at every sample. */
 struct gpu_request {
 	int64_t sampled_ns; /* CLOCK_MONOTONIC */
 	int64_t member_count;
@@ -174,9 +173,9 @@ static inline size_t gpu_request_bytes(const struct gpu_request *request)
 }
 
 /*
- * The used parts of a survey, without gaps. ret_bytes has room for sizeof(struct gpu_survey); returns the length.
- * Unpacking works in place: `survey` holds the packed bytes before. It trusts nothing: -EBADMSG when the bytes are no
- * survey; texts are terminated and indexes in range afterwards.
+ * Packs the used parts of a survey, without gaps. ret_bytes has room for sizeof(struct gpu_survey); returns the
+ * length. Unpacking works in place: `survey` holds the packed bytes before. It trusts nothing: it returns
+ * -EBADMSG when the bytes do not form a survey, and otherwise terminates texts and keeps indexes in range.
  */
 size_t gpu_survey_pack(const struct gpu_survey *survey, void *ret_bytes);
 int gpu_survey_unpack(struct gpu_survey *survey, size_t length);

@@ -111,7 +111,7 @@ static void try_later(struct surveyor *surveyor, struct source *source, int erro
 	source->next_try_ns = now_ns + source->pause_ns;
 	if (source->pause_ns < LONGEST_PAUSE_NS)
 		source->pause_ns *= 2;
-	/* What is known of its devices is that they cannot be asked. */
+	/* Its devices are known, and all their readings are absent. */
 	roster_lose(&surveyor->roster, &surveyor->survey, source - surveyor->sources, error ? error : ENODEV);
 }
 
@@ -194,7 +194,7 @@ static void list_source(struct surveyor *surveyor, struct source *source, int64_
 		failed(surveyor, source, error, now_ns);
 		return;
 	}
-	/* Drivers come up late. What has been loaded once counts its devices when it is opened. */
+	/* Drivers come up late. A library that loads now counts its devices when it is opened. */
 	if (!listing->device_count) {
 		try_later(surveyor, source, 0, now_ns);
 		return;
@@ -264,7 +264,9 @@ static void read_members(struct surveyor *surveyor, const struct gpu_request *re
 {
 	struct gpu_survey *survey = &surveyor->survey;
 	bool drm = has_drm_devices(survey), doubt = gpu_tenants_in_doubt(survey, surveyor->first_namespace);
-	/* What members did before the first look at them is not the job's, as far as we know. */
+	/*
+	 * Use by a member before the tracker first saw it does not count for the job: its start is unknown.
+	 */
 	int64_t elapsed_ns = surveyor->had_members ? now_ns - surveyor->last_ns : 0;
 	size_t count = request ? (size_t)request->member_count : 0;
 	bool asked =
@@ -281,7 +283,10 @@ static void read_members(struct surveyor *surveyor, const struct gpu_request *re
 				  surveyor->first_namespace);
 }
 
-/* Containers have some of the device files; device control groups refuse the others, whoever asks. */
+/*
+ * Containers have only some of the device files; the control group of devices refuses the others, to root as
+ * well.
+ */
 static bool may_be_opened(const struct root *root, int64_t render)
 {
 	char path[64];

@@ -1,4 +1,4 @@
-/* Who makes the surveys: all vendors, what members use, whose processes these are, and sums over time. */
+/* Makes the surveys: asks all vendors, adds the members' use, resolves process ids, and sums over time. */
 #pragma once
 
 #include "gpu/survey.h"
@@ -11,9 +11,9 @@ int surveyor_new(struct root *root, const struct gpu_setup *setup, struct survey
 void surveyor_free(struct surveyor *surveyor);
 
 /*
- * One survey, valid until the next call. -ENODEV: no vendor has devices here, and none will have. A vendor that fails
- * is tried again later, ever more seldom; until then the devices that it had are without readings, ->error says why, and
- * ->problem says it in words. One that has no devices so far is asked again as seldom; that is no error.
+ * One survey, valid until the next call. -ENODEV: no vendor has devices here, and none will have. A vendor that
+ * fails is tried again later, ever more seldom; until then its devices have no readings, and ->error and
+ * ->problem (in words) say why. A vendor that has no devices so far is asked again as seldom, without an error.
  */
 int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
 		  const struct gpu_survey **ret_survey);

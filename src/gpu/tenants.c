@@ -98,7 +98,7 @@ static int64_t count_holders(const struct member_files *files, int64_t number)
 
 static bool in_doubt(const struct gpu_device *device, bool first_namespace)
 {
-	/* Only NVML lists processes; what the kernel's own drivers tell was asked of the members themselves. */
+	/* Only NVML lists processes. For drivers in the kernel the surveyor reads the members' own fdinfo. */
 	if (strcasecmp(device->vendor, "NVIDIA") != 0 || device->file_number < 0)
 		return false;
 	return device->pids == GPU_PIDS_UNKNOWN || device->pids == GPU_PIDS_FOREIGN || !first_namespace;

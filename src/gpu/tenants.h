@@ -1,7 +1,7 @@
 /*
- * Whose process ids a device lists: in a container the driver may give those of the host, or hide what the container
- * cannot see. What can be found out is put into ->pids and ->holder_count of each device; process ids that are
- * found among the members' NSpid become those of our /proc.
+ * Resolves the process ids that a device lists. In a container the driver may list ids of the host, or hide
+ * processes that the container cannot see. The result goes into ->pids and ->holder_count of each device; ids
+ * that are found in a member's NSpid become those of our /proc.
  */
 #pragma once
 

@@ -1,8 +1,7 @@
 /*
- * What a source of GPU readings is: plug-ins as const structs in one explicit array.
- *
- * A vendor lists its devices and then reads them, again and again; a device keeps its place in the survey from
- * one pass to the next (roster.h), so that what is added up (GPU_BUSY_SECS) stays with it.
+ * A source of GPU readings: plug-ins as const structs in one explicit array. A vendor lists its devices and then
+ * reads them again and again. A device keeps its place in the survey from one pass to the next (roster.h), so
+ * its sums (GPU_BUSY_SECS) stay with it.
  */
 #pragma once
 
@@ -44,8 +43,9 @@ extern const struct gpu_vendor *const GPU_VENDORS[];
 struct gpu_device *gpu_survey_add_device(struct gpu_survey *survey, const char *vendor);
 
 /*
- * A process on a device, found among processes [from, process_count) or added; NULL when there is none, or no room.
- * Whoever adds all processes of a device together need not search those of others.
+ * Finds a process on a device among processes [from, process_count), or adds it. NULL when there is none, or no
+ * room. A caller that adds all processes of a device together passes the first of them as `from` and searches
+ * only those.
  */
 struct gpu_process *gpu_survey_find(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
 struct gpu_process *gpu_survey_process(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);

@@ -79,7 +79,7 @@ static int64_t number_of(const struct gpu_survey *survey, const struct gpu_devic
 	return place;
 }
 
-/* What is on a whole device is seen with it. */
+/* An instance is visible when its whole device is. */
 static bool names_device(const struct gpu_survey *survey, const struct gpu_device *device,
 			 const struct list *list, struct scan word)
 {
@@ -163,7 +163,10 @@ static void mark_nvidia(struct gpu_survey *survey, struct scan environment)
 			apply(survey, &list);
 		return;
 	}
-	/* CUDA numbers the fastest device first unless told otherwise: of unlike devices a number says nothing here. */
+	/*
+	 * By default CUDA numbers the fastest device first. Among unlike devices a number therefore identifies
+	 * nothing.
+	 */
 	if (has_numbers(list.words) && !same_models(survey, "NVIDIA") &&
 	    !(find_variable(environment, "CUDA_DEVICE_ORDER", &order) && scan_is(&order, "PCI_BUS_ID")))
 		return;
