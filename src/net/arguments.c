@@ -229,7 +229,7 @@ int arguments_parse(struct arguments *ret_arguments, int argc, char **argv, unsi
 
 int arguments_usage(const char *usage)
 {
-	/* What people type; the others are our own programs' words. */
+	/* Commands that people type; the other names are used between our own programs. */
 	static const char *const SUBCOMMANDS[] = {"discover", "upload"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(SUBCOMMANDS); i++) {

@@ -1,4 +1,7 @@
-/* What only the recorder can find out about this machine: it is run for a moment and its samples are read. */
+/*
+ * Asks the recorder for facts that only it can find out about this machine: it runs for a moment, and its
+ * samples are read.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Asking the metadata services; see cloud.h. Who they are: cloud_vendors.c. */
+/* Asks the metadata services; see cloud.h. cloud_vendors.c lists them. */
 #include "net/cloud.h"
 
 #include <stdlib.h>
@@ -121,7 +121,10 @@ static bool take_answer(struct probe *probe)
 static void next_step(struct http_client *http, struct probe *probe, const char *metadata_url)
 {
 	const struct cloud_step *step = &probe->vendor->steps[probe->step];
-	/* Nobody there at all: a service that refuses a token may still answer, one that cannot be reached will not. */
+	/*
+	 * No service is there at all: one that refuses a token still answers, one that cannot be reached does
+	 * not.
+	 */
 	bool unreachable = probe->answer.error && probe->step == 0;
 	bool taken = take_answer(probe);
 
@@ -150,7 +153,7 @@ static void free_probe(struct probe *probe)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-/* The winner as soon as it is certain: whoever stands before it has failed. */
+/* The winner, as soon as it is certain: every vendor before it has failed. */
 static const struct probe *winner(const struct probe *probes, size_t count, bool time_is_up)
 {
 	for (size_t i = 0; i < count; i++) {

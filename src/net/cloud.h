@@ -1,11 +1,9 @@
 /*
- * Which cloud this machine runs in: the cloud_* facts, from the metadata services of the vendors.
- *
- * The firmware is asked first (/sys/class/dmi/id), which costs no network: a vendor that names itself there is the
- * only one that is asked, and on a machine whose firmware names somebody else nobody is. Those that are left are
- * asked in parallel, 1 s a request, 3 s in all, never through a proxy. Each must prove to be who it says (the
- * service at 169.254.169.254 imitates Amazon's in half of all clouds); of several that do, the first of the list
- * wins, whoever was faster.
+ * Finds out in which cloud this machine runs: the cloud_* facts, from the metadata services of the vendors. The
+ * firmware is asked first (/sys/class/dmi/id), which costs no network. If a known vendor names itself there,
+ * only that one is asked; if another maker does, none is. The remaining vendors are asked in parallel, 1 s a
+ * request, 3 s in all, never through a proxy. Each must prove its identity (the service at 169.254.169.254
+ * imitates Amazon's in half of all clouds). If several do, the first of the list wins, regardless of speed.
  */
 #pragma once
 
@@ -17,7 +15,7 @@
 
 enum { CLOUD_TOKEN_SIZE = 4096 };
 
-/* What has been learnt of one vendor while its steps are walked through. */
+/* Answers of one vendor so far, while its steps are walked through. */
 struct cloud_reading {
 	struct facts facts;
 	char token[CLOUD_TOKEN_SIZE]; /* for the following steps; "" when the service gives none */
@@ -41,7 +39,7 @@ struct cloud_step {
 struct cloud_mark {
 	size_t offset; /* of the text in struct sys_dmi */
 	bool whole;    /* equals, else begins with */
-	bool vague;    /* others look the same: asked unless somebody else is named */
+	bool vague;    /* other firmware looks the same: asked unless another vendor is named */
 	const char *text;
 };
 

@@ -88,7 +88,7 @@ bool take_aws_domain(struct cloud_reading *reading, const char *bytes, size_t le
 	       (scan_is(&domain, "amazonaws.com") || scan_is(&domain, "amazonaws.com.cn"));
 }
 
-/* What stands behind the last slash. */
+/* Returns the text behind the last slash. */
 static bool get_last_part(const char *bytes, size_t length, struct scan *ret_part)
 {
 	struct scan word;
@@ -230,7 +230,7 @@ bool take_ovh_metadata(struct cloud_reading *reading, const char *bytes, size_t 
 	const char *zone = text_of(root, "availability_zone");
 	bool taken = json_is_object(root);
 
-	/* "nova" is what OpenStack says where nobody has set anything. */
+	/* OpenStack's default is "nova". */
 	if (zone && strcmp(zone, "nova") != 0)
 		take_region(reading, zone, strlen(zone));
 	take_member(reading, CLOUD_ACCOUNT_ID, root, "project_id");

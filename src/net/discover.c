@@ -1,4 +1,4 @@
-/* What machine this is, as JSON; see discover.h. */
+/* Prints the facts of this machine as JSON; see discover.h. */
 #include "net/discover.h"
 
 #include <errno.h>
@@ -171,7 +171,7 @@ static int print(const struct discovery *discovery, const struct arguments *argu
 	return 0;
 }
 
-/* A byte on standard input is the word to begin; its end that nobody wants to know any more. */
+/* A byte on standard input is the signal to begin; end of file means that the caller has given up. */
 static bool is_told(void)
 {
 	char byte;
@@ -218,7 +218,7 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 		ask_cloud(discovery, settings, &root);
 	root_close(&root);
 	facts_suppress(&discovery->facts);
-	/* Whoever does not want to tell how many there are does not want them listed. */
+	/* A user who hides the number of GPUs hides their list as well. */
 	if (discovery->facts.items[HOST_GPU_COUNT].type == FACT_UNKNOWN)
 		discovery->gpus.count = 0;
 	return print(discovery, &arguments);

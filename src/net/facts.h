@@ -1,8 +1,8 @@
 /*
- * Facts about a machine, by the names that the Sentinel API gives them: what discovery finds out, what is sent
- * when a run starts, and what `discover` prints.
+ * Facts about a machine, by the names that the Sentinel API gives them. Discovery finds them out, the start of a
+ * run sends them, and `discover` prints them.
  *
- * A fact that is not known, or that the user does not want to tell (TRACKER_HOST_IP=0), is null.
+ * A fact that is unknown, or that the user hides (TRACKER_HOST_IP=0), is null.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ struct fact {
 	enum fact_type type;
 	char text[FACT_TEXT_SIZE];
 	int64_t count;
-	double real; /* written with at most 3 decimals; of HOST_MEMORY_MIB the exact value beside the count */
+	double real; /* written with at most 3 decimals; HOST_MEMORY_MIB has the exact value beside the count */
 };
 
 struct facts {

@@ -22,13 +22,13 @@ struct follower {
 	struct stream stream;
 	struct patience patience;
 	int64_t next_cut_ns;
-	int64_t look_every_ns; /* for the first sample; and, when nobody tells us of the end, for that */
+	int64_t look_every_ns; /* for the first sample; and for the end, when no pipe reports it */
 	bool end_is_told;
 };
 
 /*
- * Signals that reach a whole process group or control group are meant for the job. We end when the recorder
- * does; only where nobody tells us of that, a signal does.
+ * Signals that reach a whole process group or control group are meant for the job. The follower ends when the
+ * recorder does; only without a pipe from the recorder does a signal end it.
  */
 static void set_signals(struct follower *follower)
 {
@@ -46,7 +46,10 @@ static void set_signals(struct follower *follower)
 		sigaddset(&ends, SIGTERM);
 		follower->patience.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	}
-	/* Whatever mask was inherited: a blocked SIGCHLD or SIGALRM is of no interest, an ending signal is. */
+	/*
+	 * Replace the inherited mask: a blocked SIGCHLD or SIGALRM does not matter, a blocked ending signal
+	 * does.
+	 */
 	sigprocmask(SIG_SETMASK, &ends, NULL);
 }
 

@@ -1,4 +1,4 @@
-/* What machine this is; see host.h. */
+/* Reads the facts of this machine; see host.h. */
 #include "net/host.h"
 
 #include <arpa/inet.h>

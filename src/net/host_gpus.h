@@ -26,7 +26,7 @@ struct host_gpu {
 };
 
 struct host_gpus {
-	bool known; /* false: there may be some, but nobody could say */
+	bool known; /* false: there may be some, but no source answered */
 	size_t count;
 	struct host_gpu items[HOST_GPUS_MAX]; /* whole devices, not their MIG instances */
 };

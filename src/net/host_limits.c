@@ -1,4 +1,4 @@
-/* What a process here may use; see host_limits.h. */
+/* Finds the limits of a process here; see host_limits.h. */
 #include "net/host_limits.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * What a process here may use of the machine: host_vcpus and host_memory_mib are the machine's own, whatever a container
- * may use of it. Found out by the recorder, as for its samples.
+ * The limits of a process here: the least over all control groups above it. host_vcpus and host_memory_mib are
+ * the machine's own, which a container may not use in full. The recorder finds them out, as it does for its
+ * samples.
  */
 #pragma once
 
@@ -13,7 +14,7 @@ struct host_limits {
 	int64_t cpuset_cores;
 };
 
-/* Takes some milliseconds; what cannot be found out is absent. */
+/* Takes some milliseconds. A limit that cannot be found out is absent. */
 void host_limits_discover(const char *root_dir, struct host_limits *ret_limits);
 
 /* An object; a limit that is not there is null. */

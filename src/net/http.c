@@ -158,8 +158,8 @@ static bool has_hashed_certificates(const char *folder)
 }
 
 /*
- * Certificates that the user names, else the system's. Of those the folder is preferred to the file: the
- * file is parsed as a whole, 2 MiB and 15 ms for the sake of one root.
+ * Uses the certificates that the user names, else the system's. The system's folder is preferred to its file,
+ * because libcurl parses the whole file: 2 MiB and 15 ms for one root.
  */
 static void set_certificates(CURL *easy)
 {
@@ -190,7 +190,10 @@ static void set_limits(CURL *easy, const struct http_request *request)
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->total_timeout_ms);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* A resolver thread that hangs is left behind, not joined: earlier, only whoever waits for us ends that. */
+	/*
+	 * A resolver thread that hangs is left behind, not joined. Before its timeout only the waiting caller
+	 * can end it.
+	 */
 	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075500

@@ -1,12 +1,9 @@
 /*
  * HTTP requests that end: every one has a time limit for connecting and one for all of it, name resolution
- * included, a limit on the size of the answer, and none follows a redirect.
- *
- * A redirect is not followed because a token or a signature would go to somebody else. Names are resolved by
- * libcurl in a thread that is left alone when it does not come back; where no thread can be had (pids.max), the
- * request fails and is tried again like any other.
- *
- * One client is used by one thread. Answers are complete or marked failed, never half.
+ * included, and a limit on the size of the answer. None follows a redirect, because that would send a token or a
+ * signature to another server. libcurl resolves names in a thread that is left alone when it does not come back;
+ * where no thread can be had (pids.max), the request fails and is retried like any other. One client is used by
+ * one thread. Answers are complete or marked failed, never half.
  */
 #pragma once
 

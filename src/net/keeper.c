@@ -26,7 +26,7 @@ enum {
 
 /* ---- questions -------------------------------------------------------------------------------------- */
 
-/* MiB as GB, rounded up to thousandths: a machine that is a little too small is no advice. */
+/* MiB as GB, rounded up to thousandths: a machine that is a little too small would be bad advice. */
 static void add_gb(struct buffer *out, const char *key, double mib)
 {
 	buffer_add_text(out, key);

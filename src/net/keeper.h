@@ -1,5 +1,5 @@
 /*
- * `resource-tracker-net keeper servers|price`: what the Spare Cores Keeper API knows of cloud servers, as one JSON
+ * `resource-tracker-net keeper servers|price`: prints cloud servers of the Spare Cores Keeper API as one JSON
  * object on stdout. `recommend --server` and the cost figures ask through it.
  *
  *   keeper servers --vcpus N --memory-mib M [--gpus N] [--gpu-memory-mib M] [--limit N] [--filter KEY=VALUE]...
@@ -8,8 +8,8 @@
  *   keeper price --vendor ID --instance-type NAME [--region ID]
  *     {"asked":URL,"problem":null,"price_usd_per_hour":0.0042,"region_id":"us-east-1"}
  *
- * Where nobody answers (offline, refused, nonsense), "problem" is one line and the result is null; "asked" says what
- * would have been asked. The exit status is 0 in every case but wrong usage (2).
+ * Without a usable answer (offline, refused, nonsense) "problem" is one line and the result is null; "asked" has the
+ * URL in any case. The exit status is 0 in every case but wrong usage (2).
  *
  * Units: ours are MiB. The API's memory_min and gpu_memory_total are GB of 1024 MiB, fractions allowed, its
  * vcpus_min is 1 to 256.
@@ -28,7 +28,7 @@ int keeper_main(const struct settings *settings, int argc, char **argv);
 void keeper_servers_url(struct buffer *out, const char *base_url, const struct arguments *arguments);
 void keeper_price_url(struct buffer *out, const char *base_url, const struct arguments *arguments);
 
-/* Appends the JSON list of servers from an answer; -EBADMSG when it is no list. */
+/* Appends the JSON list of servers from an answer; -EBADMSG when the answer holds none. */
 int keeper_add_servers(struct buffer *out, const char *bytes, size_t length);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * resource-tracker-net: all of the tool that talks to a network. It is started by resource-tracker when streaming
- * is on, or when a subcommand asks for it; nobody types its name.
+ * resource-tracker-net: the only program of ours that talks to a network. resource-tracker starts it when
+ * streaming is on, or when a subcommand asks for it; users do not call it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static const char DISCOVER_HELP[] =
 	"\n"
 	"`host` asks nobody; `cloud` and `all` ask the metadata services of clouds, for 3 s at most.\n";
 
-/* `help`: of those that people type; the others are our own programs' words. */
+/* Lists in `help` the commands that people type; the other names are used between our own programs. */
 static const struct {
 	const char *name;
 	int (*main)(const struct settings *settings, int argc, char **argv);

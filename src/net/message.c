@@ -41,8 +41,8 @@ void forget_secret(const char *secret)
 }
 
 /*
- * The length of the secret that begins here, or 0. Of several the longest: one may begin with another. The beginning of
- * one at the end of a text is one, too: the text may have been cut there.
+ * Returns the length of the longest secret that begins here, or 0: one secret may begin with another. The
+ * beginning of a secret at the end of a text counts as well, because the text may have been cut there.
  */
 static size_t secret_at(const char *at, size_t left)
 {

@@ -1,7 +1,6 @@
 /*
- * Lines for people on stderr, which is the job's terminal: few, short, never with a secret in them.
- *
- * A line is dropped rather than waited for when nobody takes it (a frozen terminal, a full pipe).
+ * Lines for people on stderr, which is the job's terminal: few, short, never with a secret in them. A line is
+ * dropped when a frozen terminal or a full pipe does not take it at once.
  */
 #pragma once
 

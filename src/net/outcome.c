@@ -1,4 +1,4 @@
-/* What became of a request; see outcome.h. */
+/* Judges how a request ended; see outcome.h. */
 #include "net/outcome.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What became of a request, for those who decide whether to try again. */
+/* How a request ended, so that the caller can decide whether to retry. */
 #pragma once
 
 #include <stdbool.h>

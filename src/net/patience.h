@@ -42,6 +42,6 @@ int patience_left_ms(const struct patience *patience, int64_t until_ns);
 /* Sleeps until then, until the end, or until the deadline. */
 void patience_wait(struct patience *patience, int64_t until_ns);
 
-/* What to poll beside one's own descriptors. Returns how many (at most 2). */
+/* Adds the descriptors to poll beside the caller's own. Returns how many (at most 2). */
 enum { PATIENCE_FDS = 2 };
 size_t patience_fds(const struct patience *patience, struct pollfd ret_fds[PATIENCE_FDS]);

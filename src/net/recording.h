@@ -1,8 +1,7 @@
 /*
- * A recording that is being written, read forwards: whole lines only, each as a frame of the catalogue.
- *
- * Only what an upload needs is in the frames: the columns of the combined CSV, the run_start and run_end rows,
- * and what the machine has. A line that is no sample is counted and stepped over.
+ * A recording that is being written, read forwards: whole lines only, each as a frame of the catalogue. The
+ * frames hold only the rows that an upload needs: the columns of the combined CSV, run_start, run_end and the
+ * machine's devices. A line that does not parse as a sample is counted and stepped over.
  */
 #pragma once
 

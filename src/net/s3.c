@@ -113,7 +113,7 @@ static enum verdict verdict_of_error(const struct s3_error *error, long status, 
 		return VERDICT_EXPIRED;
 	if (is_one_of(error->code, PASSING, ARRAY_SIZE(PASSING)))
 		return VERDICT_RETRY;
-	/* Whatever a store calls it, new keys are the only thing that can help against a 403. */
+	/* Stores name the error in different ways, but only new keys can help against a 403. */
 	if (status == 401 || status == 403)
 		return VERDICT_EXPIRED;
 	return verdict;

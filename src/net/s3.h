@@ -37,7 +37,9 @@ void s3_put(struct s3_store *store, const struct s3_uri *uri, const char *name,
 void s3_url(struct buffer *out, const char *endpoint, const char *region, const struct s3_uri *uri,
 	    const char *name);
 
-/* What an error document says: <Error><Code>..</Code><Message>..</Message><Region>..</Region>. "" where missing. */
+/*
+ * Fields of an error document: <Error><Code>..</Code><Message>..</Message><Region>..</Region>. "" where missing.
+ */
 struct s3_error {
 	char code[S3_CODE_SIZE];
 	char message[S3_MESSAGE_SIZE];

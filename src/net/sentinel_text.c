@@ -1,4 +1,4 @@
-/* What is said to the Sentinel API, and what it answers; see sentinel_text.h. */
+/* Requests to the Sentinel API and its answers; see sentinel_text.h. */
 #include "net/sentinel_text.h"
 
 #include <errno.h>
@@ -154,7 +154,10 @@ void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome
 		outcome.has_exit_code = true;
 		outcome.failed = end->exit_code != 0;
 	} else {
-		/* Attached or host: nobody told us a status; only how the recording ended can speak of failure. */
+		/*
+		 * Attached or host: no exit status is known, so only the reason at the end of the recording can
+		 * mean failure.
+		 */
 		const char *reason = text_absent(end->reason) ? "" : end->reason;
 
 		outcome.failed = strcmp(reason, "target_exited") != 0 &&

@@ -1,7 +1,6 @@
 /*
- * What is said to the Sentinel API, and what it answers. Pure: bytes in, bytes out.
- *
- * The API's schemas refuse members that they do not know, so that nothing is sent beyond what they list.
+ * Requests to the Sentinel API and its answers. Pure: bytes in, bytes out. The API's schemas refuse members that
+ * they do not know, so nothing is sent beyond the members that they list.
  */
 #pragma once
 
@@ -60,7 +59,7 @@ int parse_credentials(const char *bytes, size_t length, struct credentials *ret_
 		      const char **ret_wrong);
 
 /*
- * What a refusal says, in one line: "detail" as text, or as a list of what is wrong with which member. The values
- * that were refused (which the server repeats) are left out. Appends nothing when there is no such member.
+ * Appends the reason of a refusal, in one line: "detail" as text, or as a list of members with their faults. The
+ * refused values, which the server repeats, are left out. Appends nothing without such a member.
  */
 void add_error_detail(struct buffer *out, const char *bytes, size_t length);

@@ -1,4 +1,4 @@
-/* What the environment says; see settings.h. */
+/* Reads the settings of streaming from the environment; see settings.h. */
 #include "net/settings.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * What the environment says. An empty variable is as good as unset, everywhere.
+ * The settings of streaming in the environment. An empty variable counts as unset.
  *
  *   SENTINEL_API_TOKEN        bearer token; without one nothing is streamed
  *   SENTINEL_API_URL          the Sentinel API; a path prefix is kept

@@ -1,5 +1,5 @@
 /*
- * SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104): what signing a request for S3 takes.
+ * SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104): needed to sign requests for S3.
  */
 #pragma once
 

@@ -228,7 +228,7 @@ static int fill_batch(struct stream *stream, struct batch *batch)
 	return 1;
 }
 
-/* Oldest first: what is lost then is at one end. */
+/* Oldest first, so that a loss is at one end. */
 static void make_room(struct stream *stream)
 {
 	struct spool_state *state = &stream->spool.state;

@@ -1,11 +1,11 @@
 /*
  * One run on its way to the server: the same steps whether the run still goes on (follow) or is long over (upload).
  *
- *   begin   the first sample: who we are and what this machine is -> the body of POST /runs, a state on disk
+ *   begin   the first sample: the run's metadata and the machine's facts -> the body of POST /runs, a state on disk
  *   cut     whole lines of the recording -> batches on disk, at most one every upload interval, no network
  *   send    the next thing that the server is to have: registration, fresh keys, the oldest batch, the finish
  *
- * What is sent and when is decided by the state on disk alone (spool.h), so that it does not matter who goes on.
+ * The state on disk alone (spool.h) decides which data is sent and when, so any process can continue.
  */
 #pragma once
 
@@ -67,7 +67,7 @@ enum stream_step {
 	STEP_MADE,     /* one more thing is done; call again */
 	STEP_IDLE,     /* nothing to send for now */
 	STEP_WAIT,     /* not before stream->backoff.not_before_ns */
-	STEP_GIVE_UP,  /* refused, or no attempts or time are left; what is not sent stays on disk */
+	STEP_GIVE_UP,  /* refused, or out of attempts or time; unsent data stays on disk */
 	STEP_FINISHED, /* the server has all of it; nothing is left on disk */
 };
 enum stream_step stream_send(struct stream *stream);

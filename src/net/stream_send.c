@@ -1,4 +1,4 @@
-/* One run on its way to the server: what is sent; see stream.h. */
+/* One run on its way to the server: sending; see stream.h. */
 #include "net/stream.h"
 
 #include <errno.h>
@@ -167,7 +167,7 @@ static enum stream_step upload_batch(struct stream *stream)
 	int r = spool_read_batch(&stream->spool, state->sent, &bytes);
 
 	if (r < 0) {
-		/* Somebody has removed it: there is nothing to wait for. */
+		/* Another process has removed it: there is nothing to wait for. */
 		say("batch %lld of the spool %s cannot be read: %s", (long long)state->sent,
 		    stream->spool.folder, strerror(-r));
 		count_sent(stream, false);

@@ -26,7 +26,7 @@ struct s3_uri {
  */
 int parse_s3_uri(const char *text, size_t length, struct s3_uri *ret_uri);
 
-/* "http://host", "https://host:port", then maybe a path: what users may give as the address of a server. */
+/* A server's address as users may give it: "http://host", "https://host:port", then maybe a path. */
 bool is_http_url(const char *url);
 
 /* The part of an address before the path: "https://host:port". Its length. */
