@@ -1,4 +1,4 @@
-/* Starting a program that is left to whoever adopts orphans; see exec_detached.h. */
+/* Starts a program whose parent becomes the reaper of orphans; see exec_detached.h. */
 #include "helper/exec_detached.h"
 
 #include <errno.h>

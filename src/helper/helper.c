@@ -73,7 +73,7 @@ static int64_t now_ns(void)
 
 /* ---- starting -------------------------------------------------------------------------------------- */
 
-/* What the program inherits, and under which numbers it finds it. */
+/* The descriptors that the program inherits, with the numbers under which it finds them. */
 struct launch {
 	int memory_fd;
 	int socket_fd;
@@ -182,7 +182,7 @@ int helper_start(const struct helper_order *order, struct helper **ret_helper)
 
 /* ---- asking and reading ---------------------------------------------------------------------------- */
 
-/* Whether it has ended, within timeout_ns. It never sends anything: what comes is the end. */
+/* Returns whether it has ended, within timeout_ns. It sends no data, so readable means ended. */
 static bool has_gone(const struct helper *helper, int64_t timeout_ns)
 {
 	struct pollfd socket = {.fd = helper->socket_fd, .events = POLLRDHUP};
@@ -256,7 +256,7 @@ static int64_t used_ns(pid_t pid)
 	return used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* In an uninterruptible sleep: nobody knows when a driver will let it go. */
+/* In an uninterruptible sleep: only the driver decides when it ends. */
 static bool sleeps_uninterruptibly(pid_t pid)
 {
 	char path[32], stat[256];

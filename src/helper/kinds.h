@@ -1,4 +1,4 @@
-/* What helpers can do: plug-ins as const structs in one explicit array. */
+/* The kinds of helpers: plug-ins as const structs in one explicit array. */
 #pragma once
 
 #include <stddef.h>

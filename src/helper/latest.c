@@ -47,7 +47,9 @@ int latest_write(const struct latest *latest, const void *bytes, size_t length, 
 
 	if (length > latest->capacity_bytes)
 		return -EMSGSIZE;
-	/* Release: whoever sees one of these words also sees that the value before this one is published. */
+	/*
+	 * Release: a reader that sees one of these words also sees that the value before this one is published.
+	 */
 	atomic_store_explicit(at++, (uint64_t)at_ns, memory_order_release);
 	atomic_store_explicit(at++, length, memory_order_release);
 	for (; length >= WORD; length -= WORD, from += WORD) {

@@ -1,9 +1,8 @@
 /*
- * The latest value of something, in memory that two processes share: one writes, one reads, nobody waits.
- *
- * Two slots take turns, so that a writer that dies in the middle of a value leaves the one before it whole.
- * The bytes are copied as atomic words: what a reader gets is one value or, when the writer has overtaken it
- * twice meanwhile, none.
+ * The latest value of something, in memory that two processes share: one writes, one reads, neither waits. Two
+ * slots take turns, so that a writer that dies in the middle of a value leaves the one before it whole. The
+ * bytes are copied as atomic words: a reader gets one value or, when the writer has overtaken it twice
+ * meanwhile, none.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One side's view. It is not in the shared memory, so that nobody else can bend it. */
+/* One side's view. It lies outside the shared memory, so the other side cannot damage it. */
 struct latest {
 	_Atomic uint64_t *published; /* number of the newest value, from 1; 0: none yet */
 	_Atomic uint64_t *slots;

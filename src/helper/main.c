@@ -165,6 +165,6 @@ int main(int argc, char **argv)
 	leave_no_cores();
 	(void)chdir("/");
 	prctl(PR_SET_NAME, "rt-helper");
-	/* Not exit(): at a deadline nobody waits for last words. */
+	/* _exit(), not exit(): the deadline leaves no time for handlers. */
 	_exit(supervise(&view, kind, socket_fd));
 }

@@ -1,9 +1,8 @@
 /*
- * The memory that the recorder and its helper share: what is asked, what is answered, and how the helper is.
- *
- * The recorder makes it (memfd) and the helper maps it. Either side may die at any moment and neither waits
- * for the other. A vendor library that crashes may have scribbled on it: both sides take the layout from here
- * once, before any such library runs, and the recorder checks what it reads.
+ * The memory that the recorder and its helper share: the question, the answer, and the state of the helper. The
+ * recorder makes it (memfd) and the helper maps it. Either side may die at any moment and neither waits for the
+ * other. A vendor library that crashes may have scribbled on it: both sides take the layout from here once,
+ * before any such library runs, and the recorder checks every value that it reads.
  */
 #pragma once
 

@@ -40,7 +40,7 @@ static const char *next_text(const struct buffer *payload, size_t *offset)
 	return text;
 }
 
-/* Two words that are no settings: what is kept in memory, whose number comes with the message, and the command. */
+/* Two words beside the settings: the size of the history in memory, and the command. */
 static int set_one(rt_config *config, const struct remote_message *message, const char *name,
 		   const char *value)
 {

@@ -1,5 +1,5 @@
 /*
- * What a library and its recorder in another process say to each other (tracker/remote.c, record_main.c): one
+ * The messages between a library and its recorder in another process (tracker/remote.c, record_main.c): one
  * question, one answer, over a connected socket. Both ends are of the same build.
  */
 #pragma once
@@ -22,7 +22,7 @@ enum remote_question {
 };
 
 struct remote_message {
-	int64_t what; /* enum remote_question; of an answer: the result, an errno if negative */
+	int64_t what; /* a question: enum remote_question; an answer: the result, a negative errno on failure */
 	int64_t first;
 	int64_t count;
 	uint64_t payload_bytes; /* that follow */

@@ -23,7 +23,7 @@ static void sleep_until(int64_t at_ns)
 		;
 }
 
-/* What earlier workers and the supervisor have used is in the page already. */
+/* The page already holds the time that earlier workers and the supervisor used. */
 static void account(struct helper_page *page, int64_t *counted_ns)
 {
 	int64_t used_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);

@@ -11,12 +11,12 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* The next range of the list; false at its end and at anything that is no range. */
+/* Takes the next range of the list; false at its end and at any text that does not parse as a range. */
 bool scan_cpu_range(struct scan *list, uint32_t *ret_first, uint32_t *ret_last);
 
 /*
- * How many CPUs the list names; an empty list names none, which for cpuset.cpus means "as the parent".
- * Returns 0, or -EBADMSG for text that is no such list (ret_count is then untouched).
+ * Counts the CPUs that the list names. An empty list names none, which for cpuset.cpus means "as the parent".
+ * Returns 0, or -EBADMSG for a text that does not parse as a list (ret_count is then untouched).
  */
 int parse_cpu_list(const char *bytes, size_t length, int64_t *ret_count);
 int read_cpu_list(struct root *root, int dir_fd, const char *file, int64_t *ret_count);

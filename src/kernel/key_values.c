@@ -34,7 +34,7 @@ static const struct key_field *find_field(const struct scan *key, const struct k
 	return NULL;
 }
 
-/* How many fields nobody has set yet. */
+/* Counts the fields that are still unset. */
 static size_t count_absent_fields(const struct key_field *fields, size_t field_count, void *values)
 {
 	size_t count = 0;

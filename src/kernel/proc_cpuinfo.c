@@ -25,7 +25,7 @@ struct arm_part {
 	const char *name;
 };
 
-/* What servers, boards and machines of the cloud have; from Arm's and the makers' MIDR_EL1 listings. */
+/* Servers, boards and cloud machines; from Arm's and the makers' MIDR_EL1 listings. */
 static const struct arm_part ARM_PARTS[] = {
 	{0x41, 0xc07, "ARM Cortex-A7"},
 	{0x41, 0xc08, "ARM Cortex-A8"},

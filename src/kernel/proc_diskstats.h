@@ -47,5 +47,8 @@ int read_proc_diskstats(struct root *root, struct kept_file *file, struct scan *
 /* The next device; lines without numbers and a name are skipped. */
 bool proc_diskstats_next(struct scan *disks, struct diskstats_device *ret_device);
 
-/* What a device has counted: most lines are of devices that nobody asks for. -EBADMSG below eleven columns. */
+/*
+ * Parses the counters of a device apart from its name, because most lines are of devices that the caller leaves
+ * out. -EBADMSG below eleven columns.
+ */
 int parse_diskstats(const struct scan *counters, struct diskstats *ret_stats);

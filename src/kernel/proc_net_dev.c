@@ -11,7 +11,7 @@
  */
 #include "kernel/proc_net_dev.h"
 
-/* What follows the transmitter's drops is not asked for. */
+/* The columns after the transmitter's drops are not needed. */
 enum { COLUMNS = 12, TRANSMIT = 8 };
 
 struct scan parse_proc_net_dev(const char *bytes, size_t length)

@@ -20,8 +20,10 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 
-/* A key is a prefix and the name of an engine or region; of prefixes that begin alike the longer stands
- * first. */
+/*
+ * A key is a prefix and the name of an engine or region. Where one prefix begins with another, the longer stands
+ * first.
+ */
 struct drm_key {
 	const char *prefix;
 	size_t offset;

@@ -1,5 +1,5 @@
 /*
- * /proc/PID/fdinfo/FD of a GPU's device node: what one client of a DRM driver has used (Linux 5.19).
+ * /proc/PID/fdinfo/FD of a GPU's device node: the use of one client of a DRM driver (Linux 5.19).
  *
  * Several descriptors, of several processes, may belong to the same client: count each (device, client) once.
  */
@@ -20,7 +20,7 @@ struct drm_engine {
 	int64_t busy_ns;
 	int64_t capacity; /* identical engines behind this name; 1 when not said */
 	int64_t cycles;
-	int64_t total_cycles; /* of the engine, whoever used it */
+	int64_t total_cycles; /* of the engine, by all clients */
 };
 
 /* Bytes; -1 absent. */

@@ -1,4 +1,4 @@
-/* /proc/PID/io: what one process read and wrote, together with the children it has waited for. */
+/* /proc/PID/io: bytes that one process read and wrote, together with the children that it has waited for. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* /proc/PID/mountinfo: what is mounted where, as one process sees it. */
+/* /proc/PID/mountinfo: the mounts that one process sees. */
 #pragma once
 
 #include <stdbool.h>

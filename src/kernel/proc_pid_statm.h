@@ -14,7 +14,7 @@
 struct proc_pid_statm {
 	int64_t virtual_pages;
 	int64_t resident_pages;
-	int64_t shared_pages; /* resident file and shmem pages, also those that nobody else maps */
+	int64_t shared_pages; /* resident file and shmem pages, mapped by others or not */
 };
 
 /* Returns 0, or -EBADMSG when the text does not begin with a number (ret_statm is then untouched). */

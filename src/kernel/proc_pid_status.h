@@ -1,4 +1,4 @@
-/* /proc/PID/status: what the cheaper files of a process do not say. */
+/* /proc/PID/status: fields that the cheaper files of a process lack. */
 #pragma once
 
 #include <stddef.h>

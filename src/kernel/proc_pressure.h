@@ -16,7 +16,8 @@ struct pressure_stall {
 
 struct proc_pressure {
 	struct pressure_stall some; /* at least one task waited */
-	struct pressure_stall full; /* all that could have run did; of the machine's CPU it means nothing */
+	struct pressure_stall
+		full; /* every task that could have run was stalled; meaningless for the machine's CPU */
 };
 
 /* Returns 0, or -EBADMSG when not one line is known (ret_pressure is then untouched). */

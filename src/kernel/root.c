@@ -19,12 +19,15 @@ enum {
 	SMALLEST_PAGE = 4096,
 	PATH_SIZE = 4096,
 	PID_PATH_SIZE = 128,
-	/* Of a program's descriptors: what is surely none of ours to fill, and what is enough. */
+	/*
+	 * Kept files take at most a share of the program's descriptors: never the last ones, and never more than
+	 * are useful.
+	 */
 	FILES_OF_OTHERS = 64,
 	MANY_FILES = 1024,
 };
 
-/* DIR/.root: what the machine that a tree was captured on had. */
+/* DIR/.root: constants of the machine that a tree was captured on. */
 static void read_captured_constants(struct root *root)
 {
 	struct scan text, line, word;

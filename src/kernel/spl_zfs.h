@@ -1,8 +1,8 @@
 /*
- * /proc/spl/kstat/zfs: what the ZFS module tells.
+ * /proc/spl/kstat/zfs: statistics of the ZFS module.
  *
- * It tells I/O per dataset, the state of a pool and the size of its cache, but no pool's size: that comes
- * from statvfs of the mounted datasets, whose used space adds up and whose free space is the pool's.
+ * They hold I/O per dataset, the state of a pool and the size of its cache. The size of a pool comes from
+ * statvfs of the mounted datasets: their used space adds up, and their free space is the pool's.
  */
 #pragma once
 

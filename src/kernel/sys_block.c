@@ -129,7 +129,7 @@ static void read_model(struct root *root, int dir_fd, struct sys_block *block)
 		(void)root_read_word_at(root, dir_fd, "device/name", block->model, sizeof block->model);
 	if (root_read_word_at(root, dir_fd, "device/vendor", block->vendor, sizeof block->vendor) == 0 &&
 	    strncmp(block->vendor, "0x", 2) == 0)
-		*block->vendor = '\0'; /* virtio: a number on its bus, nobody's name */
+		*block->vendor = '\0'; /* virtio: a number on its bus, meaningless to people */
 }
 
 static void read_device_number(struct root *root, int dir_fd, struct sys_block *block)

@@ -1,4 +1,4 @@
-/* /sys/class/block/NAME: what a block device is. */
+/* /sys/class/block/NAME: the kind and the names of a block device. */
 #pragma once
 
 #include <stdbool.h>
@@ -48,7 +48,7 @@ int read_sys_block(struct root *root, const char *name, struct sys_block *ret_bl
  */
 int read_sys_block_serial(struct root *root, const char *name, char *ret_serial, size_t size);
 
-/* 1 for a partition, 0 for another block device, -ENOENT for a name that is no block device. */
+/* 1 for a partition, 0 for another block device, -ENOENT for any other name. */
 int sys_block_is_partition(const struct root *root, const char *name);
 
 /* Whether I/O of this device is counted by no other: summing such devices counts every byte once. */

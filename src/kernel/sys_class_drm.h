@@ -1,8 +1,8 @@
 /*
  * /sys/class/drm: the GPUs that the kernel drives, each with its render node.
  *
- * Display adapters without one (server management chips, frame buffers) are no accelerators and are left out, and
- * so are devices of drivers that say nothing of their use.
+ * Display adapters without one (server management chips, frame buffers) do not compute and are left out, and
+ * so are devices whose drivers do not report their use.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct drm_card {
 	int render;                   /* N of renderDN */
 	char driver[DRM_DRIVER_SIZE]; /* "amdgpu", "i915" */
 	char address
-		[DRM_ADDRESS_SIZE]; /* "0000:03:00.0"; of devices that are not on PCI the platform's name */
+		[DRM_ADDRESS_SIZE]; /* "0000:03:00.0"; the platform's name for a device that is not on PCI */
 	int64_t vendor_id;          /* PCI; -1: none */
 	int64_t device_id;
 };

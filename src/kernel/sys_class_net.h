@@ -1,4 +1,4 @@
-/* /sys/class/net/NAME: what a network interface is. */
+/* /sys/class/net/NAME: the kind and the properties of a network interface. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* /sys/class/dmi/id: what the firmware says this machine is. */
+/* /sys/class/dmi/id: the firmware's description of this machine. */
 #pragma once
 
 #include "kernel/root.h"

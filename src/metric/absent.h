@@ -28,7 +28,7 @@ enum absent_reason {
 	ABSENT_NOT_A_VALUE,          /* the kernel says -1, "unknown", ... */
 	ABSENT_NO_ATTRIBUTION,       /* cannot be assigned to the job */
 	ABSENT_IN_PROGRAM,           /* the tracker is a part of the program around it */
-	ABSENT_NOT_GIVEN,            /* nobody said what it is, or asked for it */
+	ABSENT_NOT_GIVEN,            /* the collector did not set it, or was not asked for it */
 	ABSENT_NOT_THIS_END,         /* the run ended in another way */
 	ABSENT_END
 };
@@ -60,7 +60,7 @@ static inline int real_absent(double value)
 	memcpy(&bits, &value, sizeof bits);
 	if ((bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000))
 		return 0;
-	/* An infinity or a NaN that arithmetic made is no measurement either. */
+	/* An infinity or a NaN from arithmetic does not count as a measurement either. */
 	bits &= UINT64_C(0xffff);
 	return bits && bits < ABSENT_END ? (int)bits : ABSENT_NOT_A_VALUE;
 }

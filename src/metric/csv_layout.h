@@ -1,5 +1,5 @@
 /*
- * The CSV layouts (csv_columns.def) as data: what the CSV sink writes and what recordings are read from.
+ * The CSV layouts (csv_columns.def) as data: the CSV sink writes them and the reader reads them.
  */
 #pragma once
 

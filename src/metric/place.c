@@ -22,7 +22,7 @@ bool metric_place_split(const char *name, char *ret_plain, size_t size, struct m
 			ret_plain[length++] = *at;
 			continue;
 		}
-		/* A key may hold brackets: what closes it is followed by a point or the end. */
+		/* A key may hold brackets: the closing one is followed by a point or the end. */
 		close = strchr(at, ']');
 		while (close && close[1] && close[1] != '.')
 			close = strchr(close + 1, ']');

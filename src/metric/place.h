@@ -22,7 +22,10 @@ struct metric_place {
 	char keys[PLACE_DEPTH][PLACE_KEY_BYTES];
 };
 
-/* Takes the keys in brackets out of a name: "disk.mounts.used_pct" is left. False: it is no name. */
+/*
+ * Takes the keys in brackets out of a name: "disk.mounts.used_pct" is left. False when the text does not parse
+ * as a name.
+ */
 bool metric_place_split(const char *name, char *ret_plain, size_t size, struct metric_place *ret_place);
 
 /* The metric of a full name without brackets; kind and index alone are set. */
@@ -34,7 +37,7 @@ enum place_fault {
 	PLACE_NEEDS_KEYS,  /* there are several, and there are none */
 	PLACE_NEEDS_OTHER_KEYS,
 };
-/* Once kind and keys are known: what the keys mean. */
+/* Resolves the keys, once the kind is known. */
 enum place_fault metric_place_settle(struct metric_place *place);
 
 /* How many kinds with several rows stand on the way to a metric. */

@@ -220,7 +220,8 @@ static void write_servers(struct json_writer *json, const struct http_answer *an
 	if (outcome->verdict == VERDICT_DONE &&
 	    (keeper_add_servers(&servers, answer->body.data, answer->body.length) < 0 ||
 	     buffer_error(&servers)))
-		snprintf(outcome->reason, sizeof(outcome->reason), "the answer is no list of servers");
+		snprintf(outcome->reason, sizeof(outcome->reason),
+			 "the answer does not hold a list of servers");
 	json_key(json, "problem");
 	json_text(json, outcome->reason[0] ? outcome->reason : NULL);
 	json_key(json, "servers");
@@ -243,7 +244,7 @@ static void write_found_price(struct json_writer *json, const struct http_answer
 	if (r < 0 && !outcome->reason[0])
 		snprintf(outcome->reason, sizeof(outcome->reason), "%s",
 			 r == -ENOENT ? "no on-demand price for Linux is known"
-				      : "the answer is no list of prices");
+				      : "the answer does not hold a list of prices");
 	json_key(json, "problem");
 	json_text(json, outcome->reason[0] ? outcome->reason : NULL);
 	json_key(json, "price_usd_per_hour");

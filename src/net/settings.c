@@ -46,7 +46,7 @@ static int64_t upload_interval_ns(void)
 		return DEFAULT_INTERVAL_SECS * NSEC_PER_SEC;
 	scan = scan_bytes(text, strlen(text));
 	if (!scan_real(&scan, &secs) || scan_left(&scan) || !(secs >= 0) || secs > LONGEST_INTERVAL_SECS) {
-		say("TRACKER_UPLOAD_INTERVAL=%s is no number of seconds; using %d", text,
+		say("TRACKER_UPLOAD_INTERVAL=%s is not a number of seconds; using %d", text,
 		    DEFAULT_INTERVAL_SECS);
 		return DEFAULT_INTERVAL_SECS * NSEC_PER_SEC;
 	}

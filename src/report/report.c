@@ -1,8 +1,7 @@
 /*
- * From recordings to one HTML page; see rt_report() in resource_tracker_analysis.h.
- *
- * The page (page/) is a program of its own that is the same for every recording. What is written here is the JSON
- * between its head and its tail: for each run its summary, how it began and ended, and its columns, packed.
+ * Makes one HTML page from recordings; see rt_report() in resource_tracker_analysis.h. The page (page/) is a
+ * program of its own that is the same for every recording. This file writes the JSON between its head and its
+ * tail: for each run its summary, its start and end, and its columns, packed.
  */
 #include <errno.h>
 #include <math.h>
