@@ -151,7 +151,7 @@ static void put_batch(struct stream *stream, const struct buffer *bytes, struct 
 
 	if (parse_s3_uri(state->uri_prefix, strlen(state->uri_prefix), &uri) < 0) {
 		*ret_outcome = (struct outcome){.verdict = VERDICT_REFUSED, .retry_after_secs = -1};
-		outcome_add_detail(ret_outcome, "upload_uri_prefix is not an s3:// address", 42);
+		outcome_add_detail(ret_outcome, "upload_uri_prefix is not an s3:// address", 41);
 		return;
 	}
 	buffer_printf(&name, "%s/%06lld.csv.gz", state->run_id, (long long)state->objects);
