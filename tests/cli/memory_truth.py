@@ -1,0 +1,287 @@
+"""How much memory a job takes by a meter of the tests' own, and how far a recording is from that.
+
+Truth is the proportional set size (PSS) of all processes of the job from /proc/PID/smaps, read as close to one moment as
+possible, plus memory of the job that no page table shows: pages of tmpfs files, memfds and shared memory segments that its
+processes hold but have not mapped, and huge pages of hugetlbfs, which PSS leaves out.
+
+The tests, the random test and bench/memory share this file.
+"""
+import contextlib
+import dataclasses
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import threading
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+MIB = 1 << 20
+# What issue and documents promise: at each sample, for each process, and of the peak.
+SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
+
+SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<device>\S+) (?P<inode>\d+)"
+                   rb"|^(?P<key>Pss|Rss|Private_Hugetlb|Shared_Hugetlb|VmFlags): +(?P<value>\d*)", re.M)
+
+
+def build_job(binary, folder):
+    """The program tests/fakes/memory-job.c: the one that was built beside the recorder, or else one made now."""
+    built = pathlib.Path(binary).parent / "tests" / "fakes" / "memory-job"
+    if built.exists():
+        return str(built)
+    made = folder / "memory-job"
+    subprocess.run([os.environ.get("CC", "cc").split()[0], "-O1", "-D_GNU_SOURCE", "-I", TOP / "src", "-pthread", "-o",
+                    made, TOP / "tests" / "fakes" / "memory-job.c", TOP / "src" / "base" / "scan.c"], check=True)
+    return str(made)
+
+
+# ---- members --------------------------------------------------------------------------------------------
+
+
+def parents_of_all():
+    """{pid: (parent, start time)} of all processes that are no zombies."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                fields = pathlib.Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                if fields[0] not in (b"Z", b"X"):
+                    found[int(name)] = (int(fields[1]), int(fields[19]))
+    return found
+
+
+class Members:
+    """A process and its descendants; a process that was once a member stays one."""
+
+    def __init__(self, root_pid):
+        self.root_pid = root_pid
+        self.known = {}
+
+    def now(self):
+        everybody = parents_of_all()
+        members = {pid for pid, started in self.known.items() if everybody.get(pid, (0, 0))[1] == started}
+        if self.root_pid in everybody:
+            members.add(self.root_pid)
+        children = {}
+        for pid, (parent, _) in everybody.items():
+            children.setdefault(parent, []).append(pid)
+        left = list(members)
+        while left:
+            for child in children.get(left.pop(), []):
+                if child not in members:
+                    members.add(child)
+                    left.append(child)
+        self.known = {pid: everybody[pid][1] for pid in members}
+        return members
+
+
+# ---- shared memory objects --------------------------------------------------------------------------------
+
+
+def own_device(*flags):
+    """The device number of the kernel's own tmpfs (no flag) or hugetlbfs."""
+    with contextlib.suppress(OSError, AttributeError):
+        fd = os.memfd_create("which", *flags)
+        try:
+            return os.fstat(fd).st_dev
+        finally:
+            os.close(fd)
+    return None
+
+
+def tmpfs_devices():
+    """Device numbers of every tmpfs: mounted ones and the one of memfds and shared mappings."""
+    found = {own_device()}
+    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        fields, _, rest = line.partition(" - ")
+        if rest.split()[0] == "tmpfs":
+            major, minor = fields.split()[2].split(":")
+            found.add(os.makedev(int(major), int(minor)))
+    return found
+
+
+def segments():
+    """{shmid: resident bytes} of System V; in `maps` the inode of a segment is its id."""
+    lines = pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()
+    column = lines[0].split().index("rss")
+    return {int(line.split()[1]): int(line.split()[column]) for line in lines[1:]}
+
+
+@dataclasses.dataclass
+class Reading:
+    begun: float  # seconds since 1970
+    ended: float = 0.0
+    bytes: int = 0
+    processes: int = 0
+    rss: int = 0
+    private: int = 0
+
+    @property
+    def mib(self):
+        return self.bytes / MIB
+
+
+def read_smaps(pid, shmem, tmpfs, objects, huge):
+    """Adds one process: returns the (PSS without shared memory objects, RSS) of it in bytes."""
+    text = pathlib.Path("/proc", str(pid), "smaps").read_bytes()
+    pss = rss = 0
+    key = place = None
+    for match in SMAPS.finditer(text):
+        name = match["key"]
+        if name is None:
+            major, minor = match["device"].split(b":")
+            device, inode = os.makedev(int(major, 16), int(minor, 16)), int(match["inode"])
+            key = (device, inode) if inode and device in tmpfs else None
+            place = (device, inode), match["range"]
+            if key and key not in shmem:
+                # Only a privileged reader may look at the file itself; without it the PSS of the members stands.
+                with contextlib.suppress(OSError):
+                    shmem[key] = os.stat(f"/proc/{pid}/map_files/{match['range'].decode()}").st_blocks * 512
+        elif name == b"Rss":
+            rss += int(match["value"]) * 1024
+        elif name == b"Pss" and key:
+            objects[key] = objects.get(key, 0) + int(match["value"]) * 1024
+        elif name == b"Pss":
+            pss += int(match["value"]) * 1024
+        elif name in (b"Private_Hugetlb", b"Shared_Hugetlb") and int(match["value"]):
+            # Private ones have no file of their own to be told apart by.
+            of = place[0] if name == b"Shared_Hugetlb" else (pid, place[1])
+            huge[of] = max(huge.get(of, 0), int(match["value"]) * 1024)
+    return pss, rss
+
+
+def read_descriptors(pid, shmem, tmpfs):
+    """Adds files of a tmpfs that a process holds open."""
+    folder = f"/proc/{pid}/fd"
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            status = os.stat(f"{folder}/{name}")
+            if stat.S_ISREG(status.st_mode) and status.st_dev in tmpfs:
+                shmem[status.st_dev, status.st_ino] = status.st_blocks * 512
+
+
+def read_once(pids, tmpfs):
+    """One Reading of these processes."""
+    reading = Reading(begun=time.time())
+    shmem, objects, huge = {}, {}, {}
+    system_v = segments()
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has ended since
+            pss, rss = read_smaps(pid, shmem, tmpfs, objects, huge)
+            if rss:
+                reading.bytes += pss
+                reading.rss += rss
+                reading.processes += 1
+            read_descriptors(pid, shmem, tmpfs)
+    for device, inode in objects:
+        if device == own_device() and inode in system_v:
+            shmem.setdefault((device, inode), system_v[inode])
+    reading.bytes += sum(max(objects.get(key, 0), shmem.get(key, 0)) for key in objects.keys() | shmem.keys())
+    reading.bytes += sum(huge.values())
+    reading.ended = time.time()
+    return reading
+
+
+class Meter:
+    """Reads the truth of a tree again and again in a thread until it is stopped; `pid`: the root of the job."""
+
+    def __init__(self, pid, interval_secs=0.1):
+        self.members, self.interval_secs = Members(pid), interval_secs
+        self.readings, self.tmpfs = [], tmpfs_devices()
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.over.is_set():
+            begun = time.monotonic()
+            self.readings.append(read_once(self.members.now(), self.tmpfs))
+            # A meter that takes long leaves the job as much time for itself.
+            self.over.wait(max(self.interval_secs, time.monotonic() - begun))
+
+    def stop(self):
+        self.over.set()
+        self.thread.join()
+        return self.readings
+
+
+# ---- the verdict ------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Judged:
+    """One sample beside the truth: `off_mib` is 0 where it lies between the readings before and after it."""
+    at: float
+    told_mib: float
+    low_mib: float
+    high_mib: float
+    processes: int
+
+    @property
+    def nearest_mib(self):
+        return min(max(self.told_mib, self.low_mib), self.high_mib)
+
+    @property
+    def off_mib(self):
+        return self.told_mib - self.nearest_mib
+
+    @property
+    def factor(self):
+        return self.told_mib / self.nearest_mib if self.nearest_mib else float("inf")
+
+    @property
+    def allowed_mib(self):
+        return SHARE * self.nearest_mib + EACH_PROCESS_MIB * self.processes
+
+    @property
+    def holds(self):
+        return abs(self.off_mib) <= self.allowed_mib
+
+    def __str__(self):
+        return (f"told {self.told_mib:.1f} MiB, true {self.low_mib:.1f} to {self.high_mib:.1f} MiB of {self.processes} "
+                f"processes, allowed {self.allowed_mib:.1f} MiB")
+
+
+def judge(told, readings):
+    """`told`: [(first moment, last moment, MiB)] of samples. Those without a reading before and after are left out."""
+    judged = []
+    for begun, ended, mib in told:
+        before = [reading for reading in readings if reading.ended <= begun]
+        after = [reading for reading in readings if reading.begun >= ended]
+        if not before or not after or mib is None:
+            continue
+        around = [reading for reading in readings if before[-1].begun <= reading.begun <= after[0].begun]
+        if not all(reading.processes for reading in around):
+            continue  # the job begins or ends just then
+        judged.append(Judged(begun, mib, min(reading.mib for reading in around), max(reading.mib for reading in around),
+                             max(reading.processes for reading in around)))
+    return judged
+
+
+def told_by_json(samples, first=1):
+    """What a recording says, from its second sample on."""
+    return [(sample["timestamp"], sample["timestamp"] + (sample["tracker"]["sample_ms"] or 0) / 1000,
+             sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
+
+
+def peak(readings):
+    return max(readings, key=lambda reading: reading.mib)
+
+
+def peak_holds(told_mib, readings):
+    most = peak(readings)
+    return abs(told_mib - most.mib) <= PEAK_SHARE * most.mib + EACH_PROCESS_MIB * most.processes
+
+
+def hugetlb_pages():
+    """How many huge pages of hugetlbfs the machine has set aside, and the size of one in bytes."""
+    lines = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
+    return int(lines.get("HugePages_Free", "0")), int(lines.get("Hugepagesize", "0 kB").split()[0]) * 1024
+
+
+def kill_descendants(pid):
+    """Ends what a job left behind: it was started here."""
+    for one in Members(pid).now():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, 9)

@@ -1,0 +1,146 @@
+"""Memory by default settings, held against a meter of the tests' own, in every shape that a job may have.
+
+Each job runs wrapped (JSON) and is attached to at the same time (CSV), at one sample a second. Tests that run as root run
+each job a second time beside it, as an ordinary user. `memory_truth.py` says what is promised.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+import exact
+import memory_jobs
+import memory_truth
+
+ORDINARY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+USERS = ["root", "ordinary"] if exact.is_root() and exact.installed("setpriv") else ["root"] if exact.is_root() else ["ordinary"]
+RANDOM_SEEDS = [11, 12, 13, 14, 15, 16]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def programs(binary, tmp_path_factory):
+    """(recorder, job) where every user may run them."""
+    with tempfile.TemporaryDirectory(prefix="rt-truth-") as folder:
+        os.chmod(folder, 0o755)
+        job = memory_truth.build_job(binary, tmp_path_factory.mktemp("job"))
+        yield shutil.copy(binary, folder), shutil.copy(job, folder)
+
+
+def told_by_csv(path):
+    """[(first moment, last moment, MiB)] from the second row on; a row does not say how long its sample took."""
+    header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    when, memory = header.index("timestamp"), header.index("process_memory_mib")
+    return [(float(row[when]), float(row[when]) + 0.05, float(row[memory]) if row[memory] else None) for row in rows[1:]]
+
+
+def job_of(tracker, program):
+    """The pid of the job below a tracker that has just been started."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        assert tracker.poll() is None, "the tracker has ended"
+        for pid in pathlib.Path(f"/proc/{tracker.pid}/task/{tracker.pid}/children").read_text().split():
+            if pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(os.fsencode(program)):
+                return int(pid)
+        time.sleep(0.002)
+    raise AssertionError("the job was not started")
+
+
+class Run:
+    """A job of one user with two trackers and the meter."""
+
+    def __init__(self, programs, folder, words, user):
+        self.user, self.folder = user, folder
+        folder.mkdir()
+        folder.chmod(0o777)
+        recorder, job = programs
+        as_user = ORDINARY if user == "ordinary" and exact.is_root() else []
+        popen = {"cwd": folder, "stdin": subprocess.DEVNULL,
+                 "env": {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}}
+        self.wrapped = subprocess.Popen([*as_user, recorder, "-i", "1", "-o", "wrapped.jsonl", "--no-summary", "--", job, *words], **popen)
+        pid = job_of(self.wrapped, job)
+        self.attached = subprocess.Popen([*as_user, recorder, "-i", "1", "-o", "attached.csv", "--no-summary", "--pid", str(pid)], **popen)
+        self.meter = memory_truth.Meter(pid, interval_secs=0.2)
+
+    def end(self):
+        try:
+            assert self.wrapped.wait(40) == 0
+            assert self.attached.wait(10) == 0
+        finally:
+            readings = self.meter.stop()
+            for process in (self.wrapped, self.attached):
+                if process.poll() is None:
+                    memory_truth.kill_descendants(process.pid)
+                    process.wait()
+        samples = [json.loads(line) for line in (self.folder / "wrapped.jsonl").open()]
+        return samples, told_by_csv(self.folder / "attached.csv"), readings
+
+
+def wrong_in(samples, attached, readings):
+    """Everything that is not as promised, in words."""
+    wrong = []
+    for way, told in (("wrapped", memory_truth.told_by_json(samples)), ("attached", attached)):
+        judged = memory_truth.judge(told, readings)
+        if len(judged) < 2:
+            wrong.append(f"{way}: only {len(judged)} samples can be judged")
+        wrong += [f"{way}: {one}" for one in judged if not one.holds]
+    if any(sample["cpu"]["process_memory_mib"] is None for sample in samples[1:-1]):
+        wrong.append("a sample in the middle has no memory")
+    if samples[-1]["cpu"]["process_memory_mib"] is not None:
+        wrong.append("the last sample has memory though the job has ended")
+    end = samples[-1]["run_end"]
+    if samples[-1]["elapsed_secs"] >= 4 and not memory_truth.peak_holds(end["memory_peak_mib"], readings):
+        wrong.append(f"peak: told {end['memory_peak_mib']} MiB ({end['memory_peak_source']}), "
+                     f"true {memory_truth.peak(readings).mib:.1f} MiB")
+    wrong += [f"sample {sample['sample']}: a proportional set of {sample['tracker']['pss_age_secs']} s ago" for sample in samples[:-1]
+              if sample["cpu"]["process_pss_mib"] is not None and (sample["tracker"]["pss_age_secs"] or 0) > 10]
+    return wrong
+
+
+def check(programs, words):
+    with tempfile.TemporaryDirectory(prefix="rt-truth-") as folder:
+        os.chmod(folder, 0o755)
+        runs = [Run(programs, pathlib.Path(folder, user), words, user) for user in USERS]
+        wrong = []
+        for run in runs:
+            wrong += [f"{run.user}: {one}" for one in wrong_in(*run.end())]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture
+def huge_pages():
+    """Sets huge pages aside for the time of a test, where root can."""
+    setting = pathlib.Path("/proc/sys/vm/nr_hugepages")
+    before = setting.read_text()
+    try:
+        setting.write_text("80")
+    except OSError:
+        pytest.skip("only root can set huge pages aside")
+    try:
+        if memory_truth.hugetlb_pages() < (64, 2 << 20):
+            pytest.skip("the machine has no huge pages to spare")
+        yield
+    finally:
+        setting.write_text(before)
+
+
+@pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if not job.needs])
+def test_memory_of_known_jobs(programs, name):
+    check(programs, memory_jobs.JOBS[name].words)
+
+
+@pytest.mark.parametrize("name", [name for name, job in memory_jobs.JOBS.items() if job.needs == "hugetlb"])
+def test_memory_of_hugetlb_jobs(programs, huge_pages, name):
+    check(programs, memory_jobs.JOBS[name].words)
+
+
+@pytest.mark.parametrize("seed", RANDOM_SEEDS)
+def test_memory_of_random_jobs(programs, seed):
+    job = memory_jobs.random_job(seed)
+    print(f"seed {seed}: {job.program}")
+    check(programs, job.words)

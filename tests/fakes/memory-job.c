@@ -1,0 +1,580 @@
+/*
+ * A job that takes memory in every way that is hard to account for. Its arguments are a small program:
+ *
+ *   private MIB       take anonymous memory and write every page        huge MIB        the same in huge pages
+ *   shared MIB        a shared anonymous mapping                        sysv MIB        a System V segment
+ *   memfd MIB         a mapped memfd                                    posix MIB       shm_open(3), mapped
+ *   shm MIB           a mapped file in /dev/shm                         hugetlb MIB     MAP_HUGETLB, private
+ *   hugetlb-shared MIB                                                  file MIB        a mapped file in the current folder
+ *   open-memfd MIB    a memfd that is written and never mapped          open-shm MIB    the same in /dev/shm
+ *   grow MIB MS       take anonymous memory little by little
+ *   read              read every page of every mapping                  attach          map what the program before exec shared
+ *   overwrite PERCENT write the first part of all anonymous memory      scatter PERCENT write pages evenly spread over it
+ *   poke PAGES        write so many pages of the anonymous memory, wherever the seed says
+ *   unmap, free       unmap the newest mapping; free closes its file, too; dontneed gives its pages back
+ *   swapout PERCENT   ask the kernel to swap the first part of the anonymous memory out
+ *   fork N { ... }    N children that run the block and end             wait            for all children
+ *   exec { ... }      become this program again, with the block          threads N      N threads that sleep to the end
+ *   sleep MS, burn MS                                                   seed N          of poke; each child has its own
+ *   stall FILE        a thread that maps and unmaps until the end; FILE gets the longest time that took, in ns
+ *
+ * At the end of its program a process waits for its children. Files are removed by the process that made
+ * them, at its end or before it calls exec.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/scan.h"
+
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
+
+enum { MOST_AREAS = 128, PAGE = 4096, HUGE_PAGE = 2 << 20 };
+#define NSEC_PER_SEC INT64_C(1000000000)
+#define SHARED_BY_EXEC "MEMORY_JOB_SHARED"
+
+struct area {
+	char *at;
+	size_t size;
+	int fd;         /* -1: none */
+	int segment;    /* of System V; -1: none */
+	bool anonymous; /* private to the process or shared by fork only */
+	char path[64];  /* to be removed */
+	pid_t maker;
+};
+
+static struct area areas[MOST_AREAS];
+static int area_count;
+static uint64_t seed = 1;
+static volatile unsigned char sink;
+
+static struct {
+	const char *path;
+	pthread_t thread;
+	volatile bool stop;
+	int64_t worst_ns;
+} stall;
+
+static _Noreturn void die(const char *what)
+{
+	perror(what);
+	_exit(111);
+}
+
+static _Noreturn void complain(const char *what, const char *text)
+{
+	fprintf(stderr, "memory-job: %s: %s\n", what, text);
+	_exit(111);
+}
+
+static int number(const char *text)
+{
+	struct scan scan = scan_bytes(text ? text : "", text ? strlen(text) : 0);
+	uint64_t value;
+
+	if (!scan_u64(&scan, &value) || scan_left(&scan) || value > INT32_MAX)
+		complain("not a number", text ? text : "nothing");
+	return (int)value;
+}
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+static void sleep_ns(int64_t ns)
+{
+	struct timespec time = {.tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC};
+
+	while (nanosleep(&time, &time) < 0 && errno == EINTR)
+		continue;
+}
+
+static void write_pages(char *at, size_t size, char value)
+{
+	for (size_t i = 0; i < size; i += PAGE)
+		at[i] = value;
+}
+
+/* ---- taking memory -------------------------------------------------------------------------------------- */
+
+static struct area *new_area(size_t size)
+{
+	if (area_count == MOST_AREAS)
+		complain("too many areas", "128 at most");
+	areas[area_count] = (struct area){.size = size, .fd = -1, .segment = -1, .maker = getpid()};
+	return &areas[area_count++];
+}
+
+static void map(struct area *area, int flags)
+{
+	area->at = mmap(NULL, area->size, PROT_READ | PROT_WRITE, flags, area->fd, 0);
+	if (area->at == MAP_FAILED)
+		die("mmap");
+}
+
+static void take_private(size_t size)
+{
+	struct area *area = new_area(size);
+
+	area->anonymous = true;
+	map(area, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	madvise(area->at, size, MADV_NOHUGEPAGE);
+	write_pages(area->at, size, 1);
+}
+
+/* Aligned, so that all of it can be huge pages. */
+static void take_huge(size_t size)
+{
+	struct area *area = new_area(size);
+	uintptr_t start;
+
+	area->anonymous = true;
+	start = (uintptr_t)mmap(NULL, size + HUGE_PAGE, PROT_NONE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	area->at = (char *)((start + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+	if (mprotect(area->at, size, PROT_READ | PROT_WRITE) < 0)
+		die("mprotect");
+	madvise(area->at, size, MADV_HUGEPAGE);
+	write_pages(area->at, size, 1);
+}
+
+static void take_shared(size_t size)
+{
+	struct area *area = new_area(size);
+
+	map(area, MAP_SHARED | MAP_ANONYMOUS);
+	write_pages(area->at, size, 1);
+}
+
+static void take_hugetlb(size_t size, int flags)
+{
+	struct area *area = new_area(size);
+
+	map(area, flags | MAP_ANONYMOUS | MAP_HUGETLB);
+	write_pages(area->at, size, 1);
+}
+
+static void take_segment(size_t size)
+{
+	struct area *area = new_area(size);
+
+	area->segment = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+	if (area->segment < 0)
+		die("shmget");
+	area->at = shmat(area->segment, NULL, 0);
+	/* It goes with its last user. */
+	shmctl(area->segment, IPC_RMID, NULL);
+	if (area->at == (void *)-1)
+		die("shmat");
+	write_pages(area->at, size, 1);
+}
+
+static void name_file(struct area *area, const char *folder)
+{
+	snprintf(area->path, sizeof area->path, "%s/memory-job-%d-%d", folder, (int)getpid(), area_count);
+	area->fd = open(area->path, O_RDWR | O_CREAT | O_EXCL, 0600);
+}
+
+static void take_file(const char *kind, size_t size)
+{
+	struct area *area = new_area(size);
+	char name[64];
+
+	if (strstr(kind, "memfd")) {
+		area->fd = memfd_create("memory-job", 0);
+	} else if (strcmp(kind, "posix") == 0) {
+		snprintf(name, sizeof name, "/memory-job-posix-%d-%d", (int)getpid(), area_count);
+		area->fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		shm_unlink(name);
+		fcntl(area->fd, F_SETFD, 0);
+	} else {
+		name_file(area, strcmp(kind, "file") == 0 ? "." : "/dev/shm");
+	}
+	if (area->fd < 0 || ftruncate(area->fd, (off_t)size) < 0)
+		die(kind);
+	if (strncmp(kind, "open-", 5) == 0) {
+		static char block[1 << 20];
+
+		memset(block, 1, sizeof block);
+		for (size_t at = 0; at < size; at += sizeof block)
+			if (pwrite(area->fd, block, sizeof block, (off_t)at) != sizeof block)
+				die("pwrite");
+		return;
+	}
+	map(area, MAP_SHARED);
+	write_pages(area->at, size, 1);
+}
+
+static void grow(size_t size, int ms)
+{
+	struct area *area = new_area(size);
+	int64_t begun_ns = now_ns(CLOCK_MONOTONIC), part_ns;
+
+	area->anonymous = true;
+	map(area, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	madvise(area->at, size, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < size; at += 256 * PAGE) {
+		write_pages(area->at + at, size - at < 256 * PAGE ? size - at : 256 * PAGE, 1);
+		part_ns = (int64_t)((double)ms * 1e6 * (double)at / (double)size);
+		sleep_ns(begun_ns + part_ns > now_ns(CLOCK_MONOTONIC)
+				 ? begun_ns + part_ns - now_ns(CLOCK_MONOTONIC)
+				 : 0);
+	}
+}
+
+/* ---- using it ------------------------------------------------------------------------------------------- */
+
+static void read_all(void)
+{
+	for (int i = 0; i < area_count; i++)
+		for (size_t at = 0; areas[i].at && at < areas[i].size; at += PAGE)
+			sink = (unsigned char)areas[i].at[at];
+}
+
+static void overwrite(int percent, bool scattered)
+{
+	for (int i = 0; i < area_count; i++) {
+		size_t pages = areas[i].size / PAGE;
+
+		if (!areas[i].at || !areas[i].anonymous)
+			continue;
+		if (!scattered)
+			write_pages(areas[i].at, pages * (size_t)percent / 100 * PAGE, 2);
+		for (size_t page = 0; scattered && page < pages; page++)
+			if ((page + 1) * (size_t)percent / 100 != page * (size_t)percent / 100)
+				areas[i].at[page * PAGE] = 2;
+	}
+}
+
+static unsigned below(size_t limit)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)((seed >> 16) % limit);
+}
+
+static void poke(int pages)
+{
+	size_t all = 0;
+
+	for (int i = 0; i < area_count; i++)
+		all += areas[i].at && areas[i].anonymous ? areas[i].size / PAGE : 0;
+	for (int n = 0; all && n < pages; n++) {
+		size_t page = below(all);
+
+		for (int i = 0; i < area_count; i++) {
+			if (!areas[i].at || !areas[i].anonymous)
+				continue;
+			if (page < areas[i].size / PAGE) {
+				areas[i].at[page * PAGE] = 3;
+				break;
+			}
+			page -= areas[i].size / PAGE;
+		}
+	}
+}
+
+static void swap_out(int percent)
+{
+	for (int i = 0; i < area_count; i++)
+		if (areas[i].at && areas[i].anonymous)
+			madvise(areas[i].at, areas[i].size / PAGE * (size_t)percent / 100 * PAGE,
+				MADV_PAGEOUT);
+}
+
+static void unmap(struct area *area)
+{
+	if (area->at && area->segment >= 0)
+		shmdt(area->at);
+	else if (area->at)
+		munmap(area->at, area->size);
+	area->at = NULL;
+}
+
+static void release(void)
+{
+	struct area *area;
+
+	if (!area_count)
+		return;
+	area = &areas[--area_count];
+	unmap(area);
+	if (area->fd >= 0)
+		close(area->fd);
+	if (*area->path && area->maker == getpid())
+		unlink(area->path);
+}
+
+/* What the program before exec shared: "f FD SIZE" and "s ID SIZE", one after the other. */
+static void attach(void)
+{
+	const char *text = getenv(SHARED_BY_EXEC);
+	struct scan scan = scan_bytes(text ? text : "", text ? strlen(text) : 0);
+	uint64_t id, size;
+
+	while (scan_left(&scan)) {
+		bool file = scan_literal(&scan, "f ");
+		struct area *area;
+
+		if ((!file && !scan_literal(&scan, "s ")) || !scan_u64(&scan, &id) ||
+		    !scan_literal(&scan, " ") || !scan_u64(&scan, &size) || !scan_literal(&scan, ","))
+			complain("what is shared", text);
+		area = new_area((size_t)size);
+		*(file ? &area->fd : &area->segment) = (int)id;
+		if (file)
+			map(area, MAP_SHARED);
+		else
+			area->at = shmat(area->segment, NULL, 0);
+		if (area->at == (void *)-1)
+			die("shmat");
+	}
+	read_all();
+}
+
+static void tell_next_program(void)
+{
+	char text[MOST_AREAS * 48] = "";
+	size_t length = 0;
+
+	for (int i = 0; i < area_count; i++)
+		if (areas[i].segment >= 0 || areas[i].fd >= 0)
+			length += (size_t)snprintf(text + length, sizeof text - length, "%c %d %zu,",
+						   areas[i].fd >= 0 ? 'f' : 's',
+						   areas[i].fd >= 0 ? areas[i].fd : areas[i].segment,
+						   areas[i].size);
+	setenv(SHARED_BY_EXEC, text, 1);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------- */
+
+static void *map_and_unmap(void *argument)
+{
+	(void)argument;
+	while (!stall.stop) {
+		int64_t begun_ns = now_ns(CLOCK_MONOTONIC), took_ns;
+		char *at = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		*at = 1;
+		munmap(at, 4 * PAGE);
+		took_ns = now_ns(CLOCK_MONOTONIC) - begun_ns;
+		if (took_ns > stall.worst_ns)
+			stall.worst_ns = took_ns;
+		sleep_ns(200000);
+	}
+	return NULL;
+}
+
+static void begin_stalls(const char *path)
+{
+	stall.path = path;
+	if (pthread_create(&stall.thread, NULL, map_and_unmap, NULL))
+		die("pthread_create");
+}
+
+static void end_stalls(void)
+{
+	FILE *file;
+
+	stall.stop = true;
+	pthread_join(stall.thread, NULL);
+	file = fopen(stall.path, "we");
+	if (!file)
+		die(stall.path);
+	fprintf(file, "%lld\n", (long long)stall.worst_ns);
+	fclose(file);
+}
+
+static void *sleep_for_ever(void *argument)
+{
+	for (;;)
+		sleep_ns(NSEC_PER_SEC);
+	return argument;
+}
+
+static void start_threads(int count)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&thread, NULL, sleep_for_ever, NULL))
+			die("pthread_create");
+}
+
+/* ---- the program ---------------------------------------------------------------------------------------- */
+
+static void run(char **words, int count);
+
+static _Noreturn void end(void)
+{
+	int status, failed = 0;
+
+	while (wait(&status) > 0 || errno == EINTR)
+		failed |= status;
+	if (stall.path)
+		end_stalls();
+	while (area_count)
+		release();
+	_exit(failed ? 111 : 0);
+}
+
+static void start_children(int count, char **words, int word_count)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid > 0)
+			continue;
+		seed = seed * UINT64_C(6364136223846793005) + (uint64_t)i * 2 + 1;
+		stall.path = NULL;
+		run(words, word_count);
+		end();
+	}
+}
+
+static _Noreturn void become(char **words, int count)
+{
+	char *arguments[256] = {(char *)"memory-job"};
+
+	if (count > 254)
+		complain("too long a program after exec", "254 words at most");
+	memcpy(arguments + 1, words, (size_t)count * sizeof *words);
+	tell_next_program();
+	for (int i = 0; i < area_count; i++)
+		if (*areas[i].path && areas[i].maker == getpid())
+			unlink(areas[i].path);
+	execv("/proc/self/exe", arguments);
+	die("execv");
+}
+
+/* The words of a block whose opening brace is the first one. */
+static int block_length(char **words, int count)
+{
+	int depth = 0;
+
+	for (int i = 0; i < count; i++) {
+		depth += (strcmp(words[i], "{") == 0) - (strcmp(words[i], "}") == 0);
+		if (depth == 0)
+			return i;
+	}
+	complain("a block that does not end", "}");
+}
+
+static bool take(const char *word, size_t size)
+{
+	if (strcmp(word, "private") == 0)
+		take_private(size);
+	else if (strcmp(word, "huge") == 0)
+		take_huge(size);
+	else if (strcmp(word, "shared") == 0)
+		take_shared(size);
+	else if (strcmp(word, "sysv") == 0)
+		take_segment(size);
+	else if (strcmp(word, "hugetlb") == 0)
+		take_hugetlb(size, MAP_PRIVATE);
+	else if (strcmp(word, "hugetlb-shared") == 0)
+		take_hugetlb(size, MAP_SHARED);
+	else if (strstr(" memfd posix shm file open-memfd open-shm ", word))
+		take_file(word, size);
+	else
+		return false;
+	return true;
+}
+
+static bool act(const char *word)
+{
+	if (strcmp(word, "read") == 0)
+		read_all();
+	else if (strcmp(word, "attach") == 0)
+		attach();
+	else if (strcmp(word, "unmap") == 0 && area_count)
+		unmap(&areas[area_count - 1]);
+	else if (strcmp(word, "free") == 0)
+		release();
+	else if (strcmp(word, "dontneed") == 0 && area_count)
+		madvise(areas[area_count - 1].at, areas[area_count - 1].size, MADV_DONTNEED);
+	else if (strcmp(word, "wait") == 0)
+		while (wait(NULL) > 0 || errno == EINTR)
+			continue;
+	else
+		return false;
+	return true;
+}
+
+static bool act_by_number(const char *word, int value)
+{
+	int64_t until_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) + value * INT64_C(1000000);
+
+	if (strcmp(word, "overwrite") == 0 || strcmp(word, "scatter") == 0)
+		overwrite(value, *word == 's');
+	else if (strcmp(word, "poke") == 0)
+		poke(value);
+	else if (strcmp(word, "swapout") == 0)
+		swap_out(value);
+	else if (strcmp(word, "sleep") == 0)
+		sleep_ns(value * INT64_C(1000000));
+	else if (strcmp(word, "burn") == 0)
+		while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
+			continue;
+	else if (strcmp(word, "seed") == 0)
+		seed = (uint64_t)value * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	else if (strcmp(word, "threads") == 0)
+		start_threads(value);
+	else
+		return take(word, (size_t)value << 20);
+	return true;
+}
+
+static void run(char **words, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *word = words[i], *next = i + 1 < count ? words[i + 1] : NULL;
+		bool block = strcmp(word, "fork") == 0 || strcmp(word, "exec") == 0;
+		int opening = i + 1 + (*word == 'f'), length;
+
+		if (act(word))
+			continue;
+		if (block) {
+			length = opening < count ? block_length(words + opening, count - opening) : 0;
+			if (*word == 'e')
+				become(words + opening + 1, length - 1);
+			start_children(number(next), words + opening + 1, length - 1);
+			i = opening + length;
+		} else if (strcmp(word, "stall") == 0 && next) {
+			begin_stalls(next);
+			i++;
+		} else if (strcmp(word, "grow") == 0 && i + 2 < count) {
+			grow((size_t)number(next) << 20, number(words[i + 2]));
+			i += 2;
+		} else if (act_by_number(word, number(next))) {
+			i++;
+		} else {
+			complain("unknown word", word);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	run(argv + 1, argc - 1);
+	end();
+}
