@@ -101,6 +101,11 @@ RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
 /* The same for a child that was started in the folder of rt_job_cgroup(). -EINVAL: there is none. */
 RT_API int rt_track_in_cgroup(rt_tracker *tracker, pid_t pid);
+/*
+ * When the job began (CLOCK_MONOTONIC), as read right before fork(2): to be called after rt_track(). Without it the wall
+ * time counts from rt_track(), by when a job of a millisecond may have used CPU time.
+ */
+RT_API void rt_set_job_start(rt_tracker *tracker, int64_t monotonic_ns);
 
 /*
  * A folder of the unified cgroup hierarchy that was made for the job alone (setting "cgroup"), for starting it

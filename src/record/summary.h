@@ -86,7 +86,7 @@ struct rt_summary {
 	double earliest, latest;   /* that it showed */
 	double first_elapsed_secs; /* of the first sample, as its time stamp */
 	double first_timestamp;
-	double wall_secs;
+	double wall_secs; /* of the job; 0: not known */
 
 	struct total user_secs, system_secs; /* of the samples; run_end's are exact */
 	struct total host_user_secs, host_system_secs;
@@ -136,9 +136,21 @@ struct binding {
 struct binding summary_core_limit(const struct rt_summary *summary);
 struct binding summary_memory_limit(const struct rt_summary *summary);
 
-/* Exact where the run has ended, else of the samples. */
-double summary_user_secs(const struct rt_summary *summary);
-double summary_system_secs(const struct rt_summary *summary);
+struct cpu_time {
+	double user_secs, system_secs;
+	double secs; /* of wall-clock time, in which it was used */
+};
+
+static inline double cpu_time_total(const struct cpu_time *time)
+{
+	return time->user_secs + time->system_secs;
+}
+
+/*
+ * Exact where the run has ended (wait4), or of the whole tree where that used more: by descendants that ran on, or that
+ * are in no process's waited-for time. Without an end, of the samples.
+ */
+struct cpu_time summary_cpu_time(const struct rt_summary *summary);
 /* Of the job, or of the machine when none was tracked. */
 double summary_mean_cores(const struct rt_summary *summary);
 double summary_max_cores(const struct rt_summary *summary);

@@ -262,6 +262,17 @@ int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 	return track(tracker, pid, true, true);
 }
 
+void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
+{
+	if (!tracker_lock(tracker))
+		return;
+	/* Never later than rt_track(), nor before the recording. */
+	if (tracker->context.tree && monotonic_ns < tracker->ending.job_started_ns &&
+	    monotonic_ns >= tracker->context.progress.started_ns)
+		tracker->ending.job_started_ns = monotonic_ns;
+	tracker_unlock(tracker);
+}
+
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 {
 	if (!tracker_lock(tracker))
@@ -285,8 +296,9 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 		if (usage->ru_maxrss > ending->reaped.ru_maxrss)
 			ending->reaped.ru_maxrss = usage->ru_maxrss;
 		ending->has_reaped = true;
+		ending->tree_ended_ns = root_monotonic_ns(&tracker->root);
 		if (pid == tracker->tree->root_pid)
-			ending->job_ended_ns = root_monotonic_ns(&tracker->root);
+			ending->job_ended_ns = ending->tree_ended_ns;
 	}
 	tracker_unlock(tracker);
 }
