@@ -48,6 +48,7 @@ static void tracker_free(struct rt_tracker *tracker)
 	streaming_close(tracker);
 	buffer_done(&tracker->line);
 	buffer_done(&tracker->warnings);
+	texts_done(&tracker->texts);
 	free(tracker->command_json);
 	free(tracker->tags);
 	rt_config_free(tracker->config);
@@ -142,7 +143,7 @@ static int prepare(struct rt_tracker *tracker, struct rt_config *config)
 	return 0;
 }
 
-int rt_open(rt_config *config, rt_tracker **ret_tracker)
+static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 {
 	struct rt_tracker *tracker = calloc(1, sizeof *tracker);
 	CLEANUP_FREE char **environment = NULL;
@@ -205,6 +206,21 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 	return 0;
 }
 
+int rt_open(rt_config *config, rt_tracker **ret_tracker)
+{
+	rt_config *defaults = NULL;
+	int error = 0;
+
+	if (!config) {
+		error = rt_config_new(&defaults);
+		config = defaults;
+	}
+	if (!error)
+		error = open_tracker(config, ret_tracker);
+	rt_config_free(defaults);
+	return error;
+}
+
 int rt_job_cgroup(struct rt_tracker *tracker)
 {
 	int folder;
@@ -257,7 +273,13 @@ int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 
 int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 {
-	if (tracker->owner == getpid() && tracker->own_cgroup.folder < 0)
+	bool has_folder;
+
+	if (!tracker_lock(tracker))
+		return -ECHILD;
+	has_folder = tracker->own_cgroup.folder >= 0;
+	tracker_unlock(tracker);
+	if (!has_folder)
 		return -EINVAL;
 	return track(tracker, pid, true, true);
 }
@@ -286,7 +308,6 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 {
 	struct run_ending *ending = &tracker->ending;
 
-	(void)status;
 	if (!tracker_lock(tracker))
 		return;
 	if (tracker->context.tree && !process_tree_excludes(tracker->tree, pid)) {
@@ -297,8 +318,11 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 			ending->reaped.ru_maxrss = usage->ru_maxrss;
 		ending->has_reaped = true;
 		ending->tree_ended_ns = root_monotonic_ns(&tracker->root);
-		if (pid == tracker->tree->root_pid)
+		if (pid == tracker->tree->root_pid) {
 			ending->job_ended_ns = ending->tree_ended_ns;
+			tracker->has_job_status = true;
+			tracker->job_status = status;
+		}
 	}
 	tracker_unlock(tracker);
 }
