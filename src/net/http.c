@@ -76,14 +76,14 @@ bool http_header(const struct http_answer *answer, const char *name, char *ret_v
 	return found;
 }
 
-/* A date is one of the server's clock, which its answer tells. */
+/* The date is by the server's clock, which the Date header shows. */
 static int retry_after_date(const struct http_answer *answer, int64_t at_secs)
 {
 	int64_t now_secs = (int64_t)time(NULL), left;
 	char date[64];
 
 	if (http_header(answer, "Date", date, sizeof(date)))
-		(void)parse_http_date(date, strlen(date), &now_secs);
+		(void)parse_http_date(date, &now_secs);
 	left = at_secs - now_secs;
 	return left < 0 ? 0 : left > MOST_RETRY_AFTER_SECS ? MOST_RETRY_AFTER_SECS : (int)left;
 }
@@ -97,12 +97,11 @@ int http_retry_after_secs(const struct http_answer *answer)
 
 	if (!http_header(answer, "Retry-After", text, sizeof(text)))
 		return -1;
-	if (parse_http_date(text, strlen(text), &at_secs) == 0)
-		return retry_after_date(answer, at_secs);
+	/* The number first: libcurl would take "20260401" for a date. */
 	scan = scan_bytes(text, strlen(text));
-	if (!scan_u64(&scan, &secs) || scan_left(&scan))
-		return -1;
-	return secs > MOST_RETRY_AFTER_SECS ? MOST_RETRY_AFTER_SECS : (int)secs;
+	if (scan_u64(&scan, &secs) && !scan_left(&scan))
+		return secs > MOST_RETRY_AFTER_SECS ? MOST_RETRY_AFTER_SECS : (int)secs;
+	return parse_http_date(text, &at_secs) == 0 ? retry_after_date(answer, at_secs) : -1;
 }
 
 static int error_of(CURLcode code, const struct http_answer *answer)

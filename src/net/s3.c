@@ -140,8 +140,7 @@ static bool learn_clock(struct s3_store *store, const struct http_answer *answer
 	int64_t secs, ahead;
 
 	if (strcmp(error->code, "RequestTimeTooSkewed") != 0 ||
-	    !http_header(answer, "Date", date, sizeof(date)) ||
-	    parse_http_date(date, strlen(date), &secs) < 0)
+	    !http_header(answer, "Date", date, sizeof(date)) || parse_http_date(date, &secs) < 0)
 		return false;
 	ahead = secs - (int64_t)time(NULL);
 	if (ahead == store->clock_ahead_secs)

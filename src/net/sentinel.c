@@ -24,8 +24,7 @@ static void note_clock(struct sentinel *sentinel, const struct http_answer *answ
 	char date[64];
 	int64_t secs;
 
-	if (http_header(answer, "Date", date, sizeof(date)) &&
-	    parse_http_date(date, strlen(date), &secs) == 0)
+	if (http_header(answer, "Date", date, sizeof(date)) && parse_http_date(date, &secs) == 0)
 		sentinel->clock_ahead_secs = secs - (int64_t)time(NULL);
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <curl/curl.h>
+
 #include "base/scan.h"
 
 /* Exactly `count` digits. scan_u64() would take blanks and more. */
@@ -103,36 +105,13 @@ int parse_iso8601(const char *text, size_t length, int64_t *ret_secs)
 	return 0;
 }
 
-static bool scan_month(struct scan *scan, int *ret_month)
+int parse_http_date(const char *text, int64_t *ret_secs)
 {
-	static const char NAMES[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	time_t secs = curl_getdate(text, NULL);
 
-	if (scan_left(scan) < 3)
-		return false;
-	for (int i = 0; i < 12; i++) {
-		if (memcmp(scan->at, NAMES + 3 * i, 3) == 0) {
-			scan->at += 3;
-			*ret_month = i + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
-int parse_http_date(const char *text, size_t length, int64_t *ret_secs)
-{
-	struct scan scan = scan_trim(scan_bytes(text, length)), weekday;
-	int year, month, day, hour, minute, second;
-
-	if (!scan_until(&scan, ',', &weekday) || !scan_literal(&scan, " ") || !digits(&scan, 2, &day) ||
-	    !scan_literal(&scan, " ") || !scan_month(&scan, &month) || !scan_literal(&scan, " ") ||
-	    !digits(&scan, 4, &year) || !scan_literal(&scan, " ") || !digits(&scan, 2, &hour) ||
-	    !scan_literal(&scan, ":") || !digits(&scan, 2, &minute) || !scan_literal(&scan, ":") ||
-	    !digits(&scan, 2, &second) || !scan_literal(&scan, " GMT") || scan_left(&scan))
+	if (secs == -1)
 		return -EBADMSG;
-	if (!in_range(year, month, day, hour, minute, second))
-		return -EBADMSG;
-	*ret_secs = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+	*ret_secs = secs;
 	return 0;
 }
 

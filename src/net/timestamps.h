@@ -11,8 +11,8 @@
 /* "2026-04-01T12:00:00Z", with fractions (dropped) and any offset; without one it is UTC. */
 int parse_iso8601(const char *text, size_t length, int64_t *ret_secs);
 
-/* "Wed, 01 Apr 2026 12:00:00 GMT"; the obsolete forms of RFC 850 and asctime are not used by any server met. */
-int parse_http_date(const char *text, size_t length, int64_t *ret_secs);
+/* "Wed, 01 Apr 2026 12:00:00 GMT", and the obsolete forms of RFC 9110 that libcurl knows. */
+int parse_http_date(const char *text, int64_t *ret_secs);
 
 enum { TIME_TEXT_SIZE = 32 };
 
