@@ -28,15 +28,21 @@ static int64_t still_carried(const struct account *account, enum usage usage, in
 	return expected - grown > tolerance ? account->carried.of[usage] - grown : -account->owed.of[usage];
 }
 
+struct usages account_certain(const struct account *account)
+{
+	struct usages certain;
+
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		certain.of[i] = account->own.of[i] + account->waited.of[i] - account->before.of[i];
+	return certain;
+}
+
 struct usages account_total(const struct account *account)
 {
-	struct usages total;
+	struct usages total = account_certain(account);
 
-	for (enum usage i = 0; i < USAGE_COUNT; i++) {
-		total.of[i] = account->own.of[i] + account->waited.of[i] - account->before.of[i];
-		if (account->carries)
-			total.of[i] += still_carried(account, i, account->appears.of[i]);
-	}
+	for (enum usage i = 0; i < USAGE_COUNT && account->carries; i++)
+		total.of[i] += still_carried(account, i, account->appears.of[i]);
 	return total;
 }
 

@@ -76,6 +76,9 @@ void account_begin(struct account *account);
 /* What a member adds to the sum of its tree: own, waited and carried, less what it used before we came. */
 struct usages account_total(const struct account *account);
 
+/* The part of account_total() that the kernel says of the process now: without what is carried for the ended. */
+struct usages account_certain(const struct account *account);
+
 /* Nothing was used, neither before we came nor since. */
 bool account_is_empty(const struct account *account);
 

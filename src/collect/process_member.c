@@ -22,6 +22,7 @@ enum {
 	DESCRIPTORS_OF_OTHERS = 64,
 	SIGCHLD_BIT = 1 << (17 - 1),
 	HIGH_WATER_READINGS = 128, /* about as many in one pass: 6 us each */
+	PF_EXITING = 0x4,
 };
 
 int64_t descriptors_to_keep(void)
@@ -121,6 +122,11 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 static bool is_around_us(const struct process_tree *tree, const struct member *member)
 {
 	return tree->own_cost && member->pid == tree->root_pid;
+}
+
+bool member_is_gone(const struct member *member)
+{
+	return process_clock_ns(member->pid) < 0;
 }
 
 bool member_has_run(struct process_tree *tree, struct member *member)
@@ -329,6 +335,32 @@ static bool is_being_reaped(const struct proc_pid_stat *stat)
 	return stat->state == 'X' || stat->state == 'x';
 }
 
+static bool is_namespace_init(struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_status status;
+
+	return read_proc_pid_status(tree->root, member->pid, &status) == 0 &&
+	       status.namespace_pid_count > 1 && status.namespace_pids[status.namespace_pid_count - 1] == 1;
+}
+
+/*
+ * The first process of a PID namespace kills all others when it ends, and the kernel then sets SIGCHLD to be ignored in
+ * its name. That says nothing about the children that it has waited for until then. A process that ignored SIGCHLD
+ * before it began to end did so by its own choice.
+ */
+static void note_sigchld(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	bool ignored = stat->ignored_signals > 0 && stat->ignored_signals & SIGCHLD_BIT;
+	bool exiting = stat->state == 'Z' || (stat->flags > 0 && stat->flags & PF_EXITING);
+
+	if (ignored && exiting && !member->ignores_sigchld && !member->tears_down)
+		member->tears_down = is_namespace_init(tree, member);
+	if (member->tears_down)
+		return;
+	member->ignores_sigchld = ignored;
+	tree->sigchld_ignored |= ignored;
+}
+
 /* Kernel's totals of the process less the tracker's part in them, which was read before them. */
 static void take_own_cost_out(const struct process_tree *tree, struct member *member,
 			      const struct proc_pid_stat *stat, const struct usages *cost)
@@ -387,8 +419,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	member->state = stat.state;
 	member->thread_count = not_negative(stat.thread_count);
 	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
-	member->ignores_sigchld = stat.ignored_signals > 0 && stat.ignored_signals & SIGCHLD_BIT;
-	tree->sigchld_ignored |= member->ignores_sigchld;
+	note_sigchld(tree, member, &stat);
 	account_stat(tree, member, &stat);
 	error = read_io(tree, member);
 	note_io(tree, member, error);

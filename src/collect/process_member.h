@@ -15,6 +15,9 @@ bool member_has_run(struct process_tree *tree, struct member *member);
 /* Whether it was there before we came to watch it: what it did before is not to be told. */
 bool member_is_older(const struct process_tree *tree, const struct member *member);
 
+/* Whether it has been reaped. Nothing is read of it. */
+bool member_is_gone(const struct member *member);
+
 /* Reads all its figures again; marks it vanished when it has gone or its pid is somebody else's. */
 void member_read(struct process_tree *tree, struct member *member);
 

@@ -237,40 +237,44 @@ static void list_children(struct process_tree *tree, size_t index)
 }
 
 /*
- * A cgroup that holds only the tree has counted what is in nobody's figures: children of a parent that ignores
- * SIGCHLD. It has not counted who left it, so that the larger of the two sums is right.
+ * A cgroup that holds only the tree has counted what is in the figures of no process: children of a parent that ignores
+ * SIGCHLD. It has not counted the processes that left it. So the larger of two sums is right: what the group has counted,
+ * and what living processes and wait4(2) say (`certain_ns`). What is carried for the ended in between is an estimate
+ * that never takes the total above both.
  */
-static void raise_to_cgroup(struct process_tree *tree, struct usages *members)
+static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
 {
+	const struct tree_account *account = &tree->account;
 	struct cgroup_v2_cpu_stat stat;
-	int64_t cpu_ns, known_ns;
+	int64_t cpu_ns, known_ns, right_ns;
 
 	if (tree->cgroup_folder < 0 || !tree->with_children ||
 	    read_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.usage_usec < 0)
 		return;
 	cpu_ns = stat.usage_usec * NSEC_PER_USEC;
-	known_ns = members->of[USAGE_CPU_NS] + tree->account.reaped.of[USAGE_CPU_NS] +
-		   tree->account.retired.of[USAGE_CPU_NS];
+	known_ns = members->of[USAGE_CPU_NS] + account->reaped.of[USAGE_CPU_NS] +
+		   account->retired.of[USAGE_CPU_NS];
 	tree->in_nobody_ns = cpu_ns - known_ns;
-	if (cpu_ns <= known_ns)
-		return;
-	members->of[USAGE_CPU_NS] += cpu_ns - known_ns;
-	if (stat.user_usec >= 0)
+	right_ns = cpu_ns > certain_ns ? cpu_ns : certain_ns;
+	members->of[USAGE_CPU_NS] += right_ns - known_ns;
+	if (right_ns == cpu_ns && stat.user_usec >= 0)
 		members->of[USAGE_UTIME_NS] = stat.user_usec * NSEC_PER_USEC -
-					      tree->account.reaped.of[USAGE_UTIME_NS] -
-					      tree->account.retired.of[USAGE_UTIME_NS];
+					      account->reaped.of[USAGE_UTIME_NS] -
+					      account->retired.of[USAGE_UTIME_NS];
 }
 
 static void publish(struct process_tree *tree)
 {
+	int64_t certain_ns = tree->account.reaped.of[USAGE_CPU_NS];
 	struct usages sum = {0};
 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct usages total = account_total(&tree->members[i].account);
 
 		usages_add(&sum, &total);
+		certain_ns += account_certain(&tree->members[i].account).of[USAGE_CPU_NS];
 	}
-	raise_to_cgroup(tree, &sum);
+	hold_against_cgroup(tree, certain_ns, &sum);
 	tree_account_publish(&tree->account, &sum);
 }
 
@@ -409,6 +413,29 @@ static void reaped_io(struct process_tree *tree, bool is_root, struct usages *re
 	}
 }
 
+static bool descends_from(const struct process_tree *tree, const struct member *member, pid_t pid)
+{
+	for (size_t steps = 0; member && steps <= tree->count; steps++) {
+		if (member->parent_pid == pid)
+			return true;
+		member = process_tree_find(tree, member->parent_pid);
+	}
+	return false;
+}
+
+/*
+ * The caller has reaped the init of a PID namespace. With it everything below it has ended: either waited for before,
+ * and then in the init's waited-for time, or killed with it, and then in no figures. By how much the waited-for time has
+ * grown tells one from the other, as for any living parent (process_account.h).
+ */
+static void carry_namespace(struct process_tree *tree, pid_t init)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (descends_from(tree, &tree->members[i], init) && member_is_gone(&tree->members[i]))
+			tree->members[i].vanished = true;
+	sweep(tree);
+}
+
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
 {
 	struct member *member = process_tree_find(tree, pid);
@@ -429,10 +456,15 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 		tree->exited_count++;
 		return;
 	}
+	if (member->tears_down) {
+		carry_namespace(tree, pid);
+		member = process_tree_find(tree, pid);
+	}
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->members[i].parent_pid == pid)
 			tree->members[i].parent_reaped = !member->ignores_sigchld;
 	unclaimed = account_unclaimed(&member->account, &reaped);
+	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
 	usages_add(&tree->account.retired, &unclaimed);
 	usages_subtract(&tree->account.retired, &member->account.before);
 	member->account = (struct account){0};

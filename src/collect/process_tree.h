@@ -37,6 +37,7 @@ struct member {
 	bool vanished;    /* in this pass */
 	bool unreadable;  /* some of its files may not be read */
 	bool ignores_sigchld;
+	bool tears_down; /* the init of a PID namespace that is ending: the kernel ignores SIGCHLD in its name */
 	bool parent_reaped; /* by the caller: what this one leaves is in its parent's sum already */
 
 	struct account account;

@@ -18,6 +18,7 @@ static const struct {
 	int column;
 	size_t offset;
 } FIELDS[] = {
+	{6, offsetof(struct proc_pid_stat, flags)},
 	{7, offsetof(struct proc_pid_stat, minor_faults)},
 	{8, offsetof(struct proc_pid_stat, waited_minor_faults)},
 	{9, offsetof(struct proc_pid_stat, major_faults)},

@@ -16,6 +16,7 @@ struct proc_pid_stat {
 	pid_t parent_pid; /* 0: none that this PID namespace can see */
 	char comm[64];    /* raw bytes, any but NUL: newlines, blanks and parentheses happen */
 	char state;       /* R S D T t Z X I ...; Z also for a leader whose other threads still run */
+	int64_t flags; /* PF_... of the kernel's <linux/sched.h> */
 	int64_t minor_faults;
 	int64_t waited_minor_faults;
 	int64_t major_faults;

@@ -20,14 +20,14 @@ RUSAGE_TOLERANCE_SECS = 0.002
 EXITS_SECS = 0.006
 
 
-def build_workload(binary, folder):
+def build_workload(binary, folder, name="workload"):
     """The job: the one that was built beside the program, or else one made now."""
-    built = pathlib.Path(binary).parent / "tests" / "fakes" / "workload"
+    built = pathlib.Path(binary).parent / "tests" / "fakes" / name
     if built.exists():
         return str(built)
-    made = folder / "workload"
+    made = folder / name
     subprocess.run([os.environ.get("CC", "cc").split()[0], "-O1", "-D_GNU_SOURCE", "-I", TOP / "src", "-pthread", "-o",
-                    made, TOP / "tests" / "fakes" / "workload.c", TOP / "src" / "base" / "scan.c"], check=True)
+                    made, TOP / "tests" / "fakes" / f"{name}.c", TOP / "src" / "base" / "scan.c"], check=True)
     return str(made)
 
 

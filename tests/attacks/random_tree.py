@@ -1,0 +1,81 @@
+"""What a recording tells of a random tree (tests/fakes/chaos.c), held against what the processes know themselves.
+
+tests/soak/chaos.py runs a thousand of them.
+"""
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import exact  # noqa: E402
+
+# A process that no parent reaps cannot tell its own exit, and a group counts that.
+EXIT_SECS = 0.0003
+# The samples and the group are read one after the other, and the record has whole microseconds.
+GROUP_SECS = 0.001
+
+INTERVALS = ("0.003", "0.02", "0.1", "1")
+
+
+def interval_of(seed):
+    return INTERVALS[seed % len(INTERVALS)]
+
+
+@dataclasses.dataclass
+class Told:
+    """One run: what the samples add up to, and the limits that the truth and the kernel set."""
+    samples: list
+    truth_secs: float
+    unwaited_secs: float
+    processes: int
+
+    @property
+    def told_secs(self):
+        return exact.told_secs(self.samples)
+
+    @property
+    def group_secs(self):
+        """What the job's own group has counted; None without one."""
+        if self.samples[0]["cpu"]["process_cpu_source"] != "cgroup":
+            return None
+        return self.samples[-1]["cgroup"]["cpu_usage_secs"]
+
+    @property
+    def tolerance_secs(self):
+        return max(0.02, self.truth_secs * 0.01)
+
+    @property
+    def excess_secs(self):
+        """How much more is told than was used."""
+        return self.told_secs - self.truth_secs
+
+    @property
+    def missing_secs(self):
+        """How much is told too little. Without a group, time that is in no rusage may be missing."""
+        return -self.excess_secs - (0 if self.group_secs is not None else self.unwaited_secs)
+
+    def check(self):
+        exact.check_intervals(self.samples)
+        assert self.told_secs >= exact.rusage_secs(self.samples) - exact.RUSAGE_TOLERANCE_SECS, "less than wait4"
+        assert self.excess_secs <= self.tolerance_secs + self.processes * EXIT_SECS, f"{self.excess_secs:.4f} s too much"
+        assert self.group_secs is None or self.told_secs <= self.group_secs + GROUP_SECS, "more than the group has counted"
+        assert self.missing_secs <= self.tolerance_secs, f"{self.missing_secs:.4f} s too little"
+
+
+def run(binary, chaos, folder, seed, count, cgroup, interval, kinds=None):
+    record, truth = folder / f"{seed}.jsonl", folder / f"{seed}.truth"
+    for path in (record, truth):
+        path.unlink(missing_ok=True)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
+    done = subprocess.run(
+        [binary, "-i", interval, "-o", record, "--no-summary", "--wait-descendants", f"--cgroup={cgroup}", "--",
+         chaos, truth, str(seed), str(count), *([kinds] if kinds else [])],
+        stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, env=environment)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    cpu_secs, processes, unwaited_secs = exact.read_truth(truth)
+    samples = [json.loads(line) for line in record.open()]
+    record.unlink()
+    return Told(samples, cpu_secs, unwaited_secs, processes)
