@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import exact  # noqa: E402
 
 # A process that no parent reaps cannot tell its own exit, and a group counts that.
