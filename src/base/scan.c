@@ -322,6 +322,8 @@ void scan_copy(const struct scan *scan, char *ret_text, size_t size)
 		return;
 	if (length >= size)
 		length = size - 1;
-	memcpy(ret_text, scan->at, length);
+	/* An empty scan may point nowhere, which memcpy(3) does not allow. */
+	if (length)
+		memcpy(ret_text, scan->at, length);
 	ret_text[length] = '\0';
 }

@@ -7,6 +7,12 @@
 
 enum { METRICS_PER_KIND = 64 };
 
+/*
+ * No quantity of the catalogue is larger in its unit (10^15 MiB are 10^21 bytes). A larger number in a recording is damage:
+ * it is absent, so that sums, products and means of what is read stay finite.
+ */
+#define RECORDED_MOST 1e15
+
 struct metric_set {
 	uint64_t bits[ROW_KINDS]; /* bit i: metric i of the kind */
 };

@@ -209,8 +209,11 @@ static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
 		return;
 	}
 	buffer_printf(out, "%-12lldbusy ", (long long)advice->gpu);
-	add_figure(out, advice->usage.mean_gpus);
-	buffer_add_text(out, " on average, at most ");
+	if (isfinite(advice->usage.mean_gpus)) {
+		add_figure(out, advice->usage.mean_gpus);
+		buffer_add_text(out, " on average, ");
+	}
+	buffer_add_text(out, "at most ");
 	add_figure(out, advice->usage.max_gpus);
 	if (advice->vram_mib > 0) {
 		buffer_printf(out, "; %lld MiB of its memory (peak ", (long long)advice->vram_mib);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "record/metric_set.h"
 
 const struct csv_column *csv_layout_column(const struct csv_layout *layout, const struct scan *heading)
 {
@@ -188,7 +189,7 @@ void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, con
 		if (strcmp(column->heading, "processes") == 0)
 			return;
 	}
-	if (metric->type == TYPE_REAL)
+	if (metric->type == TYPE_REAL && fabs(value / factor) <= RECORDED_MOST)
 		*row_real(sample_csv_row(frame, column->kind), column->offset) =
 			factor == 1 ? value : value / factor;
 	else if (metric->type == TYPE_COUNT && fabs(value) < 9e18)

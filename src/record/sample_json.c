@@ -1,6 +1,8 @@
 /* One line of JSON into a frame; see sample_json.h. */
 #include "record/sample_json.h"
 
+#include <math.h>
+
 #include "record/cells.h"
 
 struct place {
@@ -97,7 +99,8 @@ static bool read_metric(struct sample_json *reader, struct scan *json, const str
 		return false;
 	switch (metric->type) {
 	case TYPE_REAL:
-		if (kind == VALUE_NUMBER && scan_real(&raw, &real) && !scan_left(&raw))
+		if (kind == VALUE_NUMBER && scan_real(&raw, &real) && !scan_left(&raw) &&
+		    fabs(real) <= RECORDED_MOST)
 			*row_real(place->row, offset) = real;
 		break;
 	case TYPE_COUNT:

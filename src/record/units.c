@@ -25,7 +25,9 @@ void add_figure(struct buffer *out, double value)
 	double size = fabs(value);
 	int decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3;
 
-	if (size != 0 && size < 0.0005)
+	if (!isfinite(value))
+		buffer_add_text(out, "unknown");
+	else if (size != 0 && size < 0.0005)
 		buffer_add_text(out, "< 0.001");
 	else
 		buffer_printf(out, "%.*f", size == 0 ? 0 : decimals, value);
@@ -38,8 +40,8 @@ void add_size(struct buffer *out, double bytes, enum rt_size_unit unit)
 		while (unit < RT_TIB && fabs(bytes) >= SIZES[unit + 1].bytes * 0.9995)
 			unit++;
 	}
-	if (bytes == 0) {
-		buffer_add_char(out, '0');
+	if (bytes == 0 || !isfinite(bytes)) {
+		add_figure(out, bytes);
 		return;
 	}
 	if (unit == RT_BYTES)
@@ -62,6 +64,10 @@ void add_duration(struct buffer *out, double secs)
 {
 	int64_t whole;
 
+	if (!isfinite(secs)) {
+		add_figure(out, secs);
+		return;
+	}
 	if (secs < 0.0995) {
 		add_figure(out, secs * 1000);
 		buffer_add_text(out, " ms");

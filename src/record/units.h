@@ -6,6 +6,8 @@
 #include "base/buffer.h"
 #include "record/problem.h"
 
+/* A number that is not finite is "unknown" in all of them. */
+
 /* "0", "512 B", "1.46 KiB", "501 MiB", "2.00 GiB"; RT_SIZE_AUTO chooses among the binary units. */
 void add_size(struct buffer *out, double bytes, enum rt_size_unit unit);
 

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import re
 import sqlite3
 
 import pytest
@@ -102,6 +103,36 @@ def test_what_is_no_recording_makes_nothing(run, tmp_path, kind):
     (tmp_path / kind).write_bytes(BAD[kind]())
     for command, output in ((COMMANDS["report"], "page.html"), (COMMANDS["export_csv"], "out.csv"), (["combine", "-o", "all.jsonl"], "all.jsonl")):
         assert run(*command, kind).returncode == 1 and not (tmp_path / output).exists(), (command, kind)
+
+
+def with_numbers(value, number, depth=0):
+    """A sample whose real numbers, below the top, are all the same one."""
+    if isinstance(value, dict):
+        return {key: with_numbers(one, number, depth + 1) for key, one in value.items()}
+    if isinstance(value, list):
+        return [with_numbers(one, number, depth + 1) for one in value]
+    return number if isinstance(value, float) and depth > 1 else value
+
+
+@pytest.mark.parametrize("number", [1.7e308, -1.7e308, 1e300, 1e15, -1e15])
+@pytest.mark.parametrize("count", [1, 8])
+def test_numbers_beyond_all_measure_are_not_infinite(run, tmp_path, number, count):
+    recordings.write(tmp_path / "good.jsonl", eight())
+    recordings.write(tmp_path / "absurd.jsonl", [with_numbers(one, number) for one in eight()[:count]])
+    for command in ("summary", "summary_json", "gpu_tracker", "stats", "show", "recommend_force", "compare"):
+        result = run(*COMMANDS[command], "absurd.jsonl")
+        assert result.returncode == 0, (command, result.err)
+        assert not re.search(r"\b(nan|inf)\b", result.out, re.IGNORECASE), (command, result.out)
+
+
+@pytest.mark.parametrize("layout", ["combined", "system", "process", "process-0.4", "pid-0.1"])
+def test_a_single_row_has_no_figure_that_is_not_a_number(run, tmp_path, layout):
+    recordings.write(tmp_path / "one.jsonl", eight()[:1])
+    assert run("export", "-f", "csv", "--csv-layout", layout, "one.jsonl", "-o", "one.csv").returncode == 0
+    for command in ("summary", "stats", "show", "recommend_force"):
+        result = run(*COMMANDS[command], "one.csv")
+        assert result.returncode == 0, (command, result.err)
+        assert not re.search(r"\b(nan|inf)\b", result.out, re.IGNORECASE), (command, result.out)
 
 
 def test_a_phase_that_is_never_closed_lasts_to_the_end(run, tmp_path):
