@@ -34,7 +34,10 @@ extern "C" {
 
 #define RT_API __attribute__((visibility("default")))
 
-/* "0.1.0" */
+/* Version of this header, for #if: major x 10000 + minor x 100 + patch. docs/INTERFACE.md says how long interfaces hold. */
+#define RT_VERSION_NUMBER 100
+
+/* Version of the library that the program runs with: "0.1.0". */
 RT_API const char *rt_version(void);
 
 /* ---- settings -------------------------------------------------------------------------------------- */

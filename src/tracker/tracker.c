@@ -16,6 +16,8 @@
 /* A wrapped job that is over sooner does not wait for us to learn the names of things. */
 #define PREPARE_AFTER_NS (2 * NSEC_PER_MSEC)
 
+_Static_assert(RT_VERSION_NUMBER == VERSION_NUMBER, "the header's version is not that of meson.build");
+
 const char *rt_version(void)
 {
 	return RT_VERSION;
