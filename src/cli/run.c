@@ -206,6 +206,7 @@ static int start_job(struct run *run, const struct wrap_job *job)
 		rt_track_in_cgroup(run->tracker, started.pid);
 	else
 		rt_track(run->tracker, started.pid, true);
+	rt_set_job_start(run->tracker, started.start_ns);
 	if (run->front->requires_cgroup && !started.in_cgroup && !run->front->no_warnings)
 		say_if_possible("the job could not be started in its control group");
 	wrap_release_stdio(front_writes_stdout(run->front));

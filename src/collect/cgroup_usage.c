@@ -462,5 +462,5 @@ const struct collector CGROUP_USAGE_COLLECTOR = {
 	.collect = cgroup_usage_collect,
 	.prepare = cgroup_usage_prepare,
 	.close = cgroup_usage_close,
-	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_KINDS},
+	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_tree, ROW_KINDS},
 };

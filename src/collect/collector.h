@@ -57,6 +57,7 @@ struct run_ending {
 	bool has_reaped;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t job_ended_ns;
+	int64_t tree_ended_ns; /* when the last process so far was reaped; 0: none was */
 	struct sent_signal signals[32];
 	size_t signal_count; /* all of them; the first 32 are kept */
 };

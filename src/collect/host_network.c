@@ -193,9 +193,13 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 	bool due = now_ns >= state->next_refresh_ns;
 	struct scan interfaces;
 	struct net_dev device;
+	int error;
 
-	if (read_proc_net_dev(context->root, &state->net_dev, &interfaces) < 0)
+	error = read_proc_net_dev(context->root, &state->net_dev, &interfaces);
+	if (error < 0) {
+		frame_set_missing(frame, ROW_network, error);
 		return;
+	}
 	while (proc_net_dev_next(&interfaces, &device)) {
 		struct network_row *row;
 		struct known_interface *known;
@@ -208,6 +212,8 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 		row->interface = frame_text(frame, name, strlen(name));
 		row->rx_bytes_total = device.receive_bytes < 0 ? no_count(EBADMSG) : device.receive_bytes;
 		row->tx_bytes_total = device.transmit_bytes < 0 ? no_count(EBADMSG) : device.transmit_bytes;
+		row->rx_bytes_counter = row->rx_bytes_total;
+		row->tx_bytes_counter = row->tx_bytes_total;
 		known = find(state, name);
 		if (!known) {
 			known = add(state, name);

@@ -260,12 +260,30 @@ static void fill_status(const struct run_ending *ending, struct run_end_row *row
 	}
 }
 
-static void fill_tree(const struct process_tree *tree, struct run_end_row *row)
+static int64_t started_ns(const struct collect_context *context)
 {
+	return context->ending->job_started_ns ? context->ending->job_started_ns
+					       : context->progress.started_ns;
+}
+
+static void fill_tree(const struct collect_context *context, const struct frame *frame,
+		      struct run_end_row *row)
+{
+	const struct tree_row *use = (const void *)frame->first[ROW_tree];
+	const struct process_tree *tree = context->tree;
+	const struct run_ending *ending = context->ending;
+	int64_t ended_ns = frame->monotonic_ns;
 	const struct member *root = process_tree_root(tree);
 
 	row->descendants_running = (int64_t)process_tree_running(tree) - (root && !root->is_zombie);
 	row->sigchld_ignored = tree->sigchld_ignored || process_tree_lost_usage(tree);
+	if (!use)
+		return;
+	row->tree_utime_secs = use->utime_total_secs;
+	row->tree_stime_secs = use->stime_total_secs;
+	if (process_tree_running(tree) == 0 && ending->tree_ended_ns)
+		ended_ns = ending->tree_ended_ns;
+	row->tree_wall_secs = ns_to_secs(ended_ns - started_ns(context));
 }
 
 static void fill_signals(const struct collect_context *context, struct frame *frame, struct run_end_row *row)
@@ -288,7 +306,6 @@ void run_end_fill(struct run_end_state *state, struct collect_context *context, 
 {
 	const struct run_ending *ending = context->ending;
 	struct run_end_row *row = ADD_ROW(frame, run_end, NULL);
-	int64_t started_ns = ending->job_started_ns ? ending->job_started_ns : context->progress.started_ns;
 	int64_t ended_ns = ending->job_ended_ns ? ending->job_ended_ns : frame->monotonic_ns;
 	struct oom oom = find_oom(state, context, frame);
 	const char *reason = oom_reason(ending, &oom);
@@ -296,7 +313,7 @@ void run_end_fill(struct run_end_state *state, struct collect_context *context, 
 	row->reason = frame_text(frame, reason, strlen(reason));
 	row->evidence = evidence(ending, &oom, frame);
 	fill_status(ending, row);
-	row->wall_secs = ns_to_secs(ended_ns - started_ns);
+	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
 	fill_peaks(state, ending, row);
 	row->oom_kills =
 		oom.only_tree && oom.in_cgroup >= 0 ? oom.in_cgroup : no_count(ABSENT_NO_ATTRIBUTION);
@@ -304,6 +321,6 @@ void run_end_fill(struct run_end_state *state, struct collect_context *context, 
 	row->missed_ticks = context->progress.missed_total;
 	row->dropped_samples = context->progress.dropped;
 	if (context->tree)
-		fill_tree(context->tree, row);
+		fill_tree(context, frame, row);
 	fill_signals(context, frame, row);
 }

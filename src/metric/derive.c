@@ -143,8 +143,11 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 {
 	struct companion earlier = companion_of(previous, metric->from_kind);
 	int64_t sum = 0;
+	bool any_counted = false, any_known = false;
 
-	if (!previous)
+	if (frame->missing[metric->from_kind])
+		return no_count(frame->missing[metric->from_kind]);
+	if (!previous || previous->missing[metric->from_kind])
 		return no_count(ABSENT_FIRST_SAMPLE);
 	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
 		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
@@ -154,14 +157,18 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 			return counted(row);
 		if (counted(row) != 1)
 			continue;
-		/* Nor when a counter began anew: a sum without that device would say that it did nothing. */
-		if (count_absent(change) == ABSENT_COUNTER_RESET)
+		any_counted = true;
+		/* A counter that began anew, or could not be read: a sum without that device would say that it did nothing. */
+		if (count_absent(change) && count_absent(change) != ABSENT_FIRST_SAMPLE)
 			return change;
 		/* A device that has just come adds from its next sample on. */
-		if (!count_absent(change))
-			sum += change;
+		if (count_absent(change))
+			continue;
+		any_known = true;
+		sum += change;
 	}
-	return sum;
+	/* Without any device the sum is 0; with devices of which no change is known it is unknown. */
+	return any_counted && !any_known ? no_count(ABSENT_FIRST_SAMPLE) : sum;
 }
 
 static void derive_row(struct row *row, const struct frame *frame, const struct frame *previous,

@@ -19,6 +19,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);
 	WANT(wanted, sample, tracked_pid);
+	WANT(wanted, sample, rank);
 	WANT(wanted, sample, missed_ticks);
 	WANT(wanted, host_cpu, utilization_pct);
 	WANT(wanted, host_cpu, utime_secs);
@@ -30,6 +31,10 @@ static void want_host(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_limits);
 	WANT(wanted, cgroup, throttled_periods);
 	WANT(wanted, cgroup, throttled_secs);
+	WANT(wanted, cgroup, oom_kills);
+	WANT(wanted, cgroup, anon_mib);
+	WANT(wanted, cgroup, shmem_mib);
+	WANT(wanted, cgroup, kernel_mib);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
 }
@@ -113,6 +118,11 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
 	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
 	figure_add(&summary->swap, moment, tree->process_swap_mib);
+	figure_add(&summary->memory_and_swap, moment,
+		   tree->process_memory_mib +
+			   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
+	if (!real_absent(tree->process_memory_mib))
+		summary->last_memory_mib = tree->process_memory_mib;
 	history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_memory_mib);
 	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
@@ -137,6 +147,7 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 			    !count_absent(tree->process_child_count);
 	summary->had_descendants |= processes > 1;
 	figure_add(&summary->cores, moment, tree->process_cores_used);
+	shape_add(&summary->core_shape, moment->length_secs, tree->process_cores_used);
 	history_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_cores_used);
 	total_add(&summary->user_secs, tree->process_utime_secs);
@@ -189,6 +200,7 @@ static void add_host(struct rt_summary *summary, const struct frame *frame, cons
 			summary->total_memory_mib = memory->total_mib;
 	}
 	if (!summary->tracked) {
+		shape_add(&summary->core_shape, moment->length_secs, cpu ? cpu->utilization_pct : NAN);
 		history_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
 			    cpu ? cpu->utilization_pct : NAN);
 		history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
@@ -247,7 +259,23 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 	summary_gpus_add(summary, frame, moment);
 }
 
-static void add_bounds(struct rt_summary *summary, const struct frame *frame)
+static void add_group(struct rt_summary *summary, const struct cgroup_row *cgroup,
+		      const struct moment *moment)
+{
+	double held = cgroup->anon_mib + (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib) +
+		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
+
+	figure_add(&summary->group_memory, moment, held);
+	if (!isnan(held))
+		summary->last_group_memory_mib = held;
+	if (count_absent(cgroup->oom_kills))
+		return;
+	if (count_absent(summary->oom_kills_first))
+		summary->oom_kills_first = cgroup->oom_kills;
+	summary->oom_kills_last = cgroup->oom_kills;
+}
+
+static void add_bounds(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	const struct limits_row *limits = FIRST(frame, limits);
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
@@ -263,6 +291,7 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame)
 	if (cgroup) {
 		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
 		total_add(&summary->throttled_secs, cgroup->throttled_secs);
+		add_group(summary, cgroup, moment);
 	}
 	if (pressure) {
 		total_add(&summary->cpu_pressure_secs, pressure->cpu_some_secs);
@@ -303,6 +332,8 @@ static void forget_figures(struct rt_summary *summary)
 		&summary->shared_mib.descendants,
 		&summary->shared_mib.combined,
 		&summary->swap,
+		&summary->memory_and_swap,
+		&summary->group_memory,
 		&summary->host_memory,
 		&summary->space_used_gb,
 		&summary->gpu_usage,
@@ -342,7 +373,12 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.record = summary->record,
 		.run = record_run(summary->record),
 		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
+		.rank = no_count(ABSENT_NOT_GIVEN),
 		.exited = no_count(ABSENT_NOT_TRACKED),
+		.oom_kills_first = no_count(ABSENT_NO_CGROUP),
+		.oom_kills_last = no_count(ABSENT_NO_CGROUP),
+		.last_memory_mib = NAN,
+		.last_group_memory_mib = NAN,
 		.cpu_limit_cores = NAN,
 		.memory_limit_mib = NAN,
 		.total_memory_mib = NAN,
@@ -375,11 +411,13 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
 	if (!count_absent(sample->tracked_pid))
 		summary->tracked_pid = sample->tracked_pid;
+	if (!count_absent(sample->rank))
+		summary->rank = sample->rank;
 	if (FIRST(frame, tree))
 		add_tree(summary, FIRST(frame, tree), &moment);
 	add_host(summary, frame, &moment);
 	add_gpus(summary, frame, &moment);
-	add_bounds(summary, frame);
+	add_bounds(summary, frame, &moment);
 	add_tracker(summary, frame, &moment);
 }
 

@@ -14,6 +14,7 @@
 #include "record/history.h"
 #include "record/phases.h"
 #include "record/reader.h"
+#include "record/shape.h"
 #include "record/summary_gpus.h"
 
 /* Mean and maximum over the samples, the mean by time. */
@@ -76,6 +77,7 @@ struct rt_summary {
 	const char *layout; /* of the file */
 	char host[256], job_name[256];
 	int64_t tracked_pid; /* absent: none */
+	int64_t rank;        /* absent: none */
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
@@ -84,14 +86,17 @@ struct rt_summary {
 	double earliest, latest;   /* that it showed */
 	double first_elapsed_secs; /* of the first sample, as its time stamp */
 	double first_timestamp;
-	double wall_secs;
+	double wall_secs; /* of the job; 0: not known */
 
 	struct total user_secs, system_secs; /* of the samples; run_end's are exact */
 	struct total host_user_secs, host_system_secs;
 	struct figure cores, host_cores, gpu_cores;
-	struct figure memory;   /* MiB */
-	char memory_source[16]; /* of the maximum */
+	struct shape core_shape; /* of the job's cores; of the machine's where no process was tracked */
+	struct figure memory;    /* MiB */
+	char memory_source[16];  /* of the maximum */
 	struct figure memory_pss, memory_rss, swap, host_memory;
+	struct figure memory_and_swap; /* of one moment */
+	double last_memory_mib;        /* of the last sample that has it */
 	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
@@ -99,6 +104,11 @@ struct rt_summary {
 	struct figure processes, threads;
 	int64_t exited;
 	struct total throttled_periods, throttled_secs;
+	/* The out-of-memory counter of the job's control group in the first and the last sample that have it. */
+	int64_t oom_kills_first, oom_kills_last;
+	/* What the group cannot give back: anonymous and shared memory and the kernel's. */
+	struct figure group_memory;
+	double last_group_memory_mib;
 	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
 	char pressure_source[16]; /* "cgroup" or "host" */
 	struct total tracker_cpu_secs;
@@ -126,9 +136,21 @@ struct binding {
 struct binding summary_core_limit(const struct rt_summary *summary);
 struct binding summary_memory_limit(const struct rt_summary *summary);
 
-/* Exact where the run has ended, else of the samples. */
-double summary_user_secs(const struct rt_summary *summary);
-double summary_system_secs(const struct rt_summary *summary);
+struct cpu_time {
+	double user_secs, system_secs;
+	double secs; /* of wall-clock time, in which it was used */
+};
+
+static inline double cpu_time_total(const struct cpu_time *time)
+{
+	return time->user_secs + time->system_secs;
+}
+
+/*
+ * Exact where the run has ended (wait4), or of the whole tree where that used more: by descendants that ran on, or that
+ * are in no process's waited-for time. Without an end, of the samples.
+ */
+struct cpu_time summary_cpu_time(const struct rt_summary *summary);
 /* Of the job, or of the machine when none was tracked. */
 double summary_mean_cores(const struct rt_summary *summary);
 double summary_max_cores(const struct rt_summary *summary);

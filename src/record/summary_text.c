@@ -46,7 +46,7 @@ void summary_add_end(struct buffer *out, const struct rt_summary *summary)
 	if (!end) {
 		buffer_add_text(out, strcmp(summary->layout, "json") == 0
 					     ? "no end is recorded: it goes on, or the tracker was killed"
-					     : "the file does not say how it ended");
+					     : "this format does not record how it ended");
 		return;
 	}
 	if (strncmp(reason, "oom_kill", 8) == 0) {
@@ -98,7 +98,8 @@ static void add_heading(const struct page *page)
 	if (start && !text_absent(start->executable))
 		add_name(page->out, start->executable);
 	else if (!count_absent(summary->tracked_pid))
-		buffer_printf(page->out, "process %lld", (long long)summary->tracked_pid);
+		buffer_printf(page->out, "pid %lld (this recording has no name of it)",
+			      (long long)summary->tracked_pid);
 	else
 		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
 	if (*summary->job_name) {
@@ -111,8 +112,11 @@ static void add_heading(const struct page *page)
 	}
 	buffer_add_text(page->out, "\n");
 	add_time(page->out, summary->started);
-	add_duration(page->out, summary->wall_secs);
-	buffer_add_text(page->out, ": ");
+	/* A single row of a format that has only time stamps stands for an unknown time. */
+	if (summary->wall_secs > 0) {
+		add_duration(page->out, summary->wall_secs);
+		buffer_add_text(page->out, ": ");
+	}
 	summary_add_end(page->out, summary);
 	buffer_add_text(page->out, "\n");
 }
@@ -141,7 +145,7 @@ static void add_share(const struct page *page, double part, double whole)
 static void add_cpu(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
-	double user = summary_user_secs(summary), system = summary_system_secs(summary);
+	struct cpu_time time = summary_cpu_time(summary);
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
 
@@ -150,9 +154,12 @@ static void add_cpu(const struct page *page)
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	buffer_add_text(page->out, "mean ");
-	add_figure(page->out, mean);
-	buffer_add_text(page->out, ", max ");
+	if (isfinite(mean)) {
+		buffer_add_text(page->out, "mean ");
+		add_figure(page->out, mean);
+		buffer_add_text(page->out, ", ");
+	}
+	buffer_add_text(page->out, "max ");
 	add_figure(page->out, most);
 	if (isnan(limit.value)) {
 		buffer_add_text(page->out, " cores");
@@ -164,9 +171,9 @@ static void add_cpu(const struct page *page)
 		buffer_printf(page->out, " cores (%s)", limit.source);
 	}
 	buffer_add_text(page->out, "; ");
-	add_duration(page->out, user + system);
+	add_duration(page->out, cpu_time_total(&time));
 	buffer_add_text(page->out, " of CPU time, ");
-	add_share(page, system, user + system);
+	add_share(page, time.system_secs, cpu_time_total(&time));
 	buffer_add_text(page->out, " it in the kernel");
 	add_history(page, &summary->cores_history, most);
 }

@@ -70,7 +70,7 @@ static int no_memory(struct rt_config *config)
 
 const char *rt_config_message(const rt_config *config)
 {
-	return config->message.length ? config->message.data : "";
+	return config && config->message.length ? config->message.data : "";
 }
 
 /* ---- kinds of settings ----------------------------------------------------------------------------- */
@@ -436,6 +436,10 @@ static bool same_name(const char *name, const char *given)
 
 int rt_config_set(rt_config *config, const char *name, const char *value)
 {
+	if (!name)
+		return config_fail(config, -EINVAL, "a setting without a name cannot be set");
+	if (!value)
+		return config_fail(config, -EINVAL, "%.*s: there is no value", QUOTED_BYTES, name);
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
 		int error;
 

@@ -18,7 +18,7 @@ def attached(binary, run, helpers, tmp_path):
     if not nvml.library.exists():
         pytest.skip(f"{nvml.library} is not built")
     root = tmp_path / "root"
-    shutil.copytree(helpers.roots / "gpu-vega20-5.19" / "t0" / "proc", root / "proc", symlinks=True)
+    shutil.copytree(helpers.roots / "hand-made-gpu-vega20-5.19" / "t0" / "proc", root / "proc", symlinks=True)
     (root / "proc" / "self" / "ns").mkdir(parents=True)
     (root / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532999]")
     for pid in (100, 101, 102):

@@ -10,13 +10,14 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from conftest import ROOTS  # noqa: E402
 from sentinel import Metadata  # noqa: E402
 from sentinel_metadata import FIRMWARE, VENDORS, service  # noqa: E402
 from sentinel_support import needs_net  # noqa: E402
 
 pytestmark = needs_net
 MEMBERS = ["vendor_id", "account_id", "region_id", "zone_id", "instance_type"]
-CAPTURED = pathlib.Path(__file__).resolve().parents[1] / "roots" / "vm-3.10" / "t0"
+MACHINE = ROOTS / "hand-made-vm-3.10" / "t0"
 
 
 @pytest.fixture
@@ -36,10 +37,10 @@ def serve():
 
 @pytest.fixture
 def machine(tmp_path):
-    """A captured machine with a vendor's firmware; None: without any."""
+    """A fixture machine with a vendor's firmware; None: without any."""
     def make(vendor):
         root = tmp_path / "root"
-        shutil.copytree(CAPTURED, root, symlinks=True)
+        shutil.copytree(MACHINE, root, symlinks=True)
         shutil.rmtree(root / "sys/class/dmi", ignore_errors=True)
         if vendor:
             (root / "sys/class/dmi/id").mkdir(parents=True)

@@ -12,7 +12,7 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* tree: "vm-3.10/t0", below tests/roots. */
+/* tree: "hand-made-vm-3.10/t0", below tests/roots. */
 static inline struct root test_root(const char *tree)
 {
 	const char *roots = getenv("TEST_ROOTS");

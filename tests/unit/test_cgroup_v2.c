@@ -128,7 +128,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void a_scope_is_read(void **state)
 {
-	struct root root = test_root("cgroup2-6.6/t1");
+	struct root root = test_root("hand-made-cgroup2-6.6/t1");
 	CLEANUP_CLOSE int dir_fd = root_open_file(&root, SCOPE, O_DIRECTORY);
 	struct cgroup_v2_memory_events events;
 	struct cgroup_v2_memory_stat memory;
@@ -175,7 +175,7 @@ static void a_scope_is_read(void **state)
 
 static void older_kernels_lack_lines_and_files(void **state)
 {
-	struct root root = test_root("kubernetes2-5.15/t0");
+	struct root root = test_root("hand-made-kubernetes2-5.15/t0");
 	CLEANUP_CLOSE int dir_fd = root_open_file(&root, "sys/fs/cgroup", O_DIRECTORY);
 	struct cgroup_v2_memory_stat memory;
 	int64_t peak;

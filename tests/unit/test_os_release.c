@@ -46,7 +46,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void fixtures_say_who_they_are(void **state)
 {
-	struct root root = test_root("workstation-6.1/t1");
+	struct root root = test_root("hand-made-workstation-6.1/t1");
 	struct os_release release;
 	struct sys_dmi dmi;
 	struct proc_sys_kernel kernel;
@@ -67,7 +67,7 @@ static void fixtures_say_who_they_are(void **state)
 
 static void what_is_missing_is_an_error(void **state)
 {
-	struct root root = test_root("vm-3.10/t0/proc");
+	struct root root = test_root("hand-made-vm-3.10/t0/proc");
 	struct os_release release;
 	struct sys_dmi dmi;
 	struct proc_sys_kernel kernel;

@@ -36,7 +36,7 @@ static void words_that_are_no_pids_are_skipped(void **state)
 
 static void children_of_each_thread_are_read(void **state)
 {
-	struct root root = test_root("cgroup2-6.6/t0");
+	struct root root = test_root("hand-made-cgroup2-6.6/t0");
 	struct scan children;
 
 	(void)state;

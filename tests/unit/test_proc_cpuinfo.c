@@ -82,7 +82,7 @@ static void what_is_no_cpuinfo_is_refused(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t2");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t2");
 	struct proc_cpuinfo cpuinfo;
 
 	(void)state;

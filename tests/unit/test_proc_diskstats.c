@@ -111,7 +111,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct kept_file file = KEPT_FILE("proc/diskstats");
 	struct diskstats_device disk;
 	struct scan disks;

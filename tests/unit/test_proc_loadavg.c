@@ -41,7 +41,7 @@ static void what_is_missing_is_absent(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("vm-3.10/t1");
+	struct root root = test_root("hand-made-vm-3.10/t1");
 	struct kept_file file = KEPT_FILE("proc/loadavg");
 	struct proc_loadavg loadavg;
 

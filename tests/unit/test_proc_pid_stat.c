@@ -148,7 +148,7 @@ static void fixtures_have_the_names_that_break_others(void **state)
 	assert_int_equal(stat.state, 'S');
 	assert_int_equal(read_proc_pid_stat(&root, 999, &stat), -ENOENT);
 	root_close(&root);
-	root = test_root("vm-3.10/t0");
+	root = test_root("hand-made-vm-3.10/t0");
 	assert_int_equal(read_proc_pid_stat(&root, 102, &stat), 0);
 	assert_string_equal(stat.comm, "new\\nline");
 	root_close(&root);
@@ -156,7 +156,7 @@ static void fixtures_have_the_names_that_break_others(void **state)
 
 static void fixtures_show_who_ignores_sigchld(void **state)
 {
-	struct root root = test_root("slurm-5.14/t0");
+	struct root root = test_root("hand-made-slurm-5.14/t0");
 	struct proc_pid_stat stat;
 
 	(void)state;

@@ -39,7 +39,7 @@ static void what_is_no_statm_is_refused(void **state)
 
 static void zombies_are_all_zeros(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct proc_pid_statm statm;
 
 	(void)state;

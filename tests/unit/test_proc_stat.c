@@ -115,7 +115,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void many_cpus_with_holes_are_all_there(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t0");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t0");
 	struct kept_file file = KEPT_FILE("proc/stat");
 	struct proc_stat stat;
 	struct cpu_ticks ticks;

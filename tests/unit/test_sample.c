@@ -40,7 +40,7 @@ struct settings {
 	bool align;
 };
 
-/* A tracker of the captured machine whose baseline was taken at NOON_NS by a clock that only pass() moves. */
+/* A tracker of a fixture machine whose baseline was taken at NOON_NS by a clock that only pass() moves. */
 static struct rt_tracker *open_at_noon(struct settings settings)
 {
 	struct rt_tracker *tracker;
