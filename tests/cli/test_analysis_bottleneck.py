@@ -68,7 +68,7 @@ def test_each_rule(run, tmp_path, figures, rule, text):
     ({"cgroup", "memory"}, "none", "It did not use all its cores."),
     ({"memory"}, "none", "It was not throttled, and did not use all its cores."),
 ])
-def test_what_was_not_measured_is_not_denied(run, tmp_path, missing, rule, text):
+def test_unmeasured_causes_are_not_ruled_out(run, tmp_path, missing, rule, text):
     path = recordings.steady(tmp_path / "x.jsonl", cores=2.0, start=dict(FOUR, memory_total_mib=None))
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one in samples:
@@ -91,7 +91,7 @@ def test_cores_in_use_without_times_are_known(run, tmp_path):
 
 
 @pytest.mark.parametrize("io_secs, text", [(None, "waited for something."), (0.0, "waited for something outside this machine.")])
-def test_where_an_idle_run_waited_is_told_only_of_what_was_measured(run, tmp_path, io_secs, text):
+def test_waits_of_an_idle_run_are_named_only_where_measured(run, tmp_path, io_secs, text):
     path = recordings.steady(tmp_path / "x.jsonl", cores=0.1, start=FOUR, **of("cgroup", io=io_secs))
     assert find(run, path)[0]["text"].endswith(text)
 

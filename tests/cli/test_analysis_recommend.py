@@ -55,7 +55,7 @@ def with_short_end(path, cores, last):
     return recordings.write(path, samples)
 
 
-def test_what_slept_used_little_and_not_nothing(run, tmp_path):
+def test_a_sleeping_job_used_little_but_more_than_zero(run, tmp_path):
     path = with_short_end(tmp_path / "x.jsonl", 0.0002, 0.0)
     assert "it used < 0.001 cores on average, at most < 0.001\n" in run("recommend", path).out
 
@@ -98,7 +98,7 @@ def test_the_kernel_s_peak_of_a_process_counts_and_that_of_the_cgroup_does_not(r
     assert answer["evidence"]["memory"]["largest_process_peak_mib"] == 3000.0
 
 
-def test_an_oom_kill_raises_the_floor_above_what_it_had(run, tmp_path):
+def test_an_oom_kill_raises_the_floor_above_the_limit(run, tmp_path):
     start = dict(NO_LIMITS, memory_limit_mib=4096.0)
     path = make(tmp_path / "x.jsonl", memory=1000.0, start=start, limits=dict(LIMITS, memory_limit_mib=4096.0),
                 end={"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None, "oom_kills": 1})
@@ -240,7 +240,7 @@ def test_a_price_makes_the_cost(run, tmp_path):
     assert "this run 0.015 USD" in run("recommend", "--price", "1.5", path).out
 
 
-def test_asking_nobody_is_said_with_what_would_have_been_asked(run, tmp_path):
+def test_an_unreachable_catalogue_is_reported_with_its_url(run, tmp_path):
     result = run("recommend", "--server", "--json", make(tmp_path / "x.jsonl"),
                  env={"KEEPER_API_URL": "http://127.0.0.1:9"})
     assert result.returncode == 0

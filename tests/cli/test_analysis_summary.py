@@ -18,7 +18,7 @@ def summary(run, *arguments):
     return json.loads(result.out)
 
 
-def test_every_figure_is_what_the_samples_come_to(run, eight):
+def test_every_figure_follows_from_the_samples(run, eight):
     figures = summary(run, eight)
     assert figures["time"] == {"wall_secs": 8.0, "cpu_secs": 12.0, "user_secs": 9.0, "system_secs": 3.0}
     assert figures["cores"] == {"of": "job", "mean": 1.5, "max": 4.0, "max_elapsed_secs": 8.0, "limit": 2.0,
@@ -62,7 +62,7 @@ def test_a_mean_is_never_more_than_the_maximum(run, tmp_path):
     assert summary(run, path)["cores"]["max"] == 2.0
 
 
-def test_what_did_not_start_used_nothing_that_is_worth_telling(run, tmp_path):
+def test_summary_of_a_failed_start_shows_no_use(run, tmp_path):
     path = moment(tmp_path / "x.jsonl", reason="exec_failed")
     text = run("summary", path).out
     assert "1.00 ms: the command could not be started\n" in text

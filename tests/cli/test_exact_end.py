@@ -102,7 +102,7 @@ def test_kill_in_a_group_that_holds_only_the_tree_is_confirmed(record, small_mem
 
 
 @needs_memory
-def test_kill_in_a_group_that_held_somebody_else_is_suspected(record, small_memory):
+def test_kill_in_a_group_with_other_processes_is_suspected(record, small_memory):
     stranger = subprocess.Popen(["sleep", "50"], preexec_fn=exact.enter(small_memory))
     try:
         _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))

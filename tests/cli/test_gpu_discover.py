@@ -56,7 +56,7 @@ def test_as_python_has_it(discover, nvml):
     assert info["gpu_names"] == ["NVIDIA Fake 80GB"] * 2
 
 
-def test_what_is_not_to_be_told(discover, nvml):
+def test_hidden_facts_are_null(discover, nvml):
     nvml.say("gpus 2")
     found = discover(env=nvml.env(TRACKER_HOST_GPU_COUNT="0"))
     assert (found["host"]["host_gpu_count"], found["gpus"]) == (None, [])
@@ -76,7 +76,7 @@ def test_no_gpu_is_an_empty_list(discover, nvml, helpers):
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
-def test_without_a_device_file_nobody_is_asked(binary, helpers, tmp_path):
+def test_without_a_device_file_no_driver_is_asked(binary, helpers, tmp_path):
     trace = tmp_path / "trace"
     done = subprocess.run(["strace", "-f", "-s", "4096", "-o", trace, "-e", "trace=execve,faccessat,faccessat2", f"{binary}-net",
                            "discover", "host", "--root", helpers.roots / "hand-made-cgroup2-6.6" / "t0"], capture_output=True,

@@ -77,13 +77,13 @@ def test_a_snapshot_has_it(serve, machine, run, tmp_path):
         "discovery_time": None}
 
 
-def test_without_the_option_nobody_is_asked(serve, run, helpers):
+def test_without_the_option_no_service_is_asked(serve, run, helpers):
     server = serve("aws")
     result = run("-i", 0.1, "--", "sleep", "0.3", env={"TRACKER_METADATA_URL": server.url})
     assert not clouds(helpers.json_lines(result.stderr)) and not server.requests
 
 
-def test_nobody_is_asked_before_the_job_runs(run, tmp_path):
+def test_no_service_is_asked_before_the_job_runs(run, tmp_path):
     """In place of the program that asks: what it finds when it is told to begin. The recorder then has three children, the
     witness of signals, that program and the job."""
     program = tmp_path / "net"

@@ -130,7 +130,7 @@ def test_a_friendly_stranger(body, serve, discover, tmp_path):
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
 
 
-def test_the_first_of_the_list_wins_whoever_is_faster(serve, discover, tmp_path):
+def test_the_first_vendor_of_the_list_wins_over_a_faster_one(serve, discover, tmp_path):
     both = {**VENDORS["aws"][0], **VENDORS["oracle"][0]}
     server = serve(both)
     server.trouble = lambda request: "slow 0.05" if "latest" in request["path"] else None
@@ -147,7 +147,7 @@ def test_services_in_trouble_cost_little_time(trouble, serve, discover, tmp_path
     assert time.monotonic() - started < 4.5
 
 
-def test_what_is_needed_is_enough(serve, discover, tmp_path):
+def test_requests_name_only_the_needed_members(serve, discover, tmp_path):
     """The rest of a service may hang: what has been told until then counts."""
     server = serve(VENDORS["aws"][0])
     server.trouble = lambda request: "hang 5" if "identity" in request["path"] else None

@@ -229,7 +229,7 @@ def test_keys(make, drive):
     assert [seen[name][:4] for name in ("first", "second", "back")] == ["0:04", "0:05", "0:04"]
 
 
-def test_tables_say_what_the_charts_show(make, drive):
+def test_tables_match_the_charts(make, drive):
     statistics, samples = drive(make(recordings.eight_samples()), "tables")["rows"]
     assert ["CPU: Job", "2.25", "0.50", "4.00", "0:08.0"] in statistics["rows"]
     assert len(samples["rows"]) == 9 and samples["rows"][1][0] == "0:01.000"
@@ -347,7 +347,7 @@ def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, pr
     assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
 
 
-def test_who_knows_how_it_ended_says_so_where_the_recording_does_not(make, drive):
+def test_the_caller_can_supply_a_missing_end(make, drive):
     def title(end, *options):
         samples = recordings.eight_samples()
         samples[-1]["run_end"] = end

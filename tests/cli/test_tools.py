@@ -126,7 +126,7 @@ def test_setup_is_quick_when_all_is_there(setup_without_apt):
 
 
 @pytest.mark.skipif(not os.path.exists("/bin/true"), reason="no /bin/true")
-def test_check_binary_refuses_what_is_too_large(helpers):
+def test_check_binary_refuses_a_program_above_the_limit(helpers):
     tool = helpers.top / "tools" / "check-binary"
     done = subprocess.run([tool, "/bin/true", "dynamic", "0"], capture_output=True, text=True)
     assert done.returncode == 1 and "FAILED: " in done.stdout

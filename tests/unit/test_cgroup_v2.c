@@ -18,7 +18,7 @@ static int64_t limit_of(const char *text)
 	return error < 0 ? error : limit;
 }
 
-static void max_is_no_limit(void **state)
+static void max_means_unlimited(void **state)
 {
 	(void)state;
 	assert_true(limit_of("max\n") == CGROUP_NO_LIMIT);
@@ -191,7 +191,7 @@ static void older_kernels_lack_lines_and_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(max_is_no_limit),
+		cmocka_unit_test(max_means_unlimited),
 		cmocka_unit_test(a_quota_needs_its_period),
 		cmocka_unit_test(usage_without_throttling_is_a_stat_too),
 		cmocka_unit_test(a_forgotten_newline_in_io_stat_is_survived),

@@ -51,7 +51,7 @@ static void each_kind_has_its_own_earlier_frame(void **state)
 }
 
 /* A clock tick of waited-for children, known 0.8 ms after the last tick of ours, is no five cores. */
-static void an_end_just_after_a_tick_is_no_rate_of_its_own(void **state)
+static void an_end_just_after_a_tick_makes_no_own_rate(void **state)
 {
 	struct frame before = frame_at(4, 2, 0), last = frame_at(5, 3, 0), end = frame_at(5.0008, 3.0044, 0);
 
@@ -121,7 +121,7 @@ static void a_total_with_a_counter_that_was_reset_is_unknown(void **state)
 	frame_done(&after);
 }
 
-static void without_an_earlier_frame_there_is_no_change(void **state)
+static void without_an_earlier_frame_changes_are_absent(void **state)
 {
 	struct frame first = frame_at(1, 1, 1);
 
@@ -189,14 +189,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_has_its_own_earlier_frame),
-		cmocka_unit_test(an_end_just_after_a_tick_is_no_rate_of_its_own),
+		cmocka_unit_test(an_end_just_after_a_tick_makes_no_own_rate),
 		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
 		cmocka_unit_test(a_total_with_a_counter_that_was_reset_is_unknown),
 		cmocka_unit_test(each_change_is_of_a_raw_metric),
 		cmocka_unit_test(a_sum_of_rows_that_could_not_be_read_is_unknown),
 		cmocka_unit_test(a_sum_of_devices_that_have_all_just_come_is_unknown),
-		cmocka_unit_test(without_an_earlier_frame_there_is_no_change),
+		cmocka_unit_test(without_an_earlier_frame_changes_are_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

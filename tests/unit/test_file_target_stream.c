@@ -96,7 +96,7 @@ static size_t drain_numbers(struct target *target, int fd, size_t record_length,
 }
 
 /* Records smaller than a page, of many pages, and as large as the pipe: nobody reads, then somebody does. */
-static void a_pipe_that_nobody_reads_keeps_what_the_ring_holds(void **state)
+static void an_unread_pipe_keeps_the_content_of_the_ring(void **state)
 {
 	static const size_t LENGTHS[] = {100, 1000, 4096, 5000, 40000};
 
@@ -452,7 +452,7 @@ static void lines_beside_the_jobs_stay_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		stream_test(a_pipe_that_nobody_reads_keeps_what_the_ring_holds),
+		stream_test(an_unread_pipe_keeps_the_content_of_the_ring),
 		stream_test(nothing_is_said_about_standard_error_on_standard_error),
 		stream_test(a_reader_that_leaves_ends_the_target_quietly),
 		stream_test(a_pending_sigpipe_of_the_program_stays),

@@ -155,7 +155,7 @@ static void a_client_counts_once_over_all_descriptors(void **state)
 	machine_close(&machine);
 }
 
-static void what_was_done_before_the_first_look_is_not_counted(void **state)
+static void use_before_the_first_survey_is_not_counted(void **state)
 {
 	struct machine machine;
 
@@ -366,7 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_generation_of_amdgpu),
 		cmocka_unit_test(a_client_counts_once_over_all_descriptors),
-		cmocka_unit_test(what_was_done_before_the_first_look_is_not_counted),
+		cmocka_unit_test(use_before_the_first_survey_is_not_counted),
 		cmocka_unit_test(second_generation_of_amdgpu),
 		cmocka_unit_test(a_sleeping_card_holds_nothing),
 		cmocka_unit_test(a_device_without_its_file_is_hidden),

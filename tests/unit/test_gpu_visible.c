@@ -61,7 +61,7 @@ static void cuda_counts_the_devices_that_may_be_opened(void **state)
 	EXPECT("CUDA_VISIBLE_DEVICES= 2 , 0", "100111");
 }
 
-static void lists_end_at_what_is_no_device(void **state)
+static void lists_end_at_the_first_unknown_device(void **state)
 {
 	(void)state;
 	EXPECT("CUDA_VISIBLE_DEVICES=0,-1,1", "100011");
@@ -128,7 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_said_hides_nothing, set_up),
 		cmocka_unit_test_setup(cuda_counts_the_devices_that_may_be_opened, set_up),
-		cmocka_unit_test_setup(lists_end_at_what_is_no_device, set_up),
+		cmocka_unit_test_setup(lists_end_at_the_first_unknown_device, set_up),
 		cmocka_unit_test_setup(devices_and_instances_are_named_by_uuid, set_up),
 		cmocka_unit_test_setup(numbers_of_unlike_devices_say_nothing_without_an_order, set_up),
 		cmocka_unit_test_setup(slurm_counts_all_of_the_machine, set_up),

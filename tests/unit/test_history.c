@@ -142,7 +142,7 @@ static void metrics_are_those_of_each_sample(void **state)
 	rt_close(tracker);
 }
 
-static void only_what_is_asked_for_is_kept(void **state)
+static void history_keeps_only_the_requested_columns(void **state)
 {
 	rt_tracker *tracker = OPEN(10, "memory.used_mib", "no-process", "1");
 	size_t bytes = 0;
@@ -294,7 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(cells_are_those_of_every_csv_layout),
 		cmocka_unit_test(metrics_are_those_of_each_sample),
-		cmocka_unit_test(only_what_is_asked_for_is_kept),
+		cmocka_unit_test(history_keeps_only_the_requested_columns),
 		cmocka_unit_test(one_of_several_and_all_together),
 		cmocka_unit_test(old_samples_are_given_up),
 		cmocka_unit_test(errors_of_settings),

@@ -78,7 +78,7 @@ static void a_pipe_is_opened_again_and_left_as_it_was(void **state)
 	close(ends[1]);
 }
 
-static void what_is_not_open_for_writing_is_refused(void **state)
+static void nowait_stream_refuses_a_read_only_descriptor(void **state)
 {
 	struct nowait_stream stream;
 	int ends[2], path = open("/dev/null", O_PATH | O_CLOEXEC);
@@ -342,7 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_pipe_is_opened_again_and_left_as_it_was, start_alarm),
-		cmocka_unit_test_setup(what_is_not_open_for_writing_is_refused, start_alarm),
+		cmocka_unit_test_setup(nowait_stream_refuses_a_read_only_descriptor, start_alarm),
 		cmocka_unit_test_setup(sockets_are_sent_to, start_alarm),
 		cmocka_unit_test_setup(another_users_pipe_is_spliced_into, start_alarm),
 		cmocka_unit_test_setup(another_users_pipe_without_reader_says_so, start_alarm),

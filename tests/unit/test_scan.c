@@ -21,7 +21,7 @@ static void lines_end_with_the_text(void **state)
 	assert_false(scan_line(&text, &line));
 }
 
-static void numbers_that_do_not_fit_are_no_numbers(void **state)
+static void scan_number_refuses_overflow(void **state)
 {
 	struct scan text = text_scan("18446744073709551616");
 	uint64_t value = 7;
@@ -239,7 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_end_with_the_text),
-		cmocka_unit_test(numbers_that_do_not_fit_are_no_numbers),
+		cmocka_unit_test(scan_number_refuses_overflow),
 		cmocka_unit_test(a_column_is_a_whole_number_or_minus_one),
 		cmocka_unit_test(reals_are_locale_free),
 		cmocka_unit_test(a_cursor_never_leaves_its_bytes),

@@ -163,7 +163,7 @@ static void errors_of_opening(void **state)
 	rt_config_free(config);
 }
 
-static void only_what_is_wanted(void **state)
+static void selection_keeps_only_the_wanted_metrics(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
 	rt_tracker *tracker = OPEN("metrics", "memory.total_mib");
@@ -414,7 +414,7 @@ int main(void)
 		cmocka_unit_test(samples_by_hand),
 		cmocka_unit_test(states_of_the_thread),
 		cmocka_unit_test(errors_of_opening),
-		cmocka_unit_test(only_what_is_wanted),
+		cmocka_unit_test(selection_keeps_only_the_wanted_metrics),
 		cmocka_unit_test(totals_are_those_of_wait4),
 		cmocka_unit_test(opening_without_settings),
 		cmocka_unit_test(settings_need_a_name_and_a_value),

@@ -235,7 +235,7 @@ def test_waiting():
 
 @pytest.mark.parametrize("arguments", [{"interval": 0}, {"interval": -1}, {"interval": float("nan")},
                                        {"method": "teleport"}, {"settings": {"no_such_setting": 1}}])
-def test_what_makes_no_sense_is_refused(arguments):
+def test_senseless_arguments_are_refused(arguments):
     with pytest.raises(ValueError):
         make(**arguments)
 
