@@ -1,7 +1,6 @@
 /* combine: one recording from several. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +46,7 @@ static int run(const struct command *command, int argc, char **argv)
 	const char *output = "-";
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (option == 'o')

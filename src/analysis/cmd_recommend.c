@@ -1,5 +1,4 @@
 /* recommend: what to ask for next time. */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +138,7 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))

@@ -167,7 +167,7 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 	if (r < 0 || arguments.operand_count != 1)
 		return arguments_usage(
 			"follow RECORDING [--from BYTES] [--end-fd FD | --pid PID] [--disposable] [--report] "
-			"[--spool DIR] [--upload-deadline SECS] [--root DIR] [--no-warnings]");
+			"[--spool DIR] [--upload-deadline TIME] [--root DIR] [--no-warnings]");
 	if (!settings->token) {
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;
