@@ -242,7 +242,8 @@ static void identity_unknown(struct disk_row *row)
 	row->capacity_bytes = row->counted = no_count(ABSENT_NOT_YET);
 }
 
-static void add_disk(struct frame *frame, const struct diskstats *stats, const struct known_disk *known)
+static struct disk_row *add_disk(struct frame *frame, const struct diskstats *stats,
+				 const struct known_disk *known)
 {
 	struct disk_row *row = ADD_ROW(frame, disk, NULL);
 
@@ -255,12 +256,14 @@ static void add_disk(struct frame *frame, const struct diskstats *stats, const s
 		identity_unknown(row);
 	else
 		fill_identity(frame, row, known);
+	return row;
 }
 
 static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
 	struct diskstats stats;
 	bool any_unknown;
+	int64_t read_ns;
 	int error;
 
 	read_serials(state, context, frame->monotonic_ns);
@@ -273,12 +276,13 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 		return;
 	}
 	forget_gone(state);
+	read_ns = root_monotonic_ns(context->root);
 	for (size_t i = 0; i < state->count; i++) {
 		const struct known_disk *known = &state->known[i];
 
 		if ((known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name))) &&
 		    parse_diskstats(&known->counters, &stats) == 0)
-			add_disk(frame, &stats, known);
+			add_disk(frame, &stats, known)->row.read_ns = read_ns;
 	}
 }
 

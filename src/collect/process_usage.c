@@ -135,6 +135,7 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	}
 	row->process_cpu_source = process_tree_cpu_source(context->tree);
 	process_tree_touch(context->tree);
+	row->row.read_ns = root_monotonic_ns(context->root);
 	io_error = context->tree->io_error;
 	/* A process that is there without the file: this kernel does not count it. */
 	fill_totals(row, &context->tree->account.published,

@@ -272,7 +272,7 @@ static void fill_tree(const struct collect_context *context, const struct frame 
 	const struct tree_row *use = (const void *)frame->first[ROW_tree];
 	const struct process_tree *tree = context->tree;
 	const struct run_ending *ending = context->ending;
-	int64_t ended_ns = frame->monotonic_ns;
+	int64_t ended_ns = use && use->row.read_ns ? use->row.read_ns : frame->monotonic_ns;
 	const struct member *root = process_tree_root(tree);
 
 	row->descendants_running = (int64_t)process_tree_running(tree) - (root && !root->is_zombie);

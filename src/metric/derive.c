@@ -65,7 +65,8 @@ static double total_of(const struct row *row, const struct metric *metric, enum 
 
 struct span {
 	const struct row *before; /* NULL: there is none */
-	double secs;
+	const struct frame *earlier;
+	const struct frame *now;
 };
 
 struct spans {
@@ -85,23 +86,38 @@ static double slack(const struct metric *metric, enum metric_type type, double s
 	return strcmp(metric->unit, "%") == 0 ? 100 * time_secs : time_secs;
 }
 
+static int64_t time_of(const struct row *row, const struct frame *frame)
+{
+	return row->read_ns ? row->read_ns : frame->monotonic_ns;
+}
+
+/*
+ * Between the two readings, not between the two frames: a tracker that has to wait in the middle of a sample reads
+ * counters that have gone on since the frame was opened. Six seconds of waiting would make 14 cores of 2.
+ */
+static double span_secs(const struct row *now, const struct span *span)
+{
+	return (double)(time_of(now, span->now) - time_of(span->before, span->earlier)) / 1e9;
+}
+
 static double rate(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
 	size_t index = (metric->from_offset - sizeof(struct row)) / 8;
 	enum metric_type type = description->metrics[index].type;
-	double new_total = total_of(now, metric, type), old_total;
+	double new_total = total_of(now, metric, type), old_total, secs;
 
 	if (real_absent(new_total))
 		return new_total;
-	if (!since->before || since->secs <= 0)
+	secs = since->before ? span_secs(now, since) : 0;
+	if (secs <= 0)
 		return no_real(ABSENT_FIRST_SAMPLE);
 	old_total = total_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
-	if (old_total - new_total > slack(metric, type, since->secs))
+	if (old_total - new_total > slack(metric, type, secs))
 		return no_real(ABSENT_COUNTER_RESET);
-	return new_total < old_total ? 0 : (new_total - old_total) / since->secs;
+	return new_total < old_total ? 0 : (new_total - old_total) / secs;
 }
 
 static int64_t counted(const struct row *row)
@@ -205,11 +221,6 @@ static void derive_row(struct row *row, const struct frame *frame, const struct 
 	}
 }
 
-static double seconds_between(const struct frame *earlier, const struct frame *frame)
-{
-	return earlier ? (double)(frame->monotonic_ns - earlier->monotonic_ns) / 1e9 : 0;
-}
-
 static bool has_derived_metrics(enum row_kind kind)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
@@ -223,9 +234,9 @@ static bool has_derived_metrics(enum row_kind kind)
 void derive(struct frame *frame, const struct earlier_frames *earlier)
 {
 	struct spans since = {
-		.deltas.secs = seconds_between(earlier->deltas, frame),
-		.rates.secs = seconds_between(earlier->rates, frame),
-		.window.secs = seconds_between(earlier->window, frame),
+		.deltas = {.earlier = earlier->deltas, .now = frame},
+		.rates = {.earlier = earlier->rates, .now = frame},
+		.window = {.earlier = earlier->window, .now = frame},
 	};
 
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {

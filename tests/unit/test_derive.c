@@ -90,6 +90,24 @@ static void an_idle_core_is_idle_and_not_unknown(void **state)
 	}
 }
 
+/* Two cores that are busy, and a tracker that had to wait for six seconds in its second sample. */
+static void a_rate_is_of_the_time_between_the_readings(void **state)
+{
+	struct frame before = frame_at(1, 0, 0), now = frame_at(2, 0, 0);
+	struct host_cpu_row *cpu = SINGLE_ROW(&before, host_cpu);
+
+	(void)state;
+	cpu->busy_secs = 100;
+	cpu->row.read_ns = (int64_t)1e9;
+	cpu = SINGLE_ROW(&now, host_cpu);
+	cpu->busy_secs = 114;
+	cpu->row.read_ns = (int64_t)8e9;
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	EXPECT_REAL(cpu->utilization_pct, 2.0);
+	frame_done(&before);
+	frame_done(&now);
+}
+
 static void a_counter_that_steps_back_was_reset(void **state)
 {
 	struct frame before = frame_at(1, 0, 1000), now = frame_at(2, 0, 999);
@@ -191,6 +209,7 @@ int main(void)
 		cmocka_unit_test(each_kind_has_its_own_earlier_frame),
 		cmocka_unit_test(an_end_just_after_a_tick_makes_no_own_rate),
 		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
+		cmocka_unit_test(a_rate_is_of_the_time_between_the_readings),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
 		cmocka_unit_test(a_total_with_a_counter_that_was_reset_is_unknown),
 		cmocka_unit_test(each_change_is_of_a_raw_metric),
