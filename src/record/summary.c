@@ -294,9 +294,16 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 		add_group(summary, cgroup, moment);
 	}
 	if (pressure) {
-		total_add(&summary->cpu_pressure_secs, pressure->cpu_some_secs);
-		total_add(&summary->memory_pressure_secs, pressure->memory_some_secs);
-		total_add(&summary->io_pressure_secs, pressure->io_some_secs);
+		bool of_host = summary->tracked && !text_absent(pressure->source) &&
+			       strcmp(pressure->source, "host") == 0;
+
+		/* A process that waits somewhere on the machine says nothing about the job. */
+		total_add(of_host ? &summary->machine_cpu_pressure_secs : &summary->cpu_pressure_secs,
+			  pressure->cpu_some_secs);
+		total_add(of_host ? &summary->machine_memory_pressure_secs : &summary->memory_pressure_secs,
+			  pressure->memory_some_secs);
+		total_add(of_host ? &summary->machine_io_pressure_secs : &summary->io_pressure_secs,
+			  pressure->io_some_secs);
 		copy_text(summary->pressure_source, sizeof(summary->pressure_source), pressure->source);
 	}
 }

@@ -110,6 +110,8 @@ struct rt_summary {
 	struct figure group_memory;
 	double last_group_memory_mib;
 	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
+	/* Of any process of the machine, where the job's own is not known. */
+	struct total machine_cpu_pressure_secs, machine_memory_pressure_secs, machine_io_pressure_secs;
 	char pressure_source[16]; /* "cgroup" or "host" */
 	struct total tracker_cpu_secs;
 	struct figure tracker_rss_mib, sample_ms;
@@ -175,6 +177,9 @@ struct phase_time summary_phase_time(const struct phase *phase);
 
 /* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
+
+/* Lines of the text form about waiting, each after a line break; none where there was none. */
+void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns);
 
 /* With something to watch the samples as they go by; `run` is new where another one begins. */
 struct summary_watcher {

@@ -302,6 +302,9 @@ static void visit_waiting(struct visit *visit, const struct rt_summary *summary)
 	give_real(visit, "memory_pressure_secs", total_of(&summary->memory_pressure_secs), 6);
 	give_real(visit, "io_pressure_secs", total_of(&summary->io_pressure_secs), 6);
 	give_text(visit, "pressure_source", summary->pressure_source);
+	give_real(visit, "machine_cpu_pressure_secs", total_of(&summary->machine_cpu_pressure_secs), 6);
+	give_real(visit, "machine_memory_pressure_secs", total_of(&summary->machine_memory_pressure_secs), 6);
+	give_real(visit, "machine_io_pressure_secs", total_of(&summary->machine_io_pressure_secs), 6);
 	visit->group = "processes";
 	give_whole(visit, "max", summary->processes.most);
 	give_whole(visit, "threads_max", summary->threads.most);

@@ -313,36 +313,6 @@ static void add_gpu(const struct page *page)
 	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
 }
 
-/* Only what held things up for at least a hundredth of the time. */
-static void add_waiting(const struct page *page)
-{
-	const struct rt_summary *summary = page->summary;
-	bool host = strcmp(summary->pressure_source, "host") == 0 && summary->tracked;
-	const struct {
-		const char *name;
-		double secs;
-	} WAITS[] = {
-		{"throttled by the CPU limit", total_of(&summary->throttled_secs)},
-		{"short of CPU", total_of(&summary->cpu_pressure_secs)},
-		{"short of memory", total_of(&summary->memory_pressure_secs)},
-		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
-	};
-	bool any = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(WAITS); i++) {
-		if (!(WAITS[i].secs >= 0.01 * summary->wall_secs) || WAITS[i].secs <= 0)
-			continue;
-		if (!any)
-			label(page, "Held up");
-		separate(page, &any);
-		buffer_printf(page->out, "%s for ", WAITS[i].name);
-		add_duration(page->out, WAITS[i].secs);
-	}
-	/* Pressure of the whole machine may be felt by others than the job. */
-	if (any && host)
-		buffer_add_text(page->out, " (somebody on the machine)");
-}
-
 static void add_bottleneck(const struct page *page)
 {
 	const struct bottleneck *first = &page->summary->bottlenecks[0];
@@ -491,7 +461,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_memory(&page);
 	add_io(&page);
 	add_gpu(&page);
-	add_waiting(&page);
+	summary_waiting_lines(&out, summary, LABEL_COLUMNS);
 	add_bottleneck(&page);
 	add_processes(&page);
 	add_phases(&page);
