@@ -1,6 +1,7 @@
 /* /proc/PID/stat: identity, state, CPU ticks and page faults of one process. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,7 +17,7 @@ struct proc_pid_stat {
 	pid_t parent_pid; /* 0: none that this PID namespace can see */
 	char comm[64];    /* raw bytes, any but NUL: newlines, blanks and parentheses happen */
 	char state;       /* R S D T t Z X I ...; Z also for a leader whose other threads still run */
-	int64_t flags; /* PF_... of the kernel's <linux/sched.h> */
+	int64_t flags;    /* PF_* of the kernel; see proc_pid_stat_is_exiting() */
 	int64_t minor_faults;
 	int64_t waited_minor_faults;
 	int64_t major_faults;
@@ -31,6 +32,12 @@ struct proc_pid_stat {
 	int64_t resident_pages;
 	int64_t ignored_signals; /* bit n-1 is signal n; the first 31 */
 };
+
+/* It has begun to end: its files tell less and less from here on (PF_EXITING, or it is a zombie). */
+static inline bool proc_pid_stat_is_exiting(const struct proc_pid_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X' || (stat->flags >= 0 && (stat->flags & 4));
+}
 
 /* Returns 0, or -EBADMSG without a pid, a name in parentheses and a state (ret_stat is then untouched). */
 int parse_proc_pid_stat(const char *bytes, size_t length, struct proc_pid_stat *ret_stat);

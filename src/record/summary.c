@@ -35,6 +35,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, cgroup, anon_mib);
 	WANT(wanted, cgroup, shmem_mib);
 	WANT(wanted, cgroup, kernel_mib);
+	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
 }
@@ -397,6 +398,7 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.latest = frame->sample->timestamp,
 	};
 	forget_figures(summary);
+	oom_course_begin(&summary->oom);
 }
 
 static void add_sample(struct rt_summary *summary, const struct frame *frame)
@@ -425,6 +427,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	add_host(summary, frame, &moment);
 	add_gpus(summary, frame, &moment);
 	add_bounds(summary, frame, &moment);
+	oom_course_add(&summary->oom, frame);
 	add_tracker(summary, frame, &moment);
 }
 
@@ -477,7 +480,7 @@ static void read_phases(struct rt_summary *summary, const char *path)
 static int read_samples(struct rt_summary *summary, const struct summary_watcher *watcher, const char *path,
 			struct rt_problem *problem)
 {
-	CLEANUP_BUFFER struct buffer words = BUFFER(128);
+	CLEANUP_BUFFER struct buffer words = BUFFER(160);
 	const struct frame *frame;
 	int result;
 
@@ -493,6 +496,7 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 	if (!summary->samples)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	finish(summary);
+	oom_course_end(&summary->oom, path);
 	read_phases(summary, path);
 	find_bottlenecks(summary);
 	summary_add_end(&words, summary);

@@ -12,6 +12,7 @@
 #include "base/scan.h"
 #include "record/aggregate.h"
 #include "record/history.h"
+#include "record/oom.h"
 #include "record/phases.h"
 #include "record/reader.h"
 #include "record/shape.h"
@@ -127,7 +128,8 @@ struct rt_summary {
 	struct phases phases; /* marked by the job, in the file beside the recording */
 	struct bottleneck bottlenecks[BOTTLENECKS_MOST];
 	size_t bottleneck_count;
-	char end_words[128]; /* summary_add_end() */
+	struct oom_course oom;
+	char end_words[160]; /* summary_add_end() */
 };
 
 /* The limits that bind, and where they come from. */

@@ -193,10 +193,12 @@ static void visit_run(struct visit *visit, const struct rt_summary *summary)
 static void visit_end(struct visit *visit, const struct rt_summary *summary)
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	struct oom_finding oom = summary_oom(summary);
 	struct run_end_row none;
 
 	memset(&none, 0, sizeof(none));
 	none.exit_code = none.signal = none.descendants_running = none.oom_kills = no_count(ABSENT_NOT_YET);
+	none.cgroup_oom_kills = none.machine_oom_kills = no_count(ABSENT_NOT_YET);
 	visit->group = "end";
 	give(visit, "recorded", (struct rt_cell){.type = RT_CELL_COUNT, .count = end != NULL});
 	end = end ? end : &none;
@@ -207,6 +209,12 @@ static void visit_end(struct visit *visit, const struct rt_summary *summary)
 	give_count(visit, "signal", end->signal);
 	give_count(visit, "descendants_running", end->descendants_running);
 	give_count(visit, "oom_kills", end->oom_kills);
+	give_count(visit, "cgroup_oom_kills", end->cgroup_oom_kills);
+	give_count(visit, "machine_oom_kills", end->machine_oom_kills);
+	give_text(visit, "oom", oom_kind_name(oom.kind));
+	give_real(visit, "oom_elapsed_secs", oom.elapsed_secs, 3);
+	give_real(visit, "oom_limit_mib", oom.limit_mib, 3);
+	give_real(visit, "oom_peak_mib", oom.peak_mib, 3);
 }
 
 static void visit_cpu(struct visit *visit, const struct rt_summary *summary)

@@ -1,5 +1,6 @@
 /* Taking samples, and when. */
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -287,6 +288,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	if (reason == RT_END_EXIT || reason == RT_END_SIGNAL) {
 		ending->has_status = true;
 		ending->wait_status = status;
+		ending->killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 	} else if (reason == RT_END_EXEC_FAILED) {
 		ending->exec_errno = status;
 	} else if (reason == RT_END_TRACKER_STOPPED) {
