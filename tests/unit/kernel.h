@@ -1,4 +1,4 @@
-/* What the tests of src/kernel share: fixture trees, and texts in blocks without a byte to spare. */
+/* Shared by the tests of src/kernel: fixture trees, and texts in blocks without a byte to spare. */
 #pragma once
 
 #include "unit.h"

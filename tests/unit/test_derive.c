@@ -1,4 +1,4 @@
-/* What is made of a frame and earlier ones: each kind of change since the frame that it is held against. */
+/* Tests of src/metric/derive.c: each kind of change from earlier frames. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -50,7 +50,7 @@ static void each_kind_has_its_own_earlier_frame(void **state)
 	frame_done(&now);
 }
 
-/* A clock tick of waited-for children, known 0.8 ms after the last tick of ours, is no five cores. */
+/* A clock tick of waited-for children, known 0.8 ms after our last tick, does not mean five cores. */
 static void an_end_just_after_a_tick_makes_no_own_rate(void **state)
 {
 	struct frame before = frame_at(4, 2, 0), last = frame_at(5, 3, 0), end = frame_at(5.0008, 3.0044, 0);

@@ -193,7 +193,7 @@ static void the_ring_drops_the_oldest_and_counts_them(void **state)
 	target_close(target, 0);
 }
 
-/* Somebody's note between two of our records survives our taking back a part of the third. */
+/* A note that another program writes between two of our records survives when we cut a part of the third. */
 static void a_head_is_never_dropped(void **state)
 {
 	struct target_options options = {.text = RECORD_CSV, .ring_ceiling_bytes = 1000};

@@ -95,7 +95,9 @@ static size_t drain_numbers(struct target *target, int fd, size_t record_length,
 	return count;
 }
 
-/* Records smaller than a page, of many pages, and as large as the pipe: nobody reads, then somebody does. */
+/*
+ * Records smaller than a page, of many pages, and as large as the pipe: first without a reader, then with one.
+ */
 static void an_unread_pipe_keeps_the_content_of_the_ring(void **state)
 {
 	static const size_t LENGTHS[] = {100, 1000, 4096, 5000, 40000};
@@ -350,7 +352,7 @@ static void a_fifo_waits_for_its_reader(void **state)
 	assert_int_equal(target_write(target, "one\n", 4), -EAGAIN);
 	assert_int_equal(target_write(target, "two\n", 4), -EAGAIN);
 	assert_int_equal(target_status(target).state, TARGET_STALLED);
-	/* Nobody to wait for. */
+	/* Nothing to wait for. */
 	assert_int_equal(target_flush(target, INT64_MAX), -EAGAIN);
 	reader = open("fifo", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(target_write(target, "three\n", 6), 0);

@@ -64,7 +64,7 @@ struct machine {
 	int step;
 };
 
-/* What the tracker itself costs is of this machine, not of the fixture's. */
+/* The tracker's own cost is of this machine, not of the fixture's. */
 static bool is_golden(const struct collector *collector)
 {
 	return strcmp(collector->name, "self_usage") != 0;

@@ -304,7 +304,7 @@ static void samples_that_cannot_be_are_left_out(void **state)
 	(void)state;
 	begin("gpus 1\nprocess 0 77 c 10 250\n");
 	pass();
-	/* It did something, and nobody knows what. */
+	/* It was active, and the amount is unknown. */
 	assert_int_equal(process(0, 77)->utilization_pct.error, EIO);
 	assert_near(process(0, 77)->vram_bytes.value, 10.0 * 1048576);
 	end(NULL);
@@ -482,7 +482,7 @@ static void pids_of_the_host_are_foreign(void **state)
 	assert_int_equal(survey->devices[0].pids, GPU_PIDS_FOREIGN);
 	assert_int_equal(survey->devices[0].tenant_count, 1);
 	assert_int_equal(survey->devices[0].holder_count, 1);
-	/* Nobody of the job holds the second device's file. */
+	/* No process of the job holds the second device's file. */
 	assert_int_equal(survey->devices[1].holder_count, 0);
 }
 

@@ -53,7 +53,7 @@ static void a_removed_device_keeps_its_row(void **state)
 	assert_near(reading(1, GPU_VRAM_TOTAL_BYTES), 81920.0 * 1048576);
 	assert_near(reading(0, GPU_UTILIZATION_PCT), 10);
 	assert_near(reading(2, GPU_UTILIZATION_PCT), 50);
-	/* What was added up and measured of the others goes on. */
+	/* Sums and readings of the other devices go on. */
 	assert_true(reading(2, GPU_BUSY_SECS) > busy_secs + 1.9 &&
 		    reading(2, GPU_BUSY_SECS) < busy_secs + 2.5);
 	assert_true(process(2, 77)->busy_secs.value > 3.1 && process(2, 77)->busy_secs.value < 3.6);

@@ -20,7 +20,7 @@ static struct gpu_device *add(const char *vendor, const char *name, const char *
 	return device;
 }
 
-/* Of eight GPUs that NVML counts the cgroup leaves 2, 3 and 6; 3 is divided; one of AMD and one of Intel. */
+/* NVML counts eight GPUs, and the cgroup leaves 2, 3 and 6; 3 is divided; one of AMD and one of Intel. */
 static int set_up(void **state)
 {
 	(void)state;
@@ -34,7 +34,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* What is visible, a character for each device. */
+/* The visible devices, a character for each. */
 static void expect(const char *environment, size_t length, const char *wanted)
 {
 	char found[8] = "";
@@ -107,7 +107,7 @@ static void slurm_has_the_numbers_of_the_files(void **state)
 	}
 	EXPECT("SLURM_JOB_GPUS=2,6", "100111");
 	EXPECT("SLURM_JOB_GPUS=3", "011011");
-	/* What it names is not here: whatever is here is the job's. */
+	/* The named device is absent, so every device here is the job's. */
 	EXPECT("SLURM_JOB_GPUS=0,1", "111111");
 	EXPECT("SLURM_JOB_GPUS=", "111111");
 }

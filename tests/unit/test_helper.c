@@ -147,7 +147,7 @@ static void assert_dies(pid_t pid)
 	assert_true(is_dead(pid));
 }
 
-/* On a busy machine a process may have to wait for its turn; whatever waits for a hanging call waits for ever. */
+/* On a busy machine a process may have to wait for its turn; a wait for a hanging call never ends. */
 static int64_t stop_quickly(struct helper *helper)
 {
 	int64_t began_ns = now_ns();

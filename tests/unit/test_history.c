@@ -1,4 +1,7 @@
-/* Tests of src/tracker/history.c: what is read by column is what the record says, also while another thread samples. */
+/*
+ * Tests of src/tracker/history.c: reading by column gives the values of the record, also while another thread
+ * samples.
+ */
 #include "scratch.h"
 
 #include <errno.h>
@@ -261,7 +264,7 @@ static void errors_of_settings(void **state)
 	rt_config_free(config);
 }
 
-/* What was read once stays; numbers only grow; nothing is torn. */
+/* A value that was read once stays; numbers only grow; values are never torn. */
 static void readable_while_a_thread_samples(void **state)
 {
 	rt_tracker *tracker =

@@ -107,7 +107,7 @@ static void old_rows_make_room(void **state)
 	int_columns_done(&columns);
 }
 
-/* What does not change or changes evenly takes no room but the head of its column in each page. */
+/* Values that stay or change evenly need only the head of their column in each page. */
 static void even_columns_are_nearly_free(void **state)
 {
 	struct int_columns columns;

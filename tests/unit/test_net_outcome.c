@@ -1,4 +1,4 @@
-/* Tests of src/net/outcome.c: what is tried again, and when. */
+/* Tests of src/net/outcome.c: which answers are retried, and when. */
 #include "unit.h"
 
 #include <errno.h>

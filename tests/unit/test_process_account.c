@@ -1,4 +1,6 @@
-/* Tests of src/collect/process_account.c: what the ended leave turns up with those who waited for them, once. */
+/*
+ * Tests of src/collect/process_account.c: the time of ended processes appears with their waiting parent, once.
+ */
 #include "base/clock.h"
 #include "collect/process_account.h"
 #include "unit.h"
@@ -53,7 +55,10 @@ static void test_carried_until_it_turns_up(void **state)
 	expect_total(&parent, 3.49);
 }
 
-/* Somebody else has waited for it (init, where the parent ended as well): others' time is not taken for its own. */
+/*
+ * Another process has waited for it (init, where the parent ended as well): foreign time is not taken for its
+ * own.
+ */
 static void test_time_that_never_appears_stays_with_the_ancestor(void **state)
 {
 	struct account parent = used(1, 0), child = used(102, 100);
@@ -69,7 +74,9 @@ static void test_time_that_never_appears_stays_with_the_ancestor(void **state)
 	expect_total(&parent, 53);
 }
 
-/* What a child had used before we came turns up with its parent as well, and does not count there either. */
+/*
+ * Time that a child used before the attach appears with its parent as well, and does not count there either.
+ */
 static void test_time_from_before_the_start_never_appears(void **state)
 {
 	struct account parent = used(0, 0), child = used(100.5, 100);
@@ -153,11 +160,11 @@ static void test_unclaimed_at_the_end(void **state)
 	(void)state;
 	reads(&parent, 1, 0);
 	account_carry(&parent, &child);
-	/* Nobody waited for the child: what it used since is the parent's to tell. */
+	/* No process waited for the child: its time since then must come from the parent. */
 	reaped.of[USAGE_CPU_NS] = SECS(1);
 	unclaimed = account_unclaimed(&parent, &reaped);
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], SECS(0.5));
-	/* It did: of what it was told, 10 s are from before. */
+	/* It did: 10 s of the appearing time are from before. */
 	reaped.of[USAGE_CPU_NS] = SECS(11.5);
 	unclaimed = account_unclaimed(&parent, &reaped);
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], -SECS(10));

@@ -125,7 +125,7 @@ static void test_a_cgroup_without_that_counter(void **state)
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
 	tree->cgroup_has_memory = true;
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
-	/* Of one process alone the cgroup knows nothing. */
+	/* A cgroup says nothing about a single process. */
 	tree->with_children = false;
 	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nshmem 200\n");
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
@@ -160,7 +160,7 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 	assert_int_equal(found.pss_kib, before_kib);
 	assert_int_equal(measure_again(&memory, PSS_MODE_ALWAYS).pss_age_ns, 0);
 
-	/* Whoever else on the machine begins to use the C library meanwhile makes our share of it less. */
+	/* Other processes that begin to use the C library meanwhile lower our share of it. */
 	grown_kib = before_kib + GROWTH_BYTES / 1024 * 3 / 4;
 	assert_int_equal(kill(job, SIGUSR1), 0);
 	for (int i = 0; i < 5000 && found.pss_kib < grown_kib; i++)

@@ -1,4 +1,4 @@
-/* Recordings through the installed library: what a program of a user's can do with the public header alone. */
+/* Recordings through the installed library, as a user's program does it, with the public header alone. */
 #include "comma_locale.h"
 
 #include <errno.h>
@@ -180,7 +180,7 @@ static void options_may_be_left_out(void **state)
 	rt_table_free(table);
 }
 
-/* Whoever shows every problem that has a text shows none of what went well. */
+/* A caller that shows every problem with a text shows none after success. */
 static void a_successful_run_reports_without_a_problem(void **state)
 {
 	struct rt_problem problem = {0};

@@ -250,7 +250,7 @@ static void reader_fills_only_the_wanted_metrics(void **state)
 	assert_true(real_absent(FIRST(frame, tree)->process_pss_mib));
 	assert_null(FIRST(frame, memory));
 	assert_null(FIRST(frame, network));
-	/* What tells the rows apart comes along. */
+	/* The keys of the rows come along. */
 	assert_false(text_absent(FIRST(frame, disk)->device));
 	assert_false(text_absent(FIRST(frame, mount)->mount_point));
 	assert_true(real_absent(FIRST(frame, disk)->read_bytes_per_sec));

@@ -76,7 +76,7 @@ static void statistics_of_earlier_runs_count_like_runs(void **state)
 	assert_int_equal(rt_advice_get(advice, "cpu").count, 4);
 	assert_int_equal(rt_advice_get(advice, "memory").count, 5120);
 	rt_advice_free(advice);
-	/* A key that other versions have, and one that nobody has. */
+	/* A key of other versions, and an unknown one. */
 	advice = advise_with(write_other("{\"process_cpu_usage\":{\"mean\":null},\"else\":{\"max\":7}}"));
 	assert_int_equal(rt_advice_get(advice, "cpu").count, 2);
 	rt_advice_free(advice);

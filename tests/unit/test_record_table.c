@@ -1,4 +1,7 @@
-/* Tests of src/record/table*.c and shortest.c: what the data frame of the Python package does, without its aliases. */
+/*
+ * Tests of src/record/table*.c and shortest.c: the operations of the Python package's data frame, without its
+ * aliases.
+ */
 #include "unit.h"
 
 #include <errno.h>

@@ -96,7 +96,7 @@ static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 	free(text);
 }
 
-/* What was set of the command and of variables goes along; neither is in the caller's own environment. */
+/* The settings of command and variables go along; neither is in the caller's own environment. */
 static void everything_that_was_set_goes_along(void **state)
 {
 	rt_config *config = CONFIG("output", "run.jsonl", "tag", "a=b c", "record-command", "1");

@@ -107,7 +107,7 @@ static void file_systems_without_links_reserve_the_name(void **state)
 	assert_renames_without(false);
 }
 
-/* Two programs at once: every file survives, whoever gets which number. */
+/* Two programs at once: every file survives, whichever number each gets. */
 static void racing_renames_lose_nothing(void **state)
 {
 	enum { ROUNDS = 100, RACERS = 2 };

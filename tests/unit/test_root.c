@@ -18,7 +18,7 @@ static struct root live_root(void)
 	return root;
 }
 
-/* What read(2) gives until it gives nothing. */
+/* Reads until read(2) returns 0. */
 static size_t plain_read(const char *path, char *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static int64_t read_calls(struct root *root)
 	return io.read_calls;
 }
 
-/* Against as many plain calls: whatever else the counting itself reads is then in both. */
+/* Compared with as many plain calls, so that the counting's own reads cancel out. */
 static void a_small_file_costs_one_call(void **state)
 {
 	static const char *const SMALL[] = {"proc/self/statm", "proc/self/stat", "proc/loadavg",

@@ -63,7 +63,7 @@ static struct rt_tracker *open_at_noon(struct settings settings)
 	return tracker;
 }
 
-/* Nothing, or one sample and not another one: what was missed is not made up for. */
+/* Nothing, or one sample: missed ticks are never made up for. */
 static const struct sample_row *sample_now(struct rt_tracker *tracker)
 {
 	if (tracker_sample_due(tracker, now.monotonic_ns) == 0)

@@ -86,7 +86,7 @@ static void reals_are_locale_free(void **state)
 		     {"-12", -12},
 		     {"1e3", 1000},
 		     {" 2.5e-1", 0.25},
-		     /* What needs more than one exact division. */
+		     /* Numbers that need more than one exact division. */
 		     {"1741785685.6762981", 1741785685.6762981},
 		     {"0.1000000000000000055", 0.1},
 		     {"9007199254740993", 9007199254740992.0},

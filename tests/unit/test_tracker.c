@@ -134,7 +134,7 @@ static void states_of_the_thread(void **state)
 	assert_int_equal(rt_stop_with(tracker, RT_END_EXIT, 0), 0);
 	assert_int_equal(rt_stop(tracker), -EALREADY);
 	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
-	/* A loop that asks whether it is over ends, whoever has stopped it. */
+	/* A loop that asks whether it is over ends, whichever thread has stopped it. */
 	assert_true(rt_over(tracker, &reason));
 	assert_int_equal(reason, RT_END_EXIT);
 	assert_int_equal(rt_next_sample_ns(tracker), INT64_MAX);
@@ -343,7 +343,7 @@ static void one_shot_readers(void **state)
 	assert_int_equal(rt_process_descendants(getpid(), &pids), 1);
 	assert_int_equal(pids[0], child);
 	free(pids);
-	/* Whoever asks is a descendant like others. */
+	/* The asking process is a descendant like others. */
 	pids = NULL;
 	count = rt_process_descendants(getppid(), &pids);
 	for (ssize_t i = 0; i < count; i++)
