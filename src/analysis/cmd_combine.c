@@ -7,6 +7,7 @@
 #include "analysis/command.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/mark_line.h"
 #include "resource_tracker_analysis.h"
 
 static const struct option OPTIONS[] = {
@@ -30,7 +31,7 @@ static int join_marks(const struct command *command, char *const *paths, const c
 	for (; *paths; paths++) {
 		buffer_clear(&name);
 		buffer_printf(&name, "%s.marks", *paths);
-		if (!buffer_error(&name))
+		if (!buffer_error(&name) && marks_can_be_read(name.data))
 			read_all(name.data, &marks);
 	}
 	buffer_clear(&name);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mark_line.h"
+
 #define MIB 1048576.0
 
 static void want_tree(struct metric_set *wanted)
@@ -472,7 +474,7 @@ static void read_phases(struct rt_summary *summary, const char *path)
 	if (strcmp(path, "-") == 0)
 		return;
 	buffer_printf(&beside, "%s.marks", path);
-	if (!buffer_error(&beside))
+	if (!buffer_error(&beside) && marks_can_be_read(beside.data))
 		(void)phases_read_marks(beside.data, summary->earliest, summary->latest, &summary->phases,
 					NULL);
 }

@@ -3,7 +3,8 @@ import os
 import socket
 
 import pytest
-from conftest import ATTACKER, VICTIM, needs_root, plant
+
+from users import ATTACKER, VICTIM, needs_root, plant
 
 pytestmark = pytest.mark.usefixtures("needs_toml")
 
