@@ -33,10 +33,6 @@ static void want_host(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_limits);
 	WANT(wanted, cgroup, throttled_periods);
 	WANT(wanted, cgroup, throttled_secs);
-	WANT(wanted, cgroup, oom_kills);
-	WANT(wanted, cgroup, anon_mib);
-	WANT(wanted, cgroup, shmem_mib);
-	WANT(wanted, cgroup, kernel_mib);
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
@@ -124,8 +120,6 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	figure_add(&summary->memory_and_swap, moment,
 		   tree->process_memory_mib +
 			   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
-	if (!real_absent(tree->process_memory_mib))
-		summary->last_memory_mib = tree->process_memory_mib;
 	history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_memory_mib);
 	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
@@ -269,13 +263,6 @@ static void add_group(struct rt_summary *summary, const struct cgroup_row *cgrou
 		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
 
 	figure_add(&summary->group_memory, moment, held);
-	if (!isnan(held))
-		summary->last_group_memory_mib = held;
-	if (count_absent(cgroup->oom_kills))
-		return;
-	if (count_absent(summary->oom_kills_first))
-		summary->oom_kills_first = cgroup->oom_kills;
-	summary->oom_kills_last = cgroup->oom_kills;
 }
 
 static void add_bounds(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
@@ -385,10 +372,6 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
 		.rank = no_count(ABSENT_NOT_GIVEN),
 		.exited = no_count(ABSENT_NOT_TRACKED),
-		.oom_kills_first = no_count(ABSENT_NO_CGROUP),
-		.oom_kills_last = no_count(ABSENT_NO_CGROUP),
-		.last_memory_mib = NAN,
-		.last_group_memory_mib = NAN,
 		.cpu_limit_cores = NAN,
 		.memory_limit_mib = NAN,
 		.total_memory_mib = NAN,

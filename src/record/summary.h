@@ -97,7 +97,6 @@ struct rt_summary {
 	char memory_source[16];  /* of the maximum */
 	struct figure memory_pss, memory_rss, swap, host_memory;
 	struct figure memory_and_swap; /* of one moment */
-	double last_memory_mib;        /* of the last sample that has it */
 	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
@@ -105,11 +104,8 @@ struct rt_summary {
 	struct figure processes, threads;
 	int64_t exited;
 	struct total throttled_periods, throttled_secs;
-	/* The out-of-memory counter of the job's control group in the first and the last sample that have it. */
-	int64_t oom_kills_first, oom_kills_last;
 	/* What the group cannot give back: anonymous and shared memory and the kernel's. */
 	struct figure group_memory;
-	double last_group_memory_mib;
 	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
 	/* Of any process of the machine, where the job's own is not known. */
 	struct total machine_cpu_pressure_secs, machine_memory_pressure_secs, machine_io_pressure_secs;

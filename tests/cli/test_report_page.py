@@ -343,7 +343,7 @@ def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, pr
     page = make(recordings.eight_samples(), options=options)
     answers = programs(0, *options)
     check_figures(drive(page, "figures"), [{**answers, "instance": "aws/us-east-1/big"}])
-    assert data_of(page)["runs"][0]["forms"] == answers["forms"] and "--mem=512M" in answers["forms"]["slurm"]
+    assert data_of(page)["runs"][0]["forms"] == answers["forms"] and "--mem=320M" in answers["forms"]["slurm"]
     assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
 
 
@@ -365,7 +365,7 @@ def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
     (tmp_path / "stats.json").write_text(run("stats", "--json", tmp_path / "heavy.jsonl").out)
     page = make(recordings.eight_samples(), options=["--history", tmp_path / "stats.json"])
     advice = json.loads(run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "stats.json").out)
-    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 4096)
+    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 3840)
     seen = drive(page, "figures")
     check_figures(seen, [{**programs(0, "--history", tmp_path / "stats.json"), "advice": advice}])
     assert {"advice.runs", "advice.evidence.cpu.mean_cores"} <= {one["from"] for one in seen["figures"]}
