@@ -157,6 +157,33 @@ static void remove_empty(const struct arguments *arguments)
 		unlink(arguments->operands[0]);
 }
 
+/* All of a text, in parts if need be. */
+static void tell(const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		ssize_t written = write(STDERR_FILENO, text, left);
+
+		if (written < 0 && errno != EINTR)
+			return;
+		if (written > 0) {
+			text += written;
+			left -= (size_t)written;
+		}
+	}
+}
+
+static void tell_recorder(const struct stream *stream)
+{
+	if (stream->answer) {
+		tell("answer ");
+		tell(stream->answer);
+		tell("\n");
+	}
+	tell("sent\n");
+}
+
 int follow_main(const struct settings *settings, int argc, char **argv)
 {
 	struct follower follower = {.patience = PATIENCE};
@@ -196,7 +223,7 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 	else if (r > 0)
 		say_what_is_left(&follower);
 	else if (arguments.report)
-		(void)!write(STDERR_FILENO, "sent\n", 5);
+		tell_recorder(&follower.stream);
 	stream_close(&follower.stream);
 	return r ? 1 : 0;
 }
