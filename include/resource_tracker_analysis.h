@@ -408,8 +408,9 @@ RT_API int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_c
 RT_API void rt_comparison_free(rt_comparison *comparison);
 /*
  * "memory_peak>+10%", "load.secs>60": whether it holds for any side but the first (1 or 0; the problem then says
- * where). Changes in percent count only beyond the noise. -EINVAL: no condition; -ENOENT: no such figure; -ENODATA: one
- * of the sides does not have it, and it does not hold for any other.
+ * where). Changes in percent count only beyond the noise. -EINVAL: no condition; -ENOENT: no such figure; -ENODATA: it
+ * holds for no side, and one of them does not have the figure or its memory counts in another way (shared pages once, or in
+ * each process), so that a change in percent means nothing.
  */
 RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *condition,
 			       struct rt_problem *ret_problem);

@@ -243,7 +243,7 @@ static double total(const struct combination *combination, size_t kind, size_t i
 /* A sum is as good as the weakest of its parts. NULL: no part of it is known. */
 static const char *memory_source(const struct combination *combination)
 {
-	static const char *const WEAKER[] = {"pss", "cgroup", "estimate", "rss"};
+	static const char *const WEAKER[] = {"pss", "sampled", "cgroup", "estimate", "bound", "rss"};
 	const char *weakest = NULL;
 
 	for (size_t source = 0; source < ARRAY_SIZE(WEAKER); source++)

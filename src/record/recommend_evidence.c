@@ -25,20 +25,21 @@ static const struct run_end_row *end_of(const struct rt_summary *summary)
 	return FIRST(record_identity(summary->record), run_end);
 }
 
-static bool source_is(const struct run_end_row *end, const char *source)
+static bool is_source(const char *source, const char *name)
 {
-	return !text_absent(end->memory_peak_source) && strcmp(end->memory_peak_source, source) == 0;
+	return source && strcmp(source, name) == 0;
 }
 
 /* What was seen together at one moment; swapped memory is needed as well. */
 static void find_peaks(struct evidence *evidence, const struct rt_summary *summary)
 {
 	const struct run_end_row *end = end_of(summary);
+	struct memory_peak most = summary_memory_peak(summary);
 	double peak = summary->memory.most;
 
-	if (end && !real_absent(end->memory_peak_mib) && !source_is(end, "cgroup") &&
-	    !source_is(end, "largest_process"))
-		peak = end->memory_peak_mib;
+	if (end && !real_absent(end->memory_peak_mib) && !is_source(most.source, "cgroup") &&
+	    !is_source(most.source, "largest_process"))
+		peak = most.mib;
 	evidence->swapped = summary->swap.most >= MIB_SWAPPED;
 	if (evidence->swapped)
 		peak = larger(peak, summary->memory_and_swap.most);

@@ -1,5 +1,6 @@
 /* What a run came to: the pass over the samples; see summary.h. */
 #include "record/bottleneck.h"
+#include "record/tree_memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -86,34 +87,28 @@ static void parts_add(struct parts *parts, const struct moment *moment, double m
 }
 
 /*
- * What is private to each and what is not. Proportional sets are read now and then: between readings their sums are old
- * ones, and a difference to the resident set of now would be no size of anything.
+ * What is private to each and what is shared, each shared page once: what is not private to the root process belongs to
+ * its descendants, some of it together with the root.
  */
 static void add_shares(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
 	double main_private = tree->process_main_private_mib, all_private = tree->process_private_mib;
-	double main_shared = tree->process_main_rss_mib - main_private;
-	const char *source = tree->process_memory_source;
+	double shared = tree->process_memory_mib - all_private;
 
-	if (!text_absent(source) && strcmp(source, "pss") != 0)
+	if (memory_measure(tree->process_memory_source) > MEASURE_ONCE)
 		return;
 	parts_add(&summary->private_mib, moment, main_private, all_private);
-	figure_add(&summary->shared_mib.main, moment, main_shared);
-	figure_add(&summary->shared_mib.descendants, moment,
-		   tree->process_rss_mib - all_private - main_shared);
-	figure_add(&summary->shared_mib.combined, moment, tree->process_memory_mib - all_private);
+	figure_add(&summary->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
+	figure_add(&summary->shared_mib.combined, moment, shared < 0 ? 0 : shared);
+	if (tree->process_child_count > 0) {
+		figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
+		figure_add(&summary->descendants_mib, moment, tree->process_memory_mib - main_private);
+	}
 }
 
 static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
-	double before = summary->memory.most;
-
-	figure_add(&summary->memory, moment, tree->process_memory_mib);
-	if (summary->memory.most != before && !isnan(summary->memory.most)) {
-		summary->memory_source[0] = '\0';
-		copy_text(summary->memory_source, sizeof(summary->memory_source),
-			  tree->process_memory_source);
-	}
+	summary_add_memory(summary, tree, moment);
 	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
 	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
 	figure_add(&summary->swap, moment, tree->process_swap_mib);
@@ -321,6 +316,7 @@ static void forget_figures(struct rt_summary *summary)
 		&summary->gpu_cores,
 		&summary->memory,
 		&summary->memory_pss,
+		&summary->descendants_mib,
 		&summary->memory_rss,
 		&summary->private_mib.main,
 		&summary->private_mib.descendants,
@@ -384,6 +380,8 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 	};
 	forget_figures(summary);
 	oom_course_begin(&summary->oom);
+	measured_memory_clear(&summary->memory_kept);
+	measured_memory_clear(&summary->memory_held_back);
 }
 
 static void add_sample(struct rt_summary *summary, const struct frame *frame)
@@ -427,6 +425,7 @@ static void finish(struct rt_summary *summary)
 	summary->damage = record_damage(summary->record);
 	summary->layout = record_layout(summary->record);
 	summary->interval_secs = record_interval_secs(summary->record);
+	summary_finish_memory(summary);
 	/* Where the elapsed time is counted from the first sample, what that one stands for comes on top. */
 	if (summary->first_elapsed_secs == 0)
 		summary->wall_secs += lead_in;

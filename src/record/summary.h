@@ -57,6 +57,16 @@ struct parts {
 	struct figure main, descendants, combined;
 };
 
+/* Samples of memory that count in the same way. */
+struct measured_memory {
+	struct figure figure;
+	char source[16]; /* of the maximum */
+	int64_t samples;
+	double resident_mib; /* the largest resident set among them */
+};
+
+void measured_memory_clear(struct measured_memory *memory);
+
 enum { GPUS_CHOSEN = 64 };
 
 enum { BOTTLENECKS_MOST = 10, BOTTLENECK_BYTES = 200 };
@@ -95,6 +105,12 @@ struct rt_summary {
 	struct shape core_shape; /* of the job's cores; of the machine's where no process was tracked */
 	struct figure memory;    /* MiB */
 	char memory_source[16];  /* of the maximum */
+	/* The parts of `memory`; samples that a better one may yet disprove are held back (summary_memory.c). */
+	struct measured_memory memory_kept, memory_held_back;
+	double memory_disproved_mib; /* the largest figure that was left out; 0: none */
+	int64_t memory_disproved_samples;
+	char memory_sources[64];  /* "rss, pss": of all samples that count */
+	unsigned memory_measures; /* bits of enum memory_measure */
 	struct figure memory_pss, memory_rss, swap, host_memory;
 	struct figure memory_and_swap; /* of one moment */
 	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
@@ -117,7 +133,8 @@ struct rt_summary {
 	int64_t cpuset_cores, core_count;
 	int64_t gpu_count;
 	double gpu_memory_mib;
-	struct summary_gpus *gpus; /* of each device; NULL: none was seen */
+	struct summary_gpus *gpus;     /* of each device; NULL: none was seen */
+	struct figure descendants_mib; /* what the descendants take, shared pages once */
 	struct parts rss, private_mib, shared_mib, cpu_cores, thread_count, vram;
 	bool had_descendants;
 	struct history cores_history, memory_history;
@@ -162,10 +179,15 @@ double summary_idle_cores(const struct rt_summary *summary);
 struct memory_peak {
 	double mib;          /* NaN: unknown */
 	double elapsed_secs; /* NaN: the kernel does not say */
-	const char
-		*source; /* "pss", "rss", "estimate", "cgroup", "largest_process", "machine"; NULL: unknown */
+	const char *
+		source; /* "pss", "sampled", "bound", "rss", "cgroup", "largest_process", "machine"; NULL: unknown */
 };
 struct memory_peak summary_memory_peak(const struct rt_summary *summary);
+
+void summary_add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment);
+void summary_finish_memory(struct rt_summary *summary);
+/* Whether mean and maximum of memory are over samples that count in different ways. */
+bool summary_mixes_memory(const struct rt_summary *summary);
 
 struct phase_time {
 	double secs;       /* of all calls, also of those at the same time */

@@ -101,21 +101,6 @@ struct binding summary_memory_limit(const struct rt_summary *summary)
 	return binding;
 }
 
-struct memory_peak summary_memory_peak(const struct rt_summary *summary)
-{
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	const char *source = *summary->memory_source ? summary->memory_source : NULL;
-
-	if (!summary->tracked)
-		return (struct memory_peak){summary->host_memory.most, summary->host_memory.most_elapsed_secs,
-					    "machine"};
-	if (end && !real_absent(end->memory_peak_mib))
-		return (struct memory_peak){end->memory_peak_mib, end->memory_peak_elapsed_secs,
-					    text_absent(end->memory_peak_source) ? NULL
-										 : end->memory_peak_source};
-	return (struct memory_peak){summary->memory.most, summary->memory.most_elapsed_secs, source};
-}
-
 struct phase_time summary_phase_time(const struct phase *phase)
 {
 	struct phase_time time = {0};
@@ -254,6 +239,10 @@ static void visit_memory(struct visit *visit, const struct rt_summary *summary)
 	give_text(visit, "peak_source", peak.source);
 	give_real(visit, "peak_elapsed_secs", peak.elapsed_secs, 3);
 	give_real(visit, "mean_mib", figure_mean(memory), 3);
+	give_text(visit, "sources", summary->tracked ? summary->memory_sources : "machine");
+	give(visit, "mixed_sources",
+	     (struct rt_cell){.type = RT_CELL_COUNT, .count = summary_mixes_memory(summary)});
+	give_count(visit, "disproved_samples", summary->memory_disproved_samples);
 	give_real(visit, "sampled_max_mib", memory->most, 3);
 	give_real(visit, "pss_max_mib", summary->memory_pss.most, 3);
 	give_real(visit, "rss_max_mib", summary->memory_rss.most, 3);

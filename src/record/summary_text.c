@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "record/summary.h"
 #include "record/table.h"
+#include "record/tree_memory.h"
 #include "record/units.h"
 
 enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
@@ -145,23 +146,24 @@ static void add_cpu(const struct page *page)
 	add_history(page, &summary->cores_history, most);
 }
 
-static const char *source_in_words(const char *source)
+/* Figures of different measures stand side by side, or some were left out. */
+static void add_memory_caveats(const struct page *page)
 {
-	static const struct {
-		const char *source, *words;
-	} WORDS[] = {
-		{"pss", "the peak counts shared pages once"},
-		{"rss", "the peak counts shared pages in each process"},
-		{"estimate", "the peak is an estimate that counts shared pages once"},
-		{"cgroup", "the peak is that of the job's cgroup"},
-		{"largest_process", "the peak is of the largest process alone"},
-		{"machine", "the peak is of all of the machine"},
-	};
+	const struct rt_summary *summary = page->summary;
 
-	for (size_t i = 0; source && i < ARRAY_SIZE(WORDS); i++)
-		if (strcmp(source, WORDS[i].source) == 0)
-			return WORDS[i].words;
-	return source;
+	if (summary->tracked && summary_mixes_memory(summary)) {
+		label(page, "");
+		buffer_printf(page->out, "the mean mixes samples that count differently (%s)",
+			      summary->memory_sources);
+	}
+	if (summary->memory_disproved_samples) {
+		label(page, "");
+		buffer_printf(page->out, "left out: %lld sample%s of up to ",
+			      (long long)summary->memory_disproved_samples,
+			      summary->memory_disproved_samples == 1 ? "" : "s");
+		add_mib(page, summary->memory_disproved_mib);
+		buffer_add_text(page->out, ", which counted shared pages in each process");
+	}
 }
 
 static void add_memory(const struct page *page)
@@ -176,8 +178,10 @@ static void add_memory(const struct page *page)
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	buffer_add_text(page->out, "peak ");
-	add_mib(page, peak.mib);
+	/* Of a CSV file, whose memory is in whole MiB. */
+	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
+	if (peak.mib > 0)
+		add_mib(page, peak.mib);
 	if (!real_absent(peak.elapsed_secs)) {
 		buffer_add_text(page->out, " after ");
 		add_duration(page->out, peak.elapsed_secs);
@@ -189,18 +193,19 @@ static void add_memory(const struct page *page)
 		add_mib(page, limit.value);
 		buffer_printf(page->out, " (%s)", limit.source);
 	}
-	if (!isnan(figure_mean(memory))) {
+	if (figure_mean(memory) > 0) {
 		buffer_add_text(page->out, "; mean ");
 		add_mib(page, figure_mean(memory));
 	}
 	if (peak.source) {
 		label(page, "");
-		buffer_add_text(page->out, source_in_words(peak.source));
+		buffer_add_text(page->out, memory_source_in_words(peak.source));
 		if (summary->swap.most > 0) {
 			buffer_add_text(page->out, "; swapped out ");
 			add_mib(page, summary->swap.most);
 		}
 	}
+	add_memory_caveats(page);
 	add_history(page, &summary->memory_history, memory->most);
 }
 
@@ -454,7 +459,8 @@ static bool add_json_figure(void *context, const char *group, const char *name, 
 		page->separate = false;
 	}
 	buffer_printf(page->out, "%s\"%s\":", page->separate ? "," : "", name);
-	if (strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0)
+	if ((strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0) ||
+	    (strcmp(group, "memory") == 0 && strcmp(name, "mixed_sources") == 0))
 		buffer_add_text(page->out, value.count ? "true" : "false");
 	else
 		cell_add_json(page->out, value);

@@ -94,6 +94,8 @@ static void fill_frame(struct frame *frame, int sample)
 			fill_row(frame, frame_add(frame, kind, frame->last[ROW_DESCRIPTIONS[kind].parent]),
 				 sample);
 	}
+	/* The reader leaves out the proportional sets of an age that no recorder writes. */
+	((struct tracker_row *)(void *)frame->first[ROW_tracker])->pss_age_secs = 0.5;
 }
 
 static void add_sample(struct buffer *out, int sample, bool identity)
