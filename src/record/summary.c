@@ -112,9 +112,11 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
 	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
 	figure_add(&summary->swap, moment, tree->process_swap_mib);
-	figure_add(&summary->memory_and_swap, moment,
-		   tree->process_memory_mib +
-			   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
+	/* Without swap it adds nothing, and a figure that counts shared pages in each process may yet be disproved. */
+	if (tree->process_swap_mib > 0 || memory_measure(tree->process_memory_source) <= MEASURE_ONCE)
+		figure_add(&summary->memory_and_swap, moment,
+			   tree->process_memory_mib +
+				   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
 	history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_memory_mib);
 	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
