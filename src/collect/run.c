@@ -180,19 +180,11 @@ static void run_collect(void *state_, struct collect_context *context, struct fr
 		run_end_fill(&state->end, context, frame);
 }
 
-static void run_close(void *state_)
-{
-	struct run *state = state_;
-
-	run_end_close(&state->end);
-	free(state);
-}
-
 const struct collector RUN_COLLECTOR = {
 	.name = "run",
 	.open = run_open,
 	.collect = run_collect,
 	.prepare = run_prepare,
-	.close = run_close,
+	.close = free,
 	.fills = (const enum row_kind[]){ROW_sample, ROW_KINDS},
 };

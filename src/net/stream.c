@@ -60,7 +60,6 @@ void stream_close(struct stream *stream)
 	credentials_done(&stream->credentials);
 	recording_close(&stream->recording);
 	spool_close(&stream->spool);
-	free(stream->answer);
 }
 
 /* ---- begin ------------------------------------------------------------------------------------------ */
@@ -93,7 +92,7 @@ static int make_payload(struct stream *stream, const struct frame *first)
 	if (!facts)
 		return -ENOMEM;
 	discover(stream, first, facts);
-	write_start(&payload, first, facts, env_value("TRACKER_STREAM_METADATA"));
+	write_start(&payload, first, facts);
 	if (buffer_error(&payload))
 		return buffer_error(&payload);
 	stream->spool.state.payload = strdup(payload.data);

@@ -15,8 +15,7 @@ import time
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker")).resolve().parent
-ROOTS = BUILD / "tests" / "roots"
+ROOTS = TOP / "tests" / "roots"
 TIMEOUT_SECS = 60
 
 

@@ -115,7 +115,7 @@ class Reading:
     bytes: int = 0
     processes: int = 0
     rss: int = 0
-    steady: bool = True  # the same processes before and after: one that ends meanwhile leaves its share to the others
+    private: int = 0
 
     @property
     def mib(self):
@@ -195,10 +195,8 @@ class Meter:
 
     def run(self):
         while not self.over.is_set():
-            begun, pids = time.monotonic(), set(self.members.now())
-            reading = read_once(pids, self.tmpfs)
-            reading.steady = self.members.now() == pids
-            self.readings.append(reading)
+            begun = time.monotonic()
+            self.readings.append(read_once(self.members.now(), self.tmpfs))
             # A meter that takes long leaves the job as much time for itself.
             self.over.wait(max(self.interval_secs, time.monotonic() - begun))
 
@@ -247,7 +245,7 @@ class Judged:
 
 def judge(told, readings):
     """`told`: [(first moment, last moment, MiB)] of samples. Those without a reading before and after are left out."""
-    judged, readings = [], steady(readings)
+    judged = []
     for begun, ended, mib in told:
         before = [reading for reading in readings if reading.ended <= begun]
         after = [reading for reading in readings if reading.begun >= ended]
@@ -267,14 +265,8 @@ def told_by_json(samples, first=1):
              sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
 
 
-def steady(readings):
-    """Those of a moment at which no process came or went; all where there is hardly such a moment."""
-    found = [reading for reading in readings if reading.steady]
-    return found if len(found) >= len(readings) / 4 else readings
-
-
 def peak(readings):
-    return max(steady(readings), key=lambda reading: reading.mib)
+    return max(readings, key=lambda reading: reading.mib)
 
 
 def peak_holds(told_mib, readings):

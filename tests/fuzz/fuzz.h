@@ -1,4 +1,4 @@
-/* Shared by all fuzz targets. */
+/* What the fuzz targets share. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Any bytes through every scanner: the rest that it leaves must be a suffix of its input. */
+/* Any bytes through every scanner: whatever one leaves over must be a suffix of what it got. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Included by every unit test: cmocka and its prerequisites, in the order it wants. */
+/* What every unit test includes: cmocka and its prerequisites, in the order it wants. */
 #pragma once
 
 #include <setjmp.h>
