@@ -5,27 +5,29 @@ BUILD = build
 PREFIX = /usr/local
 FUZZ_SECONDS = 10
 SOAK_SECONDS = 600
-# Warnings are errors where nobody reads them.
-SETUP_FLAGS = $(if $(CI),-Dwerror=true)
+# Warnings are errors in CI. DEBUG=1 keeps debug data, OFFLINE=1 fetches nothing while it builds.
+SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
 .PHONY: all run test bench install lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
 	@tools/setup build
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@TARGET=product tools/build $(BUILD) $(SETUP_FLAGS)
 
-run: all
+run:
+	@tools/setup build
+	@TARGET=runnable tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/run-example $(BUILD)/resource-tracker
 
 test:
 	@tools/setup test
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/run-tests $(BUILD) $(TESTS)
 
 bench:
 	@tools/setup bench
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@bench/run $(BUILD)
 	@bench/harm $(BUILD)
 	@bench/peers $(BUILD)
@@ -39,28 +41,28 @@ install: all
 # The Python package: a wheel in BUILD/wheel; in place, for PYTHONPATH=BUILD/python.
 wheel:
 	@tools/setup wheel
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/python-wheel $(BUILD)
 
 python:
 	@tools/setup wheel
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/python bindings/python/backend.py in-place $(BUILD)
 
 lint:
 	@tools/setup build lint
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/lint $(BUILD)
 
 fuzz:
 	@tools/setup fuzz
-	@CC=clang CXX=clang++ tools/build $(BUILD)-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+	@CC=clang CXX=clang++ tools/build $(BUILD)-fuzz -Dfuzz=true -Ddebug=true -Db_sanitize=address,undefined -Db_lundef=false \
 		-Dtests=enabled -Dtoml=disabled
 	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
 
 soak:
 	@tools/setup soak
-	@tools/build $(BUILD) --prefix=$(PREFIX) $(SETUP_FLAGS)
+	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tests/soak/run $(BUILD) $(SOAK_SECONDS)
 
 clean:

@@ -1,5 +1,5 @@
 /*
- * The floor: what reading alone costs when nobody parses, adds up or writes.
+ * The floor: the cost of reading alone, without parsing, summing or writing.
  *
  *   floor ROUNDS            ns of one host sample: pread of stat, meminfo, diskstats and net/dev on kept-open
  *                           descriptors, and statvfs of /

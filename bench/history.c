@@ -1,5 +1,5 @@
 /*
- * What keeping and reading all samples costs a program: history ROUNDS
+ * The cost to a program of keeping and reading all samples: history ROUNDS
  *
  * A program that tracks itself opens a tracker, starts and stops it, then takes ROUNDS samples by hand with the history
  * on. Prints, a line each: ns to open and start, ns of CPU time to read all columns of the layouts "system" and
@@ -33,7 +33,7 @@ static rt_tracker *open_tracker(void)
 	return tracker;
 }
 
-/* The least of several: who else wants the processor is not meant. */
+/* The least of several: the shortest run is the one that other processes disturbed least. */
 static int64_t start_ns(void)
 {
 	int64_t best_ns = INT64_MAX;

@@ -1,8 +1,8 @@
 /*
- * What a mark costs the job that makes it: mark PATH ROUNDS
+ * The cost of a mark to the job that makes it: mark PATH ROUNDS
  *
  * Prints nanoseconds of CPU for a mark through the library, for a bare write(2) of a line as long, and for a mark when
- * nothing is recorded: the least of ROUNDS times 1,000 each, which is what others on the machine cannot make longer.
+ * nothing is recorded: the least of ROUNDS times 1,000 each, because other processes only make a round longer.
  */
 #include <fcntl.h>
 #include <inttypes.h>

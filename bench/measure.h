@@ -53,7 +53,7 @@ static inline long resident_kib(void)
 	return proc_kib("/proc/self/smaps_rollup", "Rss");
 }
 
-/* Of this program alone: ru_maxrss begins with the size of whoever started it by vfork(2). */
+/* Only this program: ru_maxrss would begin with the size of a parent that used vfork(2). */
 static inline long peak_resident_kib(void)
 {
 	return proc_kib("/proc/self/status", "VmHWM");

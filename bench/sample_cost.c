@@ -1,5 +1,5 @@
 /*
- * What one sample costs through the public library: sample_cost ROUNDS SIZE idle|busy [NAME=VALUE...]
+ * The cost of one sample through the public library: sample_cost ROUNDS SIZE idle|busy [NAME=VALUE...]
  *
  * Takes ROUNDS samples by hand and prints four lines: the median ns of a sample, the resident KiB after the first
  * hundredth of the rounds, and at the end, and the least CPU time in ns of a sample. With SIZE > 0 a herd of SIZE processes is tracked, which all run

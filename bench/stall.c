@@ -2,8 +2,8 @@
  * A job with much memory that asks for more all the time: stall MIB SECONDS FILE
  *
  * Touches MIB of 4 KiB pages, then maps, touches and unmaps one page a millisecond. FILE is given the longest time that
- * took, and the one that all but a thousandth took less than, in nanoseconds: whoever holds its memory map locked while
- * looking at it shows here.
+ * took, and the 99.9th percentile, in nanoseconds: a reader that holds its memory map locked
+ * shows here.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ awk -F , '
 	  seconds += $column["process_utime"] + $column["process_stime"] }
 	END { printf "%d samples, %.2f s of CPU time, at most %d MiB\n", NR - 1, seconds, most }' run.csv
 
-# What each phase used, as a table; --json for programs.
+# A table of the use of each phase; --json for programs.
 if [ -z "$NO_ANALYSIS" ]; then
 	"$tracker" regions run.jsonl
 fi

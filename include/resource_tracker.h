@@ -6,12 +6,13 @@
  * set, nothing global is kept.
  *
  * Ownership: an object that a call returns belongs to the caller, who frees it with the call named there;
- * freeing NULL is allowed. Text that a call returns belongs to the object it was asked of and lives until
- * the next sample is taken or the object is freed, whichever comes first; text of the catalogue (names,
- * units, help) is constant.
+ * freeing NULL is allowed. Text that a call returns belongs to the object it was asked of and stays as it is until that
+ * object is freed; text of the catalogue (names, units, help) is constant. rt_config_message() alone changes: its text
+ * lasts until the next call with that rt_config.
  *
- * Threads: different trackers are independent. One tracker may be used by several threads: every call on
- * it takes its lock. A program that samples in another thread copies texts before the next sample.
+ * Threads: different trackers are independent. One tracker may be used by several threads: every call on it takes its
+ * lock. One thread closes it, when no other uses it any more. An rt_config belongs to one thread at a time. Values of
+ * several rt_get() calls may come from different samples while a thread samples; rt_sample_json() reads one.
  * fork: a tracker belongs to the process that opened it. In a forked child it is inert: calls return -ECHILD (RT_STOPPED,
  * true, INT64_MAX, nothing, as the call can) and touch nothing; rt_close() lets go of its files and leaves the memory.
  *
@@ -34,7 +35,10 @@ extern "C" {
 
 #define RT_API __attribute__((visibility("default")))
 
-/* "0.1.0" */
+/* Version of this header, for #if: major x 10000 + minor x 100 + patch. docs/INTERFACE.md says how long interfaces hold. */
+#define RT_VERSION_NUMBER 100
+
+/* Version of the library that the program runs with: "0.1.0". */
 RT_API const char *rt_version(void);
 
 /* ---- settings -------------------------------------------------------------------------------------- */
@@ -84,6 +88,7 @@ typedef struct rt_tracker rt_tracker;
  * history) is not taken out, nor is what another tracker in the same process costs. Errors:
  * -EBUSY an output is locked by a live recording, -ESRCH no such process, -EINVAL settings that
  * contradict each other, other negative errnos of open(2). rt_config_message() then is the line to show.
+ * `config` may be NULL: no setting is changed from its default, so the machine is recorded once a second, to no file.
  */
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
 
@@ -101,6 +106,11 @@ RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
 /* The same for a child that was started in the folder of rt_job_cgroup(). -EINVAL: there is none. */
 RT_API int rt_track_in_cgroup(rt_tracker *tracker, pid_t pid);
+/*
+ * When the job began (CLOCK_MONOTONIC), as read right before fork(2): to be called after rt_track(). Without it the wall
+ * time counts from rt_track(), by when a job of a millisecond may have used CPU time.
+ */
+RT_API void rt_set_job_start(rt_tracker *tracker, int64_t monotonic_ns);
 
 /*
  * A folder of the unified cgroup hierarchy that was made for the job alone (setting "cgroup"), for starting it
@@ -112,8 +122,9 @@ RT_API int rt_job_cgroup(rt_tracker *tracker);
 
 /*
  * A child of the caller that has become a zombie is about to be reaped (before), and has been reaped
- * (after), with the numbers of wait4(2); `status` is the wait status. The sum of these is the truth that
- * all samples of a wrapped run add up to.
+ * (after), with the numbers of wait4(2). The sum of these is the truth that all samples of a wrapped run add up to.
+ * `status` is the wait status: that of the tracked process is how the run ended where rt_stop(), rt_close() or
+ * rt_finish(RT_END_TRACKER_STOPPED, 0) end the recording.
  */
 RT_API void rt_before_reap(rt_tracker *tracker, pid_t pid);
 RT_API void rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);
@@ -173,6 +184,11 @@ RT_API void rt_close(rt_tracker *tracker);
  * nothing is streamed (a warning has said why, if it was to be); -EBUSY before the end.
  */
 RT_API int rt_wait_for_upload(rt_tracker *tracker, double timeout_secs);
+/*
+ * What the server answered to the end of the run (its statistics), once rt_wait_for_upload() has returned 0: a JSON object
+ * in one line, malloc'd, the caller frees it. -ENODATA: it answered with none, or not yet.
+ */
+RT_API int rt_upload_answer(rt_tracker *tracker, char **ret_json);
 
 /* ---- sampling in the background -------------------------------------------------------------------- */
 
@@ -236,7 +252,8 @@ RT_API rt_metric rt_metric_next(rt_metric metric);
 
 /*
  * A value of the newest sample. `instance` counts from 0 in groups with several rows (cores, disks, mounts,
- * interfaces, GPUs) and is 0 elsewhere. -ENOENT: no such metric or instance; -ENODATA: no sample yet.
+ * interfaces, GPUs) and is 0 elsewhere. -ENOENT: no such metric or instance; -ENODATA: no sample yet. A text stays until
+ * rt_close(): the tracker keeps one copy of each different text that it was asked for.
  */
 RT_API int rt_get(rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value);
 RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
@@ -302,7 +319,7 @@ RT_API const char *rt_csv_heading(const char *layout, size_t column);
 typedef struct rt_remote rt_remote;
 
 /*
- * Starts it with these settings and samples from now on; returns when the outputs are open and the baseline is taken.
+ * Starts it with these settings (NULL: the defaults) and samples from now on; returns when the outputs are open and the baseline is taken.
  * Relative names of files are the caller's. Errors of rt_open(), of which rt_config_message() tells; -ENOENT: the
  * helper is not installed; -EINVAL: an output is a stream of the caller.
  */

@@ -292,15 +292,24 @@ RT_API int rt_table_read_combined(const char *const *paths, size_t path_count,
 /* What to ask for next time. */
 typedef struct rt_advice rt_advice;
 
+/* How much to reserve for runs that differ. */
+enum rt_policy {
+	RT_POLICY_MAX, /* the largest peak of the last 50 runs and 20 %; as many cores as it used at its busiest */
+	RT_POLICY_P95, /* more than 95 % of the runs used, newer ones counting more, and 15 %; cores likewise */
+	RT_POLICY_COST, /* least reserved in all, with runs that are killed and run again; fewest core hours */
+};
+
 struct rt_recommend_options {
-	bool force;          /* answer on too little data as well */
-	double usd_per_hour; /* price of the machine that the run had; 0: unknown */
+	bool force;            /* answer on too little data as well */
+	double usd_per_hour;   /* price of the machine that the run had; 0: unknown */
+	enum rt_policy policy; /* 0: RT_POLICY_MAX */
 };
 
 /*
- * From one run or several: each path is a recording of its own or what rt_stats_to_json() wrote. The notes are about
- * the first. Runs that say too little (one sample, shorter than a second, no end, no process) are left out; when
- * none is left, the advice is a refusal that says why, which is no error. `options` may be NULL.
+ * From one run or several: each path is a recording of its own or what rt_stats_to_json() wrote. Recordings of several
+ * ranks of one job are one run: the memory of those on one host is added up. The notes are about the first. Runs that
+ * say too little (one sample, shorter than a second, no end, no process) are left out; when none is left, the advice is
+ * a refusal that says why, which is no error. `options` may be NULL. -EINVAL: an unknown policy.
  */
 RT_API int rt_recommend(const char *const *paths, size_t path_count,
 			const struct rt_recommend_options *options, rt_advice **ret_advice,
@@ -399,8 +408,9 @@ RT_API int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_c
 RT_API void rt_comparison_free(rt_comparison *comparison);
 /*
  * "memory_peak>+10%", "load.secs>60": whether it holds for any side but the first (1 or 0; the problem then says
- * where). Changes in percent count only beyond the noise. -EINVAL: no condition; -ENOENT: no such figure; -ENODATA: one
- * of the sides does not have it, and it does not hold for any other.
+ * where). Changes in percent count only beyond the noise. -EINVAL: no condition; -ENOENT: no such figure; -ENODATA: it
+ * holds for no side, and one of them does not have the figure or its memory counts in another way (shared pages once, or in
+ * each process), so that a change in percent means nothing.
  */
 RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *condition,
 			       struct rt_problem *ret_problem);

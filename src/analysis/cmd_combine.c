@@ -1,13 +1,13 @@
 /* combine: one recording from several. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/command.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/mark_line.h"
 #include "resource_tracker_analysis.h"
 
 static const struct option OPTIONS[] = {
@@ -31,7 +31,7 @@ static int join_marks(const struct command *command, char *const *paths, const c
 	for (; *paths; paths++) {
 		buffer_clear(&name);
 		buffer_printf(&name, "%s.marks", *paths);
-		if (!buffer_error(&name))
+		if (!buffer_error(&name) && marks_can_be_read(name.data))
 			read_all(name.data, &marks);
 	}
 	buffer_clear(&name);
@@ -47,7 +47,7 @@ static int run(const struct command *command, int argc, char **argv)
 	const char *output = "-";
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (option == 'o')

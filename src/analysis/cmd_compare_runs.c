@@ -1,6 +1,5 @@
 /* compare-runs: what changed between runs. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +102,7 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result, status;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
@@ -144,7 +143,8 @@ const struct command COMPARE_RUNS_COMMAND = {
 		   "'wall_time>60'\n"
 		   "                            (percents count only beyond the noise), 1 if a side does not "
 		   "have\n"
-		   "                            the figure; may be given several times\n"
+		   "                            the figure or counts memory in another way; may be given "
+		   "several times\n"
 		   "      --stat min|max|mean|std\n"
 		   "                            gpu_tracker's comparison: this statistic of each measure, "
 		   "whole and "

@@ -1,5 +1,4 @@
 /* export: a recording as JSON, CSV, SQLite, a snapshot of the Python package, or a tracking file of gpu_tracker. */
-#include <getopt.h>
 #include <string.h>
 
 #include "analysis/arguments.h"
@@ -98,7 +97,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct rt_problem problem = {"out of memory"};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:f:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:f:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:f:", OPTIONS);
 		if (!set_option(&choice, option))

@@ -1,5 +1,4 @@
 /* recommend: what to ask for next time. */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +37,8 @@ enum recommend_option {
 	OPTION_FILTER,
 	OPTION_CATALOGUE,
 	OPTION_INSTANCE,
-	OPTION_PRICE
+	OPTION_PRICE,
+	OPTION_POLICY
 };
 
 static const struct option OPTIONS[] = {
@@ -51,9 +51,26 @@ static const struct option OPTIONS[] = {
 	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
 	{"instance", required_argument, NULL, OPTION_INSTANCE},
 	{"price", required_argument, NULL, OPTION_PRICE},
+	{"policy", required_argument, NULL, OPTION_POLICY},
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{0},
 };
+
+static bool set_policy(struct recommend_options *options, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum rt_policy policy;
+	} POLICIES[] = {{"max", RT_POLICY_MAX}, {"p95", RT_POLICY_P95}, {"cost", RT_POLICY_COST}};
+
+	for (size_t i = 0; i < sizeof(POLICIES) / sizeof(POLICIES[0]); i++) {
+		if (strcmp(name, POLICIES[i].name) != 0)
+			continue;
+		options->advice.policy = POLICIES[i].policy;
+		return true;
+	}
+	return false;
+}
 
 static bool set_option(struct recommend_options *options, int option)
 {
@@ -83,6 +100,8 @@ static bool set_option(struct recommend_options *options, int option)
 		return true;
 	case OPTION_PRICE:
 		return parse_real(optarg, &options->advice.usd_per_hour) && options->advice.usd_per_hour > 0;
+	case OPTION_POLICY:
+		return set_policy(options, optarg);
 	case OPTION_OUTPUT:
 		options->output = optarg;
 		return true;
@@ -139,7 +158,7 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
@@ -171,17 +190,31 @@ const struct command RECOMMEND_COMMAND = {
 	.synopsis = "recommend [OPTIONS] FILE...",
 	.purpose = "What to ask for next time, from what earlier runs used",
 	.options =
-		"Each FILE is a run of its own: a recording, or what stats --json wrote. The first is the "
-		"one that\n"
-		"the notes are about. Cores: their mean, rounded. Memory: the largest peak and 20 % more, "
-		"rounded up\n"
-		"to 128, 256, 512, 1024, 2048 MiB or a multiple of 1024, and more than a run had that was "
-		"killed for\n"
-		"lack of memory. GPUs: the most that were busy.\n\n"
-		"      --json                cpu, memory (MiB), gpu, vram (MiB), refused, evidence, notes\n"
+		"Each FILE is a run: a recording, or what stats --json wrote. The notes are about the first. "
+		"Recordings "
+		"of\n"
+		"the ranks of one job are one run: what those on one host take is added up.\n"
+		"Memory: the largest peak of the last 50 runs and 20 %, swapped memory included. A run that "
+		"was killed "
+		"for\n"
+		"lack of memory needs more than it had: twice that and 20 %, until a run shows what is "
+		"enough.\n"
+		"Cores: as many as no run would have been slower with, and how much longer it takes with "
+		"fewer.\n"
+		"GPUs: the most that were busy.\n\n"
+		"      --json                cpu, memory (MiB), gpu, vram (MiB), cpu_request, cpu_limit, "
+		"refused, "
+		"evidence, notes\n"
 		"      --for SYSTEM          to copy and paste: slurm, kubernetes, docker, nextflow, "
 		"snakemake, "
 		"metaflow\n"
+		"      --policy POLICY       max: as above; p95: what 95 % of the runs stayed below, newer "
+		"ones counting "
+		"more,\n"
+		"                            and 15 %; cost: least reserved in all, with some runs killed "
+		"and run again, "
+		"and\n"
+		"                            the fewest core hours\n"
 		"      --history FILE        another run, as if it stood behind the others\n"
 		"      --force               answer on too little data as well\n"
 		"      --server              the cheapest cloud server that fits (asks "
@@ -200,6 +233,7 @@ const struct command RECOMMEND_COMMAND = {
 		"throttled (1 % of the time), oom,\n"
 		"memory_near_limit (90 %), memory_flat, memory_unused (less than half), swapped, idle_gpu,\n"
 		"gpu_underused, gpu_memory_full (90 %), io_bound,\n"
-		"host_shared, failed, cut_short, thin_data, runs_left_out.\n",
+		"host_shared, failed, cut_short, thin_data, runs_left_out, ranks_missing, drift, risk, "
+		"one_run.\n",
 	.run = run,
 };

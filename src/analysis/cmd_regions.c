@@ -1,5 +1,4 @@
 /* regions: what each phase of a run used. */
-#include <getopt.h>
 #include <string.h>
 
 #include "analysis/arguments.h"
@@ -75,7 +74,7 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))

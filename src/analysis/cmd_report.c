@@ -1,7 +1,6 @@
 /* report: one interactive HTML page of one run, or of several side by side. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +129,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct rt_problem problem = {"out of memory"};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))

@@ -1,6 +1,5 @@
 /* show: the samples of a recording, or the lines of any CSV, as a table. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,7 +278,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct rt_problem problem = {"out of memory"};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "c:o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "c:o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "c:o:", OPTIONS);
 		if (!set_option(&show, option))

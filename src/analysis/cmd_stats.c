@@ -1,5 +1,4 @@
 /* stats: what a recording comes to, column by column. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,7 +173,7 @@ static int run(const struct command *command, int argc, char **argv)
 	CLEANUP_FREE char *text = NULL;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "c:a:o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "c:a:o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "c:a:o:", OPTIONS);
 		if (!set_option(&options, &group, option))

@@ -1,6 +1,5 @@
 /* summary: what a run came to, on one screen, as JSON, or as gpu_tracker's tree of figures. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +181,7 @@ static int run(const struct command *command, int argc, char **argv)
 	bool one;
 	int option, result;
 
-	while ((option = getopt_long(argc, argv, "o:", OPTIONS, NULL)) != -1) {
+	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))

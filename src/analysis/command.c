@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "base/program.h"
 #include "base/write_all.h"
 
@@ -66,21 +67,15 @@ int command_usage(const struct command *command, const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* As getopt_long() finds it: a whole name, or the start of only one. */
-static const struct option *find_option(const struct option *options, const char *name, size_t length)
+static int unknown_option(const struct command *command, const char *word, const struct option *options)
 {
-	const struct option *found = NULL;
+	CLEANUP_FREE char *name = strndup(word + 2, strcspn(word + 2, "="));
+	struct nearest nearest = {0};
 
-	for (; options->name; options++) {
-		if (strncmp(options->name, name, length) != 0)
-			continue;
-		if (!options->name[length])
-			return options;
-		if (found)
-			return NULL;
-		found = options;
-	}
-	return found;
+	for (; name && options->name; options++)
+		nearest_consider(&nearest, name, options->name);
+	return command_usage(command, "unknown option '%s'%s%s", word,
+			     nearest.word ? "; the nearest is --" : "", nearest.word ? nearest.word : "");
 }
 
 int command_bad_option(const struct command *command, char *const *argv, const char *short_options,
@@ -94,8 +89,8 @@ int command_bad_option(const struct command *command, char *const *argv, const c
 		return command_usage(command, "option '-%c' needs a value", optopt);
 	if (!is_long)
 		return command_usage(command, "unknown option '-%c'", optopt);
-	if (!find_option(options, word + 2, length))
-		return command_usage(command, "unknown option '%s'", word);
+	if (!long_option_by_name(options, word + 2, length))
+		return unknown_option(command, word, options);
 	return command_usage(command, "option '%.*s' %s", (int)length + 2, word,
 			     word[length + 2] ? "takes no value" : "needs a value");
 }

@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include <getopt.h>
 #include <stddef.h>
+
+#include "base/long_options.h"
 
 enum { EXIT_FAULT = 1, EXIT_USAGE = 2 };
 
@@ -32,7 +33,7 @@ int command_fault(const struct command *command, const char *format, ...)
 int command_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* What getopt_long() has just answered with '?', in the same way; `short_options` and `options` are what it was given. */
+/* What next_option() has just answered with '?', in the same way; `short_options` and `options` are what it was given. */
 int command_bad_option(const struct command *command, char *const *argv, const char *short_options,
 		       const struct option *options);
 

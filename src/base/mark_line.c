@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,9 +11,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/trust.h"
 
 /* Every byte of a name may become six. */
 enum { LINE_BYTES = 16 * MARK_NAME_BYTES };
+
+static const char SUFFIX[] = ".marks";
 
 void mark_line(struct buffer *out, const struct mark *mark)
 {
@@ -55,20 +59,99 @@ int mark_write(int fd, const struct mark *mark)
 	return (size_t)written == line.length ? 0 : -ENOSPC;
 }
 
+/* ---- the file ----------------------------------------------------------------------------------------- */
+
+struct place {
+	const char *path;
+	uid_t folder_owner;
+	bool shared;       /* others may put files there */
+	bool is_neighbour; /* of a recording */
+	struct stat recording;
+};
+
+static int find_place(const char *path, struct place *ret_place)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0, name_length = strlen(path),
+	       suffix = strlen(SUFFIX);
+	CLEANUP_FREE char *folder = length ? strndup(path, length) : strdup(slash ? "/" : ".");
+	CLEANUP_FREE char *recording = NULL;
+	struct place place = {.path = path};
+	struct stat status;
+
+	if (!folder)
+		return -ENOMEM;
+	if (stat(folder, &status) < 0)
+		return -errno;
+	place.folder_owner = status.st_uid;
+	place.shared = !is_under_our_control(folder, &status);
+	if (name_length > suffix && strcmp(path + name_length - suffix, SUFFIX) == 0) {
+		recording = strndup(path, name_length - suffix);
+		place.is_neighbour = recording && lstat(recording, &place.recording) == 0 &&
+				     S_ISREG(place.recording.st_mode);
+	}
+	*ret_place = place;
+	return 0;
+}
+
+static int check(const struct place *place, const struct stat *status)
+{
+	if (!S_ISREG(status->st_mode))
+		return -EINVAL;
+	if (!place->shared)
+		return 0;
+	if (status->st_uid != geteuid() && status->st_uid != place->folder_owner &&
+	    !(place->is_neighbour && status->st_uid == place->recording.st_uid))
+		return -EACCES;
+	return status->st_nlink > 1 ? -EACCES : 0;
+}
+
+static int create(const struct place *place, int flags)
+{
+	int fd = open(place->path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+
+	if (fd < 0)
+		return -errno;
+	/* Only root can give a file away. */
+	if (place->is_neighbour && place->recording.st_uid != geteuid() &&
+	    fchown(fd, place->recording.st_uid, place->recording.st_gid) < 0)
+		errno = 0;
+	return fd;
+}
+
 int mark_open(const char *path)
 {
+	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, fd, result;
 	struct stat status;
-	int fd;
+	struct place place;
 
 	if (!path || !*path)
 		return -ENOENT;
-	/* Never waits, whatever was put there. */
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+	result = find_place(path, &place);
+	if (result < 0)
+		return result;
+	fd = create(&place, flags);
+	if (fd >= 0)
+		return fd;
+	if (fd != -EEXIST)
+		return fd;
+	/* A link of our own may lead to a file that is still to be made. */
+	fd = place.shared ? open(path, flags | O_NOFOLLOW) : open(path, flags | O_CREAT, 0666);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd;
+	result = fstat(fd, &status) < 0 ? -errno : check(&place, &status);
+	if (result == 0)
+		return fd;
+	close(fd);
+	return result;
+}
+
+bool marks_can_be_read(const char *path)
+{
+	struct stat status;
+	struct place place;
+
+	return find_place(path, &place) == 0 &&
+	       (place.shared ? lstat(path, &status) : stat(path, &status)) == 0 &&
+	       check(&place, &status) == 0;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/buffer.h"
@@ -28,5 +29,14 @@ void mark_line(struct buffer *out, const struct mark *mark);
 /* Writes it: 0 or a negative errno. -ENAMETOOLONG: the name or the id is longer than MARK_NAME_BYTES. */
 int mark_write(int fd, const struct mark *mark);
 
-/* The file for appending; a descriptor, -ENOENT when `path` is NULL or empty, or another negative errno. */
+/*
+ * The file for appending; a descriptor, -ENOENT when `path` is NULL or empty, or another negative errno. Never waits.
+ *
+ * In a folder that others control (base/trust.h) no link is followed and no file of another user is written to, unless
+ * that user owns the folder or the recording: -ELOOP, -EACCES. A file that root makes beside a recording belongs to the
+ * owner of the recording.
+ */
 int mark_open(const char *path);
+
+/* Whether the marks beside a recording are a regular file, and one that mark_open() would write to. */
+bool marks_can_be_read(const char *path);

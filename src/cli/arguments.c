@@ -62,8 +62,10 @@ static int take_value(struct arguments *arguments, const struct option_row *row)
 
 static int unknown_option(const char *given, const char *name)
 {
-	return fail(refuse("unknown option '%s'; the nearest is --%s (see resource-tracker --help)", given,
-			   option_nearest(name)->name));
+	const struct option_row *nearest = option_nearest(name);
+
+	return fail(refuse("unknown option '%s'%s%s (see resource-tracker --help)", given,
+			   nearest ? "; the nearest is --" : "", nearest ? nearest->name : ""));
 }
 
 static int long_option(struct arguments *arguments, const char *argument)

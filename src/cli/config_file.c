@@ -119,21 +119,11 @@ static int read_config_text(const char *path, bool named, struct buffer *text, c
 
 static int unknown_key(const struct config_file *file, const char *key, unsigned line)
 {
-	const char *nearest = NULL;
-	unsigned least = 0;
+	const char *nearest = option_nearest_toml_key(key);
 
-	if (!file->warn)
-		return 0;
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		unsigned distance = edit_distance(key, OPTIONS[i].toml_key);
-
-		if (*OPTIONS[i].toml_key && (!nearest || distance < least)) {
-			nearest = OPTIONS[i].toml_key;
-			least = distance;
-		}
-	}
-	say("%s:%u: unknown key %s is ignored; the nearest is %s", file->path, line, key,
-	    nearest ? nearest : "");
+	if (file->warn)
+		say("%s:%u: unknown key %s is ignored%s%s", file->path, line, key,
+		    nearest ? "; the nearest is " : "", nearest ? nearest : "");
 	return 0;
 }
 
@@ -167,7 +157,7 @@ int read_config_file(const char *path, bool named, bool warn, struct given_list 
 	const char *distrusted;
 	int r = read_config_text(path, named, &text, &distrusted);
 
-	if (r == -ENOENT || r == -ENOTDIR)
+	if ((r == -ENOENT || r == -ENOTDIR) && !named)
 		return 0;
 	if (distrusted) {
 		if (warn)

@@ -25,6 +25,8 @@ const struct subcommand SUBCOMMANDS[] = {
 	{"upload", "SPOOL...", "finish interrupted streaming"},
 	{"discover", "host|cloud|all", "what machine this is"},
 	{"metrics", "[NAME...]", "every metric with its unit and source"},
+	{"help", "[SUBCOMMAND]", "this text, or that of a subcommand"},
+	{"version", "", "the version"},
 	{NULL, NULL, NULL},
 };
 
@@ -157,7 +159,7 @@ void add_help(struct buffer *out)
 		else
 			add_option(out, &OPTIONS[i]);
 	}
-	buffer_add_text(out, "\nSubcommands (each knows --help and --json):\n");
+	buffer_add_text(out, "\nSubcommands (each knows --help, and all but help know --json):\n");
 	for (const struct subcommand *subcommand = SUBCOMMANDS; subcommand->name; subcommand++)
 		add_subcommand(out, subcommand);
 	buffer_add_text(out, "\n"

@@ -10,21 +10,31 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/write_in_time.h"
 
 enum {
 	LINE_BYTES = 4000,
 	PATIENCE_MS = 1000,
 };
 
-/* False if stderr is closed, or full and nobody made room in time. */
-static bool has_room(int timeout_ms)
+/* A reader that made us wait in vain is not waited for again. */
+static bool stuck;
+
+/* One write, so that lines of several processes do not mix. If it fails, no reader is left to tell. */
+static void write_line(const struct buffer *line, int timeout_ms)
 {
-	static bool stuck; /* who has once made us wait in vain does not get to do it again */
+	int result = write_in_time(STDERR_FILENO, line->data, line->length, stuck ? 0 : timeout_ms);
+
+	stuck = stuck || (timeout_ms > 0 && result == -ETIMEDOUT);
+}
+
+bool can_say(void)
+{
 	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
 
-	if (poll(&room, 1, stuck ? 0 : timeout_ms) > 0 && room.revents & POLLOUT)
+	if (poll(&room, 1, stuck ? 0 : PATIENCE_MS) > 0 && room.revents & POLLOUT)
 		return true;
-	stuck = stuck || timeout_ms > 0;
+	stuck = true;
 	return false;
 }
 
@@ -41,11 +51,8 @@ static void say_line(const char *format, va_list args, int timeout_ms)
 	for (const char *c = text; *c && line.length < LINE_BYTES - 1; c++)
 		buffer_add_char(&line, (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
 	buffer_add_char(&line, '\n');
-	if (buffer_error(&line) < 0 || !has_room(timeout_ms))
-		return;
-	/* One write, so that lines of several processes do not mix; nobody is left to tell if it fails. */
-	if (write(STDERR_FILENO, line.data, line.length) < 0)
-		return;
+	if (buffer_error(&line) == 0)
+		write_line(&line, timeout_ms);
 }
 
 void say(const char *format, ...)

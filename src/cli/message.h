@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 
 enum exit_status {
@@ -18,6 +20,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* One line while a job may be running: dropped if stderr cannot take it at once. */
 void say_if_possible(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether stderr takes anything, waiting as say() does. */
+bool can_say(void);
 
 /* say(), and EXIT_OWN_ERROR for the caller to return. */
 int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

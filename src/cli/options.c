@@ -1,9 +1,12 @@
 /* The table of options and the ways to find a row; see options.h. */
 #include "cli/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { WORD_MAX = 40 };
+#include "base/nearest.h"
+
+enum { WORD_MAX = 64 };
 
 #define SETTING OWNER_SETTING
 #define FRONT OWNER_FRONT
@@ -71,50 +74,45 @@ void option_variable(const struct option_row *row, char *ret_name, size_t size)
 		ret_name[length] = '\0';
 }
 
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-unsigned edit_distance(const char *a, const char *b)
-{
-	size_t a_length = strnlen(a, WORD_MAX), b_length = strnlen(b, WORD_MAX);
-	unsigned cost[WORD_MAX + 1][WORD_MAX + 1];
-
-	for (size_t i = 0; i <= a_length; i++)
-		cost[i][0] = (unsigned)i;
-	for (size_t j = 0; j <= b_length; j++)
-		cost[0][j] = (unsigned)j;
-	for (size_t i = 1; i <= a_length; i++) {
-		for (size_t j = 1; j <= b_length; j++) {
-			unsigned change = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-
-			cost[i][j] = least(change, least(cost[i - 1][j], cost[i][j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				cost[i][j] = least(cost[i][j], cost[i - 2][j - 2] + 1);
-		}
-	}
-	return cost[a_length][b_length];
-}
-
 const struct option_row *option_nearest(const char *name)
 {
-	const struct option_row *nearest = NULL;
-	unsigned distance = 0;
+	const struct option_row *row = NULL;
+	struct nearest nearest = {0};
 
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		unsigned candidate;
-
-		if (!OPTIONS[i].name)
-			continue;
-		/* An abbreviation is not accepted, but it says clearly enough what was meant. */
-		candidate = *name && strncmp(OPTIONS[i].name, name, strlen(name)) == 0
-				    ? 0
-				    : edit_distance(name, OPTIONS[i].name);
-		if (!nearest || candidate < distance) {
-			nearest = &OPTIONS[i];
-			distance = candidate;
-		}
+		if (OPTIONS[i].name && nearest_consider(&nearest, name, OPTIONS[i].name))
+			row = &OPTIONS[i];
 	}
-	return nearest;
+	return row;
+}
+
+/* Behind the table: "interval_secs" of "tracker.interval_secs". */
+static const char *last_part(const char *key)
+{
+	const char *dot = strrchr(key, '.');
+
+	return dot ? dot + 1 : key;
+}
+
+const char *option_nearest_toml_key(const char *key)
+{
+	const char *found = NULL;
+	struct nearest nearest = {0};
+
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *row = &OPTIONS[i];
+		char name[WORD_MAX];
+
+		if (!row->name || !*row->toml_key)
+			continue;
+		/* Often the table is missing, or the key is called as the option is. */
+		snprintf(name, sizeof(name), "%s", row->name);
+		for (char *c = name; *c; c++)
+			*c = *c == '-' ? '_' : *c;
+		if (nearest_consider(&nearest, last_part(key), last_part(row->toml_key)) ||
+		    nearest_consider(&nearest, last_part(key), name) ||
+		    nearest_consider(&nearest, key, row->toml_key))
+			found = row->toml_key;
+	}
+	return found;
 }

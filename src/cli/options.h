@@ -35,8 +35,8 @@ const struct option_row *option_by_toml_key(const char *toml_key);
 bool option_has_variable(const struct option_row *row);
 void option_variable(const struct option_row *row, char *ret_name, size_t size);
 
-/* The option whose name differs least from `name`. */
+/* The option that a mistyped name was meant for; NULL if none is near. */
 const struct option_row *option_nearest(const char *name);
 
-/* Edits (insertion, removal, change, swap of neighbours) between two words; long words are cut. */
-unsigned edit_distance(const char *a, const char *b);
+/* The same for a key of the configuration file, with or without its table: "table.key", or NULL. */
+const char *option_nearest_toml_key(const char *key);

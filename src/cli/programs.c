@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/nearest.h"
 #include "base/program.h"
 #include "base/trust.h"
 #include "cli/help.h"
@@ -15,7 +17,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 
-enum { MISTAKES_MOST = 2 };
+enum { SHORTEST_MISTYPED = 5, HELP_BYTES = 64 << 10 };
 
 static const char ANALYSIS[] = "resource-tracker-analysis";
 static const char NET[] = "resource-tracker-net";
@@ -31,19 +33,12 @@ bool is_subcommand(const char *name)
 
 const char *subcommand_like(const char *word)
 {
-	const char *nearest = NULL;
-	unsigned least = MISTAKES_MOST + 1;
+	struct nearest nearest = {0};
 
-	/* Of a short word, two mistakes leave nothing. */
-	for (size_t i = 0; strlen(word) > 2 * MISTAKES_MOST && SUBCOMMANDS[i].name; i++) {
-		unsigned distance = edit_distance(word, SUBCOMMANDS[i].name);
-
-		if (distance < least) {
-			nearest = SUBCOMMANDS[i].name;
-			least = distance;
-		}
-	}
-	return nearest;
+	/* Short commands are too much like each other: "ls" was not meant for "rm". */
+	for (size_t i = 0; strlen(word) >= SHORTEST_MISTYPED && SUBCOMMANDS[i].name; i++)
+		nearest_consider(&nearest, word, SUBCOMMANDS[i].name);
+	return nearest.word;
 }
 
 /* "folder/name" or "folder/between/name" if that is a program, malloc'd; else NULL. */
@@ -94,10 +89,52 @@ static const char *program_of(const char *subcommand)
 	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? NET : ANALYSIS;
 }
 
+static int run_version(char **argv)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
+	bool json = argv[1] && strcmp(argv[1], "--json") == 0;
+
+	if (argv[1] && !json && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0) {
+		say("version: unknown argument '%s'; there is only --json", argv[1]);
+		say_how_to_wrap("version");
+		return EXIT_OWN_ERROR;
+	}
+	if (json)
+		buffer_add_text(&text, "{\"version\":\"" RT_VERSION "\"}\n");
+	else
+		add_version(&text);
+	return print_text(&text);
+}
+
+/* `help` and `help SUBCOMMAND`, which is SUBCOMMAND --help. */
+static int run_help(char **argv)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
+	char *name = argv[1], help[] = "--help";
+	char *words[] = {argv[-1], name, help, NULL};
+	const char *meant;
+
+	if (name && *name != '-' && strcmp(name, "help") != 0) {
+		if (is_subcommand(name))
+			return run_subcommand(words);
+		meant = subcommand_like(name);
+		say("help: there is no subcommand '%s'%s%s", name, meant ? "; the nearest is " : "",
+		    meant ? meant : "");
+		say_how_to_wrap("help");
+		return EXIT_OWN_ERROR;
+	}
+	add_help(&text);
+	return print_text(&text);
+}
+
 int run_subcommand(char **argv)
 {
 	char *program;
 
+	if (strcmp(argv[1], "help") == 0)
+		return run_help(argv + 1);
+	if (strcmp(argv[1], "version") == 0)
+		return run_version(argv + 1);
 	if (strcmp(argv[1], "metrics") == 0)
 		return run_metrics(argv + 1);
 	if (strcmp(argv[1], "mark") == 0)

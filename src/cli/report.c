@@ -3,19 +3,26 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/scan.h"
 #include "cli/message.h"
 #include "cli/programs.h"
 
 extern char **environ;
+
+enum { LAST_LOOKS = 10 };
+#define LOOK_EVERY_NS (20 * NSEC_PER_MSEC)
+#define STILL_LIMIT_NS (5 * NSEC_PER_SEC)
 
 char *first_file(rt_tracker *tracker)
 {
@@ -57,21 +64,128 @@ void print_reasons(rt_tracker *tracker)
 		say("null: %.*s", (int)scan_left(&line), line.at);
 }
 
-/* Runs the analysis with its standard output on our standard error. False if it could not be started. */
-static bool run_analysis(const char *program, char *const argv[])
+/* ---- the analysis ------------------------------------------------------------------------------------- */
+
+static sigset_t going_signals(void)
+{
+	static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(SIGNALS); i++) {
+		struct sigaction action;
+
+		/* A blocked signal is pending even where it is ignored (nohup). */
+		if (sigaction(SIGNALS[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&set, SIGNALS[i]);
+	}
+	return set;
+}
+
+bool is_told_to_go(void)
+{
+	sigset_t going = going_signals(), pending;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	for (int signo = SIGHUP; signo <= SIGTERM; signo++)
+		if (sigismember(&going, signo) == 1 && sigismember(&pending, signo) == 1)
+			return true;
+	return false;
+}
+
+void forget_signals(void)
+{
+	sigset_t going = going_signals();
+
+	while (sigtimedwait(&going, NULL, &(struct timespec){0}) > 0)
+		continue;
+}
+
+static void wait_a_moment(void)
+{
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigtimedwait(&child, NULL, &(struct timespec){.tv_nsec = LOOK_EVERY_NS});
+}
+
+static int64_t cpu_ns_of(pid_t pid)
+{
+	struct timespec now;
+
+	/* The process CPU clock of `pid`, as clock_getcpuclockid(3) computes it. */
+	if (clock_gettime((clockid_t)(~(unsigned)pid << 3 | 2), &now) < 0)
+		return -1;
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+/* False if it is still there: it stands still, or we are told to go. */
+static bool wait_while_it_works(pid_t pid)
+{
+	int64_t cpu_ns = -1, still_ns = 0;
+
+	/* Time is counted in looks: while our whole group is stopped, it stands still too. */
+	while (still_ns < STILL_LIMIT_NS && !is_told_to_go()) {
+		int64_t cpu_now_ns;
+
+		if (waitpid(pid, NULL, WNOHANG) != 0)
+			return true;
+		wait_a_moment();
+		cpu_now_ns = cpu_ns_of(pid);
+		still_ns = cpu_now_ns == cpu_ns ? still_ns + LOOK_EVERY_NS : 0;
+		cpu_ns = cpu_now_ns;
+	}
+	return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+/* A process that hangs in the kernel does not die: it is left alone then. */
+static void end_it(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	for (int i = 0; i < LAST_LOOKS && waitpid(pid, NULL, WNOHANG) == 0; i++)
+		wait_a_moment();
+}
+
+static int spawn(pid_t *ret_pid, const char *program, char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
-	bool started;
-	pid_t pid;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int error;
 
+	sigemptyset(&none);
 	if (posix_spawn_file_actions_init(&actions) != 0)
-		return false;
-	started = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) == 0 &&
-		  posix_spawn(&pid, program, &actions, NULL, argv, environ) == 0;
-	while (started && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+		return -ENOMEM;
+	if (posix_spawnattr_init(&attributes) != 0) {
+		posix_spawn_file_actions_destroy(&actions);
+		return -ENOMEM;
+	}
+	/* Ctrl-C ends it as well. */
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn(ret_pid, program, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	return started;
+	return -error;
+}
+
+/* Runs the analysis with its standard output on our standard error. 0, -ETIMEDOUT, -EINTR (told to go), ... */
+static int run_analysis(const char *program, char *const argv[])
+{
+	pid_t pid;
+	int result;
+
+	if (is_told_to_go())
+		return -EINTR;
+	result = spawn(&pid, program, argv);
+	if (result < 0 || wait_while_it_works(pid))
+		return result;
+	end_it(pid);
+	return is_told_to_go() ? -EINTR : -ETIMEDOUT;
 }
 
 void print_summary(const char *path, bool as_json)
@@ -82,7 +196,7 @@ void print_summary(const char *path, bool as_json)
 	char *argv[] = {name, summary, as_json ? json : end, as_json ? end : file, as_json ? file : NULL,
 			NULL};
 
-	if (program && file)
+	if (program && file && can_say())
 		run_analysis(program, argv);
 }
 
@@ -93,11 +207,14 @@ void write_report(const char *path, const char *page)
 	CLEANUP_FREE char *file = path ? strdup(path) : NULL;
 	CLEANUP_FREE char *to = strdup(page);
 	char *argv[] = {name, report, output, to, end, file, NULL};
+	int result = 0;
 
 	if (!path)
 		say("--report needs a recording: name an output file with -o");
 	else if (!program)
 		say("--report needs resource-tracker-analysis, which is not installed");
-	else if (!file || !to || !run_analysis(program, argv))
-		say("%s: the report could not be written", page);
+	else
+		result = file && to ? run_analysis(program, argv) : -ENOMEM;
+	if (result < 0)
+		say("%s: the report could not be written: %s", page, strerror(-result));
 }

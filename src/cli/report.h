@@ -18,6 +18,20 @@ char *marks_variable(rt_tracker *tracker);
 /* Why values of the last sample are null, to stderr. */
 void print_reasons(rt_tracker *tracker);
 
+/*
+ * Whether a signal that asks for the end has come since the job has ended (forget_signals()): HUP, INT, QUIT or TERM,
+ * which are blocked here. Everything that is told at the end gives way to it.
+ */
+bool is_told_to_go(void);
+
+/* Drops those that came before: they were for the job. */
+void forget_signals(void);
+
+/*
+ * What follows waits for an analysis as long as it works. One that has stood still for some seconds (a frozen terminal, a
+ * full pipe, a FIFO without a reader) is ended.
+ */
+
 /* `resource-tracker-analysis summary FILE` to stderr; nothing if it is not installed. */
 void print_summary(const char *path, bool as_json);
 

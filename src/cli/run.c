@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,16 +116,6 @@ static int open_tracker(struct run *run)
 	return refuse("%s", *message ? message : strerror(-r));
 }
 
-/* Signals are blocked here: whoever is in a hurry is heard all the same. */
-static bool is_told_to_go(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-		sigismember(&pending, SIGHUP) == 1);
-}
-
 /* At most for the upload deadline, which the library keeps. */
 static void wait_for_upload(const struct run *run)
 {
@@ -145,6 +134,7 @@ static void report(struct run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
 
+	forget_signals();
 	take_warnings(run, say);
 	if (run->front->why)
 		print_reasons(run->tracker);
@@ -206,6 +196,7 @@ static int start_job(struct run *run, const struct wrap_job *job)
 		rt_track_in_cgroup(run->tracker, started.pid);
 	else
 		rt_track(run->tracker, started.pid, true);
+	rt_set_job_start(run->tracker, started.start_ns);
 	if (run->front->requires_cgroup && !started.in_cgroup && !run->front->no_warnings)
 		say_if_possible("the job could not be started in its control group");
 	wrap_release_stdio(front_writes_stdout(run->front));

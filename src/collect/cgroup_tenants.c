@@ -1,7 +1,8 @@
-/* Who is in the job's memory cgroup; see cgroup_tenants.h. */
+/* Which processes share the job's memory cgroup; see cgroup_tenants.h. */
 #include "collect/cgroup_tenants.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "kernel/cgroup_v2.h"
@@ -21,64 +22,133 @@ static uint64_t id_of(int folder)
 	return (uint64_t)status.st_dev << 32 ^ (uint64_t)status.st_ino;
 }
 
+enum tenant {
+	TENANT_OF_TREE,
+	TENANT_OF_TRACKER, /* a helper of it */
+	TENANT_STRANGER,
+};
+
+/* The generations above the tracker, the nearest first; returns how many. */
+static size_t list_parents(const struct process_tree *tree, pid_t *ret_parents)
+{
+	pid_t pid = getpid();
+	size_t count = 0;
+
+	while (count < TENANT_PARENTS_MOST) {
+		struct proc_pid_stat stat;
+
+		if (read_proc_pid_stat(tree->root, pid, &stat) < 0 || stat.parent_pid <= 0)
+			break;
+		pid = ret_parents[count++] = stat.parent_pid;
+	}
+	return count;
+}
+
 /* A process that began a moment ago is not in the table yet, nor are, perhaps, its parent and grandparent. */
-static bool descends_from_member(const struct process_tree *tree, pid_t pid)
+static enum tenant descent_of(const struct tenants_viewer *viewer, pid_t pid)
 {
 	for (int i = 0; i < GENERATIONS_MOST; i++) {
 		struct proc_pid_stat stat;
 
-		/* It has gone: who it was cannot be told any more. */
-		if (read_proc_pid_stat(tree->root, pid, &stat) < 0)
-			return i == 0;
-		if (process_tree_find(tree, stat.parent_pid))
-			return true;
+		if (process_tree_find(viewer->tree, pid))
+			return TENANT_OF_TREE;
+		if (!viewer->in_program && process_tree_excludes(viewer->tree, pid))
+			return TENANT_OF_TRACKER;
+		/* It has gone: whose it was cannot be told any more. */
+		if (read_proc_pid_stat(viewer->tree->root, pid, &stat) < 0)
+			return i == 0 ? TENANT_OF_TREE : TENANT_STRANGER;
 		pid = stat.parent_pid;
 		if (pid <= 1)
-			return false;
+			break;
 	}
+	return TENANT_STRANGER;
+}
+
+struct crowd {
+	pid_t pids[STRANGERS_MOST];
+	size_t count;
+	bool members; /* of the tree are among them */
+	bool unknown; /* there are more, or one that has no name here */
+};
+
+/* All who are in there but members and the tracker. */
+static int list_crowd(const struct process_tree *tree, int folder, struct crowd *ret_crowd)
+{
+	struct scan pids;
+	pid_t pid;
+	int error = read_cgroup_procs(tree->root, folder, &pids);
+
+	*ret_crowd = (struct crowd){.count = 0};
+	while (error == 0 && scan_pid(&pids, &pid)) {
+		if (process_tree_find(tree, pid))
+			ret_crowd->members = true;
+		else if (pid <= 0 || ret_crowd->count == STRANGERS_MOST)
+			ret_crowd->unknown = true;
+		else if (pid != getpid())
+			ret_crowd->pids[ret_crowd->count++] = pid;
+	}
+	return error;
+}
+
+static bool is_among(const pid_t *pids, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
 	return false;
 }
 
-/* Whether nobody but the tree is in there; `ret_members`: somebody of it is. */
-static bool holds_only_tree(const struct process_tree *tree, int folder, bool *ret_members)
+/* Takes note of parents that are in there now; false when one of those seen before is not. */
+static bool keep_parents(struct cgroup_tenants *tenants, const struct crowd *crowd, const pid_t *parents,
+			 size_t parent_count)
 {
-	pid_t strangers[STRANGERS_MOST];
-	size_t count = 0;
-	struct scan pids;
-	pid_t pid;
-
-	if (read_cgroup_procs(tree->root, folder, &pids) < 0)
-		return false;
-	while (scan_pid(&pids, &pid)) {
-		if (process_tree_find(tree, pid))
-			*ret_members = true;
-		else if (pid <= 0 || count == STRANGERS_MOST)
+	for (size_t i = 0; i < tenants->parent_count; i++)
+		if (!is_among(crowd->pids, crowd->count, tenants->parents[i]))
 			return false;
-		else
-			strangers[count++] = pid;
+	for (size_t i = 0; i < parent_count; i++) {
+		if (!is_among(crowd->pids, crowd->count, parents[i]) ||
+		    is_among(tenants->parents, tenants->parent_count, parents[i]))
+			continue;
+		if (tenants->parent_count == TENANT_PARENTS_MOST)
+			return false;
+		tenants->parents[tenants->parent_count++] = parents[i];
 	}
-	for (size_t i = 0; i < count; i++)
-		if (!descends_from_member(tree, strangers[i]))
-			return false;
 	return true;
 }
 
-void cgroup_tenants_look(struct cgroup_tenants *tenants, const struct process_tree *tree, int folder,
+/* Whether a stranger is in there, or a parent of the tracker no longer. */
+static bool finds_others(struct cgroup_tenants *tenants, const struct tenants_viewer *viewer, int folder)
+{
+	pid_t parents[TENANT_PARENTS_MOST];
+	size_t parent_count;
+	struct crowd crowd;
+
+	if (list_crowd(viewer->tree, folder, &crowd) < 0 || crowd.unknown)
+		return true;
+	tenants->looked |= crowd.members;
+	if (!crowd.count)
+		return tenants->parent_count > 0;
+	parent_count = list_parents(viewer->tree, parents);
+	for (size_t i = 0; i < crowd.count; i++)
+		if (!is_among(parents, parent_count, crowd.pids[i]) &&
+		    descent_of(viewer, crowd.pids[i]) == TENANT_STRANGER)
+			return true;
+	return !keep_parents(tenants, &crowd, parents, parent_count);
+}
+
+void cgroup_tenants_look(struct cgroup_tenants *tenants, const struct tenants_viewer *viewer, int folder,
 			 bool now)
 {
 	uint64_t id = id_of(folder);
-	bool members = false;
 	int64_t now_ns;
 
 	if (id != tenants->id)
 		*tenants = (struct cgroup_tenants){.id = id};
-	if (!id || !tree || tenants->others)
+	if (!id || !viewer->tree || tenants->others)
 		return;
-	now_ns = root_monotonic_ns(tree->root);
+	now_ns = root_monotonic_ns(viewer->tree->root);
 	if (!now && now_ns < tenants->next_ns)
 		return;
 	tenants->next_ns = now_ns + LOOK_EVERY_NS;
-	if (!holds_only_tree(tree, folder, &members))
-		tenants->others = true;
-	tenants->looked |= members;
+	tenants->others = finds_others(tenants, viewer, folder);
 }

@@ -1,6 +1,8 @@
 /*
- * Who is in the job's memory cgroup: only then are its kills for lack of memory the job's, when nobody else was seen in
- * there. Reads cgroup.procs and, for processes that are not known yet, /proc/PID/stat.
+ * Which processes share the job's memory cgroup. Its kills for lack of memory are the job's when no other process was
+ * seen in it that could have been the one killed. In a container or a scheduler's step the tracker itself is in there,
+ * and often the shell that started it: these are known to live, the tracker because it still works, its parents because
+ * they are still in the cgroup. Reads cgroup.procs and, for processes that are not known yet, /proc/PID/stat.
  */
 #pragma once
 
@@ -10,21 +12,31 @@
 #include "collect/process_tree.h"
 #include "kernel/root.h"
 
+enum { TENANT_PARENTS_MOST = 8 };
+
 struct cgroup_tenants {
-	uint64_t id; /* of the folder, by which it is known again; 0: there is none */
-	bool others; /* somebody who is no member of the tree was seen, or may have been there unseen */
-	bool looked; /* at least once, with a member in there */
+	uint64_t id;                        /* of the folder, by which it is known again; 0: there is none */
+	bool others;                        /* a process of others was seen, or may have been there unseen */
+	bool looked;                        /* at least once, with a member in there */
+	pid_t parents[TENANT_PARENTS_MOST]; /* of the tracker, seen in there: none may be missing later */
+	size_t parent_count;
 	int64_t next_ns;
+};
+
+/* Who looks: a program of its own knows its children for helpers; those of any other program are strangers. */
+struct tenants_viewer {
+	const struct process_tree *tree; /* NULL: only the id is found */
+	bool in_program;                 /* the tracker is a part of a program */
 };
 
 /*
  * Looks into `folder` (-1: there is none), at most once a second unless `now`. A look costs 0.3 us a process, and
- * nothing any more once somebody else was seen. Without a tree (NULL) only the id is found.
+ * nothing any more once a stranger was seen.
  */
-void cgroup_tenants_look(struct cgroup_tenants *tenants, const struct process_tree *tree, int folder,
+void cgroup_tenants_look(struct cgroup_tenants *tenants, const struct tenants_viewer *viewer, int folder,
 			 bool now);
 
-/* Nobody but the tree has been in there, as far as was looked. */
+/* No stranger has been in there, as far as was looked. */
 static inline bool cgroup_tenants_only_tree(const struct cgroup_tenants *tenants)
 {
 	return tenants->looked && !tenants->others;

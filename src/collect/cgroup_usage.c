@@ -14,12 +14,16 @@
 #include "kernel/cgroup_v1.h"
 #include "kernel/cgroup_v2.h"
 #include "kernel/cpu_list.h"
+#include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_status.h"
 #include "kernel/proc_pressure.h"
 
 #define REFRESH_NS (10 * NSEC_PER_SEC)
-/* A job may be moved after its start (cgexec, a scheduler's step): whose counters these are must be known early. */
-#define LOOK_FOR_MOVE_NS NSEC_PER_SEC
+/*
+ * A job may be moved after its start (cgexec, a scheduler's step): whose counters these are must be known early. Less than
+ * usual intervals, so that each of their samples looks: one that came a moment too early would leave it to the next.
+ */
+#define LOOK_FOR_MOVE_NS (180 * NSEC_PER_MSEC)
 #define MACHINE_PRESSURE 1
 
 struct limits {
@@ -31,6 +35,8 @@ struct limits {
 struct cgroup_usage {
 	struct cgroup_place place;
 	struct limits limits;
+	bool limits_known;
+	int64_t kills_when_left; /* see struct memory_cgroup */
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
 	uint64_t last_hash;     /* of the place whose counters the last frame has */
@@ -51,6 +57,7 @@ static int cgroup_usage_open(struct collect_context *context, void **ret_state)
 	if (!state)
 		return -ENOMEM;
 	state->place = CGROUP_PLACE;
+	state->kills_when_left = -1;
 	kept_files_init(&state->files);
 	for (int i = 0; i < 3; i++)
 		state->pressure[i] = KEPT_FILE(HOST_FILES[i]);
@@ -126,14 +133,60 @@ static int64_t count_cpus(struct root *root, const struct cgroup_place *place, p
 	return least;
 }
 
+static int memory_folder(const struct cgroup_place *place)
+{
+	int v1 = cgroup_place_own(place, CGROUP_MEMORY);
+
+	return v1 >= 0 ? v1 : cgroup_place_own(place, CGROUP_UNIFIED);
+}
+
+/* -1: unknown. `ret_local`: counted in that cgroup, not in those below it. */
+static int64_t read_kills(struct root *root, const struct cgroup_place *place, bool *ret_local)
+{
+	struct cgroup_v1_oom_control v1;
+	struct cgroup_v2_memory_events v2;
+	int folder = memory_folder(place);
+
+	*ret_local = true;
+	if (folder < 0)
+		return -1;
+	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
+		return read_cgroup_v1_oom_control(root, folder, &v1) == 0 ? v1.oom_kills : -1;
+	/* memory.events counts neighbours below as well: the local file is this cgroup's alone. */
+	*ret_local = read_cgroup_v2_memory_events(root, folder, "memory.events.local", &v2) == 0;
+	if (*ret_local || read_cgroup_v2_memory_events(root, folder, "memory.events", &v2) == 0)
+		return v2.oom_kill;
+	return -1;
+}
+
+/* The kernel shows a process that ends in the root of each version 1 hierarchy, where it never was. */
+static bool is_exiting(struct collect_context *context)
+{
+	struct proc_pid_stat stat;
+
+	return context->tree && (read_proc_pid_stat(context->root, context->tree->root_pid, &stat) < 0 ||
+				 proc_pid_stat_is_exiting(&stat));
+}
+
 /* Returns 0 or 1 (the place is new), or a negative errno. */
 static int find_place(struct cgroup_usage *state, struct collect_context *context)
 {
-	int found = cgroup_place_find(&state->place, context->cgroup_mounts, context->root,
+	struct cgroup_place place = {.memberships_hash = state->place.memberships_hash};
+	int found = cgroup_place_find(&place, context->cgroup_mounts, context->root,
 				      context->tree ? context->tree->root_pid : 0);
+	bool local;
 
-	if (found > 0)
-		kept_files_close(&state->files);
+	if (found > 0 && state->place.memberships_hash && is_exiting(context)) {
+		cgroup_place_close(&place);
+		return 0;
+	}
+	if (found <= 0)
+		return found;
+	/* What it has counted until now is what the job may have lost there. */
+	state->kills_when_left = read_kills(context->root, &state->place, &local);
+	kept_files_close(&state->files);
+	cgroup_place_close(&state->place);
+	state->place = place;
 	return found;
 }
 
@@ -145,8 +198,13 @@ static void refresh(struct cgroup_usage *state, struct collect_context *context)
 	int error = find_place(state, context);
 
 	/* A process that has gone leaves its place: the folders are open, and others may still be in there. */
-	if (error < 0 && state->place.memberships_hash)
-		return;
+	if (error < 0 && state->place.memberships_hash) {
+		if (state->limits_known)
+			return;
+		error = 0;
+		pid = 0;
+	}
+	state->limits_known = true;
 	if (error < 0) {
 		limits.cpu_cores = limits.memory_bytes = no_real(error);
 		limits.cpuset_cores = no_count(error);
@@ -203,7 +261,6 @@ static void fill_cpu_v2(struct root *root, const struct cgroup_place *place, str
 
 static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row)
 {
-	struct cgroup_v1_oom_control oom;
 	struct cgroup_v1_memory_stat stat;
 	int64_t bytes;
 
@@ -218,14 +275,10 @@ static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row
 		row->file_mib = mib_of_count(stat.cache_bytes);
 		row->shmem_mib = mib_of_count(stat.shmem_bytes);
 	}
-	if (read_cgroup_v1_oom_control(root, folder, &oom) == 0)
-		row->oom_kills = oom.oom_kills < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : oom.oom_kills;
 }
 
-/* `ret_local`: the kills are of this cgroup alone. */
-static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row, bool *ret_local)
+static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row)
 {
-	struct cgroup_v2_memory_events events;
 	struct cgroup_v2_memory_stat stat;
 	int64_t bytes;
 
@@ -239,17 +292,6 @@ static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row
 		row->shmem_mib = mib_of_count(stat.shmem_bytes);
 		row->kernel_mib = mib_of_count(cgroup_v2_kernel_bytes(&stat));
 	}
-	/* memory.events counts neighbours below as well: the local file is this cgroup's alone. */
-	*ret_local = read_cgroup_v2_memory_events(root, folder, "memory.events.local", &events) == 0;
-	if (*ret_local || read_cgroup_v2_memory_events(root, folder, "memory.events", &events) == 0)
-		row->oom_kills = events.oom_kill < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : events.oom_kill;
-}
-
-static int memory_folder(const struct cgroup_place *place)
-{
-	int v1 = cgroup_place_own(place, CGROUP_MEMORY);
-
-	return v1 >= 0 ? v1 : cgroup_place_own(place, CGROUP_UNIFIED);
 }
 
 static void fill_use(struct cgroup_usage *state, const struct collect_context *context, struct frame *frame)
@@ -261,8 +303,9 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 	bool has_v1 =
 		cgroup_place_own(place, CGROUP_CPUACCT) >= 0 || cgroup_place_own(place, CGROUP_CPU) >= 0;
 
+	int64_t kills;
+
 	row_set_absent(&row->row, state->place.memberships_hash ? ABSENT_NO_SUCH_COUNTER : ABSENT_NO_CGROUP);
-	state->kills_are_local = true;
 	if (has_v1)
 		fill_cpu_v1(root, place, row);
 	/* On a hybrid host the cgroup that was made for the job is in the unified half, which knows its CPU time. */
@@ -271,7 +314,10 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
 		fill_memory_v1(root, cgroup_place_own(place, CGROUP_MEMORY), row);
 	else if (cgroup_place_own(place, CGROUP_UNIFIED) >= 0)
-		fill_memory_v2(root, cgroup_place_own(place, CGROUP_UNIFIED), row, &state->kills_are_local);
+		fill_memory_v2(root, cgroup_place_own(place, CGROUP_UNIFIED), row);
+	kills = read_kills(root, place, &state->kills_are_local);
+	if (kills >= 0)
+		row->oom_kills = kills;
 	if (tree)
 		tree->cgroup_cpu_total_secs = row->cpu_usage_secs;
 }
@@ -358,9 +404,12 @@ static uint64_t fill_pressure(struct cgroup_usage *state, struct collect_context
 
 static void look_who_else(struct cgroup_usage *state, struct collect_context *context, bool now)
 {
-	cgroup_tenants_look(&state->tenants, context->tree, memory_folder(&state->place), now);
+	struct tenants_viewer viewer = {context->tree, context->in_program};
+
+	cgroup_tenants_look(&state->tenants, &viewer, memory_folder(&state->place), now);
 	context->memory_cgroup = (struct memory_cgroup){
 		.id = state->tenants.id,
+		.kills_when_left = state->kills_when_left,
 		.only_tree = context->own_cgroup ||
 			     (state->kills_are_local && cgroup_tenants_only_tree(&state->tenants)),
 	};
@@ -416,9 +465,9 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 
 	if (context->progress.baseline)
 		(void)find_place(state, context);
-	else if (context->prepared)
+	else if (context->prepared || context->ending->killed)
 		refresh_if_due(state, context, frame->monotonic_ns);
-	if (!context->progress.baseline && !context->prepared) {
+	if (!context->progress.baseline && !context->prepared && !context->ending->killed) {
 		/* Whose cgroup this is was not looked at before the job was over. */
 		row_set_absent(&limits->row, ABSENT_NOT_YET);
 		row_set_absent(frame_single(frame, ROW_cgroup), ABSENT_NOT_YET);
@@ -443,6 +492,8 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	state->last_hash = state->place.memberships_hash;
 	state->last_pressure = pressure;
 	look_who_else(state, context, context->ending->reason);
+	/* A move is told of once. */
+	state->kills_when_left = -1;
 }
 
 static void cgroup_usage_close(void *state_)
@@ -462,5 +513,5 @@ const struct collector CGROUP_USAGE_COLLECTOR = {
 	.collect = cgroup_usage_collect,
 	.prepare = cgroup_usage_prepare,
 	.close = cgroup_usage_close,
-	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_KINDS},
+	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_tree, ROW_KINDS},
 };

@@ -51,12 +51,14 @@ struct run_ending {
 	const char *reason; /* NULL while the run goes on */
 	int wait_status;    /* of the root, when has_status */
 	bool has_status;
+	bool killed;          /* the root died of SIGKILL: whether for lack of memory is worth looking */
 	int exec_errno;       /* 0: the job was started */
 	int stopped_by;       /* the signal that ended the recording; 0: none */
 	struct rusage reaped; /* ru_utime, ru_stime: sums of wait4; ru_maxrss: the largest */
 	bool has_reaped;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t job_ended_ns;
+	int64_t tree_ended_ns; /* when the last process so far was reaped; 0: none was */
 	struct sent_signal signals[32];
 	size_t signal_count; /* all of them; the first 32 are kept */
 };
@@ -74,8 +76,9 @@ struct run_progress {
 
 /* The cgroup that counts the job's memory. */
 struct memory_cgroup {
-	uint64_t id;    /* by which it is known again; 0: there is none */
-	bool only_tree; /* nobody but the job has been seen in there */
+	uint64_t id; /* by which it is known again; 0: there is none */
+	bool only_tree; /* it held nobody but the job, and perhaps the tracker and its parents, which still live */
+	int64_t kills_when_left; /* the job has just left another one, which counted so many OOM kills; -1 */
 };
 
 struct collect_context {

@@ -14,6 +14,11 @@
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_stat.h"
 
+/* A reading that took longer was interrupted: between the kernel's counting and the clock lies an unknown time. */
+#define READING_NS (2 * NSEC_PER_MSEC)
+
+enum { READINGS_MOST = 3 };
+
 struct host_cpu {
 	struct kept_file stat;
 	struct kept_file loadavg;
@@ -46,9 +51,26 @@ static double secs(const struct root *root, int64_t ticks)
 	return ticks < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)ticks / (double)root->clock_ticks;
 }
 
+/* Counters and clock have to be of one moment. Returns 0 or a negative errno. */
+static int read_counters(struct host_cpu *state, struct root *root, struct proc_stat *ret_stat,
+			 int64_t *ret_ns)
+{
+	int error = 0;
+
+	for (int i = 0; i < READINGS_MOST; i++) {
+		int64_t before_ns = root_monotonic_ns(root);
+
+		error = read_proc_stat(root, &state->stat, ret_stat);
+		*ret_ns = root_monotonic_ns(root);
+		if (error < 0 || *ret_ns - before_ns <= READING_NS)
+			break;
+	}
+	return error;
+}
+
 /* Returns the number of CPUs online. */
 static int64_t fill_cores(struct frame *frame, struct host_cpu_row *row, const struct root *root,
-			  const struct proc_stat *stat, double now_secs)
+			  const struct proc_stat *stat, int64_t now_ns)
 {
 	struct scan cpus = stat->cpus;
 	struct cpu_ticks ticks;
@@ -60,7 +82,8 @@ static int64_t fill_cores(struct frame *frame, struct host_cpu_row *row, const s
 		double idle_secs = secs(root, or_zero(ticks.idle) + or_zero(ticks.iowait));
 
 		core->number = id;
-		core->busy_percent_secs = 100 * (now_secs - idle_secs);
+		core->row.read_ns = now_ns;
+		core->busy_percent_secs = 100 * (ns_to_secs(now_ns) - idle_secs);
 		online++;
 	}
 	return online;
@@ -72,14 +95,14 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 	const struct root *root = context->root;
 	struct proc_stat stat;
 	int64_t now_ns, online;
-	int error = read_proc_stat(context->root, &state->stat, &stat);
+	int error = read_counters(state, context->root, &stat, &now_ns);
 
 	if (error < 0) {
 		row_set_absent(&row->row, error);
 		return;
 	}
-	now_ns = root_monotonic_ns(root);
-	online = fill_cores(frame, row, root, &stat, ns_to_secs(now_ns));
+	row->row.read_ns = now_ns;
+	online = fill_cores(frame, row, root, &stat, now_ns);
 	/* The number of CPUs may change from tick to tick: their time is added up, not multiplied. */
 	if (state->last_ns)
 		state->capacity_secs += (double)online * ns_to_secs(now_ns - state->last_ns);

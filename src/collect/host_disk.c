@@ -242,38 +242,47 @@ static void identity_unknown(struct disk_row *row)
 	row->capacity_bytes = row->counted = no_count(ABSENT_NOT_YET);
 }
 
-static void add_disk(struct frame *frame, const struct diskstats *stats, const struct known_disk *known)
+static struct disk_row *add_disk(struct frame *frame, const struct diskstats *stats,
+				 const struct known_disk *known)
 {
 	struct disk_row *row = ADD_ROW(frame, disk, NULL);
 
 	row->device = frame_text(frame, known->name, strlen(known->name));
 	row->read_bytes_total = stats->read_bytes < 0 ? no_count(EBADMSG) : stats->read_bytes;
 	row->write_bytes_total = stats->write_bytes < 0 ? no_count(EBADMSG) : stats->write_bytes;
+	row->read_bytes_counter = row->read_bytes_total;
+	row->write_bytes_counter = row->write_bytes_total;
 	if (known->error == -EINPROGRESS)
 		identity_unknown(row);
 	else
 		fill_identity(frame, row, known);
+	return row;
 }
 
 static void fill_disks(struct host_disk *state, struct collect_context *context, struct frame *frame)
 {
 	struct diskstats stats;
 	bool any_unknown;
+	int64_t read_ns;
+	int error;
 
 	read_serials(state, context, frame->monotonic_ns);
-	if (read_devices(state, context->root, &any_unknown) < 0)
-		return;
+	error = read_devices(state, context->root, &any_unknown);
 	/* A baseline needs the counters alone, and a short job's end does not wait for us to look around. */
-	if (any_unknown && context->prepared && identify_new(state, context->root) &&
-	    read_devices(state, context->root, &any_unknown) < 0)
+	if (!error && any_unknown && context->prepared && identify_new(state, context->root))
+		error = read_devices(state, context->root, &any_unknown);
+	if (error < 0) {
+		frame_set_missing(frame, ROW_disk, error);
 		return;
+	}
 	forget_gone(state);
+	read_ns = root_monotonic_ns(context->root);
 	for (size_t i = 0; i < state->count; i++) {
 		const struct known_disk *known = &state->known[i];
 
 		if ((known->shown || (known->error == -EINPROGRESS && !is_never_shown(known->name))) &&
 		    parse_diskstats(&known->counters, &stats) == 0)
-			add_disk(frame, &stats, known);
+			add_disk(frame, &stats, known)->row.read_ns = read_ns;
 	}
 }
 
@@ -337,6 +346,15 @@ static void match_devices(struct host_disk *state)
 	state->devices_changed = false;
 }
 
+static void space_unknown(struct frame *frame, int reason)
+{
+	struct totals_row *totals = SINGLE_ROW(frame, totals);
+
+	frame_set_missing(frame, ROW_mount, reason);
+	totals->disk_space_total_gb = totals->disk_space_used_gb = no_real(reason);
+	totals->disk_space_free_gb = no_real(reason);
+}
+
 static void fill_filesystems(struct host_disk *state, struct root *root, struct frame *frame)
 {
 	struct totals_row *totals = SINGLE_ROW(frame, totals);
@@ -344,8 +362,10 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 	int last_error = 0;
 	int changed = filesystems_refresh(&state->filesystems, root);
 
-	if (changed < 0)
+	if (changed < 0) {
+		space_unknown(frame, changed);
 		return;
+	}
 	if (changed || state->devices_changed)
 		match_devices(state);
 	for (size_t i = 0; i < state->filesystems.count; i++) {
@@ -386,13 +406,6 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 	totals->disk_space_used_gb = (double)(total - available) / 1e9;
 }
 
-static void space_unknown(struct totals_row *totals)
-{
-	totals->disk_space_total_gb = no_real(ABSENT_NOT_YET);
-	totals->disk_space_used_gb = no_real(ABSENT_NOT_YET);
-	totals->disk_space_free_gb = no_real(ABSENT_NOT_YET);
-}
-
 static void host_disk_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct host_disk *state = state_;
@@ -401,7 +414,7 @@ static void host_disk_collect(void *state_, struct collect_context *context, str
 	if (context->prepared)
 		fill_filesystems(state, context->root, frame);
 	else
-		space_unknown(SINGLE_ROW(frame, totals));
+		space_unknown(frame, ABSENT_NOT_YET);
 }
 
 static void host_disk_close(void *state_)

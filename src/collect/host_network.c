@@ -189,13 +189,18 @@ static void forget_gone(struct host_network *state)
 static void host_network_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct host_network *state = state_;
-	int64_t now_ns = root_monotonic_ns(context->root);
+	int64_t now_ns = root_monotonic_ns(context->root), read_ns;
 	bool due = now_ns >= state->next_refresh_ns;
 	struct scan interfaces;
 	struct net_dev device;
+	int error;
 
-	if (read_proc_net_dev(context->root, &state->net_dev, &interfaces) < 0)
+	error = read_proc_net_dev(context->root, &state->net_dev, &interfaces);
+	if (error < 0) {
+		frame_set_missing(frame, ROW_network, error);
 		return;
+	}
+	read_ns = root_monotonic_ns(context->root);
 	while (proc_net_dev_next(&interfaces, &device)) {
 		struct network_row *row;
 		struct known_interface *known;
@@ -205,9 +210,12 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 			continue;
 		scan_copy(&device.name, name, sizeof name);
 		row = ADD_ROW(frame, network, NULL);
+		row->row.read_ns = read_ns;
 		row->interface = frame_text(frame, name, strlen(name));
 		row->rx_bytes_total = device.receive_bytes < 0 ? no_count(EBADMSG) : device.receive_bytes;
 		row->tx_bytes_total = device.transmit_bytes < 0 ? no_count(EBADMSG) : device.transmit_bytes;
+		row->rx_bytes_counter = row->rx_bytes_total;
+		row->tx_bytes_counter = row->tx_bytes_total;
 		known = find(state, name);
 		if (!known) {
 			known = add(state, name);

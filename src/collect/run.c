@@ -180,11 +180,19 @@ static void run_collect(void *state_, struct collect_context *context, struct fr
 		run_end_fill(&state->end, context, frame);
 }
 
+static void run_close(void *state_)
+{
+	struct run *state = state_;
+
+	run_end_close(&state->end);
+	free(state);
+}
+
 const struct collector RUN_COLLECTOR = {
 	.name = "run",
 	.open = run_open,
 	.collect = run_collect,
 	.prepare = run_prepare,
-	.close = free,
+	.close = run_close,
 	.fills = (const enum row_kind[]){ROW_sample, ROW_KINDS},
 };

@@ -1,12 +1,14 @@
 /*
  * How a run ended; see run_end.h.
  *
- * SIGKILL alone is never called an out-of-memory kill. It is confirmed only by the counter of a cgroup that holds
- * nobody but the tree; a counter of a cgroup or of the machine that others share makes it suspected.
+ * SIGKILL alone is never called an out-of-memory kill. It is confirmed by the kernel's log, which names the process, or by
+ * the counter of a cgroup that holds no other process that could have been killed, if it rose as the job died. A counter
+ * of a cgroup or of the machine that others share makes it suspected (oom_watch.h).
  */
 #include "collect/run_end.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 
 #include "base/clock.h"
 #include "collect/signal_names.h"
-#include "kernel/proc_vmstat.h"
 
 enum { EVIDENCE_SIZE = 256 };
 
@@ -25,31 +26,24 @@ void run_end_open(struct run_end_state *state)
 		.peak_source = no_text(ABSENT_NOT_TRACKED),
 		.peak_elapsed_secs = no_real(ABSENT_NOT_TRACKED),
 		.cgroup_peak_mib = no_real(ABSENT_NO_CGROUP),
-		.oom_kills_before = -1,
-		.machine_oom_kills_before = -1,
 	};
+	oom_watch_open(&state->oom);
+}
+
+void run_end_close(struct run_end_state *state)
+{
+	oom_watch_close(&state->oom);
 }
 
 void run_end_prepare(struct run_end_state *state, struct root *root)
 {
-	struct proc_vmstat vmstat;
-
-	if (read_proc_vmstat(root, &vmstat) == 0)
-		state->machine_oom_kills_before = vmstat.oom_kills;
-}
-
-static int64_t cgroup_oom_kills(const struct frame *frame)
-{
-	const struct cgroup_row *cgroup = (const void *)frame->first[ROW_cgroup];
-
-	return !cgroup || count_absent(cgroup->oom_kills) ? -1 : cgroup->oom_kills;
+	oom_watch_prepare(&state->oom, root);
 }
 
 void run_end_baseline(struct run_end_state *state, const struct collect_context *context,
 		      const struct frame *frame)
 {
-	state->memory_cgroup = context->memory_cgroup.id;
-	state->oom_kills_before = cgroup_oom_kills(frame);
+	oom_watch_baseline(&state->oom, context, frame);
 }
 
 /* The tree's peak is the largest of the simultaneous sums, never a sum of largest ones. */
@@ -86,89 +80,61 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 	}
 	if (cgroup && !real_absent(cgroup->memory_peak_mib))
 		state->cgroup_peak_mib = cgroup->memory_peak_mib;
-	/* A cgroup that was made for the job has had no kills before it. */
-	if (context->own_cgroup) {
-		state->oom_kills_before = 0;
-	} else if (context->memory_cgroup.id && context->memory_cgroup.id != state->memory_cgroup) {
-		/* The job was moved: the kills that this one has had are not known to be the job's. */
-		state->oom_kills_before = cgroup_oom_kills(frame);
-		state->may_have_been_missed = state->oom_kills_before > 0;
-	}
-	if (context->memory_cgroup.id)
-		state->memory_cgroup = context->memory_cgroup.id;
+	oom_watch_follow(&state->oom, context, frame);
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
 
-struct oom {
-	int64_t in_cgroup; /* kills during the run in the cgroup around the job; -1: not known */
-	int64_t on_machine;
-	bool only_tree; /* nobody else is in that cgroup */
-	bool may_have_been_missed;
-};
-
-static int64_t grown(int64_t before, int64_t now)
-{
-	return before < 0 || now < before ? -1 : now - before;
-}
-
-static struct oom find_oom(const struct run_end_state *state, const struct collect_context *context,
-			   const struct frame *frame)
-{
-	struct proc_vmstat vmstat;
-	struct oom oom = {
-		.in_cgroup = grown(state->oom_kills_before, cgroup_oom_kills(frame)),
-		.on_machine = -1,
-		.only_tree = context->memory_cgroup.only_tree,
-		.may_have_been_missed = state->may_have_been_missed,
-	};
-
-	if (read_proc_vmstat(context->root, &vmstat) == 0)
-		oom.on_machine = grown(state->machine_oom_kills_before, vmstat.oom_kills);
-	return oom;
-}
-
-static bool died_of_sigkill(const struct run_ending *ending)
+static bool was_killed(const struct run_ending *ending)
 {
 	return ending->has_status && WIFSIGNALED(ending->wait_status) &&
 	       WTERMSIG(ending->wait_status) == SIGKILL;
 }
 
-static const char *oom_reason(const struct run_ending *ending, const struct oom *oom)
+/* Of a process that is not our child nobody tells the status: only the kernel's log knows then. */
+static bool has_gone(const struct run_ending *ending)
 {
-	if (!died_of_sigkill(ending))
-		return ending->reason;
-	if (oom->only_tree && oom->in_cgroup > 0)
+	return strcmp(ending->reason, "target_exited") == 0;
+}
+
+static const char *oom_reason(const struct run_ending *ending, const struct oom_findings *oom)
+{
+	if (oom->job == OOM_JOB_NAMED || oom->job == OOM_JOB_COUNTED)
 		return "oom_kill_confirmed";
-	/* The kernel counts kills of a cgroup on the machine as well: without any there, it was not that. */
-	if (oom->in_cgroup > 0 || ((oom->in_cgroup < 0 || oom->may_have_been_missed) && oom->on_machine > 0))
+	if (oom->job == OOM_JOB_SUSPECTED)
 		return "oom_kill_suspected";
 	return ending->reason;
 }
 
-static int add_oom(char *text, size_t size, const struct run_ending *ending, const struct oom *oom)
+/* How sure a suspicion is; nothing where there is none. */
+static const char *confidence(const struct oom_findings *oom)
 {
-	const char *confidence = died_of_sigkill(ending) ? "; confidence medium" : "";
+	if (oom->job != OOM_JOB_SUSPECTED)
+		return "";
+	return oom->by_machine ? "; confidence low" : "; confidence medium";
+}
 
+static int add_oom(char *text, size_t size, const struct oom_findings *oom)
+{
+	const char *named = oom->job == OOM_JOB_NAMED ? "; the kernel's log names it" : "";
+	char ago[64] = "";
+
+	if (!isnan(oom->secs_before_end))
+		snprintf(ago, sizeof ago, ", the last at least %lld s before the end",
+			 (long long)oom->secs_before_end);
 	if (oom->in_cgroup > 0 && oom->only_tree)
-		return snprintf(
-			text, size,
-			"; %lld killed for lack of memory in the job's cgroup, which holds nobody else",
-			(long long)oom->in_cgroup);
+		return snprintf(text, size, "%s; %lld of the job's processes killed for lack of memory%s%s",
+				named, (long long)oom->in_cgroup, ago, confidence(oom));
 	if (oom->in_cgroup > 0)
 		return snprintf(
 			text, size,
-			"; %lld killed for lack of memory during the run in the job's cgroup, which may "
-			"hold others%s",
-			(long long)oom->in_cgroup, confidence);
+			"%s; %lld killed for lack of memory in the job's cgroup, which others share%s%s",
+			named, (long long)oom->in_cgroup, ago, confidence(oom));
 	if (oom->on_machine > 0)
 		return snprintf(text, size,
-				"; %lld killed for lack of memory on the machine during the run%s",
-				(long long)oom->on_machine,
-				died_of_sigkill(ending) && (oom->in_cgroup < 0 || oom->may_have_been_missed)
-					? "; confidence low"
-					: "");
-	return 0;
+				"%s; %lld killed for lack of memory on the machine during the run%s", named,
+				(long long)oom->on_machine, confidence(oom));
+	return snprintf(text, size, "%s", named);
 }
 
 /* What ended the recording of something that goes on, or is not ours. */
@@ -185,7 +151,8 @@ static int add_cause(char *text, size_t size, const struct run_ending *ending)
 	return 0;
 }
 
-static const char *evidence(const struct run_ending *ending, const struct oom *oom, struct frame *frame)
+static const char *evidence(const struct run_ending *ending, const struct oom_findings *oom,
+			    struct frame *frame)
 {
 	char name[SIGNAL_NAME_SIZE], text[EVIDENCE_SIZE];
 	bool had_cause;
@@ -203,7 +170,7 @@ static const char *evidence(const struct run_ending *ending, const struct oom *o
 	else
 		length = add_cause(text, sizeof text, ending);
 	had_cause = length > 0;
-	length += add_oom(text + length, sizeof text - (size_t)length, ending, oom);
+	length += add_oom(text + length, sizeof text - (size_t)length, oom);
 	if (!length)
 		return no_text(ABSENT_NOT_GIVEN);
 	if (!had_cause) {
@@ -260,12 +227,30 @@ static void fill_status(const struct run_ending *ending, struct run_end_row *row
 	}
 }
 
-static void fill_tree(const struct process_tree *tree, struct run_end_row *row)
+static int64_t started_ns(const struct collect_context *context)
 {
+	return context->ending->job_started_ns ? context->ending->job_started_ns
+					       : context->progress.started_ns;
+}
+
+static void fill_tree(const struct collect_context *context, const struct frame *frame,
+		      struct run_end_row *row)
+{
+	const struct tree_row *use = (const void *)frame->first[ROW_tree];
+	const struct process_tree *tree = context->tree;
+	const struct run_ending *ending = context->ending;
+	int64_t ended_ns = use && use->row.read_ns ? use->row.read_ns : frame->monotonic_ns;
 	const struct member *root = process_tree_root(tree);
 
 	row->descendants_running = (int64_t)process_tree_running(tree) - (root && !root->is_zombie);
 	row->sigchld_ignored = tree->sigchld_ignored || process_tree_lost_usage(tree);
+	if (!use)
+		return;
+	row->tree_utime_secs = use->utime_total_secs;
+	row->tree_stime_secs = use->stime_total_secs;
+	if (process_tree_running(tree) == 0 && ending->tree_ended_ns)
+		ended_ns = ending->tree_ended_ns;
+	row->tree_wall_secs = ns_to_secs(ended_ns - started_ns(context));
 }
 
 static void fill_signals(const struct collect_context *context, struct frame *frame, struct run_end_row *row)
@@ -284,26 +269,41 @@ static void fill_signals(const struct collect_context *context, struct frame *fr
 	}
 }
 
+static void fill_oom(const struct run_end_state *state, const struct oom_findings *oom,
+		     struct run_end_row *row)
+{
+	row->oom_kills =
+		oom->only_tree && oom->in_cgroup >= 0 ? oom->in_cgroup : no_count(ABSENT_NO_ATTRIBUTION);
+	row->cgroup_oom_kills = oom->in_cgroup >= 0 ? oom->in_cgroup : no_count(ABSENT_NO_SUCH_COUNTER);
+	row->machine_oom_kills = oom->on_machine >= 0 ? oom->on_machine : no_count(ABSENT_NO_SUCH_COUNTER);
+	row->oom_kill_elapsed_secs = state->oom.elapsed_secs;
+	row->oom_kill_limit_mib = state->oom.limit_mib;
+	row->oom_kill_peak_mib = state->oom.peak_mib;
+}
+
 void run_end_fill(struct run_end_state *state, struct collect_context *context, struct frame *frame)
 {
 	const struct run_ending *ending = context->ending;
 	struct run_end_row *row = ADD_ROW(frame, run_end, NULL);
-	int64_t started_ns = ending->job_started_ns ? ending->job_started_ns : context->progress.started_ns;
 	int64_t ended_ns = ending->job_ended_ns ? ending->job_ended_ns : frame->monotonic_ns;
-	struct oom oom = find_oom(state, context, frame);
-	const char *reason = oom_reason(ending, &oom);
+	struct oom_findings oom =
+		oom_watch_end(&state->oom, context, ended_ns, was_killed(ending) || has_gone(ending));
+	const char *reason;
+
+	if (has_gone(ending) && oom.job != OOM_JOB_NAMED)
+		oom.job = OOM_NOT_THE_JOB;
+	reason = oom_reason(ending, &oom);
 
 	row->reason = frame_text(frame, reason, strlen(reason));
 	row->evidence = evidence(ending, &oom, frame);
 	fill_status(ending, row);
-	row->wall_secs = ns_to_secs(ended_ns - started_ns);
+	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
 	fill_peaks(state, ending, row);
-	row->oom_kills =
-		oom.only_tree && oom.in_cgroup >= 0 ? oom.in_cgroup : no_count(ABSENT_NO_ATTRIBUTION);
+	fill_oom(state, &oom, row);
 	row->samples = context->progress.number + 1;
 	row->missed_ticks = context->progress.missed_total;
 	row->dropped_samples = context->progress.dropped;
 	if (context->tree)
-		fill_tree(context->tree, row);
+		fill_tree(context, frame, row);
 	fill_signals(context, frame, row);
 }

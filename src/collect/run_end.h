@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collect/collector.h"
+#include "collect/oom_watch.h"
 
 /* What has to be followed during the run to be said at its end. */
 struct run_end_state {
@@ -11,13 +12,11 @@ struct run_end_state {
 	double largest_mib; /* the kernel's high-water mark of any one process, while it lived; 0: not known */
 	double largest_elapsed_secs;
 	double cgroup_peak_mib;
-	uint64_t memory_cgroup;           /* around the job */
-	int64_t oom_kills_before;         /* of that cgroup, when the job came into it; -1: not known */
-	bool may_have_been_missed;        /* kills before we knew that the job was in it */
-	int64_t machine_oom_kills_before; /* -1: not known */
+	struct oom_watch oom;
 };
 
 void run_end_open(struct run_end_state *state);
+void run_end_close(struct run_end_state *state);
 /* Early in the run. */
 void run_end_prepare(struct run_end_state *state, struct root *root);
 

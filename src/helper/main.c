@@ -163,7 +163,9 @@ int main(int argc, char **argv)
 	let_go_of_descriptors(socket_fd);
 	set_signals();
 	leave_no_cores();
-	(void)chdir("/");
+	/* If the kernel refuses, the helper stays in the job's folder, which does no harm but keep a mount busy. */
+	if (chdir("/") < 0)
+		errno = 0;
 	prctl(PR_SET_NAME, "rt-helper");
 	/* _exit(), not exit(): the deadline leaves no time for handlers. */
 	_exit(supervise(&view, kind, socket_fd));

@@ -1,6 +1,7 @@
 /* /proc/PID/stat: identity, state, CPU ticks and page faults of one process. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,7 +17,7 @@ struct proc_pid_stat {
 	pid_t parent_pid; /* 0: none that this PID namespace can see */
 	char comm[64];    /* raw bytes, any but NUL: newlines, blanks and parentheses happen */
 	char state;       /* R S D T t Z X I ...; Z also for a leader whose other threads still run */
-	int64_t flags; /* PF_... of the kernel's <linux/sched.h> */
+	int64_t flags;    /* PF_* of the kernel; see proc_pid_stat_is_exiting() */
 	int64_t minor_faults;
 	int64_t waited_minor_faults;
 	int64_t major_faults;
@@ -29,11 +30,14 @@ struct proc_pid_stat {
 	int64_t start_ticks; /* since boot: with the pid the identity of a process */
 	int64_t virtual_bytes;
 	int64_t resident_pages;
-	/* Where the program's code and its first stack begin: forks keep both, exec draws new ones. 0, 1: hidden. */
-	int64_t code_start;
-	int64_t stack_start;
 	int64_t ignored_signals; /* bit n-1 is signal n; the first 31 */
 };
+
+/* It has begun to end: its files tell less and less from here on (PF_EXITING, or it is a zombie). */
+static inline bool proc_pid_stat_is_exiting(const struct proc_pid_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X' || (stat->flags >= 0 && (stat->flags & 4));
+}
 
 /* Returns 0, or -EBADMSG without a pid, a name in parentheses and a state (ret_stat is then untouched). */
 int parse_proc_pid_stat(const char *bytes, size_t length, struct proc_pid_stat *ret_stat);

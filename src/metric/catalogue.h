@@ -21,6 +21,7 @@ enum row_shape { OBJECT, INLINE, OPTIONAL, ARRAY, LIST, MAP };
 struct row {
 	struct row *next;   /* of the same kind, in the order of adding */
 	struct row *parent; /* NULL for the sample */
+	int64_t read_ns;    /* CLOCK_MONOTONIC of what rates are of; 0: when the frame was opened */
 	enum row_kind kind;
 };
 

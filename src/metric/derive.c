@@ -65,7 +65,8 @@ static double total_of(const struct row *row, const struct metric *metric, enum 
 
 struct span {
 	const struct row *before; /* NULL: there is none */
-	double secs;
+	const struct frame *earlier;
+	const struct frame *now;
 };
 
 struct spans {
@@ -85,23 +86,38 @@ static double slack(const struct metric *metric, enum metric_type type, double s
 	return strcmp(metric->unit, "%") == 0 ? 100 * time_secs : time_secs;
 }
 
+static int64_t time_of(const struct row *row, const struct frame *frame)
+{
+	return row->read_ns ? row->read_ns : frame->monotonic_ns;
+}
+
+/*
+ * Between the two readings, not between the two frames: a tracker that has to wait in the middle of a sample reads
+ * counters that have gone on since the frame was opened. Six seconds of waiting would make 14 cores of 2.
+ */
+static double span_secs(const struct row *now, const struct span *span)
+{
+	return (double)(time_of(now, span->now) - time_of(span->before, span->earlier)) / 1e9;
+}
+
 static double rate(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
 	size_t index = (metric->from_offset - sizeof(struct row)) / 8;
 	enum metric_type type = description->metrics[index].type;
-	double new_total = total_of(now, metric, type), old_total;
+	double new_total = total_of(now, metric, type), old_total, secs;
 
 	if (real_absent(new_total))
 		return new_total;
-	if (!since->before || since->secs <= 0)
+	secs = since->before ? span_secs(now, since) : 0;
+	if (secs <= 0)
 		return no_real(ABSENT_FIRST_SAMPLE);
 	old_total = total_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
-	if (old_total - new_total > slack(metric, type, since->secs))
+	if (old_total - new_total > slack(metric, type, secs))
 		return no_real(ABSENT_COUNTER_RESET);
-	return new_total < old_total ? 0 : (new_total - old_total) / since->secs;
+	return new_total < old_total ? 0 : (new_total - old_total) / secs;
 }
 
 static int64_t counted(const struct row *row)
@@ -143,8 +159,11 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 {
 	struct companion earlier = companion_of(previous, metric->from_kind);
 	int64_t sum = 0;
+	bool any_counted = false, any_known = false;
 
-	if (!previous)
+	if (frame->missing[metric->from_kind])
+		return no_count(frame->missing[metric->from_kind]);
+	if (!previous || previous->missing[metric->from_kind])
 		return no_count(ABSENT_FIRST_SAMPLE);
 	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
 		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
@@ -154,14 +173,18 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 			return counted(row);
 		if (counted(row) != 1)
 			continue;
-		/* Nor when a counter began anew: a sum without that device would say that it did nothing. */
-		if (count_absent(change) == ABSENT_COUNTER_RESET)
+		any_counted = true;
+		/* A counter that began anew, or could not be read: a sum without that device would say that it did nothing. */
+		if (count_absent(change) && count_absent(change) != ABSENT_FIRST_SAMPLE)
 			return change;
 		/* A device that has just come adds from its next sample on. */
-		if (!count_absent(change))
-			sum += change;
+		if (count_absent(change))
+			continue;
+		any_known = true;
+		sum += change;
 	}
-	return sum;
+	/* Without any device the sum is 0; with devices of which no change is known it is unknown. */
+	return any_counted && !any_known ? no_count(ABSENT_FIRST_SAMPLE) : sum;
 }
 
 static void derive_row(struct row *row, const struct frame *frame, const struct frame *previous,
@@ -198,11 +221,6 @@ static void derive_row(struct row *row, const struct frame *frame, const struct 
 	}
 }
 
-static double seconds_between(const struct frame *earlier, const struct frame *frame)
-{
-	return earlier ? (double)(frame->monotonic_ns - earlier->monotonic_ns) / 1e9 : 0;
-}
-
 static bool has_derived_metrics(enum row_kind kind)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
@@ -216,9 +234,9 @@ static bool has_derived_metrics(enum row_kind kind)
 void derive(struct frame *frame, const struct earlier_frames *earlier)
 {
 	struct spans since = {
-		.deltas.secs = seconds_between(earlier->deltas, frame),
-		.rates.secs = seconds_between(earlier->rates, frame),
-		.window.secs = seconds_between(earlier->window, frame),
+		.deltas = {.earlier = earlier->deltas, .now = frame},
+		.rates = {.earlier = earlier->rates, .now = frame},
+		.window = {.earlier = earlier->window, .now = frame},
 	};
 
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {

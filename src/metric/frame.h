@@ -18,6 +18,7 @@ struct frame {
 	int64_t realtime_ns;
 	struct row *first[ROW_KINDS];
 	struct row *last[ROW_KINDS];
+	int missing[ROW_KINDS];    /* why a list of rows is unknown, not empty: a reason of absent.h; 0 */
 	struct sample_row *sample; /* the root row; always there after frame_begin() */
 	struct frame_chunk *chunks;
 	struct frame_chunk *chunk; /* the one that is being filled */
@@ -42,6 +43,12 @@ struct row *frame_add(struct frame *frame, enum row_kind kind, struct row *paren
 /* The only row of a kind, added below the sample when it is not there yet. */
 struct row *frame_single(struct frame *frame, enum row_kind kind);
 #define SINGLE_ROW(frame, kind) ((struct kind##_row *)(void *)frame_single(frame, ROW_##kind))
+
+/* The rows of a kind could not be read (`reason`: an errno of either sign, or of absent.h): outputs say null, not []. */
+static inline void frame_set_missing(struct frame *frame, enum row_kind kind, int reason)
+{
+	frame->missing[kind] = reason < 0 ? -reason : reason;
+}
 
 /* A copy of text that lives as long as the frame. */
 const char *frame_text(struct frame *frame, const char *bytes, size_t length);

@@ -8,6 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/duration.h"
+#include "base/long_options.h"
 #include "base/program.h"
 #include "base/scan.h"
 #include "net/message.h"
@@ -148,7 +150,7 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 		arguments->report = true;
 		return true;
 	case DEADLINE_OPTION:
-		good = take_real(value, MOST_DEADLINE_SECS, &real);
+		good = parse_duration(value, &real) && real >= 0 && real <= MOST_DEADLINE_SECS;
 		arguments->deadline_ns = (int64_t)(real * 1e9);
 		return good;
 	case ROOT_OPTION:
@@ -206,7 +208,7 @@ int arguments_parse(struct arguments *ret_arguments, int argc, char **argv, unsi
 
 	opterr = 0;
 	optind = 1;
-	while ((found = getopt_long(argc, argv, "", OPTIONS_LIST, &at)) != -1) {
+	while ((found = next_option(argc, argv, "", OPTIONS_LIST, &at)) != -1) {
 		if (found == '?' || (SETS[found] && !(SETS[found] & allowed))) {
 			say("%s: unknown option or missing value: %s", argv[0], argv[optind - 1]);
 			return -EINVAL;

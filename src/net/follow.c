@@ -157,6 +157,33 @@ static void remove_empty(const struct arguments *arguments)
 		unlink(arguments->operands[0]);
 }
 
+/* All of a text, in parts if need be. */
+static void tell(const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		ssize_t written = write(STDERR_FILENO, text, left);
+
+		if (written < 0 && errno != EINTR)
+			return;
+		if (written > 0) {
+			text += written;
+			left -= (size_t)written;
+		}
+	}
+}
+
+static void tell_recorder(const struct stream *stream)
+{
+	if (stream->answer) {
+		tell("answer ");
+		tell(stream->answer);
+		tell("\n");
+	}
+	tell("sent\n");
+}
+
 int follow_main(const struct settings *settings, int argc, char **argv)
 {
 	struct follower follower = {.patience = PATIENCE};
@@ -167,7 +194,7 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 	if (r < 0 || arguments.operand_count != 1)
 		return arguments_usage(
 			"follow RECORDING [--from BYTES] [--end-fd FD | --pid PID] [--disposable] [--report] "
-			"[--spool DIR] [--upload-deadline SECS] [--root DIR] [--no-warnings]");
+			"[--spool DIR] [--upload-deadline TIME] [--root DIR] [--no-warnings]");
 	if (!settings->token) {
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;
@@ -196,7 +223,7 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 	else if (r > 0)
 		say_what_is_left(&follower);
 	else if (arguments.report)
-		(void)!write(STDERR_FILENO, "sent\n", 5);
+		tell_recorder(&follower.stream);
 	stream_close(&follower.stream);
 	return r ? 1 : 0;
 }

@@ -118,13 +118,16 @@ void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct cred
 }
 
 void sentinel_finish(struct sentinel *sentinel, const char *run_id, const struct buffer *body,
-		     struct outcome *ret_outcome)
+		     char **ret_answer, struct outcome *ret_outcome)
 {
 	CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES);
 	struct http_answer answer = {0};
 
+	*ret_answer = NULL;
 	add_run_url(&url, sentinel, run_id, "finish");
 	post(sentinel, url.data, body, NULL, &answer, ret_outcome);
+	if (ret_outcome->verdict == VERDICT_DONE)
+		*ret_answer = object_as_line(answer.body.data, answer.body.length);
 	if (answer.status == 409 && !answer.error)
 		*ret_outcome = (struct outcome){.verdict = VERDICT_DONE, .retry_after_secs = -1};
 	http_answer_done(&answer);

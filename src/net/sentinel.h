@@ -30,6 +30,9 @@ void sentinel_start(struct sentinel *sentinel, const char *payload, const char *
 void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct credentials *ret_credentials,
 		      struct outcome *ret_outcome);
 
-/* A run that the server already knows as finished (409) is done, too. */
+/*
+ * A run that the server already knows as finished (409) is done, too. *ret_answer is the object that the server answered
+ * with, as one line of JSON, to be freed; NULL: it answered with none.
+ */
 void sentinel_finish(struct sentinel *sentinel, const char *run_id, const struct buffer *body,
-		     struct outcome *ret_outcome);
+		     char **ret_answer, struct outcome *ret_outcome);

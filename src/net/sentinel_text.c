@@ -63,7 +63,34 @@ static void write_tags(struct json_writer *json, const struct frame *first)
 	json_close(json, ']');
 }
 
-void write_start(struct buffer *out, const struct frame *first, const struct facts *facts)
+char *object_as_line(const char *bytes, size_t length)
+{
+	json_t *object = bytes ? json_loadb(bytes, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	char *line = json_is_object(object) ? json_dumps(object, JSON_COMPACT) : NULL;
+
+	json_decref(object);
+	return line;
+}
+
+/* Members of an object that the program gave, over those of the recording and the machine. */
+static void add_metadata(struct buffer *out, const char *metadata)
+{
+	json_t *all = json_loadb(out->data, out->length, 0, NULL);
+	json_t *given = json_loads(metadata, JSON_REJECT_DUPLICATES, NULL);
+	char *text = NULL;
+
+	if (json_is_object(all) && json_is_object(given) && json_object_update(all, given) == 0)
+		text = json_dumps(all, JSON_COMPACT);
+	if (text) {
+		buffer_clear(out);
+		buffer_add_text(out, text);
+	}
+	free(text);
+	json_decref(all);
+	json_decref(given);
+}
+
+static void write_told(struct buffer *out, const struct frame *first, const struct facts *facts)
 {
 	const struct row *start = first->first[ROW_run_start];
 	struct json_writer json = JSON_WRITER(out);
@@ -75,6 +102,14 @@ void write_start(struct buffer *out, const struct frame *first, const struct fac
 	write_tags(&json, first);
 	facts_write(&json, facts, 0, FACTS);
 	json_close(&json, '}');
+}
+
+void write_start(struct buffer *out, const struct frame *first, const struct facts *facts,
+		 const char *metadata)
+{
+	write_told(out, first, facts);
+	if (metadata && !buffer_error(out))
+		add_metadata(out, metadata);
 }
 
 static void begin_finish(struct json_writer *json, const struct run_outcome *outcome, const char *data_source)

@@ -12,8 +12,15 @@
 #include "net/facts.h"
 #include "net/spool.h"
 
-/* POST /runs: metadata from the first sample of a run, and what is known of the machine. */
-void write_start(struct buffer *out, const struct frame *first, const struct facts *facts);
+/*
+ * POST /runs: metadata from the first sample of a run, and the facts of the machine. `metadata` (NULL: none) is a JSON object
+ * of the program that is recorded: its members replace those of the same name. Other text is ignored.
+ */
+void write_start(struct buffer *out, const struct frame *first, const struct facts *facts,
+		 const char *metadata);
+
+/* A JSON object as one line, to be freed; NULL: the bytes are something else. */
+char *object_as_line(const char *bytes, size_t length);
 
 /* POST /runs/ID/finish with the rows themselves; `csv` is a complete CSV text. */
 void write_finish_inline(struct buffer *out, const struct run_outcome *outcome, const char *csv,

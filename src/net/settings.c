@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/scan.h"
 #include "net/message.h"
 #include "net/uri.h"
@@ -39,14 +40,12 @@ bool env_is_off(const char *name)
 static int64_t upload_interval_ns(void)
 {
 	const char *text = env_value("TRACKER_UPLOAD_INTERVAL");
-	struct scan scan;
 	double secs;
 
 	if (!text)
 		return DEFAULT_INTERVAL_SECS * NSEC_PER_SEC;
-	scan = scan_bytes(text, strlen(text));
-	if (!scan_real(&scan, &secs) || scan_left(&scan) || !(secs >= 0) || secs > LONGEST_INTERVAL_SECS) {
-		say("TRACKER_UPLOAD_INTERVAL=%s is not a number of seconds; using %d", text,
+	if (!parse_duration(text, &secs) || !(secs >= 0) || secs > LONGEST_INTERVAL_SECS) {
+		say("TRACKER_UPLOAD_INTERVAL=%s is not a length of time up to a day; using %d seconds", text,
 		    DEFAULT_INTERVAL_SECS);
 		return DEFAULT_INTERVAL_SECS * NSEC_PER_SEC;
 	}

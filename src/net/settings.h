@@ -7,6 +7,7 @@
  *   TRACKER_METADATA_URL      replaces scheme, host and port of every metadata probe
  *   KEEPER_API_URL            the Keeper API
  *   TRACKER_UPLOAD_INTERVAL   seconds between batches
+ *   TRACKER_STREAM_METADATA   a JSON object whose members are added to what POST /runs says of the run
  *   CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR   certificates instead of the system's
  */
 #pragma once

@@ -60,6 +60,7 @@ void stream_close(struct stream *stream)
 	credentials_done(&stream->credentials);
 	recording_close(&stream->recording);
 	spool_close(&stream->spool);
+	free(stream->answer);
 }
 
 /* ---- begin ------------------------------------------------------------------------------------------ */
@@ -92,7 +93,7 @@ static int make_payload(struct stream *stream, const struct frame *first)
 	if (!facts)
 		return -ENOMEM;
 	discover(stream, first, facts);
-	write_start(&payload, first, facts);
+	write_start(&payload, first, facts, env_value("TRACKER_STREAM_METADATA"));
 	if (buffer_error(&payload))
 		return buffer_error(&payload);
 	stream->spool.state.payload = strdup(payload.data);

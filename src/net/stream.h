@@ -37,6 +37,7 @@ struct stream {
 	bool cannot_spool;  /* said so */
 	int attempts_left;  /* failures allowed after the end of the run */
 	struct backoff backoff;
+	char *answer; /* of the server to the end of the run, one line of JSON; NULL: none */
 	char trouble[sizeof(((struct outcome *)0)->reason) +
 		     64]; /* why the last request failed; "" when it did not */
 };

@@ -234,7 +234,8 @@ static enum stream_step send_finish(struct stream *stream, const struct buffer *
 {
 	struct outcome outcome;
 
-	sentinel_finish(&stream->sentinel, stream->spool.state.run_id, body, &outcome);
+	free(stream->answer);
+	sentinel_finish(&stream->sentinel, stream->spool.state.run_id, body, &stream->answer, &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
 		return failed(stream, "finish the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)

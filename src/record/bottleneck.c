@@ -65,7 +65,7 @@ static void search_memory(struct search *search)
 
 static bool waited_for_cpu(const struct rt_summary *summary)
 {
-	return strcmp(summary->pressure_source, "cgroup") == 0 &&
+	return summary->tracked &&
 	       total_of(&summary->cpu_pressure_secs) >= CPU_WAIT_SHARE * summary->wall_secs;
 }
 
@@ -128,23 +128,16 @@ struct pressure {
 static void search_one_pressure(struct search *search, const struct pressure *pressure)
 {
 	const struct rt_summary *summary = search->summary;
-	/* Pressure of the whole machine may be felt by others than the job. */
-	bool of_host = summary->tracked && strcmp(summary->pressure_source, "host") == 0;
 	double share = pressure->secs / summary->wall_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!(share >= pressure->least))
 		return;
-	buffer_printf(&text, "%s waited for %s during ",
-		      of_host            ? "Something on the machine"
-		      : summary->tracked ? "Some of it"
-					 : "Something",
+	buffer_printf(&text, "%s waited for %s during ", summary->tracked ? "Some of it" : "Something",
 		      pressure->what);
 	add_figure(&text, 100 * share);
 	buffer_printf(&text, " %% of the time%s.",
-		      strcmp(pressure->rule, "cpu_taken") == 0 ? ", while others kept the CPUs busy"
-		      : of_host                                ? ", which others may have caused"
-							       : "");
+		      strcmp(pressure->rule, "cpu_taken") == 0 ? ", while others kept the CPUs busy" : "");
 	found(search, pressure->rule, pressure->title, share, &text);
 }
 
@@ -194,9 +187,9 @@ static void search_nothing(struct search *search)
 		buffer_add_text(&text, "How much of the CPU it used is not recorded.");
 		found(search, "unknown", "Not known", 0, &text);
 	} else if (search->cores < IDLE_CORES) {
-		buffer_printf(&text,
-			      "The CPU was idle most of the time: it slept, or waited for something%s.",
-			      search->summary->io_pressure_secs.present ? " outside this machine" : "");
+		buffer_add_text(
+			&text,
+			"The CPU was idle most of the time: it was sleeping, or waiting for something.");
 		found(search, "idle", "Nothing measured here", 0, &text);
 	} else {
 		add_what_it_was_not(&text, search);

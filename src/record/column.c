@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/scan.h"
 #include "metric/csv_layout.h"
 
@@ -42,59 +43,32 @@ static int find_short(const char *name, struct metric_place *column)
 	return found;
 }
 
-/* Levenshtein's distance, of names that are cut to fit. */
-static size_t distance(const char *a, const char *b)
+static void consider(const char *name, const char *candidate, struct nearest *nearest, char *ret_nearest)
 {
-	size_t columns = strnlen(b, NAME_BYTES - 1), row[NAME_BYTES];
-
-	for (size_t j = 0; j <= columns; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = i;
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < columns; j++) {
-			size_t above = row[j + 1], best = diagonal + (a[i] != b[j]);
-
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (above + 1 < best)
-				best = above + 1;
-			row[j + 1] = best;
-			diagonal = above;
-		}
-	}
-	return row[columns];
-}
-
-static void consider(const char *name, const char *candidate, size_t *best, char *ret_nearest)
-{
-	size_t steps = distance(name, candidate);
-
-	if (steps >= *best)
-		return;
-	*best = steps;
-	snprintf(ret_nearest, NAME_BYTES, "%s", candidate);
+	if (nearest_consider(nearest, name, candidate))
+		snprintf(ret_nearest, NAME_BYTES, "%s", candidate);
 }
 
 static int unknown(const char *name, const char *plain, struct rt_problem *problem)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
-	char nearest[NAME_BYTES] = "", full[NAME_BYTES];
-	size_t best = SIZE_MAX;
+	char word[NAME_BYTES] = "", full[NAME_BYTES];
+	struct nearest nearest = {0};
 
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
 			if (ROW_DESCRIPTIONS[kind].metrics[i].nature == RAW)
 				continue;
 			metric_full_name(kind, i, full, sizeof(full));
-			consider(plain, full, &best, nearest);
-			consider(plain, ROW_DESCRIPTIONS[kind].metrics[i].name, &best, nearest);
+			consider(plain, full, &nearest, word);
+			consider(plain, ROW_DESCRIPTIONS[kind].metrics[i].name, &nearest, word);
 		}
 	for (size_t i = 0; i < combined->column_count; i++)
-		consider(plain, combined->columns[i].heading, &best, nearest);
-	return problem_set(problem, -ENOENT, "no metric is called \"%s\"; the nearest is \"%s\"", name,
-			   nearest);
+		consider(plain, combined->columns[i].heading, &nearest, word);
+	if (!nearest.word)
+		return problem_set(problem, -ENOENT,
+				   "no metric is called \"%s\"; `resource-tracker metrics` lists them", name);
+	return problem_set(problem, -ENOENT, "no metric is called \"%s\"; the nearest is \"%s\"", name, word);
 }
 
 static int settle(const char *name, struct metric_place *place, struct rt_problem *problem)

@@ -243,7 +243,7 @@ static double total(const struct combination *combination, size_t kind, size_t i
 /* A sum is as good as the weakest of its parts. NULL: no part of it is known. */
 static const char *memory_source(const struct combination *combination)
 {
-	static const char *const WEAKER[] = {"pss", "cgroup", "estimate", "rss"};
+	static const char *const WEAKER[] = {"pss", "sampled", "cgroup", "estimate", "bound", "rss"};
 	const char *weakest = NULL;
 
 	for (size_t source = 0; source < ARRAY_SIZE(WEAKER); source++)
@@ -433,13 +433,15 @@ static void fill_end(const struct combination *combination, struct frame *frame,
 	all->evidence = worst->evidence;
 	all->exit_code = worst->exit_code;
 	all->signal = worst->signal;
-	all->wall_secs = timestamp - combination->started;
+	all->wall_secs = all->tree_wall_secs = timestamp - combination->started;
 	all->samples = combination->samples + 1;
 	for (size_t i = 0; i < combination->count; i++) {
 		const struct run_end_row *end = FIRST(record_identity(combination->parts[i].record), run_end);
 
 		add_real(&all->utime_secs, end->utime_secs);
 		add_real(&all->stime_secs, end->stime_secs);
+		add_real(&all->tree_utime_secs, end->tree_utime_secs);
+		add_real(&all->tree_stime_secs, end->tree_stime_secs);
 		add_count(&all->oom_kills, end->oom_kills);
 		add_count(&all->descendants_running, end->descendants_running);
 		if (isnan(all->largest_process_peak_mib) ||

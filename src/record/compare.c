@@ -12,6 +12,7 @@
 #include "record/aggregate.h"
 #include "record/regions.h"
 #include "record/summary.h"
+#include "record/tree_memory.h"
 
 static const double NOISE_ERRORS = 2;
 
@@ -54,6 +55,7 @@ struct finding {
 	bool of_phase;
 	size_t side;
 	double value;
+	unsigned measures;
 };
 
 struct findings {
@@ -71,7 +73,7 @@ static void findings_done(struct findings *findings)
 static int add(struct findings *findings, const char *name, const char *unit, bool of_phase, size_t side,
 	       double value)
 {
-	struct finding finding = {strdup(name), unit, of_phase, side, value};
+	struct finding finding = {strdup(name), unit, of_phase, side, value, 0};
 
 	if (findings->count == findings->capacity) {
 		size_t capacity = findings->capacity ? 2 * findings->capacity : 64;
@@ -122,6 +124,16 @@ static void cleanup_regions(rt_regions **regions)
 	rt_regions_free(*regions);
 }
 
+/* A figure of another name than these says itself what it counts. */
+static unsigned measures_of(const rt_summary *summary, const char *name)
+{
+	if (strcmp(name, "memory_peak") == 0)
+		return 1u << memory_measure(summary_memory_peak(summary).source);
+	if (strcmp(name, "memory_mean") == 0)
+		return summary->tracked ? summary->memory_measures : 1u << MEASURE_MACHINE;
+	return 0;
+}
+
 static int add_summary(struct findings *findings, const char *path, const rt_summary *summary, size_t side,
 		       struct rt_problem *problem)
 {
@@ -133,9 +145,12 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 					 problem);
 	if (result < 0)
 		return result;
-	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++) {
 		result = add(findings, FIGURES[i].name, FIGURES[i].unit, false, side,
 			     cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
+		if (result == 0)
+			findings->list[findings->count - 1].measures = measures_of(summary, FIGURES[i].name);
+	}
 	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
 		result = add_phase(findings, &regions->list[i], side);
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
@@ -157,7 +172,7 @@ static void take(struct side_figure *figure, struct findings *findings, const ch
 {
 	double squares = 0;
 
-	*figure = (struct side_figure){0, NAN, NAN, NAN, NAN};
+	*figure = (struct side_figure){0, NAN, NAN, NAN, NAN, 0};
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *one = &findings->list[i];
 		double before = figure->mean;
@@ -165,6 +180,7 @@ static void take(struct side_figure *figure, struct findings *findings, const ch
 		if (one->side != side || isnan(one->value) || strcmp(one->name, name) != 0)
 			continue;
 		figure->runs++;
+		figure->measures |= one->measures & ~(1u << MEASURE_UNKNOWN);
 		if (figure->runs == 1) {
 			figure->mean = figure->least = figure->most = one->value;
 			continue;
@@ -197,6 +213,28 @@ double compared_noise_pct(const struct compared *compared, size_t side)
 	error = sqrt(base->deviation * base->deviation / (double)base->runs +
 		     other->deviation * other->deviation / (double)other->runs);
 	return NOISE_ERRORS * 100 * error / fabs(base->mean);
+}
+
+bool compared_alike(const struct compared *compared, size_t side)
+{
+	unsigned base = compared->sides[0].measures, other = compared->sides[side].measures,
+		 both = base | other;
+
+	/* Where one does not say, there is nothing to hold against the other. */
+	return !base || !other || (both & (both - 1)) == 0;
+}
+
+void compared_add_measures(struct buffer *out, const struct compared *compared, size_t side)
+{
+	bool any = false;
+
+	for (enum memory_measure measure = MEASURE_ONCE; measure <= MEASURE_MACHINE; measure++) {
+		if (!(compared->sides[side].measures & 1u << measure))
+			continue;
+		buffer_add_text(out, any ? " and " : "");
+		buffer_add_text(out, memory_measure_in_words(measure));
+		any = true;
+	}
 }
 
 static bool is_new(const rt_comparison *comparison, const char *name)
@@ -390,9 +428,24 @@ static bool holds(const struct condition *condition, const struct compared *comp
 {
 	double value = judged(condition, compared, side);
 
-	if (condition->percent && fabs(value) <= compared_noise_pct(compared, side))
+	if (condition->percent &&
+	    (fabs(value) <= compared_noise_pct(compared, side) || !compared_alike(compared, side)))
 		return false;
 	return condition->above ? value > condition->bound : value < condition->bound;
+}
+
+static int not_alike(const rt_comparison *comparison, const struct compared *compared, size_t side,
+		     const char *text, struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer base = BUFFER(256), other = BUFFER(256);
+
+	compared_add_measures(&base, compared, 0);
+	compared_add_measures(&other, compared, side);
+	return problem_set(
+		problem, -ENODATA,
+		"%.100s: %.100s was measured in different ways: %.100s counts %s, %.100s counts %s", text,
+		compared->name, comparison->sides[0], base.data ? base.data : "", comparison->sides[side],
+		other.data ? other.data : "");
 }
 
 /* Of one figure: 1, 0 or -ENODATA, and where. */
@@ -411,6 +464,9 @@ static int check(const rt_comparison *comparison, const struct compared *compare
 			    compared_change_pct(compared, side));
 		return 1;
 	}
+	for (size_t side = 1; side < comparison->side_count; side++)
+		if (condition->percent && !compared_alike(compared, side))
+			return not_alike(comparison, compared, side, text, problem);
 	for (size_t side = 1; side < comparison->side_count; side++)
 		if (isnan(judged(condition, compared, side)))
 			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is not known", text,

@@ -13,6 +13,7 @@
 struct side_figure {
 	size_t runs;                         /* that have it */
 	double mean, least, most, deviation; /* NaN: no run has it; deviation: fewer than two have it */
+	unsigned measures;                   /* of memory: bits of enum memory_measure */
 };
 
 struct compared {
@@ -37,3 +38,7 @@ int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_s
 /* Of a side against the first one: NaN where it cannot be told, infinite where there was nothing before. */
 double compared_change_pct(const struct compared *compared, size_t side);
 double compared_noise_pct(const struct compared *compared, size_t side);
+/* Whether the runs of both sides measured the same thing; memory may count shared pages once or in each process. */
+bool compared_alike(const struct compared *compared, size_t side);
+/* "shared pages once", "an upper bound and shared pages in each process": of one side. */
+void compared_add_measures(struct buffer *out, const struct compared *compared, size_t side);

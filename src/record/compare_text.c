@@ -46,6 +46,15 @@ static void add_side(struct json_writer *json, const rt_comparison *comparison,
 		json_absent(json);
 	else
 		json_flag(json, fabs(change) > noise);
+	if (figure->measures) {
+		CLEANUP_BUFFER struct buffer measures = BUFFER(256);
+
+		compared_add_measures(&measures, compared, side);
+		json_key(json, "counts");
+		json_text(json, measures.data ? measures.data : "");
+		json_key(json, "comparable");
+		json_flag(json, compared_alike(compared, side));
+	}
 	json_close(json, '}');
 }
 
@@ -178,6 +187,25 @@ static void add_heading(struct buffer *out, const rt_comparison *comparison)
 	buffer_add_char(out, '\n');
 }
 
+/* Changes between figures that count differently are changes of the measure. */
+static void add_different_measures(struct buffer *out, const rt_comparison *comparison,
+				   const struct compared *compared)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		if (compared_alike(compared, side))
+			continue;
+		buffer_printf(out, "  %s was measured in different ways: ", compared->name);
+		add_name(out, comparison->sides[0]);
+		buffer_add_text(out, " counts ");
+		compared_add_measures(out, compared, 0);
+		buffer_add_text(out, ", ");
+		add_name(out, comparison->sides[side]);
+		buffer_add_text(out, " counts ");
+		compared_add_measures(out, compared, side);
+		buffer_add_char(out, '\n');
+	}
+}
+
 int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
@@ -195,5 +223,7 @@ int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
 		any = true;
 		add_line(&out, comparison, &comparison->list[i]);
 	}
+	for (size_t i = 0; i < comparison->count; i++)
+		add_different_measures(&out, comparison, &comparison->list[i]);
 	return buffer_take_text(&out, ret_text);
 }

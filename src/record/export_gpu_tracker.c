@@ -18,6 +18,7 @@
 #include "record/sqlite_file.h"
 #include "record/summary.h"
 #include "record/table.h"
+#include "record/tree_memory.h"
 
 #define MIB 1048576.0
 
@@ -119,6 +120,20 @@ static void put_parts(struct cells_out *out, double main, double all, double com
 	put_real(out, combined * factor);
 }
 
+/* The descendants' shared pages count once where that is known, as in summary_gpu_tracker.c. */
+static void put_ram(struct cells_out *out, const struct tree_row *tree, double factor)
+{
+	bool once =
+		memory_measure(tree->process_memory_source) <= MEASURE_ONCE && tree->process_child_count > 0;
+	double rest = tree->process_memory_mib - tree->process_main_private_mib;
+
+	if (!once || isnan(rest))
+		rest = tree->process_rss_mib - tree->process_main_rss_mib;
+	put_real(out, tree->process_main_rss_mib * factor);
+	put_real(out, (rest < 0 ? 0 : rest) * factor);
+	put_real(out, tree->process_memory_mib * factor);
+}
+
 static void put_percents(struct cells_out *out, double cores, double hardware)
 {
 	put_real(out, cores * 100);
@@ -163,7 +178,7 @@ static void fill_data(const struct tracking *tracking, const struct frame *frame
 	double cores = tree->process_cores_used;
 	struct cells_out out = {cells, 0};
 
-	put_parts(&out, tree->process_main_rss_mib, tree->process_rss_mib, tree->process_memory_mib, ram);
+	put_ram(&out, tree, ram);
 	put_real(&out, FIRST(frame, memory) ? FIRST(frame, memory)->used_mib * ram : NAN);
 	put_parts(&out, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib,
 		  tree->process_gpu_vram_mib, gpu_ram);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/csv_pair.h"
+#include "record/tree_memory.h"
 
 enum { INTERVALS_KEPT = 1000, HOSTS_KEPT = 16 };
 
@@ -61,6 +62,7 @@ static void init_readers(struct record *record, const struct record_options *opt
 	struct metric_set wanted = options->wanted, identity = {0};
 
 	want_always(&wanted);
+	want_tree_memory(&wanted);
 	sample_json_init(&record->wanted_json, &wanted);
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		if (is_identity(kind))
@@ -316,6 +318,9 @@ static void complete(struct record *record)
 	complete_times(record, sample);
 	if (memory)
 		complete_memory(memory);
+	if (frame->first[ROW_tree])
+		complete_tree_memory((struct tree_row *)(void *)frame->first[ROW_tree],
+				     FIRST(frame, tracker));
 	note_host(record, sample->host);
 }
 

@@ -15,7 +15,9 @@
  * of which nothing is wanted, or that the file does not have, is not there: frame->first[kind] is NULL. Values are
  * in the catalogue's units whatever the file has. What the file lacks is absent, except that
  *   timestamp          comes from timestamp_secs where the file has whole seconds only,
- *   elapsed_secs       and actual_interval_ms, sample come from the time stamps in files without them.
+ *   elapsed_secs       and actual_interval_ms, sample come from the time stamps in files without them,
+ *   process_memory_mib is the proportional set in recordings of the Rust CLI, which have nothing else (tree_memory.h).
+ * A proportional set of more than ten seconds ago is absent.
  *
  * Damage (a torn tail, lines that are no samples) is counted, not an error.
  * Not thread-safe: one record belongs to one thread.

@@ -8,26 +8,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/plain_print.h"
 #include "record/stats.h"
 
-static const double BUFFER_FACTOR = 1.2;
-static const double SHORTEST_SECS = 1, OOM_LEAST_MIB = 100;
-static const double MOST = 1e15; /* of anything: statistics of others may say what they like */
-enum { SAMPLES_LEAST = 2, MEMORY_STEP_MIB = 1024, FIGURE_DECIMALS = 6 };
-
-/* One run as advice sees it: a recording, or the statistics of one. */
-struct run {
-	rt_summary *summary; /* NULL: only its statistics are known */
-	rt_stats *stats;
-	bool borrowed;  /* the summary is somebody else's */
-	char thin[160]; /* why nothing should be concluded from it; "": it is fine */
-};
-
-struct runs {
-	struct run *list;
-	size_t count;
-};
+static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05;
+static const double MOST = 1e15; /* statistics in a file may hold any number */
+enum { LEAST_MIB = 128, MEMORY_STEP_MIB = 1024, FIGURE_DECIMALS = 6, RUNS_TO_FORGET_A_KILL = 10 };
 
 static void runs_done(struct runs *runs)
 {
@@ -41,7 +26,7 @@ static void runs_done(struct runs *runs)
 
 int64_t rt_round_memory_mib(double mib)
 {
-	int64_t step = 128;
+	int64_t step = LEAST_MIB;
 
 	if (!(mib < MOST))
 		return mib >= MOST ? (int64_t)MOST : step;
@@ -50,33 +35,28 @@ int64_t rt_round_memory_mib(double mib)
 	return (double)step >= mib ? step : (int64_t)ceil(mib / MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
 }
 
-static double larger(double a, double b)
+/* Steps of a sixteenth to an eighth of the amount. */
+int64_t round_reservation_mib(double mib)
 {
-	return isnan(a) || b > a ? b : a;
+	int64_t step = 32;
+
+	if (!(mib < MOST))
+		return mib >= MOST ? (int64_t)MOST : LEAST_MIB;
+	if (mib <= LEAST_MIB)
+		return LEAST_MIB;
+	while (step < MEMORY_STEP_MIB && (double)step * 16 < mib)
+		step *= 2;
+	return (int64_t)ceil(mib / (double)step) * step;
 }
 
-static void find_thin(struct run *run)
+static double stat(const rt_stats *stats, const char *column, const char *name)
 {
-	const struct rt_summary *summary = run->summary;
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
-
-	if (strcmp(reason, "exec_failed") == 0)
-		snprintf(run->thin, sizeof(run->thin), "the command could not be started");
-	else if (!summary->tracked)
-		snprintf(run->thin, sizeof(run->thin), "no process was tracked");
-	else if (!end && strcmp(summary->layout, "json") == 0)
-		snprintf(run->thin, sizeof(run->thin),
-			 "it has no end: it goes on, or its tracker was killed");
-	else if (summary->samples < SAMPLES_LEAST)
-		snprintf(run->thin, sizeof(run->thin), "it has one sample only");
-	else if (summary->wall_secs < SHORTEST_SECS)
-		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->wall_secs);
+	return cell_real(rt_stats_get(stats, column, name), NAN);
 }
 
 /*
  * Means weigh each sample by its time: the first and the last one of a run may stand for a moment only, and would count
- * as much as minutes. What slept used little, and not nothing: hence the decimals.
+ * as much as minutes. A job that sleeps uses little, but not nothing: hence the decimals.
  */
 static int read_stats(struct run *run, const char *path, struct rt_problem *problem)
 {
@@ -108,96 +88,170 @@ static int read_run(struct run *run, const char *path, struct rt_problem *proble
 		result = rt_stats_read_json(path, &run->stats, &no_stats);
 		if (result < 0 && result != -EBADMSG)
 			return problem_set(problem, result, "%s", no_stats.text);
-		if (result == 0)
+		if (result == 0) {
+			find_evidence_of_stats(run);
 			return 0;
+		}
 		result = rt_summary_read(&path, 1, &run->summary, problem);
 	}
 	if (result == 0)
 		result = read_stats(run, path, problem);
 	if (result == 0)
-		find_thin(run);
+		find_evidence(run);
 	return result;
 }
 
-static bool was_oom(const struct rt_summary *summary)
-{
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+/* ---- memory ---------------------------------------------------------------------------------------------- */
 
-	return end && ((!text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) ||
-		       (!count_absent(end->oom_kills) && end->oom_kills > 0));
+/* The runs as advice counts them: ranks of one job are one. From the oldest to the newest. */
+struct past {
+	struct evidence *list;
+	size_t count;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	double one = ((const struct evidence *)a)->started, other = ((const struct evidence *)b)->started;
+
+	/* Statistics do not say when: they count as the oldest. */
+	if (isnan(one) || isnan(other))
+		return (int)isnan(other) - (int)isnan(one);
+	return (one > other) - (one < other);
 }
 
-/* Also of runs that are too thin for a mean: what was seen there was needed. */
-static void add_peaks(struct usage *usage, const struct rt_summary *summary)
+/* A kill is settled once a run took more and was not killed, or many later ones did not need as much. */
+static bool is_settled(const struct past *past, const struct evidence *killed)
 {
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	double peak = summary->memory.most;
+	size_t later = 0;
 
-	if (end && (text_absent(end->memory_peak_source) ||
-		    (strcmp(end->memory_peak_source, "cgroup") != 0 &&
-		     strcmp(end->memory_peak_source, "largest_process") != 0)))
-		peak = larger(peak, end->memory_peak_mib);
-	usage->sampled_peak_mib = larger(usage->sampled_peak_mib, peak);
-	usage->max_gpus = larger(usage->max_gpus, summary->gpu_usage.most);
-	usage->vram_peak_mib = larger(usage->vram_peak_mib, summary->gpu_vram_mib.most);
-	if (end)
-		usage->process_peak_mib = larger(usage->process_peak_mib, end->largest_process_peak_mib);
-	if (was_oom(summary)) {
-		double had = larger(peak, end->largest_process_peak_mib);
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
 
-		if (!isnan(summary->memory_limit_mib))
-			had = larger(had, summary->memory_limit_mib);
-		if (!isnan(had))
-			usage->oom_floor_mib =
-				fmax(usage->oom_floor_mib, fmax(had * BUFFER_FACTOR, had + OOM_LEAST_MIB));
+		if (!one->good)
+			continue;
+		if (larger(one->sampled_peak_mib, one->process_peak_mib) >= killed->oom_had_mib)
+			return true;
+		later += one->started > killed->started;
 	}
+	return later >= RUNS_TO_FORGET_A_KILL;
 }
 
-static double stat(const rt_stats *stats, const char *column, const char *name)
+/* Runs that were cut short took at least what was seen: that counts for the largest, and not for what is usual. */
+static size_t add_peaks(struct rt_advice *advice, const struct past *past, struct peak *peaks)
 {
-	return cell_real(rt_stats_get(stats, column, name), NAN);
-}
-
-/* A recording of the machine alone, when an answer is wanted all the same. */
-static void use_machine(struct usage *usage, const struct rt_summary *summary)
-{
-	usage->mean_cores = figure_mean(&summary->host_cores);
-	usage->max_cores = summary->host_cores.most;
-	usage->sampled_peak_mib = summary->host_memory.most;
-	usage->mean_gpus = figure_mean(&summary->host_gpu_usage);
-	usage->max_gpus = summary->host_gpu_usage.most;
-	usage->vram_peak_mib = summary->host_gpu_vram_mib.most;
-}
-
-static int combine(struct rt_advice *advice, const struct runs *runs, struct rt_problem *problem)
-{
-	CLEANUP_FREE const rt_stats **stats = calloc(runs->count, sizeof(rt_stats *));
 	struct usage *usage = &advice->usage;
-	rt_stats *all = NULL;
 	size_t count = 0;
-	int result;
 
-	if (!stats)
-		return -ENOMEM;
-	for (size_t i = 0; i < runs->count; i++) {
-		if (runs->list[i].summary)
-			add_peaks(usage, runs->list[i].summary);
-		if (!*runs->list[i].thin || advice->forced)
-			stats[count++] = runs->list[i].stats;
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+		double peak = larger(one->sampled_peak_mib, one->process_peak_mib);
+
+		usage->sampled_peak_mib = larger(usage->sampled_peak_mib, one->sampled_peak_mib);
+		usage->process_peak_mib = larger(usage->process_peak_mib, one->process_peak_mib);
+		usage->swapped |= one->swapped;
+		if (one->oom_floor_mib > usage->oom_floor_mib) {
+			usage->oom = one->oom;
+			usage->oom_had_mib = one->oom_had_mib;
+			usage->oom_floor_mib = one->oom_floor_mib;
+		}
+		if (one->oom_had_mib > 0)
+			peak = larger(peak, one->oom_had_mib);
+		if (!isnan(peak) && (one->good || advice->policy == RT_POLICY_MAX || one->oom_had_mib > 0))
+			peaks[count++] = (struct peak){peak, one->secs};
 	}
-	result = rt_stats_combine(stats, count, &all, problem);
-	if (result < 0)
-		return result;
-	usage->mean_cores = stat(all, "process_cpu_usage", "mean");
-	usage->max_cores = stat(all, "process_cpu_usage", "max");
-	usage->sampled_peak_mib = larger(usage->sampled_peak_mib, stat(all, "process_memory_mib", "max"));
-	usage->mean_gpus = stat(all, "process_gpu_usage", "mean");
-	usage->max_gpus = larger(usage->max_gpus, stat(all, "process_gpu_usage", "max"));
-	usage->vram_peak_mib = larger(usage->vram_peak_mib, stat(all, "process_gpu_vram_mib", "max"));
-	rt_stats_free(all);
-	if (runs->list[0].summary && !runs->list[0].summary->tracked)
-		use_machine(usage, runs->list[0].summary);
-	return 0;
+	return count;
+}
+
+/* What the largest of the unsettled kills makes of it. */
+static double find_oom_floor(const struct past *past)
+{
+	double floor = 0;
+
+	for (size_t i = 0; i < past->count; i++)
+		if (past->list[i].oom_floor_mib > floor && !is_settled(past, &past->list[i]))
+			floor = past->list[i].oom_floor_mib;
+	return floor;
+}
+
+static void decide_memory(struct rt_advice *advice, const struct past *past, struct peak *peaks)
+{
+	size_t count = add_peaks(advice, past, peaks);
+	double floor = find_oom_floor(past), mib;
+	struct usage *usage = &advice->usage;
+
+	advice->reservation = policy_reserve(advice->policy, peaks, count);
+	advice->backtest = policy_backtest(advice->policy, peaks, count);
+	mib = larger(advice->reservation.mib, floor);
+	advice->memory_at_least = usage->oom_had_mib > 0 && floor > 0;
+	advice->memory_basis =
+		floor > 0 && !(advice->reservation.mib > floor)
+			? "what was not enough when the job was killed for lack of memory"
+		: usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib)
+			? "the kernel's peak of the largest process"
+			: "the sampled peak of the process tree";
+	if (mib > 0)
+		advice->memory_mib = round_reservation_mib(mib);
+	else if (count)
+		advice->memory_mib = LEAST_MIB;
+}
+
+/* ---- cores ----------------------------------------------------------------------------------------------- */
+
+static int64_t whole(double cores)
+{
+	return cores > 1 + OVER ? (int64_t)ceil(fmin(cores, MOST) - OVER) : 1;
+}
+
+/* With which number of cores the work takes the fewest core hours; of equals the largest, which is done first. */
+static int64_t cheapest(const struct shape *shape, int64_t most)
+{
+	double least = INFINITY;
+	int64_t best = most;
+
+	for (int64_t cores = most; cores >= 1; cores--) {
+		double hours = (double)cores * shape_stretch(shape, (double)cores);
+
+		if (hours < least) {
+			least = hours;
+			best = cores;
+		}
+	}
+	return best;
+}
+
+double advice_stretch(const struct rt_advice *advice, int64_t cores)
+{
+	double recordings =
+		ceil((double)advice->ranks.tasks_on_host / (double)advice->ranks.tasks_per_recording);
+
+	return shape_stretch(&advice->shape, (double)cores / recordings);
+}
+
+/* Of one recording; several tasks on a host take as many times that. */
+static void decide_cores(struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+	struct ranks *ranks = &advice->ranks;
+	int64_t recordings = (int64_t)((ranks->tasks_on_host + ranks->tasks_per_recording - 1) /
+				       ranks->tasks_per_recording);
+	double sustained;
+
+	if (isnan(usage->busy_cores))
+		return;
+	advice->cpu_limit = whole(usage->busy_cores);
+	advice->cpu = advice->cpu_limit;
+	if (advice->policy == RT_POLICY_P95)
+		advice->cpu = whole(usage->p95_cores);
+	else if (advice->policy == RT_POLICY_COST && advice->shape.total_secs > 0)
+		advice->cpu = cheapest(&advice->shape, advice->cpu_limit);
+	advice->cpu_stretch = shape_stretch(&advice->shape, (double)advice->cpu);
+	sustained = larger(shape_cap(&advice->shape, SUSTAINED), usage->mean_cores / (double)recordings);
+	sustained = fmin(fmax(ceil(10 * sustained - OVER) / 10, 0.1), (double)advice->cpu);
+	ranks->task_cpus =
+		(advice->cpu + (int64_t)ranks->tasks_per_recording - 1) / (int64_t)ranks->tasks_per_recording;
+	advice->cpu_request = sustained * (double)recordings;
+	advice->cpu_limit *= recordings;
+	advice->cpu *= recordings;
 }
 
 static int64_t at_least_one(double value)
@@ -205,31 +259,120 @@ static int64_t at_least_one(double value)
 	return value >= 1.5 ? (int64_t)round_like_python(fmin(value, MOST), 0) : 1;
 }
 
-static void decide(struct rt_advice *advice)
+static void decide_gpus(struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
-	double peak = larger_peak(usage);
 
-	if (!isnan(usage->mean_cores))
-		advice->cpu = at_least_one(usage->mean_cores);
-	advice->memory_basis =
-		usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib)
-			? "the kernel's peak of the largest process"
-			: "the sampled peak of the process tree";
-	if (!isnan(peak) && peak * BUFFER_FACTOR < usage->oom_floor_mib)
-		advice->memory_basis = "what was not enough when the job was killed for lack of memory";
-	peak = isnan(peak) ? NAN : fmax(peak * BUFFER_FACTOR, usage->oom_floor_mib);
-	if (!isnan(peak))
-		advice->memory_mib = rt_round_memory_mib(peak);
 	if (!isnan(usage->max_gpus))
 		advice->gpu = usage->max_gpus > 0 ? at_least_one(usage->max_gpus) : 0;
 	if (!isnan(usage->vram_peak_mib))
-		advice->vram_mib = usage->vram_peak_mib > 0
-					   ? rt_round_memory_mib(usage->vram_peak_mib * BUFFER_FACTOR)
-					   : 0;
+		advice->vram_mib =
+			usage->vram_peak_mib > 0 ? rt_round_memory_mib(usage->vram_peak_mib * MARGIN) : 0;
 	/* Memory of a GPU that was never seen busy: it held data there. */
 	if (advice->vram_mib > 0 && advice->gpu == 0)
 		advice->gpu = 1;
+}
+
+/* ---- all runs together ----------------------------------------------------------------------------------- */
+
+static double average(double sum, size_t count)
+{
+	return count ? sum / (double)count : (double)NAN;
+}
+
+/* Whether a run counts for more than its peaks. */
+static bool counts(const struct rt_advice *advice, const struct run *run)
+{
+	return !*run->thin || advice->forced;
+}
+
+static void add_means(struct rt_advice *advice, const struct runs *runs, const struct past *past)
+{
+	struct usage *usage = &advice->usage;
+	double cores = 0, gpus = 0;
+	size_t with_cores = 0, with_gpus = 0;
+
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+
+		usage->max_gpus = larger(usage->max_gpus, one->max_gpus);
+		usage->vram_peak_mib = larger(usage->vram_peak_mib, one->vram_peak_mib);
+		usage->max_cores = larger(usage->max_cores, one->max_cores);
+		usage->busy_cores = larger(usage->busy_cores, one->busy_cores);
+		usage->p95_cores = larger(usage->p95_cores, one->p95_cores);
+		if (isnan(one->mean_cores))
+			continue;
+		cores += one->mean_cores;
+		with_cores++;
+	}
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->list[i];
+		double mean = stat(run->stats, "process_gpu_usage", "mean");
+
+		if (!counts(advice, run))
+			continue;
+		if (run->summary)
+			shape_merge(&advice->shape, &run->summary->core_shape);
+		if (run->summary && !run->summary->tracked)
+			mean = figure_mean(&run->summary->host_gpu_usage);
+		if (isnan(mean))
+			continue;
+		gpus += mean;
+		with_gpus++;
+	}
+	usage->mean_cores = average(cores, with_cores);
+	usage->mean_gpus = average(gpus, with_gpus);
+}
+
+/* Thin runs that are not forced have told their peaks; of the rest nothing is concluded. */
+static void forget_rest(struct evidence *evidence)
+{
+	evidence->mean_cores = evidence->max_cores = evidence->busy_cores = evidence->p95_cores = NAN;
+}
+
+/* Statistics in a file may have names that mean nothing. */
+static int check_stats(const struct runs *runs, struct rt_problem *problem)
+{
+	CLEANUP_FREE const rt_stats **stats = calloc(runs->count, sizeof(rt_stats *));
+	rt_stats *all = NULL;
+	int result;
+
+	if (!stats)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->count; i++)
+		stats[i] = runs->list[i].stats;
+	result = rt_stats_combine(stats, runs->count, &all, problem);
+	rt_stats_free(all);
+	return result;
+}
+
+static int combine(struct rt_advice *advice, const struct runs *runs)
+{
+	CLEANUP_FREE size_t *group = calloc(runs->count, sizeof(*group));
+	CLEANUP_FREE struct evidence *list = calloc(runs->count, sizeof(*list));
+	CLEANUP_FREE struct peak *peaks = calloc(runs->count, sizeof(*peaks));
+	struct past past = {list, 0};
+
+	if (!group || !list || !peaks)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->count; i++)
+		if (!counts(advice, &runs->list[i]))
+			forget_rest(&runs->list[i].evidence);
+	past.count = find_groups(runs, group);
+	for (size_t i = 0; i < past.count; i++) {
+		struct ranks ranks;
+
+		list[i] = join_group(runs, group, i, &ranks);
+		if (i == 0 || ranks.tasks > advice->ranks.tasks)
+			advice->ranks = ranks;
+	}
+	advice->runs = past.count;
+	qsort(list, past.count, sizeof(*list), by_start);
+	add_means(advice, runs, &past);
+	decide_memory(advice, &past, peaks);
+	decide_cores(advice);
+	decide_gpus(advice);
+	return 0;
 }
 
 /* The first run is the one that is asked about; without it there is no answer unless others are solid. */
@@ -239,8 +382,7 @@ static bool refuse(struct rt_advice *advice, const struct runs *runs)
 		if (!*runs->list[i].thin)
 			continue;
 		if (advice->forced) {
-			advice_note(advice, "thin_data", "answered all the same, although %s",
-				    runs->list[i].thin);
+			advice_note(advice, "thin_data", "--force answers although %s", runs->list[i].thin);
 			continue;
 		}
 		advice->runs_left_out++;
@@ -256,22 +398,22 @@ static bool refuse(struct rt_advice *advice, const struct runs *runs)
 	return false;
 }
 
-static int advise(struct rt_advice *advice, const struct runs *runs, struct rt_problem *problem)
+static int advise(struct rt_advice *advice, const struct runs *runs)
 {
 	bool refused = refuse(advice, runs);
 	int result = 0;
 
 	advice->runs = runs->count;
-	/* What the run cost that is asked about, whatever others took. */
+	/* What the run cost that is asked about, however long others took. */
 	advice->usage.duration_secs = stat(runs->list[0].stats, "timestamp", "duration");
 	if (runs->list[0].summary)
 		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
 	if (!refused)
-		result = combine(advice, runs, problem);
-	if (result == 0 && !refused)
-		decide(advice);
+		result = combine(advice, runs);
 	if (result == 0 && runs->list[0].summary && (!refused || runs->list[0].summary->tracked))
 		advice_judge(advice, runs->list[0].summary);
+	if (result == 0 && !refused)
+		advice_doubt(advice);
 	return result;
 }
 
@@ -286,13 +428,22 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 
 	if (!path_count)
 		return problem_set(ret_problem, -EINVAL, "no recording was named");
+	if (options && (options->policy < RT_POLICY_MAX || options->policy > RT_POLICY_COST))
+		return problem_set(ret_problem, -EINVAL, "there is no such policy");
 	runs.list = calloc(path_count, sizeof(*runs.list));
 	if (!advice || !runs.list)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	*advice = (struct rt_advice){
 		.forced = options && options->force,
-		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0},
+		.policy = options ? options->policy : RT_POLICY_MAX,
+		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false},
+		.ranks = {1, 1, 1, 1, 1, -1, NAN},
+		.reservation = {.mib = NAN, .base = NAN},
+		.backtest = {.reserved_per_used = NAN},
 		.cpu = -1,
+		.cpu_limit = -1,
+		.cpu_request = NAN,
+		.cpu_stretch = NAN,
 		.memory_mib = -1,
 		.gpu = -1,
 		.vram_mib = -1,
@@ -306,9 +457,11 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 		result = read_run(&runs.list[i], paths[i], ret_problem);
 	}
 	if (result == 0)
-		result = advise(advice, &runs, ret_problem);
+		result = check_stats(&runs, ret_problem);
+	if (result == 0)
+		result = advise(advice, &runs);
 	if (result < 0)
-		return result;
+		return result == -ENOMEM ? problem_set(ret_problem, result, "out of memory") : result;
 	*ret_advice = advice;
 	advice = NULL;
 	return 0;

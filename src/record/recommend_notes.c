@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -29,12 +30,7 @@ void advice_note(struct rt_advice *advice, const char *rule, const char *format,
 	advice->note_count++;
 }
 
-/* An amount in the middle of a sentence. */
-struct amount {
-	char text[40];
-};
-
-static struct amount amount_of(double value, void (*add)(struct buffer *out, double value))
+struct amount amount_of(double value, void (*add)(struct buffer *out, double value))
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
 	struct amount amount = {""};
@@ -45,18 +41,37 @@ static struct amount amount_of(double value, void (*add)(struct buffer *out, dou
 	return amount;
 }
 
+struct amount amount_of_mib(double mib)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
+	struct amount amount = {""};
+
+	add_size(&text, mib * 1048576, RT_SIZE_AUTO);
+	if (!buffer_error(&text))
+		memcpy(amount.text, text.data, text.length + 1);
+	return amount;
+}
+
+/* Whether there was no core left for it: on the machine, or by its own limit. */
+static bool was_saturated(const struct rt_summary *summary)
+{
+	return figure_mean(&summary->host_cores) >= BUSY_SHARE * (double)summary->core_count ||
+	       total_of(&summary->throttled_secs) >= STARVED_SHARE * summary->wall_secs;
+}
+
 static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
 	double waited = total_of(&summary->cpu_pressure_secs);
 	bool starved = summary->tracked && strcmp(summary->pressure_source, "cgroup") == 0 &&
-		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value;
+		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value &&
+		       was_saturated(summary);
 
 	if (starved)
 		advice_note(advice, "cpu_starved",
-			    "it waited for a CPU for %s of %s: it would have used more cores, had "
-			    "they been free",
+			    "it was short of CPU for %s of %s: all cores that it may use were busy, and more "
+			    "of them would have helped",
 			    amount_of(waited, add_duration).text,
 			    amount_of(summary->wall_secs, add_duration).text);
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
@@ -73,13 +88,37 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 			    amount_of(summary->wall_secs, add_duration).text);
 }
 
+static void judge_oom(struct rt_advice *advice)
+{
+	static const char *const WHAT[] = {
+		[OOM_NONE] = "",
+		[OOM_STEP] = "a process of it was killed for lack of memory, though the job went on",
+		[OOM_SUSPECTED] = "it was probably killed for lack of memory",
+		[OOM_CONFIRMED] = "it was killed for lack of memory",
+		[OOM_STOPPED_AT_LIMIT] =
+			"its recording stops at the memory limit, without an end: it was probably "
+			"killed for lack of memory",
+	};
+	char had[40];
+
+	snprintf(had, sizeof(had), "%s", amount_of_mib(advice->usage.oom_had_mib).text);
+	if (advice->memory_at_least)
+		advice_note(advice, "oom",
+			    "%s. It needs at least %s; the advice grows until a run ends well, and %s may "
+			    "still be too "
+			    "little",
+			    WHAT[advice->usage.oom], had, amount_of_mib((double)advice->memory_mib).text);
+	else
+		advice_note(advice, "oom", "%s with %s; later runs show what is enough",
+			    WHAT[advice->usage.oom], had);
+}
+
 static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	double peak = larger_peak(&advice->usage), limit = summary->memory_limit_mib;
 
 	if (advice->usage.oom_floor_mib > 0)
-		advice_note(advice, "oom",
-			    "it was killed for lack of memory: the advice is more than it had");
+		judge_oom(advice);
 	else if (peak >= FULL_SHARE * limit)
 		advice_note(advice, "memory_near_limit", "its peak was %.0f %% of the limit of %.0f MiB",
 			    100 * peak / limit, limit);
@@ -89,7 +128,9 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 			    "it held as much from beginning to end: programs that take what they find (Java) "
 			    "do so, and it may need less");
 	if (summary->swap.most >= MIB_SWAPPED)
-		advice_note(advice, "swapped", "%.0f MiB of it were swapped out", summary->swap.most);
+		advice_note(advice, "swapped",
+			    "%.0f MiB of it were swapped out: the advice has room for them",
+			    summary->swap.most);
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
 		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
 			    limit, peak);
@@ -157,33 +198,36 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
 			    amount_of(summary->wall_secs, add_duration).text);
 }
 
-/* Whether others used the machine too: the checks and limits of the Python package, in the units it meant. */
+/*
+ * Whether other programs used the machine too. An idle system uses some memory and CPU time itself, so that less than a
+ * quarter of the memory or a tenth of the cores, and a quarter of one, is not told.
+ */
 static void judge_allocation(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	const struct {
-		const char *what;
-		double job, machine, factor, more;
+		const char *unit;
+		double job, machine, least;
 	} CHECKS[] = {
-		{"cores", figure_mean(&summary->cores), figure_mean(&summary->host_cores), 1.25, 0.25},
-		{"MiB of memory", figure_mean(&summary->memory), figure_mean(&summary->host_memory), 1.5,
-		 512},
-		{"GPUs", figure_mean(&summary->gpu_usage), figure_mean(&summary->host_gpu_usage), 1.25, 0.2},
+		{"cores", figure_mean(&summary->cores), figure_mean(&summary->host_cores),
+		 fmax(0.25, 0.1 * (double)summary->core_count)},
+		{"MiB of memory", figure_mean(&summary->memory), figure_mean(&summary->host_memory),
+		 fmax(512, 0.25 * summary->total_memory_mib)},
+		{"GPUs", figure_mean(&summary->gpu_usage), figure_mean(&summary->host_gpu_usage), 0.2},
 		{"MiB of GPU memory", figure_mean(&summary->gpu_vram_mib),
-		 figure_mean(&summary->host_gpu_vram_mib), 1.25, 512},
+		 figure_mean(&summary->host_gpu_vram_mib), 512},
 	};
 
 	if (!summary->tracked || isnan(CHECKS[0].job) || isnan(CHECKS[0].machine))
 		return;
 	advice->allocation = "dedicated";
 	for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
-		if (!(CHECKS[i].machine > CHECKS[i].job * CHECKS[i].factor) &&
-		    !(CHECKS[i].machine > CHECKS[i].job + CHECKS[i].more))
+		if (!(CHECKS[i].machine - CHECKS[i].job > CHECKS[i].least))
 			continue;
 		advice->allocation = "shared";
 		advice_note(advice, "host_shared",
-			    "others used the machine too: of %s %s in use, %s were its own",
-			    amount_of(CHECKS[i].machine, add_figure).text, CHECKS[i].what,
-			    amount_of(CHECKS[i].job, add_figure).text);
+			    "%s of the %s %s in use were this job's; other programs had the rest",
+			    amount_of(CHECKS[i].job, add_figure).text,
+			    amount_of(CHECKS[i].machine, add_figure).text, CHECKS[i].unit);
 		return;
 	}
 }
@@ -196,4 +240,36 @@ void advice_judge(struct rt_advice *advice, const struct rt_summary *summary)
 	judge_gpu(advice, summary);
 	judge_io(advice, summary);
 	judge_allocation(advice, summary);
+}
+
+/* Too little memory costs a whole run, too few cores cost time, too much of either costs what is reserved. */
+void advice_doubt(struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+	const struct backtest *backtest = &advice->backtest;
+
+	if (ranks->recorded < ranks->tasks)
+		advice_note(advice, "ranks_missing",
+			    "%zu of %zu tasks were recorded: the others are taken to need as much",
+			    ranks->recorded, ranks->tasks);
+	if (advice->reservation.drift == DRIFT_UP)
+		advice_note(advice, "drift",
+			    "the peaks rise from run to run: the advice is for a next one of %s",
+			    amount_of_mib(advice->reservation.base).text);
+	if (advice->reservation.drift == DRIFT_DOWN)
+		advice_note(advice, "drift",
+			    "the newest %zu runs all took less than those before: only they count",
+			    advice->reservation.runs);
+	if (backtest->runs && advice->policy != RT_POLICY_MAX)
+		advice_note(advice, "risk",
+			    "of the last %zu runs this would have killed %zu, which cost a run each; "
+			    "--policy max reserves "
+			    "more and kills fewer",
+			    backtest->runs, backtest->killed);
+	if (advice->runs - advice->runs_left_out == 1)
+		advice_note(advice, "one_run",
+			    "one run says little: the next one may need more, and is killed if it takes more "
+			    "than %s. Name "
+			    "earlier runs as well",
+			    amount_of_mib((double)advice->memory_mib).text);
 }

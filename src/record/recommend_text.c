@@ -13,6 +13,13 @@ enum { TEXT_CEILING = 1 << 20 };
 
 #define MIB 1048576.0
 
+static const char *policy_name(enum rt_policy policy)
+{
+	static const char *const NAMES[] = {"max", "p95", "cost"};
+
+	return NAMES[policy];
+}
+
 static double cost_usd(double usd_per_hour, double secs)
 {
 	return usd_per_hour / 3600 * secs;
@@ -39,17 +46,41 @@ static void add_text(struct json_writer *json, const char *key, const char *text
 	json_text(json, *text ? text : NULL);
 }
 
-static void add_evidence(struct json_writer *json, const struct rt_advice *advice)
+/* How much longer the work takes with fewer cores: each whole number below the limit, at most as many as here. */
+enum { CHOICES_MOST = 8 };
+
+static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
 
-	json_key(json, "evidence");
-	json_open(json, '{');
 	json_key(json, "cpu");
 	json_open(json, '{');
 	add_decimal(json, "mean_cores", usage->mean_cores, 4);
 	add_decimal(json, "max_cores", usage->max_cores, 4);
+	add_decimal(json, "busy_cores", usage->busy_cores, 4);
+	add_decimal(json, "slower_pct", 100 * (advice->cpu_stretch - 1), 1);
+	json_key(json, "with_fewer");
+	json_open(json, '[');
+	for (int64_t cores = advice->cpu - 1, count = 0; cores > 0 && count < CHOICES_MOST;
+	     cores--, count++) {
+		double stretch = advice_stretch(advice, cores);
+
+		if (isnan(stretch))
+			break;
+		json_open(json, '{');
+		add_whole(json, "cores", cores);
+		add_decimal(json, "slower_pct", 100 * (stretch - 1), 1);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
 	json_close(json, '}');
+}
+
+static void add_memory_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	static const char *const DRIFTS[] = {"none", "up", "down"};
+	const struct usage *usage = &advice->usage;
+
 	json_key(json, "memory");
 	json_open(json, '{');
 	add_decimal(json, "sampled_peak_mib", usage->sampled_peak_mib, 3);
@@ -57,8 +88,44 @@ static void add_evidence(struct json_writer *json, const struct rt_advice *advic
 	add_decimal(json, "oom_floor_mib", usage->oom_floor_mib > 0 ? usage->oom_floor_mib : (double)NAN, 3);
 	add_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
 	json_key(json, "buffer_pct");
-	json_count(json, 20);
+	json_count(json,
+		   isnan(advice->reservation.mib) ? 20 : (int64_t)(100 * advice->reservation.margin + 0.5));
+	json_key(json, "at_least");
+	json_flag(json, advice->memory_at_least);
+	add_text(json, "drift", DRIFTS[advice->reservation.drift]);
+	add_whole(json, "earlier_runs_tried", (int64_t)advice->backtest.runs);
+	add_whole(json, "earlier_runs_killed", (int64_t)advice->backtest.killed);
+	add_decimal(json, "reserved_per_used", advice->backtest.reserved_per_used, 3);
 	json_close(json, '}');
+}
+
+static void add_ranks(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+
+	json_key(json, "tasks");
+	if (ranks->tasks <= 1) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	add_whole(json, "count", (int64_t)ranks->tasks);
+	add_whole(json, "recorded", (int64_t)ranks->recorded);
+	add_whole(json, "hosts", (int64_t)ranks->hosts);
+	add_whole(json, "on_one_host", (int64_t)ranks->tasks_on_host);
+	add_whole(json, "cpus_per_task", ranks->task_cpus);
+	add_decimal(json, "largest_memory_mib", ranks->task_memory_mib, 3);
+	json_close(json, '}');
+}
+
+static void add_evidence(struct json_writer *json, const struct rt_advice *advice)
+{
+	const struct usage *usage = &advice->usage;
+
+	json_key(json, "evidence");
+	json_open(json, '{');
+	add_cpu_evidence(json, advice);
+	add_memory_evidence(json, advice);
 	json_key(json, "gpu");
 	json_open(json, '{');
 	add_decimal(json, "mean_gpus", usage->mean_gpus, 4);
@@ -135,11 +202,15 @@ int rt_advice_to_json(const rt_advice *advice, char **ret_text)
 	add_whole(&json, "memory", advice->memory_mib);
 	add_whole(&json, "gpu", advice->gpu);
 	add_whole(&json, "vram", advice->vram_mib);
+	add_decimal(&json, "cpu_request", advice->cpu_request, 1);
+	add_whole(&json, "cpu_limit", advice->cpu_limit);
+	add_text(&json, "policy", policy_name(advice->policy));
 	add_text(&json, "refused", advice->refused);
 	json_key(&json, "forced");
 	json_flag(&json, advice->forced);
 	add_whole(&json, "runs", (int64_t)advice->runs);
 	add_whole(&json, "runs_left_out", (int64_t)advice->runs_left_out);
+	add_ranks(&json, advice);
 	add_evidence(&json, advice);
 	add_text(&json, "allocation", advice->allocation);
 	json_key(&json, "notes");
@@ -170,6 +241,44 @@ static void add_mib(struct buffer *out, double mib)
 	add_size(out, mib * MIB, RT_SIZE_AUTO);
 }
 
+enum { FIGURES_AT = 23 }; /* column of a second line */
+
+/* Two sentences are two lines, so that a terminal of 80 columns does not break them. */
+static void next_line(struct buffer *out)
+{
+	buffer_printf(out, "\n%*s", FIGURES_AT, "");
+}
+
+static void add_longer(struct buffer *out, double stretch)
+{
+	if (stretch >= 2)
+		buffer_printf(out, "%.1f times as long", stretch);
+	else
+		buffer_printf(out, "%.0f %% longer", 100 * (stretch - 1));
+}
+
+/* The fewest cores that would do on average, and the time that they cost. */
+static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
+{
+	int64_t fewer = advice->cpu - 1, mean = (int64_t)ceil(advice->usage.mean_cores - 0.02);
+	double stretch;
+
+	if (mean < fewer)
+		fewer = mean > 1 ? mean : 1;
+	if (advice->cpu < advice->cpu_limit && advice->cpu_stretch >= 1.005) {
+		next_line(out);
+		buffer_add_text(out, "it takes ");
+		add_longer(out, advice->cpu_stretch);
+		buffer_printf(out, " than with %lld", (long long)advice->cpu_limit);
+	}
+	stretch = advice_stretch(advice, fewer);
+	if (fewer < 1 || isnan(stretch))
+		return;
+	next_line(out);
+	buffer_printf(out, "with %lld it would take ", (long long)fewer);
+	add_longer(out, stretch);
+}
+
 static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 {
 	label(out, "CPU");
@@ -182,11 +291,16 @@ static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 	add_figure(out, advice->usage.mean_cores);
 	buffer_add_text(out, " cores on average, at most ");
 	add_figure(out, advice->usage.max_cores);
+	if (advice->policy == RT_POLICY_MAX)
+		buffer_add_text(out, ": no slower");
+	add_cost_in_time(out, advice);
 	buffer_add_char(out, '\n');
 }
 
 static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 {
+	double peak = larger_peak(&advice->usage);
+
 	label(out, "Memory");
 	if (advice->memory_mib < 0) {
 		buffer_add_text(out, "unknown: its memory was not recorded\n");
@@ -194,9 +308,35 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 	}
 	buffer_printf(out, "%lld MiB%*s", (long long)advice->memory_mib, advice->memory_mib < 1000 ? 5 : 4,
 		      "");
-	buffer_add_text(out, "peak ");
-	add_mib(out, larger_peak(&advice->usage));
-	buffer_printf(out, " and 20 %% more (%s)\n", advice->memory_basis);
+	if (advice->memory_at_least) {
+		buffer_printf(out, "it needs more than %s: %s", amount_of_mib(advice->usage.oom_had_mib).text,
+			      "it was killed with that");
+	} else {
+		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
+		add_mib(out, peak);
+		if (advice->policy == RT_POLICY_MAX)
+			buffer_printf(out, " and %.0f %% more", 100 * advice->reservation.margin);
+	}
+	next_line(out);
+	buffer_printf(out, "(%s)\n", advice->memory_basis);
+	if (advice->backtest.runs) {
+		label(out, "");
+		buffer_printf(
+			out, "%12stried on the last %zu runs: %zu killed, %.2f times the used reserved\n", "",
+			advice->backtest.runs, advice->backtest.killed, advice->backtest.reserved_per_used);
+	}
+}
+
+static void add_tasks_line(struct buffer *out, const struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+
+	if (ranks->tasks <= 1)
+		return;
+	label(out, "Tasks");
+	buffer_printf(out, "%-12zu%zu on one host of %zu, %lld CPU%s each; all of a host are added up\n",
+		      ranks->tasks, ranks->tasks_on_host, ranks->hosts, (long long)ranks->task_cpus,
+		      ranks->task_cpus == 1 ? "" : "s");
 }
 
 static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
@@ -240,7 +380,8 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 	} else if (advice->server.asked) {
 		label(out, "Server");
 		buffer_printf(out, "unknown: %s\n",
-			      *advice->server.problem ? advice->server.problem : "nobody answered");
+			      *advice->server.problem ? advice->server.problem
+						      : "the service did not answer");
 		if (*advice->server.question)
 			buffer_printf(out, "%11sasked: %s\n", "", advice->server.question);
 	}
@@ -269,6 +410,7 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");
 		add_cpu_line(&out, advice);
 		add_memory_line(&out, advice);
+		add_tasks_line(&out, advice);
 		add_gpu_lines(&out, advice);
 	}
 	add_server_lines(&out, advice);
@@ -277,89 +419,4 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 		buffer_printf(&out, "%s [%s]\n", advice->notes[i].text, advice->notes[i].rule);
 	}
 	return buffer_take_text(&out, ret_text);
-}
-
-/* ---- to copy and paste ----------------------------------------------------------------------------- */
-
-struct request {
-	long long cpu, memory_mib, gpu;
-};
-
-static void form_slurm(struct buffer *out, const struct request *request)
-{
-	buffer_printf(out, "#SBATCH --cpus-per-task=%lld\n#SBATCH --mem=%lldM\n", request->cpu,
-		      request->memory_mib);
-	if (request->gpu)
-		buffer_printf(out, "#SBATCH --gpus=%lld\n", request->gpu);
-}
-
-static void form_kubernetes(struct buffer *out, const struct request *request)
-{
-	buffer_printf(out,
-		      "resources:\n  requests:\n    cpu: \"%lld\"\n    memory: %lldMi\n"
-		      "  limits:\n    memory: %lldMi\n",
-		      request->cpu, request->memory_mib, request->memory_mib);
-	if (request->gpu)
-		buffer_printf(out, "    nvidia.com/gpu: %lld\n", request->gpu);
-}
-
-static void form_docker(struct buffer *out, const struct request *request)
-{
-	buffer_printf(out, "docker run --cpus=%lld --memory=%lldm", request->cpu, request->memory_mib);
-	if (request->gpu)
-		buffer_printf(out, " --gpus=%lld", request->gpu);
-	buffer_add_char(out, '\n');
-}
-
-static void form_nextflow(struct buffer *out, const struct request *request)
-{
-	/* Its MB are of 1,048,576 bytes. */
-	buffer_printf(out, "cpus %lld\nmemory '%lld MB'\n", request->cpu, request->memory_mib);
-	if (request->gpu)
-		buffer_printf(out, "accelerator %lld\n", request->gpu);
-}
-
-static void form_snakemake(struct buffer *out, const struct request *request)
-{
-	/* Its MB are of 1,000,000 bytes. */
-	buffer_printf(out, "threads: %lld\nresources:\n    mem_mb=%.0f%s\n", request->cpu,
-		      ceil((double)request->memory_mib * MIB / 1e6), request->gpu ? "," : "");
-	if (request->gpu)
-		buffer_printf(out, "    gpu=%lld\n", request->gpu);
-}
-
-static void form_metaflow(struct buffer *out, const struct request *request)
-{
-	buffer_printf(out, "@resources(cpu=%lld, memory=%lld", request->cpu, request->memory_mib);
-	if (request->gpu)
-		buffer_printf(out, ", gpu=%lld", request->gpu);
-	buffer_add_text(out, ")\n");
-}
-
-int rt_advice_to_form(const rt_advice *advice, const char *form, char **ret_text,
-		      struct rt_problem *ret_problem)
-{
-	static const struct {
-		const char *name;
-		void (*add)(struct buffer *out, const struct request *request);
-	} FORMS[] = {{"slurm", form_slurm},         {"kubernetes", form_kubernetes},
-		     {"docker", form_docker},       {"nextflow", form_nextflow},
-		     {"snakemake", form_snakemake}, {"metaflow", form_metaflow}};
-	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
-	struct request request = {advice->cpu, advice->memory_mib, advice->gpu > 0 ? advice->gpu : 0};
-
-	for (size_t i = 0; i < ARRAY_SIZE(FORMS); i++) {
-		if (strcmp(form, FORMS[i].name) != 0)
-			continue;
-		if (advice->cpu < 0 || advice->memory_mib < 0)
-			return problem_set(ret_problem, -ENODATA, "no advice: %s",
-					   *advice->refused ? advice->refused
-							    : "CPU or memory was not recorded");
-		FORMS[i].add(&out, &request);
-		return buffer_take_text(&out, ret_text);
-	}
-	return problem_set(ret_problem, -EINVAL,
-			   "there is no form \"%.100s\": it is one of slurm, kubernetes, docker, nextflow, "
-			   "snakemake, metaflow",
-			   form);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mark_line.h"
 #include "record/aggregate.h"
 #include "record/cells.h"
 #include "record/source.h"
@@ -264,6 +265,9 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 	buffer_printf(&beside, "%s.marks", recording);
 	if (buffer_error(&beside))
 		return problem_set(problem, -ENOMEM, "out of memory");
+	/* Phases that another user may have laid beside the recording are none of the job's. */
+	if (!marks && !marks_can_be_read(beside.data))
+		return 0;
 	result = phases_read_marks(marks ? marks : beside.data, summary->earliest, summary->latest,
 				   &regions->phases, &found);
 	if (result == -ENOENT && !marks)

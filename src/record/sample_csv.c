@@ -147,7 +147,7 @@ static bool probe_row(const struct sample_csv *reader, struct scan line, double 
 
 void sample_csv_probe_ticks(struct sample_csv *reader, struct scan lines)
 {
-	double timestamp, cpu_time, cores, before = 0, times = 0, cpu_secs = 0;
+	double timestamp = 0, cpu_time = 0, cores = 0, before = 0, times = 0, cpu_secs = 0;
 	struct scan line;
 
 	if (!may_be_ticks(reader))

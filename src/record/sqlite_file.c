@@ -2,6 +2,7 @@
 #include "record/sqlite_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,21 @@ static void keep_error(struct sqlite_file *file, int result)
 		file->error = result;
 }
 
+/* SQLite itself would write to whatever it finds under this name, and follow links. */
+static int make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 int sqlite_file_open(struct sqlite_file *ret_file, const char *path, struct rt_problem *problem)
 {
 	struct sqlite_file file = {.path = strdup(path), .temporary = output_temporary_name(path)};
+	int result;
 
 	if (strcmp(path, "-") == 0) {
 		sqlite_file_close(&file);
@@ -27,8 +40,15 @@ int sqlite_file_open(struct sqlite_file *ret_file, const char *path, struct rt_p
 		sqlite_file_close(&file);
 		return problem_set(problem, -ENOMEM, "out of memory");
 	}
-	if (sqlite3_open_v2(file.temporary, &file.database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			    NULL) != SQLITE_OK) {
+	result = make_file(file.temporary);
+	if (result < 0) {
+		problem_set(problem, result, "%s: %s", file.temporary, strerror(-result));
+		free(file.temporary);
+		file.temporary = NULL; /* it belongs to another process */
+		sqlite_file_close(&file);
+		return result;
+	}
+	if (sqlite3_open_v2(file.temporary, &file.database, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
 		problem_set(problem, -EIO, "%s: %s", path, sqlite3_errmsg(file.database));
 		sqlite_file_close(&file);
 		return -EIO;

@@ -1,10 +1,13 @@
 /* What a run came to: the pass over the samples; see summary.h. */
 #include "record/bottleneck.h"
+#include "record/tree_memory.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mark_line.h"
 
 #define MIB 1048576.0
 
@@ -19,6 +22,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);
 	WANT(wanted, sample, tracked_pid);
+	WANT(wanted, sample, rank);
 	WANT(wanted, sample, missed_ticks);
 	WANT(wanted, host_cpu, utilization_pct);
 	WANT(wanted, host_cpu, utime_secs);
@@ -30,6 +34,7 @@ static void want_host(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_limits);
 	WANT(wanted, cgroup, throttled_periods);
 	WANT(wanted, cgroup, throttled_secs);
+	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
 }
@@ -82,37 +87,36 @@ static void parts_add(struct parts *parts, const struct moment *moment, double m
 }
 
 /*
- * What is private to each and what is not. Proportional sets are read now and then: between readings their sums are old
- * ones, and a difference to the resident set of now would be no size of anything.
+ * What is private to each and what is shared, each shared page once: what is not private to the root process belongs to
+ * its descendants, some of it together with the root.
  */
 static void add_shares(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
 	double main_private = tree->process_main_private_mib, all_private = tree->process_private_mib;
-	double main_shared = tree->process_main_rss_mib - main_private;
-	const char *source = tree->process_memory_source;
+	double shared = tree->process_memory_mib - all_private;
 
-	if (!text_absent(source) && strcmp(source, "pss") != 0)
+	if (memory_measure(tree->process_memory_source) > MEASURE_ONCE)
 		return;
 	parts_add(&summary->private_mib, moment, main_private, all_private);
-	figure_add(&summary->shared_mib.main, moment, main_shared);
-	figure_add(&summary->shared_mib.descendants, moment,
-		   tree->process_rss_mib - all_private - main_shared);
-	figure_add(&summary->shared_mib.combined, moment, tree->process_memory_mib - all_private);
+	figure_add(&summary->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
+	figure_add(&summary->shared_mib.combined, moment, shared < 0 ? 0 : shared);
+	if (tree->process_child_count > 0) {
+		figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
+		figure_add(&summary->descendants_mib, moment, tree->process_memory_mib - main_private);
+	}
 }
 
 static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
-	double before = summary->memory.most;
-
-	figure_add(&summary->memory, moment, tree->process_memory_mib);
-	if (summary->memory.most != before && !isnan(summary->memory.most)) {
-		summary->memory_source[0] = '\0';
-		copy_text(summary->memory_source, sizeof(summary->memory_source),
-			  tree->process_memory_source);
-	}
+	summary_add_memory(summary, tree, moment);
 	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
 	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
 	figure_add(&summary->swap, moment, tree->process_swap_mib);
+	/* Without swap it adds nothing, and a figure that counts shared pages in each process may yet be disproved. */
+	if (tree->process_swap_mib > 0 || memory_measure(tree->process_memory_source) <= MEASURE_ONCE)
+		figure_add(&summary->memory_and_swap, moment,
+			   tree->process_memory_mib +
+				   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
 	history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_memory_mib);
 	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
@@ -137,6 +141,7 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 			    !count_absent(tree->process_child_count);
 	summary->had_descendants |= processes > 1;
 	figure_add(&summary->cores, moment, tree->process_cores_used);
+	shape_add(&summary->core_shape, moment->length_secs, tree->process_cores_used);
 	history_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
 		    tree->process_cores_used);
 	total_add(&summary->user_secs, tree->process_utime_secs);
@@ -189,6 +194,7 @@ static void add_host(struct rt_summary *summary, const struct frame *frame, cons
 			summary->total_memory_mib = memory->total_mib;
 	}
 	if (!summary->tracked) {
+		shape_add(&summary->core_shape, moment->length_secs, cpu ? cpu->utilization_pct : NAN);
 		history_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
 			    cpu ? cpu->utilization_pct : NAN);
 		history_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
@@ -247,7 +253,16 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 	summary_gpus_add(summary, frame, moment);
 }
 
-static void add_bounds(struct rt_summary *summary, const struct frame *frame)
+static void add_group(struct rt_summary *summary, const struct cgroup_row *cgroup,
+		      const struct moment *moment)
+{
+	double held = cgroup->anon_mib + (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib) +
+		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
+
+	figure_add(&summary->group_memory, moment, held);
+}
+
+static void add_bounds(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	const struct limits_row *limits = FIRST(frame, limits);
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
@@ -263,11 +278,19 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame)
 	if (cgroup) {
 		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
 		total_add(&summary->throttled_secs, cgroup->throttled_secs);
+		add_group(summary, cgroup, moment);
 	}
 	if (pressure) {
-		total_add(&summary->cpu_pressure_secs, pressure->cpu_some_secs);
-		total_add(&summary->memory_pressure_secs, pressure->memory_some_secs);
-		total_add(&summary->io_pressure_secs, pressure->io_some_secs);
+		bool of_host = summary->tracked && !text_absent(pressure->source) &&
+			       strcmp(pressure->source, "host") == 0;
+
+		/* A process that waits somewhere on the machine says nothing about the job. */
+		total_add(of_host ? &summary->machine_cpu_pressure_secs : &summary->cpu_pressure_secs,
+			  pressure->cpu_some_secs);
+		total_add(of_host ? &summary->machine_memory_pressure_secs : &summary->memory_pressure_secs,
+			  pressure->memory_some_secs);
+		total_add(of_host ? &summary->machine_io_pressure_secs : &summary->io_pressure_secs,
+			  pressure->io_some_secs);
 		copy_text(summary->pressure_source, sizeof(summary->pressure_source), pressure->source);
 	}
 }
@@ -295,6 +318,7 @@ static void forget_figures(struct rt_summary *summary)
 		&summary->gpu_cores,
 		&summary->memory,
 		&summary->memory_pss,
+		&summary->descendants_mib,
 		&summary->memory_rss,
 		&summary->private_mib.main,
 		&summary->private_mib.descendants,
@@ -303,6 +327,8 @@ static void forget_figures(struct rt_summary *summary)
 		&summary->shared_mib.descendants,
 		&summary->shared_mib.combined,
 		&summary->swap,
+		&summary->memory_and_swap,
+		&summary->group_memory,
 		&summary->host_memory,
 		&summary->space_used_gb,
 		&summary->gpu_usage,
@@ -342,6 +368,7 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.record = summary->record,
 		.run = record_run(summary->record),
 		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
+		.rank = no_count(ABSENT_NOT_GIVEN),
 		.exited = no_count(ABSENT_NOT_TRACKED),
 		.cpu_limit_cores = NAN,
 		.memory_limit_mib = NAN,
@@ -354,6 +381,9 @@ static void begin_run(struct rt_summary *summary, const struct frame *frame)
 		.latest = frame->sample->timestamp,
 	};
 	forget_figures(summary);
+	oom_course_begin(&summary->oom);
+	measured_memory_clear(&summary->memory_kept);
+	measured_memory_clear(&summary->memory_held_back);
 }
 
 static void add_sample(struct rt_summary *summary, const struct frame *frame)
@@ -375,11 +405,14 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
 	if (!count_absent(sample->tracked_pid))
 		summary->tracked_pid = sample->tracked_pid;
+	if (!count_absent(sample->rank))
+		summary->rank = sample->rank;
 	if (FIRST(frame, tree))
 		add_tree(summary, FIRST(frame, tree), &moment);
 	add_host(summary, frame, &moment);
 	add_gpus(summary, frame, &moment);
-	add_bounds(summary, frame);
+	add_bounds(summary, frame, &moment);
+	oom_course_add(&summary->oom, frame);
 	add_tracker(summary, frame, &moment);
 }
 
@@ -394,6 +427,7 @@ static void finish(struct rt_summary *summary)
 	summary->damage = record_damage(summary->record);
 	summary->layout = record_layout(summary->record);
 	summary->interval_secs = record_interval_secs(summary->record);
+	summary_finish_memory(summary);
 	/* Where the elapsed time is counted from the first sample, what that one stands for comes on top. */
 	if (summary->first_elapsed_secs == 0)
 		summary->wall_secs += lead_in;
@@ -424,7 +458,7 @@ static void read_phases(struct rt_summary *summary, const char *path)
 	if (strcmp(path, "-") == 0)
 		return;
 	buffer_printf(&beside, "%s.marks", path);
-	if (!buffer_error(&beside))
+	if (!buffer_error(&beside) && marks_can_be_read(beside.data))
 		(void)phases_read_marks(beside.data, summary->earliest, summary->latest, &summary->phases,
 					NULL);
 }
@@ -432,7 +466,7 @@ static void read_phases(struct rt_summary *summary, const char *path)
 static int read_samples(struct rt_summary *summary, const struct summary_watcher *watcher, const char *path,
 			struct rt_problem *problem)
 {
-	CLEANUP_BUFFER struct buffer words = BUFFER(128);
+	CLEANUP_BUFFER struct buffer words = BUFFER(160);
 	const struct frame *frame;
 	int result;
 
@@ -448,6 +482,7 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 	if (!summary->samples)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	finish(summary);
+	oom_course_end(&summary->oom, path);
 	read_phases(summary, path);
 	find_bottlenecks(summary);
 	summary_add_end(&words, summary);

@@ -12,8 +12,10 @@
 #include "base/scan.h"
 #include "record/aggregate.h"
 #include "record/history.h"
+#include "record/oom.h"
 #include "record/phases.h"
 #include "record/reader.h"
+#include "record/shape.h"
 #include "record/summary_gpus.h"
 
 /* Mean and maximum over the samples, the mean by time. */
@@ -55,6 +57,16 @@ struct parts {
 	struct figure main, descendants, combined;
 };
 
+/* Samples of memory that count in the same way. */
+struct measured_memory {
+	struct figure figure;
+	char source[16]; /* of the maximum */
+	int64_t samples;
+	double resident_mib; /* the largest resident set among them */
+};
+
+void measured_memory_clear(struct measured_memory *memory);
+
 enum { GPUS_CHOSEN = 64 };
 
 enum { BOTTLENECKS_MOST = 10, BOTTLENECK_BYTES = 200 };
@@ -76,6 +88,7 @@ struct rt_summary {
 	const char *layout; /* of the file */
 	char host[256], job_name[256];
 	int64_t tracked_pid; /* absent: none */
+	int64_t rank;        /* absent: none */
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
@@ -84,14 +97,22 @@ struct rt_summary {
 	double earliest, latest;   /* that it showed */
 	double first_elapsed_secs; /* of the first sample, as its time stamp */
 	double first_timestamp;
-	double wall_secs;
+	double wall_secs; /* of the job; 0: not known */
 
 	struct total user_secs, system_secs; /* of the samples; run_end's are exact */
 	struct total host_user_secs, host_system_secs;
 	struct figure cores, host_cores, gpu_cores;
-	struct figure memory;   /* MiB */
-	char memory_source[16]; /* of the maximum */
+	struct shape core_shape; /* of the job's cores; of the machine's where no process was tracked */
+	struct figure memory;    /* MiB */
+	char memory_source[16];  /* of the maximum */
+	/* The parts of `memory`; samples that a better one may yet disprove are held back (summary_memory.c). */
+	struct measured_memory memory_kept, memory_held_back;
+	double memory_disproved_mib; /* the largest figure that was left out; 0: none */
+	int64_t memory_disproved_samples;
+	char memory_sources[64];  /* "rss, pss": of all samples that count */
+	unsigned memory_measures; /* bits of enum memory_measure */
 	struct figure memory_pss, memory_rss, swap, host_memory;
+	struct figure memory_and_swap; /* of one moment */
 	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
@@ -99,7 +120,11 @@ struct rt_summary {
 	struct figure processes, threads;
 	int64_t exited;
 	struct total throttled_periods, throttled_secs;
+	/* What the group cannot give back: anonymous and shared memory and the kernel's. */
+	struct figure group_memory;
 	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
+	/* Of any process of the machine, where the job's own is not known. */
+	struct total machine_cpu_pressure_secs, machine_memory_pressure_secs, machine_io_pressure_secs;
 	char pressure_source[16]; /* "cgroup" or "host" */
 	struct total tracker_cpu_secs;
 	struct figure tracker_rss_mib, sample_ms;
@@ -108,14 +133,16 @@ struct rt_summary {
 	int64_t cpuset_cores, core_count;
 	int64_t gpu_count;
 	double gpu_memory_mib;
-	struct summary_gpus *gpus; /* of each device; NULL: none was seen */
+	struct summary_gpus *gpus;     /* of each device; NULL: none was seen */
+	struct figure descendants_mib; /* what the descendants take, shared pages once */
 	struct parts rss, private_mib, shared_mib, cpu_cores, thread_count, vram;
 	bool had_descendants;
 	struct history cores_history, memory_history;
 	struct phases phases; /* marked by the job, in the file beside the recording */
 	struct bottleneck bottlenecks[BOTTLENECKS_MOST];
 	size_t bottleneck_count;
-	char end_words[128]; /* summary_add_end() */
+	struct oom_course oom;
+	char end_words[160]; /* summary_add_end() */
 };
 
 /* The limits that bind, and where they come from. */
@@ -126,9 +153,21 @@ struct binding {
 struct binding summary_core_limit(const struct rt_summary *summary);
 struct binding summary_memory_limit(const struct rt_summary *summary);
 
-/* Exact where the run has ended, else of the samples. */
-double summary_user_secs(const struct rt_summary *summary);
-double summary_system_secs(const struct rt_summary *summary);
+struct cpu_time {
+	double user_secs, system_secs;
+	double secs; /* of wall-clock time, in which it was used */
+};
+
+static inline double cpu_time_total(const struct cpu_time *time)
+{
+	return time->user_secs + time->system_secs;
+}
+
+/*
+ * Exact where the run has ended (wait4), or of the whole tree where that used more: by descendants that ran on, or that
+ * are in no process's waited-for time. Without an end, of the samples.
+ */
+struct cpu_time summary_cpu_time(const struct rt_summary *summary);
 /* Of the job, or of the machine when none was tracked. */
 double summary_mean_cores(const struct rt_summary *summary);
 double summary_max_cores(const struct rt_summary *summary);
@@ -140,10 +179,15 @@ double summary_idle_cores(const struct rt_summary *summary);
 struct memory_peak {
 	double mib;          /* NaN: unknown */
 	double elapsed_secs; /* NaN: the kernel does not say */
-	const char
-		*source; /* "pss", "rss", "estimate", "cgroup", "largest_process", "machine"; NULL: unknown */
+	const char *
+		source; /* "pss", "sampled", "bound", "rss", "cgroup", "largest_process", "machine"; NULL: unknown */
 };
 struct memory_peak summary_memory_peak(const struct rt_summary *summary);
+
+void summary_add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment);
+void summary_finish_memory(struct rt_summary *summary);
+/* Whether mean and maximum of memory are over samples that count in different ways. */
+bool summary_mixes_memory(const struct rt_summary *summary);
 
 struct phase_time {
 	double secs;       /* of all calls, also of those at the same time */
@@ -153,6 +197,9 @@ struct phase_time summary_phase_time(const struct phase *phase);
 
 /* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
+
+/* Lines of the text form about waiting, each after a line break; none where there was none. */
+void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns);
 
 /* With something to watch the samples as they go by; `run` is new where another one begins. */
 struct summary_watcher {

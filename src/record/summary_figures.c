@@ -6,32 +6,48 @@
 
 #include "base/cleanup.h"
 
-double summary_user_secs(const struct rt_summary *summary)
+/* A control group counts the last microseconds of each exit, which wait4(2) does not: no more than this is those. */
+static const double EXITS_SECS = 0.002, EXITS_SHARE = 0.01;
+
+struct cpu_time summary_cpu_time(const struct rt_summary *summary)
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+	struct cpu_time reaped = {NAN, NAN, summary->wall_secs}, tree = reaped;
+	bool root_alone = start && !count_absent(start->children) && !start->children;
+	bool is_told;
 
 	if (!summary->tracked)
-		return total_of(&summary->host_user_secs);
-	return end && !real_absent(end->utime_secs) ? end->utime_secs : total_of(&summary->user_secs);
-}
-
-double summary_system_secs(const struct rt_summary *summary)
-{
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-
-	if (!summary->tracked)
-		return total_of(&summary->host_system_secs);
-	return end && !real_absent(end->stime_secs) ? end->stime_secs : total_of(&summary->system_secs);
+		return (struct cpu_time){total_of(&summary->host_user_secs),
+					 total_of(&summary->host_system_secs), summary->wall_secs};
+	if (end && !real_absent(end->utime_secs) && !real_absent(end->stime_secs)) {
+		reaped.user_secs = end->utime_secs;
+		reaped.system_secs = end->stime_secs;
+	}
+	is_told = end && !real_absent(end->tree_utime_secs) && !real_absent(end->tree_stime_secs);
+	tree.user_secs = is_told ? end->tree_utime_secs : total_of(&summary->user_secs);
+	tree.system_secs = is_told ? end->tree_stime_secs : total_of(&summary->system_secs);
+	/* The root alone ran no longer than the job. */
+	if (is_told && !root_alone && end->tree_wall_secs > summary->wall_secs)
+		reaped.secs = tree.secs = end->tree_wall_secs;
+	if (isnan(reaped.user_secs) || (root_alone && !isnan(tree.user_secs)))
+		return tree;
+	/* Recordings from before there were totals of the tree: where the samples are known to see more. */
+	if (!is_told && !(!count_absent(end->descendants_running) && end->descendants_running > 0))
+		return reaped;
+	return cpu_time_total(&tree) > cpu_time_total(&reaped) * (1 + EXITS_SHARE) + EXITS_SECS ? tree
+												: reaped;
 }
 
 double summary_mean_cores(const struct rt_summary *summary)
 {
-	double secs = summary_user_secs(summary) + summary_system_secs(summary);
+	struct cpu_time time = summary_cpu_time(summary);
 
 	if (!summary->tracked)
 		return figure_mean(&summary->host_cores);
 	/* Of a selection of metrics the cores in use may be all that there is. */
-	return isnan(secs) ? figure_mean(&summary->cores) : secs / summary->wall_secs;
+	return isnan(cpu_time_total(&time)) || !(time.secs > 0) ? figure_mean(&summary->cores)
+								: cpu_time_total(&time) / time.secs;
 }
 
 /* The exact mean of a run of a millisecond may be more than its only sample saw. */
@@ -83,21 +99,6 @@ struct binding summary_memory_limit(const struct rt_summary *summary)
 	if (!isnan(summary->memory_limit_mib) && !(summary->memory_limit_mib >= binding.value))
 		binding = (struct binding){summary->memory_limit_mib, "cgroup limit"};
 	return binding;
-}
-
-struct memory_peak summary_memory_peak(const struct rt_summary *summary)
-{
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	const char *source = *summary->memory_source ? summary->memory_source : NULL;
-
-	if (!summary->tracked)
-		return (struct memory_peak){summary->host_memory.most, summary->host_memory.most_elapsed_secs,
-					    "machine"};
-	if (end && !real_absent(end->memory_peak_mib))
-		return (struct memory_peak){end->memory_peak_mib, end->memory_peak_elapsed_secs,
-					    text_absent(end->memory_peak_source) ? NULL
-										 : end->memory_peak_source};
-	return (struct memory_peak){summary->memory.most, summary->memory.most_elapsed_secs, source};
 }
 
 struct phase_time summary_phase_time(const struct phase *phase)
@@ -177,10 +178,12 @@ static void visit_run(struct visit *visit, const struct rt_summary *summary)
 static void visit_end(struct visit *visit, const struct rt_summary *summary)
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	struct oom_finding oom = summary_oom(summary);
 	struct run_end_row none;
 
 	memset(&none, 0, sizeof(none));
 	none.exit_code = none.signal = none.descendants_running = none.oom_kills = no_count(ABSENT_NOT_YET);
+	none.cgroup_oom_kills = none.machine_oom_kills = no_count(ABSENT_NOT_YET);
 	visit->group = "end";
 	give(visit, "recorded", (struct rt_cell){.type = RT_CELL_COUNT, .count = end != NULL});
 	end = end ? end : &none;
@@ -191,20 +194,26 @@ static void visit_end(struct visit *visit, const struct rt_summary *summary)
 	give_count(visit, "signal", end->signal);
 	give_count(visit, "descendants_running", end->descendants_running);
 	give_count(visit, "oom_kills", end->oom_kills);
+	give_count(visit, "cgroup_oom_kills", end->cgroup_oom_kills);
+	give_count(visit, "machine_oom_kills", end->machine_oom_kills);
+	give_text(visit, "oom", oom_kind_name(oom.kind));
+	give_real(visit, "oom_elapsed_secs", oom.elapsed_secs, 3);
+	give_real(visit, "oom_limit_mib", oom.limit_mib, 3);
+	give_real(visit, "oom_peak_mib", oom.peak_mib, 3);
 }
 
 static void visit_cpu(struct visit *visit, const struct rt_summary *summary)
 {
-	double user = summary_user_secs(summary), system = summary_system_secs(summary);
+	struct cpu_time time = summary_cpu_time(summary);
 	const struct figure *cores = summary->tracked ? &summary->cores : &summary->host_cores;
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary);
 
 	visit->group = "time";
-	give_real(visit, "wall_secs", summary->wall_secs, 6);
-	give_real(visit, "cpu_secs", user + system, 6);
-	give_real(visit, "user_secs", user, 6);
-	give_real(visit, "system_secs", system, 6);
+	give_real(visit, "wall_secs", summary->wall_secs > 0 ? summary->wall_secs : (double)NAN, 6);
+	give_real(visit, "cpu_secs", cpu_time_total(&time), 6);
+	give_real(visit, "user_secs", time.user_secs, 6);
+	give_real(visit, "system_secs", time.system_secs, 6);
 	visit->group = "cores";
 	give_text(visit, "of", summary->tracked ? "job" : "machine");
 	give_real(visit, "mean", mean, 4);
@@ -230,6 +239,10 @@ static void visit_memory(struct visit *visit, const struct rt_summary *summary)
 	give_text(visit, "peak_source", peak.source);
 	give_real(visit, "peak_elapsed_secs", peak.elapsed_secs, 3);
 	give_real(visit, "mean_mib", figure_mean(memory), 3);
+	give_text(visit, "sources", summary->tracked ? summary->memory_sources : "machine");
+	give(visit, "mixed_sources",
+	     (struct rt_cell){.type = RT_CELL_COUNT, .count = summary_mixes_memory(summary)});
+	give_count(visit, "disproved_samples", summary->memory_disproved_samples);
 	give_real(visit, "sampled_max_mib", memory->most, 3);
 	give_real(visit, "pss_max_mib", summary->memory_pss.most, 3);
 	give_real(visit, "rss_max_mib", summary->memory_rss.most, 3);
@@ -286,6 +299,9 @@ static void visit_waiting(struct visit *visit, const struct rt_summary *summary)
 	give_real(visit, "memory_pressure_secs", total_of(&summary->memory_pressure_secs), 6);
 	give_real(visit, "io_pressure_secs", total_of(&summary->io_pressure_secs), 6);
 	give_text(visit, "pressure_source", summary->pressure_source);
+	give_real(visit, "machine_cpu_pressure_secs", total_of(&summary->machine_cpu_pressure_secs), 6);
+	give_real(visit, "machine_memory_pressure_secs", total_of(&summary->machine_memory_pressure_secs), 6);
+	give_real(visit, "machine_io_pressure_secs", total_of(&summary->machine_io_pressure_secs), 6);
 	visit->group = "processes";
 	give_whole(visit, "max", summary->processes.most);
 	give_whole(visit, "threads_max", summary->threads.most);

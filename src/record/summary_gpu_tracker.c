@@ -1,9 +1,10 @@
 /*
  * The figures of a run in the tree, units and layouts of gpu_tracker, whose values are named here as it names them.
  *
- * They come from whole intervals instead of a tenth of a second of each. "main" is the root process, "descendants" the
- * others, each with its resident set; "combined" counts shared pages once (PSS). What is private to each
- * is known when proportional sets are; else it is null.
+ * They come from whole intervals instead of a tenth of a second of each. "main" is the root process with its resident set,
+ * "descendants" the other processes and "combined" all of them, where a page that several of them share counts once.
+ * Without a figure that counts shared pages once, the sum of resident sets stands for the descendants, and what is private
+ * is null.
  */
 #include <errno.h>
 #include <math.h>
@@ -104,7 +105,10 @@ static void add_ram(struct tree *tree, const struct rt_summary *summary, const s
 	if (summary->had_descendants) {
 		add_rss(tree, "main", "Main", rss->main.most, private_mib->main.most, shared_mib->main.most,
 			factor);
-		add_rss(tree, "descendants", "Descendants", rss->descendants.most,
+		/* Where their memory is unknown, the sum of their resident sets is all that can be told. */
+		add_rss(tree, "descendants", "Descendants",
+			isnan(summary->descendants_mib.most) ? rss->descendants.most
+							     : summary->descendants_mib.most,
 			private_mib->descendants.most, shared_mib->descendants.most, factor);
 	} else {
 		/* A recording may tell it of all processes alone; here that is the one. */

@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "record/summary.h"
 #include "record/table.h"
+#include "record/tree_memory.h"
 #include "record/units.h"
 
 enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
@@ -38,39 +39,6 @@ static void separate(const struct page *page, bool *any)
 	*any = true;
 }
 
-void summary_add_end(struct buffer *out, const struct rt_summary *summary)
-{
-	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
-	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
-
-	if (!end) {
-		buffer_add_text(out, strcmp(summary->layout, "json") == 0
-					     ? "no end is recorded: it goes on, or the tracker was killed"
-					     : "the file does not say how it ended");
-		return;
-	}
-	if (strncmp(reason, "oom_kill", 8) == 0) {
-		buffer_add_text(out, strcmp(reason, "oom_kill_confirmed") == 0
-					     ? "killed for lack of memory (OOM)"
-					     : "probably killed for lack of memory (OOM)");
-		return;
-	}
-	if (!count_absent(end->signal))
-		buffer_printf(out, "killed by signal %lld", (long long)end->signal);
-	else if (strcmp(reason, "exec_failed") == 0)
-		buffer_add_text(out, "the command could not be started");
-	else if (!count_absent(end->exit_code))
-		buffer_printf(out, "exit status %lld", (long long)end->exit_code);
-	else if (strcmp(reason, "target_exited") == 0)
-		buffer_add_text(out, "the tracked process has ended");
-	else if (strcmp(reason, "duration") == 0)
-		buffer_add_text(out, "the duration asked for was over");
-	else if (strcmp(reason, "tracker_stopped") == 0)
-		buffer_add_text(out, "the tracker was stopped");
-	else
-		buffer_add_text(out, *reason ? reason : "ended");
-}
-
 static void add_time(struct buffer *out, double timestamp)
 {
 	time_t whole = (time_t)timestamp;
@@ -98,7 +66,8 @@ static void add_heading(const struct page *page)
 	if (start && !text_absent(start->executable))
 		add_name(page->out, start->executable);
 	else if (!count_absent(summary->tracked_pid))
-		buffer_printf(page->out, "process %lld", (long long)summary->tracked_pid);
+		buffer_printf(page->out, "pid %lld (this recording has no name of it)",
+			      (long long)summary->tracked_pid);
 	else
 		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
 	if (*summary->job_name) {
@@ -111,8 +80,11 @@ static void add_heading(const struct page *page)
 	}
 	buffer_add_text(page->out, "\n");
 	add_time(page->out, summary->started);
-	add_duration(page->out, summary->wall_secs);
-	buffer_add_text(page->out, ": ");
+	/* A single row of a format that has only time stamps stands for an unknown time. */
+	if (summary->wall_secs > 0) {
+		add_duration(page->out, summary->wall_secs);
+		buffer_add_text(page->out, ": ");
+	}
 	summary_add_end(page->out, summary);
 	buffer_add_text(page->out, "\n");
 }
@@ -141,7 +113,7 @@ static void add_share(const struct page *page, double part, double whole)
 static void add_cpu(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
-	double user = summary_user_secs(summary), system = summary_system_secs(summary);
+	struct cpu_time time = summary_cpu_time(summary);
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
 
@@ -150,9 +122,12 @@ static void add_cpu(const struct page *page)
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	buffer_add_text(page->out, "mean ");
-	add_figure(page->out, mean);
-	buffer_add_text(page->out, ", max ");
+	if (isfinite(mean)) {
+		buffer_add_text(page->out, "mean ");
+		add_figure(page->out, mean);
+		buffer_add_text(page->out, ", ");
+	}
+	buffer_add_text(page->out, "max ");
 	add_figure(page->out, most);
 	if (isnan(limit.value)) {
 		buffer_add_text(page->out, " cores");
@@ -164,30 +139,31 @@ static void add_cpu(const struct page *page)
 		buffer_printf(page->out, " cores (%s)", limit.source);
 	}
 	buffer_add_text(page->out, "; ");
-	add_duration(page->out, user + system);
+	add_duration(page->out, cpu_time_total(&time));
 	buffer_add_text(page->out, " of CPU time, ");
-	add_share(page, system, user + system);
+	add_share(page, time.system_secs, cpu_time_total(&time));
 	buffer_add_text(page->out, " it in the kernel");
 	add_history(page, &summary->cores_history, most);
 }
 
-static const char *source_in_words(const char *source)
+/* Figures of different measures stand side by side, or some were left out. */
+static void add_memory_caveats(const struct page *page)
 {
-	static const struct {
-		const char *source, *words;
-	} WORDS[] = {
-		{"pss", "the peak counts shared pages once"},
-		{"rss", "the peak counts shared pages in each process"},
-		{"estimate", "the peak is an estimate that counts shared pages once"},
-		{"cgroup", "the peak is that of the job's cgroup"},
-		{"largest_process", "the peak is of the largest process alone"},
-		{"machine", "the peak is of all of the machine"},
-	};
+	const struct rt_summary *summary = page->summary;
 
-	for (size_t i = 0; source && i < ARRAY_SIZE(WORDS); i++)
-		if (strcmp(source, WORDS[i].source) == 0)
-			return WORDS[i].words;
-	return source;
+	if (summary->tracked && summary_mixes_memory(summary)) {
+		label(page, "");
+		buffer_printf(page->out, "the mean mixes samples that count differently (%s)",
+			      summary->memory_sources);
+	}
+	if (summary->memory_disproved_samples) {
+		label(page, "");
+		buffer_printf(page->out, "left out: %lld sample%s of up to ",
+			      (long long)summary->memory_disproved_samples,
+			      summary->memory_disproved_samples == 1 ? "" : "s");
+		add_mib(page, summary->memory_disproved_mib);
+		buffer_add_text(page->out, ", which counted shared pages in each process");
+	}
 }
 
 static void add_memory(const struct page *page)
@@ -202,8 +178,10 @@ static void add_memory(const struct page *page)
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	buffer_add_text(page->out, "peak ");
-	add_mib(page, peak.mib);
+	/* Of a CSV file, whose memory is in whole MiB. */
+	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
+	if (peak.mib > 0)
+		add_mib(page, peak.mib);
 	if (!real_absent(peak.elapsed_secs)) {
 		buffer_add_text(page->out, " after ");
 		add_duration(page->out, peak.elapsed_secs);
@@ -215,18 +193,19 @@ static void add_memory(const struct page *page)
 		add_mib(page, limit.value);
 		buffer_printf(page->out, " (%s)", limit.source);
 	}
-	if (!isnan(figure_mean(memory))) {
+	if (figure_mean(memory) > 0) {
 		buffer_add_text(page->out, "; mean ");
 		add_mib(page, figure_mean(memory));
 	}
 	if (peak.source) {
 		label(page, "");
-		buffer_add_text(page->out, source_in_words(peak.source));
+		buffer_add_text(page->out, memory_source_in_words(peak.source));
 		if (summary->swap.most > 0) {
 			buffer_add_text(page->out, "; swapped out ");
 			add_mib(page, summary->swap.most);
 		}
 	}
+	add_memory_caveats(page);
 	add_history(page, &summary->memory_history, memory->most);
 }
 
@@ -304,36 +283,6 @@ static void add_gpu(const struct page *page)
 		buffer_add_text(page->out, " J");
 	}
 	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
-}
-
-/* Only what held things up for at least a hundredth of the time. */
-static void add_waiting(const struct page *page)
-{
-	const struct rt_summary *summary = page->summary;
-	bool host = strcmp(summary->pressure_source, "host") == 0 && summary->tracked;
-	const struct {
-		const char *name;
-		double secs;
-	} WAITS[] = {
-		{"throttled by the CPU limit", total_of(&summary->throttled_secs)},
-		{"short of CPU", total_of(&summary->cpu_pressure_secs)},
-		{"short of memory", total_of(&summary->memory_pressure_secs)},
-		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
-	};
-	bool any = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(WAITS); i++) {
-		if (!(WAITS[i].secs >= 0.01 * summary->wall_secs) || WAITS[i].secs <= 0)
-			continue;
-		if (!any)
-			label(page, "Held up");
-		separate(page, &any);
-		buffer_printf(page->out, "%s for ", WAITS[i].name);
-		add_duration(page->out, WAITS[i].secs);
-	}
-	/* Pressure of the whole machine may be felt by others than the job. */
-	if (any && host)
-		buffer_add_text(page->out, " (somebody on the machine)");
 }
 
 static void add_bottleneck(const struct page *page)
@@ -484,7 +433,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_memory(&page);
 	add_io(&page);
 	add_gpu(&page);
-	add_waiting(&page);
+	summary_waiting_lines(&out, summary, LABEL_COLUMNS);
 	add_bottleneck(&page);
 	add_processes(&page);
 	add_phases(&page);
@@ -510,7 +459,8 @@ static bool add_json_figure(void *context, const char *group, const char *name, 
 		page->separate = false;
 	}
 	buffer_printf(page->out, "%s\"%s\":", page->separate ? "," : "", name);
-	if (strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0)
+	if ((strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0) ||
+	    (strcmp(group, "memory") == 0 && strcmp(name, "mixed_sources") == 0))
 		buffer_add_text(page->out, value.count ? "true" : "false");
 	else
 		cell_add_json(page->out, value);

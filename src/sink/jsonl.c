@@ -49,6 +49,10 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	char closing = description->shape == MAP ? '}' : ']';
 
+	if (frame->missing[kind]) {
+		json_absent(json);
+		return;
+	}
 	json_open(json, description->shape == MAP ? '{' : '[');
 	for (const struct row *row = below(frame->first[kind], parent); row; row = below(row->next, parent)) {
 		switch (description->shape) {

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/scan.h"
 #include "tracker/start_at.h"
 
@@ -70,7 +71,7 @@ static int no_memory(struct rt_config *config)
 
 const char *rt_config_message(const rt_config *config)
 {
-	return config->message.length ? config->message.data : "";
+	return config && config->message.length ? config->message.data : "";
 }
 
 /* ---- kinds of settings ----------------------------------------------------------------------------- */
@@ -118,23 +119,15 @@ static int set_choice(struct rt_config *config, const struct setting *setting, c
 	return wrong(config, setting, value, list.data ? list.data : "is unknown");
 }
 
-/* A number of seconds and nothing else; false for text, "nan" and "inf" alike. */
-static bool parse_secs(const char *value, double *ret_secs)
-{
-	struct scan text = scan_trim(scan_bytes(value, strlen(value)));
-
-	return scan_real(&text, ret_secs) && scan_left(&text) == 0 && isfinite(*ret_secs);
-}
-
 /* `least`, `too_short`: the shortest that it can be. */
 static int take_secs(struct rt_config *config, const struct setting *setting, const char *value, double least,
 		     const char *too_short)
 {
 	double secs = 0;
 
-	if (!parse_secs(value, &secs))
+	if (!parse_duration(value, &secs))
 		return wrong(config, setting, value,
-			     "is not a number of seconds; give for example 1 or 0.25");
+			     "is not a length of time; give for example 1, 0.25, 500ms or 5m");
 	if (secs < least)
 		return wrong(config, setting, value, too_short);
 	if (secs > SECS_MAX)
@@ -159,8 +152,8 @@ static int set_deadline(struct rt_config *config, const struct setting *setting,
 {
 	double secs = 0;
 
-	if (!parse_secs(value, &secs) || secs < 0 || secs > 86400)
-		return wrong(config, setting, value, "is no number of seconds up to 86400");
+	if (!parse_duration(value, &secs) || secs < 0 || secs > 86400)
+		return wrong(config, setting, value, "must be a length of time from 0 to 1d");
 	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
@@ -436,6 +429,10 @@ static bool same_name(const char *name, const char *given)
 
 int rt_config_set(rt_config *config, const char *name, const char *value)
 {
+	if (!name)
+		return config_fail(config, -EINVAL, "a setting without a name cannot be set");
+	if (!value)
+		return config_fail(config, -EINVAL, "%.*s: there is no value", QUOTED_BYTES, name);
 	for (size_t i = 0; i < ARRAY_SIZE(SETTINGS); i++) {
 		int error;
 

@@ -33,8 +33,8 @@ int rt_config_set_variable(rt_config *config, const char *name, const char *valu
 	struct buffer text = BUFFER(1 << 20);
 	char **grown;
 
-	if (!*name || strchr(name, '='))
-		return config_fail(config, -EINVAL, "'%.60s' is no name of a variable", name);
+	if (!name || !*name || strchr(name, '='))
+		return config_fail(config, -EINVAL, "'%.60s' is not a name of a variable", name ? name : "");
 	forget(config, name);
 	if (!value)
 		return 0;

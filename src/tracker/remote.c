@@ -110,7 +110,7 @@ static int64_t open_there(struct rt_remote *remote, const struct rt_config *conf
 	return ask(remote, &message, given.data);
 }
 
-int rt_remote_start(struct rt_config *config, struct rt_remote **ret_remote)
+static int start_remote(struct rt_config *config, struct rt_remote **ret_remote)
 {
 	struct rt_remote *remote;
 	int64_t error;
@@ -143,6 +143,21 @@ int rt_remote_start(struct rt_config *config, struct rt_remote **ret_remote)
 	}
 	*ret_remote = remote;
 	return 0;
+}
+
+int rt_remote_start(struct rt_config *config, struct rt_remote **ret_remote)
+{
+	struct rt_config *defaults = NULL;
+	int error = 0;
+
+	if (!config) {
+		error = rt_config_new(&defaults);
+		config = defaults;
+	}
+	if (!error)
+		error = start_remote(config, ret_remote);
+	rt_config_free(defaults);
+	return error;
 }
 
 pid_t rt_remote_pid(const struct rt_remote *remote)

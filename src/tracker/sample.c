@@ -1,5 +1,7 @@
 /* Taking samples, and when. */
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -277,10 +279,16 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 
 	if (tracker->finished)
 		return -ESHUTDOWN;
+	/* A caller that only stops the tracker may have told before how the job ended. */
+	if (reason == RT_END_TRACKER_STOPPED && !status && tracker->has_job_status) {
+		reason = WIFSIGNALED(tracker->job_status) ? RT_END_SIGNAL : RT_END_EXIT;
+		status = tracker->job_status;
+	}
 	ending->reason = reason_name(reason);
 	if (reason == RT_END_EXIT || reason == RT_END_SIGNAL) {
 		ending->has_status = true;
 		ending->wait_status = status;
+		ending->killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 	} else if (reason == RT_END_EXEC_FAILED) {
 		ending->exec_errno = status;
 	} else if (reason == RT_END_TRACKER_STOPPED) {

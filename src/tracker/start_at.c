@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/scan.h"
 
 /* Year 9999: what a four-digit year can say. */
@@ -132,18 +133,40 @@ static int parse_time_of_day(struct scan text, int64_t now_ns, int64_t *ret_ns)
 	return -EINVAL;
 }
 
-static int parse_secs(struct scan text, int64_t base_ns, int64_t *ret_ns)
+static int after_secs(double secs, int64_t base_ns, int64_t *ret_ns)
 {
-	double secs;
-
-	if (!scan_left(&text) || ((*text.at < '0' || *text.at > '9') && *text.at != '.'))
-		return -EINVAL;
-	if (!scan_real(&text, &secs) || scan_left(&text) ||
-	    !(secs + ns_to_secs(base_ns) <= (double)LAST_SECS))
+	if (!(secs + ns_to_secs(base_ns) <= (double)LAST_SECS))
 		return -EINVAL;
 	/* Whole and fraction apart: a double cannot hold today in nanoseconds. */
 	return to_ns(base_ns / NSEC_PER_SEC + (int64_t)secs,
 		     base_ns % NSEC_PER_SEC + (int64_t)((secs - (double)(int64_t)secs) * 1e9), ret_ns);
+}
+
+static bool begins_number(const struct scan *text)
+{
+	return scan_left(text) && ((*text->at >= '0' && *text->at <= '9') || *text->at == '.');
+}
+
+/* "90", "1.5h" from now. */
+static int parse_delay(struct scan text, int64_t now_ns, int64_t *ret_ns)
+{
+	char word[64];
+	double secs;
+
+	scan_copy(&text, word, sizeof(word));
+	if (!begins_number(&text) || scan_left(&text) >= sizeof(word) || !parse_duration(word, &secs))
+		return -EINVAL;
+	return after_secs(secs, now_ns, ret_ns);
+}
+
+/* Seconds since 1970. */
+static int parse_secs(struct scan text, int64_t *ret_ns)
+{
+	double secs;
+
+	if (!begins_number(&text) || !scan_real(&text, &secs) || scan_left(&text))
+		return -EINVAL;
+	return after_secs(secs, 0, ret_ns);
 }
 
 int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns)
@@ -154,9 +177,9 @@ int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns)
 	int result;
 
 	if (scan_literal(&rest, "+"))
-		result = parse_secs(rest, now_ns, &ns);
+		result = parse_delay(rest, now_ns, &ns);
 	else if (scan_literal(&rest, "@"))
-		result = parse_secs(rest, 0, &ns);
+		result = parse_secs(rest, &ns);
 	else if (scan_left(&trimmed) > 2 && trimmed.at[2] == ':')
 		result = parse_time_of_day(trimmed, now_ns, &ns);
 	else

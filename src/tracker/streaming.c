@@ -22,7 +22,7 @@
 #include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 
-enum { LONGEST_MESSAGE = 4 << 10, NUMBER_SIZE = 32 };
+enum { LONGEST_MESSAGE = 2 << 20 /* an answer of the server */, NUMBER_SIZE = 32 };
 
 static const char TOKEN[] = "SENTINEL_API_TOKEN";
 
@@ -154,13 +154,18 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 
 static void take_line(struct rt_tracker *tracker, char *line)
 {
-	static const char PREFIX[] = "resource-tracker: ";
+	static const char PREFIX[] = "resource-tracker: ", ANSWER[] = "answer ";
+	struct streaming *streaming = &tracker->streaming;
 
-	if (strcmp(line, "sent") == 0)
-		tracker->streaming.sent = true;
-	else
+	if (strcmp(line, "sent") == 0) {
+		streaming->sent = true;
+	} else if (strncmp(line, ANSWER, strlen(ANSWER)) == 0) {
+		free(streaming->answer);
+		streaming->answer = strdup(line + strlen(ANSWER));
+	} else {
 		tracker_warn(tracker,
 			     strncmp(line, PREFIX, strlen(PREFIX)) == 0 ? line + strlen(PREFIX) : line);
+	}
 }
 
 static void take_lines(struct rt_tracker *tracker)
@@ -262,6 +267,24 @@ int rt_wait_for_upload(struct rt_tracker *tracker, double timeout_secs)
 	}
 }
 
+int rt_upload_answer(struct rt_tracker *tracker, char **ret_json)
+{
+	char *copy = NULL;
+	int error = 0;
+
+	if (!tracker_lock(tracker))
+		return -ECHILD;
+	streaming_hear(tracker);
+	if (!tracker->streaming.answer)
+		error = -ENODATA;
+	else if (!(copy = strdup(tracker->streaming.answer)))
+		error = -ENOMEM;
+	tracker_unlock(tracker);
+	if (!error)
+		*ret_json = copy;
+	return error;
+}
+
 void streaming_close(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
@@ -270,5 +293,6 @@ void streaming_close(struct rt_tracker *tracker)
 	if (streaming->socket_fd >= 0)
 		close(streaming->socket_fd);
 	buffer_done(&streaming->said);
+	free(streaming->answer);
 	*streaming = STREAMING;
 }

@@ -4,7 +4,8 @@
  *
  * The file is the first JSON Lines output that is a regular file, else one more output in the spool (NAME.spool, mode
  * 0600), which the follower removes when all is sent. The connection tells the follower of the end, however we
- * end, and us of its end; on it come its messages, a line each, and at last the line "sent" when nothing is left.
+ * end, and us of its end; on it come its messages, a line each, and at last, when nothing is left, "answer " with
+ * the server's JSON object, if it sent one, and the line "sent".
  */
 #pragma once
 
@@ -24,6 +25,7 @@ struct streaming {
 	bool gone;
 	bool sent;
 	struct buffer said; /* what came of a line that is not whole yet */
+	char *answer;       /* of the server to the end of the run, one line of JSON; NULL: none */
 };
 
 #define STREAMING ((struct streaming){.socket_fd = -1})

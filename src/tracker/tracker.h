@@ -15,6 +15,7 @@
 #include "tracker/config.h"
 #include "tracker/history.h"
 #include "tracker/streaming.h"
+#include "tracker/texts.h"
 
 enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 24 };
 
@@ -86,6 +87,11 @@ struct rt_tracker {
 	bool prepared;
 	int64_t prepare_ns;     /* when, once a job that was started has had its first moments */
 	struct buffer warnings; /* lines not yet taken */
+	struct texts texts;     /* given to callers */
+
+	/* of the tracked root process, from rt_add_exited() */
+	bool has_job_status;
+	int job_status;
 };
 
 /*

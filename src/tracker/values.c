@@ -41,7 +41,7 @@ rt_metric rt_metric_next(rt_metric metric)
 
 rt_metric rt_metric_find(const char *name)
 {
-	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+	for (rt_metric metric = name ? rt_metric_next(0) : 0; metric; metric = rt_metric_next(metric)) {
 		char full_name[NAME_SIZE];
 		enum row_kind kind;
 		size_t index;
@@ -142,10 +142,20 @@ static void take_value(const struct row *row, const struct metric *metric, size_
 	}
 }
 
+/* The frame's text is written over by later samples, which another thread may take. */
+static int keep_text(struct rt_tracker *tracker, struct rt_value *ret_value)
+{
+	if (ret_value->type != RT_TEXT || !ret_value->present)
+		return 0;
+	ret_value->text = texts_keep(&tracker->texts, ret_value->text);
+	return ret_value->text ? 0 : -ENOMEM;
+}
+
 int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value)
 {
 	const struct frame *frame;
 	const struct row *row;
+	struct rt_value value = {0};
 	enum row_kind kind;
 	size_t index;
 	int error = 0;
@@ -156,17 +166,20 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 		return -ECHILD;
 	frame = tracker_newest(tracker);
 	row = frame ? instance_of(frame, kind, instance) : NULL;
-	if (!frame)
+	if (!frame) {
 		error = -ENODATA;
-	else if (row)
-		take_value(row, &ROW_DESCRIPTIONS[kind].metrics[index], metric_offset(index), ret_value);
-	else if (has_many(kind) || instance)
+	} else if (row) {
+		take_value(row, &ROW_DESCRIPTIONS[kind].metrics[index], metric_offset(index), &value);
+		error = keep_text(tracker, &value);
+	} else if (has_many(kind) || instance) {
 		error = -ENOENT;
-	else
-		*ret_value =
-			(struct rt_value){.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type),
-					  .reason = ABSENT_NOT_COLLECTED};
+	} else {
+		value.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type);
+		value.reason = ABSENT_NOT_COLLECTED;
+	}
 	tracker_unlock(tracker);
+	if (!error)
+		*ret_value = value;
 	return error;
 }
 

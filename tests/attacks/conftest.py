@@ -8,6 +8,8 @@ import tempfile
 
 import pytest
 
+from users import VICTIM
+
 CLI = pathlib.Path(__file__).resolve().parents[1] / "cli"
 sys.path.append(str(CLI))
 SPEC = importlib.util.spec_from_file_location("cli_conftest", CLI / "conftest.py")
@@ -15,12 +17,7 @@ CLI_CONFTEST = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(CLI_CONFTEST)
 globals().update({name: value for name, value in vars(CLI_CONFTEST).items() if not name.startswith("__")})
 
-VICTIM, ATTACKER = 65534, 5  # "nobody" and "games" of Debian; the numbers need no account
 PROGRAMS = ("resource-tracker", "resource-tracker-analysis", "resource-tracker-net", "resource-tracker-helper")
-
-
-def needs_root():
-    return pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 
 
 @pytest.fixture(scope="session")
@@ -64,11 +61,3 @@ def as_user(public_programs, run):
         return run(*arguments, program=str(public_programs), cwd=folder, user=user, group=user, extra_groups=[], umask=0o022,
                    env={"HOME": str(folder), **popen.pop("env", {})}, **popen)
     return start
-
-
-def plant(path, text, user, mode=0o644):
-    """A file that belongs to a user."""
-    path.write_text(text)
-    os.chown(path, user, user)
-    path.chmod(mode)
-    return path

@@ -3,7 +3,8 @@ import os
 import socket
 
 import pytest
-from conftest import ATTACKER, VICTIM, needs_root, plant
+
+from users import ATTACKER, VICTIM, needs_root, plant
 
 pytestmark = pytest.mark.usefixtures("needs_toml")
 
@@ -51,7 +52,7 @@ def test_configurations_of_the_user_and_of_root_are_obeyed(as_user, home):
 
 @pytest.mark.parametrize("path, mode, obeyed", (("resource-tracker.toml", 0o644, True), ("resource-tracker.toml", 0o646, False),
                                                 (".", 0o757, False), (".", 0o1777, False), (".", 0o755, True)))
-def test_what_others_may_write_to_is_passed_over(run, tmp_path, path, mode, obeyed):
+def test_a_configuration_writable_by_others_is_passed_over(run, tmp_path, path, mode, obeyed):
     (tmp_path / "resource-tracker.toml").write_text(OBEYED)
     (tmp_path / "resource-tracker.toml").chmod(0o644)
     (tmp_path / path).chmod(mode)

@@ -15,7 +15,8 @@ import time
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-ROOTS = TOP / "tests" / "roots"
+BUILD = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker")).resolve().parent
+ROOTS = BUILD / "tests" / "roots"
 TIMEOUT_SECS = 60
 
 

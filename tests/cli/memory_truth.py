@@ -115,7 +115,7 @@ class Reading:
     bytes: int = 0
     processes: int = 0
     rss: int = 0
-    private: int = 0
+    steady: bool = True  # the same processes before and after: one that ends meanwhile leaves its share to the others
 
     @property
     def mib(self):
@@ -195,8 +195,10 @@ class Meter:
 
     def run(self):
         while not self.over.is_set():
-            begun = time.monotonic()
-            self.readings.append(read_once(self.members.now(), self.tmpfs))
+            begun, pids = time.monotonic(), set(self.members.now())
+            reading = read_once(pids, self.tmpfs)
+            reading.steady = self.members.now() == pids
+            self.readings.append(reading)
             # A meter that takes long leaves the job as much time for itself.
             self.over.wait(max(self.interval_secs, time.monotonic() - begun))
 
@@ -245,7 +247,7 @@ class Judged:
 
 def judge(told, readings):
     """`told`: [(first moment, last moment, MiB)] of samples. Those without a reading before and after are left out."""
-    judged = []
+    judged, readings = [], steady(readings)
     for begun, ended, mib in told:
         before = [reading for reading in readings if reading.ended <= begun]
         after = [reading for reading in readings if reading.begun >= ended]
@@ -265,8 +267,14 @@ def told_by_json(samples, first=1):
              sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
 
 
+def steady(readings):
+    """Those of a moment at which no process came or went; all where there is hardly such a moment."""
+    found = [reading for reading in readings if reading.steady]
+    return found if len(found) >= len(readings) / 4 else readings
+
+
 def peak(readings):
-    return max(readings, key=lambda reading: reading.mib)
+    return max(steady(readings), key=lambda reading: reading.mib)
 
 
 def peak_holds(told_mib, readings):

@@ -99,7 +99,7 @@ def test_a_line_or_a_result(run, tmp_path, command):
 
 
 @pytest.mark.parametrize("kind", ["empty", "binary", "another_schema", "nulls", "html", "deep", "header_alone"])
-def test_what_is_no_recording_makes_nothing(run, tmp_path, kind):
+def test_a_file_that_is_not_a_recording_makes_no_output(run, tmp_path, kind):
     (tmp_path / kind).write_bytes(BAD[kind]())
     for command, output in ((COMMANDS["report"], "page.html"), (COMMANDS["export_csv"], "out.csv"), (["combine", "-o", "all.jsonl"], "all.jsonl")):
         assert run(*command, kind).returncode == 1 and not (tmp_path / output).exists(), (command, kind)

@@ -88,7 +88,7 @@ def changed(tmp_path):
     return pair
 
 
-def test_what_was_nothing_before_stands_beside_what_is_nothing_now(run, changed):
+def test_values_that_rise_from_zero_stand_beside_values_that_stay_zero(run, changed):
     a, b = changed("cgroup", throttled_secs=0.5)
     answer, found = figures(run, a, b)
     assert found["throttled"][1]["change_pct"] is None and found["throttled"][1]["mean"] == 4.0
@@ -102,7 +102,7 @@ def test_what_was_nothing_before_stands_beside_what_is_nothing_now(run, changed)
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("condition", ["gpu_mean>+10%", "gpu_mean<+10%", "gpu_mean>1"])
-def test_a_condition_on_what_one_side_does_not_have_is_not_passed(run, changed, condition, swapped):
+def test_a_condition_on_a_value_missing_on_one_side_fails(run, changed, condition, swapped):
     a, b = changed("cpu", process_gpu_usage=None)
     result = run("compare-runs", "--fail-if", condition, *((b, a) if swapped else (a, b)))
     if swapped and "%" not in condition:

@@ -80,7 +80,7 @@ METADATA = {"version", "resource_tracker", "pid", "children", "interval", "metho
             "track_system", "discover_server", "discover_cloud", "start_time", "stop_time", "duration"}
 
 
-def test_a_snapshot_is_what_the_python_package_loads(run, export, eight):
+def test_the_python_package_loads_a_snapshot(run, export, eight):
     snapshot = json.loads(gzip.decompress(export("x.json.gz", "-f", "snapshot", eight).read_bytes()))
     assert set(snapshot) == {"metadata", "server_info", "cloud_info", "process_metrics", "system_metrics"}
     assert set(snapshot["metadata"]) == METADATA
@@ -166,7 +166,7 @@ def test_an_output_appears_when_it_is_whole_and_never_half(run, tmp_path, eight)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "eight.jsonl", "out.json"]
 
 
-def test_what_cannot_be_exported_is_said(run, eight, tmp_path):
+def test_an_impossible_export_is_reported(run, eight, tmp_path):
     for arguments, words in ((["-o", "x.what"], "name a format"), (["-f", "xml", "-o", "x"], "no format"),
                              (["-o", "x.csv", "--csv-layout", "nope"], "no CSV layout"),
                              (["-f", "sqlite"], "standard output"),

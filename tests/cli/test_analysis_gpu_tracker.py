@@ -224,7 +224,7 @@ def test_recordings_are_compared_the_same_way(run, tmp_path):
     ({"code_block_results": [{"name": "other"}]}, "is not phase"),
     ({"overall": 7}, "b.json"),
 ])
-def test_what_cannot_be_compared_is_one_line(run, tmp_path, change, part):
+def test_incomparable_recordings_get_one_line(run, tmp_path, change, part):
     one = {"overall": {}, "static_data": {}, "code_block_results": [{"name": "load"}]}
     for name, value in (("a", one), ("b", {**one, **change})):
         (tmp_path / f"{name}.json").write_text(json.dumps(value))

@@ -34,7 +34,7 @@ def one_line(result, path):
     (b"[1, 2, 3]\n", "no line is a sample"),
     (b"\x1f\x8b\x08\0", "empty"),
 ])
-def test_what_is_no_recording_is_named_in_one_line(run, tmp_path, command, content, words):
+def test_a_file_that_is_not_a_recording_is_named_in_one_line(run, tmp_path, command, content, words):
     path = tmp_path / "input"
     path.write_bytes(content)
     assert words in one_line(run(command, path), path)
@@ -110,7 +110,7 @@ def test_a_clock_that_is_set_does_not_change_how_long_the_run_took(run, tmp_path
     assert (cost["duration_secs"], cost["run_usd"]) == (8.0, 8.0)
 
 
-def test_a_csv_file_whose_clock_was_set_back_lasts_as_long_as_its_intervals(run, tmp_path):
+def test_a_csv_file_with_a_clock_set_back_lasts_as_long_as_its_intervals(run, tmp_path):
     lines = ["timestamp,pid,children,utime,stime,cpu_usage,memory_mib"]
     lines += [f"{1000 + 2 * i - (3600 if i > 3 else 0)},1,0,1.0,0.0,{i / 2},10.0" for i in range(8)]
     (tmp_path / "steps.csv").write_text("\n".join(lines) + "\n")
@@ -127,7 +127,7 @@ def test_the_first_row_of_a_csv_file_weighs_as_much_as_an_interval(run, tmp_path
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("text", ['{"timestamp":1,"cpu":{"process_cores_used":2.0}}\n', "timestamp,cpu_usage,pid\r\n1,2.0,7\r\n",
                                   '"timestamp","cpu_usage","pid"\n1,2.0,7\n'])
-def test_a_byte_order_mark_is_no_part_of_the_text(run, tmp_path, text, pack):
+def test_a_byte_order_mark_is_skipped(run, tmp_path, text, pack):
     (tmp_path / "x").write_bytes(pack(b"\xef\xbb\xbf" + text.encode()))
     assert stats(run, tmp_path / "x")["process_cpu_usage"] == {"mean": 2.0, "max": 2.0}
 
@@ -145,7 +145,7 @@ def test_lines_between_samples_that_are_none(run, tmp_path):
     assert damage == {"torn_tails": 0, "bad_lines": 3, "first_bad_line": 1, "clock_steps": 0, "hosts": 1}
 
 
-def test_more_devices_than_any_machine_has_are_no_sample(run, tmp_path):
+def test_an_absurd_number_of_devices_is_refused(run, tmp_path):
     good, bad = recordings.sample(0), recordings.sample(1, disk=[{"device": "sda"}] * 100_000)
     many = recordings.sample(2, disk=[{"device": f"sd{i}"} for i in range(5000)])
     path = recordings.write(tmp_path / "many.jsonl", [good, bad, many])
@@ -239,7 +239,7 @@ def test_snapshots_are_paired_by_position(run, tmp_path, packed):
     assert stats(run, path)["timestamp"] == {"duration": 2.0}
 
 
-def test_what_the_rust_tracker_wrote_is_read(run, tmp_path):
+def test_a_recording_of_the_rust_tracker_is_read(run, tmp_path):
     old = {"timestamp_secs": 100, "job_name": None,
            "cpu": {"utilization_pct": 2.5, "process_cores_used": 1.25, "process_child_count": 1},
            "memory": {"total_mib": 1000, "used_mib": 400}, "network": [], "disk": [], "gpu": []}

@@ -19,9 +19,59 @@ def rules(answer):
     return [note["rule"] for note in answer["notes"]]
 
 
-@pytest.mark.parametrize("cores, cpu", [(0.27, 1), (0.0, 1), (1.5, 2), (2.5, 2), (2.51, 3), (3.5, 4), (3.4, 3)])
-def test_cores_are_the_mean_rounded_half_to_even(run, tmp_path, cores, cpu):
-    assert advice(run, make(tmp_path / "x.jsonl", cores=cores))["cpu"] == cpu
+@pytest.mark.parametrize("cores, cpu", [(0.27, 1), (0.0, 1), (1.01, 1), (1.05, 2), (1.5, 2), (2.0, 2), (2.51, 3), (3.4, 4)])
+def test_cores_are_as_many_as_it_used_at_its_busiest(run, tmp_path, cores, cpu):
+    answer = advice(run, make(tmp_path / "x.jsonl", cores=cores))
+    assert answer["cpu"] == cpu and answer["cpu_limit"] == cpu
+
+
+def with_cores(path, *cores, **more):
+    """A run with so many cores in use in each of its seconds."""
+    samples = [json.loads(line) for line in make(path, count=len(cores), **more).open()]
+    for one, used in zip(samples, cores):
+        one["cpu"].update(process_cores_used=used, utilization_pct=used)
+    samples[-1]["run_end"].update(utime_secs=sum(cores))
+    return recordings.write(path, samples)
+
+
+def test_two_cores_half_of_the_time_are_two_cores_or_half_as_long_again(run, tmp_path):
+    """Their mean is 1.0, and `one core` would take 9 s instead of 6."""
+    path = with_cores(tmp_path / "x.jsonl", 2, 2, 2, 0, 0, 0)
+    answer = advice(run, path)
+    assert answer["cpu"] == 2 and answer["evidence"]["cpu"]["slower_pct"] == 0
+    assert answer["evidence"]["cpu"]["with_fewer"] == [{"cores": 1, "slower_pct": pytest.approx(50, abs=0.1)}]
+    text = run("recommend", path).out
+    assert "it used 1.00 cores on average, at most 2.00: no slower" in text
+    assert "with 1 it would take 50 % longer\n" in text
+
+
+def test_four_seconds_of_one_thread_and_two_of_two(run, tmp_path):
+    answer = advice(run, with_cores(tmp_path / "x.jsonl", 1, 1, 1, 1, 2, 2))
+    assert answer["cpu"] == 2 and answer["evidence"]["cpu"]["with_fewer"][0]["slower_pct"] == pytest.approx(100 / 3, abs=0.1)
+
+
+def test_a_limit_is_never_below_what_was_used(run, tmp_path):
+    """make -j2: 1.34 cores on average."""
+    path = with_cores(tmp_path / "x.jsonl", *[1.9, 0.8, 1.3, 1.36] * 3)
+    assert "--cpus=2 " in run("recommend", "--for", "docker", path).out
+    text = run("recommend", "--for", "kubernetes", path).out
+    assert 'requests:\n    cpu: "1600m"\n' in text and 'limits:\n    cpu: "2"\n' in text
+
+
+def test_the_busiest_ten_seconds_count_in_a_long_run_and_a_moment_does_not(run, tmp_path):
+    long = [1.0] * 2000
+    assert advice(run, with_cores(tmp_path / "x.jsonl", *long, 8.0))["cpu"] == 2  # 1.7 over ten seconds
+    assert advice(run, with_cores(tmp_path / "x.jsonl", *long, *[8.0] * 11))["cpu"] == 8
+    assert advice(run, with_cores(tmp_path / "x.jsonl", *long, *[8.0] * 6, *long))["cpu"] == 6  # 5.2 over ten seconds
+
+
+def test_the_cheapest_cores_say_what_they_cost_in_time(run, tmp_path):
+    path = with_cores(tmp_path / "x.jsonl", 2, 2, 2, 0, 0, 0)
+    answer = advice(run, "--policy", "cost", path)
+    assert (answer["cpu"], answer["cpu_limit"], answer["policy"]) == (1, 2, "cost")
+    assert "it takes 50 % longer than with 2" in run("recommend", "--policy", "cost", path).out
+    assert "# with 2 cores it was faster: it takes 50 % longer now\n" in run("recommend", "--policy", "cost", "--for", "slurm", path).out
+    assert advice(run, "--policy", "p95", with_cores(tmp_path / "y.jsonl", *[1.0] * 97, 8, 8, 8))["cpu"] == 1
 
 
 def test_a_moment_at_the_start_or_end_counts_as_a_moment(run, tmp_path):
@@ -43,7 +93,7 @@ def test_notes_have_amounts_that_people_read(run, tmp_path):
         one["memory"]["used_mib"] = 12345.0
         one["cgroup"] = {"throttled_periods": 9, "throttled_secs": 500.0, "oom_kills": 0}
     notes = {note["rule"]: note["text"] for note in advice(run, recordings.write(tmp_path / "x.jsonl", samples))["notes"]}
-    assert notes["host_shared"] == "others used the machine too: of 12345 MiB of memory in use, 1500 were its own"
+    assert notes["host_shared"] == "1500 of the 12345 MiB of memory in use were this job's; other programs had the rest"
     assert notes["throttled"] == "the CPU limit held it back for 1 h 6 min, summed over its CPUs, in 8.00 s"
 
 
@@ -55,9 +105,9 @@ def with_short_end(path, cores, last):
     return recordings.write(path, samples)
 
 
-def test_what_slept_used_little_and_not_nothing(run, tmp_path):
+def test_a_sleeping_job_used_little_but_more_than_zero(run, tmp_path):
     path = with_short_end(tmp_path / "x.jsonl", 0.0002, 0.0)
-    assert "it used < 0.001 cores on average, at most < 0.001\n" in run("recommend", path).out
+    assert "it used < 0.001 cores on average, at most < 0.001: no slower\n" in run("recommend", path).out
 
 
 def test_long_runs_are_told_in_hours_and_gibibytes_without_exponents(run, tmp_path):
@@ -66,19 +116,25 @@ def test_long_runs_are_told_in_hours_and_gibibytes_without_exponents(run, tmp_pa
                for i in range(2)]
     for one in samples:
         one["pressure"] = {"cpu_some_secs": 9000.0, "io_some_secs": 9000.0, "source": "cgroup"}
-        one["cpu"]["utilization_pct"] = 1.0
-        one["memory"]["used_mib"] = 43210.0
+        one["cpu"]["utilization_pct"] = 7.8
+        one["memory"]["used_mib"] = 1000.0
     notes = {note["rule"]: note["text"] for note in advice(run, recordings.write(tmp_path / "x.jsonl", samples))["notes"]}
-    assert notes["cpu_starved"].startswith("it waited for a CPU for 5 h of 10 h: ")
+    assert notes["cpu_starved"].startswith("it was short of CPU for 5 h of 10 h: ")
     assert notes["io_bound"] == "it waited for I/O for 5 h of 10 h"
-    assert notes["host_shared"] == "others used the machine too: of 43210 MiB of memory in use, 100 were its own"
+    assert notes["host_shared"] == "1.00 of the 7.80 cores in use were this job's; other programs had the rest"
 
 
 @pytest.mark.parametrize("peak, memory", [
-    (1, 128), (106, 128), (107, 256), (250, 512), (630.55, 1024), (853, 1024), (1706, 2048), (1707, 3072),
+    (1, 128), (106, 128), (107, 160), (250, 320), (426, 512), (630.55, 768), (853, 1024), (1706, 2048), (1707, 2304),
     (2560, 3072), (5000, 6144), (10240, 12288)])
 def test_memory_is_the_peak_and_a_fifth_in_steps(run, tmp_path, peak, memory):
     assert advice(run, make(tmp_path / "x.jsonl", memory=float(peak)))["memory"] == memory
+
+
+def test_at_most_half_as_much_again_is_reserved(run, tmp_path):
+    for peak in [107 * 1.07 ** i for i in range(90)]:
+        memory = advice(run, make(tmp_path / "x.jsonl", memory=peak))["memory"]
+        assert 1.2 <= memory / peak <= 1.5 + 1e-9, peak
 
 
 def test_gpus_are_the_most_that_were_busy(run, tmp_path):
@@ -93,30 +149,148 @@ def test_the_kernel_s_peak_of_a_process_counts_and_that_of_the_cgroup_does_not(r
                                                          "cgroup_memory_peak_mib": 9000.0,
                                                          "memory_peak_mib": 9000.0,
                                                          "memory_peak_source": "cgroup"}))
-    assert answer["memory"] == 4096
+    assert answer["memory"] == 3840
     assert answer["evidence"]["memory"]["sampled_peak_mib"] == 100.0
     assert answer["evidence"]["memory"]["largest_process_peak_mib"] == 3000.0
 
 
-def test_an_oom_kill_raises_the_floor_above_what_it_had(run, tmp_path):
-    start = dict(NO_LIMITS, memory_limit_mib=4096.0)
-    path = make(tmp_path / "x.jsonl", memory=1000.0, start=start, limits=dict(LIMITS, memory_limit_mib=4096.0),
-                end={"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None, "oom_kills": 1})
+def memory_limit(mib):
+    return {"start": dict(NO_LIMITS, memory_limit_mib=mib), "limits": dict(LIMITS, memory_limit_mib=mib)}
+
+
+KILLED = {"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None, "oom_kills": 1}
+
+
+def note(answer, rule):
+    return next(one["text"] for one in answer["notes"] if one["rule"] == rule)
+
+
+def test_after_a_kill_at_a_limit_the_advice_is_twice_that_and_a_fifth(run, tmp_path):
+    path = make(tmp_path / "x.jsonl", memory=1000.0, **memory_limit(4096.0), end=KILLED)
     answer = advice(run, path)
-    assert answer["memory"] == 5120 and answer["evidence"]["memory"]["oom_floor_mib"] == pytest.approx(4915.2)
-    assert "oom" in rules(answer)
+    assert answer["memory"] == 10240 and answer["evidence"]["memory"]["oom_floor_mib"] == pytest.approx(9830.4)
+    assert answer["evidence"]["memory"]["at_least"] and "It needs at least 4.00 GiB" in note(answer, "oom")
+    assert "it needs more than 4.00 GiB: it was killed with that" in run("recommend", path).out
+    assert run("recommend", "--for", "slurm", path).out.startswith("# it was killed for lack of memory with 4.00 GiB: ")
     # Also when a later run that used less is asked about.
-    assert advice(run, make(tmp_path / "y.jsonl"), path)["memory"] == 5120
+    assert advice(run, make(tmp_path / "y.jsonl"), path)["memory"] == 10240
+    # A run that took more and ended well shows what is enough.
+    answer = advice(run, make(tmp_path / "z.jsonl", memory=5000.0), path)
+    assert answer["memory"] == 6144 and not answer["evidence"]["memory"]["at_least"]
+    assert note(answer, "one_run" if answer["runs"] == 1 else "oom")
+
+
+def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
+    killed = make(tmp_path / "killed.jsonl", memory=90.0, **memory_limit(1000.0), end=KILLED)
+    later = []
+    for i in range(10):
+        samples = [json.loads(line) for line in make(tmp_path / f"{i}.jsonl").open()]
+        for one in samples:
+            one["timestamp"] += 60 * (i + 1)
+        later.append(recordings.write(tmp_path / f"{i}.jsonl", samples))
+    assert advice(run, *later[:9], killed)["memory"] == 2560
+    assert advice(run, *later, killed)["memory"] == 1280
+
+
+def with_kills(path, *, kills, memory, process, limit=100.0, end=None, **more):
+    """A script that goes on and exits 0 while the counter of its control group rises to `kills` from the third sample on."""
+    samples = [json.loads(line) for line in make(path, memory=memory, **memory_limit(limit), **more, end={
+        "largest_process_peak_mib": process, "oom_kills": None, **(end or {})}).open()]
+    for i, one in enumerate(samples):
+        one["cgroup"]["oom_kills"] = kills if i >= 2 else 0
+    return recordings.write(path, samples)
+
+
+def test_a_step_that_was_killed_raises_the_floor_though_the_script_exits_0(run, tmp_path):
+    answer = advice(run, with_kills(tmp_path / "x.jsonl", kills=1, memory=10.0, process=97.0))
+    assert answer["memory"] == 256 and "though the job went on" in note(answer, "oom") and "memory_flat" not in rules(answer)
+    # Others in the same group: nothing of the job was nearly as large as the limit.
+    answer = advice(run, with_kills(tmp_path / "y.jsonl", kills=1, memory=10.0, process=12.0))
+    assert answer["memory"] == 128 and "oom" not in rules(answer)
+    # Kills before the run are not its own.
+    samples = [json.loads(line) for line in with_kills(tmp_path / "z.jsonl", kills=7, memory=60.0, process=97.0).open()]
+    for one in samples:
+        one["cgroup"]["oom_kills"] = 7
+    assert "oom" not in rules(advice(run, recordings.write(tmp_path / "z.jsonl", samples)))
+
+
+def test_a_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path):
+    path = make(tmp_path / "x.jsonl", memory=95.0, **memory_limit(100.0), end=False)
+    answer = advice(run, path)
+    assert answer["memory"] == 256 and answer["cpu"] == 1 and answer["refused"] is None
+    assert "probably killed for lack of memory" in note(answer, "oom")
+    # Below it, nothing is known.
+    assert "no end" in advice(run, make(tmp_path / "y.jsonl", memory=50.0, **memory_limit(100.0), end=False))["refused"]
+    # What its group cannot give back counts as well.
+    cgroup = {"oom_kills": 0, "anon_mib": 40.0, "shmem_mib": 50.0, "kernel_mib": 5.0}
+    answer = advice(run, make(tmp_path / "z.jsonl", memory=40.0, **memory_limit(100.0), end=False, cgroup=cgroup))
+    assert answer["memory"] == 256
+
+
+def test_a_bystander_of_a_full_machine_is_not_advised_twice_its_size(run, tmp_path):
+    """The machine's 4096 MiB were full of others; 1000 of them were the job's."""
+    end = dict(KILLED, reason="oom_kill_suspected", oom_kills=None)
+    assert advice(run, make(tmp_path / "x.jsonl", memory=1000.0, end=end))["memory"] == 1280
+    assert advice(run, make(tmp_path / "y.jsonl", memory=3000.0, end=end))["memory"] == 7680
+
+
+def test_swapped_memory_is_needed_as_well(run, tmp_path):
+    """Limit 200 MiB, 108 of 402 MiB resident at the same time as 294 are swapped out."""
+    samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", memory=108.0, **memory_limit(200.0)).open()]
+    for one in samples:
+        one["cpu"]["process_swap_mib"] = 294.0
+    answer = advice(run, recordings.write(tmp_path / "x.jsonl", samples))
+    assert answer["memory"] == 512 and answer["evidence"]["memory"]["sampled_peak_mib"] == 402.0
+    assert "294 MiB of it were swapped out" in note(answer, "swapped")
 
 
 def test_history_averages_means_and_keeps_peaks(run, tmp_path):
     runs = [make(tmp_path / f"{i}.jsonl", cores=cores, memory=memory) for i, (cores, memory) in
             enumerate([(1.0, 100.0), (2.0, 900.0), (6.0, 300.0)])]
     answer = advice(run, *runs)
-    assert (answer["cpu"], answer["memory"], answer["runs"]) == (3, 2048, 3)
+    assert (answer["cpu"], answer["memory"], answer["runs"]) == (6, 1152, 3)
+    assert answer["evidence"]["cpu"]["mean_cores"] == 3 and "one_run" not in rules(answer)
     stats = tmp_path / "stats.json"
     stats.write_text(run("stats", "--json", runs[2]).out)
-    assert advice(run, runs[0], runs[1], "--history", stats)["cpu"] == 3
+    answer = advice(run, runs[0], runs[1], "--history", stats)
+    assert answer["cpu"] == 6 and answer["evidence"]["cpu"]["mean_cores"] == 3
+
+
+def history_of(tmp_path, *peaks):
+    """Runs a minute apart, the oldest first."""
+    paths = []
+    for i, peak in enumerate(peaks):
+        samples = [json.loads(line) for line in make(tmp_path / f"run{i}.jsonl", memory=float(peak), count=2).open()]
+        for one in samples:
+            one["timestamp"] += 60 * i
+        paths.append(recordings.write(tmp_path / f"run{i}.jsonl", samples))
+    return paths
+
+
+def test_one_run_is_thin_and_says_so(run, tmp_path):
+    assert "one run says little" in note(advice(run, *history_of(tmp_path, 400)), "one_run")
+    assert "one_run" not in rules(advice(run, *history_of(tmp_path, 400, 410)))
+
+
+def test_policies_say_how_they_would_have_done(run, tmp_path):
+    runs = history_of(tmp_path, *[400, 410, 405] * 8, 2000, *[400, 410, 405] * 5)
+    figures = {policy: advice(run, "--policy", policy, *runs) for policy in ("max", "p95", "cost")}
+    assert [figures[policy]["memory"] for policy in figures] == [2560, 480, 448]
+    evidence = figures["max"]["evidence"]["memory"]
+    assert (evidence["earlier_runs_tried"], evidence["earlier_runs_killed"]) == (39, 1)
+    assert evidence["reserved_per_used"] > 1.6 > figures["p95"]["evidence"]["memory"]["reserved_per_used"]
+    assert "would have killed 1" in note(figures["p95"], "risk") and "risk" not in rules(figures["max"])
+    assert figures["p95"]["evidence"]["memory"]["buffer_pct"] == 15
+    assert "tried on the last 39 runs: 1 killed, " in run("recommend", *runs).out
+    # The order in which they are named does not matter.
+    assert advice(run, "--policy", "p95", *reversed(runs))["memory"] == 480
+
+
+def test_peaks_that_rise_are_followed(run, tmp_path):
+    answer = advice(run, *history_of(tmp_path, *range(1000, 3000, 200)))
+    assert answer["memory"] == 3840 and answer["evidence"]["memory"]["drift"] == "up" and "drift" in rules(answer)
+    answer = advice(run, *history_of(tmp_path, *[2000] * 5, *[800] * 10))
+    assert answer["memory"] == 960 and "newest 10 runs" in note(answer, "drift")
 
 
 @pytest.mark.parametrize("make_it, why", [
@@ -145,10 +319,13 @@ START4 = dict(NO_LIMITS, cpu_count=4)
     ("idle_cores", {"cores": 1.0, "start": START4}, {"cores": 2.5, "start": START4}),
     ("cpu_bound", {"cores": 3.8, "start": START4}, {"cores": 3.0, "start": START4}),
     ("idle_cores", {"cores": 1.0, "start": START4, "others": 1.9}, {"cores": 1.0, "start": START4, "others": 2.1}),
-    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4},
-     {"pressure": {"cpu_some_secs": 0.25, "source": "host"}, "start": START4}),
-    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4},
+    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4, "others": 2.9},
+     {"pressure": {"cpu_some_secs": 0.25, "source": "host"}, "start": START4, "others": 2.9}),
+    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4, "others": 2.9},
      {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "cores": 4.0, "start": START4}),
+    # Eight threads and one lock: they wait for a CPU in turns, while others are free.
+    ("cpu_starved", {"pressure": {"cpu_some_secs": 0.58, "source": "cgroup"}, "start": START4, "others": 2.9},
+     {"pressure": {"cpu_some_secs": 0.58, "source": "cgroup"}, "start": START4, "others": 2.0}),
     ("throttled", {"cgroup": {"throttled_secs": 0.02, "throttled_periods": 1}}, {}),
     ("swapped", {"swap": 200.0}, {"swap": 0.0}),
     ("memory_near_limit", {"limits": dict(LIMITS, memory_limit_mib=105.0)},
@@ -165,6 +342,9 @@ START4 = dict(NO_LIMITS, cpu_count=4)
     ("io_bound", {"pressure": {"io_some_secs": 0.2, "source": "cgroup"}},
      {"pressure": {"io_some_secs": 0.2, "source": "host"}}),
     ("host_shared", {"others": 1.0}, {"others": 0.0}),
+    # An idle system's own: a tenth of the cores, and the memory of the operating system.
+    ("host_shared", {"others": 1.0}, {"others": 0.7}),
+    ("host_shared", {"memory": 100.0, "others_mib": 1500.0}, {"memory": 100.0, "others_mib": 900.0}),
     ("failed", {"end": {"exit_code": 3}}, {}),
     ("cut_short", {"end": {"exit_code": None, "reason": "duration"}}, {"end": {"exit_code": None, "reason": "target_exited"}}),
     ("cut_short", {"end": {"exit_code": None, "reason": "tracker_stopped"}}, {}),
@@ -172,34 +352,95 @@ START4 = dict(NO_LIMITS, cpu_count=4)
 def test_each_note_is_given_when_it_is_so_and_not_otherwise(run, tmp_path, rule, figures, other):
     for values, expected in ((dict(figures), True), (dict(other), False)):
         swap, gpus, others = values.pop("swap", None), values.pop("gpus", 0), values.pop("others", None)
-        peak = values.pop("peak", None)
+        peak, others_mib = values.pop("peak", None), values.pop("others_mib", 0)
         path = make(tmp_path / "x.jsonl", **values)
         samples = [json.loads(line) for line in path.read_text().splitlines()]
         if peak:
             samples[-1]["cpu"]["process_memory_mib"] = peak
         for one in samples:
             one["cpu"]["process_swap_mib"] = swap
+            one["memory"]["used_mib"] += others_mib
             one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 10.0, "vram_total_bytes": 1 << 30}] * gpus
             if others is not None:
                 one["cpu"]["utilization_pct"] += others
         answer = advice(run, recordings.write(path, samples))
         assert (rule in rules(answer)) == expected, (rule, answer["notes"])
         if rule == "host_shared":
-            assert answer["allocation"] == ("shared" if others else "dedicated")
+            assert answer["allocation"] == ("shared" if expected else "dedicated")
 
 
 @pytest.mark.parametrize("form, text", [
-    ("slurm", "#SBATCH --cpus-per-task=2\n#SBATCH --mem=1024M\n#SBATCH --gpus=1\n"),
-    ("kubernetes", 'resources:\n  requests:\n    cpu: "2"\n    memory: 1024Mi\n  limits:\n    memory: 1024Mi\n'
+    ("slurm", "#SBATCH --cpus-per-task=2\n#SBATCH --mem=768M\n#SBATCH --gpus=1\n"),
+    ("kubernetes", 'resources:\n  requests:\n    cpu: "2"\n    memory: 768Mi\n  limits:\n    cpu: "2"\n    memory: 768Mi\n'
                    "    nvidia.com/gpu: 1\n"),
-    ("docker", "docker run --cpus=2 --memory=1024m --gpus=1\n"),
-    ("nextflow", "cpus 2\nmemory '1024 MB'\naccelerator 1\n"),
-    ("snakemake", "threads: 2\nresources:\n    mem_mb=1074,\n    gpu=1\n"),
-    ("metaflow", "@resources(cpu=2, memory=1024, gpu=1)\n"),
+    ("docker", "docker run --cpus=2 --memory=768m --gpus=1\n"),
+    ("nextflow", "cpus 2\nmemory '768 MB'\naccelerator 1\n"),
+    ("snakemake", "threads: 2\nresources:\n    mem_mb=806,\n    gpu=1\n"),
+    ("metaflow", "@resources(cpu=2, memory=768, gpu=1)\n"),
 ])
 def test_forms_to_copy_and_paste(run, tmp_path, form, text):
     path = make(tmp_path / "x.jsonl", cores=2.0, memory=630.0, gpu=1.0)
     assert run("recommend", "--for", form, path).out == text
+
+
+def rank(path, number, *, host="node-1", memory=100.0, cores=1.0, scheduler=None, **more):
+    samples = [json.loads(line) for line in make(path, memory=memory, cores=cores, **more).open()]
+    for one in samples:
+        one.update(rank=number, host=host)
+    samples[0]["run_start"]["scheduler"] = scheduler or {}
+    return recordings.write(path, samples)
+
+
+def slurm(number, tasks=4, nodes=1, step="0"):
+    return {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": step, "SLURM_PROCID": str(number), "SLURM_NTASKS": str(tasks),
+            "SLURM_JOB_NUM_NODES": str(nodes)}
+
+
+def test_ranks_on_one_host_are_added_up(run, tmp_path):
+    """Four ranks of 50 to 220 MiB: a job of 541 MiB, of which `--mem=512M` was advised."""
+    runs = [rank(tmp_path / f"{i}.jsonl", i, memory=mib, scheduler=slurm(i)) for i, mib in enumerate([50.0, 110.0, 161.0, 220.0])]
+    text = run("recommend", "--for", "slurm", *runs).out
+    assert text == "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=704M\n"
+    answer = advice(run, *runs)
+    assert (answer["runs"], answer["cpu"], answer["memory"]) == (1, 4, 704) and "one_run" in rules(answer)
+    assert answer["tasks"] == {"count": 4, "recorded": 4, "hosts": 1, "on_one_host": 4, "cpus_per_task": 1,
+                               "largest_memory_mib": 220.0}
+    assert "4 on one host of 1, 1 CPU each" in run("recommend", *runs).out
+
+
+def test_ranks_on_several_hosts_bring_their_own_memory(run, tmp_path):
+    runs = [rank(tmp_path / f"{i}.jsonl", i, host=f"node-{i % 2}", memory=400.0, cores=2.0, scheduler=slurm(i, nodes=2)) for i in range(4)]
+    assert run("recommend", "--for", "slurm", *runs).out == (
+        "#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=2\n#SBATCH --mem-per-cpu=240M\n")
+    assert advice(run, *runs)["memory"] == 960
+
+
+def test_a_rank_that_was_not_recorded_is_like_the_others(run, tmp_path):
+    runs = [rank(tmp_path / f"{i}.jsonl", i, memory=mib, scheduler=slurm(i)) for i, mib in enumerate([300.0, 500.0])]
+    answer = advice(run, *runs)
+    assert answer["memory"] == 1920 and "2 of 4 tasks were recorded" in note(answer, "ranks_missing")
+
+
+def test_a_batch_script_that_starts_its_ranks_holds_all_of_them(run, tmp_path):
+    scheduler = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_NTASKS": "4", "SLURM_JOB_NUM_NODES": "1"}
+    path = rank(tmp_path / "x.jsonl", 0, memory=541.0, cores=4.0, scheduler=scheduler)
+    assert run("recommend", "--for", "slurm", path).out == (
+        "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=704M\n")
+
+
+def test_ranks_without_a_scheduler_are_those_of_the_same_time(run, tmp_path):
+    runs = [rank(tmp_path / f"{i}.jsonl", i, memory=300.0) for i in range(3)]
+    assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *runs)) == (1, 1152)
+    # The same ranks a minute later are another run; so are steps of a job, and a job that was started again.
+    later = [json.loads(line) for line in runs[0].open()]
+    for one in later:
+        one["timestamp"] += 60
+    other = recordings.write(tmp_path / "later.jsonl", later)
+    assert advice(run, *runs, other)["runs"] == 2
+    steps = [rank(tmp_path / f"s{i}.jsonl", i % 2, memory=300.0, scheduler=slurm(i % 2, 2, step=str(i // 2))) for i in range(4)]
+    assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *steps)) == (2, 768)
+    again = rank(tmp_path / "again.jsonl", 0, memory=300.0, scheduler=slurm(0, 2))
+    assert advice(run, steps[0], steps[1], again)["runs"] == 2
 
 
 SERVERS = [("aws", "small", "us-east-1", 2, 1024, 0, 0, 0.01), ("aws", "big", "us-east-1", 8, 8192, 0, 0, 0.3),
@@ -240,7 +481,7 @@ def test_a_price_makes_the_cost(run, tmp_path):
     assert "this run 0.015 USD" in run("recommend", "--price", "1.5", path).out
 
 
-def test_asking_nobody_is_said_with_what_would_have_been_asked(run, tmp_path):
+def test_an_unreachable_catalogue_is_reported_with_its_url(run, tmp_path):
     result = run("recommend", "--server", "--json", make(tmp_path / "x.jsonl"),
                  env={"KEEPER_API_URL": "http://127.0.0.1:9"})
     assert result.returncode == 0
@@ -259,7 +500,7 @@ def test_a_real_recording(run, tmp_path):
 @pytest.mark.parametrize("arguments, status, part", [
     ([], 2, "name a recording"), (["missing.jsonl"], 1, "missing.jsonl"), (["--for", "pbs", "x.jsonl"], 1, "slurm"),
     (["--price", "cheap", "x.jsonl"], 2, "cheap"), (["--server-filter", "aws", "x.jsonl"], 2, "aws"),
-    (["--catalogue", "x.jsonl", "x.jsonl"], 1, "x.jsonl"), (["empty.jsonl"], 1, "empty.jsonl"), (["-"], 1, "file"),
+    (["--policy", "most", "x.jsonl"], 2, "most"), (["--catalogue", "x.jsonl", "x.jsonl"], 1, "x.jsonl"), (["empty.jsonl"], 1, "empty.jsonl"), (["-"], 1, "file"),
 ])
 def test_bad_input_is_one_clear_line(run, tmp_path, arguments, status, part):
     make(tmp_path / "x.jsonl")

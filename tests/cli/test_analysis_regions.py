@@ -133,7 +133,7 @@ def test_phases_of_a_recording(analyse):
     assert facts == {"samples": 8, "open_calls": 0, "unmatched_stops": 0, "bad_marks": 0}
 
 
-def test_nested_and_concurrent_phases_are_paired_by_who_marked_them(analyse):
+def test_nested_and_concurrent_phases_are_paired_by_process(analyse):
     _, phases = analyse([
         mark("start", "p", 1.0), mark("start", "p", 2.0, pid=2), mark("start", "p", 3.0),
         mark("stop", "p", 3.25), mark("stop", "p", 4.0, pid=2), mark("stop", "p", 6.0)])
@@ -142,7 +142,7 @@ def test_nested_and_concurrent_phases_are_paired_by_who_marked_them(analyse):
                                                          "std": statistics.pstdev([0.25, 5.0, 2.0])})
 
 
-def test_an_id_joins_what_different_processes_marked(analyse):
+def test_an_id_joins_marks_of_different_processes(analyse):
     _, phases = analyse([mark("start", "p", 1.0, id="a"), mark("start", "p", 2.0, id="b"),
                          mark("stop", "p", 3.0, id="a", pid=9), mark("stop", "p", 7.0, id="b", pid=8)])
     assert sorted([phases["p"]["compute_time"]["min"], phases["p"]["compute_time"]["max"]]) == pytest.approx([2, 5])
@@ -150,7 +150,7 @@ def test_an_id_joins_what_different_processes_marked(analyse):
     assert phases["p"]["compute_time"]["total"] == pytest.approx(3.0)
 
 
-def test_what_is_not_closed_lasts_to_the_end_and_is_counted(analyse):
+def test_an_open_phase_lasts_to_the_end_and_is_counted(analyse):
     facts, phases = analyse([mark("start", "p", 5.0), mark("stop", "q", 6.0)])
     assert phases["p"]["compute_time"]["total"] == pytest.approx(3.0)
     assert phases["q"]["num_calls"] == 0 and phases["q"]["compute_time"]["min"] is None

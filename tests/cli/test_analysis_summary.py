@@ -1,4 +1,5 @@
 """summary: the same numbers in every form, computed from the file alone."""
+import fcntl
 import gzip
 import json
 
@@ -18,7 +19,7 @@ def summary(run, *arguments):
     return json.loads(result.out)
 
 
-def test_every_figure_is_what_the_samples_come_to(run, eight):
+def test_every_figure_follows_from_the_samples(run, eight):
     figures = summary(run, eight)
     assert figures["time"] == {"wall_secs": 8.0, "cpu_secs": 12.0, "user_secs": 9.0, "system_secs": 3.0}
     assert figures["cores"] == {"of": "job", "mean": 1.5, "max": 4.0, "max_elapsed_secs": 8.0, "limit": 2.0,
@@ -62,7 +63,7 @@ def test_a_mean_is_never_more_than_the_maximum(run, tmp_path):
     assert summary(run, path)["cores"]["max"] == 2.0
 
 
-def test_what_did_not_start_used_nothing_that_is_worth_telling(run, tmp_path):
+def test_summary_of_a_failed_start_shows_no_use(run, tmp_path):
     path = moment(tmp_path / "x.jsonl", reason="exec_failed")
     text = run("summary", path).out
     assert "1.00 ms: the command could not be started\n" in text
@@ -139,6 +140,58 @@ def test_without_a_process_it_is_about_the_machine(run, tmp_path):
 ])
 def test_why_it_ended_is_said_in_words(run, tmp_path, end, words):
     assert words in run("summary", recordings.write(tmp_path / "x.jsonl", [recordings.sample(0, end=end)])).out
+
+
+def test_step_that_was_killed_for_memory_is_told_though_the_run_succeeded(run, tmp_path):
+    end = {"exit_code": 0, "oom_kills": 1, "cgroup_oom_kills": 1, "machine_oom_kills": 1, "oom_kill_elapsed_secs": 3.0,
+           "oom_kill_limit_mib": 512.0, "oom_kill_peak_mib": 512.0}
+    path = recordings.steady(tmp_path / "x.jsonl", end=end)
+    assert "exit status 0; 1 process was killed for lack of memory\n" in run("summary", path).out
+    found = summary(run, path)["end"]
+    assert (found["oom"], found["oom_elapsed_secs"], found["oom_limit_mib"], found["oom_peak_mib"]) == ("step", 3, 512, 512)
+
+
+def test_kills_in_samples_of_version_0_1_are_found(run, tmp_path):
+    samples = recordings.eight_samples()
+    for one in samples[4:]:
+        one["cgroup"].update(oom_kills=2, memory_peak_mib=511.0)
+    samples[-1]["run_end"] = dict(recordings.END, oom_kills=None)
+    path = recordings.write(tmp_path / "x.jsonl", samples)
+    assert "2 processes were killed for lack of memory in its cgroup, which others share" in run("summary", path).out
+    found = summary(run, path)["end"]
+    assert (found["oom"], found["oom_elapsed_secs"], found["oom_limit_mib"], found["oom_peak_mib"]) == ("step", 5, 512, 511)
+
+
+def write_without_end(path, memory, **group):
+    samples = [recordings.sample(i, memory=float(value)) for i, value in enumerate(memory)]
+    for one in samples:
+        one["cgroup"].update(group)
+    return recordings.write(path, samples)
+
+
+@pytest.mark.parametrize("memory, stopped", [([100, 300, 480], True), ([100, 200, 390], True), ([100, 300, 310], False),
+                                             ([100, 250, 255], False)])
+def test_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path, memory, stopped):
+    """A kill of the whole group takes the tracker along (memory.oom.group, the default of Kubernetes)."""
+    path = write_without_end(tmp_path / "x.jsonl", memory)
+    words = f"no end is recorded; probably killed for lack of memory, at {memory[-1]} of 512 MiB"
+    assert (words in run("summary", path).out) == stopped
+    assert summary(run, path)["end"]["oom"] == ("stopped_at_limit" if stopped else None)
+
+
+def test_page_cache_at_the_limit_is_no_lack_of_memory(run, tmp_path):
+    path = write_without_end(tmp_path / "x.jsonl", [100, 100], memory_current_mib=512.0, anon_mib=100.0, file_mib=412.0)
+    assert summary(run, path)["end"]["oom"] is None
+    path = write_without_end(tmp_path / "y.jsonl", [100, 100], anon_mib=100.0, shmem_mib=390.0)
+    assert summary(run, path)["end"]["oom"] == "stopped_at_limit"
+
+
+def test_recording_that_goes_on_at_its_limit_is_not_called_killed(run, tmp_path):
+    path = write_without_end(tmp_path / "x.jsonl", [100, 480])
+    with open(path) as recorder:
+        fcntl.flock(recorder, fcntl.LOCK_EX)
+        assert summary(run, path)["end"]["oom"] is None
+    assert summary(run, path)["end"]["oom"] == "stopped_at_limit"
 
 
 def test_names_do_no_harm_on_a_terminal(run, tmp_path):

@@ -98,7 +98,7 @@ def test_output_goes_to_a_file(run, eight, tmp_path):
     assert run("stats", "-o", tmp_path / "no" / "where", eight).returncode == 1
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(run, eight, binary):
+def test_a_closed_pipe_ends_a_table_without_error(run, eight, binary):
     result = run("-c", f"'{binary}' show --rows 0 '{eight}' | head -1", program="/bin/sh")
     assert result.returncode == 0 and result.err == ""
 

@@ -63,7 +63,7 @@ def test_secrets_stay_on_the_machine(helpers, tmp_path):
 
 
 def test_a_tree_captured_from_a_tree_is_the_same(helpers, tmp_path):
-    source, out = helpers.roots / "hypervisor-5.15" / "t0", tmp_path / "out"
+    source, out = helpers.roots / "hand-made-hypervisor-5.15" / "t0", tmp_path / "out"
     capture(helpers, source, out, "--pid", "100")
     for name in ("proc/stat", "proc/net/dev", "proc/diskstats", "proc/101/stat", "proc/102/task/105/children",
                  "sys/class/net/bond0.100/mtu", "sys/class/block/vda1/partition", "proc/103/smaps_rollup"):
@@ -102,7 +102,7 @@ def test_usage_errors_write_nothing(helpers, tmp_path):
 def test_where_no_filesystem_can_be_asked_the_space_is_unknown(helpers, run, tmp_path):
     """As in a chroot, whose mounts are not listed."""
     tree = tmp_path / "tree"
-    shutil.copytree(helpers.roots / "cgroup2-6.6" / "t0", tree, symlinks=True)
+    shutil.copytree(helpers.roots / "hand-made-cgroup2-6.6" / "t0", tree, symlinks=True)
     (tree / "proc/self/mountinfo").write_text("")
     result = run("--root", tree, "-i", "0.05", "--duration", "0.12", "--why")
     samples = helpers.json_lines(result.stdout)

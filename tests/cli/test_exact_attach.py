@@ -55,7 +55,7 @@ time.sleep(0.3)
 
 
 @pytest.mark.parametrize("how", ["waited", "unwaited", "through"])
-def test_what_a_child_used_before_is_not_told_when_its_parent_waits_for_it(spawn, tmp_path, helpers, how):
+def test_time_from_before_the_attach_does_not_appear_with_the_wait(spawn, tmp_path, helpers, how):
     """The kernel adds the whole of a child's time to its parent's when it is waited for."""
     record = tmp_path / "record.jsonl"
     job = subprocess.Popen([sys.executable, "-c", JOB, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -81,7 +81,7 @@ def test_what_a_child_used_before_is_not_told_when_its_parent_waits_for_it(spawn
     assert 0.2 - 3 * TICKS_SECS <= told <= 0.2 + 0.1, told
 
 
-def test_a_recorder_that_the_tree_has_started_is_no_part_of_it(binary, tmp_path, helpers):
+def test_a_recorder_started_by_the_tree_is_outside_it(binary, tmp_path, helpers):
     record = tmp_path / "record.jsonl"
     job = f'{binary} -i 0.05 --duration 0.3 -o {record} --no-summary --pid $$; sleep 0'
     subprocess.run(["sh", "-c", job], env=helpers.clean_environment(), stdin=subprocess.DEVNULL, check=True, timeout=60)

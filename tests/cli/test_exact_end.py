@@ -53,18 +53,41 @@ def oom_kills(folder):
 EAT = ["sh", "-c", "sleep 0.1; exec " + sys.executable + " -c 'x = bytearray(300 << 20)'"]
 
 
+def moves_itself(folder, then):
+    """What cgexec and a scheduler's step do: the job is in a group that its tracker is not in."""
+    return ["sh", "-c", f"echo 0 >{folder}/cgroup.procs; sleep 1.5; {then}"]
+
+
 @needs_memory
-def test_job_that_is_killed_for_memory_is_suspected_with_evidence(record, small_memory):
-    """The group may hold others (the tracker, here): that is no proof, but it is evidence."""
+def test_job_beside_its_tracker_is_confirmed(record, small_memory):
+    """A container or a scheduler's step: the tracker is in the group and knows that it was not the one killed."""
     result, samples = record("-i", 0.02, "--", *EAT, preexec_fn=exact.enter(small_memory))
     assert oom_kills(small_memory) == 1
     assert result.returncode == -signal.SIGKILL
     end = samples[-1]["run_end"]
-    assert end["reason"] == "oom_kill_suspected"
-    assert end["signal"] == signal.SIGKILL
-    assert "SIGKILL" in end["evidence"] and "killed for lack of memory" in end["evidence"], end["evidence"]
-    assert "confidence" in end["evidence"]
+    assert (end["reason"], end["signal"], end["oom_kills"]) == ("oom_kill_confirmed", signal.SIGKILL, 1), end
+    assert "SIGKILL" in end["evidence"] and "1 of the job's processes killed for lack of memory" in end["evidence"], end
     assert all(sample["limits"]["memory_limit_mib"] == 64.0 for sample in samples)
+
+
+@needs_memory
+def test_job_that_dies_before_its_tracker_looks_is_told(record, small_memory):
+    """A busy machine: the tracker gets its first turn when the job is over."""
+    stopped = ["sh", "-c", f"p=$PPID; (sleep 1; kill -CONT $p) & kill -STOP $p; {EAT[2].partition('; ')[2]}"]
+    _, samples = record("-i", 1, "--", *stopped, preexec_fn=exact.enter(small_memory))
+    assert oom_kills(small_memory) == 1
+    end = samples[-1]["run_end"]
+    assert end["reason"].startswith("oom_kill") and end["cgroup_oom_kills"] == 1, end
+
+
+@needs_memory
+def test_sample_while_the_job_dies_stays_in_its_group(record, small_memory):
+    """The kernel shows a process that ends in the root group: its counter is another one, and so is its memory."""
+    for _ in range(3):
+        _, samples = record("-i", 0.2, "--", "sh", "-c", "sleep 0.35; " + EAT[2].partition("; ")[2],
+                            preexec_fn=exact.enter(small_memory))
+        assert samples[-1]["run_end"]["oom_kill_limit_mib"] == 64, samples[-1]["run_end"]
+        assert all(sample["cgroup"]["memory_current_mib"] <= 64 for sample in samples)
 
 
 @needs_memory
@@ -74,8 +97,31 @@ def test_child_that_is_killed_for_memory_is_evidence_though_the_job_succeeds(rec
     assert oom_kills(small_memory) == 1
     assert result.returncode == 0
     end = samples[-1]["run_end"]
-    assert (end["reason"], end["exit_code"]) == ("exit", 0)
+    assert (end["reason"], end["exit_code"], end["oom_kills"], end["cgroup_oom_kills"]) == ("exit", 0, 1, 1)
+    assert (end["oom_kill_limit_mib"], round(end["oom_kill_peak_mib"])) == (64, 64)
+    assert 0 < end["oom_kill_elapsed_secs"] <= samples[-1]["elapsed_secs"]
     assert "killed for lack of memory" in end["evidence"], end["evidence"]
+
+
+@needs_memory
+def test_worker_that_was_killed_for_memory_does_not_explain_a_later_sigkill(record, small_memory):
+    worker = EAT[2].replace("exec ", "")
+    _, samples = record("-i", 0.5, "--", *moves_itself(small_memory, f"{worker}; sleep 5; kill -9 $$"))
+    end = samples[-1]["run_end"]
+    assert (end["reason"], end["signal"], end["oom_kills"]) == ("signal", signal.SIGKILL, 1), end
+    assert "s before the end" in end["evidence"], end["evidence"]
+
+
+@needs_memory
+@pytest.mark.parametrize("interval", [0.2, 1, 8])
+@pytest.mark.parametrize("delay", [0, 0.5, 1.5])
+def test_job_that_moved_into_a_group_and_was_killed_there(record, small_memory, interval, delay):
+    """Killed before the tracker could see the move, it is suspected; where the kernel's log may be read, confirmed."""
+    job = f"sleep 0.2; echo $$ >{small_memory}/cgroup.procs; sleep {delay}; {EAT[2].partition('; ')[2]}"
+    _, samples = record("-i", interval, "--", "sh", "-c", job)
+    end = samples[-1]["run_end"]
+    assert end["reason"].startswith("oom_kill") and end["signal"] == signal.SIGKILL, end
+    assert end["machine_oom_kills"] >= 1
 
 
 @needs_memory
@@ -86,11 +132,6 @@ def test_sigkill_in_a_limited_group_is_not_called_lack_of_memory(record, small_m
     assert "memory" not in samples[-1]["run_end"]["evidence"]
 
 
-def moves_itself(folder, then):
-    """What cgexec and a scheduler's step do: the job is in a group that its tracker is not in."""
-    return ["sh", "-c", f"echo 0 >{folder}/cgroup.procs; sleep 1.5; {then}"]
-
-
 @needs_memory
 def test_kill_in_a_group_that_holds_only_the_tree_is_confirmed(record, small_memory):
     result, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))
@@ -98,11 +139,12 @@ def test_kill_in_a_group_that_holds_only_the_tree_is_confirmed(record, small_mem
     assert result.returncode == -signal.SIGKILL
     end = samples[-1]["run_end"]
     assert (end["reason"], end["signal"], end["oom_kills"]) == ("oom_kill_confirmed", signal.SIGKILL, 1)
-    assert "holds nobody else" in end["evidence"], end["evidence"]
+    assert "1 of the job's processes killed for lack of memory" in end["evidence"], end["evidence"]
 
 
 @needs_memory
-def test_kill_in_a_group_that_held_somebody_else_is_suspected(record, small_memory):
+def test_kill_in_a_group_that_others_share_counts_no_kills_of_the_job(record, small_memory):
+    """The counter may be of others; the kernel's log, where it may be read, names the job all the same."""
     stranger = subprocess.Popen(["sleep", "50"], preexec_fn=exact.enter(small_memory))
     try:
         _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))
@@ -110,8 +152,10 @@ def test_kill_in_a_group_that_held_somebody_else_is_suspected(record, small_memo
         stranger.kill()
         stranger.wait()
     end = samples[-1]["run_end"]
-    assert (end["reason"], end["oom_kills"]) == ("oom_kill_suspected", None)
-    assert "may hold others" in end["evidence"], end["evidence"]
+    assert (end["oom_kills"], end["cgroup_oom_kills"]) == (None, 1)
+    assert "which others share" in end["evidence"], end["evidence"]
+    named = "the kernel's log names it" in end["evidence"]
+    assert end["reason"] == ("oom_kill_confirmed" if named else "oom_kill_suspected")
 
 
 @needs_memory
@@ -142,7 +186,7 @@ def test_kill_of_a_child_is_told_of_a_tree_that_runs_already(spawn, small_memory
     kills = oom_kills(small_memory)
     end = helpers.json_lines(path)[-1]["run_end"]
     assert kills >= 1 and (end["reason"], end["oom_kills"]) == ("target_exited", kills)
-    assert end["evidence"] == f"the process has gone; {kills} killed for lack of memory in the job's cgroup, which holds nobody else"
+    assert end["evidence"] == f"the process has gone; {kills} of the job's processes killed for lack of memory"
 
 
 @needs_memory

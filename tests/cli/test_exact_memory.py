@@ -51,7 +51,7 @@ def test_memory_that_many_share_counts_once(record, workload, pss):
     assert size_mib < samples[-1]["run_end"]["memory_peak_mib"] < 1.3 * size_mib
 
 
-def test_what_is_private_to_the_root_process_alone(record):
+def test_private_memory_of_the_root_process_alone(record):
     job = ("import os, time; mine = b'x' * (60 << 20)\n"
            "if os.fork() == 0:\n theirs = b'y' * (120 << 20); time.sleep(1); os._exit(0)\n"
            "time.sleep(0.5); os.wait()")
@@ -101,7 +101,7 @@ def copy_for_everybody(binary, tmp_path):
 
 @needs_root
 @pytest.mark.skipif(not exact.installed("setpriv"), reason="setpriv is missing")
-def test_process_of_another_user_loses_only_what_may_not_be_read(binary, tmp_path, helpers):
+def test_process_of_another_user_loses_only_the_forbidden_fields(binary, tmp_path, helpers):
     """What everybody may see (stat, statm, the CPU clock) is told; I/O and shares of memory are null, not 0."""
     folder, program = copy_for_everybody(binary, tmp_path)
     burner = subprocess.Popen(["sh", "-c", "while :; do :; done"], stdin=subprocess.DEVNULL)

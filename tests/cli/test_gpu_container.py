@@ -18,7 +18,7 @@ def attached(binary, run, helpers, tmp_path):
     if not nvml.library.exists():
         pytest.skip(f"{nvml.library} is not built")
     root = tmp_path / "root"
-    shutil.copytree(helpers.roots / "gpu-vega20-5.19" / "t0" / "proc", root / "proc", symlinks=True)
+    shutil.copytree(helpers.roots / "hand-made-gpu-vega20-5.19" / "t0" / "proc", root / "proc", symlinks=True)
     (root / "proc" / "self" / "ns").mkdir(parents=True)
     (root / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532999]")
     for pid in (100, 101, 102):
@@ -71,7 +71,7 @@ def test_a_device_that_no_member_holds_is_not_used(attached):
     assert (sample["cpu"]["process_gpu_usage"], sample["cpu"]["process_gpu_vram_mib"]) == (0.0, 0.0)
 
 
-def test_a_list_that_was_emptied_is_no_idleness(attached):
+def test_an_emptied_list_does_not_mean_idle(attached):
     _, sample = attached(True)
     assert sample["gpu"][0]["attribution"] == "none"
     assert sample["cpu"]["process_gpu_usage"] is None

@@ -56,14 +56,14 @@ def test_as_python_has_it(discover, nvml):
     assert info["gpu_names"] == ["NVIDIA Fake 80GB"] * 2
 
 
-def test_what_is_not_to_be_told(discover, nvml):
+def test_hidden_facts_are_null(discover, nvml):
     nvml.say("gpus 2")
     found = discover(env=nvml.env(TRACKER_HOST_GPU_COUNT="0"))
     assert (found["host"]["host_gpu_count"], found["gpus"]) == (None, [])
 
 
 def test_gpus_of_the_kernels_drivers(discover, helpers):
-    found = discover("--root", helpers.roots / "gpu-navi31-6.8" / "t0")
+    found = discover("--root", helpers.roots / "hand-made-gpu-navi31-6.8" / "t0")
     assert [gpu["memory_kind"] for gpu in found["gpus"]] == ["dedicated", "unified"]
     # The memory of the processor's graphics is the machine's.
     assert found["host"]["host_gpu_memory_mib"] == found["gpus"][0]["vram_total_bytes"] >> 20
@@ -72,14 +72,14 @@ def test_gpus_of_the_kernels_drivers(discover, helpers):
 def test_no_gpu_is_an_empty_list(discover, nvml, helpers):
     nvml.say("gpus 0")
     assert discover(env=nvml.env())["gpus"] == []
-    assert discover("--root", helpers.roots / "cgroup2-6.6" / "t0")["gpus"] == []
+    assert discover("--root", helpers.roots / "hand-made-cgroup2-6.6" / "t0")["gpus"] == []
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
-def test_without_a_device_file_nobody_is_asked(binary, helpers, tmp_path):
+def test_without_a_device_file_no_driver_is_asked(binary, helpers, tmp_path):
     trace = tmp_path / "trace"
     done = subprocess.run(["strace", "-f", "-s", "4096", "-o", trace, "-e", "trace=execve,faccessat,faccessat2", f"{binary}-net",
-                           "discover", "host", "--root", helpers.roots / "cgroup2-6.6" / "t0"], capture_output=True,
+                           "discover", "host", "--root", helpers.roots / "hand-made-cgroup2-6.6" / "t0"], capture_output=True,
                           env={**helpers.clean_environment(), **traced_environment()}, stdin=subprocess.DEVNULL, timeout=30)
     if done.returncode:
         pytest.skip("this machine does not let strace trace")

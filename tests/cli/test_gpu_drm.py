@@ -1,10 +1,10 @@
-"""GPUs of the kernel's own drivers, read from captured trees by the whole program."""
+"""GPUs of the kernel's own drivers, read from fixture trees by the whole program."""
 import pytest
 
 
 @pytest.fixture
 def read_tree(run, helpers, tmp_path):
-    """read_tree("gpu-xe-6.12", ...): samples of process 100 in a tree."""
+    """read_tree("hand-made-gpu-xe-6.12", ...): samples of process 100 in a tree."""
 
     def read(name, *arguments):
         path = tmp_path / "record.jsonl"
@@ -17,7 +17,7 @@ def read_tree(run, helpers, tmp_path):
 
 
 def test_amdgpu(read_tree):
-    sample = read_tree("gpu-vega20-5.19")[-1]
+    sample = read_tree("hand-made-gpu-vega20-5.19")[-1]
     (gpu,) = sample["gpu"]
     assert (gpu["vendor"], gpu["uuid"]) == ("AMD", "GPU-5f2a1b3c4d5e6f70")
     assert gpu["utilization_pct"] == 37.0
@@ -27,20 +27,20 @@ def test_amdgpu(read_tree):
     assert [process["pid"] for process in gpu["processes"]] == [100, 101]
     assert sample["cpu"]["process_gpu_vram_mib"] == 1024.0 + 512.0
     assert sample["cpu"]["process_main_gpu_vram_mib"] == 1024.0
-    # Time stands still in a captured tree.
+    # Time stands still in a fixture tree.
     assert sample["cpu"]["process_gpu_usage"] == 0.0
     assert sample["totals"]["gpu_usage"] == 0.37
 
 
 def test_a_tree_named_from_here(run, helpers, tmp_path):
     path = tmp_path / "record.jsonl"
-    result = run("--root", "gpu-vega20-5.19/t0", "--pid", 100, "-i", 0.3, "--duration", 0.7, "-o", path, cwd=helpers.roots)
+    result = run("--root", "hand-made-gpu-vega20-5.19/t0", "--pid", 100, "-i", 0.3, "--duration", 0.7, "-o", path, cwd=helpers.roots)
     assert (result.returncode, result.err) == (0, "")
     assert helpers.json_lines(path)[-1]["gpu"][0]["utilization_pct"] == 37.0
 
 
 def test_two_devices_of_different_kinds(read_tree):
-    sample = read_tree("gpu-navi31-6.8")[-1]
+    sample = read_tree("hand-made-gpu-navi31-6.8")[-1]
     card, processor = sample["gpu"]
     assert (card["memory_kind"], processor["memory_kind"]) == ("dedicated", "unified")
     assert processor["utilization_pct"] == 0.0
@@ -52,7 +52,7 @@ def test_two_devices_of_different_kinds(read_tree):
     assert sample["cpu"]["process_gpu_usage"] is None
 
 
-@pytest.mark.parametrize("name, vram_mib", [("gpu-i915-6.2", 100.0), ("gpu-xe-6.12", 23992 / 1024)])
+@pytest.mark.parametrize("name, vram_mib", [("hand-made-gpu-i915-6.2", 100.0), ("hand-made-gpu-xe-6.12", 23992 / 1024)])
 def test_intel(read_tree, name, vram_mib):
     sample = read_tree(name)[-1]
     assert sample["cpu"]["process_gpu_vram_mib"] == pytest.approx(vram_mib, abs=0.001)
@@ -64,4 +64,4 @@ def test_intel(read_tree, name, vram_mib):
 
 
 def test_another_vendor_is_not_looked_for(read_tree):
-    assert read_tree("gpu-xe-6.12", "--gpu-vendor", "amd")[-1]["gpu"] == []
+    assert read_tree("hand-made-gpu-xe-6.12", "--gpu-vendor", "amd")[-1]["gpu"] == []

@@ -246,7 +246,7 @@ def test_the_helper_costs_a_millisecond_a_second(spawn, nvml, tmp_path, helpers)
     assert cost < 0.001
 
 
-def test_the_helper_is_part_of_what_the_tracker_says_it_costs(record, nvml):
+def test_the_trackers_cost_includes_the_helper(record, nvml):
     nvml.say("gpus 1")
     _, samples = record("-i", 0.2, "--", "sleep", 0.7, env=nvml.env())
     assert [sample["tracker"]["helpers"] for sample in samples] == [2] * len(samples)

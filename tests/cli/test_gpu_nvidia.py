@@ -149,7 +149,7 @@ def test_csv_and_json_agree(run, nvml, tmp_path, helpers):
 # ---- processes -------------------------------------------------------------------------------------------------
 
 
-def test_what_the_tree_uses(gpu_record, nvml):
+def test_gpu_use_of_the_tree(gpu_record, nvml):
     _, samples = gpu_record(["gpus 2", "utilization 0 90 0", "memory 0 81920 600 2000", "process 0 1 c 700 30"],
                             "-i", 0.3, *on_gpu(nvml, "process 0 %d cg 1000 60"))
     sample = samples[1]
@@ -184,7 +184,7 @@ def test_the_last_sample_still_knows_the_job(gpu_record, nvml):
     assert samples[0]["cpu"]["process_gpu_usage"] == pytest.approx(0.35, abs=0.02)
 
 
-def test_what_was_seen_before_the_job_began_is_not_taken_for_it(gpu_record):
+def test_samples_from_before_the_job_are_not_the_jobs(gpu_record):
     _, samples = gpu_record(["gpus 1"], "--", "true")
     assert len(samples) == 1
     before_the_job = not samples[0]["gpu"] or samples[0]["gpu"][0]["age_secs"] > samples[0]["run_end"]["wall_secs"]
@@ -248,7 +248,7 @@ def test_an_unsupported_counter_is_null_alone(gpu_record):
 
 
 @pytest.mark.parametrize("script", [[], ["result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"]])
-def test_nobody_holds_more_memory_than_there_is(gpu_record, nvml, script):
+def test_a_process_holds_at_most_the_devices_memory(gpu_record, nvml, script):
     # 2^64 - 2^20 bytes
     _, samples = gpu_record(["gpus 1", *script], "-i", 0.3, *on_gpu(nvml, "process 0 %d c 17592186044415 30"))
     gpu = last(samples)["gpu"][0]
@@ -270,7 +270,7 @@ def test_reasons_can_be_asked_for(gpu_record):
     assert "gpu.fan_pct (GPU-00000000-0000-0000-0000-000000000000): this kernel or device does not count it" in result.err
 
 
-def test_unified_memory_is_no_vram(gpu_record, nvml):
+def test_unified_memory_does_not_count_as_vram(gpu_record, nvml):
     _, samples = gpu_record(["gpus 1", "result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"],
                             "-i", 0.3, *on_gpu(nvml, "process 0 %d c 300 25"))
     gpu = last(samples)["gpu"][0]
@@ -297,7 +297,7 @@ def test_a_device_that_is_lost_is_null_from_then_on(gpu_record, nvml):
     assert last(samples)["totals"]["gpu_usage"] is None
 
 
-def test_a_device_that_is_no_longer_counted_keeps_its_row(gpu_record, nvml):
+def test_a_removed_device_keeps_its_row(gpu_record, nvml):
     def script(*more):
         return ["gpus 3", "utilization 0 10 0", "utilization 1 20 0", "utilization 2 50 0", "memory 2 81920 600 700", *more]
 
@@ -375,7 +375,7 @@ def test_hidden_devices_are_left_out(gpu_record):
     assert samples[1]["totals"]["gpu_vram_mib"] == 200.0
 
 
-def test_what_the_job_hides_from_itself(gpu_record, nvml):
+def test_devices_hidden_by_cuda_visible_devices(gpu_record, nvml):
     """The environment that counts is the job's."""
     _, samples = gpu_record(FOUR, "-i", 0.3, "--", "env", "CUDA_VISIBLE_DEVICES=2", "sleep", 1.2)
     assert [gpu["index"] for gpu in samples[2]["gpu"]] == [2]
@@ -405,7 +405,7 @@ def test_a_name_that_no_device_has_is_told(gpu_record):
     assert last(samples)["gpu"] == []
 
 
-def test_what_the_tree_uses_counts_whether_shown_or_not(gpu_record, nvml):
+def test_gpu_use_of_the_tree_counts_on_hidden_devices(gpu_record, nvml):
     _, samples = gpu_record(FOUR, "--gpus", "GPU-00000003", "-i", 0.3, *on_gpu(nvml, "process 2 %d c 10 10"))
     assert indexes(samples) == [3]
     assert samples[1]["cpu"]["process_gpu_vram_mib"] == 10.0

@@ -132,7 +132,7 @@ def summary_of(run, tmp_path, gpus):
     return json.loads(run("summary", "--json", path).out)
 
 
-def test_instances_are_no_more_gpus(run, tmp_path):
+def test_report_counts_no_instance_as_a_gpu(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [
         gpu_row("GPU-a", utilization_pct=None, process_count=None),
         gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB, process_count=1),
@@ -162,18 +162,18 @@ def test_a_gpu_of_which_nothing_is_known(run, tmp_path):
     assert re.search(r"^  GPU +use unknown", run("summary", path).out, re.M)
 
 
-def test_the_machines_memory_is_no_vram(run, tmp_path):
+def test_report_leaves_shared_system_memory_out_of_vram(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [
         gpu_row("GPU-a", memory_kind="dedicated"), gpu_row("GPU-b", 1, memory_kind="unified", vram_total_bytes=512 * MIB)])
     assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (2, 1000)
 
 
-def test_instances_alone_are_what_there_is(run, tmp_path):
+def test_report_shows_instances_without_a_whole_device(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [gpu_row("MIG-1", mig_parent="GPU-a", vram_total_bytes=100 * MIB)])
     assert (found["gpu"]["count"], found["gpu"]["memory_total_mib"]) == (1, 100)
 
 
-def test_what_could_not_be_told_apart_is_not_idle(run, tmp_path):
+def test_report_shows_unattributed_gpu_use_as_unknown(run, tmp_path):
     found = summary_of(run, tmp_path, lambda i: [gpu_row("GPU-a", process_count=1), gpu_row("GPU-b", 1, process_count=None,
                                                          process_utilization_pct=None, process_vram_bytes=None)])
     assert found["gpu"]["idle"] is None

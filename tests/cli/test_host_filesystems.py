@@ -19,12 +19,12 @@ def test_a_disk_is_asked(run, tmp_path):
     assert mounts(run, tmp_path, ["23 22 8:17 / /x rw - xfs /dev/sdb1 rw\n"]) == (["/", "/x"], 8.0)
 
 
-def test_what_a_program_or_the_network_serves_is_not_asked_although_it_has_a_device(run, tmp_path):
+def test_network_and_fuse_mounts_are_not_asked_even_with_a_device(run, tmp_path):
     for kind in ("fuseblk", "fuse.sshfs", "fuse", "gpfs", "gfs2", "ocfs2", "nfs4", "cifs", "lustre", "autofs", "9p", "ceph"):
         assert mounts(run, tmp_path, [f"23 22 8:17 / /x rw - {kind} /dev/sdb1 rw\n"]) == (["/"], 1.0), kind
 
 
-def test_what_is_hidden_below_another_mount_is_not_counted_with_its_space(run, tmp_path):
+def test_a_hidden_mount_is_not_counted(run, tmp_path):
     below = "23 22 8:17 / /x rw - xfs /dev/sdb1 rw\n"
     assert mounts(run, tmp_path, [below, "24 23 8:33 / /x rw - ext4 /dev/sdc1 rw\n"]) == (["/", "/x"], 8.0)
     assert mounts(run, tmp_path, [below, "24 23 0:40 / /x rw - tmpfs tmpfs rw\n"]) == (["/"], 1.0)

@@ -8,7 +8,7 @@ SDA = "sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/
 
 @pytest.fixture
 def machine(spawn, tmp_path, helpers):
-    """A recorder of a captured machine, whose files may be changed below it."""
+    """A recorder of a fixture machine, whose files may be changed below it."""
     class Machine:
         root = tmp_path / "root"
         record = tmp_path / "record.jsonl"
@@ -28,7 +28,7 @@ def machine(spawn, tmp_path, helpers):
             # Blank lines to the old length: a file that is cut short and written again may be read in between.
             path.open("r+").write(text.ljust(path.stat().st_size, "\n"))
 
-    shutil.copytree(helpers.roots / "workstation-6.1" / "t0", Machine.root, symlinks=True)
+    shutil.copytree(helpers.roots / "hand-made-workstation-6.1" / "t0", Machine.root, symlinks=True)
     tracker = spawn("--root", Machine.root, "-i", 0.05, "-o", Machine.record, "--no-summary")
     yield Machine()
     tracker.send_signal(2)

@@ -10,13 +10,14 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from conftest import ROOTS  # noqa: E402
 from sentinel import Metadata  # noqa: E402
 from sentinel_metadata import FIRMWARE, VENDORS, service  # noqa: E402
 from sentinel_support import needs_net  # noqa: E402
 
 pytestmark = needs_net
 MEMBERS = ["vendor_id", "account_id", "region_id", "zone_id", "instance_type"]
-CAPTURED = pathlib.Path(__file__).resolve().parents[1] / "roots" / "vm-3.10" / "t0"
+MACHINE = ROOTS / "hand-made-vm-3.10" / "t0"
 
 
 @pytest.fixture
@@ -36,10 +37,10 @@ def serve():
 
 @pytest.fixture
 def machine(tmp_path):
-    """A captured machine with a vendor's firmware; None: without any."""
+    """A fixture machine with a vendor's firmware; None: without any."""
     def make(vendor):
         root = tmp_path / "root"
-        shutil.copytree(CAPTURED, root, symlinks=True)
+        shutil.copytree(MACHINE, root, symlinks=True)
         shutil.rmtree(root / "sys/class/dmi", ignore_errors=True)
         if vendor:
             (root / "sys/class/dmi/id").mkdir(parents=True)
@@ -76,13 +77,13 @@ def test_a_snapshot_has_it(serve, machine, run, tmp_path):
         "discovery_time": None}
 
 
-def test_without_the_option_nobody_is_asked(serve, run, helpers):
+def test_without_the_option_no_service_is_asked(serve, run, helpers):
     server = serve("aws")
     result = run("-i", 0.1, "--", "sleep", "0.3", env={"TRACKER_METADATA_URL": server.url})
     assert not clouds(helpers.json_lines(result.stderr)) and not server.requests
 
 
-def test_nobody_is_asked_before_the_job_runs(run, tmp_path):
+def test_no_service_is_asked_before_the_job_runs(run, tmp_path):
     """In place of the program that asks: what it finds when it is told to begin. The recorder then has three children, the
     witness of signals, that program and the job."""
     program = tmp_path / "net"

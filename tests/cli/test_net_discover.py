@@ -50,7 +50,7 @@ def discover(helpers):
 
 
 def make_root(folder, firmware=None, **files):
-    """A captured machine; without firmware it has no DMI, as many small machines and containers."""
+    """A fixture machine; without firmware it has no DMI, as many small machines and containers."""
     (folder / "proc").mkdir(parents=True)
     if firmware is not None:
         dmi = folder / "sys" / "class" / "dmi" / "id"
@@ -130,7 +130,7 @@ def test_a_friendly_stranger(body, serve, discover, tmp_path):
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
 
 
-def test_the_first_of_the_list_wins_whoever_is_faster(serve, discover, tmp_path):
+def test_the_first_vendor_of_the_list_wins_over_a_faster_one(serve, discover, tmp_path):
     both = {**VENDORS["aws"][0], **VENDORS["oracle"][0]}
     server = serve(both)
     server.trouble = lambda request: "slow 0.05" if "latest" in request["path"] else None
@@ -147,7 +147,7 @@ def test_services_in_trouble_cost_little_time(trouble, serve, discover, tmp_path
     assert time.monotonic() - started < 4.5
 
 
-def test_what_is_needed_is_enough(serve, discover, tmp_path):
+def test_requests_name_only_the_needed_members(serve, discover, tmp_path):
     """The rest of a service may hang: what has been told until then counts."""
     server = serve(VENDORS["aws"][0])
     server.trouble = lambda request: "hang 5" if "identity" in request["path"] else None
@@ -204,8 +204,8 @@ def test_limits_stand_beside_the_machine(discover):
     assert answer["limits"]["cpuset_cores"] == 1 and answer["host"]["host_vcpus"] == os.cpu_count()
 
 
-def test_limits_of_a_container(discover):
-    root = pathlib.Path(__file__).resolve().parents[1] / "roots" / "kubernetes2-5.15" / "t0"
+def test_limits_of_a_container(discover, helpers):
+    root = helpers.roots / "hand-made-kubernetes2-5.15" / "t0"
     assert discover("host", root=root)["limits"] == {"cpu_limit_cores": 1.0, "memory_limit_mib": 768.0, "cpuset_cores": 8}
 
 
@@ -255,7 +255,7 @@ def test_arm_machines_have_names(discover, tmp_path):
     assert host["host_vcpus"] == 4 and "Neoverse-N1" in host["host_cpu_model"]
 
 
-@pytest.mark.parametrize("machine", ["workstation-6.1", "hypervisor-5.15", "storage-zfs-5.15", "vm-3.10"])
+@pytest.mark.parametrize("machine", ["hand-made-workstation-6.1", "hand-made-hypervisor-5.15", "hand-made-storage-zfs-5.15", "hand-made-vm-3.10"])
 def test_volumes_are_not_counted_beside_their_disks(machine, discover, helpers):
     """nvme, dm-crypt, LVM, md, loop, zram, optical drives."""
     root = helpers.roots / machine / "t0"

@@ -38,7 +38,7 @@ def test_a_short_run_is_sent_with_its_finish(world):
     assert [path.suffix for path in world.spool.iterdir()] == [".state"]
 
 
-def test_what_a_run_is_registered_with(world, helpers):
+def test_registration_sends_the_metadata_of_the_run(world, helpers):
     world.serve()
     recorder = world.record(command='["a","b c"]', container_image="img:1", project_name="")
     process = world.follow(recorder)

@@ -99,7 +99,7 @@ def test_without_a_home(world, home, tmp_path):
 
 
 @pytest.mark.parametrize("trap", ["link", "open", "file"])
-def test_somebody_was_there_before(world, trap, tmp_path):
+def test_another_process_holds_the_port(world, trap, tmp_path):
     """/tmp/resource-tracker-UID that is not ours alone: one line, no streaming, and the job runs."""
     world.serve()
     place = tmp_path / f"resource-tracker-{os.geteuid()}"

@@ -101,7 +101,7 @@ def test_no_such_price(ask):
 @pytest.mark.parametrize("answer", [None, (404, b"{}"), (429, b""), (200, b"<html>"), (200, b'{"detail":[]}'),
                                     (200, b""), (500, b"x" * 100000)])
 @pytest.mark.parametrize("what", ["servers", "price"])
-def test_without_an_answer_it_says_what_it_would_have_asked(ask, answer, what):
+def test_without_an_answer_the_url_of_the_question_is_shown(ask, answer, what):
     arguments = {"servers": ["--vcpus", 2, "--memory-mib", 900], "price": ["--vendor", "aws", "--instance-type", "x"]}
     done, _ = ask(answer, what, *arguments[what])
     assert (done.returncode, done.stderr) == (0, "")

@@ -86,7 +86,7 @@ def test_a_killed_tracker_still_ends_the_run(world, spawn, helpers):
     assert (world.sentinel.run.finish["exit_code"], world.sentinel.run.finish["run_status"]) == (None, "failed")
 
 
-def test_what_was_sent_is_not_remembered_for_ever(world, run, tmp_path):
+def test_state_of_sent_runs_is_removed(world, run, tmp_path):
     """The state of a sent run keeps its recording from being sent again; that a spool only grows would be its price."""
     world.serve()
 
@@ -135,7 +135,7 @@ def test_attach_and_host(world, spawn, helpers):
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
 @pytest.mark.parametrize("token", [None, "", " \n"])
-def test_without_a_token_there_is_no_socket(world, run, helpers, token, tmp_path, no_leak_check):
+def test_without_a_token_the_follower_opens_no_socket(world, run, helpers, token, tmp_path, no_leak_check):
     env = {key: value for key, value in world.env(SENTINEL_API_TOKEN=token).items()}
     trace = tmp_path / "trace"
     result = run("-f", "-o", trace, "-e", "trace=%network,execve", os.environ.get(
@@ -241,7 +241,7 @@ def test_whom_it_would_ask(world, run):
     assert result.returncode == 0 and "api.sentinel.sparecores.net" in result.err
 
 
-def test_samples_that_nobody_could_follow(world, run):
+def test_samples_without_a_follower(world, run):
     """The program that streams ends at once: what was recorded for it is found by `upload` all the same."""
     result = stream(world, run, "-q", "-i", 0.1, "-n", "lost", "--", "sleep", "0.3", env={"SENTINEL_API_URL": "nowhere"})
     assert result.returncode == 0 and result.err.count("SENTINEL_API_URL is not what it should be") == 1

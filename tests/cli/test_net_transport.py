@@ -56,7 +56,7 @@ def test_an_authority_of_ones_own(world, certificates, tmp_path, variable):
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
 
 
-def test_a_certificate_that_nobody_vouches_for(world, certificates):
+def test_an_untrusted_certificate(world, certificates):
     world.serve(tls=(certificates / "server.pem", certificates / "server.key"))
     recorder = world.record()
     process = world.follow(recorder, deadline=3)
@@ -267,7 +267,7 @@ def test_the_jobs_pipes_are_not_held_open(world):
     process.wait(10)
 
 
-def test_a_stderr_that_nobody_reads(world):
+def test_an_unread_stderr(world):
     world.serve()
     world.sentinel.trouble = lambda request: 401
     recorder = world.record()
@@ -297,7 +297,7 @@ def private_kib(pid):
 
 
 @pytest.mark.cost
-def test_what_it_costs(world, swift, certificates):
+def test_cost_of_a_request(world, swift, certificates):
     """At 1 Hz with TLS: at most 6 MiB of private memory and 0.1 % of a core, start-up not counted."""
     world.serve(store=world.store(), tls=(certificates / "server.pem", certificates / "server.key"))
     recorder = world.record()

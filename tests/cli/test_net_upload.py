@@ -43,7 +43,7 @@ def test_killed_at_any_moment_and_continued(world, swift, seed):
     assert len(finished[0].finishes) == 1
 
 
-def test_upload_finds_what_was_left(world):
+def test_upload_finds_the_waiting_batches(world):
     for name in ("one.jsonl", "two.jsonl"):
         recorder = world.record(name)
         process = world.follow(recorder, deadline=0.2)
@@ -73,7 +73,7 @@ def test_upload_of_a_recording_that_moved(world):
     assert "sent already" in world.upload(moved).stderr
 
 
-def test_upload_of_a_recording_that_nobody_followed(world, swift):
+def test_upload_sends_a_recording_without_a_follower(world, swift):
     """Several runs in one file, the first of which was killed."""
     first = world.record()
     first.write(4)

@@ -449,7 +449,13 @@ def test_config(run, needs_toml, tmp_path):
     (tmp_path / "other.toml").write_text("[tracker]\nformat = 'csv'\n")
     assert run("--config", "other.toml", "--", "true").err.startswith("timestamp,")
     assert run("--", "true", env={"TRACKER_CONFIG": "other.toml"}).err.startswith("timestamp,")
-    assert run("-c", "missing.toml", "-q", "--", "true").err == ""
+    assert run("-q", "--", "true").err == ""
+    for named in ({"env": {"TRACKER_CONFIG": "missing.toml"}}, {}):
+        words = [] if named else ["-c", "missing.toml"]
+        result = run(*words, "-q", "--", "echo", "ran", **named)
+        assert (result.returncode, result.out) == (0, "ran\n")
+        assert result.err == "resource-tracker: missing.toml: No such file or directory; going on without it\n"
+    assert run("-c", "missing.toml", "--no-warnings", "-q", "--", "true").err == ""
 
 
 @of_options("help")

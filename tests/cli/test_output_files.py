@@ -102,7 +102,7 @@ def test_a_nested_tracker_leaves_the_outer_ones_output_alone(run, binary, tmp_pa
     ("/proc/rt-run.jsonl", ["/proc/rt-run.jsonl"]),
     ("n" * 300, ["too long"]),
 ])
-def test_what_cannot_be_written_is_refused_before_the_job_starts(run, tmp_path, monkeypatch, job, name, words):
+def test_an_unwritable_output_is_refused_before_the_job_starts(run, tmp_path, monkeypatch, job, name, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("text")
@@ -160,14 +160,14 @@ def test_appending_cuts_a_torn_line_first(run, tmp_path, helpers):
     assert not (tmp_path / "run.jsonl.1").exists()
 
 
-def test_appending_cuts_what_a_power_loss_left(run, tmp_path, helpers):
+def test_append_cuts_the_zeros_that_a_power_loss_left(run, tmp_path, helpers):
     path = tmp_path / "run.jsonl"
     path.write_bytes(b'{"earlier":1}\n{"torn' + bytes(10000))
     assert run("-o", path, "--append", "--", "true").returncode == 0
     assert [sample.get("earlier") for sample in helpers.json_lines(path)] == [1, None]
 
 
-def test_appending_never_destroys_text_that_is_no_record(run, tmp_path):
+def test_append_never_destroys_foreign_text(run, tmp_path):
     path = tmp_path / "thesis.txt"
     path.write_text("the last line of my thesis")
     assert run("-o", path, "--append", "--", "true").returncode == 0
@@ -396,7 +396,7 @@ def test_one_sample_is_one_write(binary, tmp_path, helpers, no_leak_check):
     assert len(writes) == len(helpers.json_lines(tmp_path / "run.jsonl")) >= 3
 
 
-def test_a_lock_that_is_held_by_somebody_elses_program_counts(run, tmp_path, job):
+def test_a_lock_of_another_program_counts(run, tmp_path, job):
     with open(tmp_path / "run.jsonl", "w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert_refused(run("-o", "run.jsonl", "--", *job.command), "run.jsonl")

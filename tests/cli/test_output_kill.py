@@ -28,7 +28,7 @@ def test_the_check_notices_a_gap(soak, numbers):
 
 
 @pytest.mark.parametrize("ages", [[0.001] * 10, [0.03] * 50, [0.001] * 40 + [0.2] * 10])
-def test_the_check_notices_what_was_held_back(soak, ages):
+def test_the_check_notices_held_back_samples(soak, ages):
     with pytest.raises(AssertionError):
         totals = soak.Totals(kills=50, ages_secs=ages)
         totals.check()

@@ -106,7 +106,7 @@ def test_a_reader_that_leaves_does_not_touch_the_job(spawn):
     assert process.wait(5) == 7
 
 
-def test_a_pipe_that_nobody_reads_delays_neither_the_job_nor_its_end(spawn):
+def test_an_unread_pipe_delays_neither_the_job_nor_its_end(spawn):
     read_end, write_end = small_pipe()
     started = time.monotonic()
     process = spawn("-i", 0.005, "--", "sh", "-c", "sleep 1; exit 7", stderr=write_end, stdout=subprocess.DEVNULL)
@@ -147,7 +147,7 @@ def test_the_jobs_stream_stays_blocking(run, kind):
         os.close(end)
 
 
-def test_a_socket_that_nobody_reads(spawn):
+def test_an_unread_socket(spawn):
     ours, theirs = socket.socketpair()
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     started = time.monotonic()
@@ -166,7 +166,7 @@ def test_a_fifo_without_a_reader_does_not_hang(run, tmp_path):
     assert result.returncode == 7 and result.wall_secs < 3
 
 
-def test_a_fifo_whose_reader_comes_late_gets_everything(spawn, tmp_path, helpers):
+def test_a_late_reader_of_a_fifo_gets_everything(spawn, tmp_path, helpers):
     os.mkfifo(tmp_path / "fifo")
     process = spawn("-i", 0.05, "-o", "fifo", "--", "sleep", "0.8")
     time.sleep(0.3)
@@ -223,7 +223,7 @@ def test_a_terminal_frozen_by_ctrl_s_does_not_delay_the_job(spawn, terminal):
     assert time.monotonic() - started < 2
 
 
-def test_a_terminal_that_thaws_shows_what_was_held_back(spawn, terminal):
+def test_a_thawed_terminal_shows_the_held_back_samples(spawn, terminal):
     process = spawn("-i", 0.05, "--", "sleep", "1", **terminal.popen_options())
     text = read_for(terminal.screen, 0.2)
     os.write(terminal.screen, b"\x13")
@@ -262,7 +262,7 @@ def test_a_terminal_that_is_gone_does_not_end_the_job(spawn, tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("kind", ["pipe", "terminal"])
-def test_another_users_stream_that_nobody_reads(spawn, program_for_everybody, tmp_path, kind):
+def test_an_unread_stream_of_another_user(spawn, program_for_everybody, tmp_path, kind):
     """After `su` the stream cannot be opened again; it is written to without waiting all the same."""
     tmp_path.chmod(0o777)
     read_end, write_end = small_pipe() if kind == "pipe" else pty.openpty()
@@ -281,7 +281,7 @@ def test_another_users_stream_that_nobody_reads(spawn, program_for_everybody, tm
 
 
 @pytest.mark.parametrize("reads", [True, False])
-def test_what_a_slow_reader_has_not_taken_at_the_end_is_not_lost_silently(spawn, helpers, reads):
+def test_samples_lost_to_a_slow_reader_at_the_end_are_reported(spawn, helpers, reads):
     """Attach and host mode have nobody's end to pass on: a full pipe gets a second, and then there is a warning."""
     read_end, write_end = small_pipe()
     try:

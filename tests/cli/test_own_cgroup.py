@@ -44,7 +44,7 @@ def made_in(folder):
 
 
 @needs_cgroups
-def test_who_outlives_the_job_is_moved_back_before_it_is_removed(run):
+def test_survivors_of_the_job_are_moved_back_before_the_group_is_removed(run):
     with exact.cgroup_around("straggler") as around:
         result = run("--cgroup=require", "-q", "--", "sh", "-c", "sleep 30 >&- 2>&- & echo $!; cut -d: -f3 /proc/self/cgroup | tail -1",
                      preexec_fn=exact.enter(around))
@@ -59,7 +59,7 @@ def test_who_outlives_the_job_is_moved_back_before_it_is_removed(run):
 
 
 @needs_cgroups
-def test_what_a_killed_tracker_left_is_removed_by_the_next(spawn, run):
+def test_the_next_tracker_removes_the_group_of_a_killed_one(spawn, run):
     with exact.cgroup_around("sweep") as around:
         tracker = spawn("--cgroup=require", "-q", "--", "sleep", "0.5", preexec_fn=exact.enter(around))
         wait_for(lambda: made_in(around) and "sleep" in names_in(around / made_in(around)[0]))
@@ -130,7 +130,7 @@ def wait_a_while_for_a_cpu(group):
 
 
 @needs_pressure
-def test_the_first_sample_knows_what_the_job_waited_for(run):
+def test_the_first_sample_has_the_jobs_pressure(run):
     samples = recorded(run)
     if samples[0]["pressure"]["source"] != "cgroup":
         pytest.skip("no cgroup of its own can be made here")

@@ -229,7 +229,7 @@ def test_keys(make, drive):
     assert [seen[name][:4] for name in ("first", "second", "back")] == ["0:04", "0:05", "0:04"]
 
 
-def test_tables_say_what_the_charts_show(make, drive):
+def test_tables_match_the_charts(make, drive):
     statistics, samples = drive(make(recordings.eight_samples()), "tables")["rows"]
     assert ["CPU: Job", "2.25", "0.50", "4.00", "0:08.0"] in statistics["rows"]
     assert len(samples["rows"]) == 9 and samples["rows"][1][0] == "0:01.000"
@@ -343,11 +343,11 @@ def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, pr
     page = make(recordings.eight_samples(), options=options)
     answers = programs(0, *options)
     check_figures(drive(page, "figures"), [{**answers, "instance": "aws/us-east-1/big"}])
-    assert data_of(page)["runs"][0]["forms"] == answers["forms"] and "--mem=512M" in answers["forms"]["slurm"]
+    assert data_of(page)["runs"][0]["forms"] == answers["forms"] and "--mem=320M" in answers["forms"]["slurm"]
     assert answers["advice"]["server"]["api_reference"] == "small" and answers["advice"]["cost"]["saved_pct"] > 90
 
 
-def test_who_knows_how_it_ended_says_so_where_the_recording_does_not(make, drive):
+def test_the_caller_can_supply_a_missing_end(make, drive):
     def title(end, *options):
         samples = recordings.eight_samples()
         samples[-1]["run_end"] = end
@@ -365,7 +365,7 @@ def test_earlier_runs_count_in_the_advice(make, drive, run, programs, tmp_path):
     (tmp_path / "stats.json").write_text(run("stats", "--json", tmp_path / "heavy.jsonl").out)
     page = make(recordings.eight_samples(), options=["--history", tmp_path / "stats.json"])
     advice = json.loads(run("recommend", "--json", tmp_path / "run0.jsonl", tmp_path / "stats.json").out)
-    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 4096)
+    assert data_of(page)["runs"][0]["advice"] == advice and (advice["runs"], advice["memory"]) == (2, 3840)
     seen = drive(page, "figures")
     check_figures(seen, [{**programs(0, "--history", tmp_path / "stats.json"), "advice": advice}])
     assert {"advice.runs", "advice.evidence.cpu.mean_cores"} <= {one["from"] for one in seen["figures"]}

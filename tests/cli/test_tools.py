@@ -1,9 +1,12 @@
 """The tools that decide whether everything is well must be able to say that it is not."""
 import importlib.machinery
 import importlib.util
+import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -38,11 +41,40 @@ def test_a_failure_reaches_the_closing_line(helpers, tmp_path, body, status, clo
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, closing)
 
 
+FAILS_ONCE = """
+import pathlib
+def test_steady(): pass
+def test_shaky():
+    tried = pathlib.Path(__file__).with_name("tried")
+    assert tried.exists() or tried.touch()
+"""
+
+
+def test_run_tests_names_a_test_that_failed_once(helpers, tmp_path):
+    (tmp_path / "resource-tracker").touch()
+    (tmp_path / "test_it.py").write_text(FAILS_ONCE)
+    done = subprocess.run([helpers.top / "tools" / "run-tests", tmp_path, tmp_path / "test_it.py"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-2:] == ["1 failed once and passed alone: test_it::test_shaky", "2 passed, 0 failed"]
+
+
+@pytest.mark.parametrize("counts, status", [((), 0), ((1, 1), 0), ((1, 2), 1), ((3,), 1)])
+def test_ci_allows_two_tests_that_failed_once(helpers, tmp_path, counts, status):
+    for i, count in enumerate(counts):
+        (tmp_path / str(i)).write_text(f"x\n{count} failed once and passed alone: test_{i}\n9 passed, 0 failed\n")
+    (tmp_path / "other").write_text("9 passed, 0 failed\n")
+    done = subprocess.run([helpers.top / "tools" / "ci-retried", "2", *sorted(tmp_path.iterdir())],
+                          capture_output=True, text=True)
+    assert done.returncode == status, done
+    assert done.stdout.count("test_") == len(counts)
+
+
 @pytest.fixture
 def setup_without_apt(helpers, tmp_path):
     """tools/setup with a given table of needs, where packages cannot be installed."""
 
-    def run(needs):
+    def run(needs, **environment):
         tools = tmp_path / "tools"
         tools.mkdir()
         text = (helpers.top / "tools" / "setup").read_text()
@@ -51,23 +83,41 @@ def setup_without_apt(helpers, tmp_path):
         shutil.copy(helpers.top / "tools" / "python", tools)
         bin_folder = tmp_path / "bin"
         bin_folder.mkdir()
-        for name in ("dirname", "id", "sudo"):
+        for name in ("dirname", "id", "sudo", "grep"):
             (bin_folder / name).symlink_to(shutil.which(name) or "/nonexistent")
         return subprocess.run(["/bin/bash", tools / "setup", "test"], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, env={"PATH": str(bin_folder)}, cwd=tmp_path)
+                              text=True, env={"PATH": str(bin_folder), **environment}, cwd=tmp_path)
 
     return run
 
 
-def test_missing_packages_are_named_in_one_line(setup_without_apt):
-    done = setup_without_apt("build | cmd dirname | coreutils\nbuild | cmd no-such | one\ntest | file /no/* | two\n")
-    assert (done.returncode, done.stderr) == (1, "missing Debian packages: one two\n")
+def test_setup_prints_a_command_to_paste(setup_without_apt):
+    done = setup_without_apt("build | cmd dirname | coreutils\nbuild | cmd no-such | one\ntest | file /no/* | two\n"
+                             "build | hdr no/such.h | nice-to-have | optional\n")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "parts are left out without these Debian packages; to have all of it: sudo apt-get install nice-to-have",
+        "needed Debian packages are missing: sudo apt-get install one two"]
 
 
-def test_what_the_build_does_without_is_no_error(setup_without_apt):
+def test_setup_goes_on_without_optional_packages(setup_without_apt):
     done = setup_without_apt("build | hdr no/such.h | nice-to-have | optional\nlint | cmd no-such | other\n")
     assert done.returncode == 0
-    assert "nice-to-have" in done.stderr and "other" not in done.stderr
+    assert "sudo apt-get install nice-to-have" in done.stderr and "other" not in done.stderr
+
+
+@pytest.mark.parametrize("distribution, sources, hinted", [
+    ("ID=ubuntu", "deb http://x noble main\n# deb http://x noble universe\n", True),
+    ("ID=ubuntu", "deb http://x noble main universe\n", False),
+    ("ID=debian", "deb http://x trixie main\n", False),
+])
+def test_setup_hints_at_universe_on_ubuntu(setup_without_apt, tmp_path, distribution, sources, hinted):
+    (tmp_path / "os-release").write_text(distribution + "\n")
+    (tmp_path / "apt").mkdir()
+    (tmp_path / "apt" / "sources.list").write_text(sources)
+    done = setup_without_apt("build | cmd no-such | one\n", OS_RELEASE=str(tmp_path / "os-release"),
+                             APT_SOURCES=str(tmp_path / "apt"))
+    assert ("add-apt-repository universe" in done.stderr) == hinted
 
 
 def test_setup_is_quick_when_all_is_there(setup_without_apt):
@@ -76,7 +126,113 @@ def test_setup_is_quick_when_all_is_there(setup_without_apt):
 
 
 @pytest.mark.skipif(not os.path.exists("/bin/true"), reason="no /bin/true")
-def test_check_binary_refuses_what_is_too_large(helpers):
+def test_check_binary_refuses_a_program_above_the_limit(helpers):
     tool = helpers.top / "tools" / "check-binary"
     done = subprocess.run([tool, "/bin/true", "dynamic", "0"], capture_output=True, text=True)
     assert done.returncode == 1 and "FAILED: " in done.stdout
+
+
+# ---- what is built ----
+
+@pytest.mark.parametrize("target", ["runnable", "product"])
+def test_make_run_builds_no_tests(binary, target):
+    build = os.path.dirname(os.path.abspath(binary))
+    if not os.path.exists(os.path.join(build, "build.ninja")):
+        pytest.skip("not a build folder")
+    commands = subprocess.run(["ninja", "-C", build, "-t", "commands", target], capture_output=True, text=True, check=True)
+    outputs = " ".join(re.findall(r" -o (\S+)", commands.stdout))
+    assert "resource-tracker" in outputs
+    assert not [part for part in ("tests/", "bench/", "examples/") if part in outputs]
+    assert ("libresource-tracker.so" in commands.stdout) == (target == "product" and "libresource-tracker.so" in
+                                                             open(os.path.join(build, "build.ninja")).read())
+
+
+def test_a_default_build_has_no_debug_data(binary):
+    options = os.path.join(os.path.dirname(os.path.abspath(binary)), "meson-info", "intro-buildoptions.json")
+    if not os.path.exists(options):
+        pytest.skip("not a build folder")
+    with open(options) as file:
+        set_to = {option["name"]: option["value"] for option in json.load(file)}
+    if set_to["debug"]:
+        pytest.skip("this build was configured to keep debug data")
+    sections = subprocess.run(["readelf", "-S", binary], capture_output=True, text=True, check=True).stdout
+    assert ".debug_info" not in sections
+
+
+# ---- the page of the report ----
+
+@pytest.fixture
+def make_page(helpers, tmp_path):
+    """tools/report-page in a copy of tools, whose registry is a port of this machine that nobody serves."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("report-page", "npm-package"):
+        text = (helpers.top / "tools" / name).read_text().replace("https://registry.npmjs.org", "http://127.0.0.1:9")
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+
+    def run(*words, **environment):
+        # Without npm on PATH, which would go to a registry of its own.
+        return subprocess.run([sys.executable, tools / "report-page", tmp_path / "page.c", "uplot@1.6.32", "sum",
+                               helpers.top / "src" / "report" / "page", *words],
+                              capture_output=True, text=True, env={"PATH": "/nonexistent", **environment})
+
+    return run
+
+
+def test_report_page_without_a_registry_says_how_to_cure_it(make_page, tmp_path):
+    done = make_page()
+    assert done.returncode == 0
+    line, = done.stderr.splitlines()
+    assert line.startswith("WARNING: the HTML report is left out: uplot@1.6.32 cannot be had from the npm registry: ")
+    assert "run make again" in line and "-Doffline=true" in line
+    assert (tmp_path / "page.c.problem").read_text().strip() == line
+    assert "REPORT_PAGE" in (tmp_path / "page.c").read_text()
+
+
+def test_report_page_leaves_the_line_to_tools_build(make_page, tmp_path):
+    assert make_page(PROBLEM_AT_THE_END="1").stderr == ""
+    assert (tmp_path / "page.c.problem").read_text().startswith("WARNING: ")
+
+
+def test_report_page_offline_names_what_is_left_out(make_page):
+    done = make_page("--offline")
+    assert done.returncode == 0
+    assert done.stderr == "WARNING: -Doffline=true leaves the HTML report out: uplot@1.6.32 is not in build-npm\n"
+
+
+def test_report_page_offline_uses_the_copy_that_is_there(make_page, tmp_path):
+    dist = tmp_path / "build-npm" / "uplot-1.6.32" / "dist"
+    dist.mkdir(parents=True)
+    (dist / "uPlot.iife.min.js").write_text("var uPlot = 1;")
+    (dist / "uPlot.min.css").write_text("")
+    done = make_page("--offline")
+    assert (done.returncode, done.stderr, (tmp_path / "page.c.problem").read_text()) == (0, "", "")
+
+
+def test_build_tries_uplot_again(helpers, tmp_path):
+    """tools/build in a folder that is configured, with a ninja that notes what it is asked for."""
+    page = tmp_path / "build" / "src" / "report" / "report_page.c"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    (tmp_path / "build" / "build.ninja").touch()
+    (tmp_path / "build" / "setup-arguments").write_text("\n")
+    ninja = tmp_path / "ninja"
+    ninja.write_text(f"#!/bin/sh\n[ -e {page} ] && echo 'no work to do' || touch {page}\n")
+    ninja.chmod(0o755)
+    environment = {**helpers.clean_environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+    def build():
+        return subprocess.run([helpers.top / "tools" / "build", tmp_path / "build"], capture_output=True, text=True,
+                              env=environment)
+
+    old = page.stat().st_ino
+    assert (build().stderr, page.stat().st_ino) == ("", old)
+    problem = page.with_name(page.name + ".problem")
+    problem.write_text("WARNING: left out\n")
+    page.write_text("old")
+    done = build()
+    assert (done.returncode, done.stderr, page.read_text()) == (0, "WARNING: left out\n", "")
+    problem.write_text("WARNING: -Doffline=true leaves it out\n")
+    page.write_text("old")
+    assert (build().stderr.count("offline"), page.read_text()) == (1, "old")

@@ -55,7 +55,7 @@ def make_file(path, text, mode=0o755):
     return str(path)
 
 
-def test_what_cannot_be_executed(tmp_path, wrap, log):
+def test_a_file_that_cannot_be_executed(tmp_path, wrap, log):
     plain = make_file(tmp_path / "plain", "echo hello\n", 0o644)
     cases = {"no-such-command": (127, 2), "/no/such/file": (127, 2), "": (127, 2), plain: (126, 13),
              str(tmp_path): (126, 13), plain + "/below": (126, 20)}
@@ -65,7 +65,7 @@ def test_what_cannot_be_executed(tmp_path, wrap, log):
         assert log.one("end")["exec_error"] == error, command
 
 
-def test_an_exit_code_127_of_the_job_is_no_failed_exec(wrap, log):
+def test_exit_code_127_of_the_job_differs_from_a_failed_exec(wrap, log):
     assert wrap("sh", "-c", "exit 127").wait() == 127
     assert log.one("end")["exec_error"] == 0
 

@@ -136,7 +136,7 @@ def test_children_from_before_are_not_the_jobs(log, tmp_path):
     os.kill(other, signal.SIGKILL)
 
 
-def test_a_child_from_before_that_is_dead_is_no_hindrance(log, tmp_path):
+def test_a_dead_child_from_before_does_not_hinder(log, tmp_path):
     code = f"import os\nif os.fork() == 0: os._exit(1)\nimport time; time.sleep(0.1)\n" \
            f"os.execv({DRIVER!r}, [{DRIVER!r}, '--log', {str(log.path)!r}, 'sh', '-c', '(true &); sleep 0.1; exit 9'])"
     assert subprocess.run([sys.executable, "-c", code], timeout=20).returncode == 9

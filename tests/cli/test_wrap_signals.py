@@ -160,7 +160,7 @@ def test_sent_by_a_shell_to_the_group(wrap):
 
 
 @pytest.mark.parametrize("own", ["own-group", "own-session"])
-def test_a_job_that_left_the_group_still_gets_what_is_sent_to_it(wrap, own):
+def test_a_job_outside_the_group_still_gets_forwarded_signals(wrap, own):
     job = SignalJob(wrap, job=[own])
     for signo in (signal.SIGTERM, signal.SIGINT, 44):
         os.killpg(job.process.pid, signo)

@@ -1,6 +1,6 @@
 /*
  * Prints what a process inherits, one "key value" line each, so that a wrapped run can be compared with a
- * bare one. What the kernel reports of memory and ids is left to the reader to skip.
+ * bare one. The reader skips the kernel's figures of memory and ids.
  *
  *   inherited-state [WAIT_MS]
  */

@@ -283,7 +283,7 @@ static bool is_sampled(const struct process *process, nvml_device device, uint64
 		process->age_secs > 0 ? script.loaded_us - (uint64_t)(process->age_secs * 1e6) : now_us();
 	if (script.sampling_secs > 0)
 		*ret_at_us -= (*ret_at_us - script.loaded_us) % (uint64_t)(script.sampling_secs * 1e6);
-	/* The real library has been seen to give old samples all the same. */
+	/* The real library has been seen to return old samples as well. */
 	return process->age_secs > 0 || *ret_at_us > last_seen_us;
 }
 

@@ -1,4 +1,4 @@
-/* What the fake NVML is to answer; see nvml_fake_script.c for the language. */
+/* The answers of the fake NVML; see nvml_fake_script.c for the language. */
 #pragma once
 
 #include <stdbool.h>
@@ -56,5 +56,5 @@ int device_numbered(int number);
 int index_of(nvml_device device);
 int instance_of(nvml_device device); /* -1: a whole device */
 
-/* What the script says that a function does; NVML_SUCCESS: its usual work. */
+/* The result that the script sets for a function; NVML_SUCCESS: its usual work. */
 int enter(const char *function, nvml_device device);

@@ -20,7 +20,7 @@
 /* As the kernel has it: the C library would leave out the real-time signals that it uses itself. */
 static const uint64_t all_signals = UINT64_MAX;
 
-/* False when nobody reads. */
+/* False when the reader has gone. */
 static bool print_signals(int fd)
 {
 	struct signalfd_siginfo info;

@@ -2,12 +2,12 @@
  * A job that knows what it used: a tree of processes that burn CPU time in every way that is hard to account for.
  *
  *   workload TRUTH random SEED COUNT [KINDS]   a random schedule; KINDS: letters of the table below
- *   workload TRUTH burn MS                     what an exec'd child does
+ *   workload TRUTH burn MS                     the work of an exec'd child
  *   workload TRUTH storm COUNT MS              one child after the other
- *   workload TRUTH daemons COUNT MS            all at once, in sessions of their own; nobody waits for them
+ *   workload TRUTH daemons COUNT MS            all at once, in sessions of their own, without a waiting parent
  *   workload TRUTH unwaited COUNT MS           one after the other, SIGCHLD ignored
  *   workload TRUTH io MIB COUNT FILE           COUNT children, one after the other, write and read that much each; the third
- *                                              number of TRUTH is then what /proc/self/io says after the last is reaped
+ *                                              number of TRUTH is then the sum of /proc/self/io after the last is reaped
  *   workload TRUTH spike MIB MS                touches that much memory for that long
  *   workload TRUTH shared MIB COUNT MS         COUNT children and their parent map and touch the same memory
  *   workload TRUTH vfork MIB MS                touches memory, then waits in vfork(2) for that long
@@ -15,7 +15,7 @@
  *
  * TRUTH is a file of three 64-bit numbers: CPU ns of all processes, how many there were, and the part of the first that
  * is in no rusage (children of a parent that ignores SIGCHLD). A parent reads the process clock of its zombie child
- * before it reaps it, so that even the child's exit is counted; who has no parent that waits says so itself.
+ * before it reaps it, so that even the child's exit is counted; a process without a waiting parent reports its own time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void tell(int64_t cpu_ns, bool unwaited)
 		atomic_fetch_add(&truth->unwaited_ns, cpu_ns);
 }
 
-/* For a process that nobody of us waits for: the microseconds of its exit are not in it. */
+/* For a process without a waiting parent in the job: the microseconds of its exit are missing. */
 static _Noreturn void tell_and_exit(bool unwaited)
 {
 	tell(clock_ns(CLOCK_PROCESS_CPUTIME_ID), unwaited);
@@ -475,7 +475,10 @@ static void write_and_read(int mib, const char *path)
 	close(fd);
 }
 
-/* The sum of the first two numbers of /proc/self/io: what was read and written by calls, waited-for children included. */
+/*
+ * The sum of the first two numbers of /proc/self/io: bytes read and written by calls, waited-for children
+ * included.
+ */
 static int64_t own_io_bytes(void)
 {
 	int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);

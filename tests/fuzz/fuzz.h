@@ -1,4 +1,4 @@
-/* What the fuzz targets share. */
+/* Shared by all fuzz targets. */
 #pragma once
 
 #include <stdbool.h>

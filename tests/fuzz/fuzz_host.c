@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/cpu_list.h"
+#include "kernel/dev_kmsg.h"
 #include "kernel/os_release.h"
 #include "kernel/proc_cpuinfo.h"
 #include "kernel/proc_diskstats.h"
@@ -29,6 +30,13 @@ static void fuzz_stat(const char *bytes, size_t length)
 		while (proc_stat_next_cpu(&stat.cpus, &id, &ticks))
 			must_hold(id >= 0 && ticks.user >= -1 && ticks.guest_nice >= -1);
 	}
+}
+
+static void fuzz_kmsg(const char *bytes, size_t length)
+{
+	pid_t pid = 0;
+
+	must_hold(!parse_dev_kmsg_kill(bytes, length, &pid) || pid > 0);
 }
 
 static void fuzz_meminfo(const char *bytes, size_t length)
@@ -135,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	static const fuzz_parser PARSERS[] = {
 		fuzz_stat,     fuzz_meminfo, fuzz_loadavg,    fuzz_diskstats, fuzz_net_dev,
 		fuzz_routes,   fuzz_cpuinfo, fuzz_os_release, fuzz_zfs,       fuzz_pressure,
-		fuzz_cpu_list, fuzz_small,   fuzz_vmstat,
+		fuzz_cpu_list, fuzz_small,   fuzz_vmstat,     fuzz_kmsg,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -1,4 +1,4 @@
-/* What servers answer, through every parser of it; the first byte chooses which. */
+/* Feeds server answers to every parser of them; the first byte chooses which. */
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>

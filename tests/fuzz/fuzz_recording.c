@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* What is read is written and read again: the second time must be as good as the first. */
+/* Reads, writes and reads again: the second time must be as good as the first. */
 static void read_frames(const char *path)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(64 << 20);

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* What is read is written and read again: the second time must be as good as the first. */
+/* Reads, writes and reads again: the second time must be as good as the first. */
 static void read_json(struct sample_json *reader, struct scan text, struct frame *frame)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(64 << 20);

@@ -1,4 +1,4 @@
-/* Any bytes through every scanner: whatever one leaves over must be a suffix of what it got. */
+/* Any bytes through every scanner: the rest that it leaves must be a suffix of its input. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	check(cuda.context_retain(&context, device), "cuDevicePrimaryCtxRetain");
 	check(cuda.context_set(context), "cuCtxSetCurrent");
 	kernel = load_kernel();
-	/* What the first launch takes for itself belongs to the context. */
+	/* The memory of the first launch belongs to the context. */
 	work(kernel, clock_ns(CLOCK_MONOTONIC) + 1, 1);
 	say("context");
 	began_ns = clock_ns(CLOCK_MONOTONIC);

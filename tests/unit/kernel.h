@@ -1,4 +1,4 @@
-/* What the tests of src/kernel share: fixture trees, and texts in blocks without a byte to spare. */
+/* Shared by the tests of src/kernel: fixture trees, and texts in blocks without a byte to spare. */
 #pragma once
 
 #include "unit.h"
@@ -12,7 +12,7 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* tree: "vm-3.10/t0", below tests/roots. */
+/* tree: "hand-made-vm-3.10/t0", below tests/roots. */
 static inline struct root test_root(const char *tree)
 {
 	const char *roots = getenv("TEST_ROOTS");

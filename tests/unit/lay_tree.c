@@ -64,43 +64,37 @@ void remove_tree(const char *path)
 	rmdir(path);
 }
 
-/* What does not change from one step to the next is a link into the first step's tree. */
-static bool is_shared(const char *path)
+/* A file that a step leaves unchanged is a hard link to the file of the step before (tools/root-archive). */
+static bool is_unchanged(const struct stat *stat, const char *before)
 {
-	char target[PATH_SIZE];
-	ssize_t length = readlink(path, target, sizeof target - 1);
+	struct stat earlier;
 
-	if (length <= 0)
-		return false;
-	target[length] = '\0';
-	return strstr(target, "../t0/") != NULL;
+	return S_ISREG(stat->st_mode) && stat->st_nlink > 1 && lstat(before, &earlier) == 0 &&
+	       earlier.st_ino == stat->st_ino;
 }
 
-static void lay_entry(const char *from, const char *to, const char *name)
+static void lay_folder(const char *from, const char *before, const char *to);
+
+static void lay_entry(const char *from, const char *before, const char *to)
 {
-	char from_path[PATH_SIZE], to_path[PATH_SIZE];
 	struct stat stat;
 
-	snprintf(from_path, sizeof from_path, "%s/%s", from, name);
-	snprintf(to_path, sizeof to_path, "%s/%s", to, name);
-	if (is_shared(from_path))
+	assert_int_equal(lstat(from, &stat), 0);
+	if (is_unchanged(&stat, before))
 		return;
-	assert_int_equal(lstat(from_path, &stat), 0);
 	if (S_ISDIR(stat.st_mode))
-		lay_over(from_path, to_path);
+		lay_folder(from, before, to);
 	else if (S_ISLNK(stat.st_mode))
-		copy_link(from_path, to_path);
+		copy_link(from, to);
 	else
-		copy_file(from_path, to_path);
+		copy_file(from, to);
 }
 
-void lay_over(const char *from, const char *to)
+static void remove_gone(const char *from, const char *to)
 {
 	const struct dirent *entry;
-	DIR *folder;
+	DIR *folder = opendir(to);
 
-	mkdir(to, 0755);
-	folder = opendir(to);
 	while (folder && (entry = readdir(folder))) {
 		char from_path[PATH_SIZE], to_path[PATH_SIZE];
 		struct stat stat;
@@ -114,10 +108,36 @@ void lay_over(const char *from, const char *to)
 	}
 	if (folder)
 		closedir(folder);
-	folder = opendir(from);
+}
+
+static void lay_folder(const char *from, const char *before, const char *to)
+{
+	const struct dirent *entry;
+	DIR *folder = opendir(from);
+
 	assert_non_null(folder);
-	while ((entry = readdir(folder)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			lay_entry(from, to, entry->d_name);
+	if (mkdir(to, 0755) < 0)
+		remove_gone(from, to);
+	while ((entry = readdir(folder))) {
+		char from_path[PATH_SIZE], before_path[PATH_SIZE], to_path[PATH_SIZE];
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		snprintf(from_path, sizeof from_path, "%s/%s", from, entry->d_name);
+		snprintf(before_path, sizeof before_path, "%s/%s", before, entry->d_name);
+		snprintf(to_path, sizeof to_path, "%s/%s", to, entry->d_name);
+		lay_entry(from_path, before_path, to_path);
+	}
 	closedir(folder);
+}
+
+void lay_over(const char *from, const char *to)
+{
+	char before[PATH_SIZE];
+	size_t length = strlen(from);
+
+	snprintf(before, sizeof before, "%s", from);
+	/* The first step, t0, has none before it: "t/" does not exist. */
+	before[length - 1] = before[length - 1] > '0' ? (char)(before[length - 1] - 1) : '/';
+	lay_folder(from, before, to);
 }

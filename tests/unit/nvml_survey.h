@@ -1,6 +1,6 @@
 /*
- * Surveys of the fake NVML, one after the other, by clocks that can be set. What these functions meet is judged by the
- * assertions of cmocka.
+ * Surveys of the fake NVML, one after the other, by clocks that can be set. The assertions of cmocka judge the
+ * results.
  */
 #pragma once
 

@@ -14,7 +14,7 @@ static int64_t limit_of(const char *text)
 	return error < 0 ? error : limit;
 }
 
-/* What kernels since 3.10 have shown for "none", with pages of 4 and of 64 KiB. */
+/* The values that kernels since 3.10 have shown for "none", with pages of 4 and of 64 KiB. */
 static void every_way_to_say_no_limit_is_known(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void a_nested_group_is_read(void **state)
 {
-	struct root root = test_root("cgroup1-4.18/t1");
+	struct root root = test_root("hand-made-cgroup1-4.18/t1");
 	CLEANUP_CLOSE int cpu_fd = root_open_file(&root, "sys/fs/cgroup/cpu,cpuacct/batch/job7", O_DIRECTORY);
 	CLEANUP_CLOSE int memory_fd = root_open_file(&root, "sys/fs/cgroup/memory/batch/job7", O_DIRECTORY);
 	struct cgroup_v1_cpuacct_stat cpuacct;

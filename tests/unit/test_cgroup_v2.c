@@ -18,7 +18,7 @@ static int64_t limit_of(const char *text)
 	return error < 0 ? error : limit;
 }
 
-static void max_is_no_limit(void **state)
+static void max_means_unlimited(void **state)
 {
 	(void)state;
 	assert_true(limit_of("max\n") == CGROUP_NO_LIMIT);
@@ -128,7 +128,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void a_scope_is_read(void **state)
 {
-	struct root root = test_root("cgroup2-6.6/t1");
+	struct root root = test_root("hand-made-cgroup2-6.6/t1");
 	CLEANUP_CLOSE int dir_fd = root_open_file(&root, SCOPE, O_DIRECTORY);
 	struct cgroup_v2_memory_events events;
 	struct cgroup_v2_memory_stat memory;
@@ -175,7 +175,7 @@ static void a_scope_is_read(void **state)
 
 static void older_kernels_lack_lines_and_files(void **state)
 {
-	struct root root = test_root("kubernetes2-5.15/t0");
+	struct root root = test_root("hand-made-kubernetes2-5.15/t0");
 	CLEANUP_CLOSE int dir_fd = root_open_file(&root, "sys/fs/cgroup", O_DIRECTORY);
 	struct cgroup_v2_memory_stat memory;
 	int64_t peak;
@@ -191,7 +191,7 @@ static void older_kernels_lack_lines_and_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(max_is_no_limit),
+		cmocka_unit_test(max_means_unlimited),
 		cmocka_unit_test(a_quota_needs_its_period),
 		cmocka_unit_test(usage_without_throttling_is_a_stat_too),
 		cmocka_unit_test(a_forgotten_newline_in_io_stat_is_survived),

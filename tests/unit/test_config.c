@@ -39,8 +39,18 @@ static void test_interval(void **state)
 		const char *text;
 		int64_t ns;
 	} GOOD[] = {
-		{"1", NSEC_PER_SEC},     {"0.001", NSEC_PER_MSEC},           {" 0.25\n", 250 * NSEC_PER_MSEC},
-		{"1e-3", NSEC_PER_MSEC}, {"1e9", 1000000000 * NSEC_PER_SEC}, {"0.3", 300 * NSEC_PER_MSEC},
+		{"1", NSEC_PER_SEC},
+		{"0.001", NSEC_PER_MSEC},
+		{" 0.25\n", 250 * NSEC_PER_MSEC},
+		{"1e-3", NSEC_PER_MSEC},
+		{"1e9", 1000000000 * NSEC_PER_SEC},
+		{"0.3", 300 * NSEC_PER_MSEC},
+		{"500ms", 500 * NSEC_PER_MSEC},
+		{"1s", NSEC_PER_SEC},
+		{" 1.5 m\n", 90 * NSEC_PER_SEC},
+		{"2h", 7200 * NSEC_PER_SEC},
+		{"1d", 86400 * NSEC_PER_SEC},
+		{"1ms", NSEC_PER_MSEC},
 	};
 	static const struct {
 		const char *text, *message;
@@ -48,13 +58,16 @@ static void test_interval(void **state)
 		{"0", "interval: '0' is too short; the least is 0.001 seconds"},
 		{"-1", "interval: '-1' is too short; the least is 0.001 seconds"},
 		{"1e-9", "interval: '1e-9' is too short; the least is 0.001 seconds"},
+		{"0.9ms", "interval: '0.9ms' is too short; the least is 0.001 seconds"},
+		{"1sec", "interval: '1sec' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
+		{"ms", "interval: 'ms' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
 		{"0.0009", "interval: '0.0009' is too short; the least is 0.001 seconds"},
-		{"nan", "interval: 'nan' is not a number of seconds; give for example 1 or 0.25"},
-		{"inf", "interval: 'inf' is not a number of seconds; give for example 1 or 0.25"},
-		{"1s", "interval: '1s' is not a number of seconds; give for example 1 or 0.25"},
-		{"1,5", "interval: '1,5' is not a number of seconds; give for example 1 or 0.25"},
-		{"", "interval: '' is not a number of seconds; give for example 1 or 0.25"},
-		{"a\nb", "interval: 'a?b' is not a number of seconds; give for example 1 or 0.25"},
+		{"nan", "interval: 'nan' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
+		{"inf", "interval: 'inf' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
+		{"1x", "interval: '1x' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
+		{"1,5", "interval: '1,5' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
+		{"", "interval: '' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
+		{"a\nb", "interval: 'a?b' is not a length of time; give for example 1, 0.25, 500ms or 5m"},
 		{"2e9", "interval: '2e9' is too long; the most is 1000000000 seconds"},
 	};
 	struct rt_config *config = *state;

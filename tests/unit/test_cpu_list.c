@@ -24,7 +24,7 @@ static void lists_are_counted(void **state)
 	assert_int_equal(count(""), 0);
 }
 
-static void what_is_no_list_is_refused(void **state)
+static void parse_cpu_list_refuses_other_texts(void **state)
 {
 	(void)state;
 	assert_int_equal(count("0-"), -EBADMSG);
@@ -52,7 +52,7 @@ static void ranges_come_one_by_one(void **state)
 
 static void sysfs_lists_are_read(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t2");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t2");
 	int64_t cpus;
 
 	(void)state;
@@ -66,7 +66,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_are_counted),
-		cmocka_unit_test(what_is_no_list_is_refused),
+		cmocka_unit_test(parse_cpu_list_refuses_other_texts),
 		cmocka_unit_test(ranges_come_one_by_one),
 		cmocka_unit_test(sysfs_lists_are_read),
 	};

@@ -1,4 +1,6 @@
-/* What is made of a frame and earlier ones: each kind of change since the frame that it is held against. */
+/* Tests of src/metric/derive.c: each kind of change from earlier frames. */
+#include <errno.h>
+
 #include "base/clock.h"
 #include "metric/derive.h"
 #include "unit.h"
@@ -17,7 +19,7 @@ static struct frame frame_at(double secs, double tree_cpu_secs, int64_t read_byt
 	disk = ADD_ROW(&frame, disk, NULL);
 	disk->device = "sda";
 	disk->counted = 1;
-	disk->read_bytes_total = read_bytes;
+	disk->read_bytes_counter = read_bytes;
 	return frame;
 }
 
@@ -48,8 +50,8 @@ static void each_kind_has_its_own_earlier_frame(void **state)
 	frame_done(&now);
 }
 
-/* A clock tick of waited-for children, known 0.8 ms after the last tick of ours, is no five cores. */
-static void an_end_just_after_a_tick_is_no_rate_of_its_own(void **state)
+/* A clock tick of waited-for children, known 0.8 ms after our last tick, does not mean five cores. */
+static void an_end_just_after_a_tick_makes_no_own_rate(void **state)
 {
 	struct frame before = frame_at(4, 2, 0), last = frame_at(5, 3, 0), end = frame_at(5.0008, 3.0044, 0);
 
@@ -88,6 +90,24 @@ static void an_idle_core_is_idle_and_not_unknown(void **state)
 	}
 }
 
+/* Two cores that are busy, and a tracker that had to wait for six seconds in its second sample. */
+static void a_rate_is_of_the_time_between_the_readings(void **state)
+{
+	struct frame before = frame_at(1, 0, 0), now = frame_at(2, 0, 0);
+	struct host_cpu_row *cpu = SINGLE_ROW(&before, host_cpu);
+
+	(void)state;
+	cpu->busy_secs = 100;
+	cpu->row.read_ns = (int64_t)1e9;
+	cpu = SINGLE_ROW(&now, host_cpu);
+	cpu->busy_secs = 114;
+	cpu->row.read_ns = (int64_t)8e9;
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	EXPECT_REAL(cpu->utilization_pct, 2.0);
+	frame_done(&before);
+	frame_done(&now);
+}
+
 static void a_counter_that_steps_back_was_reset(void **state)
 {
 	struct frame before = frame_at(1, 0, 1000), now = frame_at(2, 0, 999);
@@ -119,7 +139,7 @@ static void a_total_with_a_counter_that_was_reset_is_unknown(void **state)
 	frame_done(&after);
 }
 
-static void without_an_earlier_frame_there_is_no_change(void **state)
+static void without_an_earlier_frame_changes_are_absent(void **state)
 {
 	struct frame first = frame_at(1, 1, 1);
 
@@ -131,15 +151,71 @@ static void without_an_earlier_frame_there_is_no_change(void **state)
 	frame_done(&first);
 }
 
+/* --metrics takes published metrics out of a frame that later ones are held against. */
+static void each_change_is_of_a_raw_metric(void **state)
+{
+	(void)state;
+	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
+		const struct row_description *description = &ROW_DESCRIPTIONS[kind];
+
+		for (size_t i = 0; i < description->metric_count; i++) {
+			const struct metric *metric = &description->metrics[i];
+			size_t from = (metric->from_offset - sizeof(struct row)) / 8;
+
+			if (metric->nature >= DELTA)
+				assert_int_equal(ROW_DESCRIPTIONS[metric->from_kind].metrics[from].nature,
+						 RAW);
+		}
+	}
+}
+
+static void a_sum_of_rows_that_could_not_be_read_is_unknown(void **state)
+{
+	struct frame before = {0}, now = {0};
+
+	(void)state;
+	frame_begin(&before, (int64_t)1e9, 0);
+	frame_begin(&now, (int64_t)2e9, 0);
+	SINGLE_ROW(&now, totals);
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(SINGLE_ROW(&now, totals)->disk_read_bytes, 0);
+	frame_set_missing(&now, ROW_disk, -EACCES);
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(count_absent(SINGLE_ROW(&now, totals)->disk_read_bytes), EACCES);
+	now.missing[ROW_disk] = 0;
+	frame_set_missing(&before, ROW_disk, EACCES);
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(count_absent(SINGLE_ROW(&now, totals)->disk_read_bytes), ABSENT_FIRST_SAMPLE);
+	frame_done(&before);
+	frame_done(&now);
+}
+
+static void a_sum_of_devices_that_have_all_just_come_is_unknown(void **state)
+{
+	struct frame before = {0}, now = frame_at(2, 0, 1000);
+
+	(void)state;
+	frame_begin(&before, (int64_t)1e9, 0);
+	SINGLE_ROW(&now, totals);
+	derive(&now, &(struct earlier_frames){&before, &before, &before});
+	assert_int_equal(count_absent(SINGLE_ROW(&now, totals)->disk_read_bytes), ABSENT_FIRST_SAMPLE);
+	frame_done(&before);
+	frame_done(&now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_has_its_own_earlier_frame),
-		cmocka_unit_test(an_end_just_after_a_tick_is_no_rate_of_its_own),
+		cmocka_unit_test(an_end_just_after_a_tick_makes_no_own_rate),
 		cmocka_unit_test(an_idle_core_is_idle_and_not_unknown),
+		cmocka_unit_test(a_rate_is_of_the_time_between_the_readings),
 		cmocka_unit_test(a_counter_that_steps_back_was_reset),
 		cmocka_unit_test(a_total_with_a_counter_that_was_reset_is_unknown),
-		cmocka_unit_test(without_an_earlier_frame_there_is_no_change),
+		cmocka_unit_test(each_change_is_of_a_raw_metric),
+		cmocka_unit_test(a_sum_of_rows_that_could_not_be_read_is_unknown),
+		cmocka_unit_test(a_sum_of_devices_that_have_all_just_come_is_unknown),
+		cmocka_unit_test(without_an_earlier_frame_changes_are_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void one_record_is_one_write(void **state)
 	assert_numbers("run.jsonl", 0, 9);
 }
 
-static void what_opening_found_is_said(void **state)
+static void opening_reports_the_state_of_the_file(void **state)
 {
 	struct target *target;
 
@@ -112,7 +112,7 @@ static void what_opening_found_is_said(void **state)
 }
 
 /* A process that was forked while we recorded does not keep the next recording out. */
-static void closing_unlocks_whoever_has_a_copy(void **state)
+static void closing_unlocks_even_with_a_duplicate_descriptor(void **state)
 {
 	struct target *target = open_target("run.jsonl", &JSON), *second = NULL;
 	pid_t helper = fork();
@@ -193,7 +193,7 @@ static void the_ring_drops_the_oldest_and_counts_them(void **state)
 	target_close(target, 0);
 }
 
-/* Somebody's note between two of our records survives our taking back a part of the third. */
+/* A note that another program writes between two of our records survives when we cut a part of the third. */
 static void a_head_is_never_dropped(void **state)
 {
 	struct target_options options = {.text = RECORD_CSV, .ring_ceiling_bytes = 1000};
@@ -217,7 +217,7 @@ static void a_head_is_never_dropped(void **state)
 	target_close(target, 0);
 }
 
-static void what_others_append_is_never_taken_back(void **state)
+static void bytes_appended_by_others_are_never_cut(void **state)
 {
 	struct target *target;
 	size_t length;
@@ -402,12 +402,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(one_record_is_one_write),
-		unit_test_in_scratch(what_opening_found_is_said),
-		unit_test_in_scratch(closing_unlocks_whoever_has_a_copy),
+		unit_test_in_scratch(opening_reports_the_state_of_the_file),
+		unit_test_in_scratch(closing_unlocks_even_with_a_duplicate_descriptor),
 		unit_test_on_small_disk(a_full_disk_loses_nothing_that_the_ring_can_hold),
 		unit_test_on_small_disk(the_ring_drops_the_oldest_and_counts_them),
 		unit_test_on_small_disk(a_head_is_never_dropped),
-		unit_test_on_small_disk(what_others_append_is_never_taken_back),
+		unit_test_on_small_disk(bytes_appended_by_others_are_never_cut),
 		unit_test_on_small_disk(a_shared_file_is_continued),
 		unit_test_on_small_disk(a_shared_file_that_the_job_went_on_with_gets_the_whole_record_again),
 		unit_test_in_scratch(a_size_limit_neither_kills_nor_tears),

@@ -95,8 +95,10 @@ static size_t drain_numbers(struct target *target, int fd, size_t record_length,
 	return count;
 }
 
-/* Records smaller than a page, of many pages, and as large as the pipe: nobody reads, then somebody does. */
-static void a_pipe_that_nobody_reads_keeps_what_the_ring_holds(void **state)
+/*
+ * Records smaller than a page, of many pages, and as large as the pipe: first without a reader, then with one.
+ */
+static void an_unread_pipe_keeps_the_content_of_the_ring(void **state)
 {
 	static const size_t LENGTHS[] = {100, 1000, 4096, 5000, 40000};
 
@@ -350,7 +352,7 @@ static void a_fifo_waits_for_its_reader(void **state)
 	assert_int_equal(target_write(target, "one\n", 4), -EAGAIN);
 	assert_int_equal(target_write(target, "two\n", 4), -EAGAIN);
 	assert_int_equal(target_status(target).state, TARGET_STALLED);
-	/* Nobody to wait for. */
+	/* Nothing to wait for. */
 	assert_int_equal(target_flush(target, INT64_MAX), -EAGAIN);
 	reader = open("fifo", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(target_write(target, "three\n", 6), 0);
@@ -452,7 +454,7 @@ static void lines_beside_the_jobs_stay_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		stream_test(a_pipe_that_nobody_reads_keeps_what_the_ring_holds),
+		stream_test(an_unread_pipe_keeps_the_content_of_the_ring),
 		stream_test(nothing_is_said_about_standard_error_on_standard_error),
 		stream_test(a_reader_that_leaves_ends_the_target_quietly),
 		stream_test(a_pending_sigpipe_of_the_program_stays),

@@ -1,5 +1,5 @@
 /*
- * What is printed of captured machines, line by line: tests/golden/MACHINE.{jsonl,csv}.
+ * Holds the output for the fixture machines, line by line, against tests/golden/MACHINE.{jsonl,csv}.
  *
  * Each step of a tree is laid over one folder in place, so that files which collectors keep open change under
  * their hands as the kernel's do. Process 100 is attached to at t0; one sample follows per later step, a second
@@ -25,20 +25,20 @@
 enum { PATH_SIZE = 4096, ROOT_PID = 100, STEPS_MOST = 4 };
 
 static const char *const MACHINES[] = {
-	"altra-256cpu-6.8",
-	"cgroup1-4.18",
-	"cgroup2-6.6",
-	"container-nocgroupns-5.10",
-	"container-overlay-6.5",
+	"hand-made-altra-256cpu-6.8",
+	"hand-made-cgroup1-4.18",
+	"hand-made-cgroup2-6.6",
+	"hand-made-container-nocgroupns-5.10",
+	"hand-made-container-overlay-6.5",
 	"firecracker-6.18",
-	"hybrid-5.4",
-	"hypervisor-5.15",
-	"kubernetes1-4.19",
-	"kubernetes2-5.15",
-	"slurm-5.14",
-	"storage-zfs-5.15",
-	"vm-3.10",
-	"workstation-6.1",
+	"hand-made-hybrid-5.4",
+	"hand-made-hypervisor-5.15",
+	"hand-made-kubernetes1-4.19",
+	"hand-made-kubernetes2-5.15",
+	"hand-made-slurm-5.14",
+	"hand-made-storage-zfs-5.15",
+	"hand-made-vm-3.10",
+	"hand-made-workstation-6.1",
 };
 
 /* ---- sampling --------------------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ struct machine {
 	int step;
 };
 
-/* What the tracker itself costs is of this machine, not of the captured one. */
+/* The tracker's own cost is of this machine, not of the fixture's. */
 static bool is_golden(const struct collector *collector)
 {
 	return strcmp(collector->name, "self_usage") != 0;
@@ -136,7 +136,7 @@ static void compare(const char *machine, const char *extension, const struct buf
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof path, "%s/../golden/%s.%s", getenv("TEST_ROOTS"), machine, extension);
+	snprintf(path, sizeof path, "%s/%s.%s", getenv("TEST_GOLDEN"), machine, extension);
 	if (getenv("UPDATE_GOLDEN")) {
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 		assert_true(fd >= 0);
@@ -184,7 +184,7 @@ static void test_machine(void **state)
 {
 	const char *name = *state;
 	CLEANUP_BUFFER struct buffer jsonl = BUFFER(16 << 20), csv = BUFFER(16 << 20);
-	char folder[] = "/tmp/resource-tracker-golden-XXXXXX", from[PATH_SIZE];
+	char folder[] = "/dev/shm/resource-tracker-golden-XXXXXX", from[PATH_SIZE];
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(from, sizeof from, "%s/%s/t0", getenv("TEST_ROOTS"), name);

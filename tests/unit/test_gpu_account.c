@@ -164,7 +164,7 @@ static void clients_of_the_kernels_drivers(void **state)
 
 /* ---- in a container -------------------------------------------------------------------------------- */
 
-static void a_sole_tenant_whose_file_a_member_holds_is_the_job(void **state)
+static void a_sole_tenant_is_the_job_if_a_member_holds_the_device_file(void **state)
 {
 	(void)state;
 	add_device(GPU_PIDS_FOREIGN, 80)->holder_count = 1;
@@ -190,7 +190,7 @@ static void a_device_that_no_member_holds_is_not_used(void **state)
 	assert_string_equal(accounts[0].attribution, "files");
 }
 
-static void what_cannot_be_told_apart_is_absent(void **state)
+static void use_that_cannot_be_attributed_is_absent(void **state)
 {
 	(void)state;
 	/* Two tenants; a list that was emptied for us; files that may not be seen. */
@@ -291,10 +291,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(mapped_pids_are_named_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clients_of_the_kernels_drivers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_sole_tenant_whose_file_a_member_holds_is_the_job, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(a_sole_tenant_is_the_job_if_a_member_holds_the_device_file,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_device_that_no_member_holds_is_not_used, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_cannot_be_told_apart_is_absent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(use_that_cannot_be_attributed_is_absent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rates_are_means_since_the_survey_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_device_in_its_place_has_no_past, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_instance_counts_for_its_part_of_the_device, set_up,

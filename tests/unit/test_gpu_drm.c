@@ -113,7 +113,7 @@ static void first_generation_of_amdgpu(void **state)
 	const struct gpu_device *device;
 
 	(void)state;
-	run_two_steps(&machine, "gpu-vega20-5.19", 3);
+	run_two_steps(&machine, "hand-made-gpu-vega20-5.19", 3);
 	assert_int_equal(machine.survey->device_count, 1);
 	device = &machine.survey->devices[0];
 	assert_string_equal(device->vendor, "AMD");
@@ -142,7 +142,7 @@ static void a_client_counts_once_over_all_descriptors(void **state)
 	struct machine machine;
 
 	(void)state;
-	run_two_steps(&machine, "gpu-vega20-5.19", 3);
+	run_two_steps(&machine, "hand-made-gpu-vega20-5.19", 3);
 	assert_int_equal(machine.survey->process_count, 2);
 	assert_near(process(&machine, 0, 100)->utilization_pct.value, 25);
 	assert_near(process(&machine, 0, 100)->vram_bytes.value, 1048576.0 * 1024);
@@ -155,12 +155,12 @@ static void a_client_counts_once_over_all_descriptors(void **state)
 	machine_close(&machine);
 }
 
-static void what_was_done_before_the_first_look_is_not_counted(void **state)
+static void use_before_the_first_survey_is_not_counted(void **state)
 {
 	struct machine machine;
 
 	(void)state;
-	machine_open(&machine, "gpu-vega20-5.19");
+	machine_open(&machine, "hand-made-gpu-vega20-5.19");
 	machine_pass(&machine);
 	assert_int_equal(machine.survey->devices[0].pids, GPU_PIDS_NOT_ASKED);
 	have_members(&machine, 3);
@@ -176,7 +176,7 @@ static void second_generation_of_amdgpu(void **state)
 	const struct gpu_survey *survey;
 
 	(void)state;
-	run_two_steps(&machine, "gpu-navi31-6.8", 2);
+	run_two_steps(&machine, "hand-made-gpu-navi31-6.8", 2);
 	survey = machine.survey;
 	assert_int_equal(survey->device_count, 2);
 	assert_string_equal(survey->devices[0].name, "Radeon RX 7900 XTX");
@@ -202,7 +202,7 @@ static void a_sleeping_card_holds_nothing(void **state)
 	FILE *file;
 
 	(void)state;
-	machine_open(&machine, "gpu-navi31-6.8");
+	machine_open(&machine, "hand-made-gpu-navi31-6.8");
 	snprintf(path, sizeof path,
 		 "%s/sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0/power/runtime_status", machine.folder);
 	file = fopen(path, "we");
@@ -223,7 +223,7 @@ static void a_device_without_its_file_is_hidden(void **state)
 	char path[256];
 
 	(void)state;
-	machine_open(&machine, "gpu-navi31-6.8");
+	machine_open(&machine, "hand-made-gpu-navi31-6.8");
 	snprintf(path, sizeof path, "%s/dev/dri/renderD129", machine.folder);
 	assert_int_equal(unlink(path), 0);
 	have_members(&machine, 2);
@@ -239,7 +239,7 @@ static void compute_processes_have_memory_and_no_false_idleness(void **state)
 	struct machine machine;
 
 	(void)state;
-	run_two_steps(&machine, "gpu-navi31-6.8", 2);
+	run_two_steps(&machine, "hand-made-gpu-navi31-6.8", 2);
 	/* ROCm's queues are in no engine's time: not known is not zero. */
 	assert_near(process(&machine, 0, 101)->vram_bytes.value, 4294967296.0);
 	assert_int_equal(process(&machine, 0, 101)->utilization_pct.error, EOPNOTSUPP);
@@ -257,7 +257,7 @@ static void i915_has_energy_but_no_utilisation(void **state)
 	struct machine machine;
 
 	(void)state;
-	run_two_steps(&machine, "gpu-i915-6.2", 1);
+	run_two_steps(&machine, "hand-made-gpu-i915-6.2", 1);
 	assert_int_equal(machine.survey->device_count, 2);
 	assert_int_equal(machine.survey->devices[0].memory_kind, GPU_MEMORY_UNIFIED);
 	assert_int_equal(machine.survey->devices[1].memory_kind, GPU_MEMORY_DEDICATED);
@@ -280,7 +280,7 @@ static void xe_counts_cycles_of_a_clock(void **state)
 	struct machine machine;
 
 	(void)state;
-	run_two_steps(&machine, "gpu-xe-6.12", 1);
+	run_two_steps(&machine, "hand-made-gpu-xe-6.12", 1);
 	assert_near(reading(&machine, 0, GPU_VRAM_TOTAL_BYTES), 17079205888.0);
 	assert_near(reading(&machine, 0, GPU_POWER_WATTS), 120);
 	assert_near(reading(&machine, 0, GPU_POWER_LIMIT_WATTS), 190);
@@ -334,7 +334,7 @@ static void a_machine_without_gpus_has_none(void **state)
 	struct machine machine;
 
 	(void)state;
-	machine_open(&machine, "vm-3.10");
+	machine_open(&machine, "hand-made-vm-3.10");
 	assert_int_equal(surveyor_pass(machine.surveyor, NULL, &machine.survey), -ENODEV);
 	machine_close(&machine);
 }
@@ -348,7 +348,7 @@ static void one_vendor_can_be_asked_for(void **state)
 	char path[4096];
 
 	(void)state;
-	snprintf(path, sizeof path, "%s/gpu-vega20-5.19/t0", getenv("TEST_ROOTS"));
+	snprintf(path, sizeof path, "%s/hand-made-gpu-vega20-5.19/t0", getenv("TEST_ROOTS"));
 	assert_int_equal(root_open(&root, path, NULL), 0);
 	assert_int_equal(surveyor_new(&root, &setup, &surveyor), 0);
 	assert_int_equal(surveyor_pass(surveyor, NULL, &survey), -ENODEV);
@@ -366,7 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_generation_of_amdgpu),
 		cmocka_unit_test(a_client_counts_once_over_all_descriptors),
-		cmocka_unit_test(what_was_done_before_the_first_look_is_not_counted),
+		cmocka_unit_test(use_before_the_first_survey_is_not_counted),
 		cmocka_unit_test(second_generation_of_amdgpu),
 		cmocka_unit_test(a_sleeping_card_holds_nothing),
 		cmocka_unit_test(a_device_without_its_file_is_hidden),

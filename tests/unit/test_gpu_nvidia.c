@@ -104,7 +104,7 @@ static void an_unsupported_counter_is_alone_in_its_loss(void **state)
 	begin("gpus 1\n");
 }
 
-static void garbage_is_no_percentage(void **state)
+static void garbage_is_not_taken_for_a_percentage(void **state)
 {
 	(void)state;
 	begin("gpus 1\nutilization 0 4294967295 101\n");
@@ -128,7 +128,7 @@ static void any_number_of_devices(void **state)
 	assert_int_equal(survey->device_count, 0);
 }
 
-static void energy_is_added_up_where_nobody_counts_it(void **state)
+static void energy_is_integrated_where_no_counter_exists(void **state)
 {
 	(void)state;
 	begin("gpus 1\nresult nvmlDeviceGetTotalEnergyConsumption 3\n");
@@ -152,7 +152,7 @@ static void a_library_of_long_ago(void **state)
 	assert_int_equal(error_of(0, GPU_NVLINK_SENT_BYTES_PER_SEC), EOPNOTSUPP);
 }
 
-static void unified_memory_is_no_vram(void **state)
+static void unified_memory_does_not_count_as_vram(void **state)
 {
 	(void)state;
 	begin("gpus 1\nresult nvmlDeviceGetMemoryInfo 3\nresult nvmlDeviceGetMemoryInfo_v2 3\nprocess 0 77 c "
@@ -284,7 +284,7 @@ static void lists_longer_than_expected(void **state)
 	assert_near(process(0, 1299)->utilization_pct.value, 1);
 }
 
-static void samples_are_of_this_interval_and_of_who_is_there(void **state)
+static void samples_are_limited_to_this_interval_and_living_processes(void **state)
 {
 	(void)state;
 	begin("gpus 1\nprocess 0 77 c 10 40\nprocess 0 78 c 10 -1\nsample 0 78 100 90\nsample 0 99 0.1 80\n"
@@ -304,7 +304,7 @@ static void samples_that_cannot_be_are_left_out(void **state)
 	(void)state;
 	begin("gpus 1\nprocess 0 77 c 10 250\n");
 	pass();
-	/* It did something, and nobody knows what. */
+	/* It was active, and the amount is unknown. */
 	assert_int_equal(process(0, 77)->utilization_pct.error, EIO);
 	assert_near(process(0, 77)->vram_bytes.value, 10.0 * 1048576);
 	end(NULL);
@@ -482,11 +482,11 @@ static void pids_of_the_host_are_foreign(void **state)
 	assert_int_equal(survey->devices[0].pids, GPU_PIDS_FOREIGN);
 	assert_int_equal(survey->devices[0].tenant_count, 1);
 	assert_int_equal(survey->devices[0].holder_count, 1);
-	/* Nobody of the job holds the second device's file. */
+	/* No process of the job holds the second device's file. */
 	assert_int_equal(survey->devices[1].holder_count, 0);
 }
 
-static void an_emptied_list_is_no_idleness(void **state)
+static void an_emptied_list_does_not_mean_idle(void **state)
 {
 	(void)state;
 	begin_in_container("gpus 2\n");
@@ -501,11 +501,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(every_reading_of_a_device, end),
 		cmocka_unit_test_teardown(an_unsupported_counter_is_alone_in_its_loss, end),
-		cmocka_unit_test_teardown(garbage_is_no_percentage, end),
+		cmocka_unit_test_teardown(garbage_is_not_taken_for_a_percentage, end),
 		cmocka_unit_test_teardown(any_number_of_devices, end),
-		cmocka_unit_test_teardown(energy_is_added_up_where_nobody_counts_it, end),
+		cmocka_unit_test_teardown(energy_is_integrated_where_no_counter_exists, end),
 		cmocka_unit_test_teardown(a_library_of_long_ago, end),
-		cmocka_unit_test_teardown(unified_memory_is_no_vram, end),
+		cmocka_unit_test_teardown(unified_memory_does_not_count_as_vram, end),
 		cmocka_unit_test_teardown(a_lost_device_is_null_and_the_others_live, end),
 		cmocka_unit_test_teardown(a_driver_that_does_not_fit_is_tried_again, end),
 		cmocka_unit_test_teardown(a_missing_library_is_a_fault_to_be_told, end),
@@ -513,7 +513,7 @@ int main(void)
 		cmocka_unit_test_teardown(records_are_walked_by_the_size_that_was_written, end),
 		cmocka_unit_test_teardown(a_list_that_fails_is_not_an_empty_one, end),
 		cmocka_unit_test_teardown(lists_longer_than_expected, end),
-		cmocka_unit_test_teardown(samples_are_of_this_interval_and_of_who_is_there, end),
+		cmocka_unit_test_teardown(samples_are_limited_to_this_interval_and_living_processes, end),
 		cmocka_unit_test_teardown(samples_that_cannot_be_are_left_out, end),
 		cmocka_unit_test_teardown(between_two_samples_a_process_goes_on, end),
 		cmocka_unit_test_teardown(newer_devices_answer_the_newer_call_only, end),
@@ -525,7 +525,7 @@ int main(void)
 		cmocka_unit_test_teardown(pids_that_all_exist_here_are_ours, end),
 		cmocka_unit_test_teardown(pids_of_an_inner_namespace_are_mapped, end),
 		cmocka_unit_test_teardown(pids_of_the_host_are_foreign, end),
-		cmocka_unit_test_teardown(an_emptied_list_is_no_idleness, end),
+		cmocka_unit_test_teardown(an_emptied_list_does_not_mean_idle, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

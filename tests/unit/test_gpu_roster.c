@@ -26,7 +26,7 @@ static void pass_until_listed_anew(void)
 	}
 }
 
-static void a_device_that_is_no_longer_counted_keeps_its_row(void **state)
+static void a_removed_device_keeps_its_row(void **state)
 {
 	double busy_secs;
 
@@ -53,7 +53,7 @@ static void a_device_that_is_no_longer_counted_keeps_its_row(void **state)
 	assert_near(reading(1, GPU_VRAM_TOTAL_BYTES), 81920.0 * 1048576);
 	assert_near(reading(0, GPU_UTILIZATION_PCT), 10);
 	assert_near(reading(2, GPU_UTILIZATION_PCT), 50);
-	/* What was added up and measured of the others goes on. */
+	/* Sums and readings of the other devices go on. */
 	assert_true(reading(2, GPU_BUSY_SECS) > busy_secs + 1.9 &&
 		    reading(2, GPU_BUSY_SECS) < busy_secs + 2.5);
 	assert_true(process(2, 77)->busy_secs.value > 3.1 && process(2, 77)->busy_secs.value < 3.6);
@@ -162,7 +162,7 @@ static void a_driver_without_devices_is_asked_ever_more_seldom(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_device_that_is_no_longer_counted_keeps_its_row, end),
+		cmocka_unit_test_teardown(a_removed_device_keeps_its_row, end),
 		cmocka_unit_test_teardown(a_device_that_cannot_be_had_for_a_while, end),
 		cmocka_unit_test_teardown(devices_of_a_driver_that_fails_keep_their_rows, end),
 		cmocka_unit_test_teardown(instances_of_a_lost_device_are_lost_with_it, end),

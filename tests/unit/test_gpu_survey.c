@@ -62,7 +62,7 @@ static void a_process_stands_once_on_a_device(void **state)
 	assert_null(gpu_survey_find(&survey, 2, 1, 1001));
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void entries_without_room_are_counted(void **state)
 {
 	(void)state;
 	for (int i = 3; i < GPU_DEVICES_MAX + 5; i++)
@@ -81,7 +81,7 @@ static void what_finds_no_room_is_counted(void **state)
 			 survey.processes[GPU_PROCESSES_MAX - 1].pid);
 }
 
-static void bytes_that_are_no_survey_are_refused(void **state)
+static void unpack_refuses_other_bytes(void **state)
 {
 	size_t length = gpu_survey_pack(&survey, bytes);
 	struct gpu_survey *sent = (struct gpu_survey *)(void *)bytes;
@@ -126,8 +126,8 @@ int main(void)
 		cmocka_unit_test_setup(a_survey_arrives_as_it_was_sent, set_up),
 		cmocka_unit_test_setup(a_new_device_has_no_readings, set_up),
 		cmocka_unit_test_setup(a_process_stands_once_on_a_device, set_up),
-		cmocka_unit_test_setup(what_finds_no_room_is_counted, set_up),
-		cmocka_unit_test_setup(bytes_that_are_no_survey_are_refused, set_up),
+		cmocka_unit_test_setup(entries_without_room_are_counted, set_up),
+		cmocka_unit_test_setup(unpack_refuses_other_bytes, set_up),
 		cmocka_unit_test_setup(texts_of_a_crashed_library_are_cut, set_up),
 	};
 

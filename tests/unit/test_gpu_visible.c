@@ -20,7 +20,7 @@ static struct gpu_device *add(const char *vendor, const char *name, const char *
 	return device;
 }
 
-/* Of eight GPUs that NVML counts the cgroup leaves 2, 3 and 6; 3 is divided; one of AMD and one of Intel. */
+/* NVML counts eight GPUs, and the cgroup leaves 2, 3 and 6; 3 is divided; one of AMD and one of Intel. */
 static int set_up(void **state)
 {
 	(void)state;
@@ -34,7 +34,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* What is visible, a character for each device. */
+/* The visible devices, a character for each. */
 static void expect(const char *environment, size_t length, const char *wanted)
 {
 	char found[8] = "";
@@ -61,7 +61,7 @@ static void cuda_counts_the_devices_that_may_be_opened(void **state)
 	EXPECT("CUDA_VISIBLE_DEVICES= 2 , 0", "100111");
 }
 
-static void lists_end_at_what_is_no_device(void **state)
+static void lists_end_at_the_first_unknown_device(void **state)
 {
 	(void)state;
 	EXPECT("CUDA_VISIBLE_DEVICES=0,-1,1", "100011");
@@ -107,7 +107,7 @@ static void slurm_has_the_numbers_of_the_files(void **state)
 	}
 	EXPECT("SLURM_JOB_GPUS=2,6", "100111");
 	EXPECT("SLURM_JOB_GPUS=3", "011011");
-	/* What it names is not here: whatever is here is the job's. */
+	/* The named device is absent, so every device here is the job's. */
 	EXPECT("SLURM_JOB_GPUS=0,1", "111111");
 	EXPECT("SLURM_JOB_GPUS=", "111111");
 }
@@ -128,7 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_said_hides_nothing, set_up),
 		cmocka_unit_test_setup(cuda_counts_the_devices_that_may_be_opened, set_up),
-		cmocka_unit_test_setup(lists_end_at_what_is_no_device, set_up),
+		cmocka_unit_test_setup(lists_end_at_the_first_unknown_device, set_up),
 		cmocka_unit_test_setup(devices_and_instances_are_named_by_uuid, set_up),
 		cmocka_unit_test_setup(numbers_of_unlike_devices_say_nothing_without_an_order, set_up),
 		cmocka_unit_test_setup(slurm_counts_all_of_the_machine, set_up),

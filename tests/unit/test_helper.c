@@ -147,7 +147,7 @@ static void assert_dies(pid_t pid)
 	assert_true(is_dead(pid));
 }
 
-/* On a busy machine a process may have to wait for its turn; whatever waits for a hanging call waits for ever. */
+/* On a busy machine a process may have to wait for its turn; a wait for a hanging call never ends. */
 static int64_t stop_quickly(struct helper *helper)
 {
 	int64_t began_ns = now_ns();
@@ -264,7 +264,7 @@ static void it_holds_nothing_of_the_job(void **state)
 	helper_stop(helper);
 }
 
-static void it_is_no_child_to_wait_for(void **state)
+static void helper_is_invisible_to_the_callers_wait(void **state)
 {
 	struct helper *helper = start();
 	pid_t pids[2];
@@ -509,7 +509,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_the_program_there_is_none, begin, end),
 		cmocka_unit_test_setup_teardown(another_version_of_the_program_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(it_holds_nothing_of_the_job, begin, end),
-		cmocka_unit_test_setup_teardown(it_is_no_child_to_wait_for, begin, end),
+		cmocka_unit_test_setup_teardown(helper_is_invisible_to_the_callers_wait, begin, end),
 		cmocka_unit_test_setup_teardown(a_subreaper_is_left_without_zombies, begin, end),
 		cmocka_unit_test_setup_teardown(signals_of_the_terminal_are_not_for_it, begin, end),
 		cmocka_unit_test_setup_teardown(a_call_that_hangs_delays_nothing, begin, end),

@@ -96,7 +96,7 @@ static void *write_rounds(void *argument)
 	return NULL;
 }
 
-static void what_is_read_is_one_value(void **state)
+static void a_read_gives_one_whole_value(void **state)
 {
 	CLEANUP_FREE void *memory = new_memory(CAPACITY);
 	struct latest latest = latest_at(memory, CAPACITY);
@@ -125,7 +125,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_bounds),
 		cmocka_unit_test(an_unfinished_value_is_never_seen),
 		cmocka_unit_test(a_torn_length_stays_inside),
-		cmocka_unit_test(what_is_read_is_one_value),
+		cmocka_unit_test(a_read_gives_one_whole_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,7 @@
-/* Tests of src/tracker/history.c: what is read by column is what the record says, also while another thread samples. */
+/*
+ * Tests of src/tracker/history.c: reading by column gives the values of the record, also while another thread
+ * samples.
+ */
 #include "scratch.h"
 
 #include <errno.h>
@@ -142,7 +145,7 @@ static void metrics_are_those_of_each_sample(void **state)
 	rt_close(tracker);
 }
 
-static void only_what_is_asked_for_is_kept(void **state)
+static void history_keeps_only_the_requested_columns(void **state)
 {
 	rt_tracker *tracker = OPEN(10, "memory.used_mib", "no-process", "1");
 	size_t bytes = 0;
@@ -261,7 +264,7 @@ static void errors_of_settings(void **state)
 	rt_config_free(config);
 }
 
-/* What was read once stays; numbers only grow; nothing is torn. */
+/* A value that was read once stays; numbers only grow; values are never torn. */
 static void readable_while_a_thread_samples(void **state)
 {
 	rt_tracker *tracker =
@@ -294,7 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(cells_are_those_of_every_csv_layout),
 		cmocka_unit_test(metrics_are_those_of_each_sample),
-		cmocka_unit_test(only_what_is_asked_for_is_kept),
+		cmocka_unit_test(history_keeps_only_the_requested_columns),
 		cmocka_unit_test(one_of_several_and_all_together),
 		cmocka_unit_test(old_samples_are_given_up),
 		cmocka_unit_test(errors_of_settings),

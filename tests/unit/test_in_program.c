@@ -1,6 +1,6 @@
 /*
- * A tracker inside of a program that goes on with its own work: what sampling costs is not the program's, forked
- * children have nothing to do with it, and there may be several.
+ * A tracker inside a program that goes on with its own work: the cost of sampling is not the program's, forked
+ * children do not touch the tracker, and there may be several trackers.
  */
 #include "scratch.h"
 

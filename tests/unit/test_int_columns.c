@@ -107,7 +107,7 @@ static void old_rows_make_room(void **state)
 	int_columns_done(&columns);
 }
 
-/* What does not change or changes evenly takes no room but the head of its column in each page. */
+/* Values that stay or change evenly need only the head of their column in each page. */
 static void even_columns_are_nearly_free(void **state)
 {
 	struct int_columns columns;
@@ -122,7 +122,7 @@ static void even_columns_are_nearly_free(void **state)
 	int_columns_done(&columns);
 }
 
-static void no_columns_are_no_error(void **state)
+static void int_columns_accept_zero_columns(void **state)
 {
 	struct int_columns columns;
 	int64_t value;
@@ -141,7 +141,7 @@ int main(void)
 		cmocka_unit_test(every_value_comes_back),
 		cmocka_unit_test(old_rows_make_room),
 		cmocka_unit_test(even_columns_are_nearly_free),
-		cmocka_unit_test(no_columns_are_no_error),
+		cmocka_unit_test(int_columns_accept_zero_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

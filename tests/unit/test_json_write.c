@@ -66,7 +66,7 @@ static void valid_utf8_stays(void **state)
 		"\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\"");
 }
 
-static void bytes_that_are_no_utf8_are_replaced(void **state)
+static void invalid_utf8_is_replaced(void **state)
 {
 	(void)state;
 	ESCAPED("\xff", "\"\\ufffd\"");
@@ -119,7 +119,7 @@ int main(void)
 		cmocka_unit_test(commas_and_nesting_are_its_business),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(valid_utf8_stays),
-		cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
+		cmocka_unit_test(invalid_utf8_is_replaced),
 		cmocka_unit_test(too_deep_nesting_fails_and_stays_in_bounds),
 		cmocka_unit_test(levels_that_were_used_before_begin_anew),
 	};

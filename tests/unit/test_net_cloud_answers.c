@@ -149,7 +149,7 @@ static const char *only_candidate(const struct sys_dmi *dmi)
 	return only;
 }
 
-static void what_the_firmware_excludes(void **state)
+static void firmware_excludes_other_vendors(void **state)
 {
 	const struct sys_dmi amazon = {.system_vendor = "Amazon EC2"}, xen = {.bios_version = "4.11.amazon"},
 			     hyper_v = {.system_vendor = "Microsoft Corporation"},
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(hetzner),
 		cmocka_unit_test(json_of_each_vendor),
 		cmocka_unit_test(nonsense),
-		cmocka_unit_test(what_the_firmware_excludes),
+		cmocka_unit_test(firmware_excludes_other_vendors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

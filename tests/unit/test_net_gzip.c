@@ -16,7 +16,7 @@ static void compress_text(const char *text, size_t length, struct buffer *out)
 	assert_int_equal(gzip_close(&gzip), 0);
 }
 
-static void what_goes_in_comes_out(void **state)
+static void gzip_round_trip_restores_the_bytes(void **state)
 {
 	static char text[300000];
 	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), again = BUFFER(1 << 20),
@@ -68,7 +68,7 @@ static void a_ceiling_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_in_comes_out),
+		cmocka_unit_test(gzip_round_trip_restores_the_bytes),
 		cmocka_unit_test(damage_is_seen),
 		cmocka_unit_test(a_ceiling_is_an_error),
 	};

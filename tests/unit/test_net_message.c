@@ -1,4 +1,4 @@
-/* Tests of src/net/message.c: what is never shown. */
+/* Tests of src/net/message.c: secrets are never shown. */
 #include "unit.h"
 
 #include <string.h>

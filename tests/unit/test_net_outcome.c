@@ -1,4 +1,4 @@
-/* Tests of src/net/outcome.c: what is tried again, and when. */
+/* Tests of src/net/outcome.c: which answers are retried, and when. */
 #include "unit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static enum verdict verdict_of(long status, int error)
 	return outcome.verdict;
 }
 
-static void what_is_tried_again(void **state)
+static void which_answers_are_retried(void **state)
 {
 	static const long AGAIN[] = {408, 425, 429, 500, 502, 503, 504, 599},
 			  NEVER[] = {302, 400, 401, 403, 404, 409, 422};
@@ -117,7 +117,7 @@ static void headers_of_an_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_tried_again),
+		cmocka_unit_test(which_answers_are_retried),
 		cmocka_unit_test(waits_double_up_to_a_minute),
 		cmocka_unit_test(no_two_machines_are_in_step),
 		cmocka_unit_test(a_server_that_asks_for_time_gets_it),

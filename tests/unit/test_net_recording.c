@@ -46,7 +46,7 @@ static void only_whole_lines_are_read(void **state)
 	recording_close(&recording);
 }
 
-static void what_is_no_sample_is_stepped_over(void **state)
+static void lines_that_hold_no_sample_are_stepped_over(void **state)
 {
 	struct recording recording;
 
@@ -59,7 +59,7 @@ static void what_is_no_sample_is_stepped_over(void **state)
 }
 
 /* With --static-once the root of the tree is told once. */
-static void what_is_told_once_stays(void **state)
+static void values_of_static_once_stay(void **state)
 {
 	struct recording recording;
 
@@ -74,7 +74,7 @@ static void what_is_told_once_stays(void **state)
 	recording_close(&recording);
 }
 
-static void lines_longer_than_what_is_read_at_once(void **state)
+static void lines_longer_than_one_read_are_joined(void **state)
 {
 	struct recording recording;
 
@@ -126,9 +126,9 @@ int main(void)
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
 	const struct CMUnitTest tests[] = {
 		IN_SCRATCH(only_whole_lines_are_read),
-		IN_SCRATCH(what_is_no_sample_is_stepped_over),
-		IN_SCRATCH(what_is_told_once_stays),
-		IN_SCRATCH(lines_longer_than_what_is_read_at_once),
+		IN_SCRATCH(lines_that_hold_no_sample_are_stepped_over),
+		IN_SCRATCH(values_of_static_once_stay),
+		IN_SCRATCH(lines_longer_than_one_read_are_joined),
 		IN_SCRATCH(the_end_is_seen_without_reading_all),
 		IN_SCRATCH(only_regular_files),
 	};

@@ -70,7 +70,7 @@ static void expiry_by_either_name(void **state)
 	}
 }
 
-static void what_may_be_missing(void **state)
+static void answer_parser_accepts_missing_optional_members(void **state)
 {
 	struct registration registration = {0};
 
@@ -116,7 +116,7 @@ static void answers_that_are_none(void **state)
 	}
 }
 
-static void refusals_are_told_without_what_was_refused(void **state)
+static void refusal_text_leaves_out_the_refused_values(void **state)
 {
 	static const struct {
 		const char *body, *detail;
@@ -198,9 +198,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_registration),
 		cmocka_unit_test(expiry_by_either_name),
-		cmocka_unit_test(what_may_be_missing),
+		cmocka_unit_test(answer_parser_accepts_missing_optional_members),
 		cmocka_unit_test(answers_that_are_none),
-		cmocka_unit_test(refusals_are_told_without_what_was_refused),
+		cmocka_unit_test(refusal_text_leaves_out_the_refused_values),
 		cmocka_unit_test(finishing),
 		cmocka_unit_test(how_a_run_ended),
 	};

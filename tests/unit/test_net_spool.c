@@ -35,7 +35,7 @@ static void a_state_survives_the_disk(void **state)
 	assert_int_equal(after.outcome.exit_code, 3);
 	spool_state_format(&after, &again);
 	assert_string_equal(text.data, again.data);
-	/* Cut off anywhere it is no state. */
+	/* A state that is cut anywhere is refused. */
 	for (size_t length = 0; length + 2 < text.length; length++)
 		assert_int_equal(spool_state_parse(text.data, length, &after), -EBADMSG);
 	spool_state_done(&before);
@@ -149,7 +149,7 @@ static void batches_and_states(void **state)
 	assert_int_equal(names, 1);
 	put_file("spool/run.state", "{\"version\":1", 12);
 	assert_int_equal(spool_read(&spool), -EBADMSG);
-	/* What was read before stays. */
+	/* The earlier state stays. */
 	assert_string_equal(spool.state.run_id, "r-1");
 	spool_unlink_batch(&spool, 3);
 	spool_remove(&spool, true);

@@ -78,7 +78,7 @@ static void a_pipe_is_opened_again_and_left_as_it_was(void **state)
 	close(ends[1]);
 }
 
-static void what_is_not_open_for_writing_is_refused(void **state)
+static void nowait_stream_refuses_a_read_only_descriptor(void **state)
 {
 	struct nowait_stream stream;
 	int ends[2], path = open("/dev/null", O_PATH | O_CLOEXEC);
@@ -159,7 +159,7 @@ static void splice_into_foreign_pipe(int fd)
 	CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
 	CHECK(nowait_stream_write(&stream, "hello\n", 6) == 6);
 	CHECK(nowait_stream_write(&stream, "world\n", 6) == 6);
-	/* Two pages are left: of three only two go, and the third is not repeated later. */
+	/* Two pages are left: of three pages only two go out, and the third is not repeated later. */
 	memset(record, 'r', sizeof record);
 	CHECK(nowait_stream_write(&stream, record, sizeof record) == 8192);
 	CHECK(nowait_stream_write(&stream, "x", 1) == -EAGAIN);
@@ -292,7 +292,7 @@ static void poll_another_users_terminal(int fd)
 	CHECK(nowait_stream_write(&stream, "two\n", 4) == -EAGAIN);
 	CHECK(tcflow(fd, TCOON) == 0);
 	CHECK(nowait_stream_write(&stream, line, sizeof line) == sizeof line);
-	/* Nobody reads: it fills up, and says so. */
+	/* Without a reader it fills up and reports that. */
 	for (int i = 0; i < 10000; i++)
 		if (nowait_stream_write(&stream, line, sizeof line) == -EAGAIN)
 			_exit(0);
@@ -311,7 +311,7 @@ static void another_users_terminal_is_polled(void **state)
 	close_terminal(&terminal);
 }
 
-/* Opening /dev/ptmx again would make a new terminal that nobody looks at. */
+/* Opening /dev/ptmx again would make a new terminal without a reader. */
 static void the_master_of_a_terminal_is_not_opened_again(void **state)
 {
 	struct terminal terminal = open_terminal();
@@ -342,7 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_pipe_is_opened_again_and_left_as_it_was, start_alarm),
-		cmocka_unit_test_setup(what_is_not_open_for_writing_is_refused, start_alarm),
+		cmocka_unit_test_setup(nowait_stream_refuses_a_read_only_descriptor, start_alarm),
 		cmocka_unit_test_setup(sockets_are_sent_to, start_alarm),
 		cmocka_unit_test_setup(another_users_pipe_is_spliced_into, start_alarm),
 		cmocka_unit_test_setup(another_users_pipe_without_reader_says_so, start_alarm),

@@ -142,7 +142,7 @@ static void a_job_that_outlives_us_does_not_hold_the_lock(void **state)
 	assert_int_equal(waitpid(job, &status, 0), job);
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void open_output_refuses_folders_and_devices(void **state)
 {
 	struct sockaddr_un address = {AF_UNIX, "socket"};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -224,7 +224,7 @@ static void nothing_is_followed_in_a_shared_folder(void **state)
 	close(open_ok("shared/fresh", &FRESH).fd);
 }
 
-static void what_others_have_laid_out_is_not_used(void **state)
+static void open_output_refuses_planted_files(void **state)
 {
 	(void)state;
 	if (geteuid() != 0) {
@@ -433,11 +433,11 @@ int main(void)
 		unit_test_in_scratch(appending_repairs_first),
 		unit_test_in_scratch(a_live_recording_is_refused_before_it_is_renamed),
 		unit_test_in_scratch(a_job_that_outlives_us_does_not_hold_the_lock),
-		unit_test_in_scratch(what_is_no_file_is_refused),
+		unit_test_in_scratch(open_output_refuses_folders_and_devices),
 		unit_test_in_scratch(a_long_path_leaves_room_for_the_reason),
 		unit_test_in_scratch(links_lead_where_they_lead),
 		unit_test_in_scratch(nothing_is_followed_in_a_shared_folder),
-		unit_test_in_scratch(what_others_have_laid_out_is_not_used),
+		unit_test_in_scratch(open_output_refuses_planted_files),
 		unit_test_in_scratch(permissions_are_kept),
 		unit_test_in_scratch(a_fifo_without_a_reader_does_not_wait),
 		unit_test_in_scratch(devices_are_written_to_and_never_renamed),

@@ -1,6 +1,7 @@
 /* The table of options holds together, and unknown names are guessed as a person would. */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/options.h"
 #include "resource_tracker.h"
 #include "unit.h"
@@ -72,7 +73,7 @@ static void edits_are_counted(void **state)
 		assert_int_equal(edit_distance(CASES[i].a, CASES[i].b), CASES[i].edits);
 	memset(word, 'x', sizeof(word) - 1);
 	word[sizeof(word) - 1] = '\0';
-	assert_int_equal(edit_distance(word, ""), 40);
+	assert_int_equal(edit_distance(word, ""), 60);
 }
 
 static void the_nearest_name_is_the_one_that_was_meant(void **state)
@@ -86,7 +87,35 @@ static void the_nearest_name_is_the_one_that_was_meant(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
 		assert_string_equal(option_nearest(CASES[i][0])->name, CASES[i][1]);
-	assert_non_null(option_nearest(""));
+}
+
+static void nothing_is_near_a_word_that_is_unlike_all(void **state)
+{
+	static const char *const CASES[] = {"", "x", "q", "xy", "nosuch", "foo", "hunter"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		assert_null(option_nearest(CASES[i]));
+		assert_null(option_nearest_toml_key(CASES[i]));
+	}
+}
+
+static void a_key_is_found_without_its_table_or_by_the_name_of_its_option(void **state)
+{
+	static const char *const CASES[][2] = {
+		{"interval", "tracker.interval_secs"},
+		{"intervall", "tracker.interval_secs"},
+		{"interval_secs", "tracker.interval_secs"},
+		{"tracker.interval", "tracker.interval_secs"},
+		{"job.interval_secs", "tracker.interval_secs"},
+		{"output", "tracker.output"},
+		{"tracker.job_name", "job.name"},
+		{"tracker.ouput", "tracker.output"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+		assert_string_equal(option_nearest_toml_key(CASES[i][0]), CASES[i][1]);
 }
 
 static void variables_are_the_names_in_capitals(void **state)
@@ -110,6 +139,8 @@ int main(void)
 		cmocka_unit_test(names_are_never_abbreviated),
 		cmocka_unit_test(edits_are_counted),
 		cmocka_unit_test(the_nearest_name_is_the_one_that_was_meant),
+		cmocka_unit_test(nothing_is_near_a_word_that_is_unlike_all),
+		cmocka_unit_test(a_key_is_found_without_its_table_or_by_the_name_of_its_option),
 		cmocka_unit_test(variables_are_the_names_in_capitals),
 	};
 

@@ -44,9 +44,9 @@ static void every_beginning_is_harmless(void **state)
 	each_prefix("NAME='single \\ quoted'\nPRETTY_NAME=\"a \\\"quoted\\\" \\\\\"\n", parse_any);
 }
 
-static void fixtures_say_who_they_are(void **state)
+static void parse_os_release_reads_the_fixtures(void **state)
 {
-	struct root root = test_root("workstation-6.1/t1");
+	struct root root = test_root("hand-made-workstation-6.1/t1");
 	struct os_release release;
 	struct sys_dmi dmi;
 	struct proc_sys_kernel kernel;
@@ -65,9 +65,9 @@ static void fixtures_say_who_they_are(void **state)
 	root_close(&root);
 }
 
-static void what_is_missing_is_an_error(void **state)
+static void read_os_release_fails_without_a_file(void **state)
 {
-	struct root root = test_root("vm-3.10/t0/proc");
+	struct root root = test_root("hand-made-vm-3.10/t0/proc");
 	struct os_release release;
 	struct sys_dmi dmi;
 	struct proc_sys_kernel kernel;
@@ -85,8 +85,8 @@ int main(void)
 		cmocka_unit_test(quotes_come_off),
 		cmocka_unit_test(torn_quotes_do_no_harm),
 		cmocka_unit_test(every_beginning_is_harmless),
-		cmocka_unit_test(fixtures_say_who_they_are),
-		cmocka_unit_test(what_is_missing_is_an_error),
+		cmocka_unit_test(parse_os_release_reads_the_fixtures),
+		cmocka_unit_test(read_os_release_fails_without_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void blanks_and_newlines_separate(void **state)
 	assert_pids(scan_bytes("42", 2), "42 ");
 }
 
-static void words_that_are_no_pids_are_skipped(void **state)
+static void words_other_than_pids_are_skipped(void **state)
 {
 	static const char ODD[] = "x 1 -2 2147483648 2147483647 3x 99999999999999999999 4";
 
@@ -36,7 +36,7 @@ static void words_that_are_no_pids_are_skipped(void **state)
 
 static void children_of_each_thread_are_read(void **state)
 {
-	struct root root = test_root("cgroup2-6.6/t0");
+	struct root root = test_root("hand-made-cgroup2-6.6/t0");
 	struct scan children;
 
 	(void)state;
@@ -54,7 +54,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_and_newlines_separate),
-		cmocka_unit_test(words_that_are_no_pids_are_skipped),
+		cmocka_unit_test(words_other_than_pids_are_skipped),
 		cmocka_unit_test(children_of_each_thread_are_read),
 	};
 

@@ -70,7 +70,7 @@ static void long_models_are_cut(void **state)
 	assert_int_equal(strlen(cpuinfo_of(text).model), 127);
 }
 
-static void what_is_no_cpuinfo_is_refused(void **state)
+static void parse_cpuinfo_refuses_other_texts(void **state)
 {
 	struct proc_cpuinfo cpuinfo = {.cpu_count = 7};
 
@@ -82,7 +82,7 @@ static void what_is_no_cpuinfo_is_refused(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t2");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t2");
 	struct proc_cpuinfo cpuinfo;
 
 	(void)state;
@@ -100,7 +100,7 @@ int main(void)
 		cmocka_unit_test(old_arm_has_one_text_for_all),
 		cmocka_unit_test(other_architectures_are_counted),
 		cmocka_unit_test(long_models_are_cut),
-		cmocka_unit_test(what_is_no_cpuinfo_is_refused),
+		cmocka_unit_test(parse_cpuinfo_refuses_other_texts),
 		cmocka_unit_test(the_fixture_is_read),
 	};
 

@@ -81,7 +81,7 @@ static void odd_lines_are_skipped(void **state)
 	assert_false(next_with_counters(&disks, &device, &disk));
 }
 
-static void too_few_columns_are_no_counters(void **state)
+static void parse_diskstats_refuses_too_few_columns(void **state)
 {
 	static const char FEW[] = "8 0 sda 1 2 3\n";
 	struct scan disks = parse_proc_diskstats(FEW, strlen(FEW));
@@ -111,7 +111,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct kept_file file = KEPT_FILE("proc/diskstats");
 	struct diskstats_device disk;
 	struct scan disks;
@@ -132,7 +132,7 @@ int main(void)
 		cmocka_unit_test(sectors_are_512_bytes_always),
 		cmocka_unit_test(old_kernels_have_eleven_columns),
 		cmocka_unit_test(odd_lines_are_skipped),
-		cmocka_unit_test(too_few_columns_are_no_counters),
+		cmocka_unit_test(parse_diskstats_refuses_too_few_columns),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(the_fixture_is_read),
 	};

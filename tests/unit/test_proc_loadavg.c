@@ -23,7 +23,7 @@ static void large_loads_are_taken_whole(void **state)
 	assert_int_equal(loadavg.thread_count, 81300);
 }
 
-static void what_is_missing_is_absent(void **state)
+static void missing_fields_are_absent(void **state)
 {
 	struct proc_loadavg loadavg = {.runnable_count = 7};
 
@@ -41,7 +41,7 @@ static void what_is_missing_is_absent(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("vm-3.10/t1");
+	struct root root = test_root("hand-made-vm-3.10/t1");
 	struct kept_file file = KEPT_FILE("proc/loadavg");
 	struct proc_loadavg loadavg;
 
@@ -57,7 +57,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(large_loads_are_taken_whole),
-		cmocka_unit_test(what_is_missing_is_absent),
+		cmocka_unit_test(missing_fields_are_absent),
 		cmocka_unit_test(the_fixture_is_read),
 	};
 

@@ -3,9 +3,9 @@
 
 #include "kernel/proc_meminfo.h"
 
-static void captured_file_is_read(void **state)
+static void a_workstations_file_is_read(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct kept_file file = KEPT_FILE("proc/meminfo");
 	struct proc_meminfo meminfo;
 
@@ -28,7 +28,7 @@ static void captured_file_is_read(void **state)
 
 static void old_kernels_have_no_available(void **state)
 {
-	struct root root = test_root("vm-3.10/t0");
+	struct root root = test_root("hand-made-vm-3.10/t0");
 	struct kept_file file = KEPT_FILE("proc/meminfo");
 	struct proc_meminfo meminfo;
 
@@ -65,7 +65,7 @@ static void lines_that_only_begin_alike_are_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captured_file_is_read),
+		cmocka_unit_test(a_workstations_file_is_read),
 		cmocka_unit_test(old_kernels_have_no_available),
 		cmocka_unit_test(nothing_known_is_an_error),
 		cmocka_unit_test(lines_that_only_begin_alike_are_others),

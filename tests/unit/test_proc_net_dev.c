@@ -70,7 +70,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("hypervisor-5.15/t0");
+	struct root root = test_root("hand-made-hypervisor-5.15/t0");
 	struct kept_file file = KEPT_FILE("proc/net/dev");
 	struct net_dev interface;
 	struct scan interfaces;

@@ -48,7 +48,7 @@ static void ipv6_rejecting_routes_do_not_count(void **state)
 
 static void fixtures_name_their_uplink(void **state)
 {
-	struct root root = test_root("hypervisor-5.15/t0");
+	struct root root = test_root("hand-made-hypervisor-5.15/t0");
 	struct default_route route;
 	struct scan routes;
 
@@ -61,7 +61,7 @@ static void fixtures_name_their_uplink(void **state)
 	assert_true(proc_net_ipv6_route_next_default(&routes, &route));
 	assert_scan_equal(&route.interface, "br0");
 	root_close(&root);
-	root = test_root("vm-3.10/t0");
+	root = test_root("hand-made-vm-3.10/t0");
 	assert_int_equal(read_proc_net_ipv6_route(&root, &routes), -ENOENT);
 	root_close(&root);
 }

@@ -81,7 +81,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void the_fixture_is_read(void **state)
 {
-	struct root root = test_root("slurm-5.14/t0");
+	struct root root = test_root("hand-made-slurm-5.14/t0");
 	struct cgroup_membership membership;
 	struct scan lines;
 

@@ -34,7 +34,7 @@ static void kernels_without_storage_accounting_have_fewer_lines(void **state)
 
 static void a_file_that_is_denied_or_gone_says_so(void **state)
 {
-	struct root root = test_root("workstation-6.1/t1");
+	struct root root = test_root("hand-made-workstation-6.1/t1");
 	struct proc_pid_io io;
 
 	(void)state;

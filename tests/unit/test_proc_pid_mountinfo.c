@@ -109,7 +109,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void long_lines_of_overlays_are_whole(void **state)
 {
-	struct root root = test_root("container-overlay-6.5/t0");
+	struct root root = test_root("hand-made-container-overlay-6.5/t0");
 	struct kept_file file = KEPT_FILE("proc/self/mountinfo");
 	struct mount mount;
 	struct scan mounts;

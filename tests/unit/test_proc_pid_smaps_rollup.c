@@ -66,13 +66,13 @@ static void an_empty_file_is_an_error(void **state)
 
 static void old_kernels_and_zombies_have_none(void **state)
 {
-	struct root root = test_root("vm-3.10/t0");
+	struct root root = test_root("hand-made-vm-3.10/t0");
 	struct proc_pid_smaps_rollup rollup;
 
 	(void)state;
 	assert_int_equal(read_proc_pid_smaps_rollup(&root, 100, &rollup), -ENOENT);
 	root_close(&root);
-	root = test_root("workstation-6.1/t0");
+	root = test_root("hand-made-workstation-6.1/t0");
 	assert_int_equal(read_proc_pid_smaps_rollup(&root, 106, &rollup), -ENOENT);
 	assert_int_equal(read_proc_pid_smaps_rollup(&root, 101, &rollup), 0);
 	assert_int_equal(rollup.rss_kib, 100000);

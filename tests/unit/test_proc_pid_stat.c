@@ -105,7 +105,7 @@ static void missing_columns_are_absent(void **state)
 	assert_int_equal(stat.ignored_signals, -1);
 }
 
-static void what_is_no_stat_is_refused(void **state)
+static void parse_stat_refuses_other_texts(void **state)
 {
 	static const char *const TEXTS[] = {
 		"",       "7",       "7 ",        "7 (x",    "7 (x)",
@@ -148,15 +148,15 @@ static void fixtures_have_the_names_that_break_others(void **state)
 	assert_int_equal(stat.state, 'S');
 	assert_int_equal(read_proc_pid_stat(&root, 999, &stat), -ENOENT);
 	root_close(&root);
-	root = test_root("vm-3.10/t0");
+	root = test_root("hand-made-vm-3.10/t0");
 	assert_int_equal(read_proc_pid_stat(&root, 102, &stat), 0);
 	assert_string_equal(stat.comm, "new\\nline");
 	root_close(&root);
 }
 
-static void fixtures_show_who_ignores_sigchld(void **state)
+static void parse_stat_finds_ignored_sigchld_in_the_fixtures(void **state)
 {
-	struct root root = test_root("slurm-5.14/t0");
+	struct root root = test_root("hand-made-slurm-5.14/t0");
 	struct proc_pid_stat stat;
 
 	(void)state;
@@ -189,10 +189,10 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(odd_columns_lose_only_themselves),
 		cmocka_unit_test(missing_columns_are_absent),
-		cmocka_unit_test(what_is_no_stat_is_refused),
+		cmocka_unit_test(parse_stat_refuses_other_texts),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(fixtures_have_the_names_that_break_others),
-		cmocka_unit_test(fixtures_show_who_ignores_sigchld),
+		cmocka_unit_test(parse_stat_finds_ignored_sigchld_in_the_fixtures),
 		cmocka_unit_test(the_live_process_reads_itself),
 	};
 

@@ -27,7 +27,7 @@ static void odd_columns_lose_only_themselves(void **state)
 	assert_int_equal(statm.shared_pages, -1);
 }
 
-static void what_is_no_statm_is_refused(void **state)
+static void parse_statm_refuses_other_texts(void **state)
 {
 	struct proc_pid_statm statm = {.virtual_pages = 7};
 
@@ -39,7 +39,7 @@ static void what_is_no_statm_is_refused(void **state)
 
 static void zombies_are_all_zeros(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct proc_pid_statm statm;
 
 	(void)state;
@@ -57,7 +57,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_three_columns_count),
 		cmocka_unit_test(odd_columns_lose_only_themselves),
-		cmocka_unit_test(what_is_no_statm_is_refused),
+		cmocka_unit_test(parse_statm_refuses_other_texts),
 		cmocka_unit_test(zombies_are_all_zeros),
 	};
 

@@ -89,7 +89,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void fixtures_show_affinity_and_zombies(void **state)
 {
-	struct root root = test_root("slurm-5.14/t0");
+	struct root root = test_root("hand-made-slurm-5.14/t0");
 	struct proc_pid_status status;
 
 	(void)state;

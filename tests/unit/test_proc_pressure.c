@@ -68,7 +68,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void hosts_and_groups_are_read(void **state)
 {
-	struct root root = test_root("cgroup2-6.6/t0");
+	struct root root = test_root("hand-made-cgroup2-6.6/t0");
 	struct kept_file file = KEPT_FILE("proc/pressure/io");
 	struct proc_pressure pressure;
 
@@ -81,7 +81,7 @@ static void hosts_and_groups_are_read(void **state)
 		0);
 	assert_int_equal(pressure.some.total_usec, 72000);
 	root_close(&root);
-	root = test_root("vm-3.10/t0");
+	root = test_root("hand-made-vm-3.10/t0");
 	assert_int_equal(read_proc_pressure(&root, &file, &pressure), -ENOENT);
 	root_close(&root);
 }

@@ -85,7 +85,7 @@ static void odd_numbers_lose_only_themselves(void **state)
 	assert_false(proc_stat_next_cpu(&stat.cpus, &id, &ticks));
 }
 
-static void what_is_no_stat_is_refused(void **state)
+static void parse_stat_refuses_other_texts(void **state)
 {
 	struct proc_stat stat = {.forks = 7};
 
@@ -115,7 +115,7 @@ static void every_beginning_is_harmless(void **state)
 
 static void many_cpus_with_holes_are_all_there(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t0");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t0");
 	struct kept_file file = KEPT_FILE("proc/stat");
 	struct proc_stat stat;
 	struct cpu_ticks ticks;
@@ -143,7 +143,7 @@ int main(void)
 		cmocka_unit_test(every_line_finds_its_field),
 		cmocka_unit_test(old_kernels_have_fewer_columns),
 		cmocka_unit_test(odd_numbers_lose_only_themselves),
-		cmocka_unit_test(what_is_no_stat_is_refused),
+		cmocka_unit_test(parse_stat_refuses_other_texts),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(many_cpus_with_holes_are_all_there),
 	};

@@ -1,4 +1,6 @@
-/* Tests of src/collect/process_account.c: what the ended leave turns up with those who waited for them, once. */
+/*
+ * Tests of src/collect/process_account.c: the time of ended processes appears with their waiting parent, once.
+ */
 #include "base/clock.h"
 #include "collect/process_account.h"
 #include "unit.h"
@@ -53,8 +55,11 @@ static void test_carried_until_it_turns_up(void **state)
 	expect_total(&parent, 3.49);
 }
 
-/* Somebody else has waited for it (init, where the parent ended as well): others' time is not taken for its own. */
-static void test_what_never_turns_up(void **state)
+/*
+ * Another process has waited for it (init, where the parent ended as well): foreign time is not taken for its
+ * own.
+ */
+static void test_time_that_never_appears_stays_with_the_ancestor(void **state)
 {
 	struct account parent = used(1, 0), child = used(102, 100);
 
@@ -69,8 +74,10 @@ static void test_what_never_turns_up(void **state)
 	expect_total(&parent, 53);
 }
 
-/* What a child had used before we came turns up with its parent as well, and does not count there either. */
-static void test_what_was_used_before_never_turns_up(void **state)
+/*
+ * Time that a child used before the attach appears with its parent as well, and does not count there either.
+ */
+static void test_time_from_before_the_start_never_appears(void **state)
 {
 	struct account parent = used(0, 0), child = used(100.5, 100);
 
@@ -101,7 +108,7 @@ static void test_a_child_that_only_was(void **state)
 }
 
 /* Over two generations, the parent gone before what its child left had turned up with it, or after. */
-static void test_what_was_used_before_over_two_generations(void **state)
+static void test_time_from_before_the_start_over_two_generations(void **state)
 {
 	(void)state;
 	for (int turned_up = 0; turned_up < 2; turned_up++) {
@@ -125,7 +132,7 @@ static void test_what_was_used_before_over_two_generations(void **state)
 }
 
 /* A child that ended while we came, before or after its time had turned up. */
-static void test_what_is_carried_when_we_come(void **state)
+static void test_time_carried_at_the_start_is_excluded(void **state)
 {
 	(void)state;
 	for (int turned_up = 0; turned_up < 2; turned_up++) {
@@ -153,11 +160,11 @@ static void test_unclaimed_at_the_end(void **state)
 	(void)state;
 	reads(&parent, 1, 0);
 	account_carry(&parent, &child);
-	/* Nobody waited for the child: what it used since is the parent's to tell. */
+	/* No process waited for the child: its time since then must come from the parent. */
 	reaped.of[USAGE_CPU_NS] = SECS(1);
 	unclaimed = account_unclaimed(&parent, &reaped);
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], SECS(0.5));
-	/* It did: of what it was told, 10 s are from before. */
+	/* It did: 10 s of the appearing time are from before. */
 	reaped.of[USAGE_CPU_NS] = SECS(11.5);
 	unclaimed = account_unclaimed(&parent, &reaped);
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], -SECS(10));
@@ -167,11 +174,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_carried_until_it_turns_up),
-		cmocka_unit_test(test_what_never_turns_up),
-		cmocka_unit_test(test_what_was_used_before_never_turns_up),
+		cmocka_unit_test(test_time_that_never_appears_stays_with_the_ancestor),
+		cmocka_unit_test(test_time_from_before_the_start_never_appears),
 		cmocka_unit_test(test_a_child_that_only_was),
-		cmocka_unit_test(test_what_was_used_before_over_two_generations),
-		cmocka_unit_test(test_what_is_carried_when_we_come),
+		cmocka_unit_test(test_time_from_before_the_start_over_two_generations),
+		cmocka_unit_test(test_time_carried_at_the_start_is_excluded),
 		cmocka_unit_test(test_unclaimed_at_the_end),
 	};
 

@@ -50,7 +50,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* A list of children had omitted it: what it used before we came is not the job's since. */
+/* The list of children had omitted it: its time from before the attach does not count. */
 static void test_a_member_that_is_found_late(void **state)
 {
 	struct process_tree *tree;
@@ -78,7 +78,7 @@ static void test_a_member_that_is_found_late(void **state)
 	root_close(&root);
 }
 
-/* Whoever begins after us counts from its beginning. */
+/* A process that begins after the tracker counts from its beginning. */
 static void test_a_member_that_begins_later(void **state)
 {
 	struct process_tree *tree;

@@ -1,4 +1,4 @@
-/* Recordings through the installed library: what a program of a user's can do with the public header alone. */
+/* Recordings through the installed library, as a user's program does it, with the public header alone. */
 #include "comma_locale.h"
 
 #include <errno.h>
@@ -180,8 +180,8 @@ static void options_may_be_left_out(void **state)
 	rt_table_free(table);
 }
 
-/* Whoever shows every problem that has a text shows none of what went well. */
-static void success_is_no_problem(void **state)
+/* A caller that shows every problem with a text shows none after success. */
+static void a_successful_run_reports_without_a_problem(void **state)
 {
 	struct rt_problem problem = {0};
 	rt_advice *advice = NULL;
@@ -230,7 +230,7 @@ static bool contains(const char *file_path, const char *text)
 	return strstr(bytes, text) != NULL;
 }
 
-static void a_page_says_what_it_is_of(void **state)
+static void page_title_names_the_run(void **state)
 {
 	static const char page[] = "/tmp/test_api_page.html";
 	struct rt_report_options options = {.integration = "Metaflow"};
@@ -248,7 +248,7 @@ static void a_page_says_what_it_is_of(void **state)
 	unlink(page);
 }
 
-static void what_held_it_up_is_told_with_a_rule(void **state)
+static void bottleneck_names_its_rule(void **state)
 {
 	const char *rule, *title, *text;
 	rt_summary *summary = NULL;
@@ -360,10 +360,10 @@ int main(void)
 		cmocka_unit_test(tables_and_exports),
 		cmocka_unit_test(snapshots_come_back),
 		cmocka_unit_test(options_may_be_left_out),
-		cmocka_unit_test(success_is_no_problem),
+		cmocka_unit_test(a_successful_run_reports_without_a_problem),
 		cmocka_unit_test(memory_goes_up_in_steps),
-		cmocka_unit_test(a_page_says_what_it_is_of),
-		cmocka_unit_test(what_held_it_up_is_told_with_a_rule),
+		cmocka_unit_test(page_title_names_the_run),
+		cmocka_unit_test(bottleneck_names_its_rule),
 		cmocka_unit_test(phases_are_compared_like_gpu_tracker_does),
 		cmocka_unit_test(a_page_of_compared_runs_is_made_or_refused),
 		cmocka_unit_test(a_program_s_locale_changes_no_number),

@@ -94,6 +94,8 @@ static void fill_frame(struct frame *frame, int sample)
 			fill_row(frame, frame_add(frame, kind, frame->last[ROW_DESCRIPTIONS[kind].parent]),
 				 sample);
 	}
+	/* The reader leaves out the proportional sets of an age that no recorder writes. */
+	((struct tracker_row *)(void *)frame->first[ROW_tracker])->pss_age_secs = 0.5;
 }
 
 static void add_sample(struct buffer *out, int sample, bool identity)
@@ -138,7 +140,7 @@ static int open_fails(const char *file, struct rt_problem *problem)
 	return record_open(&file, 1, &options, &record, problem);
 }
 
-static void what_is_written_is_read(void **state)
+static void reader_restores_written_samples(void **state)
 {
 	CLEANUP_BUFFER struct buffer written = BUFFER(1 << 20), again = BUFFER(1 << 20);
 	const struct frame *frame;
@@ -209,7 +211,7 @@ static void damage_is_counted_and_the_rest_is_read(void **state)
 	record_close(record);
 }
 
-static void a_cut_off_gzip_gives_what_is_there(void **state)
+static void a_cut_off_gzip_gives_its_whole_lines(void **state)
 {
 	CLEANUP_BUFFER struct buffer written = BUFFER(8 << 20);
 	const struct frame *frame;
@@ -231,7 +233,7 @@ static void a_cut_off_gzip_gives_what_is_there(void **state)
 	record_close(record);
 }
 
-static void only_what_is_wanted_is_there(void **state)
+static void reader_fills_only_the_wanted_metrics(void **state)
 {
 	CLEANUP_BUFFER struct buffer written = BUFFER(1 << 20);
 	struct record_options options = {0};
@@ -250,7 +252,7 @@ static void only_what_is_wanted_is_there(void **state)
 	assert_true(real_absent(FIRST(frame, tree)->process_pss_mib));
 	assert_null(FIRST(frame, memory));
 	assert_null(FIRST(frame, network));
-	/* What tells the rows apart comes along. */
+	/* The keys of the rows come along. */
 	assert_false(text_absent(FIRST(frame, disk)->device));
 	assert_false(text_absent(FIRST(frame, mount)->mount_point));
 	assert_true(real_absent(FIRST(frame, disk)->read_bytes_per_sec));
@@ -384,7 +386,7 @@ static void unfinished_and_odd_csv_lines_are_counted(void **state)
 	record_close(record);
 }
 
-static void what_is_no_recording_is_refused_in_one_line(void **state)
+static void reader_refuses_other_files_in_one_line(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -495,7 +497,7 @@ static void a_line_that_is_too_long_is_one_bad_line(void **state)
 }
 
 /* --static-once: names and limits stand in the first sample and where they change. */
-static void what_a_brief_sample_leaves_out_is_as_before(void **state)
+static void values_left_out_by_static_once_are_as_before(void **state)
 {
 	static const char TEXT[] =
 		"{\"timestamp\":1,\"host\":\"a\",\"job_name\":\"j\",\"cpu\":{\"process_cpu_source\":"
@@ -531,21 +533,21 @@ static void what_a_brief_sample_leaves_out_is_as_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(reader_restores_written_samples),
 		cmocka_unit_test(gzip_members_follow_each_other),
 		cmocka_unit_test(damage_is_counted_and_the_rest_is_read),
-		cmocka_unit_test(a_cut_off_gzip_gives_what_is_there),
-		cmocka_unit_test(only_what_is_wanted_is_there),
+		cmocka_unit_test(a_cut_off_gzip_gives_its_whole_lines),
+		cmocka_unit_test(reader_fills_only_the_wanted_metrics),
 		cmocka_unit_test(later_and_earlier_schemas_are_read),
 		cmocka_unit_test(every_csv_layout_comes_back_in_the_units_of_the_catalogue),
 		cmocka_unit_test(ticks_are_recognised),
 		cmocka_unit_test(unfinished_and_odd_csv_lines_are_counted),
-		cmocka_unit_test(what_is_no_recording_is_refused_in_one_line),
+		cmocka_unit_test(reader_refuses_other_files_in_one_line),
 		cmocka_unit_test(a_file_without_any_sample_is_an_error),
 		cmocka_unit_test(runs_and_hosts_are_told_apart),
 		cmocka_unit_test(several_files_are_one_recording),
 		cmocka_unit_test(a_line_that_is_too_long_is_one_bad_line),
-		cmocka_unit_test(what_a_brief_sample_leaves_out_is_as_before),
+		cmocka_unit_test(values_left_out_by_static_once_are_as_before),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, remove_paths);

@@ -59,7 +59,7 @@ static void the_oldest_make_room(void **state)
 	record_ring_done(&ring);
 }
 
-static void what_is_larger_than_the_ring_is_dropped_alone(void **state)
+static void a_record_larger_than_the_ring_is_dropped_alone(void **state)
 {
 	struct record_ring ring = RECORD_RING(64);
 	char large[65] = {0};
@@ -114,7 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_back_in_order),
 		cmocka_unit_test(the_oldest_make_room),
-		cmocka_unit_test(what_is_larger_than_the_ring_is_dropped_alone),
+		cmocka_unit_test(a_record_larger_than_the_ring_is_dropped_alone),
 		cmocka_unit_test(a_long_random_run_loses_only_the_oldest),
 	};
 

@@ -124,7 +124,7 @@ static void figures_have_three_digits_that_matter(void **state)
 	assert_written(add_figure, 1200.4, "1200");
 }
 
-static void sparklines_show_what_was_measured(void **state)
+static void sparklines_show_the_measured_values(void **state)
 {
 	const double values[] = {0, NAN, 1, 4, 8, 9};
 	CLEANUP_BUFFER struct buffer out = BUFFER(100), flat = BUFFER(100);
@@ -168,7 +168,7 @@ int main(void)
 		cmocka_unit_test(durations_are_told_as_people_tell_them),
 		cmocka_unit_test(sizes_take_the_unit_that_fits),
 		cmocka_unit_test(figures_have_three_digits_that_matter),
-		cmocka_unit_test(sparklines_show_what_was_measured),
+		cmocka_unit_test(sparklines_show_the_measured_values),
 		cmocka_unit_test(units_of_gpu_tracker_are_decimal),
 	};
 

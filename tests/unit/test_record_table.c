@@ -1,4 +1,7 @@
-/* Tests of src/record/table*.c and shortest.c: what the data frame of the Python package does, without its aliases. */
+/*
+ * Tests of src/record/table*.c and shortest.c: the operations of the Python package's data frame, without its
+ * aliases.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -250,7 +253,7 @@ static void csv_comes_back_as_it_was(void **state)
 	rt_table_free(back);
 }
 
-static void quoting_is_of_what_is_no_number_or_of_what_needs_it(void **state)
+static void quoting_applies_to_texts_and_special_characters(void **state)
 {
 	CLEANUP_FREE char *quoted = NULL, *plain = NULL;
 	rt_table *table = small();
@@ -360,7 +363,7 @@ int main(void)
 		cmocka_unit_test(slices_are_those_of_python),
 		cmocka_unit_test(heads_and_tails),
 		cmocka_unit_test(csv_comes_back_as_it_was),
-		cmocka_unit_test(quoting_is_of_what_is_no_number_or_of_what_needs_it),
+		cmocka_unit_test(quoting_applies_to_texts_and_special_characters),
 		cmocka_unit_test(cells_have_the_type_they_look_like),
 		cmocka_unit_test(corrupt_csv_is_refused),
 		cmocka_unit_test(reals_are_printed_shortest),

@@ -54,7 +54,7 @@ static void wait_for(rt_remote *remote, int64_t samples)
 	assert_true(count >= samples);
 }
 
-static void it_records_and_is_no_child(void **state)
+static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 {
 	rt_config *config = CONFIG("output", "run.jsonl", "job-name", "elsewhere");
 	rt_remote *remote = start(config);
@@ -96,7 +96,7 @@ static void it_records_and_is_no_child(void **state)
 	free(text);
 }
 
-/* What was set of the command and of variables goes along; neither is in the caller's own environment. */
+/* The settings of command and variables go along; neither is in the caller's own environment. */
 static void everything_that_was_set_goes_along(void **state)
 {
 	rt_config *config = CONFIG("output", "run.jsonl", "tag", "a=b c", "record-command", "1");
@@ -147,7 +147,7 @@ static void long_histories_come_in_parts(void **state)
 }
 
 /* A caller that adopts orphans has it for a child, which is none of its job. */
-static void it_is_no_part_of_the_tree(void **state)
+static void it_is_outside_the_tracked_tree(void **state)
 {
 	rt_remote *remote;
 	double children[2000];
@@ -260,10 +260,10 @@ static void a_forked_child_leaves_it_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		unit_test_in_scratch(it_records_and_is_no_child),
+		unit_test_in_scratch(remote_recorder_records_and_is_invisible_to_wait),
 		unit_test_in_scratch(everything_that_was_set_goes_along),
 		unit_test_in_scratch(long_histories_come_in_parts),
-		unit_test_in_scratch(it_is_no_part_of_the_tree),
+		unit_test_in_scratch(it_is_outside_the_tracked_tree),
 		unit_test_in_scratch(problems_are_told),
 		unit_test_in_scratch(the_other_process_may_die),
 		unit_test_in_scratch(a_killed_caller_leaves_a_whole_recording),

@@ -41,7 +41,7 @@ static void a_link_or_folder_in_the_way_counts_as_taken(void **state)
 	assert_int_equal(access("nowhere", F_OK), -1);
 }
 
-static void what_cannot_be_renamed_is_an_error(void **state)
+static void a_failed_rename_is_an_error(void **state)
 {
 	char name[256];
 
@@ -107,7 +107,7 @@ static void file_systems_without_links_reserve_the_name(void **state)
 	assert_renames_without(false);
 }
 
-/* Two programs at once: every file survives, whoever gets which number. */
+/* Two programs at once: every file survives, whichever number each gets. */
 static void racing_renames_lose_nothing(void **state)
 {
 	enum { ROUNDS = 100, RACERS = 2 };
@@ -164,7 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(the_first_free_number_is_taken),
 		unit_test_in_scratch(a_link_or_folder_in_the_way_counts_as_taken),
-		unit_test_in_scratch(what_cannot_be_renamed_is_an_error),
+		unit_test_in_scratch(a_failed_rename_is_an_error),
 		unit_test_in_scratch(old_kernels_link_and_unlink),
 		unit_test_in_scratch(file_systems_without_links_reserve_the_name),
 		unit_test_in_scratch(racing_renames_lose_nothing),

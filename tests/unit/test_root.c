@@ -18,7 +18,7 @@ static struct root live_root(void)
 	return root;
 }
 
-/* What read(2) gives until it gives nothing. */
+/* Reads until read(2) returns 0. */
 static size_t plain_read(const char *path, char *bytes, size_t size)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -48,14 +48,14 @@ static void only_the_slash_is_live(void **state)
 	(void)state;
 	assert_true(root.live);
 	root_close(&root);
-	root = test_root("vm-3.10/t0");
+	root = test_root("hand-made-vm-3.10/t0");
 	assert_false(root.live);
 	root_close(&root);
 }
 
 static void a_tree_brings_its_tick_and_page_size(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t0");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t0");
 
 	(void)state;
 	assert_int_equal(root.page_bytes, 65536);
@@ -140,7 +140,7 @@ static int64_t read_calls(struct root *root)
 	return io.read_calls;
 }
 
-/* Against as many plain calls: whatever else the counting itself reads is then in both. */
+/* Compared with as many plain calls, so that the counting's own reads cancel out. */
 static void a_small_file_costs_one_call(void **state)
 {
 	static const char *const SMALL[] = {"proc/self/statm", "proc/self/stat", "proc/loadavg",
@@ -279,7 +279,7 @@ static void vanished_processes_are_errors(void **state)
 static void directories_are_listed_without_dots(void **state)
 {
 	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
-	struct root root = test_root("vm-3.10/t0");
+	struct root root = test_root("hand-made-vm-3.10/t0");
 	const char *name;
 	int names = 0;
 
@@ -298,7 +298,7 @@ static void directories_are_listed_without_dots(void **state)
 
 static void links_are_read_and_words_trimmed(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	char text[64], tiny[4];
 	int64_t value;
 

@@ -40,7 +40,7 @@ struct settings {
 	bool align;
 };
 
-/* A tracker of the captured machine whose baseline was taken at NOON_NS by a clock that only pass() moves. */
+/* A tracker of a fixture machine whose baseline was taken at NOON_NS by a clock that only pass() moves. */
 static struct rt_tracker *open_at_noon(struct settings settings)
 {
 	struct rt_tracker *tracker;
@@ -63,7 +63,7 @@ static struct rt_tracker *open_at_noon(struct settings settings)
 	return tracker;
 }
 
-/* Nothing, or one sample and not another one: what was missed is not made up for. */
+/* Nothing, or one sample: missed ticks are never made up for. */
 static const struct sample_row *sample_now(struct rt_tracker *tracker)
 {
 	if (tracker_sample_due(tracker, now.monotonic_ns) == 0)
@@ -104,7 +104,7 @@ static void test_wall_clock_steps(void **state)
 	rt_close(tracker);
 }
 
-static void test_suspend_is_no_time_that_the_job_had(void **state)
+static void test_suspended_time_does_not_count(void **state)
 {
 	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
 	const struct sample_row *sample;
@@ -122,7 +122,7 @@ static void test_suspend_is_no_time_that_the_job_had(void **state)
 	rt_close(tracker);
 }
 
-static void test_what_was_missed_is_counted_once(void **state)
+static void test_missed_ticks_are_counted_once(void **state)
 {
 	struct rt_tracker *tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC});
 	const struct sample_row *sample;
@@ -146,7 +146,7 @@ static void test_what_was_missed_is_counted_once(void **state)
 }
 
 /* The tracker was held up until the end: the ticks until then were missed, those after it were not there. */
-static void test_what_was_missed_before_the_end_is_counted(void **state)
+static void test_ticks_missed_before_the_end_are_counted(void **state)
 {
 	static const struct {
 		double secs;
@@ -282,7 +282,7 @@ static void set_cpu_secs(const struct frame *frame, double secs)
 	((struct tree_row *)(void *)frame->first[ROW_tree])->cpu_total_secs = secs;
 }
 
-static void test_the_last_instant_is_no_rate_of_its_own(void **state)
+static void test_the_last_instant_makes_no_own_rate(void **state)
 {
 	static const struct {
 		double secs_after_tick, cores;
@@ -314,11 +314,11 @@ static void test_the_last_instant_is_no_rate_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_last_instant_is_no_rate_of_its_own),
+		cmocka_unit_test(test_the_last_instant_makes_no_own_rate),
 		cmocka_unit_test(test_wall_clock_steps),
-		cmocka_unit_test(test_suspend_is_no_time_that_the_job_had),
-		cmocka_unit_test(test_what_was_missed_is_counted_once),
-		cmocka_unit_test(test_what_was_missed_before_the_end_is_counted),
+		cmocka_unit_test(test_suspended_time_does_not_count),
+		cmocka_unit_test(test_missed_ticks_are_counted_once),
+		cmocka_unit_test(test_ticks_missed_before_the_end_are_counted),
 		cmocka_unit_test(test_a_duration_misses_no_tick_at_its_end),
 		cmocka_unit_test(test_lateness_does_not_add_up),
 		cmocka_unit_test(test_alignment),

@@ -21,7 +21,7 @@ static void lines_end_with_the_text(void **state)
 	assert_false(scan_line(&text, &line));
 }
 
-static void numbers_that_do_not_fit_are_no_numbers(void **state)
+static void scan_number_refuses_overflow(void **state)
 {
 	struct scan text = text_scan("18446744073709551616");
 	uint64_t value = 7;
@@ -86,7 +86,7 @@ static void reals_are_locale_free(void **state)
 		     {"-12", -12},
 		     {"1e3", 1000},
 		     {" 2.5e-1", 0.25},
-		     /* What needs more than one exact division. */
+		     /* Numbers that need more than one exact division. */
 		     {"1741785685.6762981", 1741785685.6762981},
 		     {"0.1000000000000000055", 0.1},
 		     {"9007199254740993", 9007199254740992.0},
@@ -239,7 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_end_with_the_text),
-		cmocka_unit_test(numbers_that_do_not_fit_are_no_numbers),
+		cmocka_unit_test(scan_number_refuses_overflow),
 		cmocka_unit_test(a_column_is_a_whole_number_or_minus_one),
 		cmocka_unit_test(reals_are_locale_free),
 		cmocka_unit_test(a_cursor_never_leaves_its_bytes),

@@ -56,7 +56,7 @@ static void every_beginning_is_harmless(void **state)
 static void pools_are_the_folders(void **state)
 {
 	CLEANUP_ROOT_DIR struct root_dir pools = ROOT_DIR;
-	struct root root = test_root("storage-zfs-5.15/t1");
+	struct root root = test_root("hand-made-storage-zfs-5.15/t1");
 	struct spl_zfs_arcstats arcstats;
 	struct spl_zfs_pool pool;
 	const char *name;
@@ -87,7 +87,7 @@ static void pools_are_the_folders(void **state)
 static void without_the_module_there_are_none(void **state)
 {
 	CLEANUP_ROOT_DIR struct root_dir pools = ROOT_DIR;
-	struct root root = test_root("vm-3.10/t0");
+	struct root root = test_root("hand-made-vm-3.10/t0");
 
 	(void)state;
 	assert_int_equal(spl_zfs_open_pools(&root, &pools), -ENOENT);

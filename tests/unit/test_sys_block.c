@@ -41,7 +41,7 @@ static void kinds_and_leaves_are_told_apart(void **state)
 		{"zram0", BLOCK_MEMORY, MEDIA_SSD, false},
 		{"sr0", BLOCK_OPTICAL, MEDIA_HDD, true},
 	};
-	struct root root = test_root("workstation-6.1/t1");
+	struct root root = test_root("hand-made-workstation-6.1/t1");
 
 	(void)state;
 	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
@@ -56,7 +56,7 @@ static void kinds_and_leaves_are_told_apart(void **state)
 
 static void identity_is_read_where_it_is(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct sys_block block = block_of(&root, "nvme0n1");
 
 	(void)state;
@@ -82,9 +82,9 @@ static void identity_is_read_where_it_is(void **state)
 	root_close(&root);
 }
 
-static void numbers_of_a_bus_are_no_vendors(void **state)
+static void bus_numbers_are_not_taken_for_vendors(void **state)
 {
-	struct root root = test_root("hypervisor-5.15/t0");
+	struct root root = test_root("hand-made-hypervisor-5.15/t0");
 	struct sys_block block = block_of(&root, "vda");
 
 	(void)state;
@@ -96,7 +96,7 @@ static void numbers_of_a_bus_are_no_vendors(void **state)
 
 static void partitions_know_their_disk(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 
 	(void)state;
 	assert_string_equal(block_of(&root, "nvme0n1p3").parent, "nvme0n1");
@@ -108,7 +108,7 @@ static void partitions_know_their_disk(void **state)
 
 static void is_partition_asks_the_kernel_not_the_name(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 
 	(void)state;
 	assert_int_equal(sys_block_is_partition(&root, "nvme0n1"), 0);
@@ -123,9 +123,9 @@ static void is_partition_asks_the_kernel_not_the_name(void **state)
 	root_close(&root);
 }
 
-static void volumes_of_a_pool_are_no_leaves(void **state)
+static void volumes_of_a_pool_do_not_count_as_leaves(void **state)
 {
-	struct root root = test_root("storage-zfs-5.15/t0");
+	struct root root = test_root("hand-made-storage-zfs-5.15/t0");
 	struct sys_block block = block_of(&root, "zd0");
 
 	(void)state;
@@ -136,7 +136,7 @@ static void volumes_of_a_pool_are_no_leaves(void **state)
 
 static void names_of_nothing_are_errors(void **state)
 {
-	struct root root = test_root("workstation-6.1/t0");
+	struct root root = test_root("hand-made-workstation-6.1/t0");
 	struct sys_block block = {.major = -7};
 	char name[600];
 
@@ -152,7 +152,7 @@ static void names_of_nothing_are_errors(void **state)
 	root_close(&root);
 }
 
-static void serial_pages_are_bounded_by_what_is_there(void **state)
+static void serial_pages_are_cut_at_the_end_of_the_file(void **state)
 {
 	static const char PAGE[] = "\0\x80\0\x0c  ABC123    ";
 	char serial[32] = "old";
@@ -174,12 +174,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_and_leaves_are_told_apart),
 		cmocka_unit_test(identity_is_read_where_it_is),
-		cmocka_unit_test(numbers_of_a_bus_are_no_vendors),
+		cmocka_unit_test(bus_numbers_are_not_taken_for_vendors),
 		cmocka_unit_test(partitions_know_their_disk),
 		cmocka_unit_test(is_partition_asks_the_kernel_not_the_name),
-		cmocka_unit_test(volumes_of_a_pool_are_no_leaves),
+		cmocka_unit_test(volumes_of_a_pool_do_not_count_as_leaves),
 		cmocka_unit_test(names_of_nothing_are_errors),
-		cmocka_unit_test(serial_pages_are_bounded_by_what_is_there),
+		cmocka_unit_test(serial_pages_are_cut_at_the_end_of_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void cards_are_known_by_driver_and_address(void **state)
 	struct drm_card cards[4];
 
 	(void)state;
-	assert_int_equal(read_tree("gpu-i915-6.2/t0", cards, 4), 2);
+	assert_int_equal(read_tree("hand-made-gpu-i915-6.2/t0", cards, 4), 2);
 	assert_int_equal(cards[0].render, 128);
 	assert_string_equal(cards[0].address, "0000:00:02.0");
 	assert_string_equal(cards[1].driver, "i915");
@@ -40,10 +40,10 @@ static void more_are_counted_than_fit(void **state)
 	struct drm_card card = {.render = -7};
 
 	(void)state;
-	assert_int_equal(read_tree("gpu-navi31-6.8/t0", &card, 1), 2);
+	assert_int_equal(read_tree("hand-made-gpu-navi31-6.8/t0", &card, 1), 2);
 	assert_int_equal(card.render, 128);
-	assert_int_equal(read_tree("gpu-navi31-6.8/t0", NULL, 0), 2);
-	assert_int_equal(read_tree("vm-3.10/t0", NULL, 0), 0);
+	assert_int_equal(read_tree("hand-made-gpu-navi31-6.8/t0", NULL, 0), 2);
+	assert_int_equal(read_tree("hand-made-vm-3.10/t0", NULL, 0), 0);
 }
 
 int main(void)

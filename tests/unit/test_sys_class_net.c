@@ -27,7 +27,7 @@ static void kinds_are_told_apart(void **state)
 		{"dummy0", NET_VIRTUAL, ""},    {"macvtap0", NET_VIRTUAL, ""},
 		{"old.200", NET_VLAN, ""},
 	};
-	struct root root = test_root("hypervisor-5.15/t1");
+	struct root root = test_root("hand-made-hypervisor-5.15/t1");
 
 	(void)state;
 	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
@@ -41,7 +41,7 @@ static void kinds_are_told_apart(void **state)
 
 static void identity_is_read(void **state)
 {
-	struct root root = test_root("altra-256cpu-6.8/t0");
+	struct root root = test_root("hand-made-altra-256cpu-6.8/t0");
 	struct sys_class_net net = net_of(&root, "enP1p3s0f0np0");
 
 	(void)state;
@@ -62,7 +62,7 @@ static void identity_is_read(void **state)
 
 static void the_uplink_of_a_container_is_a_veth(void **state)
 {
-	struct root root = test_root("container-overlay-6.5/t0");
+	struct root root = test_root("hand-made-container-overlay-6.5/t0");
 	struct sys_class_net net = net_of(&root, "eth0");
 
 	(void)state;
@@ -105,7 +105,7 @@ static void old_unknown_speeds_are_absent(void **state)
 
 static void names_of_nothing_are_errors(void **state)
 {
-	struct root root = test_root("vm-3.10/t0");
+	struct root root = test_root("hand-made-vm-3.10/t0");
 	struct sys_class_net net = {.index = 7};
 
 	(void)state;

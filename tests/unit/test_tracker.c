@@ -134,7 +134,7 @@ static void states_of_the_thread(void **state)
 	assert_int_equal(rt_stop_with(tracker, RT_END_EXIT, 0), 0);
 	assert_int_equal(rt_stop(tracker), -EALREADY);
 	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
-	/* A loop that asks whether it is over ends, whoever has stopped it. */
+	/* A loop that asks whether it is over ends, whichever thread has stopped it. */
 	assert_true(rt_over(tracker, &reason));
 	assert_int_equal(reason, RT_END_EXIT);
 	assert_int_equal(rt_next_sample_ns(tracker), INT64_MAX);
@@ -163,7 +163,7 @@ static void errors_of_opening(void **state)
 	rt_config_free(config);
 }
 
-static void only_what_is_wanted(void **state)
+static void selection_keeps_only_the_wanted_metrics(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
 	rt_tracker *tracker = OPEN("metrics", "memory.total_mib");
@@ -246,6 +246,83 @@ static void totals_are_those_of_wait4(void **state)
 	rt_close(tracker);
 }
 
+/* Without settings there are the machine's values; the process is the caller's to name. */
+static void opening_without_settings(void **state)
+{
+	rt_tracker *tracker = NULL;
+
+	(void)state;
+	assert_int_equal(rt_open(NULL, &tracker), 0);
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_true(value_of(tracker, "sample").present);
+	assert_false(value_of(tracker, "tracked_pid").present);
+	rt_close(tracker);
+	assert_string_equal(rt_config_message(NULL), "");
+	assert_int_equal(rt_metric_find(NULL), 0);
+}
+
+static void settings_need_a_name_and_a_value(void **state)
+{
+	rt_config *config;
+
+	(void)state;
+	assert_int_equal(rt_config_new(&config), 0);
+	assert_int_equal(rt_config_set(config, NULL, "1"), -EINVAL);
+	assert_int_equal(rt_config_set(config, "job-name", NULL), -EINVAL);
+	assert_string_equal(rt_config_message(config), "job-name: there is no value");
+	assert_int_equal(rt_config_set_variable(config, NULL, "1"), -EINVAL);
+	rt_config_free(config);
+}
+
+/* The record of a child that `code` or `signo` ended, by a program that tells it and then only stops its tracker. */
+static rt_tracker *tracked_child(int code, int signo, bool in_background)
+{
+	rt_tracker *tracker = OPEN("no-system", "1", "interval", "0.01");
+	struct rusage usage;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (signo)
+			raise(signo);
+		_exit(code);
+	}
+	assert_int_equal(rt_track(tracker, child, true), 0);
+	if (in_background)
+		assert_int_equal(rt_start(tracker), 0);
+	waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
+	rt_before_reap(tracker, child);
+	assert_int_equal(wait4(child, &status, 0, &usage), child);
+	rt_add_exited(tracker, child, status, &usage);
+	if (in_background)
+		assert_int_equal(rt_stop(tracker), 0);
+	return tracker;
+}
+
+static void a_status_that_was_told_is_recorded(void **state)
+{
+	NEEDS_PROC_BELOW_ROOT();
+	rt_tracker *tracker = tracked_child(7, 0, true);
+	enum rt_end_reason reason;
+
+	(void)state;
+	assert_string_equal(value_of(tracker, "run_end.reason").text, "exit");
+	assert_int_equal(value_of(tracker, "run_end.exit_code").count, 7);
+	assert_true(rt_over(tracker, &reason));
+	assert_int_equal(reason, RT_END_EXIT);
+	rt_close(tracker);
+	tracker = tracked_child(0, SIGTERM, false);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, 0), 0);
+	assert_string_equal(value_of(tracker, "run_end.reason").text, "signal");
+	assert_int_equal(value_of(tracker, "run_end.signal").count, SIGTERM);
+	rt_close(tracker);
+	/* A reason of the caller's own stays. */
+	tracker = tracked_child(0, 0, false);
+	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, SIGINT), 0);
+	assert_string_equal(value_of(tracker, "run_end.reason").text, "tracker_stopped");
+	rt_close(tracker);
+}
+
 static void one_shot_readers(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
@@ -266,7 +343,7 @@ static void one_shot_readers(void **state)
 	assert_int_equal(rt_process_descendants(getpid(), &pids), 1);
 	assert_int_equal(pids[0], child);
 	free(pids);
-	/* Whoever asks is a descendant like others. */
+	/* The asking process is a descendant like others. */
 	pids = NULL;
 	count = rt_process_descendants(getppid(), &pids);
 	for (ssize_t i = 0; i < count; i++)
@@ -337,8 +414,11 @@ int main(void)
 		cmocka_unit_test(samples_by_hand),
 		cmocka_unit_test(states_of_the_thread),
 		cmocka_unit_test(errors_of_opening),
-		cmocka_unit_test(only_what_is_wanted),
+		cmocka_unit_test(selection_keeps_only_the_wanted_metrics),
 		cmocka_unit_test(totals_are_those_of_wait4),
+		cmocka_unit_test(opening_without_settings),
+		cmocka_unit_test(settings_need_a_name_and_a_value),
+		cmocka_unit_test(a_status_that_was_told_is_recorded),
 		cmocka_unit_test(one_shot_readers),
 		cmocka_unit_test(metrics_have_names),
 		cmocka_unit_test(partitions_are_those_of_sysfs),

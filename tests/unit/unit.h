@@ -1,4 +1,4 @@
-/* What every unit test includes: cmocka and its prerequisites, in the order it wants. */
+/* Included by every unit test: cmocka and its prerequisites, in the order it wants. */
 #pragma once
 
 #include <setjmp.h>

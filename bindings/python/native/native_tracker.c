@@ -5,8 +5,13 @@
 #include "native_module.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Python's signal handlers run between parts of a wait: Ctrl-C takes this long at most. */
+#define SLICE_SECS 0.05
 
 struct tracker {
 	PyObject_HEAD rt_tracker *tracker;
@@ -145,6 +150,63 @@ static PyObject *finish(PyObject *self, PyObject *arguments)
 	return answer(error);
 }
 
+static double now_secs(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/*
+ * Waits in short parts with signal handlers between them. `call` returns -ETIMEDOUT while there is something to wait for;
+ * no limit below 0. Returns what it returned, or -EINTR with the exception of a handler.
+ */
+static int wait_in_parts(PyObject *self, double timeout_secs,
+			 int (*call)(rt_tracker *tracker, long long count, double secs), long long count)
+{
+	double end_secs = timeout_secs < 0 ? INFINITY : now_secs() + timeout_secs;
+
+	for (;;) {
+		/* A handler may have closed it. */
+		rt_tracker *tracker = usable(self);
+		double left_secs = end_secs - now_secs();
+		int error;
+
+		if (!tracker)
+			return -EINTR;
+		Py_BEGIN_ALLOW_THREADS;
+		error = call(tracker, count,
+			     left_secs < 0            ? 0
+			     : left_secs < SLICE_SECS ? left_secs
+						      : SLICE_SECS);
+		Py_END_ALLOW_THREADS;
+		if (PyErr_CheckSignals() < 0)
+			return -EINTR;
+		if (error != -ETIMEDOUT || now_secs() >= end_secs)
+			return error;
+	}
+}
+
+static int wait_for_count(rt_tracker *tracker, long long count, double secs)
+{
+	return rt_wait_for_samples(tracker, count, secs);
+}
+
+static int wait_for_server(rt_tracker *tracker, long long unused, double secs)
+{
+	(void)unused;
+	return rt_wait_for_upload(tracker, secs);
+}
+
+/* The seconds of a wait; false with an exception when they are not a number. */
+static bool is_timeout(double secs)
+{
+	if (isnan(secs))
+		PyErr_SetString(PyExc_ValueError, "the timeout is not a number");
+	return !isnan(secs);
+}
+
 static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
 {
 	rt_tracker *tracker = usable(self);
@@ -152,11 +214,12 @@ static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
 	double timeout_secs = -1;
 	int error;
 
-	if (!tracker || !PyArg_ParseTuple(arguments, "L|d", &count, &timeout_secs))
+	if (!tracker || !PyArg_ParseTuple(arguments, "L|d", &count, &timeout_secs) ||
+	    !is_timeout(timeout_secs))
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	error = rt_wait_for_samples(tracker, count, timeout_secs);
-	Py_END_ALLOW_THREADS;
+	error = wait_in_parts(self, timeout_secs, wait_for_count, count);
+	if (error == -EINTR)
+		return NULL;
 	if (error == -ETIMEDOUT || error == -ESHUTDOWN)
 		Py_RETURN_FALSE;
 	return error < 0 ? fail(error, NULL) : PyBool_FromLong(1);
@@ -168,12 +231,10 @@ static PyObject *wait_for_upload(PyObject *self, PyObject *arguments)
 	double timeout_secs = -1;
 	int error;
 
-	if (!tracker || !PyArg_ParseTuple(arguments, "d", &timeout_secs))
+	if (!tracker || !PyArg_ParseTuple(arguments, "d", &timeout_secs) || !is_timeout(timeout_secs))
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	error = rt_wait_for_upload(tracker, timeout_secs);
-	Py_END_ALLOW_THREADS;
-	return answer(error);
+	error = wait_in_parts(self, timeout_secs < 0 ? 0 : timeout_secs, wait_for_server, 0);
+	return error == -EINTR ? NULL : answer(error);
 }
 
 static PyObject *get(PyObject *self, PyObject *arguments)
@@ -242,6 +303,11 @@ static PyObject *sample_json(PyObject *self, PyObject *unused)
 static PyObject *explain_absent(PyObject *self, PyObject *unused)
 {
 	return text_of_sample(self, rt_explain_absent);
+}
+
+static PyObject *upload_answer(PyObject *self, PyObject *unused)
+{
+	return text_of_sample(self, rt_upload_answer);
 }
 
 static PyObject *next_warning(PyObject *self, PyObject *unused)
@@ -328,6 +394,8 @@ int add_tracker_type(PyObject *module)
 		{"wait_for_upload", wait_for_upload, METH_VARARGS,
 		 "wait_for_upload(timeout_secs): until all of the stream is sent; TimeoutError, or OSError "
 		 "EIO, ENOTCONN"},
+		{"upload_answer", upload_answer, METH_NOARGS,
+		 "upload_answer() -> the server's JSON object at the end of the run, or None"},
 		{"get", get, METH_VARARGS,
 		 "get(metric, instance=0) -> its value in the newest sample, or None"},
 		{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},

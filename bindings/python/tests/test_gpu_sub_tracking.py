@@ -164,7 +164,7 @@ def test_the_parts_of_the_analysis(tracked):
     assert all(any(start <= time_ <= stop for start, stop in pairs) for time_ in points["timestamp"])
 
 
-def test_nested_and_concurrent_calls_of_a_block_belong_to_who_made_them():
+def test_nested_and_concurrent_calls_of_a_block_belong_to_their_callers():
     rows = [(1, "p", 0, 1.0), (2, "p", 0, 2.0), (1, "p", 0, 3.0), (1, "p", 1, 3.25), (2, "p", 1, 4.0), (1, "p", 1, 6.0),
             (3, "p", 0, 7.0)]
     with open("sub.csv", "w", newline="") as file:
@@ -295,7 +295,7 @@ class Hostile:
         return os.mkdir, ("made",)
 
 
-def test_a_pickle_from_somebody_else_runs_no_code(tmp_path):
+def test_a_foreign_pickle_runs_no_code(tmp_path):
     (tmp_path / "bad.pkl").write_bytes(pickle.dumps(Hostile()))
     with pytest.raises(pickle.UnpicklingError):
         TrackingComparison({"A": "bad.pkl"})
@@ -307,7 +307,7 @@ def test_results_survive_a_pickle(session):
     assert pickle.loads(pickle.dumps(found)) == found and found.to_json() == results(2.0, 4.0)
 
 
-def test_there_are_no_timepoints_without_a_tracking_file(tmp_path):
+def test_timepoints_need_a_tracking_file(tmp_path):
     analyzer = SubTrackingAnalyzer(None, str(tmp_path / "sub.csv"))
     with pytest.raises(ValueError, match="without a tracking file"):
         analyzer.load_timepoints([(0.0, 1.0)])

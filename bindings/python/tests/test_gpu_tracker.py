@@ -215,7 +215,7 @@ def test_children_are_descendants():
     assert 0 < ram.main.shared_rss < allocated / 2 and 0 < ram.descendants.shared_rss < allocated / 2
 
 
-def test_what_cannot_be_told_is_unknown_not_zero(recording):
+def test_unavailable_values_are_unknown_instead_of_zero(recording):
     with Tracker(sleep_time=0.1):
         with subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             child.stdout.readline()
@@ -336,7 +336,7 @@ with Tracker(sleep_time=0.1, resource_usage_file="backup 100%.pkl"):
     assert usage.max_ram.main.total_rss > 0 and 0.2 < usage.compute_time.time < 5
 
 
-def test_a_recording_that_somebody_removed_is_an_error(tmp_path):
+def test_a_removed_recording_is_an_error(tmp_path):
     one = Tracker(resource_usage_file="backup.jsonl").__enter__()
     os.remove("backup.jsonl")
     with pytest.raises(RuntimeError):
@@ -427,7 +427,7 @@ def two_gpus(monkeypatch, tmp_path):
     monkeypatch.setenv("NVML_FAKE_SCRIPT", str(script))
 
 
-def test_gpus_and_what_the_process_has_of_them(two_gpus, warnings):
+def test_gpus_and_the_processs_share_of_them(two_gpus, warnings):
     with Tracker(sleep_time=0.2, gpu_ram_unit="megabytes") as one:
         time.sleep(0.7)
     assert warnings() == []

@@ -369,7 +369,7 @@ def test_an_artifact_keeps_the_recording_and_makes_the_rest(tracked):
     assert len(pickle.dumps(again)) == small
 
 
-def test_what_comes_after_the_step_is_not_its_own():
+def test_time_after_the_step_is_not_counted():
     recorder = StepRecorder(0.1)
     recorder.stop()
     end = time.process_time() + 0.3

@@ -78,7 +78,7 @@ def test_marks_without_a_recording_do_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["_native", "_analysis"])
-def test_type_hints_name_what_there_is(name):
+def test_type_hints_match_the_module(name):
     import ast
     import importlib
     import pathlib

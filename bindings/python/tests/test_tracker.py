@@ -145,13 +145,16 @@ def test_children_can_be_left_out():
 
 def test_another_process_is_followed_to_its_end():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"])
-    tracker = make(pid=child.pid)
+    tracker, alone = make(pid=child.pid), make(pid=child.pid, track_system=False)
     child.wait()
-    time.sleep(0.3)
-    count = tracker.n_samples
+    count, ended = tracker.n_samples, alone.n_samples + 2
+    tracker.wait_for_samples(count + 6, timeout=60)
     tracker.stop()
-    assert count >= 2 and tracker.n_samples == count, "there is nothing to record after its end"
+    assert alone.n_samples <= ended, "without the machine there is nothing to record after its end"
+    assert len(tracker.system_metrics) >= count + 6, "the machine's rows go on"
+    assert 2 <= len(tracker.process_metrics) <= count + 2 and len(tracker.get_combined_metrics()) == len(tracker.process_metrics)
     assert set(tracker.process_metrics["pid"]) == {child.pid}
+    assert tracker.process_metrics["memory_mib"][0] > 1 and tracker.stats()["process_memory_mib"]["max"] > 1
     with pytest.raises(ProcessLookupError):
         make(pid=child.pid)
 
@@ -235,7 +238,7 @@ def test_waiting():
 
 @pytest.mark.parametrize("arguments", [{"interval": 0}, {"interval": -1}, {"interval": float("nan")},
                                        {"method": "teleport"}, {"settings": {"no_such_setting": 1}}])
-def test_what_makes_no_sense_is_refused(arguments):
+def test_senseless_arguments_are_refused(arguments):
     with pytest.raises(ValueError):
         make(**arguments)
 
@@ -469,7 +472,7 @@ def test_a_process_of_its_own(method, tmp_path):
     path = tmp_path / "run.jsonl"
     tracker = make(method=method, output_file=path)
     threads = len(os.listdir("/proc/self/task"))
-    tracker.wait_for_samples(3, timeout=-1)
+    tracker.wait_for_samples(3, timeout=60)
     cpu_single(0.2)
     with pytest.raises(RuntimeError, match="Timed out"):
         tracker.wait_for_samples(10 ** 6, timeout=0.05)

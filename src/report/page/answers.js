@@ -40,7 +40,7 @@ const verdict = (run, report) => {
 };
 
 const LIMITS = {machine: 'of the machine', cpuset: 'in its CPU set', 'cgroup limit': 'allowed by its limit'};
-const KINDS = {pss: 'PSS', rss: 'RSS', estimate: 'estimate', cgroup: 'control group', largest_process: 'largest process', machine: 'machine'};
+const KINDS = {pss: 'PSS', sampled: 'sampled pages', bound: 'upper bound', rss: 'RSS', estimate: 'estimate', cgroup: 'control group', largest_process: 'largest process', machine: 'machine'};
 
 /* A bar from 0 to what there is, with a tick at the maximum. */
 const meter = (label, value, most, limit, text, note) => {

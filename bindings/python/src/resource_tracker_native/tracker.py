@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from enum import Enum
 from logging import getLogger
-from os import environ, getpid
+from os import environ, getpid, remove, truncate
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Type, Union
 
 from . import _native
+from ._settings import ending, files_of, settings_of, variables_of
 from .column_maps import ERAS, HUMAN_NAMES_MAPPING, INTEGERS, TICKS, era_of
 from .followers import PidTracker, ProcessTracker, SystemTracker
 from .helpers import aggregate_stats, known, mean, round_memory
@@ -25,10 +26,9 @@ __all__ = ["PidTracker", "ProcessTracker", "ResourceTracker", "RunStatus", "Syst
 logger = getLogger(__name__)
 
 UPLOAD_DEADLINE_SECS = 12  # a little longer than the follower goes on by itself
-# What the columns are made of: nothing else is read where nothing else is written.
-METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
-           "totals")
 METHODS = (None, "fork", "spawn", "forkserver")
+# A tracker that is started so soon after its construction goes on: nothing has happened between the two.
+FRESH_SECS = 0.005
 
 
 class RunStatus(Enum):
@@ -63,11 +63,6 @@ def default_specs(columns: str = "0.5") -> List[StatSpec]:
     ]
 
 
-def _ending(exit_code: int) -> tuple:
-    """Reason and wait status, as the library wants them; a negative exit code is a signal's number, as in subprocess."""
-    return (2, -exit_code) if exit_code < 0 else (1, (exit_code & 0xFF) << 8)
-
-
 class ResourceTracker:
     """Records what a process tree and its machine use, in the background, until it is stopped.
 
@@ -81,8 +76,9 @@ class ResourceTracker:
         interval: seconds between samples.
         method: None: a thread of this process. "fork", "spawn" and "forkserver" are all one: a process of its own, which
             finishes the recording however this one ends (and Python 3.12 does not warn of threads when it forks).
-        autostart: start at once. None (the default) does, and lets a first `start()` or `with` pass as if it had
-            started it, so that programs for every version of the Python package resource-tracker run.
+        autostart: start at once. None (the default) does, too, and a first `start()` or `with` then begins anew, so that
+            programs for every version of the Python package resource-tracker run. A stream begins with `start()` or
+            `with` only.
         track_processes: record the process tree.
         track_system: record the machine.
         discover_server: let `server_info` tell what machine this is.
@@ -90,7 +86,8 @@ class ResourceTracker:
             read (and `snapshot()` and `dump()` read it).
         sentinel_token: stream the run to the Sentinel API; default: the environment variable SENTINEL_API_TOKEN.
         upload_interval: seconds between uploads of a stream.
-        streaming_metadata: names and tags of the run for the stream (job_name, project_name, ..., tags).
+        streaming_metadata: what the Sentinel API is told of the run: job_name, project_name, command, tags and any other
+            name. It is passed on as it is, and changes no setting of this tracker.
         columns: "0.5", or the names and units of earlier versions: "0.4" (memory in kB) or "0.1".
         output_file: also write a recording to this file (JSON Lines, or CSV by its extension), which the commands of
             resource-tracker read; reports then show all that is in it.
@@ -150,74 +147,62 @@ class ResourceTracker:
         self._native: Any = None
         self._loaded: Optional[Dict[str, TinyDataFrame]] = None
         self._may_start = True
+        self._begun = 0.0
+        self._owner = getpid()
+        self._written: Optional[List[tuple]] = []
+        self._streams = False
         self._server_info: Optional[Dict[str, Any]] = None
         self._cloud_info: Optional[Dict[str, Any]] = None
         self._sentinel_result: Optional[Dict[str, Any]] = None
-        if autostart or autostart is None:
+        if autostart:
             self.start()
-            self._may_start = autostart is None
+        elif autostart is None:
+            self._begin(stream=False)
 
     # ---- life ----
 
-    def _all_settings(self) -> List[tuple]:
-        pairs = [("interval", repr(float(self.interval)))]
-        if "process_tracker" in self.trackers:
-            pairs.append(("pid", str(self.pid)))
-            if not self.children:
-                pairs.append(("no-children", "1"))
-        else:
-            pairs.append(("no-process", "1"))
-        if "system_tracker" not in self.trackers:
-            pairs.append(("no-system", "1"))
-        if self.output_file:
-            pairs.append(("output", str(self.output_file)))
-        if not (self.output_file or self._token or {"output", "metrics"} & set(self._settings)):
-            pairs += [("metrics", name) for name in METRICS]
-        if self._token:
-            pairs.append(("stream", "auto"))
-            for name, value in (self._streaming_metadata or {}).items():
-                if name == "tags":
-                    value = [f"{key}={text}" for key, text in value.items()] if isinstance(value, dict) else list(value)
-                self._settings.setdefault(name, value)
-        for name, value in self._settings.items():
-            if value is None:
-                continue
-            name = "tag" if name == "tags" else name
-            values = value if isinstance(value, (list, tuple)) else [value]
-            pairs += [(name.replace("_", "-"), str(int(one) if isinstance(one, bool) else one)) for one in values]
-        return pairs
-
-    def _variables(self) -> List[tuple]:
-        """For the program that streams."""
-        if not self._token:
-            return []
-        pairs = [("SENTINEL_API_TOKEN", self._token), ("TRACKER_UPLOAD_INTERVAL", str(self._upload_interval))]
-        if not any(environ.get(name) for name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")):
-            from ssl import get_default_verify_paths
-
-            # Certificates lie elsewhere on other distributions; Python knows where.
-            found = get_default_verify_paths().cafile
-            pairs += [("SSL_CERT_FILE", found)] if found else []
-        return pairs
-
     def start(self) -> None:
-        """Starts recording. RuntimeError: it runs already, or was stopped (make a new one)."""
+        """Starts recording: what was before does not count. RuntimeError: it runs already, or was stopped (make a new one)."""
         if self.running:
-            if self._may_start:
-                self._may_start = False
+            if not self._may_start:
+                raise RuntimeError("Resource tracker already running, cannot start again.")
+            if self._owner != getpid():
+                raise RuntimeError("Resource tracker belongs to the process that made it, not to its fork.")
+            self._may_start = False
+            if not self._token and (monotonic() - self._begun < FRESH_SECS or self._written is None):
                 return
-            raise RuntimeError("Resource tracker already running, cannot start again.")
+            self._take_back()
         if self.stop_time is not None:
             raise RuntimeError(
                 "Resource tracker already stopped. Create a new instance instead of trying to restart it.")
+        self._may_start = False
+        self._begin(stream=bool(self._token))
+
+    def _begin(self, stream: bool) -> None:
+        settings = settings_of(self, stream)
         if self.method is None or self._token:
-            tracker: Any = _native.Tracker(self._all_settings(), history=-1, variables=self._variables())
+            variables = variables_of(self) if stream else []
+            tracker: Any = _native.Tracker(settings, history=-1, variables=variables)
+            self._written = files_of(settings, tracker.output_path)
             tracker.start()
         else:
-            tracker = _native.Remote(self._all_settings(), history=-1)
+            self._written = files_of(settings, None)
+            tracker = _native.Remote(settings, history=-1)
         self._native = tracker
-        self._may_start = False
+        self._streams = stream
+        self._owner = getpid()
+        self._begun = monotonic()
         self.start_time = time()
+
+    def _take_back(self) -> None:
+        """Ends what was recorded since the construction, as if it had never been."""
+        begun, self._native, self.start_time = self._native, None, None
+        begun.close()
+        for name, length in self._written or ():
+            if length is None:
+                remove(name)
+            else:
+                truncate(name, length)
 
     def stop(self, exit_code: int = 0, run_status: Union[RunStatus, str] = RunStatus.finished) -> None:
         """Takes a last sample and ends the recording. Nothing happens when it was stopped before.
@@ -236,21 +221,25 @@ class ResourceTracker:
         if exit_code == 0 and getattr(run_status, "value", run_status) == RunStatus.failed.value:
             exit_code = 1
         try:
-            self._native.stop(*(_ending(exit_code) if self._token else ()))
+            self._native.stop(*(ending(exit_code) if self._streams else ()))
         finally:
             self.stop_time = time()
-            if self._token:
+            if self._streams:
                 self._await_upload(exit_code, run_status)
+            elif self._token:
+                logger.warning("the run was not streamed: a stream begins with start() or `with`")
             self._warn()
 
     def _await_upload(self, exit_code: int, run_status: Union[RunStatus, str]) -> None:
-        status = getattr(run_status, "value", run_status)
+        from json import loads
+
         try:
             self._native.wait_for_upload(UPLOAD_DEADLINE_SECS)
-            self._sentinel_result = {"sent": True, "exit_code": exit_code, "run_status": status}
-        except OSError as problem:
-            self._sentinel_result = {"sent": False, "problem": str(problem), "exit_code": exit_code,
-                                     "run_status": status}
+            answer = self._native.upload_answer()
+            self._sentinel_result = None if answer is None else loads(answer)
+        except (OSError, ValueError) as problem:
+            status = getattr(run_status, "value", run_status)
+            logger.warning("the end of the run (%s, exit code %s) has not reached the server: %s", status, exit_code, problem)
 
     def _warn(self) -> None:
         while True:
@@ -260,8 +249,8 @@ class ResourceTracker:
             logger.warning("%s", warning)
 
     def cleanup(self) -> None:
-        """Stops it if it runs. What was recorded stays readable as long as the object lives."""
-        if self.running:
+        """Stops it if it runs. What was recorded stays readable as long as the object lives. A fork does nothing."""
+        if self.running and self._owner == getpid():
             self.stop()
 
     def __enter__(self) -> "ResourceTracker":
@@ -270,7 +259,8 @@ class ResourceTracker:
         return self
 
     def __exit__(self, exc_type: Optional[Type[BaseException]], exc_val: Any, exc_tb: Any) -> Literal[False]:
-        if self.running:
+        # A child that was forked in the body leaves it as well: the recording is its parent's.
+        if self.running and self._owner == getpid():
             failed = exc_type is not None
             self.stop(exit_code=int(failed), run_status=RunStatus.failed if failed else RunStatus.finished)
         return False
@@ -288,7 +278,10 @@ class ResourceTracker:
         return self._native.history_count()[1] if self._native else 0
 
     def wait_for_samples(self, n: int = 1, timeout: float = 5) -> None:
-        """Waits until there are n samples. RuntimeError: not in `timeout` seconds, or it was stopped with fewer."""
+        """Waits until there are n samples. RuntimeError: not in `timeout` seconds, or it was stopped with fewer.
+
+        Signals are handled at once. A timeout below 0 is one of 0.
+        """
         if not self.running:
             if self.n_samples < n:
                 raise RuntimeError(
@@ -298,9 +291,10 @@ class ResourceTracker:
             raise RuntimeError(f"Timed out waiting for resource tracker to collect {n} samples")
 
     def _wait(self, n: int, timeout: float) -> bool:
+        timeout = max(timeout, 0)
         if isinstance(self._native, _native.Tracker):
             return self._native.wait_for_samples(n, timeout)
-        end = monotonic() + timeout if timeout >= 0 else float("inf")
+        end = monotonic() + timeout
         while self._native.sample_count < n:
             if monotonic() > end:
                 return False
@@ -318,6 +312,8 @@ class ResourceTracker:
         native = self._native
         layout = getattr(ERAS[columns], kind)
         first, count, _ = native.history_count()
+        if kind == "process":
+            count = self._until_end(layout, getattr(ERAS[columns], "memory"), first, count)
         if not count:
             return TinyDataFrame(data=[])
 
@@ -326,6 +322,13 @@ class ResourceTracker:
             return lambda: native.history(name, layout, first, count, integers)
 
         return TinyDataFrame._of({name: reader_of(name) for name in _native.csv_headings(layout)}, count)
+
+    def _until_end(self, layout: str, memory: str, first: int, count: int) -> int:
+        """The rows of another process, to the one in which it ended: the machine's go on without it."""
+        if self.pid == getpid() or not count or self._native.history(memory, layout, first + count - 1, 1)[0] is not None:
+            return count
+        present = [row for row, value in enumerate(self._native.history(memory, layout, first, count)) if value is not None]
+        return min(present[-1] + 2, count) if present else count
 
     @property
     def process_metrics(self) -> TinyDataFrame:
@@ -522,7 +525,7 @@ class ResourceTracker:
 
     @property
     def sentinel_result(self) -> Optional[Dict[str, Any]]:
-        """What became of the stream after `stop()`; None without one."""
+        """What the Sentinel API answered to the end of the run; None without a stream, or where it was not reached."""
         return self._sentinel_result
 
     # ---- keeping it ----

@@ -29,7 +29,7 @@ class StepRecorder:
         try:
             # In the setting, % begins a place to fill in.
             self._tracker = ResourceTracker(
-                interval=interval, discover_server=False, discover_cloud=False, output_file=self._path.replace("%", "%%"),
+                interval=interval, autostart=True, discover_server=False, discover_cloud=False, output_file=self._path.replace("%", "%%"),
                 settings={"format": "json", "static_once": True, **metadata})
         except BaseException:
             self.close()

@@ -1,0 +1,111 @@
+"""A ResourceTracker's arguments as settings and variables of the library, and the files that it writes."""
+from __future__ import annotations
+
+from os import environ, getpid, path
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+Pairs = List[Tuple[str, str]]
+
+# What the columns are made of: nothing else is read where nothing else is written.
+METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
+           "totals")
+# Keys of streaming_metadata that are settings of the job as well, so that the recording has them too.
+JOB_SETTINGS = frozenset(["job_name", "project_name", "stage_name", "task_name", "team", "env", "language", "orchestrator",
+                          "executor", "external_run_id", "container_image"])
+MOST_METADATA_BYTES = 100_000  # of an environment variable Linux takes 128 KiB
+
+
+def _what(tracker: Any) -> Pairs:
+    """Which rows there are, and when."""
+    pairs = [("interval", repr(float(tracker.interval)))]
+    if "process_tracker" in tracker.trackers:
+        pairs.append(("pid", str(tracker.pid)))
+        if not tracker.children:
+            pairs.append(("no-children", "1"))
+        if tracker.pid != getpid() and "system_tracker" in tracker.trackers:
+            pairs.append(("keep-running", "1"))  # the machine's rows go on when the process has ended
+    else:
+        pairs.append(("no-process", "1"))
+    if "system_tracker" not in tracker.trackers:
+        pairs.append(("no-system", "1"))
+    return pairs
+
+
+def _job(metadata: Dict[str, Any]) -> Dict[str, Any]:
+    """The part of streaming_metadata that the recording has, too."""
+    job = {name: value for name, value in metadata.items() if name in JOB_SETTINGS}
+    tags = metadata.get("tags")
+    if tags:
+        job["tags"] = [f"{key}={text}" for key, text in tags.items()] if isinstance(tags, dict) else list(tags)
+    return job
+
+
+def settings_of(tracker: Any, stream: bool) -> Pairs:
+    """All settings, as (name, value) pairs."""
+    pairs, settings = _what(tracker), dict(tracker._settings)
+    if tracker.output_file:
+        pairs.append(("output", str(tracker.output_file)))
+    if not (tracker.output_file or stream or {"output", "metrics"} & set(settings)):
+        pairs += [("metrics", name) for name in METRICS]
+    if stream:
+        pairs.append(("stream", "auto"))
+        settings = {**_job(tracker._streaming_metadata or {}), **settings}
+    for name, value in settings.items():
+        if value is None:
+            continue
+        name = "tag" if name == "tags" else name
+        values = value if isinstance(value, (list, tuple)) else [value]
+        pairs += [(name.replace("_", "-"), str(int(one) if isinstance(one, bool) else one)) for one in values]
+    return pairs
+
+
+def _metadata_json(metadata: Dict[str, Any]) -> str:
+    """The part that the server alone is told, or is told in another type than the recording has it."""
+    from json import dumps
+    from shlex import split
+
+    told = {name: value for name, value in metadata.items() if value is not None and name != "tags"}
+    if "command" in told:
+        command = told["command"]
+        told["command"] = dumps(split(command) if isinstance(command, str) else list(command))
+    text = dumps(told) if told else ""
+    if len(text) > MOST_METADATA_BYTES:
+        raise ValueError(f"streaming_metadata has {len(text)} bytes as JSON; at most {MOST_METADATA_BYTES} can be sent")
+    return text
+
+
+def variables_of(tracker: Any) -> Pairs:
+    """For the program that streams."""
+    pairs = [("SENTINEL_API_TOKEN", tracker._token), ("TRACKER_UPLOAD_INTERVAL", str(tracker._upload_interval))]
+    metadata = _metadata_json(tracker._streaming_metadata or {})
+    if metadata:
+        pairs.append(("TRACKER_STREAM_METADATA", metadata))
+    if not any(environ.get(name) for name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")):
+        from ssl import get_default_verify_paths
+
+        # Certificates lie elsewhere on other distributions; Python knows where.
+        found = get_default_verify_paths().cafile
+        pairs += [("SSL_CERT_FILE", found)] if found else []
+    return pairs
+
+
+def files_of(settings: Pairs, output_path: Optional[Callable[[int], Optional[str]]]) -> Optional[List[Tuple[str, Optional[int]]]]:
+    """The files of a recording that has just begun, each with its length before (None: it is a new file).
+
+    None instead of a list: not all outputs are files, so what was written cannot be taken back.
+    """
+    outputs = [value for name, value in settings if name == "output"]
+    appends = any(name == "append" and value.lower() in ("1", "true", "yes", "on") for name, value in settings)
+    files: List[Tuple[str, Optional[int]]] = []
+    for number, output in enumerate(outputs):
+        # A process of its own alone knows what it makes of %h, %p, ...
+        name = output_path(number) if output_path else None if "%" in output.replace("%%", "") else output.replace("%%", "%")
+        if name is None or path.lexists(name) and not path.isfile(name):
+            return None
+        files.append((path.abspath(name), path.getsize(name) if appends and path.exists(name) else None))
+    return files
+
+
+def ending(exit_code: int) -> Tuple[int, int]:
+    """Reason and wait status, as the library wants them; a negative exit code is a signal's number, as in subprocess."""
+    return (2, -exit_code) if exit_code < 0 else (1, (exit_code & 0xFF) << 8)

@@ -1,0 +1,33 @@
+/* See duration.h. */
+#include "base/duration.h"
+
+#include <math.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/scan.h"
+
+static const struct {
+	const char *name;
+	double per_second, secs; /* one of the two: 500 ms is 500 / 1000 s, which rounds once */
+} UNITS[] = {{"", 1, 1}, {"ms", 1000, 1}, {"s", 1, 1}, {"m", 1, 60}, {"h", 1, 3600}, {"d", 1, 86400}};
+
+bool parse_duration(const char *text, double *ret_secs)
+{
+	struct scan scan = scan_trim(scan_bytes(text, strlen(text)));
+	double number;
+
+	if (!scan_real(&scan, &number))
+		return false;
+	scan_blanks(&scan);
+	for (size_t i = 0; i < ARRAY_SIZE(UNITS); i++) {
+		if (!scan_is(&scan, UNITS[i].name))
+			continue;
+		number = number / UNITS[i].per_second * UNITS[i].secs;
+		if (!isfinite(number))
+			return false;
+		*ret_secs = number;
+		return true;
+	}
+	return false;
+}

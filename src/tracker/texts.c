@@ -1,0 +1,68 @@
+/* Texts that stay as long as their tracker; see texts.h. */
+#include "tracker/texts.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SIZE = 64 };
+
+/* FNV-1a */
+static uint64_t hash(const char *text)
+{
+	uint64_t value = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		value = (value ^ (unsigned char)*text) * 0x100000001b3;
+	return value;
+}
+
+/* The slot of a text, or the free one where it belongs. */
+static char **slot_of(char **slots, size_t size, const char *text)
+{
+	size_t at = hash(text) & (size - 1);
+
+	while (slots[at] && strcmp(slots[at], text) != 0)
+		at = (at + 1) & (size - 1);
+	return &slots[at];
+}
+
+static int grow(struct texts *texts)
+{
+	size_t size = texts->size ? texts->size * 2 : FIRST_SIZE;
+	char **slots = calloc(size, sizeof *slots);
+
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < texts->size; i++)
+		if (texts->slots[i])
+			*slot_of(slots, size, texts->slots[i]) = texts->slots[i];
+	free(texts->slots);
+	texts->slots = slots;
+	texts->size = size;
+	return 0;
+}
+
+const char *texts_keep(struct texts *texts, const char *text)
+{
+	char **slot;
+
+	/* A quarter of the slots stays free, so that each search ends soon. */
+	if (texts->count >= texts->size - texts->size / 4 && grow(texts) < 0)
+		return NULL;
+	slot = slot_of(texts->slots, texts->size, text);
+	if (!*slot) {
+		*slot = strdup(text);
+		texts->count += *slot != NULL;
+	}
+	return *slot;
+}
+
+void texts_done(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->size; i++)
+		free(texts->slots[i]);
+	free(texts->slots);
+	*texts = (struct texts){0};
+}

@@ -1,0 +1,136 @@
+"""Words that people type: lengths of time, abbreviations, typos, and the subcommands help and version."""
+import json
+import time
+
+import pytest
+
+import recordings
+
+OWN_ERROR, USAGE = 125, 2
+
+# ---- lengths of time -----------------------------------------------------------------------------------
+
+
+def interval_of(samples):
+    return samples[0]["run_start"]["interval_secs"]
+
+
+@pytest.mark.parametrize("text, secs", [("250ms", 0.25), ("1s", 1.0), ("0.5m", 30.0), ("1h", 3600.0), ("1d", 86400.0),
+                                        ("2", 2.0)])
+def test_interval_takes_units(record, text, secs):
+    result, samples = record("-i", text, "--", "true")
+    assert (result.returncode, interval_of(samples)) == (0, secs)
+
+
+def test_interval_takes_units_in_the_environment_and_the_file(record, tmp_path, needs_toml):
+    assert interval_of(record("--", "true", env={"TRACKER_INTERVAL": "250ms"})[1]) == 0.25
+    (tmp_path / "resource-tracker.toml").write_text('[tracker]\ninterval_secs = "0.5m"\nupload_deadline = "2s"\n')
+    result, samples = record("--", "true")
+    assert (interval_of(samples), result.err) == (30.0, "")
+
+
+def test_duration_takes_units(run):
+    started = time.monotonic()
+    result = run("-i", "100ms", "--duration", "300ms", "-o", "run.jsonl")
+    assert result.returncode == 0 and time.monotonic() - started < 10
+    result = run("--start-at", "+200ms", "-i", "100ms", "--duration", "300ms", "-o", "late.jsonl")
+    assert result.returncode == 0
+
+
+@pytest.mark.parametrize("option", ["-i", "--duration", "--upload-deadline"])
+@pytest.mark.parametrize("text", ["5x", "ms", "1m30s", "1 2", "5M"])
+def test_other_units_are_refused(run, tmp_path, option, text):
+    result = run(option, text, "--", "touch", "started")
+    assert result.returncode == OWN_ERROR and "length of time" in result.err
+    assert not (tmp_path / "started").exists()
+
+
+# ---- nothing is abbreviated, and what is named is near ---------------------------------------------------
+
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "run.jsonl"
+    recordings.steady(path)
+    return path
+
+
+SUBCOMMANDS = ("summary", "stats", "show", "recommend", "report", "compare-runs", "regions", "export", "combine")
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+@pytest.mark.parametrize("word, meant", [("--outpu", "output"), ("--outpu=x", "output"), ("--ouptut", "output")])
+def test_subcommands_take_no_abbreviations(run, recorded, binary, name, word, meant):
+    result = run(name, recorded, word)
+    if "needs resource-tracker-analysis" in result.err:
+        pytest.skip("built without the analysis")
+    assert (result.returncode, result.out) == (USAGE, "")
+    assert f"unknown option '{word}'; the nearest is --{meant} (see resource-tracker {name} --help)" in result.err
+
+
+def test_a_value_may_look_like_an_option(run, recorded, tmp_path):
+    result = run("stats", "-o", "--js", recorded)
+    if "needs resource-tracker-analysis" in result.err:
+        pytest.skip("built without the analysis")
+    assert result.returncode == 0 and (tmp_path / "--js").exists()
+
+
+def test_an_option_that_is_like_none_has_no_nearest(run, recorded):
+    assert "nearest" not in run("--zzz", "--", "true").err
+    assert "nearest" not in run("-x", "--", "true").err
+    result = run("summary", "--zzz", recorded)
+    if "needs resource-tracker-analysis" not in result.err:
+        assert "unknown option '--zzz' (see" in result.err
+
+
+@pytest.mark.parametrize("subcommand", ["upload", "discover"])
+def test_subcommands_of_the_network_take_no_abbreviations(run, subcommand):
+    result = run(subcommand, "--jso")
+    if "needs resource-tracker-net" in result.err:
+        pytest.skip("built without the network")
+    assert result.returncode == USAGE and "--jso" in result.err
+
+
+@pytest.mark.parametrize("text, meant", [
+    ("interval = 2\n", "interval is ignored; the nearest is tracker.interval_secs"),
+    ("[job]\ninterval_secs = 2\n", "job.interval_secs is ignored; the nearest is tracker.interval_secs"),
+    ("[tracker]\nintervall = 2\n", "tracker.intervall is ignored; the nearest is tracker.interval_secs"),
+    ("[tracker]\njob_name = 'x'\n", "tracker.job_name is ignored; the nearest is job.name"),
+    ("[foo]\nx = 1\n", "foo.x is ignored\n"),
+])
+def test_an_unknown_key_names_a_near_one(run, tmp_path, needs_toml, text, meant):
+    (tmp_path / "resource-tracker.toml").write_text(text)
+    result = run("-q", "--", "true")
+    assert result.returncode == 0 and "unknown key " + meant in result.err
+
+
+def test_a_metric_that_is_like_none_has_no_nearest(run, recorded):
+    result = run("stats", "-c", "process_cores_usd", recorded)
+    if "needs resource-tracker-analysis" in result.err:
+        pytest.skip("built without the analysis")
+    assert 'the nearest is "process_cores_used"' in result.err
+    assert "nearest" not in run("stats", "-c", "qqqq", recorded).err
+
+
+# ---- help and version ------------------------------------------------------------------------------------
+
+def test_help_and_version_are_subcommands(run):
+    assert run("help").out == run("--help").out == run("help", "--help").out
+    assert run("version").out == run("--version").out
+    assert json.loads(run("version", "--json").out) == {"version": run("--version").out.split()[1]}
+    assert run("version", "now").returncode == OWN_ERROR
+
+
+def test_help_of_a_subcommand(run):
+    assert run("help", "metrics").out == run("metrics", "--help").out
+    summary = run("help", "summary")
+    assert summary.out == run("summary", "--help").out
+    result = run("help", "sumary")
+    assert result.returncode == OWN_ERROR and "the nearest is summary" in result.err
+    assert run("help", "frobnicate").returncode == OWN_ERROR
+
+
+def test_programs_called_help_can_still_be_recorded(run, tmp_path):
+    program = tmp_path / "help"
+    program.write_text("#!/bin/sh\necho helped\n")
+    program.chmod(0o755)
+    assert run("-q", "--", "./help").out == "helped\n"
