@@ -34,6 +34,7 @@ struct limits {
 
 struct cgroup_usage {
 	struct cgroup_place place;
+	int memory_folder; /* of the place; -1: no group counts its memory */
 	struct limits limits;
 	bool limits_known;
 	int64_t kills_when_left; /* see struct memory_cgroup */
@@ -57,6 +58,7 @@ static int cgroup_usage_open(struct collect_context *context, void **ret_state)
 	if (!state)
 		return -ENOMEM;
 	state->place = CGROUP_PLACE;
+	state->memory_folder = -1;
 	state->kills_when_left = -1;
 	kept_files_init(&state->files);
 	for (int i = 0; i < 3; i++)
@@ -133,19 +135,45 @@ static int64_t count_cpus(struct root *root, const struct cgroup_place *place, p
 	return least;
 }
 
-static int memory_folder(const struct cgroup_place *place)
+/*
+ * The folder whose memory is the job's; -1. In version 2 a group without the memory controller, as one that was made
+ * for the job often is, is charged to its nearest ancestor that has it.
+ */
+static int find_memory_folder(const struct cgroup_place *place)
 {
-	int v1 = cgroup_place_own(place, CGROUP_MEMORY);
+	const struct cgroup_chain *v2 = &place->chains[CGROUP_UNIFIED];
 
-	return v1 >= 0 ? v1 : cgroup_place_own(place, CGROUP_UNIFIED);
+	if (place->chains[CGROUP_MEMORY].depth)
+		return cgroup_place_own(place, CGROUP_MEMORY);
+	for (int i = 0; i < v2->depth; i++)
+		if (root_exists_at(v2->folders[i], "memory.current"))
+			return v2->folders[i];
+	return -1;
+}
+
+/*
+ * A group that is the root of its hierarchy describes the whole machine. Where the hierarchies of version 1 place a
+ * process in such a root and in a group below another root, only the latter is its group.
+ */
+static bool is_other_group(const struct cgroup_place *place, enum cgroup_hierarchy hierarchy)
+{
+	bool is_placed = false;
+
+	for (enum cgroup_hierarchy i = CGROUP_CPU; i <= CGROUP_MEMORY; i++)
+		is_placed |= place->chains[i].depth && !cgroup_place_is_root(place, i);
+	return is_placed && cgroup_place_is_root(place, hierarchy);
+}
+
+static int folder_in(const struct cgroup_place *place, enum cgroup_hierarchy hierarchy)
+{
+	return is_other_group(place, hierarchy) ? -1 : cgroup_place_own(place, hierarchy);
 }
 
 /* -1: unknown. `ret_local`: counted in that cgroup, not in those below it. */
-static int64_t read_kills(struct root *root, const struct cgroup_place *place, bool *ret_local)
+static int64_t read_kills(struct root *root, const struct cgroup_place *place, int folder, bool *ret_local)
 {
 	struct cgroup_v1_oom_control v1;
 	struct cgroup_v2_memory_events v2;
-	int folder = memory_folder(place);
 
 	*ret_local = true;
 	if (folder < 0)
@@ -183,10 +211,11 @@ static int find_place(struct cgroup_usage *state, struct collect_context *contex
 	if (found <= 0)
 		return found;
 	/* What it has counted until now is what the job may have lost there. */
-	state->kills_when_left = read_kills(context->root, &state->place, &local);
+	state->kills_when_left = read_kills(context->root, &state->place, state->memory_folder, &local);
 	kept_files_close(&state->files);
 	cgroup_place_close(&state->place);
 	state->place = place;
+	state->memory_folder = find_memory_folder(&place);
 	return found;
 }
 
@@ -230,7 +259,7 @@ static double mib_of_count(int64_t bytes)
 
 static void fill_cpu_v1(struct root *root, const struct cgroup_place *place, struct cgroup_row *row)
 {
-	int cpuacct = cgroup_place_own(place, CGROUP_CPUACCT), cpu = cgroup_place_own(place, CGROUP_CPU);
+	int cpuacct = folder_in(place, CGROUP_CPUACCT), cpu = folder_in(place, CGROUP_CPU);
 	struct cgroup_v1_cpu_stat stat;
 	int64_t usage_ns;
 
@@ -311,13 +340,15 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 	/* On a hybrid host the cgroup that was made for the job is in the unified half, which knows its CPU time. */
 	if (!has_v1 || (context->tree && context->tree->cgroup_folder >= 0))
 		fill_cpu_v2(root, place, row);
-	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
-		fill_memory_v1(root, cgroup_place_own(place, CGROUP_MEMORY), row);
-	else if (cgroup_place_own(place, CGROUP_UNIFIED) >= 0)
-		fill_memory_v2(root, cgroup_place_own(place, CGROUP_UNIFIED), row);
-	kills = read_kills(root, place, &state->kills_are_local);
-	if (kills >= 0)
-		row->oom_kills = kills;
+	if (state->memory_folder >= 0 && !is_other_group(place, CGROUP_MEMORY)) {
+		if (place->chains[CGROUP_MEMORY].depth)
+			fill_memory_v1(root, state->memory_folder, row);
+		else
+			fill_memory_v2(root, state->memory_folder, row);
+		kills = read_kills(root, place, state->memory_folder, &state->kills_are_local);
+		if (kills >= 0)
+			row->oom_kills = kills;
+	}
 	if (tree)
 		tree->cgroup_cpu_total_secs = row->cpu_usage_secs;
 }
@@ -406,7 +437,7 @@ static void look_who_else(struct cgroup_usage *state, struct collect_context *co
 {
 	struct tenants_viewer viewer = {context->tree, context->in_program};
 
-	cgroup_tenants_look(&state->tenants, &viewer, memory_folder(&state->place), now);
+	cgroup_tenants_look(&state->tenants, &viewer, state->memory_folder, now);
 	context->memory_cgroup = (struct memory_cgroup){
 		.id = state->tenants.id,
 		.kills_when_left = state->kills_when_left,

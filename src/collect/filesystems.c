@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 
-enum { POINT_SIZE = 4096 };
+enum { POINT_SIZE = 4096, LOOP_MAJOR = 7 };
 
 static void filesystem_done(struct filesystem *filesystem)
 {
@@ -138,6 +138,8 @@ static int add_filesystem(struct filesystems *filesystems, const struct mount *m
 	filesystems->all = all;
 	added = &all[filesystems->count];
 	*added = (struct filesystem){.major = mount->major, .minor = mount->minor};
+	/* A root of that kind has its file outside what can be seen from here. */
+	added->is_loop = mount->major == LOOP_MAJOR && strcmp(point, "/") != 0;
 	scan_copy(&mount->type, added->type, sizeof added->type);
 	added->mount_point = strdup(point);
 	added->source = strdup(source);

@@ -22,6 +22,7 @@ struct filesystem {
 		[64]; /* whole block device that it lies on, as in /proc/diskstats; "": the caller knows none */
 	uint32_t major;
 	uint32_t minor;
+	bool is_loop;         /* an image in a file of another filesystem */
 	char *dataset_points; /* ZFS: other mount points of the pool, each NUL-terminated, then an empty one */
 };
 

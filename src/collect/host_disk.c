@@ -291,11 +291,15 @@ static struct row *device_row(struct frame *frame, const struct filesystem *file
 {
 	struct disk_row *row;
 
-	for (struct row *at = frame->first[ROW_disk]; *filesystem->device && at; at = at->next)
-		if (strcmp(((struct disk_row *)(void *)at)->device, filesystem->device) == 0)
+	const char *source = filesystem->source + (strncmp(filesystem->source, "/dev/", 5) == 0 ? 5 : 0);
+	const char *name = *filesystem->device ? filesystem->device : source;
+
+	for (struct row *at = frame->first[ROW_disk]; at; at = at->next)
+		if (strcmp(((struct disk_row *)(void *)at)->device, name) == 0)
 			return at;
 	row = ADD_ROW(frame, disk, NULL);
-	row->device = frame_text(frame, filesystem->source, strlen(filesystem->source));
+	/* The kernel's name, as other devices have it. */
+	row->device = frame_text(frame, source, strlen(source));
 	row->counted = 0;
 	return &row->row;
 }
@@ -358,7 +362,7 @@ static void space_unknown(struct frame *frame, int reason)
 static void fill_filesystems(struct host_disk *state, struct root *root, struct frame *frame)
 {
 	struct totals_row *totals = SINGLE_ROW(frame, totals);
-	int64_t total = 0, available = 0, known = 0;
+	int64_t total = 0, available = 0, used = 0, known = 0, for_users;
 	int last_error = 0;
 	int changed = filesystems_refresh(&state->filesystems, root);
 
@@ -386,11 +390,15 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		row->total_bytes = space.total_bytes;
 		row->used_bytes = space.total_bytes - space.free_bytes;
 		row->available_bytes = space.available_bytes;
-		row->used_pct = space.total_bytes
-					? 100.0 * (double)row->used_bytes / (double)space.total_bytes
-					: no_real(ABSENT_NOT_A_VALUE);
+		for_users = row->used_bytes + space.available_bytes;
+		row->used_pct = for_users > 0 ? 100.0 * (double)row->used_bytes / (double)for_users
+					      : no_real(ABSENT_NOT_A_VALUE);
+		/* The bytes of an image are those of a file, which is counted where it lies. */
+		if (filesystem->is_loop)
+			continue;
 		total += space.total_bytes;
 		available += space.available_bytes;
+		used += row->used_bytes;
 		known++;
 	}
 	/* In a chroot no filesystem may be mounted that one could ask: that is not a disk of size 0. */
@@ -403,7 +411,7 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 	}
 	totals->disk_space_total_gb = (double)total / 1e9;
 	totals->disk_space_free_gb = (double)available / 1e9;
-	totals->disk_space_used_gb = (double)(total - available) / 1e9;
+	totals->disk_space_used_gb = (double)used / 1e9;
 }
 
 static void host_disk_collect(void *state_, struct collect_context *context, struct frame *frame)

@@ -20,7 +20,8 @@ enum usage {
 	USAGE_MAJOR_FAULTS,
 	USAGE_READ_BYTES, /* from storage */
 	USAGE_WRITE_BYTES,
-	USAGE_READ_CHARS, /* by system calls */
+	USAGE_CANCELLED_BYTES, /* of those written, dropped before they reached storage */
+	USAGE_READ_CHARS,      /* by system calls */
 	USAGE_WRITTEN_CHARS,
 	USAGE_COUNT
 };

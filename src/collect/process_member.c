@@ -197,6 +197,7 @@ static void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages
 {
 	ret_usages->of[USAGE_READ_BYTES] = not_negative(io->read_bytes);
 	ret_usages->of[USAGE_WRITE_BYTES] = not_negative(io->write_bytes);
+	ret_usages->of[USAGE_CANCELLED_BYTES] = not_negative(io->cancelled_write_bytes);
 	ret_usages->of[USAGE_READ_CHARS] = not_negative(io->read_chars);
 	ret_usages->of[USAGE_WRITTEN_CHARS] = not_negative(io->written_chars);
 }

@@ -33,6 +33,7 @@ static void fill_totals(struct tree_row *row, const struct usages *published, in
 	row->major_faults_total = published->of[USAGE_MAJOR_FAULTS];
 	row->read_bytes_total = io_error ? no_count(io_error) : published->of[USAGE_READ_BYTES];
 	row->write_bytes_total = io_error ? no_count(io_error) : published->of[USAGE_WRITE_BYTES];
+	row->cancelled_bytes_total = io_error ? no_count(io_error) : published->of[USAGE_CANCELLED_BYTES];
 	row->read_chars_total = io_error ? no_count(io_error) : published->of[USAGE_READ_CHARS];
 	row->written_chars_total = io_error ? no_count(io_error) : published->of[USAGE_WRITTEN_CHARS];
 }

@@ -26,6 +26,7 @@ void run_end_open(struct run_end_state *state)
 		.peak_source = no_text(ABSENT_NOT_TRACKED),
 		.peak_elapsed_secs = no_real(ABSENT_NOT_TRACKED),
 		.cgroup_peak_mib = no_real(ABSENT_NO_CGROUP),
+		.cgroup_peak_before_mib = no_real(ABSENT_NO_CGROUP),
 	};
 	oom_watch_open(&state->oom);
 }
@@ -43,7 +44,12 @@ void run_end_prepare(struct run_end_state *state, struct root *root)
 void run_end_baseline(struct run_end_state *state, const struct collect_context *context,
 		      const struct frame *frame)
 {
+	const struct cgroup_row *cgroup = (const void *)frame->first[ROW_cgroup];
+
 	oom_watch_baseline(&state->oom, context, frame);
+	state->memory_cgroup = context->memory_cgroup.id;
+	if (cgroup)
+		state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
 }
 
 /* The tree's peak is the largest of the simultaneous sums, never a sum of largest ones. */
@@ -78,8 +84,12 @@ void run_end_follow(struct run_end_state *state, const struct collect_context *c
 		state->largest_mib = (double)context->tree->largest_kib / 1024;
 		state->largest_elapsed_secs = frame->sample->elapsed_secs;
 	}
-	if (cgroup && !real_absent(cgroup->memory_peak_mib))
+	if (cgroup && !real_absent(cgroup->memory_peak_mib)) {
 		state->cgroup_peak_mib = cgroup->memory_peak_mib;
+		if (context->memory_cgroup.id != state->memory_cgroup)
+			state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
+		state->memory_cgroup = context->memory_cgroup.id;
+	}
 	oom_watch_follow(&state->oom, context, frame);
 }
 
@@ -183,16 +193,32 @@ static const char *evidence(const struct run_ending *ending, const struct oom_fi
 
 /* ---- the record ------------------------------------------------------------------------------------------- */
 
-static void fill_peaks(const struct run_end_state *state, const struct run_ending *ending,
+/*
+ * The kernel's peak of a group is since the group was made, with all who were in there: a login session's may be from
+ * days ago. It is the job's in a group of its own, of an attached job, and where it rose while a wrapped one ran.
+ */
+static double cgroup_peak_of_job(const struct run_end_state *state, const struct collect_context *context)
+{
+	bool rose = state->cgroup_peak_mib > state->cgroup_peak_before_mib,
+	     is_wrapped = context->tree && context->tree->started_by_caller;
+
+	if (real_absent(state->cgroup_peak_mib) || context->own_cgroup ||
+	    (context->memory_cgroup.only_tree && (rose || !is_wrapped)))
+		return state->cgroup_peak_mib;
+	return no_real(ABSENT_NO_ATTRIBUTION);
+}
+
+static void fill_peaks(const struct run_end_state *state, const struct collect_context *context,
 		       struct run_end_row *row)
 {
+	const struct run_ending *ending = context->ending;
 	double reaped_mib = ending->has_reaped ? (double)ending->reaped.ru_maxrss / 1024 : 0;
 	double largest_mib = reaped_mib > state->largest_mib ? reaped_mib : state->largest_mib;
 
 	row->memory_peak_mib = state->peak_mib;
 	row->memory_peak_source = state->peak_source;
 	row->memory_peak_elapsed_secs = state->peak_elapsed_secs;
-	row->cgroup_memory_peak_mib = state->cgroup_peak_mib;
+	row->cgroup_memory_peak_mib = cgroup_peak_of_job(state, context);
 	if (largest_mib <= 0)
 		return;
 	row->largest_process_peak_mib = largest_mib;
@@ -298,7 +324,7 @@ void run_end_fill(struct run_end_state *state, struct collect_context *context, 
 	row->evidence = evidence(ending, &oom, frame);
 	fill_status(ending, row);
 	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
-	fill_peaks(state, ending, row);
+	fill_peaks(state, context, row);
 	fill_oom(state, &oom, row);
 	row->samples = context->progress.number + 1;
 	row->missed_ticks = context->progress.missed_total;

@@ -12,6 +12,8 @@ struct run_end_state {
 	double largest_mib; /* the kernel's high-water mark of any one process, while it lived; 0: not known */
 	double largest_elapsed_secs;
 	double cgroup_peak_mib;
+	double cgroup_peak_before_mib; /* of the same group, when we first saw it */
+	uint64_t memory_cgroup;        /* which group that is */
 	struct oom_watch oom;
 };
 

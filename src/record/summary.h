@@ -113,7 +113,7 @@ struct rt_summary {
 	unsigned memory_measures; /* bits of enum memory_measure */
 	struct figure memory_pss, memory_rss, swap, host_memory;
 	struct figure memory_and_swap; /* of one moment */
-	struct total read_bytes, written_bytes, read_chars, written_chars, major_faults;
+	struct total read_bytes, written_bytes, cancelled_bytes, read_chars, written_chars, major_faults;
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
 	struct figure gpu_usage, gpu_vram_mib, gpu_utilized, host_gpu_usage, host_gpu_vram_mib;
@@ -175,6 +175,9 @@ double summary_max_cores(const struct rt_summary *summary);
 bool summary_not_started(const struct rt_summary *summary);
 /* What it could have used more of on average; where the machine is its limit, less what others used. */
 double summary_idle_cores(const struct rt_summary *summary);
+
+/* Bytes of the job that reached storage: without those that were dropped before. NaN: unknown. */
+double summary_stored_bytes(const struct rt_summary *summary);
 
 struct memory_peak {
 	double mib;          /* NaN: unknown */

@@ -59,6 +59,16 @@ double summary_max_cores(const struct rt_summary *summary)
 	return summary->samples == 1 && most < mean ? mean : most;
 }
 
+double summary_stored_bytes(const struct rt_summary *summary)
+{
+	double bytes = total_of(&summary->written_bytes);
+
+	if (!summary->cancelled_bytes.present || isnan(bytes))
+		return bytes;
+	/* It may have deleted what others wrote. */
+	return fmax(bytes - summary->cancelled_bytes.sum, 0);
+}
+
 bool summary_not_started(const struct rt_summary *summary)
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
@@ -259,7 +269,8 @@ static void visit_io(struct visit *visit, const struct rt_summary *summary)
 {
 	visit->group = "io";
 	give_whole(visit, "read_bytes", total_of(&summary->read_bytes));
-	give_whole(visit, "written_bytes", total_of(&summary->written_bytes));
+	give_whole(visit, "written_bytes", summary_stored_bytes(summary));
+	give_whole(visit, "cancelled_bytes", total_of(&summary->cancelled_bytes));
 	give_whole(visit, "read_chars", total_of(&summary->read_chars));
 	give_whole(visit, "written_chars", total_of(&summary->written_chars));
 	give_whole(visit, "major_faults", total_of(&summary->major_faults));

@@ -224,15 +224,20 @@ static void add_io(const struct page *page)
 	const struct rt_summary *summary = page->summary;
 	bool job = summary->read_bytes.present;
 	const struct total *read = job ? &summary->read_bytes : &summary->host_read_bytes;
-	const struct total *written = job ? &summary->written_bytes : &summary->host_written_bytes;
+	double written = job ? summary_stored_bytes(summary) : total_of(&summary->host_written_bytes);
 
-	if (read->present || written->present) {
+	if (read->present || !isnan(written)) {
 		label(page, "Storage");
-		add_both_ways(page, "read", read->sum, "written", written->sum);
+		add_both_ways(page, "read", read->sum, "written", isnan(written) ? 0 : written);
+		if (job && summary->cancelled_bytes.sum > 0) {
+			buffer_add_text(page->out, " (deleted before it got there: ");
+			add_size(page->out, summary->cancelled_bytes.sum, page->unit);
+			buffer_add_char(page->out, ')');
+		}
 		if (!job)
 			buffer_add_text(page->out, " (whole machine)");
 		if (summary->read_chars.present) {
-			buffer_add_text(page->out, "; by calls, caches included: ");
+			buffer_add_text(page->out, "; by calls, with caches, pipes and devices: ");
 			add_both_ways(page, "read", summary->read_chars.sum, "written",
 				      summary->written_chars.sum);
 		}

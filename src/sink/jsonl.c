@@ -49,7 +49,7 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	char closing = description->shape == MAP ? '}' : ']';
 
-	if (frame->missing[kind]) {
+	if (frame->missing[kind] && !below(frame->first[kind], parent)) {
 		json_absent(json);
 		return;
 	}

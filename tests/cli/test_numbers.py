@@ -178,3 +178,92 @@ def test_a_sleeping_job_on_a_busy_machine_was_not_short_of_cpu(run, tmp_path):
         assert figures["waiting"]["machine_cpu_pressure_secs"] > 0.5
         assert "Held up" not in text and "not necessarily the job's" in text
     assert figures["bottlenecks"][0]["rule"] == "idle", figures["bottlenecks"]
+
+
+# ---- what reached storage ---------------------------------------------------------------------------------------------
+
+def test_a_file_that_was_deleted_at_once_is_not_told_as_written_to_storage(record, run, tmp_path):
+    mib = 1 << 20
+    samples = record("-i", 0.5, "--", sys.executable, "-c", f"open('gone', 'wb').write(bytes(24 * {mib})); import os; os.remove('gone')")
+
+    def total(name):
+        return sum(one["cpu"][name] or 0 for one in samples)
+
+    if total("process_disk_write_bytes") < 24 * mib:
+        pytest.skip("the files of this test lie in memory")
+    assert total("process_disk_cancelled_bytes") >= 20 * mib
+    figures = json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["io"]
+    assert figures["written_bytes"] == total("process_disk_write_bytes") - total("process_disk_cancelled_bytes") <= 4 * mib
+    assert "deleted before it got there: 24" in run("summary", tmp_path / "run.jsonl").out
+
+
+# ---- which group the figures are of -------------------------------------------------------------------------------------
+
+def group(folder, **files):
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+
+
+def last_cgroup(run, tree, *options):
+    result = run("--root", tree, "-i", 0.01, "--duration", 0.03, *options)
+    assert result.returncode == 0, result.err
+    return json.loads(result.out.splitlines()[-1])["cgroup"]
+
+
+def test_memory_is_of_the_nearest_group_that_has_the_controller(run, tmp_path):
+    mounted = tmp_path / "sys/fs/cgroup"
+    group(mounted / "job", memory__current="52428800\n", memory__events__local="oom_kill 3\n", cpu__stat="usage_usec 7000000\n")
+    group(mounted / "job/own", cpu__stat="usage_usec 2500000\n")
+    group(tmp_path / "proc/self", cgroup="0::/job/own\n", mountinfo="30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    row = last_cgroup(run, tmp_path)
+    assert (row["cpu_usage_secs"], row["memory_current_mib"], row["oom_kills"]) == (2.5, 50.0, 3)
+
+
+@pytest.mark.parametrize("memory_path, cpu_secs", [("/session", None), ("/", 9.0)])
+def test_the_root_of_one_hierarchy_is_not_told_beside_a_group_of_another(run, tmp_path, memory_path, cpu_secs):
+    mounted = tmp_path / "sys/fs/cgroup"
+    group(mounted / "cpuacct", cpuacct__usage="9000000000\n")
+    group(mounted / "memory", memory__usage_in_bytes="52428800\n")
+    group(mounted / "memory/session", memory__usage_in_bytes="52428800\n")
+    group(tmp_path / "proc/self", cgroup=f"4:memory:{memory_path}\n2:cpuacct:/\n",
+          mountinfo="30 1 0:26 / /sys/fs/cgroup/cpuacct rw - cgroup cgroup rw,cpuacct\n"
+                    "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n")
+    row = last_cgroup(run, tmp_path)
+    assert (row["cpu_usage_secs"], row["memory_current_mib"]) == (cpu_secs, 50.0)
+
+
+def test_the_peak_of_a_group_with_others_in_it_is_not_the_jobs(record):
+    """The test runs in the group of its session; what that ever held says nothing about a sleep."""
+    end = record("-i", 0.2, "--cgroup=off", "--", "sleep", "0.5")[-1]["run_end"]
+    assert end["cgroup_memory_peak_mib"] is None
+
+
+# ---- space as df counts it ----------------------------------------------------------------------------------------------
+
+def space_of(run, tmp_path, mounts, statvfs):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mountinfo").write_text(mounts)
+    (tmp_path / ".statvfs").write_text(statvfs)
+    result = run("--root", tmp_path, "-i", 0.01, "--duration", 0.05)
+    assert result.returncode == 0, result.err
+    return json.loads(result.out.splitlines()[-1])
+
+
+def test_reserved_blocks_are_neither_used_nor_available(run, tmp_path):
+    sample = space_of(run, tmp_path, "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "/ 100000000000 90000000000 30000000000\n")
+    totals = sample["totals"]
+    assert (totals["disk_space_total_gb"], totals["disk_space_used_gb"], totals["disk_space_free_gb"]) == (100.0, 10.0, 30.0)
+    assert sample["disk"][0]["mounts"][0]["used_pct"] == 25.0
+
+
+def test_an_image_is_counted_where_its_file_lies_and_named_like_a_device(run, tmp_path):
+    sample = space_of(run, tmp_path, "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 7:1 / /image rw - ext4 /dev/loop1 rw\n",
+                      "/ 100000000000 90000000000 30000000000\n/image 7000000000 1000000000 1000000000\n")
+    assert sample["totals"]["disk_space_total_gb"] == 100.0 and sample["totals"]["disk_space_used_gb"] == 10.0
+    assert [disk["device"] for disk in sample["disk"]] == ["sda1", "loop1"]
+
+
+def test_a_root_that_is_an_image_itself_counts(run, tmp_path):
+    sample = space_of(run, tmp_path, "22 1 7:0 / / rw - ext4 /dev/loop0 rw\n", "/ 1000000000 600000000 600000000\n")
+    assert sample["totals"]["disk_space_total_gb"] == 1.0
