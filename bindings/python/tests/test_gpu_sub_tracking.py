@@ -302,6 +302,123 @@ def test_a_foreign_pickle_runs_no_code(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
+# Writes results as gpu_tracker pickles them, with stand-ins for the parts of pandas and numpy that a pickle names.
+GPU_TRACKER_S = '''
+import pickle, struct, sys, types
+
+
+def module(name):
+    return sys.modules.setdefault(name, types.ModuleType(name))
+
+
+def named(place, name, value):
+    value.__module__, value.__qualname__, value.__name__ = place, name, name
+    setattr(module(place), name, value)
+    return value
+
+
+class Made:
+    def __init__(self, how):
+        self.how = how
+
+    def __reduce__(self):
+        return self.how
+
+
+for part in ("pandas", "pandas.core", "pandas.core.internals", "pandas._libs", "numpy.core", "gpu_tracker"):
+    module(part)
+function = lambda place, name: named(place, name, lambda *arguments: None)
+kind = lambda place, name: named(place, name, type(name, (), {}))
+array = kind("numpy", "ndarray")
+dtype, reconstruct = function("numpy", "dtype"), function("numpy.core.multiarray", "_reconstruct")
+scalar = function("numpy.core.multiarray", "scalar")
+new_index, index = function("pandas.core.indexes.base", "_new_Index"), kind("pandas.core.indexes.base", "Index")
+unpickle_block = function("pandas._libs.internals", "_unpickle_block")
+table, series = kind("pandas.core.frame", "DataFrame"), kind("pandas.core.series", "Series")
+managers = "pandas.core.internals.managers"
+manager, single = function(managers, "BlockManager"), kind(managers, "SingleBlockManager")
+results, block = kind("gpu_tracker.sub_tracker", "SubTrackingResults"), kind("gpu_tracker.sub_tracker", "CodeBlockResults")
+REAL = Made((dtype, ("f8", False, True), (3, "<", None, None, None, -1, -1, 0)))
+OBJECT = Made((dtype, ("O8", False, True), (3, "|", None, None, None, -1, -1, 63)))
+
+
+def cells(shape, values, fortran=False):
+    data = struct.pack(f"<{len(values)}d", *values) if all(isinstance(value, float) for value in values) else list(values)
+    return Made((reconstruct, (array, (0,), b"b"), (1, shape, REAL if isinstance(data, bytes) else OBJECT, fortran, data)))
+
+
+def labels(values):
+    return Made((new_index, (index, {"data": cells((len(values),), values), "name": None})))
+
+
+def state_of(made, state):
+    made.__dict__.update(state)
+    return made
+
+
+def row(values):
+    """A Series."""
+    inner = Manager([labels(list(values))], cells((len(values),), list(values.values())))
+    return state_of(series(), {"_mgr": inner, "_typ": "series", "_name": None})
+
+
+class Manager(single):
+    def __init__(self, axes, values):
+        self.axes, self.values = axes, values
+
+    def __reduce__(self):
+        return single, (), (self.axes, [self.values], [], {"0.14.1": {"axes": self.axes, "blocks": [
+            {"values": self.values, "mgr_locs": slice(0, 1, 1)}]}})
+
+
+def frame(rows, fortran):
+    names, columns = list(rows), list(next(iter(rows.values())))
+    # Two blocks: the first column, and the rest.
+    parts = []
+    for begin, end in ((0, 1), (1, len(columns))):
+        lines = [[rows[name][column] for name in names] for column in columns[begin:end]]
+        flat = [value for line in (zip(*lines) if fortran else lines) for value in line]
+        parts.append(Made((unpickle_block, (cells((end - begin, len(names)), flat, fortran), slice(begin, end, 1), 2))))
+    return state_of(table(), {"_mgr": Made((manager, (tuple(parts), [labels(columns), labels(names)]))), "_typ": "dataframe"})
+
+
+usage = {"main_ram": {"min": 0.5, "max": 2.5, "mean": 1.25, "std": float("nan")}, "system_ram": {"min": 4.0, "max": 6.0, "mean": 5.0, "std": 0.5}}
+static = {"ram_unit": "gigabytes", "system_core_count": Made((scalar, (Made((dtype, ("i8", False, True), (3, "<", None, None, None, -1, -1, 0))),
+                                                                        struct.pack("<q", 8))))}
+one = state_of(block(), {"name": "load", "num_timepoints": 3, "num_calls": 2, "num_non_empty_calls": 1,
+                         "compute_time": row({"min": 1.0, "max": 2.0, "mean": 1.5, "std": 0.5, "total": 3.0}), "resource_usage": frame(usage, True)})
+pickle.dump(state_of(results(), {"overall": frame(usage, False), "static_data": row(static), "code_block_results": [one]}),
+            open(sys.argv[1], "wb"), protocol=int(sys.argv[2]))
+'''
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_gpu_tracker_s_pickles_are_read(tmp_path, protocol):
+    subprocess.run([sys.executable, "-c", GPU_TRACKER_S, "theirs.pkl", str(protocol)], check=True, cwd=tmp_path)
+    found = sub_tracker.load_results(str(tmp_path / "theirs.pkl"))
+    assert found.static_data == {"ram_unit": "gigabytes", "system_core_count": 8}
+    usage = {"main_ram": {"min": 0.5, "max": 2.5, "mean": 1.25, "std": None}, "system_ram": {"min": 4.0, "max": 6.0, "mean": 5.0, "std": 0.5}}
+    assert found.overall.rows() == usage
+    block, = found.code_block_results
+    assert (block.name, block.num_timepoints, block.num_calls, block.num_non_empty_calls) == ("load", 3, 2, 1)
+    assert block.compute_time["total"] == 3.0 and block.resource_usage.rows() == usage
+    compared = TrackingComparison({"A": str(tmp_path / "theirs.pkl"), "B": str(tmp_path / "theirs.pkl")}).compare("max")
+    assert compared.overall_resource_usage["main_ram"] == {"A": 2.5, "B": 2.5}
+
+
+@pytest.mark.parametrize("content", [
+    pickle.dumps(Hostile()), pickle.dumps([1, 2]), b"", b"\x80\x04.", b"cos\nsystem\n(S'true'\ntR.",
+    b"cbuiltins\neval\n(S'1'\ntR.", b"cpandas.core.frame\nDataFrame\n)\x81.",
+    b"cnumpy\ndtype\n(S'V8'\ntR.", b"cgpu_tracker.sub_tracker\nSubTrackingResults\n)\x81}b.",
+])
+def test_other_pickles_are_refused_with_what_to_do(tmp_path, content):
+    (tmp_path / "bad.pkl").write_bytes(content)
+    with pytest.raises(pickle.UnpicklingError) as caught:
+        TrackingComparison({"A": str(tmp_path / "bad.pkl")})
+    if b"system" in content:
+        assert "os.system is not a part of results" in str(caught.value) and ".to_json()" in str(caught.value)
+
+
 def test_results_survive_a_pickle(session):
     found = sub_tracker.load_results(session("A", 2.0, 4.0))
     assert pickle.loads(pickle.dumps(found)) == found and found.to_json() == results(2.0, 4.0)

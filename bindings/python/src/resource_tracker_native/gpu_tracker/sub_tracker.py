@@ -8,7 +8,6 @@ import functools
 import json
 import logging as log
 import os
-import pickle
 import sys
 import time
 import typing as typ
@@ -194,25 +193,17 @@ class SubTrackingResults:
                           "code_block_results": [vars(block) for block in self.code_block_results]})
 
 
-class _ResultsUnpickler(pickle.Unpickler):
-    """Makes nothing but results: a file from somebody else runs no code."""
-
-    def find_class(self, module, name):
-        for kind in (SubTrackingResults, CodeBlockResults, Frame, Series):
-            if (module, name) == (kind.__module__, kind.__qualname__):
-                return kind
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of results of sub-tracking made here; "
-                                     "results as JSON can be read whoever made them")
-
-
 def load_results(path: str) -> SubTrackingResults:
-    """Pickled results, or JSON of their to_json()."""
+    """Pickled results, of this package or of gpu_tracker, or JSON of their to_json(). Nothing in a file is run."""
+    from . import pickled
+
     with open(path, "rb") as file:
-        if file.read(1) in b"{ \t\r\n":
+        first = file.read(1)
+        if first and first in b"{ \t\r\n":
             file.seek(0)
             return SubTrackingResults.from_json(json.load(file))
         file.seek(0)
-        return _ResultsUnpickler(file).load()
+        return pickled.load(file, SubTrackingResults, CodeBlockResults, (SubTrackingResults, CodeBlockResults, Frame, Series))
 
 
 def _line_number(name: str) -> str | None:
