@@ -98,13 +98,19 @@ static void read_mounts(struct cgroup_mounts *mounts, struct root *root)
 
 /* ---- folders ----------------------------------------------------------------------------------------- */
 
+/* "/../x" is outside of our cgroup namespace; "/..x" is a name. */
+static bool is_outside(const char *path)
+{
+	return strncmp(path, "/..", 3) == 0 && (path[3] == '\0' || path[3] == '/');
+}
+
 /* "/docker/ID/x" below a mount of "/docker/ID" is "/x"; what lies elsewhere can only be the mount's own root. */
 static const char *relative_path(const struct cgroup_mount *mount, const char *path)
 {
 	size_t length = strlen(mount->root);
 
 	if (strcmp(mount->root, "/") == 0)
-		return strncmp(path, "/..", 3) == 0 ? "" : path;
+		return is_outside(path) ? "" : path;
 	if (strncmp(path, mount->root, length) == 0 && (path[length] == '\0' || path[length] == '/'))
 		return path + length;
 	return "";
@@ -128,6 +134,8 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 
 		if (folder >= 0)
 			chain->folders[chain->depth++] = folder;
+		else if (!chain->depth)
+			chain->own_missing = true;
 		if ((size_t)length == point_length)
 			break;
 		slash = strrchr(path, '/');
@@ -135,6 +143,26 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 		length = (int)(slash - path);
 	}
 	chain->complete = strcmp(mount->root, "/") == 0 && (size_t)length <= point_length;
+}
+
+/*
+ * The kernel puts " (deleted)" behind the path of a folder that was removed, and a folder may have such a name: what is
+ * there is not removed.
+ */
+static void open_membership(struct cgroup_chain *chain, const struct root *root, const struct cgroup_mount *mount,
+			    const struct cgroup_membership *membership)
+{
+	char path[PATH_SIZE];
+
+	scan_copy(&membership->whole_path, path, sizeof path);
+	open_chain(chain, root, mount, path);
+	if (!membership->deleted || !chain->own_missing)
+		return;
+	close_chain(chain);
+	scan_copy(&membership->path, path, sizeof path);
+	open_chain(chain, root, mount, path);
+	/* Whatever has that name now is another one. */
+	chain->own_missing = true;
 }
 
 int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, struct root *root, pid_t pid)
@@ -155,14 +183,12 @@ int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, 
 	cgroup_place_close(place);
 	for (enum cgroup_hierarchy i = 0; i < CGROUP_HIERARCHIES; i++) {
 		struct cgroup_membership membership;
-		char path[PATH_SIZE];
 
 		if (!mounts->of[i].point ||
 		    !proc_pid_cgroup_find(parse_proc_pid_cgroup(memberships.data, memberships.length),
 					  CONTROLLERS[i], &membership))
 			continue;
-		scan_copy(&membership.path, path, sizeof path);
-		open_chain(&place->chains[i], root, &mounts->of[i], path);
+		open_membership(&place->chains[i], root, &mounts->of[i], &membership);
 	}
 	place->memberships_hash = hash;
 	return 1;

@@ -41,6 +41,7 @@ struct cgroup_chain {
 	int folders[CGROUP_DEPTH_MOST]; /* descriptors, the process's own folder first */
 	int depth;                      /* 0: there is no such hierarchy */
 	bool complete;                  /* the last one is the root of the hierarchy as mounted */
+	bool own_missing;               /* the process's own folder was removed: the first one is an ancestor's */
 };
 
 struct cgroup_place {
@@ -60,7 +61,9 @@ void cgroup_place_close(struct cgroup_place *place);
 /* The process's own folder in a hierarchy; -1 without one. */
 static inline int cgroup_place_own(const struct cgroup_place *place, enum cgroup_hierarchy hierarchy)
 {
-	return place->chains[hierarchy].depth ? place->chains[hierarchy].folders[0] : -1;
+	const struct cgroup_chain *chain = &place->chains[hierarchy];
+
+	return chain->depth && !chain->own_missing ? chain->folders[0] : -1;
 }
 
 /* Whether the process is in the root of a hierarchy: such a folder describes the whole machine. */

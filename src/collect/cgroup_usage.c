@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "collect/cgroup_place.h"
 #include "collect/cgroup_tenants.h"
+#include "collect/cgroup_throttling.h"
 #include "collect/cgroup_usage.h"
 #include "collect/collector.h"
 #include "kernel/cgroup_v1.h"
@@ -42,6 +43,7 @@ struct cgroup_usage {
 	int64_t next_look_ns;
 	uint64_t last_hash;     /* of the place whose counters the last frame has */
 	uint64_t last_pressure; /* whose stalls it has: such a hash, or MACHINE_PRESSURE; 0: none yet */
+	struct cgroup_throttling throttling;
 	struct cgroup_tenants tenants;
 	bool kills_are_local;         /* counted in that cgroup, not below it */
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
@@ -73,24 +75,6 @@ static void lower(double *limit, double found)
 {
 	if (real_absent(*limit) || found < *limit)
 		*limit = found;
-}
-
-static void lower_cpu_limit(struct root *root, const struct cgroup_place *place, double *limit)
-{
-	const struct cgroup_chain *v1 = &place->chains[CGROUP_CPU], *v2 = &place->chains[CGROUP_UNIFIED];
-	int64_t quota_usec, period_usec;
-	struct cgroup_v2_cpu_max max;
-
-	for (int i = 0; i < v1->depth; i++)
-		if (read_cgroup_v1_limit(root, v1->folders[i], "cpu.cfs_quota_us", &quota_usec) == 0 &&
-		    quota_usec != CGROUP_NO_LIMIT &&
-		    read_cgroup_v1_limit(root, v1->folders[i], "cpu.cfs_period_us", &period_usec) == 0 &&
-		    period_usec > 0)
-			lower(limit, (double)quota_usec / (double)period_usec);
-	for (int i = 0; i < v2->depth; i++)
-		if (read_cgroup_v2_cpu_max(root, v2->folders[i], &max) == 0 &&
-		    max.quota_usec != CGROUP_NO_LIMIT && max.period_usec > 0)
-			lower(limit, (double)max.quota_usec / (double)max.period_usec);
 }
 
 static void lower_memory_limit(struct root *root, const struct cgroup_place *place, double *limit)
@@ -216,6 +200,7 @@ static int find_place(struct cgroup_usage *state, struct collect_context *contex
 	cgroup_place_close(&state->place);
 	state->place = place;
 	state->memory_folder = find_memory_folder(&place);
+	cgroup_throttling_begin(&state->throttling, context->root, &state->place);
 	return found;
 }
 
@@ -238,7 +223,8 @@ static void refresh(struct cgroup_usage *state, struct collect_context *context)
 		limits.cpu_cores = limits.memory_bytes = no_real(error);
 		limits.cpuset_cores = no_count(error);
 	} else {
-		lower_cpu_limit(context->root, &state->place, &limits.cpu_cores);
+		limits.cpu_cores =
+			cgroup_throttling_find_quota(&state->throttling, context->root, &state->place);
 		lower_memory_limit(context->root, &state->place, &limits.memory_bytes);
 		limits.cpuset_cores = count_cpus(context->root, &state->place, pid);
 	}
@@ -259,18 +245,11 @@ static double mib_of_count(int64_t bytes)
 
 static void fill_cpu_v1(struct root *root, const struct cgroup_place *place, struct cgroup_row *row)
 {
-	int cpuacct = folder_in(place, CGROUP_CPUACCT), cpu = folder_in(place, CGROUP_CPU);
-	struct cgroup_v1_cpu_stat stat;
+	int cpuacct = folder_in(place, CGROUP_CPUACCT);
 	int64_t usage_ns;
 
 	if (cpuacct >= 0 && read_cgroup_v1_cpuacct_usage(root, cpuacct, &usage_ns) == 0)
 		row->cpu_usage_secs = ns_to_secs(usage_ns);
-	if (cpu < 0 || read_cgroup_v1_cpu_stat(root, cpu, &stat) < 0)
-		return;
-	if (stat.throttled_count >= 0)
-		row->throttled_periods_total = stat.throttled_count;
-	if (stat.throttled_ns >= 0)
-		row->throttled_total_secs = ns_to_secs(stat.throttled_ns);
 }
 
 static void fill_cpu_v2(struct root *root, const struct cgroup_place *place, struct cgroup_row *row)
@@ -278,14 +257,19 @@ static void fill_cpu_v2(struct root *root, const struct cgroup_place *place, str
 	int folder = cgroup_place_own(place, CGROUP_UNIFIED);
 	struct cgroup_v2_cpu_stat stat;
 
-	if (folder < 0 || read_cgroup_v2_cpu_stat(root, folder, &stat) < 0)
-		return;
-	if (stat.usage_usec >= 0)
+	if (folder >= 0 && read_cgroup_v2_cpu_stat(root, folder, &stat) == 0 && stat.usage_usec >= 0)
 		row->cpu_usage_secs = (double)stat.usage_usec / 1e6;
-	if (stat.throttled_count >= 0)
-		row->throttled_periods_total = stat.throttled_count;
-	if (stat.throttled_usec >= 0)
-		row->throttled_total_secs = (double)stat.throttled_usec / 1e6;
+}
+
+static void fill_throttling(struct cgroup_usage *state, struct root *root, struct cgroup_row *row)
+{
+	if (state->throttling.hierarchy == CGROUP_CPU && is_other_group(&state->place, CGROUP_CPU))
+		return;
+	cgroup_throttling_read(&state->throttling, root, &state->place);
+	if (state->throttling.sum.periods >= 0)
+		row->throttled_periods_total = state->throttling.sum.periods;
+	if (state->throttling.sum.ns >= 0)
+		row->throttled_total_secs = ns_to_secs(state->throttling.sum.ns);
 }
 
 static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row)
@@ -349,6 +333,7 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 		if (kills >= 0)
 			row->oom_kills = kills;
 	}
+	fill_throttling(state, root, row);
 	if (tree)
 		tree->cgroup_cpu_total_secs = row->cpu_usage_secs;
 }

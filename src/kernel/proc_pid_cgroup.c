@@ -34,7 +34,7 @@ bool proc_pid_cgroup_next(struct scan *lines, struct cgroup_membership *ret_memb
 		    !scan_until(&line, ':', &membership.controllers) || !scan_left(&line) || *line.at != '/')
 			continue;
 		membership.hierarchy = (int64_t)hierarchy;
-		membership.path = line;
+		membership.path = membership.whole_path = line;
 		membership.deleted = cut_suffix(&membership.path, " (deleted)");
 		*ret_membership = membership;
 		return true;

@@ -17,7 +17,8 @@ struct cgroup_membership {
 	int64_t hierarchy;       /* 0: the unified one (v2) */
 	struct scan controllers; /* "cpu,cpuacct", "name=systemd"; empty for v2 */
 	struct scan path;
-	bool deleted; /* the folder was removed; the process goes on being accounted to it */
+	struct scan whole_path; /* with the " (deleted)" that was cut off, which may be a part of the name */
+	bool deleted; /* the folder was removed, if its name does not end like that; it goes on counting the process */
 };
 
 /*
