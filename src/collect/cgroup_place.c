@@ -149,8 +149,8 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
  * The kernel puts " (deleted)" behind the path of a folder that was removed, and a folder may have such a name: what is
  * there is not removed.
  */
-static void open_membership(struct cgroup_chain *chain, const struct root *root, const struct cgroup_mount *mount,
-			    const struct cgroup_membership *membership)
+static void open_membership(struct cgroup_chain *chain, const struct root *root,
+			    const struct cgroup_mount *mount, const struct cgroup_membership *membership)
 {
 	char path[PATH_SIZE];
 

@@ -41,7 +41,7 @@ struct cgroup_chain {
 	int folders[CGROUP_DEPTH_MOST]; /* descriptors, the process's own folder first */
 	int depth;                      /* 0: there is no such hierarchy */
 	bool complete;                  /* the last one is the root of the hierarchy as mounted */
-	bool own_missing;               /* the process's own folder was removed: the first one is an ancestor's */
+	bool own_missing; /* the process's own folder was removed: the first one is an ancestor's */
 };
 
 struct cgroup_place {

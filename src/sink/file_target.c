@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,6 +22,7 @@
 #include "sink/record_ring.h"
 
 enum { DEFAULT_RING_BYTES = 256 * 1024, UNFINISHED_CEILING_BYTES = 64 * 1024 * 1024, ABOVE_STDIO = 3 };
+#define LOOK_NS (900 * NSEC_PER_MSEC)
 
 enum target_kind {
 	OWN_FILE,    /* opened by name: nobody else is expected to write to it */
@@ -44,7 +46,10 @@ struct target {
 	bool no_reader_yet;
 	bool gone;
 	bool warning_due, warned;
-	bool ended; /* what waits will not be written */
+	bool ended;        /* what waits will not be written */
+	char *path;        /* absolute, of a file of ours */
+	int64_t looked_ns; /* at the name, the last time */
+	bool told_of_loss; /* that the file has gone and no other could be opened */
 	int last_error;
 	uint64_t dropped_records;
 	struct target_opening opening;
@@ -334,6 +339,7 @@ void target_close(struct target *target, int64_t deadline_ns)
 	nowait_stream_close(&target->stream);
 	record_ring_done(&target->ring);
 	buffer_done(&target->unfinished);
+	free(target->path);
 	free(target->name);
 	free(target);
 }
@@ -422,10 +428,21 @@ static bool names_descriptor(const char *path, int *ret_fd)
 	return true;
 }
 
+/* The caller's folder may be another one later. NULL without memory: the file is then not looked after. */
+static char *absolute_path(const char *path)
+{
+	CLEANUP_FREE char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
+	char *absolute;
+
+	if (*path == '/' || !folder)
+		return strdup(path);
+	return asprintf(&absolute, "%s/%s", folder, path) < 0 ? NULL : absolute;
+}
+
 int target_open(const char *path, const struct target_options *options, struct target **ret_target,
 		char *ret_message, size_t message_size)
 {
-	struct output_options output_options = {options->append, options->text};
+	struct output_options output_options = {options->append, options->text, options->csv_head};
 	struct opened_output output;
 	struct target *target;
 	int fd, r;
@@ -443,6 +460,7 @@ int target_open(const char *path, const struct target_options *options, struct t
 		return -ENOMEM;
 	}
 	target->kind = output.regular ? OWN_FILE : STREAM;
+	target->path = output.regular ? absolute_path(path) : NULL;
 	if (output.regular)
 		target->fd = output.fd;
 	else
@@ -451,6 +469,73 @@ int target_open(const char *path, const struct target_options *options, struct t
 	target->opening = (struct target_opening){output.had_content, output.renamed_number, output.repair};
 	*ret_target = target;
 	return 0;
+}
+
+/* ---- a file that was taken away ---------------------------------------------------------------------------- */
+
+bool target_lost_its_name(struct target *target)
+{
+	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	struct stat opened, named;
+
+	if (target->kind != OWN_FILE || target->gone || !target->path || now_ns - target->looked_ns < LOOK_NS)
+		return false;
+	target->looked_ns = now_ns;
+	if (fstat(target->fd, &opened) < 0)
+		return false;
+	if (stat(target->path, &named) < 0)
+		return opened.st_nlink == 0 || errno == ENOENT || errno == ENOTDIR;
+	return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
+}
+
+static void use_new_file(struct target *target, const struct opened_output *output)
+{
+	flock(target->fd, LOCK_UN);
+	close(target->fd);
+	target->fd = output->fd;
+	/* A record of which a part is in the old file follows as a whole. */
+	target->unfinished_written = 0;
+	target->unfinished_size = file_size(target);
+	target->newline_due = false;
+	target->told_of_loss = false;
+	target->opening.had_content = output->had_content;
+	target->opening.repair = output->repair;
+}
+
+/* Says so once; it is tried again. */
+static bool tell_of_loss(struct target *target, const char *why, char *ret_message, size_t message_size)
+{
+	if (!target->told_of_loss)
+		output_message(ret_message, message_size,
+			       "%s was removed or renamed; no new one can be opened: %s",
+			       output_shown_path(target->name), why);
+	target->told_of_loss = true;
+	return false;
+}
+
+bool target_renew(struct target *target, const struct target_options *options, char *ret_message,
+		  size_t message_size)
+{
+	/* With append: nothing that has come to the name in the meantime is renamed. */
+	struct output_options output_options = {true, options->text, options->csv_head};
+	struct opened_output output;
+	char why[512] = "";
+	int r;
+
+	*ret_message = '\0';
+	r = open_output(target->path, &output_options, &output, why, sizeof why);
+	if (r == 0 && !output.regular) {
+		close(output.fd);
+		snprintf(why, sizeof why, "its name is that of a device or a FIFO now");
+		r = -EINVAL;
+	}
+	if (r < 0)
+		return tell_of_loss(target, *why ? why : strerror(-r), ret_message, message_size);
+	use_new_file(target, &output);
+	output_message(ret_message, message_size,
+		       "%s was removed or renamed: the samples from now on are in a new file of that name",
+		       output_shown_path(target->name));
+	return true;
 }
 
 const struct target_opening *target_opening(const struct target *target)

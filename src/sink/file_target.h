@@ -29,6 +29,7 @@ struct target_options {
 	bool append;
 	enum record_text text;
 	size_t ring_ceiling_bytes; /* 0: 256 KiB */
+	const char *csv_head;      /* see open_output.h; only while opening */
 };
 
 /*
@@ -85,6 +86,20 @@ void target_end(struct target *target);
 void target_close(struct target *target, int64_t deadline_ns);
 /* In a forked child of the process that opened it: lets go of the file and its lock, writes and frees nothing. */
 void target_leave(struct target *target);
+
+/*
+ * Whether a file of ours was removed, or renamed as logrotate does: all later records would go along. Looks at the name at
+ * most once a second.
+ */
+bool target_lost_its_name(struct target *target);
+
+/*
+ * Then: true when another file was opened under the name, with a line for the user. What stands before the first record
+ * is to be written again, and what waits goes to the new file. Where none can be opened, the line says so once and the old
+ * file goes on.
+ */
+bool target_renew(struct target *target, const struct target_options *options, char *ret_message,
+		  size_t message_size);
 
 enum target_state {
 	TARGET_OK,

@@ -19,7 +19,7 @@
 #include "base/scan.h"
 #include "sink/rename_aside.h"
 
-enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200 };
+enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200, MOST_HEAD_BYTES = 4096 };
 
 struct place {
 	const char *path; /* as the user wrote it, for messages */
@@ -137,20 +137,55 @@ static int create(const struct place *place, struct opened_output *output)
 	return 0;
 }
 
-/* Lines of two kinds in one file are read by nobody. Other text is left alone: a log may have our lines between its own. */
+static size_t count_fields(struct scan line)
+{
+	size_t count = 1;
+
+	for (; line.at < line.end; line.at++)
+		count += *line.at == ',';
+	return count;
+}
+
+/* Whether our rows fit below a first line: a header of CSV must be ours, and rows without one must be as long as ours. */
+static bool fits_layout(const char *csv_head, struct scan line)
+{
+	struct scan head = scan_trim(scan_bytes(csv_head, strlen(csv_head)));
+	struct scan first = line;
+	bool row;
+
+	scan_literal(&first, "\"");
+	row = scan_left(&first) && *first.at >= '0' && *first.at <= '9';
+	line = scan_trim(line);
+	if (row)
+		return count_fields(line) == count_fields(head);
+	return scan_left(&line) == scan_left(&head) && memcmp(line.at, head.at, scan_left(&line)) == 0;
+}
+
+/* A file with two kinds of lines has no reader. Other text is left alone: a log may have our lines between its own. */
 static int check_format(const struct place *place, int fd)
 {
-	static const char CSV_BEGINS[] = "timestamp,", JSON_BEGINS[] = "{";
-	char begins[sizeof CSV_BEGINS - 1];
+	char begins[MOST_HEAD_BYTES];
 	ssize_t length = pread(fd, begins, sizeof begins, 0);
-	struct scan scan = scan_bytes(begins, length > 0 ? (size_t)length : 0);
+	struct scan scan = scan_bytes(begins, length > 0 ? (size_t)length : 0), first = scan, line;
+	bool is_csv, is_row;
 
-	if (place->options->text == RECORD_CSV && scan_literal(&scan, JSON_BEGINS))
+	if (place->options->text == RECORD_CSV && scan_literal(&scan, "{"))
 		return refuse(place, -EINVAL,
 			      "it holds JSON lines, to which no CSV is appended; choose another output");
-	if (place->options->text == RECORD_JSON_LINES && scan_literal(&scan, CSV_BEGINS))
+	/* A line that is torn is about to be cut off, or has its own check. */
+	if (!scan_until(&first, '\n', &line))
+		line = (struct scan){0};
+	scan_literal(&scan, "\"");
+	is_row = scan_left(&scan) && *scan.at >= '0' && *scan.at <= '9' && count_fields(line) > 1;
+	is_csv = scan_literal(&scan, "timestamp");
+	if (place->options->text == RECORD_JSON_LINES && is_csv)
 		return refuse(place, -EINVAL,
 			      "it holds CSV, to which no JSON is appended; choose another output");
+	if (place->options->text == RECORD_CSV && place->options->csv_head && (is_csv || is_row) &&
+	    scan_left(&line) && !fits_layout(place->options->csv_head, line))
+		return refuse(
+			place, -EINVAL,
+			"it holds CSV with other columns; choose the same --csv-layout or another output");
 	return 0;
 }
 

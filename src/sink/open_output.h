@@ -20,6 +20,8 @@
 struct output_options {
 	bool append;           /* to what is there, instead of renaming it */
 	enum record_text text; /* what a torn end looks like */
+	const char
+		*csv_head; /* the header that CSV which is appended to must have, newline or not; NULL: any */
 };
 
 struct opened_output {

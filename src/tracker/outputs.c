@@ -11,7 +11,7 @@
 #include "sink/output_path.h"
 #include "tracker/tracker.h"
 
-enum { LINE_CEILING = 16 << 20, WARNINGS_CEILING = 8 << 10, MESSAGE_SIZE = 512 };
+enum { LINE_CEILING = 16 << 20, WARNINGS_CEILING = 8 << 10, MESSAGE_SIZE = 512, CSV_HEAD_CEILING = 1 << 16 };
 
 void tracker_warn(struct rt_tracker *tracker, const char *text)
 {
@@ -44,14 +44,27 @@ static const struct sink_format *choose_format(const struct rt_config *config, c
 	return by_extension ? by_extension : &JSONL_FORMAT;
 }
 
+static struct target_options target_options(struct rt_tracker *tracker, const struct output *output,
+					    struct buffer *csv_head)
+{
+	struct sink_options with_header = output->options;
+
+	with_header.header = true;
+	if (output->format == &CSV_FORMAT)
+		output->format->begin(csv_head, &with_header);
+	return (struct target_options){
+		.append = tracker->config->append,
+		.text = output->format == &CSV_FORMAT ? RECORD_CSV : RECORD_JSON_LINES,
+		.csv_head = csv_head->data,
+	};
+}
+
 static int open_target(struct rt_tracker *tracker, const struct config_output *output, struct output *opened,
 		       char *message, size_t size)
 {
 	const struct rt_config *config = tracker->config;
-	struct target_options options = {
-		.append = config->append,
-		.text = opened->format == &CSV_FORMAT ? RECORD_CSV : RECORD_JSON_LINES,
-	};
+	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
+	struct target_options options = target_options(tracker, opened, &csv_head);
 	struct output_path_values values = {
 		.host = tracker->host_name,
 		.pid = getpid(),
@@ -171,6 +184,25 @@ static void collect_warning(struct rt_tracker *tracker, struct output *output)
 		tracker_warn(tracker, message);
 }
 
+/* Looks for a file that was taken away; a new one begins as the first did. */
+static void renew_target(struct rt_tracker *tracker, struct output *output)
+{
+	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
+	struct target_options options;
+	char message[MESSAGE_SIZE];
+
+	if (output->is_spool || !target_lost_its_name(output->target))
+		return;
+	options = target_options(tracker, output, &csv_head);
+	if (target_renew(output->target, &options, message, sizeof message)) {
+		buffer_clear(&output->state.kept);
+		output->state.started = false;
+		write_head(tracker, output);
+	}
+	if (*message)
+		tracker_warn(tracker, message);
+}
+
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame)
 {
 	int64_t dropped = 0;
@@ -178,6 +210,7 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		struct output *output = &tracker->outputs[i];
 
+		renew_target(tracker, output);
 		buffer_clear(&tracker->line);
 		output->format->sample(&tracker->line, frame, &output->options, &output->state);
 		if (!buffer_error(&tracker->line))

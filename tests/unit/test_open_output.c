@@ -9,7 +9,8 @@
 
 #include "sink/open_output.h"
 
-static const struct output_options FRESH = {false, RECORD_JSON_LINES}, APPEND = {true, RECORD_JSON_LINES};
+static const struct output_options FRESH = {false, RECORD_JSON_LINES, NULL},
+				   APPEND = {true, RECORD_JSON_LINES, NULL};
 static const uid_t SOMEBODY = 65534;
 
 static char message[512];

@@ -1,0 +1,119 @@
+"""A recording that is removed, renamed or replaced while it is written, and CSV whose columns are others."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+LAYOUTS = ("combined", "system", "process", "system-0.4", "process-0.4", "system-0.1", "pid-0.1")
+
+
+def rows(path):
+    return [line for line in path.read_text().splitlines() if line]
+
+
+def follow(spawn, helpers, path, action, *options):
+    """Records for a while, during which `action` happens. Returns what it said."""
+    tracker = spawn("-i", 0.1, "-o", path, "--no-summary", *options, "--", "sleep", "3",
+                    stderr=subprocess.PIPE)
+    helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 3)
+    action()
+    _, said = tracker.communicate()
+    assert tracker.returncode == 0
+    return said.decode() if isinstance(said, bytes) else said or ""
+
+
+def test_removed_recording_is_begun_anew(spawn, helpers, tmp_path):
+    path = tmp_path / "run.jsonl"
+    said = follow(spawn, helpers, path, path.unlink)
+    samples = helpers.json_lines(path)
+    assert len(samples) > 5 and samples[-1]["run_end"]["dropped_samples"] == 0
+    assert "run.jsonl was removed or renamed: the samples from now on are in a new file" in said
+    assert said.count("removed or renamed") == 1
+
+
+def test_renamed_recording_loses_no_sample(spawn, helpers, tmp_path):
+    """What logrotate does: the old name has a part of the run and the new file the rest."""
+    path, old = tmp_path / "run.jsonl", tmp_path / "run.jsonl.old"
+    said = follow(spawn, helpers, path, lambda: path.rename(old))
+    samples = helpers.json_lines(old) + helpers.json_lines(path)
+    assert [sample["sample"] for sample in samples] == list(range(len(samples)))
+    assert samples[-1]["run_end"]["reason"] == "exit" and "removed or renamed" in said
+
+
+def test_renamed_csv_has_its_header_again(spawn, helpers, tmp_path):
+    path, old = tmp_path / "run.csv", tmp_path / "old.csv"
+    follow(spawn, helpers, path, lambda: path.rename(old))
+    assert rows(path)[0] == rows(old)[0] and rows(path)[0].startswith("timestamp,")
+    assert {row.count(",") for row in rows(path)} == {31}
+
+
+def test_identity_is_written_again_into_a_new_file(spawn, helpers, tmp_path):
+    path = tmp_path / "run.jsonl"
+    follow(spawn, helpers, path, path.unlink, "--static-once")
+    first = helpers.json_lines(path)[0]
+    assert first["host"] and "tracked_pid" in first
+
+
+def test_new_file_of_logrotate_is_used(spawn, helpers, tmp_path):
+    path = tmp_path / "run.jsonl"
+
+    def rotate():
+        path.rename(tmp_path / "run.jsonl.1")
+        path.touch(mode=0o600)
+
+    follow(spawn, helpers, path, rotate)
+    assert helpers.json_lines(path)[-1]["run_end"] and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_folder_that_was_removed_is_told_once(spawn, helpers, tmp_path):
+    folder = tmp_path / "there"
+    folder.mkdir()
+    said = follow(spawn, helpers, folder / "run.jsonl", lambda: shutil.rmtree(folder))
+    assert said.count("was removed or renamed; no new one can be opened") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+def test_link_that_was_planted_under_the_name_is_not_followed(spawn, helpers, shared, tmp_path):
+    path, victim = shared / "run.jsonl", tmp_path / "victim"
+    victim.write_text("precious\n")
+
+    def plant():
+        path.rename(shared / "old.jsonl")
+        path.symlink_to(victim)
+
+    said = follow(spawn, helpers, path, plant)
+    assert victim.read_text() == "precious\n" and "no new one can be opened" in said
+    assert helpers.json_lines(shared / "old.jsonl")[-1]["run_end"]["reason"] == "exit"
+
+
+@pytest.mark.parametrize("header", [(), ("--no-header",)])
+@pytest.mark.parametrize("first", LAYOUTS)
+def test_append_refuses_another_layout_of_csv(run, tmp_path, first, header):
+    path = tmp_path / "run.csv"
+    assert run("-f", "csv", "--csv-layout", first, "-o", path, "--", "true").returncode == 0
+    before = path.read_bytes()
+    for second in LAYOUTS:
+        result = run("-f", "csv", "--csv-layout", second, "--append", *header, "-o", path, "--", "true")
+        if second == first:
+            assert result.returncode == 0, result.err
+            assert path.read_bytes().startswith(before)
+            path.write_bytes(before)
+        else:
+            assert result.returncode == 125 and "other columns" in result.err, (second, result.err)
+            assert path.read_bytes() == before
+
+
+def test_append_refuses_rows_without_header_of_another_layout(run, tmp_path):
+    path = tmp_path / "run.csv"
+    assert run("-f", "csv", "--no-header", "--csv-layout", "system", "-o", path, "--", "true").returncode == 0
+    assert run("-f", "csv", "--append", "-o", path, "--", "true").returncode == 125
+    assert run("-f", "csv", "--append", "--csv-layout", "system", "-o", path, "--", "true").returncode == 0
+
+
+def test_append_to_a_log_goes_on(run, tmp_path):
+    path = tmp_path / "log"
+    path.write_text("2026-01-01 started, all is well\nand on\n")
+    assert run("-f", "csv", "--append", "-o", path, "--", "true").returncode in (0, 125)
+    path.write_text("started, all is well\nand on\n")
+    assert run("-f", "csv", "--append", "-o", path, "--", "true").returncode == 0
