@@ -129,6 +129,12 @@ RT_API int rt_job_cgroup(rt_tracker *tracker);
 RT_API void rt_before_reap(rt_tracker *tracker, pid_t pid);
 RT_API void rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);
 
+/*
+ * A child of the caller that is not the job's and that the caller has started after rt_track(). Children from before
+ * rt_open() need no call.
+ */
+RT_API void rt_exclude(rt_tracker *tracker, pid_t pid);
+
 /* A signal was passed on to the job; recorded in the last sample. */
 RT_API void rt_add_signal(rt_tracker *tracker, int signo, int64_t monotonic_ns);
 

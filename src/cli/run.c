@@ -74,6 +74,13 @@ static void reaping(void *context, pid_t pid, const struct rusage *usage)
 	rt_before_reap(run->tracker, pid);
 }
 
+static void own_child(void *context, pid_t pid)
+{
+	struct run *run = context;
+
+	rt_exclude(run->tracker, pid);
+}
+
 static void reaped(void *context, pid_t pid, int status, const struct rusage *usage)
 {
 	struct run *run = context;
@@ -209,6 +216,7 @@ static int run_job(struct run *run)
 		.next_deadline_ns = next_deadline_ns,
 		.tick = tick,
 		.reaping = reaping,
+		.own_child = own_child,
 		.reaped = reaped,
 		.signalled = signalled,
 	};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "kernel/proc_self_fd.h"
@@ -16,6 +17,8 @@ static void become(char **argv, int error_fd)
 	sigset_t none;
 
 	setsid();
+	/* As in main.c: a program that was stopped sees the recorder's end. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	close_other_descriptors(error_fd, -1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -138,6 +138,8 @@ static void leave_the_recorder(struct helper_page *page)
 	if (pid)
 		_exit(0);
 	setsid();
+	/* While this process is stopped, it cannot see the recorder's end: its parent's end continues it. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 }
 
 int main(int argc, char **argv)

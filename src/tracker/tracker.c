@@ -329,6 +329,15 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 	tracker_unlock(tracker);
 }
 
+void rt_exclude(struct rt_tracker *tracker, pid_t pid)
+{
+	if (!tracker_lock(tracker))
+		return;
+	if (tracker->context.tree)
+		process_tree_exclude(tracker->tree, pid);
+	tracker_unlock(tracker);
+}
+
 void rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
 {
 	struct run_ending *ending = &tracker->ending;

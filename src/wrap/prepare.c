@@ -70,8 +70,9 @@ int wrap_prepare(enum wrap_mode mode, char *const *main_argv, struct wrap **ret_
 	mask_signals(SIG_BLOCK, signals_blocked(mode), &wrap->inherited.mask);
 	inherited_capture(wrap);
 	note_earlier_children(wrap);
-	if (mode == WRAP_JOB)
-		witness_start(wrap, main_argv);
+	wrap->main_argv = main_argv;
+	if (mode == WRAP_JOB && has_room_for_witness(wrap))
+		witness_start(wrap);
 	*ret_wrap = wrap;
 	return 0;
 }

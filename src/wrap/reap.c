@@ -13,16 +13,52 @@
 enum {
 	/* At most so many at once: a storm of orphans must not keep us from sampling. */
 	REAP_BATCH = 256,
+	ANY_CHILD = -1, /* one may be dead: wait4(2) knows */
 };
 
-/* waitid() with its fifth argument, which the C libraries leave out. Returns the dead child or 0. */
-static pid_t find_dead(idtype_t type, pid_t pid, struct rusage *ret_usage)
+/* A dead leader is a zombie as well while other threads of its process run. */
+static bool is_zombie(pid_t pid)
+{
+	struct peek peek = {0};
+
+	return peek_process(pid, &peek) == 0 && peek.state == 'Z' && peek.threads <= 1;
+}
+
+/*
+ * A filter (seccomp) may refuse waitid(2): then the states of our children tell. Where /proc does not show them,
+ * wait4(2) is the first to tell, and a child is gone before its files can be read.
+ */
+static pid_t find_zombie(const struct wrap *wrap, idtype_t type, pid_t pid)
+{
+	struct pid_set children = {0};
+	pid_t found = 0;
+
+	if (!wrap->has_own_proc)
+		return type == P_PID ? -pid : ANY_CHILD;
+	if (type == P_PID)
+		return is_zombie(pid) ? pid : 0;
+	if (add_thread_children(wrap->own_pid, wrap->own_pid, &children) < 0)
+		found = ANY_CHILD;
+	for (size_t i = 0; i < children.count && !found; i++)
+		found = is_zombie(children.pids[i]) ? children.pids[i] : 0;
+	pid_set_free(&children);
+	return found;
+}
+
+/*
+ * waitid() with its fifth argument, which the C libraries leave out. Returns the dead child or 0; -PID or ANY_CHILD where
+ * only wait4(2) knows whether it is dead.
+ */
+static pid_t find_dead(const struct wrap *wrap, idtype_t type, pid_t pid, struct rusage *ret_usage)
 {
 	siginfo_t info = {0};
 
-	if (syscall(SYS_waitid, type, pid, &info, WEXITED | WNOHANG | WNOWAIT, ret_usage) < 0)
+	if (syscall(SYS_waitid, type, pid, &info, WEXITED | WNOHANG | WNOWAIT, ret_usage) == 0)
+		return info.si_pid;
+	if (errno == ECHILD)
 		return 0;
-	return info.si_pid;
+	*ret_usage = (struct rusage){0};
+	return find_zombie(wrap, type, pid);
 }
 
 static void note_end(struct wrap *wrap, int64_t now_ns, int status, const struct rusage *usage)
@@ -38,7 +74,8 @@ static void note_end(struct wrap *wrap, int64_t now_ns, int status, const struct
 	wrap->job_ended = true;
 }
 
-static void reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
+/* Returns whether it was reaped. `pid` is what find_dead() has returned. */
+static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 {
 	const struct wrap_hooks *hooks = wrap->hooks;
 	bool is_foreign = wrap_is_foreign(wrap, pid);
@@ -48,34 +85,36 @@ static void reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 	/* Its address space takes as long to go as ours: let it go while we finish. */
 	if (pid == wrap->job)
 		witness_kill(wrap);
-	if (!is_foreign && hooks->reaping)
+	if (!is_foreign && pid > 0 && hooks->reaping)
 		hooks->reaping(hooks->context, pid, usage);
-	if (wait4(pid, &status, WNOHANG, usage) != pid)
-		return;
+	pid = wait4(pid < ANY_CHILD ? -pid : pid, &status, WNOHANG, usage);
+	if (pid <= 0)
+		return false;
+	is_foreign = wrap_is_foreign(wrap, pid);
 	if (pid == wrap->witness)
-		wrap->witness = 0;
+		witness_lost(wrap);
 	pid_set_remove(&wrap->foreign, pid);
 	if (is_foreign)
-		return;
+		return true;
 	if (pid == wrap->job)
 		note_end(wrap, now_ns, status, usage);
 	if (hooks->reaped)
 		hooks->reaped(hooks->context, pid, status, usage);
+	return true;
 }
 
 bool reap_children(struct wrap *wrap)
 {
 	struct rusage usage;
+	pid_t pid;
 
 	/* By its pid first: among all children its turn may come late. */
-	if (wrap->job && find_dead(P_PID, wrap->job, &usage))
-		reap_one(wrap, wrap->job, &usage);
-	for (int i = 0; i < REAP_BATCH; i++) {
-		pid_t pid = find_dead(P_ALL, 0, &usage);
-
-		if (!pid)
-			return false;
+	if (wrap->job && (pid = find_dead(wrap, P_PID, wrap->job, &usage)))
 		reap_one(wrap, pid, &usage);
+	for (int i = 0; i < REAP_BATCH; i++) {
+		pid = find_dead(wrap, P_ALL, 0, &usage);
+		if (!pid || !reap_one(wrap, pid, &usage))
+			return false;
 	}
 	return true;
 }
@@ -94,11 +133,19 @@ static int list_own(struct wrap *wrap, struct pid_set *ret_set)
 	return result;
 }
 
-static bool has_children(void)
+static bool has_children(struct wrap *wrap)
 {
+	struct pid_set own = {0};
 	siginfo_t info;
+	bool any;
 
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+		return true;
+	if (errno == ECHILD)
+		return false;
+	any = list_own(wrap, &own) == 0 && own.count > 0;
+	pid_set_free(&own);
+	return any;
 }
 
 bool has_descendants(struct wrap *wrap)
@@ -107,7 +154,7 @@ bool has_descendants(struct wrap *wrap)
 	bool any;
 
 	witness_reap(wrap);
-	if (!has_children())
+	if (!has_children(wrap))
 		return false;
 	if (!wrap->foreign.count)
 		return true;
@@ -124,7 +171,7 @@ int wrap_count_descendants(struct wrap *wrap)
 
 	witness_kill(wrap);
 	witness_reap(wrap);
-	if (!has_children())
+	if (!has_children(wrap))
 		return 0;
 	result = list_own(wrap, &found);
 	/* Grows while it is walked. */

@@ -74,6 +74,8 @@ struct wrap {
 	struct shared_page *page;
 	pid_t witness; /* 0: none */
 	bool witness_killed;
+	int witnesses_lost;
+	char *const *main_argv;
 	struct pid_set foreign; /* children that are not the job's: inherited or disowned */
 
 	struct undecided undecided[UNDECIDED_MAX];
@@ -98,12 +100,17 @@ struct wrap {
  */
 void note_earlier_children(struct wrap *wrap);
 
+/* room.c: whether this user and our control group may have a process more than the job needs. */
+bool has_room_for_witness(const struct wrap *wrap);
+
 /* inherited.c */
 void inherited_capture(struct wrap *wrap);
 void inherited_restore_for_job(const struct wrap *wrap);
 
 /* witness.c */
-void witness_start(struct wrap *wrap, char *const *main_argv);
+void witness_start(struct wrap *wrap);
+/* It was reaped. If another process has killed it, a new one takes its place. */
+void witness_lost(struct wrap *wrap);
 void witness_kill(struct wrap *wrap);
 void witness_reap(struct wrap *wrap);
 /* Makes the witness take all that was sent to it until now; returns the number of the question. */

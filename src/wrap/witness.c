@@ -28,6 +28,8 @@
 #define SYS_close_range 436
 #endif
 
+enum { MOST_LOST = 16 };
+
 #define WITNESS_NAME "rt-witness"
 #define LOOK_AT_JOB_EVERY_NS (20 * NSEC_PER_MSEC)
 #define LAST_WORDS_NS (20 * NSEC_PER_MSEC)
@@ -91,7 +93,7 @@ static void rename_process(char *const *argv)
 		*start++ = *name;
 }
 
-void witness_start(struct wrap *wrap, char *const *main_argv)
+void witness_start(struct wrap *wrap)
 {
 	pid_t pid = fork();
 
@@ -104,9 +106,21 @@ void witness_start(struct wrap *wrap, char *const *main_argv)
 	mask_signals(SIG_SETMASK, ALL_SIGNALS, NULL);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != wrap->own_pid)
 		_exit(0);
-	rename_process(main_argv);
+	rename_process(wrap->main_argv);
 	close_everything();
 	witness_main(wrap->page, wrap->own_pid);
+}
+
+void witness_lost(struct wrap *wrap)
+{
+	const struct wrap_hooks *hooks = wrap->hooks;
+
+	wrap->witness = 0;
+	if (wrap->witness_killed || !wrap->job || wrap->witnesses_lost++ >= MOST_LOST)
+		return;
+	witness_start(wrap);
+	if (wrap->witness && hooks->own_child)
+		hooks->own_child(hooks->context, wrap->witness);
 }
 
 uint32_t witness_ask(struct wrap *wrap)

@@ -37,7 +37,8 @@ enum wrap_mode {
  *   - every forwarded signal and SIGCHLD blocked; SIGCHLD default; SIGPIPE, SIGTTOU, SIGXFSZ ignored;
  *   - descriptors 0-2 that were closed are /dev/null, close-on-exec, so that no output lands on them;
  *   - the soft RLIMIT_NOFILE raised to the hard one;
- *   - WRAP_JOB: subreaper, and the witness is forked (if it cannot be, signals are judged by their origin).
+ *   - WRAP_JOB: subreaper, and the witness is forked. If it cannot be, or if the limit on processes is so low that the job
+ *     may need them all, signals are judged by their origin.
  * `main_argv` is main()'s argv (or NULL): the witness gives itself a command line of its own, so that it is
  * not met by those who look for ours by name.
  */
@@ -106,6 +107,8 @@ struct wrap_hooks {
 	 * be read for the last time. `usage` is what the kernel will say of it.
 	 */
 	void (*reaping)(void *context, pid_t pid, const struct rusage *usage);
+	/* A child that is not the job's was started while the job runs: another witness. */
+	void (*own_child)(void *context, pid_t pid);
 	/* It was reaped: the job, or an orphan that we adopted. */
 	void (*reaped)(void *context, pid_t pid, int status, const struct rusage *usage);
 	void (*signalled)(void *context, const struct wrap_signal *signal);

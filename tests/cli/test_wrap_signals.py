@@ -244,8 +244,19 @@ def test_with_the_witness_stopped_or_killed(wrap, log, what):
         assert [event["id"] for event in job.receive(1, 0.01)] == [signal.SIGTERM]
         if what == signal.SIGSTOP:
             os.kill(witness, what)
-            os.killpg(job.process.pid, signal.SIGUSR1)
-            assert [event["id"] for event in job.receive(1, 0.02)] == [signal.SIGUSR1]
+        os.killpg(job.process.pid, signal.SIGUSR1)
+        assert [event["id"] for event in job.receive(1, 0.02)] == [signal.SIGUSR1]
+    assert job.end() == 0
+
+
+def test_another_witness_counts_after_the_first_was_killed(wrap, log):
+    """Each real-time signal to the group came twice."""
+    job = SignalJob(wrap)
+    os.kill(log.one("witness")["id"], signal.SIGKILL)
+    assert log.wait_for("own-child")[0]["id"] > 0
+    for number in range(180):
+        os.killpg(job.process.pid, signal.SIGRTMIN + number % 5)
+    assert len(job.receive(180, 0.3)) == 180
     assert job.end() == 0
 
 

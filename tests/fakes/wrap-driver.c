@@ -111,6 +111,11 @@ static void reaping(void *context, pid_t pid, const struct rusage *usage)
 	say(context, "reaping %d state %c cpu_us %lld\n", (int)pid, state_of(pid), cpu_us);
 }
 
+static void own_child(void *context, pid_t pid)
+{
+	say(context, "own-child %d\n", (int)pid);
+}
+
 static void reaped(void *context, pid_t pid, int status, const struct rusage *usage)
 {
 	long long cpu_us = (long long)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
@@ -258,6 +263,7 @@ int main(int argc, char **argv)
 		.next_deadline_ns = next_deadline,
 		.tick = tick,
 		.reaping = reaping,
+		.own_child = own_child,
 		.reaped = reaped,
 		.signalled = signalled,
 		.done = done,

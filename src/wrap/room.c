@@ -1,0 +1,89 @@
+/*
+ * Whether there is room for a process that the job does not need.
+ *
+ * Limits on processes count us as well. Where few are left, the last of them belong to the job: signals are then judged
+ * without the witness (judge.c).
+ *
+ *   /proc/self/cgroup		5:pids:/user.slice/a	0::/user.slice/a
+ *   .../user.slice/a/pids.max	max, or a number
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "wrap/state.h"
+
+enum { FEW_PROCESSES = 64, TEXT_SIZE = 4096 };
+
+static struct scan read_file(const char *path, char *text)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, TEXT_SIZE);
+
+	return scan_bytes(text, length > 0 ? (size_t)length : 0);
+}
+
+/* The number in a file of a group; false where there is no such file, or no limit ("max"). */
+static bool read_number(const char *mount, struct scan group, const char *file, int64_t *ret_number)
+{
+	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+	char bytes[TEXT_SIZE];
+	struct scan text;
+
+	buffer_add_text(&path, mount);
+	buffer_add(&path, group.at, scan_left(&group));
+	buffer_add_text(&path, file);
+	if (buffer_error(&path))
+		return false;
+	text = read_file(path.data, bytes);
+	return scan_i64(&text, ret_number);
+}
+
+/* In this group and all groups around it. */
+static bool has_room_in(const char *mount, struct scan group)
+{
+	int64_t most, now;
+
+	for (;;) {
+		while (scan_left(&group) && group.end[-1] == '/')
+			group.end--;
+		if (read_number(mount, group, "/pids.max", &most) &&
+		    (!read_number(mount, group, "/pids.current", &now) || most - now < FEW_PROCESSES))
+			return false;
+		if (!scan_left(&group))
+			return true;
+		while (scan_left(&group) && group.end[-1] != '/')
+			group.end--;
+	}
+}
+
+static bool has_room_in_groups(void)
+{
+	char bytes[TEXT_SIZE];
+	struct scan text = read_file("/proc/self/cgroup", bytes), line, controllers;
+
+	while (scan_line(&text, &line)) {
+		if (!scan_until(&line, ':', &controllers) || !scan_until(&line, ':', &controllers))
+			continue;
+		if (scan_is(&controllers, "pids") && !has_room_in("/sys/fs/cgroup/pids", line))
+			return false;
+		if (!scan_left(&controllers) &&
+		    (!has_room_in("/sys/fs/cgroup", line) || !has_room_in("/sys/fs/cgroup/unified", line)))
+			return false;
+	}
+	return true;
+}
+
+bool has_room_for_witness(const struct wrap *wrap)
+{
+	struct rlimit processes;
+
+	if (getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY &&
+	    processes.rlim_cur <= FEW_PROCESSES)
+		return false;
+	return !wrap->has_own_proc || has_room_in_groups();
+}

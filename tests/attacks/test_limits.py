@@ -1,0 +1,97 @@
+"""A job that runs within the limits on processes, stack and descriptors runs below the program as well."""
+import contextlib
+import json
+import os
+import pathlib
+import resource
+import subprocess
+
+import pytest
+
+from users import VICTIM, needs_root
+
+# One process of the job, and one that it starts.
+JOB = ("sh", "-c", "(exit 4); exit 3")
+PIDS = pathlib.Path("/sys/fs/cgroup/pids")
+
+
+def limited(which, *values):
+    return lambda: resource.setrlimit(which, values * 2 if len(values) == 1 else values)
+
+
+def pids_of(user):
+    count = 0
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+            count += int(fields["Threads"]) if fields["Uid"].split()[0] == str(user) else 0
+    return count
+
+
+@needs_root()
+def test_one_process_more_than_the_job_against_the_limit_of_a_user(public_programs, home):
+    """The job alone needs two. It needed four with the program: two more."""
+    before = pids_of(VICTIM)
+
+    def start(command, limit):
+        def enter():
+            resource.setrlimit(resource.RLIMIT_NPROC, (before + limit, before + limit))
+            os.setgroups([])
+            os.setgid(VICTIM)
+            os.setuid(VICTIM)
+        return subprocess.run(command, cwd=home, stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=enter,
+                              env={"PATH": os.environ["PATH"]}).returncode
+
+    assert start(JOB, 2) == 3
+    assert start([public_programs, "-q", "--no-summary", "-o", "run.jsonl", "--", *JOB], 3) == 3
+
+
+@pytest.fixture
+def pids_group():
+    if os.geteuid() != 0 or not (PIDS / "cgroup.procs").exists():
+        pytest.skip("needs root and the pids controller")
+    group = PIDS / f"test-attacks-{os.getpid()}"
+    group.mkdir()
+    yield group
+    group.rmdir()
+
+
+@pytest.mark.parametrize("below", ("", "a/b"))
+def test_one_process_more_than_the_job_against_the_limit_of_a_group(run, tmp_path, pids_group, below):
+    """The limit may stand above the group that the program runs in."""
+    (pids_group / "pids.max").write_text("3\n")
+    (pids_group / below).mkdir(parents=True, exist_ok=True)
+    try:
+        result = run("-q", "--no-summary", "-o", "run.jsonl", "--", *JOB,
+                     preexec_fn=lambda: (pids_group / below / "cgroup.procs").write_text("0"))
+    finally:
+        for folder in ("a/b", "a"):
+            with contextlib.suppress(OSError):
+                (pids_group / folder).rmdir()
+    assert result.returncode == 3, result.err
+    assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
+
+
+@pytest.mark.slow  # not below a sanitiser, which needs a stack of its own
+@pytest.mark.parametrize("kib", (16, 24, 32, 64, 128, 1024))
+def test_a_small_stack(binary, tmp_path, kib):
+    """With 16 KiB the job alone runs, and the program crashed."""
+    limit = limited(resource.RLIMIT_STACK, kib * 1024)
+    small = {"PATH": os.environ["PATH"]}
+    alone = subprocess.run(["sh", "-c", "exit 3"], preexec_fn=limit, env=small).returncode
+    assert alone == 3
+    for arguments in (("-i", "0.05", "-o", "run.jsonl"), ("-f", "csv", "-o", "run.csv")):
+        # The environment stands on the stack as well.
+        done = subprocess.run([binary, "-q", "--no-summary", *arguments, "--", "sh", "-c", "sleep 0.2; exit 3"], cwd=tmp_path,
+                              preexec_fn=limit, env=small, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert done.returncode == 3, done.stderr
+    assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
+
+
+OTHER_LIMITS = (("NOFILE", 10), ("DATA", 8 << 20), ("FSIZE", 0), ("SIGPENDING", 0), ("MEMLOCK", 0))
+
+
+@pytest.mark.parametrize("name, value", OTHER_LIMITS)
+def test_other_limits(run, name, value, no_leak_check):
+    result = run("-q", "--no-summary", "-o", "run.jsonl", "--", "sh", "-c", "exit 3", preexec_fn=limited(getattr(resource, f"RLIMIT_{name}"), value))
+    assert result.returncode == 3, result.err

@@ -1,0 +1,86 @@
+"""A system call that a filter refuses changes nothing about the job, and keeps nothing from ending."""
+import errno
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import exact
+
+ERRORS = (errno.ENOSYS, errno.EPERM)
+# Both end with the job's status; the second has a child, and a child that the program adopts.
+JOBS = (("sh", "-c", "exit 3"), ("sh", "-c", "(sleep 0.1 &); (exit 4); exit 3"))
+# Without it no line of the record can be written.
+WRITES = ("write",)
+
+
+@pytest.fixture(scope="session")
+def refuse(binary, tmp_path_factory):
+    program = exact.build_workload(binary, tmp_path_factory.mktemp("refuse"), "refuse")
+    if subprocess.run([program, "kcmp", "1", "true"]).returncode:
+        pytest.skip("no filters of system calls here")
+    return program
+
+
+def calls(refuse):
+    return subprocess.run([refuse], capture_output=True, text=True, check=True).stdout.split()
+
+
+def run_job(refuse, call, error, command, folder):
+    """(exit status, stdout) under the filter; a status of -9999 if it did not end."""
+    try:
+        done = subprocess.run([refuse, call, str(error), *command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=20)
+    except subprocess.TimeoutExpired:
+        return -9999, b""
+    return done.returncode, done.stdout
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
+def test_every_call_of_the_list(binary, refuse, tmp_path, error, no_leak_check):
+    """waitid(2) refused hid the end of the job for ever; 49 and more calls have been tried."""
+    names, wrong, ran = calls(refuse), [], 0
+    assert len(names) >= 49
+    record = tmp_path / "run.jsonl"
+    for number, call in enumerate(names):
+        job = JOBS[number % len(JOBS)]
+        record.unlink(missing_ok=True)
+        alone = run_job(refuse, call, error, job, tmp_path)
+        wrapped = run_job(refuse, call, error, [binary, "-q", "--no-summary", "-o", record, "--", *job], tmp_path)
+        ran += alone[0] == 3  # without pread64, for example, no program can be loaded
+        if alone != wrapped:
+            wrong.append((call, alone, wrapped))
+        elif alone[0] == 3 and call not in WRITES and not record_is_whole(record):
+            wrong.append((call, "no whole record"))
+    assert not wrong
+    assert ran >= 49
+
+
+def record_is_whole(record):
+    lines = record.read_text().splitlines() if record.exists() else []
+    return bool(lines) and json.loads(lines[-1])["run_end"] is not None
+
+
+BURN = "import os, time\nif os.fork():\n    os.wait()\nwhile time.process_time() < 0.2: pass\nprint(sum(os.times()[:4]))"
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
+def test_without_waitid_the_record_is_exact(binary, refuse, tmp_path, error):
+    status, out = run_job(refuse, "waitid", error, [binary, "-q", "-i", "0.05", "--no-summary", "--cgroup=off", "-o",
+                                                    "run.jsonl", "--", sys.executable, "-c", BURN], tmp_path)
+    samples = [json.loads(line) for line in (tmp_path / "run.jsonl").open()]
+    assert status == 0
+    assert abs(exact.told_secs(samples) - float(out.split()[-1])) < 0.05
+    assert abs(exact.told_secs(samples) - exact.rusage_secs(samples)) < 0.005
+    assert samples[-1]["run_end"]["reason"] == "exit"
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
+def test_without_waitid_descendants_are_waited_for(binary, refuse, tmp_path, error):
+    status, _ = run_job(refuse, "waitid", error, [binary, "-q", "--no-summary", "--wait-descendants", "-o", "run.jsonl", "--",
+                                                  "sh", "-c", "(setsid sh -c 'sleep 0.5; echo > late' &); exit 3"], tmp_path)
+    assert status == 3
+    assert pathlib.Path(tmp_path, "late").exists()
