@@ -23,6 +23,7 @@ enum {
 	SIGCHLD_BIT = 1 << (17 - 1),
 	HIGH_WATER_READINGS = 128, /* about as many in one pass: 6 us each */
 	PF_EXITING = 0x4,
+	PF_FORKNOEXEC = 0x40,
 };
 
 int64_t descriptors_to_keep(void)
@@ -83,6 +84,13 @@ void member_close(struct process_tree *tree, struct member *member)
 	close_kept(tree, &member->children_fd);
 }
 
+void member_done(struct process_tree *tree, struct member *member)
+{
+	member_close(tree, member);
+	memory_reading_free(member->reading);
+	member->reading = NULL;
+}
+
 static int read_stat(struct process_tree *tree, struct member *member, struct proc_pid_stat *ret_stat)
 {
 	ssize_t length = member_read_file(tree, member, &member->stat_fd, "stat");
@@ -97,8 +105,7 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 	struct member member = {
 		.pid = pid,
 		.clock_ns = -1,
-		.pss_kib = -1,
-		.pss_cost_ns = -1,
+		.rollup_ns = -1,
 		.stat_fd = -1,
 		.statm_fd = -1,
 		.io_fd = -1,
@@ -326,6 +333,80 @@ static void follow_high_water(struct process_tree *tree, struct member *member,
 		tree->largest_kib = kib;
 }
 
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+	return a ^ a >> 29;
+}
+
+static int64_t anonymous_pages(const struct member *member)
+{
+	return not_negative(member->resident_pages - member->shared_pages);
+}
+
+/* Where its code and its stack begin, the kernel draws at exec; a fork has both from its parent. 0: it may not be seen. */
+static uint64_t layout_of(const struct proc_pid_stat *stat)
+{
+	return stat->stack_start <= 0 ? 0
+				      : mixed((uint64_t)stat->code_start, (uint64_t)stat->stack_start) | 1;
+}
+
+static struct member *relative_of(const struct process_tree *tree, const struct member *member)
+{
+	struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	if (parent && parent != member && parent->layout == member->layout && parent->family)
+		return parent;
+	/* Its parent was gone before we came by: others have their layout from the same process. */
+	for (size_t i = 0; member->layout && i < tree->count; i++)
+		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
+		    tree->members[i].family)
+			return &tree->members[i];
+	return NULL;
+}
+
+static void note_fork(const struct process_tree *tree, struct member *parent)
+{
+	struct fork_window *forks = &parent->forks;
+
+	/* Of a parent that was there before us it is unknown what it replaced. */
+	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
+		*forks = (struct fork_window){.is_known = true,
+					      .faults_first = parent->faults_before,
+					      .anon_first = parent->anon_before};
+	forks->faults_last = parent->faults;
+	forks->anon_last = anonymous_pages(parent);
+}
+
+/* Which members have the same pages at the same addresses, until they write to them; see memory_family.h. */
+static void note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	bool is_forked = stat->flags >= 0 && stat->flags & PF_FORKNOEXEC;
+	uint64_t layout = layout_of(stat);
+	struct member *relative;
+
+	if (member->family && member->layout == layout && member->is_forked == is_forked)
+		return;
+	member->layout = layout;
+	member->is_forked = is_forked;
+	member->forks = (struct fork_window){0};
+	member->inherited_pages = 0;
+	relative = is_forked ? relative_of(tree, member) : NULL;
+	if (!relative) {
+		member->family =
+			mixed(layout, mixed((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
+		return;
+	}
+	member->family = relative->family;
+	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
+	if (relative->pid == member->parent_pid)
+		note_fork(tree, relative);
+	/* Its memory by now: what it has taken since it was forked, it has faulted in. */
+	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
+					  ? anonymous_pages(member)
+					  : anonymous_pages(relative);
+}
+
 /*
  * While a process is reaped, the kernel adds its figures to its parent's before it takes the process away. In between
  * both have them: its state then tells (X), and it counts as gone. A state read after the parent's figures that is not
@@ -431,7 +512,11 @@ void member_read(struct process_tree *tree, struct member *member)
 		member->resident_pages = member->shared_pages = member->virtual_pages = 0;
 		return;
 	}
+	member->faults_before = member->faults;
+	member->anon_before = anonymous_pages(member);
 	(void)read_statm(tree, member);
+	member->faults = not_negative(stat.minor_faults) + not_negative(stat.major_faults);
+	note_lineage(tree, member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
 	follow_high_water(tree, member, &stat, first);
 }

@@ -9,6 +9,9 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 /* Closes what is kept open; the member stays. */
 void member_close(struct process_tree *tree, struct member *member);
 
+/* The member leaves the table. */
+void member_done(struct process_tree *tree, struct member *member);
+
 /* Whether its CPU clock has moved since the last call; marks it vanished when it has gone. */
 bool member_has_run(struct process_tree *tree, struct member *member);
 

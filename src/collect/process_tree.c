@@ -38,7 +38,7 @@ void process_tree_free(struct process_tree *tree)
 	if (!tree)
 		return;
 	for (size_t i = 0; i < tree->count; i++)
-		member_close(tree, &tree->members[i]);
+		member_done(tree, &tree->members[i]);
 	free(tree->members);
 	free(tree->slots);
 	free(tree->excluded);
@@ -214,7 +214,7 @@ static void sweep(struct process_tree *tree)
 		if (member->pid == tree->root_pid)
 			tree->root_gone = true;
 		tree->exited_count++;
-		member_close(tree, member);
+		member_done(tree, member);
 	}
 	if (kept != tree->count) {
 		tree->count = kept;

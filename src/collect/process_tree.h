@@ -20,10 +20,21 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "collect/memory_reading.h"
 #include "collect/own_cost.h"
 #include "collect/process_account.h"
 #include "kernel/proc_pid_stat.h"
 #include "kernel/root.h"
+
+/*
+ * Between the readings before a process's first fork was seen and after its last one, it had `faults` page faults and came to
+ * `anon` anonymous pages. Pages that it replaced in between live on in the forks that it had made by then.
+ */
+struct fork_window {
+	bool is_known; /* there was a fork, and the readings are of our time */
+	int64_t faults_first, faults_last;
+	int64_t anon_first, anon_last;
+};
 
 struct member {
 	pid_t pid;
@@ -51,13 +62,21 @@ struct member {
 	int64_t peak_faults; /* page faults when its high-water mark was read: without one it does not rise */
 	int64_t peak_before_kib; /* that mark when we came: from before the record; 0: all of it is ours */
 
-	/* proportional set size, kept by process_memory.c */
-	int64_t pss_kib; /* of the last reading; -1: never read */
-	int64_t private_kib;
-	int64_t shared_kib;
-	int64_t swap_kib;
-	int64_t pss_resident_pages; /* resident pages at that reading */
-	int64_t pss_cost_ns;        /* what it took; -1: never read */
+	/* memory that is shared by birth: see memory_family.h */
+	bool is_forked;           /* and has not called exec since */
+	bool has_forks;           /* as of this tick: some are members */
+	uint64_t layout;          /* of its address space: a fork has its parent's; 0: may not be seen */
+	uint64_t family;          /* equal in members that descend from one by forks alone */
+	int64_t inherited_pages;  /* anonymous ones that it may have had from its parent when first seen */
+	int64_t faults;           /* of its own, minor and major */
+	int64_t parent_faults;    /* its parent's when it was first seen */
+	int64_t faults_before;    /* at the reading before; 0: there was none */
+	int64_t anon_before;      /* anonymous pages at that time */
+	struct fork_window forks; /* when it forked members of its family */
+	struct memory_reading *reading; /* NULL: never read */
+	int64_t reading_failed_ns;      /* 0: it did not */
+	int64_t rollup_ns;              /* how long smaps_rollup would take now; -1: never read */
+	int64_t rollup_pages;           /* its resident pages at that time */
 
 	int stat_fd; /* kept while the process runs often; -1 */
 	int statm_fd;

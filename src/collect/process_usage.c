@@ -17,11 +17,19 @@ static int process_usage_open(struct collect_context *context, void **ret_state)
 {
 	struct process_usage *state = calloc(1, sizeof *state);
 
-	(void)context;
 	if (!state)
 		return -ENOMEM;
+	process_memory_open(&state->memory, context->root);
 	*ret_state = state;
 	return 0;
+}
+
+static void process_usage_close(void *state_)
+{
+	struct process_usage *state = state_;
+
+	process_memory_close(&state->memory);
+	free(state);
 }
 
 static void fill_totals(struct tree_row *row, const struct usages *published, int io_error)
@@ -82,7 +90,10 @@ static void fill_main(struct process_usage *state, struct tree_row *row, const s
 static void fill_memory(struct process_usage *state, struct tree_row *row, struct collect_context *context,
 			struct frame *frame)
 {
-	static const char *const SOURCES[] = {"pss", "estimate", "rss", "cgroup"};
+	static const char *const SOURCES[] = {
+		[MEMORY_PSS] = "pss",     [MEMORY_SAMPLED] = "sampled", [MEMORY_CGROUP] = "cgroup",
+		[MEMORY_BOUND] = "bound", [MEMORY_RSS] = "rss",
+	};
 	struct tree_memory memory;
 	int pss_reason;
 
@@ -91,11 +102,14 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	if (memory.reason) {
 		row->process_rss_mib = row->process_memory_mib = no_real(memory.reason);
 		row->process_memory_source = no_text(memory.reason);
+		row->process_memory_error_mib = no_real(memory.reason);
 	} else {
 		row->process_rss_mib = (double)memory.rss_bytes / 1048576;
 		/* An estimate of what the kernel counts in KiB is no better than that. */
 		row->process_memory_mib = (double)((memory.best_bytes + 512) / 1024) / 1024;
 		row->process_memory_source = SOURCES[memory.best_source];
+		row->process_memory_error_mib =
+			memory.error_kib < 0 ? no_real(ABSENT_NOT_SAMPLED) : (double)memory.error_kib / 1024;
 	}
 	if (pss_reason) {
 		row->process_pss_mib = row->process_private_mib = no_real(pss_reason);
@@ -150,6 +164,6 @@ const struct collector PROCESS_USAGE_COLLECTOR = {
 	.name = "process_usage",
 	.open = process_usage_open,
 	.collect = process_usage_collect,
-	.close = free,
+	.close = process_usage_close,
 	.fills = (const enum row_kind[]){ROW_tree, ROW_KINDS},
 };

@@ -24,8 +24,15 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("Inactive(anon)", struct proc_meminfo, inactive_anon_kib),
 	KEY_FIELD("SwapTotal", struct proc_meminfo, swap_total_kib),
 	KEY_FIELD("SwapFree", struct proc_meminfo, swap_free_kib),
+	KEY_FIELD("AnonPages", struct proc_meminfo, anon_pages_kib),
+	KEY_FIELD("Mapped", struct proc_meminfo, mapped_kib),
 	KEY_FIELD("Shmem", struct proc_meminfo, shmem_kib),
 	KEY_FIELD("SReclaimable", struct proc_meminfo, slab_reclaimable_kib),
+	KEY_FIELD("AnonHugePages", struct proc_meminfo, anon_huge_kib),
+	KEY_FIELD("HugePages_Total", struct proc_meminfo, huge_pages_total),
+	KEY_FIELD("HugePages_Free", struct proc_meminfo, huge_pages_free),
+	KEY_FIELD("Hugepagesize", struct proc_meminfo, huge_page_kib),
+	KEY_FIELD("Hugetlb", struct proc_meminfo, hugetlb_kib),
 };
 
 int parse_proc_meminfo(const char *bytes, size_t length, struct proc_meminfo *ret_meminfo)

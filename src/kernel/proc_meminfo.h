@@ -19,8 +19,15 @@ struct proc_meminfo {
 	int64_t inactive_anon_kib;
 	int64_t swap_total_kib;
 	int64_t swap_free_kib;
+	int64_t anon_pages_kib; /* in page tables, like the next */
+	int64_t mapped_kib;     /* files and shared memory */
 	int64_t shmem_kib;
 	int64_t slab_reclaimable_kib;
+	int64_t anon_huge_kib;    /* transparent huge pages of anonymous memory */
+	int64_t huge_pages_total; /* reserved for hugetlb, of the usual size */
+	int64_t huge_pages_free;
+	int64_t huge_page_kib;
+	int64_t hugetlb_kib; /* of all sizes, used or not; since Linux 4.15 */
 };
 
 /* Returns 0, or -EBADMSG when not one line is known (ret_meminfo is then untouched). */

@@ -23,6 +23,7 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("Shared_Dirty", struct proc_pid_smaps_rollup, shared_dirty_kib),
 	KEY_FIELD("Private_Clean", struct proc_pid_smaps_rollup, private_clean_kib),
 	KEY_FIELD("Private_Dirty", struct proc_pid_smaps_rollup, private_dirty_kib),
+	KEY_FIELD("Anonymous", struct proc_pid_smaps_rollup, anonymous_kib),
 	KEY_FIELD("AnonHugePages", struct proc_pid_smaps_rollup, anon_huge_kib),
 	KEY_FIELD("ShmemPmdMapped", struct proc_pid_smaps_rollup, shmem_huge_kib),
 	KEY_FIELD("FilePmdMapped", struct proc_pid_smaps_rollup, file_huge_kib),

@@ -23,6 +23,7 @@ struct proc_pid_smaps_rollup {
 	int64_t shared_dirty_kib;
 	int64_t private_clean_kib;
 	int64_t private_dirty_kib;
+	int64_t anonymous_kib; /* resident, exclusive or not */
 	int64_t anon_huge_kib;
 	int64_t shmem_huge_kib;
 	int64_t file_huge_kib;

@@ -31,6 +31,8 @@ static const struct {
 	{19, offsetof(struct proc_pid_stat, start_ticks)},
 	{20, offsetof(struct proc_pid_stat, virtual_bytes)},
 	{21, offsetof(struct proc_pid_stat, resident_pages)},
+	{23, offsetof(struct proc_pid_stat, code_start)},
+	{25, offsetof(struct proc_pid_stat, stack_start)},
 	{30, offsetof(struct proc_pid_stat, ignored_signals)},
 };
 

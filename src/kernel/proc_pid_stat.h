@@ -30,6 +30,9 @@ struct proc_pid_stat {
 	int64_t start_ticks; /* since boot: with the pid the identity of a process */
 	int64_t virtual_bytes;
 	int64_t resident_pages;
+	/* Where the program's code and its first stack begin: forks keep both, exec draws new ones. 0, 1: hidden. */
+	int64_t code_start;
+	int64_t stack_start;
 	int64_t ignored_signals; /* bit n-1 is signal n; the first 31 */
 };
 

@@ -29,6 +29,7 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("RssFile", struct proc_pid_status, rss_file_kib),
 	KEY_FIELD("RssShmem", struct proc_pid_status, rss_shmem_kib),
 	KEY_FIELD("VmSwap", struct proc_pid_status, swap_kib),
+	KEY_FIELD("HugetlbPages", struct proc_pid_status, hugetlb_kib),
 	KEY_FIELD("Threads", struct proc_pid_status, thread_count),
 };
 

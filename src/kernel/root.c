@@ -399,6 +399,15 @@ int root_read_word(struct root *root, const char *path, char *ret_text, size_t s
 	return root_read_word_at(root, root->dir_fd, path, ret_text, size);
 }
 
+int64_t root_thread_cpu_ns(const struct root *root)
+{
+	struct timespec now;
+
+	if (!root->live || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) < 0)
+		return root_monotonic_ns(root);
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
 int64_t root_boot_ticks(const struct root *root)
 {
 	struct timespec now;

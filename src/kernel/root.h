@@ -146,5 +146,11 @@ static inline int64_t root_realtime_ns(const struct root *root)
 	return root->clocks.realtime_ns(root->clocks.context);
 }
 
+/*
+ * CPU time of the calling thread, to tell how long a reading takes: another process may run meanwhile. The monotonic clock
+ * for a captured machine.
+ */
+int64_t root_thread_cpu_ns(const struct root *root);
+
 /* Ticks since the boot of the machine, as /proc/PID/stat counts starts; 0 for a captured machine, which has no now. */
 int64_t root_boot_ticks(const struct root *root);

@@ -15,6 +15,7 @@ static const char *const TEXTS[] = {
 	[ABSENT_NO_SUCH_COUNTER - ABSENT_NOT_COLLECTED] = "this kernel or device does not count it",
 	[ABSENT_ZOMBIE - ABSENT_NOT_COLLECTED] = "the process has ended and its memory is gone",
 	[ABSENT_PSS_TOO_COSTLY - ABSENT_NOT_COLLECTED] = "reading it now would stall the job (see --pss)",
+	[ABSENT_NOT_SAMPLED - ABSENT_NOT_COLLECTED] = "nothing was sampled, so there is no sampling error",
 	[ABSENT_PSS_OFF - ABSENT_NOT_COLLECTED] = "switched off by --pss off",
 	[ABSENT_NOT_YET - ABSENT_NOT_COLLECTED] = "the helper process has not answered yet",
 	[ABSENT_STALE - ABSENT_NOT_COLLECTED] = "the helper process's last answer is too old",

@@ -21,6 +21,7 @@ enum absent_reason {
 	ABSENT_NO_SUCH_COUNTER,      /* this kernel or device has no such counter */
 	ABSENT_ZOMBIE,               /* the process has ended, its memory is gone */
 	ABSENT_PSS_TOO_COSTLY,       /* reading it would stall the job */
+	ABSENT_NOT_SAMPLED,          /* the value is exact: it has no sampling error */
 	ABSENT_PSS_OFF,              /* --pss off */
 	ABSENT_NOT_YET,              /* a helper has not answered yet */
 	ABSENT_STALE,                /* a helper's last answer is too old */

@@ -7,11 +7,13 @@
 #include "kernel/proc_pid_children.h"
 #include "kernel/proc_pid_fdinfo.h"
 #include "kernel/proc_pid_io.h"
+#include "kernel/proc_pid_maps.h"
 #include "kernel/proc_pid_mountinfo.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
+#include "kernel/proc_sysvipc_shm.h"
 
 static void fuzz_stat(const char *bytes, size_t length)
 {
@@ -107,11 +109,30 @@ static void fuzz_fdinfo(const char *bytes, size_t length)
 	}
 }
 
+static void fuzz_maps(const char *bytes, size_t length)
+{
+	struct scan areas = parse_proc_pid_maps(bytes, length);
+	struct memory_area area;
+
+	while (proc_pid_maps_next(&areas, &area)) {
+		must_hold(area.start < area.end);
+		must_lie_in(&area.name, bytes, length);
+	}
+}
+
+static void fuzz_sysvipc_shm(const char *bytes, size_t length)
+{
+	struct shm_segment segment;
+
+	if (parse_proc_sysvipc_shm(bytes, length, 3, &segment))
+		must_hold(segment.id == 3 && segment.size_bytes >= -1 && segment.swapped_bytes >= -1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_stat,     fuzz_statm,  fuzz_io,        fuzz_smaps_rollup, fuzz_status,
-		fuzz_children, fuzz_cgroup, fuzz_mountinfo, fuzz_fdinfo,
+		fuzz_stat,   fuzz_statm,     fuzz_io,     fuzz_smaps_rollup, fuzz_status,      fuzz_children,
+		fuzz_cgroup, fuzz_mountinfo, fuzz_fdinfo, fuzz_maps,         fuzz_sysvipc_shm,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -1,0 +1,23 @@
+/* /proc/sysvipc/shm: the System V shared memory segments of the reader's IPC namespace, of all users. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/scan.h"
+#include "kernel/root.h"
+
+struct shm_segment {
+	int64_t id; /* /proc/PID/maps shows it as the inode */
+	int64_t size_bytes;
+	int64_t attached_count;
+	int64_t resident_bytes; /* since Linux 2.6.39, like the next; -1 absent */
+	int64_t swapped_bytes;
+};
+
+/* Finds a segment by its id; false when the table has no such line. */
+bool parse_proc_sysvipc_shm(const char *bytes, size_t length, int64_t id, struct shm_segment *ret_segment);
+
+/* Reads the table: parse_proc_sysvipc_shm() then takes root->text. Length or a negative errno. */
+ssize_t read_proc_sysvipc_shm(struct root *root);

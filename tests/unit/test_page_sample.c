@@ -1,0 +1,77 @@
+/* Tests of src/collect/page_sample.c: which pages are looked at. */
+#include "collect/page_sample.h"
+#include "unit.h"
+
+static void each_block_has_one_page(void **state)
+{
+	(void)state;
+	for (unsigned level = 0; level < 12; level++)
+		for (uint64_t block = 0; block < 500; block++) {
+			uint64_t page = page_sample_at(level, block);
+
+			assert_int_equal(page >> level, block);
+			assert_true(page_is_sampled(level, page));
+		}
+}
+
+static void pages_of_a_coarse_level_are_pages_of_each_finer_one(void **state)
+{
+	(void)state;
+	for (uint64_t block = 0; block < 500; block++)
+		for (unsigned level = 0; level <= 14; level++)
+			assert_true(page_is_sampled(level, page_sample_at(14, block)));
+}
+
+/* A job that writes every other page, or every 512th, is not seen at the same stride. */
+static void strides_are_met_in_their_proportion(void **state)
+{
+	size_t hits[9] = {0};
+
+	(void)state;
+	for (uint64_t block = 0; block < 4096; block++)
+		for (unsigned bits = 1; bits <= 8; bits++)
+			hits[bits] += page_sample_at(8, block) % (1U << bits) == 0;
+	for (unsigned bits = 1; bits <= 5; bits++)
+		assert_in_range(hits[bits], 4096 * 0.8 / (1U << bits), 4096 * 1.2 / (1U << bits));
+}
+
+static void levels_follow_the_number_of_samples(void **state)
+{
+	(void)state;
+	assert_int_equal(page_sample_level(0, 512, 512), 0);
+	assert_int_equal(page_sample_level(0, 1024, 512), 1);
+	assert_int_equal(page_sample_level(3, 0, 512), 3);
+	assert_int_equal(page_sample_level(0, UINT64_MAX, 1), PAGE_LEVEL_MOST);
+}
+
+static void sets_are_thinned_and_united(void **state)
+{
+	struct page_places places = {0};
+
+	(void)state;
+	for (int twice = 0; twice < 2; twice++)
+		for (uint64_t page = 0; page < 1024; page++)
+			assert_true(page_places_add(&places, 7, page));
+	assert_int_equal(page_places_count_at(&places, 4), 2 * 64);
+	page_places_unite(&places);
+	assert_int_equal(places.count, 1024);
+	page_places_thin(&places, 4);
+	assert_int_equal(places.count, 64);
+	assert_int_equal(places.level, 4);
+	page_places_thin(&places, 2);
+	assert_int_equal(places.count, 64);
+	page_places_done(&places);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_block_has_one_page),
+		cmocka_unit_test(pages_of_a_coarse_level_are_pages_of_each_finer_one),
+		cmocka_unit_test(strides_are_met_in_their_proportion),
+		cmocka_unit_test(levels_follow_the_number_of_samples),
+		cmocka_unit_test(sets_are_thinned_and_united),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
