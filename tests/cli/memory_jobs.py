@@ -46,7 +46,7 @@ JOBS = {
     "huge pages": Job("huge 256 fork 4 { read sleep 4300 }"),
     "huge pages, a tenth overwritten": Job("huge 200 fork 3 { scatter 10 sleep 4300 }"),
     "a child that calls exec": Job("private 300 fork 1 { exec { private 40 sleep 4300 } } fork 1 { sleep 1500 exec { sleep 2500 } }"),
-    "memory freed and taken again": Job("private 250 fork 2 { sleep 4300 } sleep 1300 free private 120 sleep 1200 dontneed sleep 700 "
+    "memory freed and taken again": Job("private 250 fork 2 { sleep 5800 } sleep 1300 free private 120 sleep 1200 dontneed sleep 700 "
                                         "free private 200"),
     "children that free what they inherited": Job("private 300 fork 3 { free private 30 sleep 4300 }"),
     "grows from 10 to 600 MiB": Job("private 10 sleep 300 grow 590 4000 sleep 300"),
@@ -55,7 +55,7 @@ JOBS = {
     "memfd, not mapped": Job("open-memfd 200 fork 3 { sleep 4300 }"),
     "memfd, unmapped": Job("memfd 150 unmap sleep 4300"),
     "shared memory whose writer has ended": Job("memfd 200 unmap fork 2 { sleep 4300 } sleep 1200"),
-    "short children that come and go": Job("private 150 " + "fork 8 { read burn 20 sleep 180 } wait " * 20),
+    "short children that come and go": Job("private 150 " + "fork 8 { read burn 20 sleep 700 } wait " * 6),
     "many threads": Job("private 100 threads 64 fork 3 { threads 16 sleep 4300 } sleep 4300"),
     "a file that four map": Job("file 200 fork 3 { read sleep 4300 } sleep 4300"),
     "hugetlb": Job("hugetlb 48 fork 2 { sleep 4300 }", needs="hugetlb"),

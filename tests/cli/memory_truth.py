@@ -197,7 +197,8 @@ class Meter:
         while not self.over.is_set():
             begun, pids = time.monotonic(), set(self.members.now())
             reading = read_once(pids, self.tmpfs)
-            reading.steady = self.members.now() == pids
+            # A process that is being taken down is still listed when its memory has gone.
+            reading.steady = self.members.now() == pids and reading.processes == len(pids)
             self.readings.append(reading)
             # A meter that takes long leaves the job as much time for itself.
             self.over.wait(max(self.interval_secs, time.monotonic() - begun))
