@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/trust.h"
 
 /* mkdir -p. */
 static int make_folders(char *path)
@@ -28,10 +29,39 @@ static int make_folders(char *path)
 	}
 }
 
-static int make(char *path, char **ret_path)
+/*
+ * The folders at the end of a path that we chose ourselves, behind the first `base_length` bytes: another user who
+ * controls one of them could read what waits there, and add batches of another job. A link must be ours as well.
+ */
+static int check_folders(const char *path, size_t base_length)
+{
+	CLEANUP_FREE char *folder = strdup(path);
+	struct stat status;
+
+	if (!folder)
+		return -ENOMEM;
+	for (size_t length = strlen(folder); length > base_length; length--) {
+		if (folder[length] != '\0' && folder[length] != '/')
+			continue;
+		folder[length] = '\0';
+		if (lstat(folder, &status) < 0)
+			return -errno;
+		if (S_ISLNK(status.st_mode) && status.st_uid != geteuid() && status.st_uid != 0)
+			return -EPERM;
+		if (stat(folder, &status) < 0)
+			return -errno;
+		if (!is_under_our_control(folder, &status))
+			return -EPERM;
+	}
+	return 0;
+}
+
+static int make(char *path, size_t base_length, char **ret_path)
 {
 	int r = path ? make_folders(path) : -ENOMEM;
 
+	if (r == 0)
+		r = check_folders(path, base_length);
 	/* It may have been there before, and not for us. */
 	if (r == 0 && access(path, W_OK | X_OK) < 0)
 		r = -errno;
@@ -49,7 +79,15 @@ static char *joined(const char *folder, const char *rest)
 	return asprintf(&path, "%s/%s", folder, rest) < 0 ? NULL : path;
 }
 
-/* In a folder that everybody may write to somebody else may have come before us. */
+/* `path` with the folder of the spool behind it. */
+static int make_below(const char *folder, const char *between, char **ret_path)
+{
+	CLEANUP_FREE char *base = joined(folder, between);
+
+	return base ? make(joined(base, "resource-tracker/spool"), strlen(base), ret_path) : -ENOMEM;
+}
+
+/* In a folder that every user may write to another user may have come before us. */
 static int make_temporary(char **ret_path)
 {
 	const char *folder = secure_getenv("TMPDIR");
@@ -57,8 +95,10 @@ static int make_temporary(char **ret_path)
 	struct stat status;
 	char name[64];
 
+	if (!folder || folder[0] != '/')
+		folder = "/tmp";
 	snprintf(name, sizeof(name), "resource-tracker-%u", (unsigned int)geteuid());
-	own = joined(folder && folder[0] == '/' ? folder : "/tmp", name);
+	own = joined(folder, name);
 	if (!own)
 		return -ENOMEM;
 	if (mkdir(own, 0700) < 0 && errno != EEXIST)
@@ -67,7 +107,7 @@ static int make_temporary(char **ret_path)
 		return -errno;
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022))
 		return -EPERM;
-	return make(joined(own, "spool"), ret_path);
+	return make(joined(own, "spool"), strlen(own), ret_path);
 }
 
 int spool_folder_make(const char *given, char **ret_path)
@@ -75,11 +115,10 @@ int spool_folder_make(const char *given, char **ret_path)
 	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
 
 	if (given)
-		return make(strdup(given), ret_path);
-	if (state && state[0] == '/' && make(joined(state, "resource-tracker/spool"), ret_path) == 0)
+		return make(strdup(given), strlen(given), ret_path);
+	if (state && state[0] == '/' && make_below(state, "", ret_path) == 0)
 		return 0;
-	if (home && home[0] == '/' &&
-	    make(joined(home, ".local/state/resource-tracker/spool"), ret_path) == 0)
+	if (home && home[0] == '/' && make_below(home, ".local/state", ret_path) == 0)
 		return 0;
 	return make_temporary(ret_path);
 }
