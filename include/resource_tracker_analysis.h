@@ -472,6 +472,23 @@ RT_API int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, 
 RT_API int rt_combine(const char *const *paths, size_t path_count, const char *output,
 		      struct rt_problem *ret_problem);
 
+/* ---- outputs --------------------------------------------------------------------------------------- */
+
+/*
+ * Whether a file may be written under a name; rt_export(), rt_report(), rt_combine() and rt_output_write() ask all of this
+ * themselves, except that they replace recordings. 0, or
+ *   -EINVAL  it is one of the `inputs`, or the marks beside one
+ *   -EEXIST  it is a recording, and `replace` is false
+ *   -EBUSY   a recorder is writing to it
+ *   -EPERM   another user may have planted it (a link, a FIFO) in a folder that everyone may write to
+ */
+RT_API int rt_output_check(const char *path, const char *const *inputs, size_t input_count, bool replace,
+			   struct rt_problem *ret_problem);
+
+/* Writes a file that appears under its name when it is whole; "-" and NULL are standard output. */
+RT_API int rt_output_write(const char *path, const void *bytes, size_t length,
+			   struct rt_problem *ret_problem);
+
 #ifdef __cplusplus
 }
 #endif

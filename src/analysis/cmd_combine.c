@@ -55,6 +55,8 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	if (optind == argc)
 		return command_usage(command, "name recordings");
+	if (command_check_output(command, output))
+		return EXIT_FAULT;
 	if (rt_combine((const char *const *)argv + optind, (size_t)(argc - optind), output, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return strcmp(output, "-") == 0 ? 0 : join_marks(command, argv + optind, output);

@@ -112,6 +112,8 @@ static int run(const struct command *command, int argc, char **argv)
 		return command_usage(command, "name a --format or an --output");
 	gpu_tracker->gpu_uuids = choice.gpu_uuids.texts;
 	gpu_tracker->gpu_uuid_count = choice.gpu_uuids.count;
+	if (command_check_output(command, choice.output))
+		return EXIT_FAULT;
 	if (rt_export((const char *const *)argv + optind, (size_t)(argc - optind),
 		      choice.output ? choice.output : "-", &choice.options, &problem) < 0)
 		return command_fault(command, "%s", problem.text);

@@ -150,6 +150,8 @@ static int run(const struct command *command, int argc, char **argv)
 	options.page.history_count = options.history.count;
 	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
 		return command_fault(command, "out of memory");
+	if (command_check_output(command, options.output))
+		return EXIT_FAULT;
 	if (rt_report_runs(options.runs.runs, options.runs.count, options.output, &options.page,
 			   &options.prices, &problem) < 0)
 		return command_fault(command, "%s", problem.text);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,27 +14,83 @@
 #include "base/nearest.h"
 #include "base/program.h"
 #include "base/write_all.h"
+#include "resource_tracker_analysis.h"
+
+static struct {
+	int argc;
+	char **argv;
+	bool force;
+} invocation;
+
+static const char FORCE[] = "--force";
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+	/* recommend has a --force of its own, which means both. */
+	bool own = strstr(command->options, FORCE) != NULL, options = true;
+	int kept = 0;
+
+	for (int i = 0; i < argc; i++) {
+		options = options && strcmp(argv[i], "--") != 0;
+		bool is_force = options && strcmp(argv[i], FORCE) == 0;
+
+		invocation.force = invocation.force || is_force;
+		if (!is_force || own)
+			argv[kept++] = argv[i];
+	}
+	argv[kept] = NULL;
+	invocation.argc = kept;
+	invocation.argv = argv;
+	return command->run(command, kept, argv);
+}
+
+/* Any word may name a file that is read, and so may the part of it behind "=". */
+static size_t list_inputs(const char *output, const char **ret_inputs)
+{
+	size_t count = 0;
+
+	for (int i = 1; i < invocation.argc; i++) {
+		const char *word = invocation.argv[i], *equals = strchr(word, '=');
+		bool is_output = output >= word && output <= word + strlen(word);
+
+		if (is_output)
+			continue;
+		ret_inputs[count++] = word;
+		if (equals)
+			ret_inputs[count++] = equals + 1;
+	}
+	return count;
+}
+
+int command_check_output(const struct command *command, const char *path)
+{
+	CLEANUP_FREE const char **inputs = calloc(2 * (size_t)invocation.argc + 1, sizeof(*inputs));
+	struct rt_problem problem = {"out of memory"};
+
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	if (!inputs ||
+	    rt_output_check(path, inputs, list_inputs(path, inputs), invocation.force, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return 0;
+}
 
 int command_write(const struct command *command, const char *path, const char *bytes, size_t length)
 {
-	bool to_file = path && strcmp(path, "-") != 0;
-	CLEANUP_CLOSE int file = -1;
+	struct rt_problem problem = {"out of memory"};
 	int result;
 
-	if (to_file) {
-		file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-		if (file < 0)
-			return command_fault(command, "%s: %s", path, strerror(errno));
+	if (path && strcmp(path, "-") != 0) {
+		result = command_check_output(command, path);
+		if (result == 0 && rt_output_write(path, bytes, length, &problem) < 0)
+			result = command_fault(command, "%s", problem.text);
+		return result;
 	}
-	result = write_all(to_file ? file : STDOUT_FILENO, bytes, length);
-	if (result == 0 && to_file && close(take_fd(&file)) < 0)
-		result = -errno;
-	/* Whoever reads may have seen enough. */
-	if (result == -EPIPE && !to_file)
+	result = write_all(STDOUT_FILENO, bytes, length);
+	/* A reader that has seen enough closes its end. */
+	if (result == -EPIPE)
 		return 0;
-	return result < 0 ? command_fault(command, "%s: %s", to_file ? path : "standard output",
-					  strerror(-result))
-			  : 0;
+	return result < 0 ? command_fault(command, "standard output: %s", strerror(-result)) : 0;
 }
 
 static void say(const struct command *command, const char *format, va_list arguments)
@@ -99,5 +156,8 @@ int command_help(const struct command *command)
 {
 	printf("%s\n\nusage: resource-tracker %s\n%s%s", command->purpose, command->synopsis,
 	       *command->options ? "\n" : "", command->options);
+	if (strstr(command->options, "--output"))
+		printf("\n--output replaces no recording unless --force is given, and never a file that is "
+		       "read.\n");
 	return fflush(stdout) == 0 ? 0 : EXIT_FAULT;
 }

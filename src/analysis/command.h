@@ -19,6 +19,15 @@ struct command {
 	int (*run)(const struct command *command, int argc, char **argv); /* argv[0] is the name */
 };
 
+/*
+ * Runs a command. `argv` loses --force, which all commands with an --output know, and stays in use: its words are the
+ * files that may be read, none of which is written to.
+ */
+int command_run(const struct command *command, int argc, char **argv);
+
+/* Whether the command may write there: 0, or EXIT_FAULT once the reason is said. */
+int command_check_output(const struct command *command, const char *path);
+
 /* Writes all of it to standard output, or to `path` ("-" and NULL: standard output). 0 or EXIT_FAULT. */
 int command_write(const struct command *command, const char *path, const char *bytes, size_t length);
 

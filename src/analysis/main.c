@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], COMMANDS[i]->name) == 0)
 			return asks_for_help(argc - 1, argv + 1)
 				       ? command_help(COMMANDS[i])
-				       : COMMANDS[i]->run(COMMANDS[i], argc - 1, argv + 1);
+				       : command_run(COMMANDS[i], argc - 1, argv + 1);
 	fprintf(stderr, "resource-tracker: \"%s\" is no subcommand\n", argv[1]);
 	list_commands(stderr);
 	return EXIT_USAGE;

@@ -89,17 +89,25 @@ static const char *program_of(const char *subcommand)
 	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? NET : ANALYSIS;
 }
 
+static bool asks_for_help(const char *word)
+{
+	return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+}
+
 static int run_version(char **argv)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 	bool json = argv[1] && strcmp(argv[1], "--json") == 0;
 
-	if (argv[1] && !json && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0) {
-		say("version: unknown argument '%s'; there is only --json", argv[1]);
+	if (argv[1] && !json && !asks_for_help(argv[1])) {
+		say("version: unknown argument '%s' (see resource-tracker version --help)", argv[1]);
 		say_how_to_wrap("version");
 		return EXIT_OWN_ERROR;
 	}
-	if (json)
+	if (asks_for_help(argv[1]))
+		buffer_add_text(&text,
+				"The version of this program.\n\nusage: resource-tracker version [--json]\n");
+	else if (json)
 		buffer_add_text(&text, "{\"version\":\"" RT_VERSION "\"}\n");
 	else
 		add_version(&text);
@@ -114,7 +122,7 @@ static int run_help(char **argv)
 	char *words[] = {argv[-1], name, help, NULL};
 	const char *meant;
 
-	if (name && *name != '-' && strcmp(name, "help") != 0) {
+	if (name && !asks_for_help(name)) {
 		if (is_subcommand(name))
 			return run_subcommand(words);
 		meant = subcommand_like(name);
@@ -123,7 +131,11 @@ static int run_help(char **argv)
 		say_how_to_wrap("help");
 		return EXIT_OWN_ERROR;
 	}
-	add_help(&text);
+	if (name)
+		buffer_add_text(&text, "All options and subcommands, or the help of a subcommand.\n\n"
+				       "usage: resource-tracker help [SUBCOMMAND]\n");
+	else
+		add_help(&text);
 	return print_text(&text);
 }
 

@@ -553,6 +553,8 @@ int rt_combine(const char *const *paths, size_t path_count, const char *output,
 	}
 	if (result == 0)
 		result = check_twice(&combination);
+	if (result == 0)
+		result = output_check_inputs(output, paths, path_count, ret_problem);
 	if (result < 0)
 		return result;
 	find_times(&combination);

@@ -177,6 +177,8 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 
 	if (options && options->layout && !csv_layout_find(options->layout))
 		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is no CSV layout", options->layout);
+	if (output_check_inputs(output, paths, path_count, ret_problem) < 0)
+		return -EINVAL;
 	if (!format)
 		return problem_set(ret_problem, -EINVAL,
 				   "%s: name a format, or end it in .json, .jsonl, .csv or .sqlite", output);

@@ -1,7 +1,8 @@
 /*
  * Where an export goes: a file that appears under its name only when it is whole, or a stream. Plain or gzip.
  *
- * What is not a regular file (a pipe, /dev/stdout) is written as it is.
+ * A pipe or a device is written as it is; /dev/stdout and /dev/fd/N are the descriptors themselves. Links are followed,
+ * except those that another user may have planted in a folder like /tmp. A file that a recorder holds is refused.
  */
 #pragma once
 
@@ -32,5 +33,13 @@ int output_finish(struct output *output, struct rt_problem *problem);
 /* Removes what was not finished. */
 void output_close(struct output *output);
 
-/* A name beside `path` for a file that will be renamed to it; malloc'd, NULL without memory. */
-char *output_temporary_name(const char *path);
+/* Refuses (-EINVAL) an output that is one of the files that are read, or the marks beside one. */
+int output_check_inputs(const char *path, const char *const *inputs, size_t count,
+			struct rt_problem *problem);
+
+/*
+ * For a writer that opens files by name: where the links of `path` lead, and a new, empty file beside it that is to be
+ * renamed to it, under a name that nobody can foresee. Both are malloc'd. -EINVAL: it is no regular file.
+ */
+int output_name_whole_file(const char *path, char **ret_name, char **ret_temporary,
+			   struct rt_problem *problem);

@@ -2,7 +2,6 @@
 #include "record/sqlite_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,38 +15,13 @@ static void keep_error(struct sqlite_file *file, int result)
 		file->error = result;
 }
 
-/* SQLite itself would write to whatever it finds under this name, and follow links. */
-static int make_file(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
-}
-
 int sqlite_file_open(struct sqlite_file *ret_file, const char *path, struct rt_problem *problem)
 {
-	struct sqlite_file file = {.path = strdup(path), .temporary = output_temporary_name(path)};
-	int result;
+	struct sqlite_file file = {0};
+	int result = output_name_whole_file(path, &file.path, &file.temporary, problem);
 
-	if (strcmp(path, "-") == 0) {
-		sqlite_file_close(&file);
-		return problem_set(problem, -EINVAL, "SQLite cannot be written to standard output");
-	}
-	if (!file.path || !file.temporary) {
-		sqlite_file_close(&file);
-		return problem_set(problem, -ENOMEM, "out of memory");
-	}
-	result = make_file(file.temporary);
-	if (result < 0) {
-		problem_set(problem, result, "%s: %s", file.temporary, strerror(-result));
-		free(file.temporary);
-		file.temporary = NULL; /* it belongs to another process */
-		sqlite_file_close(&file);
+	if (result < 0)
 		return result;
-	}
 	if (sqlite3_open_v2(file.temporary, &file.database, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
 		problem_set(problem, -EIO, "%s: %s", path, sqlite3_errmsg(file.database));
 		sqlite_file_close(&file);

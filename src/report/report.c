@@ -316,6 +316,11 @@ static int make_report(struct report *report, const char *output)
 {
 	int result = find_price(report);
 
+	for (size_t i = 0; i < report->run_count && result == 0; i++)
+		result = output_check_inputs(output, &report->runs[i].path, 1, report->problem);
+	if (result == 0)
+		result = output_check_inputs(output, report->options->history, report->options->history_count,
+					     report->problem);
 	if (result == 0)
 		result = output_open(&report->output, output, false, report->problem);
 	if (result < 0)

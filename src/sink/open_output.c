@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/scan.h"
+#include "sink/is_recording.h"
 #include "sink/rename_aside.h"
 
 enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200, MOST_HEAD_BYTES = 4096 };
@@ -256,7 +257,14 @@ static int open_regular(const struct place *place, const struct stat *found, str
 		r = check_still_there(place, fd);
 	if (r < 0)
 		return r;
-	return use_it ? append_to(place, &fd, output) : rotate_and_create(place, output);
+	if (use_it)
+		return append_to(place, &fd, output);
+	if (!place->link && !is_recording(fd))
+		return refuse(
+			place, -EEXIST,
+			"it has content and is no recording, so that it is neither renamed nor overwritten; "
+			"choose another name");
+	return rotate_and_create(place, output);
 }
 
 /* -EAGAIN if what was opened is not what was found: writing to a file as to a FIFO would overwrite it. */

@@ -1,8 +1,8 @@
 /*
  * Opening an output by name without losing, overwriting or leaking anything.
  *
- *  - What an earlier run recorded is kept: a regular file with content becomes FILE.1, FILE.2, ... (first
- * free number), unless the new records are to be appended, for which a torn end is repaired first.
+ *  - What an earlier run recorded is kept: a recording becomes FILE.1, FILE.2, ... (first free number), unless the
+ * new records are to be appended, for which a torn end is repaired first. Any other file with content is refused.
  *  - A file that a live recording holds (flock) is refused before anything is renamed.
  *  - In a folder that everyone may write to (/tmp) no symbolic link is followed and nothing that
  *    another user has put there is used.
@@ -36,7 +36,7 @@ struct opened_output {
 /*
  * Returns 0, or a negative errno with one line for the user in ret_message (file, reason, remedy):
  * -EBUSY for a file that is being recorded to, -ENOENT for a missing folder, -EISDIR, -ELOOP and -EEXIST for
- * symbolic links that are not followed, and what open() says.
+ * symbolic links that are not followed, -EEXIST for a file that is no recording, and what open() says.
  */
 int open_output(const char *path, const struct output_options *options, struct opened_output *ret_output,
 		char *ret_message, size_t message_size);

@@ -88,6 +88,8 @@ def test_a_line_or_a_result(run, tmp_path, command):
     recordings.write(tmp_path / "good.jsonl", eight())
     for kind, make in BAD.items():
         (tmp_path / kind).write_bytes(make())
+        for made in tmp_path.glob("out.*"):
+            made.unlink()
         result = run(*COMMANDS[command], kind)
         if "without the page of reports" in result.err:
             pytest.skip(result.err.strip())

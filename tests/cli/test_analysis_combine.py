@@ -21,7 +21,7 @@ def part(path, *, rank=0, host="node-1", shift=0.0, count=8, cores=1.0, end=None
 @pytest.fixture
 def combine(run, helpers, tmp_path):
     def into_samples(*paths):
-        result = run("combine", "-o", tmp_path / "all.jsonl", *paths)
+        result = run("combine", "--force", "-o", tmp_path / "all.jsonl", *paths)
         assert result.returncode == 0, result.err
         return helpers.json_lines(tmp_path / "all.jsonl")
 

@@ -18,7 +18,7 @@ def eight(tmp_path):
 @pytest.fixture
 def export(run, tmp_path):
     def to(name, *arguments):
-        result = run("export", *arguments, "-o", tmp_path / name)
+        result = run("export", *arguments, "--force", "-o", tmp_path / name)
         assert result.returncode == 0 and result.out == "", result.err
         return tmp_path / name
 

@@ -104,6 +104,7 @@ static void opening_reports_the_state_of_the_file(void **state)
 	assert_int_equal(write_numbered(target, 2, 1), 0);
 	target_close(target, 0);
 	assert_numbers("run.jsonl", 1, 2);
+	put_text("run.jsonl", "{\"timestamp_secs\":1700000000,\"resource-tracker-version\":\"0.1.0\"}\n");
 	target = open_target("run.jsonl", &JSON);
 	assert_false(target_had_content(target));
 	assert_int_equal(target_opening(target)->renamed_number, 1);

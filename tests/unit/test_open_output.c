@@ -13,6 +13,9 @@ static const struct output_options FRESH = {false, RECORD_JSON_LINES, NULL},
 				   APPEND = {true, RECORD_JSON_LINES, NULL};
 static const uid_t SOMEBODY = 65534;
 
+/* Its beginning is that of a recording. */
+#define EARLIER "{\"timestamp_secs\":1700000000,\"resource-tracker-version\":\"0.1.0\"}\n"
+
 static char message[512];
 
 static struct opened_output open_ok(const char *path, const struct output_options *options)
@@ -60,13 +63,22 @@ static void an_earlier_recording_is_renamed(void **state)
 
 		assert_int_equal(output.renamed_number, run);
 		assert_false(output.had_content);
-		assert_int_equal(dprintf(output.fd, "run %u\n", run), 6);
+		assert_true(dprintf(output.fd, "%srun %u\n", EARLIER, run) > 0);
 		close(output.fd);
 	}
-	assert_file_text("run.jsonl.1", "run 0\n");
-	assert_file_text("run.jsonl.2", "run 1\n");
-	assert_file_text("run.jsonl.3", "run 2\n");
-	assert_file_text("run.jsonl", "run 3\n");
+	assert_file_text("run.jsonl.1", EARLIER "run 0\n");
+	assert_file_text("run.jsonl.2", EARLIER "run 1\n");
+	assert_file_text("run.jsonl.3", EARLIER "run 2\n");
+	assert_file_text("run.jsonl", EARLIER "run 3\n");
+}
+
+static void what_is_no_recording_is_left_alone(void **state)
+{
+	(void)state;
+	put_text("main.py", "print(1)\n");
+	assert_refused("main.py", &FRESH, -EEXIST, "no recording");
+	assert_int_equal(access("main.py.1", F_OK), -1);
+	assert_file_text("main.py", "print(1)\n");
 }
 
 static void an_empty_file_is_used(void **state)
@@ -106,11 +118,11 @@ static void a_live_recording_is_refused_before_it_is_renamed(void **state)
 
 	(void)state;
 	assert_refused("run.jsonl", &FRESH, -EBUSY, "run.jsonl");
-	assert_int_equal(dprintf(live.fd, "live\n"), 5);
+	assert_true(dprintf(live.fd, EARLIER) > 0);
 	assert_refused("run.jsonl", &FRESH, -EBUSY, "choose another");
 	assert_refused("run.jsonl", &APPEND, -EBUSY, "another recording");
 	assert_int_equal(access("run.jsonl.1", F_OK), -1);
-	assert_file_text("run.jsonl", "live\n");
+	assert_file_text("run.jsonl", EARLIER);
 	close(live.fd);
 	live = open_ok("run.jsonl", &FRESH);
 	assert_int_equal(live.renamed_number, 1);
@@ -271,7 +283,7 @@ static void try_without_permission(void)
 {
 	struct opened_output output;
 
-	put_text("closed", "text\n");
+	put_text("closed", EARLIER);
 	chmod("closed", 0444);
 	if (open_output("closed", &APPEND, &output, message, sizeof message) != -EACCES)
 		_exit(1);
@@ -345,7 +357,7 @@ static void closed_standard_streams_do_not_become_the_file(void **state)
 	pid_t child;
 
 	(void)state;
-	put_text("old", "text\n");
+	put_text("old", EARLIER);
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 	child = fork();
 	if (child == 0) {
@@ -383,7 +395,7 @@ static _Noreturn void run_racer(struct race *race)
 	(void)!read(race->start[0], &c, 1);
 	r = open_output("run", &FRESH, &output, message, sizeof message);
 	if (r == 0)
-		dprintf(output.fd, "racer\n");
+		dprintf(output.fd, EARLIER);
 	(void)!write(race->tried[1], &c, 1);
 	(void)!read(race->finish[0], &c, 1);
 	_exit(r == 0 ? 0 : r == -EBUSY ? 1 : 2);
@@ -402,7 +414,7 @@ static void those_that_start_at_once_never_share_a_file(void **state)
 		char c;
 
 		if (round % 2)
-			put_text("run", "earlier\n");
+			put_text("run", EARLIER);
 		assert_int_equal(pipe2(race.start, O_CLOEXEC) | pipe2(race.tried, O_CLOEXEC), 0);
 		assert_int_equal(pipe2(race.finish, O_CLOEXEC), 0);
 		for (int i = 0; i < RACERS; i++) {
@@ -421,7 +433,7 @@ static void those_that_start_at_once_never_share_a_file(void **state)
 			winners += WEXITSTATUS(status) == 0;
 		}
 		assert_int_equal(winners, 1);
-		assert_file_text("run", "racer\n");
+		assert_file_text("run", EARLIER);
 	}
 }
 
@@ -430,6 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(a_new_file_is_made_as_umask_says),
 		unit_test_in_scratch(an_earlier_recording_is_renamed),
+		unit_test_in_scratch(what_is_no_recording_is_left_alone),
 		unit_test_in_scratch(an_empty_file_is_used),
 		unit_test_in_scratch(appending_repairs_first),
 		unit_test_in_scratch(a_live_recording_is_refused_before_it_is_renamed),

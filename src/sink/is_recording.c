@@ -1,0 +1,139 @@
+/* See is_recording.h. */
+#include "sink/is_recording.h"
+
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "metric/csv_layout.h"
+
+enum {
+	LOOK_BYTES = 64 << 10,
+	TELLING_HEADINGS = 3, /* a table of somebody else may well begin with "timestamp" */
+};
+
+/* The first moment that a headerless row can be of: seconds since 1970, in 2001. */
+#define FIRST_TIMESTAMP 1e9
+
+/* Steps over a text without blanks in JSON. A text that is cut by the end of the bytes matches too. */
+static bool takes(struct scan *json, const char *text)
+{
+	for (; *text; text++) {
+		while (scan_left(json) && (*json->at == ' ' || *json->at == '\t'))
+			json->at++;
+		if (!scan_left(json))
+			return true;
+		if (*json->at++ != *text)
+			return false;
+	}
+	return true;
+}
+
+static bool contains(const struct scan *line, const char *text)
+{
+	return memmem(line->at, scan_left(line), text, strlen(text)) != NULL;
+}
+
+/* `is_cut`: the line ends with the bytes, in the middle of a sample or behind it. */
+static bool is_sample(struct scan line, bool is_cut)
+{
+	struct scan start = line, mark = line;
+
+	is_cut = is_cut && line.end[-1] != '}';
+	if (takes(&mark, "{\"timestamp_ns\":") && (is_cut || contains(&line, "\"event\"")))
+		return true;
+	if (!takes(&start, "{\"timestamp"))
+		return false;
+	return is_cut || contains(&line, "\"resource-tracker-version\"");
+}
+
+static bool is_heading(struct scan word)
+{
+	if (scan_left(&word) >= 2 && *word.at == '"' && word.end[-1] == '"') {
+		word.at++;
+		word.end--;
+	}
+	for (size_t i = 0; i < CSV_LAYOUTS; i++)
+		for (size_t j = 0; j < CSV_LAYOUT[i].column_count; j++)
+			if (scan_is(&word, CSV_LAYOUT[i].columns[j].heading))
+				return true;
+	return false;
+}
+
+/* The next cell of a line of CSV without commas in its cells. */
+static bool next_cell(struct scan *line, bool *more, struct scan *ret_cell)
+{
+	if (!*more)
+		return false;
+	*more = scan_until(line, ',', ret_cell);
+	if (!*more)
+		*ret_cell = *line;
+	return true;
+}
+
+static bool is_header(struct scan line)
+{
+	struct scan cell, first = line;
+	bool more = true;
+	int known = 0;
+
+	if (!scan_literal(&first, "timestamp,") && !scan_literal(&first, "\"timestamp\","))
+		return false;
+	while (known < TELLING_HEADINGS && next_cell(&line, &more, &cell) && is_heading(cell))
+		known++;
+	return known == TELLING_HEADINGS;
+}
+
+/* A row without a header: as many numbers as a layout has columns, the first of which is a time. */
+static bool is_row(struct scan line)
+{
+	struct scan cell;
+	bool more = true;
+	size_t count = 0;
+	double number;
+
+	for (; next_cell(&line, &more, &cell); count++) {
+		if (!scan_left(&cell) && count)
+			continue;
+		if (!scan_real(&cell, &number) || scan_left(&cell) || (!count && number < FIRST_TIMESTAMP))
+			return false;
+	}
+	for (size_t i = 0; i < CSV_LAYOUTS; i++)
+		if (CSV_LAYOUT[i].column_count == count)
+			return true;
+	return false;
+}
+
+bool begins_recording(const char *bytes, size_t length, bool whole)
+{
+	struct scan text = scan_trim(scan_bytes(bytes, length)), line = text, rest = text;
+	bool is_cut = true;
+
+	if (!scan_left(&text))
+		return false;
+	/* A list of samples has its bracket in a line of its own. */
+	if (scan_literal(&text, "[")) {
+		text = scan_trim(text);
+		rest = line = text;
+		if (!scan_left(&text))
+			return false;
+	}
+	if (scan_until(&rest, '\n', &line))
+		is_cut = false;
+	else if (whole && length && bytes[length - 1] == '\n')
+		is_cut = false;
+	line = scan_trim(line);
+	return is_sample(line, is_cut) || is_header(line) || is_row(line);
+}
+
+bool is_recording(int fd)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(2 * LOOK_BYTES);
+	ssize_t length;
+
+	if (buffer_reserve(&text, LOOK_BYTES) < 0)
+		return false;
+	length = pread(fd, text.data, LOOK_BYTES, 0);
+	return length > 0 && begins_recording(text.data, (size_t)length, length < LOOK_BYTES);
+}
