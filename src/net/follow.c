@@ -141,13 +141,11 @@ static int follow(struct follower *follower)
 static void say_what_is_left(struct follower *follower)
 {
 	struct stream *stream = &follower->stream;
-	const struct spool_state *state = &stream->spool.state;
 	int64_t rows = stream_rows_left(stream);
 
 	say("%lld samples of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
 	    stream->trouble[0] ? ": " : "", stream->trouble);
-	say("they are kept in %s; to send them: resource-tracker upload %s", stream->spool.folder,
-	    state->recording);
+	say("they are kept in the spool; to send them: resource-tracker upload %s", stream->spool.folder);
 }
 
 /* A spool file without a single sample is of no use to anybody. */

@@ -54,6 +54,54 @@ int stream_open(struct stream *ret_stream, const struct settings *settings, stru
 	return 0;
 }
 
+/* With a lock on the run: what is on disk of it. */
+static int adopt_spooled(struct stream *stream, const char *name)
+{
+	struct spool_state *state = &stream->spool.state;
+	int r = spool_lock(&stream->spool, name);
+
+	if (r == 0)
+		r = spool_read(&stream->spool);
+	if (r == 0 && state->finished)
+		r = -EALREADY;
+	if (r < 0)
+		return r;
+	if (state->sent > 0)
+		spool_unlink_batch(&stream->spool, state->sent - 1);
+	if (!state->outcome.known) {
+		if (!state->rows)
+			read_outcome(NULL, (int64_t)time(NULL), &state->outcome);
+		state->outcome.known = true;
+		r = spool_write(&stream->spool);
+	}
+	return r;
+}
+
+int stream_open_spooled(struct stream *ret_stream, const struct settings *settings, struct patience *patience,
+			const char *name, const char *spool_folder)
+{
+	struct stream stream = {
+		.settings = settings, .patience = patience, .spool = SPOOL, .recording = {.fd = -1}};
+	int r = spool_open(&stream.spool, spool_folder);
+
+	if (r == 0)
+		r = adopt_spooled(&stream, name);
+	if (r == 0)
+		r = http_open(&stream.http, patience);
+	if (r < 0) {
+		spool_close(&stream.spool);
+		return r;
+	}
+	stream.began = true;
+	stream.refresh_at_ns = INT64_MAX;
+	stream.attempts_left = STREAM_ATTEMPTS_AT_END;
+	*ret_stream = stream;
+	ret_stream->sentinel =
+		(struct sentinel){&ret_stream->http, settings->sentinel_url, settings->token, 0};
+	ret_stream->store = (struct s3_store){.http = &ret_stream->http, .endpoint = settings->s3_endpoint};
+	return 0;
+}
+
 void stream_close(struct stream *stream)
 {
 	http_close(&stream->http);
@@ -355,6 +403,8 @@ int64_t stream_rows_left(struct stream *stream)
 			rows += text.data[at] == '\n';
 		rows--;
 	}
+	if (stream->recording.fd < 0)
+		return rows;
 	while ((r = recording_next(&stream->recording, &frame)) > 0)
 		rows++;
 	recording_rewind(&stream->recording, state->offset);

@@ -1,10 +1,12 @@
 /* Sending what was left behind; see upload.h. */
 #include "net/upload.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,6 +28,8 @@ struct upload {
 	const struct arguments *arguments;
 	const char *folder;  /* that is gone through */
 	struct buffer begun; /* recordings that a state names, a line each */
+	const char *only;    /* of the states, those of this recording; NULL: all */
+	int sent;            /* runs */
 	int left;            /* runs that could not be sent */
 };
 
@@ -51,16 +55,34 @@ static int send_all(struct stream *stream)
 	}
 }
 
+/* 0: the server has it; 1: not all of it, which was said. */
+static int send_and_say(struct stream *stream, const char *name)
+{
+	int r = send_all(stream);
+
+	if (r > 0)
+		say("%s: %lld samples are not sent%s%s", name, (long long)stream_rows_left(stream),
+		    stream->trouble[0] ? ": " : "", stream->trouble);
+	return r;
+}
+
+static struct patience long_patience(void)
+{
+	struct patience patience = PATIENCE;
+
+	patience.grace_ns = UPLOAD_PATIENCE_NS;
+	patience_end(&patience);
+	return patience;
+}
+
 /* The run that begins at an offset; *ret_end is where the next one may begin, or -1. */
 static int upload_run(struct upload *upload, const char *path, int64_t begin, bool disposable,
 		      int64_t *ret_end)
 {
-	struct patience patience = PATIENCE;
+	struct patience patience = long_patience();
 	struct stream stream;
 	int r;
 
-	patience.grace_ns = UPLOAD_PATIENCE_NS;
-	patience_end(&patience);
 	*ret_end = -1;
 	r = stream_open(&stream, upload->settings, &patience, path, begin, disposable,
 			upload->arguments->spool, upload->arguments->root);
@@ -75,11 +97,9 @@ static int upload_run(struct upload *upload, const char *path, int64_t begin, bo
 		r = stream_cut(&stream, true);
 	if (r == 0) {
 		*ret_end = stream.spool.state.offset;
-		r = send_all(&stream);
+		r = send_and_say(&stream, path);
 	}
-	if (r > 0)
-		say("%s: %lld samples are not sent%s%s", path, (long long)stream_rows_left(&stream),
-		    stream.trouble[0] ? ": " : "", stream.trouble);
+	upload->sent += r == 0;
 	stream_close(&stream);
 	return r;
 }
@@ -124,14 +144,83 @@ static bool has_line(const struct buffer *lines, const char *text)
 	return false;
 }
 
-/* A state in the spool: the recording that it names, unless the run is done. */
+/* ---- runs that the spool knows ------------------------------------------------------------------------------ */
+
+/* Whether the run of that name begins in a file at an offset. */
+static bool holds_run(const char *path, int64_t begin, const char *name)
+{
+	struct recording recording;
+	const struct frame *first;
+	char found[SPOOL_NAME_SIZE] = "";
+
+	if (recording_open(&recording, path, begin) < 0)
+		return false;
+	if (recording_next(&recording, &first) > 0)
+		spool_name(first, found);
+	recording_close(&recording);
+	return strcmp(found, name) == 0;
+}
+
+/*
+ * Where a run is: in the file that it was recorded to, or in one that a later run of the same name has renamed to FILE.1,
+ * FILE.2, ... malloc'd; NULL: gone.
+ */
+static char *find_recording(const struct spool_state *state, const char *name)
+{
+	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+	CLEANUP_FREE char *folder = strdup(state->recording);
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+	char *found = NULL;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (holds_run(state->recording, state->begin, name))
+		return strdup(state->recording);
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	dir = opendir(slash == folder ? "/" : folder);
+	while (dir && !found && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, slash + 1, strlen(slash + 1)) != 0 ||
+		    entry->d_name[strlen(slash + 1)] != '.')
+			continue;
+		buffer_clear(&path);
+		buffer_printf(&path, "%s/%s", folder, entry->d_name);
+		if (!buffer_error(&path) && holds_run(path.data, state->begin, name))
+			found = strdup(path.data);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* What is in the spool is sent, though the rest has gone with the recording. */
+static void upload_spooled(struct upload *upload, const char *name, const char *recording)
+{
+	struct patience patience = long_patience();
+	struct stream stream;
+	int r = stream_open_spooled(&stream, upload->settings, &patience, name, upload->arguments->spool);
+
+	if (r == 0) {
+		say("%s has gone: of the run %s what is in the spool is sent", recording, name);
+		r = send_and_say(&stream, recording);
+		stream_close(&stream);
+	} else {
+		say("%s: %s", recording, strerror(-r));
+	}
+	upload->sent += r == 0;
+	upload->left += r != 0;
+}
+
+/* A state in the spool, which knows its run by a name of its own, wherever the recording is by now. */
 static int upload_state(const char *name, void *context)
 {
 	struct upload *upload = context;
 	CLEANUP_FREE char *path = NULL;
+	CLEANUP_FREE char *recording = NULL;
 	struct spool spool;
 	int64_t begin;
-	bool disposable;
+	bool disposable, wanted;
 	int r = spool_open(&spool, upload->arguments->spool);
 
 	if (r < 0)
@@ -139,8 +228,12 @@ static int upload_state(const char *name, void *context)
 	r = spool_lock(&spool, name);
 	if (r == 0)
 		r = spool_read(&spool);
-	if (r == 0 && !spool.state.finished)
-		path = strdup(spool.state.recording);
+	wanted = r == 0 && !spool.state.finished &&
+		 (!upload->only || strcmp(upload->only, spool.state.recording) == 0);
+	if (wanted) {
+		path = find_recording(&spool.state, name);
+		recording = strdup(spool.state.recording);
+	}
 	if (r == 0)
 		buffer_printf(&upload->begun, "%s\n", spool.state.recording);
 	if (r == 0 && spool.state.finished)
@@ -148,12 +241,17 @@ static int upload_state(const char *name, void *context)
 	begin = spool.state.begin;
 	disposable = spool.state.disposable;
 	spool_close(&spool);
-	if (r == -EBUSY) {
+	if (r == -EBUSY && !upload->only) {
 		say("%s is being sent by another process", name);
 		upload->left++;
+	} else if (r < 0 && r != -EBUSY && !upload->only) {
+		say("%s: its state in the spool cannot be read: %s", name, strerror(-r));
+		upload->left++;
 	}
-	if (path)
+	if (wanted && path)
 		upload_recording(upload, path, begin, disposable);
+	else if (wanted && recording)
+		upload_spooled(upload, name, recording);
 	return 0;
 }
 
@@ -180,10 +278,26 @@ static int upload_unbegun(const char *name, void *context)
 	return 0;
 }
 
+/* On standard output: lines about what went wrong are on standard error. */
+static void say_result(const struct upload *upload)
+{
+	if (!upload->sent && !upload->left)
+		printf("Nothing is left to send in %s.\n", upload->folder);
+	else if (!upload->left)
+		printf("%d run%s sent; nothing is left in %s.\n", upload->sent,
+		       upload->sent == 1 ? " is" : "s are", upload->folder);
+	else
+		printf("%d run%s sent; %d still wait%s in %s.\n", upload->sent,
+		       upload->sent == 1 ? " is" : "s are", upload->left, upload->left == 1 ? "s" : "",
+		       upload->folder);
+	fflush(stdout);
+}
+
 static void upload_folder(struct upload *upload, const char *folder)
 {
 	struct arguments arguments = *upload->arguments;
-	struct upload inner = {upload->settings, &arguments, NULL, BUFFER(16 << 20), 0};
+	struct upload inner = {
+		.settings = upload->settings, .arguments = &arguments, .begun = BUFFER(16 << 20)};
 	struct spool spool;
 	int r;
 
@@ -194,6 +308,8 @@ static void upload_folder(struct upload *upload, const char *folder)
 		r = spool_each(&spool, SPOOL_STATE_SUFFIX, upload_state, &inner);
 		if (r == 0)
 			r = spool_each(&spool, SPOOL_RECORDING_SUFFIX, upload_unbegun, &inner);
+		if (r == 0)
+			say_result(&inner);
 		spool_close(&spool);
 	}
 	buffer_done(&inner.begun);
@@ -204,17 +320,52 @@ static void upload_folder(struct upload *upload, const char *folder)
 	upload->left += inner.left;
 }
 
+/* Runs that were recorded to that name, wherever they are now. Returns whether any waited. */
+static bool upload_states_of(struct upload *upload, const char *path)
+{
+	CLEANUP_FREE char *folder = strdup(path);
+	CLEANUP_FREE char *real = NULL;
+	CLEANUP_FREE char *whole = NULL;
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+	struct upload inner = {
+		.settings = upload->settings, .arguments = upload->arguments, .begun = BUFFER(16 << 20)};
+	struct spool spool;
+
+	if (!folder)
+		return false;
+	if (slash)
+		*slash = '\0';
+	real = realpath(slash == folder ? "/" : slash ? folder : ".", NULL);
+	if (!real ||
+	    asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : path) < 0)
+		return false;
+	inner.only = whole;
+	if (spool_open(&spool, upload->arguments->spool) < 0)
+		return false;
+	(void)spool_each(&spool, SPOOL_STATE_SUFFIX, upload_state, &inner);
+	spool_close(&spool);
+	buffer_done(&inner.begun);
+	upload->sent += inner.sent;
+	upload->left += inner.left;
+	return inner.sent || inner.left;
+}
+
 static void upload_operand(struct upload *upload, const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status) < 0) {
-		say("%s: %s", path, strerror(errno));
+		int error = errno;
+
+		if (upload_states_of(upload, path))
+			return;
+		say("%s: %s", path, strerror(error));
 		upload->left++;
 	} else if (S_ISDIR(status.st_mode)) {
 		upload_folder(upload, path);
 	} else {
 		upload_recording(upload, path, 0, false);
+		(void)upload_states_of(upload, path);
 	}
 }
 

@@ -336,7 +336,7 @@ def test_a_refused_start_is_one_line_and_nothing_is_lost(world, kind):
                 302: "HTTP 302: redirected to http://127.0.0.1:9/elsewhere", "page": "is not JSON (26 bytes)",
                 "incomplete": "no usable upload_credentials", "mistyped": "no run_id", "huge": "too large"}
     assert expected.get(kind, str(kind)) in lines[0] and "abc" not in lines[0]
-    assert "5 samples" in lines[1] and f"resource-tracker upload {recorder.path}" in lines[2]
+    assert "5 samples" in lines[1] and f"resource-tracker upload {world.spool}" in lines[2]
     # What that line says works.
     done = world.upload(recorder.path)
     assert (done.returncode, done.stderr) == (0, "")

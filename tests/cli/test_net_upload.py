@@ -59,6 +59,84 @@ def test_upload_finds_the_waiting_batches(world):
     assert not list(world.spool.glob("*.lock"))
 
 
+def left_behind(world, name="run.jsonl", rows=2, exit_code=0):
+    """A run that could not be sent: its recorder."""
+    recorder = world.record(name)
+    process = world.follow(recorder, deadline=0.2)
+    recorder.write(rows)
+    recorder.end(exit_code=exit_code)
+    code, said = end(process)
+    assert code == 1 and f"resource-tracker upload {world.spool}" in said
+    return recorder
+
+
+def test_upload_sends_a_run_whose_recording_was_renamed_by_the_next_run(world):
+    """The usual nightly -o run.jsonl: the first run is FILE.1 when the second has been sent."""
+    first = left_behind(world, exit_code=3)
+    first.path.rename(world.path / "run.jsonl.1")
+    world.serve()
+    second = world.record("run.jsonl")
+    second.at += 60
+    process = world.follow(second)
+    second.write(2)
+    second.end()
+    assert end(process)[0] == 0
+    done = world.upload()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"1 run is sent; nothing is left in {world.spool}.\n"
+    runs = sorted(world.sentinel.runs.values(), key=lambda run: run.finish["exit_code"])
+    assert [run.finish["exit_code"] for run in runs] == [0, 3]
+    compare_rows(sent_rows(runs[1]), first.samples)
+    assert not any(state["finished"] is False for state in states(world.spool))
+
+
+def test_upload_by_name_sends_the_renamed_run_too(world):
+    first = left_behind(world)
+    first.path.rename(world.path / "run.jsonl.7")
+    second = world.record("run.jsonl")
+    second.at += 60
+    second.write(2)
+    second.end()
+    world.serve()
+    assert world.upload(second.path).returncode == 0
+    assert len(world.sentinel.runs) == 2
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_batches_of_a_recording_that_was_removed_are_sent(world, named):
+    """Samples that are in the spool do not need the recording."""
+    recorder = left_behind(world, rows=3)
+    recorder.path.unlink()
+    world.serve()
+    done = world.upload(*([recorder.path] if named else []))
+    assert done.returncode == 0 and "has gone: of the run" in done.stderr, done.stderr
+    compare_rows(sent_rows(world.sentinel.run), recorder.samples)
+    assert world.upload().stdout == f"Nothing is left to send in {world.spool}.\n"
+    assert not list(world.spool.glob("*.csv.gz"))
+
+
+def test_another_recording_in_the_place_of_a_removed_one_is_not_taken_for_it(world):
+    recorder = left_behind(world, rows=3, exit_code=5)
+    recorder.path.write_text('{"something":"else"}\n')
+    world.serve()
+    done = world.upload()
+    assert done.returncode == 0 and "has gone" in done.stderr
+    compare_rows(sent_rows(world.sentinel.run), recorder.samples)
+
+
+def test_upload_says_what_is_left(world):
+    left_behind(world, "a.jsonl")
+    left_behind(world, "b.jsonl")
+    world.serve()
+    world.sentinel.trouble = lambda request: 403 if request["path"].endswith("/runs") else None
+    done = world.upload()
+    assert done.returncode == 1 and done.stdout == f"0 runs are sent; 2 still wait in {world.spool}.\n"
+    assert done.stderr.count("3 samples are not sent") == 2
+    world.sentinel.trouble = None
+    done = world.upload()
+    assert (done.returncode, done.stdout) == (0, f"2 runs are sent; nothing is left in {world.spool}.\n")
+
+
 def test_upload_of_a_recording_that_moved(world):
     recorder = world.record()
     process = world.follow(recorder, deadline=0.2)
