@@ -8,6 +8,7 @@ extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_DISK_COLLECTOR;
 extern const struct collector HOST_MEMORY_COLLECTOR;
 extern const struct collector HOST_NETWORK_COLLECTOR;
+extern const struct collector JOB_NETWORK_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector RUN_COLLECTOR;
 extern const struct collector SELF_USAGE_COLLECTOR;
@@ -15,6 +16,7 @@ extern const struct collector SELF_USAGE_COLLECTOR;
 const struct collector *const COLLECTORS[] = {
 	&PROCESS_USAGE_COLLECTOR, /* first: its clocks stand nearest to the frame's */
 	&CGROUP_USAGE_COLLECTOR,  /* adds to the tree's row */
+	&JOB_NETWORK_COLLECTOR,   /* likewise */
 	&HOST_CPU_COLLECTOR,
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,

@@ -135,6 +135,7 @@ void process_usage_begin(struct frame *frame)
 		return;
 	fill_totals(row, &(struct usages){0}, 0);
 	row->main_utime_total_secs = row->main_stime_total_secs = 0;
+	row->net_received_total = row->net_sent_total = 0;
 }
 
 static void process_usage_collect(void *state_, struct collect_context *context, struct frame *frame)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "record/launcher.h"
 #include "record/units.h"
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
@@ -179,6 +180,23 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 	}
 }
 
+/* An idle client of a daemon or of another machine says nothing about the work. */
+static bool search_launcher(struct search *search)
+{
+	const struct run_start_row *start = FIRST(record_identity(search->summary->record), run_start);
+	const struct launcher *launcher =
+		start && !text_absent(start->executable) ? find_launcher(start->executable) : NULL;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!launcher || !(search->cores < IDLE_CORES))
+		return false;
+	buffer_printf(&text,
+		      "%s has its work done by other processes, which are not in this recording. Record: %s.",
+		      launcher->name, launcher->instead);
+	found(search, "elsewhere", "It ran elsewhere", 0, &text);
+	return true;
+}
+
 static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
@@ -216,7 +234,7 @@ static void search_all(struct search *search)
 	search_cpu(search);
 	search_gpu(search);
 	search_pressure(search);
-	if (!search->count)
+	if (!search->count && !search_launcher(search))
 		search_nothing(search);
 }
 

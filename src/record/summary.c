@@ -150,6 +150,8 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 	total_add(&summary->read_bytes, real_of_count(tree->process_disk_read_bytes));
 	total_add(&summary->written_bytes, real_of_count(tree->process_disk_write_bytes));
 	total_add(&summary->cancelled_bytes, real_of_count(tree->process_disk_cancelled_bytes));
+	total_add(&summary->job_received_bytes, real_of_count(tree->process_net_recv_bytes));
+	total_add(&summary->job_sent_bytes, real_of_count(tree->process_net_sent_bytes));
 	total_add(&summary->read_chars, real_of_count(tree->process_read_chars));
 	total_add(&summary->written_chars, real_of_count(tree->process_written_chars));
 	total_add(&summary->major_faults, real_of_count(tree->process_major_faults));

@@ -114,6 +114,7 @@ struct rt_summary {
 	struct figure memory_pss, memory_rss, swap, host_memory;
 	struct figure memory_and_swap; /* of one moment */
 	struct total read_bytes, written_bytes, cancelled_bytes, read_chars, written_chars, major_faults;
+	struct total job_received_bytes, job_sent_bytes; /* in network namespaces of its own */
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
 	struct figure gpu_usage, gpu_vram_mib, gpu_utilized, host_gpu_usage, host_gpu_vram_mib;

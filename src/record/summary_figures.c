@@ -278,6 +278,8 @@ static void visit_io(struct visit *visit, const struct rt_summary *summary)
 	give_whole(visit, "machine_written_bytes", total_of(&summary->host_written_bytes));
 	give_real(visit, "machine_space_used_max_gb", summary->space_used_gb.most, 6);
 	visit->group = "network";
+	give_whole(visit, "received_bytes", total_of(&summary->job_received_bytes));
+	give_whole(visit, "sent_bytes", total_of(&summary->job_sent_bytes));
 	give_whole(visit, "machine_received_bytes", total_of(&summary->received_bytes));
 	give_whole(visit, "machine_sent_bytes", total_of(&summary->sent_bytes));
 }

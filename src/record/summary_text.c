@@ -242,10 +242,15 @@ static void add_io(const struct page *page)
 				      summary->written_chars.sum);
 		}
 	}
-	if (summary->received_bytes.present) {
+	if (summary->job_received_bytes.present) {
+		label(page, "Network");
+		add_both_ways(page, "received", summary->job_received_bytes.sum, "sent",
+			      summary->job_sent_bytes.sum);
+		buffer_add_text(page->out, " (the job's own network namespace)");
+	} else if (summary->received_bytes.present) {
 		label(page, "Network");
 		add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
-		buffer_add_text(page->out, " (whole machine)");
+		buffer_add_text(page->out, " (all processes; loopback not counted)");
 	}
 }
 

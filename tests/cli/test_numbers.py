@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -267,3 +268,82 @@ def test_an_image_is_counted_where_its_file_lies_and_named_like_a_device(run, tm
 def test_a_root_that_is_an_image_itself_counts(run, tmp_path):
     sample = space_of(run, tmp_path, "22 1 7:0 / / rw - ext4 /dev/loop0 rw\n", "/ 1000000000 600000000 600000000\n")
     assert sample["totals"]["disk_space_total_gb"] == 1.0
+
+
+# ---- traffic of a network namespace of the job's own ---------------------------------------------------------------------
+
+SEND = """
+import socket, time
+time.sleep({wait})
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range({count}):
+    udp.sendto(bytes(1000), ("10.213.7.2", 9))
+    if i % 50 == 0: time.sleep(0.001)
+time.sleep({after})
+"""
+
+
+@pytest.fixture
+def pair_of_namespaces(tmp_path):
+    """Name of a namespace from which 10.213.7.2 is reached; removed after the test."""
+    names = [f"rt-{os.getpid()}-{side}" for side in "ab"]
+    commands = [f"ip netns add {names[0]}", f"ip netns add {names[1]}",
+                f"ip -n {names[0]} link add rt0 type veth peer name rt0 netns {names[1]}",
+                f"ip -n {names[0]} addr add 10.213.7.1/24 dev rt0", f"ip -n {names[1]} addr add 10.213.7.2/24 dev rt0",
+                f"ip -n {names[0]} link set rt0 up", f"ip -n {names[1]} link set rt0 up"]
+    try:
+        for command in commands:
+            if not shutil.which("ip") or subprocess.run(command.split(), capture_output=True).returncode:
+                pytest.skip("namespaces with a network are made by root, with ip(8)")
+        yield names[0]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+@pytest.mark.parametrize("attached", [False, True], ids=["wrapped", "attached"])
+def test_the_traffic_of_a_namespace_of_the_jobs_own_is_the_jobs(record, run, tmp_path, pair_of_namespaces, attached):
+    command = ["ip", "netns", "exec", pair_of_namespaces, sys.executable, "-c", SEND.format(wait=0.7, count=4000, after=0.5)]
+    if attached:
+        with subprocess.Popen(command) as job:
+            time.sleep(0.3)
+            samples = record("-i", 0.2, "--pid", job.pid)
+            job.wait()
+    else:
+        samples = record("-i", 0.2, "--", *command)
+    sent = sum(one["cpu"]["process_net_sent_bytes"] or 0 for one in samples)
+    assert 4_000_000 <= sent <= 4_400_000, [one["cpu"]["process_net_sent_bytes"] for one in samples]
+    assert json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["network"]["sent_bytes"] == sent
+    assert "(the job's own network namespace)" in run("summary", tmp_path / "run.jsonl").out
+
+
+def test_traffic_in_the_namespace_of_the_tracker_is_not_told_as_the_jobs(record, run, tmp_path):
+    samples = record("-i", 0.2, "--", "sleep", "0.5")
+    assert all(one["cpu"]["process_net_sent_bytes"] is None for one in samples)
+    assert "(the job's own" not in run("summary", tmp_path / "run.jsonl").out
+
+
+# ---- work that is done elsewhere -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name, instead", [
+    ("srun", "srun resource-tracker -- COMMAND"), ("ssh", "ssh HOST resource-tracker -- COMMAND"),
+    ("docker", "docker run IMAGE resource-tracker -- COMMAND"), ("kubectl", "as the command of the container"),
+    ("sbatch", "in the script"), ("podman", "podman run IMAGE"),
+])
+def test_an_idle_launcher_is_told_to_have_its_work_elsewhere(record, run, tmp_path, name, instead):
+    client = tmp_path / name
+    client.write_text("#!/bin/sh\nsleep 0.3\n")
+    client.chmod(0o755)
+    record("-i", 0.1, "--", client)
+    found = json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["bottlenecks"][0]
+    assert found["rule"] == "elsewhere" and instead in found["text"] and found["text"].endswith("."), found
+    assert "It ran elsewhere" in run("summary", tmp_path / "run.jsonl").out
+
+
+def test_a_launcher_that_works_itself_is_judged_by_its_work(record, run, tmp_path):
+    client = tmp_path / "docker"
+    client.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'while __import__(\"time\").process_time() < 0.5: pass'\n")
+    client.chmod(0o755)
+    record("-i", 0.1, "--", client)
+    rules = [one["rule"] for one in json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["bottlenecks"]]
+    assert "elsewhere" not in rules

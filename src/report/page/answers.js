@@ -118,13 +118,14 @@ const gpuTable = (run) => {
 /* Both directions, of the job where that is known. */
 const traffic = (run) => {
 	const at = (group, name) => run.figure(group, name), say = (name, format) => told(run.raw, 'summary.' + name, format);
-	const whole = at('io', 'read_bytes') === null ? 'machine_' : '';
+	const whole = at('io', 'read_bytes') === null ? 'machine_' : '', net = at('network', 'received_bytes') === null ? 'machine_' : '';
 
 	return element('dl', {class: 'facts compact'},
 		fact('Storage', at('io', whole + 'read_bytes') === null && at('io', whole + 'written_bytes') === null ? null :
 			['read ', say(`io.${whole}read_bytes`, sizeOf), ', written ', say(`io.${whole}written_bytes`, sizeOf), whole ? ' (machine)' : '']),
-		fact('Network', at('network', 'machine_received_bytes') === null ? null :
-			['received ', say('network.machine_received_bytes', sizeOf), ', sent ', say('network.machine_sent_bytes', sizeOf), ' (machine)']),
+		fact('Network', at('network', net + 'received_bytes') === null ? null :
+			['received ', say(`network.${net}received_bytes`, sizeOf), ', sent ', say(`network.${net}sent_bytes`, sizeOf),
+				net ? ' (all processes; loopback not counted)' : " (the job's own network namespace)"]),
 		fact('Disk space', at('io', 'machine_space_used_max_gb') === null ? null :
 			['at most ', say('io.machine_space_used_max_gb', figure), ' GB used (machine)']));
 };
