@@ -12,44 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "record/combine.h"
 #include "record/export.h"
-#include "record/output.h"
 #include "sink/sink.h"
 
-static const enum row_kind KINDS[] = {ROW_tree, ROW_host_cpu, ROW_memory, ROW_totals};
-
-enum { KIND_COUNT = ARRAY_SIZE(KINDS), HOST_BYTES = 256 };
-
-/* A value of one recording in a tick. */
-struct cell {
-	double sum;  /* of changes; of rates times seconds */
-	double secs; /* that the rates stand for */
-	double last; /* NaN: absent */
+/* How the values of several recordings become one. */
+enum way {
+	SUM,          /* of all parts */
+	ONCE_A_HOST,  /* the machine's: from the first part of each host that has the value */
+	MOST_A_HOST,  /* control groups, which parts of a host may share: the largest, summed over hosts */
+	EQUAL_A_HOST, /* limits: known if all parts of a host have the same, summed over hosts */
+	MOST          /* stall times, which overlap */
 };
 
-struct part {
-	const char *path;
-	struct record *record;
-	const struct frame *frame; /* not yet taken; NULL after the last */
-	struct cell cells[KIND_COUNT][METRICS_PER_KIND];
-	struct frame gpus; /* of the last sample, these rows alone */
-	char host[HOST_BYTES], memory_source[32], job_name[HOST_BYTES];
-	double first_timestamp, interval_secs, started;
-	int64_t pid, rank;
-	bool gone;
+static const struct {
+	enum row_kind kind;
+	enum way way;
+} KINDS[KIND_COUNT] = {
+	{ROW_tree, SUM},           {ROW_host_cpu, ONCE_A_HOST}, {ROW_memory, ONCE_A_HOST},
+	{ROW_totals, ONCE_A_HOST}, {ROW_limits, EQUAL_A_HOST},  {ROW_cgroup, MOST_A_HOST},
+	{ROW_pressure, MOST},      {ROW_tracker, SUM},
 };
 
-struct combination {
-	struct part *parts;
-	size_t count;
-	double tick_secs, started, last_timestamp;
-	int64_t samples;
-	struct output output;
-	struct buffer line;
-	struct rt_problem *problem;
-};
+enum { TREE, HOST_CPU, PRESSURE = 6 }; /* places in KINDS */
 
 static void combination_done(struct combination *combination)
 {
@@ -64,12 +50,12 @@ static void combination_done(struct combination *combination)
 
 static const struct metric *metric_of(size_t kind, size_t index)
 {
-	return &ROW_DESCRIPTIONS[KINDS[kind]].metrics[index];
+	return &ROW_DESCRIPTIONS[KINDS[kind].kind].metrics[index];
 }
 
 static size_t metric_count(size_t kind)
 {
-	return ROW_DESCRIPTIONS[KINDS[kind]].metric_count;
+	return ROW_DESCRIPTIONS[KINDS[kind].kind].metric_count;
 }
 
 static bool is_number(const struct metric *metric)
@@ -113,7 +99,7 @@ static int open_part(struct part *part, const char *path, struct rt_problem *pro
 	int result;
 
 	for (size_t i = 0; i < KIND_COUNT; i++)
-		metric_set_add_kind(&options.wanted, KINDS[i]);
+		metric_set_add_kind(&options.wanted, KINDS[i].kind);
 	metric_set_add_kind(&options.wanted, ROW_sample);
 	metric_set_add_kind(&options.wanted, ROW_gpu);
 	part->path = path;
@@ -166,16 +152,19 @@ static void take_frame(struct part *part)
 {
 	double secs = part->frame->sample->actual_interval_ms / 1000;
 	const struct tree_row *tree = FIRST(part->frame, tree);
+	const struct pressure_row *pressure = FIRST(part->frame, pressure);
 
 	part->memory_source[0] = '\0';
 	if (tree && !text_absent(tree->process_memory_source))
 		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
+	part->has_own_pressure =
+		pressure && !text_absent(pressure->source) && strcmp(pressure->source, "cgroup") == 0;
 	frame_begin(&part->gpus, 0, 0);
 	for (const struct row *row = part->frame->first[ROW_gpu]; row; row = row->next)
 		copy_row(&part->gpus, row);
 
 	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
-		const struct row *row = part->frame->first[KINDS[kind]];
+		const struct row *row = part->frame->first[KINDS[kind].kind];
 
 		for (size_t i = 0; i < metric_count(kind); i++) {
 			const struct metric *metric = metric_of(kind, i);
@@ -214,30 +203,80 @@ static double value_in(const struct combination *combination, size_t part, size_
 		       : share(&combination->parts[part].cells[kind][index], metric_of(kind, index));
 }
 
-/* What a machine did is told by the first recording of it that has the value: some are of a process alone. */
-static bool is_told(const struct combination *combination, size_t before, size_t kind, size_t index)
+static bool same_host(const struct combination *combination, size_t one, size_t other)
 {
-	for (size_t i = 0; i < before; i++)
-		if (strcmp(combination->parts[i].host, combination->parts[before].host) == 0 &&
-		    !isnan(value_in(combination, i, kind, index)))
-			return true;
-	return false;
+	return strcmp(combination->parts[one].host, combination->parts[other].host) == 0;
+}
+
+/*
+ * The value of the host of part `first`, if `first` is the first part of that host that has the value; NaN otherwise, so
+ * that each host counts once.
+ */
+static double of_host(const struct combination *combination, size_t first, size_t kind, size_t index)
+{
+	double found = value_in(combination, first, kind, index);
+
+	for (size_t i = 0; i < first; i++)
+		if (same_host(combination, i, first) && !isnan(value_in(combination, i, kind, index)))
+			return NAN;
+	for (size_t i = first + 1; KINDS[kind].way == MOST_A_HOST && i < combination->count; i++)
+		if (same_host(combination, i, first))
+			found = fmax(found, value_in(combination, i, kind, index));
+	return found;
+}
+
+/* A recording of the machine alone has no job whose limit would count. */
+static bool tracks_a_job(const struct combination *combination, size_t part)
+{
+	return !isnan(value_in(combination, part, TREE, METRIC_INDEX(tree, process_child_count)));
+}
+
+/* A job without a limit, or with another one than its neighbours, makes the limit of all unknown. */
+static bool limits_agree(const struct combination *combination, size_t kind, size_t index)
+{
+	for (size_t i = 0; i < combination->count; i++) {
+		double value = value_in(combination, i, kind, index);
+
+		if (!tracks_a_job(combination, i))
+			continue;
+		if (isnan(value))
+			return false;
+		for (size_t j = 0; j < i; j++)
+			if (same_host(combination, i, j) && tracks_a_job(combination, j) &&
+			    value_in(combination, j, kind, index) != value)
+				return false;
+	}
+	return true;
+}
+
+static double largest(const struct combination *combination, size_t kind, size_t index)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < combination->count; i++)
+		if (combination->parts[i].has_own_pressure == combination->own_pressure)
+			most = fmax(most, value_in(combination, i, kind, index));
+	return most;
 }
 
 static double total(const struct combination *combination, size_t kind, size_t index)
 {
-	const struct metric *metric = metric_of(kind, index);
 	double sum = NAN, count = 0;
 
+	if (KINDS[kind].way == MOST)
+		return largest(combination, kind, index);
+	if (KINDS[kind].way == EQUAL_A_HOST && !limits_agree(combination, kind, index))
+		return NAN;
 	for (size_t i = 0; i < combination->count; i++) {
-		double value = value_in(combination, i, kind, index);
+		double value = KINDS[kind].way == SUM ? value_in(combination, i, kind, index)
+						      : of_host(combination, i, kind, index);
 
-		if (isnan(value) || (KINDS[kind] != ROW_tree && is_told(combination, i, kind, index)))
+		if (isnan(value))
 			continue;
 		sum = isnan(sum) ? value : sum + value;
 		count++;
 	}
-	return strcmp(metric->unit, "%") == 0 ? sum / count : sum;
+	return strcmp(metric_of(kind, index)->unit, "%") == 0 ? sum / count : sum;
 }
 
 /* A sum is as good as the weakest of its parts. NULL: no part of it is known. */
@@ -249,35 +288,57 @@ static const char *memory_source(const struct combination *combination)
 	for (size_t source = 0; source < ARRAY_SIZE(WEAKER); source++)
 		for (size_t i = 0; i < combination->count; i++)
 			if (strcmp(combination->parts[i].memory_source, WEAKER[source]) == 0 &&
-			    !isnan(value_in(combination, i, 0, METRIC_INDEX(tree, process_memory_mib))))
+			    !isnan(value_in(combination, i, TREE, METRIC_INDEX(tree, process_memory_mib))))
 				weakest = WEAKER[source];
 	return weakest;
 }
 
-static void fill_rows(const struct combination *combination, struct frame *frame)
+/* Each part has a first process beside its children; all but one of them count as children here. */
+static void count_first_processes(const struct combination *combination, struct tree_row *tree)
+{
+	int64_t parts = 0;
+
+	for (size_t i = 0; i < combination->count; i++)
+		parts += !isnan(value_in(combination, i, TREE, METRIC_INDEX(tree, process_child_count)));
+	if (!count_absent(tree->process_child_count) && parts > 1)
+		tree->process_child_count += parts - 1;
+}
+
+static void set_number(struct row *row, const struct metric *metric, size_t index, double value)
+{
+	if (isnan(value))
+		return;
+	if (metric->type == TYPE_REAL)
+		*row_real(row, metric_offset(index)) = value;
+	else
+		*row_count(row, metric_offset(index)) = (int64_t)value;
+}
+
+static void fill_rows(struct combination *combination, struct frame *frame)
 {
 	struct row *rows[KIND_COUNT];
 	const char *source = memory_source(combination);
+	struct tree_row *tree;
 
 	/* The tree's row stands below that of the machine's CPUs. */
-	rows[1] = frame_add(frame, ROW_host_cpu, NULL);
-	rows[0] = frame_add(frame, ROW_tree, rows[1]);
-	rows[2] = frame_add(frame, ROW_memory, NULL);
-	rows[3] = frame_add(frame, ROW_totals, NULL);
+	rows[HOST_CPU] = frame_add(frame, ROW_host_cpu, NULL);
+	rows[TREE] = frame_add(frame, ROW_tree, rows[HOST_CPU]);
+	for (size_t kind = HOST_CPU + 1; kind < KIND_COUNT; kind++)
+		rows[kind] = frame_add(frame, KINDS[kind].kind, NULL);
+	combination->own_pressure = false;
+	for (size_t i = 0; i < combination->count; i++)
+		combination->own_pressure |=
+			combination->parts[i].has_own_pressure && !combination->parts[i].gone;
 	for (size_t kind = 0; kind < KIND_COUNT; kind++)
-		for (size_t i = 0; i < metric_count(kind); i++) {
-			const struct metric *metric = metric_of(kind, i);
-			double value = is_number(metric) ? total(combination, kind, i) : (double)NAN;
-
-			if (isnan(value))
-				continue;
-			if (metric->type == TYPE_REAL)
-				*row_real(rows[kind], metric_offset(i)) = value;
-			else
-				*row_count(rows[kind], metric_offset(i)) = (int64_t)value;
-		}
+		for (size_t i = 0; i < metric_count(kind); i++)
+			if (is_number(metric_of(kind, i)))
+				set_number(rows[kind], metric_of(kind, i), i, total(combination, kind, i));
+	tree = (struct tree_row *)(void *)rows[TREE];
 	if (source)
-		((struct tree_row *)(void *)rows[0])->process_memory_source = source;
+		tree->process_memory_source = source;
+	count_first_processes(combination, tree);
+	((struct pressure_row *)(void *)rows[PRESSURE])->source =
+		combination->own_pressure ? "cgroup" : "host";
 }
 
 static const char *uuid_of(const struct row *gpu)
@@ -347,109 +408,6 @@ static void fill_sample(const struct combination *combination, struct frame *fra
 			sample->job_name = no_text(ABSENT_NOT_COLLECTED);
 }
 
-/* What a machine has, as one of its recordings says. */
-static double has(const struct part *part, bool memory)
-{
-	const struct run_start_row *start = FIRST(record_identity(part->record), run_start);
-
-	if (!start)
-		return NAN;
-	return memory                           ? start->memory_total_mib
-	       : count_absent(start->cpu_count) ? (double)NAN
-						: (double)start->cpu_count;
-}
-
-/* Also of machines whose recordings begin later. */
-static double sum_of_hosts(const struct combination *combination, bool memory)
-{
-	double sum = NAN;
-
-	for (size_t i = 0; i < combination->count; i++) {
-		double value = has(&combination->parts[i], memory);
-
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(combination->parts[i].host, combination->parts[j].host) == 0 &&
-			    !isnan(has(&combination->parts[j], memory)))
-				value = NAN;
-		if (!isnan(value))
-			sum = isnan(sum) ? value : sum + value;
-	}
-	return sum;
-}
-
-static void fill_start(const struct combination *combination, struct frame *frame)
-{
-	struct run_start_row *start = ADD_ROW(frame, run_start, NULL);
-	double cpus = sum_of_hosts(combination, false), memory = sum_of_hosts(combination, true);
-
-	start->schema_version = 1;
-	start->interval_secs = combination->tick_secs;
-	start->mode = "combined";
-	if (!isnan(cpus))
-		start->cpu_count = (int64_t)cpus;
-	if (!isnan(memory))
-		start->memory_total_mib = memory;
-}
-
-/* The worse of two ends: killed for lack of memory, killed, failed, ended. */
-static int badness(const struct run_end_row *end)
-{
-	if (!text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0)
-		return 3;
-	if (!count_absent(end->signal))
-		return 2;
-	return !count_absent(end->exit_code) && end->exit_code != 0;
-}
-
-static void add_real(double *sum, double value)
-{
-	if (!isnan(value))
-		*sum = isnan(*sum) ? value : *sum + value;
-}
-
-static void add_count(int64_t *sum, int64_t value)
-{
-	if (!count_absent(value))
-		*sum = count_absent(*sum) ? value : *sum + value;
-}
-
-/* Peaks of different times do not add up: the sampled maximum is what all had at once. */
-static void fill_end(const struct combination *combination, struct frame *frame, double timestamp)
-{
-	const struct run_end_row *worst = NULL;
-	struct run_end_row *all;
-
-	for (size_t i = 0; i < combination->count; i++) {
-		const struct run_end_row *end = FIRST(record_identity(combination->parts[i].record), run_end);
-
-		/* Of a recording that was cut off nobody knows how it ended. */
-		if (!end)
-			return;
-		if (!worst || badness(end) > badness(worst))
-			worst = end;
-	}
-	all = ADD_ROW(frame, run_end, NULL);
-	all->reason = worst->reason;
-	all->evidence = worst->evidence;
-	all->exit_code = worst->exit_code;
-	all->signal = worst->signal;
-	all->wall_secs = all->tree_wall_secs = timestamp - combination->started;
-	all->samples = combination->samples + 1;
-	for (size_t i = 0; i < combination->count; i++) {
-		const struct run_end_row *end = FIRST(record_identity(combination->parts[i].record), run_end);
-
-		add_real(&all->utime_secs, end->utime_secs);
-		add_real(&all->stime_secs, end->stime_secs);
-		add_real(&all->tree_utime_secs, end->tree_utime_secs);
-		add_real(&all->tree_stime_secs, end->tree_stime_secs);
-		add_count(&all->oom_kills, end->oom_kills);
-		add_count(&all->descendants_running, end->descendants_running);
-		if (isnan(all->largest_process_peak_mib) ||
-		    end->largest_process_peak_mib > all->largest_process_peak_mib)
-			all->largest_process_peak_mib = end->largest_process_peak_mib;
-	}
-}
-
 static int write_tick(struct combination *combination, double timestamp, bool last)
 {
 	struct frame frame = {0};
@@ -460,9 +418,9 @@ static int write_tick(struct combination *combination, double timestamp, bool la
 	fill_rows(combination, &frame);
 	add_gpus(combination, &frame);
 	if (!combination->samples)
-		fill_start(combination, &frame);
+		combined_start(combination, &frame);
 	if (last)
-		fill_end(combination, &frame, timestamp);
+		combined_end(combination, &frame, timestamp);
 	result = frame.error;
 	write_frame_json(&combination->line, &frame, false);
 	buffer_add_char(&combination->line, '\n');

@@ -120,6 +120,64 @@ def test_the_worst_end_is_the_end(combine, tmp_path):
     assert combine(a, part(tmp_path / "d.jsonl", rank=3, end=False))[-1]["run_end"] is None
 
 
+def changed(path, **groups):
+    """The recording with other values in some groups of each sample, and of run_start."""
+    samples = [json.loads(line) for line in path.open()]
+    for one in samples:
+        for group, values in groups.items():
+            if group == "run_start":
+                if one[group]:
+                    one[group].update(values)
+            else:
+                one[group] = {**(one.get(group) or {}), **values}
+    return recordings.write(path, samples)
+
+
+def test_metadata_that_all_parts_share_is_kept(combine, tmp_path):
+    same = {"kernel": "6.1", "cpu_model": "X", "container_image": "img:1", "tags": {"a": "b", "team": "x"},
+            "scheduler": {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "2"}}
+    a = changed(part(tmp_path / "a.jsonl"), run_start={**same, "scheduler": {**same["scheduler"], "SLURM_PROCID": "0"}})
+    b = changed(part(tmp_path / "b.jsonl", rank=1),
+                run_start={**same, "task_name": "other", "scheduler": {**same["scheduler"], "SLURM_PROCID": "1"}})
+    start = combine(a, b)[0]["run_start"]
+    assert {key: start[key] for key in same} == same and start["executable"] == "make"
+    assert start["memory_limit_mib"] == 512.0 and start["task_name"] is None and start["mode"] == "combined"
+
+
+def test_limits_that_agree_are_kept_on_a_host_and_summed_over_hosts(combine, tmp_path):
+    limit = {"cpu_limit_cores": 2.0, "memory_limit_mib": 512.0, "cpuset_cores": 4}
+    parts = [changed(part(tmp_path / f"{i}.jsonl", rank=i, host=f"node-{i // 2}"), limits=limit) for i in range(4)]
+    assert combine(*parts[:2])[3]["limits"] == limit
+    assert combine(*parts)[3]["limits"] == {"cpu_limit_cores": 4.0, "memory_limit_mib": 1024.0, "cpuset_cores": 8}
+    changed(parts[1], limits={"cpu_limit_cores": None})
+    assert combine(*parts[:2])[3]["limits"] == {**limit, "cpu_limit_cores": None}
+
+
+def test_ranks_short_of_cpu_are_not_idle_when_combined(combine, run, tmp_path):
+    """Each rank got half a core of the two that its group may use, and waited for the rest."""
+    stalls = {"cpu_some_secs": 0.9, "source": "cgroup"}
+    parts = [changed(part(tmp_path / f"{i}.jsonl", rank=i, cores=0.5), pressure=stalls,
+                     cgroup={"throttled_periods": 9, "throttled_secs": 0.8}) for i in range(2)]
+    parts.append(changed(part(tmp_path / "2.jsonl", rank=2, cores=0.5), pressure={"cpu_some_secs": 1.0, "source": "host"}))
+    sample = combine(*parts)[3]
+    assert sample["pressure"]["cpu_some_secs"] == 0.9 and sample["pressure"]["source"] == "cgroup"
+    assert (sample["cgroup"]["throttled_periods"], sample["cgroup"]["throttled_secs"]) == (9, 0.8)
+    text = run("summary", tmp_path / "all.jsonl").out
+    assert "short of CPU for" in text and "idle" not in text
+
+
+def test_four_ranks_of_one_process_are_four_processes(combine, run, tmp_path):
+    parts = []
+    for i in range(4):
+        path = part(tmp_path / f"{i}.jsonl", rank=i)
+        samples = [json.loads(line) for line in path.open()]
+        for one in samples:
+            one["cpu"].update(process_child_count=0, process_thread_count=1)
+        parts.append(recordings.write(path, samples))
+    assert {one["cpu"]["process_child_count"] for one in combine(*parts)} == {3}
+    assert "at most 4 at a time, 4 threads" in run("summary", tmp_path / "all.jsonl").out
+
+
 def test_the_same_recording_twice_is_refused(run, tmp_path):
     a = part(tmp_path / "a.jsonl")
     result = run("combine", "-o", tmp_path / "all.jsonl", a, a)
