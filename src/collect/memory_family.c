@@ -162,6 +162,7 @@ static void begin_again(struct memory_families *families)
 			continue;
 		families->at[kept++] = (struct memory_family){.id = family->id,
 							      .sampled = family->sampled,
+							      .count_before = family->count,
 							      .union_of = family->union_of,
 							      .union_kib = family->union_kib,
 							      .union_variance = family->union_variance};
@@ -224,7 +225,10 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 		family = family_of(families, member);
 		families->order[family->first + family->count++] = (uint32_t)i;
 		family->inner += member->has_forks && member->is_forked;
+		family->is_changing |= member->seen_pass == tree->passes;
 	}
+	for (size_t i = 0; i < families->count; i++)
+		families->at[i].is_changing |= families->at[i].count < families->at[i].count_before;
 	return 0;
 }
 
@@ -245,6 +249,23 @@ static struct member *member_at(const struct memory_families *families, const st
  * 100 MiB of the first pages and 30 MiB of those that were written in between: it has faulted in 130 MiB since its first fork,
  * 50 MiB of which are exclusive. The addresses alone tell 100 MiB.
  */
+static int64_t left_to_forks_kib(const struct process_tree *tree, const struct member *member,
+				 int64_t exclusive_kib)
+{
+	const struct fork_window *forks = &member->forks;
+	int64_t own_kib, all_kib;
+
+	if (!member->has_forks || !forks->is_known)
+		return 0;
+	if (!member->is_forked)
+		return pages_to_kib(tree, most(0, forks->faults_last - forks->faults_first -
+							  most(0, forks->anon_last - forks->anon_first)));
+	/* Huge pages take one fault for many pages, but make the process larger than what it had from its parent. */
+	own_kib = pages_to_kib(tree, most(forks->faults_last, forks->anon_last - member->inherited_pages));
+	all_kib = most(own_kib, pages_to_kib(tree, member->faults));
+	return most(0, least(own_kib, all_kib - exclusive_kib));
+}
+
 static int64_t common_by_faults_kib(const struct memory_families *families,
 				    const struct memory_family *family, const struct process_tree *tree,
 				    int64_t now_ns)
@@ -253,22 +274,12 @@ static int64_t common_by_faults_kib(const struct memory_families *families,
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = member_at(families, family, tree, i);
-		const struct fork_window *forks = &member->forks;
-		int64_t exclusive_kib, taken, grown;
-
-		exclusive_kib =
+		int64_t exclusive_kib =
 			member_is_read(family, member, now_ns) ? member_exclusive_kib(tree, member) : 0;
+
 		if (!member->is_forked)
 			sum_kib += member_anon_kib(tree, member) - exclusive_kib;
-		if (!member->has_forks || !forks->is_known)
-			continue;
-		taken = forks->faults_last - (member->is_forked ? 0 : forks->faults_first);
-		grown = most(0, forks->anon_last - forks->anon_first);
-		if (member->is_forked)
-			sum_kib += most(0, least(pages_to_kib(tree, taken),
-						 pages_to_kib(tree, member->faults) - exclusive_kib));
-		else
-			sum_kib += pages_to_kib(tree, most(0, taken - grown));
+		sum_kib += left_to_forks_kib(tree, member, exclusive_kib);
 	}
 	return sum_kib;
 }
@@ -410,6 +421,7 @@ static struct family_memory measure_by_bound(struct memory_families *families,
 			common_kib = most(common_kib, member_anon_kib(tree, member) - bound_kib);
 		} else {
 			common_kib = most(common_kib, bound_kib);
+			own_kib += left_to_forks_kib(tree, member, 0);
 		}
 	}
 	return (struct family_memory){
@@ -527,5 +539,8 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 			add_unread(&found, &sums, common_kib, tree, family, member);
 	}
 	found.anon_kib = least(found.anon_kib, limit_kib(families, family, tree));
+	/* Members that came or went in this tick shared with others for a part of the time in which they were read. */
+	if (family->is_changing)
+		found.anon_kib = least(found.anon_kib, measure_by_bound(families, family, tree).anon_kib);
 	return found;
 }

@@ -28,6 +28,8 @@ struct memory_family {
 	size_t read;         /* members with a usable reading */
 	size_t inner;        /* forked members that have forked in turn */
 	int64_t largest_kib; /* resident set of its largest member */
+	size_t count_before; /* members in the tick before */
+	bool is_changing;    /* members were found or ended since then */
 	bool sampled;        /* holding the largest one for smaps_rollup would take too long */
 
 	/* The union of the sampled common pages, and which readings it is of. */

@@ -8,16 +8,18 @@
 #include "collect/process_member.h"
 
 enum {
-	SIBLINGS_READ = 24, /* of a family, forks without forks of their own: the others are like them */
+	SIBLINGS_READ = 16, /* of a family, forks without forks of their own: the others are like them */
 	WORTH_READING_KIB = 32,
 };
 /* Of the wall-clock time, what readings may take: for each member, and for all of them. */
 #define SHARE_FOR_ONE 0.0005
 #define SHARE_FOR_ALL 0.003
 /* What may be saved up, and what a run begins with: the second sample is to be right. */
-#define ALLOWANCE_MOST_NS (40.0 * (double)NSEC_PER_MSEC)
+#define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
 /* A reading that holds a process for longer is not begun. */
 #define HOLD_MOST_NS ((double)NSEC_PER_MSEC)
+/* Once it is measured: opening and writing out take a part of it, and the map is let go between areas where others wait. */
+#define MEASURED_MOST_NS (1.5 * (double)NSEC_PER_MSEC)
 /* smaps_rollup before the first reading: measured on pages of 4 KiB, 11-14 ms a GiB. */
 #define FIRST_ROLLUP_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
 /* A reading that is due may be this much older than another, so that the oldest is always below ten seconds. */
@@ -76,16 +78,18 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 	for (size_t i = 0; i < memory->families.count; i++) {
 		struct memory_family *family = &memory->families.at[i];
 
-		double longest_ns = 0, most_ns = family->sampled ? HOLD_MOST_NS * 0.75 : HOLD_MOST_NS;
-
-		for (size_t j = 0; j < family->count; j++) {
-			double one_ns =
-				rollup_ns(tree, &tree->members[memory->families.order[family->first + j]]);
-
-			longest_ns = one_ns > longest_ns ? one_ns : longest_ns;
-		}
 		/* The way does not change to and fro with the noise of a measurement. */
-		family->sampled = mode == PSS_MODE_AUTO && longest_ns > most_ns;
+		double factor = family->sampled ? 0.6 : 1;
+		bool too_long = false;
+
+		for (size_t j = 0; j < family->count && mode == PSS_MODE_AUTO; j++) {
+			const struct member *member =
+				&tree->members[memory->families.order[family->first + j]];
+			double most_ns = member->rollup_ns < 0 ? HOLD_MOST_NS : MEASURED_MOST_NS;
+
+			too_long |= rollup_ns(tree, member) > most_ns * factor;
+		}
+		family->sampled = too_long;
 	}
 }
 
@@ -205,15 +209,15 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	int64_t cpu_ns = root_thread_cpu_ns(tree->root), took_ns;
 	struct memory_subject subject = {
 		.pid = member_memory_id(tree, member),
-		.anon_pages = member->resident_pages - member->shared_pages,
-		.shared_pages = member->shared_pages,
 		.with_anon = family->count > 1,
 		.with_rollup = !family->sampled,
 	};
 	int error;
 
-	if (subject.anon_pages < 0)
-		subject.anon_pages = 0;
+	member_read_memory(tree, member);
+	subject.shared_pages = member->shared_pages;
+	if (member->resident_pages > member->shared_pages)
+		subject.anon_pages = member->resident_pages - member->shared_pages;
 	error = memory_reading_take(&memory->reader, &subject, &member->reading);
 	/* Captured machines, and kernels that lack one of the two. */
 	if (error == -ENOENT) {
@@ -221,6 +225,9 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		error = memory_reading_take(&memory->reader, &subject, &member->reading);
 	}
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
+	/* What it takes from now on is seen as growth since this reading. */
+	if (subject.with_rollup)
+		member_read_memory(tree, member);
 	memory->allowance_ns -= (double)took_ns;
 	if (error < 0) {
 		member->reading_failed_ns = begun_ns ? begun_ns : 1;

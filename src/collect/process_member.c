@@ -106,6 +106,7 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 		.pid = pid,
 		.clock_ns = -1,
 		.rollup_ns = -1,
+		.seen_pass = tree->passes,
 		.stat_fd = -1,
 		.statm_fd = -1,
 		.io_fd = -1,
@@ -279,6 +280,11 @@ static int read_statm(struct process_tree *tree, struct member *member)
 	member->shared_pages = not_negative(statm.shared_pages);
 	member->virtual_pages = not_negative(statm.virtual_pages);
 	return 0;
+}
+
+void member_read_memory(struct process_tree *tree, struct member *member)
+{
+	(void)read_statm(tree, member);
 }
 
 /*

@@ -27,6 +27,9 @@ void member_read(struct process_tree *tree, struct member *member);
 /* The id whose files tell the memory of a member: a thread's, where the leader has ended (pthread_exit) before it. */
 pid_t member_memory_id(struct process_tree *tree, const struct member *member);
 
+/* Reads its resident set again. */
+void member_read_memory(struct process_tree *tree, struct member *member);
+
 /*
  * The calling process's own /proc/self/io. Returns how many bytes that reading was of, which are not in it, or a
  * negative errno.

@@ -335,7 +335,9 @@ static void tell(struct process_memory *memory, struct process_tree *tree, int64
 		 const struct sums *sums, struct tree_memory *ret_memory)
 {
 	int64_t rss_kib = ret_memory->rss_bytes / 1024;
-	int64_t mapped_kib = sums->anon_kib + sums->file_kib + sums->objects_kib;
+	int64_t own_kib = sums->anon_kib + sums->file_kib;
+	/* Shared memory may have pages that are in no resident set, but nothing else. */
+	int64_t mapped_kib = (own_kib < rss_kib ? own_kib : rss_kib) + sums->objects_kib;
 	int64_t limit_kib = machine_limit_kib(&memory->machine), best_kib = mapped_kib + sums->huge_kib;
 
 	if (limit_kib >= 0 && best_kib > limit_kib)
@@ -397,7 +399,6 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		ret_memory->pss_reason = ret_memory->reason;
 		return;
 	}
-	ret_memory->rss_bytes = rss_kib_of(tree) * 1024;
 	if (memory->meminfo_file.fd < 0)
 		read_machine(memory, tree->root);
 	memory->reader.objects = &memory->objects;
@@ -412,6 +413,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		add_objects(memory, tree, &sums);
 	}
 	memory->families.huge_kib = or_zero(memory->machine.anon_huge_kib);
+	ret_memory->rss_bytes = rss_kib_of(tree) * 1024;
 	add_families(memory, tree, now_ns, &sums);
 	add_files(memory, tree, now_ns, &sums);
 	add_unsplit(memory, tree, now_ns, &sums);

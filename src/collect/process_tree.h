@@ -65,6 +65,7 @@ struct member {
 	/* memory that is shared by birth: see memory_family.h */
 	bool is_forked;           /* and has not called exec since */
 	bool has_forks;           /* as of this tick: some are members */
+	size_t seen_pass;         /* the pass in which it was found */
 	uint64_t layout;          /* of its address space: a fork has its parent's; 0: may not be seen */
 	uint64_t family;          /* equal in members that descend from one by forks alone */
 	int64_t inherited_pages;  /* anonymous ones that it may have had from its parent when first seen */
