@@ -9,7 +9,7 @@ from subprocess import run
 from resource_tracker_native import ResourceTracker
 
 
-def work():
+def work() -> None:
     """Some of it in this process, some in children that are gone before the next sample."""
     block = bytes(64 << 20)
     for _ in range(5):
@@ -22,9 +22,9 @@ with ResourceTracker(interval=0.1, discover_cloud=False) as tracker:
     work()
 
 print(tracker.process_metrics[["timestamp", "cpu_usage", "memory_mib", "children"]].tail(3))
-stats = tracker.stats()
+stats, server = tracker.stats(), tracker.server_info or {}
 print(f"{stats['timestamp']['duration']:.1f} s, {stats['process_cpu_usage']['mean']} cores,",
-      f"at most {stats['process_memory_mib']['max']} MiB on a {tracker.server_info['allocation']} machine")
+      f"at most {stats['process_memory_mib']['max']} MiB on a {server.get('allocation')} machine")
 print("to ask for next time:", tracker.recommend_resources())
 if len(sys.argv) > 1:
     tracker.report().save(sys.argv[1])

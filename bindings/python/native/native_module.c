@@ -286,6 +286,8 @@ static PyMethodDef FUNCTIONS[] = {
 	{"process_read", process_read, METH_VARARGS, "process_read(pid, children=True) -> dict"},
 	{"system_read", system_read, METH_NOARGS, "system_read() -> dict"},
 	{"disk_is_partition", disk_is_partition, METH_VARARGS, "disk_is_partition(device) -> bool"},
+	{"arrow_stream", arrow_stream, METH_VARARGS,
+	 "arrow_stream([(name, format, nulls, buffers), ...], rows) -> a capsule with an Arrow C stream"},
 	{"discover", (PyCFunction)(void (*)(void))discover, METH_VARARGS | METH_KEYWORDS,
 	 "discover(cloud=False, python=False, timeout_secs=10) -> JSON about the machine, or about the cloud "
 	 "it is in"},

@@ -21,6 +21,8 @@ RT_LOCAL PyObject *history_list(void *tracker, history_counter *count_kept, hist
 /* Adds class Tracker (native_tracker.c) and class Marks (native_marks.c); 0, or -1 with an exception. */
 RT_LOCAL int add_tracker_type(PyObject *module);
 RT_LOCAL int add_marks_type(PyObject *module);
+/* arrow_stream(columns, rows) of native_arrow.c */
+RT_LOCAL PyObject *arrow_stream(PyObject *module, PyObject *arguments);
 /* class Remote (native_remote.c) */
 RT_LOCAL int add_remote_type(PyObject *module);
 

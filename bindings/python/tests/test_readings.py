@@ -280,3 +280,47 @@ def test_gpus_read_once(two_gpus):
     mine, machine = rt.get_process_stats(os.getpid()), rt.get_system_stats()
     assert mine["gpu_vram_mib"] == 1000 and machine["gpu_vram_mib"] == 1500 and machine["gpu_utilized"] == 2
     assert set(mine) >= {"gpu_usage", "gpu_utilized", "gpu_utilized_indexes"}
+    first = rt.tracker.get_pid_stats(os.getpid())
+    assert first["gpu_utilized_indexes"] == mine["gpu_utilized_indexes"] and first["gpu_vram"] == 1000
+    gpus = rt.server_info.get_gpu_info()
+    assert (gpus["count"], gpus["memory_mib"], len(gpus["gpu_names"])) == (2, 160000, 2)
+
+
+def test_the_parts_of_a_server():
+    assert rt.server_info.get_total_memory_mib() == rt.get_server_info()["memory_mib"] > 64
+    assert rt.server_info.get_gpu_info()["count"] == len(rt.server_info.get_gpu_info()["gpu_names"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a network namespace takes root")
+def test_traffic_with_the_loopback_interface_alone_is_zero():
+    script = ("import ctypes, sys\n"
+              "if ctypes.CDLL(None).unshare(0x40000000) != 0: sys.exit('skip')\n"
+              "import resource_tracker_native as rt\n"
+              "machine = rt.get_system_stats()\n"
+              "row = rt.SystemTracker(interval=0.1, autostart=False).diff_stats()\n"
+              "print(machine['net_recv_bytes'], machine['net_sent_bytes'], row['net_recv_bytes'], row['net_sent_bytes'])")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50)
+    if "skip" in done.stderr:
+        pytest.skip("namespaces are refused here")
+    assert done.stdout.split() == ["0"] * 4, done.stderr
+
+
+def test_the_machine_s_totals_are_what_storage_saw(tmp_path):
+    """/proc/diskstats is the meter; other programs may write at the same time."""
+    def written():
+        with open("/proc/diskstats") as file:
+            return sum(int(line.split()[9]) * 512 for line in file if line.split()[2].startswith(("vd", "sd", "nvme", "xvd")))
+
+    def work():
+        with open(tmp_path / "blob", "wb") as file:
+            file.write(b"x" * 20_000_000)
+            file.flush()
+            os.fsync(file.fileno())
+
+    before = written()
+    work()
+    if written() - before < 15_000_000:
+        pytest.skip("what is written here reaches no disk")
+    with ResourceTracker(interval=0.1, discover_cloud=False) as tracker:
+        work()
+    assert sum(tracker.system_metrics["disk_write_bytes"]) > 15_000_000

@@ -47,6 +47,7 @@ def get_pid_stats(pid: int, children: bool = True) -> Dict[str, Any]:
         "gpu_usage": stats["gpu_usage"],
         "gpu_vram": stats["gpu_vram_mib"],
         "gpu_utilized": stats["gpu_utilized"],
+        "gpu_utilized_indexes": stats["gpu_utilized_indexes"],
     }
 
 

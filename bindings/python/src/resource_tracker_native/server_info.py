@@ -6,7 +6,7 @@ from typing import Any, Dict, List
 
 from . import _native
 
-__all__ = ["get_server_info"]
+__all__ = ["get_gpu_info", "get_server_info", "get_total_memory_mib"]
 
 PATIENCE_SECS = 3
 
@@ -24,6 +24,26 @@ def gpu_tracker(**settings: Any) -> Any:
     return tracker
 
 
+def get_total_memory_mib() -> float:
+    """The machine's memory in MiB; 0 where it is unknown."""
+    total = _native.system_read()["memory_total_bytes"]
+    return 0 if total is None else round(total / (1 << 20), 2)
+
+
+def get_gpu_info() -> Dict[str, Any]:
+    """The machine's GPUs, of every vendor.
+
+    Returns:
+        `count`, `memory_mib` (of all GPUs), `gpu_names` (a list).
+    """
+    gpus = _gpus()
+    return {
+        "count": len(gpus),
+        "memory_mib": round(sum(gpu["vram_total_bytes"] or 0 for gpu in gpus) / (1 << 20), 2),
+        "gpu_names": [gpu["name"] or "" for gpu in gpus],
+    }
+
+
 def get_server_info() -> Dict[str, Any]:
     """The machine's hardware, asked of the machine alone.
 
@@ -34,17 +54,16 @@ def get_server_info() -> Dict[str, Any]:
     from os import cpu_count
     from platform import system
 
-    total = _native.system_read()["memory_total_bytes"]
-    gpus = _gpus()
-    names = [gpu["name"] or "" for gpu in gpus]
+    gpus = get_gpu_info()
+    names = gpus["gpu_names"]
     return {
         "os": system(),
         "vcpus": cpu_count(),
-        "memory_mib": None if total is None else round(total / (1 << 20), 2),
-        "gpu_count": len(gpus),
+        "memory_mib": get_total_memory_mib() or None,
+        "gpu_count": gpus["count"],
         "gpu_names": names,
         "gpu_name": max(names, key=names.count) if names else "",
-        "gpu_memory_mib": round(sum(gpu["vram_total_bytes"] or 0 for gpu in gpus) / (1 << 20), 2),
+        "gpu_memory_mib": gpus["memory_mib"],
     }
 
 

@@ -219,6 +219,23 @@ class TinyDataFrame:
     def _size(self) -> str:
         return f"TinyDataFrame with {len(self)} rows and {len(self._cells)} columns"
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The Arrow C stream of the table: `polars.DataFrame(frame)`, `pyarrow.table(frame)` and others take it as it is."""
+        from .arrow import stream_of
+
+        return stream_of(self._cells, [self._column(name) for name in self._cells], len(self))
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        from html import escape
+
+        shown = self[:SHOWN_ROWS]
+        head = "".join(f"<th>{escape(str(name))}</th>" for name in self._cells)
+        rows = "".join("<tr>" + "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row) + "</tr>"
+                       for row in zip(*shown._data))
+        more = f"<p>... {len(self) - SHOWN_ROWS} more rows</p>" if len(self) > SHOWN_ROWS else ""
+        return f"<p>{escape(self._size())}</p><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
     def __repr__(self) -> str:
         return f"{self._size()}. First row as a dict: {self[0] if len(self) else {}}"
 

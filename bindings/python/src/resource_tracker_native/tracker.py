@@ -528,6 +528,14 @@ class ResourceTracker:
         """What the Sentinel API answered to the end of the run; None without a stream, or where it was not reached."""
         return self._sentinel_result
 
+    def __repr__(self) -> str:
+        state = "running" if self.running else "not started" if self.start_time is None else "stopped"
+        return f"<ResourceTracker of process {self.pid}, {state}, {self.n_samples} samples>"
+
+    def _repr_html_(self) -> str:
+        kind = "process" if "process_tracker" in self.trackers else "system"
+        return f"<p>{repr(self)[1:-1]}</p>{self._frame(kind).tail(5)._repr_html_()}"
+
     # ---- keeping it ----
 
     def snapshot(self) -> Dict[str, Any]:

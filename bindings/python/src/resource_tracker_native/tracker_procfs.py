@@ -5,6 +5,7 @@ resource-tracker; what exists but cannot be read is None, never 0.
 """
 from __future__ import annotations
 
+from os import R_OK, access
 from time import time
 from typing import Any, Dict, Optional, Set
 
@@ -127,7 +128,7 @@ def get_system_stats() -> Dict[str, Any]:
         `timestamp`, `processes`, `utime` and `stime` in seconds, `memory_{free,used,buffers,cached,active,inactive}_mib`,
         `disk_stats` {device: {read_bytes, write_bytes}} and `disk_spaces` {mount point: {total, used, free}} in bytes,
         `net_recv_bytes`, `net_sent_bytes`, `gpu_usage`, `gpu_vram_mib`, `gpu_utilized`. Each byte is counted once: disks
-        are leaf devices, interfaces those that lead out of the machine.
+        are leaf devices, interfaces those that lead out of the machine. Without such an interface the traffic is 0.
     """
     machine = _native.system_read()
     tracker = _native.Tracker([("no-process", "1"), ("metrics", "disk"), ("metrics", "totals")])
@@ -159,10 +160,15 @@ def get_system_stats() -> Dict[str, Any]:
         **memory,
         "disk_stats": disks,
         "disk_spaces": spaces,
-        "net_recv_bytes": machine["network_received_bytes"],
-        "net_sent_bytes": machine["network_sent_bytes"],
+        "net_recv_bytes": _traffic(machine["network_received_bytes"]),
+        "net_sent_bytes": _traffic(machine["network_sent_bytes"]),
         **gpus,
     }
+
+
+def _traffic(counted: Optional[int]) -> Optional[int]:
+    """With the loopback interface alone there is nothing to count, which is 0."""
+    return 0 if counted is None and access("/proc/net/dev", R_OK) else counted
 
 
 def _gpus_of_machine() -> Dict[str, Any]:

@@ -217,9 +217,9 @@ class RSSValues:
     :param private_rss: The RAM usage exclusive to a process.
     :param shared_rss: The RAM usage of a process shared with at least one other process.
     """
-    total_rss: float = 0.0
-    private_rss: float = 0.0
-    shared_rss: float = 0.0
+    total_rss: float | None = 0.0
+    private_rss: float | None = 0.0
+    shared_rss: float | None = 0.0
 
 
 @dclass.dataclass
@@ -236,7 +236,7 @@ class MaxRAM:
     """
     unit: str
     system_capacity: float
-    system: float = 0.0
+    system: float | None = 0.0
     main: RSSValues = dclass.field(default_factory=RSSValues)
     descendants: RSSValues = dclass.field(default_factory=RSSValues)
     combined: RSSValues = dclass.field(default_factory=RSSValues)
@@ -256,10 +256,10 @@ class MaxGPURAM:
     """
     unit: str
     system_capacity: float
-    system: float = 0.0
-    main: float = 0.0
-    descendants: float = 0.0
-    combined: float = 0.0
+    system: float | None = 0.0
+    main: float | None = 0.0
+    descendants: float | None = 0.0
+    combined: float | None = 0.0
 
 
 @dclass.dataclass
@@ -272,10 +272,10 @@ class ProcessingUnitPercentages:
     :param mean_sum_percent: The mean sum, by time.
     :param mean_hardware_percent: The mean percentage of the hardware, by time.
     """
-    max_sum_percent: float = 0.0
-    max_hardware_percent: float = 0.0
-    mean_sum_percent: float = 0.0
-    mean_hardware_percent: float = 0.0
+    max_sum_percent: float | None = 0.0
+    max_hardware_percent: float | None = 0.0
+    mean_sum_percent: float | None = 0.0
+    mean_hardware_percent: float | None = 0.0
 
 
 @dclass.dataclass
@@ -299,9 +299,9 @@ class CPUUtilization:
     main: ProcessingUnitPercentages = dclass.field(default_factory=ProcessingUnitPercentages)
     descendants: ProcessingUnitPercentages = dclass.field(default_factory=ProcessingUnitPercentages)
     combined: ProcessingUnitPercentages = dclass.field(default_factory=ProcessingUnitPercentages)
-    main_n_threads: int = 0
-    descendants_n_threads: int = 0
-    combined_n_threads: int = 0
+    main_n_threads: int | None = 0
+    descendants_n_threads: int | None = 0
+    combined_n_threads: int | None = 0
 
 
 @dclass.dataclass
