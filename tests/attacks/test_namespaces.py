@@ -36,6 +36,7 @@ def test_one_kind_of_life_alone(binary, chaos, tmp_path, kind, cgroup):
         random_tree.run(binary, chaos, tmp_path, seed, 12, cgroup, interval, kind).check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cgroup, kinds", (("off", REAPED), ("off", ALL), ("auto", ALL)))
 @pytest.mark.parametrize("seed", range(4))
 def test_random_trees(binary, chaos, tmp_path, seed, cgroup, kinds):

@@ -38,6 +38,7 @@ def run_job(refuse, call, error, command, folder):
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow  # a sanitiser needs calls that the job does not
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
 def test_every_call_of_the_list(binary, refuse, tmp_path, error, no_leak_check):
