@@ -32,6 +32,7 @@ bench:
 	@bench/harm $(BUILD)
 	@bench/peers $(BUILD)
 	@bench/python $(BUILD)
+	@bench/advice $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
 
 install: all

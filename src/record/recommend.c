@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "record/stats.h"
 
-static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05;
+static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
 static const double MOST = 1e15; /* statistics in a file may hold any number */
 enum { LEAST_MIB = 128, MEMORY_STEP_MIB = 1024, FIGURE_DECIMALS = 6, RUNS_TO_FORGET_A_KILL = 10 };
 
@@ -119,7 +119,10 @@ static int by_start(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* A kill is settled once a run took more and was not killed, or many later ones did not need as much. */
+/*
+ * A kill is settled once a run took about as much and was not killed, or many later ones did not need as much. "About": the
+ * kernel's memory counts against the limit as well, and is in no peak.
+ */
 static bool is_settled(const struct past *past, const struct evidence *killed)
 {
 	size_t later = 0;
@@ -129,7 +132,8 @@ static bool is_settled(const struct past *past, const struct evidence *killed)
 
 		if (!one->good)
 			continue;
-		if (larger(one->sampled_peak_mib, one->process_peak_mib) >= killed->oom_had_mib)
+		if (larger(one->sampled_peak_mib, one->process_peak_mib) >=
+		    SETTLING_SHARE * killed->oom_had_mib)
 			return true;
 		later += one->started > killed->started;
 	}
@@ -154,7 +158,8 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 			usage->oom_had_mib = one->oom_had_mib;
 			usage->oom_floor_mib = one->oom_floor_mib;
 		}
-		if (one->oom_had_mib > 0)
+		usage->charged_mib = larger(usage->charged_mib, peak + one->kernel_mib);
+		if (one->oom_had_mib > 0 && advice->policy != RT_POLICY_MAX)
 			peak = larger(peak, one->oom_had_mib);
 		if (!isnan(peak) && (one->good || advice->policy == RT_POLICY_MAX || one->oom_had_mib > 0))
 			peaks[count++] = (struct peak){peak, one->secs};
@@ -162,27 +167,39 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 	return count;
 }
 
-/* What the largest of the unsettled kills makes of it. */
-static double find_oom_floor(const struct past *past)
+/* What kills demand: of one that is settled, a little more than was too little. */
+static double find_oom_floor(const struct rt_advice *advice, const struct past *past, bool *ret_unsettled)
 {
 	double floor = 0;
 
-	for (size_t i = 0; i < past->count; i++)
-		if (past->list[i].oom_floor_mib > floor && !is_settled(past, &past->list[i]))
-			floor = past->list[i].oom_floor_mib;
+	for (size_t i = 0; i < past->count; i++) {
+		const struct evidence *one = &past->list[i];
+		bool settled = one->oom_had_mib > 0 && is_settled(past, one);
+		double demand = !settled                          ? one->oom_floor_mib
+				: advice->policy == RT_POLICY_MAX ? one->oom_had_mib * CHARGED_MARGIN
+								  : 0;
+
+		if (demand <= floor)
+			continue;
+		floor = demand;
+		*ret_unsettled = !settled;
+	}
 	return floor;
 }
 
 static void decide_memory(struct rt_advice *advice, const struct past *past, struct peak *peaks)
 {
 	size_t count = add_peaks(advice, past, peaks);
-	double floor = find_oom_floor(past), mib;
+	bool unsettled = false;
+	double floor = find_oom_floor(advice, past, &unsettled), mib;
 	struct usage *usage = &advice->usage;
 
 	advice->reservation = policy_reserve(advice->policy, peaks, count);
 	advice->backtest = policy_backtest(advice->policy, peaks, count);
 	mib = larger(advice->reservation.mib, floor);
-	advice->memory_at_least = usage->oom_had_mib > 0 && floor > 0;
+	if (advice->policy == RT_POLICY_MAX)
+		mib = larger(mib, usage->charged_mib * CHARGED_MARGIN);
+	advice->memory_at_least = unsettled;
 	advice->memory_basis =
 		floor > 0 && !(advice->reservation.mib > floor)
 			? "what was not enough when the job was killed for lack of memory"
@@ -436,7 +453,7 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 	*advice = (struct rt_advice){
 		.forced = options && options->force,
 		.policy = options ? options->policy : RT_POLICY_MAX,
-		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false},
+		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false, NAN},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
 		.reservation = {.mib = NAN, .base = NAN},
 		.backtest = {.reserved_per_used = NAN},

@@ -5,6 +5,7 @@
  *            another policy less (recommend_policy.h). The peak is the larger of the sampled one and the kernel's of the
  *            largest process, never that of the control group, which counts the page cache. A run that was killed for
  *            lack of memory took at least what it had: until a run that was not killed took more, twice that and 20 %.
+ *            At least the peak with the kernel's memory for it and 10 %: many small processes take little more than that.
  *   cores    as many as no run would have been slower with: the use that 99 % of the time stayed below, and at least the
  *            busiest ten seconds, in whole cores. How much longer the work takes with fewer follows from the shape of
  *            the use over time (shape.h). The request is what makes it at most 5 % longer.
@@ -30,8 +31,9 @@ struct advice_note {
 struct evidence {
 	double started, secs;
 	double sampled_peak_mib, process_peak_mib;
-	bool swapped;     /* the peak contains swapped memory */
-	double limit_mib; /* of memory */
+	double kernel_mib; /* the kernel's memory for it, an estimate */
+	bool swapped;      /* the peak contains swapped memory */
+	double limit_mib;  /* of memory */
 	enum oom_kind oom;
 	double oom_had_mib;           /* at least so much was needed; 0 without a kill */
 	double oom_floor_mib;         /* what to try next */
@@ -72,6 +74,7 @@ struct usage {
 	double oom_had_mib, oom_floor_mib; /* 0: no run was killed for lack of memory */
 	enum oom_kind oom;
 	bool swapped;
+	double charged_mib; /* the largest peak with the kernel's memory */
 };
 
 /* The tasks of one job; 1 task on 1 host unless the recordings say more. */

@@ -30,6 +30,20 @@ static bool is_source(const char *source, const char *name)
 	return source && strcmp(source, name) == 0;
 }
 
+/*
+ * What the kernel keeps for the processes and charges to their control group, though it is in no process: a tenth of a MiB
+ * for each, a fortieth for each thread, and 8 bytes of page table for each page of 4 KiB that one of them has. Seen: 25 MiB
+ * for 200 processes with 20 MiB each, 10 MiB for 400 threads.
+ */
+static double kernel_memory_mib(const struct rt_summary *summary)
+{
+	double processes = summary->processes.most, threads = summary->threads.most;
+	double mapped = larger(summary->memory_rss.most, summary->memory.most);
+
+	return 0.1 * (isnan(processes) ? 1 : processes) + 0.025 * (isnan(threads) ? 1 : threads) +
+	       (isnan(mapped) ? 0 : mapped) / 512;
+}
+
 /* What was seen together at one moment; swapped memory is needed as well. */
 static void find_peaks(struct evidence *evidence, const struct rt_summary *summary)
 {
@@ -44,6 +58,7 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 	if (evidence->swapped)
 		peak = larger(peak, summary->memory_and_swap.most);
 	evidence->sampled_peak_mib = peak;
+	evidence->kernel_mib = kernel_memory_mib(summary);
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
 					     ? end->largest_process_peak_mib
 					     : (double)NAN;
@@ -180,6 +195,7 @@ static const struct evidence UNKNOWN = {
 	.secs = NAN,
 	.sampled_peak_mib = NAN,
 	.process_peak_mib = NAN,
+	.kernel_mib = 0,
 	.limit_mib = NAN,
 	.mean_cores = NAN,
 	.max_cores = NAN,

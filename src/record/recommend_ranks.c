@@ -103,6 +103,7 @@ static void add_member(struct evidence *all, const struct evidence *one)
 	all->p95_cores = larger(all->p95_cores, one->p95_cores);
 	all->max_gpus = plus(all->max_gpus, one->max_gpus);
 	all->vram_peak_mib = larger(all->vram_peak_mib, one->vram_peak_mib);
+	all->kernel_mib += one->kernel_mib;
 	all->swapped |= one->swapped;
 	all->good &= one->good;
 	if (one->oom_floor_mib > all->oom_floor_mib) {

@@ -180,6 +180,14 @@ def test_after_a_kill_at_a_limit_the_advice_is_twice_that_and_a_fifth(run, tmp_p
     assert note(answer, "one_run" if answer["runs"] == 1 else "oom")
 
 
+def test_a_run_that_took_nearly_as_much_settles_a_kill(run, tmp_path):
+    """Others had a part of the limit of 280 MiB; with more room the job took 205. Never again as little as killed it."""
+    killed = make(tmp_path / "killed.jsonl", memory=150.0, **memory_limit(280.0), end=KILLED)
+    assert advice(run, killed)["memory"] == 704
+    answer = advice(run, make(tmp_path / "well.jsonl", memory=205.0, **memory_limit(704.0)), killed)
+    assert answer["memory"] == 320 and not answer["evidence"]["memory"]["at_least"]
+
+
 def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
     killed = make(tmp_path / "killed.jsonl", memory=90.0, **memory_limit(1000.0), end=KILLED)
     later = []
@@ -189,7 +197,7 @@ def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
             one["timestamp"] += 60 * (i + 1)
         later.append(recordings.write(tmp_path / f"{i}.jsonl", samples))
     assert advice(run, *later[:9], killed)["memory"] == 2560
-    assert advice(run, *later, killed)["memory"] == 1280
+    assert advice(run, *later, killed)["memory"] == 1152
 
 
 def with_kills(path, *, kills, memory, process, limit=100.0, end=None, **more):
@@ -232,6 +240,14 @@ def test_a_bystander_of_a_full_machine_is_not_advised_twice_its_size(run, tmp_pa
     end = dict(KILLED, reason="oom_kill_suspected", oom_kills=None)
     assert advice(run, make(tmp_path / "x.jsonl", memory=1000.0, end=end))["memory"] == 1280
     assert advice(run, make(tmp_path / "y.jsonl", memory=3000.0, end=end))["memory"] == 7680
+
+
+def test_the_kernel_s_memory_for_many_processes_is_needed_as_well(run, tmp_path):
+    """200 processes with 1 MiB each: the kernel keeps 25 MiB for them, which count against a limit."""
+    samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", memory=220.0).open()]
+    for one in samples:
+        one["cpu"].update(process_child_count=300, process_thread_count=301, process_rss_mib=4000.0)
+    assert advice(run, recordings.write(tmp_path / "x.jsonl", samples))["memory"] == 320  # 1.1 x (220 + 45) and not 1.2 x 220
 
 
 def test_swapped_memory_is_needed_as_well(run, tmp_path):

@@ -1,0 +1,63 @@
+"""The advice of `recommend` is followed with real limits of memory, and the job that was killed ends well; see advice_loop.py."""
+import pytest
+
+import advice_loop
+
+pytestmark = pytest.mark.skipif(not advice_loop.needs_groups, reason="limits memory by control groups: needs root and a memory controller")
+
+OOM_JOBS = [job.name for job in advice_loop.oom_jobs("")]
+OTHERS = ["memfd that is not mapped", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep"]
+
+
+@pytest.fixture
+def follow(binary, tmp_path):
+    """By default settings; time is not looked at, because tests run on busy machines."""
+
+    def follow_job(name):
+        jobs = {job.name: job for job in advice_loop.all_jobs(binary, tmp_path)}
+        return advice_loop.follow(binary, jobs[name], tmp_path, timing=False)
+
+    return follow_job
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", OOM_JOBS)
+def test_a_job_that_ran_out_of_memory_ends_well_within_two_rounds(follow, name):
+    outcome = follow(name)
+    assert not outcome.faults, advice_loop.row(outcome)
+    assert outcome.advice.answer["evidence"]["memory"]["at_least"]
+    assert "oom" in [note["rule"] for note in outcome.advice.answer["notes"]]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_job_ends_well_with_what_was_advised(follow, name):
+    outcome = follow(name)
+    assert not outcome.faults and outcome.rounds == 1, advice_loop.row(outcome)
+
+
+@pytest.mark.timeout(120)
+def test_the_loop_can_fail(follow, monkeypatch):
+    """Advice of too little is found out, and advice of too much."""
+    real = advice_loop.ask
+
+    def too_little(binary, runs):
+        advice = real(binary, runs)
+        advice.memory_mib = 64
+        return advice
+
+    monkeypatch.setattr(advice_loop, "ask", too_little)
+    assert follow("memfd that is not mapped").faults == ["did not end well"]
+
+
+@pytest.mark.timeout(120)
+def test_the_loop_can_find_too_much(follow, monkeypatch):
+    real = advice_loop.ask
+
+    def too_much(binary, runs):
+        advice = real(binary, runs)
+        advice.memory_mib *= 2
+        return advice
+
+    monkeypatch.setattr(advice_loop, "ask", too_much)
+    assert follow("memfd that is not mapped").faults == ["reserves too much"]
