@@ -158,7 +158,7 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 			usage->oom_had_mib = one->oom_had_mib;
 			usage->oom_floor_mib = one->oom_floor_mib;
 		}
-		usage->charged_mib = larger(usage->charged_mib, peak + one->kernel_mib);
+		usage->kernel_mib = larger(usage->kernel_mib, one->kernel_mib);
 		if (one->oom_had_mib > 0 && advice->policy != RT_POLICY_MAX)
 			peak = larger(peak, one->oom_had_mib);
 		if (!isnan(peak) && (one->good || advice->policy == RT_POLICY_MAX || one->oom_had_mib > 0))
@@ -198,7 +198,7 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 	advice->backtest = policy_backtest(advice->policy, peaks, count);
 	mib = larger(advice->reservation.mib, floor);
 	if (advice->policy == RT_POLICY_MAX)
-		mib = larger(mib, usage->charged_mib * CHARGED_MARGIN);
+		mib = larger(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
 	advice->memory_at_least = unsettled;
 	advice->memory_basis =
 		floor > 0 && !(advice->reservation.mib > floor)
@@ -453,7 +453,7 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 	*advice = (struct rt_advice){
 		.forced = options && options->force,
 		.policy = options ? options->policy : RT_POLICY_MAX,
-		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false, NAN},
+		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false, 0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
 		.reservation = {.mib = NAN, .base = NAN},
 		.backtest = {.reserved_per_used = NAN},

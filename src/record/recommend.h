@@ -74,7 +74,7 @@ struct usage {
 	double oom_had_mib, oom_floor_mib; /* 0: no run was killed for lack of memory */
 	enum oom_kind oom;
 	bool swapped;
-	double charged_mib; /* the largest peak with the kernel's memory */
+	double kernel_mib; /* the most that the kernel keeps for one of the runs */
 };
 
 /* The tasks of one job; 1 task on 1 host unless the recordings say more. */
