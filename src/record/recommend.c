@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "record/stats.h"
@@ -49,7 +50,7 @@ int64_t round_reservation_mib(double mib)
 	return (int64_t)ceil(mib / (double)step) * step;
 }
 
-static double stat(const rt_stats *stats, const char *column, const char *name)
+static double figure_of(const rt_stats *stats, const char *column, const char *name)
 {
 	return cell_real(rt_stats_get(stats, column, name), NAN);
 }
@@ -120,8 +121,9 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * A kill is settled once a run took about as much and was not killed, or many later ones did not need as much. "About": the
- * kernel's memory counts against the limit as well, and is in no peak.
+ * A kill is settled once a run took more and was not killed, or a later one took about as much, or many later ones did not
+ * need as much. "About": the kernel's memory counts against the limit as well, and is in no peak. An earlier run that took
+ * less says nothing: the kill came after it.
  */
 static bool is_settled(const struct past *past, const struct evidence *killed)
 {
@@ -129,13 +131,16 @@ static bool is_settled(const struct past *past, const struct evidence *killed)
 
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
+		bool is_later;
+		double peak;
 
 		if (!one->good)
 			continue;
-		if (larger(one->sampled_peak_mib, one->process_peak_mib) >=
-		    SETTLING_SHARE * killed->oom_had_mib)
+		peak = larger(one->sampled_peak_mib, one->process_peak_mib);
+		is_later = one->started > killed->started;
+		if (peak >= (is_later ? SETTLING_SHARE : 1) * killed->oom_had_mib)
 			return true;
-		later += one->started > killed->started;
+		later += is_later;
 	}
 	return later >= RUNS_TO_FORGET_A_KILL;
 }
@@ -324,7 +329,7 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 	}
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->list[i];
-		double mean = stat(run->stats, "process_gpu_usage", "mean");
+		double mean = figure_of(run->stats, "process_gpu_usage", "mean");
 
 		if (!counts(advice, run))
 			continue;
@@ -422,7 +427,7 @@ static int advise(struct rt_advice *advice, const struct runs *runs)
 
 	advice->runs = runs->count;
 	/* What the run cost that is asked about, however long others took. */
-	advice->usage.duration_secs = stat(runs->list[0].stats, "timestamp", "duration");
+	advice->usage.duration_secs = figure_of(runs->list[0].stats, "timestamp", "duration");
 	if (runs->list[0].summary)
 		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
 	if (!refused)
@@ -431,7 +436,19 @@ static int advise(struct rt_advice *advice, const struct runs *runs)
 		advice_judge(advice, runs->list[0].summary);
 	if (result == 0 && !refused)
 		advice_doubt(advice);
+	advice->runs += runs->empty;
+	advice->runs_left_out += runs->empty;
+	if (runs->empty)
+		advice_note(advice, "runs_left_out", "%zu of %zu runs have no whole sample", runs->empty,
+			    advice->runs);
 	return result;
+}
+
+static bool is_empty(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
 /* `known`: what rt_summary_read() said of the first path, or NULL. */
@@ -470,8 +487,16 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 	runs.list[0].summary = known;
 	runs.list[0].borrowed = known;
 	for (size_t i = 0; i < path_count && result == 0; i++) {
-		runs.count++;
-		result = read_run(&runs.list[i], paths[i], ret_problem);
+		result = read_run(&runs.list[runs.count], paths[i], ret_problem);
+		/* A tracker that was killed at once has written nothing: other runs may say enough. */
+		if (result == -ENODATA && is_empty(paths[i]) && runs.count + path_count - i > 1) {
+			runs.empty++;
+			result = 0;
+			if (ret_problem)
+				*ret_problem->text = '\0';
+		} else {
+			runs.count++;
+		}
 	}
 	if (result == 0)
 		result = check_stats(&runs, ret_problem);

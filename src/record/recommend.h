@@ -62,6 +62,7 @@ struct run {
 struct runs {
 	struct run *list;
 	size_t count;
+	size_t empty; /* recordings without a whole sample, which are not in the list */
 };
 
 /* What the runs came to, together. NaN: nowhere recorded. */

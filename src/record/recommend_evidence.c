@@ -15,7 +15,7 @@ static const double NEAR_LIMIT = 0.5;
 static const double MIB_SWAPPED = 1, P99 = 0.99, P95 = 0.95;
 enum { SAMPLES_LEAST = 2 };
 
-static double stat(const rt_stats *stats, const char *column, const char *name)
+static double figure_of(const rt_stats *stats, const char *column, const char *name)
 {
 	return cell_real(rt_stats_get(stats, column, name), NAN);
 }
@@ -179,10 +179,10 @@ static void find_cores(struct evidence *evidence, const struct run *run)
 	const struct rt_summary *summary = run->summary;
 	const struct shape *shape = &summary->core_shape;
 
-	evidence->mean_cores = summary->tracked ? stat(run->stats, "process_cpu_usage", "mean")
+	evidence->mean_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "mean")
 						: figure_mean(&summary->host_cores);
-	evidence->max_cores =
-		summary->tracked ? stat(run->stats, "process_cpu_usage", "max") : summary->host_cores.most;
+	evidence->max_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "max")
+					       : summary->host_cores.most;
 	evidence->busy_cores = larger(shape_quantile(shape, P99), shape->busiest);
 	/* Time stamps alone do not say how long a sample stands for. */
 	if (isnan(evidence->busy_cores))
@@ -237,12 +237,12 @@ void find_evidence_of_stats(struct run *run)
 	struct evidence *evidence = &run->evidence;
 
 	*evidence = UNKNOWN;
-	evidence->sampled_peak_mib = stat(run->stats, "process_memory_mib", "max");
-	evidence->mean_cores = stat(run->stats, "process_cpu_usage", "mean");
-	evidence->max_cores = stat(run->stats, "process_cpu_usage", "max");
+	evidence->sampled_peak_mib = figure_of(run->stats, "process_memory_mib", "max");
+	evidence->mean_cores = figure_of(run->stats, "process_cpu_usage", "mean");
+	evidence->max_cores = figure_of(run->stats, "process_cpu_usage", "max");
 	evidence->busy_cores = evidence->p95_cores = larger(evidence->max_cores, evidence->mean_cores);
-	evidence->max_gpus = stat(run->stats, "process_gpu_usage", "max");
-	evidence->vram_peak_mib = stat(run->stats, "process_gpu_vram_mib", "max");
-	evidence->secs = stat(run->stats, "timestamp", "duration");
+	evidence->max_gpus = figure_of(run->stats, "process_gpu_usage", "max");
+	evidence->vram_peak_mib = figure_of(run->stats, "process_gpu_vram_mib", "max");
+	evidence->secs = figure_of(run->stats, "timestamp", "duration");
 	evidence->good = true;
 }

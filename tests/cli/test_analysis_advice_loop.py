@@ -6,7 +6,7 @@ import advice_loop
 pytestmark = pytest.mark.skipif(not advice_loop.needs_groups, reason="limits memory by control groups: needs root and a memory controller")
 
 OOM_JOBS = [job.name for job in advice_loop.oom_jobs("")]
-OTHERS = ["memfd that is not mapped", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep"]
+OTHERS = ["memfd, 7 processes", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep"]
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def test_a_job_ends_well_with_what_was_advised(follow, name):
 
 
 @pytest.mark.timeout(120)
-def test_the_loop_can_fail(follow, monkeypatch):
-    """Advice of too little is found out, and advice of too much."""
+def test_follow_finds_too_little(follow, monkeypatch):
     real = advice_loop.ask
 
     def too_little(binary, runs):
@@ -47,11 +46,11 @@ def test_the_loop_can_fail(follow, monkeypatch):
         return advice
 
     monkeypatch.setattr(advice_loop, "ask", too_little)
-    assert follow("memfd that is not mapped").faults == ["did not end well"]
+    assert follow("memfd, 7 processes").faults == ["did not end well"]
 
 
 @pytest.mark.timeout(120)
-def test_the_loop_can_find_too_much(follow, monkeypatch):
+def test_follow_finds_too_much(follow, monkeypatch):
     real = advice_loop.ask
 
     def too_much(binary, runs):
@@ -60,4 +59,4 @@ def test_the_loop_can_find_too_much(follow, monkeypatch):
         return advice
 
     monkeypatch.setattr(advice_loop, "ask", too_much)
-    assert follow("memfd that is not mapped").faults == ["reserves too much"]
+    assert follow("memfd, 7 processes").faults == ["reserves too much"]

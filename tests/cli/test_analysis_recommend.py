@@ -180,24 +180,30 @@ def test_after_a_kill_at_a_limit_the_advice_is_twice_that_and_a_fifth(run, tmp_p
     assert note(answer, "one_run" if answer["runs"] == 1 else "oom")
 
 
+def later(path, secs):
+    """The same recording, so much later."""
+    samples = [json.loads(line) for line in path.open()]
+    for one in samples:
+        one["timestamp"] += secs
+    return recordings.write(path, samples)
+
+
 def test_a_run_that_took_nearly_as_much_settles_a_kill(run, tmp_path):
     """Others had a part of the limit of 280 MiB; with more room the job took 205. Never again as little as killed it."""
     killed = make(tmp_path / "killed.jsonl", memory=150.0, **memory_limit(280.0), end=KILLED)
     assert advice(run, killed)["memory"] == 704
-    answer = advice(run, make(tmp_path / "well.jsonl", memory=205.0, **memory_limit(704.0)), killed)
+    well = make(tmp_path / "well.jsonl", memory=205.0, **memory_limit(704.0))
+    answer = advice(run, later(well, 60), killed)
     assert answer["memory"] == 320 and not answer["evidence"]["memory"]["at_least"]
+    # A run before the kill shows nothing: the next one took more.
+    assert advice(run, later(well, -120), killed)["memory"] == 704
 
 
 def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
     killed = make(tmp_path / "killed.jsonl", memory=90.0, **memory_limit(1000.0), end=KILLED)
-    later = []
-    for i in range(10):
-        samples = [json.loads(line) for line in make(tmp_path / f"{i}.jsonl").open()]
-        for one in samples:
-            one["timestamp"] += 60 * (i + 1)
-        later.append(recordings.write(tmp_path / f"{i}.jsonl", samples))
-    assert advice(run, *later[:9], killed)["memory"] == 2560
-    assert advice(run, *later, killed)["memory"] == 1152
+    runs = [later(make(tmp_path / f"{i}.jsonl"), 60 * (i + 1)) for i in range(10)]
+    assert advice(run, *runs[:9], killed)["memory"] == 2560
+    assert advice(run, *runs, killed)["memory"] == 1152
 
 
 def with_kills(path, *, kills, memory, process, limit=100.0, end=None, **more):
@@ -274,18 +280,23 @@ def test_history_averages_means_and_keeps_peaks(run, tmp_path):
 
 def history_of(tmp_path, *peaks):
     """Runs a minute apart, the oldest first."""
-    paths = []
-    for i, peak in enumerate(peaks):
-        samples = [json.loads(line) for line in make(tmp_path / f"run{i}.jsonl", memory=float(peak), count=2).open()]
-        for one in samples:
-            one["timestamp"] += 60 * i
-        paths.append(recordings.write(tmp_path / f"run{i}.jsonl", samples))
-    return paths
+    return [later(make(tmp_path / f"run{i}.jsonl", memory=float(peak), count=2), 60 * i) for i, peak in enumerate(peaks)]
 
 
 def test_one_run_is_thin_and_says_so(run, tmp_path):
     assert "one run says little" in note(advice(run, *history_of(tmp_path, 400)), "one_run")
     assert "one_run" not in rules(advice(run, *history_of(tmp_path, 400, 410)))
+
+
+def test_a_run_without_a_sample_is_left_out(run, tmp_path):
+    """Its tracker was killed at once."""
+    empty, solid = tmp_path / "empty.jsonl", make(tmp_path / "x.jsonl", memory=400.0)
+    empty.touch()
+    for paths in ((empty, solid), (solid, empty)):
+        answer = advice(run, *paths)
+        assert (answer["memory"], answer["runs"], answer["runs_left_out"]) == (480, 2, 1)
+        assert note(answer, "runs_left_out") == "1 of 2 runs have no whole sample"
+    assert run("recommend", empty, empty).returncode == 1
 
 
 def test_policies_say_how_they_would_have_done(run, tmp_path):

@@ -99,8 +99,7 @@ static void figures_beyond_all_machines_stay_numbers(void **state)
 
 static void bad_history_is_a_problem_in_one_line(void **state)
 {
-	static const char *const BAD[] = {"",
-					  "\177ELF\x02\x01\x01",
+	static const char *const BAD[] = {"\177ELF\x02\x01\x01",
 					  "{\"process_cpu_usage\":7}\n",
 					  "{\"process_cpu_usage\":{\"mean\":\"x\"}}\n",
 					  "[1,2]",
