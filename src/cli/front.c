@@ -1,13 +1,19 @@
 /* What this run of the command is to do; see front.h. */
 #include "cli/front.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/scan.h"
+#include "base/trust.h"
 #include "cli/config_file.h"
 #include "cli/help.h"
 #include "cli/message.h"
@@ -228,6 +234,83 @@ static int add_default_output(struct front *front)
 	return 0;
 }
 
+/* By name alone: an output that does not exist yet will be a file. */
+static bool names_file(const struct given *item)
+{
+	struct stat status;
+
+	return strcmp(item->text, "-") != 0 && strncmp(item->text, "/dev/", strlen("/dev/")) != 0 &&
+	       (stat(item->text, &status) < 0 || S_ISREG(status.st_mode));
+}
+
+static bool has_output_file(const struct front *front)
+{
+	for (size_t i = 0; i < front->given.count; i++) {
+		const struct given *item = &front->given.items[i];
+
+		if (is_output(item) && given_counts(&front->given, item) && names_file(item))
+			return true;
+	}
+	return false;
+}
+
+/* A file without a name: nothing is left of it, however this program ends. A descriptor, or a negative errno. */
+static int open_unnamed(void)
+{
+	const char *folder = has_more_rights_than_caller() ? NULL : getenv("TMPDIR");
+	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/tmp";
+	fd = open(folder, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* Not every file system has such files. */
+	buffer_printf(&name, "%s/resource-tracker-XXXXXX", folder);
+	fd = buffer_error(&name) < 0 ? -1 : mkostemp(name.data, O_APPEND | O_CLOEXEC);
+	if (fd < 0)
+		return buffer_error(&name) < 0 ? buffer_error(&name) : -errno;
+	unlink(name.data);
+	return fd;
+}
+
+/* Above the standard streams, which may be closed. */
+static int open_temporary(void)
+{
+	CLEANUP_CLOSE int fd = open_unnamed();
+	int above;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return take_fd(&fd);
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return above < 0 ? -errno : above;
+}
+
+/* The summary and the report are made from a file: where none is written by name, from a temporary one. */
+static int add_temporary_output(struct front *front)
+{
+	char name[32];
+
+	if ((front->summary == SUMMARY_NONE && !front->page) || has_output_file(front))
+		return 0;
+	if (!front->temporary_fd)
+		front->temporary_fd = open_temporary();
+	if (front->temporary_fd < 0) {
+		say("there is no summary and no report: a temporary recording cannot be made: %s; name a "
+		    "file with -o",
+		    strerror(-front->temporary_fd));
+		front->temporary_fd = 0;
+		front->summary = SUMMARY_NONE;
+		front->page = NULL;
+		return 0;
+	}
+	snprintf(name, sizeof(name), "/dev/fd/%d", front->temporary_fd);
+	return rt_config_set(front->config, "output", name) < 0
+		       ? refuse("%s", rt_config_message(front->config))
+		       : 0;
+}
+
 /* From what was read to a config; also after the outputs were forgotten. 0 or an exit status. */
 static int configure(struct front *front, const char *path)
 {
@@ -253,7 +336,8 @@ static int configure(struct front *front, const char *path)
 	if (front->command && rt_config_set_command(front->config, front->command) < 0)
 		return refuse("%s", rt_config_message(front->config));
 	front->configured = true;
-	return add_default_output(front);
+	status = add_temporary_output(front);
+	return status ? status : add_default_output(front);
 }
 
 /* The file that the user named, or NULL. */
@@ -324,6 +408,8 @@ void front_done(struct front *front)
 {
 	rt_config_free(front->config);
 	given_done(&front->given);
+	if (front->temporary_fd)
+		close(front->temporary_fd);
 }
 
 bool front_forget_outputs(struct front *front)

@@ -27,6 +27,7 @@ struct front {
 	bool configured; /* what is wrong with the configuration file has been said */
 	enum summary summary;
 	const char *page; /* where the report goes; NULL: there is none */
+	int temporary_fd; /* a file without a name, for a summary or a report without an output file; 0: none */
 };
 
 /*

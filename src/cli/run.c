@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
@@ -136,6 +138,27 @@ static void close_tracker(struct run *run)
 	run->tracker = NULL;
 }
 
+/* What the summary and the report are made of; malloc'd, or NULL. */
+static char *recorded_file(const struct run *run)
+{
+	char *path = NULL;
+
+	if (!run->front->temporary_fd)
+		return first_file(run->tracker);
+	/* The analysis opens it while we wait for it. */
+	return asprintf(&path, "/proc/%d/fd/%d", (int)getpid(), run->front->temporary_fd) < 0 ? NULL : path;
+}
+
+static void report_page(const struct run *run, const char *path)
+{
+	CLEANUP_FREE char *named = NULL;
+
+	/* On the page it has a name that people can read. */
+	if (run->front->temporary_fd && path && asprintf(&named, "recording=%s", path) < 0)
+		named = NULL;
+	write_report(named ? named : path, run->front->page);
+}
+
 /* What is left to do once all is recorded: everything that is printed for people. */
 static void report(struct run *run, const char *summary_path)
 {
@@ -150,7 +173,7 @@ static void report(struct run *run, const char *summary_path)
 	if (summary_path && run->front->summary != SUMMARY_NONE)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
 	if (run->front->page)
-		write_report(summary_path, run->front->page);
+		report_page(run, summary_path);
 	if (is_sending) {
 		wait_for_upload(run);
 		take_warnings(run, say);
@@ -223,7 +246,7 @@ static int run_job(struct run *run)
 	struct front *front = run->front;
 	struct wrap_hooks hooks = HOOKS;
 	CLEANUP_FREE char *marks = marks_variable(run->tracker);
-	CLEANUP_FREE char *summary_path = first_file(run->tracker);
+	CLEANUP_FREE char *summary_path = recorded_file(run);
 	const char *const environment[] = {marks, NULL};
 	struct wrap_job job = {.argv = front->command, .environment = environment};
 	struct wrap_end end;
@@ -258,7 +281,7 @@ static int watch(struct run *run)
 		.done = done,
 	};
 	struct front *front = run->front;
-	CLEANUP_FREE char *summary_path = first_file(run->tracker);
+	CLEANUP_FREE char *summary_path = recorded_file(run);
 	/* A process of a captured tree is none of this machine's. */
 	pid_t pid = front->live ? front->pid : 0;
 	int signo = 0;
