@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/program.h"
 #include "base/write_all.h"
 #include "resource_tracker_analysis.h"
@@ -75,6 +76,18 @@ int command_check_output(const struct command *command, const char *path)
 	return 0;
 }
 
+/* What recordings, price lists and file names hold must not reach a terminal as it is. */
+static int print_foreign(const char *bytes, size_t length)
+{
+	CLEANUP_FREE char *text = malloc(length + 1);
+
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, bytes, length);
+	make_printable(text, length);
+	return write_all(STDOUT_FILENO, text, length);
+}
+
 int command_write(const struct command *command, const char *path, const char *bytes, size_t length)
 {
 	struct rt_problem problem = {"out of memory"};
@@ -86,7 +99,7 @@ int command_write(const struct command *command, const char *path, const char *b
 			result = command_fault(command, "%s", problem.text);
 		return result;
 	}
-	result = write_all(STDOUT_FILENO, bytes, length);
+	result = print_foreign(bytes, length);
 	/* A reader that has seen enough closes its end. */
 	if (result == -EPIPE)
 		return 0;
@@ -95,8 +108,14 @@ int command_write(const struct command *command, const char *path, const char *b
 
 static void say(const struct command *command, const char *format, va_list arguments)
 {
-	fprintf(stderr, "resource-tracker %s: ", command->name);
-	vfprintf(stderr, format, arguments);
+	CLEANUP_FREE char *text = NULL;
+
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		return;
+	}
+	make_printable(text, strlen(text));
+	fprintf(stderr, "resource-tracker %s: %s", command->name, text);
 }
 
 int command_fault(const struct command *command, const char *format, ...)

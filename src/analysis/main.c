@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "base/printable.h"
 #include "base/cleanup.h"
 
 /* The only list. */
@@ -56,6 +57,7 @@ int main(int argc, char **argv)
 			return asks_for_help(argc - 1, argv + 1)
 				       ? command_help(COMMANDS[i])
 				       : command_run(COMMANDS[i], argc - 1, argv + 1);
+	make_printable(argv[1], strlen(argv[1]));
 	fprintf(stderr, "resource-tracker: \"%s\" is no subcommand\n", argv[1]);
 	list_commands(stderr);
 	return EXIT_USAGE;

@@ -1,5 +1,6 @@
 /* A streaming JSON writer; see json_write.h. */
 #include "base/json_write.h"
+#include "base/printable.h"
 
 #include <errno.h>
 #include <math.h>
@@ -119,12 +120,19 @@ void json_escape(struct buffer *out, const char *bytes, size_t length)
 			continue;
 		}
 		sequence = utf8_sequence(at, (size_t)(end - at));
-		if (sequence > 1) {
+		if (sequence > 1 && !is_obeyed_by_terminals(at, sequence)) {
 			at += sequence;
 			continue;
 		}
 		buffer_add(out, plain, (size_t)(at - plain));
-		if (sequence)
+		if (sequence > 1) {
+			/* Two and three bytes: eleven and sixteen bits. */
+			buffer_printf(out, "\\u%04x",
+				      sequence == 2
+					      ? (at[0] & 0x1f) << 6 | (at[1] & 0x3f)
+					      : (at[0] & 0x0f) << 12 | (at[1] & 0x3f) << 6 | (at[2] & 0x3f));
+			at += sequence - 1;
+		} else if (sequence)
 			escape_one(out, *at);
 		else
 			buffer_add_text(out, "\\ufffd");

@@ -11,9 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/write_in_time.h"
+#include "base/printable.h"
 
 enum {
 	LINE_BYTES = 4000,
+	LONGEST_TEXT = LINE_BYTES - 64,
 	PATIENCE_MS = 1000,
 };
 
@@ -48,8 +50,9 @@ static void say_line(const char *format, va_list args, int timeout_ms)
 		return;
 	}
 	buffer_add_text(&line, "resource-tracker: ");
-	for (const char *c = text; *c && line.length < LINE_BYTES - 1; c++)
-		buffer_add_char(&line, (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+	if (strlen(text) > LONGEST_TEXT)
+		text[LONGEST_TEXT] = '\0';
+	buffer_add_printable(&line, text);
 	buffer_add_char(&line, '\n');
 	if (buffer_error(&line) == 0)
 		write_line(&line, timeout_ms);

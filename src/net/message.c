@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/printable.h"
 
 enum { MOST_SECRETS = 16, LEAST_SECRET_LENGTH = 4, LONGEST_LINE = 1000 };
 
@@ -111,6 +112,8 @@ void say(const char *format, ...)
 	va_end(arguments);
 	buffer_add_text(&line, "resource-tracker: ");
 	add_redacted(&line, text, strlen(text), LONGEST_LINE);
+	if (!buffer_error(&line))
+		make_printable(line.data, line.length);
 	buffer_add_char(&line, '\n');
 	if (buffer_error(&line) || poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT))
 		return;

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/printable.h"
 #include "record/compare.h"
 #include "record/table.h"
 #include "record/units.h"
@@ -147,19 +148,12 @@ static void pad_to(struct buffer *out, size_t start, size_t columns)
 	} while (!buffer_error(out) && out->length - start < columns);
 }
 
-/* Control characters of a name must not reach the terminal. */
-static void add_name(struct buffer *out, const char *name)
-{
-	for (; *name; name++)
-		buffer_add_char(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
-}
-
 static void add_line(struct buffer *out, const rt_comparison *comparison, const struct compared *compared)
 {
 	size_t start = out->length, column = NAME_COLUMNS;
 
 	buffer_add_text(out, "  ");
-	add_name(out, compared->name);
+	buffer_add_printable(out, compared->name);
 	for (size_t side = 0; side < comparison->side_count; side++) {
 		pad_to(out, start, column);
 		add_amount(out, compared->sides[side].mean, compared->unit);
@@ -179,7 +173,7 @@ static void add_heading(struct buffer *out, const rt_comparison *comparison)
 
 	for (size_t side = 0; side < comparison->side_count; side++) {
 		pad_to(out, start, column);
-		add_name(out, comparison->sides[side]);
+		buffer_add_printable(out, comparison->sides[side]);
 		if (comparison->runs[side] > 1)
 			buffer_printf(out, " (%zu)", comparison->runs[side]);
 		column += side ? 38 : 14;
@@ -195,11 +189,11 @@ static void add_different_measures(struct buffer *out, const rt_comparison *comp
 		if (compared_alike(compared, side))
 			continue;
 		buffer_printf(out, "  %s was measured in different ways: ", compared->name);
-		add_name(out, comparison->sides[0]);
+		buffer_add_printable(out, comparison->sides[0]);
 		buffer_add_text(out, " counts ");
 		compared_add_measures(out, compared, 0);
 		buffer_add_text(out, ", ");
-		add_name(out, comparison->sides[side]);
+		buffer_add_printable(out, comparison->sides[side]);
 		buffer_add_text(out, " counts ");
 		compared_add_measures(out, compared, side);
 		buffer_add_char(out, '\n');

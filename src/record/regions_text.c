@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/printable.h"
 #include "record/aggregate.h"
 #include "record/regions.h"
 #include "record/table.h"
@@ -184,8 +185,7 @@ static void add_facts_text(struct buffer *out, const rt_table *facts)
 static void add_region(struct buffer *out, const rt_regions *regions, const struct region *region)
 {
 	buffer_add_text(out, "\tName:                ");
-	for (const char *at = region->name; *at; at++)
-		buffer_add_char(out, (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
+	buffer_add_printable(out, region->name);
 	buffer_printf(out, "\n\tNum Timepoints:      %lld\n", (long long)region->timepoints);
 	buffer_printf(out, "\tNum Calls:           %lld\n", (long long)region->calls);
 	buffer_printf(out, "\tNum Non Empty Calls: %lld\n", (long long)region->non_empty_calls);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/printable.h"
 #include "record/summary.h"
 #include "record/table.h"
 #include "record/tree_memory.h"
@@ -51,20 +52,13 @@ static void add_time(struct buffer *out, double timestamp)
 	buffer_printf(out, "%s, ", text);
 }
 
-/* Control characters of a name must not reach the terminal. */
-static void add_name(struct buffer *out, const char *name)
-{
-	for (; *name; name++)
-		buffer_add_char(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
-}
-
 static void add_heading(const struct page *page)
 {
 	const struct run_start_row *start = FIRST(record_identity(page->summary->record), run_start);
 	const struct rt_summary *summary = page->summary;
 
 	if (start && !text_absent(start->executable))
-		add_name(page->out, start->executable);
+		buffer_add_printable(page->out, start->executable);
 	else if (!count_absent(summary->tracked_pid))
 		buffer_printf(page->out, "pid %lld (this recording has no name of it)",
 			      (long long)summary->tracked_pid);
@@ -72,11 +66,11 @@ static void add_heading(const struct page *page)
 		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
 	if (*summary->job_name) {
 		buffer_add_text(page->out, ", job ");
-		add_name(page->out, summary->job_name);
+		buffer_add_printable(page->out, summary->job_name);
 	}
 	if (*summary->host) {
 		buffer_add_text(page->out, ", on ");
-		add_name(page->out, summary->host);
+		buffer_add_printable(page->out, summary->host);
 	}
 	buffer_add_text(page->out, "\n");
 	add_time(page->out, summary->started);
@@ -353,7 +347,7 @@ static void add_phases(const struct page *page)
 		struct phase_time time = summary_phase_time(longest[i]);
 
 		separate(page, &any);
-		add_name(page->out, longest[i]->name);
+		buffer_add_printable(page->out, longest[i]->name);
 		buffer_add_char(page->out, ' ');
 		add_duration(page->out, time.secs);
 		if (longest[i]->call_count > 1)

@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/scan.h"
 #include "sink/is_recording.h"
 #include "sink/rename_aside.h"
@@ -43,9 +44,10 @@ void output_message(char *ret_message, size_t message_size, const char *format, 
 	va_start(arguments, format);
 	vsnprintf(ret_message, message_size, format, arguments);
 	va_end(arguments);
-	for (; *ret_message; ret_message++)
-		if ((unsigned char)*ret_message < ' ' || *ret_message == 0x7f)
-			*ret_message = '?';
+	for (char *at = ret_message; *at; at++)
+		if (*at == '\n' || *at == '\t')
+			*at = '?';
+	make_printable(ret_message, strlen(ret_message));
 }
 
 const char *output_shown_path(const char *path)

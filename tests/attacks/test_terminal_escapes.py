@@ -1,0 +1,78 @@
+"""Escape sequences in whatever is printed: every text of a recording, marks, price lists, names of files, errors."""
+import json
+import re
+
+import pytest
+
+import recordings
+
+EVIL = "e\x1b[31mv\x07\x9b\rl‮\u009b\x7f"
+# What a terminal obeys; newline and tab lay out tables, and a carriage return before a newline ends lines of CSV.
+OBEYED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f‪-‮⁦-⁩]|\r(?!\n)".encode("utf-8").decode())
+
+
+def poison(value):
+    """All texts of a JSON value, but those that decide how it is read."""
+    if isinstance(value, dict):
+        return {key: item if key in ("mode", "layout", "resource-tracker-version") else poison(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [poison(item) for item in value]
+    return value + EVIL if isinstance(value, str) else value
+
+
+def check(result):
+    for stream in (result.out, result.err):
+        text = stream if isinstance(stream, str) else stream.decode("utf-8", "surrogateescape")
+        assert not OBEYED.search(text), OBEYED.search(text)
+
+
+@pytest.fixture
+def evil(tmp_path):
+    samples = recordings.eight_samples()
+    samples[0]["run_start"] = dict(samples[0]["run_start"], gpu_names=["gpu"], scheduler={"SLURM_JOB_ID": "7"},
+                                   command='["a"]', image="image", kernel="6.1")
+    path = recordings.write(tmp_path / "evil.jsonl", [poison(sample) for sample in samples])
+    marks = [{"name": "phase" + EVIL, "action": action, "timestamp": samples[i]["timestamp"], "pid": 1}
+             for action, i in (("start", 1), ("stop", 4))]
+    (tmp_path / "evil.jsonl.marks").write_text("".join(json.dumps(mark) + "\n" for mark in marks))
+    return path
+
+
+COMMANDS = [("summary",), ("summary", "--json"), ("stats",), ("show",), ("recommend",), ("recommend", "--json"),
+            ("recommend", "--for", "slurm"), ("recommend", "--for", "docker"), ("regions",), ("compare-runs", "SELF"),
+            ("export", "-f", "csv"), ("export", "-f", "jsonl"), ("export", "-f", "json")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_texts_of_a_recording(run, evil, command):
+    name, *options = command
+    result = run(name, *[evil if option == "SELF" else option for option in options], evil)
+    check(result)
+    assert result.out or result.err
+
+
+def test_texts_of_a_price_list(run, tmp_path):
+    path = recordings.steady(tmp_path / "run.jsonl", count=100)
+    prices = tmp_path / "prices.csv"
+    prices.write_text(f"vendor_id,api_reference,vcpus,memory_amount,price\nv{EVIL},t{EVIL},4,8192,0.1\n".replace("\r", ""))
+    result = run("recommend", "--catalogue", prices, path)
+    check(result)
+    prices.write_text(f"a{EVIL},b\nc,d\n".replace("\r", ""))
+    check(run("recommend", "--catalogue", prices, path))
+
+
+NAME = "no\x1b[31mil\x07\u009b‮"
+
+
+@pytest.mark.parametrize("name", ["summary", "stats", "show", "recommend", "report", "regions", "compare-runs", "combine"])
+def test_names_of_files_in_errors(run, tmp_path, name):
+    check(run(name, NAME))
+    (tmp_path / NAME).write_text("{}\n")
+    check(run(name, tmp_path / NAME))
+    check(run(name, "--no-such" + NAME))
+
+
+def test_words_on_the_command_line_of_the_recorder(run):
+    for words in (("-o", NAME + "/x", "--", "true"), ("--", NAME), ("--no-such" + NAME,), ("--metrics", NAME, "--", "true"),
+                  ("-c", NAME, "--", "true"), ("-i", NAME, "--", "true"), ("upload", NAME), (NAME,)):
+        check(run("-q", *words) if words[0].startswith("-") else run(*words))

@@ -1,0 +1,86 @@
+/* Tests of src/base/printable.c. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/printable.h"
+
+static void assert_shown(const char *text, const char *shown)
+{
+	char copy[128];
+
+	assert_true(strlen(text) < sizeof copy);
+	strcpy(copy, text);
+	make_printable(copy, strlen(text));
+	assert_string_equal(copy, shown);
+}
+
+static void controls_are_replaced(void **state)
+{
+	(void)state;
+	assert_shown("a\x1b[31mred\x07\x08\x7f", "a?[31mred???");
+	assert_shown("one\rtwo", "one?two");
+	assert_shown("end\r", "end?");
+	assert_shown("a\x0b\x0c\x0e", "a???");
+}
+
+static void layout_of_tables_stays(void **state)
+{
+	(void)state;
+	assert_shown("a\tb\nc\r\nd\n", "a\tb\nc\r\nd\n");
+}
+
+static void text_in_utf8_stays(void **state)
+{
+	(void)state;
+	assert_shown("caf\xc3\xa9 \xe2\x96\x81\xe2\x96\x88 \xf0\x9f\x98\x80",
+		     "caf\xc3\xa9 \xe2\x96\x81\xe2\x96\x88 \xf0\x9f\x98\x80");
+}
+
+static void controls_of_c1_and_direction_are_replaced(void **state)
+{
+	(void)state;
+	assert_shown("a\xc2\x9b"
+		     "31m",
+		     "a??31m");
+	assert_shown("a\x9b"
+		     "31m",
+		     "a?31m");
+	assert_shown("txt\xe2\x80\xae"
+		     "exe",
+		     "txt???exe");
+	assert_shown("\xe2\x81\xa6x", "???x");
+}
+
+static void torn_sequences_are_replaced(void **state)
+{
+	(void)state;
+	assert_shown("\xe2\x96", "??");
+	assert_shown("\xc3(", "?(");
+	assert_shown("\xc0\x9b\xff", "???");
+}
+
+static void a_name_within_a_line_has_no_newline(void **state)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(64);
+
+	(void)state;
+	buffer_add_text(&out, "x\n");
+	buffer_add_printable(&out, "a\nb\tc\xc3\xa9");
+	assert_string_equal(out.data, "x\na?b?c\xc3\xa9");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(controls_are_replaced),
+		cmocka_unit_test(layout_of_tables_stays),
+		cmocka_unit_test(text_in_utf8_stays),
+		cmocka_unit_test(controls_of_c1_and_direction_are_replaced),
+		cmocka_unit_test(torn_sequences_are_replaced),
+		cmocka_unit_test(a_name_within_a_line_has_no_newline),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
