@@ -260,7 +260,9 @@ struct rt_export_options {
 };
 /*
  * Writes the last run in the files. The output appears under its name when it is whole; "-" is standard output.
- * `options` may be NULL. -EINVAL: no such format, layout or unit; -ENODATA: no sample.
+ * `options` may be NULL. -EINVAL: no such format, layout or unit, or the output is one of the files; -ENODATA: no sample.
+ * 1: it is written, but lines were damaged (json, jsonl, csv), and the problem counts them. Lines that are not valid JSON or
+ * UTF-8 are written anew from their known values; lines that are no samples are left out.
  */
 RT_API int rt_export(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_export_options *options, struct rt_problem *ret_problem);

@@ -95,7 +95,7 @@ static int run(const struct command *command, int argc, char **argv)
 	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {0};
 	struct rt_gpu_tracker_options *gpu_tracker = &choice.options.gpu_tracker;
 	struct rt_problem problem = {"out of memory"};
-	int option;
+	int option, result;
 
 	while ((option = next_option(argc, argv, "o:f:", OPTIONS, NULL)) != -1) {
 		if (option == '?')
@@ -114,10 +114,11 @@ static int run(const struct command *command, int argc, char **argv)
 	gpu_tracker->gpu_uuid_count = choice.gpu_uuids.count;
 	if (command_check_output(command, choice.output))
 		return EXIT_FAULT;
-	if (rt_export((const char *const *)argv + optind, (size_t)(argc - optind),
-		      choice.output ? choice.output : "-", &choice.options, &problem) < 0)
-		return command_fault(command, "%s", problem.text);
-	return 0;
+	result = rt_export((const char *const *)argv + optind, (size_t)(argc - optind),
+			   choice.output ? choice.output : "-", &choice.options, &problem);
+	if (result != 0)
+		(void)command_fault(command, "%s", problem.text);
+	return result < 0 ? EXIT_FAULT : 0;
 }
 
 const struct command EXPORT_COMMAND = {

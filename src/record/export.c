@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "metric/csv_layout.h"
+#include "record/json_check.h"
 #include "record/output.h"
 #include "sink/sink.h"
 
@@ -55,6 +56,7 @@ struct writer {
 	struct sink_state state;
 	bool list; /* JSON: a list instead of lines */
 	int64_t count;
+	int64_t repaired; /* lines that were read and are not JSON to the letter */
 };
 
 static void writer_done(struct writer *writer)
@@ -70,11 +72,13 @@ static void write_json(struct writer *writer, const struct record *record, const
 
 	if (writer->list)
 		buffer_add_text(&writer->sample, writer->count ? ",\n" : "[\n");
-	/* What is JSON already keeps all its keys, also those of other versions. */
-	if (scan_left(&line))
+	/* A line that is JSON keeps all its keys, also those of other versions. */
+	if (scan_left(&line) && json_is_valid(line)) {
 		buffer_add(&writer->sample, line.at, scan_left(&line));
-	else
+	} else {
+		writer->repaired += scan_left(&line) > 0;
 		write_frame_json(&writer->sample, frame, false);
+	}
 	if (!writer->list)
 		buffer_add_char(&writer->sample, '\n');
 }
@@ -105,6 +109,20 @@ static int write_samples(struct writer *writer, struct record *record, const cha
 	return 0;
 }
 
+/* 1 if lines were damaged, which the problem then counts; a torn end is what a killed recorder leaves. */
+static int tell_of_damage(const struct writer *writer, const struct record *record,
+			  const struct export_job *job)
+{
+	int64_t left_out = record_damage(record).bad_lines;
+
+	if (!writer->repaired && !left_out)
+		return 0;
+	problem_set(job->problem, 1,
+		    "%s: damaged lines: %lld repaired from their known values, %lld left out", job->paths[0],
+		    (long long)writer->repaired, (long long)left_out);
+	return 1;
+}
+
 static int export_text(const struct export_job *job, const char *format)
 {
 	__attribute__((cleanup(writer_done))) struct writer writer = {
@@ -121,7 +139,9 @@ static int export_text(const struct export_job *job, const char *format)
 		result = output_open(&writer.output, job->output, is_gzip_name(job->output), job->problem);
 	if (result == 0)
 		result = write_samples(&writer, record, job->paths[0], job->problem);
-	return result == 0 ? output_finish(&writer.output, job->problem) : result;
+	if (result == 0)
+		result = output_finish(&writer.output, job->problem);
+	return result == 0 ? tell_of_damage(&writer, record, job) : result;
 }
 
 int export_open_last_run(const struct export_job *job, const struct metric_set *wanted,

@@ -176,3 +176,31 @@ def test_an_impossible_export_is_reported(run, eight, tmp_path):
     result = run("export", "-", "-f", "snapshot", "-o", tmp_path / "x.gz", stdin=eight.read_bytes())
     assert result.returncode == 1 and "read twice" in result.err
     assert run("export", "-", "-o", tmp_path / "y.csv", stdin=eight.read_bytes()).returncode == 0
+
+
+# What can stand for the number of the first sample, or for the job's name, without being JSON.
+DAMAGED_NUMBERS = [b"NaN", b"01", b".5", b"+1", b"1.", b"hello", b"[1,,2]", b"[1,]", b"{a:1}", b"-Infinity"]
+DAMAGED_TEXTS = [b"\xff\xfe", b"\xc0\xaf", b"\xed\xa0\x80", b"\x01", b"\x1b[31m", b"\\x41", b"\\u12"]
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+@pytest.mark.parametrize("key, value", [(b'"future":1', b'"future":' + value) for value in DAMAGED_NUMBERS] +
+                         [(b'"job_name":"demo"', b'"job_name":"' + value + b'"') for value in DAMAGED_TEXTS])
+def test_json_that_is_exported_is_valid(run, tmp_path, format, key, value):
+    path = tmp_path / "run.jsonl"
+    recordings.write(path, [dict(one, future=1) for one in recordings.eight_samples()])
+    first, rest = path.read_bytes().split(b"\n", 1)
+    assert key in first
+    path.write_bytes(first.replace(key, value) + b"\n" + rest)
+    result = run("export", "-f", format, path)
+    text = result.stdout.decode("utf-8")  # strict
+
+    def refuse(word):
+        raise ValueError(word)
+
+    samples = json.loads(text, parse_constant=refuse) if format == "json" else \
+        [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+    assert result.returncode == 0 and len(samples) in (7, 8)
+    repaired = len(samples) - 7
+    assert f"damaged lines: {repaired} repaired from their known values, {1 - repaired} left out" in result.err
+    assert samples[-1]["future"] == 1 and samples[0]["cpu"]["process_cores_used"] == (0.5 if repaired else 1.0)
