@@ -17,7 +17,7 @@
 #include "tracker/streaming.h"
 #include "tracker/texts.h"
 
-enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 24 };
+enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 32 };
 
 struct output {
 	const struct sink_format *format;

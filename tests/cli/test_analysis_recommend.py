@@ -455,6 +455,14 @@ def test_a_batch_script_that_starts_its_ranks_holds_all_of_them(run, tmp_path):
         "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=704M\n")
 
 
+def test_a_real_task_knows_its_job(run, tmp_path):
+    """One of 4 tasks on 2 nodes, recorded where Slurm started it."""
+    run("-i", 0.25, "-o", tmp_path / "real.jsonl", "--", "sh", "-c", "sleep 1.2", env=slurm(1, tasks=4, nodes=2))
+    text = run("recommend", "--for", "slurm", tmp_path / "real.jsonl").out
+    assert text == "#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem-per-cpu=64M\n"
+    assert "1 of 4 tasks were recorded" in note(advice(run, tmp_path / "real.jsonl"), "ranks_missing")
+
+
 def test_ranks_without_a_scheduler_are_those_of_the_same_time(run, tmp_path):
     runs = [rank(tmp_path / f"{i}.jsonl", i, memory=300.0) for i in range(3)]
     assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *runs)) == (1, 1152)
