@@ -102,6 +102,7 @@ struct rt_advice {
 	double cpu_request;       /* cores; NaN: unknown */
 	int64_t cpu_limit;        /* cores that no run exceeded; -1: unknown */
 	double cpu_stretch;       /* how many times as long it takes with `cpu` */
+	bool cpu_at_least;        /* it had no more: its limit or other programs held it back */
 	bool memory_at_least;     /* the peak may have been more */
 	const char *memory_basis; /* "sampled peak of the tree", ... */
 	const char *allocation;   /* "dedicated", "shared", "unknown" */

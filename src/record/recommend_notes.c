@@ -64,6 +64,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
 	double waited = total_of(&summary->cpu_pressure_secs);
+	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs;
 	bool starved = summary->tracked && strcmp(summary->pressure_source, "cgroup") == 0 &&
 		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value &&
 		       was_saturated(summary);
@@ -81,7 +82,8 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 		advice_note(advice, "cpu_bound",
 			    "all of its %.4g cores (%s) were busy: more of them may make it faster",
 			    limit.value, limit.source);
-	if (total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs)
+	advice->cpu_at_least = starved || throttled || mean >= BUSY_SHARE * limit.value;
+	if (throttled)
 		advice_note(advice, "throttled",
 			    "the CPU limit held it back for %s, summed over its CPUs, in %s",
 			    amount_of(total_of(&summary->throttled_secs), add_duration).text,

@@ -59,6 +59,8 @@ static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *a
 	add_decimal(json, "max_cores", usage->max_cores, 4);
 	add_decimal(json, "busy_cores", usage->busy_cores, 4);
 	add_decimal(json, "slower_pct", 100 * (advice->cpu_stretch - 1), 1);
+	json_key(json, "at_least");
+	json_flag(json, advice->cpu_at_least);
 	json_key(json, "with_fewer");
 	json_open(json, '[');
 	for (int64_t cores = advice->cpu - 1, count = 0; cores > 0 && count < CHOICES_MOST;
@@ -292,7 +294,7 @@ static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 	buffer_add_text(out, " cores on average, at most ");
 	add_figure(out, advice->usage.max_cores);
 	if (advice->policy == RT_POLICY_MAX)
-		buffer_add_text(out, ": no slower");
+		buffer_add_text(out, advice->cpu_at_least ? ": it had no more" : ": no slower");
 	add_cost_in_time(out, advice);
 	buffer_add_char(out, '\n');
 }
