@@ -66,6 +66,11 @@ RT_API const char *rt_config_message(const rt_config *config);
  * setting "record-command" is on. Copied; NULL takes it back. -EINVAL: an empty list.
  */
 RT_API int rt_config_set_command(rt_config *config, char *const argv[]);
+/*
+ * The calling process does nothing but record: all that it has used since its start is the tracker's cost
+ * (tracker.cpu_secs), not only what it uses from rt_open() on.
+ */
+RT_API void rt_config_set_own_process(rt_config *config, bool own);
 
 /*
  * A variable for the programs that a tracker starts, beside the environment of this process (which it leaves alone):

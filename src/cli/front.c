@@ -335,6 +335,7 @@ static int configure(struct front *front, const char *path)
 	}
 	if (front->command && rt_config_set_command(front->config, front->command) < 0)
 		return refuse("%s", rt_config_message(front->config));
+	rt_config_set_own_process(front->config, true);
 	front->configured = true;
 	status = add_temporary_output(front);
 	return status ? status : add_default_output(front);

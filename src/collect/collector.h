@@ -85,6 +85,7 @@ struct collect_context {
 	struct root *root;
 	struct process_tree *tree; /* NULL while nothing is tracked */
 	const struct own_cost *own_cost;
+	bool own_process; /* it does nothing but record: what it used before the baseline is the tracker's cost as well */
 	bool in_program; /* the process around us is not the tracker's own: `own_cost` is what is */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;

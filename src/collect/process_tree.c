@@ -193,6 +193,11 @@ static void bequeath(struct process_tree *tree, struct member *gone)
 		usages_add(&tree->account.retired, &total);
 }
 
+static int64_t own_faults(const struct member *member)
+{
+	return member->account.own.of[USAGE_MINOR_FAULTS] - member->account.own_before.of[USAGE_MINOR_FAULTS];
+}
+
 /* Takes the vanished out of the table; the order of the others stays. */
 static void sweep(struct process_tree *tree)
 {
@@ -214,6 +219,7 @@ static void sweep(struct process_tree *tree)
 		if (member->pid == tree->root_pid)
 			tree->root_gone = true;
 		tree->exited_count++;
+		tree->exited_faults += own_faults(member);
 		member_done(tree, member);
 	}
 	if (kept != tree->count) {
@@ -263,6 +269,25 @@ static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, s
 					      account->retired.of[USAGE_UTIME_NS];
 }
 
+/* Less than any process that was forked: 4 are the least that one takes that does nothing but end. */
+enum { UNEXPLAINED_FAULTS = 3 };
+
+/*
+ * The faults of all processes of the tree are known, also of those that were never seen. What those that were seen had
+ * by themselves does not explain is of others, or came after the last reading of one that has gone; the two cannot be
+ * told apart.
+ */
+static void look_for_unseen(struct process_tree *tree)
+{
+	int64_t explained = tree->exited_faults;
+
+	for (size_t i = 0; i < tree->count; i++)
+		explained += own_faults(&tree->members[i]);
+	if (tree->account.published.of[USAGE_MINOR_FAULTS] - explained > UNEXPLAINED_FAULTS ||
+	    tree->sigchld_ignored)
+		tree->exits_missed = true;
+}
+
 static void publish(struct process_tree *tree)
 {
 	int64_t certain_ns = tree->account.reaped.of[USAGE_CPU_NS];
@@ -276,6 +301,7 @@ static void publish(struct process_tree *tree)
 	}
 	hold_against_cgroup(tree, certain_ns, &sum);
 	tree_account_publish(&tree->account, &sum);
+	look_for_unseen(tree);
 }
 
 /*
@@ -369,6 +395,8 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 	for (size_t i = 0; i < tree->count; i++)
 		account_forgive(&tree->members[i].account);
 	tree->account.published = tree->account.retired = (struct usages){0};
+	tree->exits_missed = false;
+	tree->exited_faults = 0;
 	return 0;
 }
 
@@ -467,6 +495,7 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
 	usages_add(&tree->account.retired, &unclaimed);
 	usages_subtract(&tree->account.retired, &member->account.before);
+	tree->exited_faults += own_faults(member);
 	member->account = (struct account){0};
 	member->vanished = true;
 	sweep(tree);

@@ -105,6 +105,8 @@ struct process_tree {
 
 	struct tree_account account;
 	int64_t exited_count;
+	int64_t exited_faults; /* page faults of those that were seen and have gone, as of their last readings */
+	bool exits_missed;     /* a process may have come and gone unseen: `exited_count` is too low */
 	bool sigchld_ignored; /* some member did, once */
 	int64_t in_nobody_ns; /* what the tree's own cgroup has counted and no process has told, as of the last pass */
 	int64_t largest_kib;  /* high-water mark of any one process while we watched; 0: not known */

@@ -58,7 +58,7 @@ static void fill_counts(struct tree_row *row, const struct process_tree *tree)
 	row->process_child_count = running - (root && !root->is_zombie ? 1 : 0);
 	row->process_thread_count = threads;
 	row->process_unreadable_count = unreadable;
-	row->process_exited_count = tree->exited_count;
+	row->process_exited_count = tree->exits_missed ? no_count(ABSENT_UNSEEN_EXITS) : tree->exited_count;
 }
 
 static void fill_main(struct process_usage *state, struct tree_row *row, const struct process_tree *tree)

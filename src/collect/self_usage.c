@@ -69,6 +69,8 @@ static void self_usage_collect(void *state_, struct collect_context *context, st
 	struct tracker_row *row = SINGLE_ROW(frame, tracker);
 
 	row->cpu_total_secs = own_cpu_secs(context) + ns_to_secs(context->helper_cpu_ns);
+	if (context->progress.baseline && context->own_process)
+		row->cpu_total_secs = 0;
 	row->rss_mib = context->in_program ? no_real(ABSENT_IN_PROGRAM) : own_rss_mib(state, context->root);
 	row->dropped_samples = context->progress.dropped;
 	row->helpers = context->helper_count;

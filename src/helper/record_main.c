@@ -76,8 +76,10 @@ static int open_tracker(struct recorder *recorder, const struct remote_message *
 
 	if (!error)
 		error = set(config, message, &recorder->question);
-	if (!error)
+	if (!error) {
+		rt_config_set_own_process(config, true);
 		error = rt_open(config, &recorder->tracker);
+	}
 	text = config ? rt_config_message(config) : "";
 	error = answer(recorder, error, text, strlen(text));
 	rt_config_free(config);

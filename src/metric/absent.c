@@ -25,6 +25,7 @@ static const char *const TEXTS[] = {
 	[ABSENT_IN_PROGRAM - ABSENT_NOT_COLLECTED] = "the tracker is a part of the program around it",
 	[ABSENT_NOT_GIVEN - ABSENT_NOT_COLLECTED] = "it was not given or not asked for",
 	[ABSENT_NOT_THIS_END - ABSENT_NOT_COLLECTED] = "the run ended in another way",
+	[ABSENT_UNSEEN_EXITS - ABSENT_NOT_COLLECTED] = "processes may have come and gone between two samples",
 };
 
 const char *absent_reason_text(int reason)

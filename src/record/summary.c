@@ -160,7 +160,8 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 	figure_add(&summary->gpu_utilized, moment, real_of_count(tree->process_gpu_utilized));
 	figure_add(&summary->processes, moment, processes);
 	figure_add(&summary->threads, moment, real_of_count(tree->process_thread_count));
-	if (!count_absent(tree->process_exited_count))
+	/* It becomes unknown when processes may have been missed. */
+	if (!count_absent(tree->process_exited_count) || !count_absent(tree->process_child_count))
 		summary->exited = tree->process_exited_count;
 	parts_add(&summary->cpu_cores, moment, main_cores, tree->process_cores_used);
 	parts_add(&summary->thread_count, moment, real_of_count(tree->process_main_thread_count),

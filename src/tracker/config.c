@@ -332,6 +332,11 @@ static int copy_texts(char *const *texts, size_t count, char ***ret_texts)
 	return 0;
 }
 
+void rt_config_set_own_process(rt_config *config, bool own)
+{
+	config->own_process = own;
+}
+
 int rt_config_set_command(rt_config *config, char *const argv[])
 {
 	char **copy = NULL;

@@ -120,6 +120,7 @@ struct rt_config {
 	/* the job itself, from rt_config_set_command() */
 	char **argv; /* NULL-terminated; NULL: unknown */
 	size_t argc;
+	bool own_process; /* which does nothing but record */
 
 	/* of several processes that were started together; from the launcher's environment; -1: none */
 	int64_t rank;

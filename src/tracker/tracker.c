@@ -173,6 +173,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	}
 	environment = config_environment(tracker->config);
 	tracker->context.cloud = tracker->config->cloud;
+	tracker->context.own_process = tracker->config->own_process;
 	tracker->context.environment = environment;
 	tracker->context.root = &tracker->root;
 	tracker->context.own_cost = &tracker->own_cost;

@@ -347,3 +347,28 @@ def test_a_launcher_that_works_itself_is_judged_by_its_work(record, run, tmp_pat
     record("-i", 0.1, "--", client)
     rules = [one["rule"] for one in json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["bottlenecks"]]
     assert "elsewhere" not in rules
+
+
+# ---- how many processes have ended, and what the tracker costs --------------------------------------------------------------
+
+@pytest.mark.parametrize("script, ended", [
+    ("exec sleep 0.4", 1),
+    ("i=0; while [ $i -lt 300 ]; do env true; i=$((i + 1)); done; sleep 0.3", None),
+    ("(exec env true); sleep 0.4", None),
+], ids=["one process", "many unseen", "one unseen"])
+def test_the_number_of_ended_processes_is_exact_or_null(record, run, tmp_path, script, ended):
+    samples = record("-i", 0.2, "--", "sh", "-c", script)
+    assert samples[-1]["cpu"]["process_exited_count"] == ended
+    assert json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["processes"]["exited"] == ended
+
+
+def test_the_cost_of_the_tracker_includes_its_start(binary, tmp_path):
+    path = tmp_path / "run.jsonl"
+    pid = os.posix_spawn(binary, [binary, "-q", "--no-summary", "-o", os.fspath(path), "--", "sleep", "0.3"], clean_environment())
+    _, status, used = os.wait4(pid, 0)
+    samples = samples_of(path)
+    end = samples[-1]["run_end"]
+    truth = used.ru_utime + used.ru_stime - end["utime_secs"] - end["stime_secs"]
+    told = sum(one["tracker"]["cpu_secs"] for one in samples)
+    # It was 42 to 55 % of it; what is missing now is written in KNOWN_LIMITS.md.
+    assert status == 0 and 0.65 * truth <= told <= truth + 0.001, (told, truth)
