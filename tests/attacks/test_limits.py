@@ -88,7 +88,8 @@ def test_a_small_stack(binary, tmp_path, kib):
     assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
 
 
-OTHER_LIMITS = (("NOFILE", 10), ("DATA", 8 << 20), ("FSIZE", 0), ("SIGPENDING", 0), ("MEMLOCK", 0))
+OTHER_LIMITS = (("NOFILE", 10), pytest.param("DATA", 8 << 20, marks=pytest.mark.slow),
+                ("FSIZE", 0), ("SIGPENDING", 0), ("MEMLOCK", 0))
 
 
 @pytest.mark.parametrize("name, value", OTHER_LIMITS)
