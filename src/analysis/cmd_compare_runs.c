@@ -132,8 +132,12 @@ const struct command COMPARE_RUNS_COMMAND = {
 	.synopsis = "compare-runs [OPTIONS] A B...",
 	.purpose = "What changed between runs, figure by figure and phase by phase",
 	.options = "Each FILE is a side of its own; NAME=FILE makes it one run of several on the side NAME. "
-		   "Changes are\n"
-		   "in percent of the first side, the largest first. With several runs on both sides, the "
+		   "A sentence\n"
+		   "says how each side differs from the first one; then come wall time, CPU time and memory, "
+		   "and the "
+		   "figures\n"
+		   "that differ, in percent of the first side, the largest change first. With several runs "
+		   "on both sides, the "
 		   "noise is what\n"
 		   "differences of equal runs rarely exceed, and a change beyond it has a star.\n\n"
 		   "      --json                the same as JSON\n"

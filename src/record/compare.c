@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,15 @@ static const struct {
 	{"processes_max", "", "processes", "max"},
 	{"threads_max", "", "processes", "threads_max"},
 };
+
+/* These stand first, in this order; the others follow by the size of their change. */
+static const char *const HEAD[] = {"wall_time", "cpu_time", "memory_peak"};
+
+/* A difference below this says more about the measuring than about the runs. */
+static const struct {
+	const char *unit;
+	double least;
+} TELLING[] = {{"s", 0.02}, {"MiB", 1}, {"bytes", 65536}, {"cores", 0.02}, {"GPUs", 0.02}, {"", 2}};
 
 static const char *const PHASE_COLUMNS[] = {"process_cpu_usage", "process_memory_mib"};
 
@@ -134,6 +144,17 @@ static unsigned measures_of(const rt_summary *summary, const char *name)
 	return 0;
 }
 
+static void add_outcome(char *outcome, const rt_summary *summary)
+{
+	CLEANUP_BUFFER struct buffer end = BUFFER(1 << 10);
+
+	summary_add_end(&end, summary);
+	if (!*outcome)
+		snprintf(outcome, OUTCOME_BYTES, "%.*s", (int)end.length, end.data ? end.data : "");
+	else if (strlen(outcome) != end.length || strncmp(outcome, end.data, end.length) != 0)
+		snprintf(outcome, OUTCOME_BYTES, "not all alike");
+}
+
 static int add_summary(struct findings *findings, const char *path, const rt_summary *summary, size_t side,
 		       struct rt_problem *problem)
 {
@@ -156,14 +177,18 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
 }
 
-static int add_run(struct findings *findings, const char *path, size_t side, struct rt_problem *problem)
+static int add_run(rt_comparison *comparison, struct findings *findings, const char *path, size_t side,
+		   struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	int result = strcmp(path, "-") == 0 ? problem_set(problem, -ESPIPE,
 							  "runs are compared from files, not from a stream")
 					    : rt_summary_read(&path, 1, &summary, problem);
 
-	return result < 0 ? result : add_summary(findings, path, summary, side, problem);
+	if (result < 0)
+		return result;
+	add_outcome(comparison->outcomes[side], summary);
+	return add_summary(findings, path, summary, side, problem);
 }
 
 /* ---- per name ---------------------------------------------------------------------------------------- */
@@ -215,6 +240,16 @@ double compared_noise_pct(const struct compared *compared, size_t side)
 	return NOISE_ERRORS * 100 * error / fabs(base->mean);
 }
 
+bool compared_negligible(const struct compared *compared, size_t side)
+{
+	double difference = fabs(compared->sides[side].mean - compared->sides[0].mean);
+
+	for (size_t i = 0; i < ARRAY_SIZE(TELLING); i++)
+		if (strcmp(compared->unit, TELLING[i].unit) == 0)
+			return difference < TELLING[i].least;
+	return false;
+}
+
 bool compared_alike(const struct compared *compared, size_t side)
 {
 	unsigned base = compared->sides[0].measures, other = compared->sides[side].measures,
@@ -250,9 +285,9 @@ static double largest_change(const struct compared *compared, size_t side_count)
 	double largest = -1;
 
 	for (size_t i = 1; i < side_count; i++) {
-		double change = fabs(compared_change_pct(compared, i));
+		double change = compared_negligible(compared, i) ? 0 : fabs(compared_change_pct(compared, i));
 
-		/* Beside what has gone altogether: a trifle that is new is not the largest of all changes. */
+		/* A value that is new counts like one that has gone. */
 		if (isinf(change))
 			change = 100;
 		if (change > largest)
@@ -261,18 +296,35 @@ static double largest_change(const struct compared *compared, size_t side_count)
 	return largest;
 }
 
-/* Largest change first; as they came where it is the same. */
+/* The order of the list: figures of the head above all changes in percent, which are finite. */
+static double weight(const struct compared *compared, size_t side_count)
+{
+	for (size_t i = 0; compared->head && i < ARRAY_SIZE(HEAD); i++)
+		if (strcmp(compared->name, HEAD[i]) == 0)
+			return 1e300 / (double)(i + 1);
+	return largest_change(compared, side_count);
+}
+
+/* Heaviest first; as they came where the weight is the same. */
 static void sort(rt_comparison *comparison)
 {
 	for (size_t i = 1; i < comparison->count; i++) {
 		struct compared one = comparison->list[i];
-		double change = largest_change(&one, comparison->side_count);
+		double its = weight(&one, comparison->side_count);
 		size_t j = i;
 
-		for (; j && largest_change(&comparison->list[j - 1], comparison->side_count) < change; j--)
+		for (; j && weight(&comparison->list[j - 1], comparison->side_count) < its; j--)
 			comparison->list[j] = comparison->list[j - 1];
 		comparison->list[j] = one;
 	}
+}
+
+static bool is_head(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(HEAD); i++)
+		if (strcmp(name, HEAD[i]) == 0)
+			return true;
+	return false;
 }
 
 static int gather(rt_comparison *comparison, struct findings *findings)
@@ -290,6 +342,7 @@ static int gather(rt_comparison *comparison, struct findings *findings)
 		*compared = (struct compared){
 			.name = strdup(one->name),
 			.of_phase = one->of_phase,
+			.head = !one->of_phase && is_head(one->name),
 			.unit = one->unit,
 			.sides = calloc(comparison->side_count, sizeof(*compared->sides)),
 		};
@@ -300,7 +353,7 @@ static int gather(rt_comparison *comparison, struct findings *findings)
 			take(&compared->sides[side], findings, one->name, side);
 			known |= compared->sides[side].runs > 0;
 		}
-		/* What no run has is no figure. */
+		/* A figure that every run lacks is left out. */
 		if (!known) {
 			free(compared->name);
 			free(compared->sides);
@@ -321,6 +374,7 @@ void rt_comparison_free(rt_comparison *comparison)
 		free(comparison->list[i].name);
 		free(comparison->list[i].sides);
 	}
+	free(comparison->outcomes);
 	free(comparison->sides);
 	free(comparison->runs);
 	free(comparison->list);
@@ -356,8 +410,9 @@ static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summ
 	if (comparison) {
 		comparison->sides = calloc(run_count + 1, sizeof(*comparison->sides));
 		comparison->runs = calloc(run_count + 1, sizeof(*comparison->runs));
+		comparison->outcomes = calloc(run_count + 1, sizeof(*comparison->outcomes));
 	}
-	if (!comparison || !comparison->sides || !comparison->runs)
+	if (!comparison || !comparison->sides || !comparison->runs || !comparison->outcomes)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < run_count && result == 0; i++) {
 		ssize_t side = find_side(comparison, runs[i].side);
@@ -365,9 +420,11 @@ static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summ
 		if (side < 0)
 			return problem_set(ret_problem, -ENOMEM, "out of memory");
 		comparison->runs[side]++;
+		if (summaries)
+			add_outcome(comparison->outcomes[side], summaries[i]);
 		result = summaries ? add_summary(&findings, runs[i].path, summaries[i], (size_t)side,
 						 ret_problem)
-				   : add_run(&findings, runs[i].path, (size_t)side, ret_problem);
+				   : add_run(comparison, &findings, runs[i].path, (size_t)side, ret_problem);
 	}
 	if (result < 0)
 		return result;
@@ -428,8 +485,8 @@ static bool holds(const struct condition *condition, const struct compared *comp
 {
 	double value = judged(condition, compared, side);
 
-	if (condition->percent &&
-	    (fabs(value) <= compared_noise_pct(compared, side) || !compared_alike(compared, side)))
+	if (condition->percent && (fabs(value) <= compared_noise_pct(compared, side) ||
+				   compared_negligible(compared, side) || !compared_alike(compared, side)))
 		return false;
 	return condition->above ? value > condition->bound : value < condition->bound;
 }
@@ -448,20 +505,29 @@ static int not_alike(const rt_comparison *comparison, const struct compared *com
 		other.data ? other.data : "");
 }
 
-/* Of one figure: 1, 0 or -ENODATA, and where. */
+static void tell_change(const rt_comparison *comparison, const struct compared *compared, size_t side,
+			const char *text, struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer now = BUFFER(64), before = BUFFER(64), percent = BUFFER(64);
+	double change = compared_change_pct(compared, side);
+
+	compared_add_amount(&now, compared->sides[side].mean, compared->unit);
+	compared_add_amount(&before, compared->sides[0].mean, compared->unit);
+	if (isfinite(change))
+		buffer_printf(&percent, " (%+.1f %%)", change);
+	problem_set(problem, 0, "%.100s: %.100s is %s in %.100s, %s in %.100s%s", text, compared->name,
+		    now.data ? now.data : "?", comparison->sides[side], before.data ? before.data : "?",
+		    comparison->sides[0], percent.data ? percent.data : "");
+}
+
+/* Checks one figure: 1, 0 or -ENODATA, and where. */
 static int check(const rt_comparison *comparison, const struct compared *compared,
 		 const struct condition *condition, const char *text, struct rt_problem *problem)
 {
 	for (size_t side = 1; side < comparison->side_count; side++) {
-		const char *format = compared->sides[0].mean == 0
-					     ? "%.100s: %.100s is %.6g, of %.100s it was 0"
-					     : "%.100s: %.100s is %.6g, of %.100s it was %.6g (%+.1f %%)";
-
 		if (!holds(condition, compared, side))
 			continue;
-		problem_set(problem, 0, format, text, compared->name, compared->sides[side].mean,
-			    comparison->sides[0], compared->sides[0].mean,
-			    compared_change_pct(compared, side));
+		tell_change(comparison, compared, side, text, problem);
 		return 1;
 	}
 	for (size_t side = 1; side < comparison->side_count; side++)
@@ -483,7 +549,7 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 	if (!parse_condition(condition_text, &condition))
 		return problem_set(
 			ret_problem, -EINVAL,
-			"\"%.100s\" is no condition: give one like memory_peak>+10%% or wall_time>60",
+			"\"%.100s\" is not a condition: give one like memory_peak>+10%% or wall_time>60",
 			condition_text);
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = &comparison->list[i];

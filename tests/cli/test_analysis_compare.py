@@ -30,16 +30,19 @@ def figures(run, *arguments):
     return answer, {one["name"]: one["sides"] for one in answer["metrics"] + answer["phases"]}
 
 
-def test_changes_are_in_percent_of_the_first_and_the_largest_comes_first(run, make):
+def test_wall_time_cpu_time_and_memory_stand_first_then_the_largest_change(run, make):
     a, b, c = make("a.jsonl"), make("b.jsonl", memory=150.0, wall=10.0), make("c.jsonl", memory=50.0)
     answer, found = figures(run, a, b, c)
     assert [one["name"] for one in answer["sides"]] == [str(a), str(b), str(c)]
     assert [side["change_pct"] for side in found["memory_peak"]] == [None, 50.0, -50.0]
     assert [side["mean"] for side in found["wall_time"]] == [8.0, 10.0, 8.0]
     assert found["wall_time"][1]["change_pct"] == 25.0 and found["wall_time"][1]["noise_pct"] is None
-    assert answer["metrics"][0]["name"] == "memory_peak" and found["cores_max"][1]["change_pct"] == 0.0
-    changes = [max(abs(side["change_pct"] or 0) for side in one["sides"]) for one in answer["metrics"]]
+    assert [one["name"] for one in answer["metrics"][:3]] == ["wall_time", "cpu_time", "memory_peak"]
+    assert found["cores_max"][1]["change_pct"] == 0.0 and found["cores_max"][1]["negligible"] is True
+    changes = [max(abs(side["change_pct"] or 0) for side in one["sides"] if not side["negligible"])
+               if any(side["negligible"] is False for side in one["sides"]) else 0 for one in answer["metrics"][3:]]
     assert changes == sorted(changes, reverse=True)
+    assert answer["sides"][0]["outcome"] == "exit status 3"
 
 
 def test_several_runs_tell_the_noise(run, make):
@@ -93,11 +96,11 @@ def test_values_that_rise_from_zero_stand_beside_values_that_stay_zero(run, chan
     answer, found = figures(run, a, b)
     assert found["throttled"][1]["change_pct"] is None and found["throttled"][1]["mean"] == 4.0
     names = [one["name"] for one in answer["metrics"]]
-    assert names.index("memory_peak") < names.index("throttled") < names.index("cpu_time")
+    assert names.index("memory_peak") < names.index("throttled") < names.index("system_time")
     line = next(line for line in run("compare-runs", a, b).out.splitlines() if " throttled " in line)
     assert line.split() == ["throttled", "0", "4.00", "s", "from", "0"]
     result = run("compare-runs", "--fail-if", "throttled>+10%", a, b)
-    assert result.returncode == 3 and result.err.endswith(f"throttled is 4, of {a} it was 0\n")
+    assert result.returncode == 3 and result.err.endswith(f"throttled is 4.00 s in {b}, 0 in {a}\n")
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -117,6 +120,55 @@ def test_a_change_within_the_noise_fails_nothing(run, make):
     runs = [f"{side}={make(f'{side}{i}.jsonl', memory=value)}" for side, values in
             (("a", [80.0, 120.0]), ("b", [100.0, 140.0])) for i, value in enumerate(values)]
     assert run("compare-runs", "--fail-if", "memory_peak>+10%", *runs).returncode == 0
+
+
+def test_a_condition_is_told_with_units(run, make):
+    a, b = make("a.jsonl"), make("b.jsonl", memory=150.0, wall=10.0)
+    said = run("compare-runs", "--fail-if", "memory_peak>+10%", "--fail-if", "wall_time>9", a, b).err
+    assert f"memory_peak is 150 MiB in {b}, 100 MiB in {a} (+50.0 %)" in said
+    assert f"wall_time is 10.0 s in {b}, 8.00 s in {a} (+25.0 %)" in said
+
+
+def test_a_difference_too_small_for_its_unit_is_not_told_in_percent(run, make):
+    a, b = make("a.jsonl", memory=2.0), make("b.jsonl", memory=2.5)
+    line = next(line for line in run("compare-runs", a, b).out.splitlines() if " memory_peak " in line)
+    assert line.split() == ["memory_peak", "2.00", "MiB", "2.50", "MiB", "="]
+    assert run("compare-runs", "--fail-if", "memory_peak>+10%", a, b).returncode == 0
+
+
+def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
+    """A steady run of 8 samples with these sums."""
+    recordings.steady(path, cores=user / 8, memory=memory, end={"wall_secs": wall, **(end or {})})
+    samples = [json.loads(line) for line in path.open()]
+    for one in samples:
+        one["pressure"] = {"source": "cgroup", "cpu_some_secs": 0.0, "io_some_secs": 0.0, "memory_some_secs": 0.0,
+                           **{name: value / 8 for name, value in sums.items()}}
+    return recordings.write(path, samples)
+
+
+@pytest.mark.parametrize("changed, verdict", [
+    ({}, "b.jsonl took as long as a.jsonl; memory the same."),
+    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: more CPU time in user mode; memory the same."),
+    ({"wall": 6.0, "user": 4.0, "memory": 150.0},
+     "b.jsonl is 25 % faster than a.jsonl: less CPU time in user mode; 50 % more memory."),
+    ({"wall": 12.0, "io_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for I/O; memory the same."),
+    ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; memory the same."),
+    ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at a time or with more "
+     "waiting; memory the same."),
+    ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; memory the same."),
+    ({"end": {"exit_code": 7}}, "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took as long as a.jsonl; memory the same."),
+])
+def test_the_verdict_is_one_sentence(run, tmp_path, changed, verdict):
+    a, b = varied(tmp_path / "a.jsonl"), varied(tmp_path / "b.jsonl", **changed)
+    result = run("compare-runs", a, b)
+    assert result.out.splitlines()[0] == verdict
+    assert json.loads(run("compare-runs", "--json", a, b).out)["verdict"] == verdict
+
+
+def test_figures_that_are_the_same_are_counted_and_not_listed(run, tmp_path):
+    text = run("compare-runs", varied(tmp_path / "a.jsonl"), varied(tmp_path / "b.jsonl")).out
+    assert " wall_time " in text and " cpu_time " in text and " memory_peak " in text and " outcome " in text
+    assert "machine_received" not in text and "other figures are the same or differ too little to tell" in text
 
 
 def test_real_recordings(run, tmp_path):

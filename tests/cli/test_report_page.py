@@ -334,7 +334,7 @@ def programs(run, tmp_path):
 
 
 CATALOGUE = ("vendor_id,api_reference,region_id,vcpus,memory_mib,price_usd_per_hour\n"
-             "aws,small,us-east-1,2,1024,0.01\naws,big,us-east-1,8,8192,0.32\n")
+             "aws,small,us-east-1,4,1024,0.01\naws,big,us-east-1,8,8192,0.32\n")
 
 
 def test_every_number_of_the_first_screen_is_one_of_the_programs(make, drive, programs, tmp_path):

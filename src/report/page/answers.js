@@ -256,7 +256,7 @@ const inUnit = (unit) => (value) => AMOUNTS[unit] ? AMOUNTS[unit](value) : Numbe
 const inWords = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ').replace(/\b([cg]pu)\b/i, (word) => word.toUpperCase()).replace(/^Io\b/, 'I/O');
 
 const changeOf = (report, from, side) => {
-	if (side.change_pct === null || Math.abs(side.change_pct) < 0.05)
+	if (side.change_pct === null || side.negligible || Math.abs(side.change_pct) < 0.05)
 		return null;
 	return element('span', {class: 'change' + (side.beyond_noise ? ' beyond' : '')},
 		told(report, from + '.change_pct', (value) => (value > 0 ? '+' : '') + figure(value) + '\u00a0%'),
@@ -273,7 +273,7 @@ const comparisonTable = (report) => {
 		}));
 
 	return element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
-		element('caption', {}, 'What changed, the largest first, in percent of ', element('strong', {}, report.shortNames[0]),
+		element('caption', {}, 'Wall time, CPU time and memory, then the largest changes, in percent of ', element('strong', {}, report.shortNames[0]),
 			sides.some((side) => side.runs > 1) ? '. Means of several runs; what is beyond their noise is bold' : ''),
 		element('thead', {}, element('tr', {}, element('td', {}), sides.map((side, i) =>
 			element('th', {scope: 'col'}, report.shortNames[i], side.runs > 1 ? [' (', told(report, `comparison.sides.${i}.runs`), ' runs)'] : '')))),
