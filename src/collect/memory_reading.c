@@ -18,6 +18,7 @@ enum {
 	ENTRIES_MOST = 2048, /* places that are looked at in areas that are mostly empty */
 	WINDOW = 256,        /* entries that are read at once where samples stand close together */
 	CLOSE_LEVEL = 3,
+	CLUSTER = 8,        /* pages that are looked at around a sampled one: in the same system call */
 	AREAS_MOST = 65536, /* vm.max_map_count is 65530 by default */
 };
 
@@ -40,9 +41,13 @@ struct window {
 	uint64_t entries[WINDOW];
 };
 
+/* Pages that are there, and those of them that are exclusive: by clusters, whose spread tells the sampling error. */
 struct tally {
 	uint64_t present;
 	uint64_t exclusive;
+	double present_squares;
+	double exclusive_squares;
+	double products;
 };
 
 void memory_reading_free(struct memory_reading *reading)
@@ -156,7 +161,7 @@ static int read_areas(struct memory_reader *reader, const struct memory_subject 
 static bool read_entry(struct window *window, uint64_t page, uint64_t last, unsigned level,
 		       uint64_t *ret_entry)
 {
-	size_t want = level <= CLOSE_LEVEL ? WINDOW : 1;
+	size_t want = level <= CLOSE_LEVEL ? WINDOW : CLUSTER;
 	ssize_t got;
 
 	if (page < window->first || page - window->first >= window->count) {
@@ -217,10 +222,37 @@ static unsigned level_for(const struct memory_reader *reader, enum area_kind kin
 	return page_sample_level(level, pages_of(reader, kind), ENTRIES_MOST);
 }
 
+static bool counts_as(enum area_kind kind, uint64_t entry)
+{
+	return page_is_present(entry) && (kind == AREA_HUGE || page_is_of_file(entry) == (kind == AREA_FILE));
+}
+
+/* The pages around a sampled one, as far as the area goes. */
+static void tally_cluster(struct window *window, const struct sampled_area *area, unsigned level,
+			  uint64_t page, struct tally *tally)
+{
+	uint64_t first = page & ~(uint64_t)(CLUSTER - 1), last = first + CLUSTER, entry;
+	double present = 0, exclusive = 0;
+
+	if (level <= CLOSE_LEVEL)
+		first = page, last = page + 1;
+	for (uint64_t at = first < area->first ? area->first : first; at < last && at < area->last; at++) {
+		if (!read_entry(window, at, area->last, level, &entry) || !counts_as(area->kind, entry))
+			continue;
+		present++;
+		exclusive += page_is_exclusive(entry);
+	}
+	tally->present += (uint64_t)present;
+	tally->exclusive += (uint64_t)exclusive;
+	tally->present_squares += present * present;
+	tally->exclusive_squares += exclusive * exclusive;
+	tally->products += present * exclusive;
+}
+
 static struct tally sample_kind(struct memory_reader *reader, struct window *window, enum area_kind kind,
 				unsigned level, struct page_places *shared)
 {
-	bool by_file = kind == AREA_FILE, of_file = kind == AREA_FILE;
+	bool by_file = kind == AREA_FILE;
 	struct tally tally = {0};
 
 	shared->level = level;
@@ -231,13 +263,9 @@ static struct tally sample_kind(struct memory_reader *reader, struct window *win
 		if (area->kind != kind)
 			continue;
 		while (next_sample(area, level, by_file, &block, &page, &place)) {
-			if (!read_entry(window, page, area->last, level, &entry) || !page_is_present(entry) ||
-			    (kind != AREA_HUGE && page_is_of_file(entry) != of_file))
-				continue;
-			tally.present++;
-			if (page_is_exclusive(entry))
-				tally.exclusive++;
-			else
+			tally_cluster(window, area, level, page, &tally);
+			if (read_entry(window, page, area->last, level, &entry) && counts_as(kind, entry) &&
+			    !page_is_exclusive(entry))
 				(void)page_places_add(shared,
 						      by_file ? area->inode ^ area->device << 32
 							      : page_frame(entry),
@@ -275,6 +303,12 @@ static int64_t to_kib(const struct memory_reader *reader, uint64_t pages)
 	return (int64_t)pages * (reader->root->page_bytes / 1024);
 }
 
+/* As many pages as a tally stands for. */
+static uint64_t pages_found(uint64_t tallied, unsigned level)
+{
+	return level <= CLOSE_LEVEL ? tallied << level : (tallied << level) / CLUSTER;
+}
+
 /*
  * The sample tells in which proportion the resident anonymous pages, whose number is known, are exclusive. Addresses that
  * were only ever read have the kernel's page of zeros: it looks like a common page, but is not resident memory.
@@ -282,8 +316,8 @@ static int64_t to_kib(const struct memory_reader *reader, uint64_t pages)
 static void split_anon(struct memory_reader *reader, const struct memory_subject *subject,
 		       const struct tally *tally, unsigned level, struct memory_reading *reading)
 {
-	double all_kib = (double)to_kib(reader, (uint64_t)subject->anon_pages), share;
-	uint64_t found = tally->present << level;
+	double all_kib = (double)to_kib(reader, (uint64_t)subject->anon_pages), share, spread;
+	uint64_t found = pages_found(tally->present, level);
 
 	reading->anon_kib = (int64_t)all_kib;
 	reading->exclusive_kib = reading->anon_kib;
@@ -291,12 +325,17 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 		return;
 	share = (double)tally->exclusive / (double)tally->present;
 	if (found > (uint64_t)subject->anon_pages + (uint64_t)subject->anon_pages / 4 + (64U << level))
-		reading->exclusive_kib = least(reading->anon_kib, to_kib(reader, tally->exclusive << level));
+		reading->exclusive_kib =
+			least(reading->anon_kib, to_kib(reader, pages_found(tally->exclusive, level)));
 	else
 		reading->exclusive_kib = (int64_t)(all_kib * share);
 	reading->common_kib = reading->anon_kib - reading->exclusive_kib;
-	if (level)
-		reading->variance = all_kib * all_kib * share * (1 - share) / (double)tally->present;
+	/* Of a ratio of two sums over clusters. */
+	spread = tally->exclusive_squares - 2 * share * tally->products +
+		 share * share * tally->present_squares;
+	if (level && spread > 0)
+		reading->variance =
+			all_kib * all_kib * spread / ((double)tally->present * (double)tally->present);
 }
 
 static int read_sampled(struct memory_reader *reader, const struct memory_subject *subject,
@@ -316,12 +355,12 @@ static int read_sampled(struct memory_reader *reader, const struct memory_subjec
 		split_anon(reader, subject, &tally, level, reading);
 		level = level_for(reader, AREA_FILE, subject->shared_pages, FILE_SAMPLES);
 		tally = sample_kind(reader, &window, AREA_FILE, level, &reading->files);
-		reading->file_kib = to_kib(reader, tally.exclusive << level);
+		reading->file_kib = to_kib(reader, pages_found(tally.exclusive, level));
 		reading->private_kib = reading->exclusive_kib + reading->file_kib;
 	}
 	level = level_for(reader, AREA_HUGE, 0, OBJECT_SAMPLES);
 	tally = sample_kind(reader, &window, AREA_HUGE, level, &huge);
-	reading->huge_private_kib = to_kib(reader, tally.present << level);
+	reading->huge_private_kib = to_kib(reader, pages_found(tally.present, level));
 	page_places_done(&huge);
 	sample_objects(reader, &window);
 	reader->entries_read += window.reads;

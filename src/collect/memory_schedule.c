@@ -107,6 +107,9 @@ static int64_t uncertain_kib(const struct process_tree *tree, const struct memor
 					 : member_anon_kib(tree, member);
 	if (!member_is_read(family, member, now_ns))
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
+	/* Read as one of a family of which it is the last. */
+	if (family->count == 1 && reading->family_size > 1)
+		return member_shared_kib(tree, member) + WORTH_READING_KIB;
 	wrong_kib = difference(member_shared_kib(tree, member), reading->statm_shared_kib);
 	if (family->count > 1) {
 		written_kib = (member->faults - reading->faults) * page_kib;

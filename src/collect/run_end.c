@@ -19,12 +19,15 @@
 
 enum { EVIDENCE_SIZE = 256 };
 
+#define NO_TREE_PEAK \
+	((struct tree_peak){no_real(ABSENT_NOT_TRACKED), no_text(ABSENT_NOT_TRACKED), \
+			    no_real(ABSENT_NOT_TRACKED)})
+
 void run_end_open(struct run_end_state *state)
 {
 	*state = (struct run_end_state){
-		.peak_mib = no_real(ABSENT_NOT_TRACKED),
-		.peak_source = no_text(ABSENT_NOT_TRACKED),
-		.peak_elapsed_secs = no_real(ABSENT_NOT_TRACKED),
+		.peak = NO_TREE_PEAK,
+		.by_bound = NO_TREE_PEAK,
 		.cgroup_peak_mib = no_real(ABSENT_NO_CGROUP),
 		.cgroup_peak_before_mib = no_real(ABSENT_NO_CGROUP),
 	};
@@ -52,26 +55,40 @@ void run_end_baseline(struct run_end_state *state, const struct collect_context 
 		state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
 }
 
+/* What bounds memory from above (resident sets, page faults) is no evidence once a later sample has measured it. */
+static bool is_bound(const char *source)
+{
+	return !text_absent(source) && (strcmp(source, "bound") == 0 || strcmp(source, "rss") == 0);
+}
+
+static void raise_peak(struct tree_peak *peak, const struct tree_peak *now)
+{
+	if (real_absent(peak->mib) || now->mib > peak->mib)
+		*peak = *now;
+}
+
 /* The tree's peak is the largest of the simultaneous sums, never a sum of largest ones. */
 static void follow_tree_peak(struct run_end_state *state, const struct frame *frame)
 {
 	const struct tree_row *tree = (const void *)frame->first[ROW_tree];
-	double now_mib;
+	struct tree_peak now;
 
 	if (!tree)
 		return;
-	now_mib = tree->process_memory_mib;
-	if (real_absent(now_mib)) {
-		if (real_absent(state->peak_mib))
-			state->peak_mib = now_mib;
+	/* A constant text of the usage collector: it outlives the frame. */
+	now = (struct tree_peak){tree->process_memory_mib, tree->process_memory_source,
+				 frame->sample->elapsed_secs};
+	if (real_absent(now.mib)) {
+		if (real_absent(state->peak.mib))
+			state->peak.mib = now.mib;
 		return;
 	}
-	if (!real_absent(state->peak_mib) && state->peak_mib >= now_mib)
+	if (is_bound(now.source)) {
+		raise_peak(&state->by_bound, &now);
 		return;
-	state->peak_mib = now_mib;
-	state->peak_elapsed_secs = frame->sample->elapsed_secs;
-	/* A constant text of the usage collector: it outlives the frame. */
-	state->peak_source = tree->process_memory_source;
+	}
+	state->by_bound = NO_TREE_PEAK;
+	raise_peak(&state->peak, &now);
 }
 
 void run_end_follow(struct run_end_state *state, const struct collect_context *context,
@@ -214,10 +231,13 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	const struct run_ending *ending = context->ending;
 	double reaped_mib = ending->has_reaped ? (double)ending->reaped.ru_maxrss / 1024 : 0;
 	double largest_mib = reaped_mib > state->largest_mib ? reaped_mib : state->largest_mib;
+	struct tree_peak peak = state->peak;
 
-	row->memory_peak_mib = state->peak_mib;
-	row->memory_peak_source = state->peak_source;
-	row->memory_peak_elapsed_secs = state->peak_elapsed_secs;
+	if (!real_absent(state->by_bound.mib))
+		raise_peak(&peak, &state->by_bound);
+	row->memory_peak_mib = peak.mib;
+	row->memory_peak_source = peak.source;
+	row->memory_peak_elapsed_secs = peak.elapsed_secs;
 	row->cgroup_memory_peak_mib = cgroup_peak_of_job(state, context);
 	if (largest_mib <= 0)
 		return;

@@ -5,10 +5,15 @@
 #include "collect/oom_watch.h"
 
 /* What has to be followed during the run to be said at its end. */
+struct tree_peak {
+	double mib; /* absent: unknown */
+	const char *source;
+	double elapsed_secs;
+};
+
 struct run_end_state {
-	double peak_mib; /* of the sampled tree; absent: never known */
-	const char *peak_source;
-	double peak_elapsed_secs;
+	struct tree_peak peak;     /* of samples that were measured, or as long as there are none of all */
+	struct tree_peak by_bound; /* of samples since the last one that was measured */
 	double largest_mib; /* the kernel's high-water mark of any one process, while it lived; 0: not known */
 	double largest_elapsed_secs;
 	double cgroup_peak_mib;
