@@ -258,10 +258,15 @@ static int64_t left_to_forks_kib(const struct process_tree *tree, const struct m
 	if (!member->has_forks || !forks->is_known)
 		return 0;
 	if (!member->is_forked)
-		return pages_to_kib(tree, most(0, forks->faults_last - forks->faults_first -
-							  most(0, forks->anon_last - forks->anon_first)));
-	/* Huge pages take one fault for many pages, but make the process larger than what it had from its parent. */
-	own_kib = pages_to_kib(tree, most(forks->faults_last, forks->anon_last - member->inherited_pages));
+		return pages_to_kib(tree,
+				    most(0, forks->faults_last - forks->faults_first - member->shared_pages -
+						    most(0, forks->anon_last - forks->anon_first)));
+	/*
+	 * Pages of shared memory are faulted in as well. Huge pages take one fault for many pages, but make the process
+	 * larger than what it had from its parent.
+	 */
+	own_kib = pages_to_kib(tree, most(forks->faults_last - member->shared_pages,
+					  forks->anon_last - member->inherited_pages));
 	all_kib = most(own_kib, pages_to_kib(tree, member->faults));
 	return most(0, least(own_kib, all_kib - exclusive_kib));
 }
