@@ -152,7 +152,7 @@ static bool is_told_by_siblings(const struct process_tree *tree, const struct me
 	    member_is_read(family, member, now_ns))
 		return false;
 	own_kib = member_bound_kib(tree, member);
-	return own_kib <= 2 * bound_kib + WORTH_READING_KIB;
+	return bound_kib < 0 || own_kib <= 2 * bound_kib + WORTH_READING_KIB;
 }
 
 static size_t add_family(struct process_memory *memory, const struct process_tree *tree, size_t index,
@@ -170,8 +170,8 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 			bound_kib += member_bound_kib(tree, member);
 		}
 	}
-	if (siblings_read)
-		bound_kib /= (int64_t)siblings_read;
+	/* While none was read, those that are read now are to tell. */
+	bound_kib = siblings_read ? bound_kib / (int64_t)siblings_read : -1;
 	for (size_t i = 0; i < family->count; i++) {
 		uint32_t at = memory->families.order[family->first + i];
 		const struct member *member = &tree->members[at];
