@@ -168,24 +168,37 @@ static PyObject *snapshot_dumps(PyObject *module, PyObject *arguments)
 
 static PyObject *report(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
-	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL}, history = {NULL};
+	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL}, history = {NULL}, catalogue = {NULL},
+				   filters = {NULL};
 	struct rt_report_options options = {NULL};
+	struct rt_report_prices prices = {NULL};
 	struct rt_problem problem = {""};
+	struct rt_compared_run *runs;
 	int failed = 0, succeeded = 0, error;
 
-	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&O&|zpdO&p",
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&O&|zpdO&pO&zO&",
 					 KEYWORDS("paths", "output", "integration", "failed", "usd_per_hour",
-						  "history", "succeeded"),
+						  "history", "succeeded", "catalogue", "instance", "filters"),
 					 texts_of, &paths, texts_of, &output, &options.integration, &failed,
-					 &options.usd_per_hour, texts_of, &history, &succeeded))
+					 &options.usd_per_hour, texts_of, &history, &succeeded, texts_of,
+					 &catalogue, &prices.instance, texts_of, &filters))
 		return NULL;
+	prices.catalogue = catalogue.count ? catalogue.items[0] : NULL;
+	prices.filters = filters.items;
+	prices.filter_count = filters.count;
+	runs = calloc(paths.count + 1, sizeof(*runs));
+	if (!runs)
+		return PyErr_NoMemory();
+	for (size_t i = 0; i < paths.count; i++)
+		runs[i] = (struct rt_compared_run){paths.items[i], paths.items[i]};
 	options.failed = failed;
 	options.succeeded = succeeded;
 	options.history = history.items;
 	options.history_count = history.count;
 	Py_BEGIN_ALLOW_THREADS;
-	error = rt_report(paths.items, paths.count, output.items[0], &options, &problem);
+	error = rt_report_runs(runs, paths.count, output.items[0], &options, &prices, &problem);
 	Py_END_ALLOW_THREADS;
+	free(runs);
 	if (error < 0)
 		return fail(error, problem.text);
 	Py_RETURN_NONE;
@@ -226,7 +239,7 @@ static PyMethodDef FUNCTIONS[] = {
 	 "round_memory_mib(mib) -> the next step of sizes"},
 	{"report", WITH_KEYWORDS(report),
 	 "report(paths, output, integration=None, failed=False, usd_per_hour=0, history=(), "
-	 "succeeded=False)"},
+	 "succeeded=False, catalogue=None, instance=None, filters=())"},
 	{"export", WITH_KEYWORDS(export_record),
 	 "export(paths, output, format=None, layout=None, no_header=False, ram_unit=None, gpu_ram_unit=None, "
 	 "time_unit=None, expected_cores=0, expected_gpus=0, gpu_uuids=None)"},

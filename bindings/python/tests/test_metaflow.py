@@ -413,6 +413,21 @@ def test_the_card_of_an_artifact_of_the_python_package(tracked, needs_page):
     assert page["failed"] is True and page["runs"][0]["advice"]["runs"] == 2
 
 
+def test_a_card_says_what_a_step_cost(needs_page, tmp_path):
+    (tmp_path / "servers.csv").write_text("vendor_id,api_reference,region_id,vcpus,memory_mib,price_usd_per_hour\n"
+                                          "aws,small,us-east-1,2,4096,0.01\naws,big,us-east-1,8,8192,0.36\n")
+    prices = {"catalogue": str(tmp_path / "servers.csv"), "instance": "aws/us-east-1/big", "usd_per_hour": None}
+    recorder = StepRecorder(0.1, prices=prices, job_name="Flow/start")
+    try:
+        time.sleep(1.2)
+        artifact = pickle.loads(pickle.dumps(recorder.finish(False, [])))
+    finally:
+        recorder.close()
+    page = data_of(card_html(artifact))
+    assert (page["usd_per_hour"], page["instance"], page["integration"]) == (0.36, "aws/us-east-1/big", "Metaflow")
+    assert page["runs"][0]["advice"]["server"]["api_reference"] == "small" and page["runs"][0]["summary"]["run"]["job_name"] == "Flow/start"
+
+
 def test_the_card_of_an_error_is_text_not_markup():
     page = card_html(error_artifact(ValueError("<script>alert(1)</script>")))
     assert "<script>" not in page and "&lt;script&gt;alert(1)" in page and "ValueError" in page

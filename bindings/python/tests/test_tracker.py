@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -463,6 +464,66 @@ def test_where_it_ran(recorded):
     assert info["os"] == "Linux" and info["vcpus"] == os.cpu_count() and info["allocation"] in ("dedicated", "shared")
     assert recorded.cloud_info is None and make(discover_server=False).server_info is None
     assert make(autostart=False).server_info is None
+
+
+# ---- the page ----
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+
+
+def page_of(tracker, **arguments):
+    try:
+        return data_of(tracker.report(**arguments))
+    except OSError as problem:
+        pytest.skip(str(problem))
+
+
+SERVERS = ("vendor_id,api_reference,region_id,vcpus,memory_mib,gpu_count,gpu_memory_mib,price_usd_per_hour\n"
+           "aws,small,us-east-1,2,4096,0,0,0.01\naws,big,us-east-1,8,8192,0,0,0.36\n")
+
+
+@pytest.fixture(scope="module")
+def longer():
+    """A run that is long enough for advice."""
+    with make() as tracker:
+        time.sleep(1.3)
+    return tracker
+
+
+def test_a_report_says_what_things_cost(longer, tmp_path):
+    (tmp_path / "servers.csv").write_text(SERVERS)
+    catalogue = str(tmp_path / "servers.csv")
+    server = page_of(longer, catalogue=catalogue)["runs"][0]["advice"]["server"]
+    assert (server["api_reference"], server["price_usd_per_hour"]) == ("small", 0.01)
+    page = page_of(longer, catalogue=catalogue, instance="aws/us-east-1/big")
+    assert (page["usd_per_hour"], page["instance"]) == (0.36, "aws/us-east-1/big")
+    assert page_of(longer, usd_per_hour=2.5)["usd_per_hour"] == 2.5
+    with pytest.raises(FileNotFoundError):
+        longer.report(catalogue=catalogue, instance="aws/us-east-1/none")
+    with pytest.raises(FileNotFoundError):
+        longer.report(catalogue=str(tmp_path / "no.csv"))
+
+
+def test_a_report_knows_its_cloud(longer, tmp_path):
+    (tmp_path / "servers.csv").write_text(SERVERS)
+    snapshot = {**longer.snapshot(), "cloud_info": {"vendor": "aws", "region": "us-east-1", "instance_type": "big"}}
+    page = page_of(ResourceTracker.from_snapshot(snapshot), catalogue=str(tmp_path / "servers.csv"))
+    assert (page["usd_per_hour"], page["instance"]) == (0.36, "aws/us-east-1/big")
+    snapshot["cloud_info"]["instance_type"] = "of no list"
+    page = page_of(ResourceTracker.from_snapshot(snapshot), catalogue=str(tmp_path / "servers.csv"))
+    assert page["usd_per_hour"] is None and page["runs"][0]["advice"]["server"]["api_reference"] == "small"
+
+
+def test_a_report_has_a_title(recorded, tmp_path):
+    assert page_of(recorded, title="train/7")["runs"][0]["file"] == "train_7"
+    assert page_of(recorded)["runs"][0]["file"] == os.path.basename(sys.argv[0])
+    named = make(settings={"job_name": "nightly"})
+    named.stop()
+    assert page_of(named)["runs"][0]["file"] == "nightly"
+    filed = make(output_file=str(tmp_path / "run.jsonl"))
+    filed.stop()
+    assert page_of(filed, title="mine")["runs"][0]["file"] == "mine"
 
 
 # ---- in a process of its own ----

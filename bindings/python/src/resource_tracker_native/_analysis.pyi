@@ -35,6 +35,9 @@ def report(
     usd_per_hour: float = 0,
     history: Paths = ...,
     succeeded: bool = False,
+    catalogue: Optional[Path] = None,
+    instance: Optional[str] = None,
+    filters: Sequence[str] = ...,
 ) -> None: ...
 def export(
     paths: Paths,

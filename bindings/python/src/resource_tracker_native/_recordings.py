@@ -1,6 +1,7 @@
 """Snapshots of a ResourceTracker, and its report: what is wanted once, at the end."""
 from __future__ import annotations
 
+import sys
 from json import dumps
 from time import time
 from typing import Any, Dict, Iterator, List
@@ -102,16 +103,58 @@ def output_of(tracker: Any) -> Any:
     return None if "%" in str(tracker.output_file) else str(tracker.output_file)
 
 
+def title_of(tracker: Any) -> str:
+    """What a page about it is called: the job, the program, or the process."""
+    from os import getpid
+    from os.path import basename
+
+    metadata = tracker._streaming_metadata or {}
+    name = tracker._settings.get("job_name") or tracker._settings.get("job-name") or metadata.get("job_name")
+    if not name and tracker.pid == getpid() and tracker._loaded is None:
+        name = basename(sys.argv[0]) if sys.argv and sys.argv[0] not in ("", "-c", "-m") else "python"
+    return str(name or f"process {tracker.pid}")
+
+
+def _named(recording: str, folder: str, title: str) -> str:
+    """The recording under the name that becomes the page's title where the recording has none itself; with its marks."""
+    from os import path, symlink
+
+    named = path.join(folder, title.replace("/", "_").replace("\0", "")[:80] or "run")
+    symlink(path.abspath(recording), named)
+    if path.exists(recording + ".marks"):
+        symlink(path.abspath(recording + ".marks"), named + ".marks")
+    return named
+
+
+def instance_of(cloud: Any) -> Any:
+    """vendor/region/type, as catalogues have it; None where the cloud is unknown."""
+    parts = [(cloud or {}).get(name) for name in ("vendor", "region", "instance_type")]
+    return None if any(part in (None, "", "unknown") for part in parts) else "/".join(parts)
+
+
+def make_page(recording: str, page: str, prices: Dict[str, Any], cloud: Any, **options: Any) -> None:
+    """A report with what things cost, where a catalogue is given. A cloud's instance that it lacks has no price."""
+    from . import _analysis
+
+    known = dict(prices, instance=prices.get("instance") or instance_of(cloud)) if prices.get("catalogue") else prices
+    try:
+        _analysis.report([recording], page, **options, **known)
+    except FileNotFoundError:
+        if known.get("instance") == prices.get("instance"):
+            raise
+        _analysis.report([recording], page, **options, **prices)
+
+
 def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, Any]], failed: bool,
-              integration_version: Any) -> Any:
+              integration_version: Any, title: Any, prices: Dict[str, Any]) -> Any:
     from os import path
     from tempfile import TemporaryDirectory
 
-    from . import _analysis
     from .report import Report
 
     tracker.wait_for_samples(n=1, timeout=tracker.interval * 5)
     shown = None if integration == "standalone" else " ".join(filter(None, [integration, integration_version]))
+    prices = {name: value for name, value in prices.items() if value is not None}
     with TemporaryDirectory(prefix="resource-tracker-") as folder:
         page, recording = path.join(folder, "report.html"), None
         if tracker.output_file and tracker._loaded is None:
@@ -125,7 +168,8 @@ def report_of(tracker: Any, integration: str, historical_stats: List[Dict[str, A
             history.append(path.join(folder, f"stats-{number}.json"))
             with open(history[-1], "w", encoding="utf-8") as out:
                 out.write(dumps(stats))
-        _analysis.report([recording], page, integration=shown, failed=failed, history=history,
-                         succeeded=not failed and tracker.stop_time is not None)
+        cloud = tracker.cloud_info if prices.get("catalogue") and not prices.get("instance") else None
+        make_page(_named(recording, folder, title or title_of(tracker)), page, prices, cloud, integration=shown, failed=failed,
+                  history=history, succeeded=not failed and tracker.stop_time is not None)
         with open(page, encoding="utf-8") as content:
             return Report(content.read())

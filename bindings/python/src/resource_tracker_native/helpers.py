@@ -76,3 +76,21 @@ def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: Any = 2
 def known(values: Optional[Iterable[Any]]) -> List[Any]:
     """What was measured."""
     return [value for value in values or () if value is not None]
+
+
+def mean_over_time(values: List[Optional[float]], weights: List[float]) -> float:
+    """The mean of the values that are known, each with its weight."""
+    pairs = [(value, weight) for value, weight in zip(values, weights) if value is not None]
+    total = sum(weight for _, weight in pairs)
+    return sum(value * weight for value, weight in pairs) / total if total else mean(value for value, _ in pairs)
+
+
+def in_bytes(column: Any, factor: Optional[int]) -> Any:
+    """A column, which may not be made yet, times a factor; None: as it is."""
+    if factor is None:
+        return column
+
+    def scaled() -> List[Any]:
+        return [None if value is None else value * factor for value in (column() if callable(column) else column)]
+
+    return scaled

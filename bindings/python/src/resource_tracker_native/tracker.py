@@ -15,7 +15,7 @@ from . import _native
 from ._settings import ending, files_of, settings_of, variables_of
 from .column_maps import ERAS, HUMAN_NAMES_MAPPING, INTEGERS, TICKS, era_of
 from .followers import PidTracker, ProcessTracker, SystemTracker
-from .helpers import aggregate_stats, known, mean, round_memory
+from .helpers import aggregate_stats, in_bytes, known, mean, mean_over_time, round_memory
 from .tiny_data_frame import StatSpec, TinyDataFrame
 
 if TYPE_CHECKING:
@@ -41,13 +41,6 @@ class RunStatus(Enum):
 def duration(timestamps: List[float]) -> float:
     """From the first to the last."""
     return max(timestamps) - min(timestamps)
-
-
-def mean_over_time(values: List[Optional[float]], weights: List[float]) -> float:
-    """The mean of the values that are known, each with its weight."""
-    pairs = [(value, weight) for value, weight in zip(values, weights) if value is not None]
-    total = sum(weight for _, weight in pairs)
-    return sum(value * weight for value, weight in pairs) / total if total else mean(value for value, _ in pairs)
 
 
 def default_specs(columns: str = "0.5") -> List[StatSpec]:
@@ -381,7 +374,7 @@ class ResourceTracker:
                 if name == "timestamp":
                     cells.setdefault(shown, column)
                 else:
-                    cells[prefix + shown] = _in_bytes(column, self._era.bytes.get(name)) if bytes else column
+                    cells[prefix + shown] = in_bytes(column, self._era.bytes.get(name)) if bytes else column
         return TinyDataFrame._of(cells, rows.stop - rows.start)
 
     def stats(self, specs: Optional[List[StatSpec]] = None) -> Dict[str, Dict[str, Any]]:
@@ -480,6 +473,11 @@ class ResourceTracker:
         historical_stats: List[Dict[str, Any]] = [],
         status_failed: bool = False,
         integration_version: Optional[str] = None,
+        *,
+        title: Optional[str] = None,
+        usd_per_hour: Optional[float] = None,
+        catalogue: Optional[str] = None,
+        instance: Optional[str] = None,
     ) -> Report:
         """An HTML page about the run that needs no network: see [`Report`][resource_tracker_native.report.Report].
 
@@ -488,10 +486,16 @@ class ResourceTracker:
             historical_stats: what `stats()` returned for earlier runs.
             status_failed: the job has failed.
             integration_version: of that.
+            title: of the page; default: the job's name, or the program's.
+            usd_per_hour: what the machine costs: the page says what the run cost.
+            catalogue: a price list (CSV or SQLite, as of `resource-tracker recommend --catalogue`): the page offers the
+                cheapest server that fits.
+            instance: what the run had, as vendor/region/type of the catalogue; default: what `cloud_info` says.
         """
         from ._recordings import report_of
 
-        return report_of(self, integration, historical_stats, status_failed, integration_version)
+        prices = {"usd_per_hour": usd_per_hour, "catalogue": catalogue, "instance": instance}
+        return report_of(self, integration, historical_stats, status_failed, integration_version, title, prices)
 
     # ---- where it ran ----
 
@@ -578,16 +582,6 @@ class ResourceTracker:
 
         with open_gzip(file, "rb") as content:
             return cls.loads(content.read().decode())
-
-
-def _in_bytes(column: Any, factor: Optional[int]) -> Any:
-    if factor is None:
-        return column
-
-    def scaled() -> List[Any]:
-        return [None if value is None else value * factor for value in (column() if callable(column) else column)]
-
-    return scaled
 
 
 def __getattr__(name: str) -> Any:

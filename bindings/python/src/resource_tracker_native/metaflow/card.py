@@ -60,12 +60,13 @@ def card_html(artifact: typ.Any) -> str:
     """The page of an artifact; of one that says what went wrong, a page that says so."""
     if artifact.get("error"):
         return error_page(artifact["error"])
-    from .. import _analysis
+    from .._recordings import make_page
 
     with tempfile.TemporaryDirectory(prefix="resource-tracker-card-") as folder:
         page = os.path.join(folder, "card.html")
         with _recording_of(artifact, folder) as recording:
-            _analysis.report(recording, page, integration="Metaflow", failed=bool(artifact.get("step_failed")),
-                             succeeded=not artifact.get("step_failed"), history=_earlier(artifact, folder))
+            make_page(recording, page, artifact.get("prices") or {}, artifact.get("cloud_info"), integration="Metaflow",
+                      failed=bool(artifact.get("step_failed")), succeeded=not artifact.get("step_failed"),
+                      history=_earlier(artifact, folder))
         with open(page, encoding="utf-8") as file:
             return file.read()

@@ -20,9 +20,13 @@ UNKNOWN_CLOUD = {"vendor": "unknown", "instance_type": "unknown", "region": "unk
 class StepRecorder:
     """Records this process with its descendants, and its machine, from now on; streams it if SENTINEL_API_TOKEN is set."""
 
-    def __init__(self, interval: float = 1.0, discover_cloud: bool = False, **metadata: typ.Any):
-        """`metadata`: settings of the job, such as job_name and external_run_id; None is left out."""
+    def __init__(self, interval: float = 1.0, discover_cloud: bool = False, prices: dict | None = None, **metadata: typ.Any):
+        """
+        `metadata`: settings of the job, such as job_name and external_run_id; None is left out. `prices`: what the card is to
+        say of costs (usd_per_hour, catalogue, instance).
+        """
         self._discover_cloud = discover_cloud
+        self._prices = {name: value for name, value in (prices or {}).items() if value is not None}
         self._tracker: typ.Any = None
         self._folder = tempfile.mkdtemp(prefix="resource-tracker-step-")
         self._path = os.path.join(self._folder, RECORDING)
@@ -48,7 +52,7 @@ class StepRecorder:
         return TrackedResources({
             "cloud_info": self._cloud(), "server_info": self._server(), "stats": step_stats(stats),
             "historical_stats": historical_stats(earlier_runs), "historical_runs": earlier_runs, "step_failed": failed,
-            "step_stats": stats, "recording": compressed(self._path)})
+            "step_stats": stats, "recording": compressed(self._path), **({"prices": self._prices} if self._prices else {})})
 
     def close(self) -> None:
         """Ends the recording and removes its file."""

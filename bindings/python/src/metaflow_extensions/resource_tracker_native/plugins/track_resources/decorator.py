@@ -35,10 +35,17 @@ class TrackResourcesDecorator(StepDecorator):
         Show the result on a card.
     discover_cloud : bool, default False
         Ask the metadata services of clouds where this runs.
+    catalogue : str, optional, default None
+        A price list of servers (CSV or SQLite): the card offers the cheapest that fits.
+    instance : str, optional, default None
+        What the step runs on, as vendor/region/type of that list; else what discover_cloud finds.
+    usd_per_hour : float, optional, default None
+        What the machine costs: the card says what the step cost.
     """
 
     name = "track_resources"
-    defaults = {"interval": 1.0, "artifact_name": "resource_tracker_data", "create_card": True, "discover_cloud": False}
+    defaults = {"interval": 1.0, "artifact_name": "resource_tracker_data", "create_card": True, "discover_cloud": False,
+                "catalogue": None, "instance": None, "usd_per_hour": None}
 
     def __init__(self, *arguments, **keywords):
         super().__init__(*arguments, **keywords)
@@ -113,11 +120,17 @@ class TrackResourcesDecorator(StepDecorator):
             from resource_tracker_native.metaflow import StepRecorder
 
             self._recorder = StepRecorder(
-                float(self.attributes["interval"]), self._is_on("discover_cloud"), job_name=f"{flow.name}/{step_name}",
+                float(self.attributes["interval"]), self._is_on("discover_cloud"), self._prices(), job_name=f"{flow.name}/{step_name}",
                 external_run_id=run_id, stage_name=step_name, task_name=task_id, orchestrator="Metaflow")
         except Exception as problem:
             self._problem = problem
             raise
+
+    def _prices(self):
+        """Paths hold wherever the card is made; from the command line a price may be a text."""
+        price, catalogue = self.attributes["usd_per_hour"], self.attributes["catalogue"]
+        return {"usd_per_hour": None if price is None else float(price), "instance": self.attributes["instance"],
+                "catalogue": os.path.abspath(catalogue) if catalogue else None}
 
     # ---- after it ----
 
