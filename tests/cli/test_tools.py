@@ -229,10 +229,10 @@ def test_build_tries_uplot_again(helpers, tmp_path):
     old = page.stat().st_ino
     assert (build().stderr, page.stat().st_ino) == ("", old)
     problem = page.with_name(page.name + ".problem")
-    problem.write_text("WARNING: left out\n")
+    problem.write_text("WARNING: left out. To do without it: -Doffline=true.\n")
     page.write_text("old")
     done = build()
-    assert (done.returncode, done.stderr, page.read_text()) == (0, "WARNING: left out\n", "")
+    assert (done.returncode, done.stderr, page.read_text()) == (0, "WARNING: left out. To do without it: -Doffline=true.\n", "")
     problem.write_text("WARNING: -Doffline=true leaves it out\n")
     page.write_text("old")
     assert (build().stderr.count("offline"), page.read_text()) == (1, "old")
