@@ -91,6 +91,14 @@ static void follow_tree_peak(struct run_end_state *state, const struct frame *fr
 	raise_peak(&state->peak, &now);
 }
 
+const struct tree_peak *run_end_peak(const struct run_end_state *state)
+{
+	bool above = !real_absent(state->by_bound.mib) &&
+		     (real_absent(state->peak.mib) || state->by_bound.mib > state->peak.mib);
+
+	return above ? &state->by_bound : &state->peak;
+}
+
 void run_end_follow(struct run_end_state *state, const struct collect_context *context,
 		    const struct frame *frame)
 {
@@ -231,13 +239,11 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	const struct run_ending *ending = context->ending;
 	double reaped_mib = ending->has_reaped ? (double)ending->reaped.ru_maxrss / 1024 : 0;
 	double largest_mib = reaped_mib > state->largest_mib ? reaped_mib : state->largest_mib;
-	struct tree_peak peak = state->peak;
+	const struct tree_peak *peak = run_end_peak(state);
 
-	if (!real_absent(state->by_bound.mib))
-		raise_peak(&peak, &state->by_bound);
-	row->memory_peak_mib = peak.mib;
-	row->memory_peak_source = peak.source;
-	row->memory_peak_elapsed_secs = peak.elapsed_secs;
+	row->memory_peak_mib = peak->mib;
+	row->memory_peak_source = peak->source;
+	row->memory_peak_elapsed_secs = peak->elapsed_secs;
 	row->cgroup_memory_peak_mib = cgroup_peak_of_job(state, context);
 	if (largest_mib <= 0)
 		return;

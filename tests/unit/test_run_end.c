@@ -1,0 +1,83 @@
+/* Tests of src/collect/run_end.c: which samples are evidence for the peak of memory. */
+#include <errno.h>
+
+#include "collect/run_end.h"
+#include "unit.h"
+
+static struct collect_context context;
+static struct run_end_state state;
+
+static void sample(double secs, double mib, const char *source)
+{
+	struct frame frame = {0};
+	struct tree_row *tree;
+
+	frame_begin(&frame, (int64_t)(secs * 1e9), 0);
+	SINGLE_ROW(&frame, sample)->elapsed_secs = secs;
+	tree = SINGLE_ROW(&frame, tree);
+	tree->process_memory_mib = mib;
+	tree->process_memory_source = source;
+	run_end_follow(&state, &context, &frame);
+	frame_done(&frame);
+}
+
+static const struct tree_peak *peak(void)
+{
+	return run_end_peak(&state);
+}
+
+static int begin(void **unused)
+{
+	(void)unused;
+	context = (struct collect_context){0};
+	run_end_open(&state);
+	return 0;
+}
+
+static void a_bound_is_no_evidence_once_it_is_measured(void **unused)
+{
+	(void)unused;
+	sample(1, 1802, "rss");
+	sample(2, 200, "pss");
+	assert_true(peak()->mib == 200);
+	assert_string_equal(peak()->source, "pss");
+	assert_true(peak()->elapsed_secs == 2);
+}
+
+static void a_bound_counts_while_nothing_better_follows(void **unused)
+{
+	(void)unused;
+	sample(1, 200, "sampled");
+	sample(2, 500, "bound");
+	assert_true(peak()->mib == 500);
+	assert_string_equal(peak()->source, "bound");
+	sample(3, 210, "sampled");
+	assert_true(peak()->mib == 210);
+}
+
+static void the_last_sample_without_memory_changes_nothing(void **unused)
+{
+	(void)unused;
+	sample(1, 300, "sampled");
+	sample(2, no_real(ABSENT_ZOMBIE), no_text(ABSENT_ZOMBIE));
+	assert_true(peak()->mib == 300);
+}
+
+static void without_any_memory_the_peak_has_the_reason(void **unused)
+{
+	(void)unused;
+	sample(1, no_real(EACCES), no_text(EACCES));
+	assert_int_equal(real_absent(peak()->mib), EACCES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_bound_is_no_evidence_once_it_is_measured, begin),
+		cmocka_unit_test_setup(a_bound_counts_while_nothing_better_follows, begin),
+		cmocka_unit_test_setup(the_last_sample_without_memory_changes_nothing, begin),
+		cmocka_unit_test_setup(without_any_memory_the_peak_has_the_reason, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
