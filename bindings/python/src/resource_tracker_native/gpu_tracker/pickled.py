@@ -93,6 +93,13 @@ def _bytes(text, encoding):
     return text.encode("latin1")
 
 
+def _name(text, _quoted=None):
+    """A name of a column that came from SQLite."""
+    if not isinstance(text, str):
+        raise pickle.UnpicklingError("a column's name is not a text")
+    return str(text)
+
+
 class _Frame(_Kept):
     """A pandas.DataFrame."""
 
@@ -130,6 +137,7 @@ KNOWN: dict[tuple[str, str], typ.Any] = {
     ("builtins", "slice"): slice,
     ("__builtin__", "slice"): slice,
     ("_codecs", "encode"): _bytes,
+    ("sqlalchemy.sql.elements", "quoted_name"): _name,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
     **{(module, "_reconstruct"): _Array for module in NUMPY},
