@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,8 @@ enum {
 	DESCRIPTORS_MOST = 4096, /* of one process */
 	STAT_BLOCK_BYTES = 512,
 };
+/* As in linux/magic.h, which musl builds do not have. */
+#define HUGETLBFS 0x958458f6
 #define MOUNTS_AGE_NS (60 * NSEC_PER_SEC)
 
 static void object_done(struct memory_object *object)
@@ -226,7 +227,7 @@ static bool is_on_hugetlbfs(const struct root *root, const char *name)
 	struct statfs filesystem;
 
 	snprintf(path, sizeof path, "/proc/%s", name);
-	return root->live && statfs(path, &filesystem) == 0 && filesystem.f_type == HUGETLBFS_MAGIC;
+	return root->live && statfs(path, &filesystem) == 0 && filesystem.f_type == HUGETLBFS;
 }
 
 struct memory_object *memory_objects_meet(struct memory_objects *objects, const struct root *root, pid_t pid,

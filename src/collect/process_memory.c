@@ -2,7 +2,6 @@
 #include "collect/process_memory.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -331,6 +330,18 @@ static int64_t main_private_kib(struct process_memory *memory, struct process_tr
 	return -1;
 }
 
+/* Twice the square root by Newton's method: the recorder does not link libm. */
+static int64_t two_deviations(double variance)
+{
+	double root = variance > 1 ? variance : 1, next = (root + variance / root) / 2;
+
+	while (next < root) {
+		root = next;
+		next = (root + variance / root) / 2;
+	}
+	return (int64_t)(2 * root + 0.5);
+}
+
 static void tell(struct process_memory *memory, struct process_tree *tree, int64_t now_ns,
 		 const struct sums *sums, struct tree_memory *ret_memory)
 {
@@ -345,7 +356,7 @@ static void tell(struct process_memory *memory, struct process_tree *tree, int64
 	ret_memory->best_bytes = best_kib * 1024;
 	ret_memory->best_source = source_of(sums);
 	ret_memory->error_kib =
-		ret_memory->best_source == MEMORY_SAMPLED ? (int64_t)lround(2 * sqrt(sums->variance)) : -1;
+		ret_memory->best_source == MEMORY_SAMPLED ? two_deviations(sums->variance) : -1;
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;
 		return;
