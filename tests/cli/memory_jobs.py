@@ -30,7 +30,7 @@ JOBS = {
     "200 MiB, half overwritten by 3": Job("private 200 fork 3 { overwrite 50 sleep 4300 }"),
     "200 MiB, every other page overwritten by 2": Job("private 200 fork 2 { scatter 50 sleep 4300 }"),
     "200 MiB, pages overwritten at random": Job("seed 7 private 200 fork 4 { poke 9000 sleep 4300 }"),
-    "40 MiB, 2 % overwritten by 200": Job("private 40 fork 200 { overwrite 2 sleep 4500 }"),
+    "40 MiB, 2 % overwritten by 200": Job("private 40 fork 200 { overwrite 2 sleep 6500 }"),
     "300 MiB shared, anonymous": sharers("shared", 300),
     "300 MiB shared, memfd": sharers("memfd", 300),
     "300 MiB shared, /dev/shm": sharers("shm", 300),
