@@ -20,6 +20,8 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 # What issue and documents promise: at each sample, for each process, and of the peak.
 SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
+# Readings that lie further apart than this say nothing about a sample between them.
+WIDEST_SECS = 2.5
 
 SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<device>\S+) (?P<inode>\d+)"
                    rb"|^(?P<key>Pss|Rss|Private_Hugetlb|Shared_Hugetlb|VmFlags): +(?P<value>\d*)", re.M)
@@ -248,12 +250,12 @@ class Judged:
 
 
 def judge(told, readings):
-    """`told`: [(first moment, last moment, MiB)] of samples. Those without a reading before and after are left out."""
+    """`told`: [(first moment, last moment, MiB)] of samples. Those without a reading soon before and after are left out."""
     judged, readings = [], steady(readings)
     for begun, ended, mib in told:
         before = [reading for reading in readings if reading.ended <= begun]
         after = [reading for reading in readings if reading.begun >= ended]
-        if not before or not after or mib is None:
+        if not before or not after or mib is None or after[0].ended - before[-1].begun > WIDEST_SECS:
             continue
         around = [reading for reading in readings if before[-1].begun <= reading.begun <= after[0].begun]
         if not all(reading.processes for reading in around):
@@ -267,6 +269,12 @@ def told_by_json(samples, first=1):
     """What a recording says, from its second sample on."""
     return [(sample["timestamp"], sample["timestamp"] + (sample["tracker"]["sample_ms"] or 0) / 1000,
              sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
+
+
+def widest_gap_secs(readings):
+    """The longest time without a steady reading: a machine that is too busy for the meter shows here."""
+    found = steady(readings)
+    return max((after.ended - before.begun for before, after in zip(found, found[1:])), default=float("inf"))
 
 
 def steady(readings):

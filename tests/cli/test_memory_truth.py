@@ -107,9 +107,11 @@ def check(programs, words):
     with tempfile.TemporaryDirectory(prefix="rt-truth-") as folder:
         os.chmod(folder, 0o755)
         runs = [Run(programs, pathlib.Path(folder, user), words, user) for user in USERS]
-        wrong = []
-        for run in runs:
-            wrong += [f"{run.user}: {one}" for one in wrong_in(*run.end())]
+        results = [(run.user, run.end()) for run in runs]
+    gap = max(memory_truth.widest_gap_secs([one for one in readings if one.processes]) for _, (_, _, readings) in results)
+    if gap > memory_truth.WIDEST_SECS:
+        pytest.skip(f"the machine is too busy (load {os.getloadavg()[0]:.1f}): the meter had no reading for {gap:.1f} s")
+    wrong = [f"{user}: {one}" for user, result in results for one in wrong_in(*result)]
     assert not wrong, "\n".join(wrong)
 
 
