@@ -6,7 +6,7 @@ import advice_loop
 pytestmark = pytest.mark.skipif(not advice_loop.needs_groups, reason="limits memory by control groups: needs root and a memory controller")
 
 OOM_JOBS = [job.name for job in advice_loop.oom_jobs("")]
-OTHERS = ["memfd, 7 processes", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep"]
+OTHERS = ["memfd that is not mapped", "40 MiB, 60 workers, 2 % overwritten", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep"]
 
 
 @pytest.fixture
