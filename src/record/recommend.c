@@ -1,4 +1,4 @@
-/* What to ask for next time: the figures; see recommend.h. */
+/* Advice for the next run: the figures; see recommend.h. */
 #include "record/recommend.h"
 
 #include <errno.h>
@@ -172,7 +172,7 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 	return count;
 }
 
-/* What kills demand: of one that is settled, a little more than was too little. */
+/* The memory that kills demand: a settled one, a little more than was too little. */
 static double find_oom_floor(const struct rt_advice *advice, const struct past *past, bool *ret_unsettled)
 {
 	double floor = 0;
@@ -426,7 +426,7 @@ static int advise(struct rt_advice *advice, const struct runs *runs)
 	int result = 0;
 
 	advice->runs = runs->count;
-	/* What the run cost that is asked about, however long others took. */
+	/* The cost is that of the first run, however long others took. */
 	advice->usage.duration_secs = figure_of(runs->list[0].stats, "timestamp", "duration");
 	if (runs->list[0].summary)
 		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);

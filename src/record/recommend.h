@@ -1,5 +1,5 @@
 /*
- * What to ask for next time, from what earlier runs used; see rt_recommend().
+ * Advice for the next run, from the use of earlier runs; see rt_recommend().
  *
  *   memory   the largest peak of the last 50 runs and 20 %, swapped memory included, rounded up by at most a quarter; by
  *            another policy less (recommend_policy.h). The peak is the larger of the sampled one and the kernel's of the
@@ -65,7 +65,7 @@ struct runs {
 	size_t empty; /* recordings without a whole sample, which are not in the list */
 };
 
-/* What the runs came to, together. NaN: nowhere recorded. */
+/* The use of all runs together. NaN: nowhere recorded. */
 struct usage {
 	double mean_cores, max_cores, busy_cores, p95_cores;
 	double sampled_peak_mib, process_peak_mib;
@@ -142,7 +142,7 @@ static inline double larger_peak(const struct usage *usage)
 /* How many times as long the work takes with so many cores on its host; NaN: unknown. */
 double advice_stretch(const struct rt_advice *advice, int64_t cores);
 
-/* What to reserve for so much, in steps that add at most a quarter; at least 128 MiB. */
+/* The memory to reserve for so much, in steps that add at most a quarter; at least 128 MiB. */
 int64_t round_reservation_mib(double mib);
 
 /* recommend_evidence.c */
@@ -155,7 +155,7 @@ void find_evidence_of_stats(struct run *run);
  * counted from 0 in the order of the list. Returns how many runs there are.
  */
 size_t find_groups(const struct runs *runs, size_t *group);
-/* What the members of a group came to together: sums of those on one host, of the host where that is most. */
+/* The use of the members of a group together: sums of those on one host, of the host where that is most. */
 struct evidence join_group(const struct runs *runs, const size_t *group, size_t number,
 			   struct ranks *ret_ranks);
 

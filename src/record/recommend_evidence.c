@@ -1,4 +1,4 @@
-/* What one recording says of what its job needs; see recommend.h. */
+/* The evidence of one recording; see recommend.h. */
 #include "record/recommend.h"
 
 #include <stdio.h>

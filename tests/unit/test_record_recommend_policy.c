@@ -92,7 +92,7 @@ static double random_normal(uint64_t *seed)
 }
 
 /* 100,000 runs of 250 jobs; peaks log-normal with a sigma of 0.12, every fourth job growing by 0.1 % a run. */
-static void of_many_runs_few_are_killed_and_little_is_reserved(void **state)
+static void policies_kill_few_of_many_runs_and_reserve_little(void **state)
 {
 	static struct peak peaks[RUNS];
 	uint64_t seed = 4711;
@@ -132,7 +132,7 @@ int main(void)
 		cmocka_unit_test(peaks_that_rise_are_followed_and_scatter_is_not),
 		cmocka_unit_test(runs_before_a_lasting_fall_are_forgotten),
 		cmocka_unit_test(one_large_run_of_many_is_worth_running_again),
-		cmocka_unit_test(of_many_runs_few_are_killed_and_little_is_reserved),
+		cmocka_unit_test(policies_kill_few_of_many_runs_and_reserve_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static void a_long_sample_is_a_window_and_a_short_run_has_none(void **state)
 	assert_near(shape.busiest, 7);
 }
 
-static void nothing_is_no_shape_and_bad_values_are_passed_over(void **state)
+static void an_empty_shape_is_nan_and_bad_values_are_passed_over(void **state)
 {
 	struct shape shape = {0};
 
@@ -104,7 +104,7 @@ int main(void)
 		cmocka_unit_test(a_moment_counts_as_a_moment),
 		cmocka_unit_test(the_busiest_ten_seconds_are_found_at_any_interval),
 		cmocka_unit_test(a_long_sample_is_a_window_and_a_short_run_has_none),
-		cmocka_unit_test(nothing_is_no_shape_and_bad_values_are_passed_over),
+		cmocka_unit_test(an_empty_shape_is_nan_and_bad_values_are_passed_over),
 		cmocka_unit_test(merged_shapes_are_those_of_both_times),
 	};
 
