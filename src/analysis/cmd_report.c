@@ -111,7 +111,7 @@ static int start(const char *program, const char *file)
 /* xdg-open asks $BROWSER itself; where there is none, we do. */
 static int open_page(const struct command *command, const char *path)
 {
-	const char *browser = getenv("BROWSER");
+	const char *browser = secure_getenv("BROWSER");
 	char *file = realpath(path, NULL);
 	int error = file ? start("xdg-open", file) : errno;
 

@@ -427,8 +427,12 @@ static bool is_namespace_init(struct process_tree *tree, const struct member *me
 {
 	struct proc_pid_status status;
 
-	return read_proc_pid_status(tree->root, member->pid, &status) == 0 &&
-	       status.namespace_pid_count > 1 && status.namespace_pids[status.namespace_pid_count - 1] == 1;
+	if (read_proc_pid_status(tree->root, member->pid, &status) < 0)
+		return false;
+	/* Linux before 4.1 does not say it: a process that we saw waiting for its children hardly stops at its very end. */
+	if (!status.namespace_pid_count)
+		return member->listed;
+	return status.namespace_pid_count > 1 && status.namespace_pids[status.namespace_pid_count - 1] == 1;
 }
 
 /*

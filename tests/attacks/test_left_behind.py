@@ -80,7 +80,7 @@ def test_a_tracker_that_is_stopped_with_all_its_processes_and_killed(with_helper
     assert name_of(job) == "sleep", "the job goes on"
 
 
-def test_a_tracker_whose_group_is_stopped_and_killed(with_helper):
+def test_a_tracker_in_a_group_that_is_stopped_and_killed(with_helper):
     process, own, _ = with_helper
     os.killpg(process.pid, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGKILL)
@@ -95,7 +95,7 @@ def test_a_tracker_that_is_killed(with_helper):
     wait_until(lambda: have_gone(own))
 
 
-def test_a_killed_witness_is_replaced_and_is_no_member_of_the_job(spawn, tmp_path):
+def test_a_killed_witness_is_replaced_outside_of_the_tree(spawn, tmp_path):
     process = spawn("-q", "-i", "0.05", "-o", "run.jsonl", "--no-summary", "--", "sleep", "1.5")
     witness = wait_until(lambda: [pid for pid, name in below(process.pid).items() if name == "rt-witness"])
     wait_until(lambda: "sleep" in below(process.pid).values())
