@@ -10,7 +10,7 @@
 #include "record/units.h"
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
-		    IDLE_CORES = 0.3, ONE_CORE_LEAST = 0.8, ONE_CORE_MOST = 1.15;
+		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, GPU_SHARE = 0.6;
 
 struct search {
 	const struct rt_summary *summary;
@@ -64,65 +64,103 @@ static void search_memory(struct search *search)
 	}
 }
 
-static bool waited_for_cpu(const struct rt_summary *summary)
+/* The limit is the cause where it held the run back: that its CPUs were busy, or waited for, follows from it. */
+static bool search_throttled(struct search *search)
 {
-	return summary->tracked &&
-	       total_of(&summary->cpu_pressure_secs) >= CPU_WAIT_SHARE * summary->wall_secs;
+	double throttled = total_of(&search->summary->throttled_secs),
+	       share = throttled / search->summary->wall_secs;
+	struct binding limit = summary_core_limit(search->summary);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(share >= WAIT_SHARE))
+		return false;
+	buffer_add_text(&text, "The CPU limit");
+	if (limit.source && strcmp(limit.source, "cgroup limit") == 0)
+		buffer_printf(&text, " of %.4g cores", limit.value);
+	buffer_add_text(&text, " held it back for ");
+	add_duration(&text, throttled);
+	buffer_add_text(&text, ", summed over its CPUs.");
+	found(search, "throttled", "CPU limit", 3 + share, &text);
+	return true;
+}
+
+static void search_one_core(struct search *search)
+{
+	double share = search->summary->cpu_course.one_core_secs / search->summary->wall_secs;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!search->summary->tracked || !(search->limit > 1) || !(share >= ONE_CORE_SHARE))
+		return;
+	buffer_add_text(&text, "About one core was in use during ");
+	add_figure(&text, 100 * fmin(share, 1));
+	buffer_add_text(&text, " % of the time (on average ");
+	add_cores(&text, search);
+	buffer_add_text(&text, "): one thread works, or several take turns.");
+	found(search, "one_core", "One core", share, &text);
+}
+
+/* On average it did not need them all, and yet fewer of them would have cost time. */
+static void search_bursts(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double share = shape_share_above(&summary->core_shape, BUSY_SHARE * search->limit);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(share >= BURST_SHARE))
+		return;
+	if (search->limit > 1)
+		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
+	else
+		buffer_add_text(&text, "All CPU time that it may use was used for ");
+	add_duration(&text, share * summary->wall_secs);
+	buffer_add_text(&text, " of ");
+	add_duration(&text, summary->wall_secs);
+	buffer_add_char(&text, '.');
+	found(search, "cpu_at_times", "CPU, at times", share, &text);
 }
 
 static void search_cpu(struct search *search)
 {
-	double throttled = total_of(&search->summary->throttled_secs),
-	       share = throttled / search->summary->wall_secs;
-	CLEANUP_BUFFER struct buffer held = BUFFER(BOTTLENECK_BYTES), busy = BUFFER(BOTTLENECK_BYTES),
-				     one = BUFFER(BOTTLENECK_BYTES);
+	CLEANUP_BUFFER struct buffer busy = BUFFER(BOTTLENECK_BYTES);
 
-	if (share >= WAIT_SHARE) {
-		buffer_add_text(&held, "The CPU limit held it back for ");
-		add_duration(&held, throttled);
-		buffer_add_text(&held, ", summed over its CPUs.");
-		found(search, "throttled", "CPU limit", 1 + share, &held);
-	}
+	if (search_throttled(search))
+		return;
 	if (is_cpu_bound(search)) {
 		add_cores(&busy, search);
 		buffer_add_text(&busy, " were busy on average.");
 		found(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
-	} else if (search->limit > 1 && search->cores >= ONE_CORE_LEAST && search->cores <= ONE_CORE_MOST &&
-		   !waited_for_cpu(search->summary)) {
-		/* What waited for a CPU would have used more of them. */
-		add_cores(&one, search);
-		buffer_add_text(&one, " were busy on average, as when most of it runs in one thread.");
-		found(search, "one_core", "One core", 0.5, &one);
+		return;
 	}
+	search_one_core(search);
+	search_bursts(search);
+}
+
+/* Devices that it never touched are not what it waits for. */
+static double gpus_in_use(const struct rt_summary *summary)
+{
+	return summary->tracked && summary->gpu_utilized.most >= 1 ? summary->gpu_utilized.most
+								   : (double)summary->gpu_count;
 }
 
 static void search_gpu(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
 	double busy = figure_mean(summary->tracked ? &summary->gpu_usage : &summary->host_gpu_usage);
+	double count = gpus_in_use(summary), share = busy / count;
+	bool bound = share >= BUSY_SHARE;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!summary->gpu_count || !(busy >= BUSY_SHARE * (double)summary->gpu_count))
+	if (!(count > 0) || !(share >= GPU_SHARE))
 		return;
 	add_figure(&text, busy);
-	buffer_add_text(&text, " of ");
-	buffer_printf(&text, "%lld GPU%s busy on average.", (long long)summary->gpu_count,
-		      summary->gpu_count == 1 ? " was" : "s were");
-	found(search, "gpu_bound", "GPU", 1, &text);
-}
-
-/* Others used what it could have used: the machine had nothing left, and most of that was not the job's. */
-static bool is_taken(const struct search *search)
-{
-	const struct rt_summary *summary = search->summary;
-	double machine = figure_mean(&summary->host_cores);
-
-	return summary->tracked && !count_absent(summary->core_count) &&
-	       machine >= BUSY_SHARE * (double)summary->core_count && search->cores < machine / 2;
+	buffer_printf(&text, " of %.0f GPU%s busy on average%s.", count, count == 1 ? " was" : "s were",
+		      bound ? "" : ", and the rest of the time waited for other work");
+	found(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
+	      bound ? 1 : share, &text);
 }
 
 struct pressure {
-	const char *rule, *title, *what;
+	const char *rule, *title, *what, *while_what;
 	double secs, least;
 };
 
@@ -137,26 +175,44 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 	buffer_printf(&text, "%s waited for %s during ", summary->tracked ? "Some of it" : "Something",
 		      pressure->what);
 	add_figure(&text, 100 * share);
-	buffer_printf(&text, " %% of the time%s.",
-		      strcmp(pressure->rule, "cpu_taken") == 0 ? ", while others kept the CPUs busy" : "");
+	buffer_printf(&text, " %% of the time%s.", pressure->while_what);
 	found(search, pressure->rule, pressure->title, share, &text);
 }
 
+/* Waiting for a CPU counts only while none was free: see cpu_course.h. */
 static void search_pressure(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
-	bool taken = is_taken(search);
+	const struct cpu_course *course = &summary->cpu_course;
+	bool taken = summary->tracked && course->short_secs > 0 && cpu_course_taken(course);
+	bool explained =
+		is_cpu_bound(search) || total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->wall_secs;
 	const struct pressure PRESSURES[] = {
-		{"io_bound", "Disk", "I/O", total_of(&summary->io_pressure_secs), WAIT_SHARE},
-		{"memory_pressure", "Memory pressure", "memory", total_of(&summary->memory_pressure_secs),
+		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs), WAIT_SHARE},
+		{"memory_pressure", "Memory pressure", "memory", "", total_of(&summary->memory_pressure_secs),
 		 WAIT_SHARE},
-		{taken ? "cpu_taken" : "cpu_pressure", taken ? "Others on the machine" : "CPU, at times",
-		 "a CPU", total_of(&summary->cpu_pressure_secs),
-		 is_cpu_bound(search) ? (double)INFINITY : CPU_WAIT_SHARE},
+		{taken ? "cpu_taken" : "cpu_pressure", taken ? "Others on the machine" : "Short of CPU",
+		 "a CPU",
+		 taken                                       ? ", while others kept the CPUs busy"
+		 : course->short_secs > course->unclear_secs ? ", while all CPUs were busy"
+							     : "",
+		 summary_cpu_short_secs(summary), explained ? (double)INFINITY : CPU_WAIT_SHARE},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++)
 		search_one_pressure(search, &PRESSURES[i]);
+}
+
+/* "although 0.70 of them were free" on average: more of them would not have helped. */
+static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
+{
+	double idle = summary_idle_cores(summary);
+
+	if (!(summary->cpu_course.free_secs >= BUSY_SHARE * summary->wall_secs) || !(idle >= 0.1))
+		return;
+	buffer_add_text(out, ", though ");
+	add_figure(out, idle);
+	buffer_add_text(out, " of them were free");
 }
 
 /* What it was not, as far as that was measured. */
@@ -173,6 +229,7 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 		buffer_add_text(out, ", not short of memory");
 	if (limited)
 		buffer_printf(out, "%s did not use all its cores", throttled || memory ? ", and" : "");
+	add_free_cores(out, summary);
 	buffer_add_char(out, '.');
 	if (!throttled && !memory && !limited) {
 		buffer_clear(out);
@@ -206,9 +263,10 @@ static void search_nothing(struct search *search)
 		found(search, "unknown", "Not known", 0, &text);
 	} else if (search->cores < IDLE_CORES) {
 		buffer_add_text(
-			&text,
-			"The CPU was idle most of the time: it was sleeping, or waiting for something.");
-		found(search, "idle", "Nothing measured here", 0, &text);
+			&text, search->summary->tracked
+				       ? "It used little CPU time: it was sleeping, or waiting for something."
+				       : "The CPUs were idle most of the time.");
+		found(search, "idle", "Idle", 0, &text);
 	} else {
 		add_what_it_was_not(&text, search);
 		found(search, "none", "None stands out", 0, &text);

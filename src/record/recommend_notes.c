@@ -52,22 +52,15 @@ struct amount amount_of_mib(double mib)
 	return amount;
 }
 
-/* Whether there was no core left for it: on the machine, or by its own limit. */
-static bool was_saturated(const struct rt_summary *summary)
-{
-	return figure_mean(&summary->host_cores) >= BUSY_SHARE * (double)summary->core_count ||
-	       total_of(&summary->throttled_secs) >= STARVED_SHARE * summary->wall_secs;
-}
-
 static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
-	double waited = total_of(&summary->cpu_pressure_secs);
+	/* While a core was free, more of them would not have helped. */
+	double waited = summary->cpu_course.short_secs;
 	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs;
-	bool starved = summary->tracked && strcmp(summary->pressure_source, "cgroup") == 0 &&
-		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value &&
-		       was_saturated(summary);
+	bool starved = summary->tracked && summary->cpu_course.has_pressure &&
+		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value;
 
 	if (starved)
 		advice_note(advice, "cpu_starved",

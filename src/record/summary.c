@@ -270,7 +270,6 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 {
 	const struct limits_row *limits = FIRST(frame, limits);
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
-	const struct pressure_row *pressure = FIRST(frame, pressure);
 
 	if (limits) {
 		/* A limit that was taken away is none. */
@@ -283,19 +282,6 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
 		total_add(&summary->throttled_secs, cgroup->throttled_secs);
 		add_group(summary, cgroup, moment);
-	}
-	if (pressure) {
-		bool of_host = summary->tracked && !text_absent(pressure->source) &&
-			       strcmp(pressure->source, "host") == 0;
-
-		/* A process that waits somewhere on the machine says nothing about the job. */
-		total_add(of_host ? &summary->machine_cpu_pressure_secs : &summary->cpu_pressure_secs,
-			  pressure->cpu_some_secs);
-		total_add(of_host ? &summary->machine_memory_pressure_secs : &summary->memory_pressure_secs,
-			  pressure->memory_some_secs);
-		total_add(of_host ? &summary->machine_io_pressure_secs : &summary->io_pressure_secs,
-			  pressure->io_some_secs);
-		copy_text(summary->pressure_source, sizeof(summary->pressure_source), pressure->source);
 	}
 }
 
@@ -416,6 +402,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	add_host(summary, frame, &moment);
 	add_gpus(summary, frame, &moment);
 	add_bounds(summary, frame, &moment);
+	summary_add_waiting(summary, frame);
 	oom_course_add(&summary->oom, frame);
 	add_tracker(summary, frame, &moment);
 }

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/scan.h"
 #include "record/aggregate.h"
+#include "record/cpu_course.h"
 #include "record/history.h"
 #include "record/oom.h"
 #include "record/phases.h"
@@ -127,6 +128,7 @@ struct rt_summary {
 	/* Of any process of the machine, where the job's own is not known. */
 	struct total machine_cpu_pressure_secs, machine_memory_pressure_secs, machine_io_pressure_secs;
 	char pressure_source[16]; /* "cgroup" or "host" */
+	struct cpu_course cpu_course;
 	struct total tracker_cpu_secs;
 	struct figure tracker_rss_mib, sample_ms;
 	int64_t missed_ticks, dropped_samples;
@@ -201,6 +203,13 @@ struct phase_time summary_phase_time(const struct phase *phase);
 
 /* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
+
+void summary_add_waiting(struct rt_summary *summary, const struct frame *frame);
+/*
+ * How long a thread of the run waited for a CPU while none was free, or where that is unknown (cpu_course.h). NaN: its
+ * waiting is unknown.
+ */
+double summary_cpu_short_secs(const struct rt_summary *summary);
 
 /* Lines of the text form about waiting, each after a line break; none where there was none. */
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns);

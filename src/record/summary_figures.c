@@ -309,6 +309,7 @@ static void visit_waiting(struct visit *visit, const struct rt_summary *summary)
 	give_whole(visit, "throttled_periods", total_of(&summary->throttled_periods));
 	give_real(visit, "throttled_secs", total_of(&summary->throttled_secs), 6);
 	give_real(visit, "cpu_pressure_secs", total_of(&summary->cpu_pressure_secs), 6);
+	give_real(visit, "cpu_short_secs", summary_cpu_short_secs(summary), 6);
 	give_real(visit, "memory_pressure_secs", total_of(&summary->memory_pressure_secs), 6);
 	give_real(visit, "io_pressure_secs", total_of(&summary->io_pressure_secs), 6);
 	give_text(visit, "pressure_source", summary->pressure_source);

@@ -1,7 +1,58 @@
-/* What a run waited for, in lines for people; see summary.h. */
+/* Waiting of a run: its sums, and lines for people; see summary.h. */
 #include "base/cleanup.h"
 #include "record/summary.h"
 #include "record/units.h"
+
+#include <string.h>
+
+/* A process that waits somewhere on the machine says nothing about the job. */
+static bool is_of_machine(const struct rt_summary *summary, const struct pressure_row *pressure)
+{
+	return summary->tracked && !text_absent(pressure->source) && strcmp(pressure->source, "host") == 0;
+}
+
+static void add_pressure(struct rt_summary *summary, const struct pressure_row *pressure)
+{
+	bool of_machine = is_of_machine(summary, pressure);
+	struct scan source = scan_bytes("", 0);
+
+	total_add(of_machine ? &summary->machine_cpu_pressure_secs : &summary->cpu_pressure_secs,
+		  pressure->cpu_some_secs);
+	total_add(of_machine ? &summary->machine_memory_pressure_secs : &summary->memory_pressure_secs,
+		  pressure->memory_some_secs);
+	total_add(of_machine ? &summary->machine_io_pressure_secs : &summary->io_pressure_secs,
+		  pressure->io_some_secs);
+	if (text_absent(pressure->source))
+		return;
+	source = scan_bytes(pressure->source, strlen(pressure->source));
+	scan_copy(&source, summary->pressure_source, sizeof(summary->pressure_source));
+}
+
+void summary_add_waiting(struct rt_summary *summary, const struct frame *frame)
+{
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+	const struct pressure_row *pressure = FIRST(frame, pressure);
+	struct cpu_bounds bounds = {summary->core_count, summary->cpuset_cores, summary->cpu_limit_cores};
+
+	if (pressure)
+		add_pressure(summary, pressure);
+	/* Samples need not name the limits that hold from the start. */
+	if (start) {
+		bounds.core_count = start->cpu_count;
+		if (count_absent(bounds.cpuset_cores))
+			bounds.cpuset_cores = start->cpuset_cores;
+		if (isnan(bounds.limit_cores))
+			bounds.limit_cores = start->cpu_limit_cores;
+	}
+	cpu_course_add(&summary->cpu_course, frame, &bounds, pressure && !is_of_machine(summary, pressure));
+}
+
+double summary_cpu_short_secs(const struct rt_summary *summary)
+{
+	const struct cpu_course *course = &summary->cpu_course;
+
+	return course->has_pressure ? course->short_secs + course->unclear_secs : (double)NAN;
+}
 
 struct wait {
 	const char *name;
@@ -28,7 +79,7 @@ void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary,
 {
 	const struct wait OWN[] = {
 		{"throttled by the CPU limit", total_of(&summary->throttled_secs)},
-		{"short of CPU", total_of(&summary->cpu_pressure_secs)},
+		{"short of CPU", summary_cpu_short_secs(summary)},
 		{"short of memory", total_of(&summary->memory_pressure_secs)},
 		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
 	};

@@ -22,10 +22,14 @@ def of(source, **secs):
 
 @pytest.mark.parametrize("figures, rule, text", [
     ({"cores": 3.5}, "cpu_bound", "3.50 of 4 cores were busy on average."),
-    ({"cores": 3.3}, "none", "It was not throttled, not short of memory, and did not use all its cores."),
-    ({"cores": 1.0}, "one_core", "1.00 of 4 cores were busy on average, as when most of it runs in one thread."),
+    ({"cores": 3.3}, "none", "It was not throttled, not short of memory, and did not use all its cores, though 0.70 of them were free."),
+    ({"cores": 3.3, "others": 0.65}, "none", "It was not throttled, not short of memory, and did not use all its cores."),
+    ({"cores": 1.0}, "one_core",
+     "About one core was in use during 100 % of the time (on average 1.00 of 4 cores): one thread works, or several take turns."),
     ({"cores": 1.2}, "none", None),
-    ({**of("cgroup", cpu=0.3), "cores": 1.0}, "cpu_pressure", "Some of it waited for a CPU during 30.0 % of the time."),
+    ({**of("cgroup", cpu=0.58), "cores": 1.0}, "one_core", None),
+    ({**of("cgroup", cpu=0.58), "cores": 1.0, "others": 2.9}, "cpu_taken", None),
+    ({**of("host", cpu=0.58), "cores": 1.0, "others": 2.9}, "none", None),
     ({**of("cgroup", cpu=0.1), "cores": 1.0}, "one_core", None),
     ({"cores": 0.1}, "idle", None),
     ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of what it may use."),
@@ -38,24 +42,37 @@ def of(source, **secs):
     ({**of("host", io=0.25)}, "none", None),
     ({**of("cgroup", io=0.05), "cores": 2.0}, "none", None),
     ({**of("cgroup", memory=0.125)}, "memory_pressure", "Some of it waited for memory during 12.5 % of the time."),
-    ({**of("cgroup", cpu=0.3), "cores": 2.0}, "cpu_pressure", "Some of it waited for a CPU during 30.0 % of the time."),
+    ({**of("cgroup", cpu=0.58), "cores": 2.0}, "none",
+     "It was not throttled, not short of memory, and did not use all its cores, though 2.00 of them were free."),
+    ({**of("cgroup", cpu=0.3), "cores": 2.0, "others": 1.8}, "cpu_pressure",
+     "Some of it waited for a CPU during 30.0 % of the time, while all CPUs were busy."),
+    ({**of("cgroup", cpu=0.3), "cores": 2.0, "start": dict(FOUR, cpuset_cores=3)}, "cpu_pressure",
+     "Some of it waited for a CPU during 30.0 % of the time."),
     ({**of("cgroup", cpu=0.3), "others": 3.5}, "cpu_taken",
      "Some of it waited for a CPU during 30.0 % of the time, while others kept the CPUs busy."),
     ({**of("host", cpu=0.3), "others": 3.5}, "none", None),
     ({**of("host", cpu=0.98), "others": 3.9, "cores": 0.01}, "idle", None),
-    ({**of("cgroup", cpu=0.3), "others": 2.5}, "cpu_pressure", None),
+    ({**of("cgroup", cpu=0.3), "others": 2.5}, "none", None),
     ({**of("cgroup", cpu=0.9), "cores": 4.0}, "cpu_bound", "4.00 of 4 cores were busy on average."),
     ({"gpu": 0.9, "gpus": 1}, "gpu_bound", "0.90 of 1 GPU was busy on average."),
     ({"gpu": 0.5, "gpus": 1, "cores": 2.0}, "none", None),
+    ({"gpu": 0.7, "gpus": 1, "cores": 0.1, **of("cgroup", cpu=0.3)}, "gpu_mostly",
+     "0.70 of 1 GPU was busy on average, and the rest of the time waited for other work."),
+    ({"gpu": 0.7, "gpus": 1, "cores": 0.1, **of("host", cpu=0.9), "others": 3.9}, "gpu_mostly", None),
+    ({"gpu": 0.95, "gpus": 8, "gpus_used": 1, "cores": 0.1}, "gpu_bound", "0.95 of 1 GPU was busy on average."),
+    ({"limits": dict(recordings.LIMITS, cpu_limit_cores=0.5), "cores": 0.5, **of("cgroup", cpu=0.9),
+      "cgroup": {"throttled_secs": 1.5, "throttled_periods": 10}}, "throttled",
+     "The CPU limit of 0.5 cores held it back for 12.0 s, summed over its CPUs."),
 ])
 def test_each_rule(run, tmp_path, figures, rule, text):
     values = {"cores": 0.5, "start": FOUR, **figures}
-    gpus, others = values.pop("gpus", 0), values.pop("others", 0)
+    gpus, others, used = values.pop("gpus", 0), values.pop("others", 0), values.pop("gpus_used", 0)
     path = recordings.steady(tmp_path / "x.jsonl", **values)
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one in samples:
         one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 90.0, "vram_total_bytes": 1 << 30}] * gpus
         one["cpu"]["utilization_pct"] += others
+        one["cpu"]["process_gpu_utilized"] = used
     found = find(run, recordings.write(path, samples))
     assert found[0]["rule"] == rule, found
     assert text is None or found[0]["text"] == text
@@ -63,9 +80,9 @@ def test_each_rule(run, tmp_path, figures, rule, text):
 
 @pytest.mark.parametrize("missing, rule, text", [
     ({"cpu", "cgroup", "pressure", "memory", "limits"}, "unknown", "How much of the CPU it used is not recorded."),
-    ({"cgroup"}, "none", "It was not short of memory, and did not use all its cores."),
-    ({"cgroup", "memory"}, "none", "It did not use all its cores."),
-    ({"memory"}, "none", "It was not throttled, and did not use all its cores."),
+    ({"cgroup"}, "none", "It was not short of memory, and did not use all its cores, though 2.00 of them were free."),
+    ({"cgroup", "memory"}, "none", "It did not use all its cores, though 2.00 of them were free."),
+    ({"memory"}, "none", "It was not throttled, and did not use all its cores, though 2.00 of them were free."),
 ])
 def test_unmeasured_causes_are_not_ruled_out(run, tmp_path, missing, rule, text):
     path = recordings.steady(tmp_path / "x.jsonl", cores=2.0, start=dict(FOUR, memory_total_mib=None))
@@ -99,7 +116,7 @@ def test_the_weightiest_comes_first(run, tmp_path):
     path = recordings.steady(tmp_path / "x.jsonl", cores=4.0, start=FOUR, **of("cgroup", io=0.5, memory=0.2),
                              end={"reason": "oom_kill_suspected", "signal": 9, "exit_code": None},
                              cgroup={"throttled_secs": 0.2, "throttled_periods": 1})
-    assert [one["rule"] for one in find(run, path)] == ["oom", "cpu_bound", "throttled", "io_bound", "memory_pressure"]
+    assert [one["rule"] for one in find(run, path)] == ["oom", "throttled", "io_bound", "memory_pressure"]
 
 
 def test_the_machine_alone_is_judged_by_its_own_use(run, tmp_path):
@@ -108,3 +125,48 @@ def test_the_machine_alone_is_judged_by_its_own_use(run, tmp_path):
         one["cpu"] = {"utilization_pct": 3.9}
         one["limits"] = one["cgroup"] = None
     assert find(run, recordings.write(tmp_path / "x.jsonl", samples))[0]["rule"] == "cpu_bound"
+
+
+def course(tmp_path, cores, start=None, **more):
+    """A run whose samples used so many cores, one second each."""
+    path = recordings.steady(tmp_path / "x.jsonl", count=len(cores), start=start or dict(recordings.NO_LIMITS, cpu_count=2), **more)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one, used in zip(samples, cores):
+        one["cpu"].update(utilization_pct=used, process_cores_used=used, process_utime_secs=used, process_stime_secs=0.0)
+    samples[-1]["run_end"]["utime_secs"] = sum(cores)
+    return recordings.write(path, samples)
+
+
+@pytest.mark.parametrize("cores, rules, text", [
+    ([1.98] * 3 + [0.0] * 3, ["cpu_at_times"], "All of its 2 cores were busy for 3.00 s of 6.00 s."),
+    ([1.0] * 4 + [2.0] * 2, ["one_core", "cpu_at_times"], None),
+    ([1.0] * 6, ["one_core"], None),
+    ([1.39] * 4, ["none"], None),
+    ([0.02] * 4, ["idle"], "It used little CPU time: it was sleeping, or waiting for something."),
+], ids=["two cores half of the time", "one thread, then two", "one thread", "three of a pipe", "asleep"])
+def test_use_of_cores_is_told_by_its_course_rather_than_its_mean(run, tmp_path, cores, rules, text):
+    found = find(run, course(tmp_path, cores))
+    assert [one["rule"] for one in found] == rules, found
+    assert text is None or found[0]["text"] == text
+
+
+def test_waiting_counts_only_in_samples_that_left_no_cpu_free(run, tmp_path):
+    """Half of the time both CPUs are busy; the other half threads hand a lock to each other on one."""
+    found = find(run, course(tmp_path, [2.0, 1.0] * 4, pressure={"cpu_some_secs": 0.6, "source": "cgroup"}))
+    assert found[-1]["text"].startswith("Some of it waited for a CPU during 30.0 % of the time"), found
+    waiting = json.loads(run("summary", "--json", tmp_path / "x.jsonl").out)["waiting"]
+    assert (waiting["cpu_pressure_secs"], waiting["cpu_short_secs"]) == (4.8, 2.4)
+
+
+def test_threads_that_take_turns_are_not_held_up(run, tmp_path):
+    path = course(tmp_path, [1.0] * 4, pressure={"cpu_some_secs": 0.58, "source": "cgroup"})
+    assert "short of CPU" not in run("summary", path).out
+    assert "cpu_starved" not in [one["rule"] for one in json.loads(run("recommend", "--json", path).out)["notes"]]
+
+
+def test_a_machine_has_no_thread_of_its_own(run, tmp_path):
+    samples = [recordings.sample(i, memory=None, tracked_pid=None, start=FOUR if i == 0 else None) for i in range(4)]
+    for one in samples:
+        one["cpu"] = {"utilization_pct": 1.0}
+        one["limits"] = one["cgroup"] = None
+    assert find(run, recordings.write(tmp_path / "x.jsonl", samples))[0]["rule"] == "none"
