@@ -54,9 +54,11 @@ def test_texts_of_a_recording(run, evil, command):
 def test_texts_of_a_price_list(run, tmp_path):
     path = recordings.steady(tmp_path / "run.jsonl", count=100)
     prices = tmp_path / "prices.csv"
-    prices.write_text(f"vendor_id,api_reference,vcpus,memory_amount,price\nv{EVIL},t{EVIL},4,8192,0.1\n".replace("\r", ""))
+    evil = EVIL.replace("\r", "")
+    prices.write_text(f"vendor_id,api_reference,vcpus,memory_mib,price_usd_per_hour\nv{evil},t{evil},4,8192,0.1\n")
     result = run("recommend", "--catalogue", prices, path)
     check(result)
+    assert result.returncode == 0 and "v" + "e?[31mv" in (result.out if isinstance(result.out, str) else result.out.decode())
     prices.write_text(f"a{EVIL},b\nc,d\n".replace("\r", ""))
     check(run("recommend", "--catalogue", prices, path))
 
