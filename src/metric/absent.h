@@ -54,6 +54,12 @@ static inline const char *no_text(int reason)
 	return (const char *)(uintptr_t)(reason < 0 ? -reason : reason);
 }
 
+/* Without its fraction; absent where no count can hold it. */
+static inline int64_t count_of_real(double value)
+{
+	return value > -9e18 && value < 9e18 ? (int64_t)value : no_count(ABSENT_NOT_A_VALUE);
+}
+
 /* 0 when present, else the reason. */
 static inline int real_absent(double value)
 {

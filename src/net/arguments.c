@@ -151,7 +151,8 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 		return true;
 	case DEADLINE_OPTION:
 		good = parse_duration(value, &real) && real >= 0 && real <= MOST_DEADLINE_SECS;
-		arguments->deadline_ns = (int64_t)(real * 1e9);
+		if (good)
+			arguments->deadline_ns = (int64_t)(real * 1e9);
 		return good;
 	case ROOT_OPTION:
 		arguments->root = value;

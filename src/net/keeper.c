@@ -89,7 +89,7 @@ static void copy_count(struct json_writer *json, const char *key, const json_t *
 	json_key(json, key);
 	if (json_is_integer(value))
 		json_count(json, json_integer_value(value));
-	else if (json_is_real(value))
+	else if (json_is_real(value) && fabs(json_real_value(value)) < 9e18)
 		json_count(json, (int64_t)json_real_value(value));
 	else
 		json_absent(json);

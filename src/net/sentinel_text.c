@@ -2,6 +2,7 @@
 #include "net/sentinel_text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +176,7 @@ void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome
 	const struct run_end_row *end = last ? (const void *)last->first[ROW_run_end] : NULL;
 	struct run_outcome outcome = {.known = true, .finished_at_secs = now_secs, .failed = true};
 
-	if (last && !real_absent(last->sample->timestamp))
+	if (last && fabs(last->sample->timestamp) < 1e12)
 		outcome.finished_at_secs = (int64_t)last->sample->timestamp;
 	if (!end) {
 		*ret_outcome = outcome;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ void spool_name(const struct frame *first, char ret_name[SPOOL_NAME_SIZE])
 
 		ret_name[length] = plain ? c : '_';
 	}
-	micros = real_absent(sample->timestamp) ? 0 : (int64_t)(sample->timestamp * 1e6 + 0.5);
+	micros = fabs(sample->timestamp) < 1e12 ? (int64_t)(sample->timestamp * 1e6 + 0.5) : 0;
 	format_iso8601_basic(micros / 1000000, time);
 	snprintf(ret_name + length, SPOOL_NAME_SIZE - length, "-%.15s.%06dZ-%d", time,
 		 (int)(micros % 1000000), (int)pid);

@@ -311,7 +311,7 @@ static void set_number(struct row *row, const struct metric *metric, size_t inde
 	if (metric->type == TYPE_REAL)
 		*row_real(row, metric_offset(index)) = value;
 	else
-		*row_count(row, metric_offset(index)) = (int64_t)value;
+		*row_count(row, metric_offset(index)) = count_of_real(value);
 }
 
 static void fill_rows(struct combination *combination, struct frame *frame)

@@ -82,7 +82,7 @@ static void put_real(struct cells_out *out, double value)
 
 static void put_count(struct cells_out *out, double value)
 {
-	out->cells[out->count++] = isfinite(value)
+	out->cells[out->count++] = fabs(value) < 9e18
 					   ? (struct rt_cell){.type = RT_CELL_COUNT, .count = (int64_t)value}
 					   : (struct rt_cell){0};
 }

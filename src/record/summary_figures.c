@@ -155,7 +155,7 @@ static void give_count(struct visit *visit, const char *name, int64_t value)
 /* A sum or maximum of counts. */
 static void give_whole(struct visit *visit, const char *name, double value)
 {
-	give_count(visit, name, isfinite(value) ? (int64_t)(value + 0.5) : no_count(ABSENT_NOT_COLLECTED));
+	give_count(visit, name, count_of_real(value + 0.5));
 }
 
 static void give_text(struct visit *visit, const char *name, const char *text)

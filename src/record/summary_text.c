@@ -42,11 +42,11 @@ static void separate(const struct page *page, bool *any)
 
 static void add_time(struct buffer *out, double timestamp)
 {
-	time_t whole = (time_t)timestamp;
+	time_t whole = fabs(timestamp) < 1e11 ? (time_t)timestamp : -1;
 	struct tm tm;
 	char text[32];
 
-	if (!(fabs(timestamp) < 1e11) || !gmtime_r(&whole, &tm) ||
+	if (whole < 0 || !gmtime_r(&whole, &tm) ||
 	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
 		return;
 	buffer_printf(out, "%s, ", text);

@@ -77,7 +77,7 @@ void add_duration(struct buffer *out, double secs)
 		buffer_printf(out, secs < 9.995 ? "%.2f s" : "%.1f s", secs);
 		return;
 	}
-	whole = secs < 1e15 ? (int64_t)(secs + 0.5) : (int64_t)1e15;
+	whole = fabs(secs) < 1e15 ? (int64_t)(secs + 0.5) : (int64_t)1e15;
 	if (whole < 3600)
 		add_two_units(out, whole / 60, "min", whole % 60, "s");
 	else if (whole < 86400)
