@@ -231,7 +231,9 @@ const struct command RECOMMEND_COMMAND = {
 		"Notes: idle_cores (less than half of the cores used), cpu_bound, cpu_starved (20 % of the "
 		"time),\n"
 		"throttled (1 % of the time), oom,\n"
-		"memory_near_limit (90 %), memory_flat, memory_unused (less than half), swapped, idle_gpu,\n"
+		"memory_near_limit (90 %), memory_flat, memory_unused (less than half), swapped, "
+		"cache_too_small,\n"
+		"idle_gpu,\n"
 		"gpu_underused, gpu_memory_full (90 %), io_bound,\n"
 		"host_shared, failed, cut_short, thin_data, runs_left_out, ranks_missing, drift, risk, "
 		"one_run.\n",

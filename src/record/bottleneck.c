@@ -179,16 +179,39 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 	found(search, pressure->rule, pressure->title, share, &text);
 }
 
+/* The same pages come from storage again and again: the disk is busy for want of memory. */
+static bool search_reread(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double again = summary_reread_bytes(summary);
+	struct binding limit = summary_memory_limit(summary);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(again > 0))
+		return false;
+	add_size(&text, again, RT_SIZE_AUTO);
+	buffer_add_text(&text, " of the ");
+	add_size(&text, summary->read_bytes.sum, RT_SIZE_AUTO);
+	buffer_add_text(&text,
+			" read from storage had been in memory before: the page cache had no room in ");
+	add_size(&text, limit.value * 1048576, RT_SIZE_AUTO);
+	buffer_printf(&text, " (%s).", limit.source);
+	found(search, "cache_too_small", "Memory", 2, &text);
+	return true;
+}
+
 /* Waiting for a CPU counts only while none was free: see cpu_course.h. */
 static void search_pressure(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
 	const struct cpu_course *course = &summary->cpu_course;
 	bool taken = summary->tracked && course->short_secs > 0 && cpu_course_taken(course);
+	bool reread = search_reread(search);
 	bool explained =
 		is_cpu_bound(search) || total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->wall_secs;
 	const struct pressure PRESSURES[] = {
-		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs), WAIT_SHARE},
+		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs),
+		 reread ? (double)INFINITY : WAIT_SHARE},
 		{"memory_pressure", "Memory pressure", "memory", "", total_of(&summary->memory_pressure_secs),
 		 WAIT_SHARE},
 		{taken ? "cpu_taken" : "cpu_pressure", taken ? "Others on the machine" : "Short of CPU",

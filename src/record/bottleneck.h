@@ -5,6 +5,8 @@
  * rule                title                when
  * oom                 Memory               it, or a process of it, was killed for lack of memory
  * memory_near_limit   Memory               its peak reached 90 % of what it may use
+ * cache_too_small      Memory               half of what it read from storage, and as much as it may use, had been in its
+ *                                          page cache before; io_bound follows from that and is left out
  * throttled           CPU limit            its CPUs were held back for 10 % of the time; cpu_bound and cpu_pressure follow
  *                                          from that and are left out
  * cpu_bound           CPU                  85 % of its cores were busy on average

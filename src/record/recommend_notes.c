@@ -126,6 +126,11 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 		advice_note(advice, "swapped",
 			    "%.0f MiB of it were swapped out: the advice has room for them",
 			    summary->swap.most);
+	if (summary_reread_bytes(summary) > 0)
+		advice_note(advice, "cache_too_small",
+			    "it read %s again that its page cache had no room for: the advice counts memory "
+			    "without the cache, and more would make it faster",
+			    amount_of_mib(summary_reread_bytes(summary) / 1048576).text);
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
 		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
 			    limit, peak);
@@ -187,7 +192,9 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	double secs = total_of(&summary->io_pressure_secs);
 
-	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->wall_secs)
+	/* The cache's lack of room is told instead. */
+	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->wall_secs &&
+	    !(summary_reread_bytes(summary) > 0))
 		advice_note(advice, "io_bound", "it waited for I/O for %s of %s",
 			    amount_of(secs, add_duration).text,
 			    amount_of(summary->wall_secs, add_duration).text);

@@ -34,6 +34,7 @@ static void want_host(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_limits);
 	WANT(wanted, cgroup, throttled_periods);
 	WANT(wanted, cgroup, throttled_secs);
+	WANT(wanted, cgroup, cache_refault_bytes);
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
@@ -281,6 +282,7 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 	if (cgroup) {
 		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
 		total_add(&summary->throttled_secs, cgroup->throttled_secs);
+		total_add(&summary->cache_refault_bytes, real_of_count(cgroup->cache_refault_bytes));
 		add_group(summary, cgroup, moment);
 	}
 }

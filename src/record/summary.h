@@ -122,6 +122,7 @@ struct rt_summary {
 	struct figure processes, threads;
 	int64_t exited;
 	struct total throttled_periods, throttled_secs;
+	struct total cache_refault_bytes; /* of the group: file pages that its page cache had dropped */
 	/* What the group cannot give back: anonymous and shared memory and the kernel's. */
 	struct figure group_memory;
 	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
@@ -210,6 +211,12 @@ void summary_add_waiting(struct rt_summary *summary, const struct frame *frame);
  * waiting is unknown.
  */
 double summary_cpu_short_secs(const struct rt_summary *summary);
+
+/*
+ * Bytes of files that the run read from storage again, because what it may use has no room for its page cache: more than
+ * half of what it read, and at least as much as it may use. 0: not so, or unknown.
+ */
+double summary_reread_bytes(const struct rt_summary *summary);
 
 /* Lines of the text form about waiting, each after a line break; none where there was none. */
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns);

@@ -276,6 +276,7 @@ static void visit_io(struct visit *visit, const struct rt_summary *summary)
 	give_whole(visit, "major_faults", total_of(&summary->major_faults));
 	give_whole(visit, "machine_read_bytes", total_of(&summary->host_read_bytes));
 	give_whole(visit, "machine_written_bytes", total_of(&summary->host_written_bytes));
+	give_whole(visit, "cache_refault_bytes", total_of(&summary->cache_refault_bytes));
 	give_real(visit, "machine_space_used_max_gb", summary->space_used_gb.most, 6);
 	visit->group = "network";
 	give_whole(visit, "received_bytes", total_of(&summary->job_received_bytes));

@@ -75,6 +75,18 @@ static void add_line(struct buffer *out, const struct rt_summary *summary, const
 	}
 }
 
+/* Others in its group have refaults too, though the run cannot have more of them than it read. */
+double summary_reread_bytes(const struct rt_summary *summary)
+{
+	double read = total_of(&summary->read_bytes), again = total_of(&summary->cache_refault_bytes);
+	double room = summary_memory_limit(summary).value * 1048576;
+
+	if (!(again > 0) || !(read > 0))
+		return 0;
+	again = fmin(again, read);
+	return again >= read / 2 && again >= room ? again : 0;
+}
+
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns)
 {
 	const struct wait OWN[] = {

@@ -20,6 +20,12 @@ def of(source, **secs):
     return {"pressure": {**{f"{name}_some_secs": value for name, value in secs.items()}, "source": source}}
 
 
+def reread(gib, of_gib):
+    """A run of 8 seconds below a limit of 200 MiB that read so much, some of it again."""
+    return {"limits": dict(recordings.LIMITS, memory_limit_mib=200.0), "read_bytes": int(of_gib * (1 << 27)),
+            "cgroup": {"throttled_periods": 0, "throttled_secs": 0.0, "cache_refault_bytes": int(gib * (1 << 27))}}
+
+
 @pytest.mark.parametrize("figures, rule, text", [
     ({"cores": 3.5}, "cpu_bound", "3.50 of 4 cores were busy on average."),
     ({"cores": 3.3}, "none", "It was not throttled, not short of memory, and did not use all its cores, though 0.70 of them were free."),
@@ -40,6 +46,11 @@ def of(source, **secs):
     ({"cgroup": {"throttled_secs": 0.05, "throttled_periods": 1}, "cores": 2.0}, "none", None),
     ({**of("cgroup", io=0.25)}, "io_bound", "Some of it waited for I/O during 25.0 % of the time."),
     ({**of("host", io=0.25)}, "none", None),
+    ({**of("cgroup", io=0.25), **reread(1.5, 2.0)}, "cache_too_small",
+     "1.50 GiB of the 2.00 GiB read from storage had been in memory before: the page cache had no room in 200 MiB (cgroup limit)."),
+    ({**of("cgroup", io=0.25), **reread(3.0, 2.0)}, "cache_too_small", None),
+    ({**of("cgroup", io=0.25), **reread(0.9, 2.0)}, "io_bound", None),
+    ({**of("cgroup", io=0.25), **reread(0.15, 0.2)}, "io_bound", None),
     ({**of("cgroup", io=0.05), "cores": 2.0}, "none", None),
     ({**of("cgroup", memory=0.125)}, "memory_pressure", "Some of it waited for memory during 12.5 % of the time."),
     ({**of("cgroup", cpu=0.58), "cores": 2.0}, "none",
@@ -67,12 +78,13 @@ def of(source, **secs):
 def test_each_rule(run, tmp_path, figures, rule, text):
     values = {"cores": 0.5, "start": FOUR, **figures}
     gpus, others, used = values.pop("gpus", 0), values.pop("others", 0), values.pop("gpus_used", 0)
+    read_bytes = values.pop("read_bytes", 0)
     path = recordings.steady(tmp_path / "x.jsonl", **values)
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one in samples:
         one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 90.0, "vram_total_bytes": 1 << 30}] * gpus
         one["cpu"]["utilization_pct"] += others
-        one["cpu"]["process_gpu_utilized"] = used
+        one["cpu"].update(process_gpu_utilized=used, process_disk_read_bytes=read_bytes)
     found = find(run, recordings.write(path, samples))
     assert found[0]["rule"] == rule, found
     assert text is None or found[0]["text"] == text
@@ -162,6 +174,18 @@ def test_threads_that_take_turns_are_not_held_up(run, tmp_path):
     path = course(tmp_path, [1.0] * 4, pressure={"cpu_some_secs": 0.58, "source": "cgroup"})
     assert "short of CPU" not in run("summary", path).out
     assert "cpu_starved" not in [one["rule"] for one in json.loads(run("recommend", "--json", path).out)["notes"]]
+
+
+def test_a_cache_without_room_is_advised_memory_rather_than_a_disk(run, tmp_path):
+    figures = {**of("cgroup", io=0.25), **reread(1.5, 2.0)}
+    read_bytes = figures.pop("read_bytes")
+    path = recordings.steady(tmp_path / "x.jsonl", start=FOUR, **figures)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["cpu"]["process_disk_read_bytes"] = read_bytes
+    notes = {note["rule"]: note["text"] for note in json.loads(run("recommend", "--json", recordings.write(path, samples)).out)["notes"]}
+    assert notes["cache_too_small"].startswith("it read 1.50 GiB again"), notes
+    assert "io_bound" not in notes
 
 
 def test_a_machine_has_no_thread_of_its_own(run, tmp_path):

@@ -35,7 +35,8 @@ static void totals_count_not_the_own_lines(void **state)
 		"cache 1\nrss 2\nshmem 3\nhierarchical_memory_limit 536870912\n"
 		"hierarchical_memsw_limit 9223372036854771712\ntotal_cache 10\ntotal_rss 20\n"
 		"total_rss_huge 21\ntotal_shmem 30\ntotal_mapped_file 40\ntotal_swap 50\n"
-		"total_pgfault 60\ntotal_pgmajfault 70\ntotal_inactive_file 80\ntotal_active_file 90\n";
+		"total_pgfault 60\ntotal_pgmajfault 70\ntotal_workingset_refault_file "
+		"75\ntotal_inactive_file 80\ntotal_active_file 90\n";
 	struct cgroup_v1_memory_stat stat;
 
 	(void)state;
@@ -48,6 +49,7 @@ static void totals_count_not_the_own_lines(void **state)
 	assert_int_equal(stat.swap_bytes, 50);
 	assert_int_equal(stat.page_faults, 60);
 	assert_int_equal(stat.major_faults, 70);
+	assert_int_equal(stat.file_refaults, 75);
 	assert_int_equal(stat.inactive_file_bytes, 80);
 	assert_int_equal(stat.active_file_bytes, 90);
 	assert_int_equal(stat.limit_bytes, 536870912);
