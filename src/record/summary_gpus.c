@@ -13,6 +13,8 @@
 
 enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16 };
 
+static const double IDLE_VRAM_SHARE = 0.05;
+
 struct gpu_figures {
 	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "" for none */
 	int64_t index, instance; /* of its device; < 0: a whole device, or not known */
@@ -288,15 +290,49 @@ static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_
 	}
 }
 
+/* Neither the job nor anything else worked on it, and at most a driver's share of its memory was taken. */
+static bool is_idle(const struct gpu_figures *gpu)
+{
+	return gpu->tracked && !gpu->used && !gpu->divided && gpu->utilization_pct.most < 1 &&
+	       !(gpu->vram_mib.most > IDLE_VRAM_SHARE * gpu->vram_total_mib);
+}
+
+/* "1, 2, 3: idle, and not used by the job": of many, one line. */
+static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, int indent)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		if (!is_idle(&gpus->of[i]))
+			continue;
+		if (!any)
+			buffer_printf(out, "\n  %-*s", indent, "");
+		buffer_add_text(out, any ? ", " : "");
+		add_name(out, &gpus->of[i]);
+		any = true;
+	}
+	buffer_add_text(out, any ? ": idle; not used by the job" : "");
+}
+
 void summary_gpus_lines(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit,
 			int indent)
 {
-	size_t count = summary->gpus ? summary->gpus->count : 0;
+	size_t count = summary->gpus ? summary->gpus->count : 0, shown = 0, left_out = 0;
 
-	for (size_t i = 0; count > 1 && i < count && i < SHOWN_GPUS; i++) {
+	if (count < 2)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (is_idle(&summary->gpus->of[i]))
+			continue;
+		if (shown == SHOWN_GPUS) {
+			left_out++;
+			continue;
+		}
 		buffer_printf(out, "\n  %-*s", indent, "");
 		add_line(out, &summary->gpus->of[i], unit);
+		shown++;
 	}
-	if (count > SHOWN_GPUS)
-		buffer_printf(out, "\n  %-*sand %zu more: see the JSON form", indent, "", count - SHOWN_GPUS);
+	if (left_out)
+		buffer_printf(out, "\n  %-*sand %zu more: see the JSON form", indent, "", left_out);
+	add_idle_line(out, summary->gpus, indent);
 }

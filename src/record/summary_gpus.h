@@ -34,6 +34,6 @@ struct idle_gpus summary_gpus_idle(const struct rt_summary *summary);
 /* "gpus":[{...},...] without what stands around it. */
 void summary_gpus_json(struct buffer *out, const struct rt_summary *summary);
 
-/* A line for each where there are several: their sum hides the idle ones. Each begins with a line end and an indent. */
+/* A line for each where there are several, and one for all that were idle: a sum hides those. Each begins with a line end and an indent. */
 void summary_gpus_lines(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit,
 			int indent);

@@ -194,3 +194,19 @@ def test_a_machine_has_no_thread_of_its_own(run, tmp_path):
         one["cpu"] = {"utilization_pct": 1.0}
         one["limits"] = one["cgroup"] = None
     assert find(run, recordings.write(tmp_path / "x.jsonl", samples))[0]["rule"] == "none"
+
+
+def test_idle_gpus_take_one_line(run, tmp_path):
+    path = recordings.steady(tmp_path / "x.jsonl", cores=0.1, start=FOUR, gpu=0.7, vram=4000.0)
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["cpu"]["process_gpu_utilized"] = 1
+        one["gpu"] = [{"index": i, "uuid": f"GPU-{i}", "utilization_pct": busy, "vram_total_bytes": 80 << 30,
+                       "vram_used_bytes": {0: 4 << 30, 4: 40 << 30}.get(i, 600 << 20), "process_count": int(i == 0),
+                       "process_vram_bytes": (4 << 30) if i == 0 else 0}
+                      for i, busy in enumerate([70.0, 0.0, 0.0, 30.0, 0.0, 0.0])]
+    text = run("summary", recordings.write(path, samples)).out
+    lines = text[text.index("GPU"):text.index("Bottleneck")].splitlines()[1:-1]
+    assert [line.split(";")[0].strip() for line in lines] == [
+        "0: mean 70 %, max 70 %", "3: mean 30 %, max 30 %", "4: mean 0 %, max 0 %", "1, 2, 5: idle"], text
+    assert "Bottleneck GPU, most of the time: 0.70 of 1 GPU was busy" in text
