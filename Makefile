@@ -33,6 +33,7 @@ bench:
 	@bench/peers $(BUILD)
 	@bench/python $(BUILD)
 	@bench/advice $(BUILD)
+	@bench/bottlenecks $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
 
 install: all
