@@ -161,6 +161,14 @@ static bool holds_run(const char *path, int64_t begin, const char *name)
 	return strcmp(found, name) == 0;
 }
 
+/* "run.jsonl.1" for "run.jsonl": the name that an older recording was given. */
+static bool is_numbered(const char *name, const char *base)
+{
+	struct scan scan = scan_bytes(name, strlen(name));
+
+	return scan_literal(&scan, base) && scan_literal(&scan, ".");
+}
+
 /*
  * Where a run is: in the file that it was recorded to, or in one that a later run of the same name has renamed to FILE.1,
  * FILE.2, ... malloc'd; NULL: gone.
@@ -181,8 +189,7 @@ static char *find_recording(const struct spool_state *state, const char *name)
 	*slash = '\0';
 	dir = opendir(slash == folder ? "/" : folder);
 	while (dir && !found && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, slash + 1, strlen(slash + 1)) != 0 ||
-		    entry->d_name[strlen(slash + 1)] != '.')
+		if (!is_numbered(entry->d_name, slash + 1))
 			continue;
 		buffer_clear(&path);
 		buffer_printf(&path, "%s/%s", folder, entry->d_name);

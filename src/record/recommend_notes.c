@@ -90,9 +90,7 @@ static void judge_oom(struct rt_advice *advice)
 		[OOM_STEP] = "a process of it was killed for lack of memory, though the job went on",
 		[OOM_SUSPECTED] = "it was probably killed for lack of memory",
 		[OOM_CONFIRMED] = "it was killed for lack of memory",
-		[OOM_STOPPED_AT_LIMIT] =
-			"its recording stops at the memory limit, without an end: it was probably "
-			"killed for lack of memory",
+		[OOM_STOPPED_AT_LIMIT] = "it stops at the memory limit: probably killed for lack of memory",
 	};
 	char had[40];
 

@@ -119,9 +119,7 @@ bool begins_recording(const char *bytes, size_t length, bool whole)
 		if (!scan_left(&text))
 			return false;
 	}
-	if (scan_until(&rest, '\n', &line))
-		is_cut = false;
-	else if (whole && length && bytes[length - 1] == '\n')
+	if (scan_until(&rest, '\n', &line) || (whole && length && bytes[length - 1] == '\n'))
 		is_cut = false;
 	line = scan_trim(line);
 	return is_sample(line, is_cut) || is_header(line) || is_row(line);
