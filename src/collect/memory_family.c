@@ -59,13 +59,20 @@ static int64_t faults_since_fork(const struct process_tree *tree, const struct m
 	return faults;
 }
 
+/* Its parent may have grown between its own reading and the fork, and be another program by now. */
+static int64_t inherited_kib(const struct process_tree *tree, const struct member *member)
+{
+	return most(pages_to_kib(tree, member->inherited_pages),
+		    pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
+}
+
 int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
 {
 	int64_t anon_kib = member_anon_kib(tree, member), own_kib;
 
-	if (!member->is_forked || !member->inherited_pages)
+	if (!member->is_forked || inherited_kib(tree, member) <= 0)
 		return anon_kib;
-	own_kib = most(anon_kib - pages_to_kib(tree, member->inherited_pages),
+	own_kib = most(anon_kib - inherited_kib(tree, member),
 		       pages_to_kib(tree, faults_since_fork(tree, member)));
 	return least(anon_kib, own_kib);
 }
@@ -94,6 +101,22 @@ int64_t member_exclusive_kib(const struct process_tree *tree, const struct membe
 	if (now_kib >= then_kib)
 		return reading->exclusive_kib + (now_kib - then_kib);
 	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
+}
+
+int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t anon_kib = member_anon_kib(tree, member);
+
+	if (!member_is_read(family, member, now_ns))
+		return family->count == 1 ? anon_kib : -1;
+	if (family->count > 1)
+		return reading->private_kib + member_exclusive_kib(tree, member) - reading->exclusive_kib;
+	/* What it shared with relatives that have ended is its own now. */
+	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
+		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
+	return most(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
 }
 
 /* ---- grouping ---------------------------------------------------------------------------------------------- */
@@ -438,50 +461,76 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 					  const struct member *member, int64_t now_ns)
 {
 	int64_t anon_kib = member_anon_kib(tree, member);
-	struct family_memory found = {.anon_kib = anon_kib, .private_kib = anon_kib};
+	const struct memory_reading *reading = member->reading;
+	struct family_memory found = {
+		.anon_kib = anon_kib,
+		.private_kib = member_private_kib(tree, family, member, now_ns),
+	};
 
-	if (!member_is_read(family, member, now_ns))
-		return found;
-	/* What it shared with relatives that have ended is its own now. */
-	if (member->reading->kind == READING_ROLLUP && member->reading->family_size == 1) {
-		int64_t grown_kib = anon_kib - member->reading->statm_anon_kib;
-
-		found.anon_kib = most(0, member->reading->exclusive_kib + member->reading->common_share_kib +
-						 grown_kib);
-		found.private_kib = most(0, member->reading->private_kib + grown_kib);
-	} else if (member->reading->kind == READING_SAMPLED) {
-		found.private_kib = anon_kib + member->reading->file_kib;
-	}
+	if (member_is_read(family, member, now_ns) && reading->kind == READING_ROLLUP &&
+	    reading->family_size == 1)
+		found.anon_kib = most(0, reading->exclusive_kib + reading->common_share_kib + anon_kib -
+						 reading->statm_anon_kib);
 	return found;
 }
 
+/* What limits a family's memory from above, by what its members have faulted in. */
+struct family_limit {
+	int64_t own_kib;     /* of forks: faulted in since each of them was forked */
+	int64_t rest_kib;    /* the largest rest of one of them, which it has from its parent */
+	int64_t orphans_kib; /* the same of those whose parent has ended or called exec */
+	int64_t first_kib;   /* of the process that they all descend from: its memory now */
+	int64_t grown_kib;   /* and what it had before its first fork and has faulted in since */
+	bool has_orphans;
+};
+
+static void limit_fork(const struct process_tree *tree, const struct member *member,
+		       struct family_limit *limit)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	int64_t anon_kib = member_anon_kib(tree, member);
+	int64_t own_kib = most(pages_to_kib(tree, member->faults), anon_kib - inherited_kib(tree, member));
+	int64_t rest_kib = most(0, anon_kib - own_kib);
+
+	/* What it has given back may live on in its own forks. */
+	limit->own_kib += member->has_forks ? own_kib : least(own_kib, anon_kib);
+	if (parent && parent->family == member->family && !parent->is_zombie) {
+		limit->rest_kib = most(limit->rest_kib, rest_kib);
+	} else {
+		limit->orphans_kib = most(limit->orphans_kib, rest_kib);
+		limit->has_orphans = true;
+	}
+}
+
 /*
- * The most that a family can have: what its first process had before its first fork, and what all have faulted in since. Members
- * are read one after the other: while one of them ends, pages that it had in common with a sibling are found to be common in the
- * one and exclusive in the other. Huge pages take one fault for many pages; `huge_kib` allows for those.
+ * The most that a family can have. Members are read one after the other: while one of them ends, pages that it had in common
+ * with a sibling are found to be common in the one and exclusive in the other. Huge pages take one fault for many pages; the
+ * machine's number of them allows for those. `in_motion`: members were read, came or went in this tick.
  */
 static int64_t limit_kib(const struct memory_families *families, const struct memory_family *family,
-			 const struct process_tree *tree)
+			 const struct process_tree *tree, bool in_motion)
 {
-	int64_t pages = 0, huge_kib = families->huge_kib;
-	bool has_first = false;
+	struct family_limit limit = {.grown_kib = INT64_MAX};
+	int64_t base_kib;
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = member_at(families, family, tree, i);
 		const struct fork_window *forks = &member->forks;
 
 		if (member->is_forked) {
-			pages += most(member->faults,
-				      (member_anon_kib(tree, member) * 1024 / tree->root->page_bytes) -
-					      member->inherited_pages);
+			limit_fork(tree, member, &limit);
 			continue;
 		}
-		if (!forks->is_known)
-			return INT64_MAX;
-		has_first = true;
-		pages += forks->anon_first + member->faults - forks->faults_first;
+		limit.first_kib = member_anon_kib(tree, member) + left_to_forks_kib(tree, member, 0);
+		if (forks->is_known)
+			limit.grown_kib =
+				pages_to_kib(tree, forks->anon_first + member->faults - forks->faults_first);
 	}
-	return has_first ? pages_to_kib(tree, pages) + huge_kib : INT64_MAX;
+	/* Of what a process replaced before it left the family, nothing is known. */
+	if (!in_motion && (limit.has_orphans || limit.grown_kib == INT64_MAX))
+		return INT64_MAX;
+	base_kib = least(limit.grown_kib, limit.first_kib + limit.rest_kib);
+	return base_kib + limit.orphans_kib + limit.own_kib + tree->huge_kib;
 }
 
 /* Members that were not read: those that called exec have what is not common, the others are like their siblings. */
@@ -513,6 +562,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 	struct family_memory found = {0};
 	struct family_sums sums = {0};
 	int64_t common_kib;
+	bool in_motion = family->is_changing;
 
 	family->read = 0;
 	for (size_t i = 0; i < family->count; i++) {
@@ -521,6 +571,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (!member_is_read(family, member, now_ns))
 			continue;
 		family->read++;
+		in_motion |= member->reading->taken_ns >= now_ns;
 		if (family->count > 1)
 			add_read(&sums, tree, family, member);
 	}
@@ -543,9 +594,6 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (!member_is_read(family, member, now_ns))
 			add_unread(&found, &sums, common_kib, tree, family, member);
 	}
-	found.anon_kib = least(found.anon_kib, limit_kib(families, family, tree));
-	/* Members that came or went in this tick shared with others for a part of the time in which they were read. */
-	if (family->is_changing)
-		found.anon_kib = least(found.anon_kib, measure_by_bound(families, family, tree).anon_kib);
+	found.anon_kib = least(found.anon_kib, limit_kib(families, family, tree, in_motion));
 	return found;
 }

@@ -47,7 +47,6 @@ struct memory_families {
 	uint32_t *slots; /* hash of id -> index + 1 */
 	size_t slot_count;
 	struct page_places places; /* scratch */
-	int64_t huge_kib;          /* transparent huge pages that any process of the machine has */
 };
 
 /* A family's figure, in KiB. */
@@ -73,6 +72,10 @@ bool member_is_read(const struct memory_family *family, const struct member *mem
 
 /* Whether a member has a reading that is not older than ten seconds. */
 bool member_has_reading(const struct member *member, int64_t now_ns);
+
+/* What a member has to itself, whatever kind of page it is; -1: it is not known. */
+int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member, int64_t now_ns);
 
 /* A reading's exclusive anonymous memory, brought up to date by the resident set. */
 int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member);

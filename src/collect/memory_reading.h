@@ -22,9 +22,10 @@ enum memory_reading_kind { READING_ROLLUP, READING_SAMPLED };
 struct memory_reading {
 	enum memory_reading_kind kind;
 	bool has_anon; /* SAMPLED: the areas of anonymous memory were looked at, because relatives share them */
+	bool is_settled; /* the resident set was the same before and after: the caller's to fill */
 	int64_t taken_ns;
 
-	/* As of then, by statm and stat: the caller's to fill. */
+	/* As of then, by statm and stat: the caller's to fill. Growth is counted from here. */
 	int64_t statm_anon_kib;
 	int64_t statm_shared_kib;
 	int64_t faults;

@@ -110,6 +110,8 @@ static int64_t uncertain_kib(const struct process_tree *tree, const struct memor
 	/* Read as one of a family of which it is the last. */
 	if (family->count == 1 && reading->family_size > 1)
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
+	if (!reading->is_settled)
+		return member_anon_kib(tree, member) + member_shared_kib(tree, member) + WORTH_READING_KIB;
 	wrong_kib = difference(member_shared_kib(tree, member), reading->statm_shared_kib);
 	if (family->count > 1) {
 		written_kib = (member->faults - reading->faults) * page_kib;
@@ -205,6 +207,23 @@ static int by_uncertainty(const void *left_, const void *right_)
 
 /* ---- readings -------------------------------------------------------------------------------------------------- */
 
+/*
+ * The size that a reading is of. A process that took or gave back memory meanwhile is read again in the next tick; until then
+ * its growth is counted from what smaps_rollup told itself, else from before the reading.
+ */
+static void note_size(const struct process_tree *tree, struct member *member, int64_t anon_kib,
+		      int64_t shared_kib)
+{
+	struct memory_reading *reading = member->reading;
+
+	reading->is_settled = difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB &&
+			      difference(shared_kib, member_shared_kib(tree, member)) <= WORTH_READING_KIB;
+	reading->statm_anon_kib = member_anon_kib(tree, member);
+	if (!reading->is_settled)
+		reading->statm_anon_kib = reading->kind == READING_ROLLUP ? reading->anon_kib : anon_kib;
+	reading->statm_shared_kib = reading->is_settled ? member_shared_kib(tree, member) : shared_kib;
+}
+
 static void read_member(struct process_memory *memory, struct process_tree *tree,
 			const struct memory_family *family, struct member *member)
 {
@@ -215,9 +234,12 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		.with_anon = family->count > 1,
 		.with_rollup = !family->sampled,
 	};
+	int64_t anon_kib, shared_kib;
 	int error;
 
 	member_read_memory(tree, member);
+	anon_kib = member_anon_kib(tree, member);
+	shared_kib = member_shared_kib(tree, member);
 	subject.shared_pages = member->shared_pages;
 	if (member->resident_pages > member->shared_pages)
 		subject.anon_pages = member->resident_pages - member->shared_pages;
@@ -228,9 +250,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		error = memory_reading_take(&memory->reader, &subject, &member->reading);
 	}
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
-	/* What it takes from now on is seen as growth since this reading. */
-	if (subject.with_rollup)
-		member_read_memory(tree, member);
+	member_read_memory(tree, member);
 	memory->allowance_ns -= (double)took_ns;
 	if (error < 0) {
 		member->reading_failed_ns = begun_ns ? begun_ns : 1;
@@ -245,9 +265,8 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	member->reading_failed_ns = 0;
 	if (subject.with_rollup)
 		note_rollup_ns(tree, member, took_ns);
+	note_size(tree, member, anon_kib, shared_kib);
 	member->reading->taken_ns = begun_ns;
-	member->reading->statm_anon_kib = member_anon_kib(tree, member);
-	member->reading->statm_shared_kib = member_shared_kib(tree, member);
 	member->reading->faults = member->faults;
 	member->reading->family_size = family->count;
 }

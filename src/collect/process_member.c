@@ -411,6 +411,7 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
 					  ? anonymous_pages(member)
 					  : anonymous_pages(relative);
+	member->inherited_least = anonymous_pages(member) - member->faults;
 }
 
 /*
@@ -511,6 +512,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	member->state = stat.state;
 	member->thread_count = not_negative(stat.thread_count);
 	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
+	member->is_ending = stat.flags > 0 && stat.flags & PF_EXITING && member->thread_count <= 1;
 	note_sigchld(tree, member, &stat);
 	account_stat(tree, member, &stat);
 	error = read_io(tree, member);

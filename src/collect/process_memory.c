@@ -9,6 +9,7 @@
 #include "kernel/cgroup_v2.h"
 
 enum {
+	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
 	SHMEM_STEP_KIB =
 		64, /* the machine's shared memory has to change by this much before descriptors are searched */
 };
@@ -73,6 +74,26 @@ static int64_t machine_limit_kib(const struct proc_meminfo *machine)
 	if (machine->anon_pages_kib < 0 || machine->mapped_kib < 0 || machine->shmem_kib < 0)
 		return -1;
 	return machine->anon_pages_kib + machine->mapped_kib + machine->shmem_kib + huge_used_kib(machine);
+}
+
+/*
+ * Whether transparent huge pages may be members' own, which take one fault for many pages: some member has more than it has
+ * faulted in, or has given back what it had from its parent, which leaves that open.
+ */
+static bool may_have_huge_pages(const struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+		int64_t anon_pages = member->resident_pages - member->shared_pages;
+
+		if (!memory_is_counted(tree, member) || member->is_ending ||
+		    (member->is_forked && !member->inherited_pages))
+			continue;
+		if (anon_pages > member->inherited_pages + member->faults + SMALL_PAGES ||
+		    anon_pages < member->inherited_pages - member->inherited_pages / 4 - SMALL_PAGES)
+			return true;
+	}
+	return false;
 }
 
 /* ---- shared memory that has a name ------------------------------------------------------------------------------- */
@@ -317,15 +338,9 @@ static int64_t main_private_kib(struct process_memory *memory, struct process_tr
 
 	for (size_t i = 0; root && i < memory->families.count; i++) {
 		const struct memory_family *family = &memory->families.at[i];
-		const struct memory_reading *reading = root->reading;
 
-		if (family->id != root->family || !memory_is_counted(tree, root))
-			continue;
-		if (!reading || !member_is_read(family, root, now_ns))
-			return family->count == 1 ? member_anon_kib(tree, root) : -1;
-		return reading->private_kib +
-		       (family->count == 1 ? member_anon_kib(tree, root) - reading->statm_anon_kib
-					   : member_exclusive_kib(tree, root) - reading->exclusive_kib);
+		if (family->id == root->family && memory_is_counted(tree, root))
+			return member_private_kib(tree, family, root, now_ns);
 	}
 	return -1;
 }
@@ -412,6 +427,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	}
 	if (memory->meminfo_file.fd < 0)
 		read_machine(memory, tree->root);
+	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_huge_kib) : 0;
 	memory->reader.objects = &memory->objects;
 	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
 		memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
@@ -423,7 +439,6 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
 		add_objects(memory, tree, &sums);
 	}
-	memory->families.huge_kib = or_zero(memory->machine.anon_huge_kib);
 	ret_memory->rss_bytes = rss_kib_of(tree) * 1024;
 	add_families(memory, tree, now_ns, &sums);
 	add_files(memory, tree, now_ns, &sums);

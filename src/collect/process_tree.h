@@ -59,21 +59,23 @@ struct member {
 	int64_t virtual_pages;
 	bool shares_memory;  /* its memory is a parent's (vfork, CLONE_VM): counted there */
 	bool is_zombie;      /* its memory is gone */
+	bool is_ending;      /* its memory is going */
 	int64_t peak_faults; /* page faults when its high-water mark was read: without one it does not rise */
 	int64_t peak_before_kib; /* that mark when we came: from before the record; 0: all of it is ours */
 
 	/* memory that is shared by birth: see memory_family.h */
-	bool is_forked;           /* and has not called exec since */
-	bool has_forks;           /* as of this tick: some are members */
-	size_t seen_pass;         /* the pass in which it was found */
-	uint64_t layout;          /* of its address space: a fork has its parent's; 0: may not be seen */
-	uint64_t family;          /* equal in members that descend from one by forks alone */
-	int64_t inherited_pages;  /* anonymous ones that it may have had from its parent when first seen */
-	int64_t faults;           /* of its own, minor and major */
-	int64_t parent_faults;    /* its parent's when it was first seen */
-	int64_t faults_before;    /* at the reading before; 0: there was none */
-	int64_t anon_before;      /* anonymous pages at that time */
-	struct fork_window forks; /* when it forked members of its family */
+	bool is_forked;          /* and has not called exec since */
+	bool has_forks;          /* as of this tick: some are members */
+	size_t seen_pass;        /* the pass in which it was found */
+	uint64_t layout;         /* of its address space: a fork has its parent's; 0: may not be seen */
+	uint64_t family;         /* equal in members that descend from one by forks alone */
+	int64_t inherited_pages; /* anonymous ones that it may have had from its parent when first seen */
+	int64_t inherited_least; /* that it had and cannot have faulted in itself by then, but for huge pages */
+	int64_t faults;          /* of its own, minor and major */
+	int64_t parent_faults;   /* its parent's when it was first seen */
+	int64_t faults_before;   /* at the reading before; 0: there was none */
+	int64_t anon_before;     /* anonymous pages at that time */
+	struct fork_window forks;       /* when it forked members of its family */
 	struct memory_reading *reading; /* NULL: never read */
 	int64_t reading_failed_ns;      /* 0: it did not */
 	int64_t rollup_ns;              /* how long smaps_rollup would take now; -1: never read */
@@ -121,6 +123,7 @@ struct process_tree {
 	int cgroup_folder;      /* of the tree's own cgroup, which has nobody else in it; -1 */
 	bool cgroup_has_memory; /* and counts its memory */
 	int64_t fds_left;       /* how many more descriptors may be kept */
+	int64_t huge_kib;       /* the most that the members can have in transparent huge pages */
 };
 
 /* Returns 0 or -ENOMEM. The root must outlive the tree. */

@@ -102,7 +102,9 @@ static void add_shares(struct rt_summary *summary, const struct tree_row *tree, 
 	figure_add(&summary->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
 	figure_add(&summary->shared_mib.combined, moment, shared < 0 ? 0 : shared);
 	if (tree->process_child_count > 0) {
-		figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
+		/* What the root has to itself is not known apart: nor is what its descendants share. */
+		if (!isnan(main_private))
+			figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
 		figure_add(&summary->descendants_mib, moment, tree->process_memory_mib - main_private);
 	}
 }

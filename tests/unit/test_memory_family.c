@@ -1,0 +1,268 @@
+/* Tests of src/collect/memory_family.c: what a family of forks has in all, on trees that are made here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/memory_family.h"
+#include "collect/process_tree.h"
+#include "unit.h"
+
+enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 8, SLOTS = 32, FIRST_PID = 100, PAGES_LEVEL = 4 };
+#define NOW_NS INT64_C(50000000000)
+#define BEFORE_NS (NOW_NS - INT64_C(1000000000))
+
+static struct root root = {.page_bytes = 4096};
+static struct member members[MEMBERS];
+static struct memory_reading readings[MEMBERS];
+static uint32_t slots[SLOTS];
+static struct process_tree tree;
+static struct memory_families families;
+
+static int begin(void **unused)
+{
+	(void)unused;
+	memset(members, 0, sizeof members);
+	memset(readings, 0, sizeof readings);
+	memset(slots, 0, sizeof slots);
+	tree = (struct process_tree){
+		.root = &root, .members = members, .slots = slots, .slot_count = SLOTS, .passes = 5};
+	return 0;
+}
+
+static int end(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < MEMBERS; i++) {
+		page_places_done(&readings[i].common);
+		page_places_done(&readings[i].files);
+	}
+	memory_families_done(&families);
+	return 0;
+}
+
+/* A process that called exec, with `mib` of anonymous memory. */
+static struct member *add(pid_t parent_pid, int64_t mib)
+{
+	struct member *member = &members[tree.count];
+	size_t slot;
+
+	*member = (struct member){.pid = FIRST_PID + (pid_t)tree.count,
+				  .parent_pid = parent_pid,
+				  .resident_pages = mib * MIB_PAGES,
+				  .faults = mib * MIB_PAGES,
+				  .family = tree.count + 1};
+	slot = (size_t)((uint32_t)member->pid * UINT32_C(2654435769)) & (SLOTS - 1);
+	while (slots[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	slots[slot] = (uint32_t)++tree.count;
+	return member;
+}
+
+/* A fork of it that has written `own` of what it has. */
+static struct member *add_fork(const struct member *parent, int64_t mib, int64_t own_mib)
+{
+	struct member *member = add(parent->pid, mib);
+
+	member->is_forked = true;
+	member->family = parent->family;
+	member->inherited_pages = parent->resident_pages;
+	member->parent_faults = parent->faults;
+	member->faults = own_mib * MIB_PAGES;
+	return member;
+}
+
+static struct memory_reading *read_as(struct member *member, enum memory_reading_kind kind,
+				      int64_t exclusive_mib, int64_t family_size, int64_t taken_ns)
+{
+	struct memory_reading *reading = &readings[member - members];
+	int64_t anon_kib = member_anon_kib(&tree, member);
+
+	*reading = (struct memory_reading){.kind = kind,
+					   .has_anon = true,
+					   .is_settled = true,
+					   .taken_ns = taken_ns,
+					   .statm_anon_kib = anon_kib,
+					   .family_size = (size_t)family_size,
+					   .anon_kib = anon_kib,
+					   .exclusive_kib = exclusive_mib * MIB_KIB,
+					   .private_kib = exclusive_mib * MIB_KIB};
+	reading->common_kib = anon_kib - reading->exclusive_kib;
+	reading->common_share_kib = reading->common_kib / family_size;
+	member->reading = reading;
+	return reading;
+}
+
+/* Its common pages are those of `mib` from an address on. */
+static void sample(struct member *member, int64_t exclusive_mib, int64_t from_mib, int64_t mib,
+		   int64_t taken_ns)
+{
+	struct memory_reading *reading = read_as(member, READING_SAMPLED, exclusive_mib, 1, taken_ns);
+
+	reading->common.level = PAGES_LEVEL;
+	for (int64_t page = from_mib * MIB_PAGES; page < (from_mib + mib) * MIB_PAGES;
+	     page += 1 << PAGES_LEVEL)
+		assert_true(page_places_add(&reading->common, 0,
+					    page_sample_at(PAGES_LEVEL, (uint64_t)page >> PAGES_LEVEL)));
+}
+
+static struct memory_family *family_of(const struct member *member)
+{
+	for (size_t i = 0; i < families.count; i++)
+		if (families.at[i].id == member->family)
+			return &families.at[i];
+	fail();
+	return NULL;
+}
+
+static struct family_memory measure_way(const struct member *member, bool sampled)
+{
+	assert_int_equal(memory_families_build(&families, &tree), 0);
+	family_of(member)->sampled = sampled;
+	return memory_family_measure(&families, family_of(member), &tree, NOW_NS);
+}
+
+static int64_t told_mib(const struct member *member, bool sampled)
+{
+	return (measure_way(member, sampled).anon_kib + MIB_KIB / 2) / MIB_KIB;
+}
+
+static void a_process_alone_has_its_resident_set(void **unused)
+{
+	struct member *one = add(1, 100);
+
+	(void)unused;
+	assert_int_equal(told_mib(one, false), 100);
+	/* 30 MiB of it are a parent's that is no member. */
+	read_as(one, READING_ROLLUP, 70, 1, BEFORE_NS)->common_share_kib = 0;
+	assert_int_equal(told_mib(one, false), 70);
+	one->resident_pages += 10 * MIB_PAGES;
+	assert_int_equal(told_mib(one, false), 80);
+}
+
+static void what_is_private_to_a_process_alone_needs_no_sample(void **unused)
+{
+	struct member *one = add(1, 100);
+	struct memory_reading *reading = read_as(one, READING_SAMPLED, 0, 1, BEFORE_NS);
+
+	(void)unused;
+	reading->has_anon = false;
+	reading->file_kib = reading->private_kib = 5 * MIB_KIB;
+	assert_int_equal(measure_way(one, true).private_kib, 105 * MIB_KIB);
+	assert_int_equal(member_private_kib(&tree, family_of(one), one, NOW_NS), 105 * MIB_KIB);
+}
+
+static void forks_that_were_not_read_have_what_they_faulted_in(void **unused)
+{
+	struct member *parent = add(1, 300);
+
+	(void)unused;
+	for (int i = 0; i < 4; i++)
+		add_fork(parent, 300, 5);
+	assert_int_equal(told_mib(parent, true), 320);
+	assert_true(measure_way(parent, true).unread_kib > 0);
+	assert_int_equal(member_private_kib(&tree, family_of(parent), parent, NOW_NS), -1);
+}
+
+static void shares_of_forks_add_up(void **unused)
+{
+	struct member *parent = add(1, 300);
+
+	(void)unused;
+	for (int i = 0; i < 3; i++)
+		read_as(add_fork(parent, 300, 10), READING_ROLLUP, 10, 4, BEFORE_NS);
+	read_as(parent, READING_ROLLUP, 10, 4, BEFORE_NS);
+	/* 290 in common, 10 of each. */
+	assert_int_equal(told_mib(parent, false), 330);
+	assert_int_equal(measure_way(parent, false).private_kib, 40 * MIB_KIB);
+}
+
+static void common_pages_at_one_address_count_once(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 0),
+		      *other = add_fork(parent, 200, 0);
+
+	(void)unused;
+	/* One has overwritten the first half. */
+	one->faults = 100 * MIB_PAGES;
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	sample(one, 100, 100, 100, BEFORE_NS);
+	sample(other, 0, 0, 200, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 300);
+}
+
+static void a_fork_that_was_not_read_is_like_its_siblings(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 20);
+
+	(void)unused;
+	add_fork(parent, 200, 20);
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	sample(one, 10, 10, 190, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 220);
+	assert_true(measure_way(parent, true).extrapolated);
+}
+
+static void a_sibling_that_ends_while_they_are_read_is_not_counted_twice(void **unused)
+{
+	struct member *parent = add(1, 1), *one = add_fork(parent, 200, 0), *other = add_fork(parent, 200, 0);
+
+	(void)unused;
+	/* Their parent, which had the memory, has called exec. */
+	one->inherited_pages = other->inherited_pages = 200 * MIB_PAGES;
+	one->parent_pid = other->parent_pid = 1;
+	sample(one, 0, 0, 200, NOW_NS);
+	sample(other, 150, 150, 50, NOW_NS);
+	assert_int_equal(told_mib(parent, true), 201);
+}
+
+static void forks_outlive_the_parent_that_had_their_memory(void **unused)
+{
+	struct member *first = add(1, 1), *one = add_fork(first, 200, 0), *other = add_fork(first, 200, 0);
+
+	(void)unused;
+	/* What the first process has faulted in since its own first fork is no limit for them. */
+	first->forks = (struct fork_window){.is_known = true,
+					    .faults_first = 256,
+					    .faults_last = 256,
+					    .anon_first = 256,
+					    .anon_last = 256};
+	one->inherited_pages = other->inherited_pages = 200 * MIB_PAGES;
+	one->parent_pid = other->parent_pid = 1;
+	sample(first, 1, 0, 0, BEFORE_NS);
+	sample(one, 0, 0, 200, BEFORE_NS);
+	sample(other, 0, 0, 200, BEFORE_NS);
+	assert_int_equal(told_mib(first, true), 201);
+	readings[one - members].taken_ns = NOW_NS;
+	assert_int_equal(told_mib(first, true), 201);
+}
+
+static void processes_after_exec_are_families_of_their_own(void **unused)
+{
+	struct member *parent = add(1, 50), *child = add(parent->pid, 70);
+
+	(void)unused;
+	assert_int_equal(told_mib(parent, false), 50);
+	assert_int_equal(told_mib(child, false), 70);
+	assert_int_equal(families.count, 2);
+	child->is_zombie = true;
+	assert_int_equal(told_mib(parent, false), 50);
+	assert_int_equal(family_of(child)->count, 0);
+}
+
+#define FAMILY_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FAMILY_TEST(a_process_alone_has_its_resident_set),
+		FAMILY_TEST(what_is_private_to_a_process_alone_needs_no_sample),
+		FAMILY_TEST(forks_that_were_not_read_have_what_they_faulted_in),
+		FAMILY_TEST(shares_of_forks_add_up),
+		FAMILY_TEST(common_pages_at_one_address_count_once),
+		FAMILY_TEST(a_fork_that_was_not_read_is_like_its_siblings),
+		FAMILY_TEST(a_sibling_that_ends_while_they_are_read_is_not_counted_twice),
+		FAMILY_TEST(forks_outlive_the_parent_that_had_their_memory),
+		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
