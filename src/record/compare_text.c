@@ -196,7 +196,7 @@ static void add_different_measures(struct buffer *out, const rt_comparison *comp
 		if (compared_alike(compared, side))
 			continue;
 		buffer_printf(out, "  %s was measured in different ways: ", compared->name);
-		buffer_add_printable(out, comparison->sides[0]);
+		buffer_add_printable(out, comparison_side_name(comparison, 0));
 		buffer_add_text(out, " counts ");
 		compared_add_measures(out, compared, 0);
 		buffer_add_text(out, ", ");

@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 UNIFIED = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"))
@@ -72,7 +73,8 @@ def check_intervals(samples):
 @contextlib.contextmanager
 def cgroup_around(name):
     """A group of the unified hierarchy; its cpu.stat counts whoever is started in it, to the microsecond."""
-    folder = UNIFIED / f"test-{name}-{os.getpid()}"
+    # Process ids come again: a group that an interrupted run has left may carry the same one.
+    folder = UNIFIED / f"test-{name}-{os.getpid()}-{time.monotonic_ns()}"
     folder.mkdir()
     try:
         yield folder

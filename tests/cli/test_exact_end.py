@@ -24,7 +24,7 @@ needs_pids = pytest.mark.skipif(not exact.is_root() or not (PIDS / "cgroup.procs
 
 @contextlib.contextmanager
 def group(hierarchy, name):
-    folder = hierarchy / f"test-{name}-{os.getpid()}"
+    folder = hierarchy / f"test-{name}-{os.getpid()}-{time.monotonic_ns()}"
     folder.mkdir()
     try:
         yield folder
