@@ -13,9 +13,10 @@
 
 enum {
 	ANON_SAMPLES = 512, /* pages that are there, as far as can be told in advance */
+	SAMPLES_OF_FEW = 1024,
 	FILE_SAMPLES = 256,
 	OBJECT_SAMPLES = 512,
-	ENTRIES_MOST = 2048, /* places that are looked at in areas that are mostly empty */
+	ENTRIES_MOST = 4096, /* places that are looked at in areas that are mostly empty */
 	WINDOW = 256,        /* entries that are read at once where samples stand close together */
 	CLOSE_LEVEL = 3,
 	CLUSTER = 8,        /* pages that are looked at around a sampled one: in the same system call */
@@ -350,7 +351,8 @@ static int read_sampled(struct memory_reader *reader, const struct memory_subjec
 	if (fd < 0)
 		return fd;
 	if (!subject->with_rollup) {
-		level = level_for(reader, AREA_ANON, subject->anon_pages, ANON_SAMPLES);
+		level = level_for(reader, AREA_ANON, subject->anon_pages,
+				  subject->is_of_few ? SAMPLES_OF_FEW : ANON_SAMPLES);
 		tally = sample_kind(reader, &window, AREA_ANON, level, &reading->common);
 		split_anon(reader, subject, &tally, level, reading);
 		level = level_for(reader, AREA_FILE, subject->shared_pages, FILE_SAMPLES);

@@ -68,6 +68,7 @@ struct memory_subject {
 	int64_t shared_pages;
 	bool with_anon;
 	bool with_rollup;
+	bool is_of_few; /* no more than eight share its memory: each error weighs more */
 };
 
 void memory_reader_done(struct memory_reader *reader);

@@ -10,6 +10,7 @@
 enum {
 	SIBLINGS_READ = 16, /* of a family, forks without forks of their own: the others are like them */
 	WORTH_READING_KIB = 32,
+	FEW = 8,
 };
 /* Of the wall-clock time, what readings may take: for each member, and for all of them. */
 #define SHARE_FOR_ONE 0.0005
@@ -233,6 +234,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		.pid = member_memory_id(tree, member),
 		.with_anon = family->count > 1,
 		.with_rollup = !family->sampled,
+		.is_of_few = family->count <= FEW,
 	};
 	int64_t anon_kib, shared_kib;
 	int error;
