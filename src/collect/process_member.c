@@ -289,18 +289,21 @@ void member_read_memory(struct process_tree *tree, struct member *member)
 
 /*
  * A child of vfork(2) or clone(CLONE_VM) has its parent's memory, to the page, which counts once. Equal sizes
- * only suggest that; kcmp(2) knows, and where it may not be asked the parent of a vfork waits in state D.
+ * only suggest that; kcmp(2) knows (once apart they stay apart), and where it may not be asked the parent of a vfork waits in state D.
  */
-static bool shares_memory_with_parent(struct process_tree *tree, const struct member *member)
+static bool shares_memory_with_parent(struct process_tree *tree, struct member *member)
 {
 	enum { KCMP_VM = 1 };
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	long order;
 
 	if (!parent || parent == member || !member->virtual_pages ||
-	    parent->virtual_pages != member->virtual_pages || !tree->root->live)
+	    parent->virtual_pages != member->virtual_pages || !tree->root->live ||
+	    member->apart_from == parent->pid)
 		return false;
 	order = syscall(SYS_kcmp, (long)member->pid, (long)parent->pid, (long)KCMP_VM, 0L, 0L);
+	if (order > 0)
+		member->apart_from = parent->pid;
 	return order < 0 ? parent->state == 'D' : order == 0;
 }
 

@@ -58,6 +58,7 @@ struct member {
 	int64_t shared_pages;
 	int64_t virtual_pages;
 	bool shares_memory;  /* its memory is a parent's (vfork, CLONE_VM): counted there */
+	pid_t apart_from;    /* the parent whose memory is not its own; 0: not known */
 	bool is_zombie;      /* its memory is gone */
 	bool is_ending;      /* its memory is going */
 	int64_t peak_faults; /* page faults when its high-water mark was read: without one it does not rise */
