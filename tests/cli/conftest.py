@@ -29,6 +29,10 @@ def pytest_ignore_collect(collection_path):
 
 
 def pytest_configure(config):
+    # A test run in the background of a shell, or below nohup, ignores these, and so would every job that a test starts.
+    for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(signo) == signal.SIG_IGN:
+            signal.signal(signo, signal.SIG_DFL)
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
     config.addinivalue_line("markers", "cost: measures time or memory of a plain build; left out of sanitiser builds")
