@@ -9,6 +9,10 @@ NOBODY = "http://127.0.0.1:9"
 
 
 def pytest_configure(config):
+    # A test run in the background of a shell, or below nohup, ignores these, and so would every program that a test starts.
+    for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(signo) == signal.SIG_IGN:
+            signal.signal(signo, signal.SIG_DFL)
     # No test asks a cloud or a service, whatever it forgets.
     os.environ.update(TRACKER_METADATA_URL=NOBODY, KEEPER_API_URL=NOBODY, SENTINEL_API_URL=NOBODY)
     os.environ.pop("SENTINEL_API_TOKEN", None)
