@@ -262,11 +262,12 @@ static void add_longer(struct buffer *out, double stretch)
 /* The fewest cores that would do on average, and the time that they cost. */
 static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 {
-	int64_t fewer = advice->cpu - 1, mean = (int64_t)ceil(advice->usage.mean_cores - 0.02);
-	double stretch;
+	double stretch, mean = ceil(advice->usage.mean_cores - 0.02);
+	int64_t fewer = advice->cpu - 1;
 
-	if (mean < fewer)
-		fewer = mean > 1 ? mean : 1;
+	/* As a number: statistics of another program may hold any. */
+	if (mean < (double)fewer)
+		fewer = mean > 1 ? (int64_t)mean : 1;
 	if (advice->cpu < advice->cpu_limit && advice->cpu_stretch >= 1.005) {
 		next_line(out);
 		buffer_add_text(out, "it takes ");
