@@ -196,7 +196,7 @@ RT_API void rt_close(rt_tracker *tracker);
  */
 RT_API int rt_wait_for_upload(rt_tracker *tracker, double timeout_secs);
 /*
- * What the server answered to the end of the run (its statistics), once rt_wait_for_upload() has returned 0: a JSON object
+ * The server's answer to the end of the run (its statistics), once rt_wait_for_upload() has returned 0: a JSON object
  * in one line, malloc'd, the caller frees it. -ENODATA: it answered with none, or not yet.
  */
 RT_API int rt_upload_answer(rt_tracker *tracker, char **ret_json);

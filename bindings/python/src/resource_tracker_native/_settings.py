@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 Pairs = List[Tuple[str, str]]
 
-# What the columns are made of: nothing else is read where nothing else is written.
+# Metrics behind the columns: a recorder that writes only columns reads nothing else.
 METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
            "totals")
 # Keys of streaming_metadata that are settings of the job as well, so that the recording has them too.
