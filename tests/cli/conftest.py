@@ -35,6 +35,7 @@ def pytest_configure(config):
             signal.signal(signo, signal.SIG_DFL)
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
+    config.addinivalue_line("markers", "plain: holds for a recorder of its own size and speed; left out of sanitiser builds")
     config.addinivalue_line("markers", "cost: measures time or memory of a plain build; left out of sanitiser builds")
 
 

@@ -362,6 +362,7 @@ def test_the_number_of_ended_processes_is_exact_or_null(record, run, tmp_path, s
     assert json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["processes"]["exited"] == ended
 
 
+@pytest.mark.plain
 def test_the_cost_of_the_tracker_includes_its_start(binary, tmp_path):
     path = tmp_path / "run.jsonl"
     pid = os.posix_spawn(binary, [binary, "-q", "--no-summary", "-o", os.fspath(path), "--", "sleep", "0.3"], clean_environment())
