@@ -17,7 +17,7 @@
 #include "measure.h"
 #include "metric/frame.h"
 #include "resource_tracker_analysis.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 enum { CORES = 64, NETWORKS = 2, DISKS = 1 };
 

@@ -7,7 +7,7 @@
 #include "analysis/command.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "base/mark_line.h"
+#include "format/mark_line.h"
 #include "resource_tracker_analysis.h"
 
 static const struct option OPTIONS[] = {

@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "base/mark_line.h"
+#include "format/mark_line.h"
 #include "cli/message.h"
 #include "cli/programs.h"
 

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "net/patience.h"
-#include "record/sample_json.h"
+#include "format/json_decode.h"
 
 #define DEADLINE_NS (6 * NSEC_PER_SEC)
 
@@ -121,7 +121,7 @@ static void end_recorder(pid_t pid)
 }
 
 /* Takes whole lines out of `lines`. */
-static bool take_lines(struct sample_json *json, struct buffer *lines,
+static bool take_lines(struct json_decoder *json, struct buffer *lines,
 		       bool (*take)(const struct frame *, void *), void *context)
 {
 	struct scan text = scan_bytes(lines->data, lines->length), line;
@@ -130,7 +130,7 @@ static bool take_lines(struct sample_json *json, struct buffer *lines,
 
 	while (!found && scan_until(&text, '\n', &line)) {
 		frame_begin(&frame, 0, 0);
-		found = !frame.error && sample_json_read(json, line, &frame) && take(&frame, context);
+		found = !frame.error && json_decoder_read(json, line, &frame) && take(&frame, context);
 	}
 	frame_done(&frame);
 	memmove(lines->data, text.at, scan_left(&text));
@@ -143,10 +143,10 @@ static bool read_samples(int fd, const struct metric_set *wanted, bool (*take)(c
 {
 	CLEANUP_BUFFER struct buffer lines = BUFFER(LONGEST_LINE);
 	int64_t until_ns = monotonic_ns() + DEADLINE_NS;
-	struct sample_json json;
+	struct json_decoder json;
 	bool found = false;
 
-	sample_json_init(&json, wanted);
+	json_decoder_init(&json, wanted);
 	while (!found && buffer_reserve(&lines, READ_BYTES) == 0) {
 		int64_t left_ns = until_ns - monotonic_ns();
 		struct pollfd pipe = {.fd = fd, .events = POLLIN};
@@ -160,7 +160,7 @@ static bool read_samples(int fd, const struct metric_set *wanted, bool (*take)(c
 		lines.length += (size_t)length;
 		found = take_lines(&json, &lines, take, context);
 	}
-	sample_json_done(&json);
+	json_decoder_done(&json);
 	return found;
 }
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "metric/frame.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 
 /*
  * Runs it on the machine below `root_dir` with these options beside those of its output, until `take` is content with a

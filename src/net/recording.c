@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 
 enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20 };
 
@@ -46,7 +46,7 @@ int recording_open(struct recording *ret_recording, const char *path, int64_t of
 		.window = BUFFER(LONGEST_LINE + READ_BYTES),
 		.tracked_pid = no_count(ABSENT_NOT_COLLECTED),
 	};
-	sample_json_init(&ret_recording->json, &wanted);
+	json_decoder_init(&ret_recording->json, &wanted);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ void recording_close(struct recording *recording)
 	close(recording->fd);
 	recording->fd = -1;
 	buffer_done(&recording->window);
-	sample_json_done(&recording->json);
+	json_decoder_done(&recording->json);
 	frame_done(&recording->frame);
 }
 
@@ -137,7 +137,7 @@ int recording_next(struct recording *recording, const struct frame **ret_frame)
 		frame_begin(&recording->frame, 0, 0);
 		if (recording->frame.error)
 			return recording->frame.error;
-		if (sample_json_read(&recording->json, line, &recording->frame))
+		if (json_decoder_read(&recording->json, line, &recording->frame))
 			break;
 		recording->bad_lines++;
 	}

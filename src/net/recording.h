@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "metric/frame.h"
-#include "record/sample_json.h"
+#include "format/json_decode.h"
 
 struct recording {
 	int fd;
@@ -17,7 +17,7 @@ struct recording {
 	int64_t window_offset; /* of window.data[0] in the file */
 	size_t at;             /* of the next line in the window */
 	struct buffer window;
-	struct sample_json json;
+	struct json_decoder json;
 	struct frame frame;
 	int64_t tracked_pid; /* recordings with --static-once have it only once; absent: none */
 	int64_t bad_lines;

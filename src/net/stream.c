@@ -11,10 +11,10 @@
 
 #include "base/cleanup.h"
 #include "net/cloud.h"
-#include "net/gzip.h"
+#include "format/gzip.h"
 #include "net/host.h"
 #include "net/message.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 enum { MOST_RAW_BYTES = 2 << 20, MOST_BATCH_BYTES = 4 << 20, MOST_PAYLOAD_BYTES = 1 << 20 };
 
@@ -227,7 +227,7 @@ static int batch_add_line(struct batch *batch)
 
 static int batch_open(struct batch *batch)
 {
-	static const struct sink_options OPTIONS = {.header = true};
+	static const struct format_options OPTIONS = {.header = true};
 	int r;
 
 	*batch = (struct batch){.bytes = BUFFER(MOST_BATCH_BYTES), .line = BUFFER(64 << 10)};
@@ -240,8 +240,8 @@ static int batch_open(struct batch *batch)
 
 static int batch_add(struct batch *batch, const struct frame *frame)
 {
-	static const struct sink_options OPTIONS = {0};
-	struct sink_state state = {0};
+	static const struct format_options OPTIONS = {0};
+	struct format_state state = {0};
 
 	CSV_FORMAT.sample(&batch->line, frame, &OPTIONS, &state);
 	batch->rows++;

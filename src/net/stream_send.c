@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "net/gzip.h"
+#include "format/gzip.h"
 #include "net/message.h"
 
 enum { MOST_INLINE_BYTES = 1 << 20, MOST_FINISH_BYTES = 64 << 20, REFRESH_BEFORE_SECS = 300 };

@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 #include "base/scan.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 
 enum { NAME_BYTES = 160 };
 

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "record/combine.h"
 #include "record/export.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 /* How the values of several recordings become one. */
 enum way {

@@ -3,7 +3,7 @@
 
 #include "base/buffer.h"
 #include "metric/frame.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 #include "record/output.h"
 #include "record/reader.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 #include "record/problem.h"
 
 enum { NAME_BYTES = 256 };

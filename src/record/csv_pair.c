@@ -52,7 +52,7 @@ static void add_values(struct frame *frame, const struct frame *from)
 
 		if (kind == ROW_sample || !from->first[kind])
 			continue;
-		row = sample_csv_row(frame, kind);
+		row = csv_decoder_row(frame, kind);
 		for (size_t i = 0; i < description->metric_count; i++) {
 			size_t offset = metric_offset(i);
 

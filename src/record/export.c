@@ -6,10 +6,10 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 #include "record/json_check.h"
 #include "record/output.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 static size_t length_without_gz(const char *path)
 {
@@ -51,9 +51,9 @@ static int open_all(const struct export_job *job, struct record **ret_record)
 struct writer {
 	struct output output;
 	struct buffer sample;
-	const struct sink_format *format; /* CSV */
-	struct sink_options options;
-	struct sink_state state;
+	const struct sample_format *format; /* CSV */
+	struct format_options options;
+	struct format_state state;
 	bool list; /* JSON: a list instead of lines */
 	int64_t count;
 	int64_t repaired; /* lines that were read and are not JSON to the letter */
@@ -128,7 +128,7 @@ static int export_text(const struct export_job *job, const char *format)
 	__attribute__((cleanup(writer_done))) struct writer writer = {
 		.output = {.fd = -1},
 		.sample = BUFFER(64 << 20),
-		.format = strcmp(format, "csv") == 0 ? sink_format_find("csv") : NULL,
+		.format = strcmp(format, "csv") == 0 ? sample_format_find("csv") : NULL,
 		.options = {.header = !job->options->no_header, .layout = job->options->layout},
 		.list = strcmp(format, "json") == 0,
 	};

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 #include "record/aggregate.h"
 #include "record/export.h"
 #include "record/output.h"

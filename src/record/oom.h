@@ -6,7 +6,7 @@
 #pragma once
 
 #include "metric/frame.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 
 struct rt_summary;
 

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "base/write_all.h"
-#include "sink/is_recording.h"
+#include "format/is_recording.h"
 
 enum { PENDING_BYTES = 256 << 10, MOST_LINKS = 16, MOST_TRIES = 100, ABOVE_STDIO = 3 };
 

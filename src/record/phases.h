@@ -2,7 +2,7 @@
  * Phases of jobs: which began and ended when, from what marked them.
  *
  * A start and a stop belong together by who marked them, never by their order in the file: by host and id, else by
- * host, process and name, the innermost first. Files are those of `resource-tracker mark` (base/mark_line.h), or
+ * host, process and name, the innermost first. Files are those of `resource-tracker mark` (format/mark_line.h), or
  * gpu_tracker's sub-tracking files:
  *
  *   process_id,code_block_name,position,timestamp

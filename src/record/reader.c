@@ -18,8 +18,8 @@ struct record {
 	struct record_file file; /* open while path_index < path_count */
 	struct record_file partner;
 	struct csv_pair pair; /* of the two, when they are read side by side */
-	struct sample_json wanted_json;
-	struct sample_json identity_json;
+	struct json_decoder wanted_json;
+	struct json_decoder identity_json;
 	struct frame frame;
 	struct frame previous; /* JSON: the sample before, for what a brief one leaves out */
 	struct frame identity;
@@ -63,11 +63,11 @@ static void init_readers(struct record *record, const struct record_options *opt
 
 	want_always(&wanted);
 	want_tree_memory(&wanted);
-	sample_json_init(&record->wanted_json, &wanted);
+	json_decoder_init(&record->wanted_json, &wanted);
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		if (is_identity(kind))
 			metric_set_add_kind(&identity, kind);
-	sample_json_init(&record->identity_json, &identity);
+	json_decoder_init(&record->identity_json, &identity);
 	frame_begin(&record->identity, 0, 0);
 }
 
@@ -151,8 +151,8 @@ void record_close(struct record *record)
 	csv_pair_done(&record->pair);
 	record_file_close(&record->file);
 	record_file_close(&record->partner);
-	sample_json_done(&record->wanted_json);
-	sample_json_done(&record->identity_json);
+	json_decoder_done(&record->wanted_json);
+	json_decoder_done(&record->identity_json);
 	frame_done(&record->frame);
 	frame_done(&record->previous);
 	frame_done(&record->identity);
@@ -312,7 +312,7 @@ static void complete(struct record *record)
 	}
 	if (record->file.format == RECORD_JSON &&
 	    (frame->first[ROW_run_start] || frame->first[ROW_run_end] || frame->first[ROW_cloud]))
-		(void)sample_json_read(&record->identity_json, record->file.line, &record->identity);
+		(void)json_decoder_read(&record->identity_json, record->file.line, &record->identity);
 	if (record->file.format == RECORD_SNAPSHOT && !record->identity.first[ROW_run_start])
 		snapshot_identity(record->file.snapshot, &record->identity);
 	complete_times(record, sample);

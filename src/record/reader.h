@@ -1,7 +1,7 @@
 /*
  * Reading a recording back: its samples one by one, as frames, in constant memory.
  *
- * What is read: JSON Lines, every CSV layout of every era (metric/csv_columns.def) and the Python package's
+ * What is read: JSON Lines, every CSV layout of every era (format/csv_columns.def) and the Python package's
  * snapshots; plain or gzip; several files one after the other (parts of one recording); also while they are
  * still being written. A CSV of the machine and one of the process are read side by side.
  *
@@ -26,7 +26,7 @@
 
 #include "base/scan.h"
 #include "metric/frame.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 #include "record/problem.h"
 
 struct record_options {

@@ -36,9 +36,9 @@ static int open_csv(struct record_file *file, struct scan start, struct rt_probl
 		line = scan_trim(line);
 		if (!scan_left(&line))
 			continue;
-		if (!sample_csv_header(&file->csv, line) && !sample_csv_assume(&file->csv, line))
+		if (!csv_decoder_header(&file->csv, line) && !csv_decoder_assume(&file->csv, line))
 			break;
-		sample_csv_probe_ticks(&file->csv, lines);
+		csv_decoder_probe_ticks(&file->csv, lines);
 		return 0;
 	}
 	return refuse(file, start, problem);
@@ -86,7 +86,7 @@ int record_file_open(struct record_file *ret_file, const char *path, struct rt_p
 void record_file_close(struct record_file *file)
 {
 	source_close(&file->source);
-	sample_csv_done(&file->csv);
+	csv_decoder_done(&file->csv);
 	snapshot_close(file->snapshot);
 	file->snapshot = NULL;
 }
@@ -103,11 +103,11 @@ static struct scan without_list(struct scan line)
 	return line;
 }
 
-static bool read_json(struct record_file *file, struct sample_json *json, struct scan line,
+static bool read_json(struct record_file *file, struct json_decoder *json, struct scan line,
 		      struct frame *frame)
 {
 	file->line = line;
-	return sample_json_read(json, line, frame) &&
+	return json_decoder_read(json, line, frame) &&
 	       (!real_absent(frame->sample->timestamp) || !count_absent(frame->sample->timestamp_secs));
 }
 
@@ -123,7 +123,7 @@ static void count_bad(struct record_file *file, const struct source_line *line)
 }
 
 /* 1: the line is a sample; 0: there is nothing on it; -EBADMSG: it should be one. */
-static int read_line(struct record_file *file, struct sample_json *json, const struct source_line *line,
+static int read_line(struct record_file *file, struct json_decoder *json, const struct source_line *line,
 		     struct frame *frame)
 {
 	struct scan text;
@@ -137,13 +137,13 @@ static int read_line(struct record_file *file, struct sample_json *json, const s
 	frame_begin(frame, 0, 0);
 	if (file->format == RECORD_JSON)
 		return read_json(file, json, text, frame) ? 1 : -EBADMSG;
-	if ((*text.at == '"' || *text.at == 't') && sample_csv_header(&file->csv, text))
+	if ((*text.at == '"' || *text.at == 't') && csv_decoder_header(&file->csv, text))
 		return 0;
 	/* The last number of an unfinished line may lack digits. */
-	return line->terminated && sample_csv_read(&file->csv, text, frame) ? 1 : -EBADMSG;
+	return line->terminated && csv_decoder_read(&file->csv, text, frame) ? 1 : -EBADMSG;
 }
 
-int record_file_next(struct record_file *file, struct sample_json *json, struct frame *frame)
+int record_file_next(struct record_file *file, struct json_decoder *json, struct frame *frame)
 {
 	struct source_line line;
 	int result;
@@ -191,7 +191,7 @@ double record_file_first_step_secs(struct record_file *file)
 		return NAN;
 	while (isnan(step) && scan_line(&lines, &line)) {
 		frame_begin(&frame, 0, 0);
-		if (!sample_csv_read(&file->csv, scan_trim(line), &frame))
+		if (!csv_decoder_read(&file->csv, scan_trim(line), &frame))
 			continue;
 		step = frame.sample->timestamp - before;
 		before = frame.sample->timestamp;

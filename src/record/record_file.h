@@ -4,15 +4,15 @@
 #pragma once
 
 #include "record/reader.h"
-#include "record/sample_csv.h"
-#include "record/sample_json.h"
+#include "format/csv_decode.h"
+#include "format/json_decode.h"
 #include "record/snapshot.h"
 #include "record/source.h"
 
 struct record_file {
 	struct source source;
 	enum record_format format;
-	struct sample_csv csv;
+	struct csv_decoder csv;
 	struct snapshot *snapshot;
 	struct scan line; /* JSON: the sample read last; valid until the next one */
 	int64_t samples;
@@ -27,7 +27,7 @@ int record_file_open(struct record_file *ret_file, const char *path, struct rt_p
 void record_file_close(struct record_file *file);
 
 /* The next sample, into a frame that is emptied first: 1, 0 at the end, negative errno. */
-int record_file_next(struct record_file *file, struct sample_json *json, struct frame *frame);
+int record_file_next(struct record_file *file, struct json_decoder *json, struct frame *frame);
 
 /* Whether it is CSV with values of the machine alone (ROW_host_cpu) or of the tree alone (ROW_tree). */
 bool record_file_is(const struct record_file *file, enum row_kind kind);

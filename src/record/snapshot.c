@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "record/json_scan.h"
+#include "format/json_scan.h"
 
 enum { SNAPSHOT_BYTES = 1 << 30 };
 
 /* The rows of one of the two trackers. */
 struct rows {
 	struct scan list; /* from the next row on; empty: there are none */
-	struct sample_csv columns;
+	struct csv_decoder columns;
 	bool any;
 };
 
@@ -71,7 +71,7 @@ static bool begin_rows(struct rows *rows, struct scan list)
 		buffer_add(&header, key.at, scan_left(&key));
 	}
 	rows->any =
-		header.length && sample_csv_header(&rows->columns, scan_bytes(header.data, header.length));
+		header.length && csv_decoder_header(&rows->columns, scan_bytes(header.data, header.length));
 	return rows->any;
 }
 
@@ -145,8 +145,8 @@ void snapshot_close(struct snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	sample_csv_done(&snapshot->process.columns);
-	sample_csv_done(&snapshot->system.columns);
+	csv_decoder_done(&snapshot->process.columns);
+	csv_decoder_done(&snapshot->system.columns);
 	buffer_done(&snapshot->text);
 	free(snapshot);
 }
@@ -164,7 +164,7 @@ static int take_row(struct rows *rows, struct frame *frame)
 		const struct csv_column *column = csv_layout_column(rows->columns.layout, &key);
 
 		if (column)
-			sample_csv_assign(&rows->columns, frame, column, scan_whole_real(value));
+			csv_decoder_assign(&rows->columns, frame, column, scan_whole_real(value));
 	}
 	return json_take(list, '}') ? 1 : -EBADMSG;
 }

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "metric/frame.h"
-#include "record/sample_csv.h"
+#include "format/csv_decode.h"
 #include "record/source.h"
 
 struct snapshot;

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "record/cells.h"
-#include "record/json_scan.h"
+#include "format/csv_cells.h"
+#include "format/json_scan.h"
 #include "record/source.h"
 #include "record/stats.h"
 #include "record/table.h"

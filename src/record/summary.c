@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mark_line.h"
+#include "format/mark_line.h"
 
 #define MIB 1048576.0
 

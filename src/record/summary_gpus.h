@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "metric/frame.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 #include "record/units.h"
 
 struct rt_summary;

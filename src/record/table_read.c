@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "metric/csv_layout.h"
-#include "record/cells.h"
+#include "format/csv_layout.h"
+#include "format/csv_cells.h"
 #include "record/source.h"
 #include "record/table.h"
 

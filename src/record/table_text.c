@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "record/cells.h"
+#include "format/csv_cells.h"
 #include "record/table.h"
 
 enum { TEXT_CEILING = 1 << 30, SHOWN_ROWS = 10 };

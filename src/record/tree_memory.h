@@ -5,7 +5,7 @@
 #pragma once
 
 #include "metric/frame.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 
 /* Figures of different measures cannot be compared. */
 enum memory_measure {

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/scan.h"
-#include "sink/is_recording.h"
+#include "format/is_recording.h"
 #include "sink/rename_aside.h"
 
 enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200, MOST_HEAD_BYTES = 4096 };

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/int_columns.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 #include "metric/frame.h"
 #include "metric/place.h"
 #include "metric/selection.h"

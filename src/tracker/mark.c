@@ -1,4 +1,4 @@
-/* Phases of a job, marked by the job itself; the file is base/mark_line.h's. */
+/* Phases of a job, marked by the job itself; the file is format/mark_line.h's. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/mark_line.h"
+#include "format/mark_line.h"
 #include "resource_tracker.h"
 
 struct rt_marks {

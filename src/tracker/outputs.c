@@ -29,9 +29,9 @@ void tracker_take_warning(struct rt_tracker *tracker)
 	tracker->context.warning = NULL;
 }
 
-static const struct sink_format *choose_format(const struct rt_config *config, const char *path)
+static const struct sample_format *choose_format(const struct rt_config *config, const char *path)
 {
-	const struct sink_format *by_extension = path ? sink_format_for_path(path) : NULL;
+	const struct sample_format *by_extension = path ? sample_format_for_path(path) : NULL;
 
 	switch (config->format) {
 	case FORMAT_JSON:
@@ -47,7 +47,7 @@ static const struct sink_format *choose_format(const struct rt_config *config, c
 static struct target_options target_options(struct rt_tracker *tracker, const struct output *output,
 					    struct buffer *csv_head)
 {
-	struct sink_options with_header = output->options;
+	struct format_options with_header = output->options;
 
 	with_header.header = true;
 	if (output->format == &CSV_FORMAT)
@@ -125,7 +125,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 		int error;
 
 		output->format = choose_format(settings, given->fd < 0 ? given->path : NULL);
-		output->options = (struct sink_options){
+		output->options = (struct format_options){
 			.header = !settings->no_header,
 			.static_once = settings->static_once,
 			.layout = config_csv_layout_name(settings),

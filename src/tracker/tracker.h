@@ -11,7 +11,7 @@
 #include "collect/own_cgroup.h"
 #include "metric/selection.h"
 #include "sink/file_target.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 #include "tracker/config.h"
 #include "tracker/history.h"
 #include "tracker/streaming.h"
@@ -20,9 +20,9 @@
 enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 32 };
 
 struct output {
-	const struct sink_format *format;
-	struct sink_options options;
-	struct sink_state state;
+	const struct sample_format *format;
+	struct format_options options;
+	struct format_state state;
 	struct target *target;
 	char *path;    /* NULL for streams */
 	bool is_spool; /* for the program that streams, not the user's */

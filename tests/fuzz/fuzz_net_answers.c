@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "net/cloud_answers.h"
-#include "net/gzip.h"
+#include "format/gzip.h"
 #include "net/keeper.h"
 #include "net/message.h"
 #include "net/s3.h"

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "record/reader.h"
-#include "record/sample_json.h"
-#include "sink/sink.h"
+#include "format/json_decode.h"
+#include "format/sample_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -25,17 +25,17 @@ static void read_frames(const char *path)
 	if (record_open(&path, 1, &options, &record, &problem) < 0)
 		return;
 	while (record_next(record, &frame) > 0) {
-		struct sample_json again;
+		struct json_decoder again;
 		struct frame copy = {0};
 
 		buffer_clear(&out);
 		write_frame_json(&out, frame, false);
-		sample_json_init(&again, &options.wanted);
+		json_decoder_init(&again, &options.wanted);
 		frame_begin(&copy, 0, 0);
 		if (buffer_error(&out) == 0 &&
-		    !sample_json_read(&again, scan_bytes(out.data, out.length), &copy))
+		    !json_decoder_read(&again, scan_bytes(out.data, out.length), &copy))
 			abort();
-		sample_json_done(&again);
+		json_decoder_done(&again);
 		frame_done(&copy);
 	}
 	record_close(record);

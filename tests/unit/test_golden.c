@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "collect/collector.h"
 #include "metric/derive.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 enum { PATH_SIZE = 4096, ROOT_PID = 100, STEPS_MOST = 4 };
 
@@ -154,8 +154,8 @@ static void compare(const char *machine, const char *extension, const struct buf
 
 static void sample_steps(const char *name, const char *folder, struct buffer *jsonl, struct buffer *csv)
 {
-	struct sink_options options = {.header = true};
-	struct sink_state json_state = {0}, csv_state = {0};
+	struct format_options options = {.header = true};
+	struct format_state json_state = {0}, csv_state = {0};
 	struct frame frames[STEPS_MOST] = {0};
 	struct machine machine;
 	char from[PATH_SIZE];

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "metric/csv_layout.h"
-#include "sink/is_recording.h"
-#include "sink/sink.h"
+#include "format/csv_layout.h"
+#include "format/is_recording.h"
+#include "format/sample_format.h"
 #include "unit.h"
 
 static bool begins(const char *text)
@@ -57,7 +57,7 @@ static void begins_recording_knows_csv_of_every_layout(void **state)
 	(void)state;
 	for (size_t i = 0; i < CSV_LAYOUTS; i++) {
 		CLEANUP_BUFFER struct buffer text = BUFFER(1 << 16);
-		struct sink_options options = {.header = true, .layout = CSV_LAYOUT[i].name};
+		struct format_options options = {.header = true, .layout = CSV_LAYOUT[i].name};
 
 		CSV_FORMAT.begin(&text, &options);
 		assert_true(begins_recording(text.data, text.length, true));

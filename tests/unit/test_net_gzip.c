@@ -1,10 +1,10 @@
-/* Tests of src/net/gzip.c. */
+/* Tests of src/format/gzip.c. */
 #include "unit.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "net/gzip.h"
+#include "format/gzip.h"
 
 static void compress_text(const char *text, size_t length, struct buffer *out)
 {

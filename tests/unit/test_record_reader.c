@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "record/reader.h"
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 static char path[64], other_path[64];
 
@@ -303,8 +303,8 @@ static void every_csv_layout_comes_back_in_the_units_of_the_catalogue(void **sta
 		static const char *const LAYOUTS[] = {"combined",    "system",     "process", "system-0.4",
 						      "process-0.4", "system-0.1", "pid-0.1"};
 		CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
-		struct sink_options options = {.header = true, .layout = LAYOUTS[i]};
-		struct sink_state sink_state = {0};
+		struct format_options options = {.header = true, .layout = LAYOUTS[i]};
+		struct format_state format_state = {0};
 		struct frame written = {0};
 		const struct frame *frame;
 		struct record *record;
@@ -316,7 +316,7 @@ static void every_csv_layout_comes_back_in_the_units_of_the_catalogue(void **sta
 		SINGLE_ROW(&written, memory)->used_less_cache_mib = 77;
 		SINGLE_ROW(&written, tree)->process_memory_mib = 88;
 		CSV_FORMAT.begin(&out, &options);
-		CSV_FORMAT.sample(&out, &written, &options, &sink_state);
+		CSV_FORMAT.sample(&out, &written, &options, &format_state);
 		frame_done(&written);
 		write_file(path, out.data, out.length);
 		record = open_one();

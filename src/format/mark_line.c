@@ -1,5 +1,5 @@
 /* One line of a file of marks; see mark_line.h. */
-#include "base/mark_line.h"
+#include "format/mark_line.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* CSV: one line per sample, the columns of a layout (csv_columns.def). */
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 
-static const struct csv_layout *layout_of(const struct sink_options *options)
+static const struct csv_layout *layout_of(const struct format_options *options)
 {
 	const struct csv_layout *layout = options->layout ? csv_layout_find(options->layout) : NULL;
 
@@ -15,7 +15,7 @@ static void end_line(struct buffer *out, const struct csv_layout *layout)
 	buffer_add_text(out, layout->style == PYTHON_CRLF ? "\r\n" : "\n");
 }
 
-static void csv_begin(struct buffer *out, const struct sink_options *options)
+static void csv_begin(struct buffer *out, const struct format_options *options)
 {
 	const struct csv_layout *layout = layout_of(options);
 	const char *quote = layout->style == PLAIN ? "" : "\"";
@@ -58,8 +58,8 @@ static void write_cell(struct buffer *out, const struct row *row, const struct c
 	}
 }
 
-static void csv_sample(struct buffer *out, const struct frame *frame, const struct sink_options *options,
-		       struct sink_state *state)
+static void csv_sample(struct buffer *out, const struct frame *frame, const struct format_options *options,
+		       struct format_state *state)
 {
 	const struct csv_layout *layout = layout_of(options);
 
@@ -72,4 +72,4 @@ static void csv_sample(struct buffer *out, const struct frame *frame, const stru
 	state->started = true;
 }
 
-const struct sink_format CSV_FORMAT = {"csv", csv_begin, csv_sample};
+const struct sample_format CSV_FORMAT = {"csv", csv_begin, csv_sample};

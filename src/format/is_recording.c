@@ -1,12 +1,12 @@
 /* See is_recording.h. */
-#include "sink/is_recording.h"
+#include "format/is_recording.h"
 
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/scan.h"
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 
 enum {
 	LOOK_BYTES = 64 << 10,

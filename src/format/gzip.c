@@ -1,5 +1,5 @@
 /* Gzip by zlib; see gzip.h. */
-#include "net/gzip.h"
+#include "format/gzip.h"
 
 #include <errno.h>
 

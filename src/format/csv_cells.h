@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/scan.h"
 #include "metric/absent.h"
-#include "record/problem.h"
+#include "resource_tracker_analysis.h"
 
 /* The line is one cell further each time. */
 struct cells {

@@ -1,5 +1,5 @@
 /* Stepping through JSON text; see json_scan.h. */
-#include "record/json_scan.h"
+#include "format/json_scan.h"
 
 static bool is_space(char c)
 {

@@ -1,5 +1,5 @@
 /*
- * The CSV layouts (csv_columns.def) as data: the CSV sink writes them and the reader reads them.
+ * The CSV layouts (csv_columns.def) as data: csv_encode.c writes them, csv_decode.c reads them.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct csv_layout {
 
 enum csv_layout_id {
 #define LAYOUT_BEGIN(id, name, style) CSV_LAYOUT_##id,
-#include "metric/csv_columns.def"
+#include "format/csv_columns.def"
 	CSV_LAYOUTS
 };
 

@@ -1,12 +1,12 @@
-/* One line of CSV into a frame; see sample_csv.h. */
-#include "record/sample_csv.h"
+/* One line of CSV into a frame; see csv_decode.h. */
+#include "format/csv_decode.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "record/metric_set.h"
+#include "metric/metric_set.h"
 
 const struct csv_column *csv_layout_column(const struct csv_layout *layout, const struct scan *heading)
 {
@@ -16,10 +16,10 @@ const struct csv_column *csv_layout_column(const struct csv_layout *layout, cons
 	return NULL;
 }
 
-void sample_csv_done(struct sample_csv *reader)
+void csv_decoder_done(struct csv_decoder *reader)
 {
 	free(reader->columns);
-	*reader = (struct sample_csv){0};
+	*reader = (struct csv_decoder){0};
 }
 
 /* How many headings of a line a layout knows, if a time stamp is among them; else 0. */
@@ -64,10 +64,10 @@ static size_t count_cells(struct scan line)
 	return count;
 }
 
-bool sample_csv_header(struct sample_csv *reader, struct scan line)
+bool csv_decoder_header(struct csv_decoder *reader, struct scan line)
 {
 	const struct csv_layout *layout = recognise(line);
-	struct sample_csv fresh = {.layout = layout};
+	struct csv_decoder fresh = {.layout = layout};
 	CLEANUP_CELLS struct cells cells = CELLS(line);
 	struct cell_text cell;
 
@@ -86,12 +86,12 @@ bool sample_csv_header(struct sample_csv *reader, struct scan line)
 	fresh.ticks = layout == &CSV_LAYOUT[CSV_LAYOUT_system_0_1] ||
 		      layout == &CSV_LAYOUT[CSV_LAYOUT_pid_0_1] ||
 		      (layout == reader->layout && reader->ticks);
-	sample_csv_done(reader);
+	csv_decoder_done(reader);
 	*reader = fresh;
 	return true;
 }
 
-bool sample_csv_assume(struct sample_csv *reader, struct scan line)
+bool csv_decoder_assume(struct csv_decoder *reader, struct scan line)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
 	CLEANUP_CELLS struct cells cells = CELLS(line);
@@ -100,7 +100,7 @@ bool sample_csv_assume(struct sample_csv *reader, struct scan line)
 	if (count_cells(line) != combined->column_count || cells_next(&cells, &first) <= 0 ||
 	    real_absent(scan_whole_real(first.text)))
 		return false;
-	sample_csv_done(reader);
+	csv_decoder_done(reader);
 	reader->columns = calloc(combined->column_count, sizeof(*reader->columns));
 	if (!reader->columns)
 		return false;
@@ -111,14 +111,14 @@ bool sample_csv_assume(struct sample_csv *reader, struct scan line)
 	return true;
 }
 
-static bool may_be_ticks(const struct sample_csv *reader)
+static bool may_be_ticks(const struct csv_decoder *reader)
 {
 	return reader->layout == &CSV_LAYOUT[CSV_LAYOUT_system_0_4] ||
 	       reader->layout == &CSV_LAYOUT[CSV_LAYOUT_process_0_4];
 }
 
 /* What one row says: its time, the CPU time in whatever unit, and the cores in use. */
-static bool probe_row(const struct sample_csv *reader, struct scan line, double *ret_timestamp,
+static bool probe_row(const struct csv_decoder *reader, struct scan line, double *ret_timestamp,
 		      double *ret_cpu_time, double *ret_cores)
 {
 	CLEANUP_CELLS struct cells cells = CELLS(line);
@@ -145,7 +145,7 @@ static bool probe_row(const struct sample_csv *reader, struct scan line, double 
 	return found == 4;
 }
 
-void sample_csv_probe_ticks(struct sample_csv *reader, struct scan lines)
+void csv_decoder_probe_ticks(struct csv_decoder *reader, struct scan lines)
 {
 	double timestamp = 0, cpu_time = 0, cores = 0, before = 0, times = 0, cpu_secs = 0;
 	struct scan line;
@@ -164,7 +164,7 @@ void sample_csv_probe_ticks(struct sample_csv *reader, struct scan lines)
 	reader->ticks = cpu_secs > 0 && times > 10 * cpu_secs;
 }
 
-struct row *sample_csv_row(struct frame *frame, enum row_kind kind)
+struct row *csv_decoder_row(struct frame *frame, enum row_kind kind)
 {
 	enum row_kind parent = ROW_DESCRIPTIONS[kind].parent;
 
@@ -172,11 +172,11 @@ struct row *sample_csv_row(struct frame *frame, enum row_kind kind)
 		return &frame->sample->row;
 	if (frame->first[kind])
 		return frame->first[kind];
-	return frame_add(frame, kind, parent == ROW_sample ? NULL : sample_csv_row(frame, parent));
+	return frame_add(frame, kind, parent == ROW_sample ? NULL : csv_decoder_row(frame, parent));
 }
 
-void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, const struct csv_column *column,
-		       double value)
+void csv_decoder_assign(const struct csv_decoder *reader, struct frame *frame,
+			const struct csv_column *column, double value)
 {
 	const struct metric *metric = csv_column_metric(column);
 	double factor = column->factor;
@@ -190,13 +190,13 @@ void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, con
 			return;
 	}
 	if (metric->type == TYPE_REAL && fabs(value / factor) <= RECORDED_MOST)
-		*row_real(sample_csv_row(frame, column->kind), column->offset) =
+		*row_real(csv_decoder_row(frame, column->kind), column->offset) =
 			factor == 1 ? value : value / factor;
 	else if (metric->type == TYPE_COUNT && fabs(value) < 9e18)
-		*row_count(sample_csv_row(frame, column->kind), column->offset) = (int64_t)value;
+		*row_count(csv_decoder_row(frame, column->kind), column->offset) = (int64_t)value;
 }
 
-bool sample_csv_read(const struct sample_csv *reader, struct scan line, struct frame *frame)
+bool csv_decoder_read(const struct csv_decoder *reader, struct scan line, struct frame *frame)
 {
 	CLEANUP_CELLS struct cells cells = CELLS(line);
 	struct cell_text cell;
@@ -207,7 +207,7 @@ bool sample_csv_read(const struct sample_csv *reader, struct scan line, struct f
 		if (at >= reader->column_count)
 			return false;
 		if (reader->columns[at])
-			sample_csv_assign(reader, frame, reader->columns[at], scan_whole_real(cell.text));
+			csv_decoder_assign(reader, frame, reader->columns[at], scan_whole_real(cell.text));
 		at++;
 	}
 	return result == 0 && at == reader->column_count && !real_absent(frame->sample->timestamp) &&

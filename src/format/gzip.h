@@ -1,4 +1,4 @@
-/* Gzip into and out of buffers: one member, no name, no time, so that equal rows give equal bytes. */
+/* Gzip into and out of buffers: one member without a name or a time, so that equal rows give equal bytes. */
 #pragma once
 
 #include <zlib.h>

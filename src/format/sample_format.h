@@ -1,5 +1,5 @@
 /*
- * What a sealed frame is turned into: the bytes of one sample. Where they go is file_target.h's matter.
+ * An output format turns a sealed frame into the bytes of one sample. sink/file_target.h takes the bytes from there.
  *
  * Formats walk the catalogue and name no metric.
  */
@@ -10,33 +10,33 @@
 #include "base/buffer.h"
 #include "metric/frame.h"
 
-struct sink_options {
+struct format_options {
 	bool header; /* CSV: begin with one */
 	bool static_once; /* JSON: identity fields only in the first sample and when they change, and no nulls after it */
 	const char *layout;
 };
 
 /* State of a format within one output. */
-struct sink_state {
+struct format_state {
 	bool started;       /* something was written by this run */
 	struct buffer kept; /* --static-once: what the identity fields were */
 };
 
-struct sink_format {
+struct sample_format {
 	const char *name;
 	/* Appends what stands before the first sample (a CSV header); may append nothing. */
-	void (*begin)(struct buffer *out, const struct sink_options *options);
+	void (*begin)(struct buffer *out, const struct format_options *options);
 	/* Appends one sample, newline included. */
-	void (*sample)(struct buffer *out, const struct frame *frame, const struct sink_options *options,
-		       struct sink_state *state);
+	void (*sample)(struct buffer *out, const struct frame *frame, const struct format_options *options,
+		       struct format_state *state);
 };
 
-extern const struct sink_format JSONL_FORMAT;
-extern const struct sink_format CSV_FORMAT;
+extern const struct sample_format JSONL_FORMAT;
+extern const struct sample_format CSV_FORMAT;
 
 /* The only list: by name ("json", "csv"), or by the extension of a path; NULL if unknown. */
-const struct sink_format *sink_format_find(const char *name);
-const struct sink_format *sink_format_for_path(const char *path);
+const struct sample_format *sample_format_find(const char *name);
+const struct sample_format *sample_format_for_path(const char *path);
 
 /* One sample as JSON without newline; brief: without identity fields and without what is null. */
 void write_frame_json(struct buffer *out, const struct frame *frame, bool brief);

@@ -1,5 +1,5 @@
 /*
- * One line of a JSON Lines recording into a frame: the inverse of sink/jsonl.c, driven by the same catalogue.
+ * One line of a JSON Lines recording into a frame: the inverse of format/json_encode.c, driven by the same catalogue.
  *
  *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
  *
@@ -9,8 +9,8 @@
 #pragma once
 
 #include "metric/frame.h"
-#include "record/json_scan.h"
-#include "record/metric_set.h"
+#include "format/json_scan.h"
+#include "metric/metric_set.h"
 
 /* A key of an object: a metric, or the rows of a kind below. */
 struct sample_member {
@@ -36,7 +36,7 @@ enum {
 };
 
 /* The members of each kind's object in the order of output, and which of them are wanted. */
-struct sample_json {
+struct json_decoder {
 	struct sample_member members[SAMPLE_MEMBERS];
 	struct {
 		size_t first, count;
@@ -50,11 +50,11 @@ struct sample_json {
 
 enum { SAMPLE_ROWS = 8192 };
 
-void sample_json_init(struct sample_json *ret_reader, const struct metric_set *wanted);
-void sample_json_done(struct sample_json *reader);
+void json_decoder_init(struct json_decoder *ret_reader, const struct metric_set *wanted);
+void json_decoder_done(struct json_decoder *reader);
 
 /*
  * Fills a frame that frame_begin() has emptied. False: the line is not one whole JSON object, or has more rows of a kind
  * than any machine (SAMPLE_ROWS).
  */
-bool sample_json_read(struct sample_json *reader, struct scan line, struct frame *frame);
+bool json_decoder_read(struct json_decoder *reader, struct scan line, struct frame *frame);

@@ -1,16 +1,16 @@
 /*
- * One line of a CSV recording into a frame, by the headings of any layout in metric/csv_columns.def.
+ * One line of a CSV recording into a frame, by the headings of any layout in format/csv_columns.def.
  *
  *   timestamp,system_processes,system_utime,...
  *   1718000000.000,312,0.520,...
  */
 #pragma once
 
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 #include "metric/frame.h"
-#include "record/cells.h"
+#include "format/csv_cells.h"
 
-struct sample_csv {
+struct csv_decoder {
 	const struct csv_layout *layout;
 	const struct csv_column *
 		*columns; /* of the file, in its order; NULL: a heading that the layout lacks */
@@ -21,24 +21,24 @@ struct sample_csv {
 };
 
 /* Whether a line is the header of a layout; then it is what the next lines are read by. */
-bool sample_csv_header(struct sample_csv *reader, struct scan line);
-void sample_csv_done(struct sample_csv *reader);
+bool csv_decoder_header(struct csv_decoder *reader, struct scan line);
+void csv_decoder_done(struct csv_decoder *reader);
 
 /* Without a header only the number of cells can tell the layout: true for the 32 of "combined". */
-bool sample_csv_assume(struct sample_csv *reader, struct scan line);
+bool csv_decoder_assume(struct csv_decoder *reader, struct scan line);
 
 /* Looks at the lines that follow a header to find out the unit of the times. */
-void sample_csv_probe_ticks(struct sample_csv *reader, struct scan lines);
+void csv_decoder_probe_ticks(struct csv_decoder *reader, struct scan lines);
 
 /* Fills a frame that frame_begin() has emptied. False: not as many cells as headings, or no timestamp. */
-bool sample_csv_read(const struct sample_csv *reader, struct scan line, struct frame *frame);
+bool csv_decoder_read(const struct csv_decoder *reader, struct scan line, struct frame *frame);
 
 /* Puts one cell into its place. For readers whose cells come from elsewhere (snapshots, SQLite). */
-void sample_csv_assign(const struct sample_csv *reader, struct frame *frame, const struct csv_column *column,
-		       double value);
+void csv_decoder_assign(const struct csv_decoder *reader, struct frame *frame,
+			const struct csv_column *column, double value);
 
 /* The only row of a kind, added below the row that it belongs to when it is not there yet. */
-struct row *sample_csv_row(struct frame *frame, enum row_kind kind);
+struct row *csv_decoder_row(struct frame *frame, enum row_kind kind);
 
 /* The column of a heading; NULL: the layout has none. */
 const struct csv_column *csv_layout_column(const struct csv_layout *layout, const struct scan *heading);

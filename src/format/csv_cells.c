@@ -1,5 +1,5 @@
-/* The cells of a CSV line; see cells.h. */
-#include "record/cells.h"
+/* The cells of a CSV line; see csv_cells.h. */
+#include "format/csv_cells.h"
 
 #include <errno.h>
 #include <math.h>

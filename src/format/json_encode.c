@@ -3,7 +3,7 @@
  *
  *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
  */
-#include "sink/sink.h"
+#include "format/sample_format.h"
 
 #include <string.h>
 
@@ -165,7 +165,7 @@ static void gather_identity(struct buffer *out, const struct frame *frame)
 	json_close(&json, ']');
 }
 
-static bool identity_is_known(const struct frame *frame, struct sink_state *state)
+static bool identity_is_known(const struct frame *frame, struct format_state *state)
 {
 	CLEANUP_BUFFER struct buffer now = BUFFER(16 << 20);
 	bool same;
@@ -181,18 +181,18 @@ static bool identity_is_known(const struct frame *frame, struct sink_state *stat
 	return same;
 }
 
-static void jsonl_begin(struct buffer *out, const struct sink_options *options)
+static void jsonl_begin(struct buffer *out, const struct format_options *options)
 {
 	(void)out;
 	(void)options;
 }
 
-static void jsonl_sample(struct buffer *out, const struct frame *frame, const struct sink_options *options,
-			 struct sink_state *state)
+static void jsonl_sample(struct buffer *out, const struct frame *frame, const struct format_options *options,
+			 struct format_state *state)
 {
 	write_frame_json(out, frame, options->static_once && identity_is_known(frame, state));
 	buffer_add_char(out, '\n');
 	state->started = true;
 }
 
-const struct sink_format JSONL_FORMAT = {"json", jsonl_begin, jsonl_sample};
+const struct sample_format JSONL_FORMAT = {"json", jsonl_begin, jsonl_sample};

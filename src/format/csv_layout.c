@@ -1,5 +1,5 @@
 /* The CSV layouts as data; see csv_layout.h. */
-#include "metric/csv_layout.h"
+#include "format/csv_layout.h"
 
 #include <string.h>
 
@@ -11,12 +11,12 @@
 #define LAYOUT_END(id) \
 	} \
 	;
-#include "metric/csv_columns.def"
+#include "format/csv_columns.def"
 
 const struct csv_layout CSV_LAYOUT[CSV_LAYOUTS] = {
 #define LAYOUT_BEGIN(id, name, style) \
 	[CSV_LAYOUT_##id] = {name, style, id##_columns, ARRAY_SIZE(id##_columns)},
-#include "metric/csv_columns.def"
+#include "format/csv_columns.def"
 };
 
 const struct csv_layout *csv_layout_find(const char *name)

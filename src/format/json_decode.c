@@ -1,9 +1,9 @@
-/* One line of JSON into a frame; see sample_json.h. */
-#include "record/sample_json.h"
+/* One line of JSON into a frame; see json_decode.h. */
+#include "format/json_decode.h"
 
 #include <math.h>
 
-#include "record/cells.h"
+#include "format/csv_cells.h"
 
 struct place {
 	struct frame *frame;
@@ -11,14 +11,14 @@ struct place {
 	enum row_kind kind;
 };
 
-static bool read_members(struct sample_json *reader, struct scan *json, const struct place *place);
+static bool read_members(struct json_decoder *reader, struct scan *json, const struct place *place);
 
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert((sizeof(struct kind##_row) - sizeof(struct row)) / 8 <= METRICS_PER_KIND, \
 		       "a metric set has one bit for each metric of a kind");
 #include "metric/catalogue.def"
 
-static size_t add_members(struct sample_json *reader, size_t at, enum row_kind kind)
+static size_t add_members(struct json_decoder *reader, size_t at, enum row_kind kind)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 
@@ -44,7 +44,7 @@ static size_t add_members(struct sample_json *reader, size_t at, enum row_kind k
 }
 
 /* What tells the rows of an array or map apart is wanted as soon as anything of them is. */
-static void want_upwards(struct sample_json *reader, enum row_kind kind)
+static void want_upwards(struct json_decoder *reader, enum row_kind kind)
 {
 	for (;; kind = ROW_DESCRIPTIONS[kind].parent) {
 		reader->below_wanted[kind] = true;
@@ -55,11 +55,11 @@ static void want_upwards(struct sample_json *reader, enum row_kind kind)
 	}
 }
 
-void sample_json_init(struct sample_json *ret_reader, const struct metric_set *wanted)
+void json_decoder_init(struct json_decoder *ret_reader, const struct metric_set *wanted)
 {
 	size_t at = 0;
 
-	*ret_reader = (struct sample_json){.wanted = *wanted, .text = BUFFER(1 << 20)};
+	*ret_reader = (struct json_decoder){.wanted = *wanted, .text = BUFFER(1 << 20)};
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		if (ROW_DESCRIPTIONS[kind].shape == INLINE)
 			continue;
@@ -72,12 +72,12 @@ void sample_json_init(struct sample_json *ret_reader, const struct metric_set *w
 			want_upwards(ret_reader, kind);
 }
 
-void sample_json_done(struct sample_json *reader)
+void json_decoder_done(struct json_decoder *reader)
 {
 	buffer_done(&reader->text);
 }
 
-static const char *read_text(struct sample_json *reader, struct frame *frame, const struct scan *raw)
+static const char *read_text(struct json_decoder *reader, struct frame *frame, const struct scan *raw)
 {
 	buffer_clear(&reader->text);
 	json_unescape(&reader->text, raw);
@@ -86,7 +86,7 @@ static const char *read_text(struct sample_json *reader, struct frame *frame, co
 	return frame_text(frame, reader->text.data ? reader->text.data : "", reader->text.length);
 }
 
-static bool read_metric(struct sample_json *reader, struct scan *json, const struct place *place,
+static bool read_metric(struct json_decoder *reader, struct scan *json, const struct place *place,
 			size_t index)
 {
 	const struct metric *metric = &ROW_DESCRIPTIONS[place->kind].metrics[index];
@@ -120,13 +120,13 @@ static bool read_metric(struct sample_json *reader, struct scan *json, const str
 }
 
 /* NULL: there are too many. */
-static struct row *add_row(struct sample_json *reader, struct frame *frame, enum row_kind kind,
+static struct row *add_row(struct json_decoder *reader, struct frame *frame, enum row_kind kind,
 			   struct row *parent)
 {
 	return reader->rows[kind]++ < SAMPLE_ROWS ? frame_add(frame, kind, parent) : NULL;
 }
 
-static bool read_object(struct sample_json *reader, struct scan *json, struct frame *frame,
+static bool read_object(struct json_decoder *reader, struct scan *json, struct frame *frame,
 			enum row_kind kind, struct row *parent)
 {
 	struct place place = {frame, NULL, kind};
@@ -138,8 +138,8 @@ static bool read_object(struct sample_json *reader, struct scan *json, struct fr
 	return place.row && read_members(reader, json, &place);
 }
 
-static bool read_array(struct sample_json *reader, struct scan *json, struct frame *frame, enum row_kind kind,
-		       struct row *parent)
+static bool read_array(struct json_decoder *reader, struct scan *json, struct frame *frame,
+		       enum row_kind kind, struct row *parent)
 {
 	bool list = ROW_DESCRIPTIONS[kind].shape == LIST;
 
@@ -164,7 +164,7 @@ static bool read_array(struct sample_json *reader, struct scan *json, struct fra
 }
 
 /* "name": "value" pairs. */
-static bool read_map(struct sample_json *reader, struct scan *json, struct frame *frame, enum row_kind kind,
+static bool read_map(struct json_decoder *reader, struct scan *json, struct frame *frame, enum row_kind kind,
 		     struct row *parent)
 {
 	if (json->at >= json->end || *json->at != '{')
@@ -188,7 +188,7 @@ static bool read_map(struct sample_json *reader, struct scan *json, struct frame
 	return json_take(json, '}');
 }
 
-static bool read_below(struct sample_json *reader, struct scan *json, const struct place *place,
+static bool read_below(struct json_decoder *reader, struct scan *json, const struct place *place,
 		       enum row_kind kind)
 {
 	if (!reader->below_wanted[kind])
@@ -212,7 +212,7 @@ static struct row *inline_row(const struct place *place, enum row_kind kind)
 	return last && last->parent == place->row ? last : frame_add(place->frame, kind, place->row);
 }
 
-static bool read_member(struct sample_json *reader, struct scan *json, const struct place *place,
+static bool read_member(struct json_decoder *reader, struct scan *json, const struct place *place,
 			const struct sample_member *member)
 {
 	struct place inlined;
@@ -231,7 +231,7 @@ static bool read_member(struct sample_json *reader, struct scan *json, const str
 }
 
 /* The member with a key, searched from `*next` on: a writer may leave members out, but keeps their order. */
-static const struct sample_member *find_member(const struct sample_json *reader, enum row_kind kind,
+static const struct sample_member *find_member(const struct json_decoder *reader, enum row_kind kind,
 					       const struct scan *key, size_t *next)
 {
 	const struct sample_member *members = &reader->members[reader->objects[kind].first];
@@ -249,7 +249,7 @@ static const struct sample_member *find_member(const struct sample_json *reader,
 }
 
 /* Takes `"key":` if it is the very member that should come next, as it nearly always is. */
-static const struct sample_member *take_expected(const struct sample_json *reader, struct scan *json,
+static const struct sample_member *take_expected(const struct json_decoder *reader, struct scan *json,
 						 enum row_kind kind, size_t *next)
 {
 	const struct sample_member *member;
@@ -267,7 +267,7 @@ static const struct sample_member *take_expected(const struct sample_json *reade
 	return member;
 }
 
-static bool read_members(struct sample_json *reader, struct scan *json, const struct place *place)
+static bool read_members(struct json_decoder *reader, struct scan *json, const struct place *place)
 {
 	size_t next = 0;
 
@@ -290,7 +290,7 @@ static bool read_members(struct sample_json *reader, struct scan *json, const st
 	return json_take(json, '}');
 }
 
-bool sample_json_read(struct sample_json *reader, struct scan line, struct frame *frame)
+bool json_decoder_read(struct json_decoder *reader, struct scan line, struct frame *frame)
 {
 	struct place place = {frame, &frame->sample->row, ROW_sample};
 

@@ -1,5 +1,5 @@
-/* The list of output formats; see sink.h. */
-#include "sink/sink.h"
+/* The list of output formats; see sample_format.h. */
+#include "format/sample_format.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const struct {
 	const char *extension;
-	const struct sink_format *format;
+	const struct sample_format *format;
 } FORMATS[] = {
 	{"json", &JSONL_FORMAT},
 	{"jsonl", &JSONL_FORMAT},
@@ -15,7 +15,7 @@ static const struct {
 	{"csv", &CSV_FORMAT},
 };
 
-const struct sink_format *sink_format_find(const char *name)
+const struct sample_format *sample_format_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(FORMATS); i++)
 		if (strcmp(name, FORMATS[i].extension) == 0)
@@ -23,9 +23,9 @@ const struct sink_format *sink_format_find(const char *name)
 	return NULL;
 }
 
-const struct sink_format *sink_format_for_path(const char *path)
+const struct sample_format *sample_format_for_path(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
 
-	return dot ? sink_format_find(dot + 1) : NULL;
+	return dot ? sample_format_find(dot + 1) : NULL;
 }
