@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/printable.h"
-#include "base/program.h"
 #include "base/write_all.h"
+#include "launch/program.h"
 #include "resource_tracker_analysis.h"
 
 static struct {

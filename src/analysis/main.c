@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/command.h"
-#include "base/printable.h"
 #include "base/cleanup.h"
+#include "base/printable.h"
 
 /* The only list. */
 extern const struct command COMBINE_COMMAND, COMPARE_RUNS_COMMAND, EXPORT_COMMAND, RECOMMEND_COMMAND,

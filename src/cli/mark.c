@@ -10,9 +10,9 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "format/mark_line.h"
 #include "cli/message.h"
 #include "cli/programs.h"
+#include "format/mark_line.h"
 
 static const char USAGE[] =
 	"Mark a phase of a job from inside it\n"

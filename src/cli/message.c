@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/write_in_time.h"
 #include "base/printable.h"
+#include "base/write_in_time.h"
 
 enum {
 	LINE_BYTES = 4000,

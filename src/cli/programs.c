@@ -10,12 +10,12 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "base/program.h"
 #include "base/trust.h"
 #include "cli/help.h"
 #include "cli/mark.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "launch/program.h"
 
 enum { SHORTEST_MISTYPED = 5, HELP_BYTES = 64 << 10 };
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collect/process_tree.h"
 #include "kernel/root.h"
+#include "process/process_tree.h"
 
 enum { TENANT_PARENTS_MOST = 8 };
 

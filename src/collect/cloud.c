@@ -16,8 +16,8 @@
 #include "base/buffer.h"
 #include "base/scan.h"
 #include "collect/collector.h"
-#include "helper/detached.h"
-#include "helper/find_program.h"
+#include "launch/detached.h"
+#include "launch/find_program.h"
 
 enum { MOST_ANSWER_BYTES = 16 << 10 };
 

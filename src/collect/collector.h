@@ -10,12 +10,11 @@
 #include <stdbool.h>
 
 #include "collect/cgroup_place.h"
-#include "collect/process_tree.h"
 #include "kernel/root.h"
 #include "metric/frame.h"
 #include "metric/selection.h"
-
-enum pss_mode { PSS_MODE_AUTO, PSS_MODE_ALWAYS, PSS_MODE_OFF };
+#include "process/process_memory.h"
+#include "process/process_tree.h"
 
 struct name_value {
 	const char *name;

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "collect/process_tree.h"
 #include "gpu/survey.h"
+#include "process/process_tree.h"
 
 /* A survey, and when it was true (CLOCK_MONOTONIC). */
 struct timed_survey {

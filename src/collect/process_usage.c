@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "collect/collector.h"
-#include "collect/process_memory.h"
 #include "collect/process_usage.h"
+#include "process/process_memory.h"
 
 struct process_usage {
 	struct process_memory memory;

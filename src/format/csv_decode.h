@@ -6,9 +6,9 @@
  */
 #pragma once
 
+#include "format/csv_cells.h"
 #include "format/csv_layout.h"
 #include "metric/frame.h"
-#include "format/csv_cells.h"
 
 struct csv_decoder {
 	const struct csv_layout *layout;

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "metric/frame.h"
 #include "format/json_scan.h"
+#include "metric/frame.h"
 #include "metric/metric_set.h"
 
 /* A key of an object: a metric, or the rows of a kind below. */

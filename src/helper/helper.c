@@ -18,10 +18,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "helper/detached.h"
-#include "helper/find_program.h"
 #include "helper/page.h"
 #include "helper/shared_memory.h"
+#include "launch/detached.h"
+#include "launch/find_program.h"
 
 #define POLITE_STOP_NS (2 * NSEC_PER_MSEC)
 #define WHOLE_STOP_NS (5 * NSEC_PER_MSEC)

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/long_options.h"
-#include "base/program.h"
 #include "base/scan.h"
+#include "launch/program.h"
 #include "net/message.h"
 
 enum { DEFAULT_DEADLINE_SECS = 10, MOST_DEADLINE_SECS = 86400 };

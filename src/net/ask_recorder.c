@@ -15,8 +15,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "net/patience.h"
 #include "format/json_decode.h"
+#include "net/patience.h"
 
 #define DEADLINE_NS (6 * NSEC_PER_SEC)
 

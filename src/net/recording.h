@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "metric/frame.h"
 #include "format/json_decode.h"
+#include "metric/frame.h"
 
 struct recording {
 	int fd;

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/cloud.h"
 #include "format/gzip.h"
+#include "format/sample_format.h"
+#include "net/cloud.h"
 #include "net/host.h"
 #include "net/message.h"
-#include "format/sample_format.h"
 
 enum { MOST_RAW_BYTES = 2 << 20, MOST_BATCH_BYTES = 4 << 20, MOST_PAYLOAD_BYTES = 1 << 20 };
 

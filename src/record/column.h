@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "metric/place.h"
 #include "metric/metric_set.h"
+#include "metric/place.h"
 #include "record/problem.h"
 
 /* -ENOENT: no such metric; the problem names the nearest one. -EINVAL: it needs an instance, or has none. */

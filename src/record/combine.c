@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "format/sample_format.h"
 #include "record/combine.h"
 #include "record/export.h"
-#include "format/sample_format.h"
 
 /* How the values of several recordings become one. */
 enum way {

@@ -7,9 +7,9 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "format/csv_layout.h"
+#include "format/sample_format.h"
 #include "record/json_check.h"
 #include "record/output.h"
-#include "format/sample_format.h"
 
 static size_t length_without_gz(const char *path)
 {

@@ -3,9 +3,9 @@
  */
 #pragma once
 
-#include "record/reader.h"
 #include "format/csv_decode.h"
 #include "format/json_decode.h"
+#include "record/reader.h"
 #include "record/snapshot.h"
 #include "record/source.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "format/csv_cells.h"
 #include "format/mark_line.h"
 #include "record/aggregate.h"
-#include "format/csv_cells.h"
 #include "record/source.h"
 #include "record/sqlite_read.h"
 #include "record/summary.h"

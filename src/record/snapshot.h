@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "metric/frame.h"
 #include "format/csv_decode.h"
+#include "metric/frame.h"
 #include "record/source.h"
 
 struct snapshot;

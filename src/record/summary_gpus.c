@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_write.h"
 #include "base/cleanup.h"
+#include "base/json_write.h"
 #include "record/summary.h"
 
 #define MIB 1048576.0

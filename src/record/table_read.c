@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "format/csv_layout.h"
 #include "format/csv_cells.h"
+#include "format/csv_layout.h"
 #include "record/source.h"
 #include "record/table.h"
 

@@ -10,8 +10,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "helper/detached.h"
-#include "helper/find_program.h"
+#include "launch/detached.h"
+#include "launch/find_program.h"
 #include "resource_tracker.h"
 
 enum { MOST_ANSWER_BYTES = 1 << 20, DEFAULT_TIMEOUT_SECS = 10 };

@@ -6,11 +6,11 @@
 
 #include <sys/types.h>
 
-#include "base/int_columns.h"
 #include "format/csv_layout.h"
 #include "metric/frame.h"
 #include "metric/place.h"
 #include "metric/selection.h"
+#include "tracker/int_columns.h"
 
 enum { HISTORY_NAMES_MOST = 128 };
 

@@ -17,8 +17,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/plain_print.h"
-#include "helper/detached.h"
-#include "helper/find_program.h"
+#include "launch/detached.h"
+#include "launch/find_program.h"
 #include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 

@@ -9,9 +9,9 @@
 
 #include "collect/collector.h"
 #include "collect/own_cgroup.h"
+#include "format/sample_format.h"
 #include "metric/selection.h"
 #include "sink/file_target.h"
-#include "format/sample_format.h"
 #include "tracker/config.h"
 #include "tracker/history.h"
 #include "tracker/streaming.h"

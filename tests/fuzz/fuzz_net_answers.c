@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/cloud_answers.h"
 #include "format/gzip.h"
+#include "net/cloud_answers.h"
 #include "net/keeper.h"
 #include "net/message.h"
 #include "net/s3.h"

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "record/reader.h"
 #include "format/json_decode.h"
 #include "format/sample_format.h"
+#include "record/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

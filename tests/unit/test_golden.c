@@ -19,8 +19,8 @@
 
 #include "base/cleanup.h"
 #include "collect/collector.h"
-#include "metric/derive.h"
 #include "format/sample_format.h"
+#include "metric/derive.h"
 
 enum { PATH_SIZE = 4096, ROOT_PID = 100, STEPS_MOST = 4 };
 

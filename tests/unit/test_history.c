@@ -8,8 +8,8 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "base/int_columns.h"
 #include "base/scan.h"
+#include "tracker/int_columns.h"
 #include "resource_tracker.h"
 
 enum { PAGE_ROWS = INT_COLUMNS_PAGE_ROWS };

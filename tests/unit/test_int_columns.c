@@ -1,9 +1,9 @@
-/* Tests of src/base/int_columns.c: every value comes back, whatever its shape, and rows keep their numbers. */
+/* Tests of src/tracker/int_columns.c: every value comes back, whatever its shape, and rows keep their numbers. */
 #include "unit.h"
 
 #include <string.h>
 
-#include "base/int_columns.h"
+#include "tracker/int_columns.h"
 
 enum { COLUMNS = 9, MANY_ROWS = 5 * INT_COLUMNS_PAGE_ROWS + 17 };
 

@@ -1,9 +1,9 @@
-/* Tests of src/collect/memory_family.c: what a family of forks has in all, on trees that are made here. */
+/* Tests of src/process/memory_family.c: what a family of forks has in all, on trees that are made here. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/memory_family.h"
-#include "collect/process_tree.h"
+#include "process/memory_family.h"
+#include "process/process_tree.h"
 #include "unit.h"
 
 enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 8, SLOTS = 32, FIRST_PID = 100, PAGES_LEVEL = 4 };

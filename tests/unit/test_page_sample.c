@@ -1,5 +1,5 @@
-/* Tests of src/collect/page_sample.c: which pages are looked at. */
-#include "collect/page_sample.h"
+/* Tests of src/process/page_sample.c: which pages are looked at. */
+#include "process/page_sample.h"
 #include "unit.h"
 
 static void each_block_has_one_page(void **state)

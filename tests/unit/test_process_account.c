@@ -1,8 +1,8 @@
 /*
- * Tests of src/collect/process_account.c: the time of ended processes appears with their waiting parent, once.
+ * Tests of src/process/process_account.c: the time of ended processes appears with their waiting parent, once.
  */
 #include "base/clock.h"
-#include "collect/process_account.h"
+#include "process/process_account.h"
 #include "unit.h"
 
 #define SECS(secs) ((int64_t)((secs)*1e9))

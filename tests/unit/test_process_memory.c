@@ -1,4 +1,4 @@
-/* Tests of src/collect/process_memory.c: which figure is told where the shares of memory may not be read. */
+/* Tests of src/process/process_memory.c: which figure is told where the shares of memory may not be read. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/process_memory.h"
+#include "process/process_memory.h"
 #include "unit.h"
 
 static struct root root;

@@ -1,4 +1,4 @@
-/* Tests of src/collect/process_tree.c with real processes. */
+/* Tests of src/process/process_tree.c with real processes. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collect/process_discovery.h"
-#include "collect/process_tree.h"
+#include "process/process_discovery.h"
+#include "process/process_tree.h"
 #include "unit.h"
 
 #define BURN_NS (60 * NSEC_PER_MSEC)

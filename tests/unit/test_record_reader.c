@@ -10,8 +10,8 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
-#include "record/reader.h"
 #include "format/sample_format.h"
+#include "record/reader.h"
 
 static char path[64], other_path[64];
 

@@ -1,4 +1,4 @@
-/* Tests of src/tracker/remote.c and src/helper/record_main.c: recording in another process. */
+/* Tests of src/remote/remote_client.c and src/remote/remote_recorder.c: recording in another process. */
 #include "scratch.h"
 
 #include <errno.h>

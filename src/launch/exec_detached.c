@@ -1,0 +1,51 @@
+/* Starts a program whose parent becomes the reaper of orphans; see exec_detached.h. */
+#include "launch/exec_detached.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "kernel/proc_self_fd.h"
+
+static void become(char **argv, int error_fd)
+{
+	sigset_t none;
+
+	setsid();
+	/* As in helper_main.c: a program that was stopped sees the recorder's end. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
+	close_other_descriptors(error_fd, -1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Before the program can say anything on the same connection. */
+	dprintf(STDOUT_FILENO, "%d\n", (int)getpid());
+	execv(argv[0], argv + 1);
+	(void)!write(error_fd, &errno, sizeof(errno));
+	_exit(127);
+}
+
+int exec_detached(char **argv)
+{
+	int fds[2], error = 0;
+	pid_t pid;
+
+	if (!argv[0] || !argv[1])
+		return EINVAL;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	pid = fork();
+	if (pid < 0)
+		return errno;
+	if (pid == 0)
+		become(argv, fds[1]);
+	close(fds[1]);
+	/* Nothing comes when the exec has closed the other end. */
+	if (read(fds[0], &error, sizeof(error)) == sizeof(error))
+		return error;
+	return 0;
+}

@@ -1,0 +1,599 @@
+/* Memory that members share by birth; see memory_family.h. */
+#include "process/memory_family.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Readings are given up after this, whether or not there was time to replace them. */
+#define READING_AGE_NS (10 * NSEC_PER_SEC)
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- members ----------------------------------------------------------------------------------------------- */
+
+/* A child that shares its parent's address space counts once that parent has gone, which it does not notice itself. */
+bool memory_is_counted(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent;
+
+	if (member->is_zombie || member->resident_pages <= 0)
+		return false;
+	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
+	return !parent || parent->is_zombie;
+}
+
+static int64_t pages_to_kib(const struct process_tree *tree, int64_t pages)
+{
+	return pages * tree->root->page_bytes / 1024;
+}
+
+int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
+{
+	return pages_to_kib(tree, most(0, member->resident_pages - member->shared_pages));
+}
+
+int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)
+{
+	return pages_to_kib(tree, member->shared_pages);
+}
+
+/* A page that the parent writes first is left to the child alone as well. */
+static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	int64_t faults = member->faults;
+
+	if (parent && parent->family == member->family && parent->faults > member->parent_faults)
+		faults += parent->faults - member->parent_faults;
+	return faults;
+}
+
+/* Its parent may have grown between its own reading and the fork, and be another program by now. */
+static int64_t inherited_kib(const struct process_tree *tree, const struct member *member)
+{
+	return most(pages_to_kib(tree, member->inherited_pages),
+		    pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
+}
+
+int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib;
+
+	if (!member->is_forked || inherited_kib(tree, member) <= 0)
+		return anon_kib;
+	own_kib = most(anon_kib - inherited_kib(tree, member),
+		       pages_to_kib(tree, faults_since_fork(tree, member)));
+	return least(anon_kib, own_kib);
+}
+
+bool member_has_reading(const struct member *member, int64_t now_ns)
+{
+	return member->reading && now_ns - member->reading->taken_ns <= READING_AGE_NS;
+}
+
+bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+
+	if (!member_has_reading(member, now_ns))
+		return false;
+	if (family->count == 1)
+		return true;
+	return reading->has_anon && family->sampled == (reading->kind == READING_SAMPLED);
+}
+
+int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
+
+	if (now_kib >= then_kib)
+		return reading->exclusive_kib + (now_kib - then_kib);
+	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
+}
+
+int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t anon_kib = member_anon_kib(tree, member);
+
+	if (!member_is_read(family, member, now_ns))
+		return family->count == 1 ? anon_kib : -1;
+	if (family->count > 1)
+		return reading->private_kib + member_exclusive_kib(tree, member) - reading->exclusive_kib;
+	/* What it shared with relatives that have ended is its own now. */
+	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
+		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
+	return most(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
+}
+
+/* ---- grouping ---------------------------------------------------------------------------------------------- */
+
+void memory_families_done(struct memory_families *families)
+{
+	free(families->at);
+	free(families->order);
+	free(families->slots);
+	page_places_done(&families->places);
+	*families = (struct memory_families){0};
+}
+
+static size_t slot_of(const struct memory_families *families, uint64_t id)
+{
+	size_t slot = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (families->slot_count - 1);
+
+	while (families->slots[slot] && families->at[families->slots[slot] - 1].id != id)
+		slot = (slot + 1) & (families->slot_count - 1);
+	return slot;
+}
+
+static int reserve(struct memory_families *families, size_t members)
+{
+	size_t capacity = families->order_capacity ? families->order_capacity : 16;
+	uint32_t *order, *slots;
+	struct memory_family *at;
+
+	if (members <= families->order_capacity)
+		return 0;
+	while (capacity < members)
+		capacity *= 2;
+	order = realloc(families->order, capacity * sizeof *order);
+	if (!order)
+		return -ENOMEM;
+	families->order = order;
+	at = realloc(families->at, capacity * 2 * sizeof *at);
+	if (!at)
+		return -ENOMEM;
+	families->at = at;
+	slots = realloc(families->slots, capacity * 4 * sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	families->slots = slots;
+	families->slot_count = capacity * 4;
+	families->order_capacity = capacity;
+	return 0;
+}
+
+static void index_families(struct memory_families *families)
+{
+	memset(families->slots, 0, families->slot_count * sizeof *families->slots);
+	for (size_t i = 0; i < families->count; i++)
+		families->slots[slot_of(families, families->at[i].id)] = (uint32_t)i + 1;
+}
+
+/* Families that have ended leave; the unions of the others are still worth something. */
+static void begin_again(struct memory_families *families)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < families->count; i++) {
+		struct memory_family *family = &families->at[i];
+
+		if (!family->count)
+			continue;
+		families->at[kept++] = (struct memory_family){.id = family->id,
+							      .sampled = family->sampled,
+							      .count_before = family->count,
+							      .union_of = family->union_of,
+							      .union_kib = family->union_kib,
+							      .union_variance = family->union_variance};
+	}
+	families->count = kept;
+	index_families(families);
+}
+
+static struct memory_family *family_of(struct memory_families *families, const struct member *member)
+{
+	size_t slot = slot_of(families, member->family);
+
+	if (!families->slots[slot]) {
+		families->at[families->count++] = (struct memory_family){.id = member->family};
+		families->slots[slot] = (uint32_t)families->count;
+	}
+	return &families->at[families->slots[slot] - 1];
+}
+
+static void note_parent(struct process_tree *tree, const struct member *member)
+{
+	struct member *parent = member->is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
+
+	if (parent && parent->family == member->family)
+		parent->has_forks = true;
+}
+
+int memory_families_build(struct memory_families *families, struct process_tree *tree)
+{
+	size_t next = 0;
+
+	if (reserve(families, tree->count) < 0)
+		return -ENOMEM;
+	begin_again(families);
+	for (size_t i = 0; i < tree->count; i++)
+		tree->members[i].has_forks = false;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		struct memory_family *family;
+		int64_t resident_kib = pages_to_kib(tree, member->resident_pages);
+
+		if (!memory_is_counted(tree, member))
+			continue;
+		family = family_of(families, member);
+		family->count++;
+		family->largest_kib = most(family->largest_kib, resident_kib);
+		note_parent(tree, member);
+	}
+	for (size_t i = 0; i < families->count; i++) {
+		families->at[i].first = next;
+		next += families->at[i].count;
+		families->at[i].count = 0;
+	}
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		struct memory_family *family;
+
+		if (!memory_is_counted(tree, member))
+			continue;
+		family = family_of(families, member);
+		families->order[family->first + family->count++] = (uint32_t)i;
+		family->inner += member->has_forks && member->is_forked;
+		family->is_changing |= member->seen_pass == tree->passes;
+	}
+	for (size_t i = 0; i < families->count; i++)
+		families->at[i].is_changing |= families->at[i].count < families->at[i].count_before;
+	return 0;
+}
+
+/* ---- the union of sampled pages ------------------------------------------------------------------------------ */
+
+static struct member *member_at(const struct memory_families *families, const struct memory_family *family,
+				const struct process_tree *tree, size_t i)
+{
+	return &tree->members[families->order[family->first + i]];
+}
+
+/*
+ * One page an address is too little where a process wrote between two forks, or before it forked in turn: at one address its
+ * children then have another page than their siblings or cousins. Readers with CAP_SYS_ADMIN see page frames, which tell the
+ * pages of one address apart. Other readers know how many pages the forking processes replaced.
+ *
+ * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Common are
+ * 100 MiB of the first pages and 30 MiB of those that were written in between: it has faulted in 130 MiB since its first fork,
+ * 50 MiB of which are exclusive. The addresses alone tell 100 MiB.
+ */
+static int64_t left_to_forks_kib(const struct process_tree *tree, const struct member *member,
+				 int64_t exclusive_kib)
+{
+	const struct fork_window *forks = &member->forks;
+	int64_t own_kib, all_kib;
+
+	if (!member->has_forks || !forks->is_known)
+		return 0;
+	if (!member->is_forked)
+		return pages_to_kib(tree,
+				    most(0, forks->faults_last - forks->faults_first - member->shared_pages -
+						    most(0, forks->anon_last - forks->anon_first)));
+	/*
+	 * Pages of shared memory are faulted in as well. Huge pages take one fault for many pages, but make the process
+	 * larger than what it had from its parent.
+	 */
+	own_kib = pages_to_kib(tree, most(forks->faults_last - member->shared_pages,
+					  forks->anon_last - member->inherited_pages));
+	all_kib = most(own_kib, pages_to_kib(tree, member->faults));
+	return most(0, least(own_kib, all_kib - exclusive_kib));
+}
+
+static int64_t common_by_faults_kib(const struct memory_families *families,
+				    const struct memory_family *family, const struct process_tree *tree,
+				    int64_t now_ns)
+{
+	int64_t sum_kib = 0;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+		int64_t exclusive_kib =
+			member_is_read(family, member, now_ns) ? member_exclusive_kib(tree, member) : 0;
+
+		if (!member->is_forked)
+			sum_kib += member_anon_kib(tree, member) - exclusive_kib;
+		sum_kib += left_to_forks_kib(tree, member, exclusive_kib);
+	}
+	return sum_kib;
+}
+
+/* Sampled addresses at which any member has common pages, and at most how many pages those can be. */
+struct union_counts {
+	size_t addresses;
+	size_t pages;      /* told apart by their frames */
+	size_t pages_most; /* each has two users */
+	bool frames_are_seen;
+};
+
+static struct union_counts count_union(struct memory_families *families, const struct memory_family *family,
+				       const struct process_tree *tree, unsigned level, int64_t now_ns)
+{
+	struct union_counts counts = {0};
+	struct page_places *places = &families->places;
+
+	places->count = 0;
+	places->level = level;
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+
+		if (!member_is_read(family, member, now_ns))
+			continue;
+		for (size_t j = 0; j < member->reading->common.count; j++) {
+			const struct page_place *place = &member->reading->common.at[j];
+
+			if (!page_is_sampled(level, place->page))
+				continue;
+			counts.frames_are_seen |= place->space != 0;
+			(void)page_places_add(places, place->page, place->space);
+		}
+	}
+	page_places_sort(places);
+	for (size_t i = 0, users = 0; i < places->count; i++) {
+		bool new_address = !i || places->at[i].space != places->at[i - 1].space;
+
+		users = new_address ? 1 : users + 1;
+		counts.addresses += new_address;
+		counts.pages += new_address || places->at[i].page != places->at[i - 1].page;
+		counts.pages_most += users == 1 || (users > 2 && users % 2 == 0);
+	}
+	return counts;
+}
+
+/* The union is told in proportion to the member that has most, whose resident set is known exactly. */
+static void measure_union(struct memory_families *families, struct memory_family *family,
+			  const struct process_tree *tree, int64_t now_ns)
+{
+	const struct memory_reading *largest = NULL;
+	struct union_counts counts;
+	unsigned level = 0;
+	uint64_t version = family->count;
+	double kib_per_page;
+	size_t of_largest;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+
+		if (!member_is_read(family, member, now_ns))
+			continue;
+		version = version * 31 + (uint64_t)member->reading->taken_ns + (uint64_t)member->pid;
+		if (member->reading->common.level > level)
+			level = member->reading->common.level;
+		if (!largest || member->reading->common_kib > largest->common_kib)
+			largest = member->reading;
+	}
+	if (!largest || family->union_of == version)
+		return;
+	family->union_of = version;
+	of_largest = page_places_count_at(&largest->common, level);
+	counts = count_union(families, family, tree, level, now_ns);
+	kib_per_page = of_largest ? (double)largest->common_kib / (double)of_largest : 0;
+	family->union_kib = (int64_t)((double)counts.addresses * kib_per_page);
+	family->union_variance = 0;
+	if (level && counts.pages > of_largest)
+		family->union_variance = (double)(counts.pages - of_largest) * kib_per_page * kib_per_page;
+	if (counts.frames_are_seen) {
+		family->union_kib = (int64_t)((double)counts.pages * kib_per_page);
+	} else {
+		int64_t by_faults_kib = common_by_faults_kib(families, family, tree, now_ns);
+		int64_t pages_most_kib = (int64_t)((double)counts.pages_most * kib_per_page);
+
+		family->union_kib = most(family->union_kib, least(pages_most_kib, by_faults_kib));
+	}
+}
+
+/* ---- figures --------------------------------------------------------------------------------------------------- */
+
+/* Sums over the members of a family; "leaf" are forked members, the only ones that are like each other. */
+struct family_sums {
+	int64_t exclusive_kib;
+	int64_t private_kib;
+	int64_t share_kib;
+	double leaf_exclusive_kib;
+	double leaf_bound_kib;
+	double leaf_share_kib;
+	size_t leaves;
+	double variance;
+};
+
+static void add_read(struct family_sums *sums, const struct process_tree *tree,
+		     const struct memory_family *family, const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t exclusive_kib = member_exclusive_kib(tree, member);
+	/* Common pages are divided by their users: as many as there were then. */
+	double share_kib =
+		(double)reading->common_share_kib * (double)reading->family_size / (double)family->count;
+
+	if (reading->family_size <= 1)
+		share_kib = (double)reading->common_share_kib;
+	sums->exclusive_kib += exclusive_kib;
+	sums->private_kib += reading->private_kib + exclusive_kib - reading->exclusive_kib;
+	sums->share_kib += (int64_t)share_kib;
+	sums->variance += reading->variance;
+	if (!member->is_forked)
+		return;
+	sums->leaves++;
+	sums->leaf_exclusive_kib += (double)exclusive_kib;
+	sums->leaf_bound_kib += (double)member_bound_kib(tree, member);
+	sums->leaf_share_kib += share_kib;
+}
+
+/* All are bounded by their page faults: the memory of the first one, and what the others may have of their own. */
+static struct family_memory measure_by_bound(struct memory_families *families,
+					     const struct memory_family *family,
+					     const struct process_tree *tree)
+{
+	int64_t own_kib = 0, common_kib = 0;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+		int64_t bound_kib = member_bound_kib(tree, member);
+
+		if (member->is_forked) {
+			own_kib += bound_kib;
+			common_kib = most(common_kib, member_anon_kib(tree, member) - bound_kib);
+		} else {
+			common_kib = most(common_kib, bound_kib);
+			own_kib += left_to_forks_kib(tree, member, 0);
+		}
+	}
+	return (struct family_memory){
+		.anon_kib = own_kib + common_kib, .private_kib = own_kib, .unread_kib = own_kib + common_kib};
+}
+
+/* A family of one: its anonymous memory is its own, and statm tells how much it is. */
+static struct family_memory measure_alone(const struct process_tree *tree, const struct memory_family *family,
+					  const struct member *member, int64_t now_ns)
+{
+	int64_t anon_kib = member_anon_kib(tree, member);
+	const struct memory_reading *reading = member->reading;
+	struct family_memory found = {
+		.anon_kib = anon_kib,
+		.private_kib = member_private_kib(tree, family, member, now_ns),
+	};
+
+	if (member_is_read(family, member, now_ns) && reading->kind == READING_ROLLUP &&
+	    reading->family_size == 1)
+		found.anon_kib = most(0, reading->exclusive_kib + reading->common_share_kib + anon_kib -
+						 reading->statm_anon_kib);
+	return found;
+}
+
+/* What limits a family's memory from above, by what its members have faulted in. */
+struct family_limit {
+	int64_t own_kib;     /* of forks: faulted in since each of them was forked */
+	int64_t rest_kib;    /* the largest rest of one of them, which it has from its parent */
+	int64_t orphans_kib; /* the same of those whose parent has ended or called exec */
+	int64_t first_kib;   /* of the process that they all descend from: its memory now */
+	int64_t grown_kib;   /* and what it had before its first fork and has faulted in since */
+	bool has_orphans;
+};
+
+static void limit_fork(const struct process_tree *tree, const struct member *member,
+		       struct family_limit *limit)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	int64_t anon_kib = member_anon_kib(tree, member);
+	int64_t own_kib = most(pages_to_kib(tree, member->faults), anon_kib - inherited_kib(tree, member));
+	int64_t rest_kib = most(0, anon_kib - own_kib);
+
+	/* What it has given back may live on in its own forks. */
+	limit->own_kib += member->has_forks ? own_kib : least(own_kib, anon_kib);
+	if (parent && parent->family == member->family && !parent->is_zombie) {
+		limit->rest_kib = most(limit->rest_kib, rest_kib);
+	} else {
+		limit->orphans_kib = most(limit->orphans_kib, rest_kib);
+		limit->has_orphans = true;
+	}
+}
+
+/*
+ * The most that a family can have. Members are read one after the other: while one of them ends, pages that it had in common
+ * with a sibling are found to be common in the one and exclusive in the other. Huge pages take one fault for many pages; the
+ * machine's number of them allows for those. `in_motion`: members were read, came or went in this tick.
+ */
+static int64_t limit_kib(const struct memory_families *families, const struct memory_family *family,
+			 const struct process_tree *tree, bool in_motion)
+{
+	struct family_limit limit = {.grown_kib = INT64_MAX};
+	int64_t base_kib;
+
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+		const struct fork_window *forks = &member->forks;
+
+		if (member->is_forked) {
+			limit_fork(tree, member, &limit);
+			continue;
+		}
+		limit.first_kib = member_anon_kib(tree, member) + left_to_forks_kib(tree, member, 0);
+		if (forks->is_known)
+			limit.grown_kib =
+				pages_to_kib(tree, forks->anon_first + member->faults - forks->faults_first);
+	}
+	/* Of what a process replaced before it left the family, nothing is known. */
+	if (!in_motion && (limit.has_orphans || limit.grown_kib == INT64_MAX))
+		return INT64_MAX;
+	base_kib = least(limit.grown_kib, limit.first_kib + limit.rest_kib);
+	return base_kib + limit.orphans_kib + limit.own_kib + tree->huge_kib;
+}
+
+/* Members that were not read: those that called exec have what is not common, the others are like their siblings. */
+static void add_unread(struct family_memory *found, const struct family_sums *sums, int64_t common_kib,
+		       const struct process_tree *tree, const struct memory_family *family,
+		       const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), exclusive_kib;
+
+	if (!member->is_forked) {
+		exclusive_kib = most(0, anon_kib - common_kib);
+	} else {
+		exclusive_kib = member_bound_kib(tree, member);
+		if (sums->leaf_bound_kib > 0)
+			exclusive_kib = (int64_t)((double)exclusive_kib * sums->leaf_exclusive_kib /
+						  sums->leaf_bound_kib);
+		exclusive_kib = least(exclusive_kib, anon_kib);
+	}
+	found->anon_kib += exclusive_kib;
+	found->private_kib += exclusive_kib;
+	if (!family->sampled && sums->leaves && member->is_forked)
+		found->anon_kib += (int64_t)(sums->leaf_share_kib / (double)sums->leaves);
+	found->extrapolated = true;
+}
+
+struct family_memory memory_family_measure(struct memory_families *families, struct memory_family *family,
+					   struct process_tree *tree, int64_t now_ns)
+{
+	struct family_memory found = {0};
+	struct family_sums sums = {0};
+	int64_t common_kib;
+	bool in_motion = family->is_changing;
+
+	family->read = 0;
+	for (size_t i = 0; i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+
+		if (!member_is_read(family, member, now_ns))
+			continue;
+		family->read++;
+		in_motion |= member->reading->taken_ns >= now_ns;
+		if (family->count > 1)
+			add_read(&sums, tree, family, member);
+	}
+	if (family->count == 1)
+		return measure_alone(tree, family, member_at(families, family, tree, 0), now_ns);
+	if (!family->read)
+		return measure_by_bound(families, family, tree);
+	common_kib = sums.share_kib;
+	if (family->sampled) {
+		measure_union(families, family, tree, now_ns);
+		common_kib = family->union_kib;
+		sums.variance += family->union_variance;
+	}
+	found.anon_kib = sums.exclusive_kib + common_kib;
+	found.private_kib = sums.private_kib;
+	found.variance = sums.variance;
+	for (size_t i = 0; family->read < family->count && i < family->count; i++) {
+		const struct member *member = member_at(families, family, tree, i);
+
+		if (!member_is_read(family, member, now_ns))
+			add_unread(&found, &sums, common_kib, tree, family, member);
+	}
+	found.anon_kib = least(found.anon_kib, limit_kib(families, family, tree, in_motion));
+	return found;
+}

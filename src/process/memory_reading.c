@@ -1,0 +1,447 @@
+/* One reading of one process's memory; see memory_reading.h. */
+#include "process/memory_reading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "kernel/proc_pid_maps.h"
+#include "kernel/proc_pid_pagemap.h"
+#include "kernel/proc_pid_smaps_rollup.h"
+#include "kernel/proc_pid_status.h"
+
+enum {
+	ANON_SAMPLES = 512, /* pages that are there, as far as can be told in advance */
+	SAMPLES_OF_FEW = 1024,
+	FILE_SAMPLES = 256,
+	OBJECT_SAMPLES = 512,
+	ENTRIES_MOST = 4096, /* places that are looked at in areas that are mostly empty */
+	WINDOW = 256,        /* entries that are read at once where samples stand close together */
+	CLOSE_LEVEL = 3,
+	CLUSTER = 8,        /* pages that are looked at around a sampled one: in the same system call */
+	AREAS_MOST = 65536, /* vm.max_map_count is 65530 by default */
+};
+
+enum area_kind { AREA_ANON, AREA_FILE, AREA_OBJECT, AREA_HUGE };
+
+struct sampled_area {
+	enum area_kind kind;
+	uint64_t first; /* pages of the address space: [first, last) */
+	uint64_t last;
+	uint64_t file_page; /* of `first`, in the file */
+	uint64_t device;
+	uint64_t inode;
+};
+
+struct window {
+	int fd;
+	uint64_t first;
+	size_t count;
+	int64_t reads;
+	uint64_t entries[WINDOW];
+};
+
+/* Pages that are there, and those of them that are exclusive: by clusters, whose spread tells the sampling error. */
+struct tally {
+	uint64_t present;
+	uint64_t exclusive;
+	double present_squares;
+	double exclusive_squares;
+	double products;
+};
+
+void memory_reading_free(struct memory_reading *reading)
+{
+	if (!reading)
+		return;
+	page_places_done(&reading->common);
+	page_places_done(&reading->files);
+	page_places_done(&reading->objects);
+	free(reading);
+}
+
+void memory_reader_done(struct memory_reader *reader)
+{
+	free(reader->areas);
+	*reader = (struct memory_reader){0};
+}
+
+static int64_t or_zero(int64_t kib)
+{
+	return kib < 0 ? 0 : kib;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- areas ------------------------------------------------------------------------------------------------- */
+
+static bool add_area(struct memory_reader *reader, enum area_kind kind, const struct memory_area *area)
+{
+	uint64_t page_bytes = (uint64_t)reader->root->page_bytes;
+
+	if (reader->area_count == reader->area_capacity) {
+		size_t capacity = reader->area_capacity ? reader->area_capacity * 2 : 64;
+		struct sampled_area *areas = realloc(reader->areas, capacity * sizeof *areas);
+
+		if (!areas)
+			return false;
+		reader->areas = areas;
+		reader->area_capacity = capacity;
+	}
+	reader->areas[reader->area_count++] = (struct sampled_area){
+		.kind = kind,
+		.first = area->start / page_bytes,
+		.last = area->end / page_bytes,
+		.file_page = area->offset / page_bytes,
+		.device = area->device,
+		.inode = area->inode,
+	};
+	return true;
+}
+
+static bool is_of_kernel(const struct memory_area *area)
+{
+	static const char *const NAMES[] = {"[vvar]", "[vvar_vclock]", "[vdso]", "[vsyscall]"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
+		if (scan_is(&area->name, NAMES[i]))
+			return true;
+	return false;
+}
+
+static bool is_private_huge(const struct memory_area *area)
+{
+	return !area->shared && scan_left(&area->name) >= 14 &&
+	       memcmp(area->name.at, "/anon_hugepage", 14) == 0;
+}
+
+static void sort_area(struct memory_reader *reader, const struct memory_subject *subject,
+		      const struct memory_area *area, struct memory_reading *reading)
+{
+	bool sampled = !subject->with_rollup;
+
+	if (is_private_huge(area)) {
+		(void)add_area(reader, AREA_HUGE, area);
+		return;
+	}
+	if (memory_objects_has(reader->objects, area)) {
+		if (!memory_objects_meet(reader->objects, reader->root, subject->pid, area) ||
+		    !page_places_add(&reading->objects, area->device, area->inode))
+			return;
+		(void)add_area(reader, AREA_OBJECT, area);
+	} else if (area->inode && sampled) {
+		(void)add_area(reader, AREA_FILE, area);
+	}
+	/* Written pages of a private mapping are anonymous, whatever it maps. */
+	if (sampled && subject->with_anon && !area->shared && (area->writable || !area->inode) &&
+	    (area->readable || area->writable) && !is_of_kernel(area))
+		(void)add_area(reader, AREA_ANON, area);
+}
+
+static int read_areas(struct memory_reader *reader, const struct memory_subject *subject,
+		      struct memory_reading *reading)
+{
+	struct memory_area area;
+	struct scan areas;
+	int error = read_proc_pid_maps(reader->root, subject->pid, &areas);
+
+	reader->area_count = 0;
+	if (error < 0)
+		return error;
+	while (reader->area_count < AREAS_MOST && proc_pid_maps_next(&areas, &area))
+		sort_area(reader, subject, &area, reading);
+	return 0;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------------- */
+
+static bool read_entry(struct window *window, uint64_t page, uint64_t last, unsigned level,
+		       uint64_t *ret_entry)
+{
+	size_t want = level <= CLOSE_LEVEL ? WINDOW : CLUSTER;
+	ssize_t got;
+
+	if (page < window->first || page - window->first >= window->count) {
+		if (want > last - page)
+			want = (size_t)(last - page);
+		window->count = 0;
+		got = read_proc_pid_pagemap(window->fd, page, window->entries, want);
+		window->reads++;
+		if (got <= 0)
+			return false;
+		window->first = page;
+		window->count = (size_t)got;
+	}
+	*ret_entry = window->entries[page - window->first];
+	return true;
+}
+
+/*
+ * The sampled pages of an area: of anonymous memory by address, of files and objects by their place in the file, so that
+ * all who map them look at the same ones. `ret_page` counts on from one call to the next; it begins with 0.
+ */
+static bool next_sample(const struct sampled_area *area, unsigned level, bool by_file, uint64_t *block,
+			uint64_t *ret_page, uint64_t *ret_place)
+{
+	uint64_t begin = by_file ? area->file_page : area->first;
+	uint64_t end = begin + (area->last - area->first);
+
+	if (!*block)
+		*block = (begin >> level) + 1;
+	for (; *block - 1 <= (end - 1) >> level; ++*block) {
+		uint64_t place = page_sample_at(level, *block - 1);
+
+		if (place < begin || place >= end)
+			continue;
+		++*block;
+		*ret_place = place;
+		*ret_page = area->first + (place - begin);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t pages_of(const struct memory_reader *reader, enum area_kind kind)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < reader->area_count; i++)
+		if (reader->areas[i].kind == kind)
+			pages += reader->areas[i].last - reader->areas[i].first;
+	return pages;
+}
+
+static unsigned level_for(const struct memory_reader *reader, enum area_kind kind, int64_t resident_pages,
+			  uint64_t samples)
+{
+	unsigned level = page_sample_level(0, resident_pages < 0 ? 0 : (uint64_t)resident_pages, samples);
+
+	return page_sample_level(level, pages_of(reader, kind), ENTRIES_MOST);
+}
+
+static bool counts_as(enum area_kind kind, uint64_t entry)
+{
+	return page_is_present(entry) && (kind == AREA_HUGE || page_is_of_file(entry) == (kind == AREA_FILE));
+}
+
+/* The pages around a sampled one, as far as the area goes. */
+static void tally_cluster(struct window *window, const struct sampled_area *area, unsigned level,
+			  uint64_t page, struct tally *tally)
+{
+	uint64_t first = page & ~(uint64_t)(CLUSTER - 1), last = first + CLUSTER, entry;
+	double present = 0, exclusive = 0;
+
+	if (level <= CLOSE_LEVEL)
+		first = page, last = page + 1;
+	for (uint64_t at = first < area->first ? area->first : first; at < last && at < area->last; at++) {
+		if (!read_entry(window, at, area->last, level, &entry) || !counts_as(area->kind, entry))
+			continue;
+		present++;
+		exclusive += page_is_exclusive(entry);
+	}
+	tally->present += (uint64_t)present;
+	tally->exclusive += (uint64_t)exclusive;
+	tally->present_squares += present * present;
+	tally->exclusive_squares += exclusive * exclusive;
+	tally->products += present * exclusive;
+}
+
+static struct tally sample_kind(struct memory_reader *reader, struct window *window, enum area_kind kind,
+				unsigned level, struct page_places *shared)
+{
+	bool by_file = kind == AREA_FILE;
+	struct tally tally = {0};
+
+	shared->level = level;
+	for (size_t i = 0; i < reader->area_count; i++) {
+		const struct sampled_area *area = &reader->areas[i];
+		uint64_t block = 0, page, place, entry;
+
+		if (area->kind != kind)
+			continue;
+		while (next_sample(area, level, by_file, &block, &page, &place)) {
+			tally_cluster(window, area, level, page, &tally);
+			if (read_entry(window, page, area->last, level, &entry) && counts_as(kind, entry) &&
+			    !page_is_exclusive(entry))
+				(void)page_places_add(shared,
+						      by_file ? area->inode ^ area->device << 32
+							      : page_frame(entry),
+						      place);
+		}
+	}
+	return tally;
+}
+
+static void sample_objects(struct memory_reader *reader, struct window *window)
+{
+	for (size_t i = 0; i < reader->area_count; i++) {
+		const struct sampled_area *area = &reader->areas[i];
+		struct memory_object *object;
+		uint64_t block = 0, page, place, entry;
+
+		if (area->kind != AREA_OBJECT)
+			continue;
+		object = memory_objects_find(reader->objects, area->device, area->inode);
+		if (!object || object->kib >= 0)
+			continue; /* the kernel tells its size */
+		page_places_thin(&object->seen, page_sample_level(0, object->pages, OBJECT_SAMPLES));
+		while (next_sample(area, object->seen.level, true, &block, &page, &place))
+			if (read_entry(window, page, area->last, object->seen.level, &entry) &&
+			    page_is_present(entry))
+				(void)page_places_add(&object->seen, 0, place);
+		page_places_unite(&object->seen);
+	}
+}
+
+/* ---- readings ---------------------------------------------------------------------------------------------- */
+
+static int64_t to_kib(const struct memory_reader *reader, uint64_t pages)
+{
+	return (int64_t)pages * (reader->root->page_bytes / 1024);
+}
+
+/* As many pages as a tally stands for. */
+static uint64_t pages_found(uint64_t tallied, unsigned level)
+{
+	return level <= CLOSE_LEVEL ? tallied << level : (tallied << level) / CLUSTER;
+}
+
+/*
+ * The sample tells in which proportion the resident anonymous pages, whose number is known, are exclusive. Addresses that
+ * were only ever read have the kernel's page of zeros: it looks like a common page, but is not resident memory.
+ */
+static void split_anon(struct memory_reader *reader, const struct memory_subject *subject,
+		       const struct tally *tally, unsigned level, struct memory_reading *reading)
+{
+	double all_kib = (double)to_kib(reader, (uint64_t)subject->anon_pages), share, spread;
+	uint64_t found = pages_found(tally->present, level);
+
+	reading->anon_kib = (int64_t)all_kib;
+	reading->exclusive_kib = reading->anon_kib;
+	if (!tally->present)
+		return;
+	share = (double)tally->exclusive / (double)tally->present;
+	if (found > (uint64_t)subject->anon_pages + (uint64_t)subject->anon_pages / 4 + (64U << level))
+		reading->exclusive_kib =
+			least(reading->anon_kib, to_kib(reader, pages_found(tally->exclusive, level)));
+	else
+		reading->exclusive_kib = (int64_t)(all_kib * share);
+	reading->common_kib = reading->anon_kib - reading->exclusive_kib;
+	/* Of a ratio of two sums over clusters. */
+	spread = tally->exclusive_squares - 2 * share * tally->products +
+		 share * share * tally->present_squares;
+	if (level && spread > 0)
+		reading->variance =
+			all_kib * all_kib * spread / ((double)tally->present * (double)tally->present);
+}
+
+static int read_sampled(struct memory_reader *reader, const struct memory_subject *subject,
+			struct memory_reading *reading)
+{
+	CLEANUP_CLOSE int fd = open_proc_pid_pagemap(reader->root, subject->pid);
+	struct window window = {.fd = fd};
+	struct page_places huge = {0};
+	struct tally tally;
+	unsigned level;
+
+	if (fd < 0)
+		return fd;
+	if (!subject->with_rollup) {
+		level = level_for(reader, AREA_ANON, subject->anon_pages,
+				  subject->is_of_few ? SAMPLES_OF_FEW : ANON_SAMPLES);
+		tally = sample_kind(reader, &window, AREA_ANON, level, &reading->common);
+		split_anon(reader, subject, &tally, level, reading);
+		level = level_for(reader, AREA_FILE, subject->shared_pages, FILE_SAMPLES);
+		tally = sample_kind(reader, &window, AREA_FILE, level, &reading->files);
+		reading->file_kib = to_kib(reader, pages_found(tally.exclusive, level));
+		reading->private_kib = reading->exclusive_kib + reading->file_kib;
+	}
+	level = level_for(reader, AREA_HUGE, 0, OBJECT_SAMPLES);
+	tally = sample_kind(reader, &window, AREA_HUGE, level, &huge);
+	reading->huge_private_kib = to_kib(reader, pages_found(tally.present, level));
+	page_places_done(&huge);
+	sample_objects(reader, &window);
+	reader->entries_read += window.reads;
+	return 0;
+}
+
+/* Kernels before 5.3 do not split proportional sets: all but the anonymous memory of this process alone is "file". */
+static void take_rollup(const struct proc_pid_smaps_rollup *rollup, const struct memory_subject *subject,
+			int64_t page_kib, struct memory_reading *reading)
+{
+	int64_t pss_kib = rollup->pss_kib;
+	int64_t anon_kib =
+		rollup->anonymous_kib >= 0 ? rollup->anonymous_kib : subject->anon_pages * page_kib;
+	int64_t anon_share_kib = rollup->pss_anon_kib;
+
+	reading->private_kib = or_zero(rollup->private_clean_kib) + or_zero(rollup->private_dirty_kib);
+	if (anon_share_kib < 0)
+		anon_share_kib = least(anon_kib, least(pss_kib, reading->private_kib));
+	reading->anon_kib = anon_kib;
+	reading->exclusive_kib = least(anon_share_kib, least(anon_kib, or_zero(rollup->private_dirty_kib)));
+	reading->common_kib = anon_kib - reading->exclusive_kib;
+	reading->common_share_kib = anon_share_kib - reading->exclusive_kib;
+	reading->file_kib = rollup->pss_file_kib >= 0 ? rollup->pss_file_kib : pss_kib - anon_share_kib;
+	reading->swap_kib = rollup->swap_pss_kib >= 0 ? rollup->swap_pss_kib : or_zero(rollup->swap_kib);
+}
+
+static int read_rollup(struct memory_reader *reader, const struct memory_subject *subject,
+		       struct memory_reading *reading, bool *ret_needs_areas)
+{
+	struct proc_pid_smaps_rollup rollup;
+	int error = read_proc_pid_smaps_rollup(reader->root, subject->pid, &rollup);
+
+	if (error < 0)
+		return error;
+	if (rollup.pss_kib < 0)
+		return -ENODATA;
+	take_rollup(&rollup, subject, reader->root->page_bytes / 1024, reading);
+	*ret_needs_areas = rollup.pss_shmem_kib > 0 ||
+			   or_zero(rollup.private_hugetlb_kib) + or_zero(rollup.shared_hugetlb_kib) > 0;
+	return 0;
+}
+
+static void read_swap(struct memory_reader *reader, const struct memory_subject *subject,
+		      struct memory_reading *reading)
+{
+	struct proc_pid_status status;
+
+	if (reader->swap_in_use && read_proc_pid_status(reader->root, subject->pid, &status) == 0)
+		reading->swap_kib = or_zero(status.swap_kib);
+}
+
+int memory_reading_take(struct memory_reader *reader, const struct memory_subject *subject,
+			struct memory_reading **ret_reading)
+{
+	struct memory_reading *reading = calloc(1, sizeof *reading);
+	bool needs_areas = true;
+	int error = 0;
+
+	if (!reading)
+		return -ENOMEM;
+	reading->kind = subject->with_rollup ? READING_ROLLUP : READING_SAMPLED;
+	reading->has_anon = subject->with_anon || subject->with_rollup;
+	if (subject->with_rollup)
+		error = read_rollup(reader, subject, reading, &needs_areas);
+	else
+		read_swap(reader, subject, reading);
+	if (!error && needs_areas) {
+		error = read_areas(reader, subject, reading);
+		if (!error && reader->area_count)
+			error = read_sampled(reader, subject, reading);
+		/* The rollup alone is worth having. */
+		if (subject->with_rollup && error != -ESRCH)
+			error = 0;
+	}
+	if (error < 0) {
+		memory_reading_free(reading);
+		return error;
+	}
+	memory_reading_free(*ret_reading);
+	*ret_reading = reading;
+	return 0;
+}

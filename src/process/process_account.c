@@ -1,0 +1,139 @@
+/* The account of a tree; see process_account.h. */
+#include "process/process_account.h"
+
+#include "base/clock.h"
+
+/*
+ * The kernel's waited-for user and system times are whole clock ticks, each rounded down, whereas process
+ * clocks count nanoseconds: the last two ticks of a carried time never turn up.
+ */
+#define CPU_TOLERANCE_NS (20 * NSEC_PER_MSEC)
+
+void account_begin(struct account *account)
+{
+	account->appeared_last = account->appears;
+}
+
+/*
+ * What is still to be added to the figures of an account for the ended that it carries, when the figures in which they
+ * turn up have become `appears`. Of what turns up, the part from before we came (`owed`) does not count: the sum is
+ * then negative.
+ */
+static int64_t still_carried(const struct account *account, enum usage usage, int64_t appears)
+{
+	int64_t grown = appears - account->carried_base.of[usage];
+	int64_t expected = account->carried.of[usage] + account->owed.of[usage];
+	int64_t tolerance = usage == USAGE_CPU_NS || usage == USAGE_UTIME_NS ? CPU_TOLERANCE_NS : 0;
+
+	return expected - grown > tolerance ? account->carried.of[usage] - grown : -account->owed.of[usage];
+}
+
+struct usages account_certain(const struct account *account)
+{
+	struct usages certain;
+
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		certain.of[i] = account->own.of[i] + account->waited.of[i] - account->before.of[i];
+	return certain;
+}
+
+struct usages account_total(const struct account *account)
+{
+	struct usages total = account_certain(account);
+
+	for (enum usage i = 0; i < USAGE_COUNT && account->carries; i++)
+		total.of[i] += still_carried(account, i, account->appears.of[i]);
+	return total;
+}
+
+bool account_is_empty(const struct account *account)
+{
+	return usages_are_zero(&account->own) && usages_are_zero(&account->waited) &&
+	       (!account->carries || usages_are_zero(&account->carried));
+}
+
+void account_carry(struct account *account, const struct account *ended)
+{
+	struct usages total = account_total(ended);
+
+	if (!account->carries) {
+		/*
+		 * The child may have been waited for before or after this pass read its parent: only the growth
+		 * since the pass before is sure to be new.
+		 */
+		account->carried_base = account->appeared_last;
+		account->carries = true;
+	}
+	usages_add(&account->carried, &total);
+	usages_add(&account->owed, &ended->before);
+	usages_add(&account->owed, &ended->owed);
+}
+
+void account_settle(struct account *account)
+{
+	if (!account->carries)
+		return;
+	for (enum usage i = 0; i < USAGE_COUNT; i++)
+		account->before.of[i] -= still_carried(account, i, account->appears.of[i]);
+	account->carries = false;
+	account->carried = account->owed = (struct usages){0};
+}
+
+void account_forgive(struct account *account)
+{
+	struct usages total = account_total(account);
+
+	usages_add(&account->before, &total);
+	account->own_before = account->own;
+}
+
+void tree_account_publish(struct tree_account *account, const struct usages *members)
+{
+	struct usages *published = &account->published, total = *members;
+	int64_t user, grown;
+
+	usages_add(&total, &account->reaped);
+	usages_add(&total, &account->retired);
+	grown = total.of[USAGE_CPU_NS] - published->of[USAGE_CPU_NS];
+	if (grown < 0)
+		grown = 0;
+	/* User and system parts are estimates that must add up to the exact sum and not go down either. */
+	user = total.of[USAGE_UTIME_NS] - published->of[USAGE_UTIME_NS];
+	user = user < 0 ? 0 : user > grown ? grown : user;
+	published->of[USAGE_CPU_NS] += grown;
+	published->of[USAGE_UTIME_NS] += user;
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++)
+		if (total.of[i] > published->of[i])
+			published->of[i] = total.of[i];
+}
+
+static int64_t timeval_ns(const struct timeval *time)
+{
+	return (int64_t)time->tv_sec * NSEC_PER_SEC + (int64_t)time->tv_usec * NSEC_PER_USEC;
+}
+
+struct usages usages_of_rusage(const struct rusage *usage)
+{
+	struct usages usages = {0};
+
+	usages.of[USAGE_UTIME_NS] = timeval_ns(&usage->ru_utime);
+	usages.of[USAGE_CPU_NS] = usages.of[USAGE_UTIME_NS] + timeval_ns(&usage->ru_stime);
+	usages.of[USAGE_MINOR_FAULTS] = usage->ru_minflt;
+	usages.of[USAGE_MAJOR_FAULTS] = usage->ru_majflt;
+	return usages;
+}
+
+struct usages account_unclaimed(const struct account *account, const struct usages *reaped)
+{
+	struct usages unclaimed = {0};
+
+	if (!account->carries)
+		return unclaimed;
+	for (enum usage i = 0; i < USAGE_COUNT; i++) {
+		/* I/O turns up in a process's only figure; time and faults beside its own. */
+		int64_t beside = i >= USAGE_READ_BYTES ? 0 : account->own.of[i];
+
+		unclaimed.of[i] = still_carried(account, i, reaped->of[i] - beside);
+	}
+	return unclaimed;
+}

@@ -1,0 +1,182 @@
+/* Finding the children of members; see process_discovery.h. */
+#include "process/process_discovery.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "kernel/proc_pid_children.h"
+#include "kernel/proc_pid_stat.h"
+#include "process/process_member.h"
+
+enum { PATH_SIZE = 64, SEARCH_ROUNDS = 64 };
+
+static DIR *open_directory(struct process_tree *tree, const char *path)
+{
+	int fd = openat(tree->root->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!directory && fd >= 0)
+		close(fd);
+	return directory;
+}
+
+/* The next entry of /proc or of a task folder that is a number; 0 at the end. */
+static pid_t next_number(DIR *directory)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(directory))) {
+		struct scan name = scan_bytes(entry->d_name, strlen(entry->d_name));
+		pid_t pid;
+
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && scan_pid(&name, &pid))
+			return pid;
+	}
+	return 0;
+}
+
+pid_t discovery_other_thread(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+	DIR *directory;
+	pid_t tid;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	directory = open_directory(tree, path);
+	if (!directory)
+		return 0;
+	do {
+		tid = next_number(directory);
+	} while (tid == pid);
+	closedir(directory);
+	return tid;
+}
+
+/* Adds all processes of a children file's text, which adding may overwrite: they are taken out of it first. */
+static void add_listed(struct process_tree *tree, size_t length)
+{
+	enum { BATCH = 256 };
+	pid_t batch[BATCH];
+	struct scan text = parse_proc_pid_children(tree->root->text.data, length);
+	CLEANUP_BUFFER struct buffer rest = BUFFER(16 << 20);
+	size_t count = 0;
+
+	while (count < BATCH && scan_pid(&text, &batch[count]))
+		count++;
+	if (count == BATCH) {
+		buffer_add(&rest, text.at, scan_left(&text));
+		text = scan_bytes(rest.data, rest.length);
+	}
+	for (;;) {
+		for (size_t i = 0; i < count; i++)
+			if (!process_tree_excludes(tree, batch[i]))
+				(void)process_tree_add(tree, batch[i]);
+		if (count < BATCH)
+			return;
+		for (count = 0; count < BATCH && scan_pid(&text, &batch[count]);)
+			count++;
+	}
+}
+
+static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+	DIR *directory;
+	pid_t tid;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	directory = open_directory(tree, path);
+	if (!directory)
+		return;
+	while ((tid = next_number(directory)) > 0) {
+		ssize_t length;
+
+		snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)tid);
+		length = root_read_at(tree->root, tree->root->proc_fd, path);
+		if (length > 0)
+			add_listed(tree, (size_t)length);
+	}
+	closedir(directory);
+}
+
+void discover_children(struct process_tree *tree, size_t index)
+{
+	struct member *member = &tree->members[index];
+	char name[PATH_SIZE];
+	ssize_t length;
+
+	if (member->thread_count > 1) {
+		discover_children_of_threads(tree, member->pid);
+		return;
+	}
+	snprintf(name, sizeof name, "task/%d/children", (int)member->pid);
+	length = member_read_file(tree, member, &member->children_fd, name);
+	if (length > 0)
+		add_listed(tree, (size_t)length);
+}
+
+void discover_orphans(struct process_tree *tree)
+{
+	/* Any of our threads may have forked, and any may be the one that orphans are given to. */
+	discover_children_of_threads(tree, getpid());
+}
+
+bool discovery_knows_children(struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)pid);
+	return faccessat(tree->root->proc_fd, path, F_OK, 0) == 0;
+}
+
+/* One reading of all of /proc; returns how many members it found. */
+static int search_once(struct process_tree *tree)
+{
+	DIR *directory = open_directory(tree, ".");
+	int found = 0;
+	pid_t pid;
+
+	if (!directory)
+		return 0;
+	while ((pid = next_number(directory)) > 0) {
+		struct proc_pid_stat stat;
+		const struct member *parent;
+
+		if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
+		    read_proc_pid_stat(tree->root, pid, &stat) < 0)
+			continue;
+		parent = process_tree_find(tree, stat.parent_pid);
+		if (parent && stat.start_ticks >= parent->start_ticks && process_tree_add(tree, pid) == 0)
+			found++;
+	}
+	closedir(directory);
+	return found;
+}
+
+void discover_by_search(struct process_tree *tree)
+{
+	/* A child may stand before its parent in /proc (pids wrap around): search until nothing new is found. */
+	for (int round = 0; round < SEARCH_ROUNDS && search_once(tree) > 0; round++)
+		continue;
+}
+
+void process_tree_exclude_present(struct process_tree *tree)
+{
+	char path[PATH_SIZE];
+	ssize_t length;
+	struct scan text;
+	pid_t pid;
+
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)getpid(), (int)getpid());
+	length = root_read_at(tree->root, tree->root->proc_fd, path);
+	if (length <= 0)
+		return;
+	text = parse_proc_pid_children(tree->root->text.data, (size_t)length);
+	while (scan_pid(&text, &pid))
+		process_tree_exclude(tree, pid);
+}

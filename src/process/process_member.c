@@ -1,0 +1,537 @@
+/* One member of a process tree; see process_member.h. */
+#include "process/process_member.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "kernel/proc_pid_io.h"
+#include "kernel/proc_pid_statm.h"
+#include "kernel/proc_pid_status.h"
+#include "process/process_discovery.h"
+
+enum {
+	NAME_SIZE = 64,
+	DESCRIPTORS_OF_OTHERS = 64,
+	SIGCHLD_BIT = 1 << (17 - 1),
+	HIGH_WATER_READINGS = 128, /* about as many in one pass: 6 us each */
+	PF_EXITING = 0x4,
+	PF_FORKNOEXEC = 0x40,
+};
+
+int64_t descriptors_to_keep(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > INT32_MAX)
+		return INT32_MAX;
+	/* Half for the program around us, when this is a library in it. */
+	return ((int64_t)limit.rlim_cur - DESCRIPTORS_OF_OTHERS) / 2;
+}
+
+/* The CPU time of any user's process, zombies too, in nanoseconds; -1 when there is no such process. */
+static int64_t process_clock_ns(pid_t pid)
+{
+	/* What clock_getcpuclockid(3) computes, without its system call. */
+	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
+	struct timespec time;
+
+	if (clock_gettime(clock, &time) < 0)
+		return -1;
+	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+}
+
+ssize_t member_read_file(struct process_tree *tree, const struct member *member, int *fd, const char *name)
+{
+	char path[NAME_SIZE];
+
+	if (*fd >= 0)
+		return root_pread(tree->root, *fd);
+	snprintf(path, sizeof path, "%d/%s", (int)member->pid, name);
+	if (tree->fds_left <= 0 || member->quiet_ticks > 1)
+		return root_read_at(tree->root, tree->root->proc_fd, path);
+	*fd = openat(tree->root->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == EMFILE || errno == ENFILE
+			       ? root_read_at(tree->root, tree->root->proc_fd, path)
+			       : -errno;
+	tree->fds_left--;
+	return root_pread(tree->root, *fd);
+}
+
+static void close_kept(struct process_tree *tree, int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(take_fd(fd));
+	tree->fds_left++;
+}
+
+void member_close(struct process_tree *tree, struct member *member)
+{
+	close_kept(tree, &member->stat_fd);
+	close_kept(tree, &member->statm_fd);
+	close_kept(tree, &member->io_fd);
+	close_kept(tree, &member->children_fd);
+}
+
+void member_done(struct process_tree *tree, struct member *member)
+{
+	member_close(tree, member);
+	memory_reading_free(member->reading);
+	member->reading = NULL;
+}
+
+static int read_stat(struct process_tree *tree, struct member *member, struct proc_pid_stat *ret_stat)
+{
+	ssize_t length = member_read_file(tree, member, &member->stat_fd, "stat");
+
+	if (length < 0)
+		return (int)length;
+	return parse_proc_pid_stat(tree->root->text.data, (size_t)length, ret_stat);
+}
+
+int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
+{
+	struct member member = {
+		.pid = pid,
+		.clock_ns = -1,
+		.rollup_ns = -1,
+		.seen_pass = tree->passes,
+		.stat_fd = -1,
+		.statm_fd = -1,
+		.io_fd = -1,
+		.children_fd = -1,
+	};
+	struct proc_pid_stat stat;
+	int error = read_stat(tree, &member, &stat);
+
+	if (error < 0) {
+		member_close(tree, &member);
+		return error == -ENOENT ? -ESRCH : error;
+	}
+	member.parent_pid = stat.parent_pid;
+	member.start_ticks = stat.start_ticks;
+	member.state = stat.state;
+	*ret_member = member;
+	return 0;
+}
+
+/* The root of the tree is the program that this code runs in: the tracker's part of it is not the job's. */
+static bool is_around_us(const struct process_tree *tree, const struct member *member)
+{
+	return tree->own_cost && member->pid == tree->root_pid;
+}
+
+bool member_is_gone(const struct member *member)
+{
+	return process_clock_ns(member->pid) < 0;
+}
+
+bool member_has_run(struct process_tree *tree, struct member *member)
+{
+	int64_t clock_ns;
+
+	if (!tree->uses_clock)
+		return true;
+	clock_ns = process_clock_ns(member->pid);
+	if (clock_ns < 0) {
+		member->vanished = true;
+		return false;
+	}
+	if (is_around_us(tree, member))
+		clock_ns -= own_cost_cpu_ns(tree->own_cost);
+	if (clock_ns == member->clock_ns)
+		return false;
+	/* A clock that went back belongs to another process of the same pid: reading its stat will tell. */
+	member->clock_ns = clock_ns;
+	return true;
+}
+
+static int64_t ticks_ns(const struct process_tree *tree, int64_t ticks)
+{
+	return ticks < 0 ? 0 : ticks * (NSEC_PER_SEC / tree->root->clock_ticks);
+}
+
+static int64_t not_negative(int64_t value)
+{
+	return value < 0 ? 0 : value;
+}
+
+/* The user part of `total_ns`: whole ticks as the kernel splits them, what is below a tick in proportion. */
+static int64_t user_part(const struct process_tree *tree, const struct proc_pid_stat *stat, int64_t total_ns)
+{
+	int64_t user_ns = ticks_ns(tree, stat->utime_ticks), system_ns = ticks_ns(tree, stat->stime_ticks);
+	int64_t rest_ns = total_ns - user_ns - system_ns;
+
+	if (rest_ns <= 0)
+		return user_ns < total_ns ? user_ns : total_ns;
+	if (user_ns + system_ns == 0)
+		return rest_ns / 2;
+	return user_ns + (int64_t)((double)rest_ns * (double)user_ns / (double)(user_ns + system_ns));
+}
+
+static void account_stat(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	struct account *account = &member->account;
+	int64_t ticked_ns = ticks_ns(tree, stat->utime_ticks) + ticks_ns(tree, stat->stime_ticks);
+
+	account->own.of[USAGE_CPU_NS] =
+		tree->uses_clock && member->clock_ns >= 0 ? member->clock_ns : ticked_ns;
+	account->own.of[USAGE_UTIME_NS] = user_part(tree, stat, account->own.of[USAGE_CPU_NS]);
+	account->own.of[USAGE_MINOR_FAULTS] = not_negative(stat->minor_faults);
+	account->own.of[USAGE_MAJOR_FAULTS] = not_negative(stat->major_faults);
+	if (tree->with_children) {
+		account->waited.of[USAGE_UTIME_NS] = ticks_ns(tree, stat->waited_utime_ticks);
+		account->waited.of[USAGE_CPU_NS] =
+			account->waited.of[USAGE_UTIME_NS] + ticks_ns(tree, stat->waited_stime_ticks);
+		account->waited.of[USAGE_MINOR_FAULTS] = not_negative(stat->waited_minor_faults);
+		account->waited.of[USAGE_MAJOR_FAULTS] = not_negative(stat->waited_major_faults);
+	}
+	for (enum usage i = USAGE_CPU_NS; i <= USAGE_MAJOR_FAULTS; i++)
+		account->appears.of[i] = account->waited.of[i];
+}
+
+static void usages_of_io(const struct proc_pid_io *io, struct usages *ret_usages)
+{
+	ret_usages->of[USAGE_READ_BYTES] = not_negative(io->read_bytes);
+	ret_usages->of[USAGE_WRITE_BYTES] = not_negative(io->write_bytes);
+	ret_usages->of[USAGE_CANCELLED_BYTES] = not_negative(io->cancelled_write_bytes);
+	ret_usages->of[USAGE_READ_CHARS] = not_negative(io->read_chars);
+	ret_usages->of[USAGE_WRITTEN_CHARS] = not_negative(io->written_chars);
+}
+
+static int read_io(struct process_tree *tree, struct member *member)
+{
+	ssize_t length = member_read_file(tree, member, &member->io_fd, "io");
+	struct usages read = {0};
+	struct proc_pid_io io;
+
+	if (length < 0)
+		return (int)length;
+	if (parse_proc_pid_io(tree->root->text.data, (size_t)length, &io) < 0)
+		return -EBADMSG;
+	usages_of_io(&io, &read);
+	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {
+		member->account.own.of[i] = read.of[i];
+		member->account.appears.of[i] = read.of[i];
+	}
+	return 0;
+}
+
+static ssize_t read_own_io(struct root *root, const char *path, struct usages *ret_io)
+{
+	ssize_t length = root->live ? root_read(root, path) : -ENOENT;
+	struct proc_pid_io io;
+
+	if (length < 0)
+		return length;
+	if (parse_proc_pid_io(root->text.data, (size_t)length, &io) < 0)
+		return -EBADMSG;
+	*ret_io = (struct usages){0};
+	usages_of_io(&io, ret_io);
+	return length;
+}
+
+int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
+{
+	char path[NAME_SIZE];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)tid);
+	length = read_own_io(root, path, ret_io);
+	return length < 0 ? (int)length : 0;
+}
+
+int member_read_self_io(struct root *root, struct usages *ret_io)
+{
+	return (int)read_own_io(root, "proc/self/io", ret_io);
+}
+
+pid_t member_memory_id(struct process_tree *tree, const struct member *member)
+{
+	bool leader_ended = member->state == 'Z' && member->thread_count > 1;
+	pid_t thread = leader_ended ? discovery_other_thread(tree, member->pid) : 0;
+
+	return thread > 0 ? thread : member->pid;
+}
+
+static int read_statm(struct process_tree *tree, struct member *member)
+{
+	pid_t id = member_memory_id(tree, member);
+	ssize_t length = id != member->pid ? root_read_pid(tree->root, id, "statm")
+					   : member_read_file(tree, member, &member->statm_fd, "statm");
+	struct proc_pid_statm statm;
+
+	if (length < 0)
+		return (int)length;
+	if (parse_proc_pid_statm(tree->root->text.data, (size_t)length, &statm) < 0)
+		return -EBADMSG;
+	member->resident_pages = not_negative(statm.resident_pages);
+	member->shared_pages = not_negative(statm.shared_pages);
+	member->virtual_pages = not_negative(statm.virtual_pages);
+	return 0;
+}
+
+void member_read_memory(struct process_tree *tree, struct member *member)
+{
+	(void)read_statm(tree, member);
+}
+
+/*
+ * A child of vfork(2) or clone(CLONE_VM) has its parent's memory, to the page, which counts once. Equal sizes
+ * only suggest that; kcmp(2) knows (once apart they stay apart), and where it may not be asked the parent of a vfork waits in state D.
+ */
+static bool shares_memory_with_parent(struct process_tree *tree, struct member *member)
+{
+	enum { KCMP_VM = 1 };
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	long order;
+
+	if (!parent || parent == member || !member->virtual_pages ||
+	    parent->virtual_pages != member->virtual_pages || !tree->root->live ||
+	    member->apart_from == parent->pid)
+		return false;
+	order = syscall(SYS_kcmp, (long)member->pid, (long)parent->pid, (long)KCMP_VM, 0L, 0L);
+	if (order > 0)
+		member->apart_from = parent->pid;
+	return order < 0 ? parent->state == 'D' : order == 0;
+}
+
+bool member_is_older(const struct process_tree *tree, const struct member *member)
+{
+	return !tree->started_by_caller && member->start_ticks < tree->seeded_ticks;
+}
+
+/*
+ * The kernel's high-water mark of a process tells what it held between two samples. One that has not risen since we
+ * came is from before. Without a page fault nothing becomes resident: the file is not read for nothing. What we start
+ * ourselves tells its mark when it is reaped, and in a large tree each has its turn: a mark does not go down.
+ */
+static void follow_high_water(struct process_tree *tree, struct member *member,
+			      const struct proc_pid_stat *stat, bool first)
+{
+	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults), kib;
+	struct proc_pid_status status;
+
+	if (tree->started_by_caller ? member->pid != tree->root_pid
+				    : !first && ((size_t)member->pid + tree->passes) %
+								(tree->count / HIGH_WATER_READINGS + 1) !=
+							0)
+		return;
+	if ((!first && faults == member->peak_faults) ||
+	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0 ||
+	    status.peak_rss_kib < 0)
+		return;
+	member->peak_faults = faults;
+	if (first && member_is_older(tree, member))
+		member->peak_before_kib = status.peak_rss_kib;
+	else if (status.peak_rss_kib < member->peak_before_kib)
+		member->peak_before_kib = 0; /* it has called exec, which begins another */
+	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
+	if (kib > tree->largest_kib)
+		tree->largest_kib = kib;
+}
+
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+	return a ^ a >> 29;
+}
+
+static int64_t anonymous_pages(const struct member *member)
+{
+	return not_negative(member->resident_pages - member->shared_pages);
+}
+
+/* Where its code and its stack begin, the kernel draws at exec; a fork has both from its parent. 0: it may not be seen. */
+static uint64_t layout_of(const struct proc_pid_stat *stat)
+{
+	return stat->stack_start <= 0 ? 0
+				      : mixed((uint64_t)stat->code_start, (uint64_t)stat->stack_start) | 1;
+}
+
+static struct member *relative_of(const struct process_tree *tree, const struct member *member)
+{
+	struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	if (parent && parent != member && parent->layout == member->layout && parent->family)
+		return parent;
+	/* Its parent was gone before we came by: others have their layout from the same process. */
+	for (size_t i = 0; member->layout && i < tree->count; i++)
+		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
+		    tree->members[i].family)
+			return &tree->members[i];
+	return NULL;
+}
+
+static void note_fork(const struct process_tree *tree, struct member *parent)
+{
+	struct fork_window *forks = &parent->forks;
+
+	/* Of a parent that was there before us it is unknown what it replaced. */
+	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
+		*forks = (struct fork_window){.is_known = true,
+					      .faults_first = parent->faults_before,
+					      .anon_first = parent->anon_before};
+	forks->faults_last = parent->faults;
+	forks->anon_last = anonymous_pages(parent);
+}
+
+/* Which members have the same pages at the same addresses, until they write to them; see memory_family.h. */
+static void note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	bool is_forked = stat->flags >= 0 && stat->flags & PF_FORKNOEXEC;
+	uint64_t layout = layout_of(stat);
+	struct member *relative;
+
+	if (member->family && member->layout == layout && member->is_forked == is_forked)
+		return;
+	member->layout = layout;
+	member->is_forked = is_forked;
+	member->forks = (struct fork_window){0};
+	member->inherited_pages = 0;
+	relative = is_forked ? relative_of(tree, member) : NULL;
+	if (!relative) {
+		member->family =
+			mixed(layout, mixed((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
+		return;
+	}
+	member->family = relative->family;
+	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
+	if (relative->pid == member->parent_pid)
+		note_fork(tree, relative);
+	/* Its memory by now: what it has taken since it was forked, it has faulted in. */
+	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
+					  ? anonymous_pages(member)
+					  : anonymous_pages(relative);
+	member->inherited_least = anonymous_pages(member) - member->faults;
+}
+
+/*
+ * While a process is reaped, the kernel adds its figures to its parent's before it takes the process away. In between
+ * both have them: its state then tells (X), and it counts as gone. A state read after the parent's figures that is not
+ * X proves that they are not in there yet.
+ */
+static bool is_being_reaped(const struct proc_pid_stat *stat)
+{
+	return stat->state == 'X' || stat->state == 'x';
+}
+
+static bool is_namespace_init(struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_status status;
+
+	if (read_proc_pid_status(tree->root, member->pid, &status) < 0)
+		return false;
+	/* Linux before 4.1 does not say it: a process that we saw waiting for its children hardly stops at its very end. */
+	if (!status.namespace_pid_count)
+		return member->listed;
+	return status.namespace_pid_count > 1 && status.namespace_pids[status.namespace_pid_count - 1] == 1;
+}
+
+/*
+ * The first process of a PID namespace kills all others when it ends, and the kernel then sets SIGCHLD to be ignored in
+ * its name. That says nothing about the children that it has waited for until then. A process that ignored SIGCHLD
+ * before it began to end did so by its own choice.
+ */
+static void note_sigchld(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	bool ignored = stat->ignored_signals > 0 && stat->ignored_signals & SIGCHLD_BIT;
+	bool exiting = stat->state == 'Z' || (stat->flags > 0 && stat->flags & PF_EXITING);
+
+	if (ignored && exiting && !member->ignores_sigchld && !member->tears_down)
+		member->tears_down = is_namespace_init(tree, member);
+	if (member->tears_down)
+		return;
+	member->ignores_sigchld = ignored;
+	tree->sigchld_ignored |= ignored;
+}
+
+/* Kernel's totals of the process less the tracker's part in them, which was read before them. */
+static void take_own_cost_out(const struct process_tree *tree, struct member *member,
+			      const struct proc_pid_stat *stat, const struct usages *cost)
+{
+	struct usages *own = &member->account.own;
+	int64_t cpu_ns = own->of[USAGE_CPU_NS];
+
+	for (enum usage i = USAGE_MINOR_FAULTS; i < USAGE_COUNT; i++) {
+		own->of[i] = not_negative(own->of[i] - cost->of[i]);
+		if (i >= USAGE_READ_BYTES)
+			member->account.appears.of[i] = own->of[i];
+	}
+	/* The clock is without the tracker's part already; the kernel's split is of all of it. */
+	own->of[USAGE_UTIME_NS] = not_negative(
+		user_part(tree, stat, cpu_ns + own_cost_cpu_ns(tree->own_cost)) - cost->of[USAGE_UTIME_NS]);
+	if (own->of[USAGE_UTIME_NS] > cpu_ns)
+		own->of[USAGE_UTIME_NS] = cpu_ns;
+	member->thread_count = not_negative(member->thread_count - tree->own_cost->threads);
+}
+
+/* Without the root's I/O a sum over the others means nothing. A file that closes later (a zombie's) is another matter. */
+static void note_io(struct process_tree *tree, const struct member *member, int error)
+{
+	if (member->pid != tree->root_pid)
+		return;
+	tree->io_known |= !error;
+	tree->io_error = tree->io_known ? 0 : -error;
+}
+
+void member_read(struct process_tree *tree, struct member *member)
+{
+	bool first = !member->listed;
+	struct usages cost = {0};
+	struct proc_pid_stat stat;
+	int error;
+
+	if (is_around_us(tree, member))
+		cost = own_cost_rest(tree->own_cost, tree->root);
+	error = read_stat(tree, member, &stat);
+
+	if (error < 0 && error != -EACCES && error != -EPERM) {
+		member->vanished = true;
+		return;
+	}
+	if (error < 0) {
+		member->unreadable = true;
+		return;
+	}
+	if (stat.start_ticks != member->start_ticks || is_being_reaped(&stat)) {
+		member->vanished = true;
+		return;
+	}
+	if (member->parent_pid != stat.parent_pid)
+		member->parent_reaped = false;
+	member->parent_pid = stat.parent_pid;
+	member->state = stat.state;
+	member->thread_count = not_negative(stat.thread_count);
+	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
+	member->is_ending = stat.flags > 0 && stat.flags & PF_EXITING && member->thread_count <= 1;
+	note_sigchld(tree, member, &stat);
+	account_stat(tree, member, &stat);
+	error = read_io(tree, member);
+	note_io(tree, member, error);
+	if (is_around_us(tree, member))
+		take_own_cost_out(tree, member, &stat, &cost);
+	member->unreadable = error < 0 && error != -ESRCH && error != -ENOENT;
+	if (member->is_zombie) {
+		member->resident_pages = member->shared_pages = member->virtual_pages = 0;
+		return;
+	}
+	member->faults_before = member->faults;
+	member->anon_before = anonymous_pages(member);
+	(void)read_statm(tree, member);
+	member->faults = not_negative(stat.minor_faults) + not_negative(stat.major_faults);
+	note_lineage(tree, member, &stat);
+	member->shares_memory = shares_memory_with_parent(tree, member);
+	follow_high_water(tree, member, &stat, first);
+}

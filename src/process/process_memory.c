@@ -1,0 +1,452 @@
+/* The memory of a tree; see process_memory.h. */
+#include "process/process_memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "kernel/cgroup_v2.h"
+#include "metric/absent.h"
+#include "process/memory_schedule.h"
+
+enum {
+	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
+	SHMEM_STEP_KIB =
+		64, /* the machine's shared memory has to change by this much before descriptors are searched */
+};
+#define SCAN_TICK_NS NSEC_PER_MSEC
+#define SCAN_AGE_NS (10 * NSEC_PER_SEC)
+/* An estimate that stands on the bound alone by more than this part of it is called one. */
+#define BOUND_SHARE 0.02
+
+static int64_t or_zero(int64_t value)
+{
+	return value < 0 ? 0 : value;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+void process_memory_open(struct process_memory *memory, struct root *root)
+{
+	*memory = (struct process_memory){.meminfo_file = KEPT_FILE("proc/meminfo")};
+	memory->reader.root = root;
+}
+
+void process_memory_close(struct process_memory *memory)
+{
+	memory_reader_done(&memory->reader);
+	memory_objects_done(&memory->objects);
+	memory_families_done(&memory->families);
+	page_places_done(&memory->files);
+	free(memory->candidates);
+	kept_file_close(&memory->meminfo_file);
+	*memory = (struct process_memory){.meminfo_file = KEPT_FILE("proc/meminfo")};
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------ */
+
+static int64_t huge_used_kib(const struct proc_meminfo *machine)
+{
+	int64_t used_kib = (or_zero(machine->huge_pages_total) - or_zero(machine->huge_pages_free)) *
+			   or_zero(machine->huge_page_kib);
+
+	/* Of other sizes than the usual one only the total is known. */
+	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib
+		       ? machine->hugetlb_kib
+		       : most(0, used_kib);
+}
+
+static void read_machine(struct process_memory *memory, struct root *root)
+{
+	struct proc_meminfo *machine = &memory->machine;
+
+	if (read_proc_meminfo(root, &memory->meminfo_file, machine) < 0)
+		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1};
+	memory->reader.swap_in_use = machine->swap_total_kib > machine->swap_free_kib;
+	memory->reader.huge_in_use = huge_used_kib(machine) > 0;
+}
+
+/* The most that any tree can have in memory; -1: unknown. */
+static int64_t machine_limit_kib(const struct proc_meminfo *machine)
+{
+	if (machine->anon_pages_kib < 0 || machine->mapped_kib < 0 || machine->shmem_kib < 0)
+		return -1;
+	return machine->anon_pages_kib + machine->mapped_kib + machine->shmem_kib + huge_used_kib(machine);
+}
+
+/*
+ * Whether transparent huge pages may be members' own, which take one fault for many pages: some member has more than it has
+ * faulted in, or has given back what it had from its parent, which leaves that open.
+ */
+static bool may_have_huge_pages(const struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+		int64_t anon_pages = member->resident_pages - member->shared_pages;
+
+		if (!memory_is_counted(tree, member) || member->is_ending ||
+		    (member->is_forked && !member->inherited_pages))
+			continue;
+		if (anon_pages > member->inherited_pages + member->faults + SMALL_PAGES ||
+		    anon_pages < member->inherited_pages - member->inherited_pages / 4 - SMALL_PAGES)
+			return true;
+	}
+	return false;
+}
+
+/* ---- shared memory that has a name ------------------------------------------------------------------------------- */
+
+static bool scan_is_due(const struct process_memory *memory, int64_t now_ns)
+{
+	int64_t changed_kib = memory->machine.shmem_kib - memory->scanned_shmem_kib;
+
+	return !memory->scanned_ns || memory->objects.lost_one || changed_kib >= SHMEM_STEP_KIB ||
+	       changed_kib <= -SHMEM_STEP_KIB || now_ns - memory->scanned_ns >= SCAN_AGE_NS;
+}
+
+/* Searches the members' descriptors, a millisecond at a time, where the machine has shared memory at all. */
+static void scan_descriptors(struct process_memory *memory, struct process_tree *tree)
+{
+	int64_t begun_ns = root_thread_cpu_ns(tree->root), now_ns = begun_ns;
+
+	if (!tree->root->live || memory->machine.shmem_kib < SHMEM_STEP_KIB)
+		return;
+	if (!memory->scanning) {
+		if (!scan_is_due(memory, root_monotonic_ns(tree->root)))
+			return;
+		memory->scanning = true;
+		memory->scan_next = 0;
+		memory->scanned_shmem_kib = memory->machine.shmem_kib;
+		memory->objects.lost_one = false;
+	}
+	memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
+	for (; memory->scan_next < tree->count && now_ns - begun_ns < SCAN_TICK_NS; memory->scan_next++) {
+		if (!tree->members[memory->scan_next].is_zombie)
+			memory_objects_scan_fds(&memory->objects, tree->root,
+						tree->members[memory->scan_next].pid);
+		now_ns = root_thread_cpu_ns(tree->root);
+	}
+	memory->allowance_ns -= (double)(now_ns - begun_ns);
+	if (memory->scan_next >= tree->count) {
+		memory->scanning = false;
+		memory->scanned_ns = root_monotonic_ns(tree->root);
+	}
+}
+
+/* Objects that are mapped by a member, as of its last reading. */
+static void mark_objects(struct process_memory *memory, const struct process_tree *tree)
+{
+	for (size_t i = 0; i < memory->objects.count; i++)
+		memory->objects.objects[i].is_used = false;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct memory_reading *reading = tree->members[i].reading;
+
+		if (!reading || !memory_is_counted(tree, &tree->members[i]))
+			continue;
+		for (size_t j = 0; j < reading->objects.count; j++) {
+			struct memory_object *object = memory_objects_find(
+				&memory->objects, reading->objects.at[j].space, reading->objects.at[j].page);
+
+			if (object)
+				object->is_used = true;
+		}
+	}
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+
+struct sums {
+	int64_t anon_kib;
+	int64_t private_kib;
+	int64_t unread_kib; /* by the bound alone */
+	int64_t file_kib;
+	int64_t swap_kib;
+	int64_t huge_kib;
+	int64_t objects_kib;
+	double variance;
+	bool sampled;
+	bool has_forks;
+	size_t read;
+	int64_t oldest_ns;
+};
+
+static void add_families(struct process_memory *memory, struct process_tree *tree, int64_t now_ns,
+			 struct sums *sums)
+{
+	for (size_t i = 0; i < memory->families.count; i++) {
+		struct memory_family *family = &memory->families.at[i];
+		struct family_memory found;
+
+		if (!family->count)
+			continue;
+		found = memory_family_measure(&memory->families, family, tree, now_ns);
+		sums->anon_kib += found.anon_kib;
+		sums->private_kib += found.private_kib;
+		sums->unread_kib += found.unread_kib;
+		sums->variance += found.variance;
+		sums->sampled |= found.extrapolated;
+		sums->has_forks |= family->count > 1;
+	}
+}
+
+/* Swapped memory and huge pages that a family shares count once: the largest member's. */
+static void add_unsplit(const struct process_memory *memory, const struct process_tree *tree, int64_t now_ns,
+			struct sums *sums)
+{
+	for (size_t i = 0; i < memory->families.count; i++) {
+		const struct memory_family *family = &memory->families.at[i];
+		int64_t swap_sum_kib = 0, swap_most_kib = 0, huge_most_kib = 0;
+
+		for (size_t j = 0; j < family->count; j++) {
+			const struct member *member =
+				&tree->members[memory->families.order[family->first + j]];
+
+			if (!member_is_read(family, member, now_ns))
+				continue;
+			swap_sum_kib += member->reading->swap_kib;
+			swap_most_kib = most(swap_most_kib, member->reading->swap_kib);
+			huge_most_kib = most(huge_most_kib, member->reading->huge_private_kib);
+		}
+		sums->swap_kib += family->sampled ? swap_most_kib : swap_sum_kib;
+		sums->huge_kib += huge_most_kib;
+	}
+}
+
+/* Pages of files that several sampled members map, once. */
+static int64_t united_files_kib(struct process_memory *memory, const struct process_tree *tree,
+				int64_t now_ns)
+{
+	uint64_t version = 1;
+	unsigned level = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+
+		if (!member_has_reading(member, now_ns) || !memory_is_counted(tree, member) ||
+		    !member->reading->files.count)
+			continue;
+		version = version * 31 + (uint64_t)member->reading->taken_ns + (uint64_t)member->pid;
+		if (member->reading->files.level > level)
+			level = member->reading->files.level;
+	}
+	if (version == memory->files_of)
+		return memory->files_kib;
+	memory->files_of = version;
+	memory->files.count = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+
+		if (!member_has_reading(member, now_ns) || !memory_is_counted(tree, member))
+			continue;
+		for (size_t j = 0; j < member->reading->files.count; j++)
+			if (page_is_sampled(level, member->reading->files.at[j].page))
+				(void)page_places_add(&memory->files, member->reading->files.at[j].space,
+						      member->reading->files.at[j].page);
+	}
+	page_places_unite(&memory->files);
+	memory->files_kib = (int64_t)memory->files.count * (tree->root->page_bytes / 1024) << level;
+	return memory->files_kib;
+}
+
+/*
+ * Pages of files: as read, and for members that were not read in the proportion that the others have. Where nothing was
+ * read at all they are taken to be the same for all members, which is mostly true: libraries and data.
+ */
+static void add_files(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns,
+		      struct sums *sums)
+{
+	int64_t read_kib = 0, read_shared_kib = 0, unread_kib = 0, unread_most_kib = 0, sampled_kib = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+		const struct memory_reading *reading = member->reading;
+		int64_t shared_kib = member_shared_kib(tree, member);
+
+		if (!memory_is_counted(tree, member))
+			continue;
+		if (!member_has_reading(member, now_ns)) {
+			unread_kib += shared_kib;
+			unread_most_kib = most(unread_most_kib, shared_kib);
+			continue;
+		}
+		sums->read++;
+		if (!sums->oldest_ns || reading->taken_ns < sums->oldest_ns)
+			sums->oldest_ns = reading->taken_ns;
+		if (reading->kind == READING_SAMPLED) {
+			sampled_kib += reading->file_kib;
+			sums->sampled = true;
+			continue;
+		}
+		read_kib += reading->file_kib;
+		read_shared_kib += shared_kib;
+		if (!reading->objects.count && shared_kib > reading->statm_shared_kib)
+			read_kib += shared_kib - reading->statm_shared_kib;
+	}
+	sums->file_kib = read_kib + sampled_kib + united_files_kib(memory, tree, now_ns);
+	if (!unread_kib)
+		return;
+	if (read_shared_kib > 0) {
+		sums->file_kib += (int64_t)((double)unread_kib * (double)read_kib / (double)read_shared_kib);
+		sums->sampled = true;
+	} else {
+		/* Shared memory that has a name is counted with the objects. */
+		unread_most_kib = most(0, unread_most_kib - sums->objects_kib);
+		sums->file_kib += unread_most_kib;
+		sums->unread_kib += unread_most_kib;
+	}
+}
+
+static void add_objects(struct process_memory *memory, const struct process_tree *tree, struct sums *sums)
+{
+	struct memory_objects_sum found = memory_objects_sum(&memory->objects, tree->root->page_bytes);
+
+	if (memory->machine.shmem_kib >= 0 && found.kib > memory->machine.shmem_kib)
+		found.kib = memory->machine.shmem_kib;
+	sums->objects_kib = found.kib;
+	sums->huge_kib += found.huge_kib;
+	if (sums->huge_kib > huge_used_kib(&memory->machine))
+		sums->huge_kib = huge_used_kib(&memory->machine);
+	sums->sampled |= found.sampled;
+	sums->variance += found.variance;
+}
+
+static enum memory_source source_of(const struct sums *sums)
+{
+	double total_kib = (double)(sums->anon_kib + sums->file_kib + sums->objects_kib);
+
+	if ((double)sums->unread_kib > BOUND_SHARE * total_kib || !sums->read)
+		return sums->has_forks ? MEMORY_BOUND : MEMORY_RSS;
+	return sums->sampled ? MEMORY_SAMPLED : MEMORY_PSS;
+}
+
+static int64_t rss_kib_of(const struct process_tree *tree)
+{
+	int64_t pages = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (memory_is_counted(tree, &tree->members[i]))
+			pages += tree->members[i].resident_pages;
+	return pages * tree->root->page_bytes / 1024;
+}
+
+/* The root's part of the private memory; -1: it has gone. */
+static int64_t main_private_kib(struct process_memory *memory, struct process_tree *tree, int64_t now_ns)
+{
+	const struct member *root = process_tree_root(tree);
+
+	for (size_t i = 0; root && i < memory->families.count; i++) {
+		const struct memory_family *family = &memory->families.at[i];
+
+		if (family->id == root->family && memory_is_counted(tree, root))
+			return member_private_kib(tree, family, root, now_ns);
+	}
+	return -1;
+}
+
+/* Twice the square root by Newton's method: the recorder does not link libm. */
+static int64_t two_deviations(double variance)
+{
+	double root = variance > 1 ? variance : 1, next = (root + variance / root) / 2;
+
+	while (next < root) {
+		root = next;
+		next = (root + variance / root) / 2;
+	}
+	return (int64_t)(2 * root + 0.5);
+}
+
+static void tell(struct process_memory *memory, struct process_tree *tree, int64_t now_ns,
+		 const struct sums *sums, struct tree_memory *ret_memory)
+{
+	int64_t rss_kib = ret_memory->rss_bytes / 1024;
+	int64_t own_kib = sums->anon_kib + sums->file_kib;
+	/* Shared memory may have pages that are in no resident set, but nothing else. */
+	int64_t mapped_kib = (own_kib < rss_kib ? own_kib : rss_kib) + sums->objects_kib;
+	int64_t limit_kib = machine_limit_kib(&memory->machine), best_kib = mapped_kib + sums->huge_kib;
+
+	if (limit_kib >= 0 && best_kib > limit_kib)
+		best_kib = limit_kib;
+	ret_memory->best_bytes = best_kib * 1024;
+	ret_memory->best_source = source_of(sums);
+	ret_memory->error_kib =
+		ret_memory->best_source == MEMORY_SAMPLED ? two_deviations(sums->variance) : -1;
+	if (ret_memory->best_source > MEMORY_SAMPLED) {
+		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;
+		return;
+	}
+	ret_memory->pss_kib = mapped_kib < best_kib ? mapped_kib : best_kib;
+	ret_memory->private_kib = sums->private_kib < rss_kib ? sums->private_kib : rss_kib;
+	ret_memory->shared_kib = rss_kib - ret_memory->private_kib;
+	ret_memory->main_private_kib = main_private_kib(memory, tree, now_ns);
+	ret_memory->swap_kib = sums->swap_kib;
+	ret_memory->pss_age_ns = most(0, now_ns - sums->oldest_ns);
+}
+
+/*
+ * A cgroup that holds only the tree counts each page once, wherever it is mapped. Of its files only those in memory
+ * (shmem) are the job's; the rest of its page cache is the kernel's to take back.
+ */
+static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memory *memory)
+{
+	struct cgroup_v2_memory_stat stat;
+
+	if (!tree->cgroup_has_memory || !tree->with_children ||
+	    read_cgroup_v2_memory_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.anon_bytes < 0)
+		return;
+	memory->best_bytes = stat.anon_bytes + (stat.shmem_bytes > 0 ? stat.shmem_bytes : 0);
+	if (cgroup_v2_kernel_bytes(&stat) > 0)
+		memory->best_bytes += cgroup_v2_kernel_bytes(&stat);
+	memory->best_source = MEMORY_CGROUP;
+}
+
+static int why_no_memory(const struct process_tree *tree)
+{
+	const struct member *root = process_tree_root(tree);
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].is_zombie)
+			return root && root->unreadable && !root->resident_pages && !root->is_zombie ? EACCES
+												     : 0;
+	return ABSENT_ZOMBIE;
+}
+
+void process_memory_measure(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
+			    struct tree_memory *ret_memory)
+{
+	int64_t now_ns = root_monotonic_ns(tree->root);
+	struct sums sums = {0};
+
+	*ret_memory = (struct tree_memory){.reason = why_no_memory(tree), .error_kib = -1};
+	if (!ret_memory->reason && memory_families_build(&memory->families, tree) < 0)
+		ret_memory->reason = ENOMEM;
+	if (ret_memory->reason) {
+		ret_memory->pss_reason = ret_memory->reason;
+		return;
+	}
+	if (memory->meminfo_file.fd < 0)
+		read_machine(memory, tree->root);
+	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_huge_kib) : 0;
+	memory->reader.objects = &memory->objects;
+	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
+		memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
+	memory_schedule(memory, tree, mode);
+	read_machine(memory, tree->root);
+	if (mode != PSS_MODE_OFF) {
+		scan_descriptors(memory, tree);
+		mark_objects(memory, tree);
+		memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
+		add_objects(memory, tree, &sums);
+	}
+	ret_memory->rss_bytes = rss_kib_of(tree) * 1024;
+	add_families(memory, tree, now_ns, &sums);
+	add_files(memory, tree, now_ns, &sums);
+	add_unsplit(memory, tree, now_ns, &sums);
+	tell(memory, tree, now_ns, &sums, ret_memory);
+	if (mode == PSS_MODE_OFF)
+		ret_memory->pss_reason = ABSENT_PSS_OFF;
+	if (ret_memory->best_source > MEMORY_CGROUP)
+		estimate_by_cgroup(tree, ret_memory);
+}

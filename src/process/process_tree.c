@@ -1,0 +1,529 @@
+/* The member table: finding the processes of a job, keeping them and letting them go; see process_tree.h. */
+#include "process/process_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kernel/cgroup_v2.h"
+#include "process/process_discovery.h"
+#include "process/process_member.h"
+
+enum {
+	FIRST_MEMBERS = 16,
+	QUIET_TICKS_LISTED = 2, /* parents are listed for this many passes after they last ran */
+	QUIET_TICKS_KEPT = 4,   /* descriptors are kept for this many */
+};
+#define FULL_READING_NS (10 * NSEC_PER_SEC)
+
+int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree)
+{
+	struct process_tree *tree = calloc(1, sizeof *tree);
+
+	if (!tree)
+		return -ENOMEM;
+	tree->root = root;
+	tree->with_children = with_children;
+	tree->cgroup_folder = -1;
+	*ret_tree = tree;
+	return 0;
+}
+
+void process_tree_free(struct process_tree *tree)
+{
+	if (!tree)
+		return;
+	for (size_t i = 0; i < tree->count; i++)
+		member_done(tree, &tree->members[i]);
+	free(tree->members);
+	free(tree->slots);
+	free(tree->excluded);
+	free(tree);
+}
+
+/* ---- pid -> member ---------------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct process_tree *tree, pid_t pid)
+{
+	/* Fibonacci hashing: pids come in runs, which this spreads. */
+	return (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (tree->slot_count - 1);
+}
+
+static void insert_slot(struct process_tree *tree, size_t index)
+{
+	size_t slot = slot_of(tree, tree->members[index].pid);
+
+	while (tree->slots[slot])
+		slot = (slot + 1) & (tree->slot_count - 1);
+	tree->slots[slot] = (uint32_t)index + 1;
+}
+
+static void rebuild_slots(struct process_tree *tree)
+{
+	memset(tree->slots, 0, tree->slot_count * sizeof *tree->slots);
+	for (size_t i = 0; i < tree->count; i++)
+		insert_slot(tree, i);
+}
+
+struct member *process_tree_find(const struct process_tree *tree, pid_t pid)
+{
+	if (!tree->slot_count)
+		return NULL;
+	for (size_t slot = slot_of(tree, pid); tree->slots[slot]; slot = (slot + 1) & (tree->slot_count - 1))
+		if (tree->members[tree->slots[slot] - 1].pid == pid)
+			return &tree->members[tree->slots[slot] - 1];
+	return NULL;
+}
+
+struct member *process_tree_root(const struct process_tree *tree)
+{
+	return tree->root_gone ? NULL : process_tree_find(tree, tree->root_pid);
+}
+
+static int grow(struct process_tree *tree)
+{
+	size_t capacity = tree->capacity ? tree->capacity * 2 : FIRST_MEMBERS;
+	struct member *members = realloc(tree->members, capacity * sizeof *members);
+	uint32_t *slots;
+
+	if (!members)
+		return -ENOMEM;
+	tree->members = members;
+	slots = realloc(tree->slots, capacity * 4 * sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	tree->slots = slots;
+	tree->slot_count = capacity * 4;
+	tree->capacity = capacity;
+	rebuild_slots(tree);
+	return 0;
+}
+
+int process_tree_add(struct process_tree *tree, pid_t pid)
+{
+	struct member member;
+	int error;
+
+	if (process_tree_find(tree, pid))
+		return -EEXIST;
+	if (tree->count == tree->capacity) {
+		error = grow(tree);
+		if (error < 0)
+			return error;
+	}
+	error = member_open(tree, pid, &member);
+	if (error < 0)
+		return error;
+	tree->members[tree->count] = member;
+	insert_slot(tree, tree->count++);
+	return 0;
+}
+
+void process_tree_exclude(struct process_tree *tree, pid_t pid)
+{
+	pid_t *excluded;
+
+	if (process_tree_excludes(tree, pid))
+		return;
+	excluded = realloc(tree->excluded, (tree->excluded_count + 1) * sizeof *excluded);
+	if (!excluded)
+		return;
+	tree->excluded = excluded;
+	tree->excluded[tree->excluded_count++] = pid;
+}
+
+/* Whoever is named as the root of a tree is the job, also when it was there before the tracker was opened. */
+static void include_again(struct process_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->excluded_count; i++)
+		if (tree->excluded[i] == pid)
+			tree->excluded[i] = tree->excluded[--tree->excluded_count];
+}
+
+bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->excluded_count; i++)
+		if (tree->excluded[i] == pid)
+			return true;
+	return false;
+}
+
+/* ---- members that have gone -------------------------------------------------------------------------- */
+
+/*
+ * The nearest ancestor that lives; NULL when nobody who does is a member. `ret_claimed`: the line ends at one that
+ * the caller has reaped, in whose sum everything below it is, as it was waited for before.
+ */
+static struct member *heir_of(struct process_tree *tree, const struct member *gone, bool *ret_claimed)
+{
+	const struct member *at = gone;
+
+	*ret_claimed = false;
+	/* The table is finite and parents stand before children; the bound is against a damaged /proc. */
+	for (size_t steps = 0; steps <= tree->count; steps++) {
+		struct member *parent = process_tree_find(tree, at->parent_pid);
+
+		if (!parent || parent == at) {
+			*ret_claimed = at->parent_reaped;
+			return NULL;
+		}
+		if (!parent->vanished)
+			return parent;
+		at = parent;
+	}
+	return NULL;
+}
+
+static void bequeath(struct process_tree *tree, struct member *gone)
+{
+	struct usages total = account_total(&gone->account);
+	struct member *heir;
+	bool claimed;
+
+	if (account_is_empty(&gone->account))
+		return;
+	heir = heir_of(tree, gone, &claimed);
+	if (heir)
+		account_carry(&heir->account, &gone->account);
+	else if (!claimed)
+		usages_add(&tree->account.retired, &total);
+}
+
+static int64_t own_faults(const struct member *member)
+{
+	return member->account.own.of[USAGE_MINOR_FAULTS] - member->account.own_before.of[USAGE_MINOR_FAULTS];
+}
+
+/* Takes the vanished out of the table; the order of the others stays. */
+static void sweep(struct process_tree *tree)
+{
+	size_t kept = 0;
+
+	/* Children first, so that what they leave to a parent that has gone as well is passed on with it. */
+	for (size_t i = tree->count; i-- > 0;)
+		if (tree->members[i].vanished)
+			bequeath(tree, &tree->members[i]);
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+
+		if (!member->vanished) {
+			if (kept != i)
+				tree->members[kept] = *member;
+			kept++;
+			continue;
+		}
+		if (member->pid == tree->root_pid)
+			tree->root_gone = true;
+		tree->exited_count++;
+		tree->exited_faults += own_faults(member);
+		member_done(tree, member);
+	}
+	if (kept != tree->count) {
+		tree->count = kept;
+		tree->changed_ns = root_monotonic_ns(tree->root);
+		rebuild_slots(tree);
+	}
+}
+
+/* ---- a pass ------------------------------------------------------------------------------------------ */
+
+static void list_children(struct process_tree *tree, size_t index)
+{
+	struct member *member = &tree->members[index];
+
+	member->listed = true;
+	if (!tree->with_children || !tree->knows_children || member->is_zombie)
+		return;
+	/* May move the table: `member` is not valid after it. */
+	discover_children(tree, index);
+}
+
+/*
+ * A cgroup that holds only the tree has counted what is in the figures of no process: children of a parent that ignores
+ * SIGCHLD. It has not counted the processes that left it. So the larger of two sums is right: what the group has counted,
+ * and what living processes and wait4(2) say (`certain_ns`). What is carried for the ended in between is an estimate
+ * that never takes the total above both.
+ */
+static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
+{
+	const struct tree_account *account = &tree->account;
+	struct cgroup_v2_cpu_stat stat;
+	int64_t cpu_ns, known_ns, right_ns;
+
+	if (tree->cgroup_folder < 0 || !tree->with_children ||
+	    read_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.usage_usec < 0)
+		return;
+	cpu_ns = stat.usage_usec * NSEC_PER_USEC;
+	known_ns = members->of[USAGE_CPU_NS] + account->reaped.of[USAGE_CPU_NS] +
+		   account->retired.of[USAGE_CPU_NS];
+	tree->in_nobody_ns = cpu_ns - known_ns;
+	right_ns = cpu_ns > certain_ns ? cpu_ns : certain_ns;
+	members->of[USAGE_CPU_NS] += right_ns - known_ns;
+	if (right_ns == cpu_ns && stat.user_usec >= 0)
+		members->of[USAGE_UTIME_NS] = stat.user_usec * NSEC_PER_USEC -
+					      account->reaped.of[USAGE_UTIME_NS] -
+					      account->retired.of[USAGE_UTIME_NS];
+}
+
+/* Less than any process that was forked: 4 are the least that one takes that does nothing but end. */
+enum { UNEXPLAINED_FAULTS = 3 };
+
+/*
+ * The faults of all processes of the tree are known, also of those that were never seen. What those that were seen had
+ * by themselves does not explain is of others, or came after the last reading of one that has gone; the two cannot be
+ * told apart.
+ */
+static void look_for_unseen(struct process_tree *tree)
+{
+	int64_t explained = tree->exited_faults;
+
+	for (size_t i = 0; i < tree->count; i++)
+		explained += own_faults(&tree->members[i]);
+	if (tree->account.published.of[USAGE_MINOR_FAULTS] - explained > UNEXPLAINED_FAULTS ||
+	    tree->sigchld_ignored)
+		tree->exits_missed = true;
+}
+
+static void publish(struct process_tree *tree)
+{
+	int64_t certain_ns = tree->account.reaped.of[USAGE_CPU_NS];
+	struct usages sum = {0};
+
+	for (size_t i = 0; i < tree->count; i++) {
+		struct usages total = account_total(&tree->members[i].account);
+
+		usages_add(&sum, &total);
+		certain_ns += account_certain(&tree->members[i].account).of[USAGE_CPU_NS];
+	}
+	hold_against_cgroup(tree, certain_ns, &sum);
+	tree_account_publish(&tree->account, &sum);
+	look_for_unseen(tree);
+}
+
+/*
+ * Lists of children omit a living one now and then, which is then found later: what it used before we came does not
+ * count either.
+ */
+static void forgive_if_older(const struct process_tree *tree, struct member *member)
+{
+	if (!member->listed && member_is_older(tree, member))
+		account_forgive(&member->account);
+}
+
+void process_tree_touch(struct process_tree *tree)
+{
+	int64_t now_ns = root_monotonic_ns(tree->root);
+	bool full = now_ns - tree->last_full_ns >= FULL_READING_NS;
+	bool any_vanished = false;
+
+	tree->passes++;
+	if (full)
+		tree->last_full_ns = now_ns;
+	if (tree->with_children && tree->started_by_caller)
+		discover_orphans(tree);
+	if (tree->with_children && !tree->knows_children)
+		discover_by_search(tree);
+	/* Those that are discovered on the way join the end of the table and are read in this same pass. */
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		bool ran;
+
+		account_begin(&member->account);
+		ran = member_has_run(tree, member);
+		if (member->vanished) {
+			any_vanished = true;
+			continue;
+		}
+		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
+		/*
+		 * The clock of a zombie stands still, but it may be about to be reaped; see member_read(). That of a
+		 * process that runs moves at its next tick only: who may have reaped since is read in any case. Whose
+		 * memory another one has may be left alone with it (exec) without a doing of its own.
+		 */
+		if (ran || full || !member->listed)
+			tree->changed_ns = now_ns;
+		if (ran || full || !member->listed || member->state == 'Z' || member->shares_memory ||
+		    member->account.carries) {
+			member_read(tree, member);
+			if (member->vanished) {
+				any_vanished = true;
+				continue;
+			}
+			forgive_if_older(tree, member);
+		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
+			member_close(tree, member);
+		}
+		if (member->quiet_ticks <= QUIET_TICKS_LISTED || full || !member->listed)
+			list_children(tree, i);
+	}
+	/* Who has gone was not read any more: what its children left may have turned up, and is passed on with it. */
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].vanished)
+			account_settle(&tree->members[i].account);
+	if (any_vanished)
+		sweep(tree);
+	publish(tree);
+}
+
+int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
+{
+	int error;
+
+	tree->root_pid = pid;
+	include_again(tree, pid);
+	tree->started_by_caller = started_by_caller;
+	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
+	tree->uses_clock = tree->root->live;
+	tree->knows_children = discovery_knows_children(tree, pid);
+	tree->last_full_ns = root_monotonic_ns(tree->root);
+	tree->seeded_ticks = root_boot_ticks(tree->root);
+	error = process_tree_add(tree, pid);
+	if (error < 0)
+		return error;
+	process_tree_root(tree)->listed = !tree->with_children;
+	if (started_by_caller)
+		return 0;
+	/* Twice, because lists of children may omit one. */
+	for (int i = 0; i < 2; i++)
+		process_tree_touch(tree);
+	if (!tree->count)
+		return -ESRCH;
+	for (size_t i = 0; i < tree->count; i++)
+		account_forgive(&tree->members[i].account);
+	tree->account.published = tree->account.retired = (struct usages){0};
+	tree->exits_missed = false;
+	tree->exited_faults = 0;
+	return 0;
+}
+
+/* ---- what the caller reaps --------------------------------------------------------------------------- */
+
+void process_tree_before_reap(struct process_tree *tree, pid_t pid)
+{
+	struct member *member = process_tree_find(tree, pid);
+	int length;
+
+	if (process_tree_excludes(tree, pid))
+		return;
+	/* A zombie's clock and stat can still be read: how much of its sum is its own is not in wait4's. */
+	if (member) {
+		account_begin(&member->account);
+		member_read(tree, member);
+		member->vanished = false;
+	}
+	length = member_read_self_io(tree->root, &tree->account.self_io_before);
+	tree->account.has_self_io_before = length > 0;
+	/* The bytes of this very reading are added after it: the next one must not take them for a child's. */
+	if (length > 0)
+		tree->account.self_io_before.of[USAGE_READ_CHARS] += length;
+}
+
+/* The kernel adds the I/O of a reaped child to that of its reaper. */
+static void reaped_io(struct process_tree *tree, bool is_root, struct usages *reaped)
+{
+	struct usages after;
+
+	if (!tree->account.has_self_io_before || member_read_self_io(tree->root, &after) < 0)
+		return;
+	tree->account.has_self_io_before = false;
+	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {
+		int64_t grown = after.of[i] - tree->account.self_io_before.of[i];
+
+		reaped->of[i] = grown > 0 ? grown : 0;
+	}
+	if (is_root) {
+		tree->io_known = true;
+		tree->io_error = 0;
+	}
+}
+
+static bool descends_from(const struct process_tree *tree, const struct member *member, pid_t pid)
+{
+	for (size_t steps = 0; member && steps <= tree->count; steps++) {
+		if (member->parent_pid == pid)
+			return true;
+		member = process_tree_find(tree, member->parent_pid);
+	}
+	return false;
+}
+
+/*
+ * The caller has reaped the init of a PID namespace. With it everything below it has ended: either waited for before,
+ * and then in the init's waited-for time, or killed with it, and then in no figures. By how much the waited-for time has
+ * grown tells one from the other, as for any living parent (process_account.h).
+ */
+static void carry_namespace(struct process_tree *tree, pid_t init)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (descends_from(tree, &tree->members[i], init) && member_is_gone(&tree->members[i]))
+			tree->members[i].vanished = true;
+	sweep(tree);
+}
+
+void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
+{
+	struct member *member = process_tree_find(tree, pid);
+	struct usages reaped = usages_of_rusage(usage), unclaimed;
+
+	if (process_tree_excludes(tree, pid))
+		return;
+	reaped_io(tree, pid == tree->root_pid, &reaped);
+	if (!tree->with_children) {
+		/* Only the root counts, and of it only what it used itself. */
+		if (pid != tree->root_pid)
+			return;
+		if (member)
+			reaped = member->account.own;
+	}
+	usages_add(&tree->account.reaped, &reaped);
+	if (!member) {
+		tree->exited_count++;
+		return;
+	}
+	if (member->tears_down) {
+		carry_namespace(tree, pid);
+		member = process_tree_find(tree, pid);
+	}
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->members[i].parent_pid == pid)
+			tree->members[i].parent_reaped = !member->ignores_sigchld;
+	unclaimed = account_unclaimed(&member->account, &reaped);
+	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
+	usages_add(&tree->account.retired, &unclaimed);
+	usages_subtract(&tree->account.retired, &member->account.before);
+	tree->exited_faults += own_faults(member);
+	member->account = (struct account){0};
+	member->vanished = true;
+	sweep(tree);
+}
+
+/*
+ * Who discards what its children leave in another way than by ignoring SIGCHLD (SA_NOCLDWAIT), or did so between two
+ * samples, shows in the tree's own cgroup alone. That counts some microseconds of each exit beside, up to 1 % of a
+ * process of half a millisecond.
+ */
+bool process_tree_lost_usage(const struct process_tree *tree)
+{
+	int64_t told_ns = tree->account.published.of[USAGE_CPU_NS] - tree->in_nobody_ns;
+
+	return process_tree_running(tree) == 0 && tree->in_nobody_ns > 20 * NSEC_PER_MSEC + told_ns / 20;
+}
+
+size_t process_tree_running(const struct process_tree *tree)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].is_zombie)
+			running++;
+	return running;
+}
+
+const char *process_tree_cpu_source(const struct process_tree *tree)
+{
+	return tree->cgroup_folder >= 0 ? "cgroup" : tree->uses_clock ? "clock" : "stat";
+}

@@ -1,0 +1,68 @@
+/* Messages between a library and its recorder in another process; see remote_message.h. */
+#include "remote/remote_message.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+static int error_of_socket(void)
+{
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return -ETIMEDOUT;
+	return errno == ECONNRESET ? -EPIPE : -errno;
+}
+
+static int send_all(int socket, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t sent = send(socket, bytes, length, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return error_of_socket();
+		bytes += sent;
+		length -= (size_t)sent;
+	}
+	return 0;
+}
+
+static int receive_all(int socket, char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t got = recv(socket, bytes, length, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? error_of_socket() : -EPIPE;
+		bytes += got;
+		length -= (size_t)got;
+	}
+	return 0;
+}
+
+int remote_send(int socket, const struct remote_message *message, const void *payload)
+{
+	int error = send_all(socket, (const char *)message, sizeof *message);
+
+	return error < 0 ? error : send_all(socket, payload, message->payload_bytes);
+}
+
+int remote_receive(int socket, struct remote_message *ret_message, struct buffer *ret_payload)
+{
+	int error = receive_all(socket, (char *)ret_message, sizeof *ret_message);
+
+	buffer_clear(ret_payload);
+	if (error < 0 || !ret_message->payload_bytes)
+		return error;
+	if (buffer_reserve(ret_payload, ret_message->payload_bytes) < 0)
+		return -EMSGSIZE;
+	error = receive_all(socket, ret_payload->data, ret_message->payload_bytes);
+	if (error < 0)
+		return error;
+	/* Room always has one byte more, for the NUL that ends a text. */
+	ret_payload->length = ret_message->payload_bytes;
+	ret_payload->data[ret_payload->length] = '\0';
+	return 0;
+}

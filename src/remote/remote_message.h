@@ -1,0 +1,34 @@
+/*
+ * The messages between a library and its recorder in another process (remote_client.c, remote_recorder.c): one
+ * question, one answer, over a connected socket. Both ends are of the same build.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+#define REMOTE_WORD "record"
+
+enum remote_question {
+	REMOTE_OPEN = 1,      /* payload: name, value, name, value, ..., each with its NUL */
+	REMOTE_HISTORY_COUNT, /* answer: first, count (of bytes) */
+	REMOTE_HISTORY_READ,  /* first, count; payload: layout and column; answer: doubles */
+	REMOTE_SAMPLE_COUNT,
+	REMOTE_SAMPLE_JSON, /* answer: text */
+	REMOTE_WARNING,     /* answer: text */
+	REMOTE_STOP,
+};
+
+struct remote_message {
+	int64_t what; /* a question: enum remote_question; an answer: the result, a negative errno on failure */
+	int64_t first;
+	int64_t count;
+	uint64_t payload_bytes; /* that follow */
+};
+
+/* The whole message: 0, -EPIPE when the other end has gone, -ETIMEDOUT, or another negative errno. */
+int remote_send(int socket, const struct remote_message *message, const void *payload);
+/* The payload replaces what is in the buffer. -EMSGSIZE: there is no room for it. */
+int remote_receive(int socket, struct remote_message *ret_message, struct buffer *ret_payload);

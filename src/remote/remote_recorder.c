@@ -1,0 +1,206 @@
+/* A recorder in a process of its own; see remote_recorder.h. One thread, which samples and answers in turn. */
+#include "remote/remote_recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "remote/remote_message.h"
+#include "resource_tracker.h"
+
+enum { PAYLOAD_MOST = 1 << 20, ROWS_MOST = 2048 };
+
+struct recorder {
+	int socket;
+	rt_tracker *tracker;
+	bool finished;
+	struct buffer question;
+	double *values; /* ROWS_MOST of them */
+};
+
+static int answer(const struct recorder *recorder, int64_t result, const void *payload, size_t length)
+{
+	struct remote_message message = {.what = result, .payload_bytes = length};
+
+	return remote_send(recorder->socket, &message, payload);
+}
+
+/* Texts of a payload one after the other; NULL at its end, or where the last NUL is missing. */
+static const char *next_text(const struct buffer *payload, size_t *offset)
+{
+	const char *text = payload->data + *offset;
+	const char *end = *offset < payload->length ? memchr(text, '\0', payload->length - *offset) : NULL;
+
+	if (!end)
+		return NULL;
+	*offset += (size_t)(end - text) + 1;
+	return text;
+}
+
+/* Two words beside the settings: the size of the history in memory, and the command. */
+static int set_one(rt_config *config, const struct remote_message *message, const char *name,
+		   const char *value)
+{
+	if (strcmp(name, "history") == 0)
+		return rt_config_set_history(config, message->count, *value ? value : NULL);
+	return strcmp(name, "argument") == 0 ? 0 : rt_config_set(config, name, value);
+}
+
+static int set(rt_config *config, const struct remote_message *message, const struct buffer *given)
+{
+	/* No argument is shorter than its name and two NULs. */
+	CLEANUP_FREE char **argv = calloc(given->length / sizeof "argument" + 1, sizeof *argv);
+	size_t offset = 0, argc = 0;
+	const char *name, *value;
+	int error = argv ? 0 : -ENOMEM;
+
+	while (!error && (name = next_text(given, &offset))) {
+		value = next_text(given, &offset);
+		if (!value)
+			return -EINVAL;
+		if (strcmp(name, "argument") == 0)
+			argv[argc++] = (char *)(uintptr_t)value;
+		error = set_one(config, message, name, value);
+	}
+	return error || !argc ? error : rt_config_set_command(config, argv);
+}
+
+static int open_tracker(struct recorder *recorder, const struct remote_message *message)
+{
+	rt_config *config = NULL;
+	const char *text;
+	int error = recorder->tracker ? -EALREADY : rt_config_new(&config);
+
+	if (!error)
+		error = set(config, message, &recorder->question);
+	if (!error) {
+		rt_config_set_own_process(config, true);
+		error = rt_open(config, &recorder->tracker);
+	}
+	text = config ? rt_config_message(config) : "";
+	error = answer(recorder, error, text, strlen(text));
+	rt_config_free(config);
+	return error;
+}
+
+static int answer_text(const struct recorder *recorder, int result, const char *text)
+{
+	return answer(recorder, result, text, result < 0 ? 0 : strlen(text));
+}
+
+static int answer_history(struct recorder *recorder, const struct remote_message *message)
+{
+	size_t offset = 0, count = message->count < 0 ? 0 : (size_t)message->count;
+	const char *layout = next_text(&recorder->question, &offset);
+	const char *column = next_text(&recorder->question, &offset);
+	ssize_t read = -EINVAL;
+
+	if (!recorder->values)
+		recorder->values = malloc(ROWS_MOST * sizeof *recorder->values);
+	if (!recorder->values)
+		read = -ENOMEM;
+	else if (layout && column)
+		read = rt_history_read(recorder->tracker, *layout ? layout : NULL, column, message->first,
+				       count < ROWS_MOST ? count : ROWS_MOST, recorder->values);
+	return answer(recorder, read, recorder->values,
+		      read > 0 ? (size_t)read * sizeof *recorder->values : 0);
+}
+
+static int answer_count(const struct recorder *recorder)
+{
+	struct remote_message message = {0};
+	size_t bytes = 0;
+
+	message.what = rt_history_count(recorder->tracker, &message.first, &bytes);
+	message.count = (int64_t)bytes;
+	return remote_send(recorder->socket, &message, NULL);
+}
+
+static int finish(struct recorder *recorder, enum rt_end_reason reason)
+{
+	int error = recorder->finished ? -EALREADY : rt_finish(recorder->tracker, reason, 0);
+
+	recorder->finished = true;
+	return error;
+}
+
+static int answer_question(struct recorder *recorder, const struct remote_message *message)
+{
+	CLEANUP_FREE char *json = NULL;
+	char warning[1024];
+	int error;
+
+	if (message->what != REMOTE_OPEN && !recorder->tracker)
+		return answer(recorder, -EINVAL, NULL, 0);
+	switch ((enum remote_question)message->what) {
+	case REMOTE_OPEN:
+		return open_tracker(recorder, message);
+	case REMOTE_HISTORY_COUNT:
+		return answer_count(recorder);
+	case REMOTE_HISTORY_READ:
+		return answer_history(recorder, message);
+	case REMOTE_SAMPLE_COUNT:
+		return answer(recorder, rt_sample_count(recorder->tracker), NULL, 0);
+	case REMOTE_SAMPLE_JSON:
+		error = rt_sample_json(recorder->tracker, &json);
+		return answer_text(recorder, error, json);
+	case REMOTE_WARNING:
+		error = rt_next_warning(recorder->tracker, warning, sizeof warning);
+		return answer_text(recorder, error, warning);
+	case REMOTE_STOP:
+		return answer(recorder, finish(recorder, RT_END_TRACKER_STOPPED), NULL, 0);
+	}
+	return answer(recorder, -EINVAL, NULL, 0);
+}
+
+/* Until something is asked: 1; the other end has gone: 0; or the next sample is due: -EAGAIN. */
+static int wait_for_question(const struct recorder *recorder)
+{
+	struct pollfd socket = {.fd = recorder->socket, .events = POLLIN};
+	int64_t due_ns =
+		recorder->tracker && !recorder->finished ? rt_next_sample_ns(recorder->tracker) : INT64_MAX;
+	struct timespec now, timeout = {0};
+	int64_t left_ns;
+	int ready;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left_ns = due_ns == INT64_MAX ? INT64_MAX : due_ns - (now.tv_sec * 1000000000LL + now.tv_nsec);
+	if (left_ns > 0) {
+		timeout.tv_sec = (time_t)(left_ns / 1000000000);
+		timeout.tv_nsec = (long)(left_ns % 1000000000);
+	}
+	ready = ppoll(&socket, 1, due_ns == INT64_MAX ? NULL : &timeout, NULL);
+	return ready > 0 ? (socket.revents & POLLIN ? 1 : 0) : -EAGAIN;
+}
+
+int remote_recorder_main(int socket)
+{
+	struct recorder recorder = {.socket = socket, .question = BUFFER(PAYLOAD_MOST)};
+	enum rt_end_reason reason = RT_END_TRACKER_STOPPED;
+	struct remote_message message;
+
+	for (;;) {
+		int asked = wait_for_question(&recorder);
+
+		if (recorder.tracker && !recorder.finished) {
+			(void)rt_sample_due(recorder.tracker);
+			if (rt_over(recorder.tracker, &reason))
+				(void)finish(&recorder, reason);
+		}
+		if (asked == 0)
+			break;
+		if (asked < 0)
+			continue;
+		if (remote_receive(socket, &message, &recorder.question) < 0 ||
+		    answer_question(&recorder, &message) < 0)
+			break;
+	}
+	/* A program that has gone without a word, too, gets the end of its recording. */
+	rt_close(recorder.tracker);
+	buffer_done(&recorder.question);
+	free(recorder.values);
+	return 0;
+}
