@@ -74,18 +74,3 @@ double scan_whole_real(struct scan text)
 		return no_real(ABSENT_NOT_A_VALUE);
 	return real;
 }
-
-struct rt_cell cell_of_number(struct scan text)
-{
-	struct scan rest = text;
-	int64_t count;
-	double real;
-
-	(void)(scan_left(&rest) > 1 && scan_literal(&rest, "+"));
-	if (scan_left(&rest) && scan_i64(&rest, &count) && !scan_left(&rest))
-		return (struct rt_cell){.type = RT_CELL_COUNT, .count = count};
-	rest = text;
-	if (scan_left(&rest) && scan_real(&rest, &real) && !scan_left(&rest))
-		return (struct rt_cell){.type = RT_CELL_REAL, .real = real};
-	return (struct rt_cell){0};
-}

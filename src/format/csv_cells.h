@@ -6,7 +6,6 @@
 #include "base/buffer.h"
 #include "base/scan.h"
 #include "metric/absent.h"
-#include "resource_tracker_analysis.h"
 
 /* The line is one cell further each time. */
 struct cells {
@@ -36,6 +35,3 @@ int64_t scan_whole_count(struct scan text);
 
 /* The whole text as a number; absent for "", "nan", "inf", "None" and all else. */
 double scan_whole_real(struct scan text);
-
-/* An integer if it is written as one and fits, else a real number; empty if it is neither. */
-struct rt_cell cell_of_number(struct scan text);

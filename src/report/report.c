@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "advice/compare.h"
+#include "advice/recommend.h"
+#include "advice/summary.h"
 #include "base/cleanup.h"
-#include "record/compare.h"
-#include "record/output.h"
+#include "export/output.h"
 #include "record/problem.h"
-#include "record/recommend.h"
-#include "record/summary.h"
 #include "report/page.h"
 #include "report/row_json.h"
 #include "report/series.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "record/json_check.h"
+#include "export/json_check.h"
 #include "unit.h"
 
 static bool is_valid(const char *text)

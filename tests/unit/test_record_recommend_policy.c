@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "record/recommend_policy.h"
+#include "advice/recommend_policy.h"
 
 enum { RUNS = 400, JOBS = 250 };
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "record/shape.h"
+#include "advice/shape.h"
 
 static void assert_near(double value, double expected)
 {

@@ -1,4 +1,4 @@
-/* Tests of src/record/{stats,stats_text,aggregate,quantile}.c: known answers. */
+/* Tests of src/table/{stats,stats_text,aggregate,quantile}.c: known answers. */
 #include "unit.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "record/stats.h"
+#include "table/stats.h"
 
 static char path[] = "/tmp/test_stats_XXXXXX";
 

@@ -1,21 +1,21 @@
-/* Tests of what summaries are made of: src/record/{history,units,gpu_tracker_units}.c. */
+/* Tests of src/advice/{time_bins,units}.c and src/compat/gpu_tracker_units.c, which summaries use. */
 #include "unit.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "advice/time_bins.h"
+#include "advice/units.h"
 #include "base/cleanup.h"
-#include "record/gpu_tracker_units.h"
-#include "record/history.h"
-#include "record/units.h"
+#include "compat/gpu_tracker_units.h"
 
-static void assert_columns(const struct history *history, double total_secs, bool maximum,
+static void assert_columns(const struct time_bins *history, double total_secs, bool maximum,
 			   const double *expected, size_t count)
 {
 	double values[8];
 
-	history_columns(history, total_secs, maximum, values, count);
+	time_bins_columns(history, total_secs, maximum, values, count);
 	for (size_t i = 0; i < count; i++)
 		if (isnan(expected[i]) ? !isnan(values[i]) : !(fabs(values[i] - expected[i]) < 1e-9))
 			fail_msg("column %zu is %g, not %g", i, values[i], expected[i]);
@@ -23,13 +23,13 @@ static void assert_columns(const struct history *history, double total_secs, boo
 
 static void a_course_is_cut_into_columns(void **state)
 {
-	struct history history = {0};
+	struct time_bins history = {0};
 	const double means[] = {1, 3, 3, 5}, whole[] = {3}, most[] = {3, 5};
 
 	(void)state;
-	history_add(&history, 1, 1, 1);
-	history_add(&history, 3, 2, 3);
-	history_add(&history, 4, 1, 5);
+	time_bins_add(&history, 1, 1, 1);
+	time_bins_add(&history, 3, 2, 3);
+	time_bins_add(&history, 4, 1, 5);
 	assert_columns(&history, 4, false, means, 4);
 	assert_columns(&history, 4, false, whole, 1);
 	assert_columns(&history, 4, true, most, 2);
@@ -37,35 +37,35 @@ static void a_course_is_cut_into_columns(void **state)
 
 static void gaps_are_nothing(void **state)
 {
-	struct history history = {0};
+	struct time_bins history = {0};
 	const double values[] = {2, NAN, NAN, 4}, none[] = {NAN, NAN};
 
 	(void)state;
 	assert_columns(&history, 0, false, none, 2);
-	history_add(&history, 1, 1, 2);
-	history_add(&history, 2, 1, NAN);
-	history_add(&history, NAN, 1, 7);
-	history_add(&history, 3, 0, 7);
-	history_add(&history, 4, 1, 4);
+	time_bins_add(&history, 1, 1, 2);
+	time_bins_add(&history, 2, 1, NAN);
+	time_bins_add(&history, NAN, 1, 7);
+	time_bins_add(&history, 3, 0, 7);
+	time_bins_add(&history, 4, 1, 4);
 	assert_columns(&history, 4, false, values, 4);
 }
 
 /* From milliseconds to weeks: the number of bins stays, their width doubles. */
 static void a_long_run_takes_no_more_room(void **state)
 {
-	struct history history = {0};
+	struct time_bins history = {0};
 	double halves[2];
 	int64_t secs = 1000000;
 
 	(void)state;
-	history_add(&history, 0.001, 0.001, 1);
+	time_bins_add(&history, 0.001, 0.001, 1);
 	for (int64_t i = 1; i <= secs; i++)
-		history_add(&history, (double)i, 1, i <= secs / 2 ? 1 : 2);
-	assert_true(history.count <= HISTORY_BINS);
+		time_bins_add(&history, (double)i, 1, i <= secs / 2 ? 1 : 2);
+	assert_true(history.count <= TIME_BINS);
 	for (size_t i = 0; i < history.count; i++)
 		assert_true(history.bins[i].most == 1 || history.bins[i].most == 2);
 	/* One span of time lies across the middle. */
-	history_columns(&history, (double)secs, false, halves, 2);
+	time_bins_columns(&history, (double)secs, false, halves, 2);
 	assert_true(fabs(halves[0] - 1) < 0.01 && fabs(halves[1] - 2) < 0.01);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Tests of src/record/table*.c and shortest.c: the operations of the Python package's data frame, without its
+ * Tests of src/table/table*.c and shortest.c: the operations of the Python package's data frame, without its
  * aliases.
  */
 #include "unit.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "record/table.h"
+#include "table/table.h"
 
 static struct rt_cell count(int64_t value)
 {

@@ -1,4 +1,4 @@
-/* Amounts as people read them: the same rules as src/record/units.c, so that page and `summary` say the same. */
+/* Amounts as people read them: the same rules as src/advice/units.c, so that page and `summary` say the same. */
 
 const MINUS = '\u2212';
 

@@ -1,0 +1,351 @@
+/* What held a run up; see bottleneck.h. */
+#include "advice/bottleneck.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "advice/launcher.h"
+#include "advice/units.h"
+#include "base/cleanup.h"
+
+static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
+		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, GPU_SHARE = 0.6;
+
+struct search {
+	const struct rt_summary *summary;
+	struct bottleneck *list;
+	size_t count;
+	double cores, limit; /* busy on average, of so many */
+};
+
+/* The sentence is put together from pieces: amounts are buffers. */
+static void found(struct search *search, const char *rule, const char *title, double weight,
+		  const struct buffer *text)
+{
+	struct bottleneck *one = &search->list[search->count++];
+	struct scan scan = scan_bytes(text->data, buffer_error(text) ? 0 : text->length);
+
+	*one = (struct bottleneck){.rule = rule, .title = title, .weight = weight};
+	scan_copy(&scan, one->text, sizeof(one->text));
+}
+
+static bool is_cpu_bound(const struct search *search)
+{
+	return search->cores >= BUSY_SHARE * search->limit;
+}
+
+static void add_cores(struct buffer *out, const struct search *search)
+{
+	add_figure(out, search->cores);
+	buffer_add_text(out, " of ");
+	buffer_printf(out, "%.4g", search->limit);
+	buffer_add_text(out, " cores");
+}
+
+static void search_memory(struct search *search)
+{
+	const struct run_end_row *end = FIRST(record_identity(search->summary->record), run_end);
+	double pct =
+		100 * summary_memory_peak(search->summary).mib / summary_memory_limit(search->summary).value;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) {
+		buffer_add_text(&text, "It was killed for lack of memory.");
+		found(search, "oom", "Memory", 9, &text);
+	} else if (end && !count_absent(end->oom_kills) && end->oom_kills > 0) {
+		buffer_add_text(&text, "A process was killed for lack of memory, though not the job itself.");
+		found(search, "oom", "Memory", 9, &text);
+	} else if (pct >= FULL_PCT) {
+		buffer_add_text(&text, "Its peak reached ");
+		add_figure(&text, pct);
+		buffer_add_text(&text, " % of what it may use.");
+		found(search, "memory_near_limit", "Memory", 1 + pct / 100, &text);
+	}
+}
+
+/* The limit is the cause where it held the run back: that its CPUs were busy, or waited for, follows from it. */
+static bool search_throttled(struct search *search)
+{
+	double throttled = total_of(&search->summary->throttled_secs),
+	       share = throttled / search->summary->wall_secs;
+	struct binding limit = summary_core_limit(search->summary);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(share >= WAIT_SHARE))
+		return false;
+	buffer_add_text(&text, "The CPU limit");
+	if (limit.source && strcmp(limit.source, "cgroup limit") == 0)
+		buffer_printf(&text, " of %.4g cores", limit.value);
+	buffer_add_text(&text, " held it back for ");
+	add_duration(&text, throttled);
+	buffer_add_text(&text, ", summed over its CPUs.");
+	found(search, "throttled", "CPU limit", 3 + share, &text);
+	return true;
+}
+
+static void search_one_core(struct search *search)
+{
+	double share = search->summary->cpu_course.one_core_secs / search->summary->wall_secs;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!search->summary->tracked || !(search->limit > 1) || !(share >= ONE_CORE_SHARE))
+		return;
+	buffer_add_text(&text, "About one core was in use during ");
+	add_figure(&text, 100 * fmin(share, 1));
+	buffer_add_text(&text, " % of the time (on average ");
+	add_cores(&text, search);
+	buffer_add_text(&text, "): one thread works, or several take turns.");
+	found(search, "one_core", "One core", share, &text);
+}
+
+/* On average it did not need them all, and yet fewer of them would have cost time. */
+static void search_bursts(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double share = shape_share_above(&summary->core_shape, BUSY_SHARE * search->limit);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(share >= BURST_SHARE))
+		return;
+	if (search->limit > 1)
+		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
+	else
+		buffer_add_text(&text, "All CPU time that it may use was used for ");
+	add_duration(&text, share * summary->wall_secs);
+	buffer_add_text(&text, " of ");
+	add_duration(&text, summary->wall_secs);
+	buffer_add_char(&text, '.');
+	found(search, "cpu_at_times", "CPU, at times", share, &text);
+}
+
+static void search_cpu(struct search *search)
+{
+	CLEANUP_BUFFER struct buffer busy = BUFFER(BOTTLENECK_BYTES);
+
+	if (search_throttled(search))
+		return;
+	if (is_cpu_bound(search)) {
+		add_cores(&busy, search);
+		buffer_add_text(&busy, " were busy on average.");
+		found(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
+		return;
+	}
+	search_one_core(search);
+	search_bursts(search);
+}
+
+/* Devices that it never touched are not what it waits for. */
+static double gpus_in_use(const struct rt_summary *summary)
+{
+	return summary->tracked && summary->gpu_utilized.most >= 1 ? summary->gpu_utilized.most
+								   : (double)summary->gpu_count;
+}
+
+static void search_gpu(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double busy = figure_mean(summary->tracked ? &summary->gpu_usage : &summary->host_gpu_usage);
+	double count = gpus_in_use(summary), share = busy / count;
+	bool bound = share >= BUSY_SHARE;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(count > 0) || !(share >= GPU_SHARE))
+		return;
+	add_figure(&text, busy);
+	buffer_printf(&text, " of %.0f GPU%s busy on average%s.", count, count == 1 ? " was" : "s were",
+		      bound ? "" : ", and the rest of the time waited for other work");
+	found(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
+	      bound ? 1 : share, &text);
+}
+
+struct pressure {
+	const char *rule, *title, *what, *while_what;
+	double secs, least;
+};
+
+static void search_one_pressure(struct search *search, const struct pressure *pressure)
+{
+	const struct rt_summary *summary = search->summary;
+	double share = pressure->secs / summary->wall_secs;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(share >= pressure->least))
+		return;
+	buffer_printf(&text, "%s waited for %s during ", summary->tracked ? "Some of it" : "Something",
+		      pressure->what);
+	add_figure(&text, 100 * share);
+	buffer_printf(&text, " %% of the time%s.", pressure->while_what);
+	found(search, pressure->rule, pressure->title, share, &text);
+}
+
+/* The same pages come from storage again and again: the disk is busy for want of memory. */
+static bool search_reread(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	double again = summary_reread_bytes(summary);
+	struct binding limit = summary_memory_limit(summary);
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!(again > 0))
+		return false;
+	add_size(&text, again, RT_SIZE_AUTO);
+	buffer_add_text(&text, " of the ");
+	add_size(&text, summary->read_bytes.sum, RT_SIZE_AUTO);
+	buffer_add_text(&text,
+			" read from storage had been in memory before: the page cache had no room in ");
+	add_size(&text, limit.value * 1048576, RT_SIZE_AUTO);
+	buffer_printf(&text, " (%s).", limit.source);
+	found(search, "cache_too_small", "Memory", 2, &text);
+	return true;
+}
+
+/* Waiting for a CPU counts only while none was free: see cpu_course.h. */
+static void search_pressure(struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	const struct cpu_course *course = &summary->cpu_course;
+	bool taken = summary->tracked && course->short_secs > 0 && cpu_course_taken(course);
+	bool reread = search_reread(search);
+	bool explained =
+		is_cpu_bound(search) || total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->wall_secs;
+	const struct pressure PRESSURES[] = {
+		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs),
+		 reread ? (double)INFINITY : WAIT_SHARE},
+		{"memory_pressure", "Memory pressure", "memory", "", total_of(&summary->memory_pressure_secs),
+		 WAIT_SHARE},
+		{taken ? "cpu_taken" : "cpu_pressure", taken ? "Others on the machine" : "Short of CPU",
+		 "a CPU",
+		 taken                                       ? ", while others kept the CPUs busy"
+		 : course->short_secs > course->unclear_secs ? ", while all CPUs were busy"
+							     : "",
+		 summary_cpu_short_secs(summary), explained ? (double)INFINITY : CPU_WAIT_SHARE},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++)
+		search_one_pressure(search, &PRESSURES[i]);
+}
+
+/* "although 0.70 of them were free" on average: more of them would not have helped. */
+static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
+{
+	double idle = summary_idle_cores(summary);
+
+	if (!(summary->cpu_course.free_secs >= BUSY_SHARE * summary->wall_secs) || !(idle >= 0.1))
+		return;
+	buffer_add_text(out, ", though ");
+	add_figure(out, idle);
+	buffer_add_text(out, " of them were free");
+}
+
+/* What it was not, as far as that was measured. */
+static void add_what_it_was_not(struct buffer *out, const struct search *search)
+{
+	const struct rt_summary *summary = search->summary;
+	bool throttled = summary->throttled_secs.present, limited = !isnan(search->limit);
+	bool memory = !isnan(summary_memory_peak(summary).mib / summary_memory_limit(summary).value);
+
+	buffer_add_text(out, throttled ? "It was not throttled"
+			     : memory  ? "It was not short of memory"
+				       : "It");
+	if (throttled && memory)
+		buffer_add_text(out, ", not short of memory");
+	if (limited)
+		buffer_printf(out, "%s did not use all its cores", throttled || memory ? ", and" : "");
+	add_free_cores(out, summary);
+	buffer_add_char(out, '.');
+	if (!throttled && !memory && !limited) {
+		buffer_clear(out);
+		buffer_add_text(out, "Nothing that was recorded.");
+	}
+}
+
+/* An idle client of a daemon or of another machine says nothing about the work. */
+static bool search_launcher(struct search *search)
+{
+	const struct run_start_row *start = FIRST(record_identity(search->summary->record), run_start);
+	const struct launcher *launcher =
+		start && !text_absent(start->executable) ? find_launcher(start->executable) : NULL;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!launcher || !(search->cores < IDLE_CORES))
+		return false;
+	buffer_printf(&text,
+		      "%s has its work done by other processes, which are not in this recording. Record: %s.",
+		      launcher->name, launcher->instead);
+	found(search, "elsewhere", "It ran elsewhere", 0, &text);
+	return true;
+}
+
+static void search_nothing(struct search *search)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (isnan(search->cores)) {
+		buffer_add_text(&text, "How much of the CPU it used is not recorded.");
+		found(search, "unknown", "Not known", 0, &text);
+	} else if (search->cores < IDLE_CORES) {
+		buffer_add_text(
+			&text, search->summary->tracked
+				       ? "It used little CPU time: it was sleeping, or waiting for something."
+				       : "The CPUs were idle most of the time.");
+		found(search, "idle", "Idle", 0, &text);
+	} else {
+		add_what_it_was_not(&text, search);
+		found(search, "none", "None stands out", 0, &text);
+	}
+}
+
+/* Equal weights stay in the order in which they were found. */
+static void sort(struct bottleneck *list, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct bottleneck one = list[i];
+		size_t j = i;
+
+		for (; j && list[j - 1].weight < one.weight; j--)
+			list[j] = list[j - 1];
+		list[j] = one;
+	}
+}
+
+static void search_all(struct search *search)
+{
+	search_memory(search);
+	search_cpu(search);
+	search_gpu(search);
+	search_pressure(search);
+	if (!search->count && !search_launcher(search))
+		search_nothing(search);
+}
+
+void find_bottlenecks(struct rt_summary *summary)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+	struct search search = {
+		.summary = summary,
+		.list = summary->bottlenecks,
+		.cores = summary_mean_cores(summary),
+		.limit = summary_core_limit(summary).value,
+	};
+
+	if (summary_not_started(summary)) {
+		buffer_add_text(&text, "The command could not be started.");
+		found(&search, "not_started", "It did not start", 0, &text);
+	} else {
+		search_all(&search);
+	}
+	sort(search.list, search.count);
+	summary->bottleneck_count = search.count;
+}
+
+int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,
+			  const char **ret_title, const char **ret_text)
+{
+	if (index >= summary->bottleneck_count)
+		return -ENOENT;
+	*ret_rule = summary->bottlenecks[index].rule;
+	*ret_title = summary->bottlenecks[index].title;
+	*ret_text = summary->bottlenecks[index].text;
+	return 0;
+}

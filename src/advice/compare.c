@@ -1,0 +1,562 @@
+/* Differences between runs; see compare.h. */
+#include "advice/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/regions.h"
+#include "advice/summary.h"
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "record/tree_memory.h"
+#include "table/aggregate.h"
+
+static const double NOISE_ERRORS = 2;
+
+static const struct {
+	const char *name, *unit, *group, *figure;
+} FIGURES[] = {
+	{"wall_time", "s", "time", "wall_secs"},
+	{"cpu_time", "s", "time", "cpu_secs"},
+	{"user_time", "s", "time", "user_secs"},
+	{"system_time", "s", "time", "system_secs"},
+	{"cores_mean", "cores", "cores", "mean"},
+	{"cores_max", "cores", "cores", "max"},
+	{"memory_peak", "MiB", "memory", "peak_mib"},
+	{"memory_mean", "MiB", "memory", "mean_mib"},
+	{"swap_max", "MiB", "memory", "swap_max_mib"},
+	{"read", "bytes", "io", "read_bytes"},
+	{"written", "bytes", "io", "written_bytes"},
+	{"read_by_calls", "bytes", "io", "read_chars"},
+	{"written_by_calls", "bytes", "io", "written_chars"},
+	{"major_faults", "", "io", "major_faults"},
+	{"machine_received", "bytes", "network", "machine_received_bytes"},
+	{"machine_sent", "bytes", "network", "machine_sent_bytes"},
+	{"gpu_mean", "GPUs", "gpu", "mean"},
+	{"gpu_max", "GPUs", "gpu", "max"},
+	{"gpu_memory_max", "MiB", "gpu", "memory_max_mib"},
+	{"throttled", "s", "waiting", "throttled_secs"},
+	{"cpu_pressure", "s", "waiting", "cpu_pressure_secs"},
+	{"memory_pressure", "s", "waiting", "memory_pressure_secs"},
+	{"io_pressure", "s", "waiting", "io_pressure_secs"},
+	{"processes_max", "", "processes", "max"},
+	{"threads_max", "", "processes", "threads_max"},
+};
+
+/* These stand first, in this order; the others follow by the size of their change. */
+static const char *const HEAD[] = {"wall_time", "cpu_time", "memory_peak"};
+
+/* A difference below this says more about the measuring than about the runs. */
+static const struct {
+	const char *unit;
+	double least;
+} TELLING[] = {{"s", 0.02}, {"MiB", 1}, {"bytes", 65536}, {"cores", 0.02}, {"GPUs", 0.02}, {"", 2}};
+
+static const char *const PHASE_COLUMNS[] = {"process_cpu_usage", "process_memory_mib"};
+
+/* One number of one run. */
+struct finding {
+	char *name;
+	const char *unit;
+	bool of_phase;
+	size_t side;
+	double value;
+	unsigned measures;
+};
+
+struct findings {
+	struct finding *list;
+	size_t count, capacity;
+};
+
+static void findings_done(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		free(findings->list[i].name);
+	free(findings->list);
+}
+
+static int add(struct findings *findings, const char *name, const char *unit, bool of_phase, size_t side,
+	       double value)
+{
+	struct finding finding = {strdup(name), unit, of_phase, side, value, 0};
+
+	if (findings->count == findings->capacity) {
+		size_t capacity = findings->capacity ? 2 * findings->capacity : 64;
+		struct finding *list = realloc(findings->list, capacity * sizeof(*list));
+
+		if (list) {
+			findings->list = list;
+			findings->capacity = capacity;
+		}
+	}
+	if (!finding.name || findings->count == findings->capacity) {
+		free(finding.name);
+		return -ENOMEM;
+	}
+	findings->list[findings->count++] = finding;
+	return 0;
+}
+
+static int add_phase(struct findings *findings, const struct region *region, size_t side)
+{
+	const struct {
+		const char *suffix, *unit;
+		double value;
+	} VALUES[] = {{"secs", "s", region->seconds[REGION_TOTAL]},
+		      {"calls", "", (double)region->calls},
+		      {"cores_mean", "cores", region->measures[0][REGION_MEAN]},
+		      {"memory_max", "MiB", region->measures[1][REGION_MAX]}};
+	int result = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(VALUES) && result == 0; i++) {
+		CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
+
+		buffer_printf(&name, "%s.%s", region->name, VALUES[i].suffix);
+		result = buffer_error(&name)
+				 ? -ENOMEM
+				 : add(findings, name.data, VALUES[i].unit, true, side, VALUES[i].value);
+	}
+	return result;
+}
+
+static void cleanup_summary(rt_summary **summary)
+{
+	rt_summary_free(*summary);
+}
+
+static void cleanup_regions(rt_regions **regions)
+{
+	rt_regions_free(*regions);
+}
+
+/* A figure of another name than these says itself what it counts. */
+static unsigned measures_of(const rt_summary *summary, const char *name)
+{
+	if (strcmp(name, "memory_peak") == 0)
+		return 1u << memory_measure(summary_memory_peak(summary).source);
+	if (strcmp(name, "memory_mean") == 0)
+		return summary->tracked ? summary->memory_measures : 1u << MEASURE_MACHINE;
+	return 0;
+}
+
+static void add_outcome(char *outcome, const rt_summary *summary)
+{
+	CLEANUP_BUFFER struct buffer end = BUFFER(1 << 10);
+
+	summary_add_end(&end, summary);
+	if (!*outcome)
+		snprintf(outcome, OUTCOME_BYTES, "%.*s", (int)end.length, end.data ? end.data : "");
+	else if (strlen(outcome) != end.length || strncmp(outcome, end.data, end.length) != 0)
+		snprintf(outcome, OUTCOME_BYTES, "not all alike");
+}
+
+static int add_summary(struct findings *findings, const char *path, const rt_summary *summary, size_t side,
+		       struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	int result = 0;
+
+	if (summary->phases.count)
+		result = rt_regions_read(&path, 1, NULL, PHASE_COLUMNS, ARRAY_SIZE(PHASE_COLUMNS), &regions,
+					 problem);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++) {
+		result = add(findings, FIGURES[i].name, FIGURES[i].unit, false, side,
+			     cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
+		if (result == 0)
+			findings->list[findings->count - 1].measures = measures_of(summary, FIGURES[i].name);
+	}
+	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
+		result = add_phase(findings, &regions->list[i], side);
+	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
+}
+
+static int add_run(rt_comparison *comparison, struct findings *findings, const char *path, size_t side,
+		   struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	int result = strcmp(path, "-") == 0 ? problem_set(problem, -ESPIPE,
+							  "runs are compared from files, not from a stream")
+					    : rt_summary_read(&path, 1, &summary, problem);
+
+	if (result < 0)
+		return result;
+	add_outcome(comparison->outcomes[side], summary);
+	return add_summary(findings, path, summary, side, problem);
+}
+
+/* ---- per name ---------------------------------------------------------------------------------------- */
+
+static void take(struct side_figure *figure, struct findings *findings, const char *name, size_t side)
+{
+	double squares = 0;
+
+	*figure = (struct side_figure){0, NAN, NAN, NAN, NAN, 0};
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *one = &findings->list[i];
+		double before = figure->mean;
+
+		if (one->side != side || isnan(one->value) || strcmp(one->name, name) != 0)
+			continue;
+		figure->runs++;
+		figure->measures |= one->measures & ~(1u << MEASURE_UNKNOWN);
+		if (figure->runs == 1) {
+			figure->mean = figure->least = figure->most = one->value;
+			continue;
+		}
+		figure->mean += (one->value - before) / (double)figure->runs;
+		squares += (one->value - before) * (one->value - figure->mean);
+		figure->least = fmin(figure->least, one->value);
+		figure->most = fmax(figure->most, one->value);
+	}
+	if (figure->runs > 1)
+		figure->deviation = sqrt(squares / (double)(figure->runs - 1));
+}
+
+double compared_change_pct(const struct compared *compared, size_t side)
+{
+	double base = compared->sides[0].mean, value = compared->sides[side].mean;
+
+	if (base == 0 && value == 0)
+		return 0;
+	return base == 0 && !isnan(value) ? copysign(INFINITY, value) : 100 * (value - base) / fabs(base);
+}
+
+double compared_noise_pct(const struct compared *compared, size_t side)
+{
+	const struct side_figure *base = &compared->sides[0], *other = &compared->sides[side];
+	double error;
+
+	if (base->runs < 2 || other->runs < 2 || base->mean == 0)
+		return NAN;
+	error = sqrt(base->deviation * base->deviation / (double)base->runs +
+		     other->deviation * other->deviation / (double)other->runs);
+	return NOISE_ERRORS * 100 * error / fabs(base->mean);
+}
+
+bool compared_negligible(const struct compared *compared, size_t side)
+{
+	double difference = fabs(compared->sides[side].mean - compared->sides[0].mean);
+
+	for (size_t i = 0; i < ARRAY_SIZE(TELLING); i++)
+		if (strcmp(compared->unit, TELLING[i].unit) == 0)
+			return difference < TELLING[i].least;
+	return false;
+}
+
+bool compared_alike(const struct compared *compared, size_t side)
+{
+	unsigned base = compared->sides[0].measures, other = compared->sides[side].measures,
+		 both = base | other;
+
+	/* Where one does not say, there is nothing to hold against the other. */
+	return !base || !other || (both & (both - 1)) == 0;
+}
+
+void compared_add_measures(struct buffer *out, const struct compared *compared, size_t side)
+{
+	bool any = false;
+
+	for (enum memory_measure measure = MEASURE_ONCE; measure <= MEASURE_MACHINE; measure++) {
+		if (!(compared->sides[side].measures & 1u << measure))
+			continue;
+		buffer_add_text(out, any ? " and " : "");
+		buffer_add_text(out, memory_measure_in_words(measure));
+		any = true;
+	}
+}
+
+static bool is_new(const rt_comparison *comparison, const char *name)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (strcmp(comparison->list[i].name, name) == 0)
+			return false;
+	return true;
+}
+
+static double largest_change(const struct compared *compared, size_t side_count)
+{
+	double largest = -1;
+
+	for (size_t i = 1; i < side_count; i++) {
+		double change = compared_negligible(compared, i) ? 0 : fabs(compared_change_pct(compared, i));
+
+		/* A value that is new counts like one that has gone. */
+		if (isinf(change))
+			change = 100;
+		if (change > largest)
+			largest = change;
+	}
+	return largest;
+}
+
+/* The order of the list: figures of the head above all changes in percent, which are finite. */
+static double weight(const struct compared *compared, size_t side_count)
+{
+	for (size_t i = 0; compared->head && i < ARRAY_SIZE(HEAD); i++)
+		if (strcmp(compared->name, HEAD[i]) == 0)
+			return 1e300 / (double)(i + 1);
+	return largest_change(compared, side_count);
+}
+
+/* Heaviest first; as they came where the weight is the same. */
+static void sort(rt_comparison *comparison)
+{
+	for (size_t i = 1; i < comparison->count; i++) {
+		struct compared one = comparison->list[i];
+		double its = weight(&one, comparison->side_count);
+		size_t j = i;
+
+		for (; j && weight(&comparison->list[j - 1], comparison->side_count) < its; j--)
+			comparison->list[j] = comparison->list[j - 1];
+		comparison->list[j] = one;
+	}
+}
+
+static bool is_head(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(HEAD); i++)
+		if (strcmp(name, HEAD[i]) == 0)
+			return true;
+	return false;
+}
+
+static int gather(rt_comparison *comparison, struct findings *findings)
+{
+	comparison->list = calloc(findings->count + 1, sizeof(*comparison->list));
+	if (!comparison->list)
+		return -ENOMEM;
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *one = &findings->list[i];
+		struct compared *compared = &comparison->list[comparison->count];
+		bool known = false;
+
+		if (!is_new(comparison, one->name))
+			continue;
+		*compared = (struct compared){
+			.name = strdup(one->name),
+			.of_phase = one->of_phase,
+			.head = !one->of_phase && is_head(one->name),
+			.unit = one->unit,
+			.sides = calloc(comparison->side_count, sizeof(*compared->sides)),
+		};
+		comparison->count++;
+		if (!compared->name || !compared->sides)
+			return -ENOMEM;
+		for (size_t side = 0; side < comparison->side_count; side++) {
+			take(&compared->sides[side], findings, one->name, side);
+			known |= compared->sides[side].runs > 0;
+		}
+		/* A figure that every run lacks is left out. */
+		if (!known) {
+			free(compared->name);
+			free(compared->sides);
+			comparison->count--;
+		}
+	}
+	sort(comparison);
+	return 0;
+}
+
+void rt_comparison_free(rt_comparison *comparison)
+{
+	if (!comparison)
+		return;
+	for (size_t i = 0; comparison->sides && i < comparison->side_count; i++)
+		free(comparison->sides[i]);
+	for (size_t i = 0; i < comparison->count; i++) {
+		free(comparison->list[i].name);
+		free(comparison->list[i].sides);
+	}
+	free(comparison->outcomes);
+	free(comparison->sides);
+	free(comparison->runs);
+	free(comparison->list);
+	free(comparison);
+}
+
+static void cleanup_comparison(rt_comparison **comparison)
+{
+	rt_comparison_free(*comparison);
+}
+
+/* -1: without memory. */
+static ssize_t find_side(rt_comparison *comparison, const char *name)
+{
+	for (size_t i = 0; i < comparison->side_count; i++)
+		if (strcmp(comparison->sides[i], name) == 0)
+			return (ssize_t)i;
+	comparison->sides[comparison->side_count] = strdup(name);
+	if (!comparison->sides[comparison->side_count])
+		return -1;
+	return (ssize_t)comparison->side_count++;
+}
+
+/* `summaries`: of the runs, one by one, or NULL. */
+static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
+		   rt_comparison **ret_comparison, struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison =
+		calloc(1, sizeof(*comparison));
+	__attribute__((cleanup(findings_done))) struct findings findings = {0};
+	int result = 0;
+
+	if (comparison) {
+		comparison->sides = calloc(run_count + 1, sizeof(*comparison->sides));
+		comparison->runs = calloc(run_count + 1, sizeof(*comparison->runs));
+		comparison->outcomes = calloc(run_count + 1, sizeof(*comparison->outcomes));
+	}
+	if (!comparison || !comparison->sides || !comparison->runs || !comparison->outcomes)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < run_count && result == 0; i++) {
+		ssize_t side = find_side(comparison, runs[i].side);
+
+		if (side < 0)
+			return problem_set(ret_problem, -ENOMEM, "out of memory");
+		comparison->runs[side]++;
+		if (summaries)
+			add_outcome(comparison->outcomes[side], summaries[i]);
+		result = summaries ? add_summary(&findings, runs[i].path, summaries[i], (size_t)side,
+						 ret_problem)
+				   : add_run(comparison, &findings, runs[i].path, (size_t)side, ret_problem);
+	}
+	if (result < 0)
+		return result;
+	if (comparison->side_count < 2)
+		return problem_set(ret_problem, -EINVAL, "there must be two sides to compare");
+	if (gather(comparison, &findings) < 0)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	*ret_comparison = comparison;
+	comparison = NULL;
+	return 0;
+}
+
+int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
+	       struct rt_problem *ret_problem)
+{
+	return compare(runs, run_count, NULL, ret_comparison, ret_problem);
+}
+
+int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
+		      rt_comparison **ret_comparison, struct rt_problem *ret_problem)
+{
+	return compare(runs, run_count, summaries, ret_comparison, ret_problem);
+}
+
+/* ---- conditions -------------------------------------------------------------------------------------- */
+
+struct condition {
+	struct scan name;
+	bool above, percent;
+	double bound;
+};
+
+/* "memory_peak>+10%", "wall_time<60" */
+static bool parse_condition(const char *text, struct condition *ret_condition)
+{
+	size_t length = strcspn(text, "<>");
+	struct condition condition = {.name = scan_trim(scan_bytes(text, length)),
+				      .above = text[length] == '>'};
+	struct scan rest;
+
+	if (!text[length] || !scan_left(&condition.name))
+		return false;
+	rest = scan_trim(scan_bytes(text + length + 1, strlen(text + length + 1)));
+	if (!scan_real(&rest, &condition.bound))
+		return false;
+	scan_blanks(&rest);
+	condition.percent = scan_literal(&rest, "%");
+	*ret_condition = condition;
+	return !scan_left(&rest);
+}
+
+static double judged(const struct condition *condition, const struct compared *compared, size_t side)
+{
+	return condition->percent ? compared_change_pct(compared, side) : compared->sides[side].mean;
+}
+
+static bool holds(const struct condition *condition, const struct compared *compared, size_t side)
+{
+	double value = judged(condition, compared, side);
+
+	if (condition->percent && (fabs(value) <= compared_noise_pct(compared, side) ||
+				   compared_negligible(compared, side) || !compared_alike(compared, side)))
+		return false;
+	return condition->above ? value > condition->bound : value < condition->bound;
+}
+
+static int not_alike(const rt_comparison *comparison, const struct compared *compared, size_t side,
+		     const char *text, struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer base = BUFFER(256), other = BUFFER(256);
+
+	compared_add_measures(&base, compared, 0);
+	compared_add_measures(&other, compared, side);
+	return problem_set(
+		problem, -ENODATA,
+		"%.100s: %.100s was measured in different ways: %.100s counts %s, %.100s counts %s", text,
+		compared->name, comparison->sides[0], base.data ? base.data : "", comparison->sides[side],
+		other.data ? other.data : "");
+}
+
+static void tell_change(const rt_comparison *comparison, const struct compared *compared, size_t side,
+			const char *text, struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer now = BUFFER(64), before = BUFFER(64), percent = BUFFER(64);
+	double change = compared_change_pct(compared, side);
+
+	compared_add_amount(&now, compared->sides[side].mean, compared->unit);
+	compared_add_amount(&before, compared->sides[0].mean, compared->unit);
+	if (isfinite(change))
+		buffer_printf(&percent, " (%+.1f %%)", change);
+	problem_set(problem, 0, "%.100s: %.100s is %s in %.100s, %s in %.100s%s", text, compared->name,
+		    now.data ? now.data : "?", comparison->sides[side], before.data ? before.data : "?",
+		    comparison->sides[0], percent.data ? percent.data : "");
+}
+
+/* Checks one figure: 1, 0 or -ENODATA, and where. */
+static int check(const rt_comparison *comparison, const struct compared *compared,
+		 const struct condition *condition, const char *text, struct rt_problem *problem)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		if (!holds(condition, compared, side))
+			continue;
+		tell_change(comparison, compared, side, text, problem);
+		return 1;
+	}
+	for (size_t side = 1; side < comparison->side_count; side++)
+		if (condition->percent && !compared_alike(compared, side))
+			return not_alike(comparison, compared, side, text, problem);
+	for (size_t side = 1; side < comparison->side_count; side++)
+		if (isnan(judged(condition, compared, side)))
+			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is not known", text,
+					   compared->name,
+					   comparison->sides[isnan(compared->sides[side].mean) ? side : 0]);
+	return 0;
+}
+
+int rt_comparison_holds(const rt_comparison *comparison, const char *condition_text,
+			struct rt_problem *ret_problem)
+{
+	struct condition condition;
+
+	if (!parse_condition(condition_text, &condition))
+		return problem_set(
+			ret_problem, -EINVAL,
+			"\"%.100s\" is not a condition: give one like memory_peak>+10%% or wall_time>60",
+			condition_text);
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = &comparison->list[i];
+
+		if (scan_is(&condition.name, compared->name))
+			return check(comparison, compared, &condition, condition_text, ret_problem);
+	}
+	return problem_set(ret_problem, -ENOENT, "no run has a figure \"%.*s\"",
+			   (int)scan_left(&condition.name), condition.name.at);
+}

@@ -1,0 +1,161 @@
+/* The difference between runs in one sentence; see compare.h. */
+#include <math.h>
+#include <string.h>
+
+#include "advice/compare.h"
+#include "advice/units.h"
+
+/* Below this a change between single runs is taken for chance. */
+static const double SAME_PCT = 5;
+/* A wait explains a difference in wall time if it has changed by this part of it. */
+static const double EXPLAINS = 0.3;
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *comparison_side_name(const rt_comparison *comparison, size_t side)
+{
+	for (size_t i = 0; i < comparison->side_count; i++)
+		if (i != side &&
+		    strcmp(last_part(comparison->sides[i]), last_part(comparison->sides[side])) == 0)
+			return comparison->sides[side];
+	return last_part(comparison->sides[side]);
+}
+
+void compared_add_amount(struct buffer *out, double value, const char *unit)
+{
+	if (isnan(value))
+		buffer_add_text(out, "unknown");
+	else if (strcmp(unit, "MiB") == 0)
+		add_size(out, value * 1048576, RT_SIZE_AUTO);
+	else if (strcmp(unit, "bytes") == 0)
+		add_size(out, value, RT_SIZE_AUTO);
+	else if (strcmp(unit, "s") == 0 && value != 0)
+		add_duration(out, value);
+	else if (value == floor(value) && fabs(value) < 1e15)
+		buffer_printf(out, "%.0f", value);
+	else
+		add_figure(out, value);
+	if (!isnan(value) && (strcmp(unit, "cores") == 0 || strcmp(unit, "GPUs") == 0))
+		buffer_printf(out, " %s", unit);
+}
+
+static const struct compared *find(const rt_comparison *comparison, const char *name)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (strcmp(comparison->list[i].name, name) == 0)
+			return &comparison->list[i];
+	return NULL;
+}
+
+/* In percent; 0 for a change that is too small, or within the noise. NaN: unknown. */
+static double telling_pct(const struct compared *compared, size_t side)
+{
+	double change = compared ? compared_change_pct(compared, side) : (double)NAN;
+	double noise = compared ? compared_noise_pct(compared, side) : (double)NAN;
+
+	if (isnan(change))
+		return NAN;
+	if (compared_negligible(compared, side) || fabs(change) <= (isnan(noise) ? SAME_PCT : noise))
+		return 0;
+	return change;
+}
+
+static double growth(const rt_comparison *comparison, const char *name, size_t side)
+{
+	const struct compared *compared = find(comparison, name);
+	double growth = compared ? compared->sides[side].mean - compared->sides[0].mean : 0;
+
+	return isnan(growth) ? 0 : growth;
+}
+
+/* Where the difference in wall time went; nothing where the record does not show it. */
+static void add_cause(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	static const struct {
+		const char *figure, *more, *less;
+	} WAITS[] = {
+		{"throttled", "its CPU limit held it back longer", "its CPU limit held it back less"},
+		{"cpu_pressure", "it waited longer for a CPU", "it waited less for a CPU"},
+		{"io_pressure", "it waited longer for I/O", "it waited less for I/O"},
+		{"memory_pressure", "it waited longer for memory", "it waited less for memory"},
+	};
+	double wall = growth(comparison, "wall_time", side),
+	       cpu = telling_pct(find(comparison, "cpu_time"), side);
+	bool user =
+		fabs(growth(comparison, "user_time", side)) >= fabs(growth(comparison, "system_time", side));
+
+	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++) {
+		double wait = growth(comparison, WAITS[i].figure, side);
+
+		if (wait * wall > 0 && fabs(wait) >= EXPLAINS * fabs(wall)) {
+			buffer_printf(out, ": %s", wall > 0 ? WAITS[i].more : WAITS[i].less);
+			return;
+		}
+	}
+	if (cpu * wall > 0)
+		buffer_printf(out, ": %s CPU time %s", wall > 0 ? "more" : "less",
+			      user ? "in user mode" : "in the kernel");
+	else if (cpu == 0)
+		buffer_add_text(
+			out, wall > 0 ? ": the same CPU time, on fewer cores at a time or with more waiting"
+				      : ": the same CPU time, on more cores at a time or with less waiting");
+}
+
+static void add_speed(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	double change = telling_pct(find(comparison, "wall_time"), side);
+
+	if (isnan(change)) {
+		buffer_printf(out, "%s and %s cannot be compared in time",
+			      comparison_side_name(comparison, side), comparison_side_name(comparison, 0));
+		return;
+	}
+	if (change == 0) {
+		buffer_printf(out, "%s took as long as %s", comparison_side_name(comparison, side),
+			      comparison_side_name(comparison, 0));
+		return;
+	}
+	if (isinf(change) || change > 900)
+		buffer_printf(out, "%s took much longer than %s", comparison_side_name(comparison, side),
+			      comparison_side_name(comparison, 0));
+	else
+		buffer_printf(out, "%s is %.0f %% %s than %s", comparison_side_name(comparison, side),
+			      fabs(change), change > 0 ? "slower" : "faster",
+			      comparison_side_name(comparison, 0));
+	add_cause(out, comparison, side);
+}
+
+static void add_memory(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	const struct compared *memory = find(comparison, "memory_peak");
+	double change = telling_pct(memory, side);
+
+	if (isnan(change))
+		return;
+	if (!compared_alike(memory, side))
+		buffer_add_text(out, "; memory was measured in different ways");
+	else if (change == 0)
+		buffer_add_text(out, "; memory the same");
+	else if (isinf(change))
+		buffer_add_text(out, "; more memory");
+	else
+		buffer_printf(out, "; %.0f %% %s memory", fabs(change), change > 0 ? "more" : "less");
+}
+
+void comparison_add_verdict(struct buffer *out, const rt_comparison *comparison)
+{
+	for (size_t side = 1; side < comparison->side_count; side++) {
+		if (strcmp(comparison->outcomes[side], comparison->outcomes[0]) != 0)
+			buffer_printf(out, "%s: %s, %s: %s. ", comparison_side_name(comparison, 0),
+				      comparison->outcomes[0], comparison_side_name(comparison, side),
+				      comparison->outcomes[side]);
+		add_speed(out, comparison, side);
+		add_memory(out, comparison, side);
+		buffer_add_text(out, ".\n");
+	}
+}

@@ -1,0 +1,248 @@
+/* The evidence of one recording; see recommend.h. */
+#include "advice/recommend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/plain_print.h"
+#include "table/stats.h"
+
+static const double SHORTEST_SECS = 1, GROWTH = 2, MARGIN = 1.2, OOM_LEAST_MIB = 100;
+/* Samples may see half of a process that grew and was killed between two of them. */
+static const double NEAR_LIMIT = 0.5;
+static const double MIB_SWAPPED = 1, P99 = 0.99, P95 = 0.95;
+enum { SAMPLES_LEAST = 2 };
+
+static double figure_of(const rt_stats *stats, const char *column, const char *name)
+{
+	return cell_real(rt_stats_get(stats, column, name), NAN);
+}
+
+static const struct run_end_row *end_of(const struct rt_summary *summary)
+{
+	return FIRST(record_identity(summary->record), run_end);
+}
+
+static bool is_source(const char *source, const char *name)
+{
+	return source && strcmp(source, name) == 0;
+}
+
+/*
+ * What the kernel keeps for the processes and charges to their control group, though it is in no process: a tenth of a MiB
+ * for each, a fortieth for each thread, and 8 bytes of page table for each page of 4 KiB that one of them has. Seen: 25 MiB
+ * for 200 processes with 20 MiB each, 10 MiB for 400 threads.
+ */
+static double kernel_memory_mib(const struct rt_summary *summary)
+{
+	double processes = summary->processes.most, threads = summary->threads.most;
+	double mapped = larger(summary->memory_rss.most, summary->memory.most);
+
+	return 0.1 * (isnan(processes) ? 1 : processes) + 0.025 * (isnan(threads) ? 1 : threads) +
+	       (isnan(mapped) ? 0 : mapped) / 512;
+}
+
+/* What was seen together at one moment; swapped memory is needed as well. */
+static void find_peaks(struct evidence *evidence, const struct rt_summary *summary)
+{
+	const struct run_end_row *end = end_of(summary);
+	struct memory_peak most = summary_memory_peak(summary);
+	double peak = summary->memory.most;
+
+	if (end && !real_absent(end->memory_peak_mib) && !is_source(most.source, "cgroup") &&
+	    !is_source(most.source, "largest_process"))
+		peak = most.mib;
+	evidence->swapped = summary->swap.most >= MIB_SWAPPED;
+	if (evidence->swapped)
+		peak = larger(peak, summary->memory_and_swap.most);
+	evidence->sampled_peak_mib = peak;
+	evidence->kernel_mib = kernel_memory_mib(summary);
+	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
+					     ? end->largest_process_peak_mib
+					     : (double)NAN;
+}
+
+/* ---- out of memory --------------------------------------------------------------------------------------- */
+
+/* The largest that anything of the job is known to have held. */
+static double held(const struct evidence *evidence, const struct rt_summary *summary)
+{
+	return larger(larger(evidence->sampled_peak_mib, evidence->process_peak_mib),
+		      summary->group_memory.most);
+}
+
+/* A group may hold others: the process was the job's if one of the job was large enough. */
+static bool may_be_another_s(const struct oom_finding *oom, const struct evidence *evidence,
+			     const struct rt_summary *summary)
+{
+	return oom->kind == OOM_STEP && oom->shared &&
+	       !(held(evidence, summary) >= NEAR_LIMIT * evidence->limit_mib);
+}
+
+/* The machine killed a process that had little of its memory: other jobs took it. */
+static bool was_a_bystander(double had_mib, const struct rt_summary *summary)
+{
+	return had_mib < NEAR_LIMIT * summary->total_memory_mib;
+}
+
+static void find_oom(struct evidence *evidence, const struct rt_summary *summary)
+{
+	struct oom_finding oom = summary_oom(summary);
+	double had = held(evidence, summary), growth = GROWTH;
+
+	if (!isnan(oom.limit_mib))
+		evidence->limit_mib = oom.limit_mib;
+	if (oom.kind == OOM_NONE || may_be_another_s(&oom, evidence, summary))
+		return;
+	evidence->oom = oom.kind;
+	if ((oom.kills > 0 || oom.kind != OOM_SUSPECTED) && !isnan(evidence->limit_mib))
+		had = larger(had, evidence->limit_mib);
+	else if (was_a_bystander(had, summary))
+		growth = 1;
+	if (isnan(had))
+		return;
+	evidence->oom_had_mib = had;
+	evidence->oom_floor_mib = fmax(had * growth * MARGIN, had + OOM_LEAST_MIB);
+}
+
+/* ---- whether it says enough ------------------------------------------------------------------------------ */
+
+static void find_thin(struct run *run)
+{
+	const struct rt_summary *summary = run->summary;
+	const struct run_end_row *end = end_of(summary);
+	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+
+	if (strcmp(reason, "exec_failed") == 0)
+		snprintf(run->thin, sizeof(run->thin), "the command could not be started");
+	else if (!summary->tracked)
+		snprintf(run->thin, sizeof(run->thin), "no process was tracked");
+	else if (run->evidence.oom != OOM_NONE && run->evidence.oom_had_mib > 0)
+		return; /* However short it was, it was not enough. */
+	else if (!end && strcmp(summary->layout, "json") == 0)
+		snprintf(run->thin, sizeof(run->thin),
+			 "it has no end: it still runs, or its tracker was killed");
+	else if (summary->samples < SAMPLES_LEAST)
+		snprintf(run->thin, sizeof(run->thin), "it has one sample only");
+	else if (summary->wall_secs < SHORTEST_SECS)
+		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->wall_secs);
+}
+
+/* ---- who it was ------------------------------------------------------------------------------------------ */
+
+static const char *scheduler_value(const struct rt_summary *summary, const char *name)
+{
+	const struct run_start_scheduler_row *row =
+		FIRST(record_identity(summary->record), run_start_scheduler);
+
+	for (; row; row = NEXT(row, run_start_scheduler))
+		if (!text_absent(row->name) && !text_absent(row->value) && strcmp(row->name, name) == 0)
+			return row->value;
+	return NULL;
+}
+
+static int64_t scheduler_count(const struct rt_summary *summary, const char *name, int64_t otherwise)
+{
+	const char *value = scheduler_value(summary, name);
+	struct scan scan = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+	uint64_t number;
+
+	return value && scan_u64(&scan, &number) && number < INT32_MAX ? (int64_t)number : otherwise;
+}
+
+static void find_part(struct evidence *evidence, const struct rt_summary *summary)
+{
+	static const char *const JOBS[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+	const char *step = scheduler_value(summary, "SLURM_STEP_ID");
+
+	for (size_t i = 0; i < ARRAY_SIZE(JOBS) && !*evidence->job; i++) {
+		const char *job = scheduler_value(summary, JOBS[i]);
+
+		if (job)
+			snprintf(evidence->job, sizeof(evidence->job), "%.60s.%.60s", job, step ? step : "");
+	}
+	snprintf(evidence->host, sizeof(evidence->host), "%.60s", summary->host);
+	evidence->rank = count_absent(summary->rank) ? -1 : summary->rank;
+	evidence->tasks = scheduler_count(summary, "SLURM_NTASKS", 0);
+	evidence->nodes = scheduler_count(summary, "SLURM_JOB_NUM_NODES", 0);
+	/* A batch script has no step, or one whose number is beyond those of srun; it starts the tasks itself. */
+	evidence->is_one_task = step && scheduler_count(summary, "SLURM_STEP_ID", -1) >= 0 &&
+				scheduler_value(summary, "SLURM_PROCID");
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+static void find_cores(struct evidence *evidence, const struct run *run)
+{
+	const struct rt_summary *summary = run->summary;
+	const struct shape *shape = &summary->core_shape;
+
+	evidence->mean_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "mean")
+						: figure_mean(&summary->host_cores);
+	evidence->max_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "max")
+					       : summary->host_cores.most;
+	evidence->busy_cores = larger(shape_quantile(shape, P99), shape->busiest);
+	/* Time stamps alone do not say how long a sample stands for. */
+	if (isnan(evidence->busy_cores))
+		evidence->busy_cores = evidence->max_cores;
+	evidence->p95_cores = shape->total_secs > 0 ? shape_quantile(shape, P95) : evidence->max_cores;
+}
+
+static const struct evidence UNKNOWN = {
+	.started = NAN,
+	.secs = NAN,
+	.sampled_peak_mib = NAN,
+	.process_peak_mib = NAN,
+	.kernel_mib = 0,
+	.limit_mib = NAN,
+	.mean_cores = NAN,
+	.max_cores = NAN,
+	.busy_cores = NAN,
+	.p95_cores = NAN,
+	.max_gpus = NAN,
+	.vram_peak_mib = NAN,
+	.rank = -1,
+};
+
+void find_evidence(struct run *run)
+{
+	const struct rt_summary *summary = run->summary;
+	struct evidence *evidence = &run->evidence;
+
+	*evidence = UNKNOWN;
+	evidence->started = summary->started;
+	evidence->secs = summary->wall_secs;
+	evidence->limit_mib = summary->memory_limit_mib;
+	find_peaks(evidence, summary);
+	find_cores(evidence, run);
+	find_part(evidence, summary);
+	evidence->max_gpus = summary->gpu_usage.most;
+	evidence->vram_peak_mib = summary->gpu_vram_mib.most;
+	if (summary->tracked) {
+		find_oom(evidence, summary);
+	} else {
+		/* A recording of the machine alone, when an answer is wanted all the same. */
+		evidence->sampled_peak_mib = summary->host_memory.most;
+		evidence->max_gpus = summary->host_gpu_usage.most;
+		evidence->vram_peak_mib = summary->host_gpu_vram_mib.most;
+	}
+	find_thin(run);
+	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
+}
+
+void find_evidence_of_stats(struct run *run)
+{
+	struct evidence *evidence = &run->evidence;
+
+	*evidence = UNKNOWN;
+	evidence->sampled_peak_mib = figure_of(run->stats, "process_memory_mib", "max");
+	evidence->mean_cores = figure_of(run->stats, "process_cpu_usage", "mean");
+	evidence->max_cores = figure_of(run->stats, "process_cpu_usage", "max");
+	evidence->busy_cores = evidence->p95_cores = larger(evidence->max_cores, evidence->mean_cores);
+	evidence->max_gpus = figure_of(run->stats, "process_gpu_usage", "max");
+	evidence->vram_peak_mib = figure_of(run->stats, "process_gpu_vram_mib", "max");
+	evidence->secs = figure_of(run->stats, "timestamp", "duration");
+	evidence->good = true;
+}

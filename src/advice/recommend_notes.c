@@ -1,0 +1,275 @@
+/*
+ * What a run left unused and what held it up, each with the id of its rule; see recommend.h.
+ *
+ * The thresholds stand here and in the help of `recommend`.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "advice/recommend.h"
+#include "advice/units.h"
+#include "base/cleanup.h"
+#include "base/plain_print.h"
+
+static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
+		    IO_SHARE = 0.1, FLAT_SHARE = 0.95, STARVED_SHARE = 0.2, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
+
+void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
+{
+	struct advice_note *note = &advice->notes[advice->note_count];
+	va_list arguments;
+
+	if (advice->note_count == NOTES_MOST)
+		return;
+	note->rule = rule;
+	va_start(arguments, format);
+	plain_vprint(note->text, sizeof(note->text), format, arguments);
+	va_end(arguments);
+	advice->note_count++;
+}
+
+struct amount amount_of(double value, void (*add)(struct buffer *out, double value))
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
+	struct amount amount = {""};
+
+	add(&text, value);
+	if (!buffer_error(&text))
+		memcpy(amount.text, text.data, text.length + 1);
+	return amount;
+}
+
+struct amount amount_of_mib(double mib)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(sizeof(struct amount));
+	struct amount amount = {""};
+
+	add_size(&text, mib * 1048576, RT_SIZE_AUTO);
+	if (!buffer_error(&text))
+		memcpy(amount.text, text.data, text.length + 1);
+	return amount;
+}
+
+static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	struct binding limit = summary_core_limit(summary);
+	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
+	/* While a core was free, more of them would not have helped. */
+	double waited = summary->cpu_course.short_secs;
+	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs;
+	bool starved = summary->tracked && summary->cpu_course.has_pressure &&
+		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value;
+
+	if (starved)
+		advice_note(advice, "cpu_starved",
+			    "it was short of CPU for %s of %s: all cores that it may use were busy, and more "
+			    "of them would have helped",
+			    amount_of(waited, add_duration).text,
+			    amount_of(summary->wall_secs, add_duration).text);
+	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
+		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
+			    limit.value, limit.source);
+	if (mean >= BUSY_SHARE * limit.value)
+		advice_note(advice, "cpu_bound",
+			    "all of its %.4g cores (%s) were busy: more of them may make it faster",
+			    limit.value, limit.source);
+	advice->cpu_at_least = starved || throttled || mean >= BUSY_SHARE * limit.value;
+	if (throttled)
+		advice_note(advice, "throttled",
+			    "the CPU limit held it back for %s, summed over its CPUs, in %s",
+			    amount_of(total_of(&summary->throttled_secs), add_duration).text,
+			    amount_of(summary->wall_secs, add_duration).text);
+}
+
+static void judge_oom(struct rt_advice *advice)
+{
+	static const char *const WHAT[] = {
+		[OOM_NONE] = "",
+		[OOM_STEP] = "a process of it was killed for lack of memory, though the job went on",
+		[OOM_SUSPECTED] = "it was probably killed for lack of memory",
+		[OOM_CONFIRMED] = "it was killed for lack of memory",
+		[OOM_STOPPED_AT_LIMIT] = "it stops at the memory limit: probably killed for lack of memory",
+	};
+	char had[40];
+
+	snprintf(had, sizeof(had), "%s", amount_of_mib(advice->usage.oom_had_mib).text);
+	if (advice->memory_at_least)
+		advice_note(advice, "oom",
+			    "%s. It needs at least %s; the advice grows until a run ends well, and %s may "
+			    "still be too "
+			    "little",
+			    WHAT[advice->usage.oom], had, amount_of_mib((double)advice->memory_mib).text);
+	else
+		advice_note(advice, "oom", "%s with %s; later runs show what is enough",
+			    WHAT[advice->usage.oom], had);
+}
+
+static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	double peak = larger_peak(&advice->usage), limit = summary->memory_limit_mib;
+
+	if (advice->usage.oom_floor_mib > 0)
+		judge_oom(advice);
+	else if (peak >= FULL_SHARE * limit)
+		advice_note(advice, "memory_near_limit", "its peak was %.0f %% of the limit of %.0f MiB",
+			    100 * peak / limit, limit);
+	if (!(advice->usage.oom_floor_mib > 0) && peak >= FULL_SHARE * limit &&
+	    figure_mean(&summary->memory) >= FLAT_SHARE * summary->memory.most)
+		advice_note(advice, "memory_flat",
+			    "it held as much from beginning to end: programs that take what they find (Java) "
+			    "do so, and it may need less");
+	if (summary->swap.most >= MIB_SWAPPED)
+		advice_note(advice, "swapped",
+			    "%.0f MiB of it were swapped out: the advice has room for them",
+			    summary->swap.most);
+	if (summary_reread_bytes(summary) > 0)
+		advice_note(advice, "cache_too_small",
+			    "it read %s again that its page cache had no room for: the advice counts memory "
+			    "without the cache, and more would make it faster",
+			    amount_of_mib(summary_reread_bytes(summary) / 1048576).text);
+	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
+		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
+			    limit, peak);
+}
+
+/* Whether what was recorded is all that the job would have needed. */
+static void judge_end(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+
+	if (end && !count_absent(end->exit_code) && end->exit_code != 0)
+		advice_note(advice, "failed",
+			    "it ended with exit status %lld: it may not have done all its work",
+			    (long long)end->exit_code);
+	else if (end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0)
+		advice_note(advice, "failed",
+			    "it was killed by signal %lld: it may not have done all its work",
+			    (long long)end->signal);
+	else if (summary->tracked &&
+		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
+		advice_note(advice, "cut_short",
+			    "the recording ended before the process did: what it needed later is not in it");
+}
+
+/* Some of what it had was never touched: a sum hides that. */
+static void judge_idle_gpus(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	struct idle_gpus idle = summary_gpus_idle(summary);
+
+	if (idle.count > 0 && idle.count < idle.of && !buffer_error(&idle.names))
+		advice_note(advice, "idle_gpus", "%lld of %lld GPUs were not used by it: %s",
+			    (long long)idle.count, (long long)idle.of, idle.names.data);
+	buffer_done(&idle.names);
+}
+
+static void judge_gpu(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	double mean = figure_mean(&summary->gpu_usage);
+
+	if (!summary->gpu_count)
+		return;
+	judge_idle_gpus(advice, summary);
+	if (advice->gpu > 0 && summary->gpu_vram_mib.most >= FULL_SHARE * summary->gpu_memory_mib *
+								     (double)advice->gpu /
+								     (double)summary->gpu_count)
+		advice_note(advice, "gpu_memory_full",
+			    "it took nearly all memory of its GPUs: programs that take what they find "
+			    "(TensorFlow, JAX) do so, and it may need less");
+	if (summary->gpu_usage.most <= 0 && !(summary->gpu_vram_mib.most > 0))
+		advice_note(advice, "idle_gpu", "none of the %lld GPUs was used by it",
+			    (long long)summary->gpu_count);
+	else if (advice->gpu > 0 && mean < GPU_IDLE_SHARE * (double)advice->gpu)
+		advice_note(advice, "gpu_underused", "its GPUs were busy for %.0f %% of the time",
+			    100 * mean / (double)advice->gpu);
+}
+
+static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	double secs = total_of(&summary->io_pressure_secs);
+
+	/* The cache's lack of room is told instead. */
+	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->wall_secs &&
+	    !(summary_reread_bytes(summary) > 0))
+		advice_note(advice, "io_bound", "it waited for I/O for %s of %s",
+			    amount_of(secs, add_duration).text,
+			    amount_of(summary->wall_secs, add_duration).text);
+}
+
+/*
+ * Whether other programs used the machine too. An idle system uses some memory and CPU time itself, so that less than a
+ * quarter of the memory or a tenth of the cores, and a quarter of one, is not told.
+ */
+static void judge_allocation(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	const struct {
+		const char *unit;
+		double job, machine, least;
+	} CHECKS[] = {
+		{"cores", figure_mean(&summary->cores), figure_mean(&summary->host_cores),
+		 fmax(0.25, 0.1 * (double)summary->core_count)},
+		{"MiB of memory", figure_mean(&summary->memory), figure_mean(&summary->host_memory),
+		 fmax(512, 0.25 * summary->total_memory_mib)},
+		{"GPUs", figure_mean(&summary->gpu_usage), figure_mean(&summary->host_gpu_usage), 0.2},
+		{"MiB of GPU memory", figure_mean(&summary->gpu_vram_mib),
+		 figure_mean(&summary->host_gpu_vram_mib), 512},
+	};
+
+	if (!summary->tracked || isnan(CHECKS[0].job) || isnan(CHECKS[0].machine))
+		return;
+	advice->allocation = "dedicated";
+	for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
+		if (!(CHECKS[i].machine - CHECKS[i].job > CHECKS[i].least))
+			continue;
+		advice->allocation = "shared";
+		advice_note(advice, "host_shared",
+			    "%s of the %s %s in use were this job's; other programs had the rest",
+			    amount_of(CHECKS[i].job, add_figure).text,
+			    amount_of(CHECKS[i].machine, add_figure).text, CHECKS[i].unit);
+		return;
+	}
+}
+
+void advice_judge(struct rt_advice *advice, const struct rt_summary *summary)
+{
+	judge_cpu(advice, summary);
+	judge_memory(advice, summary);
+	judge_end(advice, summary);
+	judge_gpu(advice, summary);
+	judge_io(advice, summary);
+	judge_allocation(advice, summary);
+}
+
+/* Too little memory costs a whole run, too few cores cost time, too much of either costs what is reserved. */
+void advice_doubt(struct rt_advice *advice)
+{
+	const struct ranks *ranks = &advice->ranks;
+	const struct backtest *backtest = &advice->backtest;
+
+	if (ranks->recorded < ranks->tasks)
+		advice_note(advice, "ranks_missing",
+			    "%zu of %zu tasks were recorded: the others are taken to need as much",
+			    ranks->recorded, ranks->tasks);
+	if (advice->reservation.drift == DRIFT_UP)
+		advice_note(advice, "drift",
+			    "the peaks rise from run to run: the advice is for a next one of %s",
+			    amount_of_mib(advice->reservation.base).text);
+	if (advice->reservation.drift == DRIFT_DOWN)
+		advice_note(advice, "drift",
+			    "the newest %zu runs all took less than those before: only they count",
+			    advice->reservation.runs);
+	if (backtest->runs && advice->policy != RT_POLICY_MAX)
+		advice_note(advice, "risk",
+			    "of the last %zu runs this would have killed %zu, which cost a run each; "
+			    "--policy max reserves "
+			    "more and kills fewer",
+			    backtest->runs, backtest->killed);
+	if (advice->runs - advice->runs_left_out == 1)
+		advice_note(advice, "one_run",
+			    "one run says little: the next one may need more, and is killed if it takes more "
+			    "than %s. Name "
+			    "earlier runs as well",
+			    amount_of_mib((double)advice->memory_mib).text);
+}

@@ -1,0 +1,167 @@
+/* How much memory to reserve; see recommend_policy.h. */
+#include "advice/recommend_policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double MAX_MARGIN = 0.2, P95_MARGIN = 0.15, COST_MARGIN = 0.05, P95 = 0.95, STEEP = 3;
+/* A run that many runs back counts half. */
+static const double HALF_LIFE_RUNS = 25;
+enum { TREND_LEAST = 8, NEW_LEAST = 10, OLD_LEAST = 3 };
+
+static double largest(const struct peak *peaks, size_t count)
+{
+	double most = -INFINITY;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, peaks[i].mib);
+	return most;
+}
+
+static double smallest(const struct peak *peaks, size_t count)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < count; i++)
+		least = fmin(least, peaks[i].mib);
+	return least;
+}
+
+/* How many of the oldest runs to forget because each of the others took less than any of them. */
+static size_t outdated(const struct peak *peaks, size_t count)
+{
+	for (size_t old = OLD_LEAST; old + NEW_LEAST <= count; old++)
+		if (largest(peaks + old, count - old) < smallest(peaks, old))
+			return old;
+	return 0;
+}
+
+/* The next value of a line through the peaks; NaN unless its rise is beyond the scatter. */
+static double next_of_rise(const struct peak *peaks, size_t count)
+{
+	double n = (double)count, middle = (n - 1) / 2, mean = 0, rise = 0, spread = 0, error = 0, slope;
+
+	if (count < TREND_LEAST)
+		return NAN;
+	for (size_t i = 0; i < count; i++)
+		mean += peaks[i].mib / n;
+	for (size_t i = 0; i < count; i++) {
+		rise += ((double)i - middle) * (peaks[i].mib - mean);
+		spread += ((double)i - middle) * ((double)i - middle);
+	}
+	slope = rise / spread;
+	for (size_t i = 0; i < count; i++) {
+		double off = peaks[i].mib - mean - slope * ((double)i - middle);
+
+		error += off * off;
+	}
+	error = sqrt(error / (n - 2) / spread);
+	return slope > 0 && slope >= STEEP * error ? mean + slope * (n - middle) : (double)NAN;
+}
+
+static struct reservation reserve_max(const struct peak *peaks, size_t count)
+{
+	size_t old = outdated(peaks, count);
+	double next = next_of_rise(peaks, count);
+	struct reservation answer = {.margin = MAX_MARGIN, .runs = count - old};
+
+	answer.base = largest(peaks + old, count - old);
+	answer.drift = old ? DRIFT_DOWN : DRIFT_NONE;
+	if (next > answer.base) {
+		answer.base = next;
+		answer.drift = DRIFT_UP;
+	}
+	return answer;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double one = ((const struct peak *)a)->mib, other = ((const struct peak *)b)->mib;
+
+	return (one > other) - (one < other);
+}
+
+/* Of a sorted copy whose seconds are weights. */
+static struct reservation reserve_p95(const struct peak *peaks, size_t count)
+{
+	struct peak sorted[POLICY_RUNS];
+	double total = 0, below = 0;
+	struct reservation answer = {.margin = P95_MARGIN, .runs = count};
+
+	for (size_t i = 0; i < count; i++) {
+		sorted[i] = (struct peak){peaks[i].mib, exp2(-(double)(count - 1 - i) / HALF_LIFE_RUNS)};
+		total += sorted[i].secs;
+	}
+	qsort(sorted, count, sizeof(*sorted), by_size);
+	for (size_t i = 0; i < count && below < P95 * total; i++) {
+		answer.base = sorted[i].mib;
+		below += sorted[i].secs;
+	}
+	return answer;
+}
+
+/* What all of the runs would have reserved: a killed one is run again with as much as the largest took and a fifth. */
+static double cost_of(double mib, const struct peak *peaks, size_t count, double again_mib)
+{
+	double cost = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double secs = peaks[i].secs > 0 ? peaks[i].secs : 1;
+
+		cost += secs * (mib + (peaks[i].mib > mib ? again_mib : 0));
+	}
+	return cost;
+}
+
+static struct reservation reserve_cost(const struct peak *peaks, size_t count)
+{
+	double again = largest(peaks, count) * (1 + MAX_MARGIN), least = INFINITY;
+	struct reservation answer = {.margin = COST_MARGIN, .runs = count};
+
+	for (size_t i = 0; i < count; i++) {
+		double cost = cost_of(peaks[i].mib * (1 + COST_MARGIN), peaks, count, again);
+
+		if (cost < least) {
+			least = cost;
+			answer.base = peaks[i].mib;
+		}
+	}
+	return answer;
+}
+
+struct reservation policy_reserve(enum rt_policy policy, const struct peak *peaks, size_t count)
+{
+	struct reservation answer = {.mib = NAN, .base = NAN};
+
+	if (!count)
+		return answer;
+	if (count > POLICY_RUNS) {
+		peaks += count - POLICY_RUNS;
+		count = POLICY_RUNS;
+	}
+	/* The least cost of one run is its peak, which says nothing of the next. */
+	answer = policy == RT_POLICY_P95                         ? reserve_p95(peaks, count)
+		 : policy == RT_POLICY_COST && count > OLD_LEAST ? reserve_cost(peaks, count)
+								 : reserve_max(peaks, count);
+	answer.mib = answer.base * (1 + answer.margin);
+	return answer;
+}
+
+struct backtest policy_backtest(enum rt_policy policy, const struct peak *peaks, size_t count)
+{
+	struct backtest result = {.reserved_per_used = NAN};
+	double reserved = 0, used = 0;
+	size_t first = count > POLICY_RUNS ? count - POLICY_RUNS : 1;
+
+	for (size_t i = first; i < count; i++) {
+		double mib = policy_reserve(policy, peaks, i).mib;
+
+		result.runs++;
+		result.killed += peaks[i].mib > mib;
+		reserved += mib;
+		used += peaks[i].mib;
+	}
+	if (used > 0)
+		result.reserved_per_used = reserved / used;
+	return result;
+}

@@ -1,0 +1,28 @@
+/*
+ * What each phase of a run used: gpu_tracker's analysis, of its files and of ours.
+ *
+ * A sample belongs to a phase if its time stamp lies between start and stop of one of its calls, ends included.
+ * Standard deviations are of the population.
+ */
+#pragma once
+
+#include "advice/phases.h"
+
+enum region_statistic { REGION_MIN, REGION_MAX, REGION_MEAN, REGION_STD, REGION_TOTAL, REGION_STATISTICS };
+
+struct region {
+	char *name;
+	int64_t timepoints, calls, non_empty_calls;
+	double seconds[REGION_STATISTICS]; /* of its calls */
+	double (*measures)[REGION_TOTAL];  /* by measure; NaN: no sample has it */
+};
+
+struct rt_regions {
+	size_t measure_count;
+	char **measures;
+	double (*overall)[REGION_TOTAL];
+	struct region *list;
+	size_t count;
+	rt_table *facts; /* one row of what stays the same */
+	struct phases phases;
+};

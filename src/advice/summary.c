@@ -1,0 +1,571 @@
+/* What a run came to: the pass over the samples; see summary.h. */
+#include "advice/bottleneck.h"
+#include "record/tree_memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/mark_line.h"
+
+#define MIB 1048576.0
+
+static void want_tree(struct metric_set *wanted)
+{
+	/* Nearly all of it: choosing would cost more than reading. */
+	metric_set_add_kind(wanted, ROW_tree);
+}
+
+static void want_host(struct metric_set *wanted)
+{
+	WANT(wanted, sample, host);
+	WANT(wanted, sample, job_name);
+	WANT(wanted, sample, tracked_pid);
+	WANT(wanted, sample, rank);
+	WANT(wanted, sample, missed_ticks);
+	WANT(wanted, host_cpu, utilization_pct);
+	WANT(wanted, host_cpu, utime_secs);
+	WANT(wanted, host_cpu, stime_secs);
+	WANT(wanted, memory, total_mib);
+	WANT(wanted, memory, used_mib);
+	summary_gpus_want(wanted);
+	metric_set_add_kind(wanted, ROW_totals);
+	metric_set_add_kind(wanted, ROW_limits);
+	WANT(wanted, cgroup, throttled_periods);
+	WANT(wanted, cgroup, throttled_secs);
+	WANT(wanted, cgroup, cache_refault_bytes);
+	oom_course_want(wanted);
+	metric_set_add_kind(wanted, ROW_pressure);
+	metric_set_add_kind(wanted, ROW_tracker);
+}
+
+static double real_of_count(int64_t count)
+{
+	return count_absent(count) ? NAN : (double)count;
+}
+
+void figure_add(struct figure *figure, const struct moment *moment, double value)
+{
+	if (isnan(value))
+		return;
+	if (moment->length_secs > 0) {
+		figure->weighted += value * moment->length_secs;
+		figure->weights += moment->length_secs;
+	}
+	if (isnan(figure->most) || value > figure->most) {
+		figure->most = value;
+		figure->most_elapsed_secs = moment->elapsed_secs;
+	}
+}
+
+void total_add(struct total *total, double change)
+{
+	if (isnan(change))
+		return;
+	total->sum += change;
+	total->present = true;
+}
+
+static void copy_text(char *ret_text, size_t size, const char *text)
+{
+	struct scan scan;
+
+	if (text_absent(text))
+		return;
+	scan = scan_bytes(text, strlen(text));
+	scan_copy(&scan, ret_text, size);
+}
+
+/* Three figures that belong together; the descendants' are the difference where both others are known. */
+static void parts_add(struct parts *parts, const struct moment *moment, double main, double combined)
+{
+	double rest = combined - main;
+
+	figure_add(&parts->main, moment, main);
+	figure_add(&parts->combined, moment, combined);
+	figure_add(&parts->descendants, moment, rest < 0 ? 0 : rest);
+}
+
+/*
+ * What is private to each and what is shared, each shared page once: what is not private to the root process belongs to
+ * its descendants, some of it together with the root.
+ */
+static void add_shares(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+{
+	double main_private = tree->process_main_private_mib, all_private = tree->process_private_mib;
+	double shared = tree->process_memory_mib - all_private;
+
+	if (memory_measure(tree->process_memory_source) > MEASURE_ONCE)
+		return;
+	parts_add(&summary->private_mib, moment, main_private, all_private);
+	figure_add(&summary->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
+	figure_add(&summary->shared_mib.combined, moment, shared < 0 ? 0 : shared);
+	if (tree->process_child_count > 0) {
+		/* What the root has to itself is not known apart: nor is what its descendants share. */
+		if (!isnan(main_private))
+			figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
+		figure_add(&summary->descendants_mib, moment, tree->process_memory_mib - main_private);
+	}
+}
+
+static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+{
+	summary_add_memory(summary, tree, moment);
+	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
+	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
+	figure_add(&summary->swap, moment, tree->process_swap_mib);
+	/* Without swap it adds nothing, and a figure that counts shared pages in each process may yet be disproved. */
+	if (tree->process_swap_mib > 0 || memory_measure(tree->process_memory_source) <= MEASURE_ONCE)
+		figure_add(&summary->memory_and_swap, moment,
+			   tree->process_memory_mib +
+				   (real_absent(tree->process_swap_mib) ? 0 : tree->process_swap_mib));
+	time_bins_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
+		      tree->process_memory_mib);
+	parts_add(&summary->rss, moment, tree->process_main_rss_mib, tree->process_rss_mib);
+	add_shares(summary, tree, moment);
+}
+
+/* What is left of the last interval may be microseconds: a rate over them says nothing (metric/derive.h). */
+static bool is_instant(const struct rt_summary *summary, const struct moment *moment)
+{
+	return !(moment->length_secs > 0) ||
+	       (moment->length_secs < 0.1 && moment->length_secs < summary->longest_secs / 2);
+}
+
+static void add_tree(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
+{
+	double main_secs = tree->process_main_utime_secs + tree->process_main_stime_secs;
+	double main_cores = is_instant(summary, moment) ? NAN : main_secs / moment->length_secs;
+	double processes = real_of_count(tree->process_child_count) + 1;
+
+	summary->tracked |= !real_absent(tree->process_cores_used) ||
+			    !real_absent(tree->process_memory_mib) ||
+			    !count_absent(tree->process_child_count);
+	summary->had_descendants |= processes > 1;
+	figure_add(&summary->cores, moment, tree->process_cores_used);
+	shape_add(&summary->core_shape, moment->length_secs, tree->process_cores_used);
+	time_bins_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
+		      tree->process_cores_used);
+	total_add(&summary->user_secs, tree->process_utime_secs);
+	total_add(&summary->system_secs, tree->process_stime_secs);
+	add_memory(summary, tree, moment);
+	total_add(&summary->read_bytes, real_of_count(tree->process_disk_read_bytes));
+	total_add(&summary->written_bytes, real_of_count(tree->process_disk_write_bytes));
+	total_add(&summary->cancelled_bytes, real_of_count(tree->process_disk_cancelled_bytes));
+	total_add(&summary->job_received_bytes, real_of_count(tree->process_net_recv_bytes));
+	total_add(&summary->job_sent_bytes, real_of_count(tree->process_net_sent_bytes));
+	total_add(&summary->read_chars, real_of_count(tree->process_read_chars));
+	total_add(&summary->written_chars, real_of_count(tree->process_written_chars));
+	total_add(&summary->major_faults, real_of_count(tree->process_major_faults));
+	figure_add(&summary->gpu_usage, moment, tree->process_gpu_usage);
+	figure_add(&summary->gpu_vram_mib, moment, tree->process_gpu_vram_mib);
+	figure_add(&summary->gpu_utilized, moment, real_of_count(tree->process_gpu_utilized));
+	figure_add(&summary->processes, moment, processes);
+	figure_add(&summary->threads, moment, real_of_count(tree->process_thread_count));
+	/* It becomes unknown when processes may have been missed. */
+	if (!count_absent(tree->process_exited_count) || !count_absent(tree->process_child_count))
+		summary->exited = tree->process_exited_count;
+	parts_add(&summary->cpu_cores, moment, main_cores, tree->process_cores_used);
+	parts_add(&summary->thread_count, moment, real_of_count(tree->process_main_thread_count),
+		  real_of_count(tree->process_thread_count));
+	parts_add(&summary->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
+}
+
+static void add_totals(struct rt_summary *summary, const struct totals_row *totals,
+		       const struct moment *moment)
+{
+	total_add(&summary->host_read_bytes, real_of_count(totals->disk_read_bytes));
+	total_add(&summary->host_written_bytes, real_of_count(totals->disk_write_bytes));
+	total_add(&summary->received_bytes, real_of_count(totals->net_recv_bytes));
+	total_add(&summary->sent_bytes, real_of_count(totals->net_sent_bytes));
+	figure_add(&summary->space_used_gb, moment, totals->disk_space_used_gb);
+	figure_add(&summary->host_gpu_usage, moment, totals->gpu_usage);
+	figure_add(&summary->host_gpu_vram_mib, moment, totals->gpu_vram_mib);
+}
+
+/* Without a tracked process the machine's course is what the sparklines show. */
+static void add_host(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
+	const struct memory_row *memory = FIRST(frame, memory);
+
+	if (cpu) {
+		figure_add(&summary->host_cores, moment, cpu->utilization_pct);
+		total_add(&summary->host_user_secs, cpu->utime_secs);
+		total_add(&summary->host_system_secs, cpu->stime_secs);
+	}
+	if (memory) {
+		figure_add(&summary->host_memory, moment, memory->used_mib);
+		if (!real_absent(memory->total_mib))
+			summary->total_memory_mib = memory->total_mib;
+	}
+	if (!summary->tracked) {
+		shape_add(&summary->core_shape, moment->length_secs, cpu ? cpu->utilization_pct : NAN);
+		time_bins_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
+			      cpu ? cpu->utilization_pct : NAN);
+		time_bins_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
+			      memory ? memory->used_mib : NAN);
+	}
+	if (FIRST(frame, totals))
+		add_totals(summary, FIRST(frame, totals), moment);
+}
+
+static bool is_chosen(struct rt_summary *summary, const char *uuid)
+{
+	if (!summary->gpu_uuids)
+		return true;
+	for (size_t i = 0; i < summary->gpu_uuid_count; i++)
+		if (!text_absent(uuid) && strcmp(summary->gpu_uuids[i], uuid) == 0)
+			return summary->gpu_seen[i] = true;
+	return false;
+}
+
+/* An instance of a device that is there itself is no more of it. */
+static bool is_part(const struct frame *frame, const struct gpu_row *instance)
+{
+	if (text_absent(instance->mig_parent))
+		return false;
+	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu))
+		if (!text_absent(gpu->uuid) && strcmp(gpu->uuid, instance->mig_parent) == 0)
+			return true;
+	return false;
+}
+
+static bool is_unified(const struct gpu_row *gpu)
+{
+	return !text_absent(gpu->memory_kind) && strcmp(gpu->memory_kind, "unified") == 0;
+}
+
+static void add_gpus(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	int64_t count = 0;
+	double bytes = 0, busy = NAN;
+
+	for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu)) {
+		bool part = is_part(frame, gpu);
+
+		count += !part;
+		/* What the firmware sets aside of the machine's memory is none of a GPU's own. */
+		if (!part && !is_unified(gpu) && !count_absent(gpu->vram_total_bytes))
+			bytes += (double)gpu->vram_total_bytes;
+		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
+			busy = (isnan(busy) ? 0 : busy) + gpu->utilization_pct / 100;
+	}
+	figure_add(&summary->gpu_cores, moment, busy);
+	if (count > summary->gpu_count)
+		summary->gpu_count = count;
+	if (bytes / MIB > summary->gpu_memory_mib)
+		summary->gpu_memory_mib = bytes / MIB;
+	summary_gpus_add(summary, frame, moment);
+}
+
+static void add_group(struct rt_summary *summary, const struct cgroup_row *cgroup,
+		      const struct moment *moment)
+{
+	double held = cgroup->anon_mib + (real_absent(cgroup->shmem_mib) ? 0 : cgroup->shmem_mib) +
+		      (real_absent(cgroup->kernel_mib) ? 0 : cgroup->kernel_mib);
+
+	figure_add(&summary->group_memory, moment, held);
+}
+
+static void add_bounds(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	const struct limits_row *limits = FIRST(frame, limits);
+	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
+
+	if (limits) {
+		/* A limit that was taken away is none. */
+		summary->cpu_limit_cores = limits->cpu_limit_cores;
+		summary->memory_limit_mib = limits->memory_limit_mib;
+		if (!count_absent(limits->cpuset_cores))
+			summary->cpuset_cores = limits->cpuset_cores;
+	}
+	if (cgroup) {
+		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
+		total_add(&summary->throttled_secs, cgroup->throttled_secs);
+		total_add(&summary->cache_refault_bytes, real_of_count(cgroup->cache_refault_bytes));
+		add_group(summary, cgroup, moment);
+	}
+}
+
+static void add_tracker(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+	const struct tracker_row *tracker = FIRST(frame, tracker);
+
+	if (!count_absent(frame->sample->missed_ticks))
+		summary->missed_ticks += frame->sample->missed_ticks;
+	if (!tracker)
+		return;
+	total_add(&summary->tracker_cpu_secs, tracker->cpu_secs);
+	figure_add(&summary->tracker_rss_mib, moment, tracker->rss_mib);
+	figure_add(&summary->sample_ms, moment, tracker->sample_ms);
+	if (!count_absent(tracker->dropped_samples))
+		summary->dropped_samples = tracker->dropped_samples;
+}
+
+static void forget_figures(struct rt_summary *summary)
+{
+	struct figure *const figures[] = {
+		&summary->cores,
+		&summary->host_cores,
+		&summary->gpu_cores,
+		&summary->memory,
+		&summary->memory_pss,
+		&summary->descendants_mib,
+		&summary->memory_rss,
+		&summary->private_mib.main,
+		&summary->private_mib.descendants,
+		&summary->private_mib.combined,
+		&summary->shared_mib.main,
+		&summary->shared_mib.descendants,
+		&summary->shared_mib.combined,
+		&summary->swap,
+		&summary->memory_and_swap,
+		&summary->group_memory,
+		&summary->host_memory,
+		&summary->space_used_gb,
+		&summary->gpu_usage,
+		&summary->gpu_vram_mib,
+		&summary->gpu_utilized,
+		&summary->host_gpu_usage,
+		&summary->host_gpu_vram_mib,
+		&summary->processes,
+		&summary->threads,
+		&summary->tracker_rss_mib,
+		&summary->sample_ms,
+		&summary->rss.main,
+		&summary->rss.descendants,
+		&summary->rss.combined,
+		&summary->cpu_cores.main,
+		&summary->cpu_cores.descendants,
+		&summary->cpu_cores.combined,
+		&summary->thread_count.main,
+		&summary->thread_count.descendants,
+		&summary->thread_count.combined,
+		&summary->vram.main,
+		&summary->vram.descendants,
+		&summary->vram.combined,
+	};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
+}
+
+static void begin_run(struct rt_summary *summary, const struct frame *frame)
+{
+	summary_gpus_clear(summary->gpus);
+	*summary = (struct rt_summary){
+		.gpus = summary->gpus,
+		.gpu_uuids = summary->gpu_uuids,
+		.gpu_uuid_count = summary->gpu_uuid_count,
+		.record = summary->record,
+		.run = record_run(summary->record),
+		.tracked_pid = no_count(ABSENT_NOT_TRACKED),
+		.rank = no_count(ABSENT_NOT_GIVEN),
+		.exited = no_count(ABSENT_NOT_TRACKED),
+		.cpu_limit_cores = NAN,
+		.memory_limit_mib = NAN,
+		.total_memory_mib = NAN,
+		.cpuset_cores = no_count(ABSENT_NOT_COLLECTED),
+		.core_count = no_count(ABSENT_NOT_COLLECTED),
+		.first_elapsed_secs = frame->sample->elapsed_secs,
+		.first_timestamp = frame->sample->timestamp,
+		.earliest = frame->sample->timestamp,
+		.latest = frame->sample->timestamp,
+	};
+	forget_figures(summary);
+	oom_course_begin(&summary->oom);
+	measured_memory_clear(&summary->memory_kept);
+	measured_memory_clear(&summary->memory_held_back);
+}
+
+static void add_sample(struct rt_summary *summary, const struct frame *frame)
+{
+	const struct sample_row *sample = frame->sample;
+	struct moment moment = {sample->elapsed_secs, sample->actual_interval_ms / 1000};
+
+	/* Files with time stamps alone do not say how long their first sample stands for. */
+	if (isnan(moment.length_secs))
+		moment.length_secs = 0;
+	if (moment.length_secs > summary->longest_secs)
+		summary->longest_secs = moment.length_secs;
+	summary->samples++;
+	summary->ended = sample->timestamp;
+	summary->earliest = fmin(summary->earliest, sample->timestamp);
+	summary->latest = fmax(summary->latest, sample->timestamp);
+	summary->wall_secs = sample->elapsed_secs;
+	copy_text(summary->host, sizeof(summary->host), sample->host);
+	copy_text(summary->job_name, sizeof(summary->job_name), sample->job_name);
+	if (!count_absent(sample->tracked_pid))
+		summary->tracked_pid = sample->tracked_pid;
+	if (!count_absent(sample->rank))
+		summary->rank = sample->rank;
+	if (FIRST(frame, tree))
+		add_tree(summary, FIRST(frame, tree), &moment);
+	add_host(summary, frame, &moment);
+	add_gpus(summary, frame, &moment);
+	add_bounds(summary, frame, &moment);
+	summary_add_waiting(summary, frame);
+	oom_course_add(&summary->oom, frame);
+	add_tracker(summary, frame, &moment);
+}
+
+static void finish(struct rt_summary *summary)
+{
+	const struct frame *identity = record_identity(summary->record);
+	const struct run_start_row *start = FIRST(identity, run_start);
+	const struct run_end_row *end = FIRST(identity, run_end);
+	double lead_in = record_lead_in_secs(summary->record);
+
+	summary->runs = record_run(summary->record);
+	summary->damage = record_damage(summary->record);
+	summary->layout = record_layout(summary->record);
+	summary->interval_secs = record_interval_secs(summary->record);
+	summary_finish_memory(summary);
+	/* Where the elapsed time is counted from the first sample, what that one stands for comes on top. */
+	if (summary->first_elapsed_secs == 0)
+		summary->wall_secs += lead_in;
+	/* Not from the end: the clock may have been set since, or gone on while the machine was suspended. */
+	summary->started = summary->first_timestamp -
+			   (summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
+	summary->earliest = fmin(summary->earliest, summary->started);
+	if (end && !real_absent(end->wall_secs))
+		summary->wall_secs = end->wall_secs;
+	if (!start)
+		return;
+	summary->core_count = start->cpu_count;
+	if (isnan(summary->cpu_limit_cores))
+		summary->cpu_limit_cores = start->cpu_limit_cores;
+	if (isnan(summary->memory_limit_mib))
+		summary->memory_limit_mib = start->memory_limit_mib;
+	if (count_absent(summary->cpuset_cores))
+		summary->cpuset_cores = start->cpuset_cores;
+	if (!real_absent(start->memory_total_mib))
+		summary->total_memory_mib = start->memory_total_mib;
+}
+
+/* Marks are no part of the samples: without them, or with none that can be read, the summary is what it is. */
+static void read_phases(struct rt_summary *summary, const char *path)
+{
+	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
+
+	if (strcmp(path, "-") == 0)
+		return;
+	buffer_printf(&beside, "%s.marks", path);
+	if (!buffer_error(&beside) && marks_can_be_read(beside.data))
+		(void)phases_read_marks(beside.data, summary->earliest, summary->latest, &summary->phases,
+					NULL);
+}
+
+static int read_samples(struct rt_summary *summary, const struct summary_watcher *watcher, const char *path,
+			struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer words = BUFFER(160);
+	const struct frame *frame;
+	int result;
+
+	while ((result = record_next(summary->record, &frame)) > 0) {
+		if (record_run(summary->record) != summary->run)
+			begin_run(summary, frame);
+		add_sample(summary, frame);
+		if (watcher)
+			watcher->sample(watcher->context, frame, summary->run);
+	}
+	if (result < 0)
+		return problem_set(problem, result, "%s", record_problem(summary->record)->text);
+	if (!summary->samples)
+		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
+	finish(summary);
+	oom_course_end(&summary->oom, path);
+	read_phases(summary, path);
+	find_bottlenecks(summary);
+	summary_add_end(&words, summary);
+	copy_text(summary->end_words, sizeof(summary->end_words), words.data);
+	return 0;
+}
+
+/* Every chosen GPU must be there. */
+static int check_gpus(struct rt_summary *summary, const struct metric_set *wanted, const char *const *paths,
+		      size_t path_count, struct rt_problem *problem)
+{
+	CLEANUP_BUFFER struct buffer names = BUFFER(256);
+	const char *missing = NULL;
+	struct record_options options = {.wanted = *wanted};
+	const struct frame *frame;
+	struct record *record;
+
+	for (size_t i = 0; i < summary->gpu_uuid_count && !missing; i++)
+		missing = summary->gpu_seen[i] ? NULL : summary->gpu_uuids[i];
+	if (!missing)
+		return 0;
+	/* Those of the first sample will do for a message. */
+	if (record_open(paths, path_count, &options, &record, NULL) == 0) {
+		if (record_next(record, &frame) > 0)
+			for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu))
+				if (!text_absent(gpu->uuid))
+					buffer_printf(&names, "%s%s", names.length ? ", " : "", gpu->uuid);
+		record_close(record);
+	}
+	return problem_set(problem, -EINVAL, "there is no GPU \"%.100s\"; there are %s", missing,
+			   names.length && !buffer_error(&names) ? names.data : "none");
+}
+
+static int read_summary(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
+			const char *const *uuids, size_t uuid_count, rt_summary **ret_summary,
+			struct rt_problem *problem)
+{
+	rt_summary *summary = calloc(1, sizeof(*summary));
+	struct record_options options = {0};
+	int result;
+
+	if (!summary)
+		return problem_set(problem, -ENOMEM, "out of memory");
+	summary->gpu_uuids = uuid_count ? uuids : NULL;
+	summary->gpu_uuid_count = uuid_count;
+	want_tree(&options.wanted);
+	want_host(&options.wanted);
+	for (enum row_kind kind = 0; watcher && kind < ROW_KINDS; kind++)
+		options.wanted.bits[kind] |= watcher->wanted.bits[kind];
+	result = uuid_count > GPUS_CHOSEN
+			 ? problem_set(problem, -EINVAL, "too many GPUs were named")
+			 : record_open(paths, path_count, &options, &summary->record, problem);
+	if (result == 0)
+		result = read_samples(summary, watcher, paths[0], problem);
+	if (result == 0)
+		result = check_gpus(summary, &options.wanted, paths, path_count, problem);
+	if (result < 0) {
+		rt_summary_free(summary);
+		return result;
+	}
+	*ret_summary = summary;
+	return 0;
+}
+
+int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
+			 rt_summary **ret_summary, struct rt_problem *ret_problem)
+{
+	return read_summary(paths, path_count, watcher, NULL, 0, ret_summary, ret_problem);
+}
+
+int rt_summary_read_gpus(const char *const *paths, size_t path_count, const char *const *uuids,
+			 size_t uuid_count, rt_summary **ret_summary, struct rt_problem *ret_problem)
+{
+	return read_summary(paths, path_count, NULL, uuids, uuid_count, ret_summary, ret_problem);
+}
+
+int rt_summary_read(const char *const *paths, size_t path_count, rt_summary **ret_summary,
+		    struct rt_problem *ret_problem)
+{
+	return read_summary(paths, path_count, NULL, NULL, 0, ret_summary, ret_problem);
+}
+
+void rt_summary_free(rt_summary *summary)
+{
+	if (!summary)
+		return;
+	record_close(summary->record);
+	phases_done(&summary->phases);
+	summary_gpus_free(summary->gpus);
+	free(summary);
+}

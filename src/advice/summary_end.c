@@ -1,0 +1,53 @@
+/* How a run ended, in words; see summary.h. */
+#include <string.h>
+
+#include "advice/summary.h"
+
+static void add_status(struct buffer *out, const struct run_end_row *end, const char *reason)
+{
+	if (!count_absent(end->signal))
+		buffer_printf(out, "killed by signal %lld", (long long)end->signal);
+	else if (strcmp(reason, "exec_failed") == 0)
+		buffer_add_text(out, "the command could not be started");
+	else if (!count_absent(end->exit_code))
+		buffer_printf(out, "exit status %lld", (long long)end->exit_code);
+	else if (strcmp(reason, "target_exited") == 0)
+		buffer_add_text(out, "the tracked process has ended");
+	else if (strcmp(reason, "duration") == 0)
+		buffer_add_text(out, "the duration asked for was over");
+	else if (strcmp(reason, "tracker_stopped") == 0)
+		buffer_add_text(out, "the tracker was stopped");
+	else
+		buffer_add_text(out, *reason ? reason : "ended");
+}
+
+void summary_add_end(struct buffer *out, const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+	struct oom_finding oom = summary_oom(summary);
+
+	if (oom.kind == OOM_STOPPED_AT_LIMIT) {
+		buffer_printf(out,
+			      "no end is recorded; probably killed for lack of memory, at %.0f of %.0f MiB",
+			      oom.peak_mib, oom.limit_mib);
+		return;
+	}
+	if (!end) {
+		buffer_add_text(out, strcmp(summary->layout, "json") == 0
+					     ? "no end is recorded: it goes on, or the tracker was killed"
+					     : "this format does not record how it ended");
+		return;
+	}
+	if (strncmp(reason, "oom_kill", 8) == 0) {
+		buffer_add_text(out, strcmp(reason, "oom_kill_confirmed") == 0
+					     ? "killed for lack of memory (OOM)"
+					     : "probably killed for lack of memory (OOM)");
+		return;
+	}
+	add_status(out, end, reason);
+	if (oom.kind == OOM_STEP)
+		buffer_printf(out, "; %lld process%s killed for lack of memory%s", (long long)oom.kills,
+			      oom.kills == 1 ? " was" : "es were",
+			      oom.shared ? " in its cgroup, which others share" : "");
+}

@@ -1,0 +1,543 @@
+/* What a run came to, on one screen and as JSON; see summary.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "advice/summary.h"
+#include "advice/units.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "base/printable.h"
+#include "record/tree_memory.h"
+#include "table/table.h"
+
+enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
+
+#define MIB 1048576.0
+#define SHARE_LEAST_SECS 0.1
+
+struct page {
+	struct buffer *out;
+	const struct rt_summary *summary;
+	enum rt_size_unit unit;
+};
+
+static void label(const struct page *page, const char *text)
+{
+	buffer_printf(page->out, "\n  %-*s", LABEL_COLUMNS, text);
+}
+
+static void add_mib(const struct page *page, double mib)
+{
+	add_size(page->out, mib * MIB, page->unit);
+}
+
+/* What stands between figures on a line: nothing before the first. */
+static void separate(const struct page *page, bool *any)
+{
+	buffer_add_text(page->out, *any ? ", " : "");
+	*any = true;
+}
+
+static void add_time(struct buffer *out, double timestamp)
+{
+	time_t whole = fabs(timestamp) < 1e11 ? (time_t)timestamp : -1;
+	struct tm tm;
+	char text[32];
+
+	if (whole < 0 || !gmtime_r(&whole, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
+		return;
+	buffer_printf(out, "%s, ", text);
+}
+
+static void add_heading(const struct page *page)
+{
+	const struct run_start_row *start = FIRST(record_identity(page->summary->record), run_start);
+	const struct rt_summary *summary = page->summary;
+
+	if (start && !text_absent(start->executable))
+		buffer_add_printable(page->out, start->executable);
+	else if (!count_absent(summary->tracked_pid))
+		buffer_printf(page->out, "pid %lld (this recording has no name of it)",
+			      (long long)summary->tracked_pid);
+	else
+		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
+	if (*summary->job_name) {
+		buffer_add_text(page->out, ", job ");
+		buffer_add_printable(page->out, summary->job_name);
+	}
+	if (*summary->host) {
+		buffer_add_text(page->out, ", on ");
+		buffer_add_printable(page->out, summary->host);
+	}
+	buffer_add_text(page->out, "\n");
+	add_time(page->out, summary->started);
+	/* A single row of a format that has only time stamps stands for an unknown time. */
+	if (summary->wall_secs > 0) {
+		add_duration(page->out, summary->wall_secs);
+		buffer_add_text(page->out, ": ");
+	}
+	summary_add_end(page->out, summary);
+	buffer_add_text(page->out, "\n");
+}
+
+static void add_history(const struct page *page, const struct time_bins *history, double most)
+{
+	double values[LINE_COLUMNS];
+	size_t columns = LINE_COLUMNS;
+
+	if (page->summary->samples < 4 || isnan(most))
+		return;
+	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, columns);
+	label(page, "");
+	add_sparkline(page->out, values, columns, most);
+}
+
+/* "12 % of", "less than 1 % of" */
+static void add_share(const struct page *page, double part, double whole)
+{
+	if (part > 0 && part <= 0.005 * whole)
+		buffer_add_text(page->out, "less than 1 % of");
+	else
+		buffer_printf(page->out, "%.0f %% of", whole > 0 ? 100 * part / whole : 0);
+}
+
+static void add_cpu(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	struct cpu_time time = summary_cpu_time(summary);
+	struct binding limit = summary_core_limit(summary);
+	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
+
+	label(page, "CPU");
+	if (isnan(mean) && isnan(most)) {
+		buffer_add_text(page->out, "not recorded");
+		return;
+	}
+	if (isfinite(mean)) {
+		buffer_add_text(page->out, "mean ");
+		add_figure(page->out, mean);
+		buffer_add_text(page->out, ", ");
+	}
+	buffer_add_text(page->out, "max ");
+	add_figure(page->out, most);
+	if (isnan(limit.value)) {
+		buffer_add_text(page->out, " cores");
+	} else {
+		buffer_add_text(page->out, " of ");
+		buffer_add_shortest(page->out, limit.value);
+		if (page->out->length > 2 && strcmp(page->out->data + page->out->length - 2, ".0") == 0)
+			page->out->data[page->out->length -= 2] = '\0';
+		buffer_printf(page->out, " cores (%s)", limit.source);
+	}
+	buffer_add_text(page->out, "; ");
+	add_duration(page->out, cpu_time_total(&time));
+	buffer_add_text(page->out, " of CPU time, ");
+	add_share(page, time.system_secs, cpu_time_total(&time));
+	buffer_add_text(page->out, " it in the kernel");
+	add_history(page, &summary->cores_history, most);
+}
+
+/* Figures of different measures stand side by side, or some were left out. */
+static void add_memory_caveats(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+
+	if (summary->tracked && summary_mixes_memory(summary)) {
+		label(page, "");
+		buffer_printf(page->out, "the mean mixes samples that count differently (%s)",
+			      summary->memory_sources);
+	}
+	if (summary->memory_disproved_samples) {
+		label(page, "");
+		buffer_printf(page->out, "left out: %lld sample%s of up to ",
+			      (long long)summary->memory_disproved_samples,
+			      summary->memory_disproved_samples == 1 ? "" : "s");
+		add_mib(page, summary->memory_disproved_mib);
+		buffer_add_text(page->out, ", which counted shared pages in each process");
+	}
+}
+
+static void add_memory(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	struct memory_peak peak = summary_memory_peak(summary);
+	struct binding limit = summary_memory_limit(summary);
+	const struct figure *memory = summary->tracked ? &summary->memory : &summary->host_memory;
+
+	label(page, "Memory");
+	if (isnan(peak.mib)) {
+		buffer_add_text(page->out, "not recorded");
+		return;
+	}
+	/* Of a CSV file, whose memory is in whole MiB. */
+	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
+	if (peak.mib > 0)
+		add_mib(page, peak.mib);
+	if (!real_absent(peak.elapsed_secs)) {
+		buffer_add_text(page->out, " after ");
+		add_duration(page->out, peak.elapsed_secs);
+	}
+	if (!isnan(limit.value)) {
+		buffer_add_text(page->out, ", ");
+		add_share(page, peak.mib, limit.value);
+		buffer_add_char(page->out, ' ');
+		add_mib(page, limit.value);
+		buffer_printf(page->out, " (%s)", limit.source);
+	}
+	if (figure_mean(memory) > 0) {
+		buffer_add_text(page->out, "; mean ");
+		add_mib(page, figure_mean(memory));
+	}
+	if (peak.source) {
+		label(page, "");
+		buffer_add_text(page->out, memory_source_in_words(peak.source));
+		if (summary->swap.most > 0) {
+			buffer_add_text(page->out, "; swapped out ");
+			add_mib(page, summary->swap.most);
+		}
+	}
+	add_memory_caveats(page);
+	add_history(page, &summary->memory_history, memory->most);
+}
+
+/* "read 4 KiB, written 8 KiB" */
+static void add_both_ways(const struct page *page, const char *in, double bytes_in, const char *to,
+			  double bytes_out)
+{
+	buffer_printf(page->out, "%s ", in);
+	add_size(page->out, bytes_in, page->unit);
+	buffer_printf(page->out, ", %s ", to);
+	add_size(page->out, bytes_out, page->unit);
+}
+
+static void add_io(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	bool job = summary->read_bytes.present;
+	const struct total *read = job ? &summary->read_bytes : &summary->host_read_bytes;
+	double written = job ? summary_stored_bytes(summary) : total_of(&summary->host_written_bytes);
+
+	if (read->present || !isnan(written)) {
+		label(page, "Storage");
+		add_both_ways(page, "read", read->sum, "written", isnan(written) ? 0 : written);
+		if (job && summary->cancelled_bytes.sum > 0) {
+			buffer_add_text(page->out, " (deleted before it got there: ");
+			add_size(page->out, summary->cancelled_bytes.sum, page->unit);
+			buffer_add_char(page->out, ')');
+		}
+		if (!job)
+			buffer_add_text(page->out, " (whole machine)");
+		if (summary->read_chars.present) {
+			buffer_add_text(page->out, "; by calls, with caches, pipes and devices: ");
+			add_both_ways(page, "read", summary->read_chars.sum, "written",
+				      summary->written_chars.sum);
+		}
+	}
+	if (summary->job_received_bytes.present) {
+		label(page, "Network");
+		add_both_ways(page, "received", summary->job_received_bytes.sum, "sent",
+			      summary->job_sent_bytes.sum);
+		buffer_add_text(page->out, " (the job's own network namespace)");
+	} else if (summary->received_bytes.present) {
+		label(page, "Network");
+		add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
+		buffer_add_text(page->out, " (all processes; loopback not counted)");
+	}
+}
+
+static void add_gpu(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	double joules = summary_gpus_energy_joules(summary);
+	bool job = summary->gpu_usage.most > 0 || summary->gpu_vram_mib.most > 0;
+	const struct figure *usage = job ? &summary->gpu_usage : &summary->host_gpu_usage;
+	const struct figure *vram = job ? &summary->gpu_vram_mib : &summary->host_gpu_vram_mib;
+
+	if (!summary->gpu_count && !(usage->most > 0) && !(vram->most > 0))
+		return;
+	label(page, "GPU");
+	if (!isnan(usage->most)) {
+		buffer_add_text(page->out, "mean ");
+		add_figure(page->out, figure_mean(usage));
+		buffer_add_text(page->out, ", max ");
+		add_figure(page->out, usage->most);
+		if (summary->gpu_count)
+			buffer_printf(page->out, " of %lld", (long long)summary->gpu_count);
+		buffer_add_text(page->out, " busy");
+	}
+	if (!isnan(vram->most)) {
+		buffer_add_text(page->out, isnan(usage->most) ? "memory peak " : "; memory peak ");
+		add_mib(page, vram->most);
+		if (summary->gpu_memory_mib > 0) {
+			buffer_add_text(page->out, " of ");
+			add_mib(page, summary->gpu_memory_mib);
+		}
+	}
+	if (isnan(usage->most) && isnan(vram->most))
+		buffer_add_text(page->out, "use unknown");
+	if (!job)
+		buffer_add_text(page->out,
+				summary->tracked ? " (whole machine; none by the job)" : " (whole machine)");
+	if (!isnan(joules)) {
+		buffer_add_text(page->out, "; ");
+		buffer_add_real(page->out, joules, joules < 100 ? 1 : 0);
+		buffer_add_text(page->out, " J");
+	}
+	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
+}
+
+static void add_bottleneck(const struct page *page)
+{
+	const struct bottleneck *first = &page->summary->bottlenecks[0];
+
+	label(page, "Bottleneck");
+	buffer_printf(page->out, "%s: %s", first->title, first->text);
+}
+
+static void add_processes(const struct page *page)
+{
+	const struct run_end_row *end = FIRST(record_identity(page->summary->record), run_end);
+	const struct rt_summary *summary = page->summary;
+	bool any = false;
+
+	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) &&
+	    !(end && !count_absent(end->descendants_running) && end->descendants_running))
+		return;
+	label(page, "Processes");
+	if (!isnan(summary->processes.most)) {
+		separate(page, &any);
+		buffer_printf(page->out, "at most %.0f at a time", summary->processes.most);
+	}
+	if (!isnan(summary->threads.most)) {
+		separate(page, &any);
+		buffer_printf(page->out, "%.0f threads", summary->threads.most);
+	}
+	if (end && !count_absent(end->descendants_running) && end->descendants_running) {
+		separate(page, &any);
+		buffer_printf(page->out, "%lld still running", (long long)end->descendants_running);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	double left = summary_phase_time(*(const struct phase *const *)a).secs;
+	double right = summary_phase_time(*(const struct phase *const *)b).secs;
+
+	return (left < right) - (left > right);
+}
+
+/* The longest ones; `regions` has them all. */
+static void add_phases(const struct page *page)
+{
+	const struct phases *phases = &page->summary->phases;
+	CLEANUP_FREE const struct phase **longest =
+		calloc(phases->count ? phases->count : 1, sizeof(*longest));
+	bool any = false;
+
+	if (!longest || !phases->count)
+		return;
+	for (size_t i = 0; i < phases->count; i++)
+		longest[i] = &phases->list[i];
+	qsort(longest, phases->count, sizeof(*longest), by_time);
+	label(page, "Phases");
+	for (size_t i = 0; i < phases->count && i < SHOWN_PHASES; i++) {
+		struct phase_time time = summary_phase_time(longest[i]);
+
+		separate(page, &any);
+		buffer_add_printable(page->out, longest[i]->name);
+		buffer_add_char(page->out, ' ');
+		add_duration(page->out, time.secs);
+		if (longest[i]->call_count > 1)
+			buffer_printf(page->out, " in %zu calls", longest[i]->call_count);
+		if (time.open_calls)
+			buffer_add_text(page->out, " (not closed)");
+	}
+	if (phases->count > SHOWN_PHASES)
+		buffer_printf(page->out, " and %zu more", phases->count - SHOWN_PHASES);
+}
+
+static void add_tracker(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+
+	label(page, "Tracker");
+	buffer_printf(page->out, "%lld sample%s", (long long)summary->samples,
+		      summary->samples == 1 ? "" : "s");
+	if (!isnan(summary->interval_secs)) {
+		buffer_add_text(page->out, " every ");
+		add_duration(page->out, summary->interval_secs);
+	}
+	if (summary->tracker_cpu_secs.present) {
+		buffer_add_text(page->out, "; cost ");
+		add_duration(page->out, summary->tracker_cpu_secs.sum);
+		buffer_add_text(page->out, " of CPU time");
+		/* Of a moment, starting is all that there is: no share of anything. */
+		if (summary->wall_secs >= SHARE_LEAST_SECS) {
+			buffer_add_text(page->out, " (");
+			add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->wall_secs);
+			buffer_add_text(page->out, " % of a core)");
+		}
+	}
+	if (!isnan(summary->tracker_rss_mib.most)) {
+		buffer_add_text(page->out, ", ");
+		add_mib(page, summary->tracker_rss_mib.most);
+	}
+	if (summary->missed_ticks)
+		buffer_printf(page->out, "; %lld missed", (long long)summary->missed_ticks);
+	if (summary->dropped_samples)
+		buffer_printf(page->out, "; %lld could not be written", (long long)summary->dropped_samples);
+}
+
+static void note(const struct page *page, int64_t count, const char *one, const char *several)
+{
+	if (!count)
+		return;
+	label(page, "Note");
+	if (count == 1)
+		buffer_add_text(page->out, one);
+	else
+		buffer_printf(page->out, several, (long long)count);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void add_notes(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+
+	note(page, summary->damage.torn_tails, "the file ends in the middle of a sample, which is left out",
+	     "%lld files end in the middle of a sample, which is left out");
+	note(page, summary->damage.bad_lines, "one line is no sample and is left out",
+	     "%lld lines are no samples and are left out");
+	note(page, summary->damage.clock_steps, "the clock was set back once during the run",
+	     "the clock was set back %lld times during the run");
+	if (summary->damage.hosts > 1)
+		note(page, summary->damage.hosts, "",
+		     "samples of %lld hosts are mixed in this file: the figures are of all of them");
+	if (summary->runs > 1)
+		note(page, (int64_t)summary->runs, "", "the file holds %lld runs; this is the last");
+	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
+		note(page, 1, "a process ignored SIGCHLD: the time of its children is in no figure", "");
+}
+#pragma GCC diagnostic pop
+
+int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct page page = {&out, summary, unit};
+
+	add_heading(&page);
+	if (summary_not_started(summary))
+		return buffer_take_text(&out, ret_text);
+	add_cpu(&page);
+	add_memory(&page);
+	add_io(&page);
+	add_gpu(&page);
+	summary_waiting_lines(&out, summary, LABEL_COLUMNS);
+	add_bottleneck(&page);
+	add_processes(&page);
+	add_phases(&page);
+	add_tracker(&page);
+	add_notes(&page);
+	buffer_add_char(&out, '\n');
+	return buffer_take_text(&out, ret_text);
+}
+
+struct json_page {
+	struct buffer *out;
+	const char *group;
+	bool separate;
+};
+
+static bool add_json_figure(void *context, const char *group, const char *name, struct rt_cell value)
+{
+	struct json_page *page = context;
+
+	if (!page->group || strcmp(page->group, group) != 0) {
+		buffer_printf(page->out, "%s\n \"%s\":{", page->group ? "}," : "", group);
+		page->group = group;
+		page->separate = false;
+	}
+	buffer_printf(page->out, "%s\"%s\":", page->separate ? "," : "", name);
+	if ((strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0) ||
+	    (strcmp(group, "memory") == 0 && strcmp(name, "mixed_sources") == 0))
+		buffer_add_text(page->out, value.count ? "true" : "false");
+	else
+		cell_add_json(page->out, value);
+	page->separate = true;
+	return true;
+}
+
+static void add_json_history(struct buffer *out, const char *name, const struct time_bins *history)
+{
+	double values[LINE_COLUMNS], total = history->bin_secs * (double)history->count;
+
+	time_bins_columns(history, total, false, values, LINE_COLUMNS);
+	buffer_printf(out, "},\n \"%s\":{\"step_secs\":", name);
+	buffer_add_real(out, total / LINE_COLUMNS, 6);
+	buffer_add_text(out, ",\"means\":[");
+	for (size_t i = 0; i < LINE_COLUMNS && history->count; i++) {
+		buffer_add_text(out, i ? "," : "");
+		buffer_add_real(out, values[i], 4);
+	}
+	buffer_add_char(out, ']');
+}
+
+static void add_json_phases(struct buffer *out, const struct phases *phases)
+{
+	buffer_add_text(out, "},\n \"phases\":[");
+	for (size_t i = 0; i < phases->count; i++) {
+		struct phase_time time = summary_phase_time(&phases->list[i]);
+
+		buffer_add_text(out, i ? "," : "");
+		buffer_add_text(out, "{\"name\":");
+		json_escape(out, phases->list[i].name, strlen(phases->list[i].name));
+		buffer_printf(out,
+			      ",\"calls\":%zu,\"open_calls\":%zu,\"total_secs\":", phases->list[i].call_count,
+			      time.open_calls);
+		buffer_add_real(out, time.secs, 6);
+		buffer_add_char(out, '}');
+	}
+	buffer_add_char(out, ']');
+}
+
+static void add_json_text(struct buffer *out, const char *key, const char *text)
+{
+	buffer_printf(out, "%s:", key);
+	json_escape(out, text, strlen(text));
+}
+
+static void add_json_bottlenecks(struct buffer *out, const struct rt_summary *summary)
+{
+	buffer_add_text(out, ",\n \"bottlenecks\":[");
+	for (size_t i = 0; i < summary->bottleneck_count; i++) {
+		const struct bottleneck *one = &summary->bottlenecks[i];
+
+		add_json_text(out, i ? ",{\"rule\"" : "{\"rule\"", one->rule);
+		add_json_text(out, ",\"title\"", one->title);
+		add_json_text(out, ",\"text\"", one->text);
+		buffer_add_char(out, '}');
+	}
+	buffer_add_char(out, ']');
+}
+
+int rt_summary_to_json(const rt_summary *summary, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct json_page page = {.out = &out};
+
+	buffer_add_char(&out, '{');
+	summary_visit(summary, add_json_figure, &page);
+	add_json_history(&out, "cores_over_time", &summary->cores_history);
+	add_json_history(&out, "memory_over_time", &summary->memory_history);
+	add_json_phases(&out, &summary->phases);
+	buffer_add_text(&out, ",\n ");
+	summary_gpus_json(&out, summary);
+	add_json_bottlenecks(&out, summary);
+	buffer_add_text(&out, "}\n");
+	return buffer_take_text(&out, ret_text);
+}

@@ -1,0 +1,112 @@
+/* Waiting of a run: its sums, and lines for people; see summary.h. */
+#include "advice/summary.h"
+#include "advice/units.h"
+#include "base/cleanup.h"
+
+#include <string.h>
+
+/* A process that waits somewhere on the machine says nothing about the job. */
+static bool is_of_machine(const struct rt_summary *summary, const struct pressure_row *pressure)
+{
+	return summary->tracked && !text_absent(pressure->source) && strcmp(pressure->source, "host") == 0;
+}
+
+static void add_pressure(struct rt_summary *summary, const struct pressure_row *pressure)
+{
+	bool of_machine = is_of_machine(summary, pressure);
+	struct scan source = scan_bytes("", 0);
+
+	total_add(of_machine ? &summary->machine_cpu_pressure_secs : &summary->cpu_pressure_secs,
+		  pressure->cpu_some_secs);
+	total_add(of_machine ? &summary->machine_memory_pressure_secs : &summary->memory_pressure_secs,
+		  pressure->memory_some_secs);
+	total_add(of_machine ? &summary->machine_io_pressure_secs : &summary->io_pressure_secs,
+		  pressure->io_some_secs);
+	if (text_absent(pressure->source))
+		return;
+	source = scan_bytes(pressure->source, strlen(pressure->source));
+	scan_copy(&source, summary->pressure_source, sizeof(summary->pressure_source));
+}
+
+void summary_add_waiting(struct rt_summary *summary, const struct frame *frame)
+{
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+	const struct pressure_row *pressure = FIRST(frame, pressure);
+	struct cpu_bounds bounds = {summary->core_count, summary->cpuset_cores, summary->cpu_limit_cores};
+
+	if (pressure)
+		add_pressure(summary, pressure);
+	/* Samples need not name the limits that hold from the start. */
+	if (start) {
+		bounds.core_count = start->cpu_count;
+		if (count_absent(bounds.cpuset_cores))
+			bounds.cpuset_cores = start->cpuset_cores;
+		if (isnan(bounds.limit_cores))
+			bounds.limit_cores = start->cpu_limit_cores;
+	}
+	cpu_course_add(&summary->cpu_course, frame, &bounds, pressure && !is_of_machine(summary, pressure));
+}
+
+double summary_cpu_short_secs(const struct rt_summary *summary)
+{
+	const struct cpu_course *course = &summary->cpu_course;
+
+	return course->has_pressure ? course->short_secs + course->unclear_secs : (double)NAN;
+}
+
+struct wait {
+	const char *name;
+	double secs;
+};
+
+/* One line of those that took at least a part of the run; nothing where there are none. */
+static void add_line(struct buffer *out, const struct rt_summary *summary, const char *begin,
+		     const struct wait *waits, size_t count, double least)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(waits[i].secs >= least * summary->wall_secs) || waits[i].secs <= 0)
+			continue;
+		buffer_add_text(out, any ? ", " : begin);
+		buffer_printf(out, "%s for ", waits[i].name);
+		add_duration(out, waits[i].secs);
+		any = true;
+	}
+}
+
+/* Others in its group have refaults too, though the run cannot have more of them than it read. */
+double summary_reread_bytes(const struct rt_summary *summary)
+{
+	double read = total_of(&summary->read_bytes), again = total_of(&summary->cache_refault_bytes);
+	double room = summary_memory_limit(summary).value * 1048576;
+
+	if (!(again > 0) || !(read > 0))
+		return 0;
+	again = fmin(again, read);
+	return again >= read / 2 && again >= room ? again : 0;
+}
+
+void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns)
+{
+	const struct wait OWN[] = {
+		{"throttled by the CPU limit", total_of(&summary->throttled_secs)},
+		{"short of CPU", summary_cpu_short_secs(summary)},
+		{"short of memory", total_of(&summary->memory_pressure_secs)},
+		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
+	};
+	/* Where the job's own waiting is not known, only what is hard to miss. */
+	const struct wait OF_MACHINE[] = {
+		{"a CPU", total_of(&summary->machine_cpu_pressure_secs)},
+		{"memory", total_of(&summary->machine_memory_pressure_secs)},
+		{"I/O", total_of(&summary->machine_io_pressure_secs)},
+	};
+	CLEANUP_BUFFER struct buffer begin = BUFFER(128);
+
+	buffer_printf(&begin, "\n  %-*s", label_columns, "Held up");
+	add_line(out, summary, begin.data, OWN, ARRAY_SIZE(OWN), 0.01);
+	buffer_clear(&begin);
+	buffer_printf(&begin, "\n  %-*ssome process, not necessarily the job's, waited for ", label_columns,
+		      "Machine");
+	add_line(out, summary, begin.data, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), 0.1);
+}

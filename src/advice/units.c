@@ -1,0 +1,103 @@
+/* Amounts as people read them; see units.h. */
+#include "advice/units.h"
+
+#include <math.h>
+
+#include "base/cleanup.h"
+
+static const struct {
+	const char *name;
+	double bytes;
+} SIZES[] = {
+	[RT_BYTES] = {"B", 1},
+	[RT_KIB] = {"KiB", 1024},
+	[RT_MIB] = {"MiB", 1048576},
+	[RT_GIB] = {"GiB", 1073741824},
+	[RT_TIB] = {"TiB", 1099511627776},
+	[RT_KB] = {"kB", 1e3},
+	[RT_MB] = {"MB", 1e6},
+	[RT_GB] = {"GB", 1e9},
+	[RT_TB] = {"TB", 1e12},
+};
+
+void add_figure(struct buffer *out, double value)
+{
+	double size = fabs(value);
+	int decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 3;
+
+	if (!isfinite(value))
+		buffer_add_text(out, "unknown");
+	else if (size != 0 && size < 0.0005)
+		buffer_add_text(out, "< 0.001");
+	else
+		buffer_printf(out, "%.*f", size == 0 ? 0 : decimals, value);
+}
+
+void add_size(struct buffer *out, double bytes, enum rt_size_unit unit)
+{
+	if (unit == RT_SIZE_AUTO) {
+		unit = RT_BYTES;
+		while (unit < RT_TIB && fabs(bytes) >= SIZES[unit + 1].bytes * 0.9995)
+			unit++;
+	}
+	if (bytes == 0 || !isfinite(bytes)) {
+		add_figure(out, bytes);
+		return;
+	}
+	if (unit == RT_BYTES)
+		buffer_printf(out, "%.0f", bytes);
+	else
+		add_figure(out, bytes / SIZES[unit].bytes);
+	buffer_printf(out, " %s", SIZES[unit].name);
+}
+
+/* "2 h 5 min": two units, the second left out when it is nothing. */
+static void add_two_units(struct buffer *out, int64_t larger, const char *larger_unit, int64_t smaller,
+			  const char *smaller_unit)
+{
+	buffer_printf(out, "%lld %s", (long long)larger, larger_unit);
+	if (smaller)
+		buffer_printf(out, " %lld %s", (long long)smaller, smaller_unit);
+}
+
+void add_duration(struct buffer *out, double secs)
+{
+	int64_t whole;
+
+	if (!isfinite(secs)) {
+		add_figure(out, secs);
+		return;
+	}
+	if (secs < 0.0995) {
+		add_figure(out, secs * 1000);
+		buffer_add_text(out, " ms");
+		return;
+	}
+	if (secs < 59.95) {
+		buffer_printf(out, secs < 9.995 ? "%.2f s" : "%.1f s", secs);
+		return;
+	}
+	whole = fabs(secs) < 1e15 ? (int64_t)(secs + 0.5) : (int64_t)1e15;
+	if (whole < 3600)
+		add_two_units(out, whole / 60, "min", whole % 60, "s");
+	else if (whole < 86400)
+		add_two_units(out, whole / 3600, "h", whole % 3600 / 60, "min");
+	else
+		add_two_units(out, whole / 86400, "d", whole % 86400 / 3600, "h");
+}
+
+void add_sparkline(struct buffer *out, const double *values, size_t count, double most)
+{
+	static const char *const BLOCKS[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	enum { HIGHEST = ARRAY_SIZE(BLOCKS) - 1 };
+
+	for (size_t i = 0; i < count; i++) {
+		double height = most > 0 ? values[i] / most * HIGHEST : 0;
+
+		/* What was measured as nothing still shows that it was measured. */
+		buffer_add_text(out, isnan(values[i])   ? BLOCKS[0]
+				     : height < 1       ? BLOCKS[1]
+				     : height > HIGHEST ? BLOCKS[HIGHEST]
+							: BLOCKS[(size_t)(height + 0.5)]);
+	}
+}

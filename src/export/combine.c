@@ -1,0 +1,526 @@
+/*
+ * Several recordings as one: of processes, ranks and hosts that ran at the same time.
+ *
+ * Time is cut into ticks as long as the longest interval. In each, what the jobs used is summed over all recordings,
+ * and what the machines did over all hosts, each host from one of its recordings. Between its samples a recording
+ * keeps its last values, so that no rank is missing from a tick because its sample came a little late; after its
+ * last one it has none. What was counted is added up in the tick in which it was seen, so that sums stay exact.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/combine.h"
+#include "export/export.h"
+#include "format/sample_format.h"
+
+/* How the values of several recordings become one. */
+enum way {
+	SUM,          /* of all parts */
+	ONCE_A_HOST,  /* the machine's: from the first part of each host that has the value */
+	MOST_A_HOST,  /* control groups, which parts of a host may share: the largest, summed over hosts */
+	EQUAL_A_HOST, /* limits: known if all parts of a host have the same, summed over hosts */
+	MOST          /* stall times, which overlap */
+};
+
+static const struct {
+	enum row_kind kind;
+	enum way way;
+} KINDS[KIND_COUNT] = {
+	{ROW_tree, SUM},           {ROW_host_cpu, ONCE_A_HOST}, {ROW_memory, ONCE_A_HOST},
+	{ROW_totals, ONCE_A_HOST}, {ROW_limits, EQUAL_A_HOST},  {ROW_cgroup, MOST_A_HOST},
+	{ROW_pressure, MOST},      {ROW_tracker, SUM},
+};
+
+enum { TREE, HOST_CPU, PRESSURE = 6 }; /* places in KINDS */
+
+static void combination_done(struct combination *combination)
+{
+	for (size_t i = 0; i < combination->count; i++) {
+		record_close(combination->parts[i].record);
+		frame_done(&combination->parts[i].gpus);
+	}
+	free(combination->parts);
+	output_close(&combination->output);
+	buffer_done(&combination->line);
+}
+
+static const struct metric *metric_of(size_t kind, size_t index)
+{
+	return &ROW_DESCRIPTIONS[KINDS[kind].kind].metrics[index];
+}
+
+static size_t metric_count(size_t kind)
+{
+	return ROW_DESCRIPTIONS[KINDS[kind].kind].metric_count;
+}
+
+static bool is_number(const struct metric *metric)
+{
+	return (metric->type == TYPE_REAL || metric->type == TYPE_COUNT) && metric->nature != RAW;
+}
+
+static bool is_change(const struct metric *metric)
+{
+	return metric->nature == DELTA || metric->nature == SUM_OF_DELTAS;
+}
+
+static bool is_rate(const struct metric *metric)
+{
+	return metric->nature == RATE_WINDOWED || metric->nature == RATE_EXACT;
+}
+
+static double value_of(const struct row *row, const struct metric *metric, size_t index)
+{
+	if (field_absent(row, metric->type, metric_offset(index)))
+		return NAN;
+	return metric->type == TYPE_REAL ? *row_real(row, metric_offset(index))
+					 : (double)*row_count(row, metric_offset(index));
+}
+
+/* ---- one recording ------------------------------------------------------------------------------------ */
+
+static int next_frame(struct part *part, struct rt_problem *problem)
+{
+	int result = record_next(part->record, &part->frame);
+
+	if (result <= 0)
+		part->frame = NULL;
+	return result < 0 ? problem_set(problem, result, "%s", record_problem(part->record)->text) : 0;
+}
+
+static int open_part(struct part *part, const char *path, struct rt_problem *problem)
+{
+	struct record_options options = {0};
+	const struct run_start_row *start;
+	int result;
+
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		metric_set_add_kind(&options.wanted, KINDS[i].kind);
+	metric_set_add_kind(&options.wanted, ROW_sample);
+	metric_set_add_kind(&options.wanted, ROW_gpu);
+	part->path = path;
+	result = record_open(&path, 1, &options, &part->record, problem);
+	if (result == 0)
+		result = next_frame(part, problem);
+	if (result < 0)
+		return result;
+	if (!part->frame)
+		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
+	start = FIRST(record_identity(part->record), run_start);
+	if (!text_absent(part->frame->sample->host))
+		snprintf(part->host, sizeof(part->host), "%s", part->frame->sample->host);
+	if (!text_absent(part->frame->sample->job_name))
+		snprintf(part->job_name, sizeof(part->job_name), "%s", part->frame->sample->job_name);
+	part->first_timestamp = part->frame->sample->timestamp;
+	part->pid = part->frame->sample->tracked_pid;
+	part->rank = part->frame->sample->rank;
+	part->started = part->first_timestamp - part->frame->sample->elapsed_secs;
+	part->interval_secs = start && start->interval_secs > 0
+				      ? start->interval_secs
+				      : part->frame->sample->actual_interval_ms / 1000;
+	return 0;
+}
+
+static void copy_row(struct frame *frame, const struct row *row)
+{
+	struct row *copy = frame_add(frame, row->kind, NULL);
+
+	for (size_t i = 0; i < ROW_DESCRIPTIONS[row->kind].metric_count; i++) {
+		size_t offset = metric_offset(i);
+
+		if (field_absent(row, ROW_DESCRIPTIONS[row->kind].metrics[i].type, offset))
+			continue;
+		switch (ROW_DESCRIPTIONS[row->kind].metrics[i].type) {
+		case TYPE_REAL:
+			*row_real(copy, offset) = *row_real(row, offset);
+			break;
+		case TYPE_TEXT:
+			*row_text(copy, offset) =
+				frame_text(frame, *row_text(row, offset), strlen(*row_text(row, offset)));
+			break;
+		default:
+			*row_count(copy, offset) = *row_count(row, offset);
+		}
+	}
+}
+
+static void take_frame(struct part *part)
+{
+	double secs = part->frame->sample->actual_interval_ms / 1000;
+	const struct tree_row *tree = FIRST(part->frame, tree);
+	const struct pressure_row *pressure = FIRST(part->frame, pressure);
+
+	part->memory_source[0] = '\0';
+	if (tree && !text_absent(tree->process_memory_source))
+		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
+	part->has_own_pressure =
+		pressure && !text_absent(pressure->source) && strcmp(pressure->source, "cgroup") == 0;
+	frame_begin(&part->gpus, 0, 0);
+	for (const struct row *row = part->frame->first[ROW_gpu]; row; row = row->next)
+		copy_row(&part->gpus, row);
+
+	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+		const struct row *row = part->frame->first[KINDS[kind].kind];
+
+		for (size_t i = 0; i < metric_count(kind); i++) {
+			const struct metric *metric = metric_of(kind, i);
+			struct cell *cell = &part->cells[kind][i];
+			double value = row && is_number(metric) ? value_of(row, metric, i) : (double)NAN;
+
+			cell->last = value;
+			if (isnan(value))
+				continue;
+			cell->sum += is_rate(metric) ? value * secs : value;
+			cell->secs += secs > 0 ? secs : 0;
+		}
+	}
+}
+
+static void begin_tick(struct part *part)
+{
+	for (size_t kind = 0; kind < KIND_COUNT; kind++)
+		for (size_t i = 0; i < METRICS_PER_KIND; i++)
+			part->cells[kind][i].sum = part->cells[kind][i].secs = 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------- */
+
+static double share(const struct cell *cell, const struct metric *metric)
+{
+	if (is_change(metric))
+		return isnan(cell->last) && cell->secs <= 0 ? (double)NAN : cell->sum;
+	return is_rate(metric) && cell->secs > 0 ? cell->sum / cell->secs : cell->last;
+}
+
+static double value_in(const struct combination *combination, size_t part, size_t kind, size_t index)
+{
+	return combination->parts[part].gone
+		       ? (double)NAN
+		       : share(&combination->parts[part].cells[kind][index], metric_of(kind, index));
+}
+
+static bool same_host(const struct combination *combination, size_t one, size_t other)
+{
+	return strcmp(combination->parts[one].host, combination->parts[other].host) == 0;
+}
+
+/*
+ * The value of the host of part `first`, if `first` is the first part of that host that has the value; NaN otherwise, so
+ * that each host counts once.
+ */
+static double of_host(const struct combination *combination, size_t first, size_t kind, size_t index)
+{
+	double found = value_in(combination, first, kind, index);
+
+	for (size_t i = 0; i < first; i++)
+		if (same_host(combination, i, first) && !isnan(value_in(combination, i, kind, index)))
+			return NAN;
+	for (size_t i = first + 1; KINDS[kind].way == MOST_A_HOST && i < combination->count; i++)
+		if (same_host(combination, i, first))
+			found = fmax(found, value_in(combination, i, kind, index));
+	return found;
+}
+
+/* A recording of the machine alone has no job whose limit would count. */
+static bool tracks_a_job(const struct combination *combination, size_t part)
+{
+	return !isnan(value_in(combination, part, TREE, METRIC_INDEX(tree, process_child_count)));
+}
+
+/* A job without a limit, or with another one than its neighbours, makes the limit of all unknown. */
+static bool limits_agree(const struct combination *combination, size_t kind, size_t index)
+{
+	for (size_t i = 0; i < combination->count; i++) {
+		double value = value_in(combination, i, kind, index);
+
+		if (!tracks_a_job(combination, i))
+			continue;
+		if (isnan(value))
+			return false;
+		for (size_t j = 0; j < i; j++)
+			if (same_host(combination, i, j) && tracks_a_job(combination, j) &&
+			    value_in(combination, j, kind, index) != value)
+				return false;
+	}
+	return true;
+}
+
+static double largest(const struct combination *combination, size_t kind, size_t index)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < combination->count; i++)
+		if (combination->parts[i].has_own_pressure == combination->own_pressure)
+			most = fmax(most, value_in(combination, i, kind, index));
+	return most;
+}
+
+static double total(const struct combination *combination, size_t kind, size_t index)
+{
+	double sum = NAN, count = 0;
+
+	if (KINDS[kind].way == MOST)
+		return largest(combination, kind, index);
+	if (KINDS[kind].way == EQUAL_A_HOST && !limits_agree(combination, kind, index))
+		return NAN;
+	for (size_t i = 0; i < combination->count; i++) {
+		double value = KINDS[kind].way == SUM ? value_in(combination, i, kind, index)
+						      : of_host(combination, i, kind, index);
+
+		if (isnan(value))
+			continue;
+		sum = isnan(sum) ? value : sum + value;
+		count++;
+	}
+	return strcmp(metric_of(kind, index)->unit, "%") == 0 ? sum / count : sum;
+}
+
+/* A sum is as good as the weakest of its parts. NULL: no part of it is known. */
+static const char *memory_source(const struct combination *combination)
+{
+	static const char *const WEAKER[] = {"pss", "sampled", "cgroup", "estimate", "bound", "rss"};
+	const char *weakest = NULL;
+
+	for (size_t source = 0; source < ARRAY_SIZE(WEAKER); source++)
+		for (size_t i = 0; i < combination->count; i++)
+			if (strcmp(combination->parts[i].memory_source, WEAKER[source]) == 0 &&
+			    !isnan(value_in(combination, i, TREE, METRIC_INDEX(tree, process_memory_mib))))
+				weakest = WEAKER[source];
+	return weakest;
+}
+
+/* Each part has a first process beside its children; all but one of them count as children here. */
+static void count_first_processes(const struct combination *combination, struct tree_row *tree)
+{
+	int64_t parts = 0;
+
+	for (size_t i = 0; i < combination->count; i++)
+		parts += !isnan(value_in(combination, i, TREE, METRIC_INDEX(tree, process_child_count)));
+	if (!count_absent(tree->process_child_count) && parts > 1)
+		tree->process_child_count += parts - 1;
+}
+
+static void set_number(struct row *row, const struct metric *metric, size_t index, double value)
+{
+	if (isnan(value))
+		return;
+	if (metric->type == TYPE_REAL)
+		*row_real(row, metric_offset(index)) = value;
+	else
+		*row_count(row, metric_offset(index)) = count_of_real(value);
+}
+
+static void fill_rows(struct combination *combination, struct frame *frame)
+{
+	struct row *rows[KIND_COUNT];
+	const char *source = memory_source(combination);
+	struct tree_row *tree;
+
+	/* The tree's row stands below that of the machine's CPUs. */
+	rows[HOST_CPU] = frame_add(frame, ROW_host_cpu, NULL);
+	rows[TREE] = frame_add(frame, ROW_tree, rows[HOST_CPU]);
+	for (size_t kind = HOST_CPU + 1; kind < KIND_COUNT; kind++)
+		rows[kind] = frame_add(frame, KINDS[kind].kind, NULL);
+	combination->own_pressure = false;
+	for (size_t i = 0; i < combination->count; i++)
+		combination->own_pressure |=
+			combination->parts[i].has_own_pressure && !combination->parts[i].gone;
+	for (size_t kind = 0; kind < KIND_COUNT; kind++)
+		for (size_t i = 0; i < metric_count(kind); i++)
+			if (is_number(metric_of(kind, i)))
+				set_number(rows[kind], metric_of(kind, i), i, total(combination, kind, i));
+	tree = (struct tree_row *)(void *)rows[TREE];
+	if (source)
+		tree->process_memory_source = source;
+	count_first_processes(combination, tree);
+	((struct pressure_row *)(void *)rows[PRESSURE])->source =
+		combination->own_pressure ? "cgroup" : "host";
+}
+
+static const char *uuid_of(const struct row *gpu)
+{
+	const char *uuid = ((const struct gpu_row *)(const void *)gpu)->uuid;
+
+	return text_absent(uuid) ? "" : uuid;
+}
+
+/* Ranks may see different GPUs of the same machine, or the same ones: each is there once. */
+static void add_gpus(const struct combination *combination, struct frame *frame)
+{
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct part *part = &combination->parts[i];
+
+		for (const struct row *gpu = part->gone ? NULL : part->gpus.first[ROW_gpu]; gpu;
+		     gpu = gpu->next) {
+			bool known = false;
+
+			for (size_t j = 0; j < i && !known; j++) {
+				const struct part *other = &combination->parts[j];
+				const struct row *its = other->gone || strcmp(other->host, part->host) != 0
+								? NULL
+								: other->gpus.first[ROW_gpu];
+
+				for (; its && !known; its = its->next)
+					known = strcmp(uuid_of(its), uuid_of(gpu)) == 0;
+			}
+			if (!known)
+				copy_row(frame, gpu);
+		}
+	}
+}
+
+static size_t host_count(const struct combination *combination)
+{
+	size_t hosts = 0;
+
+	for (size_t i = 0; i < combination->count; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < i; j++)
+			known |= strcmp(combination->parts[i].host, combination->parts[j].host) == 0;
+		hosts += !known;
+	}
+	return hosts;
+}
+
+static void fill_sample(const struct combination *combination, struct frame *frame, double timestamp)
+{
+	struct sample_row *sample = frame->sample;
+	char hosts[64];
+	int length = snprintf(hosts, sizeof(hosts), "%zu hosts", host_count(combination));
+
+	sample->timestamp = timestamp;
+	sample->timestamp_secs = (int64_t)floor(timestamp);
+	sample->elapsed_secs = timestamp - combination->started;
+	sample->actual_interval_ms = (timestamp - combination->last_timestamp) * 1000;
+	sample->sample = combination->samples;
+	sample->missed_ticks = 0;
+	sample->host = host_count(combination) > 1 ? frame_text(frame, hosts, (size_t)length)
+						   : combination->parts[0].host;
+	if (*combination->parts[0].job_name)
+		sample->job_name = combination->parts[0].job_name;
+	for (size_t i = 1; i < combination->count; i++)
+		if (strcmp(combination->parts[i].job_name, combination->parts[0].job_name) != 0)
+			sample->job_name = no_text(ABSENT_NOT_COLLECTED);
+}
+
+static int write_tick(struct combination *combination, double timestamp, bool last)
+{
+	struct frame frame = {0};
+	int result;
+
+	frame_begin(&frame, 0, 0);
+	fill_sample(combination, &frame, timestamp);
+	fill_rows(combination, &frame);
+	add_gpus(combination, &frame);
+	if (!combination->samples)
+		combined_start(combination, &frame);
+	if (last)
+		combined_end(combination, &frame, timestamp);
+	result = frame.error;
+	write_frame_json(&combination->line, &frame, false);
+	buffer_add_char(&combination->line, '\n');
+	output_write(&combination->output, &combination->line);
+	frame_done(&frame);
+	combination->samples++;
+	combination->last_timestamp = timestamp;
+	return result;
+}
+
+static double tick_of(const struct combination *combination, const struct part *part)
+{
+	return floor(part->frame->sample->timestamp / combination->tick_secs);
+}
+
+/* One tick: 1, 0 after the last, negative errno. */
+static int combine_tick(struct combination *combination)
+{
+	double tick = INFINITY, timestamp = combination->last_timestamp;
+	bool more = false;
+	int result;
+
+	for (size_t i = 0; i < combination->count; i++)
+		if (combination->parts[i].frame)
+			tick = fmin(tick, tick_of(combination, &combination->parts[i]));
+	for (size_t i = 0; i < combination->count; i++) {
+		struct part *part = &combination->parts[i];
+
+		part->gone = !part->frame || part->first_timestamp >= (tick + 1) * combination->tick_secs;
+		begin_tick(part);
+		while (part->frame && tick_of(combination, part) <= tick) {
+			timestamp = fmax(timestamp, part->frame->sample->timestamp);
+			take_frame(part);
+			result = next_frame(part, combination->problem);
+			if (result < 0)
+				return result;
+		}
+		more |= part->frame != NULL;
+	}
+	result = write_tick(combination, timestamp, !more);
+	return result < 0 ? problem_set(combination->problem, result, "%s", strerror(-result)) : more;
+}
+
+/* The same recording twice would count its rank twice. */
+static int check_twice(const struct combination *combination)
+{
+	for (size_t i = 0; i < combination->count; i++)
+		for (size_t j = 0; j < i; j++) {
+			const struct part *one = &combination->parts[i], *other = &combination->parts[j];
+
+			if (strcmp(one->host, other->host) == 0 && one->pid == other->pid &&
+			    one->rank == other->rank && one->first_timestamp == other->first_timestamp)
+				return problem_set(combination->problem, -EEXIST,
+						   "%s and %s are the same recording: it would count twice",
+						   other->path, one->path);
+		}
+	return 0;
+}
+
+static void find_times(struct combination *combination)
+{
+	combination->started = combination->parts[0].started;
+	for (size_t i = 0; i < combination->count; i++) {
+		const struct part *part = &combination->parts[i];
+
+		if (part->interval_secs > combination->tick_secs)
+			combination->tick_secs = part->interval_secs;
+		combination->started = fmin(combination->started, part->started);
+	}
+	if (!(combination->tick_secs > 0))
+		combination->tick_secs = 1;
+	combination->last_timestamp = combination->started;
+}
+
+int rt_combine(const char *const *paths, size_t path_count, const char *output,
+	       struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(combination_done))) struct combination combination = {
+		.output = {.fd = -1}, .line = BUFFER(64 << 20), .problem = ret_problem};
+	int result = path_count ? 0 : problem_set(ret_problem, -EINVAL, "no recording was named");
+
+	combination.parts = calloc(path_count + 1, sizeof(*combination.parts));
+	if (!combination.parts)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < path_count && result == 0; i++) {
+		combination.count++;
+		result = open_part(&combination.parts[i], paths[i], ret_problem);
+	}
+	if (result == 0)
+		result = check_twice(&combination);
+	if (result == 0)
+		result = output_check_inputs(output, paths, path_count, ret_problem);
+	if (result < 0)
+		return result;
+	find_times(&combination);
+	result = output_open(&combination.output, output, is_gzip_name(output), ret_problem);
+	if (result < 0)
+		return result;
+	do {
+		result = combine_tick(&combination);
+	} while (result > 0 && !combination.output.error);
+	return result < 0 ? result : output_finish(&combination.output, ret_problem);
+}

@@ -1,0 +1,169 @@
+/* See json_check.h. Every function steps over what it checks, and returns false anywhere in it. */
+#include "export/json_check.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 128 };
+
+static void skip_space(struct scan *text)
+{
+	while (scan_left(text) && strchr(" \t\r\n", *text->at) && *text->at)
+		text->at++;
+}
+
+static bool take(struct scan *text, char c)
+{
+	if (!scan_left(text) || *text->at != c)
+		return false;
+	text->at++;
+	return true;
+}
+
+static bool is_digit(const struct scan *text)
+{
+	return scan_left(text) && *text->at >= '0' && *text->at <= '9';
+}
+
+static bool digits(struct scan *text)
+{
+	if (!is_digit(text))
+		return false;
+	while (is_digit(text))
+		text->at++;
+	return true;
+}
+
+static bool number(struct scan *text)
+{
+	(void)take(text, '-');
+	if (!take(text, '0') && !digits(text))
+		return false;
+	if (take(text, '.') && !digits(text))
+		return false;
+	if (take(text, 'e') || take(text, 'E')) {
+		if (!take(text, '+'))
+			(void)take(text, '-');
+		return digits(text);
+	}
+	return true;
+}
+
+/* The bytes that continue a character: not overlong, not a surrogate, not above U+10FFFF. */
+static bool utf8(struct scan *text)
+{
+	unsigned char first = (unsigned char)*text->at++;
+	uint32_t point;
+	int more;
+
+	if (first < 0x80)
+		return true;
+	if (first < 0xc2 || first > 0xf4)
+		return false;
+	more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+	point = first & (0x3fU >> more);
+	for (int i = 0; i < more; i++) {
+		if (!scan_left(text) || ((unsigned char)*text->at & 0xc0) != 0x80)
+			return false;
+		point = point << 6 | ((unsigned char)*text->at++ & 0x3f);
+	}
+	if (more == 2)
+		return point >= 0x800 && (point < 0xd800 || point > 0xdfff);
+	return more == 1 || (point >= 0x10000 && point <= 0x10ffff);
+}
+
+static bool escape(struct scan *text)
+{
+	if (!scan_left(text))
+		return false;
+	if (*text->at != 'u')
+		return *text->at && strchr("\"\\/bfnrt", *text->at++);
+	text->at++;
+	for (int i = 0; i < 4; i++, text->at++)
+		if (!scan_left(text) || !*text->at || !strchr("0123456789abcdefABCDEF", *text->at))
+			return false;
+	return true;
+}
+
+static bool string(struct scan *text)
+{
+	if (!take(text, '"'))
+		return false;
+	while (scan_left(text)) {
+		if (take(text, '"'))
+			return true;
+		if ((unsigned char)*text->at < ' ')
+			return false;
+		if (take(text, '\\') ? !escape(text) : !utf8(text))
+			return false;
+	}
+	return false;
+}
+
+/* A key and its colon, where the innermost bracket is that of an object. */
+static bool key(struct scan *text, char closing)
+{
+	skip_space(text);
+	if (closing != '}')
+		return true;
+	if (!string(text))
+		return false;
+	skip_space(text);
+	return take(text, ':');
+}
+
+static bool scalar(struct scan *text)
+{
+	if (!scan_left(text))
+		return false;
+	if (*text->at == '"')
+		return string(text);
+	return scan_literal(text, "null") || scan_literal(text, "true") || scan_literal(text, "false") ||
+	       number(text);
+}
+
+/* Behind a value: closes what ends here. `ret_more`: another value follows. */
+static bool between(struct scan *text, const char *closing, size_t *depth, bool *ret_more)
+{
+	*ret_more = false;
+	for (;;) {
+		skip_space(text);
+		if (!*depth)
+			return true;
+		if (take(text, ',')) {
+			*ret_more = true;
+			return key(text, closing[*depth - 1]);
+		}
+		if (!take(text, closing[*depth - 1]))
+			return false;
+		--*depth;
+	}
+}
+
+bool json_is_valid(struct scan text)
+{
+	char closing[MOST_DEPTH];
+	size_t depth = 0;
+	bool more = true;
+
+	while (more) {
+		skip_space(&text);
+		if (take(&text, '{') || take(&text, '[')) {
+			if (depth == MOST_DEPTH)
+				return false;
+			closing[depth++] = text.at[-1] == '{' ? '}' : ']';
+			skip_space(&text);
+			/* An empty one is a value; else the first value follows, in an object behind its key. */
+			if (!scan_left(&text) || *text.at != closing[depth - 1]) {
+				if (!key(&text, closing[depth - 1]))
+					return false;
+				continue;
+			}
+		} else if (!scalar(&text)) {
+			return false;
+		}
+		if (!between(&text, closing, &depth, &more))
+			return false;
+	}
+	return !scan_left(&text);
+}
