@@ -263,12 +263,10 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 /* An idle client of a daemon or of another machine says nothing about the work. */
 static bool search_launcher(struct search *search)
 {
-	const struct run_start_row *start = FIRST(record_identity(search->summary->record), run_start);
-	const struct launcher *launcher =
-		start && !text_absent(start->executable) ? find_launcher(start->executable) : NULL;
+	const struct launcher *launcher = idle_launcher(search->summary);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!launcher || !(search->cores < IDLE_CORES))
+	if (!launcher)
 		return false;
 	buffer_printf(&text,
 		      "%s has its work done by other processes, which are not in this recording. Record: %s.",

@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 
+static const double IDLE_CORES = 0.3;
+
 static const struct launcher LAUNCHERS[] = {
 	{"srun", "srun resource-tracker -- COMMAND"},
 	{"jsrun", "jsrun resource-tracker -- COMMAND"},
@@ -37,4 +39,13 @@ const struct launcher *find_launcher(const char *executable)
 		if (strcmp(LAUNCHERS[i].name, name) == 0)
 			return &LAUNCHERS[i];
 	return NULL;
+}
+
+const struct launcher *idle_launcher(const struct rt_summary *summary)
+{
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+
+	if (!start || text_absent(start->executable) || !(summary_mean_cores(summary) < IDLE_CORES))
+		return NULL;
+	return find_launcher(start->executable);
 }

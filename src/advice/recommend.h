@@ -55,7 +55,7 @@ struct run {
 	rt_summary *summary; /* NULL: only its statistics are known */
 	rt_stats *stats;
 	bool borrowed;  /* the caller owns the summary */
-	char thin[160]; /* why nothing should be concluded from it; "": it is fine */
+	char thin[200]; /* why nothing should be concluded from it; "": it is fine */
 	struct evidence evidence;
 };
 

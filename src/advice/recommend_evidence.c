@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/plain_print.h"
+#include "advice/launcher.h"
 #include "table/stats.h"
 
 static const double SHORTEST_SECS = 1, GROWTH = 2, MARGIN = 1.2, OOM_LEAST_MIB = 100;
@@ -114,6 +115,7 @@ static void find_thin(struct run *run)
 	const struct rt_summary *summary = run->summary;
 	const struct run_end_row *end = end_of(summary);
 	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+	const struct launcher *launcher = idle_launcher(summary);
 
 	if (strcmp(reason, "exec_failed") == 0)
 		snprintf(run->thin, sizeof(run->thin), "the command could not be started");
@@ -121,6 +123,9 @@ static void find_thin(struct run *run)
 		snprintf(run->thin, sizeof(run->thin), "no process was tracked");
 	else if (run->evidence.oom != OOM_NONE && run->evidence.oom_had_mib > 0)
 		return; /* However short it was, it was not enough. */
+	else if (launcher)
+		snprintf(run->thin, sizeof(run->thin), "%s had its work done by other processes. Record: %s",
+			 launcher->name, launcher->instead);
 	else if (!end && strcmp(summary->layout, "json") == 0)
 		snprintf(run->thin, sizeof(run->thin),
 			 "it has no end: it still runs, or its tracker was killed");

@@ -338,6 +338,9 @@ def test_an_idle_launcher_is_told_to_have_its_work_elsewhere(record, run, tmp_pa
     found = json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["bottlenecks"][0]
     assert found["rule"] == "elsewhere" and instead in found["text"] and found["text"].endswith("."), found
     assert "It ran elsewhere" in run("summary", tmp_path / "run.jsonl").out
+    # Advice for the client would end the next run of the work: 128 MiB.
+    advice = json.loads(run("recommend", "--json", tmp_path / "run.jsonl").out)
+    assert advice["memory"] is None and name in advice["refused"] and instead in advice["refused"]
 
 
 def test_a_launcher_that_works_itself_is_judged_by_its_work(record, run, tmp_path):
