@@ -1,8 +1,8 @@
 /*
  * execvp() for a forked child.
  *
- * The C libraries differ (musl's does not run scripts without #!), and none may be called between fork and
- * exec of a process that has threads. All that needs memory is made before the fork.
+ * The C libraries differ (musl's does not run scripts without #!), and a process with threads may call
+ * neither between fork and exec. So everything that needs memory is prepared before the fork.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static char **merge_environment(const char *const *additions)
 	return merged;
 }
 
-/* All files that PATH allows for `name`, in one block of memory. */
+/* Lists the files that PATH allows for `name`, in one block of memory. */
 static int list_paths(const char *name, struct exec_plan *plan)
 {
 	const char *path = getenv("PATH"), *at, *end;

@@ -19,7 +19,9 @@ static void die_of(int signo)
 	static const struct rlimit NO_CORE;
 	struct sigaction die = {.sa_handler = SIG_DFL};
 
-	/* A limit of 0 does not keep a core from a pipe handler, being undumpable does. */
+	/*
+	 * A core limit of 0 does not stop a core that the kernel pipes to a handler; being undumpable does.
+	 */
 	setrlimit(RLIMIT_CORE, &NO_CORE);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(signo, &die, NULL);

@@ -1,4 +1,7 @@
-/* What this process was given and the job is to have: captured, replaced for us, restored for the job. */
+/*
+ * Attributes that this process inherited and the job must have: captured, replaced for the tracker, restored
+ * for the job.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -9,9 +12,9 @@ static const struct {
 	int signo;
 	void (*ours)(int);
 } CHANGED[CHANGED_SIGNALS] = {
-	/* Inherited as ignored it would make every wait fail and lose the status. */
+	/* If SIGCHLD stayed ignored, every wait would fail and lose the exit status. */
 	[CHANGED_CHLD] = {SIGCHLD, SIG_DFL},
-	/* Writing to a closed pipe, a background terminal or a full quota is an error, not our end. */
+	/* A write to a closed pipe, a background terminal or a full quota is an error, not our end. */
 	[CHANGED_PIPE] = {SIGPIPE, SIG_IGN},
 	[CHANGED_TTOU] = {SIGTTOU, SIG_IGN},
 	[CHANGED_XFSZ] = {SIGXFSZ, SIG_IGN},
@@ -38,7 +41,10 @@ static void raise_open_files(struct rlimit *ret_before)
 	setrlimit(RLIMIT_NOFILE, &all);
 }
 
-/* Timers outlive exec but not fork: `perl -e 'alarm 5; exec @ARGV'` set one for the job, not for us. */
+/*
+ * Timers survive exec but not fork: `perl -e 'alarm 5; exec @ARGV'` meant its timer for the job. Stop it
+ * here.
+ */
 static void take_timers(struct inherited *inherited)
 {
 	static const struct itimerval OFF;
@@ -63,7 +69,7 @@ void inherited_capture(struct wrap *wrap)
 		prctl(PR_GET_PDEATHSIG, &inherited->death_signal);
 		prctl(PR_GET_CHILD_SUBREAPER, &inherited->is_subreaper);
 	}
-	/* Without a job there may still be helpers, which not every PID 1 would reap. */
+	/* Without a job there may still be helpers, and some PID 1s do not reap them. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -73,7 +79,7 @@ static void restore_timer(int which, struct itimerval timer, int64_t elapsed_ns)
 
 	if (!left_ns)
 		return;
-	/* Only the real one runs while nobody does. */
+	/* Only ITIMER_REAL has gone on since it was captured; the other two count CPU time. */
 	if (which == ITIMER_REAL)
 		left_ns = left_ns > elapsed_ns + NSEC_PER_USEC ? left_ns - elapsed_ns : NSEC_PER_USEC;
 	timer.it_value.tv_sec = left_ns / NSEC_PER_SEC;
@@ -96,6 +102,9 @@ void inherited_restore_for_job(const struct wrap *wrap)
 		prctl(PR_SET_PDEATHSIG, inherited->death_signal);
 	if (inherited->is_subreaper)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* Last: what was sent to our group since the fork is pending here, and arrives now. */
+	/*
+	 * Unblock last: signals that the process group got since the fork are pending in this child and
+	 * arrive now.
+	 */
 	mask_signals(SIG_SETMASK, inherited->mask, NULL);
 }

@@ -1,24 +1,24 @@
 /*
- * A job that stops takes us with it, and is continued with us: the shell that started us waits for us, gives
- * its prompt back when we stop, and knows how to continue only us.
+ * A stop of the job stops the tracker too, and both continue together. The shell that started the tracker
+ * waits for the tracker alone: it shows its prompt when the tracker stops, and `fg` continues the tracker.
  *
- * Whether the job stopped itself or with our whole group (Ctrl-Z, a background write under `stty tostop`)
- * makes no difference: we are not stopped by the keyboard's signals ourselves, since the job may well ignore
- * them. Each stop is reported by the kernel once, also one that follows the last so fast that we had no
- * time to run in between.
+ * It makes no difference whether the job stopped itself or with the whole group (Ctrl-Z, a background write
+ * under `stty tostop`). The keyboard's stop signals do not stop the tracker directly, because the job may
+ * ignore them. The kernel reports each stop of a child once, even if two follow each other before the tracker
+ * runs.
  *
- * SIGCONT is never forwarded. When it was sent to us alone, a job that is stopped is continued; when the
- * witness saw it as well, the job has been continued, and may have stopped again since.
+ * SIGCONT is never forwarded. If it was sent to the tracker alone, the tracker continues the stopped job. If
+ * the witness got it as well, the job was already continued, and may have stopped again since.
  */
 #include <sys/wait.h>
 
 #include "wrap/state.h"
 
-/* Nobody measures how fast a stopped job is continued, but a wrong guess continues the next stop. */
+/* Long, because continuing late does no harm, but a wrong guess would continue the job's next stop. */
 #define ANSWER_LIMIT_NS (100 * NSEC_PER_MSEC)
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
 
-/* The signal of a stop of the job that was not taken note of yet, or 0. `options` may be WNOWAIT. */
+/* Returns the signal of a stop that was not noted yet, or 0. `options` may be WNOWAIT. */
 static int new_stop_of_job(const struct wrap *wrap, int options)
 {
 	siginfo_t info = {0};
@@ -30,7 +30,7 @@ static int new_stop_of_job(const struct wrap *wrap, int options)
 
 /*
  * Stops this process as `signo` would by default. Does nothing where that is impossible: as PID 1, or in a
- * group whose shell has gone, which only SIGSTOP can stop.
+ * process group whose shell has exited (an orphaned group, which only SIGSTOP can stop).
  */
 static void stop_ourselves(int signo)
 {
@@ -48,8 +48,8 @@ static void stop_ourselves(int signo)
 }
 
 /*
- * Tells the witness which job is stopped, and waits until it knows: when the job was continued last, it may have
- * been about to continue us, which must not come after we have stopped again.
+ * Tells the witness which job is stopped, and waits until it has read that. Otherwise a SIGCONT that the
+ * witness was about to send after the last stop could arrive after this one.
  */
 static void watch_stopped_job(struct wrap *wrap)
 {
@@ -70,7 +70,7 @@ void mirror_stop(struct wrap *wrap)
 
 	if (wrap->continued_ns || !new_stop_of_job(wrap, WNOWAIT))
 		return;
-	/* We may have been stopped with the job, and continued: that comes first. */
+	/* The tracker may have been stopped and continued together with the job. Handle that first. */
 	if (take_signal(SIGNAL_BIT(SIGCONT), &info, 0)) {
 		note_continued(wrap, &info);
 		return;
@@ -92,7 +92,7 @@ void note_continued(struct wrap *wrap, const siginfo_t *info)
 	if (wrap->witness && info->si_pid == wrap->witness && info->si_code <= 0)
 		return;
 	wrap->continued_ns = monotonic_now_ns();
-	/* If our group was stopped, the witness was, too, and may be still. */
+	/* If the whole group was stopped, the witness was too, and may still be. */
 	if (wrap->witness && wrap->has_own_proc && is_stopped(wrap->witness))
 		kill(wrap->witness, SIGCONT);
 	wrap->continued_question = witness_ask(wrap);
@@ -111,7 +111,7 @@ int64_t continue_job(struct wrap *wrap)
 	same_group = getpgid(wrap->job) == getpgrp();
 	if (wrap->witness && same_group)
 		last_ns = atomic_load(&wrap->page->sightings[SIGCONT].last_ns);
-	/* What we were told of before was for an earlier stop. */
+	/* A SIGCONT that the witness saw earlier belonged to an earlier stop. */
 	if (last_ns <= wrap->continue_settled_ns && (!wrap->has_own_proc || is_stopped(wrap->job))) {
 		new_stop_of_job(wrap, 0);
 		kill(wrap->job, SIGCONT);

@@ -1,27 +1,36 @@
 /*
- * Did the job get this signal as well?
+ * Decides whether a signal to the tracker reached the job as well. witness.c has an example with numbers.
  *
- * Two things are looked at. The sender: `timeout` and schedulers signal us and then our group, so that one
- * is not judged before its sender has had time for the other; a sender that sleeps or has ended is done, one
- * that runs on is waited for a few milliseconds. The witness: each signal that it got pays for one of ours.
+ * The sender counts: `timeout` and batch schedulers signal first the tracker, then its process group. So a
+ * signal is judged only after its sender had time for the second call. A sender that sleeps or has exited is
+ * done; a sender that keeps running gets a few milliseconds.
  *
- * Without a witness, or if it does not answer in time, the origin decides: the kernel signals groups, but
- * for a hang-up (the session leader) and our own timers; processes signal us.
+ * The witness counts: each signal that it got covers one signal that the tracker got. The difference between
+ * the two is its credit.
+ *
+ * Without a witness, or if it does not answer in time, the origin decides. The kernel signals process groups,
+ * except for a hang-up (session leader only) and the tracker's own timers. Processes signal the tracker
+ * alone.
  */
 #include <errno.h>
 
 #include "wrap/peek.h"
 #include "wrap/state.h"
 
-/* Together well within the 10 ms in which a signal has to arrive. */
+/* The two together stay well within the 10 ms in which a signal has to arrive. */
 #define SENDER_LIMIT_NS (5 * NSEC_PER_MSEC)
 #define UNSEEN_SENDER_LIMIT_NS (2 * NSEC_PER_MSEC)
 #define ANSWER_LIMIT_NS (2 * NSEC_PER_MSEC)
-/* Only the witness can count what queues, or knows what it has just taken. */
+/*
+ * A longer limit for real-time signals, which only the witness can count, and for a signal that it may just
+ * have taken.
+ */
 #define COUNT_LIMIT_NS (50 * NSEC_PER_MSEC)
-/* On a machine so busy that it wants to count and gets no time to, being late is better than coming twice. */
+/*
+ * On a machine so busy that the witness gets no CPU time, a late signal is better than a signal sent twice.
+ */
 #define STARVED_LIMIT_NS NSEC_PER_SEC
-/* A process that signals a list of processes reaches the witness a little before or after us. */
+/* A sender that signals a list of processes may reach the witness a little before or after the tracker. */
 #define CREDIT_SLACK_NS (50 * NSEC_PER_MSEC)
 
 bool is_real_time(int signo)
@@ -50,10 +59,13 @@ bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t n
 	}
 	if (look->result < 0)
 		return (kill(signal->sender, 0) < 0 && errno == ESRCH) || waited_ns >= UNSEEN_SENDER_LIMIT_NS;
-	/* Only the main thread's state is shown. */
+	/* /proc/PID/status shows the state of the main thread only. */
 	if (look->peek.threads > 1)
 		return waited_ns >= UNSEEN_SENDER_LIMIT_NS;
-	/* A sleep that lasts came after what was sent; one that is over came before what is sent next. */
+	/*
+	 * Count completed sleeps only. A sleep that still lasts shows that the sender is done; a completed
+	 * one also separates this signal from the next that it sends.
+	 */
 	sleeps = look->peek.switches - (look->peek.state != 'R');
 	if (signal->sender_sleeps < 0)
 		signal->sender_sleeps = sleeps;
@@ -62,16 +74,15 @@ bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t n
 }
 
 /*
- * What the witness got of this signal: how many, and how many of those were taken for one of ours. With a
- * value and without are accounts of their own for real-time signals, of which none can have replaced
- * another.
+ * Signals of one number that the witness got, and how many of them were matched with a signal to the tracker.
+ * Real-time signals never merge, so those with a value (sigqueue) have an account of their own.
  */
 struct account {
 	uint32_t seen;
 	uint32_t *used;
 };
 
-/* Negative: one was taken for ours while it was still pending in the witness. */
+/* Negative after a signal was matched while it was still pending in the witness. */
 static int32_t credit_of(const struct account *account)
 {
 	return (int32_t)(account->seen - *account->used);
@@ -88,7 +99,7 @@ static struct account account_of(struct wrap *wrap, const struct undecided *sign
 		account.seen = atomic_load(&sighting->queued);
 		account.used = &wrap->queued_credits_used[signal->signo];
 	}
-	/* Something that the witness alone got, some time ago. */
+	/* The witness alone got these, some time ago: drop them. */
 	if (credit_of(&account) > 0 && atomic_load(&sighting->last_ns) < signal->quiet_ns - CREDIT_SLACK_NS)
 		*account.used = account.seen;
 	return account;
@@ -101,7 +112,7 @@ static bool has_credit(struct wrap *wrap, const struct undecided *signal)
 	return credit_of(&account) > 0;
 }
 
-/* What is pending in the witness can be seen from outside, even if it gets no time to run. */
+/* /proc shows what is pending in the witness even when the witness gets no CPU time. */
 static bool is_pending_in_witness(const struct wrap *wrap, const struct undecided *signal)
 {
 	struct peek peek = {0};
@@ -115,7 +126,7 @@ bool witness_was_sent(struct wrap *wrap, const struct undecided *signal)
 	return has_credit(wrap, signal) || is_pending_in_witness(wrap, signal);
 }
 
-/* How many of the same number came after this one and are not decided either. */
+/* Counts the later signals of the same number that are undecided, too. */
 static int32_t count_waiting(const struct wrap *wrap, const struct undecided *signal)
 {
 	int32_t waiting = 0;
@@ -127,8 +138,8 @@ static int32_t count_waiting(const struct wrap *wrap, const struct undecided *si
 }
 
 /*
- * Two of a standard signal that come to the witness before it runs are one to it, and two to us if we were
- * faster. It cannot have been so if it took its last one before this one was sent.
+ * Two standard signals that reach the witness before it runs merge into one there, while a faster tracker saw
+ * both. That is ruled out if the witness took its last one before this one was sent.
  */
 static bool may_have_become_one(const struct wrap *wrap, const struct undecided *signal)
 {
@@ -138,8 +149,8 @@ static bool may_have_become_one(const struct wrap *wrap, const struct undecided 
 }
 
 /*
- * Pays for this signal if the witness got one. What it got more often than we, because more of ours came as
- * one, is forgotten; signals of ours that are waiting behind this one keep theirs.
+ * Uses one of the witness's signals for this one. If the witness counted more than the tracker, because
+ * signals merged in the tracker, the surplus is dropped, except what later undecided signals still need.
  */
 static bool take_credit(struct wrap *wrap, const struct undecided *signal)
 {
@@ -163,9 +174,10 @@ static bool origin_says_group(const struct wrap *wrap, const struct undecided *s
 }
 
 /*
- * The witness gets no time to answer. What is pending in it now the job got, but that is said when it has been
- * counted: the next one of that number, to us alone, would look like one that became one with it. If nothing
- * is, it may have taken it and not have counted it yet, unless it sleeps.
+ * The witness had no time to answer. A signal that is pending in it reached the job as well, but the verdict
+ * waits until the witness has counted it (STARVED_LIMIT_NS at most): otherwise the next signal of that
+ * number, sent to the tracker alone, would look as if it had merged with the pending one. If nothing is
+ * pending and the witness does not sleep, it may have taken the signal without having counted it yet.
  */
 static enum verdict judge_unanswered(struct wrap *wrap, const struct undecided *signal, int64_t now_ns)
 {
@@ -175,7 +187,7 @@ static enum verdict judge_unanswered(struct wrap *wrap, const struct undecided *
 	bool pending = !is_real_time(signal->signo) && (peek.pending & SIGNAL_BIT(signal->signo));
 	int64_t limit_ns = pending || is_real_time(signal->signo) ? STARVED_LIMIT_NS : COUNT_LIMIT_NS;
 
-	/* Somebody has stopped it. */
+	/* Another process has stopped the witness. */
 	if (peek.state == 'T')
 		kill(wrap->witness, SIGCONT);
 	if (take_credit(wrap, signal))
@@ -206,7 +218,10 @@ enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t no
 		verdict = UNDECIDED;
 	else
 		verdict = judge_unanswered(wrap, signal, now_ns);
-	/* A job that left our group gets nothing with it; nor did one that did not exist yet. */
+	/*
+	 * A job that left the process group does not get the group's signals, and neither does a job that was
+	 * not started yet.
+	 */
 	if (verdict == REACHED_THE_JOB && (signal->before_job || getpgid(wrap->job) != getpgrp()))
 		verdict = OURS_ALONE;
 	return verdict;

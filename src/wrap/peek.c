@@ -28,7 +28,7 @@ enum {
 	READ_STEP = 4096,
 };
 
-/* "/proc/PID/status" without snprintf(), which a forked child must not call. */
+/* Builds "/proc/PID/status" without snprintf(), which a forked child must not call. */
 static void status_path(pid_t pid, char *ret_path)
 {
 	char digits[16];

@@ -1,4 +1,3 @@
-/* A small set of process ids; see pid_set.h. */
 #include "wrap/pid_set.h"
 
 #include <errno.h>

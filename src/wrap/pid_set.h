@@ -1,4 +1,4 @@
-/* A small set of process ids: children that are not the job's. Usually empty. */
+/* A small set of process ids: children of the tracker that do not belong to the job. Usually empty. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Making this process ready to wrap; see wrap.h. */
+/* Prepares this process for wrapping; see wrap.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 static struct wrap the_wrap;
 
 /*
- * A closed standard stream would become the first file that we open, and take what is printed to it.
- * Close-on-exec gives the job its closed descriptor back. In the place of stdout nothing can be written, so that
- * samples that should go there are not lost in silence.
+ * If a standard stream is closed, the next file that is opened would get its number, and printed text would
+ * land in that file. Occupy the number instead. Close-on-exec gives the job its closed descriptor back. The
+ * stand-in for stdout is read-only, so that writing samples to it fails instead of losing them silently.
  */
 static void occupy_standard_streams(void)
 {
@@ -27,7 +27,7 @@ static void occupy_standard_streams(void)
 	}
 }
 
-/* Another PID namespace's /proc would tell us of strangers. */
+/* If /proc belongs to another PID namespace, its numbers name other processes. */
 static bool proc_is_ours(pid_t own_pid)
 {
 	char target[24];

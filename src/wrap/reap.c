@@ -1,8 +1,9 @@
 /*
- * Reaping: the job, the orphans that come to us as subreaper or PID 1, and silently what is not the job's.
+ * Reaps the job, the orphans that come to the tracker as subreaper or PID 1, and (without calling a hook)
+ * children that do not belong to the job.
  *
- * Each is looked at as a zombie first (waitid with WNOWAIT), while its files and its CPU clock can still be
- * read.
+ * Each child is first looked at as a zombie (waitid with WNOWAIT), while its files and its CPU clock can
+ * still be read.
  */
 #include <errno.h>
 #include <sys/wait.h>
@@ -11,12 +12,12 @@
 #include "wrap/state.h"
 
 enum {
-	/* At most so many at once: a storm of orphans must not keep us from sampling. */
+	/* Limit per call: a storm of orphans must not keep the tracker from sampling. */
 	REAP_BATCH = 256,
-	ANY_CHILD = -1, /* one may be dead: wait4(2) knows */
+	ANY_CHILD = -1, /* one may be dead: ask wait4(2) */
 };
 
-/* A dead leader is a zombie as well while other threads of its process run. */
+/* A main thread that has exited is shown as a zombie, too, while other threads of its process run. */
 static bool is_zombie(pid_t pid)
 {
 	struct peek peek = {0};
@@ -25,8 +26,8 @@ static bool is_zombie(pid_t pid)
 }
 
 /*
- * A filter (seccomp) may refuse waitid(2): then the states of our children tell. Where /proc does not show them,
- * wait4(2) is the first to tell, and a child is gone before its files can be read.
+ * A seccomp filter may refuse waitid(2). Then read the states of the children from /proc. If /proc does not
+ * show them, only wait4(2) can tell, and a child's files are gone before they can be read.
  */
 static pid_t find_zombie(const struct wrap *wrap, idtype_t type, pid_t pid)
 {
@@ -46,8 +47,8 @@ static pid_t find_zombie(const struct wrap *wrap, idtype_t type, pid_t pid)
 }
 
 /*
- * waitid() with its fifth argument, which the C libraries leave out. Returns the dead child or 0; -PID or ANY_CHILD where
- * only wait4(2) knows whether it is dead.
+ * waitid() with its fifth argument, which the C libraries leave out. Returns the dead child or 0. Returns
+ * -PID or ANY_CHILD if only wait4(2) can tell whether it is dead.
  */
 static pid_t find_dead(const struct wrap *wrap, idtype_t type, pid_t pid, struct rusage *ret_usage)
 {
@@ -74,7 +75,7 @@ static void note_end(struct wrap *wrap, int64_t now_ns, int status, const struct
 	wrap->job_ended = true;
 }
 
-/* Returns whether it was reaped. `pid` is what find_dead() has returned. */
+/* Returns whether a child was reaped. `pid` comes from find_dead(). */
 static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 {
 	const struct wrap_hooks *hooks = wrap->hooks;
@@ -82,7 +83,10 @@ static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 	int64_t now_ns = monotonic_now_ns();
 	int status;
 
-	/* Its address space takes as long to go as ours: let it go while we finish. */
+	/*
+	 * The witness has no work left. The kernel needs as long to free its address space as for ours, so
+	 * start that now.
+	 */
 	if (pid == wrap->job)
 		witness_kill(wrap);
 	if (!is_foreign && pid > 0 && hooks->reaping)
@@ -108,7 +112,7 @@ bool reap_children(struct wrap *wrap)
 	struct rusage usage;
 	pid_t pid;
 
-	/* By its pid first: among all children its turn may come late. */
+	/* Look for the job by its pid: among many dead children its turn could come late. */
 	if (wrap->job && (pid = find_dead(wrap, P_PID, wrap->job, &usage)))
 		reap_one(wrap, pid, &usage);
 	for (int i = 0; i < REAP_BATCH; i++) {
@@ -119,7 +123,7 @@ bool reap_children(struct wrap *wrap)
 	return true;
 }
 
-/* Our children that are not foreign. A negative errno where the kernel does not list them. */
+/* Lists our children that are not foreign. A negative errno if the kernel does not list children. */
 static int list_own(struct wrap *wrap, struct pid_set *ret_set)
 {
 	struct pid_set all = {0};
@@ -158,7 +162,7 @@ bool has_descendants(struct wrap *wrap)
 		return false;
 	if (!wrap->foreign.count)
 		return true;
-	/* The list may omit a child now and then; only what is on it is certain. */
+	/* The kernel's list can omit a child while others exit, so an empty list is read twice. */
 	any = list_own(wrap, &own) < 0 || own.count > 0 || list_own(wrap, &own) < 0 || own.count > 0;
 	pid_set_free(&own);
 	return any;
@@ -174,7 +178,7 @@ int wrap_count_descendants(struct wrap *wrap)
 	if (!has_children(wrap))
 		return 0;
 	result = list_own(wrap, &found);
-	/* Grows while it is walked. */
+	/* The set grows during this loop. */
 	for (size_t i = 0; i < found.count; i++)
 		add_children(found.pids[i], &found);
 	if (result == 0)

@@ -1,8 +1,8 @@
 /*
- * Whether there is room for a process that the job does not need.
+ * Whether there is room for one more process than the job needs.
  *
- * Limits on processes count us as well. Where few are left, the last of them belong to the job: signals are then judged
- * without the witness (judge.c).
+ * Limits on processes count the tracker as well. Where few processes are left, they are kept for the job, and
+ * signals are judged without the witness (judge.c).
  *
  *   /proc/self/cgroup		5:pids:/user.slice/a	0::/user.slice/a
  *   .../user.slice/a/pids.max	max, or a number
@@ -27,7 +27,7 @@ static struct scan read_file(const char *path, char *text)
 	return scan_bytes(text, length > 0 ? (size_t)length : 0);
 }
 
-/* The number in a file of a group; false where there is no such file, or no limit ("max"). */
+/* Reads the number in a file of a group. Returns false if the file is absent or says "max". */
 static bool read_number(const char *mount, struct scan group, const char *file, int64_t *ret_number)
 {
 	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
@@ -43,7 +43,7 @@ static bool read_number(const char *mount, struct scan group, const char *file, 
 	return scan_i64(&text, ret_number);
 }
 
-/* In this group and all groups around it. */
+/* Checks this group and all groups above it. */
 static bool has_room_in(const char *mount, struct scan group)
 {
 	int64_t most, now;

@@ -1,11 +1,11 @@
-/* Waiting for the job: one loop that sleeps until a signal or the next deadline; see wrap.h. */
+/* Waits for the job: one loop that sleeps until a signal or the next deadline; see wrap.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "wrap/state.h"
 
 enum {
-	/* Signals taken in a row before everything else has its turn. */
+	/* Most signals to take in a row before the rest of the loop runs. */
 	SIGNAL_BATCH = 64,
 };
 
@@ -21,7 +21,7 @@ static void take_one(struct wait_for_job *wait, const siginfo_t *info)
 {
 	struct wrap *wrap = wait->wrap;
 
-	/* A stop discards a continue that is still pending, in the witness as well: it may not have seen it. */
+	/* A stop signal discards a pending SIGCONT, in the witness as well, which then never saw it. */
 	if (SIGNAL_BIT(info->si_signo) & KEYBOARD_STOPS)
 		wrap->continued_ns = 0;
 	if (info->si_signo == SIGCONT)
@@ -35,9 +35,8 @@ static void take_one(struct wait_for_job *wait, const siginfo_t *info)
 }
 
 /*
- * Signals are waited for with rt_sigtimedwait(): it wakes for a signal as fast as a signalfd and for a
- * deadline as exactly as a timerfd, brings the whole siginfo, and needs no descriptor, of which there may be
- * none left.
+ * Waits with rt_sigtimedwait(). It wakes for a signal as fast as a signalfd and for a deadline as exactly as
+ * a timerfd, returns the whole siginfo, and needs no descriptor (the process may have none left).
  */
 static void wait_for_signals(struct wait_for_job *wait, int64_t until_ns)
 {
@@ -50,7 +49,7 @@ static void wait_for_signals(struct wait_for_job *wait, int64_t until_ns)
 		if (timeout_ns < 0)
 			timeout_ns = 0;
 	}
-	/* Without waiting first: when nothing was pending is known to be so, not guessed. */
+	/* Ask without waiting first: drained_ns is then a moment at which the queue was seen empty. */
 	for (int i = 0; i < SIGNAL_BATCH; i++) {
 		signal_set wanted = signals_wanted(wrap) | SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT);
 		int64_t look_ns = monotonic_now_ns();
@@ -73,7 +72,7 @@ static bool is_over(struct wait_for_job *wait)
 	return !wait->wait_descendants || wait->told_to_stop || !has_descendants(wrap);
 }
 
-/* Takes a sample if one is due. Returns when the next is. */
+/* Takes a sample if one is due. Returns when the next one is due. */
 static int64_t tick_if_due(const struct wrap_hooks *hooks)
 {
 	int64_t deadline_ns;

@@ -1,8 +1,8 @@
 /*
  * Sets of signals as the kernel has them, one bit each.
  *
- * The C library hides two or three real-time signals that it uses itself and would shift or refuse them;
- * who passes every signal on must see all 64.
+ * The C library uses two or three real-time signals itself and hides them: its functions shift or refuse
+ * them. To forward every signal, all 64 must be visible.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 typedef uint64_t signal_set;
 
 enum {
-	FIRST_REAL_TIME = 34, /* 32 and 33 belong to the C library's threads */
+	FIRST_REAL_TIME = 34, /* 32 and 33 are used by the C library's threads */
 	LAST_SIGNAL = 64,
 };
 
@@ -28,8 +28,9 @@ enum {
 #define KEYBOARD_STOPS (SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
 
 /*
- * What is passed on: everything that can be caught, but for the children's and continuing, which are ours,
- * for what we ignore, and for faults, which must end the process that has them.
+ * The signals to forward: all that can be caught, except SIGCHLD and SIGCONT (handled by the tracker), the
+ * signals that the tracker ignores, and faults (SIGSEGV and its like, which must end the process that caused
+ * them).
  */
 #define FORWARDED_SIGNALS \
 	(REAL_TIME_SIGNALS | KEYBOARD_STOPS | SIGNAL_BIT(SIGHUP) | SIGNAL_BIT(SIGINT) | \
@@ -44,8 +45,8 @@ static inline void mask_signals(int how, signal_set set, signal_set *ret_before)
 }
 
 /*
- * Takes one pending signal of `set`, waiting up to timeout_ns for it (INT64_MAX: for ever). Returns its
- * number, or 0 when none came or the wait was cut short (by a stop and continue).
+ * Takes one pending signal of `set`, waiting up to timeout_ns for it (INT64_MAX: without limit). Returns its
+ * number, or 0 if none came or a stop and continue cut the wait short.
  */
 static inline int take_signal(signal_set set, siginfo_t *ret_info, int64_t timeout_ns)
 {

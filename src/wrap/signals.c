@@ -1,9 +1,9 @@
 /*
- * Every signal that is sent to us reaches the job exactly once: signals are noted as they come, and passed on
- * or dropped when judge.c knows whether they reached the job with its group.
+ * Every signal sent to the tracker reaches the job exactly once. Signals are noted as they come. When judge.c
+ * knows whether they reached the job with its process group, they are forwarded or dropped.
  *
- * A standard signal that its sender sends again before it sleeps is the same one, as it is for any process
- * in which it is pending. Real-time signals queue and are counted one by one.
+ * If a sender sends a standard signal again before it sleeps, both count as one, just as they merge in any
+ * process in which the first is still pending. Real-time signals queue and are counted one by one.
  */
 #include <errno.h>
 
@@ -11,11 +11,11 @@
 
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
 #define RETRY_EVERY_NS NSEC_PER_MSEC
-/* A machine on which it takes so long is not kept busier than it is. */
+/* After this long the machine is busy: look less often, so as not to load it more. */
 #define LOOK_SELDOM_AFTER_NS (10 * NSEC_PER_MSEC)
 
 enum {
-	/* Kept free, so that full real-time queues hold up no other signal. */
+	/* Kept free for standard signals when the queue is full of real-time ones. */
 	STANDARD_ROOM = 2 * FIRST_REAL_TIME,
 };
 
@@ -37,7 +37,7 @@ signal_set signals_wanted(const struct wrap *wrap)
 	return wanted;
 }
 
-/* Whether `signal` is one that is waiting already. */
+/* Whether the same signal from the same sender is already waiting. */
 static bool is_same_again(struct wrap *wrap, const struct undecided *signal)
 {
 	for (size_t i = 0; i < wrap->undecided_count && !is_real_time(signal->signo); i++) {
@@ -74,8 +74,8 @@ void signals_note(struct wrap *wrap, const siginfo_t *info, bool before_job)
 }
 
 /*
- * What the sender sent before it was found to be done, or the witness to have been sent, is here by now: it
- * must be taken together with this signal, or it would look like one more.
+ * By now a second copy, sent before the sender was found done or before the witness got its own, is pending
+ * here. Take it together with this one, or it would be judged as another signal.
  */
 static void note_same(struct wrap *wrap, const struct undecided *signal)
 {
@@ -87,7 +87,7 @@ static void note_same(struct wrap *wrap, const struct undecided *signal)
 		signals_note(wrap, &info, signal->before_job);
 }
 
-/* One question for all whose senders are done, or who are paid for already. */
+/* Asks the witness once for all signals whose senders are done, or that the witness got already. */
 static void ask_for_all(struct wrap *wrap, int64_t now_ns)
 {
 	uint32_t question = atomic_load(&wrap->page->asked) + 1;
@@ -109,7 +109,7 @@ static void ask_for_all(struct wrap *wrap, int64_t now_ns)
 		witness_ask(wrap);
 }
 
-/* The value goes with the signal, and the sender's identity with the value; kill() would show ours. */
+/* A signal with a value keeps it, and its sender's identity. kill() would show the tracker as the sender. */
 static int pass_on(pid_t job, const struct undecided *signal)
 {
 	if (signal->code == SI_QUEUE) {
@@ -141,12 +141,12 @@ static void report(const struct wrap *wrap, const struct undecided *signal, bool
 		wrap->hooks->signalled(wrap->hooks->context, &told);
 }
 
-/* Returns false to keep the signal for later: the job's queue is full. */
+/* Returns false to keep the signal for later because the job's queue is full. */
 static bool settle_one(const struct wrap *wrap, const struct undecided *signal, enum verdict verdict)
 {
 	int result = 0;
 
-	/* The kernel tells us of our own CPU limit only. */
+	/* The kernel sends this to the process that reached its own CPU limit: here, the tracker. */
 	if (signal->signo == SIGXCPU && is_from_kernel(signal))
 		return true;
 	if (verdict == OURS_ALONE)
@@ -164,14 +164,17 @@ int64_t signals_settle(struct wrap *wrap)
 	size_t kept = 0;
 
 	if (!wrap->undecided_count) {
-		/* What still waits to be taken may be old, and others got it when it was sent. */
+		/*
+		 * Not the present time: a signal still pending here may be old, and the witness got its copy
+		 * when it was sent.
+		 */
 		wrap->quiet_ns = wrap->drained_ns;
 		return INT64_MAX;
 	}
 	ask_for_all(wrap, now_ns);
 	for (size_t i = 0; i < wrap->undecided_count; i++) {
 		struct undecided *signal = &wrap->undecided[i];
-		/* They keep their order: behind one that has to wait, all wait. */
+		/* Real-time signals keep their order: all wait behind one that has to wait. */
 		bool held_up = hold_real_time && is_real_time(signal->signo);
 		enum verdict verdict = held_up ? UNDECIDED : judge(wrap, signal, now_ns);
 

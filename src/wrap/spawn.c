@@ -1,4 +1,4 @@
-/* Starting the job: fork, what was inherited given back, exec. */
+/* Starts the job: fork, restore the inherited attributes, exec. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
 	OWN_ERROR_STATUS = 125,
 };
 
-/* struct clone_args of <linux/sched.h>, which older headers lack or end earlier. */
+/* struct clone_args of <linux/sched.h>. Older headers lack it or have fewer members. */
 struct clone3_arguments {
 	uint64_t flags;
 	uint64_t pidfd;
@@ -56,7 +56,7 @@ static _Noreturn void run_child(const struct wrap *wrap, const struct wrap_job *
 	_exit(error == ENOENT ? NOT_FOUND_STATUS : NOT_EXECUTABLE_STATUS);
 }
 
-/* What came before the fork can have reached nobody but us. */
+/* Signals that came before the fork reached the tracker only. */
 static void note_early_signals(struct wrap *wrap)
 {
 	siginfo_t info;
@@ -65,7 +65,9 @@ static void note_early_signals(struct wrap *wrap)
 		signals_note(wrap, &info, true);
 }
 
-/* Plain fork for all else: the job's ru_maxrss would start with our size after a vfork. */
+/*
+ * Falls back to fork(), not vfork(): after a vfork the job's ru_maxrss would start with the tracker's size.
+ */
 static pid_t fork_job(const struct wrap_job *job, struct wrap_started *started)
 {
 	pid_t pid = job->cgroup_fd > 0 ? fork_into_cgroup(job->cgroup_fd) : -1;
@@ -90,7 +92,7 @@ int wrap_spawn(struct wrap *wrap, const struct wrap_job *job, struct wrap_starte
 	started.start_ns = monotonic_now_ns();
 	started.pid = fork_job(job, &started);
 	if (started.pid < 0 && wrap->witness) {
-		/* The last process that the limit allows is the job's. */
+		/* The last process that the limit allows belongs to the job. */
 		witness_kill(wrap);
 		witness_reap(wrap);
 		started.pid = fork_job(job, &started);

@@ -1,5 +1,5 @@
 /*
- * What the files of this folder share: the one wrap of this process, and the page that it has in common with
+ * Shared by the files of this folder: the one wrap of this process, and the memory page that it shares with
  * the witness and with the job before its exec.
  */
 #pragma once
@@ -17,10 +17,10 @@ enum {
 	UNDECIDED_MAX = 256,
 };
 
-/* The dispositions that we change for ourselves and give back to the job. */
+/* Signals whose disposition we change for the tracker and restore for the job. */
 enum changed_signal { CHANGED_CHLD, CHANGED_PIPE, CHANGED_TTOU, CHANGED_XFSZ, CHANGED_SIGNALS };
 
-/* What we found, as far as we change it or a forked job would not have it. */
+/* Inherited attributes that we change, or that a forked job would not get. */
 struct inherited {
 	signal_set mask;
 	struct sigaction dispositions[CHANGED_SIGNALS];
@@ -31,7 +31,10 @@ struct inherited {
 	int is_subreaper;
 };
 
-/* How often the witness got one signal. A standard signal that comes while it is pending is not counted. */
+/*
+ * How often the witness got one signal. A standard signal that comes while the same one is pending is not
+ * counted.
+ */
 struct sighting {
 	_Atomic uint32_t sent;   /* by kill() or the kernel */
 	_Atomic uint32_t queued; /* with a value: sigqueue() and the like */
@@ -39,15 +42,14 @@ struct sighting {
 };
 
 struct shared_page {
-	_Atomic uint32_t asked;    /* questions put to the witness, counted by us */
-	_Atomic uint32_t answered; /* the last question before which it had taken all that was pending */
-	_Atomic pid_t
-		stopped_job;    /* the witness continues us when this job runs again; 0: nothing to watch */
-	_Atomic int exec_error; /* written by the job when it could not exec */
+	_Atomic uint32_t asked;    /* questions that the tracker put to the witness */
+	_Atomic uint32_t answered; /* last question before which it had taken all pending signals */
+	_Atomic pid_t stopped_job; /* job to watch while we are stopped; 0: none */
+	_Atomic int exec_error;    /* written by the job if its exec failed */
 	struct sighting sightings[LAST_SIGNAL + 1];
 };
 
-/* A signal to us of which it is not known yet whether the job got it as well. */
+/* A signal to the tracker. It is not known yet whether the job got it as well. */
 struct undecided {
 	int signo;
 	int code;
@@ -55,14 +57,14 @@ struct undecided {
 	uid_t sender_uid;
 	union sigval value;
 	int64_t seen_ns;
-	int64_t quiet_ns;      /* when nothing was undecided nor pending before it came */
-	int64_t drained_ns;    /* when nothing was pending before it came */
-	int64_t sender_sleeps; /* how often its sender had slept when it was first looked at; -1: not yet */
+	int64_t quiet_ns;      /* time before it came at which no signal was undecided or pending */
+	int64_t drained_ns;    /* time before it came at which no signal was pending */
+	int64_t sender_sleeps; /* its sender's completed sleeps at the first look; -1: not looked at */
 	uint32_t question;
-	int64_t asked_ns;  /* 0: its sender may still be about to send it to our group as well */
-	bool sender_slept; /* since then */
-	bool before_job;   /* came when there was no job yet: no group brought it there */
-	bool refused;      /* ours alone, but the job's queue was full */
+	int64_t asked_ns;  /* 0: its sender may still send it to the process group */
+	bool sender_slept; /* since the first look */
+	bool before_job;   /* came before the job existed, so its group cannot have got it */
+	bool refused;      /* must be forwarded, but the job's queue was full */
 };
 
 struct wrap {
@@ -76,7 +78,7 @@ struct wrap {
 	bool witness_killed;
 	int witnesses_lost;
 	char *const *main_argv;
-	struct pid_set foreign; /* children that are not the job's: inherited or disowned */
+	struct pid_set foreign; /* children that do not belong to the job: inherited or disowned */
 
 	struct undecided undecided[UNDECIDED_MAX];
 	size_t undecided_count;
@@ -86,7 +88,7 @@ struct wrap {
 	int64_t drained_ns;
 
 	pid_t job;            /* 0: none, or reaped */
-	int64_t continued_ns; /* when we were; 0: nothing is to be done about it */
+	int64_t continued_ns; /* when SIGCONT came; 0: nothing to do */
 	uint32_t continued_question;
 	int64_t continue_settled_ns;
 	bool job_ended;
@@ -95,12 +97,13 @@ struct wrap {
 };
 
 /*
- * prepare.c: our children before the job is started are not the job's. Whoever starts us by exec (a shell's last
- * command) leaves its children to us, and helpers of the recorder are ours when we are the subreaper.
+ * prepare.c: children from before the job's start do not belong to the job. A shell that runs the tracker as
+ * its last command (exec) leaves its own children to the tracker; when the tracker is a subreaper, the
+ * recorder's helpers are its children, too.
  */
 void note_earlier_children(struct wrap *wrap);
 
-/* room.c: whether this user and our control group may have a process more than the job needs. */
+/* room.c: whether this user and our control group may have one process more than the job needs. */
 bool has_room_for_witness(const struct wrap *wrap);
 
 /* inherited.c */
@@ -109,31 +112,33 @@ void inherited_restore_for_job(const struct wrap *wrap);
 
 /* witness.c */
 void witness_start(struct wrap *wrap);
-/* It was reaped. If another process has killed it, a new one takes its place. */
+/* The witness was reaped. If another process killed it, starts a new one. */
 void witness_lost(struct wrap *wrap);
 void witness_kill(struct wrap *wrap);
 void witness_reap(struct wrap *wrap);
-/* Makes the witness take all that was sent to it until now; returns the number of the question. */
+/* Makes the witness take everything that was sent to it until now. Returns the number of the question. */
 uint32_t witness_ask(struct wrap *wrap);
 bool witness_has_answered(const struct wrap *wrap, uint32_t question);
 void witness_wake(const struct wrap *wrap);
 
 /* signals.c */
-/* What is blocked, and taken by our loops. */
+/* Signals that are blocked, and taken by the loops. */
 signal_set signals_blocked(enum wrap_mode mode);
-/* Notes a forwarded signal that was taken. before_job: taken before the fork. */
+/* Notes a signal that was taken and may have to be forwarded. before_job: taken before the fork. */
 void signals_note(struct wrap *wrap, const siginfo_t *info, bool before_job);
-/* Which signals there is room for. */
+/* Signals for which the list of undecided ones has room. */
 signal_set signals_wanted(const struct wrap *wrap);
-/* Passes on or drops what can be decided. Returns when to come again: INT64_MAX when nothing is left. */
+/*
+ * Forwards or drops each signal that can be decided. Returns when to call again; INT64_MAX: all are decided.
+ */
 int64_t signals_settle(struct wrap *wrap);
-/* Continuing discards pending stops, ours too. */
+/* Drops undecided stop signals, as the kernel discards pending ones when a process is continued. */
 void signals_drop_stops(struct wrap *wrap);
 
 /* judge.c */
 enum verdict { UNDECIDED, OURS_ALONE, REACHED_THE_JOB };
 
-/* The last look at a sender, so that a burst from one costs one look. */
+/* The last look at a sender, so that many signals from one sender cost one look. */
 struct sender_look {
 	pid_t sender;
 	int result;
@@ -142,24 +147,27 @@ struct sender_look {
 
 bool is_real_time(int signo);
 bool is_from_kernel(const struct undecided *signal);
-/* Whether its sender will not send it once more to our group; notes whether it has slept since. */
+/*
+ * Whether its sender will not send it to the process group any more. Notes whether the sender has slept
+ * since.
+ */
 bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t now_ns,
 		    struct sender_look *look);
-/* Whether the witness got one, or has one pending, that has not paid for one of ours yet. */
+/* Whether the witness got this signal, or has it pending, and it is not matched with another one yet. */
 bool witness_was_sent(struct wrap *wrap, const struct undecided *signal);
-/* Uses up what paid for it when it decides. */
+/* A verdict uses up the witness's signal on which it rests. */
 enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t now_ns);
 
 /* job_control.c */
-/* Stops us when the job has stopped. */
+/* Stops the tracker if the job has stopped. */
 void mirror_stop(struct wrap *wrap);
 /* Notes a SIGCONT that was taken. */
 void note_continued(struct wrap *wrap, const siginfo_t *info);
-/* Continues the job if we alone were. Returns when to come again. */
+/* Continues the job if the SIGCONT came to the tracker alone. Returns when to call again. */
 int64_t continue_job(struct wrap *wrap);
 
 /* reap.c */
-/* Reaps what is dead, the job first. True: there may be more. */
+/* Reaps dead children, the job first. Returns true if there may be more. */
 bool reap_children(struct wrap *wrap);
 bool has_descendants(struct wrap *wrap);
 
@@ -175,5 +183,5 @@ struct exec_plan {
 };
 int exec_plan_make(char *const *argv, const char *const *additions, struct exec_plan *ret_plan);
 void exec_plan_free(struct exec_plan *plan);
-/* Returns only on failure, with errno. Async-signal-safe. */
+/* Returns only on failure, with errno as a positive number. Async-signal-safe. */
 int exec_plan_run(const struct exec_plan *plan);

@@ -1,8 +1,8 @@
 /*
- * Attach and host mode: the loop of run.c without a job.
+ * The loop of run.c without a job, for attach and host mode.
  *
- * The end of a process that is not our child is told by a pidfd (Linux 5.3), which is waited for together
- * with a signalfd and a timerfd. Where one of the three cannot be had, the process is looked at instead.
+ * A pidfd (Linux 5.3) tells when a process ends that is not our child. The loop waits for it together with a
+ * signalfd and a timerfd. If one of the three cannot be opened, it looks at the process at intervals instead.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,20 +18,20 @@
 #define SYS_pidfd_open 434
 #endif
 
-/* How often a target without pidfd is looked at. */
+/* How often to look at a target without a pidfd. */
 #define LOOK_AT_TARGET_EVERY_NS (100 * NSEC_PER_MSEC)
 
 struct watch {
 	struct wrap *wrap;
 	const struct wrap_hooks *hooks;
-	pid_t target; /* 0: the host, or a target that has gone but is not waited for */
+	pid_t target; /* 0: the host, or a target that has exited but need not be waited for */
 	int target_fd;
 	int signal_fd;
 	int timer_fd;
 	signal_set honoured;
 };
 
-/* A leader that has left its threads behind is a zombie as well, but not the end. */
+/* A main thread that has exited before the other threads is a zombie, too, but the process goes on. */
 static bool target_has_gone(const struct watch *watch)
 {
 	struct peek peek = {0};
@@ -57,7 +57,7 @@ static void close_fds(struct watch *watch)
 	watch->target_fd = watch->signal_fd = watch->timer_fd = -1;
 }
 
-/* All three, or none. */
+/* Opens all three descriptors or none. */
 static void open_fds(struct watch *watch)
 {
 	signal_set taken = signals_blocked(WRAP_WATCH);
@@ -82,7 +82,7 @@ static void poll_fds(struct watch *watch, int64_t until_ns)
 		{.fd = watch->timer_fd, .events = POLLIN},
 	};
 
-	/* Zero would switch the timer off. */
+	/* Zero would disarm the timer. */
 	if (until_ns <= 0)
 		alarm.it_value.tv_nsec = 1;
 	if (until_ns != INT64_MAX)
@@ -110,7 +110,10 @@ static int wait_for_signal(struct watch *watch, int64_t until_ns)
 		timeout_ns = 0;
 		if (SIGNAL_BIT(signo) & watch->honoured)
 			return signo;
-		/* An ignored SIGINT keeps the terminal's keys away, not one who asks for the end. */
+		/*
+		 * If SIGINT was ignored at the start (a background job of a script), Ctrl-C does not count;
+		 * kill -INT does.
+		 */
 		if (signo == SIGINT && info.si_code <= 0)
 			return signo;
 	}

@@ -1,18 +1,38 @@
 /*
- * The witness: a process in our group that blocks every signal and counts what it is sent.
+ * The witness: a process in the tracker's process group that blocks every signal and counts those that it gets.
  *
- * Whether a signal reached the job directly, with its process group, cannot be told from the signal that we
- * get: `timeout` sends to us and then to the group, a hang-up from the kernel may be for the session leader
- * alone, a scheduler may signal every process that it finds. The witness is what the job was: one more
- * process of the group. What it got, the job got; what it did not get was for us, and is passed on.
+ * The siginfo of a signal does not tell whether the job got the same signal with its process group: `timeout` signals
+ * the tracker and then the group, the kernel may send a hang-up to the session leader alone, and a batch scheduler may
+ * signal each process that it finds. The witness is in the same place as the job: one more process of the group. A
+ * signal that the witness got, the job got. A signal that the witness did not get was for the tracker alone, and the
+ * tracker forwards it.
  *
- * It is asked by a SIGCHLD (which nobody passes on) after a number was put into the shared page, and answers
- * there with that number when it has taken everything that was pending.
+ * Example: `timeout 5 resource-tracker ./job`. timeout (100) leads the process group; the tracker (101), the witness
+ * (102) and the job (103) are in it. `sent` is the witness's count of SIGTERM, `used` the number of those that the
+ * tracker has matched with a signal of its own (credits_used). Microseconds since the timeout:
  *
- * While we are stopped with the job, it watches the job for us: nobody else would wake us if the job alone
- * were continued or killed.
+ *	  0  timeout calls kill(101, SIGTERM): only the tracker gets it.
+ *	 40  The tracker takes it and notes it as undecided: process 100 still runs, so it may signal again.
+ *	 60  timeout calls kill(-100, SIGTERM): 101, 102 and 103 get it. The job has its signal.
+ *	 90  The tracker takes a second SIGTERM from 100, which has not slept since the first: the same signal, dropped.
+ *	100  SIGTERM is pending in the witness: the tracker asks question 1 (asked = 1, SIGCHLD to 102).
+ *	130  The witness takes what is pending (sent = 1) and writes answered = 1.
+ *	300  The tracker sees the answer. sent 1 - used 0 = 1: the job got it. used = 1; nothing is forwarded.
  *
- * It holds no descriptor, dies with us (PR_SET_PDEATHSIG) and does not go by our name.
+ * Later a shell (90) calls kill(101, SIGTERM):
+ *
+ *	  0  Only the tracker gets it.
+ *	 40  The tracker takes it. Process 90 sleeps, so it is done: question 2.
+ *	 70  Nothing is pending in the witness: sent stays 1, answered = 2.
+ *	240  sent 1 - used 1 = 0: the job did not get it. The tracker calls kill(103, SIGTERM).
+ *
+ * A question is a number in the shared page and a SIGCHLD, which is never forwarded. The witness answers with that
+ * number when it has taken every pending signal. judge.c has the rules for signals that merge and for late answers.
+ *
+ * While the tracker is stopped together with the job, the witness watches the job. If the job alone is continued or
+ * killed, the witness continues the tracker.
+ *
+ * It holds no descriptor, dies with the tracker (PR_SET_PDEATHSIG) and has a name of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +96,7 @@ static void close_everything(void)
 		close(fd);
 }
 
-/* Our copy of the command line is our own memory: the tracker's stays as it is. */
+/* The command line's memory is a private copy after the fork, so the tracker's own stays as it is. */
 static void rename_process(char *const *argv)
 {
 	char *start, *end;
@@ -149,7 +169,10 @@ void witness_kill(struct wrap *wrap)
 	wrap->witness_killed = true;
 }
 
-/* A zombie would stay with whatever is PID 1 after us, so that a few microseconds are spent on waiting. */
+/*
+ * Waits for the witness, usually a few microseconds. Left unreaped, it would be a zombie until PID 1 reaps
+ * it.
+ */
 void witness_reap(struct wrap *wrap)
 {
 	int64_t deadline_ns = monotonic_now_ns() + LAST_WORDS_NS;
