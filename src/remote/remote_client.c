@@ -13,7 +13,7 @@
 #include "remote/remote_message.h"
 #include "tracker/tracker.h"
 
-/* A sample of a large tree may be taken before a question is answered. */
+/* Before it answers, the other process may take a sample of a large tree. */
 enum { PATIENCE_SECS = 20, ROWS_AT_ONCE = 2048 };
 #define ANSWER_MOST ((size_t)16 << 20)
 
@@ -22,11 +22,11 @@ struct rt_remote {
 	pid_t owner;
 	pid_t pid;
 	int socket;
-	bool broken; /* question and answer are out of step, or there is nobody */
+	bool broken; /* answers no longer match questions, or the other process has exited */
 	struct buffer answer;
 };
 
-/* False in a forked child, which would take the answers that its parent waits for. */
+/* Returns false in a forked child, which would take the answers that its parent waits for. */
 static bool lock(struct rt_remote *remote)
 {
 	if (remote->owner != getpid())
@@ -35,7 +35,7 @@ static bool lock(struct rt_remote *remote)
 	return true;
 }
 
-/* The answer's result; its payload is in remote->answer until the next question. */
+/* Returns the answer's result. Its payload stays in remote->answer until the next question. */
 static int64_t ask(struct rt_remote *remote, struct remote_message *message, const void *payload)
 {
 	int error = remote->broken ? -EPIPE : remote_send(remote->socket, message, payload);
@@ -186,7 +186,7 @@ int64_t rt_remote_history_count(struct rt_remote *remote, int64_t *ret_first, si
 	return result;
 }
 
-/* As many rows as one answer has. */
+/* Reads at most as many rows as one answer can hold. */
 static int64_t read_some(struct rt_remote *remote, const struct buffer *names, int64_t first, size_t count,
 			 double *ret_values)
 {
@@ -229,7 +229,7 @@ ssize_t rt_remote_history_read(struct rt_remote *remote, const char *layout, con
 	return got < 0 ? (ssize_t)got : (ssize_t)done;
 }
 
-/* An answer that is a text; the caller frees it. */
+/* Asks for a text. The caller frees it. */
 static int ask_for_text(struct rt_remote *remote, enum remote_question question, char **ret_text)
 {
 	struct remote_message message = {.what = question};
@@ -280,12 +280,12 @@ void rt_remote_close(struct rt_remote *remote)
 	if (!remote)
 		return;
 	if (remote->owner != getpid()) {
-		/* The descriptor alone: the parent's connection stays. */
+		/* Closes this process's descriptor only. The parent's connection stays open. */
 		close(remote->socket);
 		return;
 	}
 	pid = remote->pid;
-	/* The answer comes when the last sample is written. */
+	/* The answer comes after the last sample was written. */
 	(void)rt_remote_stop(remote);
 	remote_free(remote);
 	detached_reap(pid);

@@ -185,7 +185,7 @@ static int set_root(struct rt_config *config, const struct setting *setting, con
 	return set_text(config, setting, strcmp(value, "/") == 0 ? "" : value);
 }
 
-/* A UUID has dashes, a PCI address colons, an index digits: so a misspelt word is seen at once. */
+/* A UUID has dashes, a PCI address colons, an index digits. Other words are misspelt. */
 static bool names_gpu(const char *word, size_t length)
 {
 	return memchr(word, '-', length) || memchr(word, ':', length) || strspn(word, "0123456789") >= length;
@@ -220,7 +220,7 @@ static void *grow(void *list_field, size_t count, size_t element_size)
 	return grown;
 }
 
-/* The descriptor that a name stands for, or -1 if it is a file's. */
+/* Returns the descriptor that a name stands for, or -1 if it is the name of a file. */
 static int named_descriptor(const char *name)
 {
 	struct scan text = scan_bytes(name, strlen(name));
@@ -551,7 +551,7 @@ int config_copy(const struct rt_config *config, struct rt_config **ret_copy)
 
 	if (!copy)
 		return -ENOMEM;
-	/* Numbers as they are; whatever is owned starts empty, so that a copy can be freed half-made. */
+	/* Copies the numbers; texts and lists start empty, so that an incomplete copy can be freed. */
 	*copy = *config;
 	copy->outputs = NULL;
 	copy->tags = NULL;

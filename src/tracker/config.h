@@ -1,11 +1,11 @@
 /*
  * The settings of a tracker, as plain typed fields behind rt_config_set().
  *
- * Every value is checked when it is set, so whoever reads the fields may trust them. Texts and lists
- * belong to the config; a text that was not set, or was set to nothing, is NULL.
+ * Every value is checked when it is set, so the fields can be trusted. Texts and lists belong to the config;
+ * a text that was not set, or was set to nothing, is NULL.
  *
- * What only the command can do (where samples go by default, waiting for descendants, warnings, help) is
- * not a setting: see src/cli/options.def.
+ * Options that concern the command alone (where samples go by default, waiting for descendants, warnings,
+ * help) are not settings: see src/cli/options.def.
  */
 #pragma once
 
@@ -133,13 +133,16 @@ struct rt_config {
 /* A copy of everything but the message. Returns 0 or -ENOMEM. */
 int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
 
-/* Of processes that were started together, which one this is; -1: none. */
+/* The number of this process among those that a launcher started together; -1: none. */
 int64_t launcher_rank(void);
 
-/* A variable of rt_config_set_variable(), else of the environment; NULL when it is unset or empty. */
+/* A variable of rt_config_set_variable(), else of the environment. NULL if it is unset or empty. */
 const char *config_variable(const struct rt_config *config, const char *name);
 
-/* The environment with those variables, for exec: one block to free, its texts are the config's and the process'. */
+/*
+ * The environment with those variables, for exec. Free the returned block; its texts belong to the config and
+ * the process.
+ */
 char **config_environment(const struct rt_config *config);
 
 /* As csv_layout.h names it. */

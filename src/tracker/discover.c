@@ -1,4 +1,4 @@
-/* What machine this is: resource-tracker-net is asked, because only it knows a network. */
+/* Asks resource-tracker-net what machine this is, because only that program uses the network. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ static const char *subject_of(unsigned int what)
 	return what & RT_DISCOVER_HOST ? "all" : "cloud";
 }
 
-/* The end that its answer comes from, or a negative errno. */
+/* Returns the descriptor from which to read the answer, or a negative errno. */
 static int start(unsigned int what, pid_t *ret_pid)
 {
 	const char *const argv[] = {NET_PROGRAM, "discover", subject_of(what),
@@ -37,7 +37,7 @@ static int start(unsigned int what, pid_t *ret_pid)
 	return r < 0 ? r : socket;
 }
 
-/* All that comes until the end. */
+/* Reads until the program closes its end. */
 static int read_answer(int fd, int64_t until_ns, struct buffer *answer)
 {
 	for (;;) {
@@ -77,7 +77,7 @@ int rt_discover(unsigned int what, double timeout_secs, char **ret_json)
 	if (fd < 0)
 		return fd;
 	r = read_answer(fd, until_ns, &answer);
-	/* It still holds its end of the connection, so the pid is its own. */
+	/* The program still holds its end of the connection, so the pid is still its own. */
 	if (r == -ETIMEDOUT)
 		kill(pid, SIGKILL);
 	if (r == 0 && (answer.length < 3 || answer.data[0] != '{' || answer.data[answer.length - 1] != '\n'))

@@ -1,4 +1,7 @@
-/* What a tracker takes from the environment, and what it gives to the programs that it starts; see config.h. */
+/*
+ * Variables that a tracker reads from the environment, and those that it passes to the programs it starts;
+ * see config.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +12,7 @@
 
 extern char **environ;
 
-/* The value in "NAME=VALUE" if that is its name. */
+/* Returns the value in "NAME=VALUE" if the name is this one. */
 static const char *value_of(const char *variable, const char *name, size_t length)
 {
 	return strncmp(variable, name, length) == 0 && variable[length] == '=' ? variable + length + 1 : NULL;
@@ -74,7 +77,7 @@ char **config_environment(const struct rt_config *config)
 	list = calloc(count + config->variable_count + 1, sizeof(*list));
 	if (!list)
 		return NULL;
-	/* The first of a name counts. */
+	/* If a name was set twice, the first one counts. */
 	for (size_t i = 0; i < config->variable_count; i++)
 		list[kept++] = config->variables[i];
 	for (size_t i = 0; i < count; i++)
@@ -83,8 +86,8 @@ char **config_environment(const struct rt_config *config)
 }
 
 /*
- * The launchers' names for "which of the processes that were started together". Slurm comes late, because
- * an mpirun inside of a batch step sees that step's 0 in every process.
+ * Each launcher has its own variable for the number of a process among those that it started together.
+ * Slurm's comes late in the list: an mpirun inside a batch step shows that step's 0 to every process.
  */
 int64_t launcher_rank(void)
 {

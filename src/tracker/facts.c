@@ -1,4 +1,4 @@
-/* What a run is: settings, host name and the schedulers' identifiers from the environment. */
+/* Facts about the run: settings, host name, and the scheduler's identifiers from the environment. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/json_write.h"
 #include "tracker/tracker.h"
 
-/* Identifiers only: an environment may hold secrets, so that nothing else is ever taken from it. */
+/* Only these identifiers are read, because an environment may hold secrets. */
 static const char *const SCHEDULER_VARIABLES[] = {
 	"SLURM_JOB_ID",
 	"SLURM_STEP_ID",
@@ -49,7 +49,7 @@ static int gather_command(struct rt_tracker *tracker, const struct rt_config *co
 	for (size_t i = 0; i < config->argc; i++)
 		json_text(&json, config->argv[i]);
 	json_close(&json, ']');
-	/* Arguments of more than 4 MiB stay unrecorded. */
+	/* Arguments longer than 4 MiB are not recorded. */
 	if (buffer_error(&text))
 		return buffer_error(&text) == -ENOBUFS ? 0 : buffer_error(&text);
 	tracker->command_json = strdup(text.data);

@@ -13,10 +13,10 @@
 
 enum { DECIMALS_MOST = 9, NAME_BYTES = 160 };
 
-/* Beyond this a scaled value is no exact integer any more; nothing that is measured comes near it. */
+/* Above this a double has no exact integers. No measured value comes near it. */
 #define SCALED_MOST 9.0e15
 
-/* Steps in which things come: a MiB in KiB, space on disks in sectors, seconds since 1970 in those of a double. */
+/* The steps in which values come: KiB for MiB, sectors for disk space, 2^-22 s for the time as a double. */
 #define KIB_PER_MIB 1024.0
 #define SECTORS_PER_GB 1953125.0
 #define STEPS_OF_TIME 4194304.0
@@ -26,8 +26,9 @@ static const double POWERS_OF_TEN[DECIMALS_MOST + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1
 /* ---- keeping ----------------------------------------------------------------------------------------- */
 
 /*
- * What is rounded once more when it is read has to be kept in the steps in which it comes, so that it is as if it had
- * been rounded once. What is not published but stands in a CSV layout is memory; the first column there is the time.
+ * The scale has to keep each value in the step in which it comes. Reading rounds it once more, and the result
+ * then equals that of rounding once. The metrics that only a CSV layout has are memory, except for the first
+ * column, which is the time.
  */
 static double scale_of(const struct metric *metric)
 {
@@ -42,7 +43,7 @@ static double scale_of(const struct metric *metric)
 	return POWERS_OF_TEN[metric->decimals];
 }
 
-/* Whether a sample has one of it at most, and always the same. */
+/* Whether a sample has at most one row of this kind, always the same instance. */
 static bool is_single(enum row_kind kind)
 {
 	for (; kind != ROW_sample; kind = ROW_DESCRIPTIONS[kind].parent)
@@ -74,7 +75,7 @@ static bool is_kept(const struct selection *selection, enum row_kind kind, size_
 	return in_a_csv_layout(kind, metric_offset(index));
 }
 
-/* One more column for each metric that is kept, or only their number without columns. */
+/* Adds a column for each metric that is kept. If `columns` is NULL, only counts them. */
 static size_t add_single(struct history_column *columns, const struct selection *selection)
 {
 	size_t count = 0;
@@ -101,7 +102,7 @@ static int add_named(struct history *history, const char *name, const struct met
 	struct history_column column = {
 		.kind = place->kind,
 		.offset = metric_offset(place->index),
-		/* The mean of whole numbers is none. */
+		/* The mean of integers has decimals. */
 		.scale = place->choice == PLACE_MEAN && metric->type != TYPE_REAL ? POWERS_OF_TEN[3]
 										  : scale_of(metric),
 		.place = malloc(sizeof *place),
@@ -153,7 +154,7 @@ static int64_t steps_of(double value)
 {
 	if (!(fabs(value) < SCALED_MOST))
 		return INT_COLUMNS_ABSENT;
-	/* Near the end of what a double can count, adding a half to a whole number would change it. */
+	/* Near the end of a double's exact range, adding a half would change an integer. */
 	if ((double)(int64_t)value == value)
 		return (int64_t)value;
 	return value < 0 ? -(int64_t)(-value + 0.5) : (int64_t)(value + 0.5);
@@ -207,7 +208,7 @@ int rt_config_set_history(rt_config *config, int64_t samples, const char *metric
 	return 0;
 }
 
-/* Names and globs between commas, blanks and newlines; they stay in `text`, which is cut up. */
+/* Splits names and globs at commas, blanks and newlines. The results point into `text`, which is modified. */
 static size_t split(char *text, char **ret_globs, size_t most)
 {
 	static const char BETWEEN[] = ", \t\n";
@@ -222,7 +223,7 @@ static size_t split(char *text, char **ret_globs, size_t most)
 	return count;
 }
 
-/* 1 when it is the name of a number; 0 when it may be a glob. */
+/* Returns 1 if it is the name of a number, 0 if it may be a glob. */
 static int take_name(struct rt_config *config, char *name, struct history_names *names)
 {
 	struct metric_place *place = &names->places[names->count];
@@ -283,7 +284,7 @@ int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 	unmatched = selection_unmatched(globs, count);
 	if (unmatched)
 		return config_fail(config, -EINVAL, "history: no metric matches '%s'", unmatched);
-	/* An empty list would mean everything; an empty glob matches nothing. */
+	/* An empty list would match every metric; an empty glob matches none. */
 	globs[0] = count ? globs[0] : none;
 	selection_init(&selection, false, false, globs, count ? count : 1);
 	if (history_open(&tracker->history, tracker->config->history_samples, asked ? &selection : NULL,
@@ -294,14 +295,14 @@ int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-/* How integers of a column become what was asked for. */
+/* How the integers of a column become the values that the caller wants. */
 struct reading {
 	ssize_t column;
 	double scale, factor; /* value = integer / scale x factor */
-	int decimals;         /* to which it is rounded; -1: it has no more */
+	int decimals;         /* rounded to this many; -1: needs no rounding */
 };
 
-/* To how many decimals a metric is rounded on reading; -1 when its steps are these decimals, or KiB. */
+/* Decimals to which a metric is rounded on reading; -1 if its steps are those decimals, or KiB. */
 static int decimals_of(const struct history_column *column)
 {
 	return column->scale == SECTORS_PER_GB || column->scale == STEPS_OF_TIME
@@ -383,7 +384,7 @@ static ssize_t read_rows(const struct history *history, const struct reading *re
 	return (ssize_t)done;
 }
 
-/* The oldest row that is shown: whole pages are dropped, so that there may be a few more. */
+/* The oldest row that is shown. Rows are dropped by whole pages, so a few older ones may still be stored. */
 static int64_t oldest_row(const struct history *history)
 {
 	int64_t surplus = history->rows.row_count - history->keep;

@@ -1,6 +1,6 @@
 /*
- * The samples of a tracker by column, in memory (rt_config_set_history()): numbers, as integers in steps of their last
- * decimal.
+ * The samples of a tracker by column, in memory (rt_config_set_history()). Each number is an integer in steps
+ * of its last decimal.
  */
 #pragma once
 
@@ -16,21 +16,21 @@ enum { HISTORY_NAMES_MOST = 128 };
 
 struct history_column {
 	enum row_kind kind;
-	size_t offset;              /* of the metric in the typed row */
-	double scale;               /* the integer is the value times this */
-	struct metric_place *place; /* of which a sample may have several; NULL */
-	char *name;                 /* as it was asked for, then */
+	size_t offset;              /* in the typed row */
+	double scale;               /* integer = value x scale */
+	struct metric_place *place; /* which one, where a sample may have several; NULL: only one */
+	char *name;                 /* with its brackets, as the caller wrote it; NULL: without brackets */
 };
 
 struct history {
 	struct history_column *columns; /* NULL: no history is kept */
 	size_t column_count;
 	int64_t keep;
-	int64_t *row; /* one, while it is filled */
+	int64_t *row; /* one row while it is filled */
 	struct int_columns rows;
 };
 
-/* Columns with brackets in their names, checked. */
+/* Names with brackets, such as disk[vda].read_bytes, that were checked. */
 struct history_names {
 	char *names[HISTORY_NAMES_MOST];
 	struct metric_place places[HISTORY_NAMES_MOST];
@@ -38,13 +38,13 @@ struct history_names {
 };
 
 /*
- * `selection`: of what is kept; NULL: what the CSV layouts have. What there is of a sample itself (its time stamps and
- * number) is always kept. 0 or -ENOMEM.
+ * `selection` says which metrics to keep; NULL: those of the CSV layouts. The time stamps and the number of
+ * each sample are always kept. Returns 0 or -ENOMEM.
  */
 int history_open(struct history *history, int64_t keep, const struct selection *selection,
 		 const struct history_names *names);
 void history_close(struct history *history);
 void history_add(struct history *history, const struct frame *frame);
 
-/* The index of the column that keeps a metric; -ENOENT. */
+/* Returns the index of the column that keeps a metric, or -ENOENT. */
 ssize_t history_find(const struct history *history, enum row_kind kind, size_t offset);

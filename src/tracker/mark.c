@@ -1,4 +1,4 @@
-/* Phases of a job, marked by the job itself; the file is format/mark_line.h's. */
+/* Phases of a job, marked by the job itself. format/mark_line.h describes the file. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ void rt_marks_close(rt_marks *marks)
 	free(marks);
 }
 
-/* The pid of who started is part of the number: a child may stop what its parent started. */
+/* The starting process's pid is part of the number: a child may stop a phase that its parent started. */
 static int write_mark(const rt_marks *marks, pid_t pid, const char *name, int64_t number, bool start)
 {
 	char id[48];

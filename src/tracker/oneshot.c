@@ -1,4 +1,4 @@
-/* One-shot readers: a question about a process or the machine, answered without a tracker. */
+/* One-shot readers: answer a question about a process or the machine without a tracker. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void close_root(struct root *root)
 		.dir_fd = -1, .proc_fd = -1 \
 	}
 
-/* A process that has just gone is "no such process", whichever of its files said so. */
+/* Turns every error of a process that has just exited into "no such process", whichever file reported it. */
 static int as_process_error(int error)
 {
 	return error == -ENOENT ? -ESRCH : error;

@@ -1,4 +1,4 @@
-/* The outputs of a tracker: opening them, writing each sample to each, and what went wrong. */
+/* The outputs of a tracker: opens them, writes each sample to each, and collects their warnings. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,10 @@ enum { LINE_CEILING = 16 << 20, WARNINGS_CEILING = 8 << 10, MESSAGE_SIZE = 512, 
 
 void tracker_warn(struct rt_tracker *tracker, const char *text)
 {
-	/* Warnings that nobody takes must not grow without end: later ones are then lost. */
+	/*
+	 * If the caller never takes warnings, the buffer must not grow without limit: later warnings are
+	 * dropped.
+	 */
 	if (tracker->warnings.length + strlen(text) + 1 > WARNINGS_CEILING)
 		return;
 	buffer_add_text(&tracker->warnings, text);
@@ -175,7 +178,7 @@ void tracker_remove_spool(struct rt_tracker *tracker)
 	tracker->output_count--;
 }
 
-/* One line per kind of trouble; a target says each once. */
+/* A target reports each kind of trouble once. */
 static void collect_warning(struct rt_tracker *tracker, struct output *output)
 {
 	char message[MESSAGE_SIZE];
@@ -184,7 +187,7 @@ static void collect_warning(struct rt_tracker *tracker, struct output *output)
 		tracker_warn(tracker, message);
 }
 
-/* Looks for a file that was taken away; a new one begins as the first did. */
+/* If a file was renamed or removed, opens a new one, which begins with a header as the first one did. */
 static void renew_target(struct rt_tracker *tracker, struct output *output)
 {
 	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
@@ -229,7 +232,7 @@ void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 		struct output *output = &tracker->outputs[i];
 
 		(void)target_flush(output->target, deadline_ns);
-		/* After a job the last chance is at the close, when nobody hears of it any more. */
+		/* After a wrapped job the close tries a last time, too late for a warning. */
 		if (patience_ns)
 			target_end(output->target);
 		collect_warning(tracker, output);
@@ -238,7 +241,7 @@ void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 
 void tracker_close_outputs(struct rt_tracker *tracker)
 {
-	/* What a reader that is alive but slow is given at the very end, when the job is over anyway. */
+	/* The job is over: a slow reader that is still alive gets this much time. */
 	int64_t deadline_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + 100 * NSEC_PER_MSEC;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
@@ -269,7 +272,7 @@ bool tracker_outputs_gone(const struct rt_tracker *tracker)
 
 const char *rt_output_path(struct rt_tracker *tracker, size_t index)
 {
-	/* Set once before the tracker is anybody's: no lock is needed. */
+	/* The paths are set before rt_open() returns and never change, so no lock is needed. */
 	for (size_t i = 0; i < tracker->output_count; i++)
 		if (tracker->outputs[i].path && !tracker->outputs[i].is_spool && index-- == 0)
 			return tracker->outputs[i].path;

@@ -1,4 +1,4 @@
-/* Taking samples, and when. */
+/* Takes samples, and decides when. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,9 +8,9 @@
 #include "metric/derive.h"
 #include "tracker/tracker.h"
 
-/* Below this the kernel's own tick is what host rates would show. */
+/* Over a shorter window, host rates would show only the kernel's own tick. */
 #define WINDOW_NS (100 * NSEC_PER_MSEC)
-/* A job that dies early together with its tracker shall leave a record, however long the interval. */
+/* Takes one sample early, so that a job leaves a record even if it dies soon together with its tracker. */
 #define EARLY_SAMPLE_NS (1 * NSEC_PER_SEC)
 #define EARLY_SAMPLE_INTERVAL_NS (10 * NSEC_PER_SEC)
 #define END_PATIENCE_NS (1 * NSEC_PER_SEC)
@@ -112,7 +112,7 @@ static int take_sample(struct rt_tracker *tracker, bool baseline)
 
 int tracker_take_sample(struct rt_tracker *tracker, bool baseline)
 {
-	/* In the background, all that the thread does is the tracker's cost, and has begun before. */
+	/* In the background the whole thread counts as the tracker's cost, and the count runs already. */
 	bool begins = tracker->context.in_program && !tracker->own_cost.running;
 	int error;
 
@@ -162,7 +162,7 @@ int64_t tracker_next_due_ns(struct rt_tracker *tracker)
 
 	if (tracker->next_due_ns < due_ns)
 		due_ns = tracker->next_due_ns;
-	/* At the end of the duration there is no sample of the grid but the last one, which rt_over() asks for. */
+	/* The duration ends with the last sample, which rt_over() asks for, not with one of the grid. */
 	if (tracker->last_due_ns < due_ns)
 		due_ns = tracker->last_due_ns;
 	if (tracker->wrapped && !tracker->prepared && tracker->prepare_ns < due_ns)
@@ -181,7 +181,7 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 	return due_ns;
 }
 
-/* Moves the grid past `now`; ticks that nobody sampled are counted, not caught up. */
+/* Moves the grid past `now`. Ticks without a sample are counted; they are not made up for. */
 static void advance(struct rt_tracker *tracker, int64_t now_ns)
 {
 	int64_t interval_ns = tracker->config->interval_ns;
@@ -192,7 +192,7 @@ static void advance(struct rt_tracker *tracker, int64_t now_ns)
 	tracker->context.progress.missed_total += passed;
 }
 
-/* At the end: ticks of the grid, if it is in use, that were due while the run still went on. */
+/* Counts the ticks of the grid, if it is in use, that were due before the end of the run. */
 static void count_ticks_until(struct rt_tracker *tracker, int64_t end_ns)
 {
 	if (tracker->ending.job_ended_ns && tracker->ending.job_ended_ns < end_ns)
@@ -224,7 +224,7 @@ int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
 	if (now_ns < tracker->next_due_ns)
 		return 0;
 	advance(tracker, now_ns);
-	/* The first sample of a job that goes on has everything, however short the interval. */
+	/* The first sample of a job that goes on has every value, however short the interval. */
 	tracker_prepare(tracker);
 	error = tracker_take_sample(tracker, false);
 	return error < 0 ? error : 1;
@@ -279,7 +279,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 
 	if (tracker->finished)
 		return -ESHUTDOWN;
-	/* A caller that only stops the tracker may have told before how the job ended. */
+	/* A caller that only stops the tracker may have told it earlier how the job ended. */
 	if (reason == RT_END_TRACKER_STOPPED && !status && tracker->has_job_status) {
 		reason = WIFSIGNALED(tracker->job_status) ? RT_END_SIGNAL : RT_END_EXIT;
 		status = tracker->job_status;
@@ -298,7 +298,7 @@ int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int st
 	tracker->finished = true;
 	count_ticks_until(tracker, root_monotonic_ns(&tracker->root));
 	error = tracker_take_sample(tracker, false);
-	/* A job's end is passed on at once; otherwise there is time for a reader that is only slow. */
+	/* The end of a wrapped job is passed on at once. Otherwise a slow reader gets some time. */
 	tracker_end_outputs(tracker, tracker->wrapped ? 0 : END_PATIENCE_NS);
 	return error;
 }

@@ -1,4 +1,4 @@
-/* A point in time, as people write it; see start_at.h. */
+/* Parses a point in time as people write it; see start_at.h. */
 #include "tracker/start_at.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/duration.h"
 #include "base/scan.h"
 
-/* Year 9999: what a four-digit year can say. */
+/* The last second of year 9999, the last one with four digits. */
 #define LAST_SECS INT64_C(253402300799)
 
 static bool two_digits(struct scan *text, int highest, int *ret_number)
@@ -61,7 +61,7 @@ static bool calendar_day(struct scan *text, struct tm *tm)
 	return tm->tm_mon >= 0 && tm->tm_mday >= 1;
 }
 
-/* "Z", "+01:00", "-0530"; nothing at all: local time. */
+/* "Z", "+01:00", "-0530"; nothing: local time. */
 static bool zone(struct scan *text, bool *ret_local, int *ret_offset_secs)
 {
 	int hours, minutes = 0;
@@ -106,7 +106,7 @@ static int parse_date(struct scan text, int64_t *ret_ns)
 		return -EINVAL;
 	check = tm;
 	secs = local ? mktime(&check) : timegm(&check);
-	/* 31 April silently becomes 1 May. */
+	/* timegm() and mktime() turn 31 April into 1 May without an error. */
 	if (check.tm_mday != tm.tm_mday)
 		return -EINVAL;
 	return to_ns(secs - offset_secs, fraction_ns, ret_ns);
@@ -137,7 +137,7 @@ static int after_secs(double secs, int64_t base_ns, int64_t *ret_ns)
 {
 	if (!(secs + ns_to_secs(base_ns) <= (double)LAST_SECS))
 		return -EINVAL;
-	/* Whole and fraction apart: a double cannot hold today in nanoseconds. */
+	/* Adds seconds and fraction apart: a double cannot hold the present time in nanoseconds. */
 	return to_ns(base_ns / NSEC_PER_SEC + (int64_t)secs,
 		     base_ns % NSEC_PER_SEC + (int64_t)((secs - (double)(int64_t)secs) * 1e9), ret_ns);
 }

@@ -1,7 +1,7 @@
 /*
  * A point in time, as people write it:
  *
- *   2026-11-21T12:00:00   a blank may stand for the T; without seconds, or with a fraction of them;
+ *   2026-11-21T12:00:00   a blank may replace the T; seconds may be missing or have a fraction;
  *                         followed by Z or +01:00, else local time
  *   12:30   12:30:15      local time, its next occurrence
  *   +90                   seconds from now

@@ -1,4 +1,4 @@
-/* Streaming, as far as the recorder has to do with it; see streaming.h. */
+/* The recorder's part of streaming; see streaming.h. */
 #include "tracker/streaming.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static const char *find_recording(const struct rt_tracker *tracker)
 	return NULL;
 }
 
-/* A file that is nobody else's to read whatever the umask is. 0 or a negative errno. */
+/* Creates a file that only this user can read, whatever the umask is. 0 or a negative errno. */
 static int make_file(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -62,7 +62,7 @@ static int make_file(const char *path)
 	return 0;
 }
 
-/* One more output, in the spool. NULL after a warning. */
+/* Opens one more output in the spool. Returns NULL after a warning. */
 static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 {
 	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
@@ -84,7 +84,7 @@ static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 
 /* ---- the follower ------------------------------------------------------------------------------------ */
 
-/* Its arguments are in follow.h of src/net; its standard input ends when we do. */
+/* Starts the follower. follow.h of src/net describes its arguments. Its standard input ends when we exit. */
 static int start(struct rt_tracker *tracker, const char *recording, const char *folder, bool disposable,
 		 char *const *environment)
 {
@@ -108,7 +108,7 @@ static int start(struct rt_tracker *tracker, const char *recording, const char *
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
 }
 
-/* Blanks around a token are cut off by who uses it. */
+/* The follower removes blanks around the token. */
 static bool has_token(const struct rt_config *config)
 {
 	const char *token = config_variable(config, TOKEN);
@@ -215,14 +215,14 @@ void streaming_tell_end(struct rt_tracker *tracker)
 	shutdown(streaming->socket_fd, SHUT_WR);
 }
 
-/* It keeps the deadline itself; half a second more is for a machine that is slow to let it. */
+/* The follower keeps its deadline itself. It gets half a second more, because a busy machine may delay it. */
 static bool is_stuck(const struct rt_tracker *tracker)
 {
 	return SYSTEM_CLOCKS.monotonic_ns(NULL) - tracker->streaming.told_ns >
 	       tracker->config->upload_deadline_ns + NSEC_PER_SEC / 2;
 }
 
-/* 0 or -EIO once the follower has gone; -EAGAIN before. */
+/* Returns 0 or -EIO once the follower has exited, -EAGAIN before. */
 static int upload_result(struct rt_tracker *tracker)
 {
 	struct streaming *streaming = &tracker->streaming;
@@ -234,7 +234,7 @@ static int upload_result(struct rt_tracker *tracker)
 	streaming_tell_end(tracker);
 	streaming_hear(tracker);
 	if (!streaming->gone && is_stuck(tracker)) {
-		/* It still holds its end of the connection, so the pid is its own. */
+		/* The follower still holds its end of the connection, so the pid is still its own. */
 		kill(streaming->pid, SIGKILL);
 		return -EIO;
 	}

@@ -1,11 +1,12 @@
 /*
- * Streaming: resource-tracker-net follows on disk what is recorded. All that the recorder does for it is to see that
- * there is a file to follow, to start it, and to tell it of the end.
+ * Streaming: resource-tracker-net (the follower) reads the recording from disk while it grows. The recorder
+ * has three tasks: provide a file to follow, start the follower, and tell it when the recording ends.
  *
- * The file is the first JSON Lines output that is a regular file, else one more output in the spool (NAME.spool, mode
- * 0600), which the follower removes when all is sent. The connection tells the follower of the end, however we
- * end, and us of its end; on it come its messages, a line each, and at last, when nothing is left, "answer " with
- * the server's JSON object, if it sent one, and the line "sent".
+ * The file is the first JSON Lines output that is a regular file. If there is none, it is one more output in
+ * the spool (NAME.spool, mode 0600), which the follower removes when everything is sent. The connection
+ * closes when the recorder exits, for any reason, and that tells the follower of the end; the follower's own
+ * exit is seen in the same way. The follower sends its messages over it, one a line. When all is sent it
+ * writes "answer " with the server's JSON object, if the server sent one, and the line "sent".
  */
 #pragma once
 
@@ -18,26 +19,29 @@
 struct rt_tracker;
 
 struct streaming {
-	int socket_fd; /* -1: there is no follower */
+	int socket_fd; /* -1: no follower */
 	pid_t pid;
-	bool told;       /* of the end */
+	bool told;       /* that the recording has ended */
 	int64_t told_ns; /* CLOCK_MONOTONIC */
 	bool gone;
 	bool sent;
-	struct buffer said; /* what came of a line that is not whole yet */
-	char *answer;       /* of the server to the end of the run, one line of JSON; NULL: none */
+	struct buffer said; /* the beginning of a line that is still incomplete */
+	char *answer;       /* the server's answer to the end of the run, one line of JSON; NULL: none */
 };
 
 #define STREAMING ((struct streaming){.socket_fd = -1})
 
-/* After the outputs were opened; with this environment (NULL: ours). What fails is a warning, and the run is not streamed. */
+/*
+ * Call after the outputs were opened. `environment` is for the follower; NULL: our own. A failure becomes a
+ * warning, and the run is not streamed.
+ */
 void streaming_open(struct rt_tracker *tracker, char *const *environment);
 
-/* Makes warnings of what the follower has said; never blocks. */
+/* Turns the follower's messages into warnings. Never blocks. */
 void streaming_hear(struct rt_tracker *tracker);
 
-/* Tells it that the recording is over; once. */
+/* Tells the follower that the recording is over. Only the first call has an effect. */
 void streaming_tell_end(struct rt_tracker *tracker);
 
-/* Lets go of it. In a forked child it goes on being ours. */
+/* Closes the connection. In a forked child, the follower stays the parent's. */
 void streaming_close(struct rt_tracker *tracker);

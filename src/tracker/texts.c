@@ -1,4 +1,4 @@
-/* Texts that stay as long as their tracker; see texts.h. */
+/* Texts that live as long as their tracker; see texts.h. */
 #include "tracker/texts.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static uint64_t hash(const char *text)
 	return value;
 }
 
-/* The slot of a text, or the free one where it belongs. */
+/* Returns the slot of a text, or the free slot where it belongs. */
 static char **slot_of(char **slots, size_t size, const char *text)
 {
 	size_t at = hash(text) & (size - 1);
@@ -48,7 +48,7 @@ const char *texts_keep(struct texts *texts, const char *text)
 {
 	char **slot;
 
-	/* A quarter of the slots stays free, so that each search ends soon. */
+	/* A quarter of the slots stays free, which keeps searches short. */
 	if (texts->count >= texts->size - texts->size / 4 && grow(texts) < 0)
 		return NULL;
 	slot = slot_of(texts->slots, texts->size, text);

@@ -18,7 +18,7 @@ static void *sample_in_background(void *tracker_)
 	struct rt_tracker *tracker = tracker_;
 	enum rt_end_reason reason = 0;
 
-	/* For whoever looks with top -H. */
+	/* Shown by top -H. */
 	(void)prctl(PR_SET_NAME, "rt-sampler");
 	pthread_mutex_lock(&tracker->lock);
 	own_cost_begin(&tracker->own_cost, &tracker->root);
@@ -34,7 +34,7 @@ static void *sample_in_background(void *tracker_)
 		if (tracker_over(tracker, &reason))
 			break;
 	}
-	/* What ended by itself has its own reason. */
+	/* A thread that ended by itself has set its own reason. */
 	if (reason)
 		(void)tracker_finish(tracker, reason, 0);
 	else

@@ -1,4 +1,4 @@
-/* The public life of a tracker: open, track, sample, finish, close. */
+/* The public functions for a tracker's life: open, track, sample, finish, close. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "collect/process_usage.h"
 #include "tracker/tracker.h"
 
-/* A wrapped job that is over sooner does not wait for us to learn the names of things. */
+/* A wrapped job that ends sooner does not wait while the tracker reads the names of devices. */
 #define PREPARE_AFTER_NS (2 * NSEC_PER_MSEC)
 
 _Static_assert(RT_VERSION_NUMBER == VERSION_NUMBER, "the header's version is not that of meson.build");
@@ -66,7 +66,7 @@ static void open_collectors(struct rt_tracker *tracker)
 
 		for (const enum row_kind *kind = COLLECTORS[i]->fills; *kind != ROW_KINDS; kind++)
 			wanted |= tracker->selection.kinds[*kind];
-		/* A collector that cannot work leaves its fields absent. */
+		/* The fields of a collector that cannot work stay absent. */
 		tracker->runs[i] = wanted && COLLECTORS[i]->open(&tracker->context, &tracker->states[i]) == 0;
 		tracker_take_warning(tracker);
 	}
@@ -82,8 +82,8 @@ static int seed(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 }
 
 /*
- * Helpers that run by now, and children that the caller had before, belong to no job that it starts later. Of a process
- * that is attached to, and be it the caller, they are a part.
+ * Without --pid, processes that exist now (helpers and the caller's earlier children) do not belong to the
+ * job that the caller starts later. With --pid they do, even if that process is the caller itself.
  */
 static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 {
@@ -108,7 +108,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 		tracker->tree->own_cost = &tracker->own_cost;
 		own_cost_begin(&tracker->own_cost, &tracker->root);
 	}
-	/* A recorder that was started by somebody in the tree is no part of it. */
+	/* A recorder that was started from within the tree is left out of it. */
 	if (tracker->config->pid != getpid() && tracker->root.live)
 		process_tree_exclude(tracker->tree, getpid());
 	error = seed(tracker, tracker->config->pid, false);
@@ -190,7 +190,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	open_collectors(tracker);
 	tracker->context.environment = NULL;
 	streaming_open(tracker, environment);
-	/* A helper that has become a child of ours is not the job's. */
+	/* A helper may have become our child: leave it out of the job. */
 	if (tracker->config->pid && tracker->streaming.pid > 0)
 		process_tree_exclude(tracker->tree, tracker->streaming.pid);
 	else if (!tracker->config->pid && (tracker->context.helper_count || tracker->streaming.pid))
@@ -201,7 +201,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 		return config_fail(config, error, "out of memory");
 	}
 	tracker_start_grid(tracker);
-	/* A wrapper has a job to start first. */
+	/* A wrapper starts its job first; it calls tracker_prepare() later. */
 	if (!tracker->config->argc)
 		tracker_prepare(tracker);
 	own_cost_end(&tracker->own_cost, &tracker->root);
@@ -291,7 +291,7 @@ void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
 {
 	if (!tracker_lock(tracker))
 		return;
-	/* Never later than rt_track(), nor before the recording. */
+	/* Never after rt_track() and never before the recording began. */
 	if (tracker->context.tree && monotonic_ns < tracker->ending.job_started_ns &&
 	    monotonic_ns >= tracker->context.progress.started_ns)
 		tracker->ending.job_started_ns = monotonic_ns;
@@ -409,8 +409,8 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 }
 
 /*
- * In a forked child memory is a copy that may have been taken in the middle of a sample: it is left. The parent's files
- * are not to be flushed or unlocked from here, only let go of.
+ * In a forked child, memory is a copy that may have been made in the middle of a sample: do not use it. The
+ * parent's files must not be flushed or unlocked from here; only close the descriptors.
  */
 static void leave(struct rt_tracker *tracker)
 {
@@ -426,7 +426,7 @@ void rt_close(struct rt_tracker *tracker)
 		leave(tracker);
 		return;
 	}
-	/* A thread that has ended by itself is still to be joined. */
+	/* A thread that ended by itself must still be joined. */
 	(void)rt_stop(tracker);
 	if (!tracker->finished)
 		(void)rt_finish(tracker, RT_END_TRACKER_STOPPED, 0);

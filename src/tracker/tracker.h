@@ -1,6 +1,6 @@
 /*
- * The inside of a tracker: policy and time. Everything here is called with the tracker's lock held, but for
- * opening and closing.
+ * The inside of a tracker: policy and time. Except for opening and closing, everything here is called with
+ * the tracker's lock held.
  */
 #pragma once
 
@@ -24,23 +24,23 @@ struct output {
 	struct format_options options;
 	struct format_state state;
 	struct target *target;
-	char *path;    /* NULL for streams */
-	bool is_spool; /* for the program that streams, not the user's */
+	char *path;    /* NULL: a stream */
+	bool is_spool; /* for the program that streams, not named by the user */
 };
 
 struct rt_tracker {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a sample was taken, or the state has changed */
-	pid_t owner;            /* the process that opened it: a forked child only frees */
+	pid_t owner;            /* the process that opened it; a forked child only frees memory */
 
 	struct rt_config *config;
 	struct root root;
 	struct cgroup_mounts cgroup_mounts;
 	struct own_cgroup own_cgroup;
 	struct own_cost own_cost;
-	struct process_tree *tree; /* also in context.tree once something is tracked */
+	struct process_tree *tree; /* in context.tree as well, once a process is tracked */
 	struct selection selection;
-	void *states[COLLECTORS_MOST]; /* of COLLECTORS, in their order */
+	void *states[COLLECTORS_MOST]; /* of COLLECTORS, in that order */
 	bool runs[COLLECTORS_MOST];
 	struct collect_context context;
 
@@ -52,15 +52,15 @@ struct rt_tracker {
 	struct run_ending ending;
 
 	/*
-	 * Of four frames one is filled while the others are history: the last one, and two so that rates can look
-	 * back at least 100 ms however short the interval is.
+	 * One frame is filled while the other three are history: the last frame, and two more so that rates
+	 * can look back at least 100 ms even if the interval is shorter.
 	 */
 	struct frame frames[FRAMES];
 	struct frame *previous;
 	struct frame *window;
 	struct frame *window_next;
 
-	struct history history; /* for whoever asks; not what rates look back on */
+	struct history history; /* for rt_history_read(); rates do not use it */
 
 	struct output *outputs;
 	size_t output_count;
@@ -72,7 +72,7 @@ struct rt_tracker {
 	int64_t next_due_ns;
 	int64_t last_due_ns; /* end of the duration; INT64_MAX */
 	bool early_sample_due;
-	bool on_grid; /* somebody asks when the next sample is due */
+	bool on_grid; /* the caller has asked when the next sample is due */
 
 	enum rt_state state;
 	bool finished;
@@ -80,13 +80,13 @@ struct rt_tracker {
 	pthread_t thread;
 	bool has_thread;
 	bool stopping;
-	enum rt_end_reason stop_reason; /* while stopping */
-	enum rt_end_reason end_reason;  /* when finished */
+	enum rt_end_reason stop_reason; /* set while the thread stops */
+	enum rt_end_reason end_reason;  /* set when finished */
 	int stop_status;
 	bool wrapped;
 	bool prepared;
-	int64_t prepare_ns;     /* when, once a job that was started has had its first moments */
-	struct buffer warnings; /* lines not yet taken */
+	int64_t prepare_ns;     /* when to call tracker_prepare() after a job was started */
+	struct buffer warnings; /* lines that the caller has not taken yet */
 	struct texts texts;     /* given to callers */
 
 	/* of the tracked root process, from rt_add_exited() */
@@ -95,8 +95,9 @@ struct rt_tracker {
 };
 
 /*
- * Every public call begins with it. False in a forked child of the process that opened the tracker: the lock may be
- * held for ever there, by a thread that is not, and what it guards may be half changed.
+ * Every public call begins with this. Returns false in a forked child of the process that opened the tracker:
+ * a thread that the child does not have may hold the lock there for ever, and the data behind it may be half
+ * changed.
  */
 static inline bool tracker_lock(struct rt_tracker *tracker)
 {
@@ -111,40 +112,40 @@ static inline void tracker_unlock(struct rt_tracker *tracker)
 	pthread_mutex_unlock(&tracker->lock);
 }
 
-/* sample.c: takes a sample (`baseline`: one that is not published) and moves history on. */
+/* sample.c: takes a sample and makes it the newest. `baseline`: the sample is not published. */
 int tracker_take_sample(struct rt_tracker *tracker, bool baseline);
-/* What has to be done before the first sample but not before the job starts; only once. */
+/* Does the work that the first sample needs and the start of a job does not. Only once. */
 void tracker_prepare(struct rt_tracker *tracker);
 /* The newest published frame; NULL before the first. */
 const struct frame *tracker_newest(const struct rt_tracker *tracker);
 void tracker_start_grid(struct rt_tracker *tracker);
-/* When there is something to do next (CLOCK_MONOTONIC); INT64_MAX: never. */
+/* When the tracker has work to do next (CLOCK_MONOTONIC); INT64_MAX: never. */
 int64_t tracker_next_due_ns(struct rt_tracker *tracker);
-/* Takes a sample if it is due; 1 if it did. */
+/* Takes a sample if one is due. Returns 1 if it took one. */
 int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns);
 bool tracker_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason);
-/* Whether it is one of the enumeration: callers are of any language. */
+/* Whether the value is one of the enumeration. Bindings of other languages may pass any integer. */
 bool is_end_reason(enum rt_end_reason reason);
 int tracker_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status);
 
 /* outputs.c */
 int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config);
-/* One more output for the program that streams; `path` is an empty file. */
+/* Adds an output for the program that streams. `path` is an empty file. */
 int tracker_add_spool(struct rt_tracker *tracker, const char *path);
-/* Takes it back and removes the file. */
+/* Closes that output and removes its file. */
 void tracker_remove_spool(struct rt_tracker *tracker);
 void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame);
-/* The last flush, with so much time for readers that are slow; what may be lost in spite of it is a warning. */
+/* The last flush. `patience_ns` is the time for slow readers; lost samples become a warning. */
 void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns);
 void tracker_close_outputs(struct rt_tracker *tracker);
-/* Whether the user named outputs, and none of those can be read any more. */
+/* Whether the user named outputs and all of them have lost their reader. */
 bool tracker_outputs_gone(const struct rt_tracker *tracker);
 void tracker_warn(struct rt_tracker *tracker, const char *text);
-/* Passes on what the collector that has just run wants the user to know. */
+/* Takes a warning over from the collector that has just run. */
 void tracker_take_warning(struct rt_tracker *tracker);
 
-/* history.c: what rt_config_set_history() asked for. */
+/* history.c: opens the history of rt_config_set_history(). */
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config);
 
-/* facts.c: what the run is, from the settings and the environment. */
+/* facts.c: gathers facts about the run from the settings and the environment. */
 int tracker_gather_facts(struct rt_tracker *tracker);

@@ -1,4 +1,4 @@
-/* Reading values by name: the catalogue's rows and fields behind plain numbers. */
+/* Reads values by name: gives the catalogue's rows and fields as plain numbers. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/scan.h"
 #include "tracker/tracker.h"
 
-/* A metric's number: its kind and its place in it, both from 1 so that 0 is none. */
+/* The number of a metric: its kind and its place in that kind, both from 1, because 0 means none. */
 enum { KIND_SHIFT = 16, INDEX_MASK = 0xffff, NAME_SIZE = 160 };
 
 static rt_metric number_of(enum row_kind kind, size_t index)
@@ -142,7 +142,7 @@ static void take_value(const struct row *row, const struct metric *metric, size_
 	}
 }
 
-/* The frame's text is written over by later samples, which another thread may take. */
+/* Later samples, also from another thread, overwrite the frame's text. */
 static int keep_text(struct rt_tracker *tracker, struct rt_value *ret_value)
 {
 	if (ret_value->type != RT_TEXT || !ret_value->present)
@@ -205,7 +205,7 @@ const char *rt_reason(int reason)
 	return absent_reason_text(reason);
 }
 
-/* Hands the text of a buffer over to the caller. */
+/* Moves the text of a buffer to the caller. */
 static int give_text(struct buffer *buffer, char **ret_text)
 {
 	buffer_add(buffer, "", 0);
