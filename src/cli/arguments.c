@@ -1,10 +1,11 @@
 /*
  * The command line up to COMMAND.
  *
- *	resource-tracker -i 0.5 --output=run.jsonl -- make -j2
+ * 	resource-tracker -i 0.5 --output=run.jsonl -- make -j2
  *
- * Options stop at the first argument that is none, or at "--". Names are never abbreviated, so that a new
- * option cannot change what an old script means. A short option's value may follow at once (-i5).
+ * Options end at the first argument that is not an option, or at "--". Names are never abbreviated, so that a
+ * new option cannot change the meaning of an old script. The value of a short option may follow directly
+ * (-i5).
  */
 #include <errno.h>
 #include <string.h>
@@ -37,8 +38,8 @@ static int note(struct arguments *arguments, const struct option_row *row, const
 }
 
 /*
- * What follows is taken for an option rather than for a value if it looks like one: a forgotten value is far
- * more frequent than one that begins with a dash, and for that there is --name=value.
+ * An argument that looks like an option is not taken as a value: people forget a value far more often than
+ * they give one that begins with a dash. Such a value can be written as --name=value.
  */
 static bool looks_like_option(const char *argument)
 {
@@ -98,7 +99,7 @@ static int short_options(struct arguments *arguments, const char *argument)
 {
 	const char *word = argument + 1;
 
-	/* "-interval 5" would otherwise be an interval of "nterval". */
+	/* "-interval 5" would otherwise mean an interval of "nterval". */
 	if (word[1] && option_by_name(word, strcspn(word, "=")))
 		return fail(refuse("unknown option '%s'; the nearest is -%s", argument, argument));
 	for (const char *letter = word; *letter; letter++) {

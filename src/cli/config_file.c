@@ -31,7 +31,7 @@ enum {
 	KEY_BYTES = 200,
 };
 
-/* A job does not wait longer for its settings. */
+/* A job does not wait longer than this for its settings. */
 #define READ_LIMIT_NS NSEC_PER_SEC
 
 struct config_file {
@@ -40,7 +40,7 @@ struct config_file {
 	struct given_list *list;
 };
 
-/* Waits until there is something to read, or its end. False if neither comes in time. */
+/* Waits for bytes or the end of the file. Returns false if neither comes in time. */
 static bool wait_for_bytes(int fd, int64_t until_ns)
 {
 	struct pollfd bytes = {.fd = fd, .events = POLLIN};
@@ -50,8 +50,8 @@ static bool wait_for_bytes(int fd, int64_t until_ns)
 }
 
 /*
- * Reads a file, or a pipe (`--config <(...)`), to its end or until READ_LIMIT_NS. A FIFO without a writer is at its
- * end before it has begun: its first byte is waited for.
+ * Reads a file, or a pipe (`--config <(...)`), to its end or until READ_LIMIT_NS. A FIFO shows its end until
+ * a writer has opened it, so this waits for the first byte.
  */
 static int read_all(int fd, bool is_fifo, struct buffer *text)
 {
@@ -74,7 +74,7 @@ static int read_all(int fd, bool is_fifo, struct buffer *text)
 	}
 }
 
-/* Why a file of the current folder is not obeyed; NULL if it is, or if it is missing. */
+/* Returns why a file in the current folder must not be used; NULL if it may, or if it is absent. */
 static const char *distrust(const char *path)
 {
 	struct stat file, folder;
@@ -92,7 +92,7 @@ static const char *distrust(const char *path)
 	return NULL;
 }
 
-/* Without waiting for the other end of a FIFO. */
+/* O_NONBLOCK: opening a FIFO does not wait for a writer. */
 static int open_config(const char *path, bool named, const char **ret_distrust, struct stat *ret_status)
 {
 	int fd;

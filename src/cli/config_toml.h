@@ -1,9 +1,9 @@
 /*
- * TOML as flat (table, key, text) triples: all that is seen of the C++ parser behind it.
+ * TOML as flat (table, key, text) triples. This hides the C++ parser.
  *
- * Scalars arrive as text (booleans as "1" and "0"), each element of an array on its own under the array's
- * key, and an inline or named table below a table as elements "KEY=VALUE". Built without toml++, toml_read()
- * answers -ENOSYS.
+ * Scalars arrive as text (booleans as "1" and "0"). Each element of an array arrives on its own under the
+ * array's key, and each entry of a table inside a table as "KEY=VALUE". Without toml++ in the build,
+ * toml_read() returns -ENOSYS.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ extern "C" {
 
 struct toml_visitor {
 	/*
-	 * `table` is "" at the top. Texts live only during the call. A value that has no text (a nested array) comes as
-	 * NULL. 0, or a negative errno that ends the reading.
+	 * `table` is "" at the top level. The texts are valid during the call only. A value without a text (a
+	 * nested array) comes as NULL. Returns 0, or a negative errno that ends the reading.
 	 */
 	int (*value)(void *context, const char *table, const char *key, const char *text, unsigned line);
 	void *context;
@@ -27,7 +27,10 @@ struct toml_error {
 	char text[200];        /* one line */
 };
 
-/* 0; -EBADMSG: does not parse, and *ret_error says where; -ENOSYS; what a visitor returned; -ENOMEM. */
+/*
+ * Returns 0; -EBADMSG if the text is not valid TOML (*ret_error has the place); -ENOSYS; -ENOMEM; or the
+ * visitor's error.
+ */
 int toml_read(const char *bytes, size_t length, const struct toml_visitor *visitor,
 	      struct toml_error *ret_error);
 

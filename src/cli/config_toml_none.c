@@ -1,4 +1,4 @@
-/* Stands in for config_toml.cc where toml++ is missing. */
+/* Replaces config_toml.cc in builds without toml++. */
 #include <errno.h>
 
 #include "cli/config_toml.h"

@@ -1,10 +1,10 @@
 /*
- * Used at build time only: fills the lists of options into the man page and the completions.
+ * Used at build time only: writes the lists of options into the man page and the completions.
  *
- *	fill_template TEMPLATE >FILE
+ * 	fill_template TEMPLATE >FILE
  *
- * A line that is @NAME@ and nothing else is replaced by what the table PARTS makes of options.def; all others
- * are copied.
+ * A line that consists of @NAME@ is replaced by the output of that function in the table PARTS. All other
+ * lines are copied.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void print_choices(const struct option_row *row)
 		putchar(*c == '|' ? ' ' : *c);
 }
 
-/* Every `letter` in a text gets a backslash. */
+/* Puts a backslash before each character of `letters`. */
 static void print_escaped(const char *text, const char *letters)
 {
 	for (; *text; text++) {
@@ -116,7 +116,7 @@ static void man_subcommands(void)
 
 /* ---- bash ------------------------------------------------------------------------------------------ */
 
-/* "-i|--interval" of all options for which `wanted` holds, with `between` between them. */
+/* Prints "-i|--interval" for each option that `wanted` accepts, with `between` between them. */
 static void print_names(bool (*wanted)(const struct option_row *), const char *between)
 {
 	const char *separator = "";
@@ -136,7 +136,7 @@ static bool any(const struct option_row *row)
 	return row->name != NULL;
 }
 
-/* Those whose value may be the next word. */
+/* Whether the option's value may be the next word. */
 static bool takes_word(const struct option_row *row)
 {
 	return row->kind == KIND_VALUE || row->kind == KIND_LIST;

@@ -1,4 +1,4 @@
-/* What this run of the command is to do; see front.h. */
+/* Decides what this run of the command does; see front.h. */
 #include "cli/front.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static int print(void (*add)(struct buffer *))
 
 /* ---- one option ------------------------------------------------------------------------------------ */
 
-/* The library's message begins with the setting's name, and so does what is put before it here. */
+/* Returns the library's message without the setting's name, which complain() puts in front itself. */
 static const char *without_name(const char *message, const char *name)
 {
 	size_t length = strlen(name);
@@ -42,13 +42,16 @@ static const char *without_name(const char *message, const char *name)
 		       : message;
 }
 
-/* Says what is wrong with it. A configuration file never keeps a job from running. 0 or an exit status. */
+/*
+ * Reports what is wrong with an option. An error in a configuration file never stops a job. Returns 0 or an
+ * exit status.
+ */
 static int complain(const struct front *front, const struct given *item, const char *path,
 		    const char *message)
 {
 	char variable[64], own[200];
 
-	/* The library's messages have it. */
+	/* The library's messages already contain the reason. */
 	if (item->row->owner == OWNER_FRONT) {
 		snprintf(own, sizeof(own), "'%.*s%s' %s", QUOTED_BYTES, item->text,
 			 strlen(item->text) > QUOTED_BYTES ? "..." : "", message);
@@ -75,7 +78,7 @@ static bool read_flag(const char *text, bool *ret_flag)
 	return scan_flag(&scan, ret_flag);
 }
 
-/* The command's own options. NULL, or what is wrong. */
+/* Sets one of the command's own options. Returns NULL, or the reason why it is invalid. */
 static const char *set_own(struct front *front, const struct given *item)
 {
 	const struct {
@@ -95,7 +98,10 @@ static const char *set_own(struct front *front, const struct given *item)
 	return NULL;
 }
 
-/* The last of --summary and --no-summary, by the stronger origin. NULL, or what is wrong with *ret_item. */
+/*
+ * Applies the last of --summary and --no-summary from the strongest origin. Returns NULL, or the reason why
+ * *ret_item is invalid.
+ */
 static const char *choose_summary(struct front *front, const struct given **ret_item)
 {
 	const struct given *wanted = given_by_name(&front->given, "summary");
@@ -121,7 +127,7 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 		front->summary = SUMMARY_JSON;
 		return NULL;
 	}
-	/* From the environment and the file it may also come as a plain yes or no. */
+	/* In the environment and the file, the value may also be a plain yes or no. */
 	if (wanted->text && strcmp(wanted->text, "text") != 0) {
 		if (!read_flag(wanted->text, &flag))
 			return "is unknown; give one of text, json";
@@ -181,7 +187,7 @@ static bool flag_of(const struct front *front, const char *name)
 	return item && read_flag(item->text, &flag) && flag;
 }
 
-/* What rt_config_set() checks is also needed here: the mode, and what differs by it. */
+/* Reads those settings again that decide the mode. rt_config_set() has checked their values. */
 static void find_mode(struct front *front)
 {
 	const struct given *pid = given_by_name(&front->given, "pid");
@@ -234,7 +240,7 @@ static int add_default_output(struct front *front)
 	return 0;
 }
 
-/* By name alone: an output that does not exist yet will be a file. */
+/* Decides by name alone: an output that does not exist yet will be a regular file. */
 static bool names_file(const struct given *item)
 {
 	struct stat status;
@@ -254,7 +260,9 @@ static bool has_output_file(const struct front *front)
 	return false;
 }
 
-/* A file without a name: nothing is left of it, however this program ends. A descriptor, or a negative errno. */
+/*
+ * Opens a file without a name, which disappears with this process. Returns a descriptor or a negative errno.
+ */
 static int open_unnamed(void)
 {
 	const char *folder = has_more_rights_than_caller() ? NULL : getenv("TMPDIR");
@@ -266,7 +274,7 @@ static int open_unnamed(void)
 	fd = open(folder, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	/* Not every file system has such files. */
+	/* Some file systems lack O_TMPFILE. */
 	buffer_printf(&name, "%s/resource-tracker-XXXXXX", folder);
 	fd = buffer_error(&name) < 0 ? -1 : mkostemp(name.data, O_APPEND | O_CLOEXEC);
 	if (fd < 0)
@@ -275,7 +283,7 @@ static int open_unnamed(void)
 	return fd;
 }
 
-/* Above the standard streams, which may be closed. */
+/* Moves it above the standard streams' numbers, which may be closed. */
 static int open_temporary(void)
 {
 	CLEANUP_CLOSE int fd = open_unnamed();
@@ -287,7 +295,7 @@ static int open_temporary(void)
 	return above < 0 ? -errno : above;
 }
 
-/* The summary and the report are made from a file: where none is written by name, from a temporary one. */
+/* The summary and the report need a file to read. If no output is a named file, record to a temporary one. */
 static int add_temporary_output(struct front *front)
 {
 	char name[32];
@@ -311,7 +319,10 @@ static int add_temporary_output(struct front *front)
 		       : 0;
 }
 
-/* From what was read to a config; also after the outputs were forgotten. 0 or an exit status. */
+/*
+ * Turns the given options into a config; called again after the outputs were forgotten. Returns 0 or an exit
+ * status.
+ */
 static int configure(struct front *front, const char *path)
 {
 	const struct given *item = NULL;
@@ -320,7 +331,7 @@ static int configure(struct front *front, const char *path)
 
 	rt_config_free(front->config);
 	front->config = NULL;
-	/* The command streams when there is a token; a library does only what its caller asks for. */
+	/* The command streams if there is a token. A library streams only if its caller asks for it. */
 	if (rt_config_new(&front->config) < 0 || rt_config_set(front->config, "stream", "auto") < 0)
 		return refuse("out of memory");
 	find_mode(front);
@@ -341,7 +352,7 @@ static int configure(struct front *front, const char *path)
 	return status ? status : add_default_output(front);
 }
 
-/* The file that the user named, or NULL. */
+/* Returns the configuration file that the user named, or NULL. */
 static const char *named_config(const struct front *front)
 {
 	const struct given *config = given_by_name(&front->given, "config");

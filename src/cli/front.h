@@ -1,4 +1,4 @@
-/* What this run of the command is to do, put together from command line, environment and configuration file. */
+/* Decides what this run of the command does, from command line, environment and configuration file. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,8 +15,8 @@ struct front {
 	char **command; /* into argv; NULL: no job is wrapped */
 	pid_t pid;      /* to attach to; 0: none */
 	enum option_mode mode;
-	bool named_outputs;     /* of the user's own, not the default stream */
-	bool inherited_outputs; /* they come from the environment or the configuration file */
+	bool named_outputs;     /* named by the user, as opposed to the default stream */
+	bool inherited_outputs; /* from the environment or the configuration file */
 	bool quiet;
 	bool wait_descendants;
 	bool keep_running;
@@ -24,24 +24,24 @@ struct front {
 	bool live; /* no --root: processes of the record are processes of this machine */
 	bool why;
 	bool no_warnings;
-	bool configured; /* what is wrong with the configuration file has been said */
+	bool configured; /* errors in the configuration file were reported */
 	enum summary summary;
-	const char *page; /* where the report goes; NULL: there is none */
-	int temporary_fd; /* a file without a name, for a summary or a report without an output file; 0: none */
+	const char *page; /* output file of the report; NULL: no report */
+	int temporary_fd; /* file without a name, for a summary or report without an output file; 0: none */
 };
 
 /*
- * Reads everything. Returns -1 if a run is to follow, else the exit status: help or the version was printed,
- * or an error was said. `front` is to be freed in every case.
+ * Reads all three. Returns -1 if a recording follows, else the exit status: help or the version was printed,
+ * or an error was reported. The caller frees `front` in every case.
  */
 int front_read(char **argv, struct front *ret_front);
 void front_done(struct front *front);
 
 /*
- * After rt_open() found an output that a live recording holds: forgets the outputs if they were inherited,
- * and says so. False if they were not; then it is an error.
+ * Call after rt_open() found that a live recording holds an output. If the outputs were inherited, reports
+ * that, forgets them and returns true. Otherwise returns false: the conflict is an error.
  */
 bool front_forget_outputs(struct front *front);
 
-/* Whether stdout is an output that was asked for by name. */
+/* Whether the user named stdout as an output. */
 bool front_writes_stdout(const struct front *front);

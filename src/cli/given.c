@@ -1,4 +1,4 @@
-/* What was given for the options; see given.h. */
+/* The list of given options; see given.h. */
 #include "cli/given.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * What was given for the options, and where: on the command line, in the environment, in the configuration
- * file. Reading and choosing are apart: everything found is noted here first, and then for each option what
- * its strongest origin says counts, alone.
+ * The options that were given on the command line, in the environment and in the configuration file. Reading
+ * and choosing are separate steps: everything found is added to this list first. Then, for each option, the
+ * entries of its strongest origin count, and only those.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "cli/options.h"
 
-/* The stronger, the greater. */
+/* A greater value is a stronger origin. */
 enum origin { ORIGIN_CONFIG = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND_LINE };
 
 struct given {
@@ -25,25 +25,28 @@ struct given_list {
 	size_t count;
 };
 
-/* Notes a copy of `text` (NULL is allowed). Returns 0 or -ENOMEM. */
+/* Adds a copy of `text`, which may be NULL. Returns 0 or -ENOMEM. */
 int given_add(struct given_list *list, const struct option_row *row, enum origin origin, const char *text,
 	      unsigned line);
 void given_done(struct given_list *list);
 
-/* The last thing given for an option by its strongest origin; NULL if nothing was. */
+/* Returns the last entry for an option from its strongest origin, or NULL. */
 const struct given *given_for(const struct given_list *list, const struct option_row *row);
 
 /* The same by the option's long name. */
 const struct given *given_by_name(const struct given_list *list, const char *name);
 
-/* Whether `item` counts: no stronger origin says something about its option. */
+/* Whether `item` counts: its option has no entry from a stronger origin. */
 bool given_counts(const struct given_list *list, const struct given *item);
 
 /*
- * Reads the options before COMMAND. *ret_command is COMMAND and its arguments as they are in argv, or NULL.
- * *ret_separated: "--" was there. Returns 0, or -1 after having said what is wrong.
+ * Reads the options before COMMAND. *ret_command points to COMMAND and its arguments in argv, or is NULL.
+ * *ret_separated tells whether "--" was there. Returns 0, or -1 after reporting an error.
  */
 int read_arguments(char **argv, struct given_list *list, char ***ret_command, bool *ret_separated);
 
-/* Reads the TRACKER_ variables; an empty one is unset, lists are separated by newlines. 0 or -ENOMEM. */
+/*
+ * Reads the TRACKER_ variables. An empty one counts as unset; newlines separate the elements of a list.
+ * Returns 0 or -ENOMEM.
+ */
 int read_environment(struct given_list *list);

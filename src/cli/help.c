@@ -1,4 +1,4 @@
-/* --help and --version, from the table of options; see help.h. No line is longer than 80 columns. */
+/* --help and --version, from the table of options; see help.h. Lines have at most 80 columns. */
 #include "cli/help.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 
 enum {
 	COLUMNS = 80,
-	LABEL_COLUMNS = 31,   /* "  -x, --external-run-id TEXT " and its help beside it */
-	CHOICES_COLUMNS = 20, /* longer lists of words stand in the help text */
+	LABEL_COLUMNS = 31,   /* "  -x, --external-run-id TEXT ", with its help beside it */
+	CHOICES_COLUMNS = 20, /* longer lists of words are part of the help text */
 };
 
 const struct subcommand SUBCOMMANDS[] = {
@@ -36,7 +36,7 @@ static void pad(struct buffer *out, size_t *column, size_t to)
 		buffer_add_char(out, ' ');
 }
 
-/* From the present column on, on the next line if it does not fit. */
+/* Adds a piece at the current column, or on the next line if it does not fit. */
 static void add_piece(struct buffer *out, size_t *column, const char *text, size_t length)
 {
 	if (*column + 1 + length > COLUMNS) {

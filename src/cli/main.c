@@ -9,7 +9,7 @@ static int run(char **argv)
 	struct front front;
 	int status;
 
-	/* Only as the first argument: behind an option it is a command to run. */
+	/* Only as the first argument: after an option it is a command to run. */
 	if (argv[0] && argv[1] && is_subcommand(argv[1]))
 		return run_subcommand(argv);
 	status = front_read(argv, &front);

@@ -36,7 +36,7 @@ struct request {
 	bool json, help;
 };
 
-/* The value of "--name VALUE" or "--name=VALUE"; NULL: it is another option, or has none. */
+/* Returns the value of "--name VALUE" or "--name=VALUE". NULL: another option, or the value is missing. */
 static const char *take_value(char ***argv, const char *name)
 {
 	const char *word = **argv;
@@ -49,7 +49,7 @@ static const char *take_value(char ***argv, const char *name)
 	return word[length] || !(*argv)[1] ? NULL : *++*argv;
 }
 
-/* NULL, or the word that is wrong. */
+/* Returns NULL, or the word that is wrong. */
 static const char *read_request(char **argv, struct request *request)
 {
 	bool options = true;
@@ -120,7 +120,7 @@ int run_mark(char **argv)
 	};
 	fd = mark_open(request.file ? request.file : getenv("RESOURCE_TRACKER_MARKS"));
 	result = fd < 0 ? fd : mark_write(fd, &mark);
-	/* A job that is not recorded is no mistake, and no mark is worth a job. */
+	/* A job that is not being recorded is not an error, and a mark must never fail a job. */
 	if (result < 0 && !(fd == -ENOENT && !request.file))
 		say("mark: the phase is not marked: %s", strerror(-result));
 	return request.json ? print_mark(&mark) : 0;

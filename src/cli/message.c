@@ -1,4 +1,4 @@
-/* What the command says to people; see message.h. */
+/* The command's messages to people; see message.h. */
 #include "cli/message.h"
 
 #include <errno.h>
@@ -19,10 +19,13 @@ enum {
 	PATIENCE_MS = 1000,
 };
 
-/* A reader that made us wait in vain is not waited for again. */
+/* stderr's reader did not read in time once: do not wait for it again. */
 static bool stuck;
 
-/* One write, so that lines of several processes do not mix. If it fails, no reader is left to tell. */
+/*
+ * One write, so that lines of several processes do not mix. If it fails, there is no other place to report
+ * that.
+ */
 static void write_line(const struct buffer *line, int timeout_ms)
 {
 	int result = write_in_time(STDERR_FILENO, line->data, line->length, stuck ? 0 : timeout_ms);

@@ -1,7 +1,7 @@
 /*
- * What the command says to people: whole lines on stderr, each with the program's name before it.
+ * The command's messages to people: whole lines on stderr, each with the program's name in front.
  *
- * Control characters in a line become '?', so that a file name cannot draw on the terminal.
+ * Control characters become '?', so that a file name cannot control the terminal.
  */
 #pragma once
 
@@ -10,22 +10,22 @@
 #include "base/buffer.h"
 
 enum exit_status {
-	EXIT_OWN_ERROR = 125,      /* ours, before the job was started */
+	EXIT_OWN_ERROR = 125,      /* our own error, before the job was started */
 	EXIT_NOT_EXECUTABLE = 126, /* the job cannot be executed */
-	EXIT_NOT_FOUND = 127,      /* there is no such command */
+	EXIT_NOT_FOUND = 127,      /* the command does not exist */
 };
 
-/* One line before the job has been started, or after it has ended. A full pipe is waited for, but not long. */
+/* Writes a line before the job is started or after it has ended. Waits for a full pipe, but not long. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* One line while a job may be running: dropped if stderr cannot take it at once. */
+/* Writes a line while a job may be running. Drops it if stderr is not ready at once. */
 void say_if_possible(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether stderr takes anything, waiting as say() does. */
+/* Whether stderr takes a line, after waiting as say() does. */
 bool can_say(void);
 
-/* say(), and EXIT_OWN_ERROR for the caller to return. */
+/* Calls say() and returns EXIT_OWN_ERROR for the caller to return. */
 int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* All of it to stdout. Returns 0, or what refuse() does when it could not be written. */
+/* Writes the whole text to stdout. Returns 0, or refuse()'s result if writing failed. */
 int print_text(const struct buffer *text);

@@ -1,4 +1,4 @@
-/* `resource-tracker metrics`: what can be recorded, as a table or as JSON, from the library's catalogue. */
+/* `resource-tracker metrics`: lists the metrics of the library's catalogue as a table or as JSON. */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void widen(int *width, const char *text)
 		*width = (int)strlen(text);
 }
 
-/* Columns as wide as their longest entry; the last one is not padded. */
+/* Each column is as wide as its longest entry. The last one is not padded. */
 static void add_table(struct buffer *out, char *const *patterns)
 {
 	int name_width = (int)strlen("NAME"), unit_width = (int)strlen("UNIT"),
@@ -137,7 +137,7 @@ static int usage_error(const char *what, const char *word)
 	return EXIT_OWN_ERROR;
 }
 
-/* Whether a pattern that was given matches nothing; the first such one. */
+/* Returns the first given pattern that matches no metric, or NULL. */
 static const char *pattern_without_metric(char *const *patterns)
 {
 	for (; *patterns; patterns++) {

@@ -86,7 +86,7 @@ const struct option_row *option_nearest(const char *name)
 	return row;
 }
 
-/* Behind the table: "interval_secs" of "tracker.interval_secs". */
+/* Returns the part after the table: "interval_secs" of "tracker.interval_secs". */
 static const char *last_part(const char *key)
 {
 	const char *dot = strrchr(key, '.');
@@ -105,7 +105,7 @@ const char *option_nearest_toml_key(const char *key)
 
 		if (!row->name || !*row->toml_key)
 			continue;
-		/* Often the table is missing, or the key is called as the option is. */
+		/* People often leave out the table, or write the option's name as the key. */
 		snprintf(name, sizeof(name), "%s", row->name);
 		for (char *c = name; *c; c++)
 			*c = *c == '-' ? '_' : *c;

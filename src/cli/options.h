@@ -1,4 +1,6 @@
-/* The options as rows of one table (options.def): for the parser, --help, the man page and the completions. */
+/*
+ * The options as rows of one table (options.def), for the parser, --help, the man page and the completions.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +11,7 @@ enum option_kind { KIND_SWITCH, KIND_VALUE, KIND_LIST, KIND_OPTIONAL };
 enum option_mode { MODE_WRAP = 1, MODE_ATTACH = 2, MODE_HOST = 4, MODE_ANY = 7 };
 
 struct option_row {
-	const char *heading; /* of a group that starts here; all else is then empty */
+	const char *heading; /* of the group that starts here; the other members are then empty */
 	const char *name;    /* the long option without dashes */
 	char letter;         /* the short option, or 0 */
 	enum option_owner owner;
@@ -26,17 +28,17 @@ struct option_row {
 extern const struct option_row OPTIONS[];
 extern const size_t OPTION_COUNT; /* without the last row */
 
-/* Exactly this option and no abbreviation; NULL if there is none. `length` bytes of the name count. */
+/* Finds the option with exactly this name (`length` bytes); abbreviations do not count. NULL: none. */
 const struct option_row *option_by_name(const char *name, size_t length);
 const struct option_row *option_by_letter(char letter);
 const struct option_row *option_by_toml_key(const char *toml_key);
 
-/* Whether it has an environment variable, and its name ("TRACKER_JOB_NAME"), cut to fit. */
+/* Whether the option has an environment variable. */
 bool option_has_variable(const struct option_row *row);
 void option_variable(const struct option_row *row, char *ret_name, size_t size);
 
-/* The option that a mistyped name was meant for; NULL if none is near. */
+/* Returns the option whose name is closest to a mistyped one; NULL: none is close. */
 const struct option_row *option_nearest(const char *name);
 
-/* The same for a key of the configuration file, with or without its table: "table.key", or NULL. */
+/* The same for a key of the configuration file, with or without its table. Returns "table.key" or NULL. */
 const char *option_nearest_toml_key(const char *key);

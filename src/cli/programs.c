@@ -1,4 +1,4 @@
-/* The other programs of the house, and subcommands; see programs.h. */
+/* Finds and runs the sister programs and subcommands; see programs.h. */
 #include "cli/programs.h"
 
 #include <errno.h>
@@ -35,13 +35,13 @@ const char *subcommand_like(const char *word)
 {
 	struct nearest nearest = {0};
 
-	/* Short commands are too much like each other: "ls" was not meant for "rm". */
+	/* Short commands are too similar: a user who types "ls" does not mean "rm". */
 	for (size_t i = 0; strlen(word) >= SHORTEST_MISTYPED && SUBCOMMANDS[i].name; i++)
 		nearest_consider(&nearest, word, SUBCOMMANDS[i].name);
 	return nearest.word;
 }
 
-/* "folder/name" or "folder/between/name" if that is a program, malloc'd; else NULL. */
+/* Returns "folder/name" or "folder/between/name" if that is a program, else NULL. The caller frees it. */
 static char *program_in(const char *folder, size_t folder_length, const char *between, const char *name)
 {
 	struct buffer path = BUFFER(PATH_MAX);
@@ -61,7 +61,10 @@ char *find_program(const char *name)
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self));
 	char *found = NULL;
 
-	/* A hard link to a privileged program lies beside whatever its maker likes. */
+	/*
+	 * A privileged program may be a hard link in a folder whose other files an attacker wrote. Do not run
+	 * those.
+	 */
 	if (length > 0 && length < (ssize_t)sizeof(self) && !has_more_rights_than_caller()) {
 		while (length > 0 && self[length - 1] != '/')
 			length--;
@@ -83,7 +86,7 @@ char *find_analysis_program(void)
 	return find_program(ANALYSIS);
 }
 
-/* The program that a subcommand belongs to. */
+/* Returns the program that has this subcommand. */
 static const char *program_of(const char *subcommand)
 {
 	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? NET : ANALYSIS;
@@ -114,7 +117,7 @@ static int run_version(char **argv)
 	return print_text(&text);
 }
 
-/* `help` and `help SUBCOMMAND`, which is SUBCOMMAND --help. */
+/* `help`, and `help SUBCOMMAND` as another form of SUBCOMMAND --help. */
 static int run_help(char **argv)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);

@@ -1,4 +1,4 @@
-/* What is told after a recording, and to the job about it; see report.h. */
+/* The output after a recording, and the variable that lets the job add marks; see report.h. */
 #include "cli/report.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static sigset_t going_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(SIGNALS); i++) {
 		struct sigaction action;
 
-		/* A blocked signal is pending even where it is ignored (nohup). */
+		/* A blocked signal can be pending even if it is ignored (nohup): leave ignored ones out. */
 		if (sigaction(SIGNALS[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&set, SIGNALS[i]);
 	}
@@ -121,12 +121,12 @@ static int64_t cpu_ns_of(pid_t pid)
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* False if it is still there: it stands still, or we are told to go. */
+/* Returns false if it still runs: it makes no progress, or a signal told us to go. */
 static bool wait_while_it_works(pid_t pid)
 {
 	int64_t cpu_ns = -1, still_ns = 0;
 
-	/* Time is counted in looks: while our whole group is stopped, it stands still too. */
+	/* Count the looks, not the time: if the whole process group is stopped, this loop stops as well. */
 	while (still_ns < STILL_LIMIT_NS && !is_told_to_go()) {
 		int64_t cpu_now_ns;
 
@@ -140,7 +140,7 @@ static bool wait_while_it_works(pid_t pid)
 	return waitpid(pid, NULL, WNOHANG) != 0;
 }
 
-/* A process that hangs in the kernel does not die: it is left alone then. */
+/* A process that hangs in the kernel cannot be killed: leave it behind. */
 static void end_it(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -162,7 +162,7 @@ static int spawn(pid_t *ret_pid, const char *program, char *const argv[])
 		posix_spawn_file_actions_destroy(&actions);
 		return -ENOMEM;
 	}
-	/* Ctrl-C ends it as well. */
+	/* Ctrl-C ends the analysis, too. */
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 	error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
@@ -173,7 +173,10 @@ static int spawn(pid_t *ret_pid, const char *program, char *const argv[])
 	return -error;
 }
 
-/* Runs the analysis with its standard output on our standard error. 0, -ETIMEDOUT, -EINTR (told to go), ... */
+/*
+ * Runs the analysis with its stdout on our stderr. Returns 0, -ETIMEDOUT, -EINTR (a signal told us to go),
+ * ...
+ */
 static int run_analysis(const char *program, char *const argv[])
 {
 	pid_t pid;

@@ -1,39 +1,44 @@
-/* What is told after a recording, and to the job about it. Everything here is malloc'd for the caller. */
+/*
+ * The output after a recording, and the variable that lets the job add marks. The caller frees every returned
+ * text.
+ */
 #pragma once
 
 #include <stdbool.h>
 
 #include "resource_tracker.h"
 
-/* The first regular file that is written, as an absolute path; NULL if there is none. */
+/* Returns the first regular file among the outputs, as an absolute path, or NULL. */
 char *first_file(rt_tracker *tracker);
 
 /*
- * "RESOURCE_TRACKER_MARKS=FILE": where `resource-tracker mark` adds the phases of the job, FILE being the
- * first recording's name with ".marks" behind it. NULL if no regular file is written: then a job keeps what it
- * inherited, and its marks go to the recording around this one.
+ * Returns "RESOURCE_TRACKER_MARKS=FILE", where `resource-tracker mark` writes the phases of the job. FILE is
+ * the first recording's name with ".marks" added. Returns NULL if no regular file is written: the job then
+ * keeps the variable that it inherited, and its marks go to the outer recording.
  */
 char *marks_variable(rt_tracker *tracker);
 
-/* Why values of the last sample are null, to stderr. */
+/* Prints to stderr why values of the last sample are null. */
 void print_reasons(rt_tracker *tracker);
 
 /*
- * Whether a signal that asks for the end has come since the job has ended (forget_signals()): HUP, INT, QUIT or TERM,
- * which are blocked here. Everything that is told at the end gives way to it.
+ * Whether SIGHUP, SIGINT, SIGQUIT or SIGTERM (all blocked here) has come since forget_signals(). If so,
+ * everything that is printed at the end is cut short.
  */
 bool is_told_to_go(void);
 
-/* Drops those that came before: they were for the job. */
+/* Discards the signals that came while the job ran: they were for the job. */
 void forget_signals(void);
 
 /*
- * What follows waits for an analysis as long as it works. One that has stood still for some seconds (a frozen terminal, a
- * full pipe, a FIFO without a reader) is ended.
+ * The next two wait for the analysis as long as it makes progress. An analysis that has made none for some
+ * seconds (a frozen terminal, a full pipe, a FIFO without a reader) is killed.
  */
 
-/* `resource-tracker-analysis summary FILE` to stderr; nothing if it is not installed. */
+/*
+ * Runs `resource-tracker-analysis summary FILE` with output to stderr. Does nothing if it is not installed.
+ */
 void print_summary(const char *path, bool as_json);
 
-/* `resource-tracker-analysis report -o PAGE FILE`; it is said when that cannot be done. `path` may be NULL. */
+/* Runs `resource-tracker-analysis report -o PAGE FILE`, and reports a failure. `path` may be NULL. */
 void write_report(const char *path, const char *page);

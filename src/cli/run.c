@@ -1,8 +1,8 @@
 /*
  * One recording: the library's tracker, driven by the loops of src/wrap.
  *
- * The order when wrapping: outputs are opened and the machine is read (rt_open), then the job is started at
- * once. Until then an error of ours is an exit status of ours; from then on the job's end is all that counts.
+ * When wrapping, rt_open() first opens the outputs and reads the machine. Then the job is started at once. Up
+ * to that moment our own errors decide the exit status; after it only the job's end does.
  */
 #include "cli/run.h"
 
@@ -24,7 +24,7 @@ struct run {
 	struct front *front;
 	struct wrap *wrap;
 	rt_tracker *tracker;
-	bool finished; /* the last sample is written; nothing is sampled any more */
+	bool finished; /* the last sample was written; sampling is over */
 };
 
 static void take_warnings(const struct run *run, void (*say_it)(const char *, ...))
@@ -63,7 +63,7 @@ static void tick(void *context)
 		return;
 	rt_sample_due(run->tracker);
 	take_warnings(run, say_if_possible);
-	/* A job goes on when its recording is over. */
+	/* The job continues after its recording has ended. */
 	if (run->front->mode == MODE_WRAP && rt_over(run->tracker, &reason))
 		finish(run, reason, 0);
 }
@@ -109,7 +109,7 @@ static bool done(void *context)
 
 /* ---- beginning and end ----------------------------------------------------------------------------- */
 
-/* 0 or an exit status, after having said why. */
+/* Returns 0, or an exit status after reporting the error. */
 static int open_tracker(struct run *run)
 {
 	struct front *front = run->front;
@@ -125,7 +125,7 @@ static int open_tracker(struct run *run)
 	return refuse("%s", *message ? message : strerror(-r));
 }
 
-/* At most for the upload deadline, which the library keeps. */
+/* Waits at most for the upload deadline, which the library keeps. */
 static void wait_for_upload(const struct run *run)
 {
 	while (rt_wait_for_upload(run->tracker, 0.05) == -ETIMEDOUT && !is_told_to_go())
@@ -138,14 +138,14 @@ static void close_tracker(struct run *run)
 	run->tracker = NULL;
 }
 
-/* What the summary and the report are made of; malloc'd, or NULL. */
+/* Returns the file from which to make the summary and the report, or NULL. The caller frees it. */
 static char *recorded_file(const struct run *run)
 {
 	char *path = NULL;
 
 	if (!run->front->temporary_fd)
 		return first_file(run->tracker);
-	/* The analysis opens it while we wait for it. */
+	/* The analysis opens this while we wait for it. */
 	return asprintf(&path, "/proc/%d/fd/%d", (int)getpid(), run->front->temporary_fd) < 0 ? NULL : path;
 }
 
@@ -153,13 +153,13 @@ static void report_page(const struct run *run, const char *path)
 {
 	CLEANUP_FREE char *named = NULL;
 
-	/* On the page it has a name that people can read. */
+	/* Gives the temporary file a readable name on the page. */
 	if (run->front->temporary_fd && path && asprintf(&named, "recording=%s", path) < 0)
 		named = NULL;
 	write_report(named ? named : path, run->front->page);
 }
 
-/* What is left to do once all is recorded: everything that is printed for people. */
+/* After the recording: prints everything that is meant for people. */
 static void report(struct run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
@@ -203,7 +203,7 @@ static void say_exec_error(const char *command, const struct wrap_end *end)
 
 /* ---- the modes ------------------------------------------------------------------------------------- */
 
-/* A negative folder is none, and an error only if one is required. 0 or an exit status. */
+/* A negative folder means none, which is an error only if one is required. Returns 0 or an exit status. */
 static int find_cgroup(const struct run *run, int *ret_folder)
 {
 	int folder = rt_job_cgroup(run->tracker);
@@ -282,7 +282,7 @@ static int watch(struct run *run)
 	};
 	struct front *front = run->front;
 	CLEANUP_FREE char *summary_path = recorded_file(run);
-	/* A process of a captured tree is none of this machine's. */
+	/* The pids of a captured tree do not belong to this machine. */
 	pid_t pid = front->live ? front->pid : 0;
 	int signo = 0;
 

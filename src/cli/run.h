@@ -3,5 +3,5 @@
 
 #include "cli/front.h"
 
-/* Returns the exit status; does not return when a wrapped job has ended. `argv` is main()'s. */
+/* Returns the exit status. Does not return after a wrapped job has ended. `argv` is main()'s. */
 int run_recording(struct front *front, char **argv);
