@@ -1,6 +1,4 @@
-/*
- * The CSV layouts (csv_columns.def) as data: csv_encode.c writes them, csv_decode.c reads them.
- */
+/* The CSV layouts (csv_columns.def) as data, for the CSV writer and the reader. */
 #pragma once
 
 #include "metric/catalogue.h"
@@ -10,8 +8,8 @@ enum csv_style { PLAIN, PYTHON, PYTHON_CRLF };
 struct csv_column {
 	const char *heading;
 	enum row_kind kind;
-	size_t offset; /* of the metric in the typed row */
-	int decimals;  /* of reals, or when scaled */
+	size_t offset; /* in the typed row */
+	int decimals;  /* of reals and scaled values */
 	double factor; /* cell = metric x factor */
 };
 
@@ -30,7 +28,7 @@ enum csv_layout_id {
 
 extern const struct csv_layout CSV_LAYOUT[CSV_LAYOUTS];
 
-/* By name ("combined", "system-0.4", ...); NULL if unknown. */
+/* Finds a layout by name ("combined", "system-0.4", ...). NULL: unknown. */
 const struct csv_layout *csv_layout_find(const char *name);
 
 static inline const struct metric *csv_column_metric(const struct csv_column *column)

@@ -1,4 +1,4 @@
-/* Reasons of absent values, in words; see absent.h. */
+/* The reasons of absent values in words; see absent.h. */
 #include "metric/absent.h"
 
 #include <string.h>
@@ -34,6 +34,6 @@ const char *absent_reason_text(int reason)
 		reason = -reason;
 	if (reason >= ABSENT_NOT_COLLECTED && reason < ABSENT_END)
 		return TEXTS[reason - ABSENT_NOT_COLLECTED];
-	/* strerror() is asked for known numbers only, of which it returns constant text. */
+	/* Only known errno values are passed to strerror(), and for those it returns constant text. */
 	return reason > 0 && reason < ABSENT_NOT_COLLECTED ? strerror(reason) : "unknown";
 }

@@ -1,8 +1,9 @@
 /*
- * Absent is a value that carries its reason, so that assigning a field is what makes it present.
+ * Absent is a value that carries its reason, so assigning a field makes it present.
  *
- * A real is absent as a NaN with the reason in its low bits, a count as one of the lowest integers, a text
- * as a pointer into the first page, which no text can live in. Reasons are errno values or the ones below.
+ * An absent real is a NaN with the reason in its low bits, an absent count is one of the lowest integers, and
+ * an absent text is a pointer into the first page, where no text can be. Reasons are errno values or those
+ * below.
  */
 #pragma once
 
@@ -18,17 +19,17 @@ enum absent_reason {
 	ABSENT_NOT_TRACKED,          /* no process is tracked */
 	ABSENT_NOT_WANTED,           /* switched off by --metrics, --no-system, --no-process */
 	ABSENT_NO_LIMIT,             /* there is no limit */
-	ABSENT_NO_SUCH_COUNTER,      /* this kernel or device has no such counter */
-	ABSENT_ZOMBIE,               /* the process has ended, its memory is gone */
+	ABSENT_NO_SUCH_COUNTER,      /* this kernel or device lacks the counter */
+	ABSENT_ZOMBIE,               /* the process has exited, its memory is freed */
 	ABSENT_PSS_TOO_COSTLY,       /* reading it would stall the job */
-	ABSENT_NOT_SAMPLED,          /* the value is exact: it has no sampling error */
-	ABSENT_PSS_OFF,              /* --pss off */
+	ABSENT_NOT_SAMPLED,          /* the value is exact, so it has no sampling error */
+	ABSENT_PSS_OFF,              /* switched off by --pss off */
 	ABSENT_NOT_YET,              /* a helper has not answered yet */
 	ABSENT_STALE,                /* a helper's last answer is too old */
 	ABSENT_NO_CGROUP,            /* the cgroup could not be found */
-	ABSENT_NOT_A_VALUE,          /* the kernel says -1, "unknown", ... */
+	ABSENT_NOT_A_VALUE,          /* the kernel reports -1, "unknown", ... */
 	ABSENT_NO_ATTRIBUTION,       /* cannot be assigned to the job */
-	ABSENT_IN_PROGRAM,           /* the tracker is a part of the program around it */
+	ABSENT_IN_PROGRAM,           /* the tracker is part of the tracked program */
 	ABSENT_NOT_GIVEN,            /* the collector did not set it, or was not asked for it */
 	ABSENT_NOT_THIS_END,         /* the run ended in another way */
 	ABSENT_UNSEEN_EXITS,         /* processes may have come and gone between two samples */
@@ -54,13 +55,13 @@ static inline const char *no_text(int reason)
 	return (const char *)(uintptr_t)(reason < 0 ? -reason : reason);
 }
 
-/* Without its fraction; absent where no count can hold it. */
+/* Drops the fraction. Absent if a count cannot hold the value. */
 static inline int64_t count_of_real(double value)
 {
 	return value > -9e18 && value < 9e18 ? (int64_t)value : no_count(ABSENT_NOT_A_VALUE);
 }
 
-/* 0 when present, else the reason. */
+/* Returns 0 if the value is present, else the reason. */
 static inline int real_absent(double value)
 {
 	uint64_t bits;
@@ -68,7 +69,7 @@ static inline int real_absent(double value)
 	memcpy(&bits, &value, sizeof bits);
 	if ((bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000))
 		return 0;
-	/* An infinity or a NaN from arithmetic does not count as a measurement either. */
+	/* An infinity, or a NaN from arithmetic, is not a measurement either. */
 	bits &= UINT64_C(0xffff);
 	return bits && bits < ABSENT_END ? (int)bits : ABSENT_NOT_A_VALUE;
 }
@@ -85,5 +86,5 @@ static inline int text_absent(const char *value)
 	return (uintptr_t)value < ABSENT_END ? (int)(uintptr_t)value : 0;
 }
 
-/* One line for people; never NULL. */
+/* Returns one line for people, never NULL. */
 const char *absent_reason_text(int reason);

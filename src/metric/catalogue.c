@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(double) == 8 && sizeof(int64_t) == 8, "fields are 8 bytes wide");
 
-/* A text pointer takes a whole field also where pointers are narrower. */
+/* A text pointer fills a field of 8 bytes. */
 _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 
 #define FROM(of_kind, field) .from_kind = ROW_##of_kind, .from_offset = offsetof(struct of_kind##_row, field)
@@ -42,7 +42,7 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 	DERIVED(name, unit, help, TYPE_COUNT, SUM_OF_DELTAS, 0, of_kind, from)
 #include "metric/catalogue.def"
 
-/* The first field of an array's rows is what tells them apart. */
+/* The first field of an array's rows identifies each row. */
 #define KEY_OFFSET(shape) ((shape) == ARRAY ? sizeof(struct row) : 0)
 
 const struct row_description ROW_DESCRIPTIONS[ROW_KINDS] = {
@@ -124,7 +124,7 @@ int metric_full_name(enum row_kind kind, size_t index, char *ret_name, size_t si
 	char path[128];
 	int length = row_path(kind, path, sizeof path);
 
-	/* A list has one value per row, which is known by the list's name alone. */
+	/* The rows of a list have one value each and share the list's name. */
 	if (description->shape == LIST)
 		return snprintf(ret_name, size, "%s", path);
 	return snprintf(ret_name, size, "%s%s%s", path, length ? "." : "", description->metrics[index].name);

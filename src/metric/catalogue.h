@@ -19,9 +19,9 @@ enum row_kind {
 enum row_shape { OBJECT, INLINE, OPTIONAL, ARRAY, LIST, MAP };
 
 struct row {
-	struct row *next;   /* of the same kind, in the order of adding */
+	struct row *next;   /* of the same kind, in the order in which they were added */
 	struct row *parent; /* NULL for the sample */
-	int64_t read_ns;    /* CLOCK_MONOTONIC of what rates are of; 0: when the frame was opened */
+	int64_t read_ns;    /* CLOCK_MONOTONIC of its counters; 0: as the frame's */
 	enum row_kind kind;
 };
 
@@ -54,7 +54,7 @@ struct metric {
 	enum metric_type type;
 	enum metric_nature nature;
 	int decimals;
-	enum row_kind from_kind; /* of derived metrics: where `from_offset` is */
+	enum row_kind from_kind; /* of derived metrics: the row kind that has `from_offset` */
 	size_t from_offset;
 };
 
@@ -62,14 +62,14 @@ struct row_description {
 	const char *name; /* of the kind */
 	const char *key;
 	const char *source;
-	const char *cost; /* of recording it at each sample */
+	const char *cost; /* system calls for one sample */
 	const char *help;
 	enum row_kind parent;
 	enum row_shape shape;
 	const struct metric *metrics;
 	size_t metric_count;
 	size_t size;       /* of the typed struct */
-	size_t key_offset; /* of the text that tells rows apart from tick to tick; 0: their order does */
+	size_t key_offset; /* of the text that identifies a row from tick to tick; 0: their order does */
 };
 
 extern const struct row_description ROW_DESCRIPTIONS[ROW_KINDS];
@@ -94,13 +94,15 @@ static inline const char **row_text(const struct row *row, size_t offset)
 	return (const char **)((char *)(uintptr_t)row + offset);
 }
 
-/* The reason why a field is absent, or 0. */
+/* Returns the reason why a field is absent, or 0. */
 int field_absent(const struct row *row, enum metric_type type, size_t offset);
 void field_set_absent(struct row *row, enum metric_type type, size_t offset, int reason);
-/* All fields of a row. */
+/* Makes all fields of a row absent. */
 void row_set_absent(struct row *row, int reason);
 
-/* "disk.mounts.used_pct": the keys down to the row, then the metric. Returns the length, like snprintf. */
+/*
+ * "disk.mounts.used_pct": the keys on the way to the row, then the metric. Returns the length, like snprintf.
+ */
 int metric_full_name(enum row_kind kind, size_t index, char *ret_name, size_t size);
-/* "disk.mounts", "cpu", "" at the top. INLINE kinds have the path of their parent. */
+/* "disk.mounts", "cpu", or "" at the top. INLINE kinds have the path of their parent. */
 int row_path(enum row_kind kind, char *ret_path, size_t size);

@@ -5,7 +5,7 @@
 
 static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
-/* Rounded down; what has no room in 64 bits has no fraction either. */
+/* Rounds down. A value too large for 64 bits has no fraction. */
 static double whole(double value)
 {
 	double cut;
@@ -32,7 +32,7 @@ static double delta_real(const struct metric *metric, const struct row *now, con
 	old_total = *row_real(before, metric->from_offset);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
-	/* Subtracting the scaled integers keeps the difference exact. */
+	/* The difference of the scaled integers is exact. */
 	change = whole(new_total * SCALES[metric->decimals] + 0.5) -
 		 whole(old_total * SCALES[metric->decimals] + 0.5);
 	return change < 0 ? no_real(ABSENT_COUNTER_RESET) : change / SCALES[metric->decimals];
@@ -52,7 +52,7 @@ static int64_t delta_count(const struct metric *metric, const struct row *now, c
 	return new_total < old_total ? no_count(ABSENT_COUNTER_RESET) : new_total - old_total;
 }
 
-/* A counter of either type as a real. */
+/* Returns a counter of either type as a real. */
 static double total_of(const struct row *row, const struct metric *metric, enum metric_type type)
 {
 	int64_t count;
@@ -64,7 +64,7 @@ static double total_of(const struct row *row, const struct metric *metric, enum 
 }
 
 struct span {
-	const struct row *before; /* NULL: there is none */
+	const struct row *before; /* NULL: none */
 	const struct frame *earlier;
 	const struct frame *now;
 };
@@ -74,8 +74,8 @@ struct spans {
 };
 
 /*
- * How far a total of time may seem to step back: busy time is the clock less idle time, which the kernel counts in ticks
- * and which is read a moment later. A number of bytes or events never does.
+ * How far a total of time may seem to step back. Busy time is the clock minus idle time, and the kernel
+ * counts idle time in ticks, read a moment later. Counts of bytes or events never step back.
  */
 static double slack(const struct metric *metric, enum metric_type type, double secs)
 {
@@ -92,8 +92,9 @@ static int64_t time_of(const struct row *row, const struct frame *frame)
 }
 
 /*
- * Between the two readings, not between the two frames: a tracker that has to wait in the middle of a sample reads
- * counters that have gone on since the frame was opened. Six seconds of waiting would make 14 cores of 2.
+ * The time between the two readings, not between the two frames. If the tracker has to wait in the middle of
+ * a sample, the counters go on after the frame was opened: with 6 s of waiting, 2 busy cores would look like
+ * 14 in a sample of 1 s.
  */
 static double span_secs(const struct row *now, const struct span *span)
 {
@@ -132,9 +133,9 @@ static int64_t counted(const struct row *row)
 	}
 }
 
-/* Walks the rows of a kind in an earlier frame beside those of this one. */
+/* Walks the rows of a kind in an earlier frame in parallel with those of this frame. */
 struct companion {
-	const struct frame *frame; /* NULL: there is no earlier frame */
+	const struct frame *frame; /* NULL: no earlier frame */
 	const struct row *guess;
 };
 
@@ -168,22 +169,25 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 	for (const struct row *row = frame->first[metric->from_kind]; row; row = row->next) {
 		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
 
-		/* What the device is was not looked at: then nobody knows the sum. */
+		/* It is unknown whether this device counts, so the sum is unknown. */
 		if (count_absent(counted(row)))
 			return counted(row);
 		if (counted(row) != 1)
 			continue;
 		any_counted = true;
-		/* A counter that began anew, or could not be read: a sum without that device would say that it did nothing. */
+		/*
+		 * The counter started again or could not be read. Leaving the device out would count it as
+		 * idle.
+		 */
 		if (count_absent(change) && count_absent(change) != ABSENT_FIRST_SAMPLE)
 			return change;
-		/* A device that has just come adds from its next sample on. */
+		/* A new device counts from its next sample on. */
 		if (count_absent(change))
 			continue;
 		any_known = true;
 		sum += change;
 	}
-	/* Without any device the sum is 0; with devices of which no change is known it is unknown. */
+	/* Without devices the sum is 0. With devices whose changes are all unknown, it is unknown. */
 	return any_counted && !any_known ? no_count(ABSENT_FIRST_SAMPLE) : sum;
 }
 

@@ -49,7 +49,7 @@ static void *take(struct frame *frame, size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (frame->chunk && frame->used + size > frame->chunk->size) {
-		/* Chunks kept from earlier ticks are used again; one that is too small is skipped this time. */
+		/* Chunks from earlier ticks are reused. A chunk that is too small is skipped in this tick. */
 		do {
 			link = &frame->chunk->next;
 			frame->chunk = frame->chunk->next;
@@ -82,7 +82,7 @@ void frame_begin(struct frame *frame, int64_t monotonic_ns, int64_t realtime_ns)
 	frame->sample = (struct sample_row *)(void *)frame_add(frame, ROW_sample, NULL);
 }
 
-/* Where collectors write when there is no memory for a row; nothing reads it. */
+/* A row for collectors to write to when there is no memory. It is never read. */
 static struct row *spare_row(enum row_kind kind)
 {
 	static _Thread_local union {
@@ -128,7 +128,7 @@ const char *frame_text(struct frame *frame, const char *bytes, size_t length)
 	return copy;
 }
 
-/* Nested arrays repeat their keys below other parents, so that parents must match too. */
+/* Keys of nested arrays repeat below other parents, so the parents must match as well. */
 static bool same_identity(const struct row *a, const struct row *b)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[a->kind];

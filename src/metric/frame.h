@@ -18,12 +18,12 @@ struct frame {
 	int64_t realtime_ns;
 	struct row *first[ROW_KINDS];
 	struct row *last[ROW_KINDS];
-	int missing[ROW_KINDS];    /* why a list of rows is unknown, not empty: a reason of absent.h; 0 */
-	struct sample_row *sample; /* the root row; always there after frame_begin() */
+	int missing[ROW_KINDS];    /* why the rows of a kind are unknown (absent.h); 0: they are known */
+	struct sample_row *sample; /* the root row; frame_begin() adds it */
 	struct frame_chunk *chunks;
-	struct frame_chunk *chunk; /* the one that is being filled */
-	size_t used;               /* bytes of it */
-	int error;                 /* 0, or -ENOMEM: rows are missing, the frame must not be used */
+	struct frame_chunk *chunk; /* the chunk that is being filled */
+	size_t used;               /* bytes used in it */
+	int error;                 /* 0; -ENOMEM: rows are missing, do not use the frame */
 };
 
 void frame_done(struct frame *frame);
@@ -32,29 +32,33 @@ void frame_done(struct frame *frame);
 void frame_begin(struct frame *frame, int64_t monotonic_ns, int64_t realtime_ns);
 
 /*
- * A new row of a kind below `parent` (NULL: the sample). Without memory the frame is marked failed and a
- * row is returned that belongs to no frame, so that collectors need not check.
+ * Adds a row of a kind below `parent` (NULL: the sample). Without memory it sets frame->error and returns a
+ * row that belongs to no frame, so collectors need not check the result.
  */
 struct row *frame_add(struct frame *frame, enum row_kind kind, struct row *parent);
 
-/* ADD_ROW(frame, disk, NULL)->device = ... ; ADD_ROW(frame, mount, &disk->row) */
+/* ADD_ROW(frame, disk, NULL)->device = ...; ADD_ROW(frame, mount, &disk->row) */
 #define ADD_ROW(frame, kind, parent) ((struct kind##_row *)(void *)frame_add(frame, ROW_##kind, parent))
 
-/* The only row of a kind, added below the sample when it is not there yet. */
+/* Returns the only row of a kind; adds it below the sample if it is not there yet. */
 struct row *frame_single(struct frame *frame, enum row_kind kind);
 #define SINGLE_ROW(frame, kind) ((struct kind##_row *)(void *)frame_single(frame, ROW_##kind))
 
-/* The rows of a kind could not be read (`reason`: an errno of either sign, or of absent.h): outputs say null, not []. */
+/*
+ * Marks the rows of a kind as unreadable (`reason`: an errno of either sign, or one of absent.h): outputs
+ * write null, not [].
+ */
 static inline void frame_set_missing(struct frame *frame, enum row_kind kind, int reason)
 {
 	frame->missing[kind] = reason < 0 ? -reason : reason;
 }
 
-/* A copy of text that lives as long as the frame. */
+/* Copies text into the frame, for as long as the frame lives. */
 const char *frame_text(struct frame *frame, const char *bytes, size_t length);
 
 /*
- * The row of another frame that is the same thing: the same key below the same parent, or, for kinds without
- * keys, `guess`. The guess is the row at the same position, which it nearly always is. NULL if there is none.
+ * Finds the row of another frame that describes the same thing: with the same key below the same parent, or,
+ * for kinds without keys, `guess`. Pass the row at the same position as the guess: nearly always it is the
+ * right one. Returns NULL if there is none.
  */
 const struct row *frame_match(const struct frame *other, const struct row *row, const struct row *guess);

@@ -1,4 +1,4 @@
-/* Names of numbers of which a sample may have several; see place.h. */
+/* Names of values that a sample may have several of; see place.h. */
 #include "metric/place.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ bool metric_place_split(const char *name, char *ret_plain, size_t size, struct m
 			ret_plain[length++] = *at;
 			continue;
 		}
-		/* A key may hold brackets: the closing one is followed by a point or the end. */
+		/* A key may contain brackets: the closing one is followed by a point or the end. */
 		close = strchr(at, ']');
 		while (close && close[1] && close[1] != '.')
 			close = strchr(close + 1, ']');
@@ -98,7 +98,7 @@ static bool is_key(const struct row *row, size_t position, const char *key)
 	return scan_u64(&digits, &wanted) && !scan_left(&digits) && wanted == position;
 }
 
-/* The row of a kind below `parent` that a key names. */
+/* Finds the row of a kind below `parent` by a key. */
 static const struct row *row_by_key(const struct frame *frame, enum row_kind kind, const struct row *parent,
 				    const char *key)
 {

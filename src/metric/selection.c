@@ -25,7 +25,10 @@ static bool is_kept(enum row_kind kind, size_t index)
 	return false;
 }
 
-/* By its full name, by the last part of it, or by the name of a group it is in ("disk" of disk.mounts.used_pct). */
+/*
+ * Matches the full name, its last part, or the name of a group that contains it ("disk" for
+ * disk.mounts.used_pct).
+ */
 static bool glob_matches(const char *glob, enum row_kind kind, size_t index)
 {
 	char name[NAME_SIZE];
@@ -76,12 +79,12 @@ void selection_init(struct selection *selection, bool no_system, bool no_process
 			bool wanted = is_kept(kind, i) || (!off && is_picked(kind, i, globs, glob_count));
 
 			selection->metrics[kind][i] = wanted;
-			/* A row's key alone does not make the row wanted. */
+			/* A row that keeps only its key is not worth recording. */
 			if (wanted && (!is_kept(kind, i) || selection->all || kind == ROW_sample))
 				selection->kinds[kind] = true;
 		}
 	}
-	/* Totals are sums over the rows of other kinds, which then have to be there. */
+	/* Sums need the rows that they add up. */
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++)
 			if (selection->kinds[kind] && selection->metrics[kind][i] &&
