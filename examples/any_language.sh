@@ -1,14 +1,14 @@
 #!/bin/sh
-# Any language, by the command line alone: the recorder runs the job, the job names its phases with
-# `resource-tracker mark`, and what comes out is text that every language reads.
+# Any language, by the command line alone: the recorder runs the job, the job marks its phases with
+# `resource-tracker mark`, and the output is text that every language reads.
 #
 #	examples/any_language.sh FOLDER        writes numbers, run.jsonl and run.csv there, prints what each phase used
 #
-# The job is this script once more, with the word "job"; awk stands for the language of your choice.
+# The job is this script, run again with the argument "job"; awk stands for the language of your choice.
 set -e
 tracker=${TRACKER:-resource-tracker}
 
-phase() { # NAME COMMAND ARG...: a phase of the job; without a recording around it, just the command
+phase() { # NAME COMMAND ARG...: runs the command as a phase of the job; unrecorded, just the command
 	name=$1
 	shift
 	"$tracker" mark "$name" start
@@ -26,14 +26,14 @@ script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 cd "${1:-.}"
 "$tracker" -i 0.02 --no-summary -o run.jsonl -o run.csv -- sh "$script" job
 
-# The CSV has a header; columns are found by their names.
+# The CSV has a header: find columns by their names.
 awk -F , '
 	NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 	{ memory = $column["process_memory_mib"]; if (memory > most) most = memory
 	  seconds += $column["process_utime"] + $column["process_stime"] }
 	END { printf "%d samples, %.2f s of CPU time, at most %d MiB\n", NR - 1, seconds, most }' run.csv
 
-# A table of the use of each phase; --json for programs.
+# Prints a table of the use of each phase; add --json for programs.
 if [ -z "$NO_ANALYSIS" ]; then
 	"$tracker" regions run.jsonl
 fi

@@ -1,5 +1,5 @@
 /*
- * C++17: tracks this program around a block of it, then reads what was sampled by column, from memory.
+ * C++17: tracks this program during a block of it, then reads the samples by column, from memory.
  *
  *   c++ -std=c++17 columns.cc $(pkg-config --cflags --libs resource-tracker) -o columns && ./columns
  */
@@ -30,7 +30,7 @@ struct Closer {
 	}
 };
 
-/* Samples from its construction to its destruction; exceptions pass and the tracker is closed. */
+/* Samples from construction to destruction. An exception closes the tracker on its way out. */
 class Tracker
 {
       public:
@@ -57,7 +57,7 @@ class Tracker
 		rt_stop(tracker.get());
 	}
 
-	/* A column of a CSV layout, without what could not be measured; also while samples are taken. */
+	/* Returns a column of a CSV layout without absent values. May be called while samples are taken. */
 	std::vector<double> column(const char *layout, const char *name) const
 	{
 		std::int64_t first = 0, count = rt_history_count(tracker.get(), &first, nullptr);

@@ -1,5 +1,5 @@
 /*
- * Records this process into a file while it works: a thread of the library samples, the program does not care.
+ * Records this process while it works: a thread of the library samples, and the program goes on as usual.
  *
  *   cc in_background.c $(pkg-config --cflags --libs resource-tracker) -o in_background && ./in_background run.jsonl
  */

@@ -1,6 +1,6 @@
 /*
- * Records this process and streams it to the Sentinel API that the environment names (docs/STREAMING.md); without a token
- * it only records.
+ * Records this process and uploads the recording to the Sentinel API that the environment names
+ * (docs/STREAMING.md). Without a token it only records.
  *
  *   cc streamed.c $(pkg-config --cflags --libs resource-tracker) -o streamed
  *   SENTINEL_API_TOKEN=x SENTINEL_API_URL=http://127.0.0.1:8080 ./streamed run.jsonl
@@ -40,7 +40,7 @@ int main(int argc, char *argv[])
 	rt_config_set(config, "output", argv[1]);
 	rt_config_set(config, "stream", "auto");
 	rt_config_set(config, "upload-deadline", "5");
-	/* Seen by the program that streams alone. */
+	/* Only the program that uploads sees this. */
 	rt_config_set_variable(config, "TRACKER_UPLOAD_INTERVAL", "30");
 	if (rt_open(config, &tracker) < 0) {
 		fprintf(stderr, "%s\n", rt_config_message(config));
@@ -48,7 +48,7 @@ int main(int argc, char *argv[])
 	}
 	rt_start(tracker);
 	rt_wait_for_samples(tracker, 3, 5);
-	/* As a wait status: this program has exited with 0. */
+	/* A wait status: this program exited with 0. */
 	rt_stop_with(tracker, RT_END_EXIT, 0);
 	result = rt_wait_for_upload(tracker, 6);
 	printf("%s\n", result == 0           ? "all is sent"

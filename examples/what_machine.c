@@ -1,5 +1,6 @@
 /*
- * Prints what machine this is, and with the argument "cloud" which cloud it is in (this asks the network).
+ * Prints a description of this machine and, with the argument "cloud", of the cloud that it is in (this asks
+ * the network).
  *
  *   cc what_machine.c $(pkg-config --cflags --libs resource-tracker) -o what_machine && ./what_machine
  */

@@ -1,24 +1,37 @@
 /*
- * resource_tracker.h: record what a process tree and its machine use. Linux; links libc only.
+ * resource_tracker.h: records what a process tree and its machine use. Linux; links libc only.
  *
- * Results: functions that can fail return 0 (or a count) on success and a negative errno on failure;
- * results that come through ret_ arguments are untouched then. Nothing is printed, no signal handler is
- * set, nothing global is kept.
+ * Results: a function that can fail returns 0 (or a count) on success and a negative errno on failure. It
+ * writes results through ret_ arguments, and leaves those untouched on failure. The library prints nothing,
+ * sets no signal handler and keeps no global state.
  *
- * Ownership: an object that a call returns belongs to the caller, who frees it with the call named there;
- * freeing NULL is allowed. Text that a call returns belongs to the object it was asked of and stays as it is until that
- * object is freed; text of the catalogue (names, units, help) is constant. rt_config_message() alone changes: its text
- * lasts until the next call with that rt_config.
+ * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Freeing
+ * NULL is allowed. Text that a call returns belongs to the object that was asked; it stays unchanged until
+ * that object is freed. Text of the catalogue (names, units, help) is constant. Only the text of
+ * rt_config_message() changes: it lasts until the next call with the same rt_config.
  *
- * Threads: different trackers are independent. One tracker may be used by several threads: every call on it takes its
- * lock. One thread closes it, when no other uses it any more. An rt_config belongs to one thread at a time. Values of
- * several rt_get() calls may come from different samples while a thread samples; rt_sample_json() reads one.
- * fork: a tracker belongs to the process that opened it. In a forked child it is inert: calls return -ECHILD (RT_STOPPED,
- * true, INT64_MAX, nothing, as the call can) and touch nothing; rt_close() lets go of its files and leaves the memory.
+ * Threads:
+ * - Any thread, at any time: one-shot readers, rt_metric_*(), rt_reason(), rt_config_name(), rt_csv_*(),
+ *   rt_discover(), and the marks of a job (rt_mark_start(), rt_mark_stop()).
+ * - An rt_config: one thread at a time.
+ * - An rt_tracker or rt_remote: several threads may call at once; each call takes the object's lock, so it
+ *   may wait while a sample is taken. While one thread closes the object, no other may use it. Different
+ *   objects are independent.
+ * - While a thread samples (rt_start()), values of several rt_get() calls may come from different samples.
+ *   rt_sample_json() returns values of a single one. rt_sample(), rt_sample_due() and rt_finish() return
+ *   -EBUSY.
+ * - No thread may call setenv(3) during rt_open(), rt_remote_start(), rt_discover() or rt_marks_open(): they
+ *   read the environment.
+ * - Signal handlers must not call the library.
  *
- * Units stand in names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent), _cores. Two names are
- * older than that: cpu.utilization_pct and cpu.cgroup_utilization_pct are cores in use. rt_metric_get_info() knows.
- * Every value is read with an explicit "present"; an absent one has a reason.
+ * fork(): a tracker belongs to the process that opened it. In a forked child, calls on it have no effect:
+ * they return -ECHILD, or RT_STOPPED, true or INT64_MAX where the type requires that. rt_close() then closes
+ * its files and leaves its memory.
+ *
+ * Units are part of the names: _secs, _ms, _bytes, _mib (2^20 bytes), _gb (10^9 bytes), _pct (percent),
+ * _cores. Two names are older than this rule: cpu.utilization_pct and cpu.cgroup_utilization_pct count cores
+ * in use. rt_metric_get_info() returns the unit of each metric. Every value is read together with an explicit
+ * "present"; an absent value has a reason.
  */
 #ifndef RESOURCE_TRACKER_H
 #define RESOURCE_TRACKER_H
@@ -35,18 +48,21 @@ extern "C" {
 
 #define RT_API __attribute__((visibility("default")))
 
-/* Version of this header, for #if: major x 10000 + minor x 100 + patch. docs/INTERFACE.md says how long interfaces hold. */
+/*
+ * Version of this header, for #if: major x 10000 + minor x 100 + patch. docs/INTERFACE.md says how long
+ * interfaces stay compatible.
+ */
 #define RT_VERSION_NUMBER 100
 
-/* Version of the library that the program runs with: "0.1.0". */
+/* Version of the loaded library: "0.1.0". */
 RT_API const char *rt_version(void);
 
 /* ---- settings -------------------------------------------------------------------------------------- */
 
 /*
- * Settings by name, as text: the names are the long options of the command without the leading dashes
- * ("interval", "job-name", "csv-layout", ...); underscores are taken as dashes. Numbers are decimal;
- * booleans are 1/0, true/false, yes/no, on/off. rt_config_name() lists them.
+ * Settings by name, as text. The names are the long options of the command without the leading dashes
+ * ("interval", "job-name", "csv-layout", ...); an underscore counts as a dash. Numbers are decimal; booleans
+ * are 1/0, true/false, yes/no, on/off. rt_config_name() lists all names.
  */
 typedef struct rt_config rt_config;
 
@@ -54,31 +70,33 @@ RT_API int rt_config_new(rt_config **ret_config);
 RT_API void rt_config_free(rt_config *config);
 
 /*
- * -ENOENT: no such setting; -EINVAL: not a value it can have. Settings that may be given more than once
- * (output, tag, metrics) add; the others replace. rt_config_message() is then one line that names what was wrong
- * and what to do.
+ * Sets one setting. Settings that may be given more than once (output, tag, metrics) add a value; the others
+ * replace it. -ENOENT: unknown name; -EINVAL: invalid value. On failure rt_config_message() is one line that
+ * names the error and the remedy.
  */
 RT_API int rt_config_set(rt_config *config, const char *name, const char *value);
 RT_API const char *rt_config_message(const rt_config *config);
 
 /*
- * What is being run, for the record: its name and the number of its arguments, and all of it if the
- * setting "record-command" is on. Copied; NULL takes it back. -EINVAL: an empty list.
+ * The command line of the job, for the record: the job's name, the number of its arguments, and the arguments
+ * themselves if the setting "record-command" is on. The strings are copied. NULL removes them. -EINVAL: an
+ * empty list.
  */
 RT_API int rt_config_set_command(rt_config *config, char *const argv[]);
 /*
- * The calling process does nothing but record: all that it has used since its start is the tracker's cost
- * (tracker.cpu_secs), not only what it uses from rt_open() on.
+ * Tells the tracker that the calling process does nothing but record. Then everything that this process has
+ * used since its start counts as the tracker's cost (tracker.cpu_secs), not only its use since rt_open().
  */
 RT_API void rt_config_set_own_process(rt_config *config, bool own);
 
 /*
- * A variable for the programs that a tracker starts, beside the environment of this process (which it leaves alone):
- * SENTINEL_API_TOKEN, SENTINEL_API_URL, TRACKER_UPLOAD_INTERVAL, ... Copied; NULL takes it back. -EINVAL: no name.
+ * Sets a variable for the programs that a tracker starts: SENTINEL_API_TOKEN, SENTINEL_API_URL,
+ * TRACKER_UPLOAD_INTERVAL, ... The environment of this process stays unchanged. The text is copied; NULL
+ * removes the variable. -EINVAL: not a valid name.
  */
 RT_API int rt_config_set_variable(rt_config *config, const char *name, const char *value);
 
-/* The names of all settings, by index from 0; NULL past the last one. */
+/* The names of all settings, by index from 0. NULL past the last one. */
 RT_API const char *rt_config_name(size_t index);
 
 /* ---- a tracker ------------------------------------------------------------------------------------- */
@@ -86,146 +104,161 @@ RT_API const char *rt_config_name(size_t index);
 typedef struct rt_tracker rt_tracker;
 
 /*
- * Opens the outputs, reads the machine once (the baseline that the first sample's rates start from) and
- * finds the process to track when the setting "pid" is given. The settings are copied.
- * The pid may be the caller's own: what the samples then say of the process is without the tracker's part in it, that
- * is the CPU time, page faults and I/O of taking samples and the thread of rt_start(). Its memory (about 1 MiB, and the
- * history) is not taken out, nor is what another tracker in the same process costs. Errors:
- * -EBUSY an output is locked by a live recording, -ESRCH no such process, -EINVAL settings that
- * contradict each other, other negative errnos of open(2). rt_config_message() then is the line to show.
- * `config` may be NULL: no setting is changed from its default, so the machine is recorded once a second, to no file.
+ * Opens the outputs, reads the machine once (the baseline for the first sample's rates), and finds the
+ * process to track if the setting "pid" is given. The settings are copied. `config` may be NULL: every
+ * setting then has its default, so the machine is recorded once a second, without a file.
+ *
+ * The pid may be the caller's own. The samples then leave out the tracker's part in that process: the CPU
+ * time, page faults and I/O of taking samples and of the thread of rt_start(). They do include its memory
+ * (about 1 MiB, and the history) and the cost of other trackers in the same process.
+ *
+ * -EBUSY: a live recording has locked an output; -ESRCH: no such process; -EINVAL: settings contradict each
+ * other; else a negative errno of open(2). rt_config_message() is then the line to show.
  */
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
 
 /*
- * The names of the files that are written, with %h %p %t %r filled in, by index from 0; NULL past the last.
- * Streams ("-", /dev/stderr) are not among them. They live as long as the tracker.
+ * The names of the output files, with %h %p %t %r filled in, by index from 0. NULL past the last one. Streams
+ * ("-", /dev/stderr) are left out. The texts live as long as the tracker.
  */
 RT_API const char *rt_output_path(rt_tracker *tracker, size_t index);
 
 /*
- * Tracks a process tree from now on: what a wrapper does with the child it has just started.
- * `started_by_caller`: the caller is its parent and the subreaper of its tree, so that the caller's own
- * list of children is read as well and rt_add_exited() will tell what it reaped.
+ * Tracks a process tree from now on. A wrapper calls this right after starting its child.
+ * `started_by_caller`: the caller is the child's parent and the subreaper of its tree. The tracker then reads
+ * the caller's own list of children as well, and the caller reports each child that it reaps with
+ * rt_before_reap() and rt_add_exited().
  */
 RT_API int rt_track(rt_tracker *tracker, pid_t pid, bool started_by_caller);
-/* The same for a child that was started in the folder of rt_job_cgroup(). -EINVAL: there is none. */
+/*
+ * The same for a child that was started in the cgroup of rt_job_cgroup(). -EINVAL: no such cgroup was made.
+ */
 RT_API int rt_track_in_cgroup(rt_tracker *tracker, pid_t pid);
 /*
- * When the job began (CLOCK_MONOTONIC), as read right before fork(2): to be called after rt_track(). Without it the wall
- * time counts from rt_track(), by when a job of a millisecond may have used CPU time.
+ * The time at which the job began (CLOCK_MONOTONIC), read right before fork(2). Call after rt_track().
+ * Without it the wall time counts from rt_track(), and a job of a millisecond may have used CPU time before.
  */
 RT_API void rt_set_job_start(rt_tracker *tracker, int64_t monotonic_ns);
 
 /*
- * A folder of the unified cgroup hierarchy that was made for the job alone (setting "cgroup"), for starting it
- * there: clone3(2) with CLONE_INTO_CGROUP. Its counters then make the figures of the tree exact also where
- * processes ignore SIGCHLD. The descriptor stays the tracker's. -EOPNOTSUPP, -EBUSY, -EACCES, -EROFS: there
- * is none, which costs nothing but that. See rt_track_in_cgroup().
+ * Returns a descriptor of a cgroup v2 folder that was made for the job alone (setting "cgroup"). Start the
+ * job in it with clone3(2) and CLONE_INTO_CGROUP, then call rt_track_in_cgroup(). The counters of the cgroup
+ * make the figures of the tree exact even if processes ignore SIGCHLD. The descriptor belongs to the tracker.
+ * -EOPNOTSUPP, -EBUSY, -EACCES, -EROFS: no cgroup could be made; everything else works as usual.
  */
 RT_API int rt_job_cgroup(rt_tracker *tracker);
 
 /*
- * A child of the caller that has become a zombie is about to be reaped (before), and has been reaped
- * (after), with the numbers of wait4(2). The sum of these is the truth that all samples of a wrapped run add up to.
- * `status` is the wait status: that of the tracked process is how the run ended where rt_stop(), rt_close() or
- * rt_finish(RT_END_TRACKER_STOPPED, 0) end the recording.
+ * Reports that the caller reaps a child: call rt_before_reap() while the child is a zombie, and
+ * rt_add_exited() afterwards with the numbers from wait4(2). All samples of a wrapped run add up to the sum
+ * of these numbers. `status` is the wait status. The status of the tracked process becomes the end of the run
+ * if rt_stop(), rt_close() or rt_finish(RT_END_TRACKER_STOPPED, 0) ends the recording.
  */
 RT_API void rt_before_reap(rt_tracker *tracker, pid_t pid);
 RT_API void rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);
 
 /*
- * A child of the caller that is not the job's and that the caller has started after rt_track(). Children from before
- * rt_open() need no call.
+ * Excludes a child of the caller from the job. Needed only for children that were started after rt_track();
+ * those from before rt_open() are excluded already.
  */
 RT_API void rt_exclude(rt_tracker *tracker, pid_t pid);
 
-/* A signal was passed on to the job; recorded in the last sample. */
+/* Reports that a signal was forwarded to the job. The last sample records it. */
 RT_API void rt_add_signal(rt_tracker *tracker, int signo, int64_t monotonic_ns);
 
-/* Why there will be no more samples; recorded in the last one. */
+/* Why the recording ends. The last sample records it. */
 enum rt_end_reason {
 	RT_END_EXIT = 1,        /* the job exited; `status` is a wait status */
-	RT_END_SIGNAL,          /* the job died of a signal; `status` is a wait status */
+	RT_END_SIGNAL,          /* a signal killed the job; `status` is a wait status */
 	RT_END_EXEC_FAILED,     /* the job could not be started; `status` is the errno */
-	RT_END_TARGET_EXITED,   /* an attached process has gone */
-	RT_END_TRACKER_STOPPED, /* the tracker was asked to stop; `status` is the signal that did, or 0 */
-	RT_END_DURATION,        /* the asked-for duration is over */
+	RT_END_TARGET_EXITED,   /* an attached process has exited */
+	RT_END_TRACKER_STOPPED, /* the tracker was told to stop; `status` is the signal that did it, or 0 */
+	RT_END_DURATION,        /* the setting "duration" has passed */
 };
 
-/* One sample now. 0, -ESHUTDOWN after the last one, -EBUSY while a background thread samples. */
+/* Takes a sample now. -ESHUTDOWN: the last sample was taken; -EBUSY: a background thread samples. */
 RT_API int rt_sample(rt_tracker *tracker);
 
 /*
- * The last sample, with the end record; descendants still running are counted then. Once only: -ESHUTDOWN afterwards;
- * -EBUSY while a background thread samples (rt_stop_with()), -EINVAL no such reason. A pipe that is full has a second
- * for its reader, unless a job was started by the caller (rt_track()).
+ * Takes the last sample, with the end record; it counts the descendants that still run. If an output is a
+ * full pipe, its reader gets one second, unless the caller started the job (rt_track()). -ESHUTDOWN: called
+ * before; -EBUSY: a background thread samples, use rt_stop_with(); -EINVAL: unknown reason.
  */
 RT_API int rt_finish(rt_tracker *tracker, enum rt_end_reason reason, int status);
 
 /*
- * The sampling grid: the absolute CLOCK_MONOTONIC time at which the next sample is due; INT64_MAX if none
- * is. rt_sample_due() takes a sample if its time has come (1) or returns 0; ticks that were missed are
- * counted, never caught up. -EBUSY while a background thread samples.
+ * The sampling grid. rt_next_sample_ns() returns the absolute CLOCK_MONOTONIC time at which the next sample
+ * is due, INT64_MAX if none is. rt_sample_due() takes a sample if its time has come and returns 1, else 0.
+ * Missed ticks are counted, not made up for. -EBUSY: a background thread samples.
  */
 RT_API int64_t rt_next_sample_ns(rt_tracker *tracker);
 RT_API int rt_sample_due(rt_tracker *tracker);
 
 /*
- * True when there is nothing left to do: the duration is over, the target has gone, all outputs are gone, or it was
- * finished or stopped (*ret_reason is then what was given as the reason).
+ * Whether no further sample will come: the duration has passed, the target has exited, every output has lost
+ * its reader, or the tracker was finished or stopped. *ret_reason is the reason, as given to rt_finish().
  */
 RT_API bool rt_over(rt_tracker *tracker, enum rt_end_reason *ret_reason);
 
-/* Frees everything; an unfinished recording is finished (RT_END_TRACKER_STOPPED) first. NULL is allowed. */
+/*
+ * Frees everything. If the recording is unfinished, finishes it first (RT_END_TRACKER_STOPPED). NULL is
+ * allowed.
+ */
 RT_API void rt_close(rt_tracker *tracker);
 
 /* ---- streaming ------------------------------------------------------------------------------------- */
 
 /*
- * With the setting "stream" at "auto" (it is "off") and a token in SENTINEL_API_TOKEN, rt_open() starts a program
- * that follows the recording on disk and sends it: docs/STREAMING.md. It is no child of this process. What it has to
- * say comes by rt_next_warning(); nothing that it meets changes a sample. Without it no socket is ever opened.
+ * If the setting "stream" is "auto" (default: "off") and SENTINEL_API_TOKEN has a token, rt_open() starts a
+ * program that reads the recording from disk and uploads it: docs/STREAMING.md. The program is not a child of
+ * this process. Its messages come through rt_next_warning(), and its errors never change a sample. Without
+ * streaming no socket is opened.
  *
- * rt_close() tells it that the recording is over and does not wait: it goes on by itself, for the setting
- * "upload-deadline" at most, and what is left then stays in the spool ("resource-tracker upload").
+ * rt_close() tells the program that the recording is over and returns at once. The program goes on uploading
+ * for at most the setting "upload-deadline"; the rest stays in the spool for "resource-tracker upload".
  *
- * rt_wait_for_upload() is for those who want to know. After rt_finish() or rt_stop() it waits, for so many seconds at
- * most: 0 all is sent; -ETIMEDOUT not yet, and it may be asked again; -EIO something is left in the spool; -ENOTCONN
- * nothing is streamed (a warning has said why, if it was to be); -EBUSY before the end.
+ * rt_wait_for_upload() waits at most `timeout_secs` after rt_finish() or rt_stop(). 0: everything was sent;
+ * -ETIMEDOUT: not yet, call again; -EIO: a part stays in the spool; -ENOTCONN: streaming is off, or could not
+ * start (then a warning said why); -EBUSY: the recording has not ended.
  */
 RT_API int rt_wait_for_upload(rt_tracker *tracker, double timeout_secs);
 /*
- * The server's answer to the end of the run (its statistics), once rt_wait_for_upload() has returned 0: a JSON object
- * in one line, malloc'd, the caller frees it. -ENODATA: it answered with none, or not yet.
+ * The server's answer to the end of the run (its statistics), after rt_wait_for_upload() returned 0: one line
+ * with a JSON object. The caller frees it. -ENODATA: no answer (yet).
  */
 RT_API int rt_upload_answer(rt_tracker *tracker, char **ret_json);
 
 /* ---- sampling in the background -------------------------------------------------------------------- */
 
 enum rt_state {
-	RT_READY,   /* opened; nothing samples in the background */
+	RT_READY,   /* opened; no thread samples */
 	RT_RUNNING, /* a thread samples at the interval */
-	RT_STOPPED, /* stopped or finished; cannot be started again */
+	RT_STOPPED, /* stopped or finished; it cannot be started again */
 };
 
 /*
- * One thread with all signals blocked. tracker.cpu_secs is from then on what this thread costs, and tracker.rss_mib is
- * absent: the memory is the program's. -EALREADY when running, -ESHUTDOWN when stopped, -EAGAIN: no thread.
+ * Starts one thread, with all signals blocked, that samples at the interval. From now on tracker.cpu_secs is
+ * the cost of this thread, and tracker.rss_mib is absent because the memory belongs to the program.
+ * -EALREADY: running; -ESHUTDOWN: stopped; -EAGAIN: the thread could not be created.
  */
 RT_API int rt_start(rt_tracker *tracker);
-/* Takes the last sample and joins the thread. -ENOTCONN when never started, -EALREADY when stopped. */
+/* Takes the last sample and joins the thread. -ENOTCONN: never started; -EALREADY: stopped. */
 RT_API int rt_stop(rt_tracker *tracker);
-/* The same with the reason and status of rt_finish(): what a program knows of its own end, for the record and the server. */
+/* The same with the reason and status of rt_finish(), for a program that knows how its own run ended. */
 RT_API int rt_stop_with(rt_tracker *tracker, enum rt_end_reason reason, int status);
 RT_API enum rt_state rt_get_state(rt_tracker *tracker);
 RT_API int64_t rt_sample_count(rt_tracker *tracker);
-/* Waits until there are n samples: 0, -ETIMEDOUT, -ESHUTDOWN if there never will be. timeout_secs < 0: no limit. */
+/*
+ * Waits until n samples were taken. -ETIMEDOUT; -ESHUTDOWN: the recording ended before. timeout_secs < 0: no
+ * limit.
+ */
 RT_API int rt_wait_for_samples(rt_tracker *tracker, int64_t n, double timeout_secs);
 
 /* ---- reading values -------------------------------------------------------------------------------- */
 
-/* The number of a metric in this build; 0 is none. Names are stable, numbers are not. */
+/*
+ * The number of a metric in this build; 0: none. Names stay the same in later versions, numbers may change.
+ */
 typedef uint32_t rt_metric;
 
 enum rt_type { RT_REAL = 1, RT_COUNT, RT_TEXT, RT_FLAG };
@@ -233,10 +266,10 @@ enum rt_type { RT_REAL = 1, RT_COUNT, RT_TEXT, RT_FLAG };
 struct rt_value {
 	enum rt_type type;
 	bool present;
-	int reason; /* when absent: for rt_reason() */
+	int reason; /* if absent: for rt_reason() */
 	union {
 		double real;
-		int64_t count; /* also RT_FLAG: 0 or 1 */
+		int64_t count; /* RT_FLAG as well: 0 or 1 */
 		const char *text;
 	};
 };
@@ -246,99 +279,107 @@ RT_API rt_metric rt_metric_find(const char *name);
 
 struct rt_metric_info {
 	char name[128];     /* full, with dots */
-	char group[64];     /* of which rows: "cpu", "disk", "disk.mounts", ...; "" at the top */
+	char group[64];     /* the row kind: "cpu", "disk", "disk.mounts", ...; "" at the top */
 	const char *key;    /* the last part of the name */
 	const char *unit;   /* "s", "MiB", "bytes", "cores", "%", ... or "" */
 	const char *kind;   /* counter, gauge, delta, rate, identity */
-	const char *source; /* where the numbers of the group come from */
-	const char *cost;   /* what recording the group takes at each sample, in system calls */
+	const char *source; /* where the group's numbers come from: a file of /proc, a system call, ... */
+	const char *cost;   /* system calls that recording the group takes at each sample */
 	const char *help;
 	enum rt_type type;
-	int decimals; /* of RT_REAL */
+	int decimals; /* for RT_REAL */
 	bool many;    /* one value for each instance */
 };
 RT_API int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info);
-/* All metrics in the order of output: start with 0; returns 0 after the last. */
+/* Lists all metrics in the order of output. Start with 0; returns 0 after the last one. */
 RT_API rt_metric rt_metric_next(rt_metric metric);
 
 /*
- * A value of the newest sample. `instance` counts from 0 in groups with several rows (cores, disks, mounts,
- * interfaces, GPUs) and is 0 elsewhere. -ENOENT: no such metric or instance; -ENODATA: no sample yet. A text stays until
- * rt_close(): the tracker keeps one copy of each different text that it was asked for.
+ * Reads a value of the newest sample. `instance` counts from 0 in groups with several rows (cores, disks,
+ * mounts, interfaces, GPUs) and is 0 elsewhere. A text stays until rt_close(); the tracker keeps one copy of
+ * each different text. -ENOENT: no such metric or instance; -ENODATA: no sample yet.
  */
 RT_API int rt_get(rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value);
 RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
-/* One line that says why a value is absent ("permission denied", "no process is tracked", ...). */
+/* One line that says why a value is absent: "permission denied", "no process is tracked", ... */
 RT_API const char *rt_reason(int reason);
-/* The newest sample as one JSON line without newline; malloc'd, the caller frees it. */
+/* The newest sample as one JSON line without newline. The caller frees it. */
 RT_API int rt_sample_json(rt_tracker *tracker, char **ret_json);
-/* "name: reason" of every value that is absent in the newest sample, a line each; malloc'd, the caller frees it. */
+/* One line "name: reason" for each absent value of the newest sample. The caller frees the text. */
 RT_API int rt_explain_absent(rt_tracker *tracker, char **ret_text);
-/* The oldest warning not yet taken (a full disk, dropped samples), copied; -ENOENT when there is none. */
+/* Copies the oldest warning that was not taken yet (a full disk, dropped samples). -ENOENT: none. */
 RT_API int rt_next_warning(rt_tracker *tracker, char *ret_text, size_t size);
 
 /* ---- all samples so far, by column ------------------------------------------------------------------ */
 
 /*
- * Keeps the newest `samples` samples in memory, by column, for rt_history_read(): 0 none (the default), INT64_MAX
- * all of them. `metrics`: names and globs of what is kept, as in the setting "metrics"; NULL: what the CSV layouts
- * have, about 40 columns. Of what a sample has several, one is named as the analysis names it, by its key or (also where a
- * key has blanks or commas) by its position: "gpu[0].utilization_pct", "disk[sda].read_bytes_per_sec",
- * "cpu.per_core_pct[3]", or all together: "network[sum].rx_bytes_per_sec" ([mean], [max]). It is absent in samples that
- * have no such row. Only numbers are kept, no texts; time stamps and numbers of samples always. Copied.
- * -EINVAL: fewer than 0; a name that matches no metric is -EINVAL of rt_open().
+ * Keeps the newest `samples` samples in memory, by column, for rt_history_read(). 0: none (the default);
+ * INT64_MAX: all of them. `metrics` lists names and globs to keep, as in the setting "metrics"; NULL: the
+ * metrics of the CSV layouts, about 40 columns. Where a sample has several rows, brackets name one by its key
+ * or its position (use the position if the key has blanks or commas): "gpu[0].utilization_pct",
+ * "disk[sda].read_bytes_per_sec", "cpu.per_core_pct[3]", or combine them: "network[sum].rx_bytes_per_sec"
+ * ([mean], [max]). In samples without that row the value is absent. Texts are not kept; time stamps and
+ * numbers of samples always are. `metrics` is copied. -EINVAL: a negative number. A name that matches no
+ * metric is -EINVAL of rt_open().
  *
- * Memory: at first 2 KiB for each column; then, for each sample and column, at most 8 bytes and usually less than
- * one, because samples are packed in pages of 256: a column that does not change takes nearly nothing. The 86,400
- * samples of a day took 1.6 to 2.0 MiB, 19 to 25 bytes each, on a machine with two cores and one disk (`bench/run build
- * history`). Without memory the oldest samples are given up, never the newest.
+ * Memory: 2 KiB for each column at first, then at most 8 bytes for each sample and column. It is usually less
+ * than one byte, because samples are packed in pages of 256: a column that does not change takes nearly
+ * nothing. The 86,400 samples of a day took 1.6 to 2.0 MiB, 19 to 25 bytes each, on a machine with two cores
+ * and one disk (`bench/run build history`). If memory runs out, the oldest samples are dropped, never the
+ * newest.
  */
 RT_API int rt_config_set_history(rt_config *config, int64_t samples, const char *metrics);
 
 /*
- * How many samples are kept by now, the number of the oldest (the first sample of all is 0) and the bytes that
- * all of them take; ret_ arguments may be NULL. -ENODATA: no history is kept.
+ * Returns how many samples are kept now. *ret_first is the number of the oldest one (the first sample of the
+ * recording is 0), *ret_bytes the memory of all of them. Both may be NULL. -ENODATA: no history is kept.
  */
 RT_API int64_t rt_history_count(rt_tracker *tracker, int64_t *ret_first, size_t *ret_bytes);
 
 /*
- * Values of one column, from sample `first` on, also while another thread samples: returns how many, which is less
- * than `count` at the end. NaN is absent. Numbers of samples stay: what was read once need not be read again.
+ * Reads the values of one column from sample `first` on, also while another thread samples. Returns how many
+ * values were read, fewer than `count` at the end. NaN is absent. The numbers of samples never change, so a
+ * value that was read once need not be read again.
  *
- * `layout` NULL: `column` is a metric ("cpu.process_cores_used", "gpu[0].power_watts" as it was asked for); values are as in the JSON record, MiB exact to the
- * KiB. Otherwise it is a heading of that CSV layout ("system-0.4", "memory_used") and values are as in its cells:
- * scaled, and rounded to as many decimals.
- * -ENODATA: no history is kept; -ENOENT: no such column, or it is not kept; -ERANGE: `first` was given up.
+ * If `layout` is NULL, `column` is a metric ("cpu.process_cores_used", or "gpu[0].power_watts" as named to
+ * rt_config_set_history()). The values are those of the JSON record, with MiB exact to the KiB. Otherwise
+ * `column` is a heading of that CSV layout ("system-0.4", "memory_used") and the values are those of its
+ * cells: scaled, and rounded to as many decimals. -ENODATA: no history is kept; -ENOENT: no such column, or
+ * it is not kept; -ERANGE: `first` was dropped.
  */
 RT_API ssize_t rt_history_read(rt_tracker *tracker, const char *layout, const char *column, int64_t first,
 			       size_t count, double *ret_values);
 
-/* The CSV layouts ("combined", "system", "process", "system-0.4", ...), by index from 0; NULL past the last one. */
+/*
+ * The names of the CSV layouts ("combined", "system", "process", "system-0.4", ...), by index from 0. NULL
+ * past the last one.
+ */
 RT_API const char *rt_csv_layout_name(size_t layout);
-/* The headings of a CSV layout, by index from 0; NULL past the last one, or if there is no such layout. */
+/* The headings of a CSV layout, by index from 0. NULL past the last one, and for an unknown layout. */
 RT_API const char *rt_csv_heading(const char *layout, size_t column);
 
 /* ---- a tracker in a process of its own -------------------------------------------------------------- */
 
 /*
- * The same without a thread in the caller: resource-tracker-helper samples, writes the outputs and keeps the history.
- * For programs that must not be held up for a moment, or whose recording shall get its end however they die: when the
- * caller has gone, the recording is finished. The other process is in a session of its own and nobody's child (its pid
- * is rt_remote_pid(), the caller's wait() never meets it); it is not counted as a part of the tree. It costs 2 MiB
- * there and 1 to 2 ms to start.
+ * A tracker without a thread in the caller: the process resource-tracker-helper samples, writes the outputs
+ * and keeps the history. Use it if the program must never be delayed, or if the recording must be finished
+ * however the program dies: when the caller exits, the other process finishes the recording. That process
+ * runs in a session of its own and is not the caller's child, so the caller's wait() never returns it. It is
+ * left out of the tracked tree. It uses 2 MiB and takes 1 to 2 ms to start.
  */
 typedef struct rt_remote rt_remote;
 
 /*
- * Starts it with these settings (NULL: the defaults) and samples from now on; returns when the outputs are open and the baseline is taken.
- * Relative names of files are the caller's. Errors of rt_open(), of which rt_config_message() tells; -ENOENT: the
- * helper is not installed; -EINVAL: an output is a stream of the caller.
+ * Starts the process with these settings (NULL: the defaults). It samples from now on. Returns when the
+ * outputs are open and the baseline is taken. Relative file names are relative to the caller's folder. Errors
+ * are those of rt_open(), with a line in rt_config_message(); -ENOENT: the helper is not installed; -EINVAL:
+ * an output is a stream of the caller.
  */
 RT_API int rt_remote_start(rt_config *config, rt_remote **ret_remote);
 RT_API pid_t rt_remote_pid(const rt_remote *remote);
 /*
- * As rt_sample_count(), rt_history_count(), rt_history_read(), rt_sample_json() and rt_next_warning(). -EPIPE: the other
- * process has gone; -ETIMEDOUT: no answer in 20 s; -ECHILD: in a forked child.
+ * As rt_sample_count(), rt_history_count(), rt_history_read(), rt_sample_json() and rt_next_warning().
+ * -EPIPE: the other process has exited; -ETIMEDOUT: no answer in 20 s; -ECHILD: in a forked child.
  */
 RT_API int64_t rt_remote_sample_count(rt_remote *remote);
 RT_API int64_t rt_remote_history_count(rt_remote *remote, int64_t *ret_first, size_t *ret_bytes);
@@ -346,45 +387,55 @@ RT_API ssize_t rt_remote_history_read(rt_remote *remote, const char *layout, con
 				      int64_t first, size_t count, double *ret_values);
 RT_API int rt_remote_sample_json(rt_remote *remote, char **ret_json);
 RT_API int rt_remote_next_warning(rt_remote *remote, char *ret_text, size_t size);
-/* Takes the last sample; what is kept can still be read. -EALREADY when stopped, or over by itself. */
+/*
+ * Takes the last sample. The history can still be read. -EALREADY: stopped, or the recording ended by itself.
+ */
 RT_API int rt_remote_stop(rt_remote *remote);
-/* Ends the other process, the recording finished first; frees. NULL is allowed. */
+/* Finishes the recording, ends the other process and frees the object. NULL is allowed. */
 RT_API void rt_remote_close(rt_remote *remote);
 
 /* ---- one-shot readers ------------------------------------------------------------------------------ */
 
 /*
- * Of this moment, from any thread; nothing is kept between calls. -ESRCH: no such process; -EACCES: it may not be read.
- * All of /proc that they name is the live system's.
+ * Values of this moment, from the live system's /proc. Any thread may call these; they keep nothing between
+ * calls. -ESRCH: no such process; -EACCES: not permitted to read it.
  */
-/* Live descendants of a process, itself not counted; malloc'd, the caller frees *ret_pids. Returns their count. */
+/*
+ * Lists the live descendants of a process, without itself, and returns their number. The caller frees
+ * *ret_pids.
+ */
 RT_API ssize_t rt_process_descendants(pid_t pid, pid_t **ret_pids);
-/* Bytes; RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. -ESRCH, -EACCES. */
+/* In bytes; RSS from /proc/PID/statm, PSS from /proc/PID/smaps_rollup. */
 RT_API int rt_process_rss(pid_t pid, int64_t *ret_bytes);
 RT_API int rt_process_pss(pid_t pid, int64_t *ret_bytes);
-/* Seconds of user and system time (/proc/PID/stat); with_waited adds those of waited-for children. */
+/*
+ * User and system time in seconds (/proc/PID/stat). with_waited adds the time of children that were waited
+ * for.
+ */
 RT_API int rt_process_times(pid_t pid, bool with_waited, double *ret_user_secs, double *ret_system_secs);
-/* Bytes that went to and from storage (/proc/PID/io read_bytes, write_bytes). */
+/* Bytes read from and written to storage (/proc/PID/io: read_bytes, write_bytes). */
 RT_API int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_written_bytes);
 
 /*
- * What get_process_stats() of the Python package answers; -1 or NaN where unknown. Times are of process CPU clocks and
- * /proc/PID/stat, memory of statm and smaps_rollup, bytes to and from storage of /proc/PID/io. GPUs: rt_sample().
+ * The values of the Python package's get_process_stats(); -1 or NaN: unknown. Times come from process CPU
+ * clocks and /proc/PID/stat, memory from statm and smaps_rollup, storage bytes from /proc/PID/io. For GPUs
+ * use rt_sample().
  */
 struct rt_process {
 	double realtime_secs;
 	pid_t pid;
 	int64_t child_count;
-	double user_secs, system_secs; /* with waited-for children */
+	double user_secs, system_secs; /* with children that were waited for */
 	int64_t rss_bytes, pss_bytes;
 	int64_t read_bytes, written_bytes;
 };
-/* `children`: the sums over the live tree; else the process alone. */
+/* `children`: adds up the live tree; otherwise the process alone. */
 RT_API int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process);
 
 /*
- * The machine since it was started and now: /proc/stat, meminfo, diskstats, mountinfo and statvfs(3), net/dev; -1 or NaN
- * where unknown. Disks, filesystems, interfaces and GPUs one by one: rt_sample() and rt_get().
+ * The machine's counters since boot and its present state, from /proc/stat, meminfo, diskstats, mountinfo and
+ * statvfs(3), net/dev; -1 or NaN: unknown. For single disks, filesystems, interfaces and GPUs use rt_sample()
+ * and rt_get().
  */
 struct rt_system {
 	double realtime_secs;
@@ -396,10 +447,10 @@ struct rt_system {
 	int64_t disk_space_total_bytes, disk_space_used_bytes, disk_space_free_bytes;
 	int64_t network_received_bytes, network_sent_bytes; /* since boot; counted interfaces */
 };
-/* -ENOMEM, or why /proc cannot be read. */
+/* -ENOMEM, or the errno of reading /proc. */
 RT_API int rt_system_read(struct rt_system *ret_system);
 
-/* Whether a block device is a partition, answered from sysfs: 1, 0, or -ENOENT when there is no such device. */
+/* Whether a block device is a partition, from sysfs: 1, 0, or -ENOENT if there is no such device. */
 RT_API int rt_disk_is_partition(const char *device);
 
 /* ---- what machine this is -------------------------------------------------------------------------- */
@@ -408,37 +459,38 @@ enum rt_discovery {
 	RT_DISCOVER_HOST = 1,  /* "host": host_id, host_hostname, host_ip, host_vcpus, host_memory_mib, ... */
 	RT_DISCOVER_CLOUD = 2, /* "cloud": cloud_vendor_id, cloud_region_id, cloud_instance_type, ... */
 	RT_DISCOVER_PYTHON =
-		4, /* instead "server_info" and "cloud_info", as the Python package's functions answer */
+		4, /* "server_info" and "cloud_info" instead, as the Python package returns them */
 };
 
 /*
- * Asks the machine and, with RT_DISCOVER_CLOUD alone, the metadata services of clouds (in at most 3 s), by the program
- * resource-tracker-net: the same JSON object as `resource-tracker discover` prints, in one line without newline;
- * malloc'd, the caller frees it. What is unknown is null. -ENOENT: the program is not installed; -ETIMEDOUT: no
- * answer in time (timeout_secs <= 0: 10 s); -EIO: none at all; -EINVAL: neither host nor cloud.
+ * Runs resource-tracker-net, which describes the machine and, only with RT_DISCOVER_CLOUD, asks the metadata
+ * services of clouds (for at most 3 s). The result is the JSON object of `resource-tracker discover` in one
+ * line without newline; unknown values are null. The caller frees it. timeout_secs <= 0: 10 s. -ENOENT: the
+ * program is not installed; -ETIMEDOUT: no answer in time; -EIO: the program failed; -EINVAL: neither host
+ * nor cloud was asked for.
  */
 RT_API int rt_discover(unsigned int what, double timeout_secs, char **ret_json);
 
 /* ---- marking phases -------------------------------------------------------------------------------- */
 
 /*
- * Phases of a job, marked by the job itself in the file that the tracker around it named in the environment
- * (RESOURCE_TRACKER_MARKS), or in `path`. -ENOENT: there is no recording; marks with NULL then do nothing, so that
- * a program need not care:
+ * A job marks its own phases in the file that the surrounding tracker names in the environment
+ * (RESOURCE_TRACKER_MARKS), or in `path`. -ENOENT: the job is not being recorded. The calls accept NULL and
+ * then do nothing, so a program need not check:
  *
- *	rt_marks *marks = NULL;
- *	rt_marks_open(NULL, &marks);
- *	int64_t load = rt_mark_start(marks, "load");
- *	...
- *	rt_mark_stop(marks, "load", load);
+ * 	rt_marks *marks = NULL;
+ * 	rt_marks_open(NULL, &marks);
+ * 	int64_t load = rt_mark_start(marks, "load");
+ * 	...
+ * 	rt_mark_stop(marks, "load", load);
  *
- * All threads may use the same object at once, and a child that was forked may use its parent's; a mark is one
- * write(2) of one line. A mark that could not be written is a negative errno.
+ * Several threads may use one object at once, and a forked child may use its parent's. Each mark is one line
+ * written with one write(2). If it cannot be written, the call returns a negative errno.
  */
 typedef struct rt_marks rt_marks;
 RT_API int rt_marks_open(const char *path, rt_marks **ret_marks);
 RT_API void rt_marks_close(rt_marks *marks);
-/* The number of the phase, for its stop; 0 with NULL. */
+/* Returns the number of the phase, for its stop; 0 if `marks` is NULL. */
 RT_API int64_t rt_mark_start(rt_marks *marks, const char *name);
 RT_API int rt_mark_stop(rt_marks *marks, const char *name, int64_t number);
 
