@@ -1,4 +1,4 @@
-/* Lists and numbers of the command line; see arguments.h. */
+/* Parses lists and numbers of the command line; see arguments.h. */
 #include "analysis/arguments.h"
 
 #include <stdlib.h>

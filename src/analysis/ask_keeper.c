@@ -1,4 +1,4 @@
-/* Questions to the Keeper API; see ask_keeper.h. */
+/* Asks the Keeper API; see ask_keeper.h. */
 #include "analysis/ask_keeper.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void add(struct question *question, const char *argument)
 		question->arguments[question->count++] = argument;
 }
 
-/* Beside this program. */
+/* resource-tracker-net lies beside this program. */
 static bool find_program(char ret_path[static PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof(PROGRAM));
@@ -62,7 +62,7 @@ static int read_answer(int fd, struct buffer *answer)
 	}
 }
 
-/* What it prints; 0 or a negative errno. */
+/* Runs the program and collects its output. Returns 0 or a negative errno. */
 static int run(struct question *question, struct buffer *answer)
 {
 	char path[PATH_MAX];
@@ -92,7 +92,7 @@ static int run(struct question *question, struct buffer *answer)
 	return result ? -result : status ? -EIO : 0;
 }
 
-/* As it would be typed. */
+/* Writes the question as a user would type it. */
 static void add_question(struct buffer *out, const struct question *question)
 {
 	for (size_t i = 0; i < question->count; i++)

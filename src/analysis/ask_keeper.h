@@ -1,7 +1,8 @@
 /*
- * Questions to the Keeper API, through resource-tracker-net: this program opens no socket.
+ * Asks the Keeper API through resource-tracker-net, because this program opens no socket.
  *
- * Who asks gets an answer in any case: offline, or without that program, it has a problem and what was asked.
+ * The caller always gets an answer. Without a network, or without that program, the answer holds the problem
+ * and the question.
  */
 #pragma once
 
@@ -10,8 +11,8 @@
 
 #include "resource_tracker_analysis.h"
 
-/* The cheapest server that fits, into the advice. 0 or -ENOMEM. */
+/* Stores the cheapest server that fits in the advice. Returns 0 or -ENOMEM. */
 int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_count);
 
-/* The price of "vendor/region/type"; 0, or -ENOENT with a line that says why. */
+/* Finds the price of "vendor/region/type". Returns 0, or -ENOENT with a line that says why. */
 int ask_for_price(const char *instance, double *ret_usd_per_hour, struct rt_problem *ret_problem);

@@ -1,4 +1,4 @@
-/* combine: one recording from several. */
+/* combine: merges several recordings into one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void read_all(const char *path, struct buffer *out)
 		buffer_add(out, bytes, (size_t)count);
 }
 
-/* Marks tell by themselves who made them, so that all can stand in one file. */
+/* Each mark names the process that made it, so the marks of all recordings can share one file. */
 static int join_marks(const struct command *command, char *const *paths, const char *output)
 {
 	CLEANUP_BUFFER struct buffer marks = BUFFER(1 << 30), name = BUFFER(1 << 16);

@@ -1,4 +1,4 @@
-/* compare-runs: what changed between runs. */
+/* compare-runs: shows what changed between runs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static bool set_option(struct compare_options *options, int option)
 	}
 }
 
-/* 0, EXIT_CONDITION when one holds, or another exit status. */
+/* Returns 0, EXIT_CONDITION when a condition holds, or another exit status. */
 static int check_conditions(const struct command *command, const struct compare_options *options,
 			    const rt_comparison *comparison)
 {
@@ -72,7 +72,10 @@ static int check_conditions(const struct command *command, const struct compare_
 			return command_usage(command, "%s", problem.text);
 		if (result)
 			(void)command_fault(command, "%s", problem.text);
-		/* What cannot be judged is not passed, but nothing is known to be worse either. */
+		/*
+		 * A condition that cannot be judged fails the command, but it is not reported as a
+		 * regression.
+		 */
 		if (result == -ENODATA && !status)
 			status = EXIT_FAILURE;
 		if (result > 0)
@@ -81,7 +84,7 @@ static int check_conditions(const struct command *command, const struct compare_
 	return status;
 }
 
-/* gpu_tracker's comparison; what it says of lines that have moved is a warning. */
+/* Prints gpu_tracker's comparison. If code lines have moved between the runs, it prints a warning. */
 static int compare_phases(const struct command *command, const struct compare_options *options)
 {
 	struct rt_problem problem = {""};

@@ -1,4 +1,4 @@
-/* recommend: what to ask for next time. */
+/* recommend: says which resources to request next time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static bool set_option(struct recommend_options *options, int option)
 	}
 }
 
-/* A price that cannot be found out takes nothing from the advice. */
+/* The advice stays useful without a price, so a price that cannot be found is only reported. */
 static void find_price(const struct command *command, const struct recommend_options *options,
 		       rt_advice *advice)
 {
@@ -167,7 +167,7 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
-	/* The run that is asked about comes first, its history behind it. */
+	/* The run in question comes first, then its history. */
 	for (int i = optind; i < argc; i++)
 		(void)text_list_add(&paths, argv[i]);
 	for (size_t i = 0; i < options.paths.count; i++)

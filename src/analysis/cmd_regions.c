@@ -1,4 +1,4 @@
-/* regions: what each phase of a run used. */
+/* regions: shows what each phase of a run used. */
 #include <string.h>
 
 #include "analysis/arguments.h"

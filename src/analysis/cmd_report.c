@@ -1,4 +1,4 @@
-/* report: one interactive HTML page of one run, or of several side by side. */
+/* report: writes one interactive HTML page about one run, or about several side by side. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -90,7 +90,7 @@ static bool set_option(struct report_options *options, int option)
 	}
 }
 
-/* It is not waited for, and what it says goes nowhere. An errno. */
+/* Starts the program without waiting for it and discards its output. Returns 0 or an errno. */
 static int start(const char *program, const char *file)
 {
 	char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)file, NULL};
@@ -108,7 +108,7 @@ static int start(const char *program, const char *file)
 	return error;
 }
 
-/* xdg-open asks $BROWSER itself; where there is none, we do. */
+/* xdg-open looks at $BROWSER itself. Without xdg-open, this function does. */
 static int open_page(const struct command *command, const char *path)
 {
 	const char *browser = secure_getenv("BROWSER");

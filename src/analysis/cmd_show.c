@@ -1,4 +1,4 @@
-/* show: the samples of a recording, or the lines of any CSV, as a table. */
+/* show: prints the samples of a recording, or the lines of any CSV file, as a table. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_PLAIN_CSV, FORMAT_JSON };
 struct show {
 	struct text_list columns, rename_from, rename_to;
 	struct rt_slice slice;
-	int64_t head, tail; /* -1: not asked for */
+	int64_t head, tail; /* -1: option not given */
 	int64_t rows;
 	int64_t offset;
 	bool any_csv;
@@ -67,7 +67,7 @@ static bool add_rename(struct show *show, const char *pair)
 	CLEANUP_FREE char *from = equals ? strndup(pair, (size_t)(equals - pair)) : NULL;
 	size_t before = show->rename_from.count;
 
-	/* Names hold no comma outside brackets, so that one part is what comes out. */
+	/* Outside brackets a name contains no comma, so each side must be exactly one part. */
 	return from && equals[1] && text_list_add_parts(&show->rename_from, from) &&
 	       show->rename_from.count == before + 1 && text_list_add(&show->rename_to, equals + 1);
 }
@@ -125,7 +125,7 @@ static const struct option OPTIONS[] = {
 	{0},
 };
 
-/* How the combined columns are named and scaled. */
+/* Sets how the combined columns are named and scaled. */
 static bool set_combined_option(struct show *show, int option)
 {
 	show->as_combined = true;
@@ -183,7 +183,7 @@ static bool set_option(struct show *show, int option)
 	}
 }
 
-/* Replaces *table by what an operation makes of it. */
+/* Replaces *table by the result of an operation on it. */
 static int replace(rt_table **table, rt_table *by, int result)
 {
 	if (result == 0) {
@@ -214,7 +214,9 @@ static int load(const struct show *show, char **paths, size_t count, rt_table **
 	return result;
 }
 
-/* In the order that people mean: rows first, then head or tail of these, then names. */
+/*
+ * Applies the operations in the order that users expect: select rows, take head or tail of them, then rename.
+ */
 static int apply(const struct show *show, rt_table **table, struct rt_problem *problem)
 {
 	rt_table *part = NULL;
@@ -238,7 +240,7 @@ static int apply(const struct show *show, rt_table **table, struct rt_problem *p
 	return result;
 }
 
-/* With a line end, which the library leaves to its callers. */
+/* Adds the final line end, which the library leaves to its callers. */
 static int table_text(const rt_table *table, size_t rows, char **ret_text)
 {
 	CLEANUP_FREE char *text = NULL;

@@ -1,4 +1,4 @@
-/* stats: what a recording comes to, column by column. */
+/* stats: computes statistics of a recording, column by column. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 
 struct stats_options {
 	struct text_list columns;
-	struct text_list aggregates; /* "max", "peak=max"; those that follow a column are its own */
+	struct text_list aggregates; /* "max", "peak=max"; aggregates that follow a column belong to it */
 	struct rt_stat_spec *specs;
 	size_t spec_count;
-	struct text_list names; /* keeps the parts of "peak=max" */
+	struct text_list names; /* owns the names: "peak" of "peak=max" */
 	int64_t decimals;       /* RT_NOT_ROUNDED until --round */
 	bool json, any_csv;
 	const char *output;
@@ -31,7 +31,7 @@ static void cleanup_stats(rt_stats **stats)
 	rt_stats_free(*stats);
 }
 
-/* "max" is both; "peak=max" is the name and the aggregate. */
+/* "max" is the name and the aggregate; in "peak=max", peak is the name and max the aggregate. */
 static bool split_aggregate(struct stats_options *options, const char *text, struct rt_stat_spec *spec)
 {
 	const char *equals = strchr(text, '=');
@@ -47,7 +47,9 @@ static bool split_aggregate(struct stats_options *options, const char *text, str
 	return true;
 }
 
-/* The columns named since the last time, with what was asked of them (mean and max if nothing was). */
+/*
+ * Pairs each column named since the last group with the aggregates that follow it (mean and max by default).
+ */
 static bool close_group(struct stats_options *options, size_t *first_column, size_t *first_aggregate,
 			size_t *first_spec)
 {
@@ -97,7 +99,10 @@ static const struct option OPTIONS[] = {
 	{0},
 };
 
-/* A group of columns ends where columns are named again after something was said about them. */
+/*
+ * A group is some columns, then their aggregates and decimals. The next column after those starts a new
+ * group.
+ */
 struct group {
 	size_t first_column, first_aggregate, first_spec;
 	bool described;

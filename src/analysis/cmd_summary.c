@@ -1,4 +1,4 @@
-/* summary: what a run came to, on one screen, as JSON, or as gpu_tracker's tree of figures. */
+/* summary: prints a run's totals on one screen, as JSON, or as gpu_tracker's tree of figures. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
 	return false;
 }
 
-/* "text" is the other value of either option. */
+/* Each of the two options takes `wanted` or "text". */
 static bool parse_choice(const char *text, const char *wanted, bool *ret_chosen)
 {
 	*ret_chosen = strcmp(text, wanted) == 0;
@@ -129,7 +129,7 @@ static int make_text(const struct summary_options *options, const rt_summary *su
 			     : rt_summary_to_text(summary, options->unit, ret_text);
 }
 
-/* Appends to *text, which grows; `between` stands before all but the first. */
+/* Appends to *text and grows it. `between` separates the parts, so the first one does not get it. */
 static int append(char **text, const char *between, const char *more)
 {
 	char *longer = NULL;
@@ -154,14 +154,14 @@ static int add_summary(const struct summary_options *options, const char *const 
 	return result < 0 ? result : append(text, options->json ? "," : "\n", one);
 }
 
-/* Files may be parts of one run, as uploads and pairs of CSV are, or each a recording of its own. */
+/* Several files may be parts of one run (upload segments, a pair of CSV files) or separate recordings. */
 static int is_one_run(const char *const *paths, size_t count, bool *ret_one, struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	int result;
 
 	*ret_one = true;
-	/* What comes from standard input comes once. */
+	/* Standard input can be read only once. */
 	for (size_t i = 0; i < count; i++)
 		if (count == 1 || strcmp(paths[i], "-") == 0)
 			return 0;
@@ -195,7 +195,7 @@ static int run(const struct command *command, int argc, char **argv)
 	result = is_one_run(paths, count, &one, &problem);
 	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)
 		result = add_summary(&options, &paths[i], one ? count : 1, &text, &problem);
-	/* gpu_tracker's text has no end of line, in files as well; a terminal needs one. */
+	/* gpu_tracker's text has no final newline, in files either. A terminal needs one. */
 	if (result == 0 && options.gpu_tracker && !options.output && one)
 		result = append(&text, "\n", "");
 	if (result < 0)

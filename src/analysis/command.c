@@ -1,4 +1,4 @@
-/* What all subcommands share; see command.h. */
+/* Does the work that all subcommands share; see command.h. */
 #include "analysis/command.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static const char FORCE[] = "--force";
 
 int command_run(const struct command *command, int argc, char **argv)
 {
-	/* recommend has a --force of its own, which means both. */
+	/* recommend has its own --force. It also allows overwriting, so it stays in argv. */
 	bool own = strstr(command->options, FORCE) != NULL, options = true;
 	int kept = 0;
 
@@ -45,7 +45,7 @@ int command_run(const struct command *command, int argc, char **argv)
 	return command->run(command, kept, argv);
 }
 
-/* Any word may name a file that is read, and so may the part of it behind "=". */
+/* Any word may name an input file, and so may the part of a word behind "=". */
 static size_t list_inputs(const char *output, const char **ret_inputs)
 {
 	size_t count = 0;
@@ -76,7 +76,7 @@ int command_check_output(const struct command *command, const char *path)
 	return 0;
 }
 
-/* What recordings, price lists and file names hold must not reach a terminal as it is. */
+/* Recordings, price lists and file names may contain control characters, which must not reach a terminal. */
 static int print_foreign(const char *bytes, size_t length)
 {
 	CLEANUP_FREE char *text = malloc(length + 1);
@@ -100,7 +100,7 @@ int command_write(const struct command *command, const char *path, const char *b
 		return result;
 	}
 	result = print_foreign(bytes, length);
-	/* A reader that has seen enough closes its end. */
+	/* A reader such as head closes its end when it has seen enough; this is not an error. */
 	if (result == -EPIPE)
 		return 0;
 	return result < 0 ? command_fault(command, "standard output: %s", strerror(-result)) : 0;

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/printable.h"
 
-/* The only list. */
+/* The only list of subcommands. */
 extern const struct command COMBINE_COMMAND, COMPARE_RUNS_COMMAND, EXPORT_COMMAND, RECOMMEND_COMMAND,
 	REGIONS_COMMAND, REPORT_COMMAND, SHOW_COMMAND, STATS_COMMAND, SUMMARY_COMMAND;
 
@@ -39,7 +39,7 @@ static bool asks_for_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	/* A reader that has gone is told by write(2). */
+	/* When the reader has gone, write(2) reports EPIPE and the program can end cleanly. */
 	signal(SIGPIPE, SIG_IGN);
 	opterr = 0;
 	if (argc < 2) {

@@ -1,6 +1,6 @@
 /*
- * The page as it was built (tools/report-page): what stands before and after the data, and the columns that its
- * charts show, as record/column.h names them. Which those are is in page/layout.json alone.
+ * The page as tools/report-page built it: the bytes before and after the data, and the names of the columns
+ * that its charts show, in the form of record/column.h. page/layout.json is the only list of those columns.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 
 struct report_page {
 	const unsigned char *head, *tail;
-	size_t head_length, tail_length; /* 0: built without uPlot, there is no page */
-	const char *const *columns;      /* the time, the length of the interval, then values */
+	size_t head_length, tail_length; /* 0: built without uPlot, so there is no page */
+	const char *const *columns;      /* the time, the length of the interval, then the values */
 	size_t column_count;
 };
 

@@ -1,7 +1,8 @@
 /*
- * Makes one HTML page from recordings; see rt_report() in resource_tracker_analysis.h. The page (page/) is a
- * program of its own that is the same for every recording. This file writes the JSON between its head and its
- * tail: for each run its summary, its start and end, and its columns, packed.
+ * Makes one HTML page from recordings; see rt_report() in resource_tracker_analysis.h.
+ *
+ * The page (page/) is a program that is the same for every recording. This file writes the JSON between its
+ * head and its tail: for each run the summary, the start and end, and the packed columns.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,14 +26,14 @@ struct report {
 	struct output output;
 	const struct rt_compared_run *runs;
 	size_t run_count;
-	rt_summary **summaries; /* of the runs that have been read */
+	rt_summary **summaries; /* of the runs read so far */
 	const struct rt_report_options *options;
 	const struct rt_report_prices *prices;
 	double usd_per_hour; /* NaN: unknown */
 	struct buffer data;
 	struct json_writer json;
 	struct series *series;
-	size_t run; /* in the file that is read */
+	size_t run; /* index in the current file */
 	struct rt_problem *problem;
 };
 
@@ -46,7 +47,10 @@ static void cleanup_advice(rt_advice **advice)
 	rt_advice_free(*advice);
 }
 
-/* JSON has "<" in texts only, where it can be written otherwise: nothing in it ends the script element. */
+/*
+ * In JSON, "<" occurs only inside texts, where it can be escaped. Without "<", the data cannot end the script
+ * element.
+ */
 static void write_data(struct report *report)
 {
 	CLEANUP_BUFFER struct buffer safe = BUFFER(DATA_CEILING);
@@ -74,7 +78,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A JSON text that a call made, as a member. */
+/* Adds a JSON text that a library call made, as a member, and frees it. */
 static void add_made(struct report *report, const char *key, char *text)
 {
 	CLEANUP_FREE char *owned = text;
@@ -83,7 +87,7 @@ static void add_made(struct report *report, const char *key, char *text)
 	json_raw(&report->json, owned, strlen(owned));
 }
 
-/* To copy: those of a refusal are none. */
+/* The request in forms to copy. If recommend refuses a request, no form is written. */
 static void add_forms(struct report *report, const rt_advice *advice)
 {
 	static const char *const FORMS[] = {"slurm",    "kubernetes", "docker",
@@ -159,7 +163,7 @@ static void watch_sample(void *context, const struct frame *frame, size_t run)
 	report->run = run;
 }
 
-/* The summary and the columns of a run, in one look at its file. */
+/* Reads the summary and the columns of a run in one pass over its file. */
 static int read_run(struct report *report, const char *path, rt_summary **ret_summary)
 {
 	struct summary_watcher watcher = {.sample = watch_sample, .context = report};

@@ -1,4 +1,4 @@
-/* A row and what stands below it as JSON; see row_json.h. */
+/* Writes a row and the rows below it as JSON; see row_json.h. */
 #include "report/row_json.h"
 
 static void add_value(struct json_writer *json, const struct row *row, const struct metric *metric,

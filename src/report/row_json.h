@@ -1,8 +1,8 @@
-/* A row and what stands below it as JSON, as the catalogue describes them. */
+/* Writes a row and the rows below it as JSON, in the order of the catalogue. */
 #pragma once
 
 #include "base/json_write.h"
 #include "metric/frame.h"
 
-/* {"exit_code":0,...,"signals":[...]}; NULL is null. */
+/* Writes {"exit_code":0,...,"signals":[...]}, or null for NULL. */
 void row_json(struct json_writer *json, const struct row *row, const struct frame *frame);

@@ -1,4 +1,4 @@
-/* The values of one column, packed; see series.h. */
+/* Packs the values of one column; see series.h. */
 #include "report/series.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 
 enum { BYTES_CEILING = 1 << 29 };
 
-/* Beyond it a double, which is what the page has, no longer holds every whole number. */
+/* The page computes in doubles, which hold every whole number only up to 2^53. */
 static const double LARGEST_WHOLE = 9007199254740992.0;
 
 int series_begin(struct series *series, const char *name, struct rt_problem *problem)

@@ -1,11 +1,12 @@
 /*
- * The values of one column, packed for the page: page/decode.js is the other end.
+ * The values of one column, packed for the page; page/decode.js unpacks them.
  *
- * Values are whole multiples of the metric's last decimal, so nothing is lost. The bytes are numbers in LEB128:
+ * A value is stored as a whole multiple of the metric's last decimal, so nothing is lost. The bytes are
+ * numbers in LEB128:
  *   0 n   n samples without a value
- *   1 n   n times the last value again
- *   t     t > 1: the last value and the change whose zigzag code is t - 1 (1: -1, 2: +1, 3: -2, ...)
- * The value before the first is 0.
+ *   1 n   the last value n more times
+ *   t     t > 1: the last value plus a change; t - 1 is the zigzag code of the change (1: -1, 2: +1, 3: -2, ...)
+ * The value before the first sample is 0.
  */
 #pragma once
 
@@ -18,16 +19,19 @@ struct series {
 	struct metric_place column;
 	double scale; /* value x scale is whole */
 	int64_t last;
-	uint64_t absent, same; /* runs that are not written yet; one of them is 0 */
-	bool any;              /* a value is there */
+	uint64_t absent, same; /* lengths of runs not yet written; at least one is 0 */
+	bool any;              /* a value has been added */
 	struct buffer bytes;
 };
 
-/* 0 or the error of record_column_find(). */
+/* Begins a series. Returns 0 or the error of record_column_find(). */
 int series_begin(struct series *series, const char *name, struct rt_problem *problem);
 void series_add(struct series *series, const struct frame *frame);
-/* Forgets the values: another run begins. */
+/* Drops the values before another run begins. */
 void series_clear(struct series *series);
-/* {"column":...,"unit":...,"help":...,"decimals":...,"data":base64}; ends the series. Negative errno of its bytes. */
+/*
+ * Writes {"column":...,"unit":...,"help":...,"decimals":...,"data":base64} and ends the series. Returns 0, or
+ * a negative errno if its bytes could not be stored.
+ */
 int series_write(struct series *series, struct json_writer *json);
 void series_done(struct series *series);

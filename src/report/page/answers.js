@@ -1,11 +1,14 @@
-/* The first screen: did it work, what did it use of what it had, what held it up, what to ask for next, what it cost. */
+/*
+ * The first screen: did the run succeed, how much did it use of its resources, what limited it, what to request next
+ * time, what did it cost.
+ */
 
 const SIGNALS = {1: 'HUP', 2: 'INT', 3: 'QUIT', 6: 'ABRT', 8: 'FPE', 9: 'KILL', 11: 'SEGV', 13: 'PIPE', 15: 'TERM', 24: 'XCPU'};
 
 /*
- * What a value is at, as a name in data-from: "summary.time.wall_secs" is that of `summary --json`, "advice.cpu" of
- * `recommend --json`, "comparison..." of `compare-runs --json`. No number of the first screen is computed here; a test
- * holds each against those programs.
+ * A data-from name is the path of a value in our JSON: "summary.time.wall_secs" is in the output of `summary --json`,
+ * "advice.cpu" in that of `recommend --json`, "comparison..." in that of `compare-runs --json`. The page computes no
+ * figure of its first screen; a test compares each with those programs.
  */
 const valueAt = (raw, from) => from.split('.').reduce((value, name) => value === null || value === undefined ? null : value[name], raw);
 const told = (raw, from, format) => {
@@ -16,7 +19,7 @@ const told = (raw, from, format) => {
 const mib = (value) => sizeOf(value * MIB);
 const ofHundred = (value) => figure(value) + '\u00a0%';
 
-/* {mood, title}: mood is good, bad or unknown. */
+/* Returns {mood, title}: mood is good, bad or unknown. */
 const verdict = (run, report) => {
 	const end = run.summary.end;
 
@@ -42,7 +45,7 @@ const verdict = (run, report) => {
 const LIMITS = {machine: 'of the machine', cpuset: 'in its CPU set', 'cgroup limit': 'allowed by its limit'};
 const KINDS = {pss: 'PSS', sampled: 'sampled pages', bound: 'upper bound', rss: 'RSS', estimate: 'estimate', cgroup: 'control group', largest_process: 'largest process', machine: 'machine'};
 
-/* A bar from 0 to what there is, with a tick at the maximum. */
+/* Draws a bar from 0 to the limit, with a tick at the maximum. */
 const meter = (label, value, most, limit, text, note) => {
 	const part = limit > 0 ? Math.min(1, value / limit) : 0;
 	const tick = limit > 0 && most !== null ? Math.min(1, most / limit) : null;
@@ -60,7 +63,7 @@ const meter = (label, value, most, limit, text, note) => {
 		limit > 0 ? bar : null, note ? element('div', {class: 'meter-note'}, note) : null);
 };
 
-/* What stands between parts of a line: nothing around those that are not there. */
+/* Puts `between` between the parts that are present. */
 const joined = (parts, between) => parts.filter(Boolean).flatMap((part, i) => i ? [between, part] : [part]);
 
 const coresMeter = (run) => {
@@ -87,7 +90,7 @@ const memoryMeter = (run) => {
 
 const gpuMeters = (run) => {
 	const at = (name) => run.figure('gpu', name), say = (name, format) => told(run.raw, 'summary.gpu.' + name, format);
-	/* Without a process that could be told from others, it is the machine's. */
+	/* If no GPU usage could be attributed to the job, show the whole machine's. */
 	const whole = at('mean') === null ? 'machine_' : '';
 
 	if (!(at('count') > 0) && !(at('max') > 0))
@@ -100,7 +103,7 @@ const gpuMeters = (run) => {
 			['peak ', say(whole + 'memory_max_mib', mib), ' of ', say('memory_total_mib', mib)])];
 };
 
-/* A row for each where there are several: their sum hides the idle ones. */
+/* With several GPUs each has a row, because their sum would hide idle ones. */
 const gpuTable = (run) => {
 	const gpus = valueAt(run.raw, 'summary.gpus') || [];
 	const cells = (i, columns) => columns.map(([name, , format]) => element('td', {}, told(run.raw, `summary.gpus.${i}.${name}`, format)));
@@ -115,7 +118,7 @@ const gpuTable = (run) => {
 			cells(i, columns))))));
 };
 
-/* Both directions, of the job where that is known. */
+/* Shows traffic in both directions: the job's if it is known, else the machine's. */
 const traffic = (run) => {
 	const at = (group, name) => run.figure(group, name), say = (name, format) => told(run.raw, 'summary.' + name, format);
 	const whole = at('io', 'read_bytes') === null ? 'machine_' : '', net = at('network', 'received_bytes') === null ? 'machine_' : '';
@@ -160,7 +163,7 @@ const bottleneckCard = (run) => card('What held it up?', '',
 	run.summary.bottlenecks.slice(1, 3).map((other, i) =>
 		note(element('strong', {}, told(run.raw, `summary.bottlenecks.${i + 1}.title`), ': '), told(run.raw, `summary.bottlenecks.${i + 1}.text`))));
 
-/* "2 cores, 512 MiB" */
+/* Returns a text such as "2 cores, 512 MiB". */
 const askFor = (run) => {
 	const advice = run.raw.advice, say = (name, format) => told(run.raw, 'advice.' + name, format);
 	const many = (name, word) => [say(name), advice[name] === 1 ? ` ${word}` : ` ${word}s`];
@@ -169,7 +172,7 @@ const askFor = (run) => {
 		advice.gpu ? [many('gpu', 'GPU'), advice.vram ? [' with ', say('vram', mib)] : ''] : null], ', ');
 };
 
-/* The cheapest that fits, and what it would have cost there. */
+/* Describes the cheapest server that fits and the run's cost on it. */
 const serverNotes = (run) => {
 	const server = run.raw.advice.server, say = (name, format) => told(run.raw, 'advice.' + name, format);
 
@@ -188,7 +191,7 @@ const serverNotes = (run) => {
 
 const FORMS = {slurm: 'Slurm', kubernetes: 'Kubernetes', docker: 'Docker', nextflow: 'Nextflow', snakemake: 'Snakemake', metaflow: 'Metaflow'};
 
-/* The same to copy and paste. */
+/* The same request in forms to copy and paste. */
 const formsOf = (run) => {
 	const names = Object.keys(run.raw.forms);
 
@@ -244,7 +247,7 @@ const recordFacts = (run) => {
 		fact('Runs in the file', at('run', 'runs_in_file') > 1 ? `${at('run', 'runs_in_file')}; this is the last` : null));
 };
 
-/* One run: cards. */
+/* The page of one run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
 	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report), formsOf(run),
 	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
@@ -263,7 +266,7 @@ const changeOf = (report, from, side) => {
 		side.noise_pct === null ? null : [' (noise ', told(report, from + '.noise_pct', ofHundred), ')']);
 };
 
-/* What compare-runs says: a column for each side. */
+/* Shows the result of compare-runs: a column for each side. */
 const comparisonTable = (report) => {
 	const {sides, metrics, phases} = report.comparison;
 	const row = (group, metric, i) => metric.sides.every((side) => !side.mean) ? null :

@@ -7,7 +7,7 @@ const PLOT_HEIGHT = 176;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
-/* Where lines of a chart stand: what happened to the run, whatever the chart. */
+/* Returns the events of a run, which every chart shows as vertical lines. */
 const eventsOf = (run) => {
 	const events = (run.end.signals || []).filter((signal) => signal.elapsed_secs !== null)
 		.map((signal) => ({at: signal.elapsed_secs, text: String(signal.signal), kind: 'signal'}));
@@ -21,7 +21,7 @@ const eventsOf = (run) => {
 		}
 	if (!counted && String(run.summary.end.reason).startsWith('oom_kill'))
 		events.push({at: run.x[run.x.length - 1], text: 'OOM', kind: 'oom'});
-	/* What was never stopped ends with the recording: there is no mark there. */
+	/* A phase that was never stopped ends with the recording, so it has no stop mark. */
 	for (const phase of run.phases) {
 		events.push({at: phase.start, text: phase.name, kind: 'start'});
 		if (phase.stop < run.length - 1e-3)
@@ -47,7 +47,10 @@ class Chart {
 		this.plot = null;
 	}
 
-	/* A series that says the same as another, and one beside which the job could not be seen. */
+	/*
+	 * Drops a series that equals the one it would repeat. Hides a series that is so large that the job's line
+	 * would be flat.
+	 */
 	hideRepeated() {
 		const top = (series) => extent(series.values, 0, series.values.length)[1];
 		const job = this.series.find((series) => series.look === 'job');
@@ -73,7 +76,7 @@ class Chart {
 		return this.series.filter((series) => series.shown);
 	}
 
-	/* What of the vertical axis the shown range needs: [smallest, largest]. */
+	/* Returns [smallest, largest]: the part of the vertical axis that the shown range needs. */
 	reach() {
 		const [first, end] = this.run.span(this.view.from, this.view.to);
 		let [least, most] = [Infinity, -Infinity];
@@ -112,7 +115,7 @@ class Chart {
 		this.plot.setSeries(this.series.indexOf(series) + 1, {show: series.shown});
 	}
 
-	/* The values at a sample; without one, the largest of the shown range. */
+	/* Shows the values at a sample; without an index, the largest values of the shown range. */
 	tell(index) {
 		const [first, end] = this.run.span(this.view.from, this.view.to);
 
@@ -177,7 +180,7 @@ class Chart {
 		this.plot = new uPlot(this.options(width), this.data(width), place);
 	}
 
-	/* The part of the canvas that the plot area is, saved for drawing. */
+	/* Draws clipped to the plot area of the canvas. */
 	within(plot, draw) {
 		const {ctx, bbox} = plot;
 
@@ -203,7 +206,10 @@ class Chart {
 			for (const phase of this.run.phases) {
 				const left = x(phase.start), width = Math.max(1, x(phase.stop) - left);
 				const shown = Math.max(left, bbox.left), seen = Math.min(left + width, right) - shown;
-				/* Of many that are narrower than a pixel one is seen there. */
+				/*
+				 * Draw only one of several phases that are narrower than a pixel and lie side by
+				 * side.
+				 */
 				if (seen <= 0 || (width <= ratio && Math.abs(left - last) < ratio))
 					continue;
 				last = left;
@@ -235,7 +241,7 @@ class Chart {
 
 			for (const event of this.run.events) {
 				const at = x(event.at), [name, dash] = looks[event.kind];
-				/* Of many in the same place one is seen. */
+				/* Draw only one of several lines at the same pixel. */
 				if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1 || Math.abs(at - last[name]) < ratio)
 					continue;
 				last[name] = at;
@@ -253,7 +259,7 @@ class Chart {
 		});
 	}
 
-	/* A label on the side of the line where there is room; returns its width. */
+	/* Draws a label on the side of the line that has room; returns the label's width. */
 	flag(ctx, bbox, at, event) {
 		const ratio = uPlot.pxRatio, width = ctx.measureText(event.text).width + 8 * ratio;
 		const left = at + width > bbox.left + bbox.width ? at - width : at;

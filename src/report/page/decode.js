@@ -1,6 +1,9 @@
-/* The packed columns of a run; the other end of src/report/series.h. */
+/* Reads the packed columns of a run, which src/report/series.h writes. */
 
-/* A column as Float64Array; NaN where there is no value. Without a count the column says how long it is. */
+/*
+ * Unpacks a column into a Float64Array, with NaN for a missing value. Without `count`, the column itself says how
+ * many values it has.
+ */
 const unpack = (text, decimals, count) => {
 	const bytes = atob(text);
 	const scale = 10 ** decimals;
@@ -37,7 +40,10 @@ const unpack = (text, decimals, count) => {
 	return values.subarray(0, filled);
 };
 
-/* Calls of phases by their start, each in the first lane in which nothing else goes on: {name, kind, start, stop, lane}. */
+/*
+ * Returns the calls of phases by their start as {name, kind, start, stop, lane}. A call gets the first lane that is
+ * free at its start.
+ */
 const lanes = (phases) => {
 	const calls = phases.flatMap((phase, kind) => phase.calls.map(([start, stop]) => ({name: phase.name, kind, start, stop, lane: 0})));
 	const ends = [];
@@ -51,7 +57,7 @@ const lanes = (phases) => {
 	return calls;
 };
 
-/* What the charts ask of a run: its columns, unpacked when they are first looked at. */
+/* Gives the charts what they need of a run: its columns, unpacked at first use. */
 class Run {
 	constructor(raw, index) {
 		const time = raw.columns.find((column) => column.column === LAYOUT.time);
@@ -88,7 +94,7 @@ class Run {
 		return this.unpacked.get(name);
 	}
 
-	/* Of a chart's series: what it draws, which for changes is their rate. */
+	/* Returns the values that a chart draws of a series: rates, if the column holds changes per interval. */
 	drawn(chart, series) {
 		const values = this.values(series.column);
 		const key = chart.id + '/' + series.column;
@@ -106,7 +112,7 @@ class Run {
 		return this.unpacked.get(key);
 	}
 
-	/* The index of the sample nearest to a time; -1 without samples. */
+	/* Returns the index of the sample nearest to a time, or -1 without samples. */
 	nearest(time) {
 		let low = 0, high = this.x.length - 1;
 
@@ -120,7 +126,7 @@ class Run {
 		return low > 0 && time - this.x[low - 1] <= this.x[low] - time ? low - 1 : high;
 	}
 
-	/* [first, last + 1) of the samples from `from` to `to`, and one more at either side. */
+	/* Returns [first, last + 1) for the samples from `from` to `to`, plus one more on each side. */
 	span(from, to) {
 		const first = this.nearest(from), last = this.nearest(to);
 

@@ -1,4 +1,4 @@
-/* Elements. All that comes from a recording becomes text, never markup. */
+/* Creates elements. Text of a recording becomes a text node, never markup. */
 
 const element = (tag, properties, ...children) => {
 	const made = document.createElement(tag);
@@ -34,7 +34,7 @@ const ICONS = {
 	unknown: ['M10 4.5v7M10 15v.5'],
 };
 
-/* "name  value" in a list of such pairs; nothing without a value. */
+/* Returns a "name value" pair of a fact list; nothing without a value. */
 const fact = (name, value, title) =>
 	value === null || value === undefined || value === '' ? [] :
 	[element('div', {class: 'fact', title}, element('dt', {}, name), element('dd', {}, value))];

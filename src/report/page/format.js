@@ -1,8 +1,11 @@
-/* Amounts as people read them: the same rules as src/advice/units.c, so that page and `summary` say the same. */
+/*
+ * Formats amounts for people, with the rules of src/advice/units.c, so that the page and `summary` print the same
+ * text.
+ */
 
 const MINUS = '\u2212';
 
-/* toFixed() as C prints: what lies exactly in the middle goes to the even digit. */
+/* toFixed() that rounds a tie to the even digit, as C's printf does. */
 const fixed = (value, decimals) => {
 	const scaled = Math.abs(value) * 10 ** decimals, below = Math.floor(scaled);
 	const inTheMiddle = scaled - below === 0.5 && Number.isInteger(value * 2 ** (decimals + 1));
@@ -49,7 +52,7 @@ const duration = (secs) => {
 	return two(Math.floor(whole / 86400), 'd', Math.floor(whole % 86400 / 3600), 'h');
 };
 
-/* A value of a chart or column, with its unit. */
+/* Formats a value of a chart or column with its unit. */
 const withUnit = (value, unit) => {
 	if (value === null || value === undefined || Number.isNaN(value))
 		return '\u2013';
@@ -72,7 +75,7 @@ const withUnit = (value, unit) => {
 	}
 };
 
-/* The same on an axis: as many decimals as tell neighbours apart, none that say nothing. */
+/* Formats a value on an axis, with just enough decimals to tell neighbouring ticks apart. */
 const onAxis = (value, unit, step) => {
 	if (value === 0)
 		return '0';
@@ -87,7 +90,7 @@ const onAxis = (value, unit, step) => {
 	return value.toFixed(decimals) + (unit === 'GB' || unit === '%' ? '\u00a0' + unit : '');
 };
 
-/* Where in the run: 1:02:03, 0:42.5; as many decimals as the step between two of them needs. */
+/* Formats a time in the run: 1:02:03, 0:42.5. It has as many decimals as `step` needs. */
 const clock = (secs, step) => {
 	const decimals = step >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(step) - 1e-9));
 	const scale = 10 ** decimals;

@@ -1,4 +1,4 @@
-/* Puts the page together. */
+/* Builds the page. */
 
 const begun = performance.now();
 const report = JSON.parse(document.getElementById('data').textContent);
@@ -11,7 +11,7 @@ for (const run of runs) {
 	run.events = eventsOf(run);
 }
 
-/* Of the compared sides: a side that is one run's file is called as the run is. */
+/* Names of the compared sides: a side that is the file of a single run gets that run's label. */
 if (report.comparison)
 	report.shortNames = report.comparison.sides.map(({name}) => {
 		const only = runs.filter((run) => run.raw.side === name);
@@ -68,7 +68,7 @@ const section = (layout) => {
 
 	if (row.every((chart) => chart.empty) || (layout.needs_gpu && !hasGpu && row.every((chart) => chart.idle)))
 		return null;
-	/* What never happened takes a line, not a chart. */
+	/* A chart whose values are all 0 shrinks to a line of text. */
 	if (row.every((chart) => chart.idle))
 		return {panes: [], section: element('section', {class: 'chart card nothing', id: 'chart-' + layout.id}, element('h2', {}, layout.title),
 			element('p', {class: 'method'}, layout.nothing || 'Zero all the time.'))};
@@ -124,7 +124,7 @@ new ResizeObserver(() => {
 	resized = requestAnimationFrame(() => view.resize());
 }).observe(charts);
 
-/* On paper everything is light, open, and as wide as the paper. */
+/* For printing, switch to the light theme, open all sections, and use the width of the paper. */
 let before = null;
 addEventListener('beforeprint', () => {
 	before = {theme: document.documentElement.dataset.theme, open: tables[0].open};
@@ -147,6 +147,6 @@ addEventListener('afterprint', () => {
 	view.repaint();
 });
 
-/* Milliseconds: of this script, and since the page was asked for. */
+/* Milliseconds: how long this script took, and since the page was requested. */
 document.documentElement.dataset.since = performance.now().toFixed(1);
 document.documentElement.dataset.ready = (performance.now() - begun).toFixed(1);

@@ -1,4 +1,7 @@
-/* The same as the charts in words, for screen readers and for copying: statistics of the shown range, and its samples. */
+/*
+ * Tables that hold the same data as the charts, for screen readers and for copying: statistics of the shown range,
+ * and its samples.
+ */
 
 const MOST_ROWS = 200, MOST_EVENTS = 1000;
 
@@ -21,7 +24,7 @@ const statistics = (values, x, first, end) => {
 	return {mean: count ? sum / count : NaN, least, most, at};
 };
 
-/* Samples of the shown range, without the neighbours that a line needs. */
+/* Returns the samples of the shown range, without the neighbours that a line needs. */
 const inside = (run, view) => {
 	let first = 0, end = run.x.length;
 
@@ -73,7 +76,7 @@ const samplesTable = (view, run) => {
 			columns.map(({chart, series}) => element('th', {scope: 'col'}, `${chart.layout.title}: ${series.label}`)))), body)};
 };
 
-/* Signals, OOM kills and marks, which the charts show as lines. */
+/* Lists signals, OOM kills and marks, which the charts show as lines. */
 const eventsTable = (run) => {
 	const kinds = {oom: 'killed for lack of memory', signal: 'signal passed on', start: 'began', stop: 'ended'};
 
@@ -83,7 +86,7 @@ const eventsTable = (run) => {
 			element('th', {scope: 'row'}, clock(event.at, 0.001)), element('td', {}, event.kind === 'oom' ? kinds.oom : `${event.text}: ${kinds[event.kind]}`)))))};
 };
 
-/* Made when it is opened, and kept up to date while it is. */
+/* Builds its content when the user opens it, and updates it while it is open. */
 const folded = (title, view, make) => {
 	const tables = [];
 	const place = element('div', {class: 'scroll'});

@@ -1,9 +1,9 @@
-/* Fewer points than samples, without losing an extreme. */
+/* Draws fewer points than samples and still shows every extreme. */
 
 /*
- * What is drawn of samples [first, end): for each of so many buckets of samples two points, which for every series are
- * its smallest and its largest value in the order in which they come. All samples when there are no more than that.
- * A bucket with values and gaps shows the values.
+ * Picks the samples of [first, end) to draw. Each bucket contributes two points, so that for every series its
+ * smallest and its largest value are drawn, in their order. If there are no more samples than points, all are drawn.
+ * A bucket that has both values and gaps shows the values.
  */
 const thin = (x, columns, first, end, buckets) => {
 	const count = end - first;
@@ -43,7 +43,7 @@ const thin = (x, columns, first, end, buckets) => {
 	return [times, ...columns.map(extremes)];
 };
 
-/* The largest and smallest value of samples [first, end); [NaN, NaN] without any. */
+/* Returns the smallest and largest value of samples [first, end); [NaN, NaN] without any. */
 const extent = (column, first, end) => {
 	let least = NaN, most = NaN;
 

@@ -1,4 +1,4 @@
-/* What all charts share: the shown range of time, where the pointer is, how the range is changed. */
+/* The state that all charts share: the shown range of time and the pointer. It also changes the range. */
 
 class View {
 	constructor(runs) {
@@ -17,7 +17,7 @@ class View {
 		this.listeners.push(listener);
 	}
 
-	/* At least a thousandth of a second, and not outside the recording. */
+	/* Shows a range of at least a millisecond, inside the recording. */
 	show(from, to) {
 		const width = Math.min(this.length, Math.max(to - from, 0.001));
 
@@ -63,7 +63,7 @@ class View {
 		document.addEventListener('mouseup', stop);
 	}
 
-	/* Charts of the same kind have the same vertical axis, so that runs can be compared by eye. */
+	/* Gives charts of the same kind the same vertical axis, so that the eye can compare runs. */
 	fitRows(charts) {
 		for (const row of this.rows.filter((row) => row.some((chart) => charts.includes(chart)))) {
 			let [least, most] = [Infinity, -Infinity];
@@ -73,7 +73,7 @@ class View {
 			}
 			if (!(most >= least))
 				[least, most] = [0, 1];
-			/* What changes by less than a hundredth should look like that, and needs no long labels. */
+			/* Values that change by less than 1 % should look flat and need no long labels. */
 			const room = Math.max((most - least) * 0.08, (Math.abs(most) * 0.01 - (most - least)) / 2) || 1;
 			for (const chart of row)
 				chart.range = [least === 0 || chart.layout.from_zero !== false ? least : least - room, most + room];
@@ -92,7 +92,7 @@ class View {
 			listener(this);
 	}
 
-	/* Only the chart below the pointer is asked; its fellows get the pointer from uPlot. */
+	/* Only the chart below the pointer calls this; uPlot moves the pointer of the others. */
 	hovered(plot) {
 		if (!plot.cursor.event && !this.asked)
 			return;
@@ -117,7 +117,7 @@ class View {
 			listener(this.at, indices);
 	}
 
-	/* By keyboard: to the sample before or after. */
+	/* Moves to the previous or next sample, for the keyboard. */
 	step(by) {
 		const run = this.runs[0], chart = this.charts.find((one) => one.run === run && one.plot);
 
