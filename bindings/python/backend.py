@@ -22,10 +22,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 PACKAGE = "resource_tracker_native"
 DISTRIBUTION = "resource_tracker_native"
-# Metaflow looks for the second name in the metadata of everything that is installed.
+# Metaflow finds extensions by this second name in the metadata of installed distributions.
 TOP_LEVEL = [PACKAGE, "metaflow_extensions"]
 LIMITED_API = "0x03090000"
-# Which library each extension stands on.
+# The library that each extension wraps.
 EXTENSIONS = {"_native": "resource-tracker", "_analysis": "resource-tracker-analysis"}
 LIBRARIES = ["libresource-tracker.so.0", "libresource-tracker-analysis.so.0"]
 PROGRAMS = ["resource-tracker-helper", "resource-tracker-net"]
@@ -38,7 +38,7 @@ def version():
 
 
 def include_folder():
-    """Of the Python that runs this, or of any other: the limited API is the same in all."""
+    """Returns the headers of the running Python, or of any other: the limited API is the same in all."""
     for folder in [sysconfig.get_path("include"), *sorted(map(str, pathlib.Path("/usr/include").glob("python3.*")))]:
         if os.path.exists(os.path.join(folder, "Python.h")):
             return folder
@@ -50,7 +50,7 @@ def is_older(target, sources):
 
 
 def compile_extension(name, build, folder):
-    """FOLDER/NAME.abi3.so, which finds the library in lib beside it."""
+    """Compiles FOLDER/NAME.abi3.so, which looks for its library in the folder lib beside it."""
     target = folder / f"{name}.abi3.so"
     sources = sorted((HERE / "native").glob(f"{name[1:]}*.c")) + [HERE / "native" / "support.c"]
     library = build / f"lib{EXTENSIONS[name]}.so"
@@ -63,7 +63,7 @@ def compile_extension(name, build, folder):
 
 
 def built(folder):
-    """The build folder with its libraries, built first where this is a checkout and they are missing."""
+    """Returns the build folder. If its libraries are missing, a checkout builds them first."""
     build = pathlib.Path(folder or TOP / "build").resolve()
     if not (build / "libresource-tracker-analysis.so").exists():
         subprocess.run([TOP / "tools" / "build", build], check=True, cwd=TOP, stdout=sys.stderr)
@@ -79,7 +79,7 @@ def link(target, to):
 
 
 def sources():
-    """The files of the package and of its plug-ins for Metaflow, relative to the folder of both."""
+    """Lists the files of the package and of its Metaflow plug-ins, relative to the folder that holds both."""
     for top in TOP_LEVEL:
         for path in sorted((HERE / "src" / top).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
@@ -87,7 +87,7 @@ def sources():
 
 
 def in_place(folder=None):
-    """BUILD/python: what PYTHONPATH needs to name to use the package from the checkout."""
+    """Fills BUILD/python. With this folder in PYTHONPATH, the checkout serves as the installed package."""
     build = built(folder)
     root = build / "python"
     wanted = set()
@@ -125,12 +125,12 @@ def metadata():
 
 
 def tag():
-    """Of a wheel that only claims to run where it was built."""
+    """Returns the tag of a wheel that claims to run only on the platform that built it."""
     return "cp39-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 def write_wheel(folder, files):
-    """`files`: name in the wheel -> (bytes, whether it is a program)."""
+    """Writes a wheel. `files` maps a name in the wheel to (bytes, whether it is a program)."""
     information = f"{DISTRIBUTION}-{version()}.dist-info"
     target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-{tag()}.whl"
     files[f"{information}/METADATA"] = (metadata().encode(), False)
@@ -170,7 +170,7 @@ def wheel(folder, build_folder=None):
     return write_wheel(folder, files)
 
 
-# ---- what pip calls ----
+# ---- called by pip ----
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return wheel(wheel_directory).name

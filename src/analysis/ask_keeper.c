@@ -29,7 +29,7 @@ struct question {
 	size_t count;
 };
 
-static void add(struct question *question, const char *argument)
+static void add_argument(struct question *question, const char *argument)
 {
 	if (question->count < ARGUMENTS_MOST - 1)
 		question->arguments[question->count++] = argument;
@@ -63,7 +63,7 @@ static int read_answer(int fd, struct buffer *answer)
 }
 
 /* Runs the program and collects its output. Returns 0 or a negative errno. */
-static int run(struct question *question, struct buffer *answer)
+static int run_net(struct question *question, struct buffer *answer)
 {
 	char path[PATH_MAX];
 	posix_spawn_file_actions_t actions;
@@ -142,8 +142,8 @@ static void add_number(struct question *question, const char *option, const rt_a
 	if (cell.type != RT_CELL_COUNT || cell.count <= 0)
 		return;
 	snprintf(text, 32, "%lld", (long long)cell.count);
-	add(question, option);
-	add(question, text);
+	add_argument(question, option);
+	add_argument(question, text);
 }
 
 int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_count)
@@ -158,14 +158,14 @@ int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_
 	add_number(&question, "--memory-mib", advice, "memory", numbers[1]);
 	add_number(&question, "--gpus", advice, "gpu", numbers[2]);
 	add_number(&question, "--gpu-memory-mib", advice, "vram", numbers[3]);
-	add(&question, "--limit");
-	add(&question, "1");
+	add_argument(&question, "--limit");
+	add_argument(&question, "1");
 	for (size_t i = 0; i < filter_count; i++) {
-		add(&question, "--filter");
-		add(&question, filters[i]);
+		add_argument(&question, "--filter");
+		add_argument(&question, filters[i]);
 	}
 	add_question(&typed, &question);
-	result = run(&question, &answer);
+	result = run_net(&question, &answer);
 	if (result == -ENOMEM || buffer_error(&typed))
 		return -ENOMEM;
 	if (result < 0) {
@@ -196,12 +196,12 @@ int ask_for_price(const char *instance, double *ret_usd_per_hour, struct rt_prob
 		return -ENOENT;
 	}
 	*region++ = *type++ = '\0';
-	add(&question, vendor);
-	add(&question, "--region");
-	add(&question, region);
-	add(&question, "--instance-type");
-	add(&question, type);
-	result = run(&question, &answer);
+	add_argument(&question, vendor);
+	add_argument(&question, "--region");
+	add_argument(&question, region);
+	add_argument(&question, "--instance-type");
+	add_argument(&question, type);
+	result = run_net(&question, &answer);
 	if (result == 0)
 		root = json_loadb(answer.data ? answer.data : "", answer.length, 0, NULL);
 	if (json_is_number(json_object_get(root, "price_usd_per_hour"))) {

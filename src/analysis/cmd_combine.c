@@ -41,7 +41,7 @@ static int join_marks(const struct command *command, char *const *paths, const c
 	return marks.length ? command_write(command, name.data, marks.data, marks.length) : 0;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_combine(const struct command *command, int argc, char **argv)
 {
 	struct rt_problem problem = {"out of memory"};
 	const char *output = "-";
@@ -73,5 +73,5 @@ const struct command COMBINE_COMMAND = {
 		   "What jobs used is summed over all FILEs, what machines did over all hosts, each host "
 		   "once. The\n"
 		   "same recording cannot be given twice.\n",
-	.run = run,
+	.run = run_combine,
 };

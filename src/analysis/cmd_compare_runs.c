@@ -97,7 +97,7 @@ static int compare_phases(const struct command *command, const struct compare_op
 	return result < 0 ? 1 : command_write(command, options->output, text, strlen(text));
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_compare_runs(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct compare_options options = {0};
 	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
@@ -160,5 +160,5 @@ const struct command COMPARE_RUNS_COMMAND = {
 		   "each side "
 		   "is one run\n"
 		   "  -o, --output FILE         write there\n",
-	.run = run,
+	.run = run_compare_runs,
 };

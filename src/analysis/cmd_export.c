@@ -90,7 +90,7 @@ static bool set_option(struct export_choice *choice, int option)
 	}
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_export(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {0};
 	struct rt_gpu_tracker_options *gpu_tracker = &choice.options.gpu_tracker;
@@ -143,5 +143,5 @@ const struct command EXPORT_COMMAND = {
 		   "--expected-gpus N,\n"
 		   "      --gpu-uuids A[,B]\n"
 		   "                          of gpu_tracker files, as in summary\n",
-	.run = run,
+	.run = run_export,
 };

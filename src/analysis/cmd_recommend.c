@@ -149,7 +149,7 @@ static int make_text(const struct recommend_options *options, const rt_advice *a
 	return options->json ? rt_advice_to_json(advice, ret_text) : rt_advice_to_text(advice, ret_text);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_recommend(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {0};
 	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
@@ -237,5 +237,5 @@ const struct command RECOMMEND_COMMAND = {
 		"gpu_underused, gpu_memory_full (90 %), io_bound,\n"
 		"host_shared, failed, cut_short, thin_data, runs_left_out, ranks_missing, drift, risk, "
 		"one_run.\n",
-	.run = run,
+	.run = run_recommend,
 };

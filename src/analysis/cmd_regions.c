@@ -66,7 +66,7 @@ static bool set_option(struct regions_options *options, int option)
 	}
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_regions(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct regions_options options = {0};
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
@@ -115,5 +115,5 @@ const struct command REGIONS_COMMAND = {
 		"A sample belongs to a phase if its time lies between start and stop. A phase that was never "
 		"stopped\n"
 		"lasts to the end of the recording (open_calls).\n",
-	.run = run,
+	.run = run_regions,
 };

@@ -91,7 +91,7 @@ static bool set_option(struct report_options *options, int option)
 }
 
 /* Starts the program without waiting for it and discards its output. Returns 0 or an errno. */
-static int start(const char *program, const char *file)
+static int start_viewer(const char *program, const char *file)
 {
 	char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)file, NULL};
 	posix_spawn_file_actions_t actions;
@@ -113,17 +113,17 @@ static int open_page(const struct command *command, const char *path)
 {
 	const char *browser = secure_getenv("BROWSER");
 	char *file = realpath(path, NULL);
-	int error = file ? start("xdg-open", file) : errno;
+	int error = file ? start_viewer("xdg-open", file) : errno;
 
 	if (error == ENOENT && file && browser && *browser)
-		error = start(browser, file);
+		error = start_viewer(browser, file);
 	free(file);
 	return error ? command_fault(command, "%s is written, but cannot be shown: xdg-open: %s", path,
 				     strerror(error))
 		     : 0;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_report(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct report_options options = {0};
 	struct rt_problem problem = {"out of memory"};
@@ -180,5 +180,5 @@ const struct command REPORT_COMMAND = {
 		"      --history FILE        an earlier run, or its stats --json, that the advice goes by "
 		"too; several times\n"
 		"      --server-filter K=V   only servers that are so; may be given several times\n",
-	.run = run,
+	.run = run_report,
 };

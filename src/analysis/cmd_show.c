@@ -184,7 +184,7 @@ static bool set_option(struct show *show, int option)
 }
 
 /* Replaces *table by the result of an operation on it. */
-static int replace(rt_table **table, rt_table *by, int result)
+static int replace_table(rt_table **table, rt_table *by, int result)
 {
 	if (result == 0) {
 		rt_table_free(*table);
@@ -193,8 +193,8 @@ static int replace(rt_table **table, rt_table *by, int result)
 	return result;
 }
 
-static int load(const struct show *show, char **paths, size_t count, rt_table **ret_table,
-		struct rt_problem *problem)
+static int load_table(const struct show *show, char **paths, size_t count, rt_table **ret_table,
+		      struct rt_problem *problem)
 {
 	rt_table *part = NULL;
 	int result;
@@ -209,7 +209,7 @@ static int load(const struct show *show, char **paths, size_t count, rt_table **
 	if (result == 0 && show->columns.count) {
 		result =
 			rt_table_select(*ret_table, show->columns.texts, show->columns.count, &part, problem);
-		result = replace(ret_table, part, result);
+		result = replace_table(ret_table, part, result);
 	}
 	return result;
 }
@@ -217,22 +217,22 @@ static int load(const struct show *show, char **paths, size_t count, rt_table **
 /*
  * Applies the operations in the order that users expect: select rows, take head or tail of them, then rename.
  */
-static int apply(const struct show *show, rt_table **table, struct rt_problem *problem)
+static int apply_operations(const struct show *show, rt_table **table, struct rt_problem *problem)
 {
 	rt_table *part = NULL;
 	int result = 0;
 
 	if (show->slice.step) {
 		result = rt_table_slice(*table, show->slice, &part);
-		result = replace(table, part, result);
+		result = replace_table(table, part, result);
 	}
 	if (result == 0 && show->head >= 0) {
 		result = rt_table_head(*table, (size_t)show->head, &part);
-		result = replace(table, part, result);
+		result = replace_table(table, part, result);
 	}
 	if (result == 0 && show->tail >= 0) {
 		result = rt_table_tail(*table, (size_t)show->tail, &part);
-		result = replace(table, part, result);
+		result = replace_table(table, part, result);
 	}
 	if (result == 0)
 		result = rt_table_rename(*table, show->rename_from.texts, show->rename_to.texts,
@@ -251,7 +251,7 @@ static int table_text(const rt_table *table, size_t rows, char **ret_text)
 	return result;
 }
 
-static int print(const struct command *command, const struct show *show, const rt_table *table)
+static int print_table(const struct command *command, const struct show *show, const rt_table *table)
 {
 	CLEANUP_FREE char *text = NULL;
 	int result;
@@ -273,7 +273,7 @@ static int print(const struct command *command, const struct show *show, const r
 	return command_write(command, show->output, text, strlen(text));
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_show(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(show_done))) struct show show = {.head = -1, .tail = -1, .rows = 10};
 	CLEANUP_TABLE rt_table *table = NULL;
@@ -292,10 +292,10 @@ static int run(const struct command *command, int argc, char **argv)
 	if (show.as_combined && (show.columns.count || show.any_csv))
 		return command_usage(command,
 				     "names, prefixes, bytes and offset are of the combined columns alone");
-	if (load(&show, argv + optind, (size_t)(argc - optind), &table, &problem) < 0 ||
-	    apply(&show, &table, &problem) < 0)
+	if (load_table(&show, argv + optind, (size_t)(argc - optind), &table, &problem) < 0 ||
+	    apply_operations(&show, &table, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
-	return print(command, &show, table);
+	return print_table(command, &show, table);
 }
 
 const struct command SHOW_COMMAND = {
@@ -321,5 +321,5 @@ const struct command SHOW_COMMAND = {
 		"                            what their names begin with (default: system_ and process_)\n"
 		"      --offset N            without the first N rows\n"
 		"  -o, --output FILE         write there\n",
-	.run = run,
+	.run = run_show,
 };

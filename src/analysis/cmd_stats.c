@@ -149,8 +149,8 @@ static bool set_option(struct stats_options *options, struct group *group, int o
 	}
 }
 
-static int compute(const struct stats_options *options, char **paths, size_t count, rt_stats **ret_stats,
-		   struct rt_problem *problem)
+static int compute_stats(const struct stats_options *options, char **paths, size_t count,
+			 rt_stats **ret_stats, struct rt_problem *problem)
 {
 	const struct rt_stat_spec *specs = options->specs;
 	size_t spec_count = options->spec_count;
@@ -169,7 +169,7 @@ static int compute(const struct stats_options *options, char **paths, size_t cou
 	return result;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_stats(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct stats_options options = {0};
 	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
@@ -191,7 +191,7 @@ static int run(const struct command *command, int argc, char **argv)
 		return command_usage(command, "name a --column before --agg and --round");
 	if (options.columns.count > group.first_column && !end_group(&options, &group))
 		return command_fault(command, "out of memory");
-	result = compute(&options, argv + optind, (size_t)(argc - optind), &stats, &problem);
+	result = compute_stats(&options, argv + optind, (size_t)(argc - optind), &stats, &problem);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
 	if (result > 0)
@@ -215,5 +215,5 @@ const struct command STATS_COMMAND = {
 		   "      --json                {\"column\":{\"agg\":value}}\n"
 		   "      --any-csv             FILE is a CSV file of any kind, not a recording\n"
 		   "  -o, --output FILE         write there\n",
-	.run = run,
+	.run = run_stats,
 };

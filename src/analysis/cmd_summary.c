@@ -130,7 +130,7 @@ static int make_text(const struct summary_options *options, const rt_summary *su
 }
 
 /* Appends to *text and grows it. `between` separates the parts, so the first one does not get it. */
-static int append(char **text, const char *between, const char *more)
+static int append_text(char **text, const char *between, const char *more)
 {
 	char *longer = NULL;
 
@@ -151,7 +151,7 @@ static int add_summary(const struct summary_options *options, const char *const 
 
 	if (result == 0)
 		result = make_text(options, summary, &one, problem);
-	return result < 0 ? result : append(text, options->json ? "," : "\n", one);
+	return result < 0 ? result : append_text(text, options->json ? "," : "\n", one);
 }
 
 /* Several files may be parts of one run (upload segments, a pair of CSV files) or separate recordings. */
@@ -171,7 +171,7 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 	return result;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_summary(const struct command *command, int argc, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct summary_options options = {0};
 	struct rt_problem problem = {"out of memory"};
@@ -197,7 +197,7 @@ static int run(const struct command *command, int argc, char **argv)
 		result = add_summary(&options, &paths[i], one ? count : 1, &text, &problem);
 	/* gpu_tracker's text has no final newline, in files either. A terminal needs one. */
 	if (result == 0 && options.gpu_tracker && !options.output && one)
-		result = append(&text, "\n", "");
+		result = append_text(&text, "\n", "");
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
 	if (one || !options.json)
@@ -223,5 +223,5 @@ const struct command SUMMARY_COMMAND = {
 		   "      --expected-gpus N     the same for GPUs\n"
 		   "      --gpu-uuids A[,B]     only these GPUs in its GPU percentages\n"
 		   "  -o, --output FILE         write there\n",
-	.run = run,
+	.run = run_summary,
 };

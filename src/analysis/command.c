@@ -106,7 +106,7 @@ int command_write(const struct command *command, const char *path, const char *b
 	return result < 0 ? command_fault(command, "standard output: %s", strerror(-result)) : 0;
 }
 
-static void say(const struct command *command, const char *format, va_list arguments)
+static void say_on_stderr(const struct command *command, const char *format, va_list arguments)
 {
 	CLEANUP_FREE char *text = NULL;
 
@@ -123,7 +123,7 @@ int command_fault(const struct command *command, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say(command, format, arguments);
+	say_on_stderr(command, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
 	return EXIT_FAULT;
@@ -134,7 +134,7 @@ int command_usage(const struct command *command, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say(command, format, arguments);
+	say_on_stderr(command, format, arguments);
 	va_end(arguments);
 	fprintf(stderr, " (see resource-tracker %s --help)\n", command->name);
 	if (is_on_path(command->name))

@@ -10,7 +10,7 @@ from resource_tracker_native import ResourceTracker
 
 
 def work() -> None:
-    """Some of it in this process, some in children that are gone before the next sample."""
+    """Uses memory and CPU, partly in this process and partly in children that exit before the next sample."""
     block = bytes(64 << 20)
     for _ in range(5):
         sha256(block).hexdigest()

@@ -19,7 +19,7 @@ class TrackedFlow(FlowSpec):
     @track_resources(interval=0.25)
     @step
     def start(self):
-        """Memory and a busy core."""
+        """Uses memory and keeps a core busy."""
         block = bytearray(self.megabytes * 1_000_000)
         block[::4096] = b"x" * len(block[::4096])
         end = monotonic() + 1.5
@@ -33,13 +33,13 @@ class TrackedFlow(FlowSpec):
     @track_resources(interval=0.1)
     @step
     def part(self):
-        """Every part has an artifact and a card of its own."""
+        """Each part has its own artifact and card."""
         sleep(self.input)
         self.next(self.join)
 
     @step
     def join(self, inputs):
-        """What was tracked in the parts differs; it does not stand in the way."""
+        """The parts' tracking artifacts differ, and merging the artifacts works nevertheless."""
         self.slept = sum(part.input for part in inputs)
         self.merge_artifacts(inputs)
         self.next(self.end)

@@ -1,4 +1,7 @@
-/* The module _analysis: libresource-tracker-analysis for Python, imported only when a recording is read. */
+/*
+ * The module _analysis: libresource-tracker-analysis for Python. The package imports it when it first reads a
+ * recording.
+ */
 #include "analysis_module.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* The parts of the module _analysis. Calls that have several forms of result return text in the one asked for. */
+/*
+ * The parts of the module _analysis. A call whose result has several forms returns text in the requested
+ * form.
+ */
 #ifndef ANALYSIS_MODULE_H
 #define ANALYSIS_MODULE_H
 
@@ -7,7 +10,7 @@
 
 RT_LOCAL PyObject *cell_object(struct rt_cell cell);
 RT_LOCAL PyObject *table_object(const rt_table *table);
-/* The table as an object, freed; or the exception. */
+/* Returns the table as a Python object and frees it, or raises the error. */
 RT_LOCAL PyObject *take_table(int error, rt_table *table, const struct rt_problem *problem);
 
 /* analysis_results.c */

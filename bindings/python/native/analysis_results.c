@@ -1,11 +1,11 @@
-/* What comes of recordings: summaries, advice, phases, comparisons. */
+/* Results of recordings: summaries, advice, phases, comparisons. */
 #include "analysis_module.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(const char *form, const char *name)
+static bool is_form(const char *form, const char *name)
 {
 	return strcmp(form, name) == 0;
 }
@@ -33,19 +33,19 @@ PyObject *summary(PyObject *module, PyObject *arguments, PyObject *keywords)
 					 &options.gpu_ram_unit, &options.time_unit, &options.expected_cores,
 					 &options.expected_gpus))
 		return NULL;
-	if (!is(form, "json") && !is(form, "text") && !is(form, "gpu_tracker") &&
-	    !is(form, "gpu_tracker-json"))
+	if (!is_form(form, "json") && !is_form(form, "text") && !is_form(form, "gpu_tracker") &&
+	    !is_form(form, "gpu_tracker-json"))
 		return no_form(form);
 	Py_BEGIN_ALLOW_THREADS;
 	error = uuids.count ? rt_summary_read_gpus(paths.items, paths.count, uuids.items, uuids.count,
 						   &result, &problem)
 			    : rt_summary_read(paths.items, paths.count, &result, &problem);
-	if (!error && is(form, "json"))
+	if (!error && is_form(form, "json"))
 		error = rt_summary_to_json(result, &text);
-	else if (!error && is(form, "text"))
+	else if (!error && is_form(form, "text"))
 		error = rt_summary_to_text(result, RT_SIZE_AUTO, &text);
 	else if (!error)
-		error = rt_summary_to_gpu_tracker(result, &options, is(form, "gpu_tracker-json"), &text,
+		error = rt_summary_to_gpu_tracker(result, &options, is_form(form, "gpu_tracker-json"), &text,
 						  &problem);
 	rt_summary_free(result);
 	Py_END_ALLOW_THREADS;
@@ -72,9 +72,9 @@ PyObject *recommend(PyObject *module, PyObject *arguments, PyObject *keywords)
 	error = rt_recommend(paths.items, paths.count, &options, &result, &problem);
 	if (!error && catalogue)
 		error = rt_advice_find_server(result, catalogue, filters.items, filters.count, &problem);
-	if (!error && is(form, "json"))
+	if (!error && is_form(form, "json"))
 		error = rt_advice_to_json(result, &text);
-	else if (!error && is(form, "text"))
+	else if (!error && is_form(form, "text"))
 		error = rt_advice_to_text(result, &text);
 	else if (!error)
 		error = rt_advice_to_form(result, form, &text, &problem);
@@ -83,15 +83,15 @@ PyObject *recommend(PyObject *module, PyObject *arguments, PyObject *keywords)
 	return error < 0 ? fail(error, problem.text) : take_text(text);
 }
 
-/* Frees the regions. */
+/* Returns the regions in the requested form and frees them. */
 static PyObject *take_regions(int error, rt_regions *result, const char *form,
 			      const struct rt_problem *problem)
 {
 	char *text = NULL;
 
 	if (!error)
-		error = is(form, "json") ? rt_regions_to_json(result, &text)
-					 : rt_regions_to_text(result, &text);
+		error = is_form(form, "json") ? rt_regions_to_json(result, &text)
+					      : rt_regions_to_text(result, &text);
 	rt_regions_free(result);
 	return error < 0 ? fail(error, problem->text) : take_text(text);
 }
@@ -108,7 +108,7 @@ PyObject *regions(PyObject *module, PyObject *arguments, PyObject *keywords)
 					 KEYWORDS("paths", "marks", "columns", "form"), texts_of, &paths,
 					 texts_of, &marks, texts_of, &columns, &form))
 		return NULL;
-	if (!is(form, "json") && !is(form, "text"))
+	if (!is_form(form, "json") && !is_form(form, "text"))
 		return no_form(form);
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_regions_read(paths.items, paths.count, marks.count ? marks.items[0] : NULL, columns.items,
@@ -129,7 +129,7 @@ PyObject *regions_gpu_tracker(PyObject *module, PyObject *arguments, PyObject *k
 					 KEYWORDS("tracking_file", "sub_tracking_file", "form"), texts_of,
 					 &tracking, texts_of, &sub_tracking, &form))
 		return NULL;
-	if (!is(form, "json") && !is(form, "text"))
+	if (!is_form(form, "json") && !is_form(form, "text"))
 		return no_form(form);
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_regions_read_gpu_tracker(tracking.count ? tracking.items[0] : NULL,
@@ -139,7 +139,7 @@ PyObject *regions_gpu_tracker(PyObject *module, PyObject *arguments, PyObject *k
 	return take_regions(error, result, form, &problem);
 }
 
-/* [(start, stop), ...] of a phase. */
+/* Returns [(start, stop), ...] for the calls of a phase. */
 static PyObject *calls_object(const rt_regions *regions, size_t phase)
 {
 	PyObject *list = PyList_New(0);
@@ -183,8 +183,8 @@ PyObject *calls_gpu_tracker(PyObject *module, PyObject *arguments)
 	return list;
 }
 
-/* The sides and paths of (side, path) pairs, side by side in two lists. */
-static int unzip(PyObject *runs, PyObject *ret_sides, PyObject *ret_paths)
+/* Splits (side, path) pairs into a list of sides and a list of paths. */
+static int split_runs(PyObject *runs, PyObject *ret_sides, PyObject *ret_paths)
 {
 	Py_ssize_t count = PySequence_Size(runs);
 
@@ -216,8 +216,8 @@ static PyObject *compare_texts(const struct texts *sides, const struct texts *pa
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_compare(runs, paths->count, &result, &problem);
 	if (!error)
-		error = is(form, "json") ? rt_comparison_to_json(result, &text)
-					 : rt_comparison_to_text(result, &text);
+		error = is_form(form, "json") ? rt_comparison_to_json(result, &text)
+					      : rt_comparison_to_text(result, &text);
 	rt_comparison_free(result);
 	Py_END_ALLOW_THREADS;
 	free(runs);
@@ -232,10 +232,10 @@ PyObject *compare(PyObject *module, PyObject *arguments, PyObject *keywords)
 
 	if (side_list && path_list &&
 	    PyArg_ParseTupleAndKeywords(arguments, keywords, "O|s", KEYWORDS("runs", "form"), &runs, &form) &&
-	    unzip(runs, side_list, path_list) == 0 && texts_of(side_list, &sides) &&
+	    split_runs(runs, side_list, path_list) == 0 && texts_of(side_list, &sides) &&
 	    texts_of(path_list, &paths))
-		result = is(form, "json") || is(form, "text") ? compare_texts(&sides, &paths, form)
-							      : no_form(form);
+		result = is_form(form, "json") || is_form(form, "text") ? compare_texts(&sides, &paths, form)
+									: no_form(form);
 	Py_XDECREF(side_list);
 	Py_XDECREF(path_list);
 	return result;

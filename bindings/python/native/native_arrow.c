@@ -1,6 +1,6 @@
 /*
- * The Arrow C stream interface (https://arrow.apache.org/docs/format/CStreamInterface.html): a table as one batch. Buffers are
- * copied, so that consumers may release them in any thread without the interpreter.
+ * The Arrow C stream interface (https://arrow.apache.org/docs/format/CStreamInterface.html): a table as one
+ * batch. It copies the buffers, so that consumers may release them in any thread without the interpreter.
  */
 #include "native_module.h"
 
@@ -38,7 +38,7 @@ struct column {
 	char *name, *format;
 	int64_t null_count;
 	size_t buffer_count;
-	void *buffers[BUFFERS_MOST]; /* NULL: without */
+	void *buffers[BUFFERS_MOST]; /* NULL: absent buffer */
 };
 
 struct table {
@@ -63,7 +63,10 @@ static void table_free(struct table *table)
 
 /* ---- the schema -------------------------------------------------------------------------------------- */
 
-/* Texts and children of a schema are its own. A consumer may have moved a child away, which then has no release. */
+/*
+ * A schema owns its texts and its children. A consumer may have moved a child out, which has cleared its
+ * release.
+ */
 static void release_schema(struct ArrowSchema *schema)
 {
 	for (int64_t i = 0; i < schema->n_children; i++) {
@@ -139,7 +142,7 @@ static bool fill_array(struct ArrowArray *array, int64_t length, size_t buffers,
 	return array->buffers && array->children;
 }
 
-/* The buffers of a column become the array's. */
+/* Moves the column's buffers into the array. */
 static bool give_column(struct ArrowArray *array, struct column *column, int64_t rows)
 {
 	if (!fill_array(array, rows, column->buffer_count, 0))
@@ -159,7 +162,7 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *ret_arra
 	bool good;
 
 	if (table->taken) {
-		*ret_array = (struct ArrowArray){.release = NULL}; /* the end */
+		*ret_array = (struct ArrowArray){.release = NULL}; /* the end of the stream */
 		return 0;
 	}
 	table->taken = true;
@@ -212,7 +215,7 @@ static bool take_buffer(PyObject *bytes, void **ret_copy)
 		return true;
 	if (PyBytes_AsStringAndSize(bytes, &data, &length) < 0)
 		return false;
-	/* Never NULL: an empty buffer is one all the same. */
+	/* Not NULL: consumers expect a pointer even for an empty buffer. */
 	*ret_copy = malloc((size_t)length + 8);
 	if (!*ret_copy) {
 		PyErr_NoMemory();
@@ -222,7 +225,7 @@ static bool take_buffer(PyObject *bytes, void **ret_copy)
 	return true;
 }
 
-/* (name, format, number of nulls, buffers) */
+/* Reads (name, format, number of nulls, buffers). */
 static bool take_column(PyObject *item, struct column *column)
 {
 	const char *name, *format;

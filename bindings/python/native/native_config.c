@@ -1,12 +1,12 @@
-/* What trackers are made of: settings, variables, and what is kept by column. */
+/* Builds the configuration of a tracker: settings, variables, history columns. */
 #include "native_module.h"
 
 #include <errno.h>
 
-/* What a tracker is made of. */
+/* The arguments of a tracker's constructor. */
 struct wanted {
 	PyObject *settings;  /* (name, value) pairs, or NULL */
-	PyObject *variables; /* the same */
+	PyObject *variables; /* (name, value) pairs, or NULL */
 	long long history;
 	const char *metrics;
 };
@@ -39,7 +39,7 @@ static int set_variable(rt_config *config, const char *name, const char *value)
 	return rt_config_set_variable(config, name, value);
 }
 
-static int configure(rt_config *config, const struct wanted *wanted)
+static int apply_wanted(rt_config *config, const struct wanted *wanted)
 {
 	int error = rt_config_set_history(config, wanted->history < 0 ? INT64_MAX : wanted->history,
 					  wanted->metrics);
@@ -68,7 +68,7 @@ int config_of(PyObject *arguments, PyObject *keywords, rt_config **ret_config)
 		fail(error, NULL);
 		return -1;
 	}
-	if (configure(config, &wanted) < 0) {
+	if (apply_wanted(config, &wanted) < 0) {
 		rt_config_free(config);
 		return -1;
 	}

@@ -1,4 +1,4 @@
-/* What trackers keep by column, as lists. */
+/* Returns a tracker's history columns as lists. */
 #include "native_module.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static PyObject *number_object(double value, bool is_integer)
 	return is_integer ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
 }
 
-/* Most columns seldom change: a value that was there before is the same object again. */
+/* Most columns seldom change, so equal neighbours share one Python object. */
 static PyObject *number_list(const double *values, Py_ssize_t count, bool is_integer)
 {
 	PyObject *list = PyList_New(count), *previous = NULL;

@@ -1,4 +1,4 @@
-/* class Marks: phases of a job, marked by the job itself. */
+/* class Marks: phase marks that the job itself sets. */
 #include "native_module.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@ struct marks {
 	PyObject_HEAD rt_marks *marks;
 };
 
-static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
+static int marks_init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 {
 	struct marks *self = (struct marks *)self_;
 	PyObject *path = NULL;
@@ -25,7 +25,7 @@ static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 		Py_DECREF(bytes);
 	} else {
 		error = rt_marks_open(NULL, &marks);
-		if (error == -ENOENT) /* there is no recording: marks do nothing */
+		if (error == -ENOENT) /* no recording: marks do nothing */
 			error = 0;
 	}
 	if (error < 0) {
@@ -37,7 +37,7 @@ static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 	return 0;
 }
 
-static void done(PyObject *self)
+static void marks_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
 
@@ -84,14 +84,14 @@ int add_marks_type(PyObject *module)
 		{NULL},
 	};
 	static PyGetSetDef ATTRIBUTES[] = {
-		{"active", active, NULL, "whether there is a recording that marks go to"},
+		{"active", active, NULL, "whether marks reach a recording"},
 		{NULL},
 	};
 	static PyType_Slot SLOTS[] = {
 		{Py_tp_doc,
 		 "Marks(path=None): phases of a job in the recording around it, or in the file `path`."},
-		{Py_tp_init, (void *)init},
-		{Py_tp_dealloc, (void *)done},
+		{Py_tp_init, (void *)marks_init},
+		{Py_tp_dealloc, (void *)marks_dealloc},
 		{Py_tp_methods, METHODS},
 		{Py_tp_getset, ATTRIBUTES},
 		{0},

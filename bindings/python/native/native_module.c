@@ -1,4 +1,7 @@
-/* The module _native: libresource-tracker for Python. Thin: what things mean is decided in the package's Python. */
+/*
+ * The module _native: libresource-tracker for Python. This layer is thin; the package's Python code decides
+ * what names and shapes mean.
+ */
 #include "native_module.h"
 
 #include <errno.h>
@@ -131,7 +134,7 @@ static PyObject *process_io(PyObject *module, PyObject *arguments)
 			 : Py_BuildValue("(LL)", (long long)read_bytes, (long long)written_bytes);
 }
 
-/* None for what the reader says is unknown: -1, or NaN. */
+/* Returns None if the reader reports "unknown" (-1, or NaN). */
 static PyObject *known_count(int64_t value)
 {
 	if (value < 0)
@@ -166,7 +169,7 @@ static PyObject *process_read(PyObject *module, PyObject *arguments)
 		known_count(process.read_bytes), "written_bytes", known_count(process.written_bytes));
 }
 
-static int put(PyObject *map, const char *name, PyObject *value)
+static int put_value(PyObject *map, const char *name, PyObject *value)
 {
 	int error = value ? PyDict_SetItemString(map, name, value) : -1;
 
@@ -201,13 +204,13 @@ static PyObject *system_object(const struct rt_system *machine)
 	int error = map ? 0 : -1;
 
 	if (!error)
-		error = put(map, "realtime_secs", PyFloat_FromDouble(machine->realtime_secs));
+		error = put_value(map, "realtime_secs", PyFloat_FromDouble(machine->realtime_secs));
 	if (!error)
-		error = put(map, "user_secs", known_real(machine->user_secs));
+		error = put_value(map, "user_secs", known_real(machine->user_secs));
 	if (!error)
-		error = put(map, "system_secs", known_real(machine->system_secs));
+		error = put_value(map, "system_secs", known_real(machine->system_secs));
 	for (size_t i = 0; !error && i < sizeof COUNTS / sizeof COUNTS[0]; i++)
-		error = put(map, COUNTS[i].name, known_count(COUNTS[i].value));
+		error = put_value(map, COUNTS[i].name, known_count(COUNTS[i].value));
 	if (error)
 		Py_CLEAR(map);
 	return map;

@@ -7,10 +7,13 @@
 
 RT_LOCAL PyObject *value_object(const struct rt_value *value);
 
-/* From the arguments of a constructor; -1 with an exception. The caller frees it. */
+/*
+ * Makes a configuration from a constructor's arguments. The caller frees it. Returns -1 with an exception
+ * set.
+ */
 RT_LOCAL int config_of(PyObject *arguments, PyObject *keywords, rt_config **ret_config);
 
-/* history_count() and history() of trackers of either kind. */
+/* Implement history_count() and history() for both kinds of trackers. */
 typedef int64_t history_counter(void *tracker, int64_t *ret_first, size_t *ret_bytes);
 typedef ssize_t history_reader(void *tracker, const char *layout, const char *column, int64_t first,
 			       size_t count, double *ret_values);

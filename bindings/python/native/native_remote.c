@@ -1,4 +1,6 @@
-/* class Remote: a tracker in a process of its own, with the part of Tracker's interface that ResourceTracker uses. */
+/*
+ * class Remote: a tracker in its own process, with the part of Tracker's interface that ResourceTracker uses.
+ */
 #include "native_module.h"
 
 #include <errno.h>
@@ -7,7 +9,7 @@ struct remote {
 	PyObject_HEAD rt_remote *remote;
 };
 
-static rt_remote *usable(PyObject *self)
+static rt_remote *usable_remote(PyObject *self)
 {
 	rt_remote *remote = ((struct remote *)self)->remote;
 
@@ -25,7 +27,7 @@ static PyObject *refuse(int64_t error)
 	return NULL;
 }
 
-static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
+static int remote_init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 {
 	struct remote *self = (struct remote *)self_;
 	rt_config *config;
@@ -46,7 +48,7 @@ static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 	return error < 0 ? -1 : 0;
 }
 
-static void shut(struct remote *self)
+static void shut_remote(struct remote *self)
 {
 	rt_remote *remote = self->remote;
 
@@ -56,24 +58,24 @@ static void shut(struct remote *self)
 	Py_END_ALLOW_THREADS;
 }
 
-static void done(PyObject *self)
+static void remote_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
 
-	shut((struct remote *)self);
+	shut_remote((struct remote *)self);
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
 	Py_DECREF(type);
 }
 
 static PyObject *close_remote(PyObject *self, PyObject *unused)
 {
-	shut((struct remote *)self);
+	shut_remote((struct remote *)self);
 	Py_RETURN_NONE;
 }
 
 static PyObject *stop(PyObject *self, PyObject *unused)
 {
-	rt_remote *remote = usable(self);
+	rt_remote *remote = usable_remote(self);
 	int error;
 
 	if (!remote)
@@ -81,7 +83,7 @@ static PyObject *stop(PyObject *self, PyObject *unused)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_remote_stop(remote);
 	Py_END_ALLOW_THREADS;
-	/* It may have ended by itself, with what it was to record. */
+	/* -EALREADY: the tracker has ended by itself, because its target has. */
 	if (error < 0 && error != -EALREADY)
 		return refuse(error);
 	Py_RETURN_NONE;
@@ -100,7 +102,7 @@ static ssize_t read_kept(void *remote, const char *layout, const char *column, i
 
 static PyObject *history_count(PyObject *self, PyObject *unused)
 {
-	rt_remote *remote = usable(self);
+	rt_remote *remote = usable_remote(self);
 	int64_t count = remote ? rt_remote_sample_count(remote) : 0;
 
 	if (!remote)
@@ -110,14 +112,14 @@ static PyObject *history_count(PyObject *self, PyObject *unused)
 
 static PyObject *history(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-	rt_remote *remote = usable(self);
+	rt_remote *remote = usable_remote(self);
 
 	return remote ? history_list(remote, count_kept, read_kept, arguments, keywords) : NULL;
 }
 
 static PyObject *next_warning(PyObject *self, PyObject *unused)
 {
-	rt_remote *remote = usable(self);
+	rt_remote *remote = usable_remote(self);
 	char text[1024];
 
 	if (!remote)
@@ -129,7 +131,7 @@ static PyObject *next_warning(PyObject *self, PyObject *unused)
 
 static PyObject *sample_count(PyObject *self, void *unused)
 {
-	rt_remote *remote = usable(self);
+	rt_remote *remote = usable_remote(self);
 	int64_t count = remote ? rt_remote_sample_count(remote) : 0;
 
 	if (!remote)
@@ -139,7 +141,7 @@ static PyObject *sample_count(PyObject *self, void *unused)
 
 static PyObject *pid(PyObject *self, void *unused)
 {
-	rt_remote *remote = usable(self);
+	rt_remote *remote = usable_remote(self);
 
 	return remote ? PyLong_FromLong(rt_remote_pid(remote)) : NULL;
 }
@@ -147,25 +149,25 @@ static PyObject *pid(PyObject *self, void *unused)
 int add_remote_type(PyObject *module)
 {
 	static PyMethodDef METHODS[] = {
-		{"stop", stop, METH_NOARGS, "stop(): take the last sample; what is kept can still be read"},
-		{"next_warning", next_warning, METH_NOARGS, "next_warning() -> the oldest one not yet taken"},
-		{"history_count", history_count, METH_NOARGS, "as of Tracker"},
+		{"stop", stop, METH_NOARGS, "stop(): take the last sample; the history stays readable"},
+		{"next_warning", next_warning, METH_NOARGS,
+		 "next_warning() -> the oldest unread warning, or None"},
+		{"history_count", history_count, METH_NOARGS, "as in Tracker"},
 		{"history", (PyCFunction)(void (*)(void))history, METH_VARARGS | METH_KEYWORDS,
-		 "as of Tracker"},
-		{"close", close_remote, METH_NOARGS, "close(): end the process and free all"},
+		 "as in Tracker"},
+		{"close", close_remote, METH_NOARGS, "close(): end the process and free its memory"},
 		{NULL},
 	};
 	static PyGetSetDef ATTRIBUTES[] = {
 		{"sample_count", sample_count, NULL, "number of samples taken"},
-		{"pid", pid, NULL, "of the process that samples; nobody's child"},
+		{"pid", pid, NULL, "pid of the sampling process, which is not our child"},
 		{NULL},
 	};
 	static PyType_Slot SLOTS[] = {
-		{Py_tp_doc, "Remote(settings=(), history=0, metrics=None, variables=()): as Tracker, "
-			    "started, in a process of its "
-			    "own. The recording is finished however this program ends."},
-		{Py_tp_init, (void *)init},
-		{Py_tp_dealloc, (void *)done},
+		{Py_tp_doc, "Remote(settings=(), history=0, metrics=None, variables=()): a started Tracker "
+			    "in its own process, which finishes the recording however this program ends."},
+		{Py_tp_init, (void *)remote_init},
+		{Py_tp_dealloc, (void *)remote_dealloc},
 		{Py_tp_methods, METHODS},
 		{Py_tp_getset, ATTRIBUTES},
 		{0},

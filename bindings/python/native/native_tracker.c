@@ -1,6 +1,6 @@
 /*
- * class Tracker: an rt_tracker. All calls but freeing are refused in a process that was forked off: its lock may have
- * been held by the sampling thread at that moment, and that thread is not there.
+ * class Tracker: an rt_tracker. In a forked child every call but freeing raises an exception: the sampling
+ * thread may have held the lock at the fork, and the child has no such thread to release it.
  */
 #include "native_module.h"
 
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Python's signal handlers run between parts of a wait: Ctrl-C takes this long at most. */
+/* Python's signal handlers run between the slices of a wait, so Ctrl-C takes at most this long. */
 #define SLICE_SECS 0.05
 
 struct tracker {
@@ -18,8 +18,8 @@ struct tracker {
 	pid_t owner;
 };
 
-/* NULL, with an exception, when it cannot be used. */
-static rt_tracker *usable(PyObject *self_)
+/* Returns NULL with an exception if the tracker cannot be used. */
+static rt_tracker *usable_tracker(PyObject *self_)
 {
 	struct tracker *self = (struct tracker *)self_;
 
@@ -33,7 +33,7 @@ static rt_tracker *usable(PyObject *self_)
 	return NULL;
 }
 
-static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
+static int tracker_init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 {
 	struct tracker *self = (struct tracker *)self_;
 	rt_config *config;
@@ -55,12 +55,12 @@ static int init(PyObject *self_, PyObject *arguments, PyObject *keywords)
 	return error < 0 ? -1 : 0;
 }
 
-static void shut(struct tracker *self)
+static void shut_tracker(struct tracker *self)
 {
 	rt_tracker *tracker = self->tracker;
 
 	self->tracker = NULL;
-	/* In a fork the sampling thread's condition variable would be waited for, for ever. */
+	/* In a forked child, closing would wait for ever for the sampling thread. */
 	if (!tracker || self->owner != getpid())
 		return;
 	Py_BEGIN_ALLOW_THREADS;
@@ -68,23 +68,23 @@ static void shut(struct tracker *self)
 	Py_END_ALLOW_THREADS;
 }
 
-static void done(PyObject *self)
+static void tracker_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
 
-	shut((struct tracker *)self);
+	shut_tracker((struct tracker *)self);
 	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
 	Py_DECREF(type);
 }
 
 static PyObject *close_tracker(PyObject *self, PyObject *unused)
 {
-	shut((struct tracker *)self);
+	shut_tracker((struct tracker *)self);
 	Py_RETURN_NONE;
 }
 
-/* What a call without a result returns. */
-static PyObject *answer(int error)
+/* Returns None for a call without a result, or raises its error. */
+static PyObject *none_or_error(int error)
 {
 	if (error < 0)
 		return fail(error, NULL);
@@ -93,7 +93,7 @@ static PyObject *answer(int error)
 
 static PyObject *track(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	int pid, started_by_caller = 0, error;
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "i|p", &pid, &started_by_caller))
@@ -101,19 +101,19 @@ static PyObject *track(PyObject *self, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_track(tracker, pid, started_by_caller);
 	Py_END_ALLOW_THREADS;
-	return answer(error);
+	return none_or_error(error);
 }
 
 static PyObject *start(PyObject *self, PyObject *unused)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 
-	return tracker ? answer(rt_start(tracker)) : NULL;
+	return tracker ? none_or_error(rt_start(tracker)) : NULL;
 }
 
 static PyObject *stop(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	int reason = RT_END_TRACKER_STOPPED, status = 0, error;
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "|ii", &reason, &status))
@@ -121,12 +121,12 @@ static PyObject *stop(PyObject *self, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_stop_with(tracker, (enum rt_end_reason)reason, status);
 	Py_END_ALLOW_THREADS;
-	return answer(error);
+	return none_or_error(error);
 }
 
 static PyObject *sample(PyObject *self, PyObject *unused)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	int error;
 
 	if (!tracker)
@@ -134,12 +134,12 @@ static PyObject *sample(PyObject *self, PyObject *unused)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_sample(tracker);
 	Py_END_ALLOW_THREADS;
-	return answer(error);
+	return none_or_error(error);
 }
 
 static PyObject *finish(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	int reason = RT_END_TRACKER_STOPPED, status = 0, error;
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "|ii", &reason, &status))
@@ -147,7 +147,7 @@ static PyObject *finish(PyObject *self, PyObject *arguments)
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_finish(tracker, (enum rt_end_reason)reason, status);
 	Py_END_ALLOW_THREADS;
-	return answer(error);
+	return none_or_error(error);
 }
 
 static double now_secs(void)
@@ -159,8 +159,9 @@ static double now_secs(void)
 }
 
 /*
- * Waits in short parts with signal handlers between them. `call` returns -ETIMEDOUT while there is something to wait for;
- * no limit below 0. Returns what it returned, or -EINTR with the exception of a handler.
+ * Waits in short slices and runs signal handlers between them. A negative timeout means no limit. `call`
+ * returns -ETIMEDOUT while it has more to wait for. Returns the result of `call`, or -EINTR with the
+ * handler's exception.
  */
 static int wait_in_parts(PyObject *self, double timeout_secs,
 			 int (*call)(rt_tracker *tracker, long long count, double secs), long long count)
@@ -168,8 +169,8 @@ static int wait_in_parts(PyObject *self, double timeout_secs,
 	double end_secs = timeout_secs < 0 ? INFINITY : now_secs() + timeout_secs;
 
 	for (;;) {
-		/* A handler may have closed it. */
-		rt_tracker *tracker = usable(self);
+		/* A signal handler may have closed the tracker. */
+		rt_tracker *tracker = usable_tracker(self);
 		double left_secs = end_secs - now_secs();
 		int error;
 
@@ -199,7 +200,7 @@ static int wait_for_server(rt_tracker *tracker, long long unused, double secs)
 	return rt_wait_for_upload(tracker, secs);
 }
 
-/* The seconds of a wait; false with an exception when they are not a number. */
+/* Checks the seconds of a wait; returns false with an exception for NaN. */
 static bool is_timeout(double secs)
 {
 	if (isnan(secs))
@@ -209,7 +210,7 @@ static bool is_timeout(double secs)
 
 static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	long long count;
 	double timeout_secs = -1;
 	int error;
@@ -227,19 +228,19 @@ static PyObject *wait_for_samples(PyObject *self, PyObject *arguments)
 
 static PyObject *wait_for_upload(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	double timeout_secs = -1;
 	int error;
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "d", &timeout_secs) || !is_timeout(timeout_secs))
 		return NULL;
 	error = wait_in_parts(self, timeout_secs < 0 ? 0 : timeout_secs, wait_for_server, 0);
-	return error == -EINTR ? NULL : answer(error);
+	return error == -EINTR ? NULL : none_or_error(error);
 }
 
 static PyObject *get(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	const char *name;
 	Py_ssize_t instance = 0;
 	struct rt_value value;
@@ -259,7 +260,7 @@ static PyObject *get(PyObject *self, PyObject *arguments)
 
 static PyObject *reason(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	const char *name;
 	Py_ssize_t instance = 0;
 	struct rt_value value;
@@ -273,7 +274,7 @@ static PyObject *reason(PyObject *self, PyObject *arguments)
 
 static PyObject *instance_count(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	const char *name;
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "s", &name))
@@ -283,7 +284,7 @@ static PyObject *instance_count(PyObject *self, PyObject *arguments)
 
 static PyObject *text_of_sample(PyObject *self, int (*call)(rt_tracker *, char **))
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	char *text;
 	int error;
 
@@ -312,7 +313,7 @@ static PyObject *upload_answer(PyObject *self, PyObject *unused)
 
 static PyObject *next_warning(PyObject *self, PyObject *unused)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	char text[1024];
 
 	if (!tracker)
@@ -324,7 +325,7 @@ static PyObject *next_warning(PyObject *self, PyObject *unused)
 
 static PyObject *output_path(PyObject *self, PyObject *arguments)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 	Py_ssize_t index = 0;
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "|n", &index))
@@ -345,14 +346,14 @@ static ssize_t read_kept(void *tracker, const char *layout, const char *column, 
 
 static PyObject *history_count(PyObject *self, PyObject *unused)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 
 	return tracker ? history_size(tracker, count_kept) : NULL;
 }
 
 static PyObject *history(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 
 	return tracker ? history_list(tracker, count_kept, read_kept, arguments, keywords) : NULL;
 }
@@ -360,21 +361,21 @@ static PyObject *history(PyObject *self, PyObject *arguments, PyObject *keywords
 static PyObject *state(PyObject *self, void *unused)
 {
 	static const char *const NAMES[] = {"ready", "running", "stopped"};
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 
 	return tracker ? text_object(NAMES[rt_get_state(tracker)]) : NULL;
 }
 
 static PyObject *sample_count(PyObject *self, void *unused)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 
 	return tracker ? PyLong_FromLongLong(rt_sample_count(tracker)) : NULL;
 }
 
 static PyObject *over(PyObject *self, void *unused)
 {
-	rt_tracker *tracker = usable(self);
+	rt_tracker *tracker = usable_tracker(self);
 
 	return tracker ? PyBool_FromLong(rt_over(tracker, NULL)) : NULL;
 }
@@ -383,7 +384,7 @@ int add_tracker_type(PyObject *module)
 {
 	static PyMethodDef METHODS[] = {
 		{"track", track, METH_VARARGS,
-		 "track(pid, started_by_caller=False): track its tree from now on"},
+		 "track(pid, started_by_caller=False): track the process tree from now on"},
 		{"start", start, METH_NOARGS, "start(): sample in a background thread"},
 		{"stop", stop, METH_VARARGS,
 		 "stop(reason=5, status=0): take the last sample and end the thread"},
@@ -402,7 +403,8 @@ int add_tracker_type(PyObject *module)
 		{"instance_count", instance_count, METH_VARARGS, "instance_count(metric) -> number of rows"},
 		{"sample_json", sample_json, METH_NOARGS, "sample_json() -> the newest sample, or None"},
 		{"explain_absent", explain_absent, METH_NOARGS, "explain_absent() -> why values are None"},
-		{"next_warning", next_warning, METH_NOARGS, "next_warning() -> the oldest one not yet taken"},
+		{"next_warning", next_warning, METH_NOARGS,
+		 "next_warning() -> the oldest unread warning, or None"},
 		{"output_path", output_path, METH_VARARGS, "output_path(index=0) -> name of a file, or None"},
 		{"history_count", history_count, METH_NOARGS,
 		 "history_count() -> (number of the oldest sample kept, how many, bytes they take)"},
@@ -410,20 +412,20 @@ int add_tracker_type(PyObject *module)
 		 "history(column, layout=None, first=0, count=-1, integers=False) -> values of the samples "
 		 "kept; None: "
 		 "absent. Without a layout the column is a metric."},
-		{"close", close_tracker, METH_NOARGS, "close(): end it and free all"},
+		{"close", close_tracker, METH_NOARGS, "close(): end the tracker and free its memory"},
 		{NULL},
 	};
 	static PyGetSetDef ATTRIBUTES[] = {
 		{"state", state, NULL, "'ready', 'running' or 'stopped'"},
 		{"sample_count", sample_count, NULL, "number of samples taken"},
-		{"over", over, NULL, "whether there is nothing left to record"},
+		{"over", over, NULL, "whether nothing is left to record"},
 		{NULL},
 	};
 	static PyType_Slot SLOTS[] = {
 		{Py_tp_doc,
 		 "Tracker(settings=()): settings are (name, value) pairs, named like the command's options."},
-		{Py_tp_init, (void *)init},
-		{Py_tp_dealloc, (void *)done},
+		{Py_tp_init, (void *)tracker_init},
+		{Py_tp_dealloc, (void *)tracker_dealloc},
 		{Py_tp_methods, METHODS},
 		{Py_tp_getset, ATTRIBUTES},
 		{0},

@@ -1,4 +1,4 @@
-/* What both extension modules share; see support.h. */
+/* Does the work that both extension modules share; see support.h. */
 #include "support.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ PyObject *fail(int error, const char *message)
 		PyErr_SetString(PyExc_ValueError, message);
 		return NULL;
 	}
-	/* Made here, so that it is the class of its number (FileNotFoundError, ...) where it is first looked at. */
+	/* OSError's constructor picks the subclass (FileNotFoundError, ...) by number. */
 	arguments = Py_BuildValue("(is)", -error, message);
 	exception = arguments ? PyObject_CallObject(PyExc_OSError, arguments) : NULL;
 	if (exception)
@@ -36,7 +36,7 @@ void texts_done(struct texts *texts)
 	*texts = (struct texts){NULL};
 }
 
-/* The items as bytes objects, in a tuple that owns them. */
+/* Returns a tuple that owns each item as a bytes object. */
 static PyObject *encoded(PyObject *from)
 {
 	Py_ssize_t count = PySequence_Size(from);

@@ -1,4 +1,4 @@
-/* What both extension modules share: errors as exceptions, values as Python objects. */
+/* Both extension modules share this: errors as exceptions, values as Python objects. */
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
@@ -11,24 +11,25 @@
 #define KEYWORDS(...) ((char *[]){__VA_ARGS__, NULL})
 
 /*
- * Raises for a negative errno and returns NULL: ValueError for what was asked wrongly, else the OSError of that number
- * (FileNotFoundError, ProcessLookupError, ...). `message` may be NULL or empty: then the errno's own.
+ * Raises an exception for a negative errno and returns NULL. A wrong argument raises ValueError; any other
+ * error raises the OSError of that number (FileNotFoundError, ProcessLookupError, ...). Without a `message`
+ * (NULL or empty), the exception has the text of strerror().
  */
 RT_LOCAL PyObject *fail(int error, const char *message);
 
-/* A sequence of str (or os.PathLike) as C texts. `owner` holds them; done with texts_done(). */
+/* A sequence of str (or os.PathLike) as C texts. `owner` keeps them alive; texts_done() frees them. */
 struct texts {
 	const char **items;
 	size_t count;
 	PyObject *owner;
 };
-/* For PyArg_Parse's "O&"; None is no texts. A single str is taken as a list of one. */
+/* Converts for PyArg_Parse's "O&". None gives no texts; a single str gives a list of one. */
 RT_LOCAL int texts_of(PyObject *from, void *ret_texts);
 RT_LOCAL void texts_done(struct texts *texts);
 
-/* A malloc'd text as str, which is freed. */
+/* Returns a malloc'd text as str and frees it. */
 RT_LOCAL PyObject *take_text(char *text);
-/* None for NULL. Bytes that are no UTF-8 are replaced. */
+/* Returns None for NULL. Invalid UTF-8 bytes are replaced. */
 RT_LOCAL PyObject *text_object(const char *text);
 
 #define CLEANUP_TEXTS __attribute__((cleanup(texts_done)))

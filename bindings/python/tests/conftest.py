@@ -9,11 +9,11 @@ NOBODY = "http://127.0.0.1:9"
 
 
 def pytest_configure(config):
-    # A test run in the background of a shell, or below nohup, ignores these, and so would every program that a test starts.
+    # A shell's background job and nohup ignore these signals. The programs that tests start would inherit that.
     for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(signo) == signal.SIG_IGN:
             signal.signal(signo, signal.SIG_DFL)
-    # No test asks a cloud or a service, whatever it forgets.
+    # No test reaches a cloud or a service, even if it forgets to set an address.
     os.environ.update(TRACKER_METADATA_URL=NOBODY, KEEPER_API_URL=NOBODY, SENTINEL_API_URL=NOBODY)
     os.environ.pop("SENTINEL_API_TOKEN", None)
     config.addinivalue_line("markers", "cost: measures time or memory; only make bench runs it")
@@ -21,7 +21,7 @@ def pytest_configure(config):
 
 
 class TestTookTooLong(BaseException):
-    """Not an Exception, so that no test catches it by accident."""
+    """It is not an Exception, so a test cannot catch it by accident."""
 
 
 @pytest.fixture(autouse=True)

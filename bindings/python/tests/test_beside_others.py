@@ -98,7 +98,9 @@ def test_a_notebook_stays_quiet_and_shows_tables(tmp_path):
 # ---- types ----
 
 def snippets(folder):
-    """Of the documents, and programs that use the types; Metaflow's own types are not ours to mend."""
+    """Returns the documents' code blocks and the programs that use the types. Metaflow's own types are not ours to
+    mend.
+    """
     for path in [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md")), TOP / "bindings" / "python" / "README.md"]:
         for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", path.read_text(), re.S | re.M)):
             if "metaflow" not in block:
@@ -150,7 +152,7 @@ ResourceTracker().server_info["vcpus"]
 
 
 @pytest.mark.parametrize("checker", [["mypy", "--strict", "--no-incremental", "--cache-dir=/dev/null"], ["pyright"]])
-def test_type_checkers_pass_on_what_the_documents_show(tmp_path, checker):
+def test_type_checkers_pass_on_the_documents_examples(tmp_path, checker):
     names = list(snippets(tmp_path))
     assert len(names) > 6
     python = ["--python-executable" if checker[0] == "mypy" else "--pythonpath", sys.executable]

@@ -1,4 +1,6 @@
-"""The same calls beside the Python package resource-tracker 0.5.0, where a registry gave it: names, defaults, shapes."""
+"""Makes the same calls as with the Python package resource-tracker 0.5.0, if a registry provided it: names, defaults,
+shapes.
+"""
 import importlib
 import inspect
 import os
@@ -24,7 +26,7 @@ def parameters(function):
     return [(name, parameter.kind) for name, parameter in inspect.signature(function).parameters.items()]
 
 
-# Parts of its own machinery.
+# These names belong to its own machinery.
 INTERNAL = {"get_total_memory_mib", "get_gpu_info", "get_sector_sizes"}
 
 
@@ -35,7 +37,7 @@ def used_secs():
 
 @pytest.fixture(scope="module")
 def runs(used_secs):
-    """The same second, recorded by both."""
+    """Both packages record the same second."""
     both = [package.ResourceTracker(interval=0.25, discover_cloud=False) for package in (theirs, ours)]
     for tracker in both:
         tracker.start()
@@ -103,7 +105,7 @@ def test_columns_and_keys(runs):
 
 def test_values_agree_where_the_package_is_right(runs, used_secs):
     seen = [sum(tracker.process_metrics["utime"] + tracker.process_metrics["stime"]) for tracker in runs]
-    # Its tracker processes are children of ours, and what it saw ends a while before the end.
+    # Its tracker processes are our children, and its last sample is some time before the end.
     assert 0.95 * used_secs[0] < seen[1] < used_secs[0] + 1 and seen[0] > 0
     their_machine, our_machine = module(theirs, "tracker_procfs").get_system_stats(), ours.get_system_stats()
     assert set(our_machine) == set(their_machine)

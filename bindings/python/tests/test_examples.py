@@ -1,4 +1,4 @@
-"""Programs as they are written for the Python package resource-tracker, with the import changed; and our README's own."""
+"""Programs written for the Python package resource-tracker, with the import changed; and our README's examples."""
 import doctest
 import importlib
 import json
@@ -13,7 +13,7 @@ import pytest
 
 README = pathlib.Path(__file__).resolve().parents[1] / "README.md"
 
-# The standalone use that the package's README describes: it starts with the construction.
+# The standalone use in the package's README: the constructor starts the tracker.
 STANDALONE = """
 from resource_tracker_native import ResourceTracker
 
@@ -31,7 +31,7 @@ report.save("report.html")
 report.browse()
 """
 
-# The class's own example in its reference, version 0.4: without an explicit start.
+# The example in the reference of the package's class, version 0.4: without an explicit start.
 REFERENCE = """
 from resource_tracker_native import ResourceTracker
 from resource_tracker_native.dummy_workloads import cpu_single, cpu_multi
@@ -45,7 +45,7 @@ while tracker.n_samples == 0:
 print(tracker.recommend_resources())
 """
 
-# The same with version 0.5, whose trackers have to be started.
+# The same in version 0.5, whose trackers need an explicit start.
 STARTED = """
 from resource_tracker_native import ResourceTracker
 tracker = ResourceTracker(interval=0.1)
@@ -77,7 +77,7 @@ print(len(ResourceTracker.load("run.json.gz").process_metrics))
 @pytest.fixture
 def run(tmp_path):
     def run(script):
-        # The "browser" is a program that is told the address.
+        # A "browser" program that records the address it gets.
         browser = tmp_path / "browser"
         browser.write_text(f"#!/bin/sh\necho \"$1\" >> {tmp_path}/opened\n")
         browser.chmod(0o755)

@@ -24,7 +24,7 @@ def own_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def warnings(caplog):
-    """warnings() are the texts that were logged so far."""
+    """warnings() returns the texts logged so far."""
     caplog.set_level(logging.WARNING)
     return lambda: [record.getMessage() for record in caplog.records]
 
@@ -200,7 +200,7 @@ def test_files_that_are_not_there_or_something_else(tmp_path):
 # ---- comparison ---------------------------------------------------------------------------------------------
 
 def results(memory, secs, block="x.py:9", blocks=2):
-    """Of a session with one measure."""
+    """Returns the figures of a session with one measure."""
     def figures(value):
         return {"min": value, "max": value * 2, "mean": value * 1.5, "std": 0.5}
 
@@ -213,7 +213,7 @@ def results(memory, secs, block="x.py:9", blocks=2):
 
 @pytest.fixture
 def session(tmp_path):
-    """session(name, ...) writes results; every second one as JSON, as others write them."""
+    """session(name, ...) writes results; every second one as JSON, the form of other programs."""
     def write(name, *arguments, **more):
         found = sub_tracker.SubTrackingResults.from_json(results(*arguments, **more))
         path = tmp_path / name
@@ -302,7 +302,8 @@ def test_a_foreign_pickle_runs_no_code(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-# Writes results as gpu_tracker pickles them, with stand-ins for the parts of pandas and numpy that a pickle names.
+# Writes results the way gpu_tracker pickles them, with stand-ins for the classes of pandas and numpy that a pickle
+# names.
 GPU_TRACKER_S = '''
 import pickle, struct, sys, types
 
@@ -411,7 +412,7 @@ def test_gpu_tracker_s_pickles_are_read(tmp_path, protocol):
     b"cbuiltins\neval\n(S'1'\ntR.", b"cpandas.core.frame\nDataFrame\n)\x81.",
     b"cnumpy\ndtype\n(S'V8'\ntR.", b"cgpu_tracker.sub_tracker\nSubTrackingResults\n)\x81}b.",
 ])
-def test_other_pickles_are_refused_with_what_to_do(tmp_path, content):
+def test_other_pickles_are_refused_with_advice(tmp_path, content):
     (tmp_path / "bad.pkl").write_bytes(content)
     with pytest.raises(pickle.UnpicklingError) as caught:
         TrackingComparison({"A": str(tmp_path / "bad.pkl")})

@@ -33,14 +33,14 @@ def own_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def warnings(caplog):
-    """warnings() are the texts that were logged so far."""
+    """warnings() returns the texts logged so far."""
     caplog.set_level(logging.WARNING)
     return lambda: [record.getMessage() for record in caplog.records]
 
 
 @pytest.fixture
 def recording(monkeypatch):
-    """The recordings of trackers stay; recording() is the path of the only one."""
+    """Keeps the recordings of trackers; recording() returns the path of the only one."""
     monkeypatch.setattr(tracker.os, "remove", lambda path: None)
 
     def only_one():
@@ -67,7 +67,7 @@ def run_python(text, **more):
 # ---- the interface ------------------------------------------------------------------------------------------
 
 EMPTY = inspect.Parameter.empty
-# gpu_tracker's API page; the last two of the Tracker came with its version 5.
+# From gpu_tracker's API page; its version 5 added the last two parameters of Tracker.
 PARAMETERS = {
     Tracker: {"sleep_time": 1.0, "ram_unit": "gigabytes", "gpu_ram_unit": "gigabytes", "time_unit": "hours",
               "n_expected_cores": None, "gpu_uuids": None, "disable_logs": False, "process_id": None,
@@ -210,7 +210,7 @@ def test_children_are_descendants():
     assert ram.descendants.total_rss > allocated and ram.combined.total_rss > allocated
     assert ram.main.total_rss < ram.descendants.total_rss
     assert one.resource_usage.cpu_utilization.descendants_n_threads >= 2
-    # Proportional sets are read now and then; what is shared is never a difference to an old one.
+    # PSS is read only now and then. The shared part must not be the difference to an old value.
     assert 0 < ram.main.private_rss <= ram.main.total_rss and 0 < ram.descendants.private_rss <= ram.descendants.total_rss
     assert 0 < ram.main.shared_rss < allocated / 2 and 0 < ram.descendants.shared_rss < allocated / 2
 
@@ -422,7 +422,7 @@ def two_gpus(monkeypatch, tmp_path):
     script = tmp_path / "script"
     script.write_text("gpus 2\nutilization 0 50 10\nutilization 1 30 10\nmemory 0 80000 500 1500\nmemory 1 80000 500 0\n"
                       f"process 0 {os.getpid()} c 1000 40\n")
-    # The helper gets the environment of the process, not only what Python knows of it.
+    # The helper process inherits these variables, because os.environ also changes the C environment.
     monkeypatch.setenv("TRACKER_NVML_LIBRARY", str(FAKE_NVML))
     monkeypatch.setenv("NVML_FAKE_SCRIPT", str(script))
 
@@ -432,7 +432,7 @@ def test_gpus_and_the_processs_share_of_them(two_gpus, warnings):
         time.sleep(0.7)
     assert warnings() == []
     ram, busy = one.resource_usage.max_gpu_ram, one.resource_usage.gpu_utilization
-    # MiB of the driver in megabytes: gpu_tracker takes one for the other.
+    # The driver reports MiB. We convert them to megabytes; gpu_tracker takes them for megabytes.
     assert ram.system_capacity == pytest.approx(160000 * 1.048576) and ram.main == pytest.approx(1000 * 1.048576)
     assert (ram.descendants, ram.combined) == (0.0, ram.main)
     assert (busy.system_gpu_count, busy.n_expected_gpus) == (2, 2)

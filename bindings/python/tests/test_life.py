@@ -81,7 +81,7 @@ def test_a_recording_begins_with_the_start(tmp_path, append, method):
     assert os.listdir(tmp_path) == ["run.jsonl"], "nothing is left of what came before"
 
 
-def test_what_cannot_be_taken_back_stays(tmp_path):
+def test_output_that_cannot_be_taken_back_stays(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -106,7 +106,7 @@ WAITS = {
 
 @pytest.mark.parametrize("wait", WAITS)
 def test_ctrl_c_ends_a_wait_at_once(server, tmp_path, wait):
-    """In a program of its own, whose server does not answer."""
+    """Runs in its own program, whose server does not answer."""
     script = f"""
 import os, signal, sys, threading, time
 sys.path.insert(0, {str(FAKES)!r})

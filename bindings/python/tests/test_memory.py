@@ -1,4 +1,4 @@
-"""Memory of a program with forked children that only read what their parent has: it counts once in every way of telling it."""
+"""A program with forked children that only read their parent's memory: every way of asking counts that memory once."""
 import os
 import pathlib
 import re
@@ -14,7 +14,7 @@ SHARED_MIB, CHILDREN, SECS = 160, 5, 3
 
 
 def taken_mib(pids):
-    """(least, most) by /proc/PID/smaps: a library that programs outside of the job map, too, counts in part or as a whole."""
+    """Returns (least, most) by /proc/PID/smaps. A library that other programs map as well may count partly or fully."""
     least = most = 0
     files = {}
     for pid in pids:
@@ -30,7 +30,7 @@ def taken_mib(pids):
 
 
 class Readers:
-    """Children that read a large text of their parent until they are ended."""
+    """Starts children that read a large text of their parent until they are ended."""
 
     def __init__(self):
         self.text, self.pids = b"x" * (SHARED_MIB * MIB), []

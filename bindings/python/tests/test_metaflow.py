@@ -28,16 +28,16 @@ SYSTEM_COLUMNS = ["timestamp", "processes", "utime", "stime", "cpu_usage", "memo
 
 
 class Flows:
-    """A folder with a datastore of its own, in which flows run and are read."""
+    """A folder with its own datastore, in which flows run and are read."""
 
     def __init__(self, python, folder):
         self.python, self.folder = python, folder
-        # Nothing of the user's settings, nothing that leaves this machine.
+        # The environment has none of the user's settings, and nothing here leaves this machine.
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8", "METAFLOW_USER": "tester",
             "METAFLOW_HOME": str(folder / "home"), "METAFLOW_DEFAULT_DATASTORE": "local",
             "METAFLOW_DEFAULT_METADATA": "local", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1",
-            # Where nothing but the wheel is installed; Metaflow is in the environment of its own Python.
+            # Only the wheel is installed here; Metaflow is in the environment of its own Python.
             "PYTHONPATH": sysconfig.get_path("platlib")}
 
     def run(self, script, *arguments, check=True):
@@ -47,7 +47,7 @@ class Flows:
         return done
 
     def read(self, text):
-        """What a program that uses Metaflow's client prints as JSON."""
+        """Returns the JSON that a program with Metaflow's client prints."""
         head = "import json\nfrom metaflow import Flow, namespace\n"
         done = subprocess.run([self.python, "-c", head + text], cwd=self.folder, env=self.environment, capture_output=True,
                               text=True, stdin=subprocess.DEVNULL, timeout=100)
@@ -55,7 +55,7 @@ class Flows:
         return json.loads(done.stdout)
 
     def cards(self, flow, step):
-        """The pages of a step, oldest first."""
+        """Returns the card pages of a step, oldest first."""
         pages = self.folder.glob(f".metaflow/mf.cards/{flow}/runs/*/steps/{step}/tasks/*/cards/*.html")
         return [path.read_text() for path in sorted(pages, key=lambda path: (path.parts[-7], path.parts[-3]))]
 
@@ -70,7 +70,7 @@ def metaflow_python():
 
 @pytest.fixture(scope="session")
 def example(metaflow_python, tmp_path_factory):
-    """The example: two runs that succeed, then one that fails."""
+    """Runs the example: two runs succeed, then one fails."""
     flows = Flows(metaflow_python, tmp_path_factory.mktemp("example"))
     flows.first, flows.second = flows.run(EXAMPLE), flows.run(EXAMPLE)
     flows.failed = flows.run(EXAMPLE, "--fail", "1", check=False)
@@ -83,7 +83,7 @@ def data_of(page):
 
 @pytest.fixture
 def needs_page(tmp_path):
-    """For tests of what stands on a card."""
+    """A recorder for tests of the card's content."""
     recorder = StepRecorder(0.1)
     try:
         card_html(recorder.finish(False, []))
@@ -114,7 +114,7 @@ print(json.dumps({"keys": sorted(data), "process": process.columns, "system": sy
         "cpu_usage": ["max", "mean"], "memory_usage": ["max", "mean"], "gpu_usage": ["max", "mean"],
         "gpu_vram": ["max", "mean"], "gpu_utilized": ["max", "mean"], "disk_usage": ["max"],
         "traffic": ["inbound", "outbound"], "duration": None}
-    # 100 MB of the step, in kB of 1,024 bytes.
+    # The step allocates 100 MB; the figures are in kB of 1,024 bytes.
     assert 97000 < seen["stats"]["memory_usage"]["max"] < 400000 and seen["stats"]["duration"] >= 1.5
     assert max(seen["memory"]) == pytest.approx(seen["stats"]["memory_usage"]["max"], rel=0.001)
     assert seen["historical_stats"]["available"] is False and seen["step_failed"] is False
@@ -161,7 +161,7 @@ print(json.dumps([[one["tracker"]["metadata"]["interval"], recording[-1]["elapse
 """)
     assert [interval for interval, *_ in seen] == [0.25, 0.1, 0.1]
     for interval, secs, samples, missed in seen:
-        # The last one is taken at the end; a busy machine may miss others, and says so.
+        # The last sample is taken at the end. A busy machine may miss others, and then counts them as missed.
         assert abs(samples - 1 + missed - secs // interval) <= 1, seen
 
 
@@ -185,7 +185,7 @@ def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, t
         pytest.skip(found.stderr.strip())
     page = tmp_path / "card.html"
     page.write_text(example.cards("TrackedFlow", "start")[1])
-    # The browser has a socket in there, whose path has room for 107 bytes.
+    # The browser puts a socket there, whose path may have 107 bytes.
     with tempfile.TemporaryDirectory(prefix="rt-", dir="/tmp") as folder:
         done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", found.stdout.strip(), shutil.which("chromium"),
                                page, "look"], capture_output=True, text=True,
@@ -198,7 +198,7 @@ def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, t
     assert {"chart-cpu", "chart-memory", "chart-disk"} <= set(seen["charts"])
 
 
-# The flow of the package's documentation, word by word but for the length of the sleep.
+# The flow of the package's documentation, word for word except for the length of the sleep.
 DOCUMENTED_FLOW = '''
 from time import sleep
 from metaflow import Flow, FlowSpec, step, track_resources
@@ -246,7 +246,7 @@ def test_the_flow_of_our_documentation(metaflow_python, tmp_path):
     assert len(flows.cards("ResourceTrackingFlow", "start")) == 1
 
 
-# ---- what users may do, and what may go wrong ---------------------------------------------------------------
+# ---- use by others, and failures ----------------------------------------------------------------------------
 
 OTHER_FLOW = '''
 import sys
@@ -290,7 +290,7 @@ class OtherFlow(FlowSpec):
 
 if __name__ == "__main__":
     if "without" in " ".join(sys.argv):
-        # As where the package is not installed: on the machine of a remote step.
+        # Simulates a machine without the package, such as that of a remote step.
         sys.modules["resource_tracker_native.metaflow"] = None
     OtherFlow()
 '''
@@ -325,7 +325,7 @@ def test_the_tracker_never_fails_a_step(other):
 
 def test_names_and_cards_are_chosen(other, needs_page):
     pages = other.cards("OtherFlow", "start")
-    # Metaflow's own card keeps what it shows in base64.
+    # Metaflow's own card stores its content as base64.
     texts = [base64.b64decode(one) for page in pages for one in re.findall(r'"([A-Za-z0-9+/]{200,}={0,2})"', page)]
     assert len(pages) == 2 and any(b"my words" in text for text in texts)
     assert sum('id="data"' in page and "OtherFlow/start" in page for page in pages) == 1
@@ -413,7 +413,7 @@ def test_the_card_of_an_artifact_of_the_python_package(tracked, needs_page):
     assert page["failed"] is True and page["runs"][0]["advice"]["runs"] == 2
 
 
-def test_a_card_says_what_a_step_cost(needs_page, tmp_path):
+def test_a_card_shows_the_cost_of_a_step(needs_page, tmp_path):
     (tmp_path / "servers.csv").write_text("vendor_id,api_reference,region_id,vcpus,memory_mib,price_usd_per_hour\n"
                                           "aws,small,us-east-1,2,4096,0.01\naws,big,us-east-1,8,8192,0.36\n")
     prices = {"catalogue": str(tmp_path / "servers.csv"), "instance": "aws/us-east-1/big", "usd_per_hour": None}

@@ -1,4 +1,4 @@
-"""The extension modules, as the package's Python uses them."""
+"""Tests the extension modules in the way the package's Python uses them."""
 import os
 import time
 

@@ -1,4 +1,4 @@
-"""Readings of processes and the machine, the trackers that write CSV, and what is asked of services."""
+"""Readings of processes and the machine, the trackers that write CSV, and requests to services."""
 import contextlib
 import http.server
 import io
@@ -33,7 +33,7 @@ def sleeper():
 
 @pytest.fixture
 def service():
-    """A service on loopback: what it was asked, and an answer for every path."""
+    """A service on loopback that notes each request and has an answer for every path."""
     asked, answers = [], {}
 
     class Answer(http.server.BaseHTTPRequestHandler):
@@ -126,7 +126,7 @@ def test_helpers():
 # ---- CSV ----
 
 def kill_after_lines(process, text_so_far, count=4):
-    """In a thread: when so many lines have been written."""
+    """Runs in a thread and signals the process once that many lines have been written."""
     def wait():
         while text_so_far().count("\n") < count:
             time.sleep(0.02)
@@ -210,10 +210,10 @@ def test_without_a_network_the_answer_is_empty(caplog):
 def test_where_this_is():
     server = rt.get_server_info()
     assert server["vcpus"] == os.cpu_count() and server["memory_mib"] > 64 and server["gpu_count"] == len(server["gpu_names"])
-    cloud = rt.get_cloud_info()  # of a service that is not there: see conftest.py
+    cloud = rt.get_cloud_info()  # from a service that does not exist: see conftest.py
     assert set(cloud) >= {"vendor", "instance_type", "region", "discovery_time"}
     assert cloud["vendor"] == cloud["region"] == cloud["instance_type"] == "unknown" and 0 <= cloud["discovery_time"] < 60
-    for _ in range(40):  # an answer that comes at once is an answer
+    for _ in range(40):  # an immediate answer must not get lost
         assert rt.get_cloud_info()["vendor"] == "unknown"
 
 
@@ -305,8 +305,8 @@ def test_traffic_with_the_loopback_interface_alone_is_zero():
     assert done.stdout.split() == ["0"] * 4, done.stderr
 
 
-def test_the_machine_s_totals_are_what_storage_saw(tmp_path):
-    """/proc/diskstats is the meter; other programs may write at the same time."""
+def test_the_machines_totals_agree_with_the_storage_driver(tmp_path):
+    """Reads the meter, /proc/diskstats; other programs may write at the same time."""
     def written():
         with open("/proc/diskstats") as file:
             return sum(int(line.split()[9]) * 512 for line in file if line.split()[2].startswith(("vd", "sd", "nvme", "xvd")))

@@ -1,4 +1,4 @@
-"""ResourceTracker: what it records, its life, and what it makes of it."""
+"""ResourceTracker: its samples, its life, and the results it computes."""
 import copy
 import gc
 import json
@@ -38,7 +38,7 @@ def make(**arguments):
 
 @pytest.fixture(scope="module")
 def recorded():
-    """A run that was busy for a while and is over."""
+    """A finished run that was busy for a while."""
     tracker, used = make(), time.process_time()
     block = bytearray(os.urandom(1 << 20) * 50)
     cpu_single(0.4)
@@ -64,7 +64,7 @@ def test_columns_and_types(recorded):
 
 
 def test_tables_can_be_pickled_and_copied(recorded):
-    """As artifacts of a flow, results of another process, ..."""
+    """Copies survive as artifacts of a flow, results of another process, ..."""
     for frame in (recorded.process_metrics, recorded.system_metrics[1:], recorded.get_combined_metrics(bytes=True)):
         for other in (pickle.loads(pickle.dumps(frame)), copy.deepcopy(frame)):
             assert other.columns == frame.columns and other.to_dict() == frame.to_dict()
@@ -119,7 +119,7 @@ def test_data_can_be_read_and_changed_while_it_runs():
 
 
 def test_cpu_of_short_lived_children_is_exact():
-    # What bash itself says after it has waited for all of them.
+    # bash reports this itself, after it has waited for all children.
     script = "for i in $(seq 60); do /bin/true; (i=0; while ((i++ < 2000)); do :; done); done; times"
     before = os.times()
     with make(interval=0.05) as tracker:
@@ -133,7 +133,7 @@ def test_cpu_of_short_lived_children_is_exact():
     assert abs(sum(secs) - children) < 0.05 * children + 0.02
     seen = sum(row["utime"] + row["stime"] for row in tracker.process_metrics)
     self_used = used.user + used.system - before.user - before.system
-    # os.times() counts in ticks of 10 ms, and the tracker leaves its own cost out.
+    # os.times() counts in ticks of 10 ms, and the tracker leaves out its own cost.
     assert children - 0.03 <= seen <= (children + self_used) * 1.01 + 0.05
 
 
@@ -204,7 +204,7 @@ def test_order_of_start_and_stop():
 def test_programs_of_both_generations_can_start_it():
     tracker = make()
     assert tracker.running, "as the package did before 0.5"
-    tracker.start()  # as it has to be since
+    tracker.start()  # required since version 0.5
     with pytest.raises(RuntimeError):
         tracker.start()
     tracker.stop()
@@ -246,7 +246,7 @@ def test_senseless_arguments_are_refused(arguments):
 
 def test_no_process_no_file_no_signal_handler(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    gc.collect()  # what earlier tests left
+    gc.collect()  # frees what earlier tests left
 
     def children():
         return open(f"/proc/self/task/{os.getpid()}/children").read().split()
@@ -363,7 +363,7 @@ def test_the_end_of_the_program_without_stop():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-# ---- what it makes of it ----
+# ---- results ----
 
 def test_stats(recorded):
     stats = recorded.stats()
@@ -485,13 +485,13 @@ SERVERS = ("vendor_id,api_reference,region_id,vcpus,memory_mib,gpu_count,gpu_mem
 
 @pytest.fixture(scope="module")
 def longer():
-    """A run that is long enough for advice."""
+    """A run long enough for advice."""
     with make() as tracker:
         time.sleep(1.3)
     return tracker
 
 
-def test_a_report_says_what_things_cost(longer, tmp_path):
+def test_a_report_shows_costs(longer, tmp_path):
     (tmp_path / "servers.csv").write_text(SERVERS)
     catalogue = str(tmp_path / "servers.csv")
     server = page_of(longer, catalogue=catalogue)["runs"][0]["advice"]["server"]
@@ -526,7 +526,7 @@ def test_a_report_has_a_title(recorded, tmp_path):
     assert page_of(filed, title="mine")["runs"][0]["file"] == "mine"
 
 
-# ---- in a process of its own ----
+# ---- in its own process ----
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_a_process_of_its_own(method, tmp_path):

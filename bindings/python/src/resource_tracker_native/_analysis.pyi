@@ -1,4 +1,4 @@
-"""libresource-tracker-analysis for Python: what native/analysis_*.c defines. Paths name recordings of any format."""
+"""libresource-tracker-analysis for Python, defined in native/analysis_*.c. Paths name recordings of any format."""
 from os import PathLike
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 

@@ -1,4 +1,4 @@
-"""libresource-tracker for Python: what native/native_*.c defines. Units stand in names."""
+"""libresource-tracker for Python, defined in native/native_*.c. Units stand in names."""
 from os import PathLike
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 

@@ -1,4 +1,4 @@
-"""Snapshots of a ResourceTracker, and its report: what is wanted once, at the end."""
+"""Snapshots of a ResourceTracker, and its report: loaded only at the end of a run."""
 from __future__ import annotations
 
 import sys
@@ -11,7 +11,7 @@ from .column_maps import DISK_SPACE, GB, GIB
 from .tiny_data_frame import TinyDataFrame
 
 SNAPSHOT_VERSION = 1
-# What the columns of a snapshot were called before 0.5, and how many of the present unit one of theirs is.
+# Columns of snapshots before version 0.5: the present name, and the factor from the old unit to the present one.
 OLD_COLUMNS = {
     **{f"memory{part}": (f"memory{part}_mib", 1 / 1024)
        for part in ("", "_free", "_used", "_buffers", "_cached", "_active", "_inactive")},
@@ -64,7 +64,7 @@ def _in_present_units(rows: List[Dict[str, Any]]) -> TinyDataFrame:
         new_name, factor = OLD_COLUMNS.get(name, (name, 1))
         if is_old and name in DISK_SPACE:
             factor = GIB / GB
-        # An empty cell of a CSV file was kept as such by the package.
+        # The package kept an empty cell of a CSV file as an empty text.
         values = [None if value == "" else value for value in frame[name]]
         cells[new_name] = values if factor == 1 else [None if value is None else value * factor for value in values]
     return TinyDataFrame._of(cells)
@@ -78,13 +78,13 @@ def load_snapshot(cls: Any, snapshot: Dict[str, Any]) -> Any:
     tracker.autostart = metadata["autostart"]
     tracker.start_time, tracker.stop_time = metadata["start_time"], metadata["stop_time"]
     tracker._server_info, tracker._cloud_info = snapshot["server_info"], snapshot["cloud_info"]
-    tracker.discover_server = tracker.discover_cloud = False  # where it ran is what the snapshot says
+    tracker.discover_server = tracker.discover_cloud = False  # the snapshot says where it ran
     tracker._loaded = {kind: _in_present_units(snapshot[f"{kind}_metrics"]) for kind in ("process", "system")}
     return tracker
 
 
 def _json_of(tracker: Any) -> Iterator[str]:
-    """The snapshot as JSON in pieces: never all rows at once. Clouds are not asked for it."""
+    """Yields the snapshot as JSON in pieces, never all rows at once. It asks no cloud."""
     yield '{"metadata": ' + dumps(metadata_of(tracker))
     yield f', "server_info": {dumps(tracker.server_info)}, "cloud_info": {dumps(tracker._cloud_info)}'
     for kind in ("process", "system"):
@@ -97,14 +97,16 @@ def _json_of(tracker: Any) -> Iterator[str]:
 
 
 def output_of(tracker: Any) -> Any:
-    """The recording beside it, if it can be found: a process of its own alone knows what it made of %h, %p, ..."""
+    """Returns the path of the recording, if it is known: only a tracker in its own process knows the values of %h,
+    %p, ...
+    """
     if isinstance(tracker._native, _native.Tracker):
         return tracker._native.output_path(0)
     return None if "%" in str(tracker.output_file) else str(tracker.output_file)
 
 
 def title_of(tracker: Any) -> str:
-    """What a page about it is called: the job, the program, or the process."""
+    """Returns the title of its page: the job, the program, or the process."""
     from os import getpid
     from os.path import basename
 
@@ -116,7 +118,7 @@ def title_of(tracker: Any) -> str:
 
 
 def _named(recording: str, folder: str, title: str) -> str:
-    """The recording under the name that becomes the page's title where the recording has none itself; with its marks."""
+    """Links the recording and its marks under the title, because a page without a job name shows the file's name."""
     from os import path, symlink
 
     named = path.join(folder, title.replace("/", "_").replace("\0", "")[:80] or "run")
@@ -127,13 +129,13 @@ def _named(recording: str, folder: str, title: str) -> str:
 
 
 def instance_of(cloud: Any) -> Any:
-    """vendor/region/type, as catalogues have it; None where the cloud is unknown."""
+    """Returns vendor/region/type in the form of catalogues, or None if the cloud is unknown."""
     parts = [(cloud or {}).get(name) for name in ("vendor", "region", "instance_type")]
     return None if any(part in (None, "", "unknown") for part in parts) else "/".join(parts)
 
 
 def make_page(recording: str, page: str, prices: Dict[str, Any], cloud: Any, **options: Any) -> None:
-    """A report with what things cost, where a catalogue is given. A cloud's instance that it lacks has no price."""
+    """Makes a report, with costs if there is a catalogue. An instance that the catalogue lacks has no price."""
     from . import _analysis
 
     known = dict(prices, instance=prices.get("instance") or instance_of(cloud)) if prices.get("catalogue") else prices

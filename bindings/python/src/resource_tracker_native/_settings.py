@@ -1,4 +1,4 @@
-"""A ResourceTracker's arguments as settings and variables of the library, and the files that it writes."""
+"""Turns a ResourceTracker's arguments into settings and variables of the library, and finds the files it writes."""
 from __future__ import annotations
 
 from os import environ, getpid, path
@@ -6,24 +6,24 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 Pairs = List[Tuple[str, str]]
 
-# Metrics behind the columns: a recorder that writes only columns reads nothing else.
+# The metrics behind the columns. A recorder that writes only columns collects no others.
 METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
            "totals")
-# Keys of streaming_metadata that are settings of the job as well, so that the recording has them too.
+# Keys of streaming_metadata that are job settings as well, so that the recording contains them.
 JOB_SETTINGS = frozenset(["job_name", "project_name", "stage_name", "task_name", "team", "env", "language", "orchestrator",
                           "executor", "external_run_id", "container_image"])
-MOST_METADATA_BYTES = 100_000  # of an environment variable Linux takes 128 KiB
+MOST_METADATA_BYTES = 100_000  # Linux allows 128 KiB for an environment variable
 
 
 def _what(tracker: Any) -> Pairs:
-    """Which rows there are, and when."""
+    """Returns the settings that choose the rows and their times."""
     pairs = [("interval", repr(float(tracker.interval)))]
     if "process_tracker" in tracker.trackers:
         pairs.append(("pid", str(tracker.pid)))
         if not tracker.children:
             pairs.append(("no-children", "1"))
         if tracker.pid != getpid() and "system_tracker" in tracker.trackers:
-            pairs.append(("keep-running", "1"))  # the machine's rows go on when the process has ended
+            pairs.append(("keep-running", "1"))  # the machine's rows go on after the process has ended
     else:
         pairs.append(("no-process", "1"))
     if "system_tracker" not in tracker.trackers:
@@ -32,7 +32,7 @@ def _what(tracker: Any) -> Pairs:
 
 
 def _job(metadata: Dict[str, Any]) -> Dict[str, Any]:
-    """The part of streaming_metadata that the recording has, too."""
+    """Returns the part of streaming_metadata that the recording contains as well."""
     job = {name: value for name, value in metadata.items() if name in JOB_SETTINGS}
     tags = metadata.get("tags")
     if tags:
@@ -41,7 +41,7 @@ def _job(metadata: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def settings_of(tracker: Any, stream: bool) -> Pairs:
-    """All settings, as (name, value) pairs."""
+    """Returns all settings, as (name, value) pairs."""
     pairs, settings = _what(tracker), dict(tracker._settings)
     if tracker.output_file:
         pairs.append(("output", str(tracker.output_file)))
@@ -60,7 +60,9 @@ def settings_of(tracker: Any, stream: bool) -> Pairs:
 
 
 def _metadata_json(metadata: Dict[str, Any]) -> str:
-    """The part that the server alone is told, or is told in another type than the recording has it."""
+    """Returns the metadata for the server alone: keys that are not settings, or that have another type in the
+    recording.
+    """
     from json import dumps
     from shlex import split
 
@@ -75,7 +77,7 @@ def _metadata_json(metadata: Dict[str, Any]) -> str:
 
 
 def variables_of(tracker: Any) -> Pairs:
-    """For the program that streams."""
+    """Returns the variables for the program that streams."""
     pairs = [("SENTINEL_API_TOKEN", tracker._token), ("TRACKER_UPLOAD_INTERVAL", str(tracker._upload_interval))]
     metadata = _metadata_json(tracker._streaming_metadata or {})
     if metadata:
@@ -83,22 +85,22 @@ def variables_of(tracker: Any) -> Pairs:
     if not any(environ.get(name) for name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")):
         from ssl import get_default_verify_paths
 
-        # Certificates lie elsewhere on other distributions; Python knows where.
+        # The path of the certificates depends on the distribution; Python knows it.
         found = get_default_verify_paths().cafile
         pairs += [("SSL_CERT_FILE", found)] if found else []
     return pairs
 
 
 def files_of(settings: Pairs, output_path: Optional[Callable[[int], Optional[str]]]) -> Optional[List[Tuple[str, Optional[int]]]]:
-    """The files of a recording that has just begun, each with its length before (None: it is a new file).
+    """Lists the files of a recording that has just begun, each with its length before (None: a new file).
 
-    None instead of a list: not all outputs are files, so what was written cannot be taken back.
+    Returns None if an output is not a file, because its bytes cannot be taken back.
     """
     outputs = [value for name, value in settings if name == "output"]
     appends = any(name == "append" and value.lower() in ("1", "true", "yes", "on") for name, value in settings)
     files: List[Tuple[str, Optional[int]]] = []
     for number, output in enumerate(outputs):
-        # A process of its own alone knows what it makes of %h, %p, ...
+        # Only a tracker in its own process knows the values of %h, %p, ...
         name = output_path(number) if output_path else None if "%" in output.replace("%%", "") else output.replace("%%", "%")
         if name is None or path.lexists(name) and not path.isfile(name):
             return None
@@ -107,5 +109,5 @@ def files_of(settings: Pairs, output_path: Optional[Callable[[int], Optional[str
 
 
 def ending(exit_code: int) -> Tuple[int, int]:
-    """Reason and wait status, as the library wants them; a negative exit code is a signal's number, as in subprocess."""
+    """Returns reason and wait status for the library; a negative exit code is a signal's number, as in subprocess."""
     return (2, -exit_code) if exit_code < 0 else (1, (exit_code & 0xFF) << 8)

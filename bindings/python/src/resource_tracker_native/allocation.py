@@ -1,4 +1,4 @@
-"""Whether a job had a machine for itself."""
+"""Tells whether a job had a machine for itself."""
 from __future__ import annotations
 
 from .column_maps import SERVER_ALLOCATION_CHECKS
@@ -9,7 +9,8 @@ __all__ = ["allocation_of"]
 
 
 def allocation_of(process: TinyDataFrame, system: TinyDataFrame) -> str:
-    """ "shared" when the machine as a whole used clearly more than the job, else "dedicated"; "unknown" without both."""
+    """Returns "shared" if the whole machine used clearly more than the job, else "dedicated"; "unknown" without both.
+    """
     for check in SERVER_ALLOCATION_CHECKS:
         if check["process_column"] not in process.columns or check["system_column"] not in system.columns:
             return "unknown"

@@ -1,4 +1,4 @@
-"""Tables as Arrow has them: columns of one type, with a bit for each cell that is there."""
+"""Tables in Arrow's form: columns of one type, with a validity bit for each cell."""
 from __future__ import annotations
 
 from array import array
@@ -12,7 +12,7 @@ MOST_INTEGER = 1 << 63
 
 
 def _bits(flags: Sequence[Any]) -> bytes:
-    """A bit for each, the lowest first."""
+    """Packs flags into bits, the lowest bit first."""
     packed = bytearray((len(flags) + 7) // 8)
     for place, flag in enumerate(flags):
         if flag:
@@ -21,7 +21,7 @@ def _bits(flags: Sequence[Any]) -> bytes:
 
 
 def _format(cells: Sequence[Any]) -> str:
-    """Arrow's letter: b, l (64 bits), g (double) or U (text); a column that has nothing is one of numbers."""
+    """Returns Arrow's letter for a column: b, l (64 bits), g (double) or U (text). A column of None only gets g."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds and kinds <= {bool}:
         return "b"
@@ -31,7 +31,7 @@ def _format(cells: Sequence[Any]) -> str:
 
 
 def _texts(cells: Sequence[Any]) -> Tuple[bytes, bytes]:
-    """Offsets and UTF-8."""
+    """Returns the offsets and the UTF-8 bytes of texts."""
     encoded = [b"" if cell is None else str(cell).encode("utf-8", "replace") for cell in cells]
     offsets = array("q", [0])
     for text in encoded:
@@ -54,5 +54,5 @@ def _column(name: str, cells: Sequence[Any]) -> Tuple[str, str, int, Tuple[Any, 
 
 
 def stream_of(names: Iterable[str], columns: Iterable[List[Any]], length: int) -> Any:
-    """A capsule with the Arrow C stream of a table."""
+    """Returns a capsule with the Arrow C stream of a table."""
     return _native.arrow_stream([_column(name, cells) for name, cells in zip(names, columns)], length)

@@ -1,4 +1,4 @@
-"""Which cloud this is."""
+"""Finds out which cloud this machine runs in."""
 from __future__ import annotations
 
 from typing import Any, Dict
@@ -12,8 +12,8 @@ def get_cloud_info() -> Dict[str, Any]:
     """Asks the firmware, then the metadata services of the clouds that it does not exclude, for at most 3 seconds.
 
     Returns:
-        `vendor` (aws, gcp, azure, hcloud, upcloud, alicloud, ovh, ...), `instance_type`, `region`, "unknown" where they
-        are, and `discovery_time` in seconds.
+        `vendor` (aws, gcp, azure, hcloud, upcloud, alicloud, ovh, ...), `instance_type`, `region`, each "unknown" if
+        it was not found, and `discovery_time` in seconds.
     """
     from json import loads
     from time import monotonic

@@ -1,13 +1,13 @@
 """Names, units and ages of the columns that trackers return.
 
-The columns are those of the Python package resource-tracker since 0.5. Its earlier names and units are to be had with
-`columns="0.4"` (memory in kB, disk space in 2^30 bytes) and `columns="0.1"` (CPU time in ticks of 10 ms as well).
+The columns are those of the Python package resource-tracker since 0.5. `columns="0.4"` gives its earlier names and
+units (memory in kB, disk space in 2^30 bytes), and `columns="0.1"` also CPU time in ticks of 10 ms.
 """
 from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple
 
-# ---- how a column is called for people ----
+# ---- column names for people ----
 HUMAN_NAMES_MAPPING: Dict[str, str] = {
     "timestamp": "Timestamp",
     "processes": "processes",
@@ -48,7 +48,7 @@ MIB, KB, GIB, GB = 1 << 20, 1 << 10, 1 << 30, 10 ** 9
 MEMORY = ("memory", "memory_free", "memory_used", "memory_buffers", "memory_cached", "memory_active", "memory_inactive")
 DISK_SPACE = ("disk_space_total_gb", "disk_space_used_gb", "disk_space_free_gb")
 
-# ---- how many bytes are 1 in a column ----
+# ---- bytes in one unit of a column ----
 BYTE_MAPPING: Dict[str, int] = {
     **{f"{name}_mib": MIB for name in MEMORY},
     "gpu_vram_mib": MIB,
@@ -60,20 +60,20 @@ BYTE_MAPPING_OLD: Dict[str, int] = {
     **{name: GIB for name in DISK_SPACE},
 }
 
-# ---- what is a whole number ----
+# ---- whole numbers ----
 INTEGERS = frozenset([
     "processes", "pid", "children", "disk_read_bytes", "disk_write_bytes", "read_bytes", "write_bytes", "net_recv_bytes",
     "net_sent_bytes", "gpu_utilized", *MEMORY, "memory_active_anon", "memory_inactive_anon", "pss",
 ])
-TICKS = frozenset(["utime", "stime"])  # whole in 0.1
+TICKS = frozenset(["utime", "stime"])  # whole numbers in 0.1
 
 
 class Era(NamedTuple):
-    """The columns of a version of the package, as CSV layouts of the library, and what they are called there."""
+    """The columns of one version of the package: the CSV layouts of the library, and the package's names for them."""
 
     system: str
     process: str
-    memory: str  # of a process
+    memory: str  # the memory of a process
     vram: str
     bytes: Dict[str, int]
 
@@ -86,14 +86,14 @@ ERAS: Dict[str, Era] = {
 
 
 def era_of(columns: str) -> Era:
-    """ValueError: there is no such version."""
+    """Returns the columns of a version. Raises ValueError for an unknown version."""
     try:
         return ERAS[columns]
     except KeyError:
         raise ValueError(f"columns must be one of {', '.join(ERAS)}, not {columns!r}") from None
 
 
-# ---- when a machine is shared with others: more than the job's, times or plus so much ----
+# ---- a machine is shared if it uses more than the job's figure, times a factor or plus an amount ----
 SERVER_ALLOCATION_CHECKS: List[Dict[str, Any]] = [
     {"process_column": "cpu_usage", "system_column": "cpu_usage", "percent": 1.25, "absolute": 0.25},
     {"process_column": "memory_mib", "system_column": "memory_used_mib", "percent": 1.5, "absolute": 512},

@@ -1,4 +1,4 @@
-"""The readings under the names, and in the units, of the first versions of the package (0.1): ticks, kB, sectors."""
+"""The readings with the names and units of the package's first versions (0.1): ticks, kB, sectors."""
 from __future__ import annotations
 
 from typing import Any, Dict
@@ -33,7 +33,7 @@ def _kb(mib: Any) -> Any:
 
 
 def get_pid_stats(pid: int, children: bool = True) -> Dict[str, Any]:
-    """What a process has used so far: times in clock ticks, `pss` in kB."""
+    """Reads what a process has used so far: times in clock ticks, `pss` in kB."""
     stats = now.get_process_stats(pid, children)
     return {
         "timestamp": stats["timestamp"],
@@ -52,7 +52,7 @@ def get_pid_stats(pid: int, children: bool = True) -> Dict[str, Any]:
 
 
 def get_system_stats() -> Dict[str, Any]:
-    """What the machine has used so far: times in clock ticks, memory in kB, disks in sectors of 512 bytes."""
+    """Reads what the machine has used so far: times in clock ticks, memory in kB, disks in sectors of 512 bytes."""
     stats = now.get_system_stats()
     machine = _native.Tracker([("no-process", "1"), ("metrics", "memory")], history=1)
     machine.sample()

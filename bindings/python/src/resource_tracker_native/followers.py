@@ -1,4 +1,4 @@
-"""ProcessTracker and SystemTracker: they record in the caller's thread and write CSV."""
+"""ProcessTracker and SystemTracker record in the caller's thread and write CSV."""
 from __future__ import annotations
 
 import sys
@@ -15,7 +15,7 @@ __all__ = ["PidTracker", "ProcessTracker", "SystemTracker"]
 
 
 class _Follower:
-    """Samples by hand, of which only the newest is kept."""
+    """Takes a sample at each call and keeps only the newest."""
 
     _layout = ""
     _settings: list = []
@@ -30,14 +30,14 @@ class _Follower:
         self._headings = _native.csv_headings(self._layout)
         self._integers = {name for name in self._headings
                           if name in INTEGERS or columns == "0.1" and name in TICKS}
-        # The baseline: what comes first is counted from here.
+        # The baseline: the first row counts from here.
         self._tracker = _native.Tracker([("interval", repr(float(interval))), *self._settings], history=1)
 
     def __call__(self) -> None:
         """Does nothing: it makes the object callable."""
 
     def diff_stats(self) -> Dict[str, Any]:
-        """What was used since the last call (or the construction): a row, with the names of the columns."""
+        """Returns what was used since the last call (or the construction): a row, with the names of the columns."""
         self._tracker.sample()
         self.cycle += 1
         row = {}
@@ -66,7 +66,7 @@ class _Follower:
                 out.flush()
             ticks = 0
             while not self._ended(row):
-                # What is late is left out, not caught up.
+                # A late sample is skipped, never made up for.
                 ticks = max(ticks + 1, int((time() - begun) / self.interval))
                 sleep(max(0.0, begun + self.interval * ticks - time()))
                 row = self.diff_stats()
@@ -86,7 +86,9 @@ class _Follower:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether a process has ended and is not yet waited for. (One whose first thread has ended looks alike.)"""
+    """Tells whether a process has ended and waits to be reaped. A process whose first thread has ended looks the
+    same.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return stat.read().rpartition(b")")[2].split()[0] == b"Z" and len(listdir(f"/proc/{pid}/task")) == 1
@@ -95,7 +97,7 @@ def is_zombie(pid: int) -> bool:
 
 
 class _TextOnly:
-    """A standard output that takes text alone (a notebook's, a test's)."""
+    """A standard output that accepts only text, such as a notebook's or a test's."""
 
     def write(self, line: bytes) -> None:
         sys.stdout.write(line.decode())
@@ -113,7 +115,7 @@ class ProcessTracker(_Follower):
 
     Columns: `timestamp`, `pid`, `children`, `utime` and `stime` (seconds in the interval), `cpu_usage` (cores),
     `memory_mib` (proportional share), `disk_read_bytes`, `disk_write_bytes` (in the interval), `gpu_usage` (GPUs),
-    `gpu_vram_mib`, `gpu_utilized`. CPU time of descendants that lived and ended between two samples is in it.
+    `gpu_vram_mib`, `gpu_utilized`. CPU time includes descendants that lived and ended between two samples.
 
     Args:
         pid: the process; default: this one.
@@ -152,7 +154,7 @@ class ProcessTracker(_Follower):
 
     @property
     def stats(self) -> Dict[str, Any]:
-        """What the process has used so far."""
+        """Reads what the process has used so far."""
         return get_process_stats(self.pid, self.children)
 
 
@@ -199,5 +201,5 @@ class SystemTracker(_Follower):
 
     @property
     def stats(self) -> Dict[str, Any]:
-        """What the machine has used since it was started."""
+        """Reads what the machine has used since it was started."""
         return get_system_stats()

@@ -1,4 +1,4 @@
-"""Small things that trackers and their users need."""
+"""Small functions for trackers and their users."""
 from __future__ import annotations
 
 from math import fsum
@@ -10,16 +10,16 @@ __all__ = ["aggregate_stats", "is_partition", "mean", "render_csv_row", "round_m
 
 
 def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean; an int where all are ints and it comes out even."""
+    """Returns the arithmetic mean; an int if all values are ints and the mean is whole."""
     values = list(values)
     result = fsum(values) / len(values)
     return int(result) if result.is_integer() and all(isinstance(value, int) for value in values) else result
 
 
 def aggregate_stats(stats: List[Dict[str, Dict[str, Any]]]) -> Dict[str, Dict[str, Any]]:
-    """Statistics of several runs as one: means and durations averaged, maxima and sums the largest.
+    """Combines the statistics of several runs: the average of means and durations, the largest of maxima and sums.
 
-    Each value is taken over the runs that have it. ValueError: another aggregation.
+    Each value covers the runs that have it. Raises ValueError for any other aggregation.
 
     >>> aggregate_stats([{"x": {"mean": 1, "max": 3}}, {"x": {"mean": 2, "max": 2}}])
     {'x': {'mean': 1.5, 'max': 3}}
@@ -45,7 +45,7 @@ def aggregate_stats(stats: List[Dict[str, Dict[str, Any]]]) -> Dict[str, Dict[st
 
 
 def round_memory(mib: Union[int, float]) -> int:
-    """The next step of memory sizes in MiB: 128, 256, 512, 1024, 2048, then multiples of 1024.
+    """Rounds up to the next memory size in MiB: 128, 256, 512, 1024, 2048, then multiples of 1024.
 
     >>> [round_memory(mib) for mib in (0, 129, 2048, 2049)]
     [128, 256, 2048, 3072]
@@ -56,7 +56,7 @@ def round_memory(mib: Union[int, float]) -> int:
 
 
 def is_partition(disk_name: str) -> bool:
-    """Whether a block device is a partition: asked of the kernel, for any kind of device. False where there is none."""
+    """Asks the kernel whether a block device, of any kind, is a partition. False if there is no such device."""
     try:
         return _native.disk_is_partition(disk_name)
     except (FileNotFoundError, ValueError):
@@ -64,7 +64,7 @@ def is_partition(disk_name: str) -> bool:
 
 
 def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: Any = 2) -> bytes:
-    """A line of CSV as the trackers write it: everything but numbers quoted (2, csv.QUOTE_NONNUMERIC), ended by LF."""
+    """Formats a line of CSV as the trackers do: everything but numbers quoted (2, csv.QUOTE_NONNUMERIC), ended by LF."""
     from csv import writer
     from io import StringIO
 
@@ -74,19 +74,19 @@ def render_csv_row(row: Iterable[Union[str, float, int, None]], quoting: Any = 2
 
 
 def known(values: Optional[Iterable[Any]]) -> List[Any]:
-    """What was measured."""
+    """Returns the measured values."""
     return [value for value in values or () if value is not None]
 
 
 def mean_over_time(values: List[Optional[float]], weights: List[float]) -> float:
-    """The mean of the values that are known, each with its weight."""
+    """Returns the mean of the known values, each with its weight."""
     pairs = [(value, weight) for value, weight in zip(values, weights) if value is not None]
     total = sum(weight for _, weight in pairs)
     return sum(value * weight for value, weight in pairs) / total if total else mean(value for value, _ in pairs)
 
 
 def in_bytes(column: Any, factor: Optional[int]) -> Any:
-    """A column, which may not be made yet, times a factor; None: as it is."""
+    """Multiplies a column, which may not be made yet, by a factor; None: unchanged."""
     if factor is None:
         return column
 

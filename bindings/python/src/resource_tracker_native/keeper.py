@@ -1,4 +1,4 @@
-"""Asks the Spare Cores Keeper service what servers there are and what they cost.
+"""Asks the Spare Cores Keeper service for servers and their prices.
 
 Only these functions, [`recommend_server`][resource_tracker_native.ResourceTracker.recommend_server] and reports with cloud
 discovery use it. KEEPER_API_URL names another service.
@@ -17,7 +17,7 @@ ENDPOINT = "https://keeper.sparecores.net"
 
 
 def keeper_request(path: str, timeout: int = 2, endpoint: Optional[str] = None) -> Any:
-    """The decoded answer, or None when there is none in time."""
+    """Returns the decoded answer, or None if none arrives in time."""
     from json import load
     from os import environ
     from urllib.parse import urljoin
@@ -33,7 +33,7 @@ def keeper_request(path: str, timeout: int = 2, endpoint: Optional[str] = None) 
 
 
 def get_instance_price(vendor_id: str, region_id: str, instance_type: str) -> Optional[float]:
-    """USD per hour of a Linux machine on demand: in the region, else in any other; None where unknown."""
+    """Returns USD per hour of a Linux machine on demand: in the region, else in any other; None if unknown."""
     prices = keeper_request(f"/server/{vendor_id}/{instance_type}/prices")
     if not isinstance(prices, list):
         return None
@@ -44,14 +44,15 @@ def get_instance_price(vendor_id: str, region_id: str, instance_type: str) -> Op
 
 
 def _gib(mib: float) -> float:
-    """The service counts in GiB; never less than what is needed."""
+    """Converts to GiB, the unit of the service, rounded up."""
     return ceil(mib / 1024 * 1000) / 1000
 
 
 def get_recommended_cloud_servers(
     cpu: int, memory: int, gpu: Optional[int] = None, vram: Optional[int] = None, n: int = 10, **filters: Any
 ) -> Optional[List[Dict[str, Any]]]:
-    """The n cheapest servers with at least so much, cheapest first; None when the service cannot be asked.
+    """Returns the n cheapest servers with at least these resources, cheapest first; None if the service cannot be
+    asked.
 
     Args:
         cpu: vCPUs.

@@ -1,4 +1,4 @@
-"""The name under which the Python package resource-tracker has how a run ended; streams are sent by a program of C."""
+"""The Python package resource-tracker has RunStatus under this name. In this package a C program sends streams."""
 from .tracker import RunStatus
 
 __all__ = ["RunStatus"]

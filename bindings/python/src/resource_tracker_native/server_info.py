@@ -1,4 +1,4 @@
-"""What machine this is."""
+"""Describes this machine."""
 from __future__ import annotations
 
 from time import monotonic
@@ -12,7 +12,7 @@ PATIENCE_SECS = 3
 
 
 def gpu_tracker(**settings: Any) -> Any:
-    """A running tracker whose helper process asks the drivers of GPUs, or None where there is nothing to ask."""
+    """Returns a running tracker whose helper process asks the drivers of GPUs, or None without GPUs."""
     pairs = [(name.replace("_", "-"), str(value)) for name, value in settings.items()]
     tracker = _native.Tracker([("interval", "0.1"), ("metrics", "gpu"), ("metrics", "totals"), ("metrics", "tracker"),
                                ("metrics", "cpu.process_*"), *pairs])
@@ -25,13 +25,13 @@ def gpu_tracker(**settings: Any) -> Any:
 
 
 def get_total_memory_mib() -> float:
-    """The machine's memory in MiB; 0 where it is unknown."""
+    """Returns the machine's memory in MiB; 0 if it is unknown."""
     total = _native.system_read()["memory_total_bytes"]
     return 0 if total is None else round(total / (1 << 20), 2)
 
 
 def get_gpu_info() -> Dict[str, Any]:
-    """The machine's GPUs, of every vendor.
+    """Describes the machine's GPUs, of every vendor.
 
     Returns:
         `count`, `memory_mib` (of all GPUs), `gpu_names` (a list).
@@ -45,7 +45,7 @@ def get_gpu_info() -> Dict[str, Any]:
 
 
 def get_server_info() -> Dict[str, Any]:
-    """The machine's hardware, asked of the machine alone.
+    """Describes the machine's hardware without asking any service.
 
     Returns:
         `os`, `vcpus`, `memory_mib`, `gpu_count`, `gpu_names` (a list), `gpu_name` (the most frequent one, or ""),
@@ -71,7 +71,7 @@ def _gpus() -> List[Dict[str, Any]]:
     tracker = gpu_tracker(no_process=1, gpus="all")
     if tracker is None:
         return []
-    # The first answer comes when the drivers have been asked, which takes some of them seconds.
+    # The first answer comes after the drivers were asked, which takes seconds with some of them.
     end = monotonic() + PATIENCE_SECS
     while not tracker.instance_count("gpu.name") and monotonic() < end:
         tracker.wait_for_samples(tracker.sample_count + 1, 1)

@@ -1,7 +1,7 @@
-"""A small table of named columns: what the trackers return.
+"""A small table of named columns, which the trackers return.
 
-[`TinyDataFrame`][] behaves like a dictionary of lists with rows: no dependency, no index, no types but those of the cells
-(int, float, str, None). Columns that a tracker has recorded are made into lists only when they are asked for.
+[`TinyDataFrame`][] behaves like a dictionary of lists with rows. It has no dependency and no index, and its only types
+are those of the cells (int, float, str, None). A recorded column becomes a list at its first use.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_ROWS = 10
 
 
 class StatSpec(NamedTuple):
-    """What [`TinyDataFrame.stats`][] computes: `agg` of `column`, under `agg_name` (default: the function's name)."""
+    """A statistic for [`TinyDataFrame.stats`][]: `agg` of `column`, named `agg_name` (default: the function's name)."""
 
     column: str
     agg: Callable[[List[Any]], Any]
@@ -60,7 +60,7 @@ class TinyDataFrame:
     ):
         assert data is not None or csv_file_path is not None, "either data or csv_file_path must be given"
         assert data is None or csv_file_path is None, "only one of data and csv_file_path can be given"
-        # Name -> list, or a function that makes a new list of what was recorded, called when it is first asked for.
+        # Name -> list, or a function that makes the list from the recorded samples at first use.
         self._cells: Dict[str, Any] = {}
         if csv_file_path is not None:
             assert isinstance(csv_file_path, str), "csv_file_path must be a string"
@@ -90,7 +90,7 @@ class TinyDataFrame:
 
     @property
     def columns(self) -> List[str]:
-        """Names of the columns, in order; assigning as many others renames them."""
+        """Names of the columns, in order. Assigning a list of the same length renames them."""
         return list(self._cells)
 
     @columns.setter
@@ -105,7 +105,7 @@ class TinyDataFrame:
         return [self._column(name) for name in self._cells]
 
     def __getstate__(self) -> Dict[str, Any]:
-        """For pickles and copies: cells, never where they were recorded."""
+        """Pickles and copies hold the cells, never a link to the tracker."""
         return {"_cells": {name: self._column(name) for name in self._cells}, "_length": self._length}
 
     def __len__(self) -> int:
@@ -116,7 +116,8 @@ class TinyDataFrame:
         return len(self._column(next(iter(self._cells))))
 
     def __getitem__(self, key: Union[str, List[str], int, slice]) -> Any:
-        """A column (str), a table of some columns (list of str), a row (int), or a table of some rows (slice)."""
+        """Returns a column (str), a table of some columns (list of str), a row (int), or a table of some rows (slice).
+        """
         if isinstance(key, str):
             return self._column(key)
         if isinstance(key, int):
@@ -129,7 +130,7 @@ class TinyDataFrame:
 
     def _rows(self, rows: slice) -> "TinyDataFrame":
         def part_of(cells: Any) -> Any:
-            # What has been recorded stays as it is; a list may change.
+            # Recorded samples never change, but a list may.
             return (lambda: cells()[rows]) if callable(cells) else cells[rows]
 
         length = len(range(*rows.indices(len(self))))
@@ -149,11 +150,11 @@ class TinyDataFrame:
         self._cells[key] = value
 
     def head(self, n: int = 5) -> "TinyDataFrame":
-        """The first n rows."""
+        """Returns the first n rows."""
         return self[:n]
 
     def tail(self, n: int = 5) -> "TinyDataFrame":
-        """The last n rows."""
+        """Returns the last n rows."""
         return self[-n:] if n else self[:0]
 
     def rename(self, columns: Dict[str, str]) -> "TinyDataFrame":
@@ -171,16 +172,16 @@ class TinyDataFrame:
         return self
 
     def to_dict(self) -> List[Dict[str, Any]]:
-        """The rows, a dictionary each."""
+        """Returns the rows, each as a dictionary."""
         names = list(self._cells)
         return [dict(zip(names, row)) for row in zip(*self._data)]
 
     def to_csv(self, csv_file_path: Optional[str] = None, quote_strings: bool = True) -> Optional[str]:
-        """As CSV with CRLF: written to a file, or returned where none is named.
+        """Writes CSV with CRLF to a file, or returns it if no file is named.
 
         Args:
             csv_file_path: where to write.
-            quote_strings: quote all that is no number, the header too; else only what needs it.
+            quote_strings: quote every cell but numbers, the header too; else only cells that need it.
         """
         from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC, writer
         from io import StringIO
@@ -199,7 +200,7 @@ class TinyDataFrame:
         return None
 
     def stats(self, specs: List[StatSpec]) -> Dict[str, Dict[str, Any]]:
-        """{column: {name: value}}. What cannot be computed is logged and left out."""
+        """Returns {column: {name: value}}. A statistic that cannot be computed is logged and left out."""
         results: Dict[str, Dict[str, Any]] = defaultdict(dict)
         for spec in specs:
             name = spec.agg_name or str(getattr(spec.agg, "__name__", "value"))
@@ -220,13 +221,15 @@ class TinyDataFrame:
         return f"TinyDataFrame with {len(self)} rows and {len(self._cells)} columns"
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The Arrow C stream of the table: `polars.DataFrame(frame)`, `pyarrow.table(frame)` and others take it as it is."""
+        """Returns the Arrow C stream of the table: `polars.DataFrame(frame)`, `pyarrow.table(frame)` and others
+        accept the table.
+        """
         from .arrow import stream_of
 
         return stream_of(self._cells, [self._column(name) for name in self._cells], len(self))
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """Shows the first rows in notebooks."""
         from html import escape
 
         shown = self[:SHOWN_ROWS]

@@ -27,24 +27,24 @@ logger = getLogger(__name__)
 
 UPLOAD_DEADLINE_SECS = 12  # a little longer than the follower goes on by itself
 METHODS = (None, "fork", "spawn", "forkserver")
-# A tracker that is started so soon after its construction goes on: nothing has happened between the two.
+# A start() this soon after the construction continues the recording, since nothing has happened between the two.
 FRESH_SECS = 0.005
 
 
 class RunStatus(Enum):
-    """How a run ended."""
+    """The outcome of a run."""
 
     finished = "finished"
     failed = "failed"
 
 
 def duration(timestamps: List[float]) -> float:
-    """From the first to the last."""
+    """Returns the seconds from the first to the last."""
     return max(timestamps) - min(timestamps)
 
 
 def default_specs(columns: str = "0.5") -> List[StatSpec]:
-    """What `ResourceTracker.stats()` computes when it is not told."""
+    """Returns the default statistics of `ResourceTracker.stats()`."""
     era = era_of(columns)
     job = [f"process_{name}" for name in ("cpu_usage", era.memory, "gpu_usage", era.vram, "gpu_utilized")]
     return [
@@ -59,31 +59,31 @@ def default_specs(columns: str = "0.5") -> List[StatSpec]:
 class ResourceTracker:
     """Records what a process tree and its machine use, in the background, until it is stopped.
 
-    A thread of C does it, in this process, with all signals blocked: no other process, no file, no lock of the
-    interpreter. CPU time is exact, also of descendants that lived a millisecond. What has been recorded can be read at
-    any time. Use it as a context manager, or call `stop()`.
+    A C thread of this process takes the samples, with all signals blocked. It needs no other process, no file and no
+    interpreter lock. CPU time is exact, also for descendants that lived a millisecond. The samples so far can be read
+    at any time. Use it as a context manager, or call `stop()`.
 
     Args:
         pid: root of the tree; default: this process.
         children: count its descendants too.
         interval: seconds between samples.
-        method: None: a thread of this process. "fork", "spawn" and "forkserver" are all one: a process of its own, which
+        method: None: a thread of this process. "fork", "spawn" and "forkserver" all mean a separate process, which
             finishes the recording however this one ends (and Python 3.12 does not warn of threads when it forks).
         autostart: start at once. None (the default) does, too, and a first `start()` or `with` then begins anew, so that
             programs for every version of the Python package resource-tracker run. A stream begins with `start()` or
             `with` only.
         track_processes: record the process tree.
         track_system: record the machine.
-        discover_server: let `server_info` tell what machine this is.
-        discover_cloud: let `cloud_info` tell what cloud it is in, which asks the metadata services of clouds when it is
-            read (and `snapshot()` and `dump()` read it).
+        discover_server: fill `server_info` with a description of this machine.
+        discover_cloud: fill `cloud_info`. Its first reader, which may be `snapshot()` or `dump()`, asks the metadata
+            services of clouds.
         sentinel_token: stream the run to the Sentinel API; default: the environment variable SENTINEL_API_TOKEN.
         upload_interval: seconds between uploads of a stream.
-        streaming_metadata: what the Sentinel API is told of the run: job_name, project_name, command, tags and any other
-            name. It is passed on as it is, and changes no setting of this tracker.
+        streaming_metadata: metadata of the run for the Sentinel API: job_name, project_name, command, tags and any
+            other name. It is passed on unchanged, and changes no setting of this tracker.
         columns: "0.5", or the names and units of earlier versions: "0.4" (memory in kB) or "0.1".
         output_file: also write a recording to this file (JSON Lines, or CSV by its extension), which the commands of
-            resource-tracker read; reports then show all that is in it.
+            resource-tracker read; reports then show its whole content.
         settings: further settings, named like the long options of the command resource-tracker.
 
     Raises:
@@ -155,7 +155,7 @@ class ResourceTracker:
     # ---- life ----
 
     def start(self) -> None:
-        """Starts recording: what was before does not count. RuntimeError: it runs already, or was stopped (make a new one)."""
+        """Starts recording; earlier samples do not count. Raises RuntimeError if it runs or was stopped."""
         if self.running:
             if not self._may_start:
                 raise RuntimeError("Resource tracker already running, cannot start again.")
@@ -188,7 +188,7 @@ class ResourceTracker:
         self.start_time = time()
 
     def _take_back(self) -> None:
-        """Ends what was recorded since the construction, as if it had never been."""
+        """Discards what was recorded since the construction."""
         begun, self._native, self.start_time = self._native, None, None
         begun.close()
         for name, length in self._written or ():
@@ -198,11 +198,11 @@ class ResourceTracker:
                 truncate(name, length)
 
     def stop(self, exit_code: int = 0, run_status: Union[RunStatus, str] = RunStatus.finished) -> None:
-        """Takes a last sample and ends the recording. Nothing happens when it was stopped before.
+        """Takes a last sample and ends the recording. A second call does nothing.
 
         Args:
             exit_code: of the job, for a stream.
-            run_status: how it ended, for a stream. One that failed without an exit code is told with exit code 1.
+            run_status: how it ended, for a stream. A failed run without an exit code is reported with exit code 1.
 
         Raises:
             RuntimeError: it was never started.
@@ -242,7 +242,7 @@ class ResourceTracker:
             logger.warning("%s", warning)
 
     def cleanup(self) -> None:
-        """Stops it if it runs. What was recorded stays readable as long as the object lives. A fork does nothing."""
+        """Stops it if it runs. Samples stay readable as long as the object lives. A forked child does nothing."""
         if self.running and self._owner == getpid():
             self.stop()
 
@@ -252,7 +252,7 @@ class ResourceTracker:
         return self
 
     def __exit__(self, exc_type: Optional[Type[BaseException]], exc_val: Any, exc_tb: Any) -> Literal[False]:
-        # A child that was forked in the body leaves it as well: the recording is its parent's.
+        # A child forked in the body leaves it, too, but the recording belongs to its parent.
         if self.running and self._owner == getpid():
             failed = exc_type is not None
             self.stop(exit_code=int(failed), run_status=RunStatus.failed if failed else RunStatus.finished)
@@ -260,20 +260,20 @@ class ResourceTracker:
 
     @property
     def running(self) -> bool:
-        """Whether it was started and not yet stopped."""
+        """Tells whether it was started and not yet stopped."""
         return self.start_time is not None and self.stop_time is None
 
     @property
     def n_samples(self) -> int:
-        """How many samples there are by now."""
+        """The number of samples so far."""
         if self._loaded is not None:
             return min((len(frame) for frame in self._loaded.values() if frame.columns), default=0)
         return self._native.history_count()[1] if self._native else 0
 
     def wait_for_samples(self, n: int = 1, timeout: float = 5) -> None:
-        """Waits until there are n samples. RuntimeError: not in `timeout` seconds, or it was stopped with fewer.
+        """Waits for n samples. Raises RuntimeError after `timeout` seconds, or if it was stopped with fewer.
 
-        Signals are handled at once. A timeout below 0 is one of 0.
+        Signals are handled at once. A negative timeout counts as 0.
         """
         if not self.running:
             if self.n_samples < n:
@@ -294,7 +294,7 @@ class ResourceTracker:
             sleep(min(0.01, self.interval / 10))
         return True
 
-    # ---- what was recorded ----
+    # ---- recorded samples ----
 
     def _frame(self, kind: str, columns: Optional[str] = None) -> TinyDataFrame:
         columns = columns or self.columns
@@ -317,7 +317,7 @@ class ResourceTracker:
         return TinyDataFrame._of({name: reader_of(name) for name in _native.csv_headings(layout)}, count)
 
     def _until_end(self, layout: str, memory: str, first: int, count: int) -> int:
-        """The rows of another process, to the one in which it ended: the machine's go on without it."""
+        """Returns the number of rows of another process, up to the one in which it ended. The machine's rows go on."""
         if self.pid == getpid() or not count or self._native.history(memory, layout, first + count - 1, 1)[0] is not None:
             return count
         present = [row for row, value in enumerate(self._native.history(memory, layout, first, count)) if value is not None]
@@ -333,7 +333,7 @@ class ResourceTracker:
         """Rows of the machine so far; see [`SystemTracker`][] for the columns."""
         return self._frame("system")
 
-    # What these were called before version 0.4.
+    # Their names before version 0.4.
     pid_tracker = process_metrics
     system_tracker = system_metrics
 
@@ -345,14 +345,14 @@ class ResourceTracker:
         process_prefix: Optional[str] = None,
         offset: Optional[int] = None,
     ) -> TinyDataFrame:
-        """The columns of the machine and of the process tree side by side.
+        """Returns the columns of the machine and of the process tree side by side.
 
         Args:
             bytes: memory and disk space in bytes; the names stay.
             human_names: names for people.
-            system_prefix: of the machine's columns; default "system_", or "System ".
-            process_prefix: of the process's; default "process_", or "Process ".
-            offset: leave out so many of the first rows.
+            system_prefix: prefix of the machine's columns; default "system_", or "System ".
+            process_prefix: prefix of the process's columns; default "process_", or "Process ".
+            offset: number of first rows to leave out.
         """
         return self._combined(self._frame("system"), self._frame("process"), bytes, human_names, system_prefix,
                               process_prefix, offset)
@@ -378,12 +378,12 @@ class ResourceTracker:
         return TinyDataFrame._of(cells, rows.stop - rows.start)
 
     def stats(self, specs: Optional[List[StatSpec]] = None) -> Dict[str, Dict[str, Any]]:
-        """Statistics over all samples, {column: {name: value}}; columns are those of `get_combined_metrics()`.
+        """Computes statistics over all samples, {column: {name: value}}, of `get_combined_metrics()`.
 
         Args:
-            specs: what to compute; functions get the values that were measured. Default: mean (over time) and maximum
+            specs: the statistics to compute; functions get the measured values. Default: mean (over time) and maximum
                 of the job's cores, memory and GPUs, the largest disk space in use, the network traffic, and the
-                duration; None where nothing was measured.
+                duration; None if nothing was measured.
 
         Raises:
             RuntimeError: there is no sample yet.
@@ -401,7 +401,7 @@ class ResourceTracker:
         return results
 
     def _default_stats(self, frame: TinyDataFrame, columns: str) -> Dict[str, Dict[str, Any]]:
-        """With what was never measured as None, and means over time: the last sample may be a short one."""
+        """Computes means over time, as the last sample may be short. A column that was never measured gives None."""
         specs = default_specs(columns)
         present = {name for name in frame.columns if name in {spec.column for spec in specs} and known(frame[name])}
         results = self._stats(frame, [spec for spec in specs if spec.column in present and spec.agg is not mean])
@@ -416,26 +416,26 @@ class ResourceTracker:
         return ordered
 
     def _before_first(self, timestamp: float) -> float:
-        """The seconds that the first sample stands for: an interval, or less in a shorter run."""
+        """Returns the seconds that the first sample covers: an interval, or less in a shorter run."""
         since_start = timestamp - self.start_time if self.start_time else self.interval
         return min(max(since_start, 0), self.interval)
 
     def _weights(self, timestamps: List[float]) -> List[float]:
-        """The seconds that each sample stands for; 1 for each in a run that is shorter than time stamps can tell."""
+        """Returns the seconds that each sample covers; 1 for each if time stamps cannot resolve the run."""
         before = [timestamps[0] - self._before_first(timestamps[0]), *timestamps]
         weights = [max(end - begin, 0) for begin, end in zip(before, timestamps)]
         return weights if sum(weights) > 0 else [1] * len(weights)
 
-    # ---- what to make of it ----
+    # ---- conclusions ----
 
     def recommend_resources(self, historical_stats: List[Dict[str, Any]] = []) -> Dict[str, int]:
-        """What to ask for next time: `cpu` (cores), `memory` (MiB), `gpu` (devices), `vram` (MiB).
+        """Returns the resources to request next time: `cpu` (cores), `memory` (MiB), `gpu` (devices), `vram` (MiB).
 
-        The mean of cores and the maximum of memory, GPUs and GPU memory, memories with a fifth more, rounded up to usual
-        sizes.
+        They are the mean of cores and the maximum of memory, GPUs and GPU memory. Both memories get a fifth more and
+        are rounded up to usual sizes.
 
         Args:
-            historical_stats: what `stats()` returned for earlier runs, taken into account alike.
+            historical_stats: results of `stats()` for earlier runs, with the same weight.
         """
         self.wait_for_samples(n=1, timeout=self.interval * 5)
         stats = self._default_stats(self._combined(self._frame("system", "0.5"), self._frame("process", "0.5")), "0.5")
@@ -452,9 +452,9 @@ class ResourceTracker:
         }
 
     def recommend_server(self, **kwargs: Any) -> Optional[Dict[str, Any]]:
-        """The cheapest cloud server with `recommend_resources()`, as the Keeper service describes it.
+        """Returns the cheapest cloud server with `recommend_resources()`, as the Keeper service describes it.
 
-        None when the service cannot be asked or knows of none; the log says which.
+        None if the service cannot be asked or knows no such server; the log says which.
 
         Args:
             **kwargs: `historical_stats`, and filters of the service (vendor_id, compliance_framework_id, ...).
@@ -479,18 +479,19 @@ class ResourceTracker:
         catalogue: Optional[str] = None,
         instance: Optional[str] = None,
     ) -> Report:
-        """An HTML page about the run that needs no network: see [`Report`][resource_tracker_native.report.Report].
+        """Makes an HTML page about the run that needs no network: see
+        [`Report`][resource_tracker_native.report.Report].
 
         Args:
-            integration: what the job runs in ("standalone", "Metaflow", "R", ...).
-            historical_stats: what `stats()` returned for earlier runs.
+            integration: the framework of the job ("standalone", "Metaflow", "R", ...).
+            historical_stats: results of `stats()` for earlier runs.
             status_failed: the job has failed.
-            integration_version: of that.
-            title: of the page; default: the job's name, or the program's.
-            usd_per_hour: what the machine costs: the page says what the run cost.
+            integration_version: version of the framework.
+            title: title of the page; default: the job's name, or the program's.
+            usd_per_hour: the machine's price; the page then shows the run's cost.
             catalogue: a price list (CSV or SQLite, as of `resource-tracker recommend --catalogue`): the page offers the
                 cheapest server that fits.
-            instance: what the run had, as vendor/region/type of the catalogue; default: what `cloud_info` says.
+            instance: the run's server, as vendor/region/type of the catalogue; default: the one in `cloud_info`.
         """
         from ._recordings import report_of
 
@@ -501,7 +502,9 @@ class ResourceTracker:
 
     @property
     def server_info(self) -> Optional[Dict[str, Any]]:
-        """What `get_server_info()` says, and `allocation`: whether the machine did much else ("dedicated", "shared")."""
+        """The result of `get_server_info()`, and `allocation`: whether the machine did much other work ("dedicated",
+        "shared").
+        """
         if self._server_info is None and self.discover_server and self.start_time is not None:
             from .server_info import get_server_info
 
@@ -517,7 +520,7 @@ class ResourceTracker:
 
     @property
     def cloud_info(self) -> Optional[Dict[str, Any]]:
-        """What `get_cloud_info()` says; the clouds are asked when this is first read."""
+        """The result of `get_cloud_info()`. The first read asks the clouds."""
         if self._cloud_info is None and self.discover_cloud and self.start_time is not None:
             from .cloud_info import get_cloud_info
 
@@ -529,7 +532,7 @@ class ResourceTracker:
 
     @property
     def sentinel_result(self) -> Optional[Dict[str, Any]]:
-        """What the Sentinel API answered to the end of the run; None without a stream, or where it was not reached."""
+        """The Sentinel API's answer to the end of the run; None without a stream, or if the service was not reached."""
         return self._sentinel_result
 
     def __repr__(self) -> str:
@@ -543,33 +546,33 @@ class ResourceTracker:
     # ---- keeping it ----
 
     def snapshot(self) -> Dict[str, Any]:
-        """All of it as a dictionary that JSON can hold; `from_snapshot()` reads it."""
+        """Returns everything as a dictionary ready for JSON; `from_snapshot()` reads it."""
         from ._recordings import snapshot_of
 
         return snapshot_of(self)
 
     @classmethod
     def from_snapshot(cls, snapshot: Dict[str, Any]) -> "ResourceTracker":
-        """A tracker that is not running and has what a snapshot holds, of any version of the package."""
+        """Returns a stopped tracker with the content of a snapshot, of any version of the package."""
         from ._recordings import load_snapshot
 
         return load_snapshot(cls, snapshot)
 
     def dumps(self) -> str:
-        """The snapshot as JSON."""
+        """Returns the snapshot as JSON."""
         from json import dumps
 
         return dumps(self.snapshot())
 
     @classmethod
     def loads(cls, s: str) -> "ResourceTracker":
-        """From what `dumps()` returned."""
+        """Reads the result of `dumps()`."""
         from json import loads
 
         return cls.from_snapshot(loads(s))
 
     def dump(self, file: str) -> None:
-        """The snapshot as JSON into a gzip file."""
+        """Writes the snapshot as JSON to a gzip file."""
         from gzip import open as open_gzip
 
         with open_gzip(file, "wb") as out:
@@ -577,7 +580,7 @@ class ResourceTracker:
 
     @classmethod
     def load(cls, file: str) -> "ResourceTracker":
-        """From a file that `dump()` wrote."""
+        """Reads a file that `dump()` wrote."""
         from gzip import open as open_gzip
 
         with open_gzip(file, "rb") as content:
@@ -585,7 +588,7 @@ class ResourceTracker:
 
 
 def __getattr__(name: str) -> Any:
-    """The readings of the first versions, which stood in this module."""
+    """Version 0.1 had its readings in this module."""
     from . import first_names
 
     try:

@@ -1,7 +1,7 @@
-"""What processes and the machine have used so far: single readings, which trackers compare one with the next.
+"""Single readings of processes and the machine, which trackers compare with the next.
 
-Units stand in names; CPU times are seconds. A process that is gone has used nothing (0), as with the Python package
-resource-tracker; what exists but cannot be read is None, never 0.
+Units stand in names; CPU times are seconds. A process that has gone has used nothing (0), as with the Python
+package resource-tracker. A value that exists but cannot be read is None, never 0.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 
 def get_process_children(pid: int) -> Set[int]:
-    """All descendants of a process, those of its other threads too."""
+    """Returns all descendants of a process, including those of its other threads."""
     try:
         return set(_native.process_descendants(pid))
     except ProcessLookupError:
@@ -28,12 +28,12 @@ def get_process_children(pid: int) -> Set[int]:
 
 
 def get_process_rss(pid: int) -> Optional[int]:
-    """Resident memory in kB."""
+    """Returns resident memory in kB."""
     return _kb(_native.process_rss, pid)
 
 
 def get_process_pss_rollup(pid: int) -> Optional[int]:
-    """Proportional share of memory in kB."""
+    """Returns proportional set size in kB."""
     return _kb(_native.process_pss, pid)
 
 
@@ -47,7 +47,7 @@ def _kb(read: Any, pid: int) -> Optional[int]:
 
 
 def get_process_proc_times(pid: int, children: bool = True) -> Dict[str, int]:
-    """User and system time in clock ticks, with that of children that were waited for unless `children` is false."""
+    """Returns user and system time in clock ticks, with the time of reaped children unless `children` is false."""
     from os import sysconf
 
     try:
@@ -59,7 +59,7 @@ def get_process_proc_times(pid: int, children: bool = True) -> Dict[str, int]:
 
 
 def get_process_proc_io(pid: int) -> Dict[str, int]:
-    """The counters of /proc/PID/io; only read_bytes and write_bytes, as 0, where it cannot be read."""
+    """Returns the counters of /proc/PID/io. If it cannot be read, only read_bytes and write_bytes, as 0."""
     try:
         with open(f"/proc/{pid}/io", encoding="ascii") as counters:
             return {name: int(value) for name, _, value in (line.partition(":") for line in counters)}
@@ -68,7 +68,7 @@ def get_process_proc_io(pid: int) -> Dict[str, int]:
 
 
 def get_process_stats(pid: int, children: bool = True) -> Dict[str, Any]:
-    """What a process, and its descendants unless `children` is false, have used so far.
+    """Reads what a process, and its descendants unless `children` is false, have used so far.
 
     Returns:
         `timestamp`, `pid`, `children` (None when they are not counted), `utime` and `stime` in seconds, `memory_mib`
@@ -95,7 +95,7 @@ def get_process_stats(pid: int, children: bool = True) -> Dict[str, Any]:
 
 
 def _gpus_of(pid: int, children: bool) -> Dict[str, Any]:
-    """Where there is a GPU: what a helper process says within half a second."""
+    """Asks a helper process, if there is a GPU, for at most half a second."""
     from .server_info import gpu_tracker
 
     none: Dict[str, Any] = {"gpu_usage": 0, "gpu_vram_mib": 0, "gpu_utilized": 0, "gpu_utilized_indexes": set()}
@@ -114,7 +114,7 @@ def _gpus_of(pid: int, children: bool) -> Dict[str, Any]:
 
 
 def _wait_for_gpus(tracker: Any, secs: float) -> None:
-    """Until the drivers were asked twice: what is used is told from one time to the next."""
+    """Waits until the drivers were asked twice, because usage is the difference of two readings."""
     end = time() + secs
     while time() < end and not tracker.instance_count("gpu.index"):
         tracker.wait_for_samples(tracker.sample_count + 1, 0.2)
@@ -122,7 +122,7 @@ def _wait_for_gpus(tracker: Any, secs: float) -> None:
 
 
 def get_system_stats() -> Dict[str, Any]:
-    """What the machine has used since it was started, and holds now.
+    """Reads what the machine has used since it was started, and what it holds now.
 
     Returns:
         `timestamp`, `processes`, `utime` and `stime` in seconds, `memory_{free,used,buffers,cached,active,inactive}_mib`,
@@ -167,7 +167,7 @@ def get_system_stats() -> Dict[str, Any]:
 
 
 def _traffic(counted: Optional[int]) -> Optional[int]:
-    """With the loopback interface alone there is nothing to count, which is 0."""
+    """Returns 0 if the machine has only the loopback interface, which does not count."""
     return 0 if counted is None and access("/proc/net/dev", R_OK) else counted
 
 

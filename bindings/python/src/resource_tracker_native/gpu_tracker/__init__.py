@@ -1,4 +1,4 @@
-"""What a process and its descendants use, with the names, units and layouts of the package gpu_tracker.
+"""Tracks what a process and its descendants use, with the names, units and layouts of the package gpu_tracker.
 
     from resource_tracker_native.gpu_tracker import Tracker
 
@@ -6,8 +6,8 @@
         ...
     print(tracker)
 
-The figures are those of `resource-tracker summary --layout gpu_tracker`: over whole intervals, never 0 for what could not be
-measured (None, "unknown" in the text). docs/from-gpu-tracker.md says what else differs.
+The figures are those of `resource-tracker summary --layout gpu_tracker`: they cover whole intervals, and a value that
+could not be measured is None ("unknown" in the text), never 0. docs/from-gpu-tracker.md says what else differs.
 """
 from .. import __version__
 from .sub_tracker import SubTracker, SubTrackingAnalyzer, TrackingComparison, sub_track

@@ -1,4 +1,6 @@
-"""What the rest of this package asks the C libraries: recording, and figures of recordings and of gpu_tracker's files."""
+"""Gives this package access to the C libraries: to record, and to compute figures of recordings and gpu_tracker's
+files.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -15,13 +17,13 @@ GPU_POLL_SECS = 0.02
 
 
 def _analysis():
-    """Loaded only when figures are wanted."""
+    """Loads the module when the first figures are wanted."""
     from .. import _analysis as module
     return module
 
 
 class Layout(typ.NamedTuple):
-    """Units, and what percentages refer to. None: all of the machine's."""
+    """Units, and the reference of percentages. None: all of the machine's."""
     ram_unit: str
     gpu_ram_unit: str
     time_unit: str
@@ -34,12 +36,12 @@ class Layout(typ.NamedTuple):
 
 
 def _literal(path: str) -> str:
-    """A path as the value of the setting, in which % begins a place to fill in."""
+    """Escapes a path for a setting in which % begins a placeholder."""
     return path.replace("%", "%%")
 
 
 class Recorder:
-    """Records a process with its descendants, or the machine alone, in a thread. ProcessLookupError: no such process."""
+    """Records a process with its descendants, or the machine alone, in a thread. May raise ProcessLookupError."""
 
     def __init__(self, path: str, interval_secs: float, process_id: int | None, gpu_brand: str | None):
         settings = [("output", _literal(path)), ("format", "json"), ("static-once", "true"), ("interval", repr(interval_secs))]
@@ -54,7 +56,7 @@ class Recorder:
         self._tracker.stop()
 
     def warnings(self) -> typ.Iterator[str]:
-        """Those that nobody has seen yet."""
+        """Returns the warnings since the last call."""
         while True:
             warning = self._tracker.next_warning()
             if warning is None:
@@ -66,7 +68,7 @@ class Recorder:
 
 
 def gpu_uuids(brand: str | None) -> list[str] | None:
-    """Of all GPUs; their drivers may take a while to answer. None: there is no driver to ask."""
+    """Returns the UUIDs of all GPUs; drivers may take a while to answer. None: no driver was found."""
     tracker = _native.Tracker([("metrics", "gpu.*"), ("metrics", "tracker")] + ([("gpu-vendor", brand)] if brand else []))
     try:
         deadline = time.monotonic() + GPU_WAIT_SECS
@@ -86,14 +88,14 @@ _marks: typ.Any = None
 
 
 def begin_phase(name: str) -> int:
-    """For the recorder around this program, if there is one; the number is for end_phase(), 0 where there is none."""
+    """Marks a phase for the recorder around this program, if there is one. Returns a number for end_phase(), or 0."""
     global _marks
     try:
         if _marks is None:
             _marks = _native.Marks()
         return _marks.start(name)
     except (OSError, ValueError):
-        return 0  # the program's own file has the mark
+        return 0  # the program's own file still has the mark
 
 
 def end_phase(name: str, number: int) -> None:
@@ -103,28 +105,28 @@ def end_phase(name: str, number: int) -> None:
 
 
 def figures(recording: str, layout: Layout) -> dict[str, dict]:
-    """gpu_tracker's tree of figures of a recording."""
+    """Returns gpu_tracker's tree of figures for a recording."""
     text = _analysis().summary(recording, "gpu_tracker-json", sorted(layout.gpu_uuids or ()), **layout.options())
     return json.loads(text)
 
 
 def end_reason(recording: str) -> str | None:
-    """Why the recording ended."""
+    """Returns the reason why the recording ended."""
     return json.loads(_analysis().summary(recording, "json"))["end"].get("reason")
 
 
 def export(recording: str, tracking_file: str, layout: Layout) -> None:
-    """The recording as a tracking file, CSV or SQLite by its name."""
+    """Writes the recording as a tracking file: CSV or SQLite, by its name."""
     _analysis().export(recording, tracking_file, "gpu_tracker", gpu_uuids=sorted(layout.gpu_uuids or ()), **layout.options())
 
 
 def regions(tracking_file: str | None, sub_tracking_file: str | None) -> dict[str, typ.Any]:
-    """What was used overall and by each code block; either file may be None."""
+    """Returns what was used overall and by each code block; either file may be None."""
     return json.loads(_analysis().regions_gpu_tracker(tracking_file, sub_tracking_file, "json"))
 
 
 def calls(sub_tracking_file: str) -> list[tuple[str, list[tuple[float, float]]]]:
-    """The names of code blocks, in order, each with start and stop of its calls."""
+    """Returns the names of code blocks, in order, each with start and stop of its calls."""
     return _analysis().calls_gpu_tracker(sub_tracking_file)
 
 
@@ -153,7 +155,7 @@ def _tracking_rows(tracking_file: str) -> tuple[list[str], typ.Iterator[typ.Sequ
 
 
 def timepoints(tracking_file: str, pairs: typ.Iterable[tuple[float, float]]):
-    """The rows of a tracking file within any of the pairs of times, ends included."""
+    """Returns the rows of a tracking file within any of the pairs of times, ends included."""
     from ..tiny_data_frame import TinyDataFrame
 
     pairs = list(pairs)
@@ -172,7 +174,7 @@ def _label(key: str) -> str:
 
 
 def text_of(tree: dict[str, typ.Any], depth: int = 0) -> str:
-    """A tree of figures for people: three blanks a level, numbers with three decimals."""
+    """Formats a tree of figures for people: three blanks a level, numbers with three decimals."""
     lines = []
     for key, value in tree.items():
         label = f"{'   ' * depth}{_label(key)}:"

@@ -1,7 +1,9 @@
-"""Pickled results of sub-tracking, of this package and of gpu_tracker (pandas and numpy inside), read without running code.
+"""Reads pickled results of sub-tracking, by this package or by gpu_tracker (pandas and numpy inside), without running
+code.
 
-The unpickler knows a fixed list of names. Each stands for a small class here that only keeps what the pickle says; anything
-else is refused. So a file from somebody else can hold wrong numbers, never a command.
+The unpickler knows a fixed list of names. Each stands for a small class in this file that only stores the pickle's
+values; every other name is refused. A file from somewhere else can therefore contain wrong numbers, but it can run
+no command.
 """
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ class _Kept:
 class _Dtype(_Kept):
     @property
     def format(self) -> str | None:
-        """For struct; None: objects."""
+        """Returns the format for struct; None: objects."""
         code = self.arguments[0]
         if code == "O8":
             return None
@@ -52,10 +54,10 @@ class _Dtype(_Kept):
 
 
 class _Array(_Kept):
-    """A numpy.ndarray: its state is (version, shape, type, whether in Fortran's order, bytes or a list)."""
+    """A numpy.ndarray: its state is (version, shape, type, whether in Fortran order, bytes or a list)."""
 
     def cells(self) -> list[typ.Any]:
-        """In C's order."""
+        """Returns the cells in C order."""
         _, shape, dtype, fortran, data = self.state
         count = 1
         for size in shape:
@@ -82,30 +84,30 @@ def _from_buffer(data, dtype, shape, order):
 
 
 def _scalar(dtype, data):
-    """A number of numpy as one of Python."""
+    """Returns a numpy number as a Python number."""
     return struct.unpack(dtype.format, data)[0]
 
 
 def _bytes(text, encoding):
-    """How protocols before 3 write bytes."""
+    """Decodes bytes in the way of pickle protocols before 3."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"bytes are written in {encoding}")
     return text.encode("latin1")
 
 
 def _name(text, _quoted=None):
-    """A name of a column that came from SQLite."""
+    """Checks the name of a column that came from SQLite."""
     if not isinstance(text, str):
         raise pickle.UnpicklingError("a column's name is not a text")
     return str(text)
 
 
 class _Frame(_Kept):
-    """A pandas.DataFrame."""
+    """Reads a pandas.DataFrame."""
 
 
 class _Series(_Kept):
-    """A pandas.Series."""
+    """Reads a pandas.Series."""
 
 
 def _index(_kind, state):
@@ -118,7 +120,7 @@ def _index(_kind, state):
 
 
 def _plain(value: typ.Any) -> typ.Any:
-    """NaN is what is unknown."""
+    """Returns None for NaN, which pandas uses for unknown values."""
     return None if isinstance(value, float) and value != value else value
 
 
@@ -163,8 +165,8 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _blocks(manager: _Kept) -> tuple[list, list]:
-    """The axes, and (array, columns) of each block."""
-    if len(manager.arguments) >= 2:  # of tables
+    """Returns the axes, and (array, columns) of each block."""
+    if len(manager.arguments) >= 2:  # of a table
         blocks, axes = manager.arguments[:2]
         return list(axes), [(block.arguments[0], block.arguments[1]) for block in blocks]
     state = manager.state[-1]["0.14.1"]
@@ -190,7 +192,9 @@ def _frame(frame: _Frame) -> Frame:
 
 
 def load(file: typ.BinaryIO, results: type, block: type, own: typ.Sequence[type]) -> typ.Any:
-    """`results` of a file, with a `block` for each code block. pickle.UnpicklingError: the file holds anything else."""
+    """Returns the `results` in a file, with a `block` for each code block. Raises pickle.UnpicklingError for other
+    content.
+    """
     try:
         loaded = _Unpickler(file, own).load()
         if isinstance(loaded, results):

@@ -1,7 +1,7 @@
 """Series and frames: named numbers and tables of them, as far as results of sub-tracking need them.
 
-They answer to what one does with a small pandas.Series or pandas.DataFrame (`frame["max"]["main_ram"]`,
-`frame.loc["main_ram", "max"]`, `series.total`, `to_dict()`); `to_pandas()` makes the real thing where pandas is installed.
+They support the usual operations of a small pandas.Series or pandas.DataFrame (`frame["max"]["main_ram"]`,
+`frame.loc["main_ram", "max"]`, `series.total`, `to_dict()`); `to_pandas()` converts them if pandas is installed.
 """
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Series(dict):
         return dict(self)
 
     def sort_values(self, ascending: bool = True) -> Series:
-        """A copy in the order of the values; what is unknown (None) comes last."""
+        """Returns a copy in the order of the values, with unknown ones (None) last."""
         known = sorted((item for item in self.items() if item[1] is not None), key=lambda item: item[1],
                        reverse=not ascending)
         return Series([*known, *(item for item in self.items() if item[1] is None)])
 
     def to_pandas(self):
-        """A pandas.Series."""
+        """Returns a pandas.Series."""
         import pandas
         return pandas.Series(self.to_dict())
 
@@ -88,15 +88,15 @@ class Frame:
         return iter(self._rows.items())
 
     def to_dict(self) -> dict[str, dict[str, typ.Any]]:
-        """{column: {row: value}}, as pandas has it; rows() is the other way round."""
+        """Returns {column: {row: value}}, the form of pandas; rows() returns the transposed form."""
         return {column: self[column].to_dict() for column in self.columns}
 
     def rows(self) -> dict[str, dict[str, typ.Any]]:
-        """{row: {column: value}}"""
+        """Returns {row: {column: value}}."""
         return {name: row.to_dict() for name, row in self._rows.items()}
 
     def to_pandas(self):
-        """A pandas.DataFrame."""
+        """Returns a pandas.DataFrame."""
         import pandas
         return pandas.DataFrame(self.to_dict())
 
@@ -129,8 +129,8 @@ def _cell(value, all_real: bool) -> str:
 
 def table_text(rows, columns: list[str]) -> str:
     """
-    The layout in which gpu_tracker prints tables: labels to the left, each column one blank and what it has to the right.
-    A table of one type of number has room for a sign before each heading; a mixed one has not.
+    Formats rows in gpu_tracker's table layout: labels on the left, and each column right-aligned after one blank. If
+    all numbers have the same type, each heading has room for a sign; in a mixed table it has not.
     """
     rows = [(label, [row[column] for column in columns]) for label, row in rows]
     values = [value for _, row in rows for value in row]
@@ -145,7 +145,7 @@ def table_text(rows, columns: list[str]) -> str:
 
 
 def tree_text(tree: dict[str, typ.Any], depth: int = 0, plain: typ.Container[str] = ()) -> str:
-    """Series, frames, maps and lists of maps, one tab deeper each; keys that are not `plain` become titles."""
+    """Formats series, frames, maps and lists of maps, each one tab deeper; keys that are not `plain` become titles."""
     tabs, text = "\t" * depth, ""
     labels = [tabs + (key if key in plain else key.replace("_", " ").title()) for key in tree]
     longest = max(map(len, labels), default=0)

@@ -1,5 +1,5 @@
-"""Code blocks of a job: marking them (SubTracker), what each used (SubTrackingAnalyzer), and how that differs between
-tracking sessions (TrackingComparison).
+"""Code blocks of a job: SubTracker marks them, SubTrackingAnalyzer computes what each used, and TrackingComparison
+shows how that differs between tracking sessions.
 """
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ STATISTICS = ("min", "max", "mean", "std")
 
 class SubTracker:
     """
-    Marks a code block: entering the context is its start, leaving it its stop. Together with the tracking file of a `Tracker`
-    around it, `SubTrackingAnalyzer` tells what the block used. In a program that the command resource-tracker records, the block
-    is a phase of the recording as well (`regions`, `report`).
+    Marks a code block: entering the context is its start, leaving it its stop. Together with the tracking file of a
+    `Tracker` around it, `SubTrackingAnalyzer` computes what the block used. In a program that the command
+    resource-tracker records, the block is a phase of the recording as well (`regions`, `report`).
 
     :ivar str code_block_name: The name of the code block.
     :ivar str sub_tracking_file: The file that the marks are appended to.
@@ -37,8 +37,8 @@ class SubTracker:
         :param code_block_name: Defaults to the file in which the SubTracker is made, a colon and the code_block_attribute.
         :param code_block_attribute: Only used without a code_block_name; defaults to the line number.
         :param sub_tracking_file: CSV (.csv) or SQLite (.sqlite); defaults to PROCESS_ID.csv in the working directory.
-        :param overwrite: Whether a file that was there before may be replaced.
-        :raises ValueError: Raised if the file is neither CSV nor SQLite by its name.
+        :param overwrite: Whether an existing file may be replaced.
+        :raises ValueError: Raised if the file's name says neither CSV nor SQLite.
         """
         if code_block_name is None:
             caller = sys._getframe(1)
@@ -70,8 +70,8 @@ def sub_track(code_block_name: str | None = None, code_block_attribute: str | No
 
     :param code_block_name: Defaults to the absolute path of the function's file, a colon and the code_block_attribute.
     :param code_block_attribute: Defaults to the name of the function.
-    :param sub_tracking_file: As of `SubTracker`.
-    :param overwrite: As of `SubTracker`.
+    :param sub_tracking_file: As in `SubTracker`.
+    :param overwrite: As in `SubTracker`.
     """
     def decorate(function: _Function) -> _Function:
         name = code_block_name
@@ -90,11 +90,13 @@ def sub_track(code_block_name: str | None = None, code_block_attribute: str | No
 
 
 class SubTrackingAnalyzer:
-    """What each code block used, from the tracking file of a `Tracker` and the sub-tracking file of a `SubTracker`."""
+    """Computes what each code block used, from the tracking file of a `Tracker` and the sub-tracking file of a
+    `SubTracker`.
+    """
 
     def __init__(self, tracking_file: str | None, sub_tracking_file: str):
         """
-        :param tracking_file: The resource usage at each timepoint; None where only the marks are asked for.
+        :param tracking_file: The resource usage at each timepoint; None if only the marks are needed.
         :param sub_tracking_file: The starts and stops of the code blocks.
         """
         for path in (tracking_file, sub_tracking_file):
@@ -103,51 +105,53 @@ class SubTrackingAnalyzer:
         self._tracking_file, self._sub_tracking_file = tracking_file, sub_tracking_file
 
     def read_static_data(self) -> Series:
-        """Units of measurement and capacities, from the tracking file."""
+        """Returns the units of measurement and the capacities, from the tracking file."""
         return Series(engine.regions(self._tracking_file, None)["static_data"])
 
     def load_code_block_names(self) -> list[str]:
-        """The names of the code blocks, in order."""
+        """Returns the names of the code blocks, in order."""
         return [name for name, _ in engine.calls(self._sub_tracking_file)]
 
     def combine_sub_tracking_files(self, files: list[str]) -> None:
         """
         Makes the sub-tracking file of this analyzer, which must not exist yet, from those of several processes.
 
-        :raises ValueError: Raised if it exists, or if a file has another extension than it.
+        :raises ValueError: Raised if it exists, or if a file has a different extension.
         """
         combine(self._sub_tracking_file, files)
 
     def load_timestamp_pairs(self, code_block_name: str) -> list[tuple[float, float]]:
-        """Start and stop of each call of a code block, by their start. A stop belongs to the innermost start of its process."""
+        """Returns start and stop of each call of a code block, by start. A stop belongs to the innermost start of its
+        process.
+        """
         return dict(engine.calls(self._sub_tracking_file)).get(code_block_name, [])
 
     def load_timepoints(self, timestamp_pairs: list[tuple[float, float]]):
-        """The rows of the tracking file, as a table, whose time lies within one of the pairs, ends included."""
+        """Returns the rows of the tracking file, as a table, whose time lies within one of the pairs, ends included."""
         if self._tracking_file is None:
             raise ValueError("There are no timepoints without a tracking file.")
         return engine.timepoints(self._tracking_file, timestamp_pairs)
 
     def overall_timepoint_results(self) -> Frame:
-        """Statistics of each measurement over all timepoints."""
+        """Returns statistics of each measurement over all timepoints."""
         return Frame(engine.regions(self._tracking_file, None)["overall"])
 
     def sub_tracking_results(self) -> SubTrackingResults:
-        """Statistics over all timepoints, and those of each code block."""
+        """Returns statistics over all timepoints, and those of each code block."""
         return SubTrackingResults.from_json(engine.regions(self._tracking_file, self._sub_tracking_file))
 
 
 @dclass.dataclass
 class CodeBlockResults:
     """
-    What one code block used.
+    The usage of one code block.
 
     :param name: The name of the code block.
     :param num_timepoints: The number of timepoints within its calls.
     :param num_calls: How often it was entered.
     :param num_non_empty_calls: The number of calls that have a timepoint.
     :param compute_time: min, max, mean, std and total of the seconds of its calls.
-    :param resource_usage: min, max, mean and std of each measurement at its timepoints; None where there is none.
+    :param resource_usage: min, max, mean and std of each measurement at its timepoints; None without a timepoint.
     """
     name: str
     num_timepoints: int
@@ -160,18 +164,18 @@ class CodeBlockResults:
 @dclass.dataclass
 class SubTrackingResults:
     """
-    What a tracking session used.
+    The usage of a tracking session.
 
     :param overall: min, max, mean and std of each measurement over all timepoints.
     :param static_data: Units of measurement and capacities.
-    :param code_block_results: The same of each code block.
+    :param code_block_results: The same for each code block.
     """
     overall: Frame
     static_data: Series
     code_block_results: list[CodeBlockResults]
 
     def to_json(self) -> dict:
-        """As maps and lists, as JSON has them."""
+        """Returns maps and lists, ready for JSON."""
         return {
             "overall": self.overall.rows(),
             "static_data": self.static_data.to_dict(),
@@ -182,7 +186,7 @@ class SubTrackingResults:
 
     @classmethod
     def from_json(cls, json_map: dict) -> SubTrackingResults:
-        """What to_json() made."""
+        """Reads the result of to_json()."""
         blocks = [CodeBlockResults(**dict(block, compute_time=Series(block["compute_time"]),
                                           resource_usage=Frame(block["resource_usage"])))
                   for block in json_map["code_block_results"]]
@@ -194,7 +198,9 @@ class SubTrackingResults:
 
 
 def load_results(path: str) -> SubTrackingResults:
-    """Pickled results, of this package or of gpu_tracker, or JSON of their to_json(). Nothing in a file is run."""
+    """Reads pickled results, by this package or by gpu_tracker, or JSON of their to_json(). It runs no code of the
+    file.
+    """
     from . import pickled
 
     with open(path, "rb") as file:
@@ -207,13 +213,13 @@ def load_results(path: str) -> SubTrackingResults:
 
 
 def _line_number(name: str) -> str | None:
-    """What stands behind the last colon, if it is a number."""
+    """Returns the number behind the last colon, or None."""
     head, colon, tail = name.rpartition(":")
     return tail if colon and tail.isascii() and tail.isdigit() else None
 
 
 def _in_order(blocks: list[CodeBlockResults]) -> list[CodeBlockResults]:
-    """By name, with line numbers by their size."""
+    """Sorts by name, with line numbers by their size."""
     longest = max((len(_line_number(block.name) or "") for block in blocks), default=0)
 
     def key(block):
@@ -237,8 +243,8 @@ def _check_match(name: str, session: str, other: str, other_session: str) -> Non
 
 class TrackingComparison:
     """
-    Compares the results of tracking sessions: overall, and of code blocks, which belong together by their name. Names that differ
-    only in the line number behind the last colon belong together by their order.
+    Compares the results of tracking sessions: overall, and for each code block. Code blocks of different sessions
+    match by name. Names that differ only in the line number behind the last colon match by order.
 
     :ivar dict[str, SubTrackingResults] results_map: The results by the name of their session.
     """
@@ -264,7 +270,7 @@ class TrackingComparison:
     def compare(self, statistic: str = "mean") -> ComparisonResults:
         """
         :param statistic: One of 'min', 'max', 'mean' and 'std'.
-        :raises ValueError: Raised if it is none of them.
+        :raises ValueError: Raised for any other.
         """
         if statistic not in STATISTICS:
             raise ValueError(f"Invalid summary statistic '{statistic}'. Valid values are {' '.join(STATISTICS)}.")
@@ -290,7 +296,7 @@ class TrackingComparison:
 @dclass.dataclass
 class ComparisonResults:
     """
-    One statistic of several tracking sessions, each time with the smallest first.
+    One statistic of several tracking sessions, each series from smallest to largest.
 
     :param overall_resource_usage: By measurement.
     :param code_block_resource_usage: By measurement and code block.
@@ -301,7 +307,7 @@ class ComparisonResults:
     code_block_compute_time: dict[str, Series]
 
     def to_json(self) -> dict:
-        """As maps, as JSON has them."""
+        """Returns maps, ready for JSON."""
         def plain(value):
             return dict(value) if isinstance(value, Series) else {name: plain(one) for name, one in value.items()}
 

@@ -1,4 +1,4 @@
-"""Sub-tracking files: who entered and left which code block when.
+"""Sub-tracking files: the times at which processes entered and left code blocks.
 
     process_id,code_block_name,position,timestamp
     1723811,load,0,1745449609.7528222
@@ -22,7 +22,7 @@ _files_begun: set[str] = set()
 
 
 def extension_of(path: str) -> str:
-    """ValueError: it is neither CSV nor SQLite by its name."""
+    """Returns the extension. Raises ValueError if the name is neither CSV nor SQLite."""
     for extension in EXTENSIONS:
         if path.endswith(extension):
             return extension
@@ -30,7 +30,7 @@ def extension_of(path: str) -> str:
 
 
 def make_room(path: str, overwrite: bool) -> None:
-    """FileExistsError: there is such a file, and it is not to be overwritten."""
+    """Makes room for a file. Raises FileExistsError if it exists and must not be overwritten."""
     if os.path.lexists(path):
         if not overwrite:
             raise FileExistsError(f"File {path} already exists. Set overwrite to True to overwrite the existing file.")
@@ -72,7 +72,7 @@ def _begin(path: str, extension: str) -> None:
 
 
 class SubTrackingFile:
-    """One file to append to. It is begun with the first row, once in the life of the process."""
+    """One file to append to. The first row begins it, once in the life of the process."""
 
     def __init__(self, path: str, overwrite: bool = False):
         self.path = os.fspath(path)
@@ -80,7 +80,7 @@ class SubTrackingFile:
         self._overwrite = overwrite
 
     def add(self, process_id: int, name: str, position: int, timestamp: float) -> None:
-        """FileNotFoundError: somebody has removed the file since it was begun."""
+        """Appends a row. Raises FileNotFoundError if the file was removed since it was begun."""
         key = os.path.abspath(self.path)
         if key not in _files_begun:
             make_room(self.path, self._overwrite)
@@ -108,8 +108,8 @@ def _rows_of(path: str) -> typ.Iterator[tuple]:
 
 def combine(target: str, paths: typ.Iterable[str]) -> None:
     """
-    The rows of several files in one that does not exist yet, in the given order. ValueError: the target exists, or a file
-    is of another kind than it.
+    Writes the rows of several files to a new file, in the given order. Raises ValueError if the target exists, or if a
+    file is of a different kind.
     """
     paths, extension = list(paths), extension_of(target)
     if os.path.lexists(target):

@@ -1,4 +1,4 @@
-"""The Tracker, and the figures that it ends with."""
+"""The Tracker, and its final figures."""
 from __future__ import annotations
 
 import dataclasses as dclass
@@ -22,7 +22,7 @@ BRANDS = ("nvidia", "amd")
 
 
 def _usual_file() -> str:
-    """In the working directory, or where one may write."""
+    """Returns a name in the working directory, or in the temporary folder if that is not writable."""
     folder = "" if os.access(".", os.W_OK) else tempfile.gettempdir()
     return os.path.join(folder, f".gpu-tracker_{uuid.uuid1()}.jsonl")
 
@@ -36,10 +36,10 @@ class Tracker:
     """
     Tracks what a process and its descendants use, from entering the context (or `start()`) to leaving it (or `stop()`).
 
-    One thread in the calling process samples; there is no other process but, where the machine has a GPU, the helper that asks
-    its driver. Neither is counted.
+    A thread in the calling process takes the samples. If the machine has a GPU, a helper process asks its driver. The
+    figures include neither.
 
-    :ivar ResourceUsage resource_usage: What was used; None until tracking has stopped.
+    :ivar ResourceUsage resource_usage: The usage; None until tracking has stopped.
     """
 
     class State(enum.Enum):
@@ -58,18 +58,21 @@ class Tracker:
         :param ram_unit: One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'.
         :param gpu_ram_unit: One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'.
         :param time_unit: One of 'seconds', 'minutes', 'hours', or 'days'.
-        :param n_expected_cores: What hardware percentages of processes refer to. Defaults to all cores.
-        :param gpu_uuids: The GPUs whose utilization is meant, and what its hardware percentages refer to. Defaults to all.
+        :param n_expected_cores: The number of cores that hardware percentages of processes refer to. Defaults to all
+            cores.
+        :param gpu_uuids: The GPUs whose utilization counts; its hardware percentages refer to them. Defaults to all.
         :param disable_logs: Whether warnings are left out.
         :param process_id: The process to track with its descendants. Defaults to the current process.
-        :param resource_usage_file: Where the recording is while tracking goes on (JSON Lines, valid up to its last sample whatever
-            happens; `read_resource_usage()` reads it). It is deleted when tracking has completed. Defaults to a random name
-            in the working directory (the temporary one where that is not writable): .gpu-tracker_<UUID>.jsonl.
+        :param resource_usage_file: The recording while tracking goes on (JSON Lines, valid up to its last sample
+            whatever happens; `read_resource_usage()` reads it). It is deleted when tracking has completed. Defaults to
+            a random name, .gpu-tracker_<UUID>.jsonl, in the working directory (in the temporary folder if that is not
+            writable).
         :param n_join_attempts: How often stopping waits for the thread that samples.
         :param join_timeout: How many seconds it waits each time.
         :param gpu_brand: 'nvidia' or 'amd', to ask for GPUs of that brand alone. Defaults to all.
-        :param tracking_file: Where the measurements of all samples are written when tracking stops: CSV (.csv) or SQLite (.sqlite).
-        :param overwrite: Whether a tracking_file that is there may be replaced.
+        :param tracking_file: The file for the measurements of all samples, written when tracking stops: CSV (.csv) or
+            SQLite (.sqlite).
+        :param overwrite: Whether an existing tracking_file may be replaced.
         :raises ValueError: Raised if an argument is invalid.
         """
         if not sleep_time >= LEAST_SLEEP_SECS:
@@ -100,7 +103,7 @@ class Tracker:
 
     @staticmethod
     def _can_choose(uuids: set[str], brand: str | None) -> bool:
-        """Whether there are GPUs at all: without any, whatever was chosen makes no difference. ValueError: not these."""
+        """Tells whether there are GPUs; without any, a choice has no effect. Raises ValueError for an unknown choice."""
         available = engine.gpu_uuids(brand)
         if available is None:
             return False
@@ -144,13 +147,13 @@ class Tracker:
         os.remove(self._resource_usage_file)
 
     def _age_secs(self) -> float:
-        """Of the recording: how long ago it has grown."""
+        """Returns how long ago the recording has grown."""
         return time.time() - os.path.getmtime(self._resource_usage_file)
 
     def _stop_recorder(self) -> None:
         """
-        Takes the last sample. Where there should have been samples and were none, the thread that takes them hangs, and is not
-        waited for without end. (Always stopping from another thread would add that one to the threads of the last sample.)
+        Takes the last sample. If samples are overdue, the sampling thread hangs, and waiting for it must have an end.
+        (Always stopping from another thread would add that thread to those of the last sample.)
         """
         if self._age_secs() <= STALE_SECS + self._sleep_time:
             self._recorder.stop()
@@ -166,7 +169,7 @@ class Tracker:
                    "Its recording is taken as it is...")
 
     def _take_results(self) -> None:
-        """The recording stays where it is if anything goes wrong."""
+        """Reads the figures and deletes the recording. If anything fails, the recording stays."""
         path = self._resource_usage_file
         for warning in self._recorder.warnings():
             self._warn(warning)
@@ -200,18 +203,18 @@ class Tracker:
         return self.resource_usage
 
     def __str__(self) -> str:
-        """The measurements and their units for people."""
+        """Formats the measurements and their units for people."""
         return str(self._results())
 
     def to_json(self) -> dict[str, dict]:
-        """The measurements and their units as maps, as JSON has them."""
+        """Returns the measurements and their units as maps, ready for JSON."""
         return dclass.asdict(self._results())
 
 
 @dclass.dataclass
 class RSSValues:
     """
-    The resident set size (RSS), i.e. memory used by a process or processes. None: it cannot be told.
+    The resident set size (RSS), i.e. memory used by a process or processes. None: unknown.
 
     :param total_rss: The sum of ``private_rss`` and ``shared_rss``.
     :param private_rss: The RAM usage exclusive to a process.
@@ -229,10 +232,10 @@ class MaxRAM:
 
     :param unit: The unit of measurement, e.g. gigabytes.
     :param system_capacity: The RAM of the machine.
-    :param system: What the whole machine used.
-    :param main: What the main process used.
-    :param descendants: What its descendants used.
-    :param combined: What all of them used, with pages that they share counted once.
+    :param system: RAM used by the whole machine.
+    :param main: RAM used by the main process.
+    :param descendants: RAM used by its descendants.
+    :param combined: RAM used by all of them; pages that they share count once.
     """
     unit: str
     system_capacity: float
@@ -249,10 +252,10 @@ class MaxGPURAM:
 
     :param unit: The unit of measurement, e.g. gigabytes.
     :param system_capacity: The GPU RAM of all GPUs.
-    :param system: What was used of it.
-    :param main: What the main process used.
-    :param descendants: What its descendants used.
-    :param combined: What all of them used.
+    :param system: GPU RAM used by the whole machine.
+    :param main: GPU RAM used by the main process.
+    :param descendants: GPU RAM used by its descendants.
+    :param combined: GPU RAM used by all of them.
     """
     unit: str
     system_capacity: float
@@ -310,8 +313,8 @@ class GPUUtilization:
     How busy GPUs were.
 
     :param system_gpu_count: The number of GPUs of the machine.
-    :param n_expected_gpus: The number of those that are meant.
-    :param gpu_percentages: How busy these were.
+    :param n_expected_gpus: The number of the chosen ones.
+    :param gpu_percentages: How busy the chosen ones were.
     """
     system_gpu_count: int
     n_expected_gpus: int
@@ -330,7 +333,7 @@ class ComputeTime:
     time: float = 0.0
 
 
-# The parts of an object whose members are groups themselves.
+# Members of these objects that are groups themselves.
 _PARTS: dict[str, tuple[typ.Any, typ.Any]] = {
     "max_ram": (MaxRAM, RSSValues),
     "max_gpu_ram": (MaxGPURAM, None),
@@ -343,7 +346,7 @@ _PARTS: dict[str, tuple[typ.Any, typ.Any]] = {
 @dclass.dataclass
 class ResourceUsage:
     """
-    What was used. A value that could not be measured is None.
+    The usage. A value that could not be measured is None.
 
     :param max_ram: The most RAM used at any time.
     :param max_gpu_ram: The most GPU RAM used at any time.
@@ -359,7 +362,9 @@ class ResourceUsage:
 
     @classmethod
     def from_json(cls, json_map: dict[str, dict]) -> ResourceUsage:
-        """What `Tracker.to_json()`, `resource-tracker summary --layout gpu_tracker --json` or gpu_tracker itself made."""
+        """Reads the output of `Tracker.to_json()`, `resource-tracker summary --layout gpu_tracker --json` or
+        gpu_tracker.
+        """
         parts = {}
         for name, (kind, group) in _PARTS.items():
             parts[name] = kind(**{key: group(**value) if isinstance(value, dict) else value
@@ -367,7 +372,7 @@ class ResourceUsage:
         return cls(**parts)
 
     def forget_processes(self) -> None:
-        """There was no process to track: whatever is one's is 0, and no time went by."""
+        """Fills the figures of a session without a process: the process's figures are 0, and so is the time."""
         for part in (self.max_ram, self.max_gpu_ram, self.cpu_utilization):
             for field in dclass.fields(part):
                 name = field.name.replace("_n_threads", "")
@@ -382,6 +387,8 @@ class ResourceUsage:
 
 def read_resource_usage(recording: str, ram_unit: str = "gigabytes", gpu_ram_unit: str = "gigabytes", time_unit: str = "hours",
                         n_expected_cores: int | None = None, gpu_uuids: set[str] | None = None) -> ResourceUsage:
-    """The same figures of any recording: of the resource_usage_file that an interrupted Tracker left behind, for example."""
+    """Returns the same figures for any recording, such as the resource_usage_file that an interrupted Tracker left
+    behind.
+    """
     layout = engine.Layout(ram_unit, gpu_ram_unit, time_unit, n_expected_cores, gpu_uuids)
     return ResourceUsage.from_json(engine.figures(recording, layout))

@@ -1,7 +1,7 @@
 """The artifact of a tracked step.
 
-It is a dictionary with the keys that the Python package resource-tracker has had, early and late ones. What it keeps is the
-recording, compressed; tables and the snapshot, which are many times larger, are made of it when they are asked for.
+It is a dictionary with the keys of all versions of the Python package resource-tracker. It stores the compressed
+recording. Tables and the snapshot are many times larger, so they are computed from it at first use.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KB_PER_MIB = 1024
 
 
 def compressed(path: str) -> bytes:
-    """A file as gzip, read in pieces."""
+    """Compresses a file with gzip, reading it in pieces."""
     packer, parts = zlib.compressobj(6, zlib.DEFLATED, GZIP), []
     with open(path, "rb") as file:
         while True:
@@ -44,7 +44,7 @@ def _snapshot(recording: str) -> dict:
     return json.loads(_analysis.snapshot_dumps(recording))
 
 
-# What is made of the recording when it is asked for.
+# Keys whose values are computed from the recording at first use.
 MADE: dict[str, typ.Callable[[str], typ.Any]] = {
     "process_metrics": lambda recording: _table(recording, "process-0.4"),
     "system_metrics": lambda recording: _table(recording, "system-0.4"),
@@ -54,12 +54,12 @@ MADE: dict[str, typ.Callable[[str], typ.Any]] = {
 
 class TrackedResources(dict):
     """
-    What a step used:
+    The usage of a step:
 
     - `process_metrics`, `system_metrics`: a TinyDataFrame each, memory in kB;
     - `cloud_info`, `server_info`: where it ran;
-    - `stats`: means and maxima of the step; `historical_stats`: those of earlier runs of it;
-    - `historical_runs`: the statistics of each of these, as `ResourceTracker.stats()` has them;
+    - `stats`: means and maxima of the step; `historical_stats`: those of its earlier runs;
+    - `historical_runs`: the statistics of each of these, in the form of `ResourceTracker.stats()`;
     - `step_failed`: whether it raised an exception;
     - `tracker`: a snapshot for `ResourceTracker.from_snapshot()`;
     - `recording`: the recording itself, JSON Lines in gzip, for the command resource-tracker.
@@ -85,7 +85,7 @@ class TrackedResources(dict):
         return [(name, self[name]) for name in self]
 
     def recording_file(self) -> _RecordingFile:
-        """A context manager: the path of the recording as a file, which is gone afterwards."""
+        """Returns a context manager whose value is the path of the recording as a temporary file."""
         return _RecordingFile(super().__getitem__("recording"))
 
     def __repr__(self) -> str:
@@ -117,21 +117,23 @@ class _RecordingFile:
 
 
 def error_artifact(problem: BaseException) -> dict:
-    """What stands there when tracking went wrong: {"error": {...}}."""
+    """Returns the artifact of a step whose tracking failed: {"error": {...}}."""
     return {"error": {"error_type": type(problem).__name__, "error_message": str(problem),
                       "traceback": "".join(traceback.format_exception(type(problem), problem, problem.__traceback__))}}
 
 
 # ---- statistics ---------------------------------------------------------------------------------------------
 
-# The artifact's name of each of the package's statistics, and the factor from its unit.
+# For each of the package's statistics: the artifact's name, and the factor from the package's unit.
 _NAMES = {"process_cpu_usage": ("cpu_usage", 1), "process_memory_mib": ("memory_usage", KB_PER_MIB),
           "process_gpu_usage": ("gpu_usage", 1), "process_gpu_vram_mib": ("gpu_vram", 1),
           "process_gpu_utilized": ("gpu_utilized", 1), "system_disk_space_used_gb": ("disk_usage", 1)}
 
 
 def step_stats(stats: dict[str, dict]) -> dict[str, typ.Any]:
-    """`ResourceTracker.stats()` as the artifact has it: memory in kB, traffic in bytes, the duration in seconds."""
+    """Converts `ResourceTracker.stats()` to the artifact's units: memory in kB, traffic in bytes, the duration in
+    seconds.
+    """
     named = {name: {key: None if value is None else round(value * factor, 2) for key, value in stats.get(column, {}).items()}
              for column, (name, factor) in _NAMES.items()}
     return {**named,
@@ -141,7 +143,7 @@ def step_stats(stats: dict[str, dict]) -> dict[str, typ.Any]:
 
 
 def historical_stats(runs: list[dict[str, dict]]) -> dict[str, typ.Any]:
-    """Earlier runs together: means of means, and the largest maxima."""
+    """Combines earlier runs: means of means, and the largest maxima."""
     from ..helpers import aggregate_stats
 
     if not runs:
@@ -158,7 +160,7 @@ def historical_stats(runs: list[dict[str, dict]]) -> dict[str, typ.Any]:
 
 
 def present_names(stats: dict[str, dict]) -> dict[str, dict]:
-    """Statistics of any version of the Python package under the names and in the units of the newest."""
+    """Converts statistics of any version of the Python package to the names and units of the newest."""
     old = {"process_memory": ("process_memory_mib", 1 / KB_PER_MIB), "process_gpu_vram": ("process_gpu_vram_mib", 1)}
     renamed = {}
     for column, values in stats.items():
@@ -168,7 +170,9 @@ def present_names(stats: dict[str, dict]) -> dict[str, dict]:
 
 
 def stats_of(artifact: typ.Any) -> dict[str, dict] | None:
-    """What the artifact of an earlier run says, be it of this package or of the Python package resource-tracker."""
+    """Reads the statistics in the artifact of an earlier run, by this package or by the Python package
+    resource-tracker.
+    """
     from ..tracker import ResourceTracker
 
     if not isinstance(artifact, dict) or artifact.get("error"):

@@ -1,4 +1,4 @@
-"""The card: the page about the step, which needs no network."""
+"""The card: a page about the step that needs no network."""
 from __future__ import annotations
 
 import contextlib
@@ -23,7 +23,7 @@ ERROR_PAGE = """<!DOCTYPE html>
 
 
 def error_page(error: typ.Any) -> str:
-    """`error`: a map with error_type, error_message and traceback, or anything."""
+    """Makes the page of an error. `error` is a map with error_type, error_message and traceback, or any other value."""
     if not isinstance(error, dict):
         error = {"error_type": "Error", "error_message": error}
     return ERROR_PAGE.format(**{name: html.escape(str(error.get(name) or ""))
@@ -32,7 +32,7 @@ def error_page(error: typ.Any) -> str:
 
 @contextlib.contextmanager
 def _recording_of(artifact: dict, folder: str):
-    """Also of the Python package resource-tracker, which keeps a snapshot."""
+    """Makes the page of a result, or of a snapshot, which the Python package resource-tracker keeps instead."""
     if isinstance(artifact, TrackedResources):
         with artifact.recording_file() as path:
             yield path
@@ -44,7 +44,7 @@ def _recording_of(artifact: dict, folder: str):
 
 
 def _earlier(artifact: dict, folder: str) -> list[str]:
-    """The statistics of earlier runs, a file each."""
+    """Writes the statistics of earlier runs, one file each."""
     runs = artifact.get("historical_runs")
     if runs is None:
         runs = artifact.get("historical_stats")
@@ -57,7 +57,7 @@ def _earlier(artifact: dict, folder: str) -> list[str]:
 
 
 def card_html(artifact: typ.Any) -> str:
-    """The page of an artifact; of one that says what went wrong, a page that says so."""
+    """Returns the page of an artifact; for an error artifact, the page of the error."""
     if artifact.get("error"):
         return error_page(artifact["error"])
     from .._recordings import make_page

@@ -1,4 +1,4 @@
-"""Statistics of earlier runs of a step, from Metaflow's datastore."""
+"""Reads statistics of earlier runs of a step from Metaflow's datastore."""
 from __future__ import annotations
 
 import threading
@@ -7,7 +7,8 @@ import typing as typ
 from .artifact import stats_of
 
 RUNS = 5
-# Of one step in a run: one with a foreach may have thousands, and each task of each run would read them all.
+# Most tasks read per step and run. A step with foreach may have thousands, and each task of each run would read them
+# all.
 TASKS = 8
 # A datastore or service that does not answer must not hold up the end of a step.
 DEADLINE_SECS = 20.0
@@ -16,8 +17,8 @@ DEADLINE_SECS = 20.0
 def earlier_runs(flow_name: str, step_name: str, run_id: str, artifact_name: str,
                  note: typ.Callable[[str], None]) -> list[dict]:
     """
-    The statistics of the step in the successful ones of the five runs before this one, the newest first. Tasks of a step count
-    together. Never raises; `note` gets a line when something could not be read.
+    Returns the step's statistics in the last five runs before this one, successful ones only, newest first. Tasks of
+    a step count together. Never raises; `note` gets a line when something could not be read.
     """
     found: list[dict] = []
     reader = threading.Thread(target=_read, args=(flow_name, step_name, run_id, artifact_name, note, found), daemon=True,
@@ -38,7 +39,7 @@ def _read(flow_name, step_name, run_id, artifact_name, note, found) -> None:
             stats = _stats_of_run(run, step_name, artifact_name, note)
             if stats:
                 found.append(stats)
-    except Exception as problem:  # whatever a datastore may say
+    except Exception as problem:  # a datastore may raise anything
         note(f"earlier runs are left out: {type(problem).__name__}: {problem}")
 
 

@@ -1,4 +1,4 @@
-"""Recording one step of a flow."""
+"""Records one step of a flow."""
 from __future__ import annotations
 
 import itertools
@@ -12,18 +12,18 @@ from ..tracker import ResourceTracker
 from .artifact import TrackedResources, compressed, historical_stats, step_stats
 
 RECORDING = "step.jsonl"
-# The first samples have everything there is to know about the machine; a GPU's driver answers a little later.
+# The first samples hold everything known about the machine; a GPU's driver answers a little later.
 HEAD_SAMPLES = 3
 UNKNOWN_CLOUD = {"vendor": "unknown", "instance_type": "unknown", "region": "unknown", "discovery_time": 0.0}
 
 
 class StepRecorder:
-    """Records this process with its descendants, and its machine, from now on; streams it if SENTINEL_API_TOKEN is set."""
+    """Records this process with its descendants, and its machine, from now on. Streams if SENTINEL_API_TOKEN is set."""
 
     def __init__(self, interval: float = 1.0, discover_cloud: bool = False, prices: dict | None = None, **metadata: typ.Any):
         """
-        `metadata`: settings of the job, such as job_name and external_run_id; None is left out. `prices`: what the card is to
-        say of costs (usd_per_hour, catalogue, instance).
+        `metadata`: settings of the job, such as job_name and external_run_id; None is left out. `prices`: options for
+        the card's costs (usd_per_hour, catalogue, instance).
         """
         self._discover_cloud = discover_cloud
         self._prices = {name: value for name, value in (prices or {}).items() if value is not None}
@@ -31,7 +31,7 @@ class StepRecorder:
         self._folder = tempfile.mkdtemp(prefix="resource-tracker-step-")
         self._path = os.path.join(self._folder, RECORDING)
         try:
-            # In the setting, % begins a place to fill in.
+            # In the setting, % begins a placeholder.
             self._tracker = ResourceTracker(
                 interval=interval, autostart=True, discover_server=False, discover_cloud=False, output_file=self._path.replace("%", "%%"),
                 settings={"format": "json", "static_once": True, **metadata})
@@ -44,7 +44,7 @@ class StepRecorder:
         self._tracker.stop(exit_code=int(failed), run_status="failed" if failed else "finished")
 
     def finish(self, failed: bool, earlier_runs: list[dict]) -> TrackedResources:
-        """Stops, if it was not stopped before; `earlier_runs`: the statistics of each."""
+        """Stops unless it has stopped, and returns the artifact. `earlier_runs`: the statistics of each."""
         from .. import _analysis
 
         self.stop(failed)
@@ -70,7 +70,7 @@ class StepRecorder:
         return get_cloud_info()
 
     def _server(self) -> dict:
-        """With the names of all versions of the Python package."""
+        """Returns server_info with the keys of all versions of the Python package."""
         from .. import _analysis
 
         head = self._path + ".head"

@@ -1,2 +1,2 @@
-"""What this extension adds to Metaflow."""
+"""Lists the decorators that this extension adds to Metaflow."""
 STEP_DECORATORS_DESC = [("track_resources", ".track_resources.decorator.TrackResourcesDecorator")]

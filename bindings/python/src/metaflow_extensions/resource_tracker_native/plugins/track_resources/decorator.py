@@ -1,6 +1,6 @@
 """@track_resources: records what a step uses, keeps it as an artifact and shows it on a card.
 
-Nothing here may fail a step: what goes wrong is a line in the step's log, and stands on the card.
+Nothing here may fail a step: an error becomes a line in the step's log and on the card.
 """
 import functools
 import os
@@ -9,7 +9,7 @@ from metaflow.decorators import StepDecorator
 
 
 def harmless(hook):
-    """A hook whose exceptions end here."""
+    """Wraps a hook so that its exceptions end here."""
     @functools.wraps(hook)
     def call(self, *arguments, **keywords):
         try:
@@ -30,17 +30,17 @@ class TrackResourcesDecorator(StepDecorator):
     interval : float, default 1.0
         Seconds between samples.
     artifact_name : str, default 'resource_tracker_data'
-        The artifact that has the result.
+        The artifact with the result.
     create_card : bool, default True
         Show the result on a card.
     discover_cloud : bool, default False
-        Ask the metadata services of clouds where this runs.
+        Ask the clouds' metadata services where this runs.
     catalogue : str, optional, default None
         A price list of servers (CSV or SQLite): the card offers the cheapest that fits.
     instance : str, optional, default None
-        What the step runs on, as vendor/region/type of that list; else what discover_cloud finds.
+        The step's server, as vendor/region/type of that list; default: the one that discover_cloud finds.
     usd_per_hour : float, optional, default None
-        What the machine costs: the card says what the step cost.
+        The machine's price: the card shows the step's cost.
     """
 
     name = "track_resources"
@@ -57,10 +57,10 @@ class TrackResourcesDecorator(StepDecorator):
         try:
             self._logger(f"[@track_resources] {text}", timestamp=False)
         except Exception:
-            pass  # there is nobody to tell
+            pass  # the log is gone as well
 
     def _is_on(self, name):
-        """From the command line (--with track_resources:create_card=false) values may be texts."""
+        """Reads a switch. On the command line (--with track_resources:create_card=false) values may be texts."""
         return str(self.attributes[name]).lower() not in ("false", "0", "no", "none", "")
 
     # ---- before the step ----
@@ -87,13 +87,13 @@ class TrackResourcesDecorator(StepDecorator):
         if hasattr(card, "external_init"):
             card.external_init()
         decorators.append(card)
-        # Cards of the user that were initialised before us have counted the cards without this one.
+        # User cards that were initialised before this decorator have counted the cards without this one.
         CardDecorator._set_card_counts_per_step(step_name, sum(isinstance(one, CardDecorator) for one in decorators))
 
     def _guard_joins(self, flow):
         """
-        Tracked branches have artifacts that differ under one name, which merge_artifacts() of a join would refuse: there it is
-        left out, unless the join asks for it by name.
+        Leaves the artifact out of merge_artifacts() unless the join asks for it by name. Tracked branches have
+        different artifacts under one name, and Metaflow would refuse to merge them.
         """
         name, merge = self.attributes["artifact_name"], flow.merge_artifacts
 
@@ -127,7 +127,9 @@ class TrackResourcesDecorator(StepDecorator):
             raise
 
     def _prices(self):
-        """Paths hold wherever the card is made; from the command line a price may be a text."""
+        """Returns the prices for the card. Paths are absolute, because another process may make the card; a price
+        from the command line may be a text.
+        """
         price, catalogue = self.attributes["usd_per_hour"], self.attributes["catalogue"]
         return {"usd_per_hour": None if price is None else float(price), "instance": self.attributes["instance"],
                 "catalogue": os.path.abspath(catalogue) if catalogue else None}
@@ -135,10 +137,10 @@ class TrackResourcesDecorator(StepDecorator):
     # ---- after it ----
 
     def _result(self, flow, step_name, failed):
-        """The artifact, whatever happened."""
+        """Returns the artifact: the result, or an error artifact if tracking failed."""
         if self._recorder is None:
             raise self._problem or RuntimeError("the step was never recorded")
-        # What follows is not the step's.
+        # The step is over; the work below must not count.
         self._recorder.stop(failed)
         from resource_tracker_native.metaflow.history import earlier_runs
 
@@ -150,7 +152,7 @@ class TrackResourcesDecorator(StepDecorator):
         if self._pid != os.getpid():
             return
         if self._stored:
-            # Another decorator has failed after us.
+            # Another decorator has failed since.
             getattr(flow, self.attributes["artifact_name"])["step_failed"] = failed
             return
         try:
@@ -182,7 +184,9 @@ class TrackResourcesDecorator(StepDecorator):
 
     @harmless
     def task_finished(self, step_name, flow, graph, is_task_ok, retry_count, max_user_code_retries):
-        """Metaflow makes cards of steps that succeeded; ours is wanted most when one did not."""
+        """Makes a failed step's card. Metaflow makes cards of successful steps only, and a failed step needs its card
+        most.
+        """
         if is_task_ok or not self._is_on("create_card"):
             return
         card = self._own_card(getattr(flow, step_name).decorators)

@@ -8,7 +8,7 @@ PAGE_WITHOUT_PACKAGE = ("<!DOCTYPE html><title>Tracked resources</title><p>resou
 
 
 class TrackedResourcesCard(MetaflowCard):
-    """What a step used. @track_resources adds it; there is no need to name it."""
+    """Shows the resources that a step used. @track_resources adds this card; users need not name it."""
 
     ALLOW_USER_COMPONENTS = False
     RUNTIME_UPDATABLE = False
