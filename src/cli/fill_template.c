@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "cli/help.h"
-#include "cli/options.h"
+#include "options/options.h"
 
 enum { TEMPLATE_BYTES = 1 << 20 };
 

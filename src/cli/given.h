@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/options.h"
+#include "options/options.h"
 
 /* A greater value is a stronger origin. */
 enum origin { ORIGIN_CONFIG = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND_LINE };

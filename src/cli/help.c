@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/options.h"
+#include "options/options.h"
 
 enum {
 	COLUMNS = 80,

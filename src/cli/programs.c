@@ -14,8 +14,8 @@
 #include "cli/help.h"
 #include "cli/mark.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "launch/program.h"
+#include "options/options.h"
 
 enum { SHORTEST_MISTYPED = 5, HELP_BYTES = 64 << 10 };
 

@@ -25,8 +25,9 @@ struct name_value {
 struct run_facts {
 	const char *mode; /* wrap, attach or host */
 	const char *host; /* host name */
-	const char *job_name, *project_name, *stage_name, *task_name, *team, *env, *language;
-	const char *orchestrator, *executor, *external_run_id, *container_image;
+	const char *job_name;
+#define JOB_SETTING(field, ...) const char *field;
+#include "options/settings.def"
 	const char *executable;
 	int64_t argc;        /* 0: no command */
 	const char *command; /* JSON list; NULL: not to be recorded */

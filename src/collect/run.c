@@ -118,16 +118,8 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 		row->memory_limit_mib = limits->memory_limit_mib;
 		row->cpuset_cores = limits->cpuset_cores;
 	}
-	row->project_name = given(frame, facts->project_name);
-	row->stage_name = given(frame, facts->stage_name);
-	row->task_name = given(frame, facts->task_name);
-	row->team = given(frame, facts->team);
-	row->env = given(frame, facts->env);
-	row->language = given(frame, facts->language);
-	row->orchestrator = given(frame, facts->orchestrator);
-	row->executor = given(frame, facts->executor);
-	row->external_run_id = given(frame, facts->external_run_id);
-	row->container_image = given(frame, facts->container_image);
+#define JOB_SETTING(field, ...) row->field = given(frame, facts->field);
+#include "options/settings.def"
 	row->executable = given(frame, facts->executable);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
 	row->command = given(frame, facts->command);

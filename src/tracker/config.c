@@ -1,4 +1,4 @@
-/* The settings of a tracker: one table from names to checked fields; see config.h and resource_tracker.h. */
+/* The settings of a tracker: from names and texts to checked fields; see config.h and options/settings.def. */
 #include "tracker/config.h"
 
 #include <errno.h>
@@ -28,6 +28,7 @@ struct setting {
 	int (*set)(struct rt_config *config, const struct setting *setting, const char *value);
 	size_t offset;              /* of the field */
 	const char *const *choices; /* of set_choice: the enum's words in its order, NULL at the end */
+	bool is_text;               /* the field is a text that the config owns */
 };
 
 /* ---- messages -------------------------------------------------------------------------------------- */
@@ -356,66 +357,31 @@ int rt_config_set_command(rt_config *config, char *const argv[])
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-static const char *const FORMATS[] = {"", "json", "csv", NULL};
-static const char *const CSV_LAYOUTS[] = {"combined",    "system",     "process", "system-0.4",
-					  "process-0.4", "system-0.1", "pid-0.1", NULL};
-static const char *const STREAM_WORDS[] = {"off", "auto", NULL};
-static const char *const PSS_WORDS[] = {"auto", "always", "off", NULL};
-static const char *const CGROUP_WORDS[] = {"auto", "off", "require", NULL};
-
-static const char *const GPU_VENDORS[] = {"any", "nvidia", "amd", "intel", "drm", NULL};
+#define WORD(id, word) word,
+#define NO_WORD(id) "",
+#define CHOICE_SETTING(field, words, ...) \
+	static const char *const WORDS_##field[] = {words(WORD, NO_WORD) NULL};
+#include "options/settings.def"
 
 const char *config_gpu_vendor_name(const struct rt_config *config)
 {
-	return config->gpu_vendor == GPU_VENDOR_ANY ? NULL : GPU_VENDORS[config->gpu_vendor];
+	return config->gpu_vendor == GPU_VENDOR_ANY ? NULL : WORDS_gpu_vendor[config->gpu_vendor];
 }
 
 const char *config_csv_layout_name(const struct rt_config *config)
 {
-	return CSV_LAYOUTS[config->csv_layout];
+	return WORDS_csv_layout[config->csv_layout];
 }
 
 #define FIELD(name) offsetof(struct rt_config, name)
 
 static const struct setting SETTINGS[] = {
-	{"pid", set_pid, FIELD(pid), NULL},
-	{"no-children", set_flag, FIELD(no_children), NULL},
-	{"keep-running", set_flag, FIELD(keep_running), NULL},
-	{"interval", set_interval, FIELD(interval_ns), NULL},
-	{"align", set_flag, FIELD(align), NULL},
-	{"start-at", set_start_at, FIELD(start_at_ns), NULL},
-	{"duration", set_duration, FIELD(duration_ns), NULL},
-	{"no-system", set_flag, FIELD(no_system), NULL},
-	{"no-process", set_flag, FIELD(no_process), NULL},
-	{"metrics", add_metrics, FIELD(metrics), NULL},
-	{"pss", set_choice, FIELD(pss), PSS_WORDS},
-	{"cgroup", set_choice, FIELD(cgroup), CGROUP_WORDS},
-	{"static-once", set_flag, FIELD(static_once), NULL},
-	{"record-command", set_flag, FIELD(record_command), NULL},
-	{"root", set_root, FIELD(root_dir), NULL},
-	{"gpus", set_gpus, FIELD(gpus), NULL},
-	{"gpu-vendor", set_choice, FIELD(gpu_vendor), GPU_VENDORS},
-	{"output", add_output, FIELD(outputs), NULL},
-	{"format", set_choice, FIELD(format), FORMATS},
-	{"csv-layout", set_choice, FIELD(csv_layout), CSV_LAYOUTS},
-	{"no-header", set_flag, FIELD(no_header), NULL},
-	{"append", set_flag, FIELD(append), NULL},
-	{"stream", set_choice, FIELD(stream), STREAM_WORDS},
-	{"spool", set_text, FIELD(spool), NULL},
-	{"cloud", set_flag, FIELD(cloud), NULL},
-	{"upload-deadline", set_deadline, FIELD(upload_deadline_ns), NULL},
-	{"job-name", set_text, FIELD(job_name), NULL},
-	{"project-name", set_text, FIELD(project_name), NULL},
-	{"stage-name", set_text, FIELD(stage_name), NULL},
-	{"task-name", set_text, FIELD(task_name), NULL},
-	{"team", set_text, FIELD(team), NULL},
-	{"env", set_text, FIELD(env), NULL},
-	{"language", set_text, FIELD(language), NULL},
-	{"orchestrator", set_text, FIELD(orchestrator), NULL},
-	{"executor", set_text, FIELD(executor), NULL},
-	{"external-run-id", set_text, FIELD(external_run_id), NULL},
-	{"container-image", set_text, FIELD(container_image), NULL},
-	{"tag", add_tag, FIELD(tags), NULL},
+#define SETTING(field, type, set, initial, name, ...) {name, set, FIELD(field), NULL, false},
+#define CHOICE_SETTING(field, words, initial, name, ...) \
+	{name, set_choice, FIELD(field), WORDS_##field, false},
+#define TEXT_SETTING(field, set, name, ...) {name, set, FIELD(field), NULL, true},
+#define LIST_SETTING(field, count, type, add, name, ...) {name, add, FIELD(field), NULL, false},
+#include "options/settings.def"
 };
 
 const char *rt_config_name(size_t index)
@@ -461,8 +427,9 @@ int rt_config_new(rt_config **ret_config)
 
 	if (!config)
 		return -ENOMEM;
-	config->interval_ns = NSEC_PER_SEC;
-	config->upload_deadline_ns = 10 * NSEC_PER_SEC;
+#define SETTING(field, type, set, initial, ...) config->field = initial;
+#define CHOICE_SETTING(field, words, initial, ...) config->field = initial;
+#include "options/settings.def"
 	config->rank = launcher_rank();
 	config->message = BUFFER(MESSAGE_BYTES);
 	config->given = BUFFER(GIVEN_BYTES);
@@ -470,13 +437,10 @@ int rt_config_new(rt_config **ret_config)
 	return 0;
 }
 
-/* The fields that set_text and set_root own. */
+/* NULL for a setting that is no text. */
 static char **text_field(struct rt_config *config, size_t setting)
 {
-	bool is_text = SETTINGS[setting].set == set_text || SETTINGS[setting].set == set_root ||
-		       SETTINGS[setting].set == set_gpus;
-
-	return is_text ? field(config, &SETTINGS[setting]) : NULL;
+	return SETTINGS[setting].is_text ? field(config, &SETTINGS[setting]) : NULL;
 }
 
 void rt_config_free(rt_config *config)

@@ -5,7 +5,7 @@
  * a text that was not set, or was set to nothing, is NULL.
  *
  * Options that concern the command alone (where samples go by default, waiting for descendants, warnings,
- * help) are not settings: see src/cli/options.def.
+ * help) are not settings: see src/options/settings.def, which makes the fields as well.
  */
 #pragma once
 
@@ -17,31 +17,10 @@
 #include "base/buffer.h"
 #include "resource_tracker.h"
 
-enum config_format { FORMAT_BY_EXTENSION, FORMAT_JSON, FORMAT_CSV };
-
-enum config_csv_layout {
-	CSV_COMBINED,
-	CSV_SYSTEM,
-	CSV_PROCESS,
-	CSV_SYSTEM_0_4,
-	CSV_PROCESS_0_4,
-	CSV_SYSTEM_0_1,
-	CSV_PID_0_1,
-};
-
-enum config_cgroup { CGROUP_AUTO, CGROUP_OFF, CGROUP_REQUIRE };
-
-enum config_gpu_vendor {
-	GPU_VENDOR_ANY,
-	GPU_VENDOR_NVIDIA,
-	GPU_VENDOR_AMD,
-	GPU_VENDOR_INTEL,
-	GPU_VENDOR_DRM
-};
-
-enum config_stream { STREAM_OFF, STREAM_AUTO };
-
-enum config_pss { PSS_AUTO, PSS_ALWAYS, PSS_OFF };
+#define MEMBER(id, word) id,
+#define UNNAMED_MEMBER(id) id,
+#define CHOICE_SETTING(field, words, ...) enum config_##field{words(MEMBER, UNNAMED_MEMBER)};
+#include "options/settings.def"
 
 /*
  * "-" and "/dev/stdout" are descriptor 1, "/dev/stderr" is 2 and "/dev/fd/N" is N: the descriptor itself,
@@ -58,64 +37,20 @@ struct config_tag {
 };
 
 struct rt_config {
-	/* what is tracked */
-	pid_t pid; /* 0: none */
-	bool no_children;
-	bool keep_running;
-
-	/* when */
-	int64_t interval_ns; /* >= 1 ms */
-	bool align;
-	int64_t start_at_ns; /* CLOCK_REALTIME; 0: at once */
-	int64_t duration_ns; /* 0: no end */
-
-	/* what is recorded */
-	bool no_system;
-	bool no_process;
-	char **metrics; /* names or globs; none: everything */
-	size_t metric_count;
-	enum config_pss pss;
-	enum config_cgroup cgroup;
-	bool static_once;
-	bool record_command;
-	char *gpus; /* used, visible, all, or a list of what names devices; NULL: visible */
-	enum config_gpu_vendor gpu_vendor;
-	char *root_dir; /* NULL: the live system */
-
-	/* where it goes */
-	struct config_output *outputs;
-	size_t output_count;
-	enum config_format format;
-	enum config_csv_layout csv_layout;
-	bool no_header;
-	bool append;
+	/* Times are nanoseconds; 0, NULL and an empty list are "not given". */
+#define SETTING(field, type, ...) type field;
+#define LIST_SETTING(field, count, type, ...) \
+	type *field; \
+	size_t count;
+#include "options/settings.def"
 
 	/* what is kept in memory, from rt_config_set_history() */
 	int64_t history_samples;
 	char *history_metrics; /* NULL: those of the CSV layouts */
 
-	/* streaming, and which cloud this is */
-	enum config_stream stream;
-	char *spool; /* folder; NULL: by default */
-	int64_t upload_deadline_ns;
-	bool cloud;
-	char **variables; /* "NAME=VALUE", for the programs that talk to a network */
+	/* for the programs that talk to a network */
+	char **variables; /* "NAME=VALUE" */
 	size_t variable_count;
-
-	/* what the job is called */
-	char *job_name;
-	char *project_name;
-	char *stage_name;
-	char *task_name;
-	char *team;
-	char *env;
-	char *language;
-	char *orchestrator;
-	char *executor;
-	char *external_run_id;
-	char *container_image;
-	struct config_tag *tags; /* in the order given, no key twice */
-	size_t tag_count;
 
 	/* the job itself, from rt_config_set_command() */
 	char **argv; /* NULL-terminated; NULL: unknown */

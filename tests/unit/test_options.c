@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/options.h"
+#include "options/options.h"
 #include "resource_tracker.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * The options as rows of one table (options.def), for the parser, --help, the man page and the completions.
+ * The options as rows of one table (settings.def), for the parser, --help, the man page and the completions.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct option_row {
 	unsigned modes;           /* of enum option_mode */
 	const char *toml_key;     /* "table.key", or "" */
 	const char *help;
-	const char *more;
+	const char *more; /* "" without WITH_MANUAL */
 };
 
 /* Ends with a row whose heading and name are NULL. */

@@ -1,5 +1,5 @@
-/* The table of options and the ways to find a row; see options.h. */
-#include "cli/options.h"
+/* The options of the recorder and the ways to find a row; see options.h. */
+#include "options/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,6 @@
 
 enum { WORD_MAX = 64 };
 
-#define SETTING OWNER_SETTING
-#define FRONT OWNER_FRONT
 #define SWITCH KIND_SWITCH
 #define VALUE KIND_VALUE
 #define LIST KIND_LIST
@@ -17,12 +15,36 @@ enum { WORD_MAX = 64 };
 #define WRAP MODE_WRAP
 #define ATTACH MODE_ATTACH
 #define ANY MODE_ANY
+
+/* The recorder prints no manual: its texts stay out of the program. */
+#ifdef WITH_MANUAL
+#define MANUAL(more) more
+#else
+#define MANUAL(more) ""
+#endif
+
+/* "a|b" from a list of words, each of which puts a bar before itself. */
+#define ALTERNATIVE(id, word) "|" word
+#define NOTHING(id)
+#define ALTERNATIVES(words) (&(words(ALTERNATIVE, NOTHING))[1])
+
 #define GROUP(heading) {heading, NULL, 0, 0, 0, "", "", 0, "", "", ""},
-#define OPTION(owner, name, letter, kind, argument, default_text, modes, toml_key, help, more) \
-	{NULL, name, letter, owner, kind, argument, default_text, modes, toml_key, help, more},
+#define SETTING(field, type, set, initial, name, letter, argument, shown, modes, key, help, more) \
+	{NULL, name, letter, OWNER_SETTING, VALUE, argument, shown, modes, key, help, MANUAL(more)},
+#define FLAG_SETTING(field, name, modes, help, more) \
+	{NULL, name, 0, OWNER_SETTING, SWITCH, "", "", modes, "tracker." #field, help, MANUAL(more)},
+#define CHOICE_SETTING(field, words, initial, name, letter, shown, modes, help, more) \
+	{NULL,          name,        letter, \
+	 OWNER_SETTING, VALUE,       ALTERNATIVES(words), \
+	 shown,         modes,       "tracker." #field, \
+	 help,          MANUAL(more)},
+#define LIST_SETTING(field, count, type, add, name, letter, argument, key, help, more) \
+	{NULL, name, letter, OWNER_SETTING, LIST, argument, "", ANY, key, help, MANUAL(more)},
+#define COMMAND_OPTION(name, letter, kind, argument, shown, modes, key, help, more) \
+	{NULL, name, letter, OWNER_FRONT, kind, argument, shown, modes, key, help, MANUAL(more)},
 
 const struct option_row OPTIONS[] = {
-#include "cli/options.def"
+#include "options/settings.def"
 	{NULL, NULL, 0, 0, 0, "", "", 0, "", "", ""},
 };
 
