@@ -7,7 +7,7 @@
 
 /* Below this a change between single runs is taken for chance. */
 static const double SAME_PCT = 5;
-/* A wait explains a difference in wall time if it has changed by this part of it. */
+/* A wait, or CPU time, explains a difference in wall time if it has changed by this part of it. */
 static const double EXPLAINS = 0.3;
 
 static const char *last_part(const char *path)
@@ -84,8 +84,8 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 		{"io_pressure", "it waited longer for I/O", "it waited less for I/O"},
 		{"memory_pressure", "it waited longer for memory", "it waited less for memory"},
 	};
-	double wall = growth(comparison, "wall_time", side),
-	       cpu = telling_pct(find(comparison, "cpu_time"), side);
+	double wall = growth(comparison, "wall_time", side), cpu = growth(comparison, "cpu_time", side),
+	       cpu_pct = telling_pct(find(comparison, "cpu_time"), side);
 	bool user =
 		fabs(growth(comparison, "user_time", side)) >= fabs(growth(comparison, "system_time", side));
 
@@ -97,13 +97,15 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 			return;
 		}
 	}
-	if (cpu * wall > 0)
+	if (cpu_pct * wall > 0 && fabs(cpu) >= EXPLAINS * fabs(wall))
 		buffer_printf(out, ": %s CPU time %s", wall > 0 ? "more" : "less",
 			      user ? "in user mode" : "in the kernel");
-	else if (cpu == 0)
-		buffer_add_text(
-			out, wall > 0 ? ": the same CPU time, on fewer cores at a time or with more waiting"
-				      : ": the same CPU time, on more cores at a time or with less waiting");
+	else if (!isnan(cpu_pct))
+		buffer_printf(out, ": %s CPU time, on %s cores at a time or with %s waiting",
+			      cpu_pct == 0         ? "the same"
+			      : cpu_pct * wall < 0 ? (wall > 0 ? "less" : "more")
+						   : (wall > 0 ? "hardly more" : "hardly less"),
+			      wall > 0 ? "fewer" : "more", wall > 0 ? "more" : "less");
 }
 
 static void add_speed(struct buffer *out, const rt_comparison *comparison, size_t side)

@@ -155,6 +155,11 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
     ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; memory the same."),
     ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at a time or with more "
      "waiting; memory the same."),
+    # More CPU time than before, though far less than the difference.
+    ({"wall": 12.0, "user": 6.5}, "b.jsonl is 50 % slower than a.jsonl: hardly more CPU time, on fewer cores at a time or with more "
+     "waiting; memory the same."),
+    ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: less CPU time, on fewer cores at a time or with more "
+     "waiting; memory the same."),
     ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; memory the same."),
     ({"end": {"exit_code": 7}}, "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took as long as a.jsonl; memory the same."),
 ])
