@@ -1,4 +1,4 @@
-/* Memory that members share by birth; see memory_family.h. */
+/* Memory that members share since a fork; see memory_family.h. */
 #include "process/memory_family.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-/* Readings are given up after this, whether or not there was time to replace them. */
+/* Older readings are dropped, even if there was no time to replace them. */
 #define READING_AGE_NS (10 * NSEC_PER_SEC)
 
 static int64_t least(int64_t a, int64_t b)
@@ -22,7 +22,7 @@ static int64_t most(int64_t a, int64_t b)
 
 /* ---- members ----------------------------------------------------------------------------------------------- */
 
-/* A child that shares its parent's address space counts once that parent has gone, which it does not notice itself. */
+/* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *parent;
@@ -48,7 +48,7 @@ int64_t member_shared_kib(const struct process_tree *tree, const struct member *
 	return pages_to_kib(tree, member->shared_pages);
 }
 
-/* A page that the parent writes first is left to the child alone as well. */
+/* If the parent writes to a common page first, the child keeps the original: the parent's faults count, too. */
 static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
@@ -59,7 +59,7 @@ static int64_t faults_since_fork(const struct process_tree *tree, const struct m
 	return faults;
 }
 
-/* Its parent may have grown between its own reading and the fork, and be another program by now. */
+/* The parent may have grown between its last reading and the fork, and may run another program by now. */
 static int64_t inherited_kib(const struct process_tree *tree, const struct member *member)
 {
 	return most(pages_to_kib(tree, member->inherited_pages),
@@ -113,7 +113,7 @@ int64_t member_private_kib(const struct process_tree *tree, const struct memory_
 		return family->count == 1 ? anon_kib : -1;
 	if (family->count > 1)
 		return reading->private_kib + member_exclusive_kib(tree, member) - reading->exclusive_kib;
-	/* What it shared with relatives that have ended is its own now. */
+	/* Relatives have exited: pages that it shared with them are its own now. */
 	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
 		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
 	return most(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
@@ -173,7 +173,7 @@ static void index_families(struct memory_families *families)
 		families->slots[slot_of(families, families->at[i].id)] = (uint32_t)i + 1;
 }
 
-/* Families that have ended leave; the unions of the others are still worth something. */
+/* Drops families that have ended. The unions of the others stay usable. */
 static void begin_again(struct memory_families *families)
 {
 	size_t kept = 0;
@@ -264,13 +264,13 @@ static struct member *member_at(const struct memory_families *families, const st
 }
 
 /*
- * One page an address is too little where a process wrote between two forks, or before it forked in turn: at one address its
- * children then have another page than their siblings or cousins. Readers with CAP_SYS_ADMIN see page frames, which tell the
- * pages of one address apart. Other readers know how many pages the forking processes replaced.
+ * One page per address is too few if a process wrote between two forks, or before it was forked in turn: its children
+ * then have another page there than their siblings or cousins. Readers with CAP_SYS_ADMIN see page frames, which
+ * distinguish such pages. Other readers know how many pages the forking processes replaced.
  *
- * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Common are
- * 100 MiB of the first pages and 30 MiB of those that were written in between: it has faulted in 130 MiB since its first fork,
- * 50 MiB of which are exclusive. The addresses alone tell 100 MiB.
+ * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Common
+ * are 100 MiB of the first pages and 30 MiB of those written in between: the parent has faulted in 130 MiB since its
+ * first fork, and 50 MiB of them are exclusive. The addresses alone show 100 MiB.
  */
 static int64_t left_to_forks_kib(const struct process_tree *tree, const struct member *member,
 				 int64_t exclusive_kib)
@@ -285,8 +285,8 @@ static int64_t left_to_forks_kib(const struct process_tree *tree, const struct m
 				    most(0, forks->faults_last - forks->faults_first - member->shared_pages -
 						    most(0, forks->anon_last - forks->anon_first)));
 	/*
-	 * Pages of shared memory are faulted in as well. Huge pages take one fault for many pages, but make the process
-	 * larger than what it had from its parent.
+	 * Pages of shared memory are faulted in as well. A huge page takes one fault for many pages, but makes the
+	 * process larger than the memory from its parent.
 	 */
 	own_kib = pages_to_kib(tree, most(forks->faults_last - member->shared_pages,
 					  forks->anon_last - member->inherited_pages));
@@ -312,11 +312,11 @@ static int64_t common_by_faults_kib(const struct memory_families *families,
 	return sum_kib;
 }
 
-/* Sampled addresses at which any member has common pages, and at most how many pages those can be. */
+/* Sampled addresses at which any member has common pages, and the most pages that can be there. */
 struct union_counts {
 	size_t addresses;
-	size_t pages;      /* told apart by their frames */
-	size_t pages_most; /* each has two users */
+	size_t pages;      /* distinguished by their frames */
+	size_t pages_most; /* if each has two users */
 	bool frames_are_seen;
 };
 
@@ -354,7 +354,7 @@ static struct union_counts count_union(struct memory_families *families, const s
 	return counts;
 }
 
-/* The union is told in proportion to the member that has most, whose resident set is known exactly. */
+/* Scales the union by the member with the most common pages, whose resident set is known exactly. */
 static void measure_union(struct memory_families *families, struct memory_family *family,
 			  const struct process_tree *tree, int64_t now_ns)
 {
@@ -398,7 +398,7 @@ static void measure_union(struct memory_families *families, struct memory_family
 
 /* ---- figures --------------------------------------------------------------------------------------------------- */
 
-/* Sums over the members of a family; "leaf" are forked members, the only ones that are like each other. */
+/* Sums over the members of a family. "leaf": forked members, the only ones that resemble each other. */
 struct family_sums {
 	int64_t exclusive_kib;
 	int64_t private_kib;
@@ -415,7 +415,7 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 {
 	const struct memory_reading *reading = member->reading;
 	int64_t exclusive_kib = member_exclusive_kib(tree, member);
-	/* Common pages are divided by their users: as many as there were then. */
+	/* The rollup divided common pages by the users at that time: divide by the present users. */
 	double share_kib =
 		(double)reading->common_share_kib * (double)reading->family_size / (double)family->count;
 
@@ -433,7 +433,7 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 	sums->leaf_share_kib += share_kib;
 }
 
-/* All are bounded by their page faults: the memory of the first one, and what the others may have of their own. */
+/* No member was read: bounds all by page faults (memory of the first one, own pages of the others). */
 static struct family_memory measure_by_bound(struct memory_families *families,
 					     const struct memory_family *family,
 					     const struct process_tree *tree)
@@ -456,7 +456,7 @@ static struct family_memory measure_by_bound(struct memory_families *families,
 		.anon_kib = own_kib + common_kib, .private_kib = own_kib, .unread_kib = own_kib + common_kib};
 }
 
-/* A family of one: its anonymous memory is its own, and statm tells how much it is. */
+/* A family of one: its anonymous memory is its own, and statm says how much it is. */
 static struct family_memory measure_alone(const struct process_tree *tree, const struct memory_family *family,
 					  const struct member *member, int64_t now_ns)
 {
@@ -474,13 +474,13 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 	return found;
 }
 
-/* What limits a family's memory from above, by what its members have faulted in. */
+/* An upper limit of a family's memory, from the page faults of its members. */
 struct family_limit {
-	int64_t own_kib;     /* of forks: faulted in since each of them was forked */
-	int64_t rest_kib;    /* the largest rest of one of them, which it has from its parent */
-	int64_t orphans_kib; /* the same of those whose parent has ended or called exec */
-	int64_t first_kib;   /* of the process that they all descend from: its memory now */
-	int64_t grown_kib;   /* and what it had before its first fork and has faulted in since */
+	int64_t own_kib;     /* of forks: pages faulted in since each was forked */
+	int64_t rest_kib;    /* the largest rest of one fork, which came from its parent */
+	int64_t orphans_kib; /* the same of forks whose parent has exited or called exec */
+	int64_t first_kib;   /* of the process from which all descend: its memory now */
+	int64_t grown_kib;   /* its memory before its first fork, plus its faults since */
 	bool has_orphans;
 };
 
@@ -492,7 +492,7 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 	int64_t own_kib = most(pages_to_kib(tree, member->faults), anon_kib - inherited_kib(tree, member));
 	int64_t rest_kib = most(0, anon_kib - own_kib);
 
-	/* What it has given back may live on in its own forks. */
+	/* Pages that it has freed may live on in its own forks. */
 	limit->own_kib += member->has_forks ? own_kib : least(own_kib, anon_kib);
 	if (parent && parent->family == member->family && !parent->is_zombie) {
 		limit->rest_kib = most(limit->rest_kib, rest_kib);
@@ -503,9 +503,9 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 }
 
 /*
- * The most that a family can have. Members are read one after the other: while one of them ends, pages that it had in common
- * with a sibling are found to be common in the one and exclusive in the other. Huge pages take one fault for many pages; the
- * machine's number of them allows for those. `in_motion`: members were read, came or went in this tick.
+ * The most that a family can have. If a member exits while others are read, a page that it shared with a sibling may be
+ * common in one reading and exclusive in the other. A huge page takes one fault for many pages, so the machine's huge
+ * pages are added. `in_motion`: members were read, started or exited in this tick.
  */
 static int64_t limit_kib(const struct memory_families *families, const struct memory_family *family,
 			 const struct process_tree *tree, bool in_motion)
@@ -526,14 +526,14 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 			limit.grown_kib =
 				pages_to_kib(tree, forks->anon_first + member->faults - forks->faults_first);
 	}
-	/* Of what a process replaced before it left the family, nothing is known. */
+	/* The pages that a process replaced before it left the family are unknown. */
 	if (!in_motion && (limit.has_orphans || limit.grown_kib == INT64_MAX))
 		return INT64_MAX;
 	base_kib = least(limit.grown_kib, limit.first_kib + limit.rest_kib);
 	return base_kib + limit.orphans_kib + limit.own_kib + tree->huge_kib;
 }
 
-/* Members that were not read: those that called exec have what is not common, the others are like their siblings. */
+/* Unread members: one that called exec has its memory minus the common pages, others resemble siblings. */
 static void add_unread(struct family_memory *found, const struct family_sums *sums, int64_t common_kib,
 		       const struct process_tree *tree, const struct memory_family *family,
 		       const struct member *member)

@@ -1,16 +1,16 @@
 /*
- * Memory that members share by birth. A family is a chain of forks without exec: its members have the same pages at the same
- * addresses, but for those that one of them has written since. A member that called exec, or was started by a fork and exec,
- * is a family of its own.
+ * Memory that members share since a fork. A family is a chain of forks without exec: its members have the same pages at
+ * the same addresses, except those that one of them has written since. A member that called exec, or was started by
+ * fork and exec, is a family of its own.
  *
- * The anonymous memory of a family is each member's exclusive pages, and the common ones once. What is common, and to whom, is
- * known in three degrees:
+ * The anonymous memory of a family is the exclusive pages of each member, plus the common pages once. There are three
+ * ways to find the common pages, depending on the readings:
  *
  *   all members were read by smaps_rollup   the sum of their proportional shares
  *   some were sampled                       a page for each sampled address at which any member has a common page
- *   none was read                           the bound: a fork has of its own at most what it has faulted in since
+ *   none was read                           the bound: a fork's own pages are at most those it has faulted in since
  *
- * Members that were not read are taken to be like their siblings that were.
+ * Members that were not read are assumed to resemble their siblings that were.
  */
 #pragma once
 
@@ -23,16 +23,16 @@
 
 struct memory_family {
 	uint64_t id;
-	size_t first; /* of its members in memory_families.order */
+	size_t first; /* index of its first member in memory_families.order */
 	size_t count;
 	size_t read;         /* members with a usable reading */
 	size_t inner;        /* forked members that have forked in turn */
 	int64_t largest_kib; /* resident set of its largest member */
 	size_t count_before; /* members in the tick before */
-	bool is_changing;    /* members were found or ended since then */
-	bool sampled;        /* holding the largest one for smaps_rollup would take too long */
+	bool is_changing;    /* members started or exited since then */
+	bool sampled;        /* smaps_rollup would hold the largest one for too long */
 
-	/* The union of the sampled common pages, and which readings it is of. */
+	/* The union of the sampled common pages, and the version of the readings behind it. */
 	uint64_t union_of;
 	int64_t union_kib;
 	double union_variance;
@@ -49,38 +49,38 @@ struct memory_families {
 	struct page_places places; /* scratch */
 };
 
-/* A family's figure, in KiB. */
+/* The memory of a family, in KiB. */
 struct family_memory {
 	int64_t anon_kib;
-	int64_t private_kib; /* exclusive anonymous memory, or all private memory where the rollup told it */
-	int64_t unread_kib;  /* the part that nothing but the bound stands for */
-	bool extrapolated;   /* members that were not read were taken to be like others */
+	int64_t private_kib; /* exclusive anonymous memory; all private memory if the rollup was read */
+	int64_t unread_kib;  /* the part that rests on the bound alone */
+	bool extrapolated;   /* unread members were assumed to resemble others */
 	double variance;
 };
 
-/* Whether a member's memory counts: it is no zombie, and its address space is not counted with its parent. */
+/* Whether a member's memory counts: it is not a zombie, and its address space is not counted with its parent. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member);
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member);
 int64_t member_shared_kib(const struct process_tree *tree, const struct member *member);
 
-/* The most that a member can have of its own, by its page faults since it was forked. */
+/* The most memory that a member can have of its own, from its page faults since it was forked. */
 int64_t member_bound_kib(const struct process_tree *tree, const struct member *member);
 
-/* Whether it has one of the kind that its family needs. */
+/* Whether the member has a reading of the kind that its family needs. */
 bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns);
 
 /* Whether a member has a reading that is not older than ten seconds. */
 bool member_has_reading(const struct member *member, int64_t now_ns);
 
-/* What a member has to itself, whatever kind of page it is; -1: it is not known. */
+/* A member's private memory of every kind of page; -1: unknown. */
 int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
 			   const struct member *member, int64_t now_ns);
 
-/* A reading's exclusive anonymous memory, brought up to date by the resident set. */
+/* A reading's exclusive anonymous memory, updated by the present resident set. */
 int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member);
 
-/* Groups the members anew; 0 or -ENOMEM. */
+/* Groups the members again. Returns 0 or -ENOMEM. */
 int memory_families_build(struct memory_families *families, struct process_tree *tree);
 void memory_families_done(struct memory_families *families);
 

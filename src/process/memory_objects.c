@@ -1,4 +1,4 @@
-/* Shared memory that has a name; see memory_objects.h. */
+/* Shared memory with a name; see memory_objects.h. */
 #include "process/memory_objects.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@ enum {
 	NAME_SIZE = 96,
 	OBJECTS_MOST = 8192,
 	MOUNTS_MOST = 256,
-	DESCRIPTORS_MOST = 4096, /* of one process */
+	DESCRIPTORS_MOST = 4096, /* for each process */
 	STAT_BLOCK_BYTES = 512,
 };
-/* As in linux/magic.h, which musl builds do not have. */
+/* As in linux/magic.h, which musl builds lack. */
 #define HUGETLBFS 0x958458f6
 #define MOUNTS_AGE_NS (60 * NSEC_PER_SEC)
 
@@ -118,7 +118,7 @@ void memory_objects_read_mounts(struct memory_objects *objects, struct root *roo
 			add_mount(objects, &mount, false);
 }
 
-/* By the deepest mount: a stat(2) on any other filesystem might hang. */
+/* Decides by the deepest mount: a stat(2) on any other filesystem might hang. */
 static bool path_is_memory(const struct memory_objects *objects, const char *path)
 {
 	const struct tmpfs_mount *deepest = NULL;
@@ -138,7 +138,7 @@ static bool begins(const struct scan *name, const char *text)
 	return scan_left(name) >= strlen(text) && memcmp(name->at, text, strlen(text)) == 0;
 }
 
-/* Files of the kernel's own tmpfs and hugetlbfs, which are mounted nowhere. */
+/* Files of the kernel's internal tmpfs and hugetlbfs, which have no mount point. */
 static bool is_nameless(const struct scan *name)
 {
 	return begins(name, "/memfd:") || begins(name, "/dev/zero (deleted)") || begins(name, "/SYSV") ||
@@ -283,7 +283,7 @@ static void meet_descriptor(struct memory_objects *objects, const struct root *r
 	note_path(object, target);
 	object->held_by = pid;
 	object->held_fd = (int)fd;
-	/* The link's own mode tells how the file was opened. */
+	/* The mode of the link in /proc/PID/fd shows how the file was opened. */
 	if (!object->was_written && fstatat(folder_fd, number, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		object->was_written = status.st_mode & S_IWUSR;
 }
@@ -367,7 +367,7 @@ static bool ask_mapping(struct memory_objects *objects, const struct root *root,
 	return false;
 }
 
-/* Whether the object is still there for the job. */
+/* Returns whether the job still uses the object. */
 static bool refresh(struct memory_objects *objects, struct root *root, struct memory_object *object,
 		    pid_t root_pid)
 {
@@ -426,7 +426,7 @@ struct memory_objects_sum memory_objects_sum(const struct memory_objects *object
 			if (kib > (int64_t)object->pages * (page_bytes / 1024))
 				kib = (int64_t)object->pages * (page_bytes / 1024);
 			sum.sampled = true;
-			/* Binomial: each block was hit or not. */
+			/* Binomial variance: each block was present or not. */
 			if (object->seen.level && all > 0) {
 				double share = seen * (double)(UINT64_C(1) << object->seen.level) / all;
 

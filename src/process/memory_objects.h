@@ -1,11 +1,11 @@
 /*
- * Memory that processes share by name: shared mappings, memfds, files on a tmpfs, System V segments, hugetlbfs. One object
- * is one (device, inode), however many members map it or hold a descriptor of it.
+ * Memory that processes share by name: shared mappings, memfds, files on a tmpfs, System V segments, hugetlbfs. One
+ * object is one (device, inode), no matter how many members map it or have it open.
  *
- * The kernel tells the size of an object where it can be asked: by a descriptor of a member (/proc/PID/fd), by its path, by
- * /proc/sysvipc/shm, and as root by /proc/PID/map_files. That size includes pages which no page table has. Otherwise the
- * size is the number of sampled pages that were ever seen in a page table, because shared memory stays until its last user
- * has gone.
+ * The kernel reports the size of an object through a member's descriptor (/proc/PID/fd), its path, /proc/sysvipc/shm
+ * and, for root, /proc/PID/map_files. That size includes pages that are in no page table. If none of these is
+ * available, the size is the number of sampled pages that were ever seen in a page table: shared memory stays until its
+ * last user has exited.
  */
 #pragma once
 
@@ -21,23 +21,23 @@
 struct memory_object {
 	uint64_t device;
 	uint64_t inode;
-	char *path;       /* as its processes see it; NULL: none is known */
-	bool is_system_v; /* the inode is the id of a segment */
-	bool is_huge;     /* on hugetlbfs: part of neither resident sets nor Shmem */
-	bool was_written; /* a member could write to it: it stays the job's after it is closed */
-	bool is_used;     /* a member maps it, as of this tick */
-	int held_fd;      /* descriptor of held_by; -1: none is known */
+	char *path;       /* as its processes see it; NULL: unknown */
+	bool is_system_v; /* the inode is the id of a System V segment */
+	bool is_huge;     /* on hugetlbfs: neither in resident sets nor in Shmem */
+	bool was_written; /* a member could write to it: counts for the job even after it is closed */
+	bool is_used;     /* a member maps it in this tick */
+	int held_fd;      /* descriptor of held_by; -1: unknown */
 	pid_t held_by;
 	pid_t mapped_by; /* 0: unknown */
 	uint64_t mapped_start, mapped_end;
-	int64_t kib;             /* as the kernel says; -1: it cannot be asked */
-	struct page_places seen; /* sampled pages that a page table had */
+	int64_t kib;             /* reported by the kernel; -1: not available */
+	struct page_places seen; /* sampled pages seen in a page table */
 	uint64_t pages;          /* end of the largest mapping */
 };
 
 struct tmpfs_mount {
 	char *point;
-	bool is_tmpfs; /* tmpfs or hugetlbfs; false: another filesystem that is mounted below one */
+	bool is_tmpfs; /* tmpfs or hugetlbfs; false: another filesystem mounted below one */
 	uint64_t device;
 };
 
@@ -49,36 +49,36 @@ struct memory_objects {
 	size_t mount_count;
 	int64_t mounts_read_ns; /* 0: never */
 	bool map_files_refused;
-	bool lost_one; /* a descriptor was closed: members are to be searched again */
+	bool lost_one; /* a descriptor was closed: search the members again */
 };
 
 struct memory_objects_sum {
 	int64_t kib;      /* shared memory */
 	int64_t huge_kib; /* on hugetlbfs */
 	bool sampled;
-	double variance; /* of the sampled part, KiB squared */
+	double variance; /* of the sampled part, in KiB squared */
 };
 
 void memory_objects_done(struct memory_objects *objects);
 
-/* Reads again which mounts are tmpfs, as `pid` sees them, when that is a minute old. */
+/* Reads the tmpfs mounts that `pid` sees, if the last reading is a minute old. */
 void memory_objects_read_mounts(struct memory_objects *objects, struct root *root, pid_t pid);
 
-/* Whether the pages of an area belong to an object, and not to a file on storage. */
+/* Whether the pages of an area belong to an object, as opposed to a file on storage. */
 bool memory_objects_has(const struct memory_objects *objects, const struct memory_area *area);
 
-/* The object of an area that a member maps; NULL without memory. Valid until the next one is met. */
+/* Returns the object of an area that a member maps, or NULL without memory. Valid until the next call. */
 struct memory_object *memory_objects_meet(struct memory_objects *objects, const struct root *root, pid_t pid,
 					  const struct memory_area *area);
 
-/* NULL when it is not known. */
+/* Returns NULL if the object is unknown. */
 struct memory_object *memory_objects_find(const struct memory_objects *objects, uint64_t device,
 					  uint64_t inode);
 
-/* Looks for objects among the descriptors of one process. */
+/* Searches the descriptors of one process for objects. */
 void memory_objects_scan_fds(struct memory_objects *objects, const struct root *root, pid_t pid);
 
-/* Asks all sizes again. Objects that are neither mapped nor held nor kept leave the table; is_used begins anew. */
+/* Reads all sizes again. Drops objects that are not mapped, not open and not kept. Resets is_used. */
 void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid);
 
 struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects, int64_t page_bytes);

@@ -1,4 +1,4 @@
-/* One reading of one process's memory; see memory_reading.h. */
+/* Reads the memory of one process once; see memory_reading.h. */
 #include "process/memory_reading.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@
 #include "kernel/proc_pid_status.h"
 
 enum {
-	ANON_SAMPLES = 512, /* pages that are there, as far as can be told in advance */
+	ANON_SAMPLES = 512, /* resident pages to sample, as far as can be predicted */
 	SAMPLES_OF_FEW = 1024,
 	FILE_SAMPLES = 256,
 	OBJECT_SAMPLES = 512,
-	ENTRIES_MOST = 4096, /* places that are looked at in areas that are mostly empty */
-	WINDOW = 256,        /* entries that are read at once where samples stand close together */
+	ENTRIES_MOST = 4096, /* most places to look at in sparse areas */
+	WINDOW = 256,        /* entries per read where samples are close together */
 	CLOSE_LEVEL = 3,
-	CLUSTER = 8,        /* pages that are looked at around a sampled one: in the same system call */
+	CLUSTER = 8,        /* pages around a sampled one, read in the same system call */
 	AREAS_MOST = 65536, /* vm.max_map_count is 65530 by default */
 };
 
@@ -29,7 +29,7 @@ struct sampled_area {
 	enum area_kind kind;
 	uint64_t first; /* pages of the address space: [first, last) */
 	uint64_t last;
-	uint64_t file_page; /* of `first`, in the file */
+	uint64_t file_page; /* offset of `first` in the file, in pages */
 	uint64_t device;
 	uint64_t inode;
 };
@@ -42,7 +42,10 @@ struct window {
 	uint64_t entries[WINDOW];
 };
 
-/* Pages that are there, and those of them that are exclusive: by clusters, whose spread tells the sampling error. */
+/*
+ * Pages that are present, and those that are exclusive, by clusters. The spread between clusters gives the sampling
+ * error.
+ */
 struct tally {
 	uint64_t present;
 	uint64_t exclusive;
@@ -136,7 +139,7 @@ static void sort_area(struct memory_reader *reader, const struct memory_subject 
 	} else if (area->inode && sampled) {
 		(void)add_area(reader, AREA_FILE, area);
 	}
-	/* Written pages of a private mapping are anonymous, whatever it maps. */
+	/* The written pages of a private mapping are anonymous, even if it maps a file. */
 	if (sampled && subject->with_anon && !area->shared && (area->writable || !area->inode) &&
 	    (area->readable || area->writable) && !is_of_kernel(area))
 		(void)add_area(reader, AREA_ANON, area);
@@ -181,8 +184,9 @@ static bool read_entry(struct window *window, uint64_t page, uint64_t last, unsi
 }
 
 /*
- * The sampled pages of an area: of anonymous memory by address, of files and objects by their place in the file, so that
- * all who map them look at the same ones. `ret_page` counts on from one call to the next; it begins with 0.
+ * Steps through the sampled pages of an area. Anonymous memory is sampled by address, files and objects by their
+ * offset, so that all processes that map them look at the same pages. Begin with *ret_page = 0; the next call continues
+ * from it.
  */
 static bool next_sample(const struct sampled_area *area, unsigned level, bool by_file, uint64_t *block,
 			uint64_t *ret_page, uint64_t *ret_place)
@@ -228,7 +232,7 @@ static bool counts_as(enum area_kind kind, uint64_t entry)
 	return page_is_present(entry) && (kind == AREA_HUGE || page_is_of_file(entry) == (kind == AREA_FILE));
 }
 
-/* The pages around a sampled one, as far as the area goes. */
+/* Counts the pages around a sampled one, within the area. */
 static void tally_cluster(struct window *window, const struct sampled_area *area, unsigned level,
 			  uint64_t page, struct tally *tally)
 {
@@ -287,7 +291,7 @@ static void sample_objects(struct memory_reader *reader, struct window *window)
 			continue;
 		object = memory_objects_find(reader->objects, area->device, area->inode);
 		if (!object || object->kib >= 0)
-			continue; /* the kernel tells its size */
+			continue; /* the kernel reports its size */
 		page_places_thin(&object->seen, page_sample_level(0, object->pages, OBJECT_SAMPLES));
 		while (next_sample(area, object->seen.level, true, &block, &page, &place))
 			if (read_entry(window, page, area->last, object->seen.level, &entry) &&
@@ -304,15 +308,15 @@ static int64_t to_kib(const struct memory_reader *reader, uint64_t pages)
 	return (int64_t)pages * (reader->root->page_bytes / 1024);
 }
 
-/* As many pages as a tally stands for. */
+/* Scales a count of sampled pages to all pages. */
 static uint64_t pages_found(uint64_t tallied, unsigned level)
 {
 	return level <= CLOSE_LEVEL ? tallied << level : (tallied << level) / CLUSTER;
 }
 
 /*
- * The sample tells in which proportion the resident anonymous pages, whose number is known, are exclusive. Addresses that
- * were only ever read have the kernel's page of zeros: it looks like a common page, but is not resident memory.
+ * The number of resident anonymous pages is known; the sample gives the exclusive part of them. Addresses that were
+ * only read map the kernel's page of zeros, which looks like a common page but is not resident memory.
  */
 static void split_anon(struct memory_reader *reader, const struct memory_subject *subject,
 		       const struct tally *tally, unsigned level, struct memory_reading *reading)
@@ -331,7 +335,7 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 	else
 		reading->exclusive_kib = (int64_t)(all_kib * share);
 	reading->common_kib = reading->anon_kib - reading->exclusive_kib;
-	/* Of a ratio of two sums over clusters. */
+	/* Variance of a ratio of two sums over clusters. */
 	spread = tally->exclusive_squares - 2 * share * tally->products +
 		 share * share * tally->present_squares;
 	if (level && spread > 0)
@@ -369,7 +373,10 @@ static int read_sampled(struct memory_reader *reader, const struct memory_subjec
 	return 0;
 }
 
-/* Kernels before 5.3 do not split proportional sets: all but the anonymous memory of this process alone is "file". */
+/*
+ * Kernels before 5.3 do not split proportional sets: everything except this process's private anonymous memory counts
+ * as "file".
+ */
 static void take_rollup(const struct proc_pid_smaps_rollup *rollup, const struct memory_subject *subject,
 			int64_t page_kib, struct memory_reading *reading)
 {
@@ -433,7 +440,7 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 		error = read_areas(reader, subject, reading);
 		if (!error && reader->area_count)
 			error = read_sampled(reader, subject, reading);
-		/* The rollup alone is worth having. */
+		/* The rollup is useful without the areas. */
 		if (subject->with_rollup && error != -ESRCH)
 			error = 0;
 	}

@@ -1,4 +1,4 @@
-/* Which members are read in this tick, and which way; see memory_schedule.h. */
+/* Chooses the members to read in this tick, and the way; see memory_schedule.h. */
 #include "process/memory_schedule.h"
 
 #include <errno.h>
@@ -8,22 +8,26 @@
 #include "process/process_member.h"
 
 enum {
-	SIBLINGS_READ = 16, /* of a family, forks without forks of their own: the others are like them */
+	SIBLINGS_READ =
+		16, /* forks without forks of their own to read per family: the others resemble them */
 	WORTH_READING_KIB = 32,
 	FEW = 8,
 };
-/* Of the wall-clock time, what readings may take: for each member, and for all of them. */
+/* The part of the wall-clock time that readings may take: per member, and in total. */
 #define SHARE_FOR_ONE 0.0005
 #define SHARE_FOR_ALL 0.003
-/* What may be saved up, and what a run begins with: the second sample is to be right. */
+/* The most allowance that can accumulate, and the allowance at the start, so that the second sample is right. */
 #define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
-/* A reading that holds a process for longer is not begun. */
+/* A reading that would hold a process for longer is not started. */
 #define HOLD_MOST_NS ((double)NSEC_PER_MSEC)
-/* Once it is measured: opening and writing out take a part of it, and the map is let go between areas where others wait. */
+/*
+ * The limit once the time was measured. Opening and formatting take a part of it, and the kernel releases the map
+ * between areas if another thread waits for it.
+ */
 #define MEASURED_MOST_NS (1.5 * (double)NSEC_PER_MSEC)
-/* smaps_rollup before the first reading: measured on pages of 4 KiB, 11-14 ms a GiB. */
+/* Estimate for smaps_rollup before the first reading: 11-14 ms per GiB, measured on pages of 4 KiB. */
 #define FIRST_ROLLUP_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
-/* A reading that is due may be this much older than another, so that the oldest is always below ten seconds. */
+/* Repeat a reading at this age. Its turn may come later, but the oldest stays below ten seconds. */
 #define REFRESH_NS (8 * NSEC_PER_SEC)
 #define RETRY_NS (10 * NSEC_PER_SEC)
 
@@ -64,7 +68,7 @@ static double rollup_ns(const struct process_tree *tree, const struct member *me
 	return (double)member->rollup_ns * (double)member->resident_pages / (double)member->rollup_pages;
 }
 
-/* A reading that was interrupted looks longer than it was: it counts twice what was expected at most. */
+/* An interrupted reading seems longer than it was: count at most twice the expected time. */
 static void note_rollup_ns(const struct process_tree *tree, struct member *member, int64_t took_ns)
 {
 	double expected_ns = rollup_ns(tree, member) * 2;
@@ -73,13 +77,13 @@ static void note_rollup_ns(const struct process_tree *tree, struct member *membe
 	member->rollup_pages = member->resident_pages;
 }
 
-/* Members of one family are read the same way. */
+/* Members of one family are all read the same way. */
 static void choose_ways(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode)
 {
 	for (size_t i = 0; i < memory->families.count; i++) {
 		struct memory_family *family = &memory->families.at[i];
 
-		/* The way does not change to and fro with the noise of a measurement. */
+		/* Hysteresis, so that the noise of a measurement does not switch the way to and fro. */
 		double factor = family->sampled ? 0.6 : 1;
 		bool too_long = false;
 
@@ -96,7 +100,7 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 
 /* ---- what a reading would tell ------------------------------------------------------------------------------- */
 
-/* How much of what is told of a member may be wrong by now. */
+/* How many KiB of a member's last figures may be wrong by now. */
 static int64_t uncertain_kib(const struct process_tree *tree, const struct memory_family *family,
 			     const struct member *member, int64_t now_ns)
 {
@@ -108,7 +112,7 @@ static int64_t uncertain_kib(const struct process_tree *tree, const struct memor
 					 : member_anon_kib(tree, member);
 	if (!member_is_read(family, member, now_ns))
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
-	/* Read as one of a family of which it is the last. */
+	/* The reading divided its pages among a family of which it is the last member. */
 	if (family->count == 1 && reading->family_size > 1)
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
 	if (!reading->is_settled)
@@ -121,7 +125,7 @@ static int64_t uncertain_kib(const struct process_tree *tree, const struct memor
 		if (family->count != reading->family_size && !family->sampled)
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
-	/* Rounding, and libraries that other processes begin to use. */
+	/* Tolerates rounding, and libraries that other processes begin to use. */
 	return wrong_kib > WORTH_READING_KIB + member_anon_kib(tree, member) / 256 ? wrong_kib : 0;
 }
 
@@ -144,7 +148,7 @@ static int reserve(struct process_memory *memory, size_t count)
 	return 0;
 }
 
-/* Of many equal siblings some are enough, unless one of them is unlike the others. */
+/* Whether enough similar siblings were read and this member is not unlike them. */
 static bool is_told_by_siblings(const struct process_tree *tree, const struct memory_family *family,
 				const struct member *member, size_t siblings_read, int64_t bound_kib,
 				int64_t now_ns)
@@ -173,7 +177,7 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 			bound_kib += member_bound_kib(tree, member);
 		}
 	}
-	/* While none was read, those that are read now are to tell. */
+	/* If no sibling was read yet, those read in this tick count. */
 	bound_kib = siblings_read ? bound_kib / (int64_t)siblings_read : -1;
 	for (size_t i = 0; i < family->count; i++) {
 		uint32_t at = memory->families.order[family->first + i];
@@ -209,8 +213,8 @@ static int by_uncertainty(const void *left_, const void *right_)
 /* ---- readings -------------------------------------------------------------------------------------------------- */
 
 /*
- * The size that a reading is of. A process that took or gave back memory meanwhile is read again in the next tick; until then
- * its growth is counted from what smaps_rollup told itself, else from before the reading.
+ * Stores the size to which a reading belongs. If the process grew or shrank during the reading, it is read again in the
+ * next tick. Until then, growth counts from the size in smaps_rollup, or from the size before a sampled reading.
  */
 static void note_size(const struct process_tree *tree, struct member *member, int64_t anon_kib,
 		      int64_t shared_kib)
@@ -246,7 +250,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	if (member->resident_pages > member->shared_pages)
 		subject.anon_pages = member->resident_pages - member->shared_pages;
 	error = memory_reading_take(&memory->reader, &subject, &member->reading);
-	/* Captured machines, and kernels that lack one of the two. */
+	/* Captured machines and some kernels lack one of the two files. */
 	if (error == -ENOENT) {
 		subject.with_rollup = !subject.with_rollup;
 		error = memory_reading_take(&memory->reader, &subject, &member->reading);

@@ -1,4 +1,4 @@
-/* The tracker's part of the process around it; see own_cost.h. */
+/* The tracker's share of a program that tracks itself; see own_cost.h. */
 #include "process/own_cost.h"
 
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ static int64_t thread_cpu_ns(void)
 	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
 }
 
-/* The counters of this thread but its CPU time. */
+/* The counters of this thread, except its CPU time. */
 static struct usages thread_rest(const struct own_cost *cost, struct root *root)
 {
 	struct usages usages = {0};

@@ -1,9 +1,8 @@
 /*
- * What sampling costs the process that it happens in, when that is somebody else's program: the part of the CPU
- * time, faults and I/O of this process that is the tracker's. A program that tracks itself is told what it used
- * without it.
+ * The cost of sampling inside another program's process (a library that tracks its caller): the tracker's part of the
+ * CPU time, faults and I/O of this process. The job's figures leave it out.
  *
- * Sampling happens in one thread at a time, whose own counters are read when it begins and when it ends.
+ * Sampling runs in one thread at a time. Its counters are read when it begins and when it ends.
  */
 #pragma once
 
@@ -13,17 +12,17 @@
 #include "process/process_account.h"
 
 struct own_cost {
-	bool with_io;        /* set it before the first beginning */
-	bool running;        /* between beginning and end, in the thread that began */
-	int64_t threads;     /* of the tracker's in this process */
-	struct usages spent; /* until the last end */
-	struct usages begun; /* counters of the running thread at its beginning */
+	bool with_io;        /* set this before the first own_cost_begin() */
+	bool running;        /* between own_cost_begin() and own_cost_end(), in the same thread */
+	int64_t threads;     /* number of the tracker's threads in this process */
+	struct usages spent; /* sum up to the last own_cost_end() */
+	struct usages begun; /* the running thread's counters at own_cost_begin() */
 };
 
 void own_cost_begin(struct own_cost *cost, struct root *root);
 void own_cost_end(struct own_cost *cost, struct root *root);
 
-/* To be called by the running thread, right beside the reading that it is taken from. */
+/* Call in the running thread, right beside the reading from which it is subtracted. */
 int64_t own_cost_cpu_ns(const struct own_cost *cost);
-/* Everything but the CPU time. */
+/* All counters except CPU time. */
 struct usages own_cost_rest(const struct own_cost *cost, struct root *root);

@@ -1,4 +1,4 @@
-/* A sample of pages that is the same for everybody; see page_sample.h. */
+/* Chooses the same pages in every process; see page_sample.h. */
 #include "process/page_sample.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 31;
 }
 
-/* Halves the block until one page is left; the same choices at each level are what nests the levels. */
+/* Halves the block until one page is left. Levels nest because each level makes the same choices. */
 uint64_t page_sample_at(unsigned level, uint64_t block)
 {
 	uint64_t at = block;

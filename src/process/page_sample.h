@@ -1,10 +1,10 @@
 /*
- * A sample of pages that is the same for everybody.
+ * A sample of pages that is the same in every process.
  *
- * At level L one page of every block of 2^L pages is looked at, and which one is a function of the block alone: two
- * processes that share memory at the same addresses (a fork), or two mappings of one file, are sampled at the same pages, so
- * that their union can be counted. Levels are nested: each page of level L + 1 is one of level L, so that a finer sample
- * can be thinned out to a coarser one. Within a block the page is drawn by a hash, because jobs write with strides.
+ * At level L one page of each block of 2^L pages is sampled, and the block alone determines which. So two processes
+ * that share memory at the same addresses (a fork), or two mappings of one file, are sampled at the same pages, and
+ * their union can be counted. Levels nest: each page of level L + 1 is also one of level L, so a finer sample can be
+ * thinned to a coarser one. Within a block a hash draws the page, because jobs write with strides.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 enum { PAGE_LEVEL_MOST = 40 };
 
-/* The page of block `block` that is looked at. */
+/* Returns the sampled page of a block. */
 uint64_t page_sample_at(unsigned level, uint64_t block);
 
 static inline bool page_is_sampled(unsigned level, uint64_t page)
@@ -22,10 +22,10 @@ static inline bool page_is_sampled(unsigned level, uint64_t page)
 	return page_sample_at(level, page >> level) == page;
 }
 
-/* The smallest level at which `pages` has at most `most` samples, from `level` on. */
+/* The smallest level, from `level` on, at which `pages` pages have at most `most` samples. */
 unsigned page_sample_level(unsigned level, uint64_t pages, uint64_t most);
 
-/* A set of sampled pages, each known by its number in `space` (a process family, a file). */
+/* A set of sampled pages, each with its number in `space` (a process family, a file). */
 struct page_place {
 	uint64_t space;
 	uint64_t page;
@@ -39,12 +39,12 @@ struct page_places {
 };
 
 void page_places_done(struct page_places *places);
-/* False without memory: the place is then missing. */
+/* Returns false without memory: the place is then missing from the set. */
 bool page_places_add(struct page_places *places, uint64_t space, uint64_t page);
-/* Leaves those of a coarser level. */
+/* Keeps only the pages of a coarser level. */
 void page_places_thin(struct page_places *places, unsigned level);
 void page_places_sort(struct page_places *places);
-/* Sorts and removes what is there twice. */
+/* Sorts the set and removes duplicates. */
 void page_places_unite(struct page_places *places);
-/* How many are of a level. */
+/* Counts the pages of a level. */
 size_t page_places_count_at(const struct page_places *places, unsigned level);

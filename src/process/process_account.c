@@ -4,8 +4,8 @@
 #include "base/clock.h"
 
 /*
- * The kernel's waited-for user and system times are whole clock ticks, each rounded down, whereas process
- * clocks count nanoseconds: the last two ticks of a carried time never turn up.
+ * The kernel rounds waited-for user and system time down to whole clock ticks, while process clocks count nanoseconds.
+ * So up to two ticks of a carried time never appear in the parent's figures.
  */
 #define CPU_TOLERANCE_NS (20 * NSEC_PER_MSEC)
 
@@ -15,9 +15,9 @@ void account_begin(struct account *account)
 }
 
 /*
- * What is still to be added to the figures of an account for the ended that it carries, when the figures in which they
- * turn up have become `appears`. Of what turns up, the part from before we came (`owed`) does not count: the sum is
- * then negative.
+ * Returns the amount to add to an account's figures for the exited processes that it carries, when the figures in which
+ * they will appear have reached `appears`. The part from before tracking began (`owed`) does not count, so once
+ * everything has appeared the result is -owed.
  */
 static int64_t still_carried(const struct account *account, enum usage usage, int64_t appears)
 {
@@ -58,8 +58,8 @@ void account_carry(struct account *account, const struct account *ended)
 
 	if (!account->carries) {
 		/*
-		 * The child may have been waited for before or after this pass read its parent: only the growth
-		 * since the pass before is sure to be new.
+		 * The parent may have waited for the child before or after this pass read the parent. Only the growth
+		 * since the previous pass is certain to be the child's.
 		 */
 		account->carried_base = account->appeared_last;
 		account->carries = true;
@@ -97,7 +97,7 @@ void tree_account_publish(struct tree_account *account, const struct usages *mem
 	grown = total.of[USAGE_CPU_NS] - published->of[USAGE_CPU_NS];
 	if (grown < 0)
 		grown = 0;
-	/* User and system parts are estimates that must add up to the exact sum and not go down either. */
+	/* The user and system parts are estimates. They must add up to the exact sum and must not decrease either. */
 	user = total.of[USAGE_UTIME_NS] - published->of[USAGE_UTIME_NS];
 	user = user < 0 ? 0 : user > grown ? grown : user;
 	published->of[USAGE_CPU_NS] += grown;
@@ -130,7 +130,10 @@ struct usages account_unclaimed(const struct account *account, const struct usag
 	if (!account->carries)
 		return unclaimed;
 	for (enum usage i = 0; i < USAGE_COUNT; i++) {
-		/* I/O turns up in a process's only figure; time and faults beside its own. */
+		/*
+		 * I/O appears in the only figure that a process has; CPU time and faults appear in `waited`, beside its
+		 * own.
+		 */
 		int64_t beside = i >= USAGE_READ_BYTES ? 0 : account->own.of[i];
 
 		unclaimed.of[i] = still_carried(account, i, reaped->of[i] - beside);

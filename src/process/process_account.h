@@ -1,11 +1,33 @@
 /*
- * Keeping the account of a tree: totals that never go down and in the end are the kernel's own.
+ * The account of a tree: totals that never go down and that end at the kernel's own sum.
  *
- * The total of a tree is the sum over its living members of what they used themselves and of what the
- * children used that they have waited for, plus what the tracker has reaped itself. That sum is exact, but
- * a member that ends is in nobody's figures between its end and the moment its parent's waited-for figures
- * are read. Its last value is therefore carried by the nearest living ancestor until that ancestor's
- * waited-for figures have grown by as much.
+ * The total is the sum over all living members of their own use and of the use of children that they have waited for,
+ * plus the children that the tracker has reaped itself. That sum is exact, with one gap: a process that was reaped is
+ * in no figures until its parent's waited-for figures are read again. Meanwhile the nearest living ancestor carries the
+ * last value of that process, until the ancestor's waited-for figures have grown by as much.
+ *
+ * Example: sh (the root) has started make, and make has started cc. CPU time in ms, "own + waited for", one pass a
+ * second:
+ *
+ * 	pass  sh         make       cc     total
+ * 	 1    10 +   0   50 +   0   700    760
+ * 	 2    10 +   0   60 +   0   gone   770   = 10 + 60 + 700 carried by make
+ * 	 3    10 +   0   70 + 900          980   = 10 + 70 + 900
+ * 	 4    15 + 980   gone              995   = 15 + 980
+ *
+ * Pass 2: cc exits with 900 ms, and make reaps it just after the pass has read make. The 900 ms are in no figures that
+ * this pass reads: 10 + 60 would be a total that falls from 760 to 70. So make carries cc's last value, 700. Pass 3:
+ * make's waited-for time has grown by 900 >= 700, so cc is in there and nothing is carried any more. Pass 4: make (80 +
+ * 900 by then) has exited, and sh had waited for it before the pass read sh. sh would carry make's last value, 970, but
+ * its waited-for time has grown by 980 since pass 3: nothing is missing.
+ *
+ * If make ignores SIGCHLD, the kernel discards cc's time and make's waited-for time stays 0. Pass 3 then adds the carried
+ * 700 to make's account for good (account_settle()): 10 + 70 + 700 = 780. The last 200 ms of cc are lost, unless the job
+ * has a cgroup of its own.
+ *
+ * If the tracker attached when cc had used 300, those do not count: when cc's 900 appear, 300 (`owed`) are subtracted.
+ *
+ * tests/unit/test_process_account.c holds these numbers.
  */
 #pragma once
 
@@ -14,14 +36,14 @@
 #include <sys/resource.h>
 
 enum usage {
-	USAGE_CPU_NS,   /* user and system */
-	USAGE_UTIME_NS, /* the user part, an estimate while the process lives */
+	USAGE_CPU_NS,   /* user and system time */
+	USAGE_UTIME_NS, /* the user part; an estimate while the process lives */
 	USAGE_MINOR_FAULTS,
 	USAGE_MAJOR_FAULTS,
 	USAGE_READ_BYTES, /* from storage */
 	USAGE_WRITE_BYTES,
-	USAGE_CANCELLED_BYTES, /* of those written, dropped before they reached storage */
-	USAGE_READ_CHARS,      /* by system calls */
+	USAGE_CANCELLED_BYTES, /* written bytes that were dropped before they reached storage */
+	USAGE_READ_CHARS,      /* through system calls */
 	USAGE_WRITTEN_CHARS,
 	USAGE_COUNT
 };
@@ -31,22 +53,22 @@ struct usages {
 };
 
 struct account {
-	struct usages own;           /* used by the process itself (for I/O: with its waited-for children) */
-	struct usages waited;        /* used by children that it has waited for (for I/O: 0) */
-	struct usages appears;       /* where a reaped child's figures turn up: waited, or own for I/O */
-	struct usages appeared_last; /* the same at the last pass */
-	struct usages carried;       /* last values of ended descendants not yet seen to turn up */
+	struct usages own;     /* used by the process itself (I/O: and by children that it waited for) */
+	struct usages waited;  /* used by children that it waited for (I/O: 0) */
+	struct usages appears; /* where a reaped child's figures appear: `waited`, or `own` for I/O */
+	struct usages appeared_last; /* `appears` at the previous pass */
+	struct usages carried;       /* last values of exited descendants that have not appeared yet */
 	struct usages carried_base;  /* `appears` when carrying began */
-	struct usages owed;   /* the part of what will turn up that ended descendants used before we came */
-	struct usages before; /* used before we came, by itself and by whom it waited for: not counted */
-	struct usages own_before; /* of that, by itself */
+	struct usages owed;          /* part of what will appear that was used before tracking began */
+	struct usages before;        /* used before tracking began, with waited-for children: not counted */
+	struct usages own_before;    /* the process's own part of `before` */
 	bool carries;
 };
 
 struct tree_account {
-	struct usages reaped;    /* by the tracker itself, from wait4(2) and its own /proc/self/io */
-	struct usages retired;   /* ended where nobody will report it */
-	struct usages published; /* the running maximum: what the outputs see */
+	struct usages reaped;    /* by the tracker, from wait4(2) and its own /proc/self/io */
+	struct usages retired;   /* of exited processes whose figures no member will report */
+	struct usages published; /* the running maximum, which the outputs show */
 	struct usages self_io_before;
 	bool has_self_io_before;
 };
@@ -71,38 +93,38 @@ static inline bool usages_are_zero(const struct usages *usages)
 	return true;
 }
 
-/* Begins a new reading of a member: what appears now will be compared with what did at the last pass. */
+/* Begins a new reading of a member: remembers what had appeared at the previous pass. */
 void account_begin(struct account *account);
 
-/* What a member adds to the sum of its tree: own, waited and carried, less what it used before we came. */
+/* A member's contribution to the total: own + waited + carried - before. */
 struct usages account_total(const struct account *account);
 
-/* The part of account_total() that the kernel says of the process now: without what is carried for the ended. */
+/* account_total() without the carried part: only figures that the kernel reports for the process now. */
 struct usages account_certain(const struct account *account);
 
-/* Nothing was used, neither before we came nor since. */
+/* Whether the account has no figures, neither from before tracking began nor since. */
 bool account_is_empty(const struct account *account);
 
-/* A descendant has ended, and its figures are expected to turn up in this account. */
+/* A descendant has exited. Its figures are expected to appear in this account. */
 void account_carry(struct account *account, const struct account *ended);
 
 /*
- * Once per pass, after all readings and before anything new is carried: what ended in an earlier pass has turned up by
- * now, or never will, because somebody else has waited for it.
+ * Call once per pass, after all readings and before anything new is carried. A process that exited in an earlier pass
+ * has appeared by now, or never will, because another process has waited for it or because its parent ignores SIGCHLD.
  */
 void account_settle(struct account *account);
 
-/* Everything used so far counts as used before we came. */
+/* Counts everything that was used so far as used before tracking began. */
 void account_forgive(struct account *account);
 
-/* Takes the sum over all members and raises the published totals. */
+/* Takes the sum over all members and raises the published totals to it. */
 void tree_account_publish(struct tree_account *account, const struct usages *members);
 
-/* CPU time and faults as wait4(2) tells them; I/O is not in there and stays 0. */
+/* CPU time and faults of wait4(2). It does not report I/O, which stays 0. */
 struct usages usages_of_rusage(const struct rusage *usage);
 
 /*
- * What an account still carries when its process has been reaped with the final figures `reaped` (its own and
- * those of all children that it waited for): time of children that nobody ever waited for.
+ * The part that an account still carries when its process was reaped with the final figures `reaped` (its own, and all
+ * children that it waited for): the use of children for which no process ever waited.
  */
 struct usages account_unclaimed(const struct account *account, const struct usages *reaped);

@@ -1,4 +1,4 @@
-/* Finding the children of members; see process_discovery.h. */
+/* Finds the children of members; see process_discovery.h. */
 #include "process/process_discovery.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static DIR *open_directory(struct process_tree *tree, const char *path)
 	return directory;
 }
 
-/* The next entry of /proc or of a task folder that is a number; 0 at the end. */
+/* Returns the next entry of /proc or of a task folder that is a number; 0 at the end. */
 static pid_t next_number(DIR *directory)
 {
 	const struct dirent *entry;
@@ -57,7 +57,7 @@ pid_t discovery_other_thread(struct process_tree *tree, pid_t pid)
 	return tid;
 }
 
-/* Adds all processes of a children file's text, which adding may overwrite: they are taken out of it first. */
+/* Adds all processes in the text of a children file. Adding overwrites that text, so their numbers are copied first. */
 static void add_listed(struct process_tree *tree, size_t length)
 {
 	enum { BATCH = 256 };
@@ -122,7 +122,7 @@ void discover_children(struct process_tree *tree, size_t index)
 
 void discover_orphans(struct process_tree *tree)
 {
-	/* Any of our threads may have forked, and any may be the one that orphans are given to. */
+	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */
 	discover_children_of_threads(tree, getpid());
 }
 
@@ -134,7 +134,7 @@ bool discovery_knows_children(struct process_tree *tree, pid_t pid)
 	return faccessat(tree->root->proc_fd, path, F_OK, 0) == 0;
 }
 
-/* One reading of all of /proc; returns how many members it found. */
+/* Reads all of /proc once. Returns how many members it found. */
 static int search_once(struct process_tree *tree)
 {
 	DIR *directory = open_directory(tree, ".");
@@ -160,7 +160,7 @@ static int search_once(struct process_tree *tree)
 
 void discover_by_search(struct process_tree *tree)
 {
-	/* A child may stand before its parent in /proc (pids wrap around): search until nothing new is found. */
+	/* A child may come before its parent in /proc, because pids wrap around. Search until nothing new is found. */
 	for (int round = 0; round < SEARCH_ROUNDS && search_once(tree) > 0; round++)
 		continue;
 }

@@ -21,7 +21,7 @@ enum {
 	NAME_SIZE = 64,
 	DESCRIPTORS_OF_OTHERS = 64,
 	SIGCHLD_BIT = 1 << (17 - 1),
-	HIGH_WATER_READINGS = 128, /* about as many in one pass: 6 us each */
+	HIGH_WATER_READINGS = 128, /* about this many per pass: 6 us each */
 	PF_EXITING = 0x4,
 	PF_FORKNOEXEC = 0x40,
 };
@@ -34,14 +34,14 @@ int64_t descriptors_to_keep(void)
 		return 0;
 	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > INT32_MAX)
 		return INT32_MAX;
-	/* Half for the program around us, when this is a library in it. */
+	/* Leave half to the program around the tracker, if this is a library in it. */
 	return ((int64_t)limit.rlim_cur - DESCRIPTORS_OF_OTHERS) / 2;
 }
 
-/* The CPU time of any user's process, zombies too, in nanoseconds; -1 when there is no such process. */
+/* The CPU time of any user's process, also of a zombie, in nanoseconds. -1: no such process. */
 static int64_t process_clock_ns(pid_t pid)
 {
-	/* What clock_getcpuclockid(3) computes, without its system call. */
+	/* Computed like clock_getcpuclockid(3), without its system call. */
 	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
 	struct timespec time;
 
@@ -126,7 +126,7 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 	return 0;
 }
 
-/* The root of the tree is the program that this code runs in: the tracker's part of it is not the job's. */
+/* Whether the root of the tree is the program in which this code runs. Its figures include the tracker's part. */
 static bool is_around_us(const struct process_tree *tree, const struct member *member)
 {
 	return tree->own_cost && member->pid == tree->root_pid;
@@ -152,7 +152,7 @@ bool member_has_run(struct process_tree *tree, struct member *member)
 		clock_ns -= own_cost_cpu_ns(tree->own_cost);
 	if (clock_ns == member->clock_ns)
 		return false;
-	/* A clock that went back belongs to another process of the same pid: reading its stat will tell. */
+	/* A clock that has gone back belongs to a new process with the same pid. Its stat file will show that. */
 	member->clock_ns = clock_ns;
 	return true;
 }
@@ -167,7 +167,7 @@ static int64_t not_negative(int64_t value)
 	return value < 0 ? 0 : value;
 }
 
-/* The user part of `total_ns`: whole ticks as the kernel splits them, what is below a tick in proportion. */
+/* The user part of `total_ns`: whole ticks as the kernel splits them, the rest in the same proportion. */
 static int64_t user_part(const struct process_tree *tree, const struct proc_pid_stat *stat, int64_t total_ns)
 {
 	int64_t user_ns = ticks_ns(tree, stat->utime_ticks), system_ns = ticks_ns(tree, stat->stime_ticks);
@@ -288,8 +288,9 @@ void member_read_memory(struct process_tree *tree, struct member *member)
 }
 
 /*
- * A child of vfork(2) or clone(CLONE_VM) has its parent's memory, to the page, which counts once. Equal sizes
- * only suggest that; kcmp(2) knows (once apart they stay apart), and where it may not be asked the parent of a vfork waits in state D.
+ * A child of vfork(2) or clone(CLONE_VM) shares its parent's memory, which counts once. Equal sizes only suggest that.
+ * kcmp(2) proves it; two processes that are found separate stay separate. If kcmp() is not permitted, a parent in state
+ * D is taken to wait for its vfork.
  */
 static bool shares_memory_with_parent(struct process_tree *tree, struct member *member)
 {
@@ -313,9 +314,10 @@ bool member_is_older(const struct process_tree *tree, const struct member *membe
 }
 
 /*
- * The kernel's high-water mark of a process tells what it held between two samples. One that has not risen since we
- * came is from before. Without a page fault nothing becomes resident: the file is not read for nothing. What we start
- * ourselves tells its mark when it is reaped, and in a large tree each has its turn: a mark does not go down.
+ * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
+ * tracking began is older than the record. Without a page fault the mark cannot rise, so the file is not read.
+ * Processes started by the caller report their mark when they are reaped. In a large tree the members take turns,
+ * because a mark never goes down.
  */
 static void follow_high_water(struct process_tree *tree, struct member *member,
 			      const struct proc_pid_stat *stat, bool first)
@@ -336,7 +338,7 @@ static void follow_high_water(struct process_tree *tree, struct member *member,
 	if (first && member_is_older(tree, member))
 		member->peak_before_kib = status.peak_rss_kib;
 	else if (status.peak_rss_kib < member->peak_before_kib)
-		member->peak_before_kib = 0; /* it has called exec, which begins another */
+		member->peak_before_kib = 0; /* exec began a new mark */
 	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
 	if (kib > tree->largest_kib)
 		tree->largest_kib = kib;
@@ -353,7 +355,10 @@ static int64_t anonymous_pages(const struct member *member)
 	return not_negative(member->resident_pages - member->shared_pages);
 }
 
-/* Where its code and its stack begin, the kernel draws at exec; a fork has both from its parent. 0: it may not be seen. */
+/*
+ * The kernel chooses the addresses of code and stack at exec, and a fork has the same ones as its parent. 0: not
+ * permitted to see them.
+ */
 static uint64_t layout_of(const struct proc_pid_stat *stat)
 {
 	return stat->stack_start <= 0 ? 0
@@ -366,7 +371,9 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
 
 	if (parent && parent != member && parent->layout == member->layout && parent->family)
 		return parent;
-	/* Its parent was gone before we came by: others have their layout from the same process. */
+	/*
+	 * Its parent exited before tracking began. Another member with the same layout descends from the same process.
+	 */
 	for (size_t i = 0; member->layout && i < tree->count; i++)
 		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
 		    tree->members[i].family)
@@ -378,7 +385,7 @@ static void note_fork(const struct process_tree *tree, struct member *parent)
 {
 	struct fork_window *forks = &parent->forks;
 
-	/* Of a parent that was there before us it is unknown what it replaced. */
+	/* If the parent is older than the tracking, the number of pages that it replaced is unknown. */
 	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
 		*forks = (struct fork_window){.is_known = true,
 					      .faults_first = parent->faults_before,
@@ -387,7 +394,7 @@ static void note_fork(const struct process_tree *tree, struct member *parent)
 	forks->anon_last = anonymous_pages(parent);
 }
 
-/* Which members have the same pages at the same addresses, until they write to them; see memory_family.h. */
+/* Finds the members with the same pages at the same addresses, until they write to them; see memory_family.h. */
 static void note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
 {
 	bool is_forked = stat->flags >= 0 && stat->flags & PF_FORKNOEXEC;
@@ -410,7 +417,7 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
 	if (relative->pid == member->parent_pid)
 		note_fork(tree, relative);
-	/* Its memory by now: what it has taken since it was forked, it has faulted in. */
+	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
 	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
 					  ? anonymous_pages(member)
 					  : anonymous_pages(relative);
@@ -418,9 +425,9 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 }
 
 /*
- * While a process is reaped, the kernel adds its figures to its parent's before it takes the process away. In between
- * both have them: its state then tells (X), and it counts as gone. A state read after the parent's figures that is not
- * X proves that they are not in there yet.
+ * While a process is reaped, the kernel adds its figures to its parent's before it removes the process. In between,
+ * both have them. The state of the process is then X, and it counts as gone. If the state is read after the parent's
+ * figures and is not X, the figures are not in the parent's yet.
  */
 static bool is_being_reaped(const struct proc_pid_stat *stat)
 {
@@ -433,16 +440,19 @@ static bool is_namespace_init(struct process_tree *tree, const struct member *me
 
 	if (read_proc_pid_status(tree->root, member->pid, &status) < 0)
 		return false;
-	/* Linux before 4.1 does not say it: a process that we saw waiting for its children hardly stops at its very end. */
+	/*
+	 * Linux before 4.1 has no NSpid. A process that we saw waiting for its children hardly changes its signals at
+	 * its very end.
+	 */
 	if (!status.namespace_pid_count)
 		return member->listed;
 	return status.namespace_pid_count > 1 && status.namespace_pids[status.namespace_pid_count - 1] == 1;
 }
 
 /*
- * The first process of a PID namespace kills all others when it ends, and the kernel then sets SIGCHLD to be ignored in
- * its name. That says nothing about the children that it has waited for until then. A process that ignored SIGCHLD
- * before it began to end did so by its own choice.
+ * When the init of a PID namespace exits, it kills all other processes of the namespace, and the kernel then sets
+ * SIGCHLD to ignored for it. That does not affect children that it has waited for earlier. A process that ignored
+ * SIGCHLD before it began to exit did so by its own choice.
  */
 static void note_sigchld(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
 {
@@ -457,7 +467,7 @@ static void note_sigchld(struct process_tree *tree, struct member *member, const
 	tree->sigchld_ignored |= ignored;
 }
 
-/* Kernel's totals of the process less the tracker's part in them, which was read before them. */
+/* Subtracts the tracker's part (read just before) from the kernel's totals of the process. */
 static void take_own_cost_out(const struct process_tree *tree, struct member *member,
 			      const struct proc_pid_stat *stat, const struct usages *cost)
 {
@@ -469,7 +479,7 @@ static void take_own_cost_out(const struct process_tree *tree, struct member *me
 		if (i >= USAGE_READ_BYTES)
 			member->account.appears.of[i] = own->of[i];
 	}
-	/* The clock is without the tracker's part already; the kernel's split is of all of it. */
+	/* The clock already excludes the tracker's part, but the kernel's split includes it. */
 	own->of[USAGE_UTIME_NS] = not_negative(
 		user_part(tree, stat, cpu_ns + own_cost_cpu_ns(tree->own_cost)) - cost->of[USAGE_UTIME_NS]);
 	if (own->of[USAGE_UTIME_NS] > cpu_ns)
@@ -477,7 +487,10 @@ static void take_own_cost_out(const struct process_tree *tree, struct member *me
 	member->thread_count = not_negative(member->thread_count - tree->own_cost->threads);
 }
 
-/* Without the root's I/O a sum over the others means nothing. A file that closes later (a zombie's) is another matter. */
+/*
+ * Without the root's I/O, a sum over the others has no meaning. A file that becomes unreadable later (a zombie's) is
+ * another matter.
+ */
 static void note_io(struct process_tree *tree, const struct member *member, int error)
 {
 	if (member->pid != tree->root_pid)

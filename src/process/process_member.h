@@ -3,44 +3,47 @@
 
 #include "process/process_tree.h"
 
-/* Fills a member from its first reading. Nothing is kept on failure: -ESRCH, -EACCES, ... */
+/* Fills a member from its first reading. On failure (-ESRCH, -EACCES, ...) it leaves nothing open. */
 int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member);
 
-/* Closes what is kept open; the member stays. */
+/* Closes the kept descriptors; the member stays. */
 void member_close(struct process_tree *tree, struct member *member);
 
-/* The member leaves the table. */
+/* Frees a member that leaves the table. */
 void member_done(struct process_tree *tree, struct member *member);
 
-/* Whether its CPU clock has moved since the last call; marks it vanished when it has gone. */
+/* Whether its CPU clock has moved since the last call. Marks the member vanished if its process has gone. */
 bool member_has_run(struct process_tree *tree, struct member *member);
 
-/* Whether it was there before we came to watch it: what it did before is not to be told. */
+/* Whether the process is older than the tracking, so that its earlier use does not count. */
 bool member_is_older(const struct process_tree *tree, const struct member *member);
 
-/* Whether it has been reaped. Nothing is read of it. */
+/* Whether the process was reaped. Reads nothing of it. */
 bool member_is_gone(const struct member *member);
 
-/* Reads all its figures again; marks it vanished when it has gone or its pid is somebody else's. */
+/* Reads all figures of a member again. Marks it vanished if its process has gone or another process has its pid. */
 void member_read(struct process_tree *tree, struct member *member);
 
-/* The id whose files tell the memory of a member: a thread's, where the leader has ended (pthread_exit) before it. */
+/* The id whose files show the memory of a member: another thread's if the main thread has exited (pthread_exit). */
 pid_t member_memory_id(struct process_tree *tree, const struct member *member);
 
-/* Reads its resident set again. */
+/* Reads the resident set of a member again. */
 void member_read_memory(struct process_tree *tree, struct member *member);
 
 /*
- * The calling process's own /proc/self/io. Returns how many bytes that reading was of, which are not in it, or a
- * negative errno.
+ * Reads the calling process's own /proc/self/io. Returns the bytes of that very reading, which the result does not
+ * include, or a negative errno.
  */
 int member_read_self_io(struct root *root, struct usages *ret_io);
 
-/* The I/O of a thread of the calling process, without the bytes of that reading itself. */
+/* Reads the I/O of a thread of the calling process, without the bytes of that reading itself. */
 int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io);
 
-/* How many descriptors may be kept open without being in the way of the program around us. */
+/* How many descriptors may be kept open and still leave enough to the program around the tracker. */
 int64_t descriptors_to_keep(void);
 
-/* Reads a file of a member through a kept descriptor if one is there or may be had; length or errno. */
+/*
+ * Reads a file of a member, through a kept descriptor if there is one or one may be opened. Returns its length or a
+ * negative errno.
+ */
 ssize_t member_read_file(struct process_tree *tree, const struct member *member, int *fd, const char *name);

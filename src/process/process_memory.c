@@ -10,13 +10,12 @@
 #include "process/memory_schedule.h"
 
 enum {
-	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
-	SHMEM_STEP_KIB =
-		64, /* the machine's shared memory has to change by this much before descriptors are searched */
+	SMALL_PAGES = 64,    /* how far apart two readings of a growing process may be */
+	SHMEM_STEP_KIB = 64, /* least change of the machine's shared memory before descriptors are searched */
 };
 #define SCAN_TICK_NS NSEC_PER_MSEC
 #define SCAN_AGE_NS (10 * NSEC_PER_SEC)
-/* An estimate that stands on the bound alone by more than this part of it is called one. */
+/* If more than this part of an estimate rests on the bound alone, it is reported as a bound. */
 #define BOUND_SHARE 0.02
 
 static int64_t or_zero(int64_t value)
@@ -53,7 +52,7 @@ static int64_t huge_used_kib(const struct proc_meminfo *machine)
 	int64_t used_kib = (or_zero(machine->huge_pages_total) - or_zero(machine->huge_pages_free)) *
 			   or_zero(machine->huge_page_kib);
 
-	/* Of other sizes than the usual one only the total is known. */
+	/* For other sizes than the default one only the total is known. */
 	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib
 		       ? machine->hugetlb_kib
 		       : most(0, used_kib);
@@ -69,7 +68,7 @@ static void read_machine(struct process_memory *memory, struct root *root)
 	memory->reader.huge_in_use = huge_used_kib(machine) > 0;
 }
 
-/* The most that any tree can have in memory; -1: unknown. */
+/* The most memory that any tree can have; -1: unknown. */
 static int64_t machine_limit_kib(const struct proc_meminfo *machine)
 {
 	if (machine->anon_pages_kib < 0 || machine->mapped_kib < 0 || machine->shmem_kib < 0)
@@ -78,8 +77,8 @@ static int64_t machine_limit_kib(const struct proc_meminfo *machine)
 }
 
 /*
- * Whether transparent huge pages may be members' own, which take one fault for many pages: some member has more than it has
- * faulted in, or has given back what it had from its parent, which leaves that open.
+ * Whether members may own transparent huge pages, which take one fault for many pages: some member has more than it has
+ * faulted in, or has freed memory that it got from its parent, so that the faults prove nothing.
  */
 static bool may_have_huge_pages(const struct process_tree *tree)
 {
@@ -107,7 +106,7 @@ static bool scan_is_due(const struct process_memory *memory, int64_t now_ns)
 	       changed_kib <= -SHMEM_STEP_KIB || now_ns - memory->scanned_ns >= SCAN_AGE_NS;
 }
 
-/* Searches the members' descriptors, a millisecond at a time, where the machine has shared memory at all. */
+/* Searches the members' descriptors, a millisecond at a time, if the machine has shared memory at all. */
 static void scan_descriptors(struct process_memory *memory, struct process_tree *tree)
 {
 	int64_t begun_ns = root_thread_cpu_ns(tree->root), now_ns = begun_ns;
@@ -136,7 +135,7 @@ static void scan_descriptors(struct process_memory *memory, struct process_tree 
 	}
 }
 
-/* Objects that are mapped by a member, as of its last reading. */
+/* Marks the objects that a member mapped at its last reading. */
 static void mark_objects(struct process_memory *memory, const struct process_tree *tree)
 {
 	for (size_t i = 0; i < memory->objects.count; i++)
@@ -161,7 +160,7 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 struct sums {
 	int64_t anon_kib;
 	int64_t private_kib;
-	int64_t unread_kib; /* by the bound alone */
+	int64_t unread_kib; /* from the bound alone */
 	int64_t file_kib;
 	int64_t swap_kib;
 	int64_t huge_kib;
@@ -192,7 +191,7 @@ static void add_families(struct process_memory *memory, struct process_tree *tre
 	}
 }
 
-/* Swapped memory and huge pages that a family shares count once: the largest member's. */
+/* Swapped memory and huge pages of a family count once: those of the largest member. */
 static void add_unsplit(const struct process_memory *memory, const struct process_tree *tree, int64_t now_ns,
 			struct sums *sums)
 {
@@ -215,7 +214,7 @@ static void add_unsplit(const struct process_memory *memory, const struct proces
 	}
 }
 
-/* Pages of files that several sampled members map, once. */
+/* Pages of files that several sampled members map, each page once. */
 static int64_t united_files_kib(struct process_memory *memory, const struct process_tree *tree,
 				int64_t now_ns)
 {
@@ -252,8 +251,8 @@ static int64_t united_files_kib(struct process_memory *memory, const struct proc
 }
 
 /*
- * Pages of files: as read, and for members that were not read in the proportion that the others have. Where nothing was
- * read at all they are taken to be the same for all members, which is mostly true: libraries and data.
+ * Pages of files as read, and for unread members in proportion to the others. If nothing was read, all members are
+ * assumed to map the same pages, which is mostly true for libraries and data.
  */
 static void add_files(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns,
 		      struct sums *sums)
@@ -292,7 +291,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 		sums->file_kib += (int64_t)((double)unread_kib * (double)read_kib / (double)read_shared_kib);
 		sums->sampled = true;
 	} else {
-		/* Shared memory that has a name is counted with the objects. */
+		/* Shared memory with a name is counted with the objects. */
 		unread_most_kib = most(0, unread_most_kib - sums->objects_kib);
 		sums->file_kib += unread_most_kib;
 		sums->unread_kib += unread_most_kib;
@@ -332,7 +331,7 @@ static int64_t rss_kib_of(const struct process_tree *tree)
 	return pages * tree->root->page_bytes / 1024;
 }
 
-/* The root's part of the private memory; -1: it has gone. */
+/* The root's private memory; -1: it has exited. */
 static int64_t main_private_kib(struct process_memory *memory, struct process_tree *tree, int64_t now_ns)
 {
 	const struct member *root = process_tree_root(tree);
@@ -346,7 +345,7 @@ static int64_t main_private_kib(struct process_memory *memory, struct process_tr
 	return -1;
 }
 
-/* Twice the square root by Newton's method: the recorder does not link libm. */
+/* Twice the square root by Newton's method, because the recorder does not link libm. */
 static int64_t two_deviations(double variance)
 {
 	double root = variance > 1 ? variance : 1, next = (root + variance / root) / 2;
@@ -363,7 +362,7 @@ static void tell(struct process_memory *memory, struct process_tree *tree, int64
 {
 	int64_t rss_kib = ret_memory->rss_bytes / 1024;
 	int64_t own_kib = sums->anon_kib + sums->file_kib;
-	/* Shared memory may have pages that are in no resident set, but nothing else. */
+	/* Shared memory may have pages outside every resident set; other memory has none. */
 	int64_t mapped_kib = (own_kib < rss_kib ? own_kib : rss_kib) + sums->objects_kib;
 	int64_t limit_kib = machine_limit_kib(&memory->machine), best_kib = mapped_kib + sums->huge_kib;
 
@@ -386,8 +385,8 @@ static void tell(struct process_memory *memory, struct process_tree *tree, int64
 }
 
 /*
- * A cgroup that holds only the tree counts each page once, wherever it is mapped. Of its files only those in memory
- * (shmem) are the job's; the rest of its page cache is the kernel's to take back.
+ * A cgroup that holds only the tree counts each page once, no matter how many members map it. From its files only those
+ * in memory (shmem) belong to the job; the kernel can take the rest of the page cache back.
  */
 static void estimate_by_cgroup(const struct process_tree *tree, struct tree_memory *memory)
 {

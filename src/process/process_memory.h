@@ -1,14 +1,14 @@
 /*
- * The memory of a tree: what it really takes, at every tick, whatever its members share.
+ * The memory that a tree really takes, at every tick, whatever its members share.
  *
  *   anonymous memory    by families of forks (memory_family.h): exact for a process without forks, else sampled
  *   pages of files      once for all members that map them
- *   shared memory       once for each (device, inode), with pages that no page table has (memory_objects.h)
- *   huge pages          of hugetlbfs, which no resident set shows
+ *   shared memory       once for each (device, inode), with pages in no page table (memory_objects.h)
+ *   huge pages          of hugetlbfs, which are in no resident set
  *
- * Readings that the job might notice are not made: each holds a process for less than a millisecond, and all of them take
- * at most 0.05 % of the time for one process and 0.3 % for any number. What has changed most is read first. Between readings,
- * /proc/PID/statm keeps what is known up to date.
+ * Readings must not disturb the job: each holds a process for less than a millisecond, and together they take at most
+ * 0.05 % of the time for one process and 0.3 % for any number. The members that changed most are read first. Between
+ * readings, /proc/PID/statm keeps the figures up to date.
  */
 #pragma once
 
@@ -30,19 +30,19 @@ struct process_memory {
 	struct reading_candidate *candidates;
 	size_t candidate_capacity;
 
-	double allowance_ns; /* that may be spent on readings now */
+	double allowance_ns; /* time that readings may take now */
 	int64_t last_ns;     /* when the allowance last grew; 0: never */
-	int ruled_out;       /* errno of the first reading of the root that failed; 0: none did */
+	int ruled_out;       /* errno of the root's first failed reading; 0: none */
 
 	struct kept_file meminfo_file;
-	struct proc_meminfo machine; /* fields are -1 while nothing is known */
+	struct proc_meminfo machine; /* fields are -1 while unknown */
 
 	size_t scan_next;          /* the member whose descriptors are searched next */
-	bool scanning;             /* a search of all members is under way */
-	int64_t scanned_ns;        /* when the last one ended; 0: never */
+	bool scanning;             /* a search of all members is in progress */
+	int64_t scanned_ns;        /* when the last search ended; 0: never */
 	int64_t scanned_shmem_kib; /* the machine's shared memory when it began */
 
-	int64_t files_kib; /* union of sampled pages of files, and of which readings */
+	int64_t files_kib; /* union of the sampled pages of files, and the readings behind it */
 	uint64_t files_of;
 };
 
@@ -50,24 +50,24 @@ struct process_memory {
 enum memory_source { MEMORY_PSS, MEMORY_SAMPLED, MEMORY_CGROUP, MEMORY_BOUND, MEMORY_RSS };
 
 struct tree_memory {
-	int reason;        /* why there is no memory at all; 0: there is */
-	int64_t rss_bytes; /* shared pages counted by each user */
+	int reason;        /* why the memory is unknown; 0: it is known */
+	int64_t rss_bytes; /* shared pages count for each user */
 	int64_t best_bytes;
 	enum memory_source best_source;
-	int64_t error_kib; /* of the sample, at two standard deviations; -1: nothing was sampled */
+	int64_t error_kib; /* sampling error at two standard deviations; -1: nothing was sampled */
 
-	int pss_reason; /* why the following are unknown; 0: they are known */
+	int pss_reason; /* why the following fields are unknown; 0: they are known */
 	int64_t pss_kib;
 	int64_t private_kib;
-	int64_t main_private_kib; /* -1: the root has gone */
+	int64_t main_private_kib; /* -1: the root has exited */
 	int64_t shared_kib;
 	int64_t swap_kib;
-	int64_t pss_age_ns; /* of the oldest reading in them */
+	int64_t pss_age_ns; /* age of the oldest reading behind them */
 };
 
 void process_memory_open(struct process_memory *memory, struct root *root);
 void process_memory_close(struct process_memory *memory);
 
-/* Reads what is due and says what is known. The tree was touched in this tick. */
+/* Takes the readings that are due and reports the figures. Call after the tree was touched in this tick. */
 void process_memory_measure(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
 			    struct tree_memory *ret_memory);

@@ -1,4 +1,4 @@
-/* The member table: finding the processes of a job, keeping them and letting them go; see process_tree.h. */
+/* The table of members: finds the processes of a job, keeps them and removes them; see process_tree.h. */
 #include "process/process_tree.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum {
 	FIRST_MEMBERS = 16,
-	QUIET_TICKS_LISTED = 2, /* parents are listed for this many passes after they last ran */
+	QUIET_TICKS_LISTED = 2, /* children are listed for this many passes after a process last ran */
 	QUIET_TICKS_KEPT = 4,   /* descriptors are kept for this many */
 };
 #define FULL_READING_NS (10 * NSEC_PER_SEC)
@@ -49,7 +49,7 @@ void process_tree_free(struct process_tree *tree)
 
 static size_t slot_of(const struct process_tree *tree, pid_t pid)
 {
-	/* Fibonacci hashing: pids come in runs, which this spreads. */
+	/* Fibonacci hashing, which spreads consecutive pids. */
 	return (size_t)((uint32_t)pid * UINT32_C(2654435769)) & (tree->slot_count - 1);
 }
 
@@ -136,7 +136,7 @@ void process_tree_exclude(struct process_tree *tree, pid_t pid)
 	tree->excluded[tree->excluded_count++] = pid;
 }
 
-/* Whoever is named as the root of a tree is the job, also when it was there before the tracker was opened. */
+/* The process that is named as the root is the job, even if it existed before the tracker was opened. */
 static void include_again(struct process_tree *tree, pid_t pid)
 {
 	for (size_t i = 0; i < tree->excluded_count; i++)
@@ -155,15 +155,15 @@ bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
 /* ---- members that have gone -------------------------------------------------------------------------- */
 
 /*
- * The nearest ancestor that lives; NULL when nobody who does is a member. `ret_claimed`: the line ends at one that
- * the caller has reaped, in whose sum everything below it is, as it was waited for before.
+ * Returns the nearest living ancestor, or NULL if no living member is one. *ret_claimed: the caller has reaped the last
+ * ancestor, and its wait4() sum includes everything below that was waited for before.
  */
 static struct member *heir_of(struct process_tree *tree, const struct member *gone, bool *ret_claimed)
 {
 	const struct member *at = gone;
 
 	*ret_claimed = false;
-	/* The table is finite and parents stand before children; the bound is against a damaged /proc. */
+	/* Parents stand before children, so this ends. The bound guards against a damaged /proc. */
 	for (size_t steps = 0; steps <= tree->count; steps++) {
 		struct member *parent = process_tree_find(tree, at->parent_pid);
 
@@ -198,12 +198,12 @@ static int64_t own_faults(const struct member *member)
 	return member->account.own.of[USAGE_MINOR_FAULTS] - member->account.own_before.of[USAGE_MINOR_FAULTS];
 }
 
-/* Takes the vanished out of the table; the order of the others stays. */
+/* Removes vanished members from the table. The others keep their order. */
 static void sweep(struct process_tree *tree)
 {
 	size_t kept = 0;
 
-	/* Children first, so that what they leave to a parent that has gone as well is passed on with it. */
+	/* Children first: a parent that vanished as well passes their figures on with its own. */
 	for (size_t i = tree->count; i-- > 0;)
 		if (tree->members[i].vanished)
 			bequeath(tree, &tree->members[i]);
@@ -238,15 +238,15 @@ static void list_children(struct process_tree *tree, size_t index)
 	member->listed = true;
 	if (!tree->with_children || !tree->knows_children || member->is_zombie)
 		return;
-	/* May move the table: `member` is not valid after it. */
+	/* May move the table: do not use `member` after it. */
 	discover_children(tree, index);
 }
 
 /*
- * A cgroup that holds only the tree has counted what is in the figures of no process: children of a parent that ignores
- * SIGCHLD. It has not counted the processes that left it. So the larger of two sums is right: what the group has counted,
- * and what living processes and wait4(2) say (`certain_ns`). What is carried for the ended in between is an estimate
- * that never takes the total above both.
+ * A cgroup that holds only the tree also counts CPU time that is in no process's figures: children of a parent that
+ * ignores SIGCHLD. It does not count processes that left it. So the larger of two sums is right: that of the cgroup,
+ * and that of living processes and wait4(2) (`certain_ns`). The carried part is an estimate, and never takes the total
+ * above both.
  */
 static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
 {
@@ -269,13 +269,13 @@ static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, s
 					      account->retired.of[USAGE_UTIME_NS];
 }
 
-/* Less than any process that was forked: 4 are the least that one takes that does nothing but end. */
+/* Fewer faults than any forked process has: one that only exits takes 4. */
 enum { UNEXPLAINED_FAULTS = 3 };
 
 /*
- * The faults of all processes of the tree are known, also of those that were never seen. What those that were seen had
- * by themselves does not explain is of others, or came after the last reading of one that has gone; the two cannot be
- * told apart.
+ * The page faults of all processes of the tree are known, even of those that were never seen. Faults that the seen
+ * processes do not explain belong to unseen ones, or came after the last reading of a process that has exited. These
+ * two cases cannot be distinguished.
  */
 static void look_for_unseen(struct process_tree *tree)
 {
@@ -305,8 +305,8 @@ static void publish(struct process_tree *tree)
 }
 
 /*
- * Lists of children omit a living one now and then, which is then found later: what it used before we came does not
- * count either.
+ * Lists of children sometimes omit a living child, which is found later. Its use before tracking began does not count
+ * either.
  */
 static void forgive_if_older(const struct process_tree *tree, struct member *member)
 {
@@ -327,7 +327,7 @@ void process_tree_touch(struct process_tree *tree)
 		discover_orphans(tree);
 	if (tree->with_children && !tree->knows_children)
 		discover_by_search(tree);
-	/* Those that are discovered on the way join the end of the table and are read in this same pass. */
+	/* Members found on the way join the end of the table and are read in the same pass. */
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		bool ran;
@@ -340,9 +340,10 @@ void process_tree_touch(struct process_tree *tree)
 		}
 		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
 		/*
-		 * The clock of a zombie stands still, but it may be about to be reaped; see member_read(). That of a
-		 * process that runs moves at its next tick only: who may have reaped since is read in any case. Whose
-		 * memory another one has may be left alone with it (exec) without a doing of its own.
+		 * Read all whose clock has moved, and some more. A zombie's clock stands still, but it may be about to
+		 * be reaped (see member_read()). The clock of a running process advances only at its next scheduler
+		 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
+		 * shares memory may become its only user (by exec of the other) without running itself.
 		 */
 		if (ran || full || !member->listed)
 			tree->changed_ns = now_ns;
@@ -360,7 +361,10 @@ void process_tree_touch(struct process_tree *tree)
 		if (member->quiet_ticks <= QUIET_TICKS_LISTED || full || !member->listed)
 			list_children(tree, i);
 	}
-	/* Who has gone was not read any more: what its children left may have turned up, and is passed on with it. */
+	/*
+	 * Vanished members were not read in this pass: figures of their children may have appeared in theirs, and are
+	 * passed on.
+	 */
 	for (size_t i = 0; i < tree->count; i++)
 		if (!tree->members[i].vanished)
 			account_settle(&tree->members[i].account);
@@ -409,7 +413,7 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 
 	if (process_tree_excludes(tree, pid))
 		return;
-	/* A zombie's clock and stat can still be read: how much of its sum is its own is not in wait4's. */
+	/* A zombie's clock and stat can still be read. They give its own part, which wait4() does not separate. */
 	if (member) {
 		account_begin(&member->account);
 		member_read(tree, member);
@@ -417,7 +421,9 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 	}
 	length = member_read_self_io(tree->root, &tree->account.self_io_before);
 	tree->account.has_self_io_before = length > 0;
-	/* The bytes of this very reading are added after it: the next one must not take them for a child's. */
+	/*
+	 * The kernel adds the bytes of this very reading afterwards. The next reading must not count them as a child's.
+	 */
 	if (length > 0)
 		tree->account.self_io_before.of[USAGE_READ_CHARS] += length;
 }
@@ -452,9 +458,9 @@ static bool descends_from(const struct process_tree *tree, const struct member *
 }
 
 /*
- * The caller has reaped the init of a PID namespace. With it everything below it has ended: either waited for before,
- * and then in the init's waited-for time, or killed with it, and then in no figures. By how much the waited-for time has
- * grown tells one from the other, as for any living parent (process_account.h).
+ * The caller has reaped the init of a PID namespace. Everything below it has ended: it was either waited for before,
+ * and is in the init's waited-for time, or killed with it, and is in no figures. The growth of the waited-for time
+ * distinguishes the two, as for any living parent (process_account.h).
  */
 static void carry_namespace(struct process_tree *tree, pid_t init)
 {
@@ -473,7 +479,7 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 		return;
 	reaped_io(tree, pid == tree->root_pid, &reaped);
 	if (!tree->with_children) {
-		/* Only the root counts, and of it only what it used itself. */
+		/* Only the root counts, and only its own use. */
 		if (pid != tree->root_pid)
 			return;
 		if (member)
@@ -502,9 +508,9 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 }
 
 /*
- * Who discards what its children leave in another way than by ignoring SIGCHLD (SA_NOCLDWAIT), or did so between two
- * samples, shows in the tree's own cgroup alone. That counts some microseconds of each exit beside, up to 1 % of a
- * process of half a millisecond.
+ * If a parent discards its children's figures with SA_NOCLDWAIT, or by ignoring SIGCHLD between two samples, only the
+ * tree's own cgroup shows it. The cgroup also counts some microseconds of each exit, up to 1 % of a process of half a
+ * millisecond.
  */
 bool process_tree_lost_usage(const struct process_tree *tree)
 {

@@ -170,9 +170,74 @@ static void test_unclaimed_at_the_end(void **state)
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], -SECS(10));
 }
 
+/* The example in process_account.h: what sh, make and cc add up to at each pass. */
+static void expect_sum(const struct account *sh, const struct account *make, double secs)
+{
+	double found = total_secs(sh) + total_secs(make);
+
+	if (found < secs - 1e-6 || found > secs + 1e-6)
+		fail_msg("%f s, not %f", found, secs);
+}
+
+/* Passes 1 and 2: make has reaped cc, but was read before that. */
+static void read_until_cc_is_gone(struct account *sh, struct account *make, const struct account *cc)
+{
+	reads(sh, 0.010, 0);
+	reads(make, 0.050, 0);
+	reads(sh, 0.010, 0);
+	reads(make, 0.060, 0);
+	account_settle(sh);
+	account_settle(make);
+	account_carry(make, cc);
+}
+
+static void test_example_of_three_processes(void **state)
+{
+	struct account sh = {0}, make = {0}, cc = used(0.700, 0);
+
+	(void)state;
+	read_until_cc_is_gone(&sh, &make, &cc);
+	expect_sum(&sh, &make, 0.770);
+	reads(&sh, 0.010, 0);
+	reads(&make, 0.070, 0.900);
+	account_settle(&sh);
+	account_settle(&make);
+	expect_sum(&sh, &make, 0.980);
+	reads(&sh, 0.015, 0.980);
+	account_settle(&sh);
+	account_carry(&sh, &make);
+	expect_total(&sh, 0.995);
+}
+
+static void test_example_with_sigchld_ignored(void **state)
+{
+	struct account sh = {0}, make = {0}, cc = used(0.700, 0);
+
+	(void)state;
+	read_until_cc_is_gone(&sh, &make, &cc);
+	reads(&make, 0.070, 0);
+	account_settle(&make);
+	expect_sum(&sh, &make, 0.780);
+}
+
+static void test_example_with_time_before_attaching(void **state)
+{
+	struct account sh = {0}, make = {0}, cc = used(0.700, 0.300);
+
+	(void)state;
+	read_until_cc_is_gone(&sh, &make, &cc);
+	expect_sum(&sh, &make, 0.470);
+	reads(&make, 0.070, 0.900);
+	account_settle(&make);
+	expect_sum(&sh, &make, 0.680);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_example_of_three_processes),
+		cmocka_unit_test(test_example_with_sigchld_ignored),
+		cmocka_unit_test(test_example_with_time_before_attaching),
 		cmocka_unit_test(test_carried_until_it_turns_up),
 		cmocka_unit_test(test_time_that_never_appears_stays_with_the_ancestor),
 		cmocka_unit_test(test_time_from_before_the_start_never_appears),
