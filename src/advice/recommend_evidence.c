@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/launcher.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"
-#include "advice/launcher.h"
 #include "table/stats.h"
 
 static const double SHORTEST_SECS = 1, GROWTH = 2, MARGIN = 1.2, OOM_LEAST_MIB = 100;

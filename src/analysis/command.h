@@ -1,5 +1,5 @@
 /*
- * A subcommand is one file cmd_NAME.c with one `const struct command NAME_COMMAND`, and its line in main.c.
+ * A subcommand is one file cmd_NAME.c with one `const struct command NAME_COMMAND`, and its line in analysis_main.c.
  *
  * Exit status: 0 success, 1 an error of the input or output, 2 an error of the command line.
  */

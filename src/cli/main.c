@@ -2,7 +2,7 @@
 #include "base/enough_stack.h"
 #include "cli/front.h"
 #include "cli/programs.h"
-#include "cli/run.h"
+#include "cli/run_recording.h"
 
 static int run(char **argv)
 {

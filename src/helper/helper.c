@@ -18,8 +18,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "helper/page.h"
 #include "helper/shared_memory.h"
+#include "helper/shared_page.h"
 #include "launch/detached.h"
 #include "launch/find_program.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "helper/kinds.h"
-#include "helper/page.h"
+#include "helper/shared_page.h"
 
 enum { WORKER_CONTENT = 0, WORKER_FAILED = 1 };
 

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "kernel/sys_dmi.h"
-#include "net/facts.h"
 #include "net/http.h"
+#include "net/machine_facts.h"
 
 enum { CLOUD_TOKEN_SIZE = 4096 };
 

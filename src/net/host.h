@@ -15,7 +15,7 @@
 
 #include "kernel/root.h"
 #include "metric/frame.h"
-#include "net/facts.h"
+#include "net/machine_facts.h"
 
 /* Asks the machine below `root`. A fact that cannot be read stays unknown. */
 void host_discover(struct root *root, struct facts *facts);

@@ -11,7 +11,7 @@
 #include "base/json_write.h"
 #include "kernel/root.h"
 #include "metric/absent.h"
-#include "net/facts.h"
+#include "net/machine_facts.h"
 
 enum { HOST_GPUS_MAX = 64, HOST_GPU_TEXT_SIZE = 96 };
 

@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "metric/frame.h"
-#include "net/facts.h"
+#include "net/machine_facts.h"
 #include "net/spool.h"
 
 /*

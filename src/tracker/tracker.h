@@ -147,5 +147,5 @@ void tracker_take_warning(struct rt_tracker *tracker);
 /* history.c: opens the history of rt_config_set_history(). */
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config);
 
-/* facts.c: gathers facts about the run from the settings and the environment. */
+/* run_facts.c: gathers facts about the run from the settings and the environment. */
 int tracker_gather_facts(struct rt_tracker *tracker);

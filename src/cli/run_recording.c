@@ -4,7 +4,7 @@
  * When wrapping, rt_open() first opens the outputs and reads the machine. Then the job is started at once. Up
  * to that moment our own errors decide the exit status; after it only the job's end does.
  */
-#include "cli/run.h"
+#include "cli/run_recording.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,9 +15,9 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "cli/after_recording.h"
 #include "cli/message.h"
 #include "cli/programs.h"
-#include "cli/report.h"
 #include "wrap/wrap.h"
 
 struct run {

@@ -1,5 +1,5 @@
-/* The output after a recording, and the variable that lets the job add marks; see report.h. */
-#include "cli/report.h"
+/* The output after a recording, and the variable that lets the job add marks; see after_recording.h. */
+#include "cli/after_recording.h"
 
 #include <errno.h>
 #include <limits.h>

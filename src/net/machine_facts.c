@@ -1,5 +1,5 @@
-/* Facts about a machine by name; see facts.h. */
-#include "net/facts.h"
+/* Facts about a machine by name; see machine_facts.h. */
+#include "net/machine_facts.h"
 
 #include <stdio.h>
 
