@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "base/json_write.h"
-
 static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
 		      enum row_kind kind, bool brief);
 
@@ -133,6 +131,17 @@ static void write_row(struct json_writer *json, const struct frame *frame, const
 	for (enum row_kind child = 0; child < ROW_KINDS; child++)
 		if (child != ROW_sample && ROW_DESCRIPTIONS[child].parent == kind)
 			write_child(json, frame, row, child, brief);
+}
+
+void write_row_json(struct json_writer *json, const struct frame *frame, const struct row *row)
+{
+	if (!row) {
+		json_absent(json);
+		return;
+	}
+	json_open(json, '{');
+	write_row(json, frame, row, row->kind, false);
+	json_close(json, '}');
 }
 
 void write_frame_json(struct buffer *out, const struct frame *frame, bool brief)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
+#include "base/json_write.h"
 #include "metric/frame.h"
 
 struct format_options {
@@ -37,6 +38,9 @@ extern const struct sample_format CSV_FORMAT;
 /* The only list: by name ("json", "csv"), or by the extension of a path; NULL if unknown. */
 const struct sample_format *sample_format_find(const char *name);
 const struct sample_format *sample_format_for_path(const char *path);
+
+/* A row with the rows below it: {"exit_code":0,...,"signals":[...]}; NULL is null. */
+void write_row_json(struct json_writer *json, const struct frame *frame, const struct row *row);
 
 /* One sample as JSON without newline; brief: without identity fields and without what is null. */
 void write_frame_json(struct buffer *out, const struct frame *frame, bool brief);

@@ -15,9 +15,9 @@
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "export/output.h"
+#include "format/sample_format.h"
 #include "record/problem.h"
 #include "report/page.h"
-#include "report/row_json.h"
 #include "report/series.h"
 
 #define DATA_CEILING ((size_t)1 << 30)
@@ -189,9 +189,9 @@ static int add_summary(struct report *report, const rt_summary *summary)
 		return problem_set(report->problem, result, "out of memory");
 	add_made(report, "summary", text);
 	json_key(&report->json, "run_start");
-	row_json(&report->json, identity->first[ROW_run_start], identity);
+	write_row_json(&report->json, identity, identity->first[ROW_run_start]);
 	json_key(&report->json, "run_end");
-	row_json(&report->json, identity->first[ROW_run_end], identity);
+	write_row_json(&report->json, identity, identity->first[ROW_run_end]);
 	json_key(&report->json, "phases");
 	write_phases(&report->json, &summary->phases, summary->started);
 	return 0;
