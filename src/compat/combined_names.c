@@ -1,6 +1,6 @@
 /*
- * The machine's and the process's columns side by side, named as get_combined_metrics() of the Python package names
- * them.
+ * Puts the machine's and the process's columns side by side, with the names that get_combined_metrics() of
+ * the Python package gives them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static const char *human_name(const char *name)
 	return name;
 }
 
-/* Splits a heading of the combined layout into prefix and name, and puts other ones together. */
+/* Splits a heading of the combined layout into prefix and name, and builds the requested name. */
 static void name_column(const char *heading, const struct rt_combined_options *options, char *ret_name)
 {
 	static const struct {
@@ -105,7 +105,7 @@ static int rename_columns(rt_table *table, const struct rt_combined_options *opt
 		if (options->bytes)
 			scale_to_bytes(table, i, from[i]);
 	}
-	/* Together: a prefix may be the other's usual one. */
+	/* Rename all at once, because one prefix may be the default of the other. */
 	return rt_table_rename(table, from, to, combined->column_count, NULL);
 }
 

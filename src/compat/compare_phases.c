@@ -1,7 +1,9 @@
 /*
- * gpu_tracker's comparison of analyses: one statistic of every measure, session by session; see rt_compare_phases().
+ * gpu_tracker's comparison of analyses: one statistic of every measure, session by session; see
+ * rt_compare_phases().
  *
- * An analysis is what rt_regions_to_json() makes, so that results of gpu_tracker and our recordings are the same here.
+ * An analysis is the output of rt_regions_to_json(), so results of gpu_tracker and our recordings look the
+ * same here.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -27,7 +29,7 @@ struct block {
 struct session {
 	const char *name;
 	json_t *analysis;
-	struct block *blocks; /* sorted as they are matched */
+	struct block *blocks; /* sorted for the match */
 	size_t block_count;
 };
 
@@ -46,7 +48,7 @@ static void sessions_done(struct sessions *sessions)
 	free(sessions->list);
 }
 
-/* ---- what is compared -------------------------------------------------------------------------------- */
+/* ---- sessions ---------------------------------------------------------------------------------------- */
 
 static bool is_analysis(const json_t *json)
 {
@@ -72,7 +74,7 @@ static int analyse_recording(const char *path, json_t **ret_analysis, struct rt_
 	return *ret_analysis ? 0 : problem_set(problem, -ENOMEM, "out of memory");
 }
 
-/* Analyses are small; a recording is no JSON document from its second line on. */
+/* Analyses are small. A recording stops being a JSON document at its second line. */
 static int read_analysis(const char *path, json_t **ret_analysis, struct rt_problem *problem)
 {
 	FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "re");
@@ -102,7 +104,10 @@ static const char *block_name(const json_t *block)
 	return name ? name : "";
 }
 
-/* "tmp.py:9" is "tmp.py:" and 9; without a number at the end behind a colon it is the whole name, and -1. */
+/*
+ * Splits "tmp.py:9" into "tmp.py:" and 9. Without a number behind a final colon, returns the whole name and
+ * -1.
+ */
 static size_t stem_of(const char *name, long long *ret_number)
 {
 	const char *colon = strrchr(name, ':');
@@ -120,7 +125,7 @@ static size_t stem_of(const char *name, long long *ret_number)
 	return (size_t)(colon + 1 - name);
 }
 
-/* By name, numbers at its end by their size. */
+/* Orders by name, with numbers at the end by their size. */
 static int by_name(const void *a, const void *b)
 {
 	const char *left = ((const struct block *)a)->name, *right = ((const struct block *)b)->name;
@@ -152,7 +157,7 @@ static int open_session(struct session *session, const struct rt_compared_run *r
 	return 0;
 }
 
-/* The first by its name is the one that others must be like. */
+/* The session with the first name is the reference for the others. */
 static int by_session(const void *a, const void *b)
 {
 	return strcmp(((const struct rt_compared_run *)a)->side, ((const struct rt_compared_run *)b)->side);
@@ -180,7 +185,9 @@ static int open_sessions(struct sessions *sessions, const struct rt_compared_run
 	return result;
 }
 
-/* Blocks match by their place: names are equal, or differ in a number at their end (a line that has moved). */
+/*
+ * Blocks match by position: their names are equal, or differ in a number at the end (a line that has moved).
+ */
 static int match_blocks(const struct sessions *sessions, struct rt_problem *problem)
 {
 	const struct session *first = &sessions->list[0];
@@ -242,7 +249,7 @@ struct entry {
 	json_t *value; /* NULL: absent */
 };
 
-/* Ascending, absent ones last; equal ones stay as they are. */
+/* Orders values ascending, absent ones last; equal ones keep their order. */
 static bool is_behind(const struct entry *one, const struct entry *other)
 {
 	if (!one->value || !other->value)
@@ -262,16 +269,16 @@ static void sort_entries(struct entry *entries, size_t count)
 	}
 }
 
-/* Where the statistics of a measure are: of the whole run, of a phase, or of how long a phase took. */
+/* Finds the statistics of a measure: of the whole run, of a phase, or of a phase's duration. */
 typedef const json_t *find_statistics(const struct session *session, size_t block, const char *measure);
 
-static const json_t *overall(const struct session *session, size_t block, const char *measure)
+static const json_t *overall_statistics(const struct session *session, size_t block, const char *measure)
 {
 	(void)block;
 	return json_object_get(json_object_get(session->analysis, "overall"), measure);
 }
 
-static const json_t *usage(const struct session *session, size_t block, const char *measure)
+static const json_t *usage_statistics(const struct session *session, size_t block, const char *measure)
 {
 	return json_object_get(json_object_get(session->blocks[block].json, "resource_usage"), measure);
 }
@@ -282,7 +289,7 @@ static const json_t *compute_time(const struct session *session, size_t block, c
 	return json_object_get(session->blocks[block].json, "compute_time");
 }
 
-/* {session: value}, and that below `name` of the map. */
+/* Adds {session: value} to the map, as member `name`. */
 static void add_values(const struct sessions *sessions, find_statistics *find, size_t block,
 		       const char *measure, json_t *map, const char *name)
 {
@@ -317,7 +324,7 @@ static void add_blocks(const struct sessions *sessions, find_statistics *find, c
 	}
 }
 
-/* The whole result as gpu_tracker has it. */
+/* Builds the whole result in gpu_tracker's form. */
 static json_t *compare_sessions(const struct sessions *sessions)
 {
 	json_t *result = json_object(), *whole = json_object(), *blocks = json_object(),
@@ -329,11 +336,11 @@ static json_t *compare_sessions(const struct sessions *sessions)
 	{
 		json_t *of_measure;
 
-		add_values(sessions, overall, 0, measure, whole, measure);
+		add_values(sessions, overall_statistics, 0, measure, whole, measure);
 		if (!sessions->list[0].block_count)
 			continue;
 		of_measure = json_object();
-		add_blocks(sessions, usage, measure, of_measure);
+		add_blocks(sessions, usage_statistics, measure, of_measure);
 		(void)json_object_set_new_nocheck(blocks, measure, of_measure);
 	}
 	add_blocks(sessions, compute_time, NULL, seconds);
@@ -369,7 +376,7 @@ static void add_json(struct json_writer *json, json_t *value)
 	}
 }
 
-/* Whole numbers alone are printed as such. */
+/* Tells whether all values are whole numbers, which are printed without a fraction. */
 static bool are_whole(json_t *values)
 {
 	const char *key;
@@ -389,7 +396,7 @@ static void add_cell(struct buffer *out, json_t *value, bool whole)
 		buffer_add_shortest(out, round_like_python(json_number_value(value), CELL_DECIMALS));
 }
 
-/* A heading line and a line of values. */
+/* Adds a heading line and a line of values. */
 static void add_row(struct buffer *out, size_t depth, json_t *values)
 {
 	CLEANUP_BUFFER struct buffer heads = BUFFER(TEXT_CEILING), cells = BUFFER(TEXT_CEILING);
@@ -417,7 +424,7 @@ static void add_row(struct buffer *out, size_t depth, json_t *values)
 	}
 }
 
-/* "cpu_main_ram" as "Cpu Main Ram"; names of phases stay as they are. */
+/* Writes the key "cpu_main_ram" as "Cpu Main Ram"; names of phases stay unchanged. */
 static void add_label(struct buffer *out, size_t depth, const char *name, bool is_key)
 {
 	for (size_t i = 0; i < depth; i++)

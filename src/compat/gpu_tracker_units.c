@@ -1,4 +1,4 @@
-/* The units of gpu_tracker; see gpu_tracker_units.h. */
+/* Finds the units of gpu_tracker; see gpu_tracker_units.h. */
 #include "compat/gpu_tracker_units.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * The figures of a run in the tree, units and layouts of gpu_tracker, whose values are named here as it names them.
+ * Writes the figures of a run in the tree, units and layouts of gpu_tracker, with gpu_tracker's names.
  *
- * They come from whole intervals instead of a tenth of a second of each. "main" is the root process with its resident set,
- * "descendants" the other processes and "combined" all of them, where a page that several of them share counts once.
- * Without a figure that counts shared pages once, the sum of resident sets stands for the descendants, and what is private
- * is null.
+ * The figures come from whole intervals; gpu_tracker looks at a tenth of a second of each. "main" is the root
+ * process with its resident set, "descendants" are the other processes, and "combined" is all of them, with
+ * shared pages counted once. If the recording has no figure that counts shared pages once, the sum of
+ * resident sets stands for the descendants, and private memory is null.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,12 +18,12 @@
 
 #define MIB 1048576.0
 
-/* A tree that is written either way: groups, and values with a label and a key. */
+/* Writes a tree as JSON or text: groups, and values with a label and a key. */
 struct tree {
 	struct buffer *out;
 	bool json;
 	int depth;
-	bool has_members; /* JSON: the group that is open */
+	bool has_members; /* JSON: the open group has members */
 };
 
 static void begin_entry(struct tree *tree, const char *key, const char *label)
@@ -105,13 +105,16 @@ static void add_ram(struct tree *tree, const struct rt_summary *summary, const s
 	if (summary->had_descendants) {
 		add_rss(tree, "main", "Main", rss->main.most, private_mib->main.most, shared_mib->main.most,
 			factor);
-		/* Where their memory is unknown, the sum of their resident sets is all that can be told. */
+		/* If their memory is unknown, the sum of their resident sets is the only figure left. */
 		add_rss(tree, "descendants", "Descendants",
 			isnan(summary->descendants_mib.most) ? rss->descendants.most
 							     : summary->descendants_mib.most,
 			private_mib->descendants.most, shared_mib->descendants.most, factor);
 	} else {
-		/* A recording may tell it of all processes alone; here that is the one. */
+		/*
+		 * A recording may have it for all processes together only; with a single process, that is the
+		 * main process's.
+		 */
 		add_rss(tree, "main", "Main", rss->main.most, private_mib->combined.most,
 			isnan(shared_mib->main.most) ? rss->main.most - private_mib->combined.most
 						     : shared_mib->main.most,
@@ -138,7 +141,7 @@ static void add_gpu_ram(struct tree *tree, const struct rt_summary *summary,
 	close_group(tree);
 }
 
-/* A figure in wholes (cores, GPUs): their percent, and the percent of the hardware. */
+/* Adds a figure in wholes (cores, GPUs) as percent of one, and as percent of the hardware. */
 static void add_percents(struct tree *tree, const char *key, const char *label, const struct figure *figure,
 			 double hardware)
 {

@@ -1,4 +1,4 @@
-/* A value of a recording by name; see column.h. */
+/* Finds a value of a recording by name; see column.h. */
 #include "record/column.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool find_heading(const char *name, struct metric_place *column)
 	return false;
 }
 
-/* The number of metrics whose own name it is. */
+/* Returns how many metrics have this short name, and the last of them. */
 static int find_short(const char *name, struct metric_place *column)
 {
 	int found = 0;
@@ -43,13 +43,13 @@ static int find_short(const char *name, struct metric_place *column)
 	return found;
 }
 
-static void consider(const char *name, const char *candidate, struct nearest *nearest, char *ret_nearest)
+static void consider_name(const char *name, const char *candidate, struct nearest *nearest, char *ret_nearest)
 {
 	if (nearest_consider(nearest, name, candidate))
 		snprintf(ret_nearest, NAME_BYTES, "%s", candidate);
 }
 
-static int unknown(const char *name, const char *plain, struct rt_problem *problem)
+static int unknown_name(const char *name, const char *plain, struct rt_problem *problem)
 {
 	const struct csv_layout *combined = &CSV_LAYOUT[CSV_LAYOUT_combined];
 	char word[NAME_BYTES] = "", full[NAME_BYTES];
@@ -60,18 +60,18 @@ static int unknown(const char *name, const char *plain, struct rt_problem *probl
 			if (ROW_DESCRIPTIONS[kind].metrics[i].nature == RAW)
 				continue;
 			metric_full_name(kind, i, full, sizeof(full));
-			consider(plain, full, &nearest, word);
-			consider(plain, ROW_DESCRIPTIONS[kind].metrics[i].name, &nearest, word);
+			consider_name(plain, full, &nearest, word);
+			consider_name(plain, ROW_DESCRIPTIONS[kind].metrics[i].name, &nearest, word);
 		}
 	for (size_t i = 0; i < combined->column_count; i++)
-		consider(plain, combined->columns[i].heading, &nearest, word);
+		consider_name(plain, combined->columns[i].heading, &nearest, word);
 	if (!nearest.word)
 		return problem_set(problem, -ENOENT,
 				   "no metric is called \"%s\"; `resource-tracker metrics` lists them", name);
 	return problem_set(problem, -ENOENT, "no metric is called \"%s\"; the nearest is \"%s\"", name, word);
 }
 
-static int settle(const char *name, struct metric_place *place, struct rt_problem *problem)
+static int settle_place(const char *name, struct metric_place *place, struct rt_problem *problem)
 {
 	switch (metric_place_settle(place)) {
 	case PLACE_GOOD:
@@ -103,14 +103,14 @@ int record_column_find(const char *name, struct metric_place *ret_column, struct
 	if (!metric_place_find(plain, &column) && !find_heading(plain, &column)) {
 		matches = find_short(plain, &column);
 		if (!matches)
-			return unknown(name, plain, problem);
+			return unknown_name(name, plain, problem);
 		if (matches > 1)
 			return problem_set(problem, -EINVAL,
 					   "\"%s\" is the name of %d metrics: write it with its group, as in "
 					   "cpu.process_rss_mib",
 					   name, matches);
 	}
-	result = settle(name, &column, problem);
+	result = settle_place(name, &column, problem);
 	if (result == 0)
 		*ret_column = column;
 	return result;

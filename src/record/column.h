@@ -1,8 +1,7 @@
 /*
- * A value of a recording by name: full names and those with brackets (metric/place.h), and
- *
- *   "process_cpu_usage", "system_disk_read_bytes"   headings of the combined CSV layout
- *   "process_rss_mib"                               the last part alone, where only one metric has it
+ * Finds a value of a recording by name. A name is a full name, with or without brackets (metric/place.h), or
+ *    "process_cpu_usage", "system_disk_read_bytes"   a heading of the combined CSV layout
+ *    "process_rss_mib"                               the last part alone, if only one metric has it
  */
 #pragma once
 
@@ -10,7 +9,10 @@
 #include "metric/place.h"
 #include "record/problem.h"
 
-/* -ENOENT: no such metric; the problem names the nearest one. -EINVAL: it needs an instance, or has none. */
+/*
+ * Returns -ENOENT if no metric has the name; the problem then suggests the nearest one. Returns -EINVAL if
+ * the name needs an instance in brackets, or must not have one.
+ */
 int record_column_find(const char *name, struct metric_place *ret_column, struct rt_problem *problem);
 
 static inline void record_column_want(const struct metric_place *column, struct metric_set *wanted)
@@ -18,8 +20,11 @@ static inline void record_column_want(const struct metric_place *column, struct 
 	metric_set_add(wanted, column->kind, column->index);
 }
 
-/* RT_CELL_NONE: absent, or no such instance in this sample. Texts live as long as the frame. */
+/*
+ * Returns RT_CELL_NONE if the value is absent, or if the sample lacks the instance. Texts live as long as the
+ * frame.
+ */
 struct rt_cell record_column_cell(const struct metric_place *column, const struct frame *frame);
 
-/* The same as a number; NaN when absent or a text. */
+/* Returns the same as a number; NaN if it is absent or a text. */
 double record_column_real(const struct metric_place *column, const struct frame *frame);

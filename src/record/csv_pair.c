@@ -1,4 +1,4 @@
-/* Two CSV files side by side; see csv_pair.h. */
+/* Reads two CSV files side by side; see csv_pair.h. */
 #include "record/csv_pair.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ bool csv_pair_begin(struct csv_pair *ret_pair, struct record_file *first, struct
 	step = record_file_first_step_secs(ret_pair->machine);
 	if (isnan(step))
 		step = record_file_first_step_secs(ret_pair->process);
-	/* With one sample each, they must belong together. */
+	/* If a file has only one sample, its interval is unknown: any two samples belong together. */
 	ret_pair->within_secs = step > 0 ? step : INFINITY;
 	return true;
 }
@@ -35,13 +35,13 @@ static int read_ahead(struct record_file *file, struct frame *ahead, bool *has)
 
 	if (*has)
 		return 0;
-	/* CSV needs no JSON reader. */
+	/* Only JSON needs a decoder. */
 	result = record_file_next(file, NULL, ahead);
 	*has = result > 0;
 	return result;
 }
 
-/* What a frame of CSV holds besides its times: numbers in single rows. */
+/* Copies the values of a CSV frame except its times: numbers in single rows. */
 static void add_values(struct frame *frame, const struct frame *from)
 {
 	if (count_absent(frame->sample->tracked_pid))
@@ -62,7 +62,7 @@ static void add_values(struct frame *frame, const struct frame *from)
 	}
 }
 
-static void take(struct frame *frame, struct frame *ahead, bool *has)
+static void take_ahead(struct frame *frame, struct frame *ahead, bool *has)
 {
 	struct frame kept = *frame;
 
@@ -87,13 +87,13 @@ int csv_pair_next(struct csv_pair *pair, struct frame *frame)
 	       : pair->has_machine ? INFINITY
 				   : -INFINITY;
 	if (fabs(lead) < pair->within_secs && isfinite(lead)) {
-		take(frame, &pair->machine_ahead, &pair->has_machine);
+		take_ahead(frame, &pair->machine_ahead, &pair->has_machine);
 		add_values(frame, &pair->process_ahead);
 		pair->has_process = false;
 	} else if (lead > 0) {
-		take(frame, &pair->machine_ahead, &pair->has_machine);
+		take_ahead(frame, &pair->machine_ahead, &pair->has_machine);
 	} else {
-		take(frame, &pair->process_ahead, &pair->has_process);
+		take_ahead(frame, &pair->process_ahead, &pair->has_process);
 	}
 	return frame->error ? frame->error : 1;
 }

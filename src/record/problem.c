@@ -1,4 +1,4 @@
-/* What went wrong, as one line; see problem.h. */
+/* Formats an error as one line; see problem.h. */
 #include "record/problem.h"
 
 #include <stdarg.h>

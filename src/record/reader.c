@@ -1,4 +1,4 @@
-/* Reading a recording back; see reader.h. */
+/* Reads a recording back; see reader.h. */
 #include "record/reader.h"
 
 #include <errno.h>
@@ -17,25 +17,25 @@ struct record {
 	struct rt_problem problem;
 	struct record_file file; /* open while path_index < path_count */
 	struct record_file partner;
-	struct csv_pair pair; /* of the two, when they are read side by side */
+	struct csv_pair pair; /* used when two files are read side by side */
 	struct json_decoder wanted_json;
 	struct json_decoder identity_json;
 	struct frame frame;
-	struct frame previous; /* JSON: the sample before, for what a brief one leaves out */
+	struct frame previous; /* JSON: the last sample, which a brief sample refers to */
 	struct frame identity;
 	struct record_damage damage;
 	const char *layout;
 	size_t run;
-	int64_t last_sample;   /* its number */
+	int64_t last_sample;   /* number of the last sample */
 	double last_timestamp; /* NaN: none in this run */
 	double last_elapsed_secs;
 	double intervals[INTERVALS_KEPT];
 	size_t interval_count;
-	double first_interval_secs; /* NaN: the first sample does not say */
+	double first_interval_secs; /* NaN: the first sample has no interval */
 	uint64_t hosts[HOSTS_KEPT];
 };
 
-/* Without these a sample cannot be placed in time, and runs and hosts cannot be told apart. */
+/* The reader always needs these: times to place a sample, identities to tell runs and hosts apart. */
 static void want_always(struct metric_set *wanted)
 {
 	WANT(wanted, sample, timestamp_secs);
@@ -96,7 +96,7 @@ static int open_file(struct record *record, const char *path, struct rt_problem 
 	return result;
 }
 
-/* Two CSV files that complement each other are one recording; any others follow one another. */
+/* Two CSV files that complement each other are one recording. Any other files follow one another. */
 static int try_pair(struct record *record, struct rt_problem *problem)
 {
 	int result;
@@ -162,7 +162,7 @@ void record_close(struct record *record)
 	free(record);
 }
 
-/* A file of which nothing could be read is an error, not an empty recording. */
+/* A file without a single readable sample is an error, not an empty recording. */
 static int end_file(struct record *record, const struct record_file *file)
 {
 	record->damage.torn_tails += file->torn_tails;
@@ -176,7 +176,7 @@ static int end_file(struct record *record, const struct record_file *file)
 	return 0;
 }
 
-/* 1: there is another file. */
+/* Opens the next file: 1, 0 if there is none, or a negative errno. */
 static int next_file(struct record *record)
 {
 	int result = end_file(record, &record->file);
@@ -218,7 +218,7 @@ static void begin_run(struct record *record)
 	frame_begin(&record->identity, 0, 0);
 }
 
-/* Times that files of other writers do not have, from their time stamps. */
+/* Computes from time stamps the times that files of other writers lack. */
 static void complete_times(struct record *record, struct sample_row *sample)
 {
 	double step;
@@ -246,7 +246,7 @@ static void complete_times(struct record *record, struct sample_row *sample)
 	record->last_sample = sample->sample;
 }
 
-/* What one era calls used and another does: either is better than nothing. */
+/* Versions differ in how they define used memory. If a file has one definition only, use it for both. */
 static void complete_memory(struct memory_row *memory)
 {
 	if (real_absent(memory->used_mib))
@@ -275,7 +275,7 @@ static void carry_row(struct frame *frame, struct row *row, const struct row *be
 	}
 }
 
-/* Names, sizes and limits that a brief sample does not repeat are those of the sample before. */
+/* A brief sample leaves out names, sizes and limits that have not changed: copy them from the last sample. */
 static void carry_identities(struct record *record)
 {
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
@@ -283,7 +283,10 @@ static void carry_identities(struct record *record)
 
 		if (is_identity(kind))
 			continue;
-		/* Rows that stand among their parent's members are there as soon as one of their own is. */
+		/*
+		 * An inline row has no object of its own in JSON, so a brief sample without its metrics has
+		 * no such row. Add it.
+		 */
 		if (guess && !record->frame.first[kind] && ROW_DESCRIPTIONS[kind].shape == INLINE &&
 		    record->frame.first[ROW_DESCRIPTIONS[kind].parent])
 			frame_add(&record->frame, kind, record->frame.first[ROW_DESCRIPTIONS[kind].parent]);
@@ -297,7 +300,7 @@ static void carry_identities(struct record *record)
 	}
 }
 
-static void complete(struct record *record)
+static void complete_sample(struct record *record)
 {
 	struct frame *frame = &record->frame;
 	struct sample_row *sample = frame->sample;
@@ -328,7 +331,7 @@ int record_next(struct record *record, const struct frame **ret_frame)
 {
 	struct frame unused = record->previous;
 
-	/* The sample before stays for one more; its memory is used again after that. */
+	/* Keep the last sample for one more call; its memory then serves the sample after that. */
 	record->previous = record->frame;
 	record->frame = unused;
 	while (record->path_index < record->path_count) {
@@ -337,7 +340,7 @@ int record_next(struct record *record, const struct frame **ret_frame)
 				     : record_file_next(&record->file, &record->wanted_json, &record->frame);
 
 		if (result > 0) {
-			complete(record);
+			complete_sample(record);
 			*ret_frame = &record->frame;
 			return 1;
 		}

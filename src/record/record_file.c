@@ -1,4 +1,4 @@
-/* One file of a recording; see record_file.h. */
+/* Reads one file of a recording; see record_file.h. */
 #include "record/record_file.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { PEEK_BYTES = 64 << 10 };
 
-static int refuse(const struct record_file *file, struct scan start, struct rt_problem *problem)
+static int refuse_file(const struct record_file *file, struct scan start, struct rt_problem *problem)
 {
 	const char *path = file->source.path;
 	struct scan line;
@@ -27,7 +27,7 @@ static int refuse(const struct record_file *file, struct scan start, struct rt_p
 		path);
 }
 
-/* Finds the header, past empty lines, without taking lines that are data. */
+/* Finds the header behind empty lines, and consumes no line of data. */
 static int open_csv(struct record_file *file, struct scan start, struct rt_problem *problem)
 {
 	struct scan lines = start, line;
@@ -41,10 +41,10 @@ static int open_csv(struct record_file *file, struct scan start, struct rt_probl
 		csv_decoder_probe_ticks(&file->csv, lines);
 		return 0;
 	}
-	return refuse(file, start, problem);
+	return refuse_file(file, start, problem);
 }
 
-static int detect(struct record_file *file, struct rt_problem *problem)
+static int detect_format(struct record_file *file, struct rt_problem *problem)
 {
 	struct scan start;
 	int result = source_peek(&file->source, PEEK_BYTES, &start);
@@ -74,7 +74,7 @@ int record_file_open(struct record_file *ret_file, const char *path, struct rt_p
 
 	if (result < 0)
 		return result;
-	result = detect(&file, problem);
+	result = detect_format(&file, problem);
 	if (result < 0) {
 		record_file_close(&file);
 		return result;
@@ -91,7 +91,7 @@ void record_file_close(struct record_file *file)
 	file->snapshot = NULL;
 }
 
-/* A list of samples, one a line, is read as lines too: what stands around the objects is taken off. */
+/* A JSON list of samples, one a line, is read line by line: strip brackets and commas around the objects. */
 static struct scan without_list(struct scan line)
 {
 	line = scan_trim(line);
@@ -122,7 +122,7 @@ static void count_bad(struct record_file *file, const struct source_line *line)
 		file->first_bad_line = file->source.line_number;
 }
 
-/* 1: the line is a sample; 0: there is nothing on it; -EBADMSG: it should be one. */
+/* Returns 1 for a sample, 0 for an empty line, -EBADMSG for a line that is not a sample. */
 static int read_line(struct record_file *file, struct json_decoder *json, const struct source_line *line,
 		     struct frame *frame)
 {
@@ -131,7 +131,7 @@ static int read_line(struct record_file *file, struct json_decoder *json, const 
 	if (line->too_long)
 		return -EBADMSG;
 	text = file->format == RECORD_JSON ? without_list(line->text) : scan_trim(line->text);
-	/* NULs are what a crash of the machine leaves. */
+	/* A crash of the machine leaves NUL bytes. */
 	if (!scan_left(&text))
 		return memchr(line->text.at, 0, scan_left(&line->text)) ? -EBADMSG : 0;
 	frame_begin(frame, 0, 0);
@@ -139,7 +139,7 @@ static int read_line(struct record_file *file, struct json_decoder *json, const 
 		return read_json(file, json, text, frame) ? 1 : -EBADMSG;
 	if ((*text.at == '"' || *text.at == 't') && csv_decoder_header(&file->csv, text))
 		return 0;
-	/* The last number of an unfinished line may lack digits. */
+	/* In a line without its end, the last number may lack digits. */
 	return line->terminated && csv_decoder_read(&file->csv, text, frame) ? 1 : -EBADMSG;
 }
 

@@ -1,5 +1,5 @@
 /*
- * One file of a recording: which format it has, and its samples as frames. See reader.h.
+ * One file of a recording: detects its format and reads its samples as frames. See reader.h.
  */
 #pragma once
 
@@ -14,23 +14,23 @@ struct record_file {
 	enum record_format format;
 	struct csv_decoder csv;
 	struct snapshot *snapshot;
-	struct scan line; /* JSON: the sample read last; valid until the next one */
+	struct scan line; /* JSON: the last sample; valid until the next one */
 	int64_t samples;
 	int64_t torn_tails;
 	int64_t bad_lines;
 	int64_t first_bad_line;
-	bool unreliable_end; /* the last line had no line end and was no sample */
+	bool unreliable_end; /* the last line had no line end and was not a sample */
 };
 
-/* -EBADMSG: no recording; -ENODATA: empty. */
+/* Returns -EBADMSG if it is not a recording, -ENODATA if it is empty. */
 int record_file_open(struct record_file *ret_file, const char *path, struct rt_problem *problem);
 void record_file_close(struct record_file *file);
 
-/* The next sample, into a frame that is emptied first: 1, 0 at the end, negative errno. */
+/* Reads the next sample into a frame, which is emptied first: 1, 0 at the end, or a negative errno. */
 int record_file_next(struct record_file *file, struct json_decoder *json, struct frame *frame);
 
-/* Whether it is CSV with values of the machine alone (ROW_host_cpu) or of the tree alone (ROW_tree). */
+/* Tells whether it is CSV with values of the machine alone (ROW_host_cpu) or of the tree alone (ROW_tree). */
 bool record_file_is(const struct record_file *file, enum row_kind kind);
 
-/* CSV: the time between the first two samples; NaN: there are not two. Nothing is taken. */
+/* CSV: returns the time between the first two samples, or NaN without two. It consumes no line. */
 double record_file_first_step_secs(struct record_file *file);

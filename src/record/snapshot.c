@@ -1,4 +1,4 @@
-/* A snapshot of the Python package, read; see snapshot.h. */
+/* Reads a snapshot of the Python package; see snapshot.h. */
 #include "record/snapshot.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ enum { SNAPSHOT_BYTES = 1 << 30 };
 
 /* The rows of one of the two trackers. */
 struct rows {
-	struct scan list; /* from the next row on; empty: there are none */
+	struct scan list; /* from the next row on; empty: no rows left */
 	struct csv_decoder columns;
 	bool any;
 };
@@ -19,7 +19,7 @@ struct rows {
 struct snapshot {
 	struct buffer text;
 	struct rows process, system;
-	struct scan metadata, server; /* objects; empty: not there */
+	struct scan metadata, server; /* JSON objects; empty: absent */
 };
 
 static const char *const KEYS[] = {"metadata",       "server_info", "cloud_info", "process_metrics",
@@ -37,7 +37,7 @@ bool snapshot_begins(struct scan start)
 	return false;
 }
 
-/* The members of an object one by one: takes a key and steps over its value. */
+/* Iterates over the members of an object: reads a key and steps over its value. */
 static bool next_member(struct scan *object, bool *first, struct scan *ret_key, struct scan *ret_value)
 {
 	const char *start;
@@ -54,7 +54,7 @@ static bool next_member(struct scan *object, bool *first, struct scan *ret_key, 
 	return true;
 }
 
-/* The headings of the first row decide of which layout all are. */
+/* The headings of the first row determine the layout of all rows. */
 static bool begin_rows(struct rows *rows, struct scan list)
 {
 	CLEANUP_BUFFER struct buffer header = BUFFER(1 << 16);
@@ -75,7 +75,7 @@ static bool begin_rows(struct rows *rows, struct scan list)
 	return rows->any;
 }
 
-/* `outermost`: a snapshot may be the member "tracker" of something else. */
+/* If `outermost`, the snapshot may also be the member "tracker" of a larger object. */
 static bool find_parts(struct snapshot *snapshot, struct scan json, bool outermost)
 {
 	struct scan key, value, tracker = {0};
@@ -151,7 +151,7 @@ void snapshot_close(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-/* One row into the frame: 1, 0 when there are no more, -EBADMSG. */
+/* Reads one row into the frame: 1, 0 at the end, or -EBADMSG. */
 static int take_row(struct rows *rows, struct frame *frame)
 {
 	struct scan *list = &rows->list, key, value;
@@ -176,7 +176,7 @@ int snapshot_next(struct snapshot *snapshot, struct frame *frame)
 
 	if (process < 0 || system < 0)
 		return -EBADMSG;
-	/* The machine's time stamp is the one that counts, being read last. */
+	/* Both rows of a pair have a time stamp. The machine's row is read last, so its time stamp stays. */
 	if (process + system < snapshot->process.any + snapshot->system.any)
 		return 0;
 	return process + system > 0 && !real_absent(frame->sample->timestamp);
@@ -240,7 +240,7 @@ void snapshot_identity(const struct snapshot *snapshot, struct frame *frame)
 	if (!real_absent(cores) && cores > 0 && cores < 1e9)
 		start->cpu_count = (int64_t)cores;
 	start->memory_total_mib = number_of(snapshot->server, "memory_mib");
-	/* What 0.4 called MB was MiB as well. */
+	/* Version 0.4 says MB and means MiB. */
 	if (real_absent(start->memory_total_mib))
 		start->memory_total_mib = number_of(snapshot->server, "memory_mb");
 	add_gpu_names(snapshot->server, frame, &start->row);

@@ -1,4 +1,4 @@
-/* The bytes and lines of a file, plain or gzip; see source.h. */
+/* Reads the bytes and lines of a file, plain or gzip; see source.h. */
 #include "record/source.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 struct source_gzip {
 	z_stream stream;
 	bool in_member;
-	unsigned char input[SOURCE_CHUNK_BYTES + 2]; /* also what looking for the magic number left over */
+	unsigned char input[SOURCE_CHUNK_BYTES + 2]; /* + 2: the magic number, read before */
 };
 
 static ssize_t read_some(int fd, void *bytes, size_t size)
@@ -34,7 +34,7 @@ static void close_gzip(struct source *source)
 	source->gzip = NULL;
 }
 
-/* Takes over the bytes that the plain window has already read. */
+/* Moves the bytes that the window has already read into gzip's input. */
 static int open_gzip(struct source *source)
 {
 	struct source_gzip *gzip = calloc(1, sizeof(*gzip));
@@ -70,7 +70,7 @@ static ssize_t refill_input(struct source *source)
 	return got;
 }
 
-/* Decompresses into `bytes`. Damage ends the stream: what came before it stands. */
+/* Decompresses into `bytes`. Damage ends the stream, but the bytes before it are delivered. */
 static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
 {
 	struct source_gzip *gzip = source->gzip;
@@ -101,7 +101,7 @@ static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
 }
 
 /* Reads more into the window: 1, 0 at the end, or a negative errno. */
-static int fill(struct source *source)
+static int fill_window(struct source *source)
 {
 	struct buffer *window = &source->window;
 	ssize_t got;
@@ -145,7 +145,7 @@ static int open_file(const char *path)
 
 int source_open(struct source *ret_source, const char *path, struct rt_problem *problem)
 {
-	/* The longest line, a chunk that is being added, and what was peeked at. */
+	/* Room for the longest line, the next chunk, and bytes read ahead. */
 	struct source source = {.window = BUFFER(SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES)};
 	struct scan start = {0};
 	int result;
@@ -161,7 +161,7 @@ int source_open(struct source *ret_source, const char *path, struct rt_problem *
 		result = open_gzip(&source);
 	if (result >= 0)
 		result = source_peek(&source, 3, &start);
-	/* What spreadsheets put before their text. */
+	/* Skip the byte order mark that spreadsheets write. */
 	if (result >= 0 && scan_left(&start) >= 3 && memcmp(start.at, "\xef\xbb\xbf", 3) == 0)
 		source.at += 3;
 	if (result < 0) {
@@ -187,7 +187,7 @@ int source_peek(struct source *source, size_t wanted, struct scan *ret_bytes)
 	int result = 1;
 
 	while (result > 0 && source->window.length - source->at < wanted)
-		result = fill(source);
+		result = fill_window(source);
 	if (result < 0)
 		return result;
 	*ret_bytes = scan_bytes(source->window.data + source->at, source->window.length - source->at);
@@ -208,14 +208,14 @@ static int skip_line(struct source *source)
 			return 0;
 		}
 		source->at = window->length;
-		result = fill(source);
+		result = fill_window(source);
 		if (result <= 0)
 			return result;
 	}
 }
 
-static int deliver(struct source *source, const char *start, size_t length, bool terminated,
-		   struct source_line *ret_line)
+static int deliver_line(struct source *source, const char *start, size_t length, bool terminated,
+			struct source_line *ret_line)
 {
 	source->at = (size_t)(start - source->window.data) + length + terminated;
 	if (length && start[length - 1] == '\r')
@@ -238,7 +238,7 @@ int source_next_line(struct source *source, struct source_line *ret_line)
 		if (left > looked_at)
 			newline = memchr(start + looked_at, '\n', left - looked_at);
 		if (newline)
-			return deliver(source, start, (size_t)(newline - start), true, ret_line);
+			return deliver_line(source, start, (size_t)(newline - start), true, ret_line);
 		if (left > SOURCE_LINE_BYTES) {
 			result = skip_line(source);
 			source->line_number++;
@@ -247,11 +247,12 @@ int source_next_line(struct source *source, struct source_line *ret_line)
 			return result < 0 ? result : 1;
 		}
 		looked_at = left;
-		result = fill(source);
+		result = fill_window(source);
 		if (result < 0)
 			return result;
 		if (result == 0)
-			return left ? deliver(source, window->data + source->at, left, false, ret_line) : 0;
+			return left ? deliver_line(source, window->data + source->at, left, false, ret_line)
+				    : 0;
 	}
 }
 
@@ -261,7 +262,7 @@ ssize_t source_read(struct source *source, void *bytes, size_t size)
 	int result;
 
 	if (!left) {
-		result = fill(source);
+		result = fill_window(source);
 		if (result <= 0)
 			return result;
 		left = source->window.length - source->at;

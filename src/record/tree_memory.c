@@ -1,11 +1,11 @@
-/* What the memory of a sample is worth; see tree_memory.h. */
+/* Judges the memory figures of a sample; see tree_memory.h. */
 #include "record/tree_memory.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
 
-/* A reading that is older than this says nothing about its sample. */
+/* An older reading describes an earlier state than its sample. */
 #define OLDEST_READING_SECS 10.0
 
 static const struct {
@@ -66,8 +66,8 @@ static void forget_shares(struct tree_row *tree)
 }
 
 /*
- * Version 0.1 repeated its last proportional set until the next reading, which may never have come: with the source
- * "rss" or "estimate" the sample was read less well, and beyond ten seconds it is of another time.
+ * Version 0.1 repeated its last proportional set size until the next reading, which may never have come. An
+ * old value is not the sample's own if the source is "rss" or "estimate", or if it is older than ten seconds.
  */
 static bool has_old_shares(const struct tree_row *tree, const struct tracker_row *tracker)
 {
@@ -84,7 +84,10 @@ void complete_tree_memory(struct tree_row *tree, const struct tracker_row *track
 {
 	if (has_old_shares(tree, tracker))
 		forget_shares(tree);
-	/* The Rust CLI has no other memory of the job. Its 0 is of a process that has ended or may not be read. */
+	/*
+	 * The Rust CLI has no other memory of the job. It writes 0 for a process that has ended or cannot be
+	 * read.
+	 */
 	if (real_absent(tree->process_memory_mib) && text_absent(tree->process_memory_source) &&
 	    tree->process_pss_mib > 0) {
 		tree->process_memory_mib = tree->process_pss_mib;

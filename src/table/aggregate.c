@@ -1,4 +1,4 @@
-/* One column of values and what is asked of them; see aggregate.h. */
+/* Aggregates one column of values; see aggregate.h. */
 #include "table/aggregate.h"
 
 #include <errno.h>

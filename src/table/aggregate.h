@@ -1,13 +1,12 @@
 /*
- * One column of values as they come, and what is asked of them at the end.
+ * Aggregates one column: it takes values one by one and computes the aggregates at the end.
  *
- *   mean max min sum len std first last        of the values that are there; std is the population's
- *   median p95 p99.9 ...                       percentiles (quantile.h)
- *   time_mean                                  each value weighs as long as the interval it stands for; the mean where
- *                                              no interval is known
- *   duration                                   largest less smallest
+ *   mean max min sum len std first last   of the present values; std is the population's
+ *   median p95 p99.9 ...                  percentiles (quantile.h)
+ *   time_mean                             weighed by interval; the mean if all are unknown
+ *   duration                              largest less smallest
  *
- * Whole numbers stay whole: max, min, sum, first, last, duration, and a mean that comes out even.
+ * Whole numbers stay whole: max, min, sum, first, last, duration, and a mean without a fraction.
  */
 #pragma once
 
@@ -33,32 +32,32 @@ struct aggregate {
 	double fraction; /* of a percentile */
 };
 
-/* -EINVAL: no such aggregate; the problem lists them. */
+/* Returns -EINVAL for an unknown aggregate; the problem lists the known ones. */
 int aggregate_find(const char *name, struct aggregate *ret_aggregate, struct rt_problem *problem);
 
 struct values {
 	int64_t count;
-	bool real;       /* one of them was */
+	bool real;       /* at least one value was real */
 	bool overflowed; /* the whole sum does not fit */
 	int64_t whole_sum;
-	double sum, lost;     /* Neumaier: the sum and what rounding took from it */
-	double mean, squares; /* Welford: around which the squares are summed */
+	double sum, lost;     /* Neumaier's sum, and the part lost to rounding */
+	double mean, squares; /* Welford: the running mean and the squares around it */
 	double weighted, weights;
-	bool first_unweighted; /* nobody knows yet how long the first value stands for */
+	bool first_unweighted; /* the first value's interval is not known yet */
 	struct rt_cell least, most, first, last;
-	bool keep_quantiles; /* set before the first value if a percentile will be asked for */
+	bool keep_quantiles; /* set before the first value if a percentile will be needed */
 	struct quantile quantile;
 };
 
-/* Empty cells, texts, NaN and infinities are passed over. `weight`: seconds, NaN when unknown. */
+/* Adds a value. Empty cells, texts, NaN and infinities are skipped. `weight`: seconds, NaN if unknown. */
 int values_add(struct values *values, struct rt_cell cell, double weight);
-/* How long the first value stands for, once that is known; nothing where values_add() was told. */
+/* Sets the weight of the first value, once it is known. Does nothing if values_add() got it. */
 void values_weigh_first(struct values *values, double weight);
-/* RT_CELL_NONE without values. */
+/* Returns RT_CELL_NONE without values. */
 struct rt_cell values_get(struct values *values, struct aggregate aggregate);
 void values_done(struct values *values);
 
-/* `value` to so many decimals as Python rounds: the exact binary value, halves to even. */
+/* Rounds to `decimals` as Python does: the exact binary value, ties to even. */
 double round_like_python(double value, int decimals);
 
 static inline double cell_real(struct rt_cell cell, double otherwise)

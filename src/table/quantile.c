@@ -1,4 +1,4 @@
-/* Quantiles in bounded memory; see quantile.h. */
+/* Computes quantiles in bounded memory; see quantile.h. */
 #include "table/quantile.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ int quantile_add(struct quantile *quantile, double value)
 	return 0;
 }
 
-static double clamp(const struct quantile_classes *classes, double value)
+static double clamp_to_range(const struct quantile_classes *classes, double value)
 {
 	return value < classes->least ? classes->least : value > classes->most ? classes->most : value;
 }
@@ -97,7 +97,7 @@ static double from_classes(const struct quantile_classes *classes, double fracti
 	for (size_t i = CLASSES; i-- > 0;) {
 		seen += (double)classes->below_zero[i];
 		if (seen > before)
-			return clamp(classes, -middle_of(i));
+			return clamp_to_range(classes, -middle_of(i));
 	}
 	seen += (double)classes->zeros;
 	if (seen > before)
@@ -105,7 +105,7 @@ static double from_classes(const struct quantile_classes *classes, double fracti
 	for (size_t i = 0; i < CLASSES; i++) {
 		seen += (double)classes->above_zero[i];
 		if (seen > before)
-			return clamp(classes, middle_of(i));
+			return clamp_to_range(classes, middle_of(i));
 	}
 	return classes->most;
 }

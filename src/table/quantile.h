@@ -1,8 +1,8 @@
 /*
  * Quantiles of any number of values in bounded memory.
  *
- * Up to QUANTILE_EXACT values they are exact (linear interpolation between neighbours, as numpy and R do it). Beyond
- * that each value is kept as one of logarithmic classes, and a quantile is off by at most 0.05 % of itself.
+ * Up to QUANTILE_EXACT values they are exact (linear interpolation between neighbours, as in numpy and R).
+ * Beyond that, each value counts in a logarithmic class, and a quantile is off by at most 0.05 % of itself.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct quantile {
 	struct quantile_classes *classes; /* NULL while exact */
 };
 
-/* 0 or -ENOMEM. Only finite numbers. */
+/* Adds a finite number. Returns 0 or -ENOMEM. */
 int quantile_add(struct quantile *quantile, double value);
-/* `fraction` 0 to 1; NaN without values. */
+/* `fraction` is 0 to 1. Returns NaN without values. */
 double quantile_at(struct quantile *quantile, double fraction);
 void quantile_done(struct quantile *quantile);

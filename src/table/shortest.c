@@ -1,4 +1,4 @@
-/* Real numbers in their shortest form; see table.h. */
+/* Writes real numbers in their shortest form; see table.h. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { MOST_DIGITS = 17, PLAIN_FROM = -4, PLAIN_TO = 16 };
 
-/* The fewest digits that are still this number, and the power of ten of the first. */
+/* Finds the fewest digits that read back as this number, and the power of ten of the first. */
 static int shortest_digits(double value, char digits[static MOST_DIGITS + 1], int *ret_exponent)
 {
 	char text[40];

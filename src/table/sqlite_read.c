@@ -1,4 +1,4 @@
-/* A table of an SQLite file, read into memory; see sqlite_read.h. */
+/* Reads a table of an SQLite file into memory; see sqlite_read.h. */
 #include "table/sqlite_read.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static struct rt_cell cell_of(sqlite3_stmt *statement, int column)
 	}
 }
 
-static int fill(rt_table *table, sqlite3_stmt *statement)
+static int fill_table(rt_table *table, sqlite3_stmt *statement)
 {
 	int columns = sqlite3_column_count(statement), step;
 
@@ -86,7 +86,7 @@ int sqlite_read_table(const char *path, const char *name, rt_table **ret_table, 
 	if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(database, query.data, -1, &statement, NULL) != SQLITE_OK)
 		return problem_set(problem, -EBADMSG, "%s: %s", path, sqlite3_errmsg(database));
-	result = fill(table, statement);
+	result = fill_table(table, statement);
 	if (result < 0)
 		return problem_set(problem, result, "%s: table %s: %s", path, name, sqlite3_errmsg(database));
 	*ret_table = table;

@@ -1,12 +1,12 @@
 /*
- * A table of an SQLite file, read into memory.
+ * Reads a table of an SQLite file into memory.
  */
 #pragma once
 
 #include "record/problem.h"
 
-/* By its first bytes. */
+/* Looks at the file's first bytes. */
 bool sqlite_is_file(const char *path);
 
-/* All rows of a table. -EBADMSG: there is none of that name, or the file is no database. */
+/* Reads all rows of a table. Returns -EBADMSG if the file is not a database or lacks the table. */
 int sqlite_read_table(const char *path, const char *name, rt_table **ret_table, struct rt_problem *problem);

@@ -1,4 +1,4 @@
-/* Statistics of recordings and tables; see stats.h. */
+/* Computes statistics of recordings and tables; see stats.h. */
 #include "table/stats.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ void rt_stats_free(rt_stats *stats)
 	free(stats);
 }
 
-/* Where an entry of a column goes: behind the others of the same column. */
+/* Returns the position for a new entry: behind the others of its column. */
 static size_t place_of(const rt_stats *stats, const char *column)
 {
 	size_t place = stats->count;
@@ -110,7 +110,7 @@ int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column,
 	return 0;
 }
 
-/* One column that is asked for, whatever the number of its aggregates. */
+/* One requested column, with any number of aggregates. */
 struct gathering {
 	const char *name;
 	struct metric_place column;
@@ -170,7 +170,7 @@ static void begin_run(struct gatherings *gatherings, const struct frame *frame)
 	}
 }
 
-static int gather(struct gatherings *gatherings, struct record *record)
+static int gather_values(struct gatherings *gatherings, struct record *record)
 {
 	const struct frame *frame;
 	size_t run = 0;
@@ -194,7 +194,7 @@ static int gather(struct gatherings *gatherings, struct record *record)
 	return result == 0 && !run ? -ENODATA : result;
 }
 
-static struct rt_cell rounded(struct rt_cell value, int decimals)
+static struct rt_cell rounded_cell(struct rt_cell value, int decimals)
 {
 	if (value.type == RT_CELL_REAL && decimals != RT_NOT_ROUNDED)
 		value.real = round_like_python(value.real, decimals);
@@ -202,8 +202,8 @@ static struct rt_cell rounded(struct rt_cell value, int decimals)
 }
 
 /*
- * How long a run took is not told by a clock that somebody sets or that goes on while the machine is suspended, as far
- * as its file says better.
+ * The wall clock can be set, and it goes on while the machine is suspended. So the duration comes from
+ * elapsed_secs if the file has it, or if a time stamp went backwards.
  */
 static double duration_of_run(const struct gatherings *gatherings, const struct record *record, double range)
 {
@@ -232,7 +232,7 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 		    strcmp(specs[i].column, "timestamp") == 0)
 			value.real = duration_of_run(gatherings, record, value.real);
 		result = stats_set(stats, specs[i].column, specs[i].name ? specs[i].name : specs[i].aggregate,
-				   rounded(value, specs[i].decimals));
+				   rounded_cell(value, specs[i].decimals));
 	}
 	return result;
 }
@@ -268,7 +268,7 @@ int rt_stats_read_record(const char *const *paths, size_t path_count, const stru
 		result = record_open(paths, path_count, &options, &record, ret_problem);
 	if (result < 0)
 		return result;
-	result = gather(&gatherings, record);
+	result = gather_values(&gatherings, record);
 	if (result == -ENODATA)
 		return problem_set(ret_problem, result, "%s: no whole sample has been written yet", paths[0]);
 	if (result == 0)
@@ -304,7 +304,7 @@ static int compute_of_table(rt_stats *stats, const rt_table *table, const struct
 		return problem_set(problem, -ENODATA, "\"%.200s\" has no numbers", spec->column);
 	if (result == 0)
 		result = stats_set(stats, spec->column, spec->name ? spec->name : spec->aggregate,
-				   rounded(value, spec->decimals));
+				   rounded_cell(value, spec->decimals));
 	return result;
 }
 

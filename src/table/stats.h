@@ -1,12 +1,13 @@
 /*
- * The statistics of recordings and tables as a two-level map {column: {name: value}}; see resource_tracker_analysis.h.
+ * The statistics of recordings and tables as a two-level map {column: {name: value}}; see
+ * resource_tracker_analysis.h.
  */
 #pragma once
 
 #include "record/problem.h"
 #include "table/aggregate.h"
 
-/* One entry after the other; entries of a column stand together. */
+/* A list of entries; those of one column are neighbours. */
 struct stats_entry {
 	char *column;
 	char *name;
@@ -18,7 +19,7 @@ struct rt_stats {
 	size_t count;
 };
 
-/* NULL without memory. */
+/* Returns NULL if memory runs out. */
 rt_stats *stats_new(void);
-/* Replaces an entry of the same names. 0 or -ENOMEM. */
+/* Adds an entry, or replaces the one with the same names. Returns 0 or -ENOMEM. */
 int stats_set(rt_stats *stats, const char *column, const char *name, struct rt_cell value);

@@ -1,4 +1,7 @@
-/* Statistics as text and JSON, read back, and of several runs as one; see resource_tracker_analysis.h. */
+/*
+ * Writes statistics as text and JSON, reads them back, and combines those of several runs; see
+ * resource_tracker_analysis.h.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -47,7 +50,7 @@ int rt_stats_to_json(const rt_stats *stats, char **ret_text)
 	return buffer_take_text(&out, ret_text);
 }
 
-/* The names of all columns' entries, each once, in the order of appearance. */
+/* Collects the names of all entries, each once, in the order of appearance. */
 static size_t list_names(const rt_stats *stats, const char **names)
 {
 	size_t count = 0;
@@ -67,7 +70,7 @@ static void add_cell(struct buffer *out, struct rt_cell value, size_t width)
 {
 	CLEANUP_BUFFER struct buffer cell = BUFFER(1 << 10);
 
-	/* Four decimals are enough for eyes; JSON has them all. */
+	/* Four decimals are enough for readers; JSON has them all. */
 	if (value.type == RT_CELL_REAL)
 		value.real = round_like_python(value.real, 4);
 	if (value.type == RT_CELL_NONE)
@@ -126,7 +129,7 @@ static int read_all(const char *path, struct buffer *text, struct rt_problem *pr
 	return got < 0 ? problem_set(problem, (int)got, "%s: %s", path, strerror((int)-got)) : 0;
 }
 
-/* A key with its colon, as text. */
+/* Reads a key and its colon. */
 static bool take_key(struct scan *json, struct buffer *key)
 {
 	struct scan raw;
@@ -199,7 +202,7 @@ int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem
 	CLEANUP_STATS rt_stats *stats = stats_new();
 	int result = stats ? read_all(path, &text, ret_problem) : -ENOMEM;
 
-	/* A recording of many samples. */
+	/* A text this long must be a recording. */
 	if (result == -ENOBUFS)
 		return problem_set(ret_problem, -EBADMSG, "%s: not the output of stats --json", path);
 	if (result < 0)
@@ -212,7 +215,7 @@ int rt_stats_read_json(const char *path, rt_stats **ret_stats, struct rt_problem
 	return 0;
 }
 
-/* One entry over all runs that have it. */
+/* Combines one entry over all runs that have it. */
 static int combine_entry(const rt_stats *const *stats, size_t count, const struct stats_entry *entry,
 			 struct rt_cell *ret_value)
 {

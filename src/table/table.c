@@ -204,7 +204,7 @@ int rt_table_rename(rt_table *table, const char *const *from, const char *const 
 	CLEANUP_FREE char **names = calloc(table->column_count + 1, sizeof(*names));
 	int result = names ? 0 : problem_set(ret_problem, -ENOMEM, "out of memory");
 
-	/* All are found before the first is renamed: two columns may change their names. */
+	/* Find all columns before the first is renamed, because two columns may swap names. */
 	for (size_t i = 0; i < count && result == 0; i++) {
 		ssize_t column = rt_table_find(table, from[i]);
 
@@ -229,7 +229,7 @@ int rt_table_rename(rt_table *table, const char *const *from, const char *const 
 	return result;
 }
 
-/* An empty table with the same columns. */
+/* Returns an empty table with the same columns. */
 static rt_table *same_columns(const rt_table *table)
 {
 	rt_table *copy = rt_table_new();
@@ -275,8 +275,8 @@ static int copy_row(rt_table *to, const rt_table *from, size_t row)
 	return result;
 }
 
-/* Where a bound of a slice falls: from the end when negative, and never outside. */
-static int64_t bound(int64_t index, int64_t rows, int64_t lowest, int64_t highest)
+/* Resolves a bound of a slice: a negative one counts from the end, and the result is never outside. */
+static int64_t slice_bound(int64_t index, int64_t rows, int64_t lowest, int64_t highest)
 {
 	if (index < 0)
 		index = index < -rows ? lowest : index + rows;
@@ -287,10 +287,10 @@ int rt_table_slice(const rt_table *table, struct rt_slice slice, rt_table **ret_
 {
 	int64_t rows = (int64_t)rt_table_row_count(table), backwards = slice.step < 0;
 	int64_t lowest = backwards ? -1 : 0, highest = backwards ? rows - 1 : rows;
-	int64_t at = slice.has_start ? bound(slice.start, rows, lowest, highest)
+	int64_t at = slice.has_start ? slice_bound(slice.start, rows, lowest, highest)
 		     : backwards     ? highest
 				     : lowest;
-	int64_t stop = slice.has_stop ? bound(slice.stop, rows, lowest, highest)
+	int64_t stop = slice.has_stop ? slice_bound(slice.stop, rows, lowest, highest)
 		       : backwards    ? lowest
 				      : highest;
 	rt_table *part;
@@ -303,7 +303,7 @@ int rt_table_slice(const rt_table *table, struct rt_slice slice, rt_table **ret_
 		return -ENOMEM;
 	while (result == 0 && (backwards ? at > stop : at < stop)) {
 		result = copy_row(part, table, (size_t)at);
-		/* A step past the end is the last one, however large. */
+		/* The next step would pass the end; checking before it avoids an overflow. */
 		if (backwards ? slice.step < stop - at : slice.step > stop - at)
 			break;
 		at += slice.step;

@@ -1,4 +1,4 @@
-/* Tables from CSV and from recordings; see resource_tracker_analysis.h. */
+/* Reads tables from CSV and from recordings; see resource_tracker_analysis.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct rt_cell cell_of_number(struct scan text)
 	return (struct rt_cell){0};
 }
 
-/* An integer, else a real number (also "nan" and "inf"), else text, as Python would take it. */
+/* Types a cell as Python would: an integer, else a real number (also "nan" and "inf"), else text. */
 static struct rt_cell typed_cell(struct scan text, const char *whole)
 {
 	struct scan trimmed = scan_trim(text);
@@ -53,7 +53,7 @@ static struct rt_cell typed_cell(struct scan text, const char *whole)
 	return (struct rt_cell){.type = RT_CELL_TEXT, .text = whole};
 }
 
-/* Joins lines for as long as a quote is open: a text may hold line ends. */
+/* Joins lines while a quote is open, because a text may contain line ends. */
 static int next_record(struct source *source, struct buffer *row)
 {
 	struct source_line line;
@@ -163,7 +163,7 @@ static int add_columns(rt_table *table, const char *const *columns, size_t count
 	return result == -EEXIST ? -EINVAL : result < 0 ? (int)result : 0;
 }
 
-/* All samples; those of earlier runs in the same file are let go when a new one begins. */
+/* Adds all samples of the file's last run: a new run drops the samples of the run before. */
 static int add_samples(rt_table **table, rt_record *record, const char *const *columns, size_t count,
 		       struct rt_problem *problem)
 {

@@ -1,4 +1,4 @@
-/* Tables as text: for people, CSV, JSON; see resource_tracker_analysis.h. */
+/* Writes tables as text: for people, CSV, JSON; see resource_tracker_analysis.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ void cell_add_json(struct buffer *out, struct rt_cell cell)
 		cell_add_text(out, cell);
 }
 
-/* Characters, not bytes. */
+/* Counts characters, not bytes. */
 static size_t width_of(const char *text, size_t length)
 {
 	size_t width = 0;
@@ -61,7 +61,7 @@ static size_t width_of(const char *text, size_t length)
 	return width;
 }
 
-static void pad(struct buffer *out, size_t from, size_t to, char with)
+static void pad_with(struct buffer *out, size_t from, size_t to, char with)
 {
 	for (; from < to; from++)
 		buffer_add_char(out, with);
@@ -77,7 +77,7 @@ static bool looks_like_number(const struct buffer *text)
 	return scan_is(&scan, "nan") || scan_is(&scan, "inf");
 }
 
-/* A cell as it is shown: what would steer a terminal or break the line is not passed on. */
+/* Prints a cell for a terminal, with control characters and line ends replaced. */
 static void show_cell(struct buffer *out, struct rt_cell cell)
 {
 	buffer_clear(out);
@@ -87,7 +87,7 @@ static void show_cell(struct buffer *out, struct rt_cell cell)
 			out->data[i] = '?';
 }
 
-/* Each column as wide as its widest cell that is shown. */
+/* Makes each column as wide as its widest shown cell. */
 static size_t *column_widths(const rt_table *table, size_t rows, struct buffer *cell)
 {
 	size_t columns = rt_table_column_count(table),
@@ -119,9 +119,9 @@ static void add_row(struct buffer *out, const rt_table *table, size_t row, const
 		width = width_of(cell->data, cell->length);
 		right = looks_like_number(cell);
 		buffer_add_text(out, i ? " | " : "");
-		pad(out, right ? width : widths[i], widths[i], ' ');
+		pad_with(out, right ? width : widths[i], widths[i], ' ');
 		buffer_add(out, cell->data, cell->length);
-		pad(out, right ? widths[i] : width, widths[i], ' ');
+		pad_with(out, right ? widths[i] : width, widths[i], ' ');
 	}
 }
 
@@ -134,13 +134,13 @@ static size_t add_heading(struct buffer *out, const rt_table *table, const size_
 		const char *name = rt_table_column_name(table, i);
 
 		buffer_printf(out, "%s%s", i ? " | " : "", name);
-		pad(out, width_of(name, strlen(name)), widths[i], ' ');
+		pad_with(out, width_of(name, strlen(name)), widths[i], ' ');
 		length += widths[i] + (i ? 3 : 0);
 	}
 	buffer_add_char(out, '\n');
 	for (size_t i = 0; i < columns; i++) {
 		buffer_add_text(out, i ? "-+-" : "");
-		pad(out, 0, widths[i], '-');
+		pad_with(out, 0, widths[i], '-');
 	}
 	return length;
 }
@@ -169,12 +169,12 @@ int rt_table_to_text(const rt_table *table, size_t rows, char **ret_text)
 	}
 	if (shown < all) {
 		buffer_add_text(&out, "\n...");
-		pad(&out, 3, length, ' ');
+		pad_with(&out, 3, length, ' ');
 	}
 	return buffer_error(&cell) ? buffer_error(&cell) : buffer_take_text(&out, ret_text);
 }
 
-/* Python's repr() of a cell: texts in quotes. */
+/* Writes Python's repr() of a cell: texts in quotes. */
 static void add_repr(struct buffer *out, struct rt_cell cell)
 {
 	if (cell.type == RT_CELL_TEXT)
@@ -238,7 +238,7 @@ int rt_table_to_csv(const rt_table *table, bool quote, char **ret_text)
 			buffer_add_text(&out, i ? "," : "");
 			add_csv_cell(&out, rt_table_get(table, i, row), quote);
 		}
-		/* One empty cell alone would read as no line at all. */
+		/* A line that is one empty cell would read as an empty line. */
 		if (out.length == start)
 			buffer_add_text(&out, "\"\"");
 		buffer_add_text(&out, "\r\n");
