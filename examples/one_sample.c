@@ -10,20 +10,18 @@
 
 static void print(rt_tracker *tracker, const char *name)
 {
-	rt_metric metric = rt_metric_find(name);
-	struct rt_metric_info info;
 	struct rt_value value;
 
-	if (rt_metric_get_info(metric, &info) < 0 || rt_get(tracker, metric, 0, &value) < 0)
+	if (rt_get_named(tracker, name, &value) < 0)
 		return;
 	if (!value.present)
 		printf("%-30s unknown: %s\n", name, rt_reason(value.reason));
 	else if (value.type == RT_REAL)
-		printf("%-30s %.3f %s\n", name, value.real, info.unit);
+		printf("%-30s %.3f\n", name, value.real);
 	else if (value.type == RT_TEXT)
 		printf("%-30s %s\n", name, value.text);
 	else
-		printf("%-30s %lld %s\n", name, (long long)value.count, info.unit);
+		printf("%-30s %lld\n", name, (long long)value.count);
 }
 
 int main(void)
@@ -46,6 +44,9 @@ int main(void)
 	print(tracker, "cpu.process_rss_mib");
 	print(tracker, "memory.available_mib");
 	print(tracker, "limits.memory_limit_mib");
+	print(tracker, "cpu.per_core_pct[0]");
+	print(tracker, "network[sum].rx_bytes_per_sec");
+	print(tracker, "disk[sum].read_bytes_per_sec");
 	for (size_t i = 0; i < rt_instance_count(tracker, rt_metric_find("disk.device")); i++) {
 		struct rt_value device;
 

@@ -300,6 +300,13 @@ RT_API rt_metric rt_metric_next(rt_metric metric);
  * each different text. -ENOENT: no such metric or instance; -ENODATA: no sample yet.
  */
 RT_API int rt_get(rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value);
+/*
+ * The same by the full name, as rt_config_set_history() and the analysis take it: "memory.used_mib",
+ * "disk[vda].read_bytes_per_sec", "disk[vda].mounts[/home].used_pct", "cpu.per_core_pct[3]",
+ * "network[sum].rx_bytes_per_sec" ([mean] and [max] likewise, as RT_REAL). A key is the row's own name or its position
+ * from 0. -ENOENT: no such metric or row; -EINVAL: it needs other brackets, or the metric is a text that cannot be summed.
+ */
+RT_API int rt_get_named(rt_tracker *tracker, const char *name, struct rt_value *ret_value);
 RT_API size_t rt_instance_count(rt_tracker *tracker, rt_metric metric);
 /* One line that says why a value is absent: "permission denied", "no process is tracked", ... */
 RT_API const char *rt_reason(int reason);

@@ -1,10 +1,12 @@
 /* Reads values by name: gives the catalogue's rows and fields as plain numbers. */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/scan.h"
+#include "metric/place.h"
 #include "tracker/tracker.h"
 
 /* The number of a metric: its kind and its place in that kind, both from 1, because 0 means none. */
@@ -177,6 +179,61 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 		value.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type);
 		value.reason = ABSENT_NOT_COLLECTED;
 	}
+	tracker_unlock(tracker);
+	if (!error)
+		*ret_value = value;
+	return error;
+}
+
+/* Returns -ENOENT if there is no such metric, and -EINVAL if its brackets do not fit. */
+static int find_place(const char *name, struct metric_place *ret_place)
+{
+	char plain[NAME_SIZE];
+
+	*ret_place = (struct metric_place){0};
+	if (!metric_place_split(name, plain, sizeof plain, ret_place))
+		return -EINVAL;
+	if (!metric_place_find(plain, ret_place) || metric_place_metric(ret_place)->nature == RAW)
+		return -ENOENT;
+	if (metric_place_settle(ret_place) != PLACE_GOOD ||
+	    (ret_place->choice >= PLACE_SUM && metric_place_metric(ret_place)->type == TYPE_TEXT))
+		return -EINVAL;
+	return 0;
+}
+
+static int value_at(struct rt_tracker *tracker, const struct metric_place *place, struct rt_value *ret_value)
+{
+	const struct frame *frame = tracker_newest(tracker);
+	const struct metric *metric = metric_place_metric(place);
+	const struct row *row;
+
+	if (!frame)
+		return -ENODATA;
+	*ret_value = (struct rt_value){.type = public_type(metric->type), .reason = ABSENT_NOT_COLLECTED};
+	if (place->choice >= PLACE_SUM) {
+		ret_value->type = RT_REAL;
+		ret_value->real = metric_place_real(place, frame);
+		ret_value->present = !isnan(ret_value->real);
+		return 0;
+	}
+	row = metric_place_row(place, frame);
+	if (!row)
+		return place->choice == PLACE_KEY ? -ENOENT : 0;
+	take_value(row, metric, metric_offset(place->index), ret_value);
+	return keep_text(tracker, ret_value);
+}
+
+int rt_get_named(struct rt_tracker *tracker, const char *name, struct rt_value *ret_value)
+{
+	struct metric_place place;
+	struct rt_value value;
+	int error = name ? find_place(name, &place) : -ENOENT;
+
+	if (error)
+		return error;
+	if (!tracker_lock(tracker))
+		return -ECHILD;
+	error = value_at(tracker, &place, &value);
 	tracker_unlock(tracker);
 	if (!error)
 		*ret_value = value;

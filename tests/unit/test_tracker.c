@@ -78,6 +78,46 @@ static void no_sample_has_no_values(void **state)
 	rt_close(tracker);
 }
 
+/* Each row by its own name, by its position and in sums is what rt_get() says of it. */
+static void values_by_their_full_names(void **state)
+{
+	NEEDS_PROC_BELOW_ROOT();
+	rt_tracker *tracker = OPEN("no-process", "1");
+	rt_metric device = rt_metric_find("disk.device"), read = rt_metric_find("disk.read_bytes_total");
+	struct rt_value by_number, by_name, key;
+	double sum = 0;
+	char name[300];
+
+	(void)state;
+	assert_int_equal(rt_get_named(tracker, "memory.total_mib", &by_name), -ENODATA);
+	assert_int_equal(rt_sample(tracker), 0);
+	assert_int_equal(rt_get_named(tracker, "memory.total_mib", &by_name), 0);
+	assert_true(by_name.present && by_name.real == value_of(tracker, "memory.total_mib").real);
+	for (size_t i = 0; i < rt_instance_count(tracker, device); i++) {
+		assert_int_equal(rt_get(tracker, device, i, &key), 0);
+		assert_int_equal(rt_get(tracker, read, i, &by_number), 0);
+		snprintf(name, sizeof name, "disk[%s].read_bytes_total", key.text);
+		assert_int_equal(rt_get_named(tracker, name, &by_name), 0);
+		assert_true(by_name.type == RT_COUNT && by_name.count == by_number.count);
+		snprintf(name, sizeof name, "disk[%zu].device", i);
+		assert_int_equal(rt_get_named(tracker, name, &by_name), 0);
+		assert_string_equal(by_name.text, key.text);
+		sum += (double)by_number.count;
+	}
+	if (rt_instance_count(tracker, device)) {
+		assert_int_equal(rt_get_named(tracker, "disk[sum].read_bytes_total", &by_name), 0);
+		assert_true(by_name.type == RT_REAL && by_name.real == sum);
+	}
+	assert_int_equal(rt_get_named(tracker, "disk[no-such-disk].device", &by_name), -ENOENT);
+	assert_int_equal(rt_get_named(tracker, "no.such.metric", &by_name), -ENOENT);
+	assert_int_equal(rt_get_named(tracker, "disk.device", &by_name), -EINVAL);
+	assert_int_equal(rt_get_named(tracker, "disk[sum].device", &by_name), -EINVAL);
+	assert_int_equal(rt_get_named(tracker, "memory[0].total_mib", &by_name), -EINVAL);
+	assert_int_equal(rt_get_named(tracker, "disk[vda", &by_name), -EINVAL);
+	assert_int_equal(rt_get_named(tracker, NULL, &by_name), -ENOENT);
+	rt_close(tracker);
+}
+
 static void samples_by_hand(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
@@ -412,6 +452,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_sample_has_no_values),
 		cmocka_unit_test(samples_by_hand),
+		cmocka_unit_test(values_by_their_full_names),
 		cmocka_unit_test(states_of_the_thread),
 		cmocka_unit_test(errors_of_opening),
 		cmocka_unit_test(selection_keeps_only_the_wanted_metrics),

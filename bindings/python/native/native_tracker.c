@@ -238,6 +238,13 @@ static PyObject *wait_for_upload(PyObject *self, PyObject *arguments)
 	return error == -EINTR ? NULL : none_or_error(error);
 }
 
+/* With brackets the name says which instance, as "disk[vda].read_bytes_per_sec" does. */
+static int get_value(rt_tracker *tracker, const char *name, Py_ssize_t instance, struct rt_value *ret_value)
+{
+	return strchr(name, '[') ? rt_get_named(tracker, name, ret_value)
+				 : rt_get(tracker, rt_metric_find(name), (size_t)instance, ret_value);
+}
+
 static PyObject *get(PyObject *self, PyObject *arguments)
 {
 	rt_tracker *tracker = usable_tracker(self);
@@ -248,11 +255,14 @@ static PyObject *get(PyObject *self, PyObject *arguments)
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "s|n", &name, &instance))
 		return NULL;
-	error = rt_get(tracker, rt_metric_find(name), (size_t)instance, &value);
+	error = get_value(tracker, name, instance, &value);
 	if (error == -ENODATA)
 		Py_RETURN_NONE;
-	if (error == -ENOENT) {
-		PyErr_Format(PyExc_KeyError, "%s[%zd]", name, instance);
+	if (error == -ENOENT || error == -EINVAL) {
+		if (strchr(name, '['))
+			PyErr_SetString(PyExc_KeyError, name);
+		else
+			PyErr_Format(PyExc_KeyError, "%s[%zd]", name, instance);
 		return NULL;
 	}
 	return error < 0 ? fail(error, NULL) : value_object(&value);
@@ -267,7 +277,7 @@ static PyObject *reason(PyObject *self, PyObject *arguments)
 
 	if (!tracker || !PyArg_ParseTuple(arguments, "s|n", &name, &instance))
 		return NULL;
-	if (rt_get(tracker, rt_metric_find(name), (size_t)instance, &value) < 0 || value.present)
+	if (get_value(tracker, name, instance, &value) < 0 || value.present)
 		Py_RETURN_NONE;
 	return text_object(rt_reason(value.reason));
 }
@@ -398,7 +408,8 @@ int add_tracker_type(PyObject *module)
 		{"upload_answer", upload_answer, METH_NOARGS,
 		 "upload_answer() -> the server's JSON object at the end of the run, or None"},
 		{"get", get, METH_VARARGS,
-		 "get(metric, instance=0) -> its value in the newest sample, or None"},
+		 "get(metric, instance=0) -> its value in the newest sample, or None; also "
+		 "get(\"disk[vda].read_bytes_total\")"},
 		{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},
 		{"instance_count", instance_count, METH_VARARGS, "instance_count(metric) -> number of rows"},
 		{"sample_json", sample_json, METH_NOARGS, "sample_json() -> the newest sample, or None"},
