@@ -1,10 +1,11 @@
 /*
- * Several recordings as one: of processes, ranks and hosts that ran at the same time.
+ * Combines recordings of processes, ranks and hosts that ran at the same time into one.
  *
- * Time is cut into ticks as long as the longest interval. In each, what the jobs used is summed over all recordings,
- * and what the machines did over all hosts, each host from one of its recordings. Between its samples a recording
- * keeps its last values, so that no rank is missing from a tick because its sample came a little late; after its
- * last one it has none. What was counted is added up in the tick in which it was seen, so that sums stay exact.
+ * Time is cut into ticks as long as the longest interval. In each tick, the jobs' use is summed over all
+ * recordings, and the machines' use over all hosts, each host from one of its recordings. Between two samples
+ * a recording keeps its last values, so a rank whose sample is a little late still counts; after its last
+ * sample it has none. A counted change (bytes, CPU seconds) goes into the tick in which it was seen, so sums
+ * stay exact.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,12 +18,12 @@
 #include "export/export.h"
 #include "format/sample_format.h"
 
-/* How the values of several recordings become one. */
+/* How the values of several recordings are combined. */
 enum way {
-	SUM,          /* of all parts */
-	ONCE_A_HOST,  /* the machine's: from the first part of each host that has the value */
-	MOST_A_HOST,  /* control groups, which parts of a host may share: the largest, summed over hosts */
-	EQUAL_A_HOST, /* limits: known if all parts of a host have the same, summed over hosts */
+	SUM,          /* over all parts */
+	ONCE_A_HOST,  /* the machine's value: from the first part of each host that has it */
+	MOST_A_HOST,  /* control groups, which parts on a host may share: the largest, summed over hosts */
+	EQUAL_A_HOST, /* limits: known if all parts on a host have the same one, summed over hosts */
 	MOST          /* stall times, which overlap */
 };
 
@@ -35,7 +36,7 @@ static const struct {
 	{ROW_pressure, MOST},      {ROW_tracker, SUM},
 };
 
-enum { TREE, HOST_CPU, PRESSURE = 6 }; /* places in KINDS */
+enum { TREE, HOST_CPU, PRESSURE = 6 }; /* positions in KINDS */
 
 static void combination_done(struct combination *combination)
 {
@@ -189,7 +190,7 @@ static void begin_tick(struct part *part)
 
 /* ---- all of them -------------------------------------------------------------------------------------- */
 
-static double share(const struct cell *cell, const struct metric *metric)
+static double share_of_cell(const struct cell *cell, const struct metric *metric)
 {
 	if (is_change(metric))
 		return isnan(cell->last) && cell->secs <= 0 ? (double)NAN : cell->sum;
@@ -200,7 +201,7 @@ static double value_in(const struct combination *combination, size_t part, size_
 {
 	return combination->parts[part].gone
 		       ? (double)NAN
-		       : share(&combination->parts[part].cells[kind][index], metric_of(kind, index));
+		       : share_of_cell(&combination->parts[part].cells[kind][index], metric_of(kind, index));
 }
 
 static bool same_host(const struct combination *combination, size_t one, size_t other)
@@ -209,8 +210,8 @@ static bool same_host(const struct combination *combination, size_t one, size_t 
 }
 
 /*
- * The value of the host of part `first`, if `first` is the first part of that host that has the value; NaN otherwise, so
- * that each host counts once.
+ * Returns the value for the host of part `first`, if no earlier part of that host has the value; else NaN.
+ * This way each host counts once.
  */
 static double of_host(const struct combination *combination, size_t first, size_t kind, size_t index)
 {
@@ -225,13 +226,13 @@ static double of_host(const struct combination *combination, size_t first, size_
 	return found;
 }
 
-/* A recording of the machine alone has no job whose limit would count. */
+/* A recording of the machine alone has no job, so its limit does not count. */
 static bool tracks_a_job(const struct combination *combination, size_t part)
 {
 	return !isnan(value_in(combination, part, TREE, METRIC_INDEX(tree, process_child_count)));
 }
 
-/* A job without a limit, or with another one than its neighbours, makes the limit of all unknown. */
+/* If a job has no limit, or not the same one as others on its host, the combined limit is unknown. */
 static bool limits_agree(const struct combination *combination, size_t kind, size_t index)
 {
 	for (size_t i = 0; i < combination->count; i++) {
@@ -249,7 +250,7 @@ static bool limits_agree(const struct combination *combination, size_t kind, siz
 	return true;
 }
 
-static double largest(const struct combination *combination, size_t kind, size_t index)
+static double largest_of_parts(const struct combination *combination, size_t kind, size_t index)
 {
 	double most = NAN;
 
@@ -259,12 +260,12 @@ static double largest(const struct combination *combination, size_t kind, size_t
 	return most;
 }
 
-static double total(const struct combination *combination, size_t kind, size_t index)
+static double combined_value(const struct combination *combination, size_t kind, size_t index)
 {
 	double sum = NAN, count = 0;
 
 	if (KINDS[kind].way == MOST)
-		return largest(combination, kind, index);
+		return largest_of_parts(combination, kind, index);
 	if (KINDS[kind].way == EQUAL_A_HOST && !limits_agree(combination, kind, index))
 		return NAN;
 	for (size_t i = 0; i < combination->count; i++) {
@@ -279,7 +280,7 @@ static double total(const struct combination *combination, size_t kind, size_t i
 	return strcmp(metric_of(kind, index)->unit, "%") == 0 ? sum / count : sum;
 }
 
-/* A sum is as good as the weakest of its parts. NULL: no part of it is known. */
+/* A sum is only as good as its weakest part. Returns NULL if no part has a known source. */
 static const char *memory_source(const struct combination *combination)
 {
 	static const char *const WEAKER[] = {"pss", "sampled", "cgroup", "estimate", "bound", "rss"};
@@ -293,7 +294,9 @@ static const char *memory_source(const struct combination *combination)
 	return weakest;
 }
 
-/* Each part has a first process beside its children; all but one of them count as children here. */
+/*
+ * Each part has a root process beside its children. In the combination all but one of them count as children.
+ */
 static void count_first_processes(const struct combination *combination, struct tree_row *tree)
 {
 	int64_t parts = 0;
@@ -320,7 +323,7 @@ static void fill_rows(struct combination *combination, struct frame *frame)
 	const char *source = memory_source(combination);
 	struct tree_row *tree;
 
-	/* The tree's row stands below that of the machine's CPUs. */
+	/* The row of the tree is a child of the row of the machine's CPUs. */
 	rows[HOST_CPU] = frame_add(frame, ROW_host_cpu, NULL);
 	rows[TREE] = frame_add(frame, ROW_tree, rows[HOST_CPU]);
 	for (size_t kind = HOST_CPU + 1; kind < KIND_COUNT; kind++)
@@ -332,7 +335,8 @@ static void fill_rows(struct combination *combination, struct frame *frame)
 	for (size_t kind = 0; kind < KIND_COUNT; kind++)
 		for (size_t i = 0; i < metric_count(kind); i++)
 			if (is_number(metric_of(kind, i)))
-				set_number(rows[kind], metric_of(kind, i), i, total(combination, kind, i));
+				set_number(rows[kind], metric_of(kind, i), i,
+					   combined_value(combination, kind, i));
 	tree = (struct tree_row *)(void *)rows[TREE];
 	if (source)
 		tree->process_memory_source = source;
@@ -348,7 +352,7 @@ static const char *uuid_of(const struct row *gpu)
 	return text_absent(uuid) ? "" : uuid;
 }
 
-/* Ranks may see different GPUs of the same machine, or the same ones: each is there once. */
+/* Ranks may see different GPUs of a machine, or the same ones. Each GPU is added once. */
 static void add_gpus(const struct combination *combination, struct frame *frame)
 {
 	for (size_t i = 0; i < combination->count; i++) {
@@ -436,7 +440,7 @@ static double tick_of(const struct combination *combination, const struct part *
 	return floor(part->frame->sample->timestamp / combination->tick_secs);
 }
 
-/* One tick: 1, 0 after the last, negative errno. */
+/* Writes one tick. Returns 1, 0 after the last, or a negative errno. */
 static int combine_tick(struct combination *combination)
 {
 	double tick = INFINITY, timestamp = combination->last_timestamp;
@@ -464,7 +468,7 @@ static int combine_tick(struct combination *combination)
 	return result < 0 ? problem_set(combination->problem, result, "%s", strerror(-result)) : more;
 }
 
-/* The same recording twice would count its rank twice. */
+/* Refuses a recording that is named twice, because its rank would count twice. */
 static int check_twice(const struct combination *combination)
 {
 	for (size_t i = 0; i < combination->count; i++)

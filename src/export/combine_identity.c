@@ -1,10 +1,10 @@
-/* The start and the end of a combined recording; see combine.h. */
+/* Combines the start and the end of recordings; see combine.h. */
 #include <math.h>
 #include <string.h>
 
 #include "export/combine.h"
 
-/* CPUs or memory of the part's machine. */
+/* Returns the CPUs or the memory of the part's machine. */
 static double size_of_machine(const struct part *part, bool memory)
 {
 	const struct run_start_row *start = FIRST(record_identity(part->record), run_start);
@@ -63,7 +63,7 @@ static const struct frame *identity_of(const struct combination *combination, si
 	return record_identity(combination->parts[part].record);
 }
 
-/* The metadata that all parts share: texts live as long as the parts' records. */
+/* Keeps the metadata that all parts share. Texts live as long as the parts' records. */
 static void keep_equal(const struct combination *combination, struct run_start_row *start)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[ROW_run_start];
@@ -83,7 +83,9 @@ static void keep_equal(const struct combination *combination, struct run_start_r
 	}
 }
 
-/* Whether a part has this name (metric 0) with this value (metric 1) among its tags or scheduler ids. */
+/*
+ * Tells whether a part has this name (metric 0) with this value (metric 1) among its tags or scheduler ids.
+ */
 static bool has_pair(const struct frame *identity, const struct row *pair)
 {
 	for (const struct row *row = identity->first[pair->kind]; row; row = row->next)
@@ -126,8 +128,8 @@ void combined_start(const struct combination *combination, struct frame *frame)
 	keep_equal_pairs(combination, frame, ROW_run_start_scheduler, start);
 }
 
-/* The worse of two ends: killed for lack of memory, killed, failed, ended. */
-static int badness(const struct run_end_row *end)
+/* Ranks ends from bad to good: killed for lack of memory, killed, failed, ended. */
+static int badness_of_end(const struct run_end_row *end)
 {
 	if (!text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0)
 		return 3;
@@ -148,14 +150,14 @@ static void add_count(int64_t *sum, int64_t value)
 		*sum = count_absent(*sum) ? value : *sum + value;
 }
 
-/* Parts may share a group and a machine: their counts are not summed. */
+/* Parts may share a group and a machine, so their counts are not summed. */
 static void raise_count(int64_t *most, int64_t value)
 {
 	if (!count_absent(value) && (count_absent(*most) || value > *most))
 		*most = value;
 }
 
-/* Peaks of different times do not add up. The samples have the maximum of the simultaneous sum. */
+/* Peaks at different times cannot be added. The samples have the largest simultaneous sum. */
 void combined_end(const struct combination *combination, struct frame *frame, double timestamp)
 {
 	const struct run_end_row *worst = NULL;
@@ -164,10 +166,10 @@ void combined_end(const struct combination *combination, struct frame *frame, do
 	for (size_t i = 0; i < combination->count; i++) {
 		const struct run_end_row *end = FIRST(record_identity(combination->parts[i].record), run_end);
 
-		/* The end of a recording that was cut off is unknown. */
+		/* A recording that was cut off has no known end. */
 		if (!end)
 			return;
-		if (!worst || badness(end) > badness(worst))
+		if (!worst || badness_of_end(end) > badness_of_end(worst))
 			worst = end;
 	}
 	all = ADD_ROW(frame, run_end, NULL);

@@ -1,4 +1,4 @@
-/* Recordings as other files: JSON and CSV; see export.h. */
+/* Writes recordings as JSON and CSV; see export.h. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -47,16 +47,16 @@ static int open_all(const struct export_job *job, struct record **ret_record)
 	return record_open(job->paths, job->path_count, &options, ret_record, job->problem);
 }
 
-/* How samples are written, one after the other. */
+/* Writes samples one by one. */
 struct writer {
 	struct output output;
 	struct buffer sample;
-	const struct sample_format *format; /* CSV */
+	const struct sample_format *format; /* for CSV */
 	struct format_options options;
 	struct format_state state;
 	bool list; /* JSON: a list instead of lines */
 	int64_t count;
-	int64_t repaired; /* lines that were read and are not JSON to the letter */
+	int64_t repaired; /* lines that we could read but that are not strict JSON */
 };
 
 static void writer_done(struct writer *writer)
@@ -72,7 +72,7 @@ static void write_json(struct writer *writer, const struct record *record, const
 
 	if (writer->list)
 		buffer_add_text(&writer->sample, writer->count ? ",\n" : "[\n");
-	/* A line that is JSON keeps all its keys, also those of other versions. */
+	/* A line of valid JSON keeps all its keys, also those of other versions. */
 	if (scan_left(&line) && json_is_valid(line)) {
 		buffer_add(&writer->sample, line.at, scan_left(&line));
 	} else {
@@ -109,7 +109,10 @@ static int write_samples(struct writer *writer, struct record *record, const cha
 	return 0;
 }
 
-/* 1 if lines were damaged, which the problem then counts; a torn end is what a killed recorder leaves. */
+/*
+ * Returns 1 if lines were damaged, with their number in the problem. A torn end is normal after a killed
+ * recorder.
+ */
 static int tell_of_damage(const struct writer *writer, const struct record *record,
 			  const struct export_job *job)
 {

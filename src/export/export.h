@@ -1,5 +1,5 @@
 /*
- * What the writers of exports share; see resource_tracker_analysis.h.
+ * Shared by the writers of exports; see resource_tracker_analysis.h.
  */
 #pragma once
 
@@ -14,17 +14,20 @@ struct export_job {
 };
 
 int export_sqlite(const struct export_job *job);
-/* `older`: as version 0.4 of the package has it. ret_text: where it goes if the job has no output. */
+/*
+ * With `older`, writes the form of version 0.4 of the package. Stores the text in ret_text if the job has no
+ * output.
+ */
 int export_snapshot(const struct export_job *job, bool older, char **ret_text);
 int export_gpu_tracker(const struct export_job *job);
 
 /*
- * Opens the files of a job to read the last run only, which takes a look at all of them first: `ret_skip` samples
- * belong to earlier runs. -ESPIPE: standard input cannot be read twice.
+ * Opens the files of a job for reading the last run only. It reads all files once to find that run;
+ * `ret_skip` samples belong to earlier runs. Returns -ESPIPE for standard input, which cannot be read twice.
  */
 int export_open_last_run(const struct export_job *job, const struct metric_set *wanted,
 			 struct record **ret_record, size_t *ret_skip, size_t *ret_count);
 
-/* "-" and what cannot have an extension have none; ".gz" is not one. */
+/* "-" has no extension, and ".gz" does not count as one. */
 bool has_extension(const char *path, const char *extension);
 bool is_gzip_name(const char *path);

@@ -1,11 +1,11 @@
 /*
- * A recording as a tracking file of gpu_tracker: one line or table of what stays the same, then a row for each sample.
- * What its columns mean here is said in summary_gpu_tracker.c.
+ * Writes a recording as a tracking file of gpu_tracker: one line or table of constants, then a row for each
+ * sample. compat/summary_gpu_tracker.c explains the columns.
  *
- *   ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,...
- *   gigabytes,gigabytes,hours,25.27668634,...
- *   main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,...,timestamp
- *   0.013,0.0,0.013,2.858,...
+ *	ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,...
+ *	gigabytes,gigabytes,hours,25.27668634,...
+ *	main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,...,timestamp
+ *	0.013,0.0,0.013,2.858,...
  */
 #include <errno.h>
 #include <math.h>
@@ -112,7 +112,7 @@ static double real_of_count(int64_t count)
 	return count_absent(count) ? NAN : (double)count;
 }
 
-/* The root, the others, and all of them. */
+/* Adds the root process, its descendants, and both together. */
 static void put_parts(struct cells_out *out, double main, double all, double combined, double factor)
 {
 	put_real(out, main * factor);
@@ -120,7 +120,7 @@ static void put_parts(struct cells_out *out, double main, double all, double com
 	put_real(out, combined * factor);
 }
 
-/* The descendants' shared pages count once where that is known, as in summary_gpu_tracker.c. */
+/* Shared pages of the descendants count once if the recording knows them, as in summary_gpu_tracker.c. */
 static void put_ram(struct cells_out *out, const struct tree_row *tree, double factor)
 {
 	bool once =
@@ -193,7 +193,7 @@ static void fill_data(const struct tracking *tracking, const struct frame *frame
 	put_real(&out, frame->sample->timestamp);
 }
 
-/* Where rows go: text or a table. */
+/* Writes rows as text or into a table. */
 struct tracking_writer {
 	bool sqlite;
 	struct output output;
@@ -302,7 +302,7 @@ static int write_samples(struct tracking_writer *writer, const struct tracking *
 	return result < 0 ? result : 0;
 }
 
-static int describe(const struct export_job *job, struct tracking *ret_tracking)
+static int describe_tracking(const struct export_job *job, struct tracking *ret_tracking)
 {
 	const struct rt_gpu_tracker_options *options = &job->options->gpu_tracker;
 	rt_summary *summary = NULL;
@@ -335,7 +335,7 @@ int export_gpu_tracker(const struct export_job *job)
 	};
 	struct rt_cell statics[STATICS];
 	struct tracking tracking;
-	int result = describe(job, &tracking);
+	int result = describe_tracking(job, &tracking);
 
 	if (result == 0)
 		result = writer_open(&writer, job);

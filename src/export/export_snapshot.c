@@ -1,10 +1,13 @@
 /*
- * A recording as a snapshot of the Python package: what its ResourceTracker.dump() writes and load() reads.
+ * Writes a recording as a snapshot of the Python package, whose ResourceTracker.dump() writes and load()
+ * reads:
  *
- *   {"metadata": {...}, "server_info": {...}, "cloud_info": ..., "process_metrics": [{...}], "system_metrics": [{...}]}
+ *	{"metadata": {...}, "server_info": {...}, "cloud_info": ...,
+ *	 "process_metrics": [{...}], "system_metrics": [{...}]}
  *
- * That package knows no absent numbers: one in a row makes its whole column unusable there. A value that is absent
- * (the memory of a process that has just gone) is therefore the last one known; what was never known is null.
+ * That package does not support absent numbers: a single one in a row makes the whole column unusable. An
+ * absent value (such as the memory of a process that has just ended) therefore repeats the last known one. A
+ * value that was never known is null.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +25,7 @@ enum { LAYOUT_COLUMNS = 32 };
 
 struct snapshot_writer {
 	const struct export_job *job;
-	bool older; /* columns and keys of 0.4 */
+	bool older; /* columns and keys of version 0.4 */
 	struct output output;
 	struct buffer text;
 };
@@ -60,7 +63,7 @@ static struct rt_cell cell_of(const struct frame *frame, const struct csv_column
 		.real = round_like_python(*row_real(row, column->offset) * column->factor, column->decimals)};
 }
 
-/* A change that is unknown is none; any other quantity is what it last was. */
+/* An unknown change counts as 0; any other quantity repeats its last value. */
 static struct rt_cell without_gaps(struct rt_cell cell, struct rt_cell *last, const struct csv_column *column)
 {
 	if (cell.type != RT_CELL_NONE) {
@@ -73,7 +76,7 @@ static struct rt_cell without_gaps(struct rt_cell cell, struct rt_cell *last, co
 					  : (struct rt_cell){.type = RT_CELL_COUNT, .count = 0};
 }
 
-/* A tracker that was switched off, or that had nothing to track, has no rows. */
+/* A tracker that was switched off, or had nothing to track, has no rows. */
 static bool is_recorded(const struct frame *frame, const struct csv_layout *layout)
 {
 	for (size_t i = 0; i < layout->column_count; i++)
@@ -95,7 +98,7 @@ static void write_row(struct buffer *out, const struct frame *frame, const struc
 	buffer_add_char(out, '}');
 }
 
-/* One tracker's rows of the last run; none when nothing of it was recorded. */
+/* Writes one tracker's rows of the last run, or an empty list if nothing of it was recorded. */
 static int write_rows(struct snapshot_writer *writer, enum csv_layout_id id)
 {
 	const struct csv_layout *layout = &CSV_LAYOUT[id];
@@ -130,7 +133,7 @@ static void write_number(struct buffer *out, const char *name, double value)
 		buffer_add_text(out, "null");
 }
 
-/* Integers as integers: an interval of 1 is not 1.0 there. */
+/* Writes a whole interval as 1, not 1.0, as the package does. */
 static void write_interval(struct buffer *out, double interval)
 {
 	if (interval == floor(interval) && interval < 1e9)
@@ -139,7 +142,7 @@ static void write_interval(struct buffer *out, double interval)
 		buffer_add_shortest(out, interval);
 }
 
-static struct rt_cell figure(const rt_summary *summary, const char *group, const char *name)
+static struct rt_cell summary_figure(const rt_summary *summary, const char *group, const char *name)
 {
 	return rt_summary_get(summary, group, name);
 }
@@ -147,10 +150,10 @@ static struct rt_cell figure(const rt_summary *summary, const char *group, const
 static void write_metadata(struct buffer *out, const rt_summary *summary, const struct frame *identity)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
-	double interval = cell_real(figure(summary, "run", "interval_secs"), 1);
-	double begun = cell_real(figure(summary, "run", "started_timestamp"), 0);
-	double ended = cell_real(figure(summary, "run", "ended_timestamp"), 0);
-	struct rt_cell pid = figure(summary, "run", "tracked_pid");
+	double interval = cell_real(summary_figure(summary, "run", "interval_secs"), 1);
+	double begun = cell_real(summary_figure(summary, "run", "started_timestamp"), 0);
+	double ended = cell_real(summary_figure(summary, "run", "ended_timestamp"), 0);
+	struct rt_cell pid = summary_figure(summary, "run", "tracked_pid");
 
 	buffer_add_text(out,
 			"{\"metadata\": {\"version\": 1, \"resource_tracker\": {\"version\": \"" RT_VERSION
@@ -159,11 +162,11 @@ static void write_metadata(struct buffer *out, const rt_summary *summary, const 
 	buffer_printf(out, ", \"children\": %s, \"interval\": ",
 		      start && !count_absent(start->children) && !start->children ? "false" : "true");
 	write_interval(out, interval);
-	/* Its load() needs both trackers, also where one has no rows. */
+	/* The package's load() needs both trackers, even if one has no rows. */
 	buffer_add_text(out, ", \"method\": null, \"autostart\": false, \"track_processes\": true, "
 			     "\"track_system\": true, "
 			     "\"discover_server\": true, \"discover_cloud\": true, ");
-	/* The package's own begin an interval before their first row, and count one more at the end. */
+	/* The package's own runs begin an interval before the first row, and last one interval longer. */
 	write_number(out, "start_time", begun);
 	buffer_add_text(out, ", ");
 	write_number(out, "stop_time", ended);
@@ -176,8 +179,8 @@ static void write_server(struct buffer *out, const rt_summary *summary, const st
 			 bool older)
 {
 	const struct run_start_row *start = FIRST(identity, run_start);
-	struct rt_cell gpus = figure(summary, "gpu", "count");
-	double gpu_mib = cell_real(figure(summary, "gpu", "memory_total_mib"), 0);
+	struct rt_cell gpus = summary_figure(summary, "gpu", "count");
+	double gpu_mib = cell_real(summary_figure(summary, "gpu", "memory_total_mib"), 0);
 	const char *name = "";
 
 	if (!start) {
@@ -213,7 +216,7 @@ static void write_cloud_text(struct json_writer *json, const char *key, const ch
 	json_text(json, text_absent(text) ? "unknown" : text);
 }
 
-/* As get_cloud_info() of the Python package; null when nobody asked. */
+/* Writes the form of get_cloud_info() of the Python package; null if no cloud was asked. */
 static void write_cloud(struct buffer *out, const struct frame *identity)
 {
 	const struct cloud_row *cloud = FIRST(identity, cloud);
@@ -234,7 +237,7 @@ static void write_cloud(struct buffer *out, const struct frame *identity)
 	buffer_add_text(out, ", ");
 }
 
-/* The identity is complete once a record has been read to its end. */
+/* The identity is complete only after the whole record has been read. */
 static int write_head(struct snapshot_writer *writer)
 {
 	const struct export_job *job = writer->job;

@@ -1,8 +1,9 @@
 /*
- * A recording as an SQLite file: a table "samples" with all that there is once in a sample, and a table for each kind
- * of which there are several ("network", "disk", "disk_mounts", "gpu", "cpu_per_core_pct", ...) or that is not in every
- * sample ("run_start", "run_end"). Their columns "run" and "sample" say where a row belongs, and the keys of what it
- * stands below come first: disk_mounts has the column disk_device. Points in names become underscores.
+ * Writes a recording as an SQLite file. The table "samples" has all values that occur once in a sample. Each
+ * kind of row that may occur several times ("network", "disk", "disk_mounts", "gpu", "cpu_per_core_pct", ...)
+ * or not in every sample ("run_start", "run_end") has its own table. Its columns "run" and "sample" tell
+ * where a row belongs, and the key of its parent row comes first: disk_mounts has the column disk_device.
+ * Dots in names become underscores.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ enum { NAME_BYTES = 160, STATEMENT_CEILING = 1 << 16 };
 
 struct database {
 	struct sqlite_file file;
-	sqlite3_stmt *insert[ROW_KINDS]; /* of the kinds that have a table */
+	sqlite3_stmt *insert[ROW_KINDS]; /* one for each kind with a table */
 };
 
 static void database_done(struct database *database)
@@ -27,7 +28,7 @@ static void database_done(struct database *database)
 	sqlite_file_close(&database->file);
 }
 
-/* Kinds whose values stand in the row of their parent. */
+/* Tells whether the values of this kind are columns of its parent's table. */
 static bool is_part_of_parent(enum row_kind kind)
 {
 	enum row_shape shape = ROW_DESCRIPTIONS[kind].shape;
@@ -42,7 +43,7 @@ static bool is_repeated(enum row_kind kind)
 	return shape == ARRAY || shape == LIST || shape == MAP;
 }
 
-static void underscores(char *name)
+static void dots_to_underscores(char *name)
 {
 	for (; *name; name++)
 		if (*name == '.')
@@ -56,10 +57,10 @@ static void table_name(enum row_kind kind, char *ret_name)
 		return;
 	}
 	row_path(kind, ret_name, NAME_BYTES);
-	underscores(ret_name);
+	dots_to_underscores(ret_name);
 }
 
-/* The parent of a repeated kind whose key its rows need, or ROW_sample. */
+/* Returns the parent whose key the rows of a repeated kind need, or ROW_sample. */
 static enum row_kind key_parent(enum row_kind kind)
 {
 	enum row_kind parent = ROW_DESCRIPTIONS[kind].parent;
@@ -84,7 +85,7 @@ static void add_column(struct definition *definition, const char *name, const ch
 	buffer_add_text(&definition->places, first ? "?" : ", ?");
 }
 
-/* In samples the full name, elsewhere the metric's own. */
+/* Names a column by the metric's full name in samples, elsewhere by its own. */
 static void add_metrics(struct definition *definition, enum row_kind kind)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
@@ -95,7 +96,7 @@ static void add_metrics(struct definition *definition, enum row_kind kind)
 			continue;
 		if (is_part_of_parent(kind)) {
 			metric_full_name(kind, i, name, sizeof(name));
-			underscores(name);
+			dots_to_underscores(name);
 		} else {
 			snprintf(name, sizeof(name), "%s", description->metrics[i].name);
 		}
@@ -140,31 +141,32 @@ struct insertion {
 	int position;
 };
 
-static void bind(struct insertion *insertion, struct rt_cell cell)
+static void bind_cell(struct insertion *insertion, struct rt_cell cell)
 {
 	sqlite_file_bind(&insertion->database->file, insertion->statement, ++insertion->position, cell);
 }
 
 static void bind_count(struct insertion *insertion, int64_t count)
 {
-	bind(insertion, count_absent(count) ? (struct rt_cell){0}
-					    : (struct rt_cell){.type = RT_CELL_COUNT, .count = count});
+	bind_cell(insertion, count_absent(count) ? (struct rt_cell){0}
+						 : (struct rt_cell){.type = RT_CELL_COUNT, .count = count});
 }
 
 static void bind_text(struct insertion *insertion, const char *text)
 {
-	bind(insertion,
-	     text_absent(text) ? (struct rt_cell){0} : (struct rt_cell){.type = RT_CELL_TEXT, .text = text});
+	bind_cell(insertion, text_absent(text) ? (struct rt_cell){0}
+					       : (struct rt_cell){.type = RT_CELL_TEXT, .text = text});
 }
 
 static void bind_real(struct insertion *insertion, double real)
 {
-	bind(insertion,
-	     real_absent(real) ? (struct rt_cell){0} : (struct rt_cell){.type = RT_CELL_REAL, .real = real});
+	bind_cell(insertion, real_absent(real) ? (struct rt_cell){0}
+					       : (struct rt_cell){.type = RT_CELL_REAL, .real = real});
 }
 
-/* The first row of a kind below `parent`. */
-static const struct row *below(const struct frame *frame, enum row_kind kind, const struct row *parent)
+/* Returns the first row of a kind below `parent`. */
+static const struct row *first_row_below(const struct frame *frame, enum row_kind kind,
+					 const struct row *parent)
 {
 	const struct row *row = parent ? frame->first[kind] : NULL;
 
@@ -173,7 +175,7 @@ static const struct row *below(const struct frame *frame, enum row_kind kind, co
 	return row;
 }
 
-/* `row` may be NULL: all its values are absent. */
+/* If `row` is NULL, all its values are absent. */
 static void bind_metrics(struct insertion *insertion, const struct frame *frame, enum row_kind kind,
 			 const struct row *row)
 {
@@ -185,7 +187,7 @@ static void bind_metrics(struct insertion *insertion, const struct frame *frame,
 		if (description->metrics[i].nature == RAW)
 			continue;
 		if (!row)
-			bind(insertion, (struct rt_cell){0});
+			bind_cell(insertion, (struct rt_cell){0});
 		else if (type == TYPE_REAL)
 			bind_real(insertion, *row_real(row, metric_offset(i)));
 		else if (type == TYPE_TEXT)
@@ -195,7 +197,7 @@ static void bind_metrics(struct insertion *insertion, const struct frame *frame,
 	}
 	for (enum row_kind child = 0; child < ROW_KINDS; child++)
 		if (is_part_of_parent(child) && ROW_DESCRIPTIONS[child].parent == kind)
-			bind_metrics(insertion, frame, child, below(frame, child, row));
+			bind_metrics(insertion, frame, child, first_row_below(frame, child, row));
 }
 
 static void insert_rows(struct database *database, const struct frame *frame, enum row_kind kind, int64_t run)

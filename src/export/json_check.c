@@ -1,4 +1,7 @@
-/* See json_check.h. Every function steps over what it checks, and returns false anywhere in it. */
+/*
+ * Checks JSON; see json_check.h. Each function steps over the text that it checks. After false, the position
+ * means nothing.
+ */
 #include "export/json_check.h"
 
 #include <stdint.h>
@@ -12,7 +15,7 @@ static void skip_space(struct scan *text)
 		text->at++;
 }
 
-static bool take(struct scan *text, char c)
+static bool take_char(struct scan *text, char c)
 {
 	if (!scan_left(text) || *text->at != c)
 		return false;
@@ -25,7 +28,7 @@ static bool is_digit(const struct scan *text)
 	return scan_left(text) && *text->at >= '0' && *text->at <= '9';
 }
 
-static bool digits(struct scan *text)
+static bool skip_digits(struct scan *text)
 {
 	if (!is_digit(text))
 		return false;
@@ -34,22 +37,22 @@ static bool digits(struct scan *text)
 	return true;
 }
 
-static bool number(struct scan *text)
+static bool check_number(struct scan *text)
 {
-	(void)take(text, '-');
-	if (!take(text, '0') && !digits(text))
+	(void)take_char(text, '-');
+	if (!take_char(text, '0') && !skip_digits(text))
 		return false;
-	if (take(text, '.') && !digits(text))
+	if (take_char(text, '.') && !skip_digits(text))
 		return false;
-	if (take(text, 'e') || take(text, 'E')) {
-		if (!take(text, '+'))
-			(void)take(text, '-');
-		return digits(text);
+	if (take_char(text, 'e') || take_char(text, 'E')) {
+		if (!take_char(text, '+'))
+			(void)take_char(text, '-');
+		return skip_digits(text);
 	}
 	return true;
 }
 
-/* The bytes that continue a character: not overlong, not a surrogate, not above U+10FFFF. */
+/* Checks the continuation bytes of a character: not overlong, not a surrogate, not above U+10FFFF. */
 static bool utf8(struct scan *text)
 {
 	unsigned char first = (unsigned char)*text->at++;
@@ -72,7 +75,7 @@ static bool utf8(struct scan *text)
 	return more == 1 || (point >= 0x10000 && point <= 0x10ffff);
 }
 
-static bool escape(struct scan *text)
+static bool check_escape(struct scan *text)
 {
 	if (!scan_left(text))
 		return false;
@@ -85,56 +88,56 @@ static bool escape(struct scan *text)
 	return true;
 }
 
-static bool string(struct scan *text)
+static bool check_string(struct scan *text)
 {
-	if (!take(text, '"'))
+	if (!take_char(text, '"'))
 		return false;
 	while (scan_left(text)) {
-		if (take(text, '"'))
+		if (take_char(text, '"'))
 			return true;
 		if ((unsigned char)*text->at < ' ')
 			return false;
-		if (take(text, '\\') ? !escape(text) : !utf8(text))
+		if (take_char(text, '\\') ? !check_escape(text) : !utf8(text))
 			return false;
 	}
 	return false;
 }
 
-/* A key and its colon, where the innermost bracket is that of an object. */
-static bool key(struct scan *text, char closing)
+/* If the innermost bracket is an object's, steps over a key and its colon. */
+static bool check_key(struct scan *text, char closing)
 {
 	skip_space(text);
 	if (closing != '}')
 		return true;
-	if (!string(text))
+	if (!check_string(text))
 		return false;
 	skip_space(text);
-	return take(text, ':');
+	return take_char(text, ':');
 }
 
-static bool scalar(struct scan *text)
+static bool check_scalar(struct scan *text)
 {
 	if (!scan_left(text))
 		return false;
 	if (*text->at == '"')
-		return string(text);
+		return check_string(text);
 	return scan_literal(text, "null") || scan_literal(text, "true") || scan_literal(text, "false") ||
-	       number(text);
+	       check_number(text);
 }
 
-/* Behind a value: closes what ends here. `ret_more`: another value follows. */
-static bool between(struct scan *text, const char *closing, size_t *depth, bool *ret_more)
+/* After a value: steps over closing brackets, and over a comma if another value follows (`ret_more`). */
+static bool check_after_value(struct scan *text, const char *closing, size_t *depth, bool *ret_more)
 {
 	*ret_more = false;
 	for (;;) {
 		skip_space(text);
 		if (!*depth)
 			return true;
-		if (take(text, ',')) {
+		if (take_char(text, ',')) {
 			*ret_more = true;
-			return key(text, closing[*depth - 1]);
+			return check_key(text, closing[*depth - 1]);
 		}
-		if (!take(text, closing[*depth - 1]))
+		if (!take_char(text, closing[*depth - 1]))
 			return false;
 		--*depth;
 	}
@@ -148,21 +151,24 @@ bool json_is_valid(struct scan text)
 
 	while (more) {
 		skip_space(&text);
-		if (take(&text, '{') || take(&text, '[')) {
+		if (take_char(&text, '{') || take_char(&text, '[')) {
 			if (depth == MOST_DEPTH)
 				return false;
 			closing[depth++] = text.at[-1] == '{' ? '}' : ']';
 			skip_space(&text);
-			/* An empty one is a value; else the first value follows, in an object behind its key. */
+			/*
+			 * An empty object or array is a value. In any other, the first value follows, in an
+			 * object after its key.
+			 */
 			if (!scan_left(&text) || *text.at != closing[depth - 1]) {
-				if (!key(&text, closing[depth - 1]))
+				if (!check_key(&text, closing[depth - 1]))
 					return false;
 				continue;
 			}
-		} else if (!scalar(&text)) {
+		} else if (!check_scalar(&text)) {
 			return false;
 		}
-		if (!between(&text, closing, &depth, &more))
+		if (!check_after_value(&text, closing, &depth, &more))
 			return false;
 	}
 	return !scan_left(&text);

@@ -1,4 +1,4 @@
-/* Where an export goes; see output.h. */
+/* Writes the output of an export; see output.h. */
 #include "export/output.h"
 
 #include <errno.h>
@@ -33,10 +33,10 @@ static char *take_text(char **text)
 	return taken;
 }
 
-/* ---- where a name leads ---------------------------------------------------------------------------- */
+/* ---- following names ------------------------------------------------------------------------------- */
 
 struct folder {
-	bool shared; /* sticky, and everyone may write to it */
+	bool shared; /* sticky and world-writable */
 	uid_t owner;
 };
 
@@ -52,7 +52,7 @@ static struct folder folder_of(const char *path)
 	return (struct folder){(status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH), status.st_uid};
 }
 
-/* In a shared folder anyone can lay out links, files and FIFOs under the names that we write to. */
+/* In a shared folder any user can create links, files and FIFOs under the names that we write to. */
 static bool is_planted(const char *path, const struct stat *found)
 {
 	struct folder folder = folder_of(path);
@@ -60,7 +60,7 @@ static bool is_planted(const char *path, const struct stat *found)
 	return folder.shared && found->st_uid != geteuid() && found->st_uid != folder.owner;
 }
 
-/* The name that a link holds, as seen from here; malloc'd, NULL with errno. */
+/* Returns the link's target as a path from here; malloc'd, or NULL with errno. */
 static char *link_target(const char *path)
 {
 	char target[PATH_MAX];
@@ -76,7 +76,10 @@ static char *link_target(const char *path)
 	return asprintf(&name, "%.*s%s", (int)(slash - path + 1), path, target) < 0 ? NULL : name;
 }
 
-/* Follows links, but none that another user may have planted. 0 and a malloc'd name, or a negative errno. */
+/*
+ * Follows links, but none that another user may have planted. Returns 0 and a malloc'd name, or a negative
+ * errno.
+ */
 static int follow_links(const char *path, char **ret_name)
 {
 	CLEANUP_FREE char *name = strdup(path);
@@ -85,7 +88,7 @@ static int follow_links(const char *path, char **ret_name)
 	for (int hops = 0; name && hops < MOST_LINKS; hops++) {
 		char *next;
 
-		/* Links there have no target that a name leads to. */
+		/* Links in /proc lead to open files, not to names. */
 		if (strncmp(name, "/proc/", strlen("/proc/")) == 0 || lstat(name, &status) < 0 ||
 		    !S_ISLNK(status.st_mode)) {
 			*ret_name = take_text(&name);
@@ -100,7 +103,7 @@ static int follow_links(const char *path, char **ret_name)
 	return name ? -ELOOP : -errno;
 }
 
-/* The descriptor that a name stands for: its links lead to what has no name of its own. -1: it is a file's. */
+/* Returns the descriptor behind a name such as /dev/stdout or /dev/fd/N, or -1 for the name of a file. */
 static int named_descriptor(const char *path)
 {
 	struct scan text = scan_bytes(path, strlen(path));
@@ -116,21 +119,22 @@ static int named_descriptor(const char *path)
 	return -1;
 }
 
-/* ---- what may be written to ------------------------------------------------------------------------ */
+/* ---- permission to write --------------------------------------------------------------------------- */
 
-static int refuse(struct rt_problem *problem, int error, const char *path, const char *reason)
+static int refuse_output(struct rt_problem *problem, int error, const char *path, const char *reason)
 {
 	return problem_set(problem, error, "cannot write to %s: %s", path, reason);
 }
 
 static int refuse_link(struct rt_problem *problem, int error, const char *path)
 {
-	return refuse(problem, error, path,
-		      error == -EPERM ? "another user's symbolic link in a folder that everyone may write to"
-				      : strerror(-error));
+	return refuse_output(problem, error, path,
+			     error == -EPERM
+				     ? "another user's symbolic link in a folder that everyone may write to"
+				     : strerror(-error));
 }
 
-/* A recorder holds a lock on what it writes. */
+/* Refuses a file that a recorder holds: it keeps a lock on its output. */
 static int check_regular(const char *path, const char *name, bool replace, struct rt_problem *problem)
 {
 	CLEANUP_CLOSE int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
@@ -138,9 +142,9 @@ static int check_regular(const char *path, const char *name, bool replace, struc
 	if (fd < 0)
 		return 0;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return refuse(problem, -EBUSY, path, "a recorder is writing to it");
+		return refuse_output(problem, -EBUSY, path, "a recorder is writing to it");
 	if (!replace && is_recording(fd))
-		return refuse(problem, -EEXIST, path, "it is a recording; --force replaces it");
+		return refuse_output(problem, -EEXIST, path, "it is a recording; --force replaces it");
 	return 0;
 }
 
@@ -151,7 +155,7 @@ static bool is_same_file(const char *name, const struct stat *status)
 	return stat(name, &other) == 0 && other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* The recording itself, or its marks. */
+/* Tells whether the output is the input itself, or the input's marks. */
 static bool is_input(const char *input, const struct stat *status)
 {
 	CLEANUP_FREE char *marks = NULL;
@@ -171,7 +175,8 @@ int output_check_inputs(const char *path, const char *const *inputs, size_t coun
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		if (inputs[i] && is_input(inputs[i], &status))
-			return refuse(problem, -EINVAL, path, "it is what is read; name another output");
+			return refuse_output(problem, -EINVAL, path,
+					     "it is what is read; name another output");
 	return 0;
 }
 
@@ -195,14 +200,17 @@ int rt_output_check(const char *path, const char *const *inputs, size_t input_co
 	if (S_ISREG(status.st_mode))
 		return check_regular(path, name, replace, ret_problem);
 	if (is_planted(name, &status))
-		return refuse(ret_problem, -EPERM, path,
-			      "it belongs to another user, in a folder that everyone may write to");
+		return refuse_output(ret_problem, -EPERM, path,
+				     "it belongs to another user, in a folder that everyone may write to");
 	return 0;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-/* A new file under a name that nobody can foresee. A descriptor and the malloc'd name, or a negative errno. */
+/*
+ * Creates a file under an unpredictable name. Returns a descriptor and the malloc'd name, or a negative
+ * errno.
+ */
 static int create_temporary(const char *path, char **ret_name)
 {
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
@@ -210,7 +218,9 @@ static int create_temporary(const char *path, char **ret_name)
 		unsigned number = 0;
 		int fd;
 
-		/* Without the call the number of the process alone tells names apart, as it does among honest users. */
+		/*
+		 * Without getrandom(2), pid and counter make the name unique, but other users can predict it.
+		 */
 		if (syscall(SYS_getrandom, &number, sizeof(number), 0) < 0)
 			number = (unsigned)tries;
 		if (asprintf(&name, "%s.%ld-%08x.partial", path, (long)getpid(), number) < 0) {
@@ -228,7 +238,7 @@ static int create_temporary(const char *path, char **ret_name)
 	return -EEXIST;
 }
 
-/* A descriptor, or a negative errno. `output->path` becomes the name that the links lead to. */
+/* Returns a descriptor, or a negative errno. `output->path` becomes the name at the end of the links. */
 static int open_target(struct output *output, const char *path)
 {
 	int fd = named_descriptor(path);

@@ -1,4 +1,4 @@
-/* An SQLite file that is written once; see sqlite_file.h. */
+/* Writes an SQLite file once; see sqlite_file.h. */
 #include "export/sqlite_file.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int sqlite_file_open(struct sqlite_file *ret_file, const char *path, struct rt_p
 		sqlite_file_close(&file);
 		return -EIO;
 	}
-	/* Nobody sees the file before it is whole, so that a journal would protect nothing. */
+	/* Other programs see only the finished file, so a journal would protect nothing. */
 	sqlite_file_run(&file, "PRAGMA journal_mode = OFF");
 	sqlite_file_run(&file, "PRAGMA synchronous = OFF");
 	sqlite_file_run(&file, "BEGIN");
