@@ -1,10 +1,10 @@
-/* The cells of a CSV line; see csv_cells.h. */
+/* Reads the cells of a CSV line; see csv_cells.h. */
 #include "format/csv_cells.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* After the opening quote, up to the closing one; doubled quotes stand for one. */
+/* Reads from the opening quote to the closing one. Two quotes stand for one. */
 static int quoted_cell(struct cells *cells, struct cell_text *ret_cell)
 {
 	struct scan part;

@@ -1,16 +1,14 @@
-/*
- * The cells of a CSV line, and numbers as the writers of recordings print them.
- */
+/* Reads the cells of a CSV line, and numbers as the writers of recordings print them. */
 #pragma once
 
 #include "base/buffer.h"
 #include "base/scan.h"
 #include "metric/absent.h"
 
-/* The line is one cell further each time. */
+/* A cursor: each call moves on by one cell. */
 struct cells {
 	struct scan line;
-	struct buffer unquoted; /* a cell that had doubled quotes */
+	struct buffer unquoted; /* a cell that contained doubled quotes */
 	bool ended;
 };
 
@@ -27,11 +25,11 @@ static inline void cells_done(struct cells *cells)
 }
 #define CLEANUP_CELLS __attribute__((cleanup(cells_done)))
 
-/* 1: a cell; 0: the line is over; -EBADMSG: a quote is not closed. */
+/* Returns 1 for a cell, 0 at the end of the line, -EBADMSG if a quote is not closed. */
 int cells_next(struct cells *cells, struct cell_text *ret_cell);
 
-/* The whole text as an integer; "12.0" is one too. Else absent. */
+/* Reads the whole text as an integer ("12.0" as well). Absent if it is not one. */
 int64_t scan_whole_count(struct scan text);
 
-/* The whole text as a number; absent for "", "nan", "inf", "None" and all else. */
+/* Reads the whole text as a number. Absent for "", "nan", "inf", "None" and other texts. */
 double scan_whole_real(struct scan text);

@@ -1,4 +1,4 @@
-/* One line of CSV into a frame; see csv_decode.h. */
+/* Decodes one line of CSV into a frame; see csv_decode.h. */
 #include "format/csv_decode.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ void csv_decoder_done(struct csv_decoder *reader)
 	*reader = (struct csv_decoder){0};
 }
 
-/* How many headings of a line a layout knows, if a time stamp is among them; else 0. */
+/* Returns how many headings of a line the layout has, or 0 without a time stamp. */
 static size_t known_headings(const struct csv_layout *layout, struct scan line)
 {
 	CLEANUP_CELLS struct cells cells = CELLS(line);
@@ -40,7 +40,7 @@ static size_t known_headings(const struct csv_layout *layout, struct scan line)
 static const struct csv_layout *recognise(struct scan line)
 {
 	const struct csv_layout *best = NULL;
-	size_t most = 1; /* a time stamp alone says nothing */
+	size_t most = 1; /* the time stamp alone proves nothing */
 
 	for (size_t i = 0; i < CSV_LAYOUTS; i++) {
 		size_t known = known_headings(&CSV_LAYOUT[i], line);
@@ -82,7 +82,7 @@ bool csv_decoder_header(struct csv_decoder *reader, struct scan line)
 		fresh.columns[fresh.column_count++] = column;
 		fresh.unknown_count += !column;
 	}
-	/* The first writers always counted in ticks; a header that comes again changes nothing. */
+	/* The first writers always counted in ticks. A repeated header changes nothing. */
 	fresh.ticks = layout == &CSV_LAYOUT[CSV_LAYOUT_system_0_1] ||
 		      layout == &CSV_LAYOUT[CSV_LAYOUT_pid_0_1] ||
 		      (layout == reader->layout && reader->ticks);
@@ -117,7 +117,7 @@ static bool may_be_ticks(const struct csv_decoder *reader)
 	       reader->layout == &CSV_LAYOUT[CSV_LAYOUT_process_0_4];
 }
 
-/* What one row says: its time, the CPU time in whatever unit, and the cores in use. */
+/* Reads the time, the CPU time (in an unknown unit) and the cores in use from a row. */
 static bool probe_row(const struct csv_decoder *reader, struct scan line, double *ret_timestamp,
 		      double *ret_cpu_time, double *ret_cores)
 {

@@ -1,4 +1,4 @@
-/* Gzip by zlib; see gzip.h. */
+/* Compresses with zlib; see gzip.h. */
 #include "format/gzip.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@ enum { LEVEL = 6, GZIP_WINDOW_BITS = 15 + 16, MEMORY_LEVEL = 8, STEP_BYTES = 32 
 
 int gzip_open(struct gzip *ret_gzip, struct buffer *out)
 {
-	/* In place: zlib keeps a pointer to the stream. */
+	/* Initialise in place, because zlib keeps a pointer to the stream. */
 	*ret_gzip = (struct gzip){.out = out};
 	if (deflateInit2(&ret_gzip->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)

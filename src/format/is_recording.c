@@ -1,4 +1,4 @@
-/* See is_recording.h. */
+/* Recognises recordings; see is_recording.h. */
 #include "format/is_recording.h"
 
 #include <unistd.h>
@@ -10,13 +10,13 @@
 
 enum {
 	LOOK_BYTES = 64 << 10,
-	TELLING_HEADINGS = 3, /* a table of somebody else may well begin with "timestamp" */
+	TELLING_HEADINGS = 3, /* a foreign table may well begin with "timestamp" */
 };
 
-/* The first moment that a headerless row can be of: seconds since 1970, in 2001. */
+/* The earliest time of a row without header: a moment in 2001, in seconds since 1970. */
 #define FIRST_TIMESTAMP 1e9
 
-/* Steps over a text without blanks in JSON. A text that is cut by the end of the bytes matches too. */
+/* Steps over a text without blanks in JSON. If the bytes end inside the text, it matches, too. */
 static bool takes(struct scan *json, const char *text)
 {
 	for (; *text; text++) {
@@ -35,7 +35,7 @@ static bool contains(const struct scan *line, const char *text)
 	return memmem(line->at, scan_left(line), text, strlen(text)) != NULL;
 }
 
-/* `is_cut`: the line ends with the bytes, in the middle of a sample or behind it. */
+/* `is_cut`: the bytes end in this line, in the middle of a sample or after it. */
 static bool is_sample(struct scan line, bool is_cut)
 {
 	struct scan start = line, mark = line;
@@ -61,7 +61,7 @@ static bool is_heading(struct scan word)
 	return false;
 }
 
-/* The next cell of a line of CSV without commas in its cells. */
+/* Reads the next cell of a CSV line whose cells contain no commas. */
 static bool next_cell(struct scan *line, bool *more, struct scan *ret_cell)
 {
 	if (!*more)
@@ -85,7 +85,7 @@ static bool is_header(struct scan line)
 	return known == TELLING_HEADINGS;
 }
 
-/* A row without a header: as many numbers as a layout has columns, the first of which is a time. */
+/* A row without header: as many numbers as a layout has columns, beginning with a time. */
 static bool is_row(struct scan line)
 {
 	struct scan cell;
@@ -112,7 +112,7 @@ bool begins_recording(const char *bytes, size_t length, bool whole)
 
 	if (!scan_left(&text))
 		return false;
-	/* A list of samples has its bracket in a line of its own. */
+	/* A list of samples has its opening bracket on a line of its own. */
 	if (scan_literal(&text, "[")) {
 		text = scan_trim(text);
 		rest = line = text;

@@ -1,15 +1,18 @@
-/* Whether a file holds a recording: what is renamed before a new one is written, and what subcommands do not replace. */
+/*
+ * Decides whether a file is a recording. A new recording renames such a file first, and subcommands refuse to
+ * replace it.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * By its beginning: samples as JSON (lines or a list), CSV with a header of any layout, rows of numbers as such a layout has
- * them, or marks of phases. A beginning that was torn off within its first line counts. `whole`: the bytes are the whole
- * file. Empty files and all others are no recordings.
+ * Decides by the beginning: samples as JSON (lines or a list), CSV with the header of any layout, rows of numbers
+ * that fit such a layout, or marks of phases. A first line that was torn off counts. `whole`: the bytes are the
+ * whole file. Empty files and all other files are not recordings.
  */
 bool begins_recording(const char *bytes, size_t length, bool whole);
 
-/* The same of a descriptor, whose offset does not change. False if it cannot be read. */
+/* The same for a descriptor, whose offset does not change. Returns false if it cannot be read. */
 bool is_recording(int fd);

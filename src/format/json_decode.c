@@ -1,4 +1,4 @@
-/* One line of JSON into a frame; see json_decode.h. */
+/* Decodes one line of JSON into a frame; see json_decode.h. */
 #include "format/json_decode.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static size_t add_members(struct json_decoder *reader, size_t at, enum row_kind 
 	return at;
 }
 
-/* What tells the rows of an array or map apart is wanted as soon as anything of them is. */
+/* If any metric of an array or map is wanted, the field that identifies its rows is wanted, too. */
 static void want_upwards(struct json_decoder *reader, enum row_kind kind)
 {
 	for (;; kind = ROW_DESCRIPTIONS[kind].parent) {
@@ -119,7 +119,7 @@ static bool read_metric(struct json_decoder *reader, struct scan *json, const st
 	return true;
 }
 
-/* NULL: there are too many. */
+/* Returns NULL if there are too many rows. */
 static struct row *add_row(struct json_decoder *reader, struct frame *frame, enum row_kind kind,
 			   struct row *parent)
 {
@@ -131,7 +131,7 @@ static bool read_object(struct json_decoder *reader, struct scan *json, struct f
 {
 	struct place place = {frame, NULL, kind};
 
-	/* null: the row is not there. Anything else that is not an object is of no use either. */
+	/* null means that the row is absent. Other values that are not objects are ignored as well. */
 	if (json->at >= json->end || *json->at != '{')
 		return json_skip(json);
 	place.row = add_row(reader, frame, kind, parent);
@@ -163,7 +163,7 @@ static bool read_array(struct json_decoder *reader, struct scan *json, struct fr
 	return json_take(json, ']');
 }
 
-/* "name": "value" pairs. */
+/* Reads "name": "value" pairs. */
 static bool read_map(struct json_decoder *reader, struct scan *json, struct frame *frame, enum row_kind kind,
 		     struct row *parent)
 {
@@ -204,7 +204,7 @@ static bool read_below(struct json_decoder *reader, struct scan *json, const str
 	}
 }
 
-/* The row of an INLINE kind among the members of `place`. */
+/* Returns the row of an INLINE kind among the members of `place`. */
 static struct row *inline_row(const struct place *place, enum row_kind kind)
 {
 	struct row *last = place->frame->last[kind];
@@ -217,7 +217,7 @@ static bool read_member(struct json_decoder *reader, struct scan *json, const st
 {
 	struct place inlined;
 
-	/* It is in every sample but the brief ones. */
+	/* Every sample has it, except brief ones. */
 	if (member->kind == ROW_sample && member->metric == (int)METRIC_INDEX(sample, job_name))
 		reader->brief = false;
 	if (member->metric < 0)
@@ -230,7 +230,7 @@ static bool read_member(struct json_decoder *reader, struct scan *json, const st
 	return read_metric(reader, json, &inlined, (size_t)member->metric);
 }
 
-/* The member with a key, searched from `*next` on: a writer may leave members out, but keeps their order. */
+/* Finds the member with a key, searching from `*next`: a writer may leave members out, but keeps their order. */
 static const struct sample_member *find_member(const struct json_decoder *reader, enum row_kind kind,
 					       const struct scan *key, size_t *next)
 {
@@ -248,7 +248,7 @@ static const struct sample_member *find_member(const struct json_decoder *reader
 	return NULL;
 }
 
-/* Takes `"key":` if it is the very member that should come next, as it nearly always is. */
+/* Takes `"key":` if it is the expected next member, as it nearly always is. */
 static const struct sample_member *take_expected(const struct json_decoder *reader, struct scan *json,
 						 enum row_kind kind, size_t *next)
 {

@@ -1,10 +1,11 @@
 /*
- * One line of a JSON Lines recording into a frame: the inverse of format/json_encode.c, driven by the same catalogue.
+ * Decodes one line of a JSON Lines recording into a frame: the inverse of format/json_encode.c, driven by the same
+ * catalogue.
  *
  *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
  *
- * Keys that the catalogue does not know (a later version) are stepped over; keys that are not there (an earlier
- * version, --static-once) and values of another type leave their field absent.
+ * Unknown keys (of a later version) are skipped. Missing keys (of an earlier version, or with --static-once) and
+ * values of another type leave their field absent.
  */
 #pragma once
 
@@ -12,11 +13,11 @@
 #include "metric/frame.h"
 #include "metric/metric_set.h"
 
-/* A key of an object: a metric, or the rows of a kind below. */
+/* A key of an object: a metric, or the rows of a kind below it. */
 struct sample_member {
 	const char *key;
 	size_t key_length;
-	enum row_kind kind; /* the row that holds the metric, or the kind that stands below */
+	enum row_kind kind; /* the row kind of the metric, or the kind below */
 	int metric;         /* index, or -1: rows of `kind` */
 };
 
@@ -35,17 +36,17 @@ enum {
 #include "metric/catalogue.def"
 };
 
-/* The members of each kind's object in the order of output, and which of them are wanted. */
+/* The members of each kind's object in the order of output, and whether they are wanted. */
 struct json_decoder {
 	struct sample_member members[SAMPLE_MEMBERS];
 	struct {
 		size_t first, count;
 	} objects[ROW_KINDS];
 	struct metric_set wanted;
-	bool below_wanted[ROW_KINDS]; /* the kind or one below it has a wanted metric */
-	struct buffer text;           /* a string while it is unescaped */
-	bool brief;          /* the sample read last leaves out what has not changed (--static-once) */
-	int rows[ROW_KINDS]; /* of the sample that is being read */
+	bool below_wanted[ROW_KINDS]; /* a metric of the kind, or of one below it, is wanted */
+	struct buffer text;           /* a string while its escapes are resolved */
+	bool brief;                   /* the last sample leaves out unchanged fields (--static-once) */
+	int rows[ROW_KINDS];          /* number of rows in the present sample */
 };
 
 enum { SAMPLE_ROWS = 8192 };
@@ -54,7 +55,7 @@ void json_decoder_init(struct json_decoder *ret_reader, const struct metric_set 
 void json_decoder_done(struct json_decoder *reader);
 
 /*
- * Fills a frame that frame_begin() has emptied. False: the line is not one whole JSON object, or has more rows of a kind
- * than any machine (SAMPLE_ROWS).
+ * Fills a frame that frame_begin() has emptied. Returns false if the line is not one whole JSON object, or has
+ * more rows of a kind than any machine (SAMPLE_ROWS).
  */
 bool json_decoder_read(struct json_decoder *reader, struct scan line, struct frame *frame);

@@ -1,5 +1,5 @@
 /*
- * JSON Lines: one object per sample, whose shape is the catalogue's.
+ * JSON Lines: one object per sample, in the shape of the catalogue.
  *
  *   {"timestamp_secs":1718000000,...,"cpu":{"utilization_pct":4.6,...},"memory":{...},"network":[{...}],...}
  */
@@ -33,7 +33,7 @@ static void write_field(struct json_writer *json, const struct row *row, const s
 	}
 }
 
-/* The next row of a kind below `parent`, from `row` on. */
+/* Returns the next row of a kind below `parent`, from `row` on. */
 static const struct row *below(const struct row *row, const struct row *parent)
 {
 	while (row && row->parent != parent)
@@ -58,7 +58,7 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 			write_field(json, row, &description->metrics[0], metric_offset(0));
 			break;
 		case MAP:
-			/* A name that is not wanted names nothing. */
+			/* The name is unwanted, so the pair is left out. */
 			if (text_absent(*row_text(row, metric_offset(0))))
 				break;
 			json_key(json, *row_text(row, metric_offset(0)));
@@ -91,7 +91,7 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 			json_absent(json);
 			break;
 		}
-		/* It is there once: its identities are not known from before. */
+		/* The row is written once, so its identity fields were not written before. */
 		brief = false;
 		__attribute__((fallthrough));
 	case OBJECT:
@@ -105,18 +105,18 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 	}
 }
 
-/* A brief sample has neither identities, which have not changed, nor nulls. */
+/* A brief sample leaves out unchanged identity fields and nulls. */
 static bool is_left_out(const struct row *row, const struct metric *metric, size_t offset)
 {
 	return metric->nature == IDENTITY || !row || field_absent(row, metric->type, offset);
 }
 
-/* The members of a row, and of what stands below it; a row that is NULL has all its keys, as null. */
+/* Writes the members of a row and the rows below it. For a NULL row it writes every key with null. */
 static void write_row(struct json_writer *json, const struct frame *frame, const struct row *row,
 		      enum row_kind kind, bool brief)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
-	/* What tells the rows of an array apart is never left out. */
+	/* The field that identifies an array's rows is always written. */
 	size_t identities_from = description->key_offset ? 1 : 0;
 
 	for (size_t i = 0; i < description->metric_count; i++) {
@@ -155,7 +155,7 @@ void write_frame_json(struct buffer *out, const struct frame *frame, bool brief)
 	json_close(&json, '}');
 }
 
-/* All identity fields of a frame as text, to see whether any has changed. */
+/* Collects all identity fields of a frame as text, to find out whether any has changed. */
 static void gather_identity(struct buffer *out, const struct frame *frame)
 {
 	struct json_writer json = JSON_WRITER(out);

@@ -1,4 +1,4 @@
-/* Stepping through JSON text; see json_scan.h. */
+/* Steps through JSON text; see json_scan.h. */
 #include "format/json_scan.h"
 
 static bool is_space(char c)
@@ -73,7 +73,7 @@ static void add_utf8(struct buffer *out, uint32_t point)
 	buffer_add_char(out, (char)(0x80 | (point & 0x3f)));
 }
 
-/* After "\u": one code point, which may be written as two surrogates. */
+/* Reads a code point after "\u", which may be written as two surrogates. */
 static void unescape_unicode(struct buffer *out, struct scan *raw)
 {
 	enum { REPLACEMENT = 0xfffd };
@@ -92,7 +92,7 @@ static void unescape_unicode(struct buffer *out, struct scan *raw)
 	} else if (unit >= 0xd800 && unit < 0xe000) {
 		unit = REPLACEMENT;
 	}
-	/* Texts are C strings downstream. */
+	/* Texts become C strings later, so NUL is replaced. */
 	add_utf8(out, unit ? unit : REPLACEMENT);
 }
 
@@ -132,7 +132,7 @@ void json_unescape(struct buffer *out, const struct scan *raw)
 	}
 }
 
-/* From an opening bracket to the one that closes it. */
+/* Skips from an opening bracket to the one that closes it. */
 static bool skip_nested(struct scan *json)
 {
 	size_t depth = 0;
@@ -163,7 +163,7 @@ static bool skip_nested(struct scan *json)
 	return false;
 }
 
-/* A number, or a word: null, true, false; also the NaN and Infinity of some writers. */
+/* Takes a number or a word: null, true, false; also the NaN and Infinity of some writers. */
 static bool take_plain(struct scan *json, struct scan *ret_raw)
 {
 	const char *start = json->at;

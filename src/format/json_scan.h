@@ -1,8 +1,8 @@
 /*
- * Stepping through JSON text without building anything: what a line of a recording is read with.
+ * Steps through JSON text without building a tree. Lines of a recording are read with this.
  *
- * Every function returns false, with the cursor anywhere, when the text is not JSON at that place; the caller then
- * gives the whole line up. Values that are stepped over are checked for their nesting and strings only.
+ * If the text is not JSON at the cursor, every function returns false and leaves the cursor anywhere; the caller
+ * then gives up the line. In skipped values only nesting and strings are checked.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 
 void json_skip_space(struct scan *json);
 
-/* Steps over `c` and the space around it. */
+/* Steps over `c` and the blanks around it. */
 bool json_take(struct scan *json, char c);
 
-/* The bytes between the quotes, escapes untouched. */
+/* Returns the bytes between the quotes, with their escapes. */
 bool json_quoted(struct scan *json, struct scan *ret_raw);
 
-/* Appends a string's text, escapes resolved; what is not valid becomes U+FFFD. */
+/* Appends a string's text with escapes resolved. Invalid bytes become U+FFFD. */
 void json_unescape(struct buffer *out, const struct scan *raw);
 
 /* Steps over one value of any kind. */

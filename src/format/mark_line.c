@@ -1,4 +1,4 @@
-/* One line of a file of marks; see mark_line.h. */
+/* Writes lines of a file of marks; see mark_line.h. */
 #include "format/mark_line.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/json_write.h"
 #include "base/trust.h"
 
-/* Every byte of a name may become six. */
+/* Each byte of a name may become six. */
 enum { LINE_BYTES = 16 * MARK_NAME_BYTES };
 
 static const char SUFFIX[] = ".marks";
@@ -64,8 +64,8 @@ int mark_write(int fd, const struct mark *mark)
 struct place {
 	const char *path;
 	uid_t folder_owner;
-	bool shared;       /* others may put files there */
-	bool is_neighbour; /* of a recording */
+	bool shared;       /* other users may put files there */
+	bool is_neighbour; /* beside a recording */
 	struct stat recording;
 };
 
@@ -112,7 +112,7 @@ static int create(const struct place *place, int flags)
 
 	if (fd < 0)
 		return -errno;
-	/* Only root can give a file away. */
+	/* Only root can give a file to another user. */
 	if (place->is_neighbour && place->recording.st_uid != geteuid() &&
 	    fchown(fd, place->recording.st_uid, place->recording.st_gid) < 0)
 		errno = 0;
@@ -135,7 +135,7 @@ int mark_open(const char *path)
 		return fd;
 	if (fd != -EEXIST)
 		return fd;
-	/* A link of our own may lead to a file that is still to be made. */
+	/* A link of our own may lead to a file that does not exist yet. */
 	fd = place.shared ? open(path, flags | O_NOFOLLOW) : open(path, flags | O_CREAT, 0666);
 	if (fd < 0)
 		return -errno;

@@ -1,5 +1,5 @@
 /*
- * An output format turns a sealed frame into the bytes of one sample. sink/file_target.h takes the bytes from there.
+ * An output format turns a sealed frame into the bytes of one sample. sink/file_target.h writes those bytes.
  *
  * Formats walk the catalogue and name no metric.
  */
@@ -12,20 +12,20 @@
 #include "metric/frame.h"
 
 struct format_options {
-	bool header; /* CSV: begin with one */
-	bool static_once; /* JSON: identity fields only in the first sample and when they change, and no nulls after it */
+	bool header;      /* CSV: write a header first */
+	bool static_once; /* JSON: identity fields only in the first sample and when they change; later no nulls */
 	const char *layout;
 };
 
-/* State of a format within one output. */
+/* The state of a format in one output. */
 struct format_state {
-	bool started;       /* something was written by this run */
-	struct buffer kept; /* --static-once: what the identity fields were */
+	bool started;       /* this run has written a line */
+	struct buffer kept; /* --static-once: the identity fields last written */
 };
 
 struct sample_format {
 	const char *name;
-	/* Appends what stands before the first sample (a CSV header); may append nothing. */
+	/* Appends the text before the first sample (a CSV header), if there is one. */
 	void (*begin)(struct buffer *out, const struct format_options *options);
 	/* Appends one sample, newline included. */
 	void (*sample)(struct buffer *out, const struct frame *frame, const struct format_options *options,
@@ -35,12 +35,12 @@ struct sample_format {
 extern const struct sample_format JSONL_FORMAT;
 extern const struct sample_format CSV_FORMAT;
 
-/* The only list: by name ("json", "csv"), or by the extension of a path; NULL if unknown. */
+/* Finds a format by name ("json", "csv") or by the extension of a path. NULL: unknown. */
 const struct sample_format *sample_format_find(const char *name);
 const struct sample_format *sample_format_for_path(const char *path);
 
-/* A row with the rows below it: {"exit_code":0,...,"signals":[...]}; NULL is null. */
+/* A row with the rows below it: {"exit_code":0,...,"signals":[...]}. A NULL row is written as null. */
 void write_row_json(struct json_writer *json, const struct frame *frame, const struct row *row);
 
-/* One sample as JSON without newline; brief: without identity fields and without what is null. */
+/* One sample as JSON without newline. brief: without identity fields and nulls. */
 void write_frame_json(struct buffer *out, const struct frame *frame, bool brief);

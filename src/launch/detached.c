@@ -1,4 +1,4 @@
-/* Starting a program so that it is nobody's child; see detached.h. */
+/* Starts a program that is not our child; see detached.h. */
 #include "launch/detached.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ extern char **environ;
 
 enum { FIRST_FREE_FD = 3, MOST_ARGUMENTS = 24 };
 
-/* Two connected sockets above 2: the caller may have been started with 0, 1 or 2 closed. */
+/* Makes two connected sockets above 2, because the caller may run with 0, 1 or 2 closed. */
 static int make_sockets(int ret_sockets[2])
 {
 	int sockets[2];
@@ -63,7 +63,7 @@ static int spawn(const char *helper, const char *const *argv, const struct detac
 	return -error;
 }
 
-/* Runs the helper that starts the program: 0 or a negative errno. */
+/* Runs the helper that starts the program. Returns 0 or a negative errno. */
 static int run_helper(const struct detached *detached, int socket)
 {
 	const char *argv[MOST_ARGUMENTS + 4] = {HELPER_PROGRAM, "exec", detached->program};
@@ -82,7 +82,7 @@ static int run_helper(const struct detached *detached, int socket)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	error = spawn(helper, argv, detached, socket, &pid);
-	/* With SIGCHLD ignored there is nothing to wait for: ECHILD. */
+	/* If SIGCHLD is ignored, waitpid() fails with ECHILD. */
 	while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -91,7 +91,10 @@ static int run_helper(const struct detached *detached, int socket)
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
 
-/* "12345\n", the first that comes: byte by byte, because what follows is the program's. */
+/*
+ * Reads "12345
+ * " byte by byte, because the bytes after it come from the program.
+ */
 static pid_t read_pid(int socket)
 {
 	char text[16];

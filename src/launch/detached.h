@@ -1,10 +1,11 @@
 /*
- * Starting a program of the house so that it is nobody's child: no zombie and no status that the caller's own wait()
- * could trip over. It is in a session of its own, so that no signal of a terminal meets it, and has no descriptor of
- * the caller's: its standard streams are one end of a connection, the other is the caller's.
+ * Starts a sister program that is not our child: the caller's own wait() never meets its status, and it leaves no
+ * zombie. It runs in a session of its own, so that a terminal's signals do not reach it. It gets no descriptor of
+ * the caller except one end of a connection, which is its standard streams; the caller has the other end.
  *
- * The helper program starts it and ends (`resource-tracker-helper exec`): a fork in the caller would copy what may be
- * huge. Only a caller that is a subreaper (as the command is) or PID 1 gets it for a child: detached_reap().
+ * The helper program starts it and exits (`resource-tracker-helper exec`): a fork in the caller would copy a
+ * possibly huge address space. The program becomes a child of the caller only if the caller is a subreaper (as the
+ * command is) or PID 1; see detached_reap().
  */
 #pragma once
 
@@ -14,18 +15,18 @@
 struct detached {
 	const char *program;
 	const char *const *argv;
-	char *const *environment; /* NULL: this process' */
-	bool silent;              /* its stderr is /dev/null, not the connection */
+	char *const *environment; /* NULL: this process's */
+	bool silent;              /* its stderr is /dev/null instead of the connection */
 };
 
 /*
- * 0, the socket and the program's pid; or a negative errno: -ENOENT when the program or the helper is not installed.
- * Takes about a millisecond; the program may take longer to begin.
+ * Returns 0, the socket and the program's pid, or a negative errno; -ENOENT: the program or the helper is not
+ * installed. Takes about a millisecond; the program may begin later.
  */
 int detached_start(const struct detached *detached, int *ret_socket, pid_t *ret_pid);
 
-/* Whether what was nobody's child becomes ours when it ends: this process is PID 1 or a subreaper. */
+/* Whether orphans become children of this process: it is PID 1 or a subreaper. */
 bool adopts_orphans(void);
 
-/* Takes the status of one that has ended, where it would be our zombie; never waits. */
+/* Reaps the program after it has exited, if it would be our zombie. Never waits. */
 void detached_reap(pid_t pid);

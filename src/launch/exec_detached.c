@@ -1,4 +1,4 @@
-/* Starts a program whose parent becomes the reaper of orphans; see exec_detached.h. */
+/* Starts a program whose parent exits at once; see exec_detached.h. */
 #include "launch/exec_detached.h"
 
 #include <errno.h>
@@ -17,12 +17,12 @@ static void become(char **argv, int error_fd)
 	sigset_t none;
 
 	setsid();
-	/* As in helper_main.c: a program that was stopped sees the recorder's end. */
+	/* As in helper_main.c: a stopped program is continued, so that it notices the recorder's exit. */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	close_other_descriptors(error_fd, -1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Before the program can say anything on the same connection. */
+	/* Write the pid before the program can write to the same connection. */
 	dprintf(STDOUT_FILENO, "%d\n", (int)getpid());
 	execv(argv[0], argv + 1);
 	(void)!write(error_fd, &errno, sizeof(errno));
@@ -44,7 +44,7 @@ int exec_detached(char **argv)
 	if (pid == 0)
 		become(argv, fds[1]);
 	close(fds[1]);
-	/* Nothing comes when the exec has closed the other end. */
+	/* Nothing can be read if exec succeeded, because that closed the other end. */
 	if (read(fds[0], &error, sizeof(error)) == sizeof(error))
 		return error;
 	return 0;

@@ -1,4 +1,4 @@
-/* Looking for a program of the house; see find_program.h. */
+/* Finds sister programs; see find_program.h. */
 #include "launch/find_program.h"
 
 #include <dlfcn.h>
@@ -27,10 +27,10 @@ static int take_if_there(const char *path, char *ret_path, size_t size)
 	return 0;
 }
 
-/* `binary` is the path of the program or library that this code is part of. */
+/* `binary` is the path of the program or library that contains this code. */
 static int find_near(const char *binary, const char *name, char *ret_path, size_t size)
 {
-	/* A program in bin, a library in lib or lib/x86_64-linux-gnu, or all of them in one folder. */
+	/* A program is in bin, a library in lib or lib/x86_64-linux-gnu, or all are in one folder. */
 	static const char *const PLACES[] = {"", "../libexec/resource-tracker/",
 					     "../../libexec/resource-tracker/"};
 	const char *slash = strrchr(binary, '/');
@@ -66,8 +66,8 @@ int find_house_program(const char *name, const char *variable, char *ret_path, s
 	if (given && *given)
 		return take_if_there(given, ret_path, size);
 	/*
-	 * The library's own path comes first: any program may use it. A hard link to a privileged program lies beside
-	 * whatever its maker likes.
+	 * Look beside the library first, because any program may use it. A privileged program may be a hard link
+	 * in a folder whose other files an attacker wrote: do not look there.
 	 */
 	if (has_more_rights_than_caller())
 		return find_installed(name, ret_path, size);

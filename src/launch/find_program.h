@@ -1,6 +1,6 @@
 /*
- * Where a program of the house is: what a variable says if it is set; else beside the running program or library, or
- * in the libexec folder next to theirs; else in the folder it was configured to be installed in.
+ * Finds a sister program: in the path from a variable if that is set; else beside the running program or library,
+ * or in the libexec folder next to them; else in the configured installation folder.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 #define NET_PROGRAM "resource-tracker-net"
 #define NET_VARIABLE "TRACKER_NET"
 
-/* Returns 0, or -ENOENT (ret_path is then untouched). */
+/* Returns 0 or -ENOENT. */
 int find_house_program(const char *name, const char *variable, char *ret_path, size_t size);

@@ -1,4 +1,4 @@
-/* Programs by name; see program.h. */
+/* Checks programs by path or name; see program.h. */
 #include "launch/program.h"
 
 #include <limits.h>

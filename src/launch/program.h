@@ -1,10 +1,10 @@
-/* Programs by name. */
+/* Checks programs by path or name. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Whether `path` is a file that may be executed. */
+/* Whether `path` is an executable file. */
 bool is_program(const char *path);
 
-/* Whether a shell would find a program of that name. */
+/* Whether a shell would find a program with that name. */
 bool is_on_path(const char *name);

@@ -1,4 +1,4 @@
-/* Messages between a library and its recorder in another process; see remote_message.h. */
+/* The messages between a library and its recorder in another process; see remote_message.h. */
 #include "remote/remote_message.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ int remote_receive(int socket, struct remote_message *ret_message, struct buffer
 	error = receive_all(socket, ret_payload->data, ret_message->payload_bytes);
 	if (error < 0)
 		return error;
-	/* Room always has one byte more, for the NUL that ends a text. */
+	/* The buffer always has room for one more byte, the NUL that ends a text. */
 	ret_payload->length = ret_message->payload_bytes;
 	ret_payload->data[ret_payload->length] = '\0';
 	return 0;

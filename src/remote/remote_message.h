@@ -1,6 +1,6 @@
 /*
  * The messages between a library and its recorder in another process (remote_client.c, remote_recorder.c): one
- * question, one answer, over a connected socket. Both ends are of the same build.
+ * question, one answer, over a connected socket. Both ends come from the same build.
  */
 #pragma once
 
@@ -22,13 +22,15 @@ enum remote_question {
 };
 
 struct remote_message {
-	int64_t what; /* a question: enum remote_question; an answer: the result, a negative errno on failure */
+	int64_t what; /* a question: enum remote_question; an answer: the result or a negative errno */
 	int64_t first;
 	int64_t count;
-	uint64_t payload_bytes; /* that follow */
+	uint64_t payload_bytes; /* bytes that follow */
 };
 
-/* The whole message: 0, -EPIPE when the other end has gone, -ETIMEDOUT, or another negative errno. */
+/*
+ * Sends the whole message. Returns 0, -EPIPE if the other end has closed, -ETIMEDOUT, or another negative errno.
+ */
 int remote_send(int socket, const struct remote_message *message, const void *payload);
-/* The payload replaces what is in the buffer. -EMSGSIZE: there is no room for it. */
+/* The payload replaces the buffer's contents. -EMSGSIZE: it does not fit. */
 int remote_receive(int socket, struct remote_message *ret_message, struct buffer *ret_payload);

@@ -1,4 +1,4 @@
-/* A recorder in a process of its own; see remote_recorder.h. One thread, which samples and answers in turn. */
+/* Records in a process of its own; see remote_recorder.h. One thread samples and answers in turn. */
 #include "remote/remote_recorder.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct recorder {
 	rt_tracker *tracker;
 	bool finished;
 	struct buffer question;
-	double *values; /* ROWS_MOST of them */
+	double *values; /* ROWS_MOST values */
 };
 
 static int answer(const struct recorder *recorder, int64_t result, const void *payload, size_t length)
@@ -28,7 +28,7 @@ static int answer(const struct recorder *recorder, int64_t result, const void *p
 	return remote_send(recorder->socket, &message, payload);
 }
 
-/* Texts of a payload one after the other; NULL at its end, or where the last NUL is missing. */
+/* Returns the next text of a payload; NULL at the end, or if the last NUL is missing. */
 static const char *next_text(const struct buffer *payload, size_t *offset)
 {
 	const char *text = payload->data + *offset;
@@ -40,7 +40,7 @@ static const char *next_text(const struct buffer *payload, size_t *offset)
 	return text;
 }
 
-/* Two words beside the settings: the size of the history in memory, and the command. */
+/* Two names are not settings: the size of the history, and the command. */
 static int set_one(rt_config *config, const struct remote_message *message, const char *name,
 		   const char *value)
 {
@@ -51,7 +51,7 @@ static int set_one(rt_config *config, const struct remote_message *message, cons
 
 static int set(rt_config *config, const struct remote_message *message, const struct buffer *given)
 {
-	/* No argument is shorter than its name and two NULs. */
+	/* Each argument takes at least its name and two NULs. */
 	CLEANUP_FREE char **argv = calloc(given->length / sizeof "argument" + 1, sizeof *argv);
 	size_t offset = 0, argc = 0;
 	const char *name, *value;
@@ -156,7 +156,7 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 	return answer(recorder, -EINVAL, NULL, 0);
 }
 
-/* Until something is asked: 1; the other end has gone: 0; or the next sample is due: -EAGAIN. */
+/* Returns 1 if a question has come, 0 if the other end has closed, -EAGAIN if the next sample is due. */
 static int wait_for_question(const struct recorder *recorder)
 {
 	struct pollfd socket = {.fd = recorder->socket, .events = POLLIN};
@@ -198,7 +198,7 @@ int remote_recorder_main(int socket)
 		    answer_question(&recorder, &message) < 0)
 			break;
 	}
-	/* A program that has gone without a word, too, gets the end of its recording. */
+	/* If the program exited without a word, its recording is finished as well. */
 	rt_close(recorder.tracker);
 	buffer_done(&recorder.question);
 	free(recorder.values);

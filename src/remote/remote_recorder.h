@@ -1,8 +1,8 @@
-/* A recorder of its own for a program that does not want to be sampled by one of its threads. */
+/* A recorder in a process of its own, for programs in which no thread should sample. */
 #pragma once
 
 /*
- * Records as the connected socket asks (remote_message.h) until its other end has gone: then the recording is finished.
- * Returns the exit status.
+ * Records and answers over the connected socket (remote_message.h) until the other end closes, then finishes the
+ * recording. Returns the exit status.
  */
 int remote_recorder_main(int socket);

@@ -1,4 +1,4 @@
-/* Where records go; see file_target.h. */
+/* Writes records to files and streams without waiting; see file_target.h. */
 #include "sink/file_target.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ enum { DEFAULT_RING_BYTES = 256 * 1024, UNFINISHED_CEILING_BYTES = 64 * 1024 * 1
 #define LOOK_NS (900 * NSEC_PER_MSEC)
 
 enum target_kind {
-	OWN_FILE,    /* opened by name: nobody else is expected to write to it */
-	SHARED_FILE, /* a descriptor that the job has too */
+	OWN_FILE,    /* opened by name: other programs are not expected to write to it */
+	SHARED_FILE, /* a descriptor that the job has, too */
 	STREAM,
 };
 
@@ -37,19 +37,22 @@ struct target {
 	struct nowait_stream stream;
 	struct record_ring ring;
 
-	/* The record of which a beginning is written and cannot be taken back; a head that waits: 0 bytes of it. */
+	/*
+	 * A record of which a part was written that cannot be taken back, or a CSV header that waits (0 bytes
+	 * written).
+	 */
 	struct buffer unfinished;
 	size_t unfinished_written;
-	int64_t unfinished_size; /* of the file just behind that beginning */
-	bool newline_due;        /* something unfinished lies there that the next bytes must not continue */
+	int64_t unfinished_size; /* file size after that part */
+	bool newline_due;        /* the file ends in the middle of a line: write a newline first */
 
 	bool no_reader_yet;
 	bool gone;
 	bool warning_due, warned;
-	bool ended;        /* what waits will not be written */
-	char *path;        /* absolute, of a file of ours */
-	int64_t looked_ns; /* at the name, the last time */
-	bool told_of_loss; /* that the file has gone and no other could be opened */
+	bool ended;        /* the remaining records will not be written */
+	char *path;        /* absolute, of an OWN_FILE */
+	int64_t looked_ns; /* when the name was last checked */
+	bool told_of_loss; /* a warning said that the file is gone and none could be opened */
 	int last_error;
 	uint64_t dropped_records;
 	struct target_opening opening;
@@ -90,7 +93,7 @@ static bool means_gone(const struct target *target, int error)
 	case -EPIPE:
 		return !target->no_reader_yet;
 	case -EIO:
-		return !is_file(target) && target->stream.is_terminal; /* hung up */
+		return !is_file(target) && target->stream.is_terminal; /* the terminal hung up */
 	case -EBADF:
 	case -ECONNRESET:
 	case -ECONNABORTED:
@@ -120,7 +123,7 @@ static void note_failure(struct target *target, int error)
 	buffer_done(&target->unfinished);
 }
 
-/* One attempt: how many bytes went out, or why none did. */
+/* Writes once. Returns the number of bytes, or why none could be written. */
 static ssize_t put(struct target *target, const char *bytes, size_t length)
 {
 	ssize_t n;
@@ -155,13 +158,16 @@ static size_t put_as_much_as_fits(struct target *target, const char *bytes, size
 	return done;
 }
 
-/* Where our last write began: with O_APPEND the position is where it ended, whoever wrote before or after. */
+/*
+ * Where our last write began. With O_APPEND the file position is the end of that write, even if others wrote
+ * before or after.
+ */
 static int64_t start_of_last_write(const struct target *target, size_t written)
 {
 	return is_file(target) ? lseek(target->fd, 0, SEEK_CUR) - (int64_t)written : 0;
 }
 
-/* Takes back what we have written since `start`, unless somebody else has appended since. */
+/* Removes the bytes written since `start`, unless another process has appended since. */
 static bool roll_back(struct target *target, int64_t start, size_t written)
 {
 	int64_t end = start + (int64_t)written;
@@ -197,7 +203,7 @@ static enum outcome write_record(struct target *target, const char *bytes, size_
 	if (!done)
 		return NOT_WRITTEN;
 	start = start_of_last_write(target, done);
-	/* What takes a part says why it does not take the rest only when it is asked again. */
+	/* A write that is cut short gives the reason only at the next attempt. */
 	done += put_as_much_as_fits(target, bytes + done, length - done);
 	if (done == length)
 		return WRITTEN;
@@ -207,7 +213,7 @@ static enum outcome write_record(struct target *target, const char *bytes, size_
 	return BEGUN;
 }
 
-/* Ends the line that the next bytes must not continue; true when that is done or not needed. */
+/* Writes a pending newline. Returns true if it is written or was not needed. */
 static bool end_line(struct target *target)
 {
 	if (target->newline_due && put(target, "\n", 1) == 1)
@@ -215,7 +221,7 @@ static bool end_line(struct target *target)
 	return !target->newline_due;
 }
 
-/* Writes the rest of the record that was begun; true when none is left. */
+/* Writes the rest of a record that was begun. Returns true if none is left. */
 static bool finish_unfinished(struct target *target)
 {
 	struct buffer *record = &target->unfinished;
@@ -223,7 +229,7 @@ static bool finish_unfinished(struct target *target)
 	if (!record->length)
 		return end_line(target);
 	if (is_file(target) && target->unfinished_written && file_size(target) != target->unfinished_size) {
-		/* Somebody has written behind it: it stays a torn line, and the record follows as a whole. */
+		/* Another process has appended: our part stays a torn line, and the whole record follows. */
 		target->newline_due = true;
 		target->unfinished_written = 0;
 	}
@@ -242,7 +248,7 @@ static bool finish_unfinished(struct target *target)
 	return true;
 }
 
-/* Writes what waits, in order; true when nothing waits any more. */
+/* Writes all waiting records in order. Returns true if none is left. */
 static bool write_pending(struct target *target)
 {
 	const char *bytes;
@@ -284,7 +290,7 @@ int target_write_head(struct target *target, const char *bytes, size_t length)
 {
 	struct held_signals held = hold_signals();
 
-	/* A record of which nothing has been written yet comes before all others, too. */
+	/* A header that is still unwritten comes before all records, too. */
 	if (!target->gone && write_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
 		remember_unfinished(target, bytes, length, 0);
 	release_signals(&held);
@@ -309,7 +315,7 @@ int target_flush(struct target *target, int64_t deadline_ns)
 
 		if (left_ns <= 0 || target->gone || is_file(target) || target->last_error != -EAGAIN)
 			break;
-		/* A stream can have room, but not enough for the next record. */
+		/* A stream may be ready and still lack room for the whole next record. */
 		wait_for_room(target, left_ns);
 		if (left_ns > PAUSE.tv_nsec)
 			nanosleep(&PAUSE, NULL);
@@ -320,7 +326,7 @@ int target_flush(struct target *target, int64_t deadline_ns)
 
 void target_end(struct target *target)
 {
-	/* Of standard error nobody could read it there. */
+	/* stderr itself failed, so a warning on it could not be read. */
 	if (target->gone || !is_pending(target) || strcmp(target->name, "/dev/stderr") == 0)
 		return;
 	target->ended = true;
@@ -332,7 +338,7 @@ void target_close(struct target *target, int64_t deadline_ns)
 	if (!target)
 		return;
 	target_flush(target, deadline_ns);
-	/* A process that was forked and has not closed its copy would hold the lock for us. */
+	/* Unlock explicitly: a forked process that still has a copy of the descriptor would keep the lock. */
 	if (target->kind == OWN_FILE && target->fd >= 0)
 		flock(target->fd, LOCK_UN);
 	cleanup_close(&target->fd);
@@ -376,7 +382,7 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 
 	if (flags < 0 || fstat(fd, &status) < 0)
 		return -errno;
-	/* What is wrong with standard error cannot be said there, least of all between two halves of a record. */
+	/* A warning about stderr cannot be written to stderr, least of all between two halves of a record. */
 	target->warned = fd == STDERR_FILENO;
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return -EBADF;
@@ -384,7 +390,10 @@ static int attach_descriptor(struct target *target, int fd, bool append)
 		target->kind = STREAM;
 		return S_ISBLK(status.st_mode) ? -EINVAL : nowait_stream_from_fd(fd, &target->stream);
 	}
-	/* Not opened again: without O_APPEND the place to write at is in the description that the job has. */
+	/*
+	 * Do not open it again: without O_APPEND, the position to write at belongs to the description that the job
+	 * has.
+	 */
 	target->kind = SHARED_FILE;
 	target->opening.had_content = append && status.st_size > 0;
 	target->fd = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_STDIO);
@@ -408,7 +417,9 @@ int target_from_fd(int fd, const char *name, const struct target_options *option
 	return 0;
 }
 
-/* Names of descriptors that are open already: opening them again would give a file a second position. */
+/*
+ * Finds the names of descriptors that are already open. Opening such a file again would give it a second position.
+ */
 static bool names_descriptor(const char *path, int *ret_fd)
 {
 	struct scan scan = scan_bytes(path, strlen(path));
@@ -428,7 +439,10 @@ static bool names_descriptor(const char *path, int *ret_fd)
 	return true;
 }
 
-/* The caller's folder may be another one later. NULL without memory: the file is then not looked after. */
+/*
+ * The caller may change its folder later. Without memory the result is NULL, and the file is not checked for
+ * renaming.
+ */
 static char *absolute_path(const char *path)
 {
 	CLEANUP_FREE char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -493,7 +507,7 @@ static void use_new_file(struct target *target, const struct opened_output *outp
 	flock(target->fd, LOCK_UN);
 	close(target->fd);
 	target->fd = output->fd;
-	/* A record of which a part is in the old file follows as a whole. */
+	/* A record that is partly in the old file is written whole to the new one. */
 	target->unfinished_written = 0;
 	target->unfinished_size = file_size(target);
 	target->newline_due = false;
@@ -502,7 +516,7 @@ static void use_new_file(struct target *target, const struct opened_output *outp
 	target->opening.repair = output->repair;
 }
 
-/* Says so once; it is tried again. */
+/* Warns once. The next check tries again. */
 static bool tell_of_loss(struct target *target, const char *why, char *ret_message, size_t message_size)
 {
 	if (!target->told_of_loss)
@@ -516,7 +530,7 @@ static bool tell_of_loss(struct target *target, const char *why, char *ret_messa
 bool target_renew(struct target *target, const struct target_options *options, char *ret_message,
 		  size_t message_size)
 {
-	/* With append: nothing that has come to the name in the meantime is renamed. */
+	/* Append: a file that has taken the name meanwhile must not be renamed. */
 	struct output_options output_options = {true, options->text, options->csv_head};
 	struct opened_output output;
 	char why[512] = "";

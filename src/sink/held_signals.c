@@ -1,4 +1,4 @@
-/* Signals that writing raises; see held_signals.h. */
+/* Holds back signals that writing raises; see held_signals.h. */
 #include "sink/held_signals.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct held_signals hold_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(RAISED_BY_WRITING); i++)
 		sigaddset(&wanted, RAISED_BY_WRITING[i]);
 	pthread_sigmask(SIG_BLOCK, &wanted, &held.previous);
-	/* Only what was blocked before can be pending from before. */
+	/* Only a signal that was blocked before can have been pending before. */
 	for (size_t i = 0; i < ARRAY_SIZE(RAISED_BY_WRITING); i++)
 		some_blocked |= sigismember(&held.previous, RAISED_BY_WRITING[i]) == 1;
 	if (some_blocked)
@@ -35,7 +35,7 @@ void release_signals(const struct held_signals *held)
 	int error = errno;
 	sigset_t ours;
 
-	/* SIGTTOU is not raised at all while it is blocked. */
+	/* A thread that blocks SIGTTOU never gets it from writing. */
 	sigemptyset(&ours);
 	if (!sigismember(&held->untouched, SIGPIPE))
 		sigaddset(&ours, SIGPIPE);

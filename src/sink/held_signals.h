@@ -1,7 +1,7 @@
 /*
- * Keeps the signals that writing can raise away from the calling thread, without touching dispositions, which
- * belong to the program: SIGPIPE (reader gone), SIGXFSZ (RLIMIT_FSIZE) and SIGTTOU (`stty tostop`; the
- * kernel lets a writer that blocks it go on).
+ * Keeps the signals that writing can raise away from the calling thread: SIGPIPE (reader gone), SIGXFSZ
+ * (RLIMIT_FSIZE) and SIGTTOU (`stty tostop`; the kernel lets a writer that blocks it go on). Dispositions belong
+ * to the program and stay unchanged.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 
 struct held_signals {
 	sigset_t previous;  /* the thread's mask */
-	sigset_t untouched; /* pending before: not ours to take away */
+	sigset_t untouched; /* pending before: leave them pending */
 };
 
 struct held_signals hold_signals(void);
 
-/* Takes what our writes raised and restores the mask; errno is kept. */
+/* Discards the signals that our writes raised and restores the mask. Keeps errno. */
 void release_signals(const struct held_signals *held);

@@ -1,4 +1,4 @@
-/* Writing without waiting; see nowait_stream.h. */
+/* Writes without waiting; see nowait_stream.h. */
 #include "sink/nowait_stream.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@
 
 #include "base/cleanup.h"
 
-/* A terminal that polls as writable has room for a buffer of 256 bytes, and every newline may become two. */
+/* A terminal that polls as writable has room for 256 bytes, and every newline may become two. */
 enum { TERMINAL_CHUNK_BYTES = 128, ABOVE_STDIO = 3 };
 
-/* Opening these again makes a new one instead of finding the same: /dev/ptmx. */
+/* Opening such a device again makes a new one instead of finding the same: /dev/ptmx. */
 static bool is_cloning_device(const struct stat *status)
 {
 	return S_ISCHR(status->st_mode) && status->st_rdev == makedev(5, 2);
@@ -61,7 +61,7 @@ int nowait_stream_from_fd(int fd, struct nowait_stream *ret_stream)
 
 	if (flags < 0 || fstat(fd, &status) < 0)
 		return -errno;
-	/* Opening a read end again for writing would succeed. */
+	/* Opening a read end again for writing would succeed: refuse it. */
 	if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
 		return -EBADF;
 	stream.is_terminal = isatty(fd);
@@ -146,7 +146,7 @@ static ssize_t splice_now(struct nowait_stream *stream, const char *bytes, size_
 		moved = -errno;
 	if (moved < filled)
 		empty_relay(stream->relay[0]);
-	/* Forbidden by a system call filter. */
+	/* A system call filter forbids splice(). */
 	if (moved == -EINVAL || moved == -ENOSYS || moved == -EPERM) {
 		stream->way = NOWAIT_POLL;
 		return poll_and_write(stream, bytes, length);

@@ -1,4 +1,4 @@
-/* Opening an output by name; see open_output.h. */
+/* Opens an output by name; see open_output.h. */
 #include "sink/open_output.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ struct place {
 	const char *name; /* its last part */
 	int dir_fd;
 	uid_t dir_owner;
-	bool shared; /* the folder is sticky and everyone may write to it */
-	bool link;   /* the name is a symbolic link, and what follows is about what it leads to */
+	bool shared; /* the folder is sticky and all users may write to it */
+	bool link;   /* the name is a symbolic link; the other fields describe its target */
 	const struct output_options *options;
 	char *message;
 	size_t message_size;
@@ -69,7 +69,7 @@ static int refuse_errno(const struct place *place, int error)
 	return refuse(place, error, strerror(-error));
 }
 
-/* Where standard input, output or error is closed, the file must not become the job's stderr and ours. */
+/* If standard input, output or error is closed, the file must not get that number: the job would write to it. */
 static int move_above_stdio(int fd)
 {
 	int above;
@@ -91,13 +91,16 @@ static int open_in_place(const struct place *place, int flags)
 		openat(place->dir_fd, place->name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
 }
 
-/* Held as long as we record. A descriptor of the job would hold it too, hence close-on-exec. */
+/* Held while recording. Close-on-exec, because a descriptor in the job would keep the lock. */
 static int lock(const struct place *place, int fd)
 {
-	/* A tracker that was killed while it started its job leaves the lock to a child that is about to let go. */
+	/*
+	 * If a tracker was killed while it started its job, the child still holds the lock for a moment: try
+	 * again.
+	 */
 	for (int patience = 25; patience > 0; patience--) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-			return 0; /* a file system without locks is no reason not to record */
+			return 0; /* the file system has no locks: record anyway */
 		nanosleep(&(struct timespec){.tv_nsec = 10 * NSEC_PER_MSEC}, NULL);
 	}
 	return refuse(place, -EBUSY, "another recording is being written to it; choose another output");
@@ -108,7 +111,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* -EAGAIN if the name leads elsewhere by now. */
+/* Returns -EAGAIN if the name leads to another file by now. */
 static int check_still_there(const struct place *place, int fd)
 {
 	struct stat opened, named;
@@ -123,7 +126,7 @@ static int check_still_there(const struct place *place, int fd)
 
 static int create(const struct place *place, struct opened_output *output)
 {
-	/* A dangling link is the one thing that O_EXCL would refuse. */
+	/* O_EXCL would refuse a dangling link, which is allowed here. */
 	int flags = O_RDWR | O_APPEND | O_CREAT | (place->link ? 0 : O_EXCL);
 	CLEANUP_CLOSE int fd = open_in_place(place, flags);
 	int r;
@@ -149,7 +152,10 @@ static size_t count_fields(struct scan line)
 	return count;
 }
 
-/* Whether our rows fit below a first line: a header of CSV must be ours, and rows without one must be as long as ours. */
+/*
+ * Whether our rows fit below a first line. A CSV header must be ours; rows without a header must have as many
+ * cells as ours.
+ */
 static bool fits_layout(const char *csv_head, struct scan line)
 {
 	struct scan head = scan_trim(scan_bytes(csv_head, strlen(csv_head)));
@@ -164,7 +170,9 @@ static bool fits_layout(const char *csv_head, struct scan line)
 	return scan_left(&line) == scan_left(&head) && memcmp(line.at, head.at, scan_left(&line)) == 0;
 }
 
-/* A file with two kinds of lines has no reader. Other text is left alone: a log may have our lines between its own. */
+/*
+ * No program reads a file with two kinds of lines. Other text is allowed: a log may have our lines among its own.
+ */
 static int check_format(const struct place *place, int fd)
 {
 	char begins[MOST_HEAD_BYTES];
@@ -175,7 +183,7 @@ static int check_format(const struct place *place, int fd)
 	if (place->options->text == RECORD_CSV && scan_literal(&scan, "{"))
 		return refuse(place, -EINVAL,
 			      "it holds JSON lines, to which no CSV is appended; choose another output");
-	/* A line that is torn is about to be cut off, or has its own check. */
+	/* A torn line is about to be cut off, or has a check of its own. */
 	if (!scan_until(&first, '\n', &line))
 		line = (struct scan){0};
 	scan_literal(&scan, "\"");
@@ -208,7 +216,7 @@ static int append_to(const struct place *place, int *fd, struct opened_output *o
 	return 0;
 }
 
-/* The phases that were marked in a recording belong to it, not to the next one of its name. */
+/* The marks of an earlier recording belong to it, not to the next recording with that name. */
 static void take_marks_along(const struct place *place, int number)
 {
 	CLEANUP_BUFFER struct buffer from = BUFFER(PATH_MAX), to = BUFFER(PATH_MAX);
@@ -247,7 +255,7 @@ static int open_regular(const struct place *place, const struct stat *found, str
 	CLEANUP_CLOSE int fd = open_in_place(place, O_RDWR | O_APPEND);
 	int r;
 
-	/* What is only renamed need not be writable; it is opened for the sake of the lock. */
+	/* The file is only going to be renamed, so it need not be writable; it is opened for its lock. */
 	if (!use_it && (fd == -EACCES || fd == -EPERM))
 		fd = open_in_place(place, O_RDONLY);
 	if (fd == -ENOENT || fd == -ELOOP)
@@ -269,7 +277,10 @@ static int open_regular(const struct place *place, const struct stat *found, str
 	return rotate_and_create(place, output);
 }
 
-/* -EAGAIN if what was opened is not what was found: writing to a file as to a FIFO would overwrite it. */
+/*
+ * Returns -EAGAIN if the opened file is not the one that was found: writing to a file as to a FIFO would overwrite
+ * it.
+ */
 static int hand_over(const struct stat *found, int *fd, struct opened_output *output)
 {
 	struct stat opened;
@@ -285,7 +296,7 @@ static int open_fifo(const struct place *place, const struct stat *found, struct
 	CLEANUP_CLOSE int fd = open_in_place(place, O_WRONLY);
 
 	if (fd == -ENXIO) {
-		/* For a moment we are a reader ourselves, which lets the other open succeed. */
+		/* A FIFO without a reader cannot be opened for writing, so be its reader for a moment. */
 		CLEANUP_CLOSE int reader = open_in_place(place, O_RDWR);
 
 		fd = reader < 0 ? reader : open_in_place(place, O_WRONLY);
@@ -301,8 +312,9 @@ static int open_device(const struct place *place, const struct stat *found, stru
 	return fd < 0 ? refuse_errno(place, fd) : hand_over(found, &fd, output);
 }
 
-/* In a shared folder anyone can lay out a file, a FIFO or a second name of somebody's file for us to write
- * to. */
+/*
+ * In a shared folder any user can place a file, a FIFO or a hard link to another user's file for us to write to.
+ */
 static int check_owner(const struct place *place, const struct stat *found)
 {
 	if (!place->shared)
@@ -340,7 +352,7 @@ static int open_found(const struct place *place, const struct stat *found, struc
 	}
 }
 
-/* One try; -EAGAIN when somebody else changed the folder between two steps. */
+/* Tries once. Returns -EAGAIN if another process changed the folder between two steps. */
 static int open_name(struct place *place, struct opened_output *output)
 {
 	struct stat found;

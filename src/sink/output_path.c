@@ -1,4 +1,4 @@
-/* The name of an output; see output_path.h. */
+/* Fills in the name of an output; see output_path.h. */
 #include "sink/output_path.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ static void add_host(struct buffer *out, const char *host)
 		buffer_add_char(out, *host == '/' ? '_' : *host);
 }
 
-/* No colons: they are not allowed on every file system, and host:path means another machine to scp. */
+/* Without colons: some file systems forbid them, and scp takes host:path for another machine. */
 static int add_start_time(struct buffer *out, int64_t start_time_secs)
 {
 	time_t secs = (time_t)start_time_secs;

@@ -1,4 +1,4 @@
-/* Giving a file a numbered name; see rename_aside.h. */
+/* Gives a file a numbered name; see rename_aside.h. */
 #include "sink/rename_aside.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { NUMBERS = 1000000, NOREPLACE = 1 };
 
-/* Not in every C library, not before Linux 3.15, not on every file system. */
+/* RENAME_NOREPLACE needs Linux 3.15 and the file system's support, and some C libraries lack the function. */
 static int rename_noreplace(int dir_fd, const char *from, const char *to)
 {
 #ifdef SYS_renameat2
@@ -37,7 +37,7 @@ static int link_and_unlink(int dir_fd, const char *from, const char *to)
 	return 0;
 }
 
-/* For file systems without hard links: the name is taken by an empty file of ours, which is then replaced. */
+/* For file systems without hard links: takes the name with an empty file, then replaces that file. */
 static int reserve_and_rename(int dir_fd, const char *from, const char *to)
 {
 	CLEANUP_CLOSE int reserved = openat(dir_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -1,4 +1,4 @@
-/* Where samples wait that are to be sent; see spool_folder.h. */
+/* Finds the folder where samples wait for upload; see spool_folder.h. */
 #include "sink/spool_folder.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/trust.h"
 
-/* mkdir -p. */
+/* As mkdir -p. */
 static int make_folders(char *path)
 {
 	for (char *slash = path + 1;; slash++) {
@@ -30,8 +30,8 @@ static int make_folders(char *path)
 }
 
 /*
- * The folders at the end of a path that we chose ourselves, behind the first `base_length` bytes: another user who
- * controls one of them could read what waits there, and add batches of another job. A link must be ours as well.
+ * Checks the folders that we appended to the first `base_length` bytes of a path. Another user who controls one of
+ * them could read the waiting samples, or add batches of another job. A link must belong to this user as well.
  */
 static int check_folders(const char *path, size_t base_length)
 {
@@ -62,7 +62,7 @@ static int make(char *path, size_t base_length, char **ret_path)
 
 	if (r == 0)
 		r = check_folders(path, base_length);
-	/* It may have been there before, and not for us. */
+	/* An existing folder may not be writable for this user. */
 	if (r == 0 && access(path, W_OK | X_OK) < 0)
 		r = -errno;
 	if (r < 0)
@@ -79,7 +79,7 @@ static char *joined(const char *folder, const char *rest)
 	return asprintf(&path, "%s/%s", folder, rest) < 0 ? NULL : path;
 }
 
-/* `path` with the folder of the spool behind it. */
+/* Makes the spool's folder below `folder` and returns its path. */
 static int make_below(const char *folder, const char *between, char **ret_path)
 {
 	CLEANUP_FREE char *base = joined(folder, between);
@@ -87,7 +87,7 @@ static int make_below(const char *folder, const char *between, char **ret_path)
 	return base ? make(joined(base, "resource-tracker/spool"), strlen(base), ret_path) : -ENOMEM;
 }
 
-/* In a folder that every user may write to another user may have come before us. */
+/* In a folder to which all users may write, another user may have made it first. */
 static int make_temporary(char **ret_path)
 {
 	const char *folder = secure_getenv("TMPDIR");

@@ -1,9 +1,13 @@
-/* Where samples wait that are to be sent over a network: the same place for whoever writes them and whoever sends them. */
+/*
+ * The folder where samples wait for upload: the same one for the recorder that writes them and the program that
+ * sends them.
+ */
 #pragma once
 
 /*
- * Makes the folder, with mode 0700 for what is new, and returns its path, malloc'd. Without one that is given (NULL):
- * resource-tracker/spool in $XDG_STATE_HOME or ~/.local/state, else, where there is no home or nothing can be written in
- * it, resource-tracker-UID/spool in $TMPDIR or /tmp, if that is nobody else's. 0 or the errno of the last attempt.
+ * Makes the folder (new parts with mode 0700) and returns its path, which the caller frees. `given` NULL:
+ * resource-tracker/spool in $XDG_STATE_HOME or ~/.local/state; if there is no home, or it is not writable,
+ * resource-tracker-UID/spool in $TMPDIR or /tmp, if that belongs to this user alone. Returns 0 or the negative
+ * errno of the last attempt.
  */
 int spool_folder_make(const char *given, char **ret_path);

@@ -1,4 +1,4 @@
-/* Repair of a torn end; see tail_repair.h. */
+/* Repairs a torn end; see tail_repair.h. */
 #include "sink/tail_repair.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int read_exactly(int fd, char *bytes, size_t length, int64_t offset)
 	return 0;
 }
 
-/* Where the file ends without the NULs at its end. */
+/* Returns where the file ends without the NULs at its end. */
 static int64_t end_without_nuls(int fd, int64_t end)
 {
 	char block[BLOCK_BYTES];
@@ -43,7 +43,7 @@ static int64_t end_without_nuls(int fd, int64_t end)
 	return end;
 }
 
-/* Where the line that ends at `end` begins: behind the newline before it, or at 0. */
+/* Returns where the line that ends at `end` begins: after the previous newline, or at 0. */
 static int64_t start_of_line(int fd, int64_t end)
 {
 	char block[BLOCK_BYTES];
@@ -84,13 +84,15 @@ static void scan_json_char(struct json_scan *json, char c)
 	} else if (c == '}' || c == ']') {
 		json->depth--;
 	}
-	/* After the bracket that closes the object only blanks may come. */
+	/* Only blanks may follow the bracket that closes the object. */
 	json->broken |= c == '\0' || (json->closed && c != ' ' && c != '\t' && c != '\r');
 	json->closed |= json->depth <= 0;
 }
 
-/* 1 if the text from `start` to `end`, which begins with a brace, is closed by its last bracket; 0; or an
- * error. */
+/*
+ * Returns 1 if the text from `start` to `end`, which begins with a brace, ends with the brace that closes it; else
+ * 0, or a negative errno.
+ */
 static int is_complete_object(int fd, int64_t start, int64_t end)
 {
 	struct json_scan json = {0};
@@ -116,7 +118,7 @@ static bool begins_like(const char *bytes, size_t length, const char *text)
 	return memcmp(bytes, text, length < whole ? length : whole) == 0;
 }
 
-/* A row begins with its time (unknown: with the comma behind it), the file with its header. */
+/* A row begins with its time (if unknown, with the comma after it), a file with its header. */
 static bool is_csv_beginning(const char *bytes, size_t length, bool first_line)
 {
 	return (bytes[0] >= '0' && bytes[0] <= '9') || bytes[0] == ',' ||
@@ -124,7 +126,10 @@ static bool is_csv_beginning(const char *bytes, size_t length, bool first_line)
 		(begins_like(bytes, length, "timestamp") || begins_like(bytes, length, "\"timestamp\"")));
 }
 
-/* 1 if the line without newline from `start` to `end` is to be cut, 0 if it is to be kept; or an error. */
+/*
+ * Returns 1 if the line without newline from `start` to `end` must be cut, 0 if it must be kept, or a negative
+ * errno.
+ */
 static int is_torn_record(int fd, enum record_text text, int64_t start, int64_t end)
 {
 	char head[16];
