@@ -1,4 +1,4 @@
-/* Where a process's cgroup has its files; see cgroup_place.h. */
+/* Finds the files of a process's cgroup; see cgroup_place.h. */
 #include "collect/cgroup_place.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void cgroup_place_close(struct cgroup_place *place)
 	*place = CGROUP_PLACE;
 }
 
-/* FNV-1a, never 0. */
+/* FNV-1a; the result is never 0. */
 static uint64_t hash_of(const char *bytes, size_t length)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
@@ -98,13 +98,15 @@ static void read_mounts(struct cgroup_mounts *mounts, struct root *root)
 
 /* ---- folders ----------------------------------------------------------------------------------------- */
 
-/* "/../x" is outside of our cgroup namespace; "/..x" is a name. */
+/* "/../x" lies outside our cgroup namespace; "/..x" is a name. */
 static bool is_outside(const char *path)
 {
 	return strncmp(path, "/..", 3) == 0 && (path[3] == '\0' || path[3] == '/');
 }
 
-/* "/docker/ID/x" below a mount of "/docker/ID" is "/x"; what lies elsewhere can only be the mount's own root. */
+/*
+ * Below a mount of "/docker/ID", "/docker/ID/x" is "/x". A path elsewhere can only be the root of the mount.
+ */
 static const char *relative_path(const struct cgroup_mount *mount, const char *path)
 {
 	size_t length = strlen(mount->root);
@@ -146,8 +148,8 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 }
 
 /*
- * The kernel puts " (deleted)" behind the path of a folder that was removed, and a folder may have such a name: what is
- * there is not removed.
+ * The kernel appends " (deleted)" to the path of a removed folder. A folder may also be named like that: if
+ * it exists, it was not removed.
  */
 static void open_membership(struct cgroup_chain *chain, const struct root *root,
 			    const struct cgroup_mount *mount, const struct cgroup_membership *membership)
@@ -161,7 +163,7 @@ static void open_membership(struct cgroup_chain *chain, const struct root *root,
 	close_chain(chain);
 	scan_copy(&membership->path, path, sizeof path);
 	open_chain(chain, root, mount, path);
-	/* Whatever has that name now is another one. */
+	/* A folder with that name is another one by now. */
 	chain->own_missing = true;
 }
 

@@ -1,4 +1,4 @@
-/* Which processes share the job's memory cgroup; see cgroup_tenants.h. */
+/* Finds the processes that share the job's memory cgroup; see cgroup_tenants.h. */
 #include "collect/cgroup_tenants.h"
 
 #include <sys/stat.h>
@@ -24,11 +24,11 @@ static uint64_t id_of(int folder)
 
 enum tenant {
 	TENANT_OF_TREE,
-	TENANT_OF_TRACKER, /* a helper of it */
+	TENANT_OF_TRACKER, /* one of its helpers */
 	TENANT_STRANGER,
 };
 
-/* The generations above the tracker, the nearest first; returns how many. */
+/* Lists the ancestors of the tracker, the nearest first. Returns their number. */
 static size_t list_parents(const struct process_tree *tree, pid_t *ret_parents)
 {
 	pid_t pid = getpid();
@@ -44,7 +44,7 @@ static size_t list_parents(const struct process_tree *tree, pid_t *ret_parents)
 	return count;
 }
 
-/* A process that began a moment ago is not in the table yet, nor are, perhaps, its parent and grandparent. */
+/* A process that has just begun is not in the table yet. Its parent and grandparent may be missing, too. */
 static enum tenant descent_of(const struct tenants_viewer *viewer, pid_t pid)
 {
 	for (int i = 0; i < GENERATIONS_MOST; i++) {
@@ -54,7 +54,7 @@ static enum tenant descent_of(const struct tenants_viewer *viewer, pid_t pid)
 			return TENANT_OF_TREE;
 		if (!viewer->in_program && process_tree_excludes(viewer->tree, pid))
 			return TENANT_OF_TRACKER;
-		/* It has gone: whose it was cannot be told any more. */
+		/* It has exited: its ancestors are unknown now. */
 		if (read_proc_pid_stat(viewer->tree->root, pid, &stat) < 0)
 			return i == 0 ? TENANT_OF_TREE : TENANT_STRANGER;
 		pid = stat.parent_pid;
@@ -67,11 +67,11 @@ static enum tenant descent_of(const struct tenants_viewer *viewer, pid_t pid)
 struct crowd {
 	pid_t pids[STRANGERS_MOST];
 	size_t count;
-	bool members; /* of the tree are among them */
-	bool unknown; /* there are more, or one that has no name here */
+	bool members; /* members of the tree were among them */
+	bool unknown; /* there are more, or one that has no pid in this namespace */
 };
 
-/* All who are in there but members and the tracker. */
+/* Lists all processes in the cgroup, except members and the tracker. */
 static int list_crowd(const struct process_tree *tree, int folder, struct crowd *ret_crowd)
 {
 	struct scan pids;
@@ -98,7 +98,7 @@ static bool is_among(const pid_t *pids, size_t count, pid_t pid)
 	return false;
 }
 
-/* Takes note of parents that are in there now; false when one of those seen before is not. */
+/* Remembers the parents that are in the cgroup now. Returns false if one that was seen before is missing. */
 static bool keep_parents(struct cgroup_tenants *tenants, const struct crowd *crowd, const pid_t *parents,
 			 size_t parent_count)
 {
@@ -116,7 +116,7 @@ static bool keep_parents(struct cgroup_tenants *tenants, const struct crowd *cro
 	return true;
 }
 
-/* Whether a stranger is in there, or a parent of the tracker no longer. */
+/* Whether a stranger is in the cgroup, or a parent of the tracker has left it. */
 static bool finds_others(struct cgroup_tenants *tenants, const struct tenants_viewer *viewer, int folder)
 {
 	pid_t parents[TENANT_PARENTS_MOST];

@@ -1,8 +1,10 @@
 /*
- * Which processes share the job's memory cgroup. Its kills for lack of memory are the job's when no other process was
- * seen in it that could have been the one killed. In a container or a scheduler's step the tracker itself is in there,
- * and often the shell that started it: these are known to live, the tracker because it still works, its parents because
- * they are still in the cgroup. Reads cgroup.procs and, for processes that are not known yet, /proc/PID/stat.
+ * Finds the processes that share the job's memory cgroup. Its OOM kills belong to the job if no other process
+ * was seen there that could have been killed. In a container or a scheduler's step the tracker itself is
+ * there, and often the shell that started it. Both are known to live: the tracker because it still works, its
+ * parents because they are still in the cgroup.
+ *
+ * Reads cgroup.procs and, for unknown processes, /proc/PID/stat.
  */
 #pragma once
 
@@ -15,28 +17,32 @@
 enum { TENANT_PARENTS_MOST = 8 };
 
 struct cgroup_tenants {
-	uint64_t id;                        /* of the folder, by which it is known again; 0: there is none */
-	bool others;                        /* a process of others was seen, or may have been there unseen */
-	bool looked;                        /* at least once, with a member in there */
-	pid_t parents[TENANT_PARENTS_MOST]; /* of the tracker, seen in there: none may be missing later */
+	uint64_t id; /* identifies the folder; 0: none */
+	bool others; /* another job's process was seen, or may have been there unseen */
+	bool looked; /* at least once while a member was there */
+	pid_t parents
+		[TENANT_PARENTS_MOST]; /* ancestors of the tracker seen there: none may be missing later */
 	size_t parent_count;
 	int64_t next_ns;
 };
 
-/* Who looks: a program of its own knows its children for helpers; those of any other program are strangers. */
+/*
+ * The viewer. A tracker in a process of its own knows that its children are helpers; in another program they
+ * are strangers.
+ */
 struct tenants_viewer {
-	const struct process_tree *tree; /* NULL: only the id is found */
-	bool in_program;                 /* the tracker is a part of a program */
+	const struct process_tree *tree; /* NULL: only find the id */
+	bool in_program;                 /* the tracker is part of a program */
 };
 
 /*
- * Looks into `folder` (-1: there is none), at most once a second unless `now`. A look costs 0.3 us a process, and
- * nothing any more once a stranger was seen.
+ * Looks into `folder` (-1: none), at most once a second unless `now`. A look costs 0.3 us per process, and
+ * nothing once a stranger was seen.
  */
 void cgroup_tenants_look(struct cgroup_tenants *tenants, const struct tenants_viewer *viewer, int folder,
 			 bool now);
 
-/* No stranger has been in there, as far as was looked. */
+/* Whether no stranger was seen in any look. */
 static inline bool cgroup_tenants_only_tree(const struct cgroup_tenants *tenants)
 {
 	return tenants->looked && !tenants->others;

@@ -1,4 +1,4 @@
-/* How often a CPU quota held the job back; see cgroup_throttling.h. */
+/* Counts how often a CPU quota stopped the job; see cgroup_throttling.h. */
 #include "collect/cgroup_throttling.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ static struct throttling_count read_count(struct root *root, enum cgroup_hierarc
 					 v2.throttled_usec < 0 ? -1 : v2.throttled_usec * NSEC_PER_USEC};
 }
 
-/* In cores; absent without one. */
+/* Returns the quota in cores; absent: no quota. */
 static double read_quota(struct root *root, enum cgroup_hierarchy hierarchy, int folder)
 {
 	int64_t quota_usec, period_usec;

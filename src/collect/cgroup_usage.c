@@ -1,7 +1,8 @@
 /*
- * The job's cgroup: what it may use (limits), what it used (cgroup) and what it waited for (pressure).
+ * The job's cgroup: its limits (limits), its use (cgroup) and its waiting (pressure).
  *
- * A controller is either in its version 1 hierarchy or in the unified one; whichever has the files is asked.
+ * A controller is either in its version 1 hierarchy or in the unified one. The collector reads the files of
+ * the one that has them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@
 
 #define REFRESH_NS (10 * NSEC_PER_SEC)
 /*
- * A job may be moved after its start (cgexec, a scheduler's step): whose counters these are must be known early. Less than
- * usual intervals, so that each of their samples looks: one that came a moment too early would leave it to the next.
+ * A job may be moved after its start (cgexec, a scheduler's step), and a move must be noticed early. This is
+ * shorter than the usual intervals, so that a sample which comes a moment early still looks.
  */
 #define LOOK_FOR_MOVE_NS (180 * NSEC_PER_MSEC)
 #define MACHINE_PRESSURE 1
@@ -35,19 +36,19 @@ struct limits {
 
 struct cgroup_usage {
 	struct cgroup_place place;
-	int memory_folder; /* of the place; -1: no group counts its memory */
+	int memory_folder; /* in the place; -1: no cgroup counts its memory */
 	struct limits limits;
 	bool limits_known;
 	int64_t kills_when_left; /* see struct memory_cgroup */
 	int64_t next_refresh_ns;
 	int64_t next_look_ns;
-	uint64_t last_hash;     /* of the place whose counters the last frame has */
-	uint64_t last_pressure; /* whose stalls it has: such a hash, or MACHINE_PRESSURE; 0: none yet */
+	uint64_t last_hash;     /* the place whose counters are in the last frame */
+	uint64_t last_pressure; /* source of the last stalls: such a hash, or MACHINE_PRESSURE; 0: none yet */
 	struct cgroup_throttling throttling;
 	struct cgroup_tenants tenants;
-	bool kills_are_local;         /* counted in that cgroup, not below it */
+	bool kills_are_local;         /* counted in that cgroup only, not below it */
 	struct kept_file pressure[3]; /* of the host: cpu, memory, io */
-	struct kept_files files;      /* of the place's own folders */
+	struct kept_files files;      /* in the place's own folders */
 };
 
 static int cgroup_usage_open(struct collect_context *context, void **ret_state)
@@ -87,7 +88,7 @@ static void lower_memory_limit(struct root *root, const struct cgroup_place *pla
 		if (read_cgroup_v1_limit(root, v1->folders[i], "memory.limit_in_bytes", &bytes) == 0 &&
 		    bytes != CGROUP_NO_LIMIT)
 			lower(limit, (double)bytes);
-	/* In a container the ancestors cannot be seen, but the kernel says what they come to. */
+	/* A container cannot see the ancestors, but the kernel reports the limit that results from them. */
 	if (v1->depth && read_cgroup_v1_memory_stat(root, v1->folders[0], &stat) == 0 &&
 	    stat.limit_bytes > 0 && stat.limit_bytes < INT64_MAX - 65536)
 		lower(limit, (double)stat.limit_bytes);
@@ -120,8 +121,8 @@ static int64_t count_cpus(struct root *root, const struct cgroup_place *place, p
 }
 
 /*
- * The folder whose memory is the job's; -1. In version 2 a group without the memory controller, as one that was made
- * for the job often is, is charged to its nearest ancestor that has it.
+ * Returns the folder that counts the job's memory, or -1. In version 2, a cgroup without the memory
+ * controller (often one made for the job) is charged to its nearest ancestor that has the controller.
  */
 static int find_memory_folder(const struct cgroup_place *place)
 {
@@ -136,8 +137,8 @@ static int find_memory_folder(const struct cgroup_place *place)
 }
 
 /*
- * A group that is the root of its hierarchy describes the whole machine. Where the hierarchies of version 1 place a
- * process in such a root and in a group below another root, only the latter is its group.
+ * A cgroup that is the root of its hierarchy describes the whole machine. If version 1 places a process in
+ * such a root, and in another hierarchy below the root, only the latter is its cgroup.
  */
 static bool is_other_group(const struct cgroup_place *place, enum cgroup_hierarchy hierarchy)
 {
@@ -153,7 +154,7 @@ static int folder_in(const struct cgroup_place *place, enum cgroup_hierarchy hie
 	return is_other_group(place, hierarchy) ? -1 : cgroup_place_own(place, hierarchy);
 }
 
-/* -1: unknown. `ret_local`: counted in that cgroup, not in those below it. */
+/* Returns the count, or -1 if it is unknown. *ret_local: counted in that cgroup, not in those below it. */
 static int64_t read_kills(struct root *root, const struct cgroup_place *place, int folder, bool *ret_local)
 {
 	struct cgroup_v1_oom_control v1;
@@ -164,14 +165,14 @@ static int64_t read_kills(struct root *root, const struct cgroup_place *place, i
 		return -1;
 	if (cgroup_place_own(place, CGROUP_MEMORY) >= 0)
 		return read_cgroup_v1_oom_control(root, folder, &v1) == 0 ? v1.oom_kills : -1;
-	/* memory.events counts neighbours below as well: the local file is this cgroup's alone. */
+	/* memory.events also counts the cgroups below; memory.events.local only this cgroup. */
 	*ret_local = read_cgroup_v2_memory_events(root, folder, "memory.events.local", &v2) == 0;
 	if (*ret_local || read_cgroup_v2_memory_events(root, folder, "memory.events", &v2) == 0)
 		return v2.oom_kill;
 	return -1;
 }
 
-/* The kernel shows a process that ends in the root of each version 1 hierarchy, where it never was. */
+/* The kernel shows an exiting process in the root of each version 1 hierarchy, where it never was. */
 static bool is_exiting(struct collect_context *context)
 {
 	struct proc_pid_stat stat;
@@ -180,7 +181,7 @@ static bool is_exiting(struct collect_context *context)
 				 proc_pid_stat_is_exiting(&stat));
 }
 
-/* Returns 0 or 1 (the place is new), or a negative errno. */
+/* Returns 0, 1 if the place is new, or a negative errno. */
 static int find_place(struct cgroup_usage *state, struct collect_context *context)
 {
 	struct cgroup_place place = {.memberships_hash = state->place.memberships_hash};
@@ -194,7 +195,7 @@ static int find_place(struct cgroup_usage *state, struct collect_context *contex
 	}
 	if (found <= 0)
 		return found;
-	/* What it has counted until now is what the job may have lost there. */
+	/* The job may have lost processes there until now: remember the count. */
 	state->kills_when_left = read_kills(context->root, &state->place, state->memory_folder, &local);
 	kept_files_close(&state->files);
 	cgroup_place_close(&state->place);
@@ -211,7 +212,10 @@ static void refresh(struct cgroup_usage *state, struct collect_context *context)
 				.memory_bytes = no_real(ABSENT_NO_LIMIT)};
 	int error = find_place(state, context);
 
-	/* A process that has gone leaves its place: the folders are open, and others may still be in there. */
+	/*
+	 * The process has exited. Keep its place: the folders are open, and other processes may still be
+	 * there.
+	 */
 	if (error < 0 && state->place.memberships_hash) {
 		if (state->limits_known)
 			return;
@@ -329,7 +333,7 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 	row_set_absent(&row->row, state->place.memberships_hash ? ABSENT_NO_SUCH_COUNTER : ABSENT_NO_CGROUP);
 	if (has_v1)
 		fill_cpu_v1(root, place, row);
-	/* On a hybrid host the cgroup that was made for the job is in the unified half, which knows its CPU time. */
+	/* On a hybrid host, a cgroup made for the job is in the unified half, which counts its CPU time. */
 	if (!has_v1 || (context->tree && context->tree->cgroup_folder >= 0))
 		fill_cpu_v2(root, place, row);
 	if (state->memory_folder >= 0 && !is_other_group(place, CGROUP_MEMORY)) {
@@ -346,7 +350,7 @@ static void fill_use(struct cgroup_usage *state, const struct collect_context *c
 		tree->cgroup_cpu_total_secs = row->cpu_usage_secs;
 }
 
-/* The job was moved since the last frame: a difference to another cgroup's counters would mean nothing. */
+/* The job was moved since the last frame. The difference to another cgroup's counters has no meaning. */
 static void forget_totals(struct frame *frame)
 {
 	struct cgroup_row *cgroup = (struct cgroup_row *)(void *)frame->first[ROW_cgroup];
@@ -370,7 +374,7 @@ static void set_stall(struct pressure_row *row, int resource, const struct proc_
 
 	if (found->some.total_usec >= 0)
 		*some[resource] = (double)found->some.total_usec / 1e6;
-	/* Of the whole machine's CPU "full" has no meaning; kernels print a number all the same. */
+	/* For the CPUs of the whole machine "full" has no meaning, although kernels print a number. */
 	if (found->full.total_usec >= 0 && !(of_host && resource == 0))
 		*full[resource] = (double)found->full.total_usec / 1e6;
 }
@@ -398,13 +402,13 @@ static void set_stalls(struct pressure_row *row, double secs)
 	row->cpu_full_total_secs = row->memory_full_total_secs = row->io_full_total_secs = secs;
 }
 
-/* Returns whose stalls these are: the hash of the place, or MACHINE_PRESSURE. */
+/* Returns the source of the stalls: the hash of the place, or MACHINE_PRESSURE. */
 static uint64_t fill_pressure(struct cgroup_usage *state, struct collect_context *context,
 			      struct frame *frame)
 {
 	struct pressure_row *row = ADD_ROW(frame, pressure, NULL);
 	int folder = cgroup_place_own(&state->place, CGROUP_UNIFIED), error = -ENOENT;
-	/* The baseline of a job that is about to be started is that of the cgroup which it will begin in. */
+	/* A job that is about to be started begins in this cgroup, so its baseline comes from here. */
 	bool of_a_job = context->tree || context->facts->argc > 0;
 	struct proc_pressure found;
 
@@ -440,7 +444,7 @@ static void look_who_else(struct cgroup_usage *state, struct collect_context *co
 	};
 }
 
-/* Limits change seldom, and a process is seldom moved. */
+/* Reads limits, which rarely change, and the place, from which a process is rarely moved. */
 static void cgroup_usage_prepare(void *state_, struct collect_context *context)
 {
 	struct cgroup_usage *state = state_;
@@ -448,7 +452,7 @@ static void cgroup_usage_prepare(void *state_, struct collect_context *context)
 	refresh(state, context);
 	state->next_refresh_ns = root_monotonic_ns(context->root) + REFRESH_NS;
 	state->next_look_ns = root_monotonic_ns(context->root) + LOOK_FOR_MOVE_NS;
-	/* Before the first sample it may be too late. */
+	/* At the first sample, a stranger may have exited already. */
 	look_who_else(state, context, true);
 }
 
@@ -470,7 +474,7 @@ void cgroup_usage_begin(struct frame *frame)
 	struct tree_row *tree = (struct tree_row *)(void *)frame->first[ROW_tree];
 	struct pressure_row *pressure = (struct pressure_row *)(void *)frame->first[ROW_pressure];
 
-	/* Another cgroup's counters were read before. */
+	/* These were another cgroup's counters. */
 	if (cgroup) {
 		cgroup->throttled_periods_total = 0;
 		cgroup->throttled_total_secs = 0;
@@ -493,7 +497,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	else if (context->prepared || context->ending->killed)
 		refresh_if_due(state, context, frame->monotonic_ns);
 	if (!context->progress.baseline && !context->prepared && !context->ending->killed) {
-		/* Whose cgroup this is was not looked at before the job was over. */
+		/* The job ended before its cgroup was looked at. */
 		row_set_absent(&limits->row, ABSENT_NOT_YET);
 		row_set_absent(frame_single(frame, ROW_cgroup), ABSENT_NOT_YET);
 		row_set_absent(frame_single(frame, ROW_pressure), ABSENT_NOT_YET);
@@ -517,7 +521,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	state->last_hash = state->place.memberships_hash;
 	state->last_pressure = pressure;
 	look_who_else(state, context, context->ending->reason);
-	/* A move is told of once. */
+	/* Report a move once. */
 	state->kills_when_left = -1;
 }
 

@@ -3,5 +3,5 @@
 
 #include "metric/frame.h"
 
-/* A job was just started in a cgroup of its own: in the frame before, that cgroup has used nothing. */
+/* The job was just started in a cgroup of its own: sets the counters in the previous frame to 0. */
 void cgroup_usage_begin(struct frame *frame);

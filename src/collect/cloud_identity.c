@@ -1,9 +1,10 @@
 /*
- * Which cloud this is, for those who ask (--cloud): resource-tracker-net asks the metadata services, and its answer is
- * in the first sample after it has come.
+ * Which cloud this is (--cloud). resource-tracker-net asks the metadata services, and its answer is in the
+ * first sample after it has come.
  *
- * The program is started before the job, so that it is told from the job's own processes, and waits until it is told
- * that the job has begun. Nothing here waits for it: a run that ends sooner does not know its cloud.
+ * The program is started before the job, so that it is not taken for one of the job's processes, and waits
+ * for a message that the job has begun. The collector never waits for it: if the run ends sooner, the cloud
+ * stays unknown.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,11 +23,11 @@
 enum { MOST_ANSWER_BYTES = 16 << 10 };
 
 struct cloud {
-	int socket_fd; /* -1: all has come, or there is nobody */
+	int socket_fd; /* -1: the answer is complete, or the program has exited */
 	pid_t pid;
-	struct buffer answer; /* "cloud_region_id=eu-central-1" and so on, a line each, at last "end" */
+	struct buffer answer; /* lines such as "cloud_region_id=eu-central-1", then "end" */
 	bool complete;
-	bool told; /* in a sample */
+	bool told; /* already in a sample */
 	char warning[200];
 };
 
@@ -48,7 +49,7 @@ static int cloud_open(struct collect_context *context, void **ret_state)
 	struct cloud *cloud;
 	int error;
 
-	/* Nothing is its state then. */
+	/* The collector then has no state. */
 	*ret_state = NULL;
 	if (!context->cloud)
 		return 0;
@@ -67,13 +68,13 @@ static int cloud_open(struct collect_context *context, void **ret_state)
 		return 0;
 	}
 	context->helper_count++;
-	/* For a caller that adopts orphans and tracks itself. */
+	/* If the caller adopts orphans and tracks itself, the program would count as part of the job. */
 	if (context->tree)
 		process_tree_exclude(context->tree, cloud->pid);
 	return 0;
 }
 
-/* The job has begun. */
+/* Tells the program that the job has begun. */
 static void cloud_prepare(void *state, struct collect_context *context)
 {
 	struct cloud *cloud = state;
@@ -105,7 +106,7 @@ static void hear(struct cloud *cloud)
 		else
 			let_go(cloud);
 	}
-	/* Half an answer is none. */
+	/* An incomplete answer is not used. */
 	cloud->complete = cloud->answer.length >= strlen(END) &&
 			  strcmp(cloud->answer.data + cloud->answer.length - strlen(END), END) == 0;
 }

@@ -1,9 +1,9 @@
 /*
- * What a collector is: it turns what the kernel said into rows of a frame.
+ * A collector turns readings from the kernel into rows of a frame.
  *
- * A collector is opened once, collects at every tick and is closed; it keeps its own state (descriptors,
- * identities that do not change), never the rows. It writes no output and reads no clock but the root's.
- * A failed read loses its own fields, with the reason, never the frame.
+ * It is opened once, collects at every tick and is closed. It keeps its own state (descriptors, identities
+ * that do not change), but never rows. It writes no output and reads no clock except the root's. A failed
+ * read makes its own fields absent, with the reason; the frame stays usable.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct name_value {
 	const char *value;
 };
 
-/* What a run is, as its user says; texts are NULL when not given. */
+/* The user's description of the run. A text is NULL if it was not given. */
 struct run_facts {
 	const char *mode; /* wrap, attach or host */
 	const char *host; /* host name */
@@ -30,7 +30,7 @@ struct run_facts {
 #include "options/settings.def"
 	const char *executable;
 	int64_t argc;        /* 0: no command */
-	const char *command; /* JSON list; NULL: not to be recorded */
+	const char *command; /* JSON list; NULL: not recorded */
 	const struct name_value *tags;
 	size_t tag_count;
 	const struct name_value *scheduler;
@@ -46,80 +46,80 @@ struct sent_signal {
 	int64_t monotonic_ns;
 };
 
-/* How a run ended; all of it is said once, before the last frame. */
+/* How a run ended. Set once, before the last frame. */
 struct run_ending {
-	const char *reason; /* NULL while the run goes on */
-	int wait_status;    /* of the root, when has_status */
+	const char *reason; /* NULL while the run continues */
+	int wait_status;    /* of the root, if has_status */
 	bool has_status;
-	bool killed;          /* the root died of SIGKILL: whether for lack of memory is worth looking */
+	bool killed;          /* SIGKILL killed the root: check whether it was an OOM kill */
 	int exec_errno;       /* 0: the job was started */
 	int stopped_by;       /* the signal that ended the recording; 0: none */
-	struct rusage reaped; /* ru_utime, ru_stime: sums of wait4; ru_maxrss: the largest */
+	struct rusage reaped; /* ru_utime, ru_stime: sums over wait4(); ru_maxrss: the largest */
 	bool has_reaped;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t job_ended_ns;
-	int64_t tree_ended_ns; /* when the last process so far was reaped; 0: none was */
+	int64_t tree_ended_ns; /* when the last process so far was reaped; 0: none */
 	struct sent_signal signals[32];
-	size_t signal_count; /* all of them; the first 32 are kept */
+	size_t signal_count; /* all signals; the first 32 are kept */
 };
 
-/* The place of a frame in its run. */
+/* The position of a frame in its run. */
 struct run_progress {
 	int64_t started_ns;  /* CLOCK_MONOTONIC of the baseline */
 	int64_t previous_ns; /* of the last frame */
 	int64_t number;      /* of this sample, from 0 */
-	int64_t missed;      /* ticks since the last frame */
+	int64_t missed;      /* missed ticks since the last frame */
 	int64_t missed_total;
-	int64_t dropped; /* samples */
-	bool baseline;   /* nobody will see this frame but derive() */
+	int64_t dropped; /* dropped samples */
+	bool baseline;   /* only derive() sees this frame */
 };
 
 /* The cgroup that counts the job's memory. */
 struct memory_cgroup {
-	uint64_t id; /* by which it is known again; 0: there is none */
-	bool only_tree; /* it held nobody but the job, and perhaps the tracker and its parents, which still live */
-	int64_t kills_when_left; /* the job has just left another one, which counted so many OOM kills; -1 */
+	uint64_t id;    /* identifies it; 0: none */
+	bool only_tree; /* it held only the job, and perhaps the tracker and its parents, which still live */
+	int64_t kills_when_left; /* OOM kills counted by the cgroup that the job has just left; -1: not moved */
 };
 
 struct collect_context {
 	struct root *root;
 	struct process_tree *tree; /* NULL while nothing is tracked */
 	const struct own_cost *own_cost;
-	bool own_process; /* it does nothing but record: what it used before the baseline is the tracker's cost as well */
-	bool in_program; /* the process around us is not the tracker's own: `own_cost` is what is */
+	bool own_process; /* the process only records: its use before the baseline is the tracker's cost, too */
+	bool in_program; /* the process belongs to another program: only `own_cost` is the tracker's */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
-	struct memory_cgroup memory_cgroup; /* as of this frame */
+	struct memory_cgroup memory_cgroup; /* in this frame */
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;
-	bool prepared;                     /* the collectors' prepare() has been called */
+	bool prepared;                     /* the collectors' prepare() was called */
 	const struct selection *selection; /* NULL: everything is wanted */
 	const char *root_dir;              /* setting; NULL: the live system */
 	const char *gpus;                  /* setting: used, visible, all or UUIDs; NULL: visible */
 	const char *gpu_vendor;            /* setting; NULL: any */
-	bool cloud;                        /* setting: the cloud is asked for */
-	char *const *environment; /* of programs that are started; NULL: this process'. In open() only */
+	bool cloud;                        /* setting: detect the cloud */
+	char *const *environment; /* for started programs; NULL: this process's. Only during open() */
 
-	/* What collectors tell; begins anew with every frame. */
+	/* Set by collectors; reset for every frame. */
 	int64_t helper_count;  /* living helper processes */
-	int64_t helper_cpu_ns; /* what helpers have used since the start */
-	const char *warning;   /* one line for the user, taken when the collector returns; NULL */
+	int64_t helper_cpu_ns; /* CPU time of helpers since the start */
+	const char *warning;   /* one line for the user, taken when the collector returns; NULL: none */
 };
 
 struct collector {
 	const char *name;
-	/* Returns 0 and the state (NULL is a state), or a negative errno: the collector is then left out. */
+	/* Returns 0 and the state (which may be NULL). On a negative errno the collector is left out. */
 	int (*open)(struct collect_context *context, void **ret_state);
 	void (*collect)(void *state, struct collect_context *context, struct frame *frame);
-	/* Optional: what need not be done before a job starts, only before the first sample. */
+	/* Optional: work that must be done before the first sample, but may be done after the job's start. */
 	void (*prepare)(void *state, struct collect_context *context);
 	void (*close)(void *state);
-	/* Whose rows it fills, up to ROW_KINDS: one none of whose rows is wanted does not run. */
+	/* The kinds of rows that it fills, up to ROW_KINDS. If none is wanted, the collector does not run. */
 	const enum row_kind *fills;
-	bool describes_machine; /* needs no run around it */
+	bool describes_machine; /* works without a run */
 };
 
-/* The only list, in the order of running; ends with NULL. */
+/* The only list, in the order of running. Ends with NULL. */
 extern const struct collector *const COLLECTORS[];

@@ -14,9 +14,9 @@ extern const struct collector RUN_COLLECTOR;
 extern const struct collector SELF_USAGE_COLLECTOR;
 
 const struct collector *const COLLECTORS[] = {
-	&PROCESS_USAGE_COLLECTOR, /* first: its clocks stand nearest to the frame's */
+	&PROCESS_USAGE_COLLECTOR, /* first: its clocks must be read close to the frame's */
 	&CGROUP_USAGE_COLLECTOR,  /* adds to the tree's row */
-	&JOB_NETWORK_COLLECTOR,   /* likewise */
+	&JOB_NETWORK_COLLECTOR,   /* adds to the tree's row, too */
 	&HOST_CPU_COLLECTOR,
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,

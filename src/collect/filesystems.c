@@ -1,4 +1,4 @@
-/* The real filesystems of a machine; see filesystems.h. */
+/* Finds the real filesystems of a machine; see filesystems.h. */
 #include "collect/filesystems.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static bool is_listed(const struct scan *text, const char *const *list)
 	return false;
 }
 
-/* A mount point inside a folder, or the folder itself: "/run" and "/run/x", not "/runner". */
+/* Whether a mount point is inside a folder or the folder itself: "/run" and "/run/x", not "/runner". */
 static bool is_below(const char *point, const char *folder)
 {
 	size_t length = strlen(folder);
@@ -53,7 +53,10 @@ static bool is_below(const char *point, const char *folder)
 	return strncmp(point, folder, length) == 0 && (point[length] == '\0' || point[length] == '/');
 }
 
-/* Served by a program or by other machines, also where that looks like a disk: asking for its space may hang for ever. */
+/*
+ * Whether a program or another machine serves the filesystem, even if it looks like a disk: asking for its
+ * space may hang for ever.
+ */
 static bool may_hang(const struct mount *mount)
 {
 	static const char *const SERVED[] = {"nfs",  "nfs4",   "cifs",   "smb3",     "autofs", "9p",
@@ -68,7 +71,10 @@ static bool is_real(const struct mount *mount, const char *point)
 {
 	static const char *const IMAGES[] = {"squashfs", "iso9660", "udf", "erofs", "cramfs", NULL};
 	static const char *const WITHOUT_DEVICE[] = {"btrfs", "zfs", "bcachefs", NULL};
-	/* Single files that container runtimes bind from the host's disk, which the container cannot fill. */
+	/*
+	 * Single files that container runtimes bind from the host's disk. The container cannot fill that
+	 * disk.
+	 */
 	static const char *const RUNTIMES_FILES[] = {"/etc/hosts", "/etc/hostname", "/etc/resolv.conf", NULL};
 	static const char *const KERNELS_FOLDERS[] = {"/proc", "/sys", "/dev", NULL};
 	struct scan source = mount->source;
@@ -83,7 +89,7 @@ static bool is_real(const struct mount *mount, const char *point)
 			return false;
 	if (is_listed(&mount->type, WITHOUT_DEVICE))
 		return true;
-	/* A container's root has no device, but it is what its jobs fill. */
+	/* A container's root has no device, but it is the filesystem that its jobs fill. */
 	if (scan_is(&mount->type, "overlay"))
 		return strcmp(point, "/") == 0;
 	return mount->major != 0 && scan_literal(&source, "/dev/");
@@ -111,7 +117,7 @@ static bool is_same_filesystem(const struct filesystem *known, const struct moun
 
 /* ---- reading the mounts -------------------------------------------------------------------------------- */
 
-/* Adds one more mount point of a ZFS pool to its list. */
+/* Adds another mount point of a ZFS pool to its list. */
 static int add_dataset(struct filesystem *pool, const char *point)
 {
 	size_t used = 0, length = strlen(point) + 1;
@@ -138,7 +144,7 @@ static int add_filesystem(struct filesystems *filesystems, const struct mount *m
 	filesystems->all = all;
 	added = &all[filesystems->count];
 	*added = (struct filesystem){.major = mount->major, .minor = mount->minor};
-	/* A root of that kind has its file outside what can be seen from here. */
+	/* If the root is on a loop device, its image file cannot be seen from here. */
 	added->is_loop = mount->major == LOOP_MAJOR && strcmp(point, "/") != 0;
 	scan_copy(&mount->type, added->type, sizeof added->type);
 	added->mount_point = strdup(point);
@@ -151,7 +157,7 @@ static int add_filesystem(struct filesystems *filesystems, const struct mount *m
 	return 0;
 }
 
-/* Mounts come in the order in which they were made: whoever asks at this point now asks the newer one. */
+/* Mounts are listed in the order in which they were made: a newer one at this point hides the older. */
 static void forget_hidden(struct filesystems *filesystems, const char *point)
 {
 	for (size_t i = 0; i < filesystems->count; i++) {
@@ -260,7 +266,7 @@ int filesystem_read_space(const struct filesystem *filesystem, struct root *root
 
 	if (error < 0)
 		return error;
-	/* Every dataset has the free space of its pool, and what it uses itself. */
+	/* Every dataset reports its pool's free space and its own use. */
 	for (const char *at = filesystem->dataset_points; at && *at; at += strlen(at) + 1)
 		if (space_of(at, root, &other) == 0)
 			space.total_bytes += other.total_bytes - other.free_bytes;

@@ -1,9 +1,10 @@
 /*
- * The real filesystems of a machine: each one once, however often it is mounted.
+ * Finds the real filesystems of a machine, each once, however often it is mounted.
  *
- * Mounts are read again only when the kernel says that they have changed (poll). Bind mounts are the same
- * device, subvolumes of btrfs the same source, datasets of ZFS one pool. Network, FUSE and automounted filesystems
- * are left out: asking them may hang. So are images (squashfs, iso9660), memory and the kernel's own.
+ * Mounts are read again only when the kernel reports a change (poll). Bind mounts share a device, subvolumes
+ * of btrfs share a source, and datasets of ZFS share a pool. Network, FUSE and automounted filesystems are
+ * left out because asking them may hang. Images (squashfs, iso9660), filesystems in memory and the kernel's
+ * own are left out, too.
  */
 #pragma once
 
@@ -17,9 +18,8 @@
 struct filesystem {
 	char *mount_point;
 	char type[32];
-	char *source; /* "/dev/sda1", "pool/dataset", "overlay" */
-	char device
-		[64]; /* whole block device that it lies on, as in /proc/diskstats; "": the caller knows none */
+	char *source;    /* "/dev/sda1", "pool/dataset", "overlay" */
+	char device[64]; /* its whole block device, as in /proc/diskstats; "": unknown to the caller */
 	uint32_t major;
 	uint32_t minor;
 	bool is_loop;         /* an image in a file of another filesystem */
@@ -28,7 +28,7 @@ struct filesystem {
 
 struct filesystem_space {
 	int64_t total_bytes;
-	int64_t free_bytes;      /* of it, reserved blocks included */
+	int64_t free_bytes;      /* including reserved blocks */
 	int64_t available_bytes; /* for ordinary users */
 };
 
@@ -41,13 +41,16 @@ struct filesystems {
 
 #define FILESYSTEMS ((struct filesystems){.mountinfo = KEPT_FILE("proc/self/mountinfo")})
 
-/* Reads the mounts again if they have changed since the last call. Returns 1 if they had, 0, or a negative errno. */
+/*
+ * Reads the mounts again if they have changed since the last call. Returns 1 if they have, 0 if not, or a
+ * negative errno.
+ */
 int filesystems_refresh(struct filesystems *filesystems, struct root *root);
 void filesystems_done(struct filesystems *filesystems);
 
 /*
- * statvfs(3), or, below a captured root, what its file ".statvfs" says ("/mount/point total free available" in
- * bytes, a line each). Returns 0 or a negative errno.
+ * Calls statvfs(3). Below a captured root, reads the file ".statvfs" instead ("/mount/point total free
+ * available" in bytes, one line each). Returns 0 or a negative errno.
  */
 int filesystem_read_space(const struct filesystem *filesystem, struct root *root,
 			  struct filesystem_space *ret_space);

@@ -1,4 +1,4 @@
-/* Telling the job's part of each GPU apart; see gpu_account.h. */
+/* Computes the job's part of each GPU; see gpu_account.h. */
 #include "collect/gpu_account.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static struct gpu_number device_utilization(const struct timed_survey *now, cons
 		at_most(100 * (new[GPU_BUSY_SECS].value - old[GPU_BUSY_SECS].value) / covered_secs, 100));
 }
 
-/* Processes mostly keep their places. */
+/* Processes usually keep their places in the list. */
 static const struct gpu_process *find_process(const struct gpu_survey *survey, int64_t guess,
 					      const struct gpu_process *process)
 {
@@ -54,7 +54,7 @@ static const struct gpu_process *find_process(const struct gpu_survey *survey, i
 	return NULL;
 }
 
-/* `same_device`: it stood at the same place in the earlier survey. */
+/* `same_device`: it had the same place in the earlier survey. */
 static struct gpu_number process_rate(const struct timed_survey *now, const struct timed_survey *before,
 				      int64_t index, bool same_device)
 {
@@ -68,7 +68,7 @@ static struct gpu_number process_rate(const struct timed_survey *now, const stru
 	earlier = find_process(before->survey, index, process);
 	busy_secs = process->busy_secs.value -
 		    (earlier && !earlier->busy_secs.error ? earlier->busy_secs.value : 0);
-	/* The counts of a helper that was started anew begin at zero. */
+	/* The counters of a restarted helper begin at zero. */
 	if (busy_secs < 0)
 		return gpu_value(process->utilization_pct.value / 100);
 	return gpu_value(at_most(busy_secs / secs, 1));
@@ -90,13 +90,13 @@ bool gpu_is_member(const struct gpu_members *members, int64_t pid)
 
 static void add(struct gpu_number *sum, struct gpu_number part)
 {
-	/* A sum with a part that is not known is not known. */
+	/* If a part is unknown, the sum is unknown. */
 	if (sum->error)
 		return;
 	*sum = part.error ? part : gpu_value(sum->value + part.value);
 }
 
-/* A device that works in the machine's memory has none of its own to hold. */
+/* A device that uses the machine's memory has no memory of its own. */
 static struct gpu_number vram_of(const struct gpu_process *process, const struct gpu_device *device)
 {
 	if (process->vram_bytes.error == EOPNOTSUPP && device->memory_kind == GPU_MEMORY_UNIFIED)
@@ -136,7 +136,7 @@ static const char *method_of(const struct gpu_device *device)
 {
 	if (device->pids == GPU_PIDS_MAPPED)
 		return "nspid";
-	/* Only where the driver lists processes does it know of those that are not the job's. */
+	/* The driver knows about strangers only if it lists processes. */
 	return device->tenant_count >= 0 ? "pid" : "fdinfo";
 }
 
@@ -147,18 +147,18 @@ static struct gpu_number whole_device(const struct device_account *account)
 	return gpu_value(account->utilization_pct.value / 100);
 }
 
-/* The pids are ours: what members have is summed up already. */
+/* The pids are in our namespace: the members' figures are summed up already. */
 static void judge_known(const struct gpu_device *device, struct device_account *account)
 {
 	account->attribution = method_of(device);
 	if (!account->usage.error || device->tenant_count <= 0 || account->stranger_count)
 		return;
-	/* The driver does not tell the use of single processes, but all of them are the job's. */
+	/* The driver does not report the use of single processes, but all of them belong to the job. */
 	account->usage = whole_device(account);
 	account->attribution = "device";
 }
 
-/* The pids are a stranger namespace's: `sole` is the only process on the device, if there is one. */
+/* The pids are from another namespace. `sole` is the only process on the device, if there is exactly one. */
 static void judge_foreign(const struct gpu_device *device, struct device_account *account,
 			  const struct gpu_process *sole, struct gpu_number sole_rate)
 {
@@ -178,7 +178,7 @@ static void judge_foreign(const struct gpu_device *device, struct device_account
 	account->attribution = "device";
 }
 
-/* `all_there`: every process of the machine found room in the survey. */
+/* `all_there`: the survey had room for every process of the machine. */
 static void judge(const struct gpu_device *device, struct device_account *account,
 		  const struct gpu_process *sole, struct gpu_number sole_rate, bool all_there)
 {
@@ -202,7 +202,7 @@ static void judge(const struct gpu_device *device, struct device_account *accoun
 				 : gpu_value(account->usage.value * share.value);
 }
 
-/* Memory that is used but that no process on the device has: of processes that cannot be seen, or of the driver. */
+/* Memory in use that no listed process holds: the memory of hidden processes, or of the driver. */
 static void find_unattributed(const struct gpu_survey *survey, int64_t index, double listed_bytes,
 			      bool all_listed, struct device_account *account)
 {
@@ -219,13 +219,13 @@ void gpu_account_too_early(struct device_account *account)
 	nothing_known(account, EINPROGRESS);
 }
 
-/* What is gathered of the processes of each device. */
+/* Sums over the processes of each device. */
 struct gathering {
-	const struct gpu_process *sole[GPU_DEVICES_MAX]; /* the last one: the only one where there is one */
+	const struct gpu_process *sole[GPU_DEVICES_MAX]; /* the last process; the only one if there is one */
 	struct gpu_number sole_rate[GPU_DEVICES_MAX];
 	double listed_bytes[GPU_DEVICES_MAX];
 	bool some_unlisted[GPU_DEVICES_MAX];
-	bool same[GPU_DEVICES_MAX]; /* as in the earlier survey */
+	bool same[GPU_DEVICES_MAX]; /* has the same place as in the earlier survey */
 };
 
 static void gather_process(struct gathering *gathering, const struct timed_survey *now,

@@ -1,4 +1,4 @@
-/* Rows of GPUs; see gpu_row.h. */
+/* Fills rows of GPUs; see gpu_row.h. */
 #include "collect/gpu_row.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ int64_t gpu_count(struct gpu_number number, double scale)
 {
 	if (number.error)
 		return no_count(reason_of(number));
-	/* A driver's garbage may be no number that an integer can hold. */
+	/* Invalid values of a driver may not fit an integer. */
 	if (!(fabs(number.value * scale) < COUNT_LIMIT))
 		return no_count(EIO);
 	return (int64_t)(number.value * scale + 0.5);
@@ -51,7 +51,7 @@ static const char *throttle_text(struct frame *frame, struct gpu_number reasons)
 		"sync_boost",    "thermal_software", "thermal_hardware", "power_brake",
 		"display_clock",
 	};
-	char names[160]; /* all of them fit */
+	char names[160]; /* room for all of them */
 	size_t length = 0;
 
 	if (reasons.error)

@@ -1,8 +1,8 @@
 /*
- * GPUs: what the helper process has found out about them, as rows.
+ * GPUs: turns the helper process's surveys into rows.
  *
- * The helper (helper/kind_gpu.c) asks vendors' libraries and drivers; nothing here waits for it. Where there is no
- * device file of a GPU there is no helper, and no cost but for three calls at the start.
+ * The helper (helper/kind_gpu.c) asks vendors' libraries and drivers; the collector never waits for it. On a
+ * machine without a GPU's device file, no helper is started and the only cost is three calls at the start.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,28 +18,28 @@
 #include "kernel/sys_class_drm.h"
 
 #define STALE_AFTER_NS (5 * NSEC_PER_SEC)
-#define SILENT_AFTER_NS (10 * NSEC_PER_SEC) /* drivers of many devices take seconds to come up */
+#define SILENT_AFTER_NS (10 * NSEC_PER_SEC) /* with many devices, drivers take seconds to start */
 
 enum { STALE_INTERVALS = 3, MIB = 1 << 20 };
 
 struct gpu_usage {
 	struct helper *helper; /* NULL: none */
-	int start_error;       /* why there is none although there are devices; 0: there are none */
+	int start_error;       /* why there is no helper although there are devices; 0: no devices */
 	struct timed_survey now;
-	struct timed_survey before; /* the one that the last but one new answer was */
+	struct timed_survey before; /* the survey before the newest one */
 	uint64_t answer_number;
-	struct gpu_request *request; /* the last one, with the members of that time */
-	pid_t *gone;                 /* of those, who has left the tree since */
+	struct gpu_request *request; /* the last request, with the members at that time */
+	pid_t *gone;                 /* members of that request that have left the tree since */
 	size_t gone_count;
 	struct device_account accounts[GPU_DEVICES_MAX];
 	struct process_share shares[GPU_PROCESSES_MAX];
-	bool used[GPU_DEVICES_MAX]; /* by the tree, at any time */
+	bool used[GPU_DEVICES_MAX]; /* the tree has used it at some time */
 	char warning[300];
-	char warned_of[300]; /* the last problem that the user was told of */
+	char warned_of[300]; /* the last problem reported to the user */
 	bool warned_of_end;
 	bool warned_of_silence;
-	int64_t began_ns;  /* the first sample */
-	bool checked_list; /* --gpus: whether each word names a device */
+	int64_t began_ns;  /* time of the first sample */
+	bool checked_list; /* the words of --gpus were compared with the devices */
 };
 
 /* ---- starting -------------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static bool is_wanted(const struct selection *selection)
 	       IS_WANTED(selection, tree, process_main_gpu_vram_mib);
 }
 
-/* The helper has another working directory. */
+/* The helper has another working directory, so make the path absolute. */
 static int set_root(struct gpu_setup *setup, const char *root_dir)
 {
 	char *absolute;
@@ -119,7 +119,10 @@ static void free_state(struct gpu_usage *state)
 	free(state);
 }
 
-/* A caller that adopts orphans has the helper for a child: when it tracks itself, that is no part of the job. */
+/*
+ * If the caller adopts orphans, the helper becomes its child. When the caller tracks itself, the helper must
+ * not count.
+ */
 static void exclude_helper(const struct gpu_usage *state, const struct collect_context *context)
 {
 	pid_t pids[2];
@@ -169,7 +172,7 @@ static void gpu_usage_close(void *state)
 
 /* ---- asking and hearing ---------------------------------------------------------------------------- */
 
-/* Before the next request is written: who was asked for last time and is no longer there. */
+/* Call before the next request is written: finds the members of the last request that have exited. */
 static void find_gone(struct gpu_usage *state, const struct process_tree *tree)
 {
 	const struct gpu_request *request = state->request;
@@ -199,7 +202,7 @@ static void ask(struct gpu_usage *state, const struct collect_context *context, 
 	(void)helper_ask(state->helper, request, gpu_request_bytes(request));
 }
 
-/* Where a device stood in an earlier survey, mostly at the same place; -1: nowhere. */
+/* Returns the place of a device in an earlier survey, usually the same; -1: not there. */
 static int64_t earlier_place(const struct gpu_survey *earlier, const struct gpu_device *device, int64_t place)
 {
 	for (int64_t n = 0; n < earlier->device_count; n++) {
@@ -211,7 +214,7 @@ static int64_t earlier_place(const struct gpu_survey *earlier, const struct gpu_
 	return -1;
 }
 
-/* What the tree has used stays used when devices come and go. */
+/* Devices may come and go: copies what the tree has used to their new places. */
 static void carry_used(struct gpu_usage *state, const struct gpu_survey *later)
 {
 	bool used[GPU_DEVICES_MAX] = {false};
@@ -244,7 +247,7 @@ static void hear(struct gpu_usage *state)
 	state->answer_number = number;
 }
 
-/* --gpus names devices. */
+/* Whether --gpus is a list of devices. */
 static bool is_list(const char *gpus)
 {
 	return gpus && strcmp(gpus, "used") != 0 && strcmp(gpus, "visible") != 0 && strcmp(gpus, "all") != 0;
@@ -285,7 +288,7 @@ static bool names(const struct gpu_device *device, const char *word, size_t leng
 	       (strlen(index) == length && memcmp(index, word, length) == 0);
 }
 
-/* Says which devices there are when a word of --gpus names none of them. */
+/* If a word of --gpus names no device, warns with a list of the devices. */
 static void check_list(struct gpu_usage *state, struct collect_context *context)
 {
 	const struct gpu_survey *survey = state->now.survey;
@@ -312,7 +315,7 @@ static void check_list(struct gpu_usage *state, struct collect_context *context)
 	}
 }
 
-/* Why there is nothing to tell, or 0. A helper that found no devices has said all there is to say. */
+/* Returns why there are no GPU figures, or 0. A helper that found no devices has reported that. */
 static int absent_reason(const struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
 {
 	int64_t limit_ns = (int64_t)(STALE_INTERVALS * context->facts->interval_seconds * 1e9);
@@ -360,8 +363,8 @@ struct sums {
 	double usage, vram_bytes;
 	int64_t utilized;
 	int64_t with_usage;
-	int64_t with_vram, own_memory;   /* devices that tell it, and those that have some to tell of */
-	struct gpu_number missing_usage; /* why a part of the sum is not known; 0: it is */
+	int64_t with_vram, own_memory; /* devices that report it, and devices that have memory of their own */
+	struct gpu_number missing_usage; /* why a part of the sum is unknown; 0: it is known */
 	struct gpu_number missing_vram;
 };
 
@@ -372,7 +375,10 @@ static void add_device(struct gpu_usage *state, const char *gpus, int64_t index,
 			  used = device->readings[GPU_VRAM_USED_BYTES];
 	struct gpu_number share = device->readings[GPU_SHARE];
 
-	/* A device that has no such counter is left out of the sum; one whose counter fails makes it unknown. */
+	/*
+	 * Without such a counter a device is left out of the sum. If reading the counter fails, the sum is
+	 * unknown.
+	 */
 	if (use.error && use.error != EOPNOTSUPP)
 		sums->missing_usage = use;
 	if (!use.error && !state->accounts[index].divided) {
@@ -400,7 +406,10 @@ static void set_totals(struct totals_row *row, const struct sums *sums, bool any
 		no_usage = gpu_absent(EOPNOTSUPP);
 	row->gpu_usage = no_usage.error ? gpu_real(no_usage, 1) : sums->usage;
 	row->gpu_utilized = no_usage.error ? gpu_count(no_usage, 1) : sums->utilized;
-	/* What works in the machine's memory has none, which is 0; what does not say is not. */
+	/*
+	 * Integrated GPUs share system memory, so their VRAM is 0. If the driver reports nothing, VRAM is
+	 * unknown.
+	 */
 	if (sums->own_memory && !sums->with_vram && !no_vram.error)
 		no_vram = gpu_absent(EOPNOTSUPP);
 	row->gpu_vram_mib = no_vram.error ? gpu_real(no_vram, 1) : sums->vram_bytes / MIB;
@@ -413,7 +422,7 @@ static void set_tree(const struct gpu_usage *state, struct tree_row *row)
 
 	for (int64_t i = 0; i < state->now.survey->device_count; i++) {
 		const struct device_account *account = &state->accounts[i];
-		/* Memory of the machine is no VRAM. */
+		/* System memory does not count as VRAM. */
 		bool unified = state->now.survey->devices[i].memory_kind == GPU_MEMORY_UNIFIED;
 		struct gpu_number part = unified ? gpu_value(0) : account->vram_bytes;
 		struct gpu_number main_part = unified ? gpu_value(0) : account->main_vram_bytes;
@@ -435,7 +444,7 @@ static void set_tree(const struct gpu_usage *state, struct tree_row *row)
 	row->process_main_gpu_vram_mib = gpu_real(main_vram, 1.0 / MIB);
 }
 
-/* Made by the collector of the tree; NULL when the tree is not recorded. */
+/* The row that the tree's collector has added; NULL if the tree is not recorded. */
 static struct tree_row *tree_row(const struct frame *frame)
 {
 	return (struct tree_row *)(void *)frame->first[ROW_tree];

@@ -1,8 +1,8 @@
 /*
  * CPUs of the machine: /proc/stat, /proc/loadavg, and the number of processes.
  *
- * Busy time is what is left of the wall-clock time of all CPUs when idle and iowait are taken away: the kernel
- * counts idle time exactly, but user and system time by whole ticks. Guest time is part of user time already.
+ * Busy time is the wall-clock time of all CPUs minus idle and iowait. The kernel counts idle time exactly,
+ * but user and system time by whole ticks. User time already includes guest time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_stat.h"
 
-/* A reading that took longer was interrupted: between the kernel's counting and the clock lies an unknown time. */
+/* A longer reading was interrupted: an unknown time lies between the kernel's count and the clock. */
 #define READING_NS (2 * NSEC_PER_MSEC)
 
 enum { READINGS_MOST = 3 };
@@ -51,7 +51,7 @@ static double secs(const struct root *root, int64_t ticks)
 	return ticks < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)ticks / (double)root->clock_ticks;
 }
 
-/* Counters and clock have to be of one moment. Returns 0 or a negative errno. */
+/* Counters and clock must be from the same moment. Returns 0 or a negative errno. */
 static int read_counters(struct host_cpu *state, struct root *root, struct proc_stat *ret_stat,
 			 int64_t *ret_ns)
 {
@@ -68,7 +68,7 @@ static int read_counters(struct host_cpu *state, struct root *root, struct proc_
 	return error;
 }
 
-/* Returns the number of CPUs online. */
+/* Returns the number of online CPUs. */
 static int64_t fill_cores(struct frame *frame, struct host_cpu_row *row, const struct root *root,
 			  const struct proc_stat *stat, int64_t now_ns)
 {
@@ -103,7 +103,7 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 	}
 	row->row.read_ns = now_ns;
 	online = fill_cores(frame, row, root, &stat, now_ns);
-	/* The number of CPUs may change from tick to tick: their time is added up, not multiplied. */
+	/* CPUs may come and go, so add up their time per tick instead of multiplying. */
 	if (state->last_ns)
 		state->capacity_secs += (double)online * ns_to_secs(now_ns - state->last_ns);
 	state->last_ns = now_ns;
@@ -134,7 +134,7 @@ static void host_cpu_collect(void *state_, struct collect_context *context, stru
 	fill_stat(state, row, context, frame);
 	error = read_proc_loadavg(context->root, &state->loadavg, &loadavg);
 	row->load_1m = error < 0 ? no_real(error) : loadavg.load_1m;
-	/* A baseline is for counters: what is only looked at would cost time before the job starts. */
+	/* A baseline needs counters only. Other readings would delay the job's start. */
 	if (!context->progress.baseline)
 		row->process_count = process_counter_read(&state->processes, context->root);
 }

@@ -1,10 +1,10 @@
 /*
- * Disks and filesystems: /proc/diskstats and statvfs(3) at every tick, what the devices are from /sys/block when
- * they appear.
+ * Disks and filesystems: /proc/diskstats and statvfs(3) at every tick, descriptions of devices from
+ * /sys/block when they appear.
  *
- * Every whole device has a row; totals are over leaf physical devices, so that LVM, dm-crypt and RAID do not
- * count what their disks have counted. A filesystem without a device that is shown (overlay, ZFS) has a row that
- * carries nothing but its space.
+ * Every whole device has a row. Totals add up leaf physical devices only, so LVM, dm-crypt and RAID are not
+ * counted on top of their disks. A filesystem without a visible device (overlay, ZFS) has a row with nothing
+ * but its space.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,16 +31,16 @@ struct known_disk {
 	bool shown;
 	bool counted;
 	bool seen;            /* in this tick */
-	struct scan counters; /* of this tick, in the text that was read last */
+	struct scan counters; /* in this tick's text */
 };
 
 struct host_disk {
 	struct kept_file diskstats;
 	struct filesystems filesystems;
-	struct known_disk *known; /* in the order of /proc/diskstats, as far as it does not change */
+	struct known_disk *known; /* in the order of /proc/diskstats, while that stays the same */
 	size_t count;
-	bool serials_read;    /* of all known disks */
-	bool devices_changed; /* since filesystems were last told apart by them */
+	bool serials_read;    /* for all known disks */
+	bool devices_changed; /* since filesystems were last matched with devices */
 };
 
 static int host_disk_open(struct collect_context *context, void **ret_state)
@@ -90,14 +90,14 @@ static bool is_shown(const struct known_disk *known)
 		return false;
 	case BLOCK_NETWORK:
 	case BLOCK_OPTICAL:
-		/* Device nodes that are connected to nothing. */
+		/* Device nodes without a device behind them have no size. */
 		return known->identity.size_bytes > 0;
 	default:
 		return true;
 	}
 }
 
-/* Loop devices and memory, of which there may be many: their names say enough. */
+/* Loop devices and memory. There may be many, and their names say enough. */
 static bool is_never_shown(const char *name)
 {
 	static const char *const PREFIXES[] = {"loop", "ram", "zram", NULL};
@@ -137,12 +137,12 @@ static void fill_identity(struct frame *frame, struct disk_row *row, const struc
 	row->serial = known->serial_read ? text_or_none(frame, known->serial) : no_text(ABSENT_NOT_YET);
 	row->device_type =
 		identity->media == MEDIA_UNKNOWN ? no_text(ABSENT_NOT_A_VALUE) : MEDIA[identity->media];
-	/* An empty reader or a device without a medium has no capacity, rather than none left. */
+	/* An empty drive has an unknown capacity, not a capacity of 0. */
 	row->capacity_bytes = identity->size_bytes > 0 ? identity->size_bytes : no_count(ENOMEDIUM);
 	row->counted = known->counted;
 }
 
-/* Another device under a name that was known: its medium, its number and what it has counted are not the old one's. */
+/* Another device has a known name: its medium, numbers and counters are new. */
 static void begin_again(struct known_disk *known, const struct diskstats_device *disk)
 {
 	known->major = disk->major;
@@ -153,7 +153,7 @@ static void begin_again(struct known_disk *known, const struct diskstats_device 
 	known->serial[0] = '\0';
 }
 
-/* Reads which devices there are and where in the text each has its counters. */
+/* Reads the list of devices, and where in the text each has its counters. */
 static int read_devices(struct host_disk *state, struct root *root, bool *ret_any_unknown)
 {
 	struct scan disks;
@@ -162,7 +162,7 @@ static int read_devices(struct host_disk *state, struct root *root, bool *ret_an
 	int error;
 
 	*ret_any_unknown = false;
-	/* Who was in an earlier text has its counters there, which is overwritten now. */
+	/* The text is overwritten now: pointers into the old one are invalid. */
 	for (size_t i = 0; i < state->count; i++)
 		state->known[i].seen = false;
 	error = read_proc_diskstats(root, &state->diskstats, &disks);
@@ -194,7 +194,7 @@ static void forget_gone(struct host_disk *state)
 	state->count = kept;
 }
 
-/* What is new is looked at; takes the buffer that readings of other files point into. */
+/* Reads the descriptions of new devices. Overwrites the buffer into which earlier readings point. */
 static bool identify_new(struct host_disk *state, struct root *root)
 {
 	bool any = false;
@@ -212,8 +212,8 @@ static bool identify_new(struct host_disk *state, struct root *root)
 }
 
 /*
- * Asking a virtual disk for its serial number is a request to the host that may take milliseconds: neither the
- * start of a job nor the end of a short one waits for it.
+ * Reads serial numbers. For a virtual disk this is a request to the host and may take milliseconds, so it
+ * must delay neither the start of a job nor the end of a short one.
  */
 static void read_serials(struct host_disk *state, struct collect_context *context, int64_t now_ns)
 {
@@ -268,7 +268,7 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 
 	read_serials(state, context, frame->monotonic_ns);
 	error = read_devices(state, context->root, &any_unknown);
-	/* A baseline needs the counters alone, and a short job's end does not wait for us to look around. */
+	/* A baseline needs counters only, and the end of a short job must not wait for descriptions. */
 	if (!error && any_unknown && context->prepared && identify_new(state, context->root))
 		error = read_devices(state, context->root, &any_unknown);
 	if (error < 0) {
@@ -286,7 +286,7 @@ static void fill_disks(struct host_disk *state, struct collect_context *context,
 	}
 }
 
-/* The row of the device that a filesystem lies on; a new one when it lies on none that is shown. */
+/* Returns the row of the device that holds a filesystem; adds a row if that device is not shown. */
 static struct row *device_row(struct frame *frame, const struct filesystem *filesystem)
 {
 	struct disk_row *row;
@@ -298,7 +298,7 @@ static struct row *device_row(struct frame *frame, const struct filesystem *file
 		if (strcmp(((struct disk_row *)(void *)at)->device, name) == 0)
 			return at;
 	row = ADD_ROW(frame, disk, NULL);
-	/* The kernel's name, as other devices have it. */
+	/* Use the kernel's name, as for other devices. */
 	row->device = frame_text(frame, source, strlen(source));
 	row->counted = 0;
 	return &row->row;
@@ -312,7 +312,10 @@ static const struct known_disk *find_by_name(const struct host_disk *state, cons
 	return NULL;
 }
 
-/* "/dev/sda1", "/dev/mapper/vg-home": for filesystems without a device number of their own (btrfs). */
+/*
+ * Finds a device by "/dev/sda1" or "/dev/mapper/vg-home": for filesystems without a device number of their
+ * own (btrfs).
+ */
 static const struct known_disk *find_by_source(const struct host_disk *state, const char *source)
 {
 	static const char DEV[] = "/dev/", MAPPER[] = "/dev/mapper/";
@@ -327,14 +330,14 @@ static const struct known_disk *find_by_source(const struct host_disk *state, co
 
 static const struct known_disk *find_by_number(const struct host_disk *state, uint32_t major, uint32_t minor)
 {
-	/* /dev/root and the like have a name that nobody else uses, but the number says what they are. */
+	/* Names such as /dev/root exist nowhere else; the device number identifies the disk. */
 	for (size_t i = 0; major && i < state->count; i++)
 		if (state->known[i].major == major && state->known[i].minor == minor)
 			return &state->known[i];
 	return NULL;
 }
 
-/* Notes for each filesystem on which whole device it lies. */
+/* Finds the whole device of each filesystem. */
 static void match_devices(struct host_disk *state)
 {
 	for (size_t i = 0; i < state->filesystems.count; i++) {
@@ -393,7 +396,7 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		for_users = row->used_bytes + space.available_bytes;
 		row->used_pct = for_users > 0 ? 100.0 * (double)row->used_bytes / (double)for_users
 					      : no_real(ABSENT_NOT_A_VALUE);
-		/* The bytes of an image are those of a file, which is counted where it lies. */
+		/* The image is a file, and its bytes are counted on the device that holds the file. */
 		if (filesystem->is_loop)
 			continue;
 		total += space.total_bytes;
@@ -401,7 +404,7 @@ static void fill_filesystems(struct host_disk *state, struct root *root, struct 
 		used += row->used_bytes;
 		known++;
 	}
-	/* In a chroot no filesystem may be mounted that one could ask: that is not a disk of size 0. */
+	/* In a chroot all filesystems may be out of reach. The space is then unknown, not 0. */
 	if (!known) {
 		int reason = last_error ? last_error : ABSENT_NOT_COLLECTED;
 

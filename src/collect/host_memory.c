@@ -26,7 +26,7 @@ static double mib(int64_t kib)
 	return kib < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)kib / 1024;
 }
 
-/* Linux before 3.14 does not say what is available: what it then meant to be free. */
+/* Linux before 3.14 has no MemAvailable. Fall back to free + buffers + cached. */
 static int64_t available_kib(const struct proc_meminfo *meminfo)
 {
 	int64_t reclaimable = meminfo->slab_reclaimable_kib > 0 ? meminfo->slab_reclaimable_kib : 0;
@@ -78,7 +78,7 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	}
 	row->active_anon_mib = mib(meminfo.active_anon_kib);
 	row->inactive_anon_mib = mib(meminfo.inactive_anon_kib);
-	/* An absent part makes the difference absent. */
+	/* If a part is absent, so is the difference. */
 	row->used_less_cache_mib = row->total_mib - row->free_mib - row->buffers_mib - row->cached_mib;
 	fill_swap(row, &meminfo);
 }

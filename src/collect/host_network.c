@@ -1,10 +1,10 @@
 /*
- * Network interfaces: /proc/net/dev at every tick, what they are from /sys/class/net when they appear and every
- * ten seconds.
+ * Network interfaces: /proc/net/dev at every tick, descriptions from /sys/class/net when they appear and
+ * every ten seconds.
  *
  * Totals count every byte once. Hardware counts; bridges, bonds and vlans carry the bytes of their members
- * and do not. In a network namespace without hardware the interface of the default route does (a container's
- * veth).
+ * and do not count. In a network namespace without hardware, the interface of the default route counts (a
+ * container's veth).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum { INTERFACE_NAME_SIZE = 32 };
 struct known_interface {
 	char name[INTERFACE_NAME_SIZE];
 	struct sys_class_net identity;
-	int error; /* why there is no identity; 0: there is */
+	int error; /* why the description is missing; 0: it was read */
 	bool has_default_route;
 	bool counted;
 	bool seen; /* in this tick */
@@ -90,7 +90,7 @@ static bool is_hardware(const struct host_network *state, const struct known_int
 {
 	if (known->error || known->identity.kind != NET_DEVICE)
 		return false;
-	/* The virtual function behind an accelerated interface is counted by its master as well. */
+	/* The master of an accelerated interface also counts its virtual function. */
 	for (size_t i = 0; i < state->count; i++)
 		if (!state->known[i].error && state->known[i].identity.kind == NET_DEVICE &&
 		    strcmp(state->known[i].name, known->identity.master) == 0)
@@ -109,7 +109,10 @@ static void decide_counted(struct host_network *state)
 	}
 	if (any_hardware)
 		return;
-	/* A container: its uplink is what its default route says; without a route everything but a bridge is one. */
+	/*
+	 * A container: its default route names the uplink. Without a route, every interface except a bridge
+	 * counts.
+	 */
 	for (size_t i = 0; i < state->count; i++)
 		state->known[i].counted = any_route ? state->known[i].has_default_route
 						    : state->known[i].identity.kind != NET_BRIDGE;
@@ -173,7 +176,7 @@ static void identity_unknown(struct frame *frame)
 	}
 }
 
-/* Drops what is gone, so that a renamed or new interface of the same name is looked at again. */
+/* Drops interfaces that are gone, so that a new or renamed one with the same name is described again. */
 static void forget_gone(struct host_network *state)
 {
 	size_t kept = 0;

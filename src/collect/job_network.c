@@ -1,12 +1,14 @@
 /*
- * Traffic of the job where it has network namespaces of its own, as in a container: all that passes there is the
- * job's. Where it shares the tracker's namespace, nothing tells its traffic from that of others.
+ * Traffic of the job if it has network namespaces of its own, as in a container: all bytes there belong to
+ * the job. In the tracker's namespace, the job's traffic cannot be separated from that of other processes.
  *
- * /proc/PID/net/dev is readable for every user, also of another user's process, and each namespace has a file (inode)
- * of its own. An open file goes on telling after its process has ended, so the last bytes are counted too; it is closed
- * at the first sample that finds the process gone, because it keeps the namespace.
+ * /proc/PID/net/dev is readable for every user, also for another user's process. Each namespace has a file
+ * (inode) of its own. An open file still works after its process has exited, so the last bytes are counted,
+ * too. The file is closed at the first sample that finds the process gone, because it keeps the namespace
+ * alive.
  *
- * Counting begins when a namespace is first seen: the root process is looked at in each sample, others in turn.
+ * Counting begins when a namespace is first seen. The root process is checked in each sample, the others in
+ * turn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,21 +32,22 @@ struct traffic {
 
 struct job_namespace {
 	ino_t id;  /* of its net/dev */
-	pid_t pid; /* of the member that it was found by */
+	pid_t pid; /* the member through which it was found */
 	int fd;
 	struct traffic before; /* at the first reading */
 	struct traffic now;
-	char uplinks[UPLINKS_MOST][NAME_SIZE]; /* interfaces of its default routes; none: all but lo count */
+	char uplinks[UPLINKS_MOST]
+		    [NAME_SIZE]; /* interfaces of its default routes; none: all except lo count */
 	size_t uplink_count;
 };
 
 struct job_network {
-	ino_t own; /* the tracker's; 0: not known, so nothing can be told apart */
+	ino_t own; /* the tracker's; 0: unknown, so no namespace can be compared with it */
 	struct job_namespace namespaces[NAMESPACES_MOST];
 	size_t count;
-	bool seen;           /* the job was in one, once */
-	struct traffic past; /* of namespaces that are closed */
-	size_t next_member;  /* to be looked at */
+	bool seen;           /* the job was in a namespace of its own at some time */
+	struct traffic past; /* of closed namespaces */
+	size_t next_member;  /* the next to check */
 };
 
 static int job_network_open(struct collect_context *context, void **ret_state)
@@ -54,7 +57,7 @@ static int job_network_open(struct collect_context *context, void **ret_state)
 
 	if (!state)
 		return -ENOMEM;
-	/* The files of a captured machine tell no namespaces apart. */
+	/* The files of a captured machine do not identify namespaces. */
 	if (context->root->live && stat("/proc/self/net/dev", &status) == 0)
 		state->own = status.st_ino;
 	*ret_state = state;
@@ -87,7 +90,7 @@ static bool read_traffic(struct job_namespace *space, struct root *root)
 		sum.received += device.receive_bytes > 0 ? device.receive_bytes : 0;
 		sum.sent += device.transmit_bytes > 0 ? device.transmit_bytes : 0;
 	}
-	/* An interface that was taken away takes its count with it: what is known to have passed stays. */
+	/* A removed interface takes its count along: keep the bytes counted so far. */
 	if (sum.received > space->now.received)
 		space->now.received = sum.received;
 	if (sum.sent > space->now.sent)
@@ -123,7 +126,7 @@ static void find_uplinks(struct job_namespace *space, struct root *root)
 			    proc_net_ipv6_route_next_default);
 }
 
-/* 0: it has gone, or may not be asked. */
+/* Returns 0 if the process has exited or may not be asked. */
 static ino_t namespace_of(pid_t pid)
 {
 	char path[64];
@@ -167,7 +170,7 @@ static void look_at_members(struct job_network *state, struct root *root, const 
 	}
 }
 
-/* The process by which it was found has gone or left: another member may still be in there. */
+/* The process through which it was found has exited or moved: another member may still be there. */
 static bool find_other_member(struct job_namespace *space, const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->count && i < LOOKED_AT_ONCE; i++) {
@@ -211,7 +214,7 @@ static void job_network_collect(void *state_, struct collect_context *context, s
 	if (!row || !context->tree || !state->own)
 		return;
 	read_all(state, context->root, context->tree);
-	/* Whatever is found now counts from now on; a job that is over has nothing to come. */
+	/* A new namespace counts from now on. After the job has ended, no more bytes can come. */
 	if (!context->ending->reason)
 		look_at_members(state, context->root, context->tree);
 	sum = state->past;

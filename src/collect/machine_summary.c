@@ -1,4 +1,4 @@
-/* The machine's rows of one frame as one plain struct; see machine_summary.h. */
+/* The machine's rows of a frame as one plain struct; see machine_summary.h. */
 #include "collect/machine_summary.h"
 
 #include <string.h>

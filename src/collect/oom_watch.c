@@ -1,4 +1,4 @@
-/* Kills for lack of memory during a run; see oom_watch.h. */
+/* OOM kills during a run; see oom_watch.h. */
 #include "collect/oom_watch.h"
 
 #include <math.h>
@@ -8,10 +8,13 @@
 #include "kernel/dev_kmsg.h"
 #include "kernel/proc_vmstat.h"
 
-/* A process with much memory takes a while to die; a sample every second leaves another one open. */
+/*
+ * A process with much memory takes a while to die, and with one sample a second the kill may lie another one
+ * before.
+ */
 #define AT_THE_END_NS (3 * NSEC_PER_SEC)
 #define NEAR_THE_END_NS (4 * NSEC_PER_SEC)
-/* /proc/vmstat is a sum over all CPUs: it is read once a second, also where samples are taken more often. */
+/* Reading /proc/vmstat sums over all CPUs: read it once a second, even if samples are more frequent. */
 #define READ_MACHINE_NS (900 * NSEC_PER_MSEC)
 
 static const struct oom_counter UNKNOWN = {.before = -1, .now = -1};
@@ -35,7 +38,7 @@ void oom_watch_close(struct oom_watch *watch)
 	watch->log_fd = -1;
 }
 
-/* Returns true when the counter has risen since its last reading. */
+/* Returns true if the counter has risen since its last reading. */
 static bool take_reading(struct oom_counter *counter, int64_t value, int64_t now_ns)
 {
 	bool risen = value >= 0 && counter->now >= 0 && value > counter->now;
@@ -87,7 +90,9 @@ void oom_watch_baseline(struct oom_watch *watch, const struct collect_context *c
 	(void)take_reading(&watch->cgroup, kills_in(frame), frame->monotonic_ns);
 }
 
-/* The kills of the old cgroup up to the move stay the job's; those that the new one has had before are not known to be. */
+/*
+ * Kills in the old cgroup before the move belong to the job. Earlier kills in the new cgroup may or may not.
+ */
 static void follow_move(struct oom_watch *watch, const struct collect_context *context,
 			const struct frame *frame)
 {
@@ -119,7 +124,7 @@ void oom_watch_follow(struct oom_watch *watch, const struct collect_context *con
 {
 	uint64_t id = context->memory_cgroup.id;
 
-	/* A cgroup that was made for the job has had no kills before it. */
+	/* A cgroup that was made for the job had no kills before it. */
 	if (context->own_cgroup && watch->cgroup_id != id)
 		watch->cgroup = (struct oom_counter){.read_ns = context->progress.started_ns};
 	else if (id && id != watch->cgroup_id)
@@ -140,14 +145,17 @@ static bool was_within(const struct oom_counter *counter, int64_t ended_ns, int6
 	return counter->rise_seen_ns && ended_ns - counter->rise_after_ns <= before_ns;
 }
 
-/* Seen at the last reading alone, whenever the one before was: it may have been at the end. */
+/*
+ * The rise was first seen at the last reading, so the kill may have been at the end, however old the reading
+ * before is.
+ */
 static bool may_be_at_end(const struct oom_counter *counter, int64_t ended_ns)
 {
 	return counter->rise_seen_ns &&
 	       (counter->rise_seen_ns >= ended_ns || was_within(counter, ended_ns, NEAR_THE_END_NS));
 }
 
-/* Reads the log to its end; the records of a kill come before its victim can be waited for, but for a moment. */
+/* Reads the log to its end. The kernel logs a kill before its victim can be reaped, but only just before. */
 static bool log_names(const struct oom_watch *watch, pid_t job, int64_t *ret_kills)
 {
 	bool named = false;
@@ -170,7 +178,7 @@ static enum oom_of_job judge(const struct oom_watch *watch, const struct oom_fin
 
 	if (log_names(watch, job, &logged))
 		return OOM_JOB_NAMED;
-	/* The log has all kills of the machine: the job's is not among them. */
+	/* The log has every kill of this run, and the job's process is not among them. */
 	if (logged > 0 && found->on_machine >= 0 && logged >= found->on_machine)
 		return OOM_NOT_THE_JOB;
 	if (in_cgroup && found->only_tree && was_within(&watch->cgroup, ended_ns, AT_THE_END_NS))

@@ -1,4 +1,4 @@
-/* A cgroup of the job's own; see own_cgroup.h. */
+/* Makes a cgroup for the job; see own_cgroup.h. */
 #include "collect/own_cgroup.h"
 
 #include <errno.h>
@@ -39,12 +39,12 @@ static void write_file(int folder, const char *name, const char *text)
 {
 	CLEANUP_CLOSE int fd = openat(folder, name, O_WRONLY | O_CLOEXEC);
 
-	/* Refusals are expected here, and nothing depends on it. */
+	/* Writing may be refused; recording works without it. */
 	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
 		return;
 }
 
-/* A tracker that was killed could not remove its folder. One whose owner lives may be about to be used. */
+/* Removes the folders of trackers that were killed. A folder whose owner lives may be about to be used. */
 static void sweep_leftovers(int parent)
 {
 	CLEANUP_ROOT_DIR struct root_dir folders = ROOT_DIR;
@@ -63,8 +63,8 @@ static void sweep_leftovers(int parent)
 }
 
 /*
- * A folder of our name may be another tracker's of this process, or what a killed one of our pid left: what it has
- * counted is not our job's.
+ * A folder with our name may belong to another tracker in this process, or be left by a killed one with our
+ * pid. Its counters are not our job's: take another name.
  */
 static int make_folder(struct own_cgroup *own)
 {
@@ -131,7 +131,7 @@ void own_cgroup_remove(struct own_cgroup *own, struct root *root)
 {
 	if (own->folder < 0)
 		return;
-	/* Those that are left may fork while they are moved: again until nobody is found. */
+	/* Processes may fork while they are moved: repeat until the folder is empty. */
 	for (int i = 0;
 	     unlinkat(own->parent, own->name, AT_REMOVEDIR) < 0 && errno == EBUSY && i < SWEEP_ROUNDS; i++)
 		move_out(own, root);

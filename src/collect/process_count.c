@@ -1,4 +1,4 @@
-/* How many processes there are; see process_count.h. */
+/* Counts processes; see process_count.h. */
 #include "collect/process_count.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 
 enum { READING_SHARE = 100, ENTRIES_BYTES = 2048 };
 
-/* What getdents64(2) writes. */
+/* The layout that getdents64(2) writes. */
 struct directory_entry {
 	uint64_t inode;
 	int64_t offset;
@@ -24,8 +24,8 @@ struct directory_entry {
 };
 
 /*
- * The folders in /proc that are no processes. They come first: a small buffer keeps the kernel from listing
- * thousands of processes behind them.
+ * Counts the folders in /proc that are not processes. They come first, and a small buffer keeps the kernel
+ * from listing thousands of processes after them.
  */
 static int64_t count_other_folders(const struct root *root)
 {
@@ -48,7 +48,7 @@ static int64_t count_other_folders(const struct root *root)
 	return -1;
 }
 
-/* Numeric entries of /proc; or a negative errno. */
+/* Counts the numeric entries of /proc. Returns the number or a negative errno. */
 static int64_t count_entries(const struct root *root)
 {
 	int fd = openat(root->dir_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -76,12 +76,12 @@ static int64_t count_links(const struct root *root)
 	return root->proc_fd >= 0 && fstat(root->proc_fd, &stat) == 0 ? (int64_t)stat.st_nlink : -1;
 }
 
-/* Whether /proc shows the first PID namespace, where every process of the machine has its entry. */
+/* Whether /proc shows the first PID namespace, which has an entry for every process of the machine. */
 static bool is_first_pid_namespace(const struct root *root)
 {
 	char target[64];
 
-	/* The kernel gives this inode number to the first namespace at every boot (PROC_PID_INIT_INO). */
+	/* PROC_PID_INIT_INO, the inode number of the first namespace at every boot. */
 	return root_link(root, "proc/self/ns/pid", target, sizeof target) > 0 &&
 	       strcmp(target, "pid:[4026531836]") == 0;
 }
@@ -98,7 +98,7 @@ static void calibrate(struct process_counter *counter, const struct root *root)
 	counter->calibrated = true;
 	if (folders < 0)
 		return;
-	/* A folder has one link for each folder in it, and two of its own. */
+	/* A folder has one link for each subfolder, and two of its own. */
 	counter->links_of_others = folders + 2;
 	counter->by_links = true;
 }
@@ -120,6 +120,6 @@ int64_t process_counter_read(struct process_counter *counter, struct root *root)
 	counter->next_reading_ns = ended_ns + (ended_ns - begun_ns) * READING_SHARE;
 	if (counter->count < 0)
 		return no_count((int)counter->count);
-	/* Whoever looks is one: in a captured tree processes were left out. */
+	/* On a live system there is at least the reader. A captured tree has left its processes out. */
 	return counter->count ? counter->count : no_count(ABSENT_NOT_COLLECTED);
 }

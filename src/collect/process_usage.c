@@ -1,4 +1,4 @@
-/* What the tracked process tree uses: the rows of the member table's figures. */
+/* The use of the tracked process tree: the rows for the figures of the member table. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 struct process_usage {
 	struct process_memory memory;
-	double main_utime_secs; /* the last known, for when the root has gone */
+	double main_utime_secs; /* the last known value, for after the root has exited */
 	double main_stime_secs;
 };
 
@@ -70,7 +70,7 @@ static void fill_main(struct process_usage *state, struct tree_row *row, const s
 		int64_t user_ns = account->own.of[USAGE_UTIME_NS] - account->own_before.of[USAGE_UTIME_NS];
 		int64_t all_ns = account->own.of[USAGE_CPU_NS] - account->own_before.of[USAGE_CPU_NS];
 
-		/* The split is an estimate that may step back a little: totals must not. */
+		/* The split is an estimate that may go down a little, but totals must not. */
 		if (ns_to_secs(user_ns) > state->main_utime_secs)
 			state->main_utime_secs = ns_to_secs(user_ns);
 		if (ns_to_secs(all_ns - user_ns) > state->main_stime_secs)
@@ -105,7 +105,7 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 		row->process_memory_error_mib = no_real(memory.reason);
 	} else {
 		row->process_rss_mib = (double)memory.rss_bytes / 1048576;
-		/* An estimate of what the kernel counts in KiB is no better than that. */
+		/* The kernel counts in KiB: a finer estimate has no meaning. */
 		row->process_memory_mib = (double)((memory.best_bytes + 512) / 1024) / 1024;
 		row->process_memory_source = SOURCES[memory.best_source];
 		row->process_memory_error_mib =
@@ -141,7 +141,7 @@ void process_usage_begin(struct frame *frame)
 static void process_usage_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct process_usage *state = state_;
-	/* An inline row stands among the members of the row that it belongs to. */
+	/* An inline row is added below its parent. */
 	struct tree_row *row = ADD_ROW(frame, tree, frame_single(frame, ROW_host_cpu));
 	int io_error;
 
@@ -153,7 +153,7 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	process_tree_touch(context->tree);
 	row->row.read_ns = root_monotonic_ns(context->root);
 	io_error = context->tree->io_error;
-	/* A process that is there without the file: this kernel does not count it. */
+	/* The process exists but the file does not: this kernel does not count it. */
 	fill_totals(row, &context->tree->account.published,
 		    io_error == ENOENT ? ABSENT_NO_SUCH_COUNTER : io_error);
 	fill_counts(row, context->tree);

@@ -4,7 +4,7 @@
 #include "metric/frame.h"
 
 /*
- * What a job that was just started uses from its first instruction on belongs to the next sample: in the frame
- * before, its totals are 0.
+ * A job was just started: its use from the first instruction belongs to the next sample, so the totals in the
+ * previous frame become 0.
  */
 void process_usage_begin(struct frame *frame);

@@ -1,9 +1,10 @@
 /*
  * How a run ended; see run_end.h.
  *
- * SIGKILL alone is never called an out-of-memory kill. It is confirmed by the kernel's log, which names the process, or by
- * the counter of a cgroup that holds no other process that could have been killed, if it rose as the job died. A counter
- * of a cgroup or of the machine that others share makes it suspected (oom_watch.h).
+ * SIGKILL alone is never called an OOM kill. The kernel's log confirms one if it names the process. The
+ * counter of a cgroup confirms one if it rose as the job died and no other process in the cgroup could have
+ * been killed. A counter that other jobs share, in a cgroup or of the machine, makes it suspected
+ * (oom_watch.h).
  */
 #include "collect/run_end.h"
 
@@ -55,7 +56,9 @@ void run_end_baseline(struct run_end_state *state, const struct collect_context 
 		state->cgroup_peak_before_mib = cgroup->memory_peak_mib;
 }
 
-/* What bounds memory from above (resident sets, page faults) is no evidence once a later sample has measured it. */
+/*
+ * An upper bound of the memory (resident sets, page faults) does not count once a later sample was measured.
+ */
 static bool is_bound(const char *source)
 {
 	return !text_absent(source) && (strcmp(source, "bound") == 0 || strcmp(source, "rss") == 0);
@@ -67,7 +70,7 @@ static void raise_peak(struct tree_peak *peak, const struct tree_peak *now)
 		*peak = *now;
 }
 
-/* The tree's peak is the largest of the simultaneous sums, never a sum of largest ones. */
+/* The tree's peak is the largest sum at one moment, never a sum of each process's largest. */
 static void follow_tree_peak(struct run_end_state *state, const struct frame *frame)
 {
 	const struct tree_row *tree = (const void *)frame->first[ROW_tree];
@@ -75,7 +78,7 @@ static void follow_tree_peak(struct run_end_state *state, const struct frame *fr
 
 	if (!tree)
 		return;
-	/* A constant text of the usage collector: it outlives the frame. */
+	/* The source is a constant text and outlives the frame. */
 	now = (struct tree_peak){tree->process_memory_mib, tree->process_memory_source,
 				 frame->sample->elapsed_secs};
 	if (real_absent(now.mib)) {
@@ -126,7 +129,7 @@ static bool was_killed(const struct run_ending *ending)
 	       WTERMSIG(ending->wait_status) == SIGKILL;
 }
 
-/* Of a process that is not our child nobody tells the status: only the kernel's log knows then. */
+/* The exit status of a process that is not our child is unknown; only the kernel's log can tell. */
 static bool has_gone(const struct run_ending *ending)
 {
 	return strcmp(ending->reason, "target_exited") == 0;
@@ -141,7 +144,7 @@ static const char *oom_reason(const struct run_ending *ending, const struct oom_
 	return ending->reason;
 }
 
-/* How sure a suspicion is; nothing where there is none. */
+/* Returns how certain a suspicion is; "" without one. */
 static const char *confidence(const struct oom_findings *oom)
 {
 	if (oom->job != OOM_JOB_SUSPECTED)
@@ -172,7 +175,7 @@ static int add_oom(char *text, size_t size, const struct oom_findings *oom)
 	return snprintf(text, size, "%s", named);
 }
 
-/* What ended the recording of something that goes on, or is not ours. */
+/* Adds why the recording ended although its target goes on or is not our child. */
 static int add_cause(char *text, size_t size, const struct run_ending *ending)
 {
 	char name[SIGNAL_NAME_SIZE];
@@ -209,7 +212,7 @@ static const char *evidence(const struct run_ending *ending, const struct oom_fi
 	if (!length)
 		return no_text(ABSENT_NOT_GIVEN);
 	if (!had_cause) {
-		/* Without a cause the rest is all there is. */
+		/* Without a cause, remove the separator at the beginning. */
 		memmove(text, text + 2, (size_t)length - 1);
 		length -= 2;
 	}
@@ -219,8 +222,9 @@ static const char *evidence(const struct run_ending *ending, const struct oom_fi
 /* ---- the record ------------------------------------------------------------------------------------------- */
 
 /*
- * The kernel's peak of a group is since the group was made, with all who were in there: a login session's may be from
- * days ago. It is the job's in a group of its own, of an attached job, and where it rose while a wrapped one ran.
+ * The kernel's peak of a cgroup covers the time since it was made and all its processes: in a login session
+ * it may be days old. It is the job's peak in a cgroup of its own, for an attached job, and if it rose while
+ * a wrapped job ran.
  */
 static double cgroup_peak_of_job(const struct run_end_state *state, const struct collect_context *context)
 {
@@ -248,11 +252,16 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 	if (largest_mib <= 0)
 		return;
 	row->largest_process_peak_mib = largest_mib;
-	/* The kernel saw what happened between samples: one process cannot have been larger than the tree. */
+	/*
+	 * The kernel's mark includes moments between samples. A process cannot have been larger than the
+	 * tree.
+	 */
 	if (real_absent(row->memory_peak_mib) || largest_mib > row->memory_peak_mib) {
 		row->memory_peak_mib = largest_mib;
 		row->memory_peak_source = "largest_process";
-		/* wait4(2) does not say when; a mark that was seen to rise was reached by then. */
+		/*
+		 * wait4(2) does not report the time. A mark that was seen to rise had been reached by then.
+		 */
 		row->memory_peak_elapsed_secs = largest_mib > state->largest_mib
 							? no_real(ABSENT_NO_SUCH_COUNTER)
 							: state->largest_elapsed_secs;

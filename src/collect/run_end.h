@@ -1,4 +1,4 @@
-/* How a run ended: the reason, the peaks, the kernel's own totals. */
+/* How a run ended: the reason, the peaks, and the kernel's own totals. */
 #pragma once
 
 #include "collect/collector.h"
@@ -11,30 +11,30 @@ struct tree_peak {
 	double elapsed_secs;
 };
 
-/* What is followed during the run and told at its end. */
+/* State that is followed during the run and reported at its end. */
 struct run_end_state {
-	struct tree_peak peak;     /* of the samples that were measured */
-	struct tree_peak by_bound; /* of samples since the last one that was measured */
-	double largest_mib; /* the kernel's high-water mark of any one process, while it lived; 0: not known */
+	struct tree_peak peak;     /* over measured samples */
+	struct tree_peak by_bound; /* over samples since the last measured one */
+	double largest_mib;        /* largest high-water mark of any live process; 0: unknown */
 	double largest_elapsed_secs;
 	double cgroup_peak_mib;
-	double cgroup_peak_before_mib; /* of the same group, when we first saw it */
-	uint64_t memory_cgroup;        /* which group that is */
+	double cgroup_peak_before_mib; /* of the same cgroup, when first seen */
+	uint64_t memory_cgroup;        /* identifies that cgroup */
 	struct oom_watch oom;
 };
 
 void run_end_open(struct run_end_state *state);
 void run_end_close(struct run_end_state *state);
-/* Early in the run. */
+/* Call early in the run. */
 void run_end_prepare(struct run_end_state *state, struct root *root);
 
-/* The peak of the tree so far: of bounds only while no later sample was measured. */
+/* The peak of the tree so far. A bound counts only until a later sample was measured. */
 const struct tree_peak *run_end_peak(const struct run_end_state *state);
 
-/* Every frame but the baseline, after the collectors of the tree and of the cgroup. */
+/* Call for every frame except the baseline, after the collectors of the tree and the cgroup. */
 void run_end_follow(struct run_end_state *state, const struct collect_context *context,
 		    const struct frame *frame);
-/* The baseline. */
+/* Call for the baseline. */
 void run_end_baseline(struct run_end_state *state, const struct collect_context *context,
 		      const struct frame *frame);
 

@@ -1,4 +1,7 @@
-/* The place of a sample in its run, what the run is (first sample), how it ended (last sample: run_end.c). */
+/*
+ * The sample's position in its run, the facts about the run (first sample), and how it ended (last sample:
+ * run_end.c).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +17,9 @@
 
 enum { SCHEMA_VERSION = 1 };
 
-/* What does not change while it runs; texts are "" where unknown. */
+/* Facts that stay the same during a run. Texts are "" if unknown. */
 struct machine {
-	bool known; /* was looked at */
+	bool known; /* was read */
 	struct proc_sys_kernel kernel;
 	struct os_release release;
 	struct proc_cpuinfo cpu;
@@ -35,7 +38,7 @@ static const char *given(struct frame *frame, const char *text)
 	return text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_GIVEN);
 }
 
-/* A text that a kernel reader leaves empty when there is none. */
+/* Kernel readers leave an absent text empty. */
 static const char *found(struct frame *frame, const char *text)
 {
 	return *text ? frame_text(frame, text, strlen(text)) : no_text(ENOENT);

@@ -1,4 +1,4 @@
-/* What the recording itself costs: getrusage(2) and /proc/self/statm of the tracker. */
+/* The cost of recording: getrusage(2) and /proc/self/statm of the tracker. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include "kernel/proc_pid_statm.h"
 
 struct self_usage {
-	int statm_fd; /* of the live system, also when another tree is read */
+	int statm_fd; /* of the live system, even if another tree is read */
 	int64_t page_bytes;
 };
 
@@ -37,7 +37,7 @@ static double own_cpu_secs(const struct collect_context *context)
 	if (context->in_program)
 		return ns_to_secs(own_cost_cpu_ns(context->own_cost));
 
-	/* To the nanosecond, whereas getrusage(2) of a process that sleeps much counts whole ticks. */
+	/* In nanoseconds. getrusage(2) counts whole ticks for a process that sleeps much. */
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
 		return no_real(errno);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;

@@ -1,7 +1,7 @@
-/* What the recording costs, when it turns out to happen in a thread of somebody else's program. */
+/* The cost of recording, if sampling moves to a thread of another program. */
 #pragma once
 
 #include "collect/collector.h"
 
-/* Makes the last frame say what the cost was until now, of the tracker's thread alone. */
+/* Sets the cost in the last frame to the value until now, of the tracker's thread only. */
 void self_usage_begin(const struct collect_context *context, struct frame *frame);

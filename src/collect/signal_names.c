@@ -1,4 +1,4 @@
-/* Signals by name; see signal_names.h. */
+/* The names of signals; see signal_names.h. */
 #include "collect/signal_names.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* "SIGTERM", "SIGRTMIN+3": signals by name, the same on every libc. */
+/* The names of signals: "SIGTERM", "SIGRTMIN+3". They are the same with every libc. */
 #pragma once
 
 enum { SIGNAL_NAME_SIZE = 24 };
