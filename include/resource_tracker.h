@@ -78,6 +78,12 @@ RT_API int rt_config_set(rt_config *config, const char *name, const char *value)
 RT_API const char *rt_config_message(const rt_config *config);
 
 /*
+ * Adds an output whose format is "json" or "csv", whatever the setting "format" says. `path` takes the values of the
+ * setting "output". -EINVAL: unknown format, or not a value of "output".
+ */
+RT_API int rt_config_add_output(rt_config *config, const char *path, const char *format);
+
+/*
  * The command line of the job, for the record: the job's name, the number of its arguments, and the arguments
  * themselves if the setting "record-command" is on. The strings are copied. NULL removes them. -EINVAL: an
  * empty list.

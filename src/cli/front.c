@@ -295,7 +295,10 @@ static int open_temporary(void)
 	return above < 0 ? -errno : above;
 }
 
-/* The summary and the report need a file to read. If no output is a named file, record to a temporary one. */
+/*
+ * The summary and the report need a file to read. If no output is a named file, record to a temporary one: as JSON
+ * whatever the format of the output is, because CSV does not record how the job ended.
+ */
 static int add_temporary_output(struct front *front)
 {
 	char name[32];
@@ -314,7 +317,7 @@ static int add_temporary_output(struct front *front)
 		return 0;
 	}
 	snprintf(name, sizeof(name), "/dev/fd/%d", front->temporary_fd);
-	return rt_config_set(front->config, "output", name) < 0
+	return rt_config_add_output(front->config, name, "json") < 0
 		       ? refuse("%s", rt_config_message(front->config))
 		       : 0;
 }

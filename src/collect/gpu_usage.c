@@ -318,7 +318,7 @@ static void check_list(struct gpu_usage *state, struct collect_context *context)
 /* Returns why there are no GPU figures, or 0. A helper that found no devices has reported that. */
 static int absent_reason(const struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
 {
-	int64_t limit_ns = (int64_t)(STALE_INTERVALS * context->facts->interval_seconds * 1e9);
+	int64_t limit_ns = (int64_t)((double)STALE_INTERVALS * context->facts->interval_seconds * 1e9);
 
 	if (!state->helper)
 		return -state->start_error;
@@ -412,7 +412,7 @@ static void set_totals(struct totals_row *row, const struct sums *sums, bool any
 	 */
 	if (sums->own_memory && !sums->with_vram && !no_vram.error)
 		no_vram = gpu_absent(EOPNOTSUPP);
-	row->gpu_vram_mib = no_vram.error ? gpu_real(no_vram, 1) : sums->vram_bytes / MIB;
+	row->gpu_vram_mib = no_vram.error ? gpu_real(no_vram, 1) : sums->vram_bytes / (double)MIB;
 }
 
 static void set_tree(const struct gpu_usage *state, struct tree_row *row)
@@ -440,8 +440,8 @@ static void set_tree(const struct gpu_usage *state, struct tree_row *row)
 	}
 	row->process_gpu_usage = gpu_real(usage, 1);
 	row->process_gpu_utilized = usage.error ? gpu_count(usage, 1) : utilized;
-	row->process_gpu_vram_mib = gpu_real(vram, 1.0 / MIB);
-	row->process_main_gpu_vram_mib = gpu_real(main_vram, 1.0 / MIB);
+	row->process_gpu_vram_mib = gpu_real(vram, 1.0 / (double)MIB);
+	row->process_main_gpu_vram_mib = gpu_real(main_vram, 1.0 / (double)MIB);
 }
 
 /* The row that the tree's collector has added; NULL if the tree is not recorded. */

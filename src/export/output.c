@@ -169,14 +169,23 @@ static bool is_input(const char *input, const struct stat *status)
 
 int output_check_inputs(const char *path, const char *const *inputs, size_t count, struct rt_problem *problem)
 {
-	struct stat status;
+	CLEANUP_FREE char *marks = NULL;
+	struct stat status, marks_status;
+	bool has_marks;
 
 	if (!path || named_descriptor(path) >= 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return 0;
-	for (size_t i = 0; i < count; i++)
+	if (asprintf(&marks, "%s.marks", path) < 0)
+		marks = NULL;
+	has_marks = marks && stat(marks, &marks_status) == 0;
+	for (size_t i = 0; i < count; i++) {
 		if (inputs[i] && is_input(inputs[i], &status))
 			return refuse_output(problem, -EINVAL, path,
 					     "it is what is read; name another output");
+		if (inputs[i] && has_marks && is_same_file(inputs[i], &marks_status))
+			return refuse_output(problem, -EINVAL, path,
+					     "the marks beside it are read; name another output");
+	}
 	return 0;
 }
 
@@ -357,6 +366,27 @@ void output_write(struct output *output, struct buffer *bytes)
 		write_pending(output, false);
 }
 
+static bool holds_recording(const char *path)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+
+	return fd >= 0 && is_recording(fd);
+}
+
+int output_rename(const char *temporary, const char *path)
+{
+	bool replaces_recording = holds_recording(path);
+	CLEANUP_FREE char *marks = NULL;
+
+	if (rename(temporary, path) < 0)
+		return -errno;
+	if (replaces_recording && asprintf(&marks, "%s.marks", path) < 0)
+		marks = NULL;
+	if (marks)
+		(void)unlink(marks);
+	return 0;
+}
+
 int output_finish(struct output *output, struct rt_problem *problem)
 {
 	int fd;
@@ -367,8 +397,8 @@ int output_finish(struct output *output, struct rt_problem *problem)
 	fd = take_fd(&output->fd);
 	if (close(fd) < 0 && !output->error)
 		output->error = -errno;
-	if (!output->error && output->temporary && rename(output->temporary, output->path) < 0)
-		output->error = -errno;
+	if (!output->error && output->temporary)
+		output->error = output_rename(output->temporary, output->path);
 	if (output->error)
 		return problem_set(problem, output->error, "%s: %s", output->path, strerror(-output->error));
 	free(output->temporary);

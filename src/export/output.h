@@ -49,3 +49,6 @@ int output_check_inputs(const char *path, const char *const *inputs, size_t coun
  */
 int output_name_whole_file(const char *path, char **ret_name, char **ret_temporary,
 			   struct rt_problem *problem);
+
+/* Renames the new file to `path`. The marks beside a recording that it replaces describe that one, and are removed. */
+int output_rename(const char *temporary, const char *path);

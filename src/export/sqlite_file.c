@@ -87,8 +87,8 @@ int sqlite_file_finish(struct sqlite_file *file, struct rt_problem *problem)
 	if (sqlite3_close(file->database) != SQLITE_OK)
 		result = -EIO;
 	file->database = NULL;
-	if (result == 0 && rename(file->temporary, file->path) < 0)
-		result = -errno;
+	if (result == 0)
+		result = output_rename(file->temporary, file->path);
 	if (result < 0)
 		return problem_set(problem, result, "%s: %s", file->path, strerror(-result));
 	free(file->temporary);

@@ -40,12 +40,14 @@ static const char *next_text(const struct buffer *payload, size_t *offset)
 	return text;
 }
 
-/* Two names are not settings: the size of the history, and the command. */
+/* Three names are not settings: the size of the history, the command, and an output that has a format. */
 static int set_one(rt_config *config, const struct remote_message *message, const char *name,
 		   const char *value)
 {
 	if (strcmp(name, "history") == 0)
 		return rt_config_set_history(config, message->count, *value ? value : NULL);
+	if (strncmp(name, "output ", strlen("output ")) == 0)
+		return rt_config_add_output(config, value, name + strlen("output "));
 	return strcmp(name, "argument") == 0 ? 0 : rt_config_set(config, name, value);
 }
 

@@ -252,7 +252,8 @@ static int add_output(struct rt_config *config, const struct setting *setting, c
 	path = strdup(value);
 	if (!path)
 		return no_memory(config);
-	config->outputs[config->output_count++] = (struct config_output){path, named_descriptor(value)};
+	config->outputs[config->output_count++] =
+		(struct config_output){.path = path, .fd = named_descriptor(value)};
 	return 0;
 }
 
@@ -417,6 +418,31 @@ int rt_config_set(rt_config *config, const char *name, const char *value)
 		return error;
 	}
 	return config_fail(config, -ENOENT, "there is no setting '%.*s'", QUOTED_BYTES, name);
+}
+
+int rt_config_add_output(rt_config *config, const char *path, const char *format)
+{
+	static const struct setting OUTPUT = {.name = "output"};
+	enum config_format chosen = FORMAT_BY_EXTENSION;
+	int error;
+
+	if (format && strcmp(format, "json") == 0)
+		chosen = FORMAT_JSON;
+	else if (format && strcmp(format, "csv") == 0)
+		chosen = FORMAT_CSV;
+	if (chosen == FORMAT_BY_EXTENSION)
+		return config_fail(config, -EINVAL, "output: the format of an output is json or csv");
+	if (!path)
+		return config_fail(config, -EINVAL, "output: there is no value");
+	error = add_output(config, &OUTPUT, path);
+	if (error)
+		return error;
+	config->outputs[config->output_count - 1].format = chosen;
+	/* remote/remote_recorder.c reads the two words as one name. */
+	buffer_printf(&config->given, "output %s", format);
+	buffer_add(&config->given, "", 1);
+	buffer_add(&config->given, path, strlen(path) + 1);
+	return 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------------------ */

@@ -27,8 +27,9 @@
  * never opened again, so that a redirected file keeps one offset and is never renamed.
  */
 struct config_output {
-	char *path; /* as given, %h %p %t %r not yet expanded */
-	int fd;     /* -1: open `path` */
+	char *path;                /* as given, %h %p %t %r not yet expanded */
+	int fd;                    /* -1: open `path` */
+	enum config_format format; /* FORMAT_BY_EXTENSION: as the setting says */
 };
 
 struct config_tag {

@@ -32,11 +32,13 @@ void tracker_take_warning(struct rt_tracker *tracker)
 	tracker->context.warning = NULL;
 }
 
-static const struct sample_format *choose_format(const struct rt_config *config, const char *path)
+static const struct sample_format *choose_format(const struct rt_config *config,
+						 const struct config_output *output)
 {
-	const struct sample_format *by_extension = path ? sample_format_for_path(path) : NULL;
+	const struct sample_format *by_extension =
+		output->fd < 0 ? sample_format_for_path(output->path) : NULL;
 
-	switch (config->format) {
+	switch (output->format != FORMAT_BY_EXTENSION ? output->format : config->format) {
 	case FORMAT_JSON:
 		return &JSONL_FORMAT;
 	case FORMAT_CSV:
@@ -127,7 +129,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 		struct output *output = &tracker->outputs[i];
 		int error;
 
-		output->format = choose_format(settings, given->fd < 0 ? given->path : NULL);
+		output->format = choose_format(settings, given);
 		output->options = (struct format_options){
 			.header = !settings->no_header,
 			.static_once = settings->static_once,

@@ -36,6 +36,7 @@ READERS = {
     "recommend": ["recommend"], "report": ["report"], "regions": ["regions"], "combine": ["combine"],
     **{f"export {name}": ["export", "-f", name] for name in ("json", "jsonl", "csv", "sqlite", "snapshot", "gpu_tracker")},
 }
+MARK = '{"timestamp_ns":1,"monotonic_ns":1,"event":"start","name":"x","id":null,"pid":1,"host":"h"}\n'
 
 
 # ---- onto what is read -----------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ def test_no_subcommand_writes_onto_the_second_of_its_inputs(analyse, recorded):
 def test_no_subcommand_writes_onto_the_marks_of_its_input(analyse, recorded, tmp_path):
     recorded()
     marks = tmp_path / "run.jsonl.marks"
-    marks.write_text('{"timestamp_ns":1,"monotonic_ns":1,"event":"start","name":"x","id":null,"pid":1,"host":"h"}\n')
+    marks.write_text(MARK)
     before = marks.read_bytes()
     for command in READERS.values():
         assert analyse(*command, "run.jsonl", "--force", "-o", marks).returncode == FAULT
@@ -90,6 +91,32 @@ def test_subcommands_replace_a_recording_only_with_force(analyse, recorded, comm
     assert other.read_bytes() == before
     assert analyse(*READERS[command], "run.jsonl", "--force", "-o", other).returncode == 0
     assert other.read_bytes() != before
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_force_removes_the_marks_of_the_recording_that_it_replaces(analyse, recorded, tmp_path, command):
+    recorded()
+    other = recorded("other.jsonl", cores=2.0)
+    marks = tmp_path / "other.jsonl.marks"
+    marks.write_text(MARK)
+    assert analyse(*READERS[command], "run.jsonl", "--force", "-o", other).returncode == 0 and not marks.exists()
+
+
+def test_marks_stay_beside_a_file_that_is_not_a_recording(analyse, recorded, tmp_path):
+    recorded()
+    (tmp_path / "figures.json").write_text("{}\n")
+    marks = tmp_path / "figures.json.marks"
+    marks.write_text(MARK)
+    assert analyse("stats", "run.jsonl", "-o", "figures.json").returncode == 0 and marks.read_text() == MARK
+
+
+def test_force_replaces_no_recording_whose_marks_are_read(analyse, recorded, tmp_path):
+    recorded()
+    other = recorded("other.jsonl", cores=2.0)
+    marks = tmp_path / "other.jsonl.marks"
+    marks.write_text(MARK)
+    result = analyse("regions", "run.jsonl", "--marks", marks, "--force", "-o", other)
+    assert result.returncode == FAULT and "the marks beside it are read" in result.err and marks.read_text() == MARK
 
 
 def test_subcommands_replace_their_own_earlier_output(analyse, recorded, tmp_path):

@@ -36,6 +36,12 @@ def test_summary_follows_the_samples_on_stderr(run, scratch):
     assert json.loads(summary)["end"]["in_words"] == "exit status 0"
 
 
+def test_summary_of_csv_samples_tells_how_the_job_ended(run, scratch):
+    result = run("-f", "csv", "-o", "-", "--summary=json", "--", "sh", "-c", "exit 3")
+    assert result.out.startswith("timestamp,") and result.returncode == 3
+    assert json.loads(result.err)["end"]["in_words"] == "exit status 3"
+
+
 def test_report_without_an_output_file(run, tmp_path, scratch):
     result = run("-q", "--report", "page.html", "--", "true")
     if "without the page of reports" in result.err:

@@ -123,6 +123,26 @@ static void test_flags_and_names(void **state)
 		assert_int_not_equal(rt_config_set(config, rt_config_name(i), "1"), -ENOENT);
 }
 
+static void add_output_takes_a_format_of_its_own(void **state)
+{
+	struct rt_config *config = *state;
+
+	assert_int_equal(rt_config_set(config, "format", "csv"), 0);
+	assert_int_equal(rt_config_set(config, "output", "a"), 0);
+	assert_int_equal(rt_config_add_output(config, "b", "json"), 0);
+	assert_int_equal(config->output_count, 2);
+	assert_int_equal(config->outputs[0].format, FORMAT_BY_EXTENSION);
+	assert_int_equal(config->outputs[1].format, FORMAT_JSON);
+	assert_int_equal(rt_config_add_output(config, "b", "csv"), -EINVAL);
+	assert_string_equal(rt_config_message(config), "output: 'b' is given twice");
+	assert_int_equal(rt_config_add_output(config, "c", "xml"), -EINVAL);
+	assert_string_equal(rt_config_message(config), "output: the format of an output is json or csv");
+	assert_int_equal(rt_config_add_output(config, "c", ""), -EINVAL);
+	assert_int_equal(rt_config_add_output(config, "c", NULL), -EINVAL);
+	assert_int_equal(rt_config_add_output(config, NULL, "csv"), -EINVAL);
+	assert_int_equal(config->output_count, 2);
+}
+
 static void test_choices(void **state)
 {
 	struct rt_config *config = *state;
@@ -292,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interval, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flags_and_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(add_output_takes_a_format_of_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_outputs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tags, setup, teardown),

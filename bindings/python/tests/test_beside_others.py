@@ -1,6 +1,6 @@
 """Beside packages that are not needed: polars, pyarrow and pandas take tables, notebooks show them, type checkers agree.
 
-tools/python-extras has them from a registry; without one these tests are skipped.
+tools/python-extras fetches them in CI and for `make test EXTRAS=1`; these tests are skipped otherwise.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 EXTRAS = os.environ.get("RESOURCE_TRACKER_EXTRAS")
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
-pytestmark = pytest.mark.skipif(not EXTRAS, reason="polars, mypy and others cannot be had")
+pytestmark = pytest.mark.skipif(not EXTRAS, reason="polars, mypy and others are not installed: make test EXTRAS=1")
 
 
 def site_packages():

@@ -101,6 +101,7 @@ WAITS = {
     "samples of another process": "spawned.wait_for_samples(10 ** 9, timeout=60)",
     "samples without a limit": "native.wait_for_samples(10 ** 9, -1)",
     "upload": "streamed.wait_for_upload(60)",
+    "cloud": "get_cloud_info()",
 }
 
 
@@ -110,11 +111,14 @@ def test_ctrl_c_ends_a_wait_at_once(server, tmp_path, wait):
     script = f"""
 import os, signal, sys, threading, time
 sys.path.insert(0, {str(FAKES)!r})
-from resource_tracker_native import ResourceTracker, _native
+from resource_tracker_native import ResourceTracker, _native, get_cloud_info
 from sentinel import Sentinel
-if {wait!r} == "upload":
+if {wait!r} in ("upload", "cloud"):
     silent = Sentinel()
     silent.trouble = lambda request: "hang 30"
+if {wait!r} == "cloud":
+    os.environ["TRACKER_METADATA_URL"] = silent.base
+elif {wait!r} == "upload":
     variables = [("SENTINEL_API_TOKEN", silent.token), ("SENTINEL_API_URL", silent.base)]
     streamed = _native.Tracker([("stream", "auto"), ("interval", "0.05"), ("spool", {str(tmp_path)!r}), ("upload-deadline", "50")],
                                variables=variables)
