@@ -59,7 +59,7 @@ static void search_memory(struct search *search)
 	} else if (pct >= FULL_PCT) {
 		buffer_add_text(&text, "Its peak reached ");
 		add_figure(&text, pct);
-		buffer_add_text(&text, " % of what it may use.");
+		buffer_add_text(&text, " % of the memory that it may use.");
 		found(search, "memory_near_limit", "Memory", 1 + pct / 100, &text);
 	}
 }
@@ -95,7 +95,7 @@ static void search_one_core(struct search *search)
 	add_figure(&text, 100 * fmin(share, 1));
 	buffer_add_text(&text, " % of the time (on average ");
 	add_cores(&text, search);
-	buffer_add_text(&text, "): one thread works, or several take turns.");
+	buffer_add_text(&text, "): one thread works, or several threads take turns.");
 	found(search, "one_core", "One core", share, &text);
 }
 
@@ -111,7 +111,7 @@ static void search_bursts(struct search *search)
 	if (search->limit > 1)
 		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
 	else
-		buffer_add_text(&text, "All CPU time that it may use was used for ");
+		buffer_add_text(&text, "It used all CPU time that it may use for ");
 	add_duration(&text, share * summary->wall_secs);
 	buffer_add_text(&text, " of ");
 	add_duration(&text, summary->wall_secs);
@@ -154,7 +154,7 @@ static void search_gpu(struct search *search)
 		return;
 	add_figure(&text, busy);
 	buffer_printf(&text, " of %.0f GPU%s busy on average%s.", count, count == 1 ? " was" : "s were",
-		      bound ? "" : ", and the rest of the time waited for other work");
+		      bound ? "" : ", and waited for other work the rest of the time");
 	found(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
 	      bound ? 1 : share, &text);
 }
@@ -172,7 +172,8 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 
 	if (!(share >= pressure->least))
 		return;
-	buffer_printf(&text, "%s waited for %s during ", summary->tracked ? "Some of it" : "Something",
+	buffer_printf(&text, "%s waited for %s during ",
+		      summary->tracked ? "At least one of its processes" : "At least one process",
 		      pressure->what);
 	add_figure(&text, 100 * share);
 	buffer_printf(&text, " %% of the time%s.", pressure->while_what);
@@ -192,8 +193,8 @@ static bool search_reread(struct search *search)
 	add_size(&text, again, RT_SIZE_AUTO);
 	buffer_add_text(&text, " of the ");
 	add_size(&text, summary->read_bytes.sum, RT_SIZE_AUTO);
-	buffer_add_text(&text,
-			" read from storage had been in memory before: the page cache had no room in ");
+	buffer_add_text(
+		&text, " read from storage had been in memory before: the page cache had no room for it in ");
 	add_size(&text, limit.value * 1048576, RT_SIZE_AUTO);
 	buffer_printf(&text, " (%s).", limit.source);
 	found(search, "cache_too_small", "Memory", 2, &text);
@@ -256,7 +257,7 @@ static void add_what_it_was_not(struct buffer *out, const struct search *search)
 	buffer_add_char(out, '.');
 	if (!throttled && !memory && !limited) {
 		buffer_clear(out);
-		buffer_add_text(out, "Nothing that was recorded.");
+		buffer_add_text(out, "Too little was recorded to name a bottleneck.");
 	}
 }
 
@@ -269,7 +270,8 @@ static bool search_launcher(struct search *search)
 	if (!launcher)
 		return false;
 	buffer_printf(&text,
-		      "%s has its work done by other processes, which are not in this recording. Record: %s.",
+		      "%s lets other processes do the work, and this recording does not include them. To "
+		      "record them: %s.",
 		      launcher->name, launcher->instead);
 	found(search, "elsewhere", "It ran elsewhere", 0, &text);
 	return true;
@@ -280,13 +282,14 @@ static void search_nothing(struct search *search)
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (isnan(search->cores)) {
-		buffer_add_text(&text, "How much of the CPU it used is not recorded.");
-		found(search, "unknown", "Not known", 0, &text);
+		buffer_add_text(&text, "Its CPU use is not recorded.");
+		found(search, "unknown", "Unknown", 0, &text);
 	} else if (search->cores < IDLE_CORES) {
 		buffer_add_text(
-			&text, search->summary->tracked
-				       ? "It used little CPU time: it was sleeping, or waiting for something."
-				       : "The CPUs were idle most of the time.");
+			&text,
+			search->summary->tracked
+				? "It used little CPU time: it was sleeping or waiting for something else."
+				: "The CPUs were idle most of the time.");
 		found(search, "idle", "Idle", 0, &text);
 	} else {
 		add_what_it_was_not(&text, search);

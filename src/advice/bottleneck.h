@@ -22,7 +22,7 @@
  * cpu_at_times        CPU, at times        85 % of its cores were busy during 20 % of the time, and it is not cpu_bound
  * idle                Idle                 none of them, and less than 0.3 cores were busy
  * none                None stands out      none of them
- * unknown             Not known            none of them, and its CPU time is not recorded
+ * unknown             Unknown              none of them, and its CPU time is not recorded
  */
 #pragma once
 

@@ -535,7 +535,7 @@ static int check(const rt_comparison *comparison, const struct compared *compare
 			return not_alike(comparison, compared, side, text, problem);
 	for (size_t side = 1; side < comparison->side_count; side++)
 		if (isnan(judged(condition, compared, side)))
-			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is not known", text,
+			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is unknown", text,
 					   compared->name,
 					   comparison->sides[isnan(compared->sides[side].mean) ? side : 0]);
 	return 0;

@@ -101,7 +101,7 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 		buffer_printf(out, ": %s CPU time %s", wall > 0 ? "more" : "less",
 			      user ? "in user mode" : "in the kernel");
 	else if (!isnan(cpu_pct))
-		buffer_printf(out, ": %s CPU time, on %s cores at a time or with %s waiting",
+		buffer_printf(out, ": %s CPU time, on %s cores at once or with %s waiting",
 			      cpu_pct == 0         ? "the same"
 			      : cpu_pct * wall < 0 ? (wall > 0 ? "less" : "more")
 						   : (wall > 0 ? "hardly more" : "hardly less"),
@@ -113,7 +113,7 @@ static void add_speed(struct buffer *out, const rt_comparison *comparison, size_
 	double change = telling_pct(find(comparison, "wall_time"), side);
 
 	if (isnan(change)) {
-		buffer_printf(out, "%s and %s cannot be compared in time",
+		buffer_printf(out, "%s and %s cannot be compared by wall time",
 			      comparison_side_name(comparison, side), comparison_side_name(comparison, 0));
 		return;
 	}
@@ -142,7 +142,7 @@ static void add_memory(struct buffer *out, const rt_comparison *comparison, size
 	if (!compared_alike(memory, side))
 		buffer_add_text(out, "; memory was measured in different ways");
 	else if (change == 0)
-		buffer_add_text(out, "; memory the same");
+		buffer_add_text(out, "; the same memory");
 	else if (isinf(change))
 		buffer_add_text(out, "; more memory");
 	else

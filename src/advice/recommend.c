@@ -83,8 +83,9 @@ static int read_run(struct run *run, const char *path, struct rt_problem *proble
 	int result = 0;
 
 	if (strcmp(path, "-") == 0)
-		return problem_set(problem, -ESPIPE,
-				   "advice takes more than one look at a recording; give it a file");
+		return problem_set(
+			problem, -ESPIPE,
+			"advice reads a recording more than once; name a file instead of standard input");
 	if (!run->summary) {
 		result = rt_stats_read_json(path, &run->stats, &no_stats);
 		if (result < 0 && result != -EBADMSG)
@@ -404,7 +405,8 @@ static bool refuse(struct rt_advice *advice, const struct runs *runs)
 		if (!*runs->list[i].thin)
 			continue;
 		if (advice->forced) {
-			advice_note(advice, "thin_data", "--force answers although %s", runs->list[i].thin);
+			advice_note(advice, "thin_data", "--force gives advice although %s",
+				    runs->list[i].thin);
 			continue;
 		}
 		advice->runs_left_out++;

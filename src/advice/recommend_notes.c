@@ -64,8 +64,8 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 
 	if (starved)
 		advice_note(advice, "cpu_starved",
-			    "it was short of CPU for %s of %s: all cores that it may use were busy, and more "
-			    "of them would have helped",
+			    "it was short of CPU for %s of %s: all its cores were busy, and more cores would "
+			    "have helped",
 			    amount_of(waited, add_duration).text,
 			    amount_of(summary->wall_secs, add_duration).text);
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
@@ -73,7 +73,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 			    limit.value, limit.source);
 	if (mean >= BUSY_SHARE * limit.value)
 		advice_note(advice, "cpu_bound",
-			    "all of its %.4g cores (%s) were busy: more of them may make it faster",
+			    "all of its %.4g cores (%s) were busy: more cores may make it faster",
 			    limit.value, limit.source);
 	advice->cpu_at_least = starved || throttled || mean >= BUSY_SHARE * limit.value;
 	if (throttled)
@@ -87,10 +87,11 @@ static void judge_oom(struct rt_advice *advice)
 {
 	static const char *const WHAT[] = {
 		[OOM_NONE] = "",
-		[OOM_STEP] = "a process of it was killed for lack of memory, though the job went on",
+		[OOM_STEP] = "one of its processes was killed for lack of memory, though the job went on",
 		[OOM_SUSPECTED] = "it was probably killed for lack of memory",
 		[OOM_CONFIRMED] = "it was killed for lack of memory",
-		[OOM_STOPPED_AT_LIMIT] = "it stops at the memory limit: probably killed for lack of memory",
+		[OOM_STOPPED_AT_LIMIT] =
+			"its recording stops at the memory limit: it was probably killed for lack of memory",
 	};
 	char had[40];
 
@@ -102,7 +103,7 @@ static void judge_oom(struct rt_advice *advice)
 			    "little",
 			    WHAT[advice->usage.oom], had, amount_of_mib((double)advice->memory_mib).text);
 	else
-		advice_note(advice, "oom", "%s with %s; later runs show what is enough",
+		advice_note(advice, "oom", "%s with %s; later runs show how much is enough",
 			    WHAT[advice->usage.oom], had);
 }
 
@@ -118,16 +119,16 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 	if (!(advice->usage.oom_floor_mib > 0) && peak >= FULL_SHARE * limit &&
 	    figure_mean(&summary->memory) >= FLAT_SHARE * summary->memory.most)
 		advice_note(advice, "memory_flat",
-			    "it held as much from beginning to end: programs that take what they find (Java) "
-			    "do so, and it may need less");
+			    "its memory stayed the same from beginning to end: it may have reserved all that "
+			    "it found (as Java does) and need less");
 	if (summary->swap.most >= MIB_SWAPPED)
 		advice_note(advice, "swapped",
-			    "%.0f MiB of it were swapped out: the advice has room for them",
+			    "%.0f MiB of its memory were swapped out: the advice includes them",
 			    summary->swap.most);
 	if (summary_reread_bytes(summary) > 0)
 		advice_note(advice, "cache_too_small",
-			    "it read %s again that its page cache had no room for: the advice counts memory "
-			    "without the cache, and more would make it faster",
+			    "it read %s again, because its page cache had no room for them: the advice does "
+			    "not include the page cache, and more memory would make it faster",
 			    amount_of_mib(summary_reread_bytes(summary) / 1048576).text);
 	if (advice->memory_mib > 0 && (double)advice->memory_mib < IDLE_SHARE * limit)
 		advice_note(advice, "memory_unused", "%.0f MiB were reserved, of which %.0f MiB were used",
@@ -142,16 +143,16 @@ static void judge_end(struct rt_advice *advice, const struct rt_summary *summary
 
 	if (end && !count_absent(end->exit_code) && end->exit_code != 0)
 		advice_note(advice, "failed",
-			    "it ended with exit status %lld: it may not have done all its work",
+			    "it ended with exit status %lld: it may not have finished its work",
 			    (long long)end->exit_code);
 	else if (end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0)
 		advice_note(advice, "failed",
-			    "it was killed by signal %lld: it may not have done all its work",
+			    "it was killed by signal %lld: it may not have finished its work",
 			    (long long)end->signal);
 	else if (summary->tracked &&
 		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
 		advice_note(advice, "cut_short",
-			    "the recording ended before the process did: what it needed later is not in it");
+			    "the recording ended before the process did: later needs are not recorded");
 }
 
 /* Some of what it had was never touched: a sum hides that. */
@@ -160,7 +161,7 @@ static void judge_idle_gpus(struct rt_advice *advice, const struct rt_summary *s
 	struct idle_gpus idle = summary_gpus_idle(summary);
 
 	if (idle.count > 0 && idle.count < idle.of && !buffer_error(&idle.names))
-		advice_note(advice, "idle_gpus", "%lld of %lld GPUs were not used by it: %s",
+		advice_note(advice, "idle_gpus", "it did not use %lld of %lld GPUs: %s",
 			    (long long)idle.count, (long long)idle.of, idle.names.data);
 	buffer_done(&idle.names);
 }
@@ -176,10 +177,10 @@ static void judge_gpu(struct rt_advice *advice, const struct rt_summary *summary
 								     (double)advice->gpu /
 								     (double)summary->gpu_count)
 		advice_note(advice, "gpu_memory_full",
-			    "it took nearly all memory of its GPUs: programs that take what they find "
-			    "(TensorFlow, JAX) do so, and it may need less");
+			    "it took nearly all memory of its GPUs: it may have reserved all that it found "
+			    "(as TensorFlow and JAX do) and need less");
 	if (summary->gpu_usage.most <= 0 && !(summary->gpu_vram_mib.most > 0))
-		advice_note(advice, "idle_gpu", "none of the %lld GPUs was used by it",
+		advice_note(advice, "idle_gpu", "it used none of the %lld GPUs",
 			    (long long)summary->gpu_count);
 	else if (advice->gpu > 0 && mean < GPU_IDLE_SHARE * (double)advice->gpu)
 		advice_note(advice, "gpu_underused", "its GPUs were busy for %.0f %% of the time",
@@ -225,7 +226,7 @@ static void judge_allocation(struct rt_advice *advice, const struct rt_summary *
 			continue;
 		advice->allocation = "shared";
 		advice_note(advice, "host_shared",
-			    "%s of the %s %s in use were this job's; other programs had the rest",
+			    "%s of the %s %s in use were this job's; other programs used the rest",
 			    amount_of(CHECKS[i].job, add_figure).text,
 			    amount_of(CHECKS[i].machine, add_figure).text, CHECKS[i].unit);
 		return;
@@ -250,26 +251,25 @@ void advice_doubt(struct rt_advice *advice)
 
 	if (ranks->recorded < ranks->tasks)
 		advice_note(advice, "ranks_missing",
-			    "%zu of %zu tasks were recorded: the others are taken to need as much",
+			    "%zu of %zu tasks were recorded: the advice assumes that the others need as much",
 			    ranks->recorded, ranks->tasks);
 	if (advice->reservation.drift == DRIFT_UP)
 		advice_note(advice, "drift",
-			    "the peaks rise from run to run: the advice is for a next one of %s",
+			    "the peaks rise from run to run: the advice expects a next peak of %s",
 			    amount_of_mib(advice->reservation.base).text);
 	if (advice->reservation.drift == DRIFT_DOWN)
 		advice_note(advice, "drift",
-			    "the newest %zu runs all took less than those before: only they count",
+			    "the newest %zu runs all needed less than those before: only they count",
 			    advice->reservation.runs);
 	if (backtest->runs && advice->policy != RT_POLICY_MAX)
-		advice_note(advice, "risk",
-			    "of the last %zu runs this would have killed %zu, which cost a run each; "
-			    "--policy max reserves "
-			    "more and kills fewer",
-			    backtest->runs, backtest->killed);
+		advice_note(
+			advice, "risk",
+			"of the last %zu runs this advice would have killed %zu, and each kill costs a run; "
+			"--policy max reserves more and kills fewer",
+			backtest->runs, backtest->killed);
 	if (advice->runs - advice->runs_left_out == 1)
 		advice_note(advice, "one_run",
-			    "one run says little: the next one may need more, and is killed if it takes more "
-			    "than %s. Name "
+			    "one run says little: the next may need more, and is killed above %s. Name "
 			    "earlier runs as well",
 			    amount_of_mib((double)advice->memory_mib).text);
 }

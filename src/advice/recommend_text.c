@@ -295,7 +295,7 @@ static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 	buffer_add_text(out, " cores on average, at most ");
 	add_figure(out, advice->usage.max_cores);
 	if (advice->policy == RT_POLICY_MAX)
-		buffer_add_text(out, advice->cpu_at_least ? ": it had no more" : ": no slower");
+		buffer_add_text(out, advice->cpu_at_least ? ": it had no more cores" : ": no slower");
 	add_cost_in_time(out, advice);
 	buffer_add_char(out, '\n');
 }
@@ -313,7 +313,7 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 		      "");
 	if (advice->memory_at_least) {
 		buffer_printf(out, "it needs more than %s: %s", amount_of_mib(advice->usage.oom_had_mib).text,
-			      "it was killed with that");
+			      "it was killed with this amount");
 	} else {
 		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
 		add_mib(out, peak);
@@ -324,9 +324,10 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 	buffer_printf(out, "(%s)\n", advice->memory_basis);
 	if (advice->backtest.runs) {
 		label(out, "");
-		buffer_printf(
-			out, "%12stried on the last %zu runs: %zu killed, %.2f times the used reserved\n", "",
-			advice->backtest.runs, advice->backtest.killed, advice->backtest.reserved_per_used);
+		buffer_printf(out,
+			      "%12son the last %zu runs: %zu killed, reserved %.2f times the used memory\n",
+			      "", advice->backtest.runs, advice->backtest.killed,
+			      advice->backtest.reserved_per_used);
 	}
 }
 
@@ -337,7 +338,7 @@ static void add_tasks_line(struct buffer *out, const struct rt_advice *advice)
 	if (ranks->tasks <= 1)
 		return;
 	label(out, "Tasks");
-	buffer_printf(out, "%-12zu%zu on one host of %zu, %lld CPU%s each; all of a host are added up\n",
+	buffer_printf(out, "%-12zu%zu on one host of %zu, %lld CPU%s each; the advice is the sum per host\n",
 		      ranks->tasks, ranks->tasks_on_host, ranks->hosts, (long long)ranks->task_cpus,
 		      ranks->task_cpus == 1 ? "" : "s");
 }
@@ -348,7 +349,7 @@ static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
 		return;
 	label(out, "GPU");
 	if (advice->gpu <= 0) {
-		buffer_add_text(out, "0           it used none\n");
+		buffer_add_text(out, "0           no GPU was used\n");
 		return;
 	}
 	buffer_printf(out, "%-12lldbusy ", (long long)advice->gpu);
@@ -405,9 +406,9 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
 
 	if (*advice->refused) {
-		buffer_printf(&out, "No advice: %s. (--force answers all the same)\n", advice->refused);
+		buffer_printf(&out, "No advice: %s. (--force gives advice anyway)\n", advice->refused);
 	} else {
-		buffer_add_text(&out, "What to ask for next time");
+		buffer_add_text(&out, "Resources to request next time");
 		if (advice->runs > 1)
 			buffer_printf(&out, ", from %zu runs", advice->runs - advice->runs_left_out);
 		buffer_add_text(&out, advice->forced ? " (forced)\n" : "\n");

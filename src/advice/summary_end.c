@@ -35,7 +35,7 @@ void summary_add_end(struct buffer *out, const struct rt_summary *summary)
 	}
 	if (!end) {
 		buffer_add_text(out, strcmp(summary->layout, "json") == 0
-					     ? "no end is recorded: it goes on, or the tracker was killed"
+					     ? "no end is recorded: still running, or the recorder was killed"
 					     : "this format does not record how it ended");
 		return;
 	}

@@ -60,7 +60,7 @@ static void add_heading(const struct page *page)
 	if (start && !text_absent(start->executable))
 		buffer_add_printable(page->out, start->executable);
 	else if (!count_absent(summary->tracked_pid))
-		buffer_printf(page->out, "pid %lld (this recording has no name of it)",
+		buffer_printf(page->out, "pid %lld (its name is not recorded)",
 			      (long long)summary->tracked_pid);
 	else
 		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
@@ -224,14 +224,14 @@ static void add_io(const struct page *page)
 		label(page, "Storage");
 		add_both_ways(page, "read", read->sum, "written", isnan(written) ? 0 : written);
 		if (job && summary->cancelled_bytes.sum > 0) {
-			buffer_add_text(page->out, " (deleted before it got there: ");
+			buffer_add_text(page->out, " (deleted before it was stored: ");
 			add_size(page->out, summary->cancelled_bytes.sum, page->unit);
 			buffer_add_char(page->out, ')');
 		}
 		if (!job)
 			buffer_add_text(page->out, " (whole machine)");
 		if (summary->read_chars.present) {
-			buffer_add_text(page->out, "; by calls, with caches, pipes and devices: ");
+			buffer_add_text(page->out, "; with page cache, pipes and devices: ");
 			add_both_ways(page, "read", summary->read_chars.sum, "written",
 				      summary->written_chars.sum);
 		}
@@ -411,8 +411,8 @@ static void add_notes(const struct page *page)
 
 	note(page, summary->damage.torn_tails, "the file ends in the middle of a sample, which is left out",
 	     "%lld files end in the middle of a sample, which is left out");
-	note(page, summary->damage.bad_lines, "one line is no sample and is left out",
-	     "%lld lines are no samples and are left out");
+	note(page, summary->damage.bad_lines, "one line is not a sample and is left out",
+	     "%lld lines are not samples and are left out");
 	note(page, summary->damage.clock_steps, "the clock was set back once during the run",
 	     "the clock was set back %lld times during the run");
 	if (summary->damage.hosts > 1)
@@ -421,7 +421,9 @@ static void add_notes(const struct page *page)
 	if (summary->runs > 1)
 		note(page, (int64_t)summary->runs, "", "the file holds %lld runs; this is the last");
 	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
-		note(page, 1, "a process ignored SIGCHLD: the time of its children is in no figure", "");
+		note(page, 1,
+		     "a process ignored SIGCHLD: the CPU time of its children is missing from all figures",
+		     "");
 }
 #pragma GCC diagnostic pop
 

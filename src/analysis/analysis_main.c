@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 				       ? command_help(COMMANDS[i])
 				       : command_run(COMMANDS[i], argc - 1, argv + 1);
 	make_printable(argv[1], strlen(argv[1]));
-	fprintf(stderr, "resource-tracker: \"%s\" is no subcommand\n", argv[1]);
+	fprintf(stderr, "resource-tracker: \"%s\" is not a subcommand\n", argv[1]);
 	list_commands(stderr);
 	return EXIT_USAGE;
 }

@@ -124,13 +124,13 @@ static void take_server(rt_advice *advice, const json_t *root, const char *quest
 	};
 
 	if (!first && !server.problem)
-		server.problem = root ? "no server fits" : "the answer is no JSON";
+		server.problem = root ? "no server fits" : "the answer is not JSON";
 	rt_advice_set_server(advice, &server);
 }
 
 static const char *why_not(int result)
 {
-	return result == -ENOENT ? "resource-tracker-net, which would ask, is not installed"
+	return result == -ENOENT ? "resource-tracker-net, which is needed to ask, is not installed"
 				 : "resource-tracker-net did not answer";
 }
 
@@ -210,6 +210,6 @@ int ask_for_price(const char *instance, double *ret_usd_per_hour, struct rt_prob
 	}
 	problem = result < 0 ? why_not(result) : text_of(root, "problem");
 	snprintf(ret_problem->text, sizeof(ret_problem->text), "the price of %.100s is unknown: %.300s",
-		 instance, problem ? problem : "the answer is no price");
+		 instance, problem ? problem : "the answer contains no price");
 	return -ENOENT;
 }

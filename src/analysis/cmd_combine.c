@@ -37,7 +37,7 @@ static int join_marks(const struct command *command, char *const *paths, const c
 	buffer_clear(&name);
 	buffer_printf(&name, "%s.marks", output);
 	if (buffer_error(&marks) || buffer_error(&name))
-		return command_fault(command, "there is no memory for the marks");
+		return command_fault(command, "out of memory for the marks");
 	return marks.length ? command_write(command, name.data, marks.data, marks.length) : 0;
 }
 
@@ -65,13 +65,14 @@ static int run_combine(const struct command *command, int argc, char **argv)
 const struct command COMBINE_COMMAND = {
 	.name = "combine",
 	.synopsis = "combine [OPTIONS] FILE... -o OUT",
-	.purpose = "One recording from those of several processes, ranks or hosts",
-	.options = "  -o, --output FILE         write there, and the marks of all to FILE.marks (default: "
-		   "standard\n"
-		   "                            output, without marks)\n"
-		   "      --json                one sample a line, which is what is written anyhow\n\n"
-		   "What jobs used is summed over all FILEs, what machines did over all hosts, each host "
-		   "once. The\n"
-		   "same recording cannot be given twice.\n",
+	.purpose = "Combine the recordings of processes, ranks or hosts into one recording",
+	.options =
+		"  -o, --output FILE         write to FILE, and the marks of all recordings to FILE.marks\n"
+		"                            (default: standard output, without marks)\n"
+		"      --json                accepted, as by every subcommand; the output is JSON Lines\n"
+		"                            anyway\n"
+		"\n"
+		"Figures of jobs are added up over all FILEs, figures of machines over all hosts, each\n"
+		"host once. The same recording cannot be given twice.\n",
 	.run = run_combine,
 };

@@ -109,8 +109,7 @@ static int run_compare_runs(const struct command *command, int argc, char **argv
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (argc - optind < 2)
 		return command_usage(command, "name at least two recordings");
@@ -133,32 +132,26 @@ static int run_compare_runs(const struct command *command, int argc, char **argv
 const struct command COMPARE_RUNS_COMMAND = {
 	.name = "compare-runs",
 	.synopsis = "compare-runs [OPTIONS] A B...",
-	.purpose = "What changed between runs, figure by figure and phase by phase",
-	.options = "Each FILE is a side of its own; NAME=FILE makes it one run of several on the side NAME. "
-		   "A sentence\n"
-		   "says how each side differs from the first one; then come wall time, CPU time and memory, "
-		   "and the "
-		   "figures\n"
-		   "that differ, in percent of the first side, the largest change first. With several runs "
-		   "on both sides, the "
-		   "noise is what\n"
-		   "differences of equal runs rarely exceed, and a change beyond it has a star.\n\n"
-		   "      --json                the same as JSON\n"
-		   "      --fail-if CONDITION   exit status 3 if it holds for any side but the first: a "
-		   "figure, < or >,\n"
-		   "                            and a bound or a change in percent: 'memory_peak>+10%', "
-		   "'wall_time>60'\n"
-		   "                            (percents count only beyond the noise), 1 if a side does not "
-		   "have\n"
-		   "                            the figure or counts memory in another way; may be given "
-		   "several times\n"
-		   "      --stat min|max|mean|std\n"
-		   "                            gpu_tracker's comparison: this statistic of each measure, "
-		   "whole and "
-		   "phase by\n"
-		   "                            phase, of its analyses (regions --json) and of recordings; "
-		   "each side "
-		   "is one run\n"
-		   "  -o, --output FILE         write there\n",
+	.purpose = "Show how runs differ, figure by figure and phase by phase",
+	.options =
+		"Each FILE is a side of its own; NAME=FILE makes it one of several runs on the side NAME.\n"
+		"A sentence says how each side differs from the first. Then come wall time, CPU time and\n"
+		"memory, and after them the figures that differ, in percent of the first side, the\n"
+		"largest change first. With several runs on both sides, the noise is the difference that\n"
+		"equal runs rarely exceed. A change beyond the noise has a star.\n"
+		"\n"
+		"      --json                print the same as JSON\n"
+		"      --fail-if CONDITION   exit with 3 if CONDITION holds for any side but the first.\n"
+		"                            CONDITION is a figure, < or >, and a bound or a change in\n"
+		"                            percent, such as 'memory_peak>+10%' or 'wall_time>60'. A\n"
+		"                            percentage counts only beyond the noise. Exit with 1 if a\n"
+		"                            side lacks the figure or measured memory in a different way.\n"
+		"                            May be given several times\n"
+		"      --stat min|max|mean|std\n"
+		"                            compare as gpu_tracker does: this statistic of each measure,\n"
+		"                            for the whole run and for each phase. Reads gpu_tracker's\n"
+		"                            analyses (regions --json) and recordings; each side is one\n"
+		"                            run\n"
+		"  -o, --output FILE         write to FILE\n",
 	.run = run_compare_runs,
 };

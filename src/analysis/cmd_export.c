@@ -101,8 +101,7 @@ static int run_export(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "o:f:", OPTIONS);
 		if (!set_option(&choice, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
@@ -124,24 +123,20 @@ static int run_export(const struct command *command, int argc, char **argv)
 const struct command EXPORT_COMMAND = {
 	.name = "export",
 	.synopsis = "export [OPTIONS] FILE... -o OUT",
-	.purpose = "A recording as JSON, CSV, SQLite, snapshot or gpu_tracker file",
-	.options = "  -o, --output OUT        the file to write; it appears when it is whole (default: "
-		   "standard output)\n"
-		   "  -f, --format FORMAT     json (a list), jsonl, csv, sqlite, snapshot (what load() of "
-		   "the Python package\n"
-		   "                          reads), snapshot-0.4, gpu_tracker (its tracking file; SQLite "
-		   "if OUT ends in "
-		   ".sqlite);\n"
-		   "                          default: by the extension of OUT, also before .gz, which "
-		   "compresses\n"
-		   "      --json              the same as --format json\n"
-		   "      --csv-layout NAME   combined (default), system, process, system-0.4, process-0.4, "
-		   "system-0.1,\n"
-		   "                          pid-0.1\n"
-		   "      --no-header         CSV without header\n"
-		   "      --ram-unit UNIT, --gpu-ram-unit UNIT, --time-unit UNIT, --expected-cores N, "
-		   "--expected-gpus N,\n"
-		   "      --gpu-uuids A[,B]\n"
-		   "                          of gpu_tracker files, as in summary\n",
+	.purpose = "Convert a recording to JSON, CSV, SQLite, a snapshot or a gpu_tracker file",
+	.options =
+		"  -o, --output OUT        write to OUT; the file appears when it is complete (default:\n"
+		"                          standard output)\n"
+		"  -f, --format FORMAT     json (a list), jsonl, csv, sqlite, snapshot (for load() of the\n"
+		"                          Python package), snapshot-0.4, gpu_tracker (its tracking file;\n"
+		"                          SQLite if OUT ends in .sqlite). The default follows the\n"
+		"                          extension of OUT. A further extension .gz compresses the file\n"
+		"      --json              the same as --format json\n"
+		"      --csv-layout NAME   combined (default), system, process, system-0.4, process-0.4,\n"
+		"                          system-0.1, pid-0.1\n"
+		"      --no-header         write CSV without a header\n"
+		"      --ram-unit UNIT, --gpu-ram-unit UNIT, --time-unit UNIT, --expected-cores N,\n"
+		"      --expected-gpus N, --gpu-uuids A[,B]\n"
+		"                          for gpu_tracker files, as in summary\n",
 	.run = run_export,
 };

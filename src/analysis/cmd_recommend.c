@@ -162,8 +162,7 @@ static int run_recommend(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
@@ -188,54 +187,45 @@ static int run_recommend(const struct command *command, int argc, char **argv)
 const struct command RECOMMEND_COMMAND = {
 	.name = "recommend",
 	.synopsis = "recommend [OPTIONS] FILE...",
-	.purpose = "What to ask for next time, from what earlier runs used",
+	.purpose = "Suggest the resources to request next time, from the use of earlier runs",
 	.options =
-		"Each FILE is a run: a recording, or what stats --json wrote. The notes are about the first. "
-		"Recordings "
-		"of\n"
-		"the ranks of one job are one run: what those on one host take is added up.\n"
-		"Memory: the largest peak of the last 50 runs and 20 %, swapped memory included. A run that "
-		"was killed "
-		"for\n"
-		"lack of memory needs more than it had: twice that and 20 %, until a run shows what is "
-		"enough.\n"
-		"Cores: as many as no run would have been slower with, and how much longer it takes with "
-		"fewer.\n"
-		"GPUs: the most that were busy.\n\n"
-		"      --json                cpu, memory (MiB), gpu, vram (MiB), cpu_request, cpu_limit, "
-		"refused, "
-		"evidence, notes\n"
-		"      --for SYSTEM          to copy and paste: slurm, kubernetes, docker, nextflow, "
-		"snakemake, "
-		"metaflow\n"
-		"      --policy POLICY       max: as above; p95: what 95 % of the runs stayed below, newer "
-		"ones counting "
-		"more,\n"
-		"                            and 15 %; cost: least reserved in all, with some runs killed "
-		"and run again, "
-		"and\n"
-		"                            the fewest core hours\n"
-		"      --history FILE        another run, as if it stood behind the others\n"
-		"      --force               answer on too little data as well\n"
-		"      --server              the cheapest cloud server that fits (asks "
-		"keeper.sparecores.net)\n"
-		"      --catalogue FILE      the same from a CSV or SQLite file with the columns vendor_id,\n"
-		"                            api_reference, vcpus, memory_mib, price_usd_per_hour and, if it "
-		"has\n"
-		"                            them, region_id, gpu_count, gpu_memory_mib; asks nobody\n"
-		"      --server-filter K=V   only servers that are so; may be given several times\n"
+		"Each FILE is a run: a recording, or the output of stats --json. The notes are about the\n"
+		"first. Recordings of the ranks of one job are one run: the needs of ranks on the same\n"
+		"host are added up.\n"
+		"Memory: the largest peak of the last 50 runs and 20 %, swapped memory included. A run\n"
+		"that was killed for lack of memory needed more than it had: the advice is twice that and\n"
+		"20 %, until a run shows how much is enough.\n"
+		"Cores: the smallest number with which no run would have been slower, and how much longer\n"
+		"a run takes with fewer.\n"
+		"GPUs: the largest number that were busy.\n"
+		"\n"
+		"      --json                cpu, memory (MiB), gpu, vram (MiB), cpu_request, cpu_limit,\n"
+		"                            refused, evidence, notes\n"
+		"      --for SYSTEM          print lines to copy into a job for slurm, kubernetes,\n"
+		"                            docker, nextflow, snakemake or metaflow\n"
+		"      --policy POLICY       max: as above. p95: the level below which 95 % of the runs\n"
+		"                            stayed, with more weight on newer runs, and 15 %. cost: the\n"
+		"                            smallest total reservation, at which some runs are killed\n"
+		"                            and repeated, and the fewest core hours\n"
+		"      --history FILE        add an earlier run to the FILEs\n"
+		"      --force               give advice even from too little data\n"
+		"      --server              name the cheapest cloud server that fits (asks\n"
+		"                            keeper.sparecores.net)\n"
+		"      --catalogue FILE      the same from a CSV or SQLite file, without network.\n"
+		"                            Columns: vendor_id, api_reference, vcpus, memory_mib,\n"
+		"                            price_usd_per_hour; optional: region_id, gpu_count,\n"
+		"                            gpu_memory_mib\n"
+		"      --server-filter K=V   only servers with this property; may be given several times\n"
 		"      --instance VENDOR/REGION/TYPE\n"
-		"                            what this run had: its price makes cost and savings\n"
-		"      --price USD           the same by its price per hour\n"
-		"  -o, --output FILE         write there\n\n"
-		"Notes: idle_cores (less than half of the cores used), cpu_bound, cpu_starved (20 % of the "
-		"time),\n"
-		"throttled (1 % of the time), oom,\n"
-		"memory_near_limit (90 %), memory_flat, memory_unused (less than half), swapped, "
-		"cache_too_small,\n"
-		"idle_gpu,\n"
-		"gpu_underused, gpu_memory_full (90 %), io_bound,\n"
-		"host_shared, failed, cut_short, thin_data, runs_left_out, ranks_missing, drift, risk, "
-		"one_run.\n",
+		"                            the server of this run: its price gives the cost and the\n"
+		"                            savings\n"
+		"      --price USD           the same, by its price per hour\n"
+		"  -o, --output FILE         write to FILE\n"
+		"\n"
+		"Notes: idle_cores (less than half of the cores used), cpu_bound, cpu_starved (20 % of\n"
+		"the time), throttled (1 % of the time), oom, memory_near_limit (90 %), memory_flat,\n"
+		"memory_unused (less than half), swapped, cache_too_small, idle_gpu, gpu_underused,\n"
+		"gpu_memory_full (90 %), io_bound, host_shared, failed, cut_short, thin_data,\n"
+		"runs_left_out, ranks_missing, drift, risk, one_run.\n",
 	.run = run_recommend,
 };

@@ -78,8 +78,7 @@ static int run_regions(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (!options.tracking != !options.sub_tracking || (options.tracking && optind != argc))
 		return command_usage(command,
@@ -103,17 +102,17 @@ static int run_regions(const struct command *command, int argc, char **argv)
 const struct command REGIONS_COMMAND = {
 	.name = "regions",
 	.synopsis = "regions [OPTIONS] FILE...",
-	.purpose = "What each phase of a run used, by the marks that its job made",
-	.options =
-		"      --json                the same as JSON\n"
-		"      --marks FILE          the marks (default: those beside the first FILE, FILE.marks)\n"
-		"      --column NAME[,...]   other values than the usual ones (see resource-tracker "
-		"metrics)\n"
-		"      --tracking-file F --sub-tracking-file G\n"
-		"                            gpu_tracker's analysis of its own files, CSV or SQLite\n"
-		"  -o, --output FILE         write there\n\n"
-		"A sample belongs to a phase if its time lies between start and stop. A phase that was never "
-		"stopped\n"
-		"lasts to the end of the recording (open_calls).\n",
+	.purpose = "Show the resource use of each phase that the job marked",
+	.options = "      --json                print the same as JSON\n"
+		   "      --marks FILE          read the marks from FILE (default: first FILE with .marks\n"
+		   "                            added)\n"
+		   "      --column NAME[,...]   use these metrics instead of the usual ones (see\n"
+		   "                            resource-tracker metrics)\n"
+		   "      --tracking-file F --sub-tracking-file G\n"
+		   "                            analyse gpu_tracker's own files, CSV or SQLite\n"
+		   "  -o, --output FILE         write to FILE\n"
+		   "\n"
+		   "A sample belongs to a phase if its time lies between start and stop. A phase that was\n"
+		   "never stopped lasts to the end of the recording (open_calls).\n",
 	.run = run_regions,
 };

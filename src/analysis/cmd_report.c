@@ -133,8 +133,7 @@ static int run_report(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
@@ -161,24 +160,25 @@ static int run_report(const struct command *command, int argc, char **argv)
 const struct command REPORT_COMMAND = {
 	.name = "report",
 	.synopsis = "report [OPTIONS] -o OUT.html FILE...",
-	.purpose = "One interactive page that needs nothing else; several runs side by side",
+	.purpose = "Make one interactive page without external files; several runs side by side",
 	.options =
-		"Several FILEs are shown side by side with what changed from the first; NAME=FILE makes a "
-		"run one of\n"
-		"several on the side NAME, as of compare-runs.\n\n"
-		"  -o, --output FILE         the page; - is standard output\n"
-		"      --open                show it in the browser\n"
+		"Several FILEs are shown side by side, with their differences from the first. NAME=FILE\n"
+		"makes it one of several runs on the side NAME, as in compare-runs.\n"
+		"\n"
+		"  -o, --output FILE         write the page to FILE; - is standard output\n"
+		"      --open                show the page in the browser\n"
 		"      --failed              the job failed, whatever the recording says\n"
-		"      --succeeded           the job succeeded, where the recording does not say\n"
-		"      --integration NAME    what the job ran in, such as Metaflow; named on the page\n"
-		"      --price USD_PER_HOUR  what an hour of the machine costs: the page says what the "
-		"run cost\n"
-		"      --catalogue FILE      servers and their prices, as of recommend: the page offers the "
-		"cheapest that fits\n"
+		"      --succeeded           the job succeeded, if the recording does not say\n"
+		"      --integration NAME    the system that the job ran in, such as Metaflow; shown on\n"
+		"                            the page\n"
+		"      --price USD_PER_HOUR  price of the machine per hour; the page shows the cost of\n"
+		"                            the run\n"
+		"      --catalogue FILE      servers and their prices, as in recommend; the page shows\n"
+		"                            the cheapest server that fits\n"
 		"      --instance VENDOR/REGION/TYPE\n"
-		"                            what the job ran on; its price comes from the catalogue\n"
-		"      --history FILE        an earlier run, or its stats --json, that the advice goes by "
-		"too; several times\n"
-		"      --server-filter K=V   only servers that are so; may be given several times\n",
+		"                            the server that the job ran on; the catalogue has its price\n"
+		"      --history FILE        base the advice on this earlier run too (a recording, or the\n"
+		"                            output of stats --json); may be given several times\n"
+		"      --server-filter K=V   only servers with this property; may be given several times\n",
 	.run = run_report,
 };

@@ -284,14 +284,13 @@ static int run_show(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "c:o:", OPTIONS);
 		if (!set_option(&show, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
 	if (show.as_combined && (show.columns.count || show.any_csv))
-		return command_usage(command,
-				     "names, prefixes, bytes and offset are of the combined columns alone");
+		return command_usage(command, "--human-names, the prefixes, --bytes and --offset apply to "
+					      "the combined columns only");
 	if (load_table(&show, argv + optind, (size_t)(argc - optind), &table, &problem) < 0 ||
 	    apply_operations(&show, &table, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
@@ -301,25 +300,25 @@ static int run_show(const struct command *command, int argc, char **argv)
 const struct command SHOW_COMMAND = {
 	.name = "show",
 	.synopsis = "show [OPTIONS] FILE...",
-	.purpose = "Samples as a table: select, slice, rename, head, tail, CSV",
+	.purpose = "Print samples as a table or CSV: select, slice and rename columns and rows",
 	.options =
-		"  -c, --column NAME[,NAME]  these columns in this order (default: the 32 of the combined "
-		"CSV);\n"
-		"                            names as in `resource-tracker metrics`, "
-		"disk[sda].read_bytes_per_sec,\n"
+		"  -c, --column NAME[,NAME]  these columns in this order (default: the 32 of the combined\n"
+		"                            CSV). Names as in `resource-tracker metrics`, and for\n"
+		"                            instance disk[sda].read_bytes_per_sec,\n"
 		"                            gpu[0].utilization_pct, network[sum].rx_bytes_per_sec\n"
 		"      --slice A:B[:STEP]    rows from A to before B; negative numbers count from the end\n"
 		"      --head N, --tail N    the first or last N rows\n"
 		"      --rename OLD=NEW      give a column another name\n"
 		"      --rows N              print at most N rows (default 10; 0: all)\n"
-		"      --csv[=quoted|plain]  all rows as CSV\n"
-		"      --json                all rows as a JSON array of objects\n"
-		"      --any-csv             FILE is a CSV file of any kind, not a recording\n"
-		"      --human-names         the combined columns as \"CPU usage\", \"free memory\", ...\n"
+		"      --csv[=quoted|plain]  print all rows as CSV\n"
+		"      --json                print all rows as a JSON array of objects\n"
+		"      --any-csv             FILE is any CSV file, not a recording\n"
+		"      --human-names         names of the combined columns for people, such as \"CPU\n"
+		"                            usage\"\n"
 		"      --bytes               their memory and disk space in bytes; the names stay\n"
 		"      --system-prefix TEXT, --process-prefix TEXT\n"
-		"                            what their names begin with (default: system_ and process_)\n"
-		"      --offset N            without the first N rows\n"
-		"  -o, --output FILE         write there\n",
+		"                            beginning of their names (default: system_ and process_)\n"
+		"      --offset N            leave out the first N rows\n"
+		"  -o, --output FILE         write to FILE\n",
 	.run = run_show,
 };

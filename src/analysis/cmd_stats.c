@@ -182,8 +182,7 @@ static int run_stats(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "c:a:o:", OPTIONS);
 		if (!set_option(&options, &group, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
@@ -204,16 +203,16 @@ static int run_stats(const struct command *command, int argc, char **argv)
 const struct command STATS_COMMAND = {
 	.name = "stats",
 	.synopsis = "stats [OPTIONS] FILE...",
-	.purpose = "Mean, maximum, percentiles ... of any column",
-	.options = "  -c, --column NAME[,NAME]  columns (default: those of the Python package's stats())\n"
-		   "  -a, --agg AGG[,AGG]       what to compute of the columns before it (default: "
-		   "mean,max): mean, max,\n"
-		   "                            min, sum, len, std, median, p95 (any percentile), first, "
-		   "last, duration,\n"
-		   "                            time_mean; NAME=AGG gives the result another name\n"
-		   "      --round N             decimals of these results\n"
-		   "      --json                {\"column\":{\"agg\":value}}\n"
-		   "      --any-csv             FILE is a CSV file of any kind, not a recording\n"
-		   "  -o, --output FILE         write there\n",
+	.purpose = "Print the mean, maximum, percentiles and other statistics of any column",
+	.options =
+		"  -c, --column NAME[,NAME]  columns (default: those of stats() of the Python package)\n"
+		"  -a, --agg AGG[,AGG]       statistics of the columns before it (default: mean,max):\n"
+		"                            mean, max, min, sum, len, std, median, p95 (any percentile),\n"
+		"                            first, last, duration, time_mean; NAME=AGG gives the result\n"
+		"                            another name\n"
+		"      --round N             decimals of these results\n"
+		"      --json                print {\"column\":{\"agg\":value}}\n"
+		"      --any-csv             FILE is any CSV file, not a recording\n"
+		"  -o, --output FILE         write to FILE\n",
 	.run = run_stats,
 };

@@ -185,8 +185,7 @@ static int run_summary(const struct command *command, int argc, char **argv)
 		if (option == '?')
 			return command_bad_option(command, argv, "o:", OPTIONS);
 		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a value that this option can have",
-					     optarg);
+			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
 	}
 	if (optind == argc)
 		return command_usage(command, "name a recording");
@@ -210,18 +209,19 @@ static int run_summary(const struct command *command, int argc, char **argv)
 const struct command SUMMARY_COMMAND = {
 	.name = "summary",
 	.synopsis = "summary [OPTIONS] FILE...",
-	.purpose = "What a run came to, on one screen",
-	.options = "      --json, --format json  the same numbers, and more, as JSON\n"
-		   "      --unit UNIT           of memory and amounts of data: auto, bytes, kib, mib, gib, "
-		   "tib, kb, mb, gb, tb\n"
-		   "      --layout gpu_tracker  the figures, keys and units of gpu_tracker, as its text or "
-		   "with --json\n"
+	.purpose = "Show on one screen how a run ended, its resource use and its bottleneck",
+	.options = "      --json, --format json  print the same numbers, and more, as JSON\n"
+		   "      --unit UNIT           unit of memory and amounts of data: auto, bytes, kib, mib,\n"
+		   "                            gib, tib, kb, mb, gb, tb\n"
+		   "      --layout gpu_tracker  the figures, keys and units of gpu_tracker, as its text or\n"
+		   "                            with --json\n"
 		   "      --ram-unit UNIT, --gpu-ram-unit UNIT\n"
 		   "                            bytes, kilobytes, megabytes, gigabytes (default), terabytes\n"
 		   "      --time-unit UNIT      seconds, minutes, hours (default), days\n"
-		   "      --expected-cores N    cores that its hardware percents refer to (default: all)\n"
+		   "      --expected-cores N    number of cores for gpu_tracker's hardware percentages\n"
+		   "                            (default: all)\n"
 		   "      --expected-gpus N     the same for GPUs\n"
-		   "      --gpu-uuids A[,B]     only these GPUs in its GPU percentages\n"
-		   "  -o, --output FILE         write there\n",
+		   "      --gpu-uuids A[,B]     use only these GPUs in gpu_tracker's GPU percentages\n"
+		   "  -o, --output FILE         write to FILE\n",
 	.run = run_summary,
 };

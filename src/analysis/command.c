@@ -176,7 +176,6 @@ int command_help(const struct command *command)
 	printf("%s\n\nusage: resource-tracker %s\n%s%s", command->purpose, command->synopsis,
 	       *command->options ? "\n" : "", command->options);
 	if (strstr(command->options, "--output"))
-		printf("\n--output replaces no recording unless --force is given, and never a file that is "
-		       "read.\n");
+		printf("\n--output replaces a recording only with --force, and never a file that is read.\n");
 	return fflush(stdout) == 0 ? 0 : EXIT_FAULT;
 }

@@ -133,8 +133,8 @@ int read_arguments(char **argv, struct given_list *list, char ***ret_command, bo
 		else if (argument[1])
 			r = short_options(&arguments, argument);
 		else
-			r = fail(refuse(
-				"'-' is no option and no command; to run a program of that name: -- -"));
+			r = fail(refuse("'-' is neither an option nor a command; to run a program of that "
+					"name: -- -"));
 		if (r < 0)
 			return r;
 	}

@@ -142,7 +142,7 @@ static int visit(void *context, const char *table, const char *key, const char *
 		return unknown_key(file, buffer_error(&name) < 0 ? "with a very long name" : name.data, line);
 	if (!text) {
 		if (file->warn)
-			say("%s:%u: %s has no value that could be one; ignored", file->path, line, name.data);
+			say("%s:%u: %s has an invalid value; ignored", file->path, line, name.data);
 		return 0;
 	}
 	return given_add(file->list, row, ORIGIN_CONFIG, text, line);
@@ -161,7 +161,7 @@ int read_config_file(const char *path, bool named, bool warn, struct given_list 
 		return 0;
 	if (distrusted) {
 		if (warn)
-			say("%s is passed over: %s; --config %s obeys it", path, distrusted, path);
+			say("%s is ignored: %s; to use it: --config %s", path, distrusted, path);
 		return 0;
 	}
 	if (r < 0) {

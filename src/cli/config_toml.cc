@@ -214,7 +214,7 @@ extern "C" int toml_read(const char *bytes, size_t length, const toml_visitor *v
 			return fail(ret_error, result.error().source().begin, result.error().description());
 		return reader(*visitor).read(result.table());
 	} catch (const std::logic_error &) {
-		return fail(ret_error, {}, "not TOML that can be read");
+		return fail(ret_error, {}, "not valid TOML");
 	} catch (...) {
 		return -ENOMEM;
 	}

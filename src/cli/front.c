@@ -308,7 +308,7 @@ static int add_temporary_output(struct front *front)
 	if (!front->temporary_fd)
 		front->temporary_fd = open_temporary();
 	if (front->temporary_fd < 0) {
-		say("there is no summary and no report: a temporary recording cannot be made: %s; name a "
+		say("no summary and no report: the temporary recording cannot be created: %s; name a "
 		    "file with -o",
 		    strerror(-front->temporary_fd));
 		front->temporary_fd = 0;

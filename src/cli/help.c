@@ -12,20 +12,20 @@ enum {
 };
 
 const struct subcommand SUBCOMMANDS[] = {
-	{"summary", "FILE...", "what a recorded job used, on one screen"},
+	{"summary", "FILE...", "resource use and bottleneck of a run"},
 	{"stats", "FILE", "mean, maximum, percentiles of each column"},
 	{"show", "FILE", "samples as a table"},
-	{"recommend", "FILE...", "what to ask for next time"},
-	{"report", "FILE... -o OUT.html", "one interactive page"},
+	{"recommend", "FILE...", "resources to request next time"},
+	{"report", "FILE... -o OUT.html", "one interactive HTML page"},
 	{"compare-runs", "A B...", "differences between runs"},
 	{"mark", "NAME start|stop", "mark a phase from inside a job"},
-	{"regions", "FILE", "statistics of each phase"},
-	{"export", "FILE -o OUT", "other formats"},
-	{"combine", "FILE... -o OUT", "one recording from several"},
+	{"regions", "FILE", "resource use of each phase"},
+	{"export", "FILE -o OUT", "convert to other formats"},
+	{"combine", "FILE... -o OUT", "combine several recordings"},
 	{"upload", "SPOOL...", "finish interrupted streaming"},
-	{"discover", "host|cloud|all", "what machine this is"},
+	{"discover", "host|cloud|all", "this machine, its cloud and limits"},
 	{"metrics", "[NAME...]", "every metric with its unit and source"},
-	{"help", "[SUBCOMMAND]", "this text, or that of a subcommand"},
+	{"help", "[SUBCOMMAND]", "this text, or help of a subcommand"},
 	{"version", "", "the version"},
 	{NULL, NULL, NULL},
 };
@@ -147,7 +147,7 @@ static void add_subcommand(struct buffer *out, const struct subcommand *subcomma
 void add_help(struct buffer *out)
 {
 	buffer_add_text(out,
-			"Record what a job and its machine use.\n"
+			"Record the resources that a job and its machine use.\n"
 			"\n"
 			"  resource-tracker [OPTIONS] [--] COMMAND [ARG...]   run COMMAND and record it\n"
 			"  resource-tracker [OPTIONS] --pid PID               attach to a running process\n"
@@ -162,11 +162,12 @@ void add_help(struct buffer *out)
 	buffer_add_text(out, "\nSubcommands (each knows --help, and all but help know --json):\n");
 	for (const struct subcommand *subcommand = SUBCOMMANDS; subcommand->name; subcommand++)
 		add_subcommand(out, subcommand);
-	buffer_add_text(out, "\n"
-			     "An option --x-y is also TRACKER_X_Y in the environment and x_y in the file.\n"
-			     "Stronger: options, then the environment, the file, the default.\n"
-			     "Exit status: that of COMMAND; 125 when it could not be recorded and was not\n"
-			     "started, 126 when it cannot be executed, 127 when it was not found.\n");
+	buffer_add_text(
+		out, "\n"
+		     "Every option --x-y is also a variable TRACKER_X_Y and a key x_y of the file.\n"
+		     "Options take precedence over variables, and variables over the file.\n"
+		     "Exit status: that of COMMAND; 125 if resource-tracker failed before it\n"
+		     "started COMMAND, 126 if COMMAND cannot be executed, 127 if it was not found.\n");
 }
 
 void add_version(struct buffer *out)

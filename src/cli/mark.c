@@ -19,15 +19,15 @@ static const char USAGE[] =
 	"\n"
 	"usage: resource-tracker mark [OPTIONS] NAME start|stop\n"
 	"\n"
-	"      --id ID        what start and stop have in common, where phases of the same name run\n"
-	"                     at the same time under different parents\n"
-	"      --file FILE    where to (default: $RESOURCE_TRACKER_MARKS, which is set in a job that\n"
-	"                     is recorded to a file)\n"
+	"      --id ID        the same ID for start and stop; needed if they have different parent\n"
+	"                     processes while several phases of one name run\n"
+	"      --file FILE    write to FILE (default: $RESOURCE_TRACKER_MARKS, which is set in a job\n"
+	"                     that is recorded to a file)\n"
 	"      --json         print the mark as well\n"
 	"\n"
-	"Without --id a stop ends the phase of that name that was started last by the same process,\n"
-	"the caller's. Outside of a recording nothing happens. `resource-tracker regions FILE` tells\n"
-	"what each phase used.\n";
+	"Without --id, stop ends the phase of this name that the calling process started last.\n"
+	"Outside a recording the command does nothing. `resource-tracker regions FILE` shows the\n"
+	"resource use of each phase.\n";
 
 struct request {
 	const char *id, *file;

@@ -14,12 +14,12 @@ static const char USAGE[] =
 	"\n"
 	"usage: resource-tracker metrics [--json] [NAME...]\n"
 	"\n"
-	"  NAME     a metric, a group of them, or a pattern such as 'cpu.process_*'\n"
-	"  --json   one array of objects\n"
+	"  NAME     a metric, a group of metrics, or a pattern such as 'cpu.process_*'\n"
+	"  --json   print one array of objects\n"
 	"\n"
-	"The cost is that of the whole group at each sample, in system calls. A group of which\n"
-	"no metric is recorded (--metrics) costs nothing. Proportional set sizes are read in at\n"
-	"most 1 % of the time (--pss).\n";
+	"The cost is the number of system calls per sample for the whole group. A group costs\n"
+	"nothing if none of its metrics is recorded (--metrics). Reading proportional set sizes\n"
+	"takes at most 1 % of the time (--pss).\n";
 
 static const char *type_name(enum rt_type type)
 {

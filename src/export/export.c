@@ -199,7 +199,7 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 	const char *format = options && options->format ? options->format : format_of(output);
 
 	if (options && options->layout && !csv_layout_find(options->layout))
-		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is no CSV layout", options->layout);
+		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is not a CSV layout", options->layout);
 	if (output_check_inputs(output, paths, path_count, ret_problem) < 0)
 		return -EINVAL;
 	if (!format)
@@ -216,7 +216,7 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 	if (strcmp(format, "gpu_tracker") == 0)
 		return export_gpu_tracker(&job);
 	return problem_set(ret_problem, -EINVAL,
-			   "\"%.100s\" is no format; there are json, jsonl, csv, sqlite, snapshot, "
+			   "\"%.100s\" is not a format; use json, jsonl, csv, sqlite, snapshot, "
 			   "snapshot-0.4, gpu_tracker",
 			   format);
 }

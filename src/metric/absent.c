@@ -21,9 +21,9 @@ static const char *const TEXTS[] = {
 	[ABSENT_STALE - ABSENT_NOT_COLLECTED] = "the helper process's last answer is too old",
 	[ABSENT_NO_CGROUP - ABSENT_NOT_COLLECTED] = "the cgroup's files could not be found",
 	[ABSENT_NOT_A_VALUE - ABSENT_NOT_COLLECTED] = "the kernel gives no usable value",
-	[ABSENT_NO_ATTRIBUTION - ABSENT_NOT_COLLECTED] = "it cannot be told which part belongs to the job",
-	[ABSENT_IN_PROGRAM - ABSENT_NOT_COLLECTED] = "the tracker is a part of the program around it",
-	[ABSENT_NOT_GIVEN - ABSENT_NOT_COLLECTED] = "it was not given or not asked for",
+	[ABSENT_NO_ATTRIBUTION - ABSENT_NOT_COLLECTED] = "the part that belongs to the job is unknown",
+	[ABSENT_IN_PROGRAM - ABSENT_NOT_COLLECTED] = "the tracker is a part of another program",
+	[ABSENT_NOT_GIVEN - ABSENT_NOT_COLLECTED] = "it was not given or not requested",
 	[ABSENT_NOT_THIS_END - ABSENT_NOT_COLLECTED] = "the run ended in another way",
 	[ABSENT_UNSEEN_EXITS - ABSENT_NOT_COLLECTED] = "processes may have come and gone between two samples",
 };

@@ -16,30 +16,31 @@
 #include "net/upload.h"
 
 static const char UPLOAD_HELP[] =
-	"Send what was left behind when a streamed run ended, and nothing twice\n"
+	"Send the samples that a streamed run left unsent; nothing is sent twice\n"
 	"\n"
 	"usage: resource-tracker upload [OPTIONS] [RECORDING|FOLDER...]\n"
 	"\n"
-	"      --spool DIR    where samples wait that could not be sent (default: as when recording)\n"
+	"      --spool DIR    directory of samples not yet sent (default: as when recording)\n"
 	"      --root DIR     read /proc and /sys below DIR\n"
-	"      --no-warnings  say nothing on stderr\n"
-	"      --json         accepted, as by every subcommand; there is nothing to print\n"
+	"      --no-warnings  print nothing on stderr\n"
+	"      --json         accepted, as by every subcommand; it changes nothing\n"
 	"\n"
-	"Without a recording or a folder: all that is left in the spool. SENTINEL_API_TOKEN must be set.\n";
+	"Without a recording or a folder, upload sends all samples in the spool.\n"
+	"SENTINEL_API_TOKEN must be set.\n";
 
 static const char DISCOVER_HELP[] =
-	"What machine this is, which cloud it is in, and what may be used of it, as JSON\n"
+	"Print facts about this machine, its cloud and its usable resources, as JSON\n"
 	"\n"
 	"usage: resource-tracker discover [OPTIONS] host|cloud|all\n"
 	"\n"
-	"      --python       names and shapes of the Python packages' get_server_info(), get_cloud_info()\n"
-	"      --lines        texts as NAME=VALUE, a line each, and \"end\"\n"
-	"      --when-told    begin when a byte comes on stdin, do nothing at its end\n"
+	"      --python       use names and shapes of get_server_info() and get_cloud_info() in Python\n"
+	"      --lines        print texts as lines NAME=VALUE, then \"end\"\n"
+	"      --when-told    begin when a byte arrives on stdin; exit without output at its end\n"
 	"      --root DIR     read /proc and /sys below DIR\n"
-	"      --no-warnings  say nothing on stderr\n"
-	"      --json         accepted, as by every subcommand; JSON is what it prints anyway\n"
+	"      --no-warnings  print nothing on stderr\n"
+	"      --json         accepted, as by every subcommand; the output is JSON anyway\n"
 	"\n"
-	"`host` asks nobody; `cloud` and `all` ask the metadata services of clouds, for 3 s at most.\n";
+	"`host` uses no network; `cloud` and `all` ask the metadata services of clouds, for at most 3 s.\n";
 
 /* Lists in `help` the commands that people type; the other names are used between our own programs. */
 static const struct {
@@ -80,9 +81,9 @@ int main(int argc, char **argv)
 			return print_help(SUBCOMMANDS[i].help);
 		r = settings_read(&settings, &wrong);
 		if (r < 0) {
-			say("%s is not what it should be: %s", wrong,
-			    strcmp(wrong, "SENTINEL_API_TOKEN") == 0 ? "a token is one word without blanks"
-								     : "an http:// or https:// address");
+			say("%s is invalid: it must be %s", wrong,
+			    strcmp(wrong, "SENTINEL_API_TOKEN") == 0 ? "one word without blanks"
+								     : "an address with http:// or https://");
 			return 2;
 		}
 		return SUBCOMMANDS[i].main(&settings, argc - 1, argv + 1);

@@ -209,7 +209,8 @@ static void upload_spooled(struct upload *upload, const char *name, const char *
 	int r = stream_open_spooled(&stream, upload->settings, &patience, name, upload->arguments->spool);
 
 	if (r == 0) {
-		say("%s has gone: of the run %s what is in the spool is sent", recording, name);
+		say("%s no longer exists: sending the samples of run %s that are in the spool", recording,
+		    name);
 		r = send_and_say(&stream, recording);
 		stream_close(&stream);
 	} else {

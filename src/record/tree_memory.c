@@ -49,8 +49,8 @@ const char *memory_source_in_words(const char *source)
 		{"sampled", "the peak counts shared pages once"},
 		{"bound", "the peak is an upper bound: pages that processes share may count more than once"},
 		{"cgroup", "the peak is that of the job's cgroup"},
-		{"largest_process", "the peak is of the largest process alone"},
-		{"machine", "the peak is of all of the machine"},
+		{"largest_process", "the peak is that of the largest process"},
+		{"machine", "the peak is that of the whole machine"},
 	};
 
 	for (size_t i = 0; source && i < ARRAY_SIZE(WORDS); i++)

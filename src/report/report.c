@@ -170,7 +170,8 @@ static int read_run(struct report *report, const char *path, rt_summary **ret_su
 
 	if (strcmp(path, "-") == 0)
 		return problem_set(report->problem, -ESPIPE,
-				   "a page takes more than one look at a recording; give it a file");
+				   "a page needs to read a recording more than once; name a file instead of "
+				   "standard input");
 	for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
 		record_column_want(&report->series[i].column, &watcher.wanted);
 		series_clear(&report->series[i]);
@@ -358,10 +359,9 @@ int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const c
 	};
 
 	if (!REPORT_PAGE.head_length)
-		return problem_set(
-			ret_problem, -ENOSYS,
-			"this program was built without the page of reports: uPlot could not be had "
-			"from the npm registry then");
+		return problem_set(ret_problem, -ENOSYS,
+				   "built without the HTML report, because uPlot could not be downloaded "
+				   "from the npm registry");
 	if (!run_count)
 		return problem_set(ret_problem, -EINVAL, "no recording was named");
 	if (!series || !summaries)

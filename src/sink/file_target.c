@@ -580,7 +580,7 @@ bool target_take_warning(struct target *target, char *ret_message, size_t messag
 	output_message(ret_message, message_size, "cannot write to %s%s: %s%s",
 		       output_shown_path(target->name), target->gone ? " any more" : "",
 		       target->last_error == -EAGAIN  ? "its reader is too slow"
-		       : target->last_error == -EPIPE ? "nobody reads it"
+		       : target->last_error == -EPIPE ? "it has no reader"
 						      : strerror(-target->last_error),
 		       target->gone              ? ""
 		       : target->ended           ? "; the last samples may be lost"

@@ -181,8 +181,9 @@ static int check_format(const struct place *place, int fd)
 	bool is_csv, is_row;
 
 	if (place->options->text == RECORD_CSV && scan_literal(&scan, "{"))
-		return refuse(place, -EINVAL,
-			      "it holds JSON lines, to which no CSV is appended; choose another output");
+		return refuse(
+			place, -EINVAL,
+			"it holds JSON lines, and CSV cannot be appended to them; choose another output");
 	/* A torn line is about to be cut off, or has a check of its own. */
 	if (!scan_until(&first, '\n', &line))
 		line = (struct scan){0};
@@ -191,7 +192,7 @@ static int check_format(const struct place *place, int fd)
 	is_csv = scan_literal(&scan, "timestamp");
 	if (place->options->text == RECORD_JSON_LINES && is_csv)
 		return refuse(place, -EINVAL,
-			      "it holds CSV, to which no JSON is appended; choose another output");
+			      "it holds CSV, and JSON cannot be appended to it; choose another output");
 	if (place->options->text == RECORD_CSV && place->options->csv_head && (is_csv || is_row) &&
 	    scan_left(&line) && !fits_layout(place->options->csv_head, line))
 		return refuse(
@@ -270,10 +271,9 @@ static int open_regular(const struct place *place, const struct stat *found, str
 	if (use_it)
 		return append_to(place, &fd, output);
 	if (!place->link && !is_recording(fd))
-		return refuse(
-			place, -EEXIST,
-			"it has content and is no recording, so that it is neither renamed nor overwritten; "
-			"choose another name");
+		return refuse(place, -EEXIST,
+			      "it has content that is not a recording, so it is neither renamed nor "
+			      "overwritten; choose another name");
 	return rotate_and_create(place, output);
 }
 

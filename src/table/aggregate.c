@@ -44,7 +44,7 @@ int aggregate_find(const char *name, struct aggregate *ret_aggregate, struct rt_
 	}
 	return problem_set(
 		problem, -EINVAL,
-		"\"%.100s\" is no statistic; there are mean, max, min, sum, len, std, median, p95 (any "
+		"\"%.100s\" is not a statistic; use mean, max, min, sum, len, std, median, p95 (any "
 		"percentile), first, last, duration, time_mean",
 		name);
 }

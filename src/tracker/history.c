@@ -235,8 +235,8 @@ static int take_name(struct rt_config *config, char *name, struct history_names 
 		return 0;
 	if (metric_place_settle(place) != PLACE_GOOD)
 		return config_fail(config, -EINVAL,
-				   "history: '%s' names no row in brackets, or one too many: its name, its "
-				   "number from 0, or sum, mean or max stand there",
+				   "history: '%s' has a missing or superfluous row in brackets; give its "
+				   "name, its number from 0, or sum, mean or max",
 				   name);
 	if (metric_place_metric(place)->type == TYPE_TEXT)
 		return config_fail(config, -EINVAL, "history: '%s' is a text; only numbers are kept", name);

@@ -83,8 +83,7 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 		return target_from_fd(output->fd, output->path, &options, &opened->target, message, size);
 	error = expand_output_path(output->path, &values, &path);
 	if (error < 0) {
-		snprintf(message, size, "output '%s': after %% only h, p, t, r or %% may stand",
-			 output->path);
+		snprintf(message, size, "output '%s': %% must be followed by h, p, t, r or %%", output->path);
 		return error;
 	}
 	opened->path = strdup(path.data);

@@ -9,7 +9,7 @@ from users import ATTACKER, VICTIM, needs_root, plant
 pytestmark = pytest.mark.usefixtures("needs_toml")
 
 OBEYED = "[tracker]\noutput = ['obeyed.jsonl']\n"
-PASSED_OVER = "resource-tracker: resource-tracker.toml is passed over: "
+PASSED_OVER = "resource-tracker: resource-tracker.toml is ignored: "
 
 
 @needs_root()
@@ -20,7 +20,7 @@ def test_another_users_configuration_in_a_shared_folder_is_passed_over(as_user, 
           f"[job]\nname = '$(id > {shared}/pwned)'\n[tracker]\noutput = ['{bashrc}']\nappend = {append}\n", ATTACKER)
     result = as_user(VICTIM, shared, "--no-summary", "-q", "--", "sh", "-c", "exit 3")
     assert result.returncode == 3
-    assert result.err == (PASSED_OVER + "another user owns it or may write to it; --config resource-tracker.toml obeys it\n")
+    assert result.err == (PASSED_OVER + "another user owns it or may write to it; to use it: --config resource-tracker.toml\n")
     assert bashrc.read_text() == "# mine\n"
     assert sorted(path.name for path in home.iterdir()) == [".bashrc"]
 
@@ -97,7 +97,7 @@ def test_no_kind_of_file_keeps_the_job_from_running(run, tmp_path, kind):
     result = run("-q", "--no-summary", *named, "--", "sh", "-c", "echo ran; exit 3")
     assert (result.returncode, result.out) == (3, "ran\n")
     assert result.wall_secs < 10
-    expected = "timed out; going on without it" if named else "is passed over: it is not a regular file"
+    expected = "timed out; going on without it" if named else "is ignored: it is not a regular file"
     assert expected in result.err, result.err
 
 

@@ -31,36 +31,36 @@ def reread(gib, of_gib):
     ({"cores": 3.3}, "none", "It was not throttled, not short of memory, and did not use all its cores, though 0.70 of them were free."),
     ({"cores": 3.3, "others": 0.65}, "none", "It was not throttled, not short of memory, and did not use all its cores."),
     ({"cores": 1.0}, "one_core",
-     "About one core was in use during 100 % of the time (on average 1.00 of 4 cores): one thread works, or several take turns."),
+     "About one core was in use during 100 % of the time (on average 1.00 of 4 cores): one thread works, or several threads take turns."),
     ({"cores": 1.2}, "none", None),
     ({**of("cgroup", cpu=0.58), "cores": 1.0}, "one_core", None),
     ({**of("cgroup", cpu=0.58), "cores": 1.0, "others": 2.9}, "cpu_taken", None),
     ({**of("host", cpu=0.58), "cores": 1.0, "others": 2.9}, "none", None),
     ({**of("cgroup", cpu=0.1), "cores": 1.0}, "one_core", None),
     ({"cores": 0.1}, "idle", None),
-    ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of what it may use."),
+    ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of the memory that it may use."),
     ({"end": {"reason": "oom_kill_confirmed", "signal": 9, "exit_code": None}}, "oom", "It was killed for lack of memory."),
     ({"end": {"oom_kills": 2}}, "oom", "A process was killed for lack of memory, though not the job itself."),
     ({"cgroup": {"throttled_secs": 0.125, "throttled_periods": 1}}, "throttled",
      "The CPU limit held it back for 1.00 s, summed over its CPUs."),
     ({"cgroup": {"throttled_secs": 0.05, "throttled_periods": 1}, "cores": 2.0}, "none", None),
-    ({**of("cgroup", io=0.25)}, "io_bound", "Some of it waited for I/O during 25.0 % of the time."),
+    ({**of("cgroup", io=0.25)}, "io_bound", "At least one of its processes waited for I/O during 25.0 % of the time."),
     ({**of("host", io=0.25)}, "none", None),
     ({**of("cgroup", io=0.25), **reread(1.5, 2.0)}, "cache_too_small",
-     "1.50 GiB of the 2.00 GiB read from storage had been in memory before: the page cache had no room in 200 MiB (cgroup limit)."),
+     "1.50 GiB of the 2.00 GiB read from storage had been in memory before: the page cache had no room for it in 200 MiB (cgroup limit)."),
     ({**of("cgroup", io=0.25), **reread(3.0, 2.0)}, "cache_too_small", None),
     ({**of("cgroup", io=0.25), **reread(0.9, 2.0)}, "io_bound", None),
     ({**of("cgroup", io=0.25), **reread(0.15, 0.2)}, "io_bound", None),
     ({**of("cgroup", io=0.05), "cores": 2.0}, "none", None),
-    ({**of("cgroup", memory=0.125)}, "memory_pressure", "Some of it waited for memory during 12.5 % of the time."),
+    ({**of("cgroup", memory=0.125)}, "memory_pressure", "At least one of its processes waited for memory during 12.5 % of the time."),
     ({**of("cgroup", cpu=0.58), "cores": 2.0}, "none",
      "It was not throttled, not short of memory, and did not use all its cores, though 2.00 of them were free."),
     ({**of("cgroup", cpu=0.3), "cores": 2.0, "others": 1.8}, "cpu_pressure",
-     "Some of it waited for a CPU during 30.0 % of the time, while all CPUs were busy."),
+     "At least one of its processes waited for a CPU during 30.0 % of the time, while all CPUs were busy."),
     ({**of("cgroup", cpu=0.3), "cores": 2.0, "start": dict(FOUR, cpuset_cores=3)}, "cpu_pressure",
-     "Some of it waited for a CPU during 30.0 % of the time."),
+     "At least one of its processes waited for a CPU during 30.0 % of the time."),
     ({**of("cgroup", cpu=0.3), "others": 3.5}, "cpu_taken",
-     "Some of it waited for a CPU during 30.0 % of the time, while others kept the CPUs busy."),
+     "At least one of its processes waited for a CPU during 30.0 % of the time, while others kept the CPUs busy."),
     ({**of("host", cpu=0.3), "others": 3.5}, "none", None),
     ({**of("host", cpu=0.98), "others": 3.9, "cores": 0.01}, "idle", None),
     ({**of("cgroup", cpu=0.3), "others": 2.5}, "none", None),
@@ -68,7 +68,7 @@ def reread(gib, of_gib):
     ({"gpu": 0.9, "gpus": 1}, "gpu_bound", "0.90 of 1 GPU was busy on average."),
     ({"gpu": 0.5, "gpus": 1, "cores": 2.0}, "none", None),
     ({"gpu": 0.7, "gpus": 1, "cores": 0.1, **of("cgroup", cpu=0.3)}, "gpu_mostly",
-     "0.70 of 1 GPU was busy on average, and the rest of the time waited for other work."),
+     "0.70 of 1 GPU was busy on average, and waited for other work the rest of the time."),
     ({"gpu": 0.7, "gpus": 1, "cores": 0.1, **of("host", cpu=0.9), "others": 3.9}, "gpu_mostly", None),
     ({"gpu": 0.95, "gpus": 8, "gpus_used": 1, "cores": 0.1}, "gpu_bound", "0.95 of 1 GPU was busy on average."),
     ({"limits": dict(recordings.LIMITS, cpu_limit_cores=0.5), "cores": 0.5, **of("cgroup", cpu=0.9),
@@ -91,7 +91,7 @@ def test_each_rule(run, tmp_path, figures, rule, text):
 
 
 @pytest.mark.parametrize("missing, rule, text", [
-    ({"cpu", "cgroup", "pressure", "memory", "limits"}, "unknown", "How much of the CPU it used is not recorded."),
+    ({"cpu", "cgroup", "pressure", "memory", "limits"}, "unknown", "Its CPU use is not recorded."),
     ({"cgroup"}, "none", "It was not short of memory, and did not use all its cores, though 2.00 of them were free."),
     ({"cgroup", "memory"}, "none", "It did not use all its cores, though 2.00 of them were free."),
     ({"memory"}, "none", "It was not throttled, and did not use all its cores, though 2.00 of them were free."),
@@ -121,7 +121,7 @@ def test_cores_in_use_without_times_are_known(run, tmp_path):
 @pytest.mark.parametrize("io_secs", [None, 0.0])
 def test_an_idle_run_is_not_said_to_have_waited_outside_this_machine(run, tmp_path, io_secs):
     path = recordings.steady(tmp_path / "x.jsonl", cores=0.1, start=FOUR, **of("cgroup", io=io_secs))
-    assert find(run, path)[0]["text"].endswith("it was sleeping, or waiting for something.")
+    assert find(run, path)[0]["text"].endswith("it was sleeping or waiting for something else.")
 
 
 def test_the_weightiest_comes_first(run, tmp_path):
@@ -154,7 +154,7 @@ def course(tmp_path, cores, start=None, **more):
     ([1.0] * 4 + [2.0] * 2, ["one_core", "cpu_at_times"], None),
     ([1.0] * 6, ["one_core"], None),
     ([1.39] * 4, ["none"], None),
-    ([0.02] * 4, ["idle"], "It used little CPU time: it was sleeping, or waiting for something."),
+    ([0.02] * 4, ["idle"], "It used little CPU time: it was sleeping or waiting for something else."),
 ], ids=["two cores half of the time", "one thread, then two", "one thread", "three of a pipe", "asleep"])
 def test_use_of_cores_is_told_by_its_course_rather_than_its_mean(run, tmp_path, cores, rules, text):
     found = find(run, course(tmp_path, cores))
@@ -165,7 +165,7 @@ def test_use_of_cores_is_told_by_its_course_rather_than_its_mean(run, tmp_path, 
 def test_waiting_counts_only_in_samples_that_left_no_cpu_free(run, tmp_path):
     """Half of the time both CPUs are busy; the other half threads hand a lock to each other on one."""
     found = find(run, course(tmp_path, [2.0, 1.0] * 4, pressure={"cpu_some_secs": 0.6, "source": "cgroup"}))
-    assert found[-1]["text"].startswith("Some of it waited for a CPU during 30.0 % of the time"), found
+    assert found[-1]["text"].startswith("At least one of its processes waited for a CPU during 30.0 % of the time"), found
     waiting = json.loads(run("summary", "--json", tmp_path / "x.jsonl").out)["waiting"]
     assert (waiting["cpu_pressure_secs"], waiting["cpu_short_secs"]) == (4.8, 2.4)
 

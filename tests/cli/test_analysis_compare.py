@@ -111,7 +111,7 @@ def test_a_condition_on_a_value_missing_on_one_side_fails(run, changed, conditio
     if swapped and "%" not in condition:
         assert result.returncode == 0
     else:
-        assert result.returncode == 1 and result.err.endswith(f"gpu_mean of {b} is not known\n")
+        assert result.returncode == 1 and result.err.endswith(f"gpu_mean of {b} is unknown\n")
     # What is known to be worse is said with the status that says so.
     assert run("compare-runs", "--fail-if", condition, "--fail-if", "memory_peak>200", a, b).returncode == 3
 
@@ -147,21 +147,20 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
 
 
 @pytest.mark.parametrize("changed, verdict", [
-    ({}, "b.jsonl took as long as a.jsonl; memory the same."),
-    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: more CPU time in user mode; memory the same."),
+    ({}, "b.jsonl took as long as a.jsonl; the same memory."),
+    ({"wall": 9.44, "user": 7.5}, "b.jsonl is 18 % slower than a.jsonl: more CPU time in user mode; the same memory."),
     ({"wall": 6.0, "user": 4.0, "memory": 150.0},
      "b.jsonl is 25 % faster than a.jsonl: less CPU time in user mode; 50 % more memory."),
-    ({"wall": 12.0, "io_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for I/O; memory the same."),
-    ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; memory the same."),
-    ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at a time or with more "
-     "waiting; memory the same."),
+    ({"wall": 12.0, "io_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for I/O; the same memory."),
+    ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; the same memory."),
+    ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at once or with more waiting; the same memory."),
     # More CPU time than before, though far less than the difference.
-    ({"wall": 12.0, "user": 6.5}, "b.jsonl is 50 % slower than a.jsonl: hardly more CPU time, on fewer cores at a time or with more "
-     "waiting; memory the same."),
-    ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: less CPU time, on fewer cores at a time or with more "
-     "waiting; memory the same."),
-    ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; memory the same."),
-    ({"end": {"exit_code": 7}}, "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took as long as a.jsonl; memory the same."),
+    ({"wall": 12.0, "user": 6.5}, "b.jsonl is 50 % slower than a.jsonl: hardly more CPU time, on fewer cores at once or with more "
+     "waiting; the same memory."),
+    ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: less CPU time, on fewer cores at once or with more "
+     "waiting; the same memory."),
+    ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; the same memory."),
+    ({"end": {"exit_code": 7}}, "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took as long as a.jsonl; the same memory."),
 ])
 def test_the_verdict_is_one_sentence(run, tmp_path, changed, verdict):
     a, b = varied(tmp_path / "a.jsonl"), varied(tmp_path / "b.jsonl", **changed)

@@ -167,8 +167,8 @@ def test_an_output_appears_when_it_is_whole_and_never_half(run, tmp_path, eight)
 
 
 def test_an_impossible_export_is_reported(run, eight, tmp_path):
-    for arguments, words in ((["-o", "x.what"], "name a format"), (["-f", "xml", "-o", "x"], "no format"),
-                             (["-o", "x.csv", "--csv-layout", "nope"], "no CSV layout"),
+    for arguments, words in ((["-o", "x.what"], "name a format"), (["-f", "xml", "-o", "x"], "not a format"),
+                             (["-o", "x.csv", "--csv-layout", "nope"], "not a CSV layout"),
                              (["-f", "sqlite"], "standard output"),
                              (["-f", "gpu_tracker", "--ram-unit", "x"], "not a unit")):
         result = run("export", eight, *arguments)

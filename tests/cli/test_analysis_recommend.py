@@ -68,7 +68,7 @@ def test_a_job_that_had_no_more_cores_is_not_told_that_fewer_are_no_slower(run, 
     recordings.write(path, samples)
     answer = advice(run, path)
     assert "cpu_starved" in rules(answer) and answer["evidence"]["cpu"]["at_least"]
-    assert "at most 0.60: it had no more\n" in run("recommend", path).out
+    assert "at most 0.60: it had no more cores\n" in run("recommend", path).out
     path = make(tmp_path / "y.jsonl", cores=0.6, start=dict(NO_LIMITS, cpu_count=2))
     assert not advice(run, path)["evidence"]["cpu"]["at_least"]
 
@@ -85,7 +85,7 @@ def test_the_cheapest_cores_say_what_they_cost_in_time(run, tmp_path):
     answer = advice(run, "--policy", "cost", path)
     assert (answer["cpu"], answer["cpu_limit"], answer["policy"]) == (1, 2, "cost")
     assert "it takes 50 % longer than with 2" in run("recommend", "--policy", "cost", path).out
-    assert "# with 2 cores it was faster: it takes 50 % longer now\n" in run("recommend", "--policy", "cost", "--for", "slurm", path).out
+    assert "# it was faster with 2 cores: it takes 50 % longer now\n" in run("recommend", "--policy", "cost", "--for", "slurm", path).out
     assert advice(run, "--policy", "p95", with_cores(tmp_path / "y.jsonl", *[1.0] * 97, 8, 8, 8))["cpu"] == 1
 
 
@@ -108,7 +108,7 @@ def test_notes_have_amounts_that_people_read(run, tmp_path):
         one["memory"]["used_mib"] = 12345.0
         one["cgroup"] = {"throttled_periods": 9, "throttled_secs": 500.0, "oom_kills": 0}
     notes = {note["rule"]: note["text"] for note in advice(run, recordings.write(tmp_path / "x.jsonl", samples))["notes"]}
-    assert notes["host_shared"] == "1500 of the 12345 MiB of memory in use were this job's; other programs had the rest"
+    assert notes["host_shared"] == "1500 of the 12345 MiB of memory in use were this job's; other programs used the rest"
     assert notes["throttled"] == "the CPU limit held it back for 1 h 6 min, summed over its CPUs, in 8.00 s"
 
 
@@ -136,7 +136,7 @@ def test_long_runs_are_told_in_hours_and_gibibytes_without_exponents(run, tmp_pa
     notes = {note["rule"]: note["text"] for note in advice(run, recordings.write(tmp_path / "x.jsonl", samples))["notes"]}
     assert notes["cpu_starved"].startswith("it was short of CPU for 5 h of 10 h: ")
     assert notes["io_bound"] == "it waited for I/O for 5 h of 10 h"
-    assert notes["host_shared"] == "1.00 of the 7.80 cores in use were this job's; other programs had the rest"
+    assert notes["host_shared"] == "1.00 of the 7.80 cores in use were this job's; other programs used the rest"
 
 
 @pytest.mark.parametrize("peak, memory", [
@@ -185,7 +185,7 @@ def test_after_a_kill_at_a_limit_the_advice_is_twice_that_and_a_fifth(run, tmp_p
     answer = advice(run, path)
     assert answer["memory"] == 10240 and answer["evidence"]["memory"]["oom_floor_mib"] == pytest.approx(9830.4)
     assert answer["evidence"]["memory"]["at_least"] and "It needs at least 4.00 GiB" in note(answer, "oom")
-    assert "it needs more than 4.00 GiB: it was killed with that" in run("recommend", path).out
+    assert "it needs more than 4.00 GiB: it was killed with this amount" in run("recommend", path).out
     assert run("recommend", "--for", "slurm", path).out.startswith("# it was killed for lack of memory with 4.00 GiB: ")
     # Also when a later run that used less is asked about.
     assert advice(run, make(tmp_path / "y.jsonl"), path)["memory"] == 10240
@@ -278,7 +278,7 @@ def test_swapped_memory_is_needed_as_well(run, tmp_path):
         one["cpu"]["process_swap_mib"] = 294.0
     answer = advice(run, recordings.write(tmp_path / "x.jsonl", samples))
     assert answer["memory"] == 512 and answer["evidence"]["memory"]["sampled_peak_mib"] == 402.0
-    assert "294 MiB of it were swapped out" in note(answer, "swapped")
+    assert "294 MiB of its memory were swapped out" in note(answer, "swapped")
 
 
 def test_history_averages_means_and_keeps_peaks(run, tmp_path):
@@ -323,7 +323,7 @@ def test_policies_say_how_they_would_have_done(run, tmp_path):
     assert evidence["reserved_per_used"] > 1.6 > figures["p95"]["evidence"]["memory"]["reserved_per_used"]
     assert "would have killed 1" in note(figures["p95"], "risk") and "risk" not in rules(figures["max"])
     assert figures["p95"]["evidence"]["memory"]["buffer_pct"] == 15
-    assert "tried on the last 39 runs: 1 killed, " in run("recommend", *runs).out
+    assert "on the last 39 runs: 1 killed, " in run("recommend", *runs).out
     # The order in which they are named does not matter.
     assert advice(run, "--policy", "p95", *reversed(runs))["memory"] == 480
 
@@ -544,7 +544,7 @@ def test_a_real_recording(run, tmp_path):
     answer = advice(run, tmp_path / "real.jsonl")
     assert (answer["cpu"], answer["memory"], answer["refused"]) == (1, 128, None)
     text = run("recommend", tmp_path / "real.jsonl").out
-    assert text.startswith("What to ask for next time\n  CPU      1 ") and "128 MiB" in text
+    assert text.startswith("Resources to request next time\n  CPU      1 ") and "128 MiB" in text
 
 
 @pytest.mark.parametrize("arguments, status, part", [

@@ -62,7 +62,7 @@ def test_several_tenants_cannot_be_told_apart(attached):
     assert (sample["cpu"]["process_gpu_usage"], sample["cpu"]["process_gpu_vram_mib"]) == (None, None)
     # The device itself is known, and why the rest is not can be asked.
     assert (gpu["utilization_pct"], gpu["tenant_count"]) == (80.0, 2)
-    assert "cpu.process_gpu_usage: it cannot be told which part belongs to the job" in result.err
+    assert "cpu.process_gpu_usage: the part that belongs to the job is unknown" in result.err
 
 
 def test_a_device_that_no_member_holds_is_not_used(attached):

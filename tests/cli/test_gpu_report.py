@@ -104,7 +104,7 @@ def test_statistics_are_the_same_of_both_formats(recorded, run, tmp_path):
 def test_advice_names_idle_gpus(recorded, run, tmp_path):
     advice = json.loads(run("recommend", "--force", "--json", tmp_path / "a.jsonl").out)
     summary = json.loads(run("summary", "--json", tmp_path / "a.jsonl").out)
-    assert {note["rule"]: note["text"] for note in advice["notes"]}["idle_gpus"] == "2 of 3 GPUs were not used by it: 1, 2"
+    assert {note["rule"]: note["text"] for note in advice["notes"]}["idle_gpus"] == "it did not use 2 of 3 GPUs: 1, 2"
     assert advice["gpu"] == 1
     assert advice["evidence"]["vram"]["peak_mib"] == summary["gpu"]["memory_max_mib"] == 5000
     assert advice["evidence"]["gpu"]["energy_joules"] == summary["gpu"]["energy_joules"]
@@ -152,7 +152,7 @@ def test_an_idle_instance_is_not_taken_for_its_device(run, tmp_path):
     assert [name for name, _ in lines] == ["0", "0 (instance 7)", "0 (instance 8)", "1"]
     advice = json.loads(run("recommend", "--force", "--json", tmp_path / "x.jsonl").out)
     assert {note["rule"]: note["text"] for note in advice["notes"]}["idle_gpus"] == (
-        "2 of 3 GPUs were not used by it: 0 (instance 8), 1")
+        "it did not use 2 of 3 GPUs: 0 (instance 8), 1")
 
 
 def test_a_gpu_of_which_nothing_is_known(run, tmp_path):

@@ -147,7 +147,7 @@ def test_subcommands_leave_a_live_recording_alone(analyse, spawn, recorded, tmp_
 def test_the_recorder_renames_only_recordings(run, tmp_path, content, mode):
     (tmp_path / "main.py").write_text(content)
     result = run("-q", "-o", "main.py", *(["--", "touch", "started"] if mode == "wrap" else ["--duration", "0.1"]))
-    assert result.returncode == OWN_ERROR and result.err.count("\n") == 1 and "no recording" in result.err
+    assert result.returncode == OWN_ERROR and result.err.count("\n") == 1 and "not a recording" in result.err
     assert sorted(os.listdir(tmp_path)) == ["main.py"] and (tmp_path / "main.py").read_text() == content
 
 

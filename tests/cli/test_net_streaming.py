@@ -244,7 +244,7 @@ def test_whom_it_would_ask(world, run):
 def test_samples_without_a_follower(world, run):
     """The program that streams ends at once: what was recorded for it is found by `upload` all the same."""
     result = stream(world, run, "-q", "-i", 0.1, "-n", "lost", "--", "sleep", "0.3", env={"SENTINEL_API_URL": "nowhere"})
-    assert result.returncode == 0 and result.err.count("SENTINEL_API_URL is not what it should be") == 1
+    assert result.returncode == 0 and result.err.count("SENTINEL_API_URL is invalid") == 1
     assert [path.suffix for path in world.spool.iterdir()] == [".spool"]
     (world.spool / "1-1.spool").touch()
     world.serve()

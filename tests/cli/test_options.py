@@ -381,7 +381,7 @@ def test_why(run_with):
 def test_why_names_the_true_reason(run):
     said = run("--why", "-q", "--", "true").err
     for name in ("job_name", "rank", "run_start.team", "run_start.command"):
-        assert f"null: {name}: it was not given or not asked for\n" in said, said
+        assert f"null: {name}: it was not given or not requested\n" in said, said
     assert "null: run_end.signal: the run ended in another way\n" in said and "run_end.exit_code" not in said, said
 
 

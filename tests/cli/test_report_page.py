@@ -160,7 +160,7 @@ def test_first_screen_answers(make, drive):
     seen = drive(make(recordings.eight_samples(), options=["--price", "3.6", "--integration", "Metaflow"]), "look")
     text = seen["text"].replace("\u00a0", " ")
     for answer in ["Failed with exit status 3", "Wait status: exit code 3.", "8.00 s", "12.0 s of CPU time", "$0.008", "mean 1.50",
-                   "peak 256 MiB of 512 MiB", "What to ask for next?", "What held it up?", "from Metaflow", "a=b"]:
+                   "peak 256 MiB of 512 MiB", "What should the next run request?", "What was the bottleneck?", "from Metaflow", "a=b"]:
         assert answer in text, answer
     assert seen["charts"] == [f"chart-{name}" for name in ["cpu", "memory", "disk", "space", "network", "waiting", "processes"]]
     assert seen["title"].startswith("demo")
@@ -191,7 +191,7 @@ def test_the_machine_alone(make, drive, programs):
         one["cpu"] = {"utilization_pct": 3.5, "utime_secs": 3.0, "stime_secs": 0.5}
     page = make(samples)
     text = drive(page, "look")["text"].replace("\u00a0", " ")
-    for answer in ["CPU (whole machine)", "Memory (whole machine)", "Too little to say", "No process was tracked."]:
+    for answer in ["CPU (whole machine)", "Memory (whole machine)", "Too little data for advice", "No process was tracked."]:
         assert answer in text, answer
     check_figures(drive(page, "figures"), [programs(0)])
 

@@ -73,7 +73,7 @@ def test_a_named_file_is_the_only_recording(run, tmp_path, scratch):
 def test_a_job_runs_without_room_for_a_temporary_recording(run, tmp_path):
     result = run("-q", "--summary", "--report", "x.html", "--", "echo", "ran", env={"TMPDIR": "/nonexistent"})
     assert (result.returncode, result.out) == (0, "ran\n")
-    assert result.err.count("\n") == 1 and "a temporary recording cannot be made" in result.err and "-o" in result.err
+    assert result.err.count("\n") == 1 and "the temporary recording cannot be created" in result.err and "-o" in result.err
 
 
 def test_a_job_does_not_inherit_the_temporary_recording(run, scratch):

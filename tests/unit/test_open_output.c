@@ -76,7 +76,7 @@ static void what_is_no_recording_is_left_alone(void **state)
 {
 	(void)state;
 	put_text("main.py", "print(1)\n");
-	assert_refused("main.py", &FRESH, -EEXIST, "no recording");
+	assert_refused("main.py", &FRESH, -EEXIST, "not a recording");
 	assert_int_equal(access("main.py.1", F_OK), -1);
 	assert_file_text("main.py", "print(1)\n");
 }

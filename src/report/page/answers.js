@@ -111,7 +111,7 @@ const gpuTable = (run) => {
 		['job_mean_pct', 'Job, mean', ofHundred], ['job_memory_max_mib', 'Job, memory', mib], ['energy_joules', 'Energy, J', figure]];
 
 	return gpus.length < 2 ? null : element('div', {class: 'scroll'}, element('table', {class: 'compare'},
-		element('caption', {}, 'Each GPU, with its memory at its peak'),
+		element('caption', {}, 'Each GPU, with its peak memory'),
 		element('thead', {}, element('tr', {}, element('td', {}), columns.map(([, title]) => element('th', {scope: 'col'}, title)))),
 		element('tbody', {}, gpus.map((gpu, i) => element('tr', {}, element('th', {scope: 'row', title: gpu.uuid},
 			told(run.raw, `summary.gpus.${i}.index`), gpu.mig_parent ? ' (instance) ' : ' ', gpu.name === null ? null : told(run.raw, `summary.gpus.${i}.name`)),
@@ -144,12 +144,12 @@ const verdictCard = (run, report) => {
 	return card('Did it work?', 'answer ' + mood,
 		element('p', {class: 'headline'}, svg(ICONS[mood]), element('span', {}, title)),
 		note(told(run.raw, run.figure('end', 'evidence') ? 'summary.end.evidence' : 'summary.end.in_words', sentence)),
-		run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes still ran at its end.') : null);
+		run.figure('end', 'descendants_running') ? note(told(run.raw, 'summary.end.descendants_running'), ' of its processes were still running at its end.') : null);
 };
 
 const hasCost = (run) => valueAt(run.raw, 'advice.cost.run_usd') !== null;
 
-const timeCard = (run, report) => card(hasCost(run) ? 'What did it take, and cost?' : 'How long did it take?', '',
+const timeCard = (run, report) => card(hasCost(run) ? 'How long did it take, and what did it cost?' : 'How long did it take?', '',
 	element('p', {class: 'headline'}, told(run.raw, 'summary.time.wall_secs', duration),
 		hasCost(run) ? element('span', {class: 'cost'}, told(run.raw, 'advice.cost.run_usd', dollars)) : null),
 	run.figure('time', 'cpu_secs') === null ? note('CPU time is not recorded.') :
@@ -158,7 +158,7 @@ const timeCard = (run, report) => card(hasCost(run) ? 'What did it take, and cos
 	hasCost(run) ? note('At ', told(run.raw, 'advice.cost.usd_per_hour', dollars), ' an hour',
 		report.instance ? [' (', element('span', {'data-from': 'instance'}, report.instance), ')'] : '', '.') : null);
 
-const bottleneckCard = (run) => card('What held it up?', '',
+const bottleneckCard = (run) => card('What was the bottleneck?', '',
 	element('p', {class: 'headline'}, told(run.raw, 'summary.bottlenecks.0.title')), note(told(run.raw, 'summary.bottlenecks.0.text')),
 	run.summary.bottlenecks.slice(1, 3).map((other, i) =>
 		note(element('strong', {}, told(run.raw, `summary.bottlenecks.${i + 1}.title`), ': '), told(run.raw, `summary.bottlenecks.${i + 1}.text`))));
@@ -185,7 +185,7 @@ const serverNotes = (run) => {
 		note('Cheapest server that fits: ', element('strong', {}, say('server.vendor_id'), ' ', say('server.api_reference')), server.region_id ? [' in ', say('server.region_id')] : '', ', ',
 			say('server.vcpus'), ' vCPUs, ', say('server.memory_mib', mib), ', ', say('server.price_usd_per_hour', dollars), ' an hour.'),
 		valueAt(run.raw, 'advice.cost.advised_usd') === null ? null :
-		note('A run as long costs ', say('cost.advised_usd', dollars), ' there', saved === null ? '' :
+		note('A run of the same length costs ', say('cost.advised_usd', dollars), ' there', saved === null ? '' :
 			saved > 0 ? [': ', say('cost.saved_pct', ofHundred), ' less'] : saved < 0 ? [': ', say('cost.saved_pct', (value) => ofHundred(-value)), ' more'] : '', '.')];
 };
 
@@ -195,7 +195,7 @@ const FORMS = {slurm: 'Slurm', kubernetes: 'Kubernetes', docker: 'Docker', nextf
 const formsOf = (run) => {
 	const names = Object.keys(run.raw.forms);
 
-	return names.length ? element('details', {class: 'card wide forms'}, element('summary', {}, 'What to ask for, to copy into a job'), element('div', {class: 'form-list'}, names.map((name) =>
+	return names.length ? element('details', {class: 'card wide forms'}, element('summary', {}, 'Settings for your scheduler'), element('div', {class: 'form-list'}, names.map((name) =>
 		element('div', {}, element('h3', {}, FORMS[name] || name), element('pre', {}, told(run.raw, 'forms.' + name)))))) : null;
 };
 
@@ -203,8 +203,8 @@ const adviceCard = (run, report) => {
 	const advice = run.raw.advice;
 
 	if (advice.refused)
-		return card('What to ask for next?', '', element('p', {class: 'headline'}, 'Too little to say'), note(told(run.raw, 'advice.refused', sentence)));
-	return card('What to ask for next?', '', element('p', {class: 'headline'}, element('span', {}, askFor(run))),
+		return card('What should the next run request?', '', element('p', {class: 'headline'}, 'Too little data for advice'), note(told(run.raw, 'advice.refused', sentence)));
+	return card('What should the next run request?', '', element('p', {class: 'headline'}, element('span', {}, askFor(run))),
 		/metaflow/i.test(report.integration || '') ?
 			note(element('code', {}, '@resources(cpu=', told(run.raw, 'advice.cpu'), ', memory=', told(run.raw, 'advice.memory'), advice.gpu ? [', gpu=', told(run.raw, 'advice.gpu')] : '', ')')) : null,
 		advice.runs > 1 ? note('From ', told(run.raw, 'advice.runs'), ' runs: ', told(run.raw, 'advice.evidence.cpu.mean_cores', figure), ' cores on average, a peak of ', told(run.raw, 'advice.evidence.memory.sampled_peak_mib', mib), '.') : null,
@@ -242,7 +242,7 @@ const recordFacts = (run) => {
 		fact('Processes', at('processes', 'max') === null ? null : `at most ${at('processes', 'max')} at a time` + (at('processes', 'threads_max') === null ? '' : `, ${at('processes', 'threads_max')} threads`)),
 		fact('Missed', several(at('tracker', 'missed_ticks'), 'one sample', 'samples')),
 		fact('Damage', [several(at('damage', 'torn_tails'), 'the file ends in the middle of a sample', 'files end in the middle of a sample'),
-			several(at('damage', 'bad_lines'), 'one line is no sample', 'lines are no samples'),
+			several(at('damage', 'bad_lines'), 'one line is not a sample', 'lines are not samples'),
 			several(at('damage', 'clock_steps'), 'the clock was set back once', 'times the clock was set back')].filter(Boolean).join(', ')),
 		fact('Runs in the file', at('run', 'runs_in_file') > 1 ? `${at('run', 'runs_in_file')}; this is the last` : null));
 };
@@ -250,7 +250,7 @@ const recordFacts = (run) => {
 /* The page of one run: cards. */
 const answersOfOne = (run, report) => element('div', {class: 'answers'},
 	verdictCard(run, report), timeCard(run, report), bottleneckCard(run), adviceCard(run, report), formsOf(run),
-	card('What did it use of what it had?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
+	card('How much did it use?', 'wide', element('div', {class: 'meters'}, coresMeter(run), memoryMeter(run), gpuMeters(run)), gpuTable(run), traffic(run)));
 
 /* ---- several runs ---- */
 
@@ -277,7 +277,7 @@ const comparisonTable = (report) => {
 
 	return element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
 		element('caption', {}, 'Wall time, CPU time and memory, then the largest changes, in percent of ', element('strong', {}, report.shortNames[0]),
-			sides.some((side) => side.runs > 1) ? '. Means of several runs; what is beyond their noise is bold' : ''),
+			sides.some((side) => side.runs > 1) ? '. Means of several runs; changes beyond the noise are bold' : ''),
 		element('thead', {}, element('tr', {}, element('td', {}), sides.map((side, i) =>
 			element('th', {scope: 'col'}, report.shortNames[i], side.runs > 1 ? [' (', told(report, `comparison.sides.${i}.runs`), ' runs)'] : '')))),
 		element('tbody', {}, metrics.map((metric, i) => row('metrics', metric, i)), phases.map((metric, i) => row('phases', metric, i)))));
@@ -296,11 +296,11 @@ const answersOfSeveral = (runs, report) => {
 		element('caption', {}, 'Each run'),
 		element('thead', {}, element('tr', {}, element('td', {}), runs.map((run) => element('th', {scope: 'col'}, run.label)))),
 		element('tbody', {}, row('Result', result),
-			row('Held up by', (run) => element('td', {}, told(run.raw, 'summary.bottlenecks.0.title'))),
-			row('To ask for next', (run) => element('td', {}, run.raw.advice.refused ? '\u2013' : askFor(run))),
+			row('Bottleneck', (run) => element('td', {}, told(run.raw, 'summary.bottlenecks.0.title'))),
+			row('Request next time', (run) => element('td', {}, run.raw.advice.refused ? '\u2013' : askFor(run))),
 			runs.some(hasCost) ? row('Cost', (run) => element('td', {}, told(run.raw, 'advice.cost.run_usd', dollars))) : null,
 			figureRow('Wall time', 'time', 'wall_secs', duration), figureRow('Memory peak', 'memory', 'peak_mib', mib),
-			figureRow('Cores it had', 'cores', 'limit'), figureRow('Memory it had', 'memory', 'limit_mib', mib),
+			figureRow('Cores available', 'cores', 'limit'), figureRow('Memory available', 'memory', 'limit_mib', mib),
 			figureRow('Samples', 'run', 'samples')))),
 	report.comparison ? comparisonTable(report) : null);
 };

@@ -106,7 +106,7 @@ const tellWhere = (at, indices) => {
 	const step = (view.to - view.from) / 200;
 
 	where.replaceChildren(...(index === null ?
-		[`${clock(view.from, Math.max(step, 0.1))} \u2013 ${clock(view.to, Math.max(step, 0.1))}`, element('span', {class: 'hint'}, view.whole ? 'drag to zoom' : 'double click shows all')] :
+		[`${clock(view.from, Math.max(step, 0.1))} \u2013 ${clock(view.to, Math.max(step, 0.1))}`, element('span', {class: 'hint'}, view.whole ? 'drag to zoom' : 'double-click to show all')] :
 		[element('strong', {}, clock(run.x[index], Math.min(0.1, Math.max(step, 0.001)))), element('span', {class: 'hint'}, several || timestamp === null ? '' : moment(timestamp + run.x[index]))]));
 };
 

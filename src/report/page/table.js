@@ -51,7 +51,7 @@ const statisticsTable = (view) => {
 	};
 
 	return {fill, table: element('table', {class: 'numbers'}, caption,
-		element('thead', {}, element('tr', {}, ['What', 'Mean of samples', 'Least', 'Most', 'Most at'].map((name) => element('th', {scope: 'col'}, name)))), body)};
+		element('thead', {}, element('tr', {}, ['Metric', 'Mean of samples', 'Min', 'Max', 'Time of max'].map((name) => element('th', {scope: 'col'}, name)))), body)};
 };
 
 const samplesTable = (view, run) => {
