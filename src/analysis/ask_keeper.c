@@ -2,27 +2,19 @@
 #include "analysis/ask_keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "launch/child.h"
 
 enum { ARGUMENTS_MOST = 64, ANSWER_BYTES = 8 << 20 };
-
-static const char PROGRAM[] = "resource-tracker-net";
-
-extern char **environ;
 
 struct question {
 	const char *arguments[ARGUMENTS_MOST];
@@ -33,19 +25,6 @@ static void add_argument(struct question *question, const char *argument)
 {
 	if (question->count < ARGUMENTS_MOST - 1)
 		question->arguments[question->count++] = argument;
-}
-
-/* resource-tracker-net lies beside this program. */
-static bool find_program(char ret_path[static PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof(PROGRAM));
-
-	while (length > 0 && ret_path[length - 1] != '/')
-		length--;
-	if (length <= 0)
-		return false;
-	memcpy(ret_path + length, PROGRAM, sizeof(PROGRAM));
-	return access(ret_path, X_OK) == 0;
 }
 
 static int read_answer(int fd, struct buffer *answer)
@@ -65,31 +44,15 @@ static int read_answer(int fd, struct buffer *answer)
 /* Runs the program and collects its output. Returns 0 or a negative errno. */
 static int run_net(struct question *question, struct buffer *answer)
 {
-	char path[PATH_MAX];
-	posix_spawn_file_actions_t actions;
-	int ends[2], result, status = 0;
+	const struct child_program child = {.program = &NET_PROGRAM, .argv = question->arguments};
+	CLEANUP_CLOSE int fd = -1;
 	pid_t pid;
+	int result = child_start_with_pipe(&child, &fd, &pid);
 
-	if (!find_program(path))
-		return -ENOENT;
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	result = posix_spawn_file_actions_init(&actions);
-	if (result == 0) {
-		result = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-		if (result == 0)
-			result = posix_spawn(&pid, path, &actions, NULL,
-					     (char *const *)(void *)question->arguments, environ);
-		posix_spawn_file_actions_destroy(&actions);
-	}
-	close(ends[1]);
-	if (result == 0) {
-		result = -read_answer(ends[0], answer);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			continue;
-	}
-	close(ends[0]);
-	return result ? -result : status ? -EIO : 0;
+	if (result < 0)
+		return result;
+	result = read_answer(fd, answer);
+	return child_wait(pid) && !result ? -EIO : result;
 }
 
 /* Writes the question as a user would type it. */
@@ -148,7 +111,7 @@ static void add_number(struct question *question, const char *option, const rt_a
 
 int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_count)
 {
-	struct question question = {{PROGRAM, "keeper", "servers"}, 3};
+	struct question question = {{NET_PROGRAM.name, "keeper", "servers"}, 3};
 	CLEANUP_BUFFER struct buffer answer = BUFFER(ANSWER_BYTES), typed = BUFFER(4096);
 	__attribute__((cleanup(cleanup_json))) json_t *root = NULL;
 	char numbers[4][32];
@@ -182,7 +145,7 @@ int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_
 
 int ask_for_price(const char *instance, double *ret_usd_per_hour, struct rt_problem *ret_problem)
 {
-	struct question question = {{PROGRAM, "keeper", "price", "--vendor"}, 4};
+	struct question question = {{NET_PROGRAM.name, "keeper", "price", "--vendor"}, 4};
 	CLEANUP_BUFFER struct buffer answer = BUFFER(ANSWER_BYTES);
 	__attribute__((cleanup(cleanup_json))) json_t *root = NULL;
 	CLEANUP_FREE char *vendor = strdup(instance);

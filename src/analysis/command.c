@@ -14,7 +14,7 @@
 #include "base/nearest.h"
 #include "base/printable.h"
 #include "base/write_all.h"
-#include "launch/program.h"
+#include "launch/find_program.h"
 #include "resource_tracker_analysis.h"
 
 static struct {

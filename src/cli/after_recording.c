@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,9 +15,7 @@
 #include "base/clock.h"
 #include "base/scan.h"
 #include "cli/message.h"
-#include "cli/programs.h"
-
-extern char **environ;
+#include "launch/child.h"
 
 enum { LAST_LOOKS = 10 };
 #define LOOK_EVERY_NS (20 * NSEC_PER_MSEC)
@@ -148,43 +145,19 @@ static void end_it(pid_t pid)
 		wait_a_moment();
 }
 
-static int spawn(pid_t *ret_pid, const char *program, char *const argv[])
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int error;
-
-	sigemptyset(&none);
-	if (posix_spawn_file_actions_init(&actions) != 0)
-		return -ENOMEM;
-	if (posix_spawnattr_init(&attributes) != 0) {
-		posix_spawn_file_actions_destroy(&actions);
-		return -ENOMEM;
-	}
-	/* Ctrl-C ends the analysis, too. */
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn(ret_pid, program, &actions, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return -error;
-}
-
 /*
  * Runs the analysis with its stdout on our stderr. Returns 0, -ETIMEDOUT, -EINTR (a signal told us to go),
  * ...
  */
-static int run_analysis(const char *program, char *const argv[])
+static int run_analysis(const char *const *argv)
 {
+	const struct child_program child = {.program = &ANALYSIS_PROGRAM, .argv = argv};
 	pid_t pid;
 	int result;
 
 	if (is_told_to_go())
 		return -EINTR;
-	result = spawn(&pid, program, argv);
+	result = child_start(&child, STDERR_FILENO, &pid);
 	if (result < 0 || wait_while_it_works(pid))
 		return result;
 	end_it(pid);
@@ -193,31 +166,25 @@ static int run_analysis(const char *program, char *const argv[])
 
 void print_summary(const char *path, bool as_json)
 {
-	CLEANUP_FREE char *program = find_analysis_program();
-	char name[] = "resource-tracker-analysis", summary[] = "summary", json[] = "--json", end[] = "--";
-	CLEANUP_FREE char *file = strdup(path);
-	char *argv[] = {name, summary, as_json ? json : end, as_json ? end : file, as_json ? file : NULL,
-			NULL};
+	const char *const argv[] = {ANALYSIS_PROGRAM.name,     "summary",
+				    as_json ? "--json" : "--", as_json ? "--" : path,
+				    as_json ? path : NULL,     NULL};
 
-	if (program && file && can_say())
-		run_analysis(program, argv);
+	if (can_say())
+		run_analysis(argv);
 }
 
 void write_report(const char *path, const char *page)
 {
-	CLEANUP_FREE char *program = find_analysis_program();
-	char name[] = "resource-tracker-analysis", report[] = "report", output[] = "-o", end[] = "--";
-	CLEANUP_FREE char *file = path ? strdup(path) : NULL;
-	CLEANUP_FREE char *to = strdup(page);
-	char *argv[] = {name, report, output, to, end, file, NULL};
+	const char *const argv[] = {ANALYSIS_PROGRAM.name, "report", "-o", page, "--", path, NULL};
 	int result = 0;
 
 	if (!path)
 		say("--report needs a recording: name an output file with -o");
-	else if (!program)
-		say("--report needs resource-tracker-analysis, which is not installed");
 	else
-		result = file && to ? run_analysis(program, argv) : -ENOMEM;
-	if (result < 0)
+		result = run_analysis(argv);
+	if (result == -ENOENT)
+		say("--report needs %s, which is not installed", ANALYSIS_PROGRAM.name);
+	else if (result < 0)
 		say("%s: the report could not be written: %s", page, strerror(-result));
 }

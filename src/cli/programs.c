@@ -1,4 +1,4 @@
-/* Finds and runs the sister programs and subcommands; see programs.h. */
+/* Runs subcommands; see programs.h. */
 #include "cli/programs.h"
 
 #include <errno.h>
@@ -10,17 +10,13 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/nearest.h"
-#include "base/trust.h"
 #include "cli/help.h"
 #include "cli/mark.h"
 #include "cli/message.h"
-#include "launch/program.h"
+#include "launch/find_program.h"
 #include "options/options.h"
 
 enum { SHORTEST_MISTYPED = 5, HELP_BYTES = 64 << 10 };
-
-static const char ANALYSIS[] = "resource-tracker-analysis";
-static const char NET[] = "resource-tracker-net";
 
 bool is_subcommand(const char *name)
 {
@@ -41,55 +37,17 @@ const char *subcommand_like(const char *word)
 	return nearest.word;
 }
 
-/* Returns "folder/name" or "folder/between/name" if that is a program, else NULL. The caller frees it. */
-static char *program_in(const char *folder, size_t folder_length, const char *between, const char *name)
-{
-	struct buffer path = BUFFER(PATH_MAX);
-
-	buffer_add(&path, folder, folder_length);
-	buffer_add_text(&path, between);
-	buffer_add_text(&path, name);
-	if (buffer_error(&path) == 0 && is_program(path.data))
-		return path.data;
-	buffer_done(&path);
-	return NULL;
-}
-
-char *find_program(const char *name)
-{
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self));
-	char *found = NULL;
-
-	/*
-	 * A privileged program may be a hard link in a folder whose other files an attacker wrote. Do not run
-	 * those.
-	 */
-	if (length > 0 && length < (ssize_t)sizeof(self) && !has_more_rights_than_caller()) {
-		while (length > 0 && self[length - 1] != '/')
-			length--;
-		found = program_in(self, (size_t)length, "", name);
-		if (!found)
-			found = program_in(self, (size_t)length, "../libexec/resource-tracker/", name);
-	}
-	return found ? found : program_in(LIBEXEC_DIR, strlen(LIBEXEC_DIR), "/", name);
-}
-
 void say_how_to_wrap(const char *name)
 {
 	if (is_on_path(name))
 		say("to record the program '%s': resource-tracker -- %s ...", name, name);
 }
 
-char *find_analysis_program(void)
-{
-	return find_program(ANALYSIS);
-}
-
 /* Returns the program that has this subcommand. */
-static const char *program_of(const char *subcommand)
+static const struct sister_program *program_of(const char *subcommand)
 {
-	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? NET : ANALYSIS;
+	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? &NET_PROGRAM
+											: &ANALYSIS_PROGRAM;
 }
 
 static bool asks_for_help(const char *word)
@@ -144,7 +102,8 @@ static int run_help(char **argv)
 
 int run_subcommand(char **argv)
 {
-	char *program;
+	const struct sister_program *program = program_of(argv[1]);
+	char path[PATH_MAX];
 
 	if (strcmp(argv[1], "help") == 0)
 		return run_help(argv + 1);
@@ -154,14 +113,13 @@ int run_subcommand(char **argv)
 		return run_metrics(argv + 1);
 	if (strcmp(argv[1], "mark") == 0)
 		return run_mark(argv + 1);
-	program = find_program(program_of(argv[1]));
-	if (!program) {
-		say("'%s' needs %s, which is not installed in %s", argv[1], program_of(argv[1]), LIBEXEC_DIR);
+	if (find_sister_program(program, path) < 0) {
+		say("'%s' needs %s, which is not installed in %s", argv[1], program->name,
+		    program->installed_in);
 		say_how_to_wrap(argv[1]);
 		return EXIT_OWN_ERROR;
 	}
-	execv(program, argv);
-	say("%s: %s", program, strerror(errno));
-	free(program);
+	execv(path, argv);
+	say("%s: %s", path, strerror(errno));
 	return EXIT_OWN_ERROR;
 }

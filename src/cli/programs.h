@@ -1,4 +1,4 @@
-/* Finds and runs the sister programs and subcommands. */
+/* Runs subcommands, in this process or by executing a sister program. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,13 +18,6 @@ int run_subcommand(char **argv);
 
 /* `resource-tracker metrics ...`; argv[0] is "metrics". */
 int run_metrics(char **argv);
-
-/*
- * Finds a sister program beside this one (build tree) or in libexec. Returns its path, which the caller
- * frees, or NULL.
- */
-char *find_program(const char *name);
-char *find_analysis_program(void);
 
 /* If a program on PATH has a subcommand's name, tells the user how to wrap it. */
 void say_how_to_wrap(const char *name);

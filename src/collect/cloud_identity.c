@@ -18,7 +18,6 @@
 #include "base/scan.h"
 #include "collect/collector.h"
 #include "launch/detached.h"
-#include "launch/find_program.h"
 
 enum { MOST_ANSWER_BYTES = 16 << 10 };
 
@@ -33,15 +32,13 @@ struct cloud {
 
 static int start(const struct collect_context *context, struct cloud *cloud)
 {
-	const char *const argv[] = {NET_PROGRAM,       "discover",    "cloud",
+	const char *const argv[] = {NET_PROGRAM.name,  "discover",    "cloud",
 				    "--lines",         "--when-told", context->root_dir ? "--root" : NULL,
 				    context->root_dir, NULL};
-	char program[PATH_MAX];
 	struct detached detached = {
-		.program = program, .argv = argv, .environment = context->environment, .silent = true};
-	int error = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof program);
+		.program = &NET_PROGRAM, .argv = argv, .environment = context->environment, .silent = true};
 
-	return error ? error : detached_start(&detached, &cloud->socket_fd, &cloud->pid);
+	return detached_start(&detached, &cloud->socket_fd, &cloud->pid);
 }
 
 static int cloud_open(struct collect_context *context, void **ret_state)

@@ -20,8 +20,8 @@
 #include "base/clock.h"
 #include "helper/shared_memory.h"
 #include "helper/shared_page.h"
+#include "launch/child.h"
 #include "launch/detached.h"
-#include "launch/find_program.h"
 
 #define POLITE_STOP_NS (2 * NSEC_PER_MSEC)
 #define WHOLE_STOP_NS (5 * NSEC_PER_MSEC)
@@ -80,42 +80,24 @@ struct launch {
 };
 
 /*
- * posix_spawn: the caller may be huge, and have threads. Signals are blocked, so that none of the caller's reaches the
- * program before it has chosen which it ignores. A descriptor that is duplicated onto another number stays open over
- * the exec in all C libraries; one that is duplicated onto itself does not.
+ * The program that is started forks at once and ends; the process that it leaves is not our child. A descriptor that is
+ * duplicated onto another number stays open over the exec in all C libraries; one that is duplicated onto itself does not.
+ * Returns 0 or a negative errno.
  */
-static int spawn(const char *program, char *const *argv, const struct launch *from, const struct launch *to,
-		 pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
-
-	if (error)
-		return -error;
-	error = posix_spawn_file_actions_adddup2(&actions, from->memory_fd, to->memory_fd);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, from->socket_fd, to->socket_fd);
-	if (!error)
-		error = posix_spawn(ret_pid, program, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return -error;
-}
-
-/* What was started forks at once and ends; the one that stays is nobody's child. Returns 0 or a negative errno. */
-static int launch(struct helper *helper, const char *program, char *const *argv, const struct launch *from,
+static int launch(struct helper *helper, const char *const *argv, const struct launch *from,
 		  const struct launch *to)
 {
-	sigset_t all, before;
-	pid_t middle;
-	int error;
+	posix_spawn_file_actions_t actions;
+	int status, error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	error = spawn(program, argv, from, to, &middle);
-	/* With SIGCHLD ignored there is nothing to wait for: ECHILD. */
-	while (!error && waitpid(middle, NULL, 0) < 0 && errno == EINTR)
-		;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return -ENOMEM;
+	error = -posix_spawn_file_actions_adddup2(&actions, from->memory_fd, to->memory_fd);
+	if (!error)
+		error = -posix_spawn_file_actions_adddup2(&actions, from->socket_fd, to->socket_fd);
+	if (!error)
+		error = child_run_helper(argv, NULL, &actions, &status);
+	posix_spawn_file_actions_destroy(&actions);
 	if (error || helper->page->start_error)
 		return error ? error : -(int)helper->page->start_error;
 	/* A program of another version does not get so far. */
@@ -124,15 +106,11 @@ static int launch(struct helper *helper, const char *program, char *const *argv,
 
 static int start_program(struct helper *helper, const char *kind, int memory_fd)
 {
-	char program[PATH_MAX], memory_text[NUMBER_TEXT_SIZE], socket_text[NUMBER_TEXT_SIZE], kind_text[32];
-	char name[] = HELPER_PROGRAM;
-	char *const argv[] = {name, kind_text, memory_text, socket_text, NULL};
+	char memory_text[NUMBER_TEXT_SIZE], socket_text[NUMBER_TEXT_SIZE];
+	const char *const argv[] = {HELPER_PROGRAM.name, kind, memory_text, socket_text, NULL};
 	CLEANUP_CLOSE int ours = -1, theirs = -1, memory_there = -1, socket_there = -1;
-	int sockets[2];
-	int error = find_house_program(HELPER_PROGRAM, HELPER_VARIABLE, program, sizeof program);
+	int sockets[2], error;
 
-	if (error < 0)
-		return error;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	ours = sockets[0];
@@ -141,10 +119,9 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 	socket_there = fcntl(theirs, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 	if (memory_there < 0 || socket_there < 0)
 		return -errno;
-	snprintf(kind_text, sizeof kind_text, "%s", kind);
 	snprintf(memory_text, sizeof memory_text, "%d", memory_there);
 	snprintf(socket_text, sizeof socket_text, "%d", socket_there);
-	error = launch(helper, program, argv, &(struct launch){memory_fd, theirs},
+	error = launch(helper, argv, &(struct launch){memory_fd, theirs},
 		       &(struct launch){memory_there, socket_there});
 	if (!error)
 		helper->socket_fd = take_fd(&ours);

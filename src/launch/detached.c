@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,9 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/scan.h"
-#include "launch/find_program.h"
-
-extern char **environ;
+#include "launch/child.h"
 
 enum { FIRST_FREE_FD = 3, MOST_ARGUMENTS = 24 };
 
@@ -44,33 +40,24 @@ static int make_sockets(int ret_sockets[2])
 	return 0;
 }
 
-static int spawn(const char *helper, const char *const *argv, const struct detached *detached, int socket,
-		 pid_t *ret_pid)
+static int give_standard_streams(posix_spawn_file_actions_t *actions, bool silent, int socket)
 {
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
+	int error = 0;
 
-	if (error)
-		return -error;
 	for (int fd = 0; fd < FIRST_FREE_FD && !error; fd++)
-		error = fd == STDERR_FILENO && detached->silent
-				? posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0)
-				: posix_spawn_file_actions_adddup2(&actions, socket, fd);
-	if (!error)
-		error = posix_spawn(ret_pid, helper, &actions, NULL, (char *const *)(const void *)argv,
-				    detached->environment ? detached->environment : environ);
-	posix_spawn_file_actions_destroy(&actions);
+		error = fd == STDERR_FILENO && silent
+				? posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_WRONLY, 0)
+				: posix_spawn_file_actions_adddup2(actions, socket, fd);
 	return -error;
 }
 
 /* Runs the helper that starts the program. Returns 0 or a negative errno. */
 static int run_helper(const struct detached *detached, int socket)
 {
-	const char *argv[MOST_ARGUMENTS + 4] = {HELPER_PROGRAM, "exec", detached->program};
-	char helper[PATH_MAX];
-	sigset_t all, before;
-	int status = 0, error = find_house_program(HELPER_PROGRAM, HELPER_VARIABLE, helper, sizeof helper);
-	pid_t pid;
+	char path[PATH_MAX];
+	const char *argv[MOST_ARGUMENTS + 4] = {HELPER_PROGRAM.name, "exec", path};
+	posix_spawn_file_actions_t actions;
+	int status = 0, error = find_sister_program(detached->program, path);
 
 	for (size_t i = 0; detached->argv[i]; i++) {
 		if (i == MOST_ARGUMENTS)
@@ -79,13 +66,12 @@ static int run_helper(const struct detached *detached, int socket)
 	}
 	if (error < 0)
 		return error;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	error = spawn(helper, argv, detached, socket, &pid);
-	/* If SIGCHLD is ignored, waitpid() fails with ECHILD. */
-	while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return -ENOMEM;
+	error = give_standard_streams(&actions, detached->silent, socket);
+	if (!error)
+		error = child_run_helper(argv, detached->environment, &actions, &status);
+	posix_spawn_file_actions_destroy(&actions);
 	if (error)
 		return error;
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;

@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "launch/find_program.h"
+
 struct detached {
-	const char *program;
+	const struct sister_program *program;
 	const char *const *argv;
 	char *const *environment; /* NULL: this process's */
 	bool silent;              /* its stderr is /dev/null instead of the connection */

@@ -1,84 +1,112 @@
-/* Finds sister programs; see find_program.h. */
+/* Finds the sister programs; see find_program.h. */
 #include "launch/find_program.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/trust.h"
 
-#ifndef LIBEXEC_DIR
-#define LIBEXEC_DIR "/usr/local/libexec/resource-tracker"
-#endif
+/* The running binary is a program in bin, a library in lib or lib/x86_64-linux-gnu, or all are in one folder. */
+static const char *const NEAR_LIBEXEC[] = {"", "../libexec/resource-tracker/",
+					   "../../libexec/resource-tracker/", NULL};
+static const char *const NEAR_BIN[] = {"", "../../bin/", NULL};
 
-static int take_if_there(const char *path, char *ret_path, size_t size)
+const struct sister_program RECORDER_PROGRAM = {"resource-tracker", NULL, NEAR_BIN, BIN_DIR};
+const struct sister_program ANALYSIS_PROGRAM = {"resource-tracker-analysis", NULL, NEAR_LIBEXEC, LIBEXEC_DIR};
+const struct sister_program NET_PROGRAM = {"resource-tracker-net", "TRACKER_NET", NEAR_LIBEXEC, LIBEXEC_DIR};
+const struct sister_program HELPER_PROGRAM = {"resource-tracker-helper", "TRACKER_HELPER", NEAR_LIBEXEC,
+					      LIBEXEC_DIR};
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static int take_if_program(const char *path, char ret_path[static PATH_MAX])
 {
 	size_t length = strlen(path);
 
-	if (length >= size || access(path, X_OK) < 0)
+	if (length >= PATH_MAX || !is_program(path))
 		return -ENOENT;
 	memcpy(ret_path, path, length + 1);
 	return 0;
 }
 
-/* `binary` is the path of the program or library that contains this code. */
-static int find_near(const char *binary, const char *name, char *ret_path, size_t size)
+/* `binary` is the path of the program or library that this code is part of. */
+static int find_near(const char *binary, const struct sister_program *program, char ret_path[static PATH_MAX])
 {
-	/* A program is in bin, a library in lib or lib/x86_64-linux-gnu, or all are in one folder. */
-	static const char *const PLACES[] = {"", "../libexec/resource-tracker/",
-					     "../../libexec/resource-tracker/"};
 	const char *slash = strrchr(binary, '/');
 	char path[PATH_MAX];
 
 	if (!slash || binary[0] != '/')
 		return -ENOENT;
-	for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
-		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary,
-				      PLACES[i], name);
+	for (const char *const *place = program->near_places; *place; place++) {
+		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary, *place,
+				      program->name);
 
-		if (length < (int)sizeof path && take_if_there(path, ret_path, size) == 0)
+		if (length < (int)sizeof path && take_if_program(path, ret_path) == 0)
 			return 0;
 	}
 	return -ENOENT;
 }
 
-static int find_installed(const char *name, char *ret_path, size_t size)
+static int find_installed(const struct sister_program *program, char ret_path[static PATH_MAX])
 {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof path, "%s/%s", LIBEXEC_DIR, name);
+	int length = snprintf(path, sizeof path, "%s/%s", program->installed_in, program->name);
 
-	return length < (int)sizeof path ? take_if_there(path, ret_path, size) : -ENOENT;
+	return length < (int)sizeof path ? take_if_program(path, ret_path) : -ENOENT;
 }
 
-int find_house_program(const char *name, const char *variable, char *ret_path, size_t size)
+int find_sister_program(const struct sister_program *program, char ret_path[static PATH_MAX])
 {
-	const char *given = secure_getenv(variable);
+	const char *given = program->variable ? secure_getenv(program->variable) : NULL;
 	char path[PATH_MAX];
 	ssize_t length;
 	Dl_info here;
 
 	if (given && *given)
-		return take_if_there(given, ret_path, size);
-	/*
-	 * Look beside the library first, because any program may use it. A privileged program may be a hard link
-	 * in a folder whose other files an attacker wrote: do not look there.
-	 */
+		return take_if_program(given, ret_path);
+	/* A privileged program may be a hard link in a folder whose other files an attacker wrote. */
 	if (has_more_rights_than_caller())
-		return find_installed(name, ret_path, size);
-	if (dladdr((const void *)(uintptr_t)find_house_program, &here) && here.dli_fname &&
-	    find_near(here.dli_fname, name, ret_path, size) == 0)
+		return find_installed(program, ret_path);
+	/* The library's own path comes first, because any program may load it. */
+	if (dladdr((const void *)(uintptr_t)find_sister_program, &here) && here.dli_fname &&
+	    find_near(here.dli_fname, program, ret_path) == 0)
 		return 0;
 	length = readlink("/proc/self/exe", path, sizeof path - 1);
 	if (length > 0) {
 		path[length] = '\0';
-		if (find_near(path, name, ret_path, size) == 0)
+		if (find_near(path, program, ret_path) == 0)
 			return 0;
 	}
-	return find_installed(name, ret_path, size);
+	return find_installed(program, ret_path);
+}
+
+bool is_on_path(const char *name)
+{
+	const char *list = getenv("PATH");
+
+	while (list && *list) {
+		CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+		size_t length = strcspn(list, ":");
+
+		buffer_add(&path, list, length);
+		buffer_add_text(&path, length ? "/" : "./");
+		buffer_add_text(&path, name);
+		if (buffer_error(&path) == 0 && is_program(path.data))
+			return true;
+		list += length + (list[length] == ':');
+	}
+	return false;
 }

@@ -1,15 +1,30 @@
 /*
- * Finds a sister program: in the path from a variable if that is set; else beside the running program or library,
- * or in the libexec folder next to them; else in the configured installation folder.
+ * Our other programs, and the one rule by which all of them find each other:
+ *
+ *   1. the path in the program's variable, if that is set;
+ *   2. beside the running program or library (a build tree, a Python wheel), or in the folder that an installation has
+ *      next to theirs;
+ *   3. the folder that this build was configured to be installed in.
+ *
+ * A process with more rights than its caller (setuid, file capabilities) uses rule 3 alone.
  */
 #pragma once
 
-#include <stddef.h>
+#include <limits.h>
+#include <stdbool.h>
 
-#define HELPER_PROGRAM "resource-tracker-helper"
-#define HELPER_VARIABLE "TRACKER_HELPER"
-#define NET_PROGRAM "resource-tracker-net"
-#define NET_VARIABLE "TRACKER_NET"
+struct sister_program {
+	const char *name;
+	const char *variable; /* NULL: none */
+	const char *const
+		*near_places; /* relative to the folder of the running program or library; ends with NULL */
+	const char *installed_in;
+};
 
-/* Returns 0 or -ENOENT. */
-int find_house_program(const char *name, const char *variable, char *ret_path, size_t size);
+extern const struct sister_program RECORDER_PROGRAM, ANALYSIS_PROGRAM, NET_PROGRAM, HELPER_PROGRAM;
+
+/* Returns 0, or -ENOENT (ret_path is then untouched). */
+int find_sister_program(const struct sister_program *program, char ret_path[static PATH_MAX]);
+
+/* Whether a shell would find a program of that name. */
+bool is_on_path(const char *name);

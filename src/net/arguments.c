@@ -11,7 +11,7 @@
 #include "base/duration.h"
 #include "base/long_options.h"
 #include "base/scan.h"
-#include "launch/program.h"
+#include "launch/find_program.h"
 #include "net/message.h"
 
 enum { DEFAULT_DEADLINE_SECS = 10, MOST_DEADLINE_SECS = 86400 };

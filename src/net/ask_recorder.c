@@ -2,47 +2,22 @@
 #include "net/ask_recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "format/json_decode.h"
+#include "launch/child.h"
 #include "net/patience.h"
 
 #define DEADLINE_NS (6 * NSEC_PER_SEC)
 
 enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20, MOST_OPTIONS = 16 };
-
-static const char RECORDER[] = "resource-tracker";
-
-/* Beside this program (a build tree), or in bin where this one is in libexec/resource-tracker. */
-static bool find_recorder(struct buffer *out)
-{
-	static const char *const PLACES[] = {"", "../../bin/"};
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self);
-
-	while (length > 0 && self[length - 1] != '/')
-		length--;
-	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(PLACES); i++) {
-		out->length = 0;
-		buffer_add(out, self, (size_t)length);
-		buffer_add_text(out, PLACES[i]);
-		buffer_add_text(out, RECORDER);
-		if (buffer_error(out) == 0 && access(out->data, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
 
 /* Nothing that would make it write, stream or leave out something else than it is asked for. */
 static bool is_for_the_recorder(const char *variable)
@@ -77,47 +52,29 @@ static char **recorder_environment(void)
 /* Returns its pid and the end of the pipe that its samples come out of, or a negative errno. */
 static pid_t start_recorder(const char *root_dir, const char *const *options, int *ret_fd)
 {
-	CLEANUP_BUFFER struct buffer path = BUFFER(2 * PATH_MAX);
 	CLEANUP_FREE char **environment = recorder_environment();
-	const char *argv[MOST_OPTIONS + 12] = {RECORDER,   "--format",  "json",   "--output", "-",
-					       "--config", "/dev/null", "--root", root_dir};
+	const char *argv[MOST_OPTIONS + 12] = {
+		RECORDER_PROGRAM.name, "--format", "json",  "--output", "-", "--config",
+		"/dev/null",           "--root",   root_dir};
+	const struct child_program child = {
+		.program = &RECORDER_PROGRAM, .argv = argv, .environment = environment, .silent = true};
 	size_t count = 9;
-	posix_spawn_file_actions_t actions;
-	int fds[2], error;
 	pid_t pid;
+	int error;
 
-	if (!environment || !find_recorder(&path))
-		return -ENOENT;
+	if (!environment)
+		return -ENOMEM;
 	for (size_t i = 0; options[i] && i < MOST_OPTIONS; i++)
 		argv[count++] = options[i];
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	error = posix_spawn_file_actions_init(&actions);
-	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (!error)
-		error = posix_spawn(&pid, path.data, &actions, NULL, (char *const *)(uintptr_t)argv,
-				    environment);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	if (error) {
-		close(fds[0]);
-		return -error;
-	}
-	*ret_fd = fds[0];
-	return pid;
+	error = child_start_with_pipe(&child, ret_fd, &pid);
+	return error ? error : pid;
 }
 
 static void end_recorder(pid_t pid)
 {
 	/* Its helper ends with it, in whatever way. */
 	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 }
 
 /* Takes whole lines out of `lines`. */

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "launch/detached.h"
-#include "launch/find_program.h"
 #include "remote/remote_message.h"
 #include "tracker/tracker.h"
 
@@ -74,16 +73,11 @@ static int start_process(struct rt_remote *remote, const struct rt_config *confi
 {
 	CLEANUP_FREE char **environment = config_environment(config);
 	const struct timeval patience = {.tv_sec = PATIENCE_SECS};
-	static const char *const ARGV[] = {HELPER_PROGRAM, REMOTE_WORD, NULL};
-	char program[PATH_MAX];
+	const char *const argv[] = {HELPER_PROGRAM.name, REMOTE_WORD, NULL};
 	struct detached detached = {
-		.program = program, .argv = ARGV, .environment = environment, .silent = true};
-	int error = !environment
-			    ? -ENOMEM
-			    : find_house_program(HELPER_PROGRAM, HELPER_VARIABLE, program, sizeof program);
+		.program = &HELPER_PROGRAM, .argv = argv, .environment = environment, .silent = true};
+	int error = environment ? detached_start(&detached, &remote->socket, &remote->pid) : -ENOMEM;
 
-	if (!error)
-		error = detached_start(&detached, &remote->socket, &remote->pid);
 	if (error < 0)
 		return error;
 	(void)setsockopt(remote->socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -130,7 +124,7 @@ static int start_remote(struct rt_config *config, struct rt_remote **ret_remote)
 	error = start_process(remote, config);
 	if (error < 0) {
 		remote_free(remote);
-		return config_fail(config, (int)error, "%s cannot be started: %s", HELPER_PROGRAM,
+		return config_fail(config, (int)error, "%s cannot be started: %s", HELPER_PROGRAM.name,
 				   strerror((int)-error));
 	}
 	error = open_there(remote, config);

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "launch/detached.h"
-#include "launch/find_program.h"
 #include "resource_tracker.h"
 
 enum { MOST_ANSWER_BYTES = 1 << 20, DEFAULT_TIMEOUT_SECS = 10 };
@@ -26,14 +25,11 @@ static const char *subject_of(unsigned int what)
 /* Returns the descriptor from which to read the answer, or a negative errno. */
 static int start(unsigned int what, pid_t *ret_pid)
 {
-	const char *const argv[] = {NET_PROGRAM, "discover", subject_of(what),
+	const char *const argv[] = {NET_PROGRAM.name, "discover", subject_of(what),
 				    what & RT_DISCOVER_PYTHON ? "--python" : NULL, NULL};
-	char program[PATH_MAX];
-	struct detached detached = {.program = program, .argv = argv, .silent = true};
-	int socket = -1, r = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof(program));
+	struct detached detached = {.program = &NET_PROGRAM, .argv = argv, .silent = true};
+	int socket = -1, r = detached_start(&detached, &socket, ret_pid);
 
-	if (r == 0)
-		r = detached_start(&detached, &socket, ret_pid);
 	return r < 0 ? r : socket;
 }
 

@@ -18,7 +18,6 @@
 #include "base/clock.h"
 #include "base/plain_print.h"
 #include "launch/detached.h"
-#include "launch/find_program.h"
 #include "sink/spool_folder.h"
 #include "tracker/tracker.h"
 
@@ -90,16 +89,14 @@ static int start(struct rt_tracker *tracker, const char *recording, const char *
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
-	char program[PATH_MAX], from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE];
-	const char *argv[16] = {NET_PROGRAM, "follow",   recording, "--from",
-				from,        "--end-fd", "0",       "--upload-deadline",
-				deadline,    "--spool",  folder,    "--report"};
-	struct detached detached = {.program = program, .argv = argv, .environment = environment};
+	char from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE];
+	const char *argv[16] = {NET_PROGRAM.name, "follow",  recording,           "--from", from,
+				"--end-fd",       "0",       "--upload-deadline", deadline, "--spool",
+				folder,           "--report"};
+	struct detached detached = {.program = &NET_PROGRAM, .argv = argv, .environment = environment};
 	struct stat status;
-	int count = 12, r = find_house_program(NET_PROGRAM, NET_VARIABLE, program, sizeof(program));
+	int count = 12;
 
-	if (r < 0)
-		return r;
 	if (stat(recording, &status) == 0)
 		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
 	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);

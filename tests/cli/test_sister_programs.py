@@ -1,0 +1,81 @@
+"""How the programs find each other: by variable, beside each other, and in an installation's folders."""
+import json
+import shutil
+
+import pytest
+
+from conftest import BUILD
+
+NET = "resource-tracker-net"
+ANALYSIS = "resource-tracker-analysis"
+needs_analysis = pytest.mark.skipif(not (BUILD / ANALYSIS).exists(), reason="the build has no analysis")
+
+
+def script(path, text):
+    """A program that prints its arguments, then `text`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho \"$*\"\necho '{text}'\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def installed(tmp_path, binary):
+    """An installation with the recorder in bin and the others, as copies or scripts, in libexec/resource-tracker."""
+    folder = tmp_path / "prefix" / "libexec" / "resource-tracker"
+    folder.mkdir(parents=True)
+    program = tmp_path / "prefix" / "bin" / "resource-tracker"
+    program.parent.mkdir()
+    shutil.copy(binary, program)
+    return program, folder
+
+
+@pytest.mark.parametrize("subcommand", ["upload", "discover"])
+def test_a_subcommand_takes_the_program_in_its_variable(run, tmp_path, subcommand):
+    program = script(tmp_path / "other", "it is me")
+    result = run(subcommand, "word", env={"TRACKER_NET": str(program)})
+    assert (result.returncode, result.out) == (0, f"{subcommand} word\nit is me\n")
+
+
+def test_a_subcommand_takes_the_program_of_its_installation(run, installed):
+    program, folder = installed
+    script(folder / NET, "from libexec")
+    result = run("discover", "host", program=program)
+    assert (result.returncode, result.out) == (0, "discover host\nfrom libexec\n")
+    script(program.parent / NET, "beside it")
+    assert run("discover", "host", program=program).out == "discover host\nbeside it\n"
+
+
+def test_a_folder_is_not_taken_for_a_program(run, installed):
+    program, folder = installed
+    (program.parent / NET).mkdir()
+    script(folder / NET, "from libexec")
+    assert run("discover", program=program).out == "discover\nfrom libexec\n"
+
+
+@needs_analysis
+def test_the_analysis_asks_the_program_in_the_variable_and_in_its_installation(run, installed, tmp_path):
+    program, folder = installed
+    shutil.copy(BUILD / ANALYSIS, folder)
+    run("-q", "-i", "0.1", "-o", "run.jsonl", "--", "sleep", "0.3")
+    answer = json.dumps({"servers": [{"vendor_id": "aws", "api_reference": "t3.micro", "price_usd_per_hour": 0.01}]})
+    net = tmp_path / "net"
+    net.write_text(f"#!/bin/sh\necho '{answer}'\n")
+    net.chmod(0o755)
+    result = run("recommend", "--force", "--server", tmp_path / "run.jsonl", program=program, env={"TRACKER_NET": str(net)})
+    assert "t3.micro" in result.out, result.out + result.err
+    result = run("recommend", "--force", "--server", tmp_path / "run.jsonl", program=program)
+    assert "resource-tracker-net" in result.out and "not installed" in result.out
+    shutil.copy(net, folder / NET)
+    assert "t3.micro" in run("recommend", "--force", "--server", tmp_path / "run.jsonl", program=program).out
+
+
+@needs_analysis
+@pytest.mark.skipif(not (BUILD / NET).exists(), reason="the build has no network")
+def test_the_net_program_finds_the_recorder_of_its_installation(run, installed):
+    program, folder = installed
+    shutil.copy(BUILD / NET, folder)
+    started = program.parent / "started"
+    program.write_text(f"#!/bin/sh\n: >'{started}'\n")
+    assert run("discover", "host", program=folder / NET).returncode == 0
+    assert started.exists()
