@@ -1,4 +1,4 @@
-/* What held a run up; see bottleneck.h. */
+/* Finds a run's bottleneck; see bottleneck.h. */
 #include "advice/bottleneck.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@ struct search {
 	const struct rt_summary *summary;
 	struct bottleneck *list;
 	size_t count;
-	double cores, limit; /* busy on average, of so many */
+	double cores, limit; /* cores busy on average, and available */
 };
 
-/* The sentence is put together from pieces: amounts are buffers. */
-static void found(struct search *search, const char *rule, const char *title, double weight,
-		  const struct buffer *text)
+/* The sentence consists of pieces, because amounts are written to buffers. */
+static void add_bottleneck(struct search *search, const char *rule, const char *title, double weight,
+			   const struct buffer *text)
 {
 	struct bottleneck *one = &search->list[search->count++];
 	struct scan scan = scan_bytes(text->data, buffer_error(text) ? 0 : text->length);
@@ -52,19 +52,19 @@ static void search_memory(struct search *search)
 
 	if (end && !text_absent(end->reason) && strncmp(end->reason, "oom_kill", 8) == 0) {
 		buffer_add_text(&text, "It was killed for lack of memory.");
-		found(search, "oom", "Memory", 9, &text);
+		add_bottleneck(search, "oom", "Memory", 9, &text);
 	} else if (end && !count_absent(end->oom_kills) && end->oom_kills > 0) {
 		buffer_add_text(&text, "A process was killed for lack of memory, though not the job itself.");
-		found(search, "oom", "Memory", 9, &text);
+		add_bottleneck(search, "oom", "Memory", 9, &text);
 	} else if (pct >= FULL_PCT) {
 		buffer_add_text(&text, "Its peak reached ");
 		add_figure(&text, pct);
 		buffer_add_text(&text, " % of the memory that it may use.");
-		found(search, "memory_near_limit", "Memory", 1 + pct / 100, &text);
+		add_bottleneck(search, "memory_near_limit", "Memory", 1 + pct / 100, &text);
 	}
 }
 
-/* The limit is the cause where it held the run back: that its CPUs were busy, or waited for, follows from it. */
+/* The CPU limit is the cause: busy CPUs and waiting for a CPU only follow from it. */
 static bool search_throttled(struct search *search)
 {
 	double throttled = total_of(&search->summary->throttled_secs),
@@ -80,7 +80,7 @@ static bool search_throttled(struct search *search)
 	buffer_add_text(&text, " held it back for ");
 	add_duration(&text, throttled);
 	buffer_add_text(&text, ", summed over its CPUs.");
-	found(search, "throttled", "CPU limit", 3 + share, &text);
+	add_bottleneck(search, "throttled", "CPU limit", 3 + share, &text);
 	return true;
 }
 
@@ -96,10 +96,10 @@ static void search_one_core(struct search *search)
 	buffer_add_text(&text, " % of the time (on average ");
 	add_cores(&text, search);
 	buffer_add_text(&text, "): one thread works, or several threads take turns.");
-	found(search, "one_core", "One core", share, &text);
+	add_bottleneck(search, "one_core", "One core", share, &text);
 }
 
-/* On average it did not need them all, and yet fewer of them would have cost time. */
+/* On average the run did not need all its cores, but fewer would have cost time. */
 static void search_bursts(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
@@ -116,7 +116,7 @@ static void search_bursts(struct search *search)
 	buffer_add_text(&text, " of ");
 	add_duration(&text, summary->wall_secs);
 	buffer_add_char(&text, '.');
-	found(search, "cpu_at_times", "CPU, at times", share, &text);
+	add_bottleneck(search, "cpu_at_times", "CPU, at times", share, &text);
 }
 
 static void search_cpu(struct search *search)
@@ -128,14 +128,14 @@ static void search_cpu(struct search *search)
 	if (is_cpu_bound(search)) {
 		add_cores(&busy, search);
 		buffer_add_text(&busy, " were busy on average.");
-		found(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
+		add_bottleneck(search, "cpu_bound", "CPU", 1 + search->cores / search->limit, &busy);
 		return;
 	}
 	search_one_core(search);
 	search_bursts(search);
 }
 
-/* Devices that it never touched are not what it waits for. */
+/* The run does not wait for GPUs that it never used. */
 static double gpus_in_use(const struct rt_summary *summary)
 {
 	return summary->tracked && summary->gpu_utilized.most >= 1 ? summary->gpu_utilized.most
@@ -155,8 +155,8 @@ static void search_gpu(struct search *search)
 	add_figure(&text, busy);
 	buffer_printf(&text, " of %.0f GPU%s busy on average%s.", count, count == 1 ? " was" : "s were",
 		      bound ? "" : ", and waited for other work the rest of the time");
-	found(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
-	      bound ? 1 : share, &text);
+	add_bottleneck(search, bound ? "gpu_bound" : "gpu_mostly", bound ? "GPU" : "GPU, most of the time",
+		       bound ? 1 : share, &text);
 }
 
 struct pressure {
@@ -177,10 +177,10 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 		      pressure->what);
 	add_figure(&text, 100 * share);
 	buffer_printf(&text, " %% of the time%s.", pressure->while_what);
-	found(search, pressure->rule, pressure->title, share, &text);
+	add_bottleneck(search, pressure->rule, pressure->title, share, &text);
 }
 
-/* The same pages come from storage again and again: the disk is busy for want of memory. */
+/* The run reads the same pages from storage again and again: the disk is busy because memory is short. */
 static bool search_reread(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
@@ -197,11 +197,11 @@ static bool search_reread(struct search *search)
 		&text, " read from storage had been in memory before: the page cache had no room for it in ");
 	add_size(&text, limit.value * 1048576, RT_SIZE_AUTO);
 	buffer_printf(&text, " (%s).", limit.source);
-	found(search, "cache_too_small", "Memory", 2, &text);
+	add_bottleneck(search, "cache_too_small", "Memory", 2, &text);
 	return true;
 }
 
-/* Waiting for a CPU counts only while none was free: see cpu_course.h. */
+/* Waiting for a CPU counts only while no CPU was free: see cpu_course.h. */
 static void search_pressure(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
@@ -227,7 +227,7 @@ static void search_pressure(struct search *search)
 		search_one_pressure(search, &PRESSURES[i]);
 }
 
-/* "although 0.70 of them were free" on average: more of them would not have helped. */
+/* Adds "though 0.70 of them were free": more cores would not have helped. */
 static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
 {
 	double idle = summary_idle_cores(summary);
@@ -239,7 +239,7 @@ static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
 	buffer_add_text(out, " of them were free");
 }
 
-/* What it was not, as far as that was measured. */
+/* Lists the causes that measurements rule out. */
 static void add_what_it_was_not(struct buffer *out, const struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
@@ -273,7 +273,7 @@ static bool search_launcher(struct search *search)
 		      "%s lets other processes do the work, and this recording does not include them. To "
 		      "record them: %s.",
 		      launcher->name, launcher->instead);
-	found(search, "elsewhere", "It ran elsewhere", 0, &text);
+	add_bottleneck(search, "elsewhere", "It ran elsewhere", 0, &text);
 	return true;
 }
 
@@ -283,22 +283,22 @@ static void search_nothing(struct search *search)
 
 	if (isnan(search->cores)) {
 		buffer_add_text(&text, "Its CPU use is not recorded.");
-		found(search, "unknown", "Unknown", 0, &text);
+		add_bottleneck(search, "unknown", "Unknown", 0, &text);
 	} else if (search->cores < IDLE_CORES) {
 		buffer_add_text(
 			&text,
 			search->summary->tracked
 				? "It used little CPU time: it was sleeping or waiting for something else."
 				: "The CPUs were idle most of the time.");
-		found(search, "idle", "Idle", 0, &text);
+		add_bottleneck(search, "idle", "Idle", 0, &text);
 	} else {
 		add_what_it_was_not(&text, search);
-		found(search, "none", "None stands out", 0, &text);
+		add_bottleneck(search, "none", "None stands out", 0, &text);
 	}
 }
 
-/* Equal weights stay in the order in which they were found. */
-static void sort(struct bottleneck *list, size_t count)
+/* Equal weights keep the order in which they were found. */
+static void sort_bottlenecks(struct bottleneck *list, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct bottleneck one = list[i];
@@ -332,11 +332,11 @@ void find_bottlenecks(struct rt_summary *summary)
 
 	if (summary_not_started(summary)) {
 		buffer_add_text(&text, "The command could not be started.");
-		found(&search, "not_started", "It did not start", 0, &text);
+		add_bottleneck(&search, "not_started", "It did not start", 0, &text);
 	} else {
 		search_all(&search);
 	}
-	sort(search.list, search.count);
+	sort_bottlenecks(search.list, search.count);
 	summary->bottleneck_count = search.count;
 }
 

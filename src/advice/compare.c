@@ -1,4 +1,4 @@
-/* Differences between runs; see compare.h. */
+/* Compares runs; see compare.h. */
 #include "advice/compare.h"
 
 #include <errno.h>
@@ -47,10 +47,10 @@ static const struct {
 	{"threads_max", "", "processes", "threads_max"},
 };
 
-/* These stand first, in this order; the others follow by the size of their change. */
+/* These come first, in this order; the others follow by the size of their change. */
 static const char *const HEAD[] = {"wall_time", "cpu_time", "memory_peak"};
 
-/* A difference below this says more about the measuring than about the runs. */
+/* A smaller difference is within the precision of the measurement. */
 static const struct {
 	const char *unit;
 	double least;
@@ -80,8 +80,8 @@ static void findings_done(struct findings *findings)
 	free(findings->list);
 }
 
-static int add(struct findings *findings, const char *name, const char *unit, bool of_phase, size_t side,
-	       double value)
+static int add_finding(struct findings *findings, const char *name, const char *unit, bool of_phase,
+		       size_t side, double value)
 {
 	struct finding finding = {strdup(name), unit, of_phase, side, value, 0};
 
@@ -117,9 +117,9 @@ static int add_phase(struct findings *findings, const struct region *region, siz
 		CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
 
 		buffer_printf(&name, "%s.%s", region->name, VALUES[i].suffix);
-		result = buffer_error(&name)
-				 ? -ENOMEM
-				 : add(findings, name.data, VALUES[i].unit, true, side, VALUES[i].value);
+		result = buffer_error(&name) ? -ENOMEM
+					     : add_finding(findings, name.data, VALUES[i].unit, true, side,
+							   VALUES[i].value);
 	}
 	return result;
 }
@@ -134,7 +134,7 @@ static void cleanup_regions(rt_regions **regions)
 	rt_regions_free(*regions);
 }
 
-/* A figure of another name than these says itself what it counts. */
+/* Only these two figures can count in several ways; the name of any other tells its measure. */
 static unsigned measures_of(const rt_summary *summary, const char *name)
 {
 	if (strcmp(name, "memory_peak") == 0)
@@ -167,8 +167,9 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++) {
-		result = add(findings, FIGURES[i].name, FIGURES[i].unit, false, side,
-			     cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
+		result = add_finding(
+			findings, FIGURES[i].name, FIGURES[i].unit, false, side,
+			cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
 		if (result == 0)
 			findings->list[findings->count - 1].measures = measures_of(summary, FIGURES[i].name);
 	}
@@ -191,9 +192,9 @@ static int add_run(rt_comparison *comparison, struct findings *findings, const c
 	return add_summary(findings, path, summary, side, problem);
 }
 
-/* ---- per name ---------------------------------------------------------------------------------------- */
+/* ---- figures by name --------------------------------------------------------------------------------- */
 
-static void take(struct side_figure *figure, struct findings *findings, const char *name, size_t side)
+static void take_values(struct side_figure *figure, struct findings *findings, const char *name, size_t side)
 {
 	double squares = 0;
 
@@ -255,7 +256,7 @@ bool compared_alike(const struct compared *compared, size_t side)
 	unsigned base = compared->sides[0].measures, other = compared->sides[side].measures,
 		 both = base | other;
 
-	/* Where one does not say, there is nothing to hold against the other. */
+	/* If the measure of a side is unknown, nothing shows that the sides differ. */
 	return !base || !other || (both & (both - 1)) == 0;
 }
 
@@ -287,7 +288,7 @@ static double largest_change(const struct compared *compared, size_t side_count)
 	for (size_t i = 1; i < side_count; i++) {
 		double change = compared_negligible(compared, i) ? 0 : fabs(compared_change_pct(compared, i));
 
-		/* A value that is new counts like one that has gone. */
+		/* A value that appeared counts as much as one that disappeared. */
 		if (isinf(change))
 			change = 100;
 		if (change > largest)
@@ -296,8 +297,8 @@ static double largest_change(const struct compared *compared, size_t side_count)
 	return largest;
 }
 
-/* The order of the list: figures of the head above all changes in percent, which are finite. */
-static double weight(const struct compared *compared, size_t side_count)
+/* The order of the list: the first figures above all changes in percent, which are finite. */
+static double list_weight(const struct compared *compared, size_t side_count)
 {
 	for (size_t i = 0; compared->head && i < ARRAY_SIZE(HEAD); i++)
 		if (strcmp(compared->name, HEAD[i]) == 0)
@@ -305,15 +306,15 @@ static double weight(const struct compared *compared, size_t side_count)
 	return largest_change(compared, side_count);
 }
 
-/* Heaviest first; as they came where the weight is the same. */
-static void sort(rt_comparison *comparison)
+/* Sorts by weight, largest first; equal weights keep their order. */
+static void sort_compared(rt_comparison *comparison)
 {
 	for (size_t i = 1; i < comparison->count; i++) {
 		struct compared one = comparison->list[i];
-		double its = weight(&one, comparison->side_count);
+		double its = list_weight(&one, comparison->side_count);
 		size_t j = i;
 
-		for (; j && weight(&comparison->list[j - 1], comparison->side_count) < its; j--)
+		for (; j && list_weight(&comparison->list[j - 1], comparison->side_count) < its; j--)
 			comparison->list[j] = comparison->list[j - 1];
 		comparison->list[j] = one;
 	}
@@ -327,7 +328,7 @@ static bool is_head(const char *name)
 	return false;
 }
 
-static int gather(rt_comparison *comparison, struct findings *findings)
+static int gather_figures(rt_comparison *comparison, struct findings *findings)
 {
 	comparison->list = calloc(findings->count + 1, sizeof(*comparison->list));
 	if (!comparison->list)
@@ -350,17 +351,17 @@ static int gather(rt_comparison *comparison, struct findings *findings)
 		if (!compared->name || !compared->sides)
 			return -ENOMEM;
 		for (size_t side = 0; side < comparison->side_count; side++) {
-			take(&compared->sides[side], findings, one->name, side);
+			take_values(&compared->sides[side], findings, one->name, side);
 			known |= compared->sides[side].runs > 0;
 		}
-		/* A figure that every run lacks is left out. */
+		/* A figure that no run has is left out. */
 		if (!known) {
 			free(compared->name);
 			free(compared->sides);
 			comparison->count--;
 		}
 	}
-	sort(comparison);
+	sort_compared(comparison);
 	return 0;
 }
 
@@ -386,7 +387,7 @@ static void cleanup_comparison(rt_comparison **comparison)
 	rt_comparison_free(*comparison);
 }
 
-/* -1: without memory. */
+/* Returns -1 if memory runs out. */
 static ssize_t find_side(rt_comparison *comparison, const char *name)
 {
 	for (size_t i = 0; i < comparison->side_count; i++)
@@ -398,9 +399,9 @@ static ssize_t find_side(rt_comparison *comparison, const char *name)
 	return (ssize_t)comparison->side_count++;
 }
 
-/* `summaries`: of the runs, one by one, or NULL. */
-static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
-		   rt_comparison **ret_comparison, struct rt_problem *ret_problem)
+/* `summaries` are those of the runs, in the same order, or NULL. */
+static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
+			rt_comparison **ret_comparison, struct rt_problem *ret_problem)
 {
 	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison =
 		calloc(1, sizeof(*comparison));
@@ -430,7 +431,7 @@ static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summ
 		return result;
 	if (comparison->side_count < 2)
 		return problem_set(ret_problem, -EINVAL, "there must be two sides to compare");
-	if (gather(comparison, &findings) < 0)
+	if (gather_figures(comparison, &findings) < 0)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	*ret_comparison = comparison;
 	comparison = NULL;
@@ -440,13 +441,13 @@ static int compare(const struct rt_compared_run *runs, size_t run_count, rt_summ
 int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparison **ret_comparison,
 	       struct rt_problem *ret_problem)
 {
-	return compare(runs, run_count, NULL, ret_comparison, ret_problem);
+	return compare_runs(runs, run_count, NULL, ret_comparison, ret_problem);
 }
 
 int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 		      rt_comparison **ret_comparison, struct rt_problem *ret_problem)
 {
-	return compare(runs, run_count, summaries, ret_comparison, ret_problem);
+	return compare_runs(runs, run_count, summaries, ret_comparison, ret_problem);
 }
 
 /* ---- conditions -------------------------------------------------------------------------------------- */
@@ -476,14 +477,14 @@ static bool parse_condition(const char *text, struct condition *ret_condition)
 	return !scan_left(&rest);
 }
 
-static double judged(const struct condition *condition, const struct compared *compared, size_t side)
+static double judged_value(const struct condition *condition, const struct compared *compared, size_t side)
 {
 	return condition->percent ? compared_change_pct(compared, side) : compared->sides[side].mean;
 }
 
-static bool holds(const struct condition *condition, const struct compared *compared, size_t side)
+static bool condition_holds(const struct condition *condition, const struct compared *compared, size_t side)
 {
-	double value = judged(condition, compared, side);
+	double value = judged_value(condition, compared, side);
 
 	if (condition->percent && (fabs(value) <= compared_noise_pct(compared, side) ||
 				   compared_negligible(compared, side) || !compared_alike(compared, side)))
@@ -520,12 +521,12 @@ static void tell_change(const rt_comparison *comparison, const struct compared *
 		    comparison->sides[0], percent.data ? percent.data : "");
 }
 
-/* Checks one figure: 1, 0 or -ENODATA, and where. */
-static int check(const rt_comparison *comparison, const struct compared *compared,
-		 const struct condition *condition, const char *text, struct rt_problem *problem)
+/* Checks one figure. Returns 1 and a text that names the side, 0, or -ENODATA. */
+static int check_figure(const rt_comparison *comparison, const struct compared *compared,
+			const struct condition *condition, const char *text, struct rt_problem *problem)
 {
 	for (size_t side = 1; side < comparison->side_count; side++) {
-		if (!holds(condition, compared, side))
+		if (!condition_holds(condition, compared, side))
 			continue;
 		tell_change(comparison, compared, side, text, problem);
 		return 1;
@@ -534,7 +535,7 @@ static int check(const rt_comparison *comparison, const struct compared *compare
 		if (condition->percent && !compared_alike(compared, side))
 			return not_alike(comparison, compared, side, text, problem);
 	for (size_t side = 1; side < comparison->side_count; side++)
-		if (isnan(judged(condition, compared, side)))
+		if (isnan(judged_value(condition, compared, side)))
 			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is unknown", text,
 					   compared->name,
 					   comparison->sides[isnan(compared->sides[side].mean) ? side : 0]);
@@ -555,7 +556,7 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 		const struct compared *compared = &comparison->list[i];
 
 		if (scan_is(&condition.name, compared->name))
-			return check(comparison, compared, &condition, condition_text, ret_problem);
+			return check_figure(comparison, compared, &condition, condition_text, ret_problem);
 	}
 	return problem_set(ret_problem, -ENOENT, "no run has a figure \"%.*s\"",
 			   (int)scan_left(&condition.name), condition.name.at);

@@ -1,9 +1,9 @@
 /*
- * Differences between runs: per figure and per phase, against the first side, with the noise that several runs of a
- * side show.
+ * Differences between runs: for each figure and phase, relative to the first side, with the noise that
+ * several runs of a side show.
  *
- * The noise is twice the standard error of the difference of the means (sample deviations, Welch): about one in
- * twenty differences of equal things is larger. One run on a side says nothing about noise.
+ * The noise is twice the standard error of the difference of the means (sample deviations, Welch): about one
+ * in twenty differences between equal things is larger. A single run on a side tells nothing about noise.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 #include "record/problem.h"
 
 struct side_figure {
-	size_t runs;                         /* that have it */
+	size_t runs;                         /* runs that have the figure */
 	double mean, least, most, deviation; /* NaN: no run has it; deviation: fewer than two have it */
-	unsigned measures;                   /* of memory: bits of enum memory_measure */
+	unsigned measures;                   /* for memory: bits of enum memory_measure */
 };
 
 struct compared {
 	char *name;          /* "memory_peak", "load.secs" */
-	bool of_phase, head; /* head: among the three that stand first */
+	bool of_phase, head; /* head: one of the three figures that come first */
 	const char *unit;
 	struct side_figure *sides;
 };
@@ -28,36 +28,34 @@ enum { OUTCOME_BYTES = 160 };
 struct rt_comparison {
 	char **sides;
 	size_t *runs;
-	char (*outcomes)
-		[OUTCOME_BYTES]; /* of each side: "exit status 0", or that its runs ended differently */
+	char (*outcomes)[OUTCOME_BYTES]; /* per side: "exit status 0", or that its runs ended differently */
 	size_t side_count;
-	struct compared
-		*list; /* wall time, CPU time, memory; then by the largest change that is worth telling */
+	struct compared *list; /* wall time, CPU time, memory; then the rest by size of change */
 	size_t count;
 };
 
-/* rt_compare() of runs whose summaries have been read. */
+/* Does the work of rt_compare() for runs whose summaries have been read. */
 int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 		      rt_comparison **ret_comparison, struct rt_problem *ret_problem);
 
-/* Of a side against the first one: NaN where it cannot be told, infinite where there was nothing before. */
+/* Returns a side's change against the first one: NaN if it is unknown, infinite if the first side has 0. */
 double compared_change_pct(const struct compared *compared, size_t side);
 double compared_noise_pct(const struct compared *compared, size_t side);
-/* Whether the difference is too small for its unit to be told in percent: 20 ms, 1 MiB, a process more. */
+/* Tells whether the difference is too small for a change in percent: 20 ms, 1 MiB, one process. */
 bool compared_negligible(const struct compared *compared, size_t side);
-/* Whether the runs of both sides measured the same thing; memory may count shared pages once or in each process. */
+/* Tells whether both sides measured the same thing: memory may count shared pages once or in each process. */
 bool compared_alike(const struct compared *compared, size_t side);
-/* "shared pages once", "an upper bound and shared pages in each process": of one side. */
+/* Adds the measures of one side: "shared pages once", "an upper bound and shared pages in each process". */
 void compared_add_measures(struct buffer *out, const struct compared *compared, size_t side);
 
-/* The name of a side for people: the last part of its path where that is enough to tell the sides apart. */
+/* Returns a side's name for people: the last part of its path if that is unique. */
 const char *comparison_side_name(const rt_comparison *comparison, size_t side);
 
-/* An amount with the unit that people read: "12.3 s", "1.5 GiB", "1.96 cores"; "unknown". */
+/* Adds an amount with a unit for people: "12.3 s", "1.5 GiB", "1.96 cores"; "unknown". */
 void compared_add_amount(struct buffer *out, double value, const char *unit);
 
 /*
- * One line for each side but the first: "b is 18 % slower than a: more CPU time in user mode; the same memory". Changes
+ * Adds one line for each side but the first: "b is 18 % slower than a: more CPU time in user mode; the same memory". Changes
  * within the noise, or below 5 % where single runs show none, count as the same.
  */
 void comparison_add_verdict(struct buffer *out, const rt_comparison *comparison);

@@ -1,4 +1,4 @@
-/* Differences between runs for people and programs; see compare.h. */
+/* Formats differences between runs for people and programs; see compare.h. */
 #include <math.h>
 #include <string.h>
 
@@ -146,7 +146,7 @@ static void pad_to(struct buffer *out, size_t start, size_t columns)
 	} while (!buffer_error(out) && out->length - start < columns);
 }
 
-/* Of the values of a side: names and outcomes may be longer than figures. */
+/* Computes the width of a side's values, including names and outcomes, which may be longer than figures. */
 static size_t value_columns(const rt_comparison *comparison, size_t side)
 {
 	size_t name = strlen(comparison_side_name(comparison, side)) + (comparison->runs[side] > 1 ? 6 : 2);
@@ -188,7 +188,7 @@ static void add_heading(struct buffer *out, const rt_comparison *comparison)
 	buffer_add_char(out, '\n');
 }
 
-/* Changes between figures that count differently are changes of the measure. */
+/* If the two figures count differently, their change is a change of the measure. */
 static void add_different_measures(struct buffer *out, const rt_comparison *comparison,
 				   const struct compared *compared)
 {
@@ -228,7 +228,7 @@ static bool is_same(const rt_comparison *comparison, const struct compared *comp
 	return true;
 }
 
-/* Figures beside the first three are shown where they differ. */
+/* Prints the first three figures always, and others only if they differ. */
 static void add_figures(struct buffer *out, const rt_comparison *comparison)
 {
 	size_t same = 0;

@@ -1,11 +1,11 @@
-/* The difference between runs in one sentence; see compare.h. */
+/* Describes the difference between runs in one sentence; see compare.h. */
 #include <math.h>
 #include <string.h>
 
 #include "advice/compare.h"
 #include "advice/units.h"
 
-/* Below this a change between single runs is taken for chance. */
+/* Between single runs a smaller change may be chance. */
 static const double SAME_PCT = 5;
 /* A wait, or CPU time, explains a difference in wall time if it has changed by this part of it. */
 static const double EXPLAINS = 0.3;
@@ -44,7 +44,7 @@ void compared_add_amount(struct buffer *out, double value, const char *unit)
 		buffer_printf(out, " %s", unit);
 }
 
-static const struct compared *find(const rt_comparison *comparison, const char *name)
+static const struct compared *find_figure(const rt_comparison *comparison, const char *name)
 {
 	for (size_t i = 0; i < comparison->count; i++)
 		if (strcmp(comparison->list[i].name, name) == 0)
@@ -52,7 +52,7 @@ static const struct compared *find(const rt_comparison *comparison, const char *
 	return NULL;
 }
 
-/* In percent; 0 for a change that is too small, or within the noise. NaN: unknown. */
+/* Returns percent; 0 for a negligible change or one within the noise. NaN: unknown. */
 static double telling_pct(const struct compared *compared, size_t side)
 {
 	double change = compared ? compared_change_pct(compared, side) : (double)NAN;
@@ -65,15 +65,15 @@ static double telling_pct(const struct compared *compared, size_t side)
 	return change;
 }
 
-static double growth(const rt_comparison *comparison, const char *name, size_t side)
+static double mean_growth(const rt_comparison *comparison, const char *name, size_t side)
 {
-	const struct compared *compared = find(comparison, name);
+	const struct compared *compared = find_figure(comparison, name);
 	double growth = compared ? compared->sides[side].mean - compared->sides[0].mean : 0;
 
 	return isnan(growth) ? 0 : growth;
 }
 
-/* Where the difference in wall time went; nothing where the record does not show it. */
+/* Adds the cause of the difference in wall time, if the recordings show one. */
 static void add_cause(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
 	static const struct {
@@ -84,13 +84,14 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 		{"io_pressure", "it waited longer for I/O", "it waited less for I/O"},
 		{"memory_pressure", "it waited longer for memory", "it waited less for memory"},
 	};
-	double wall = growth(comparison, "wall_time", side), cpu = growth(comparison, "cpu_time", side),
-	       cpu_pct = telling_pct(find(comparison, "cpu_time"), side);
-	bool user =
-		fabs(growth(comparison, "user_time", side)) >= fabs(growth(comparison, "system_time", side));
+	double wall = mean_growth(comparison, "wall_time", side),
+	       cpu = mean_growth(comparison, "cpu_time", side),
+	       cpu_pct = telling_pct(find_figure(comparison, "cpu_time"), side);
+	bool user = fabs(mean_growth(comparison, "user_time", side)) >=
+		    fabs(mean_growth(comparison, "system_time", side));
 
 	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++) {
-		double wait = growth(comparison, WAITS[i].figure, side);
+		double wait = mean_growth(comparison, WAITS[i].figure, side);
 
 		if (wait * wall > 0 && fabs(wait) >= EXPLAINS * fabs(wall)) {
 			buffer_printf(out, ": %s", wall > 0 ? WAITS[i].more : WAITS[i].less);
@@ -110,7 +111,7 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 
 static void add_speed(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
-	double change = telling_pct(find(comparison, "wall_time"), side);
+	double change = telling_pct(find_figure(comparison, "wall_time"), side);
 
 	if (isnan(change)) {
 		buffer_printf(out, "%s and %s cannot be compared by wall time",
@@ -134,7 +135,7 @@ static void add_speed(struct buffer *out, const rt_comparison *comparison, size_
 
 static void add_memory(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
-	const struct compared *memory = find(comparison, "memory_peak");
+	const struct compared *memory = find_figure(comparison, "memory_peak");
 	double change = telling_pct(memory, side);
 
 	if (isnan(change))

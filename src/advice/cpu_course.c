@@ -1,4 +1,4 @@
-/* When a run was short of CPU; see cpu_course.h. */
+/* Finds the samples in which a run was short of CPU; see cpu_course.h. */
 #include "advice/cpu_course.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static double least_of(const struct cpu_bounds *bounds)
 {
 	double cores = count_absent(bounds->core_count) ? NAN : (double)bounds->core_count;
 
-	/* fmin() takes the other where one is NaN. */
+	/* fmin() returns the other value if one is NaN. */
 	if (!count_absent(bounds->cpuset_cores))
 		cores = fmin(cores, (double)bounds->cpuset_cores);
 	return fmin(cores, bounds->limit_cores);
@@ -25,8 +25,8 @@ static bool is_confined(const struct cpu_bounds *bounds)
 }
 
 /*
- * How busy others keep the CPUs of a cpuset is not recorded: only where less is free on the whole machine than would
- * count there, nothing is.
+ * The recording does not tell how busy others keep the CPUs of a cpuset. The cpuset has no room for sure only
+ * if the whole machine has less room than would count in the cpuset.
  */
 static enum room room_in(const struct frame *frame, const struct cpu_bounds *bounds, double job, double all,
 			 double secs)
@@ -46,7 +46,7 @@ static enum room room_in(const struct frame *frame, const struct cpu_bounds *bou
 	return all >= FULL_SHARE * (double)bounds->core_count ? ROOM_NONE : ROOM_LEFT;
 }
 
-/* One core because no other was to be had says nothing about the job. */
+/* If a run used one core because it could not get another, this says nothing about the job. */
 static bool is_one_core(double job, enum room room, double waited, double secs)
 {
 	if (!(job >= ONE_CORE_LEAST && job <= ONE_CORE_MOST))

@@ -1,4 +1,4 @@
-/* Programs whose work is done elsewhere; see launcher.h. */
+/* Knows programs whose work is done elsewhere; see launcher.h. */
 #include "advice/launcher.h"
 
 #include <string.h>

@@ -1,15 +1,20 @@
-/* Programs that hand their work to a daemon or to another machine: a recording of them is one of the client. */
+/*
+ * Programs that hand their work to a daemon or to another machine, so that a recording only shows the client.
+ */
 #pragma once
 
 #include "advice/summary.h"
 
 struct launcher {
 	const char *name;
-	const char *instead; /* how its work is recorded */
+	const char *instead; /* the way to record its work */
 };
 
-/* NULL: it is none that is known. `executable` may be a path. */
+/* Returns NULL for any other program. `executable` may be a path. */
 const struct launcher *find_launcher(const char *executable);
 
-/* The launcher that the job was, if it used so little CPU time that others must have done its work; else NULL. */
+/*
+ * Returns the launcher that was the job, if it used so little CPU time that the work was done elsewhere; else
+ * NULL.
+ */
 const struct launcher *idle_launcher(const struct rt_summary *summary);

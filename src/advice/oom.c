@@ -1,4 +1,4 @@
-/* Kills for lack of memory, from a recording; see oom.h. */
+/* Finds kills for lack of memory in a recording; see oom.h. */
 #include "advice/oom.h"
 
 #include <errno.h>
@@ -10,7 +10,10 @@
 #include "advice/summary.h"
 #include "base/cleanup.h"
 
-/* A sample is seldom taken in the last moment: what is this near to the limit, or would be by the next one, reached it. */
+/*
+ * The last sample is usually taken some time before the kill. Memory this near to the limit, or memory that
+ * would reach it by the next sample, is taken to have reached it.
+ */
 static const double AT_LIMIT_SHARE = 0.9, HALF = 0.5;
 
 void oom_course_begin(struct oom_course *course)
@@ -35,7 +38,7 @@ void oom_course_want(struct metric_set *wanted)
 	WANT(wanted, cgroup, kernel_mib);
 }
 
-/* The page cache is given back when memory is short; this is not. */
+/* Returns the memory that the kernel cannot reclaim. It drops the page cache when memory is short. */
 static double charged_mib(const struct frame *frame)
 {
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
@@ -61,7 +64,7 @@ static void add_kills(struct oom_course *course, const struct frame *frame)
 		course->kill_limit_mib = limits ? limits->memory_limit_mib : NAN;
 		course->kill_peak_mib = cgroup->memory_peak_mib;
 	}
-	/* A counter that is lower than before is that of another cgroup. */
+	/* A counter that went down belongs to another cgroup. */
 	if (count_absent(course->kills_first) || cgroup->oom_kills < course->kills_last)
 		course->kills_first = cgroup->oom_kills;
 	course->kills_last = cgroup->oom_kills;
@@ -116,7 +119,7 @@ static enum oom_kind kind_of(const struct rt_summary *summary, const struct run_
 	return kills > 0 ? OOM_STEP : OOM_NONE;
 }
 
-/* Recordings of version 0.1 have the counter in their samples alone. */
+/* Recordings of version 0.1 have the counter in their samples only. */
 static int64_t kills_of(const struct oom_course *course, const struct run_end_row *end)
 {
 	if (end && !count_absent(end->oom_kills))

@@ -1,7 +1,7 @@
 /*
- * Whether a run, or a step of it, was killed for lack of memory: what its end record says, what the kernel's counter says
- * that is in the samples, and what a recording shows that stops at its limit without an end, as where the kernel kills
- * the whole group, the tracker with it (memory.oom.group).
+ * Finds out whether a run, or a step of it, was killed for lack of memory. There are three sources: the
+ * run_end record, the kernel's counter in the samples, and a recording that stops at its memory limit without
+ * a run_end. The last happens when the kernel kills the whole group including the tracker (memory.oom.group).
  */
 #pragma once
 
@@ -12,37 +12,37 @@ struct rt_summary;
 
 enum oom_kind {
 	OOM_NONE,
-	OOM_STEP,             /* a process of the job's cgroup was killed, and the job went on */
-	OOM_SUSPECTED,        /* the job was, probably */
-	OOM_CONFIRMED,        /* the job was */
-	OOM_STOPPED_AT_LIMIT, /* the recording stops at the limit: the job and its tracker were, probably */
+	OOM_STEP,             /* a process of the job's cgroup was killed, and the job continued */
+	OOM_SUSPECTED,        /* the job was probably killed */
+	OOM_CONFIRMED,        /* the job was killed */
+	OOM_STOPPED_AT_LIMIT, /* the recording stops at the limit: job and tracker were probably killed */
 };
 
 struct oom_finding {
 	enum oom_kind kind;
 	int64_t kills;       /* in the job's cgroup during the run; 0: unknown */
-	bool shared;         /* others may have been among those killed */
-	double elapsed_secs; /* when the last one was seen; NaN: unknown */
-	double limit_mib;    /* that it ran into; NaN: unknown, or the machine's memory was used up */
-	double peak_mib; /* largest memory charged to the cgroup until then, or of the last sample; NaN: unknown */
+	bool shared;         /* the kills may include processes of others */
+	double elapsed_secs; /* time of the last kill; NaN: unknown */
+	double limit_mib;    /* limit that was reached; NaN: unknown, or the machine's memory was exhausted */
+	double peak_mib; /* largest memory charged to the cgroup before, or of the last sample; NaN: unknown */
 };
 
 struct oom_finding summary_oom(const struct rt_summary *summary);
 
-/* "step", "suspected", "confirmed", "stopped_at_limit"; NULL without. */
+/* Returns "step", "suspected", "confirmed", "stopped_at_limit"; NULL for OOM_NONE. */
 const char *oom_kind_name(enum oom_kind kind);
 
-/* How the memory went as far as it matters here; a part of the summary. */
+/* The facts about memory that are needed here, collected sample by sample; a part of the summary. */
 struct oom_course {
 	int64_t kills_first, kills_last;                         /* the cgroup's counter; absent: unknown */
-	double kill_elapsed_secs, kill_limit_mib, kill_peak_mib; /* of its last rise; NaN: none */
-	double charged_mib, growth_mib; /* of the last sample that knows: memory that cannot be reclaimed */
+	double kill_elapsed_secs, kill_limit_mib, kill_peak_mib; /* at its last increase; NaN: none */
+	double charged_mib, growth_mib; /* of the last sample with a value: memory that cannot be reclaimed */
 	double charged_elapsed_secs;
-	bool live; /* a recorder still writes the file */
+	bool live; /* a recorder is still writing the file */
 };
 
 void oom_course_begin(struct oom_course *course);
 void oom_course_want(struct metric_set *wanted);
 void oom_course_add(struct oom_course *course, const struct frame *frame);
-/* Looks at the lock that a recorder holds. */
+/* Tries the lock that a recorder holds on its file. */
 void oom_course_end(struct oom_course *course, const char *path);

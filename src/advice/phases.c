@@ -1,4 +1,4 @@
-/* Phases of jobs from their marks; see phases.h. */
+/* Reads the phases of jobs from their marks; see phases.h. */
 #include "advice/phases.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static const double SLACK_SECS = 0.001; /* time stamps of samples are rounded */
 
 struct event {
 	char *name;
-	char *owner; /* who marked it */
+	char *owner; /* the process or task that marked it */
 	double time;
 	bool stop;
 };
@@ -88,7 +88,7 @@ static int compare_calls(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-/* Events of one owner and name, in time: a stop ends the start before it that has no stop yet. */
+/* Pairs the events of one owner and name in time order: a stop ends the last open start. */
 static void pair_owner(struct phases *phases, struct phase *phase, const struct event *events, size_t count,
 		       double *starts)
 {
@@ -160,14 +160,14 @@ static int pair_all(struct events *events, struct phases *ret_phases)
 	return 0;
 }
 
-/* ---- files of mark ---------------------------------------------------------------------------------- */
+/* ---- files of `resource-tracker mark` --------------------------------------------------------------- */
 
 static void cleanup_json(json_t **json)
 {
 	json_decref(*json);
 }
 
-/* 0, -EBADMSG: no mark. */
+/* Returns 0, or -EBADMSG if the line is not a mark. */
 static int add_mark(struct events *events, struct scan line, double from, double to)
 {
 	__attribute__((cleanup(cleanup_json))) json_t *mark = json_loadb(line.at, scan_left(&line), 0, NULL);

@@ -1,12 +1,12 @@
 /*
- * Phases of jobs: which began and ended when, from what marked them.
+ * Phases of jobs, with their start and stop times, read from marks.
  *
- * A start and a stop belong together by who marked them, never by their order in the file: by host and id, else by
- * host, process and name, the innermost first. Files are those of `resource-tracker mark` (format/mark_line.h), or
- * gpu_tracker's sub-tracking files:
+ * A start and a stop are matched by their owner, never by their order in the file: by host and id if the mark
+ * has an id, else by host, process and name, the innermost first. The files are those of `resource-tracker
+ * mark` (format/mark_line.h), or gpu_tracker's sub-tracking files:
  *
- *   process_id,code_block_name,position,timestamp
- *   1723811,load,0,1745449609.7528222
+ *	process_id,code_block_name,position,timestamp
+ *	1723811,load,0,1745449609.7528222
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 struct phase_call {
 	double start, stop; /* seconds since 1970 */
-	bool open;          /* it was never stopped: `stop` is when the recording ends */
+	bool open;          /* never stopped: `stop` is the end of the recording */
 };
 
 struct phase {
 	char *name;
-	struct phase_call *calls; /* by their start */
+	struct phase_call *calls; /* sorted by start */
 	size_t call_count;
 };
 
 struct phases {
-	struct phase *list; /* by name */
+	struct phase *list; /* sorted by name */
 	size_t count;
-	size_t open_calls;      /* never stopped */
-	size_t unmatched_stops; /* never started */
+	size_t open_calls;      /* calls that were never stopped */
+	size_t unmatched_stops; /* stops without a start */
 	size_t bad_lines;
 };
 
@@ -35,11 +35,11 @@ void phases_done(struct phases *phases);
 #define CLEANUP_PHASES __attribute__((cleanup(phases_done)))
 
 /*
- * Marks from `from` to `to`: others belong to other runs of the same file. Calls that are still open end at `to`.
- * -ENOENT: there is no such file.
+ * Reads marks between `from` and `to`, because others belong to other runs in the same file. Open calls end
+ * at `to`. Returns -ENOENT if the file does not exist.
  */
 int phases_read_marks(const char *path, double from, double to, struct phases *ret_phases,
 		      struct rt_problem *problem);
 
-/* CSV or SQLite. Calls that are still open are left out, as gpu_tracker does. */
+/* Reads CSV or SQLite. Open calls are left out, as in gpu_tracker. */
 int phases_read_sub_tracking(const char *path, struct phases *ret_phases, struct rt_problem *problem);

@@ -1,8 +1,8 @@
 /*
- * A price list of cloud servers in a file: CSV, or a table of an SQLite file.
+ * Reads a price list of cloud servers from a file: CSV, or a table of an SQLite file.
  *
- *   vendor_id,api_reference,region_id,vcpus,memory_mib,gpu_count,gpu_memory_mib,price_usd_per_hour
- *   aws,t3.micro,us-east-1,2,1024,0,0,0.0104
+ *	vendor_id,api_reference,region_id,vcpus,memory_mib,gpu_count,gpu_memory_mib,price_usd_per_hour
+ *	aws,t3.micro,us-east-1,2,1024,0,0,0.0104
  */
 #include <errno.h>
 #include <math.h>
@@ -41,14 +41,14 @@ static int read_catalogue(const char *path, rt_table **ret_table, struct rt_prob
 	return 0;
 }
 
-static double number(const rt_table *table, const char *name, size_t row)
+static double number_at(const rt_table *table, const char *name, size_t row)
 {
 	ssize_t column = rt_table_find(table, name);
 
 	return column < 0 ? (double)NAN : cell_real(rt_table_get(table, (size_t)column, row), NAN);
 }
 
-static const char *text(const rt_table *table, const char *name, size_t row)
+static const char *text_at(const rt_table *table, const char *name, size_t row)
 {
 	ssize_t column = rt_table_find(table, name);
 	struct rt_cell cell = {0};
@@ -60,13 +60,13 @@ static const char *text(const rt_table *table, const char *name, size_t row)
 
 static double memory_mib(const rt_table *table, size_t row)
 {
-	double mib = number(table, "memory_mib", row);
+	double mib = number_at(table, "memory_mib", row);
 
-	return isnan(mib) ? number(table, "memory_gib", row) * 1024 : mib;
+	return isnan(mib) ? number_at(table, "memory_gib", row) * 1024 : mib;
 }
 
-/* A filter whose column is not there matches nothing. */
-static bool passes(const rt_table *table, size_t row, const char *filter)
+/* A filter on a column that does not exist matches no row. */
+static bool passes_filter(const rt_table *table, size_t row, const char *filter)
 {
 	const char *equals = strchr(filter, '=');
 	char name[64], value[64];
@@ -87,14 +87,14 @@ static bool passes(const rt_table *table, size_t row, const char *filter)
 	return strcmp(value, equals + 1) == 0;
 }
 
-static bool fits(const struct rt_advice *advice, const rt_table *table, size_t row)
+static bool fits_advice(const struct rt_advice *advice, const rt_table *table, size_t row)
 {
-	if (!(number(table, "vcpus", row) >= (double)advice->cpu) ||
+	if (!(number_at(table, "vcpus", row) >= (double)advice->cpu) ||
 	    !(memory_mib(table, row) >= (double)advice->memory_mib))
 		return false;
-	if (advice->gpu > 0 && !(number(table, "gpu_count", row) >= (double)advice->gpu))
+	if (advice->gpu > 0 && !(number_at(table, "gpu_count", row) >= (double)advice->gpu))
 		return false;
-	return advice->vram_mib <= 0 || number(table, "gpu_memory_mib", row) >= (double)advice->vram_mib;
+	return advice->vram_mib <= 0 || number_at(table, "gpu_memory_mib", row) >= (double)advice->vram_mib;
 }
 
 int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *const *filters,
@@ -110,11 +110,11 @@ int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *
 	if (advice->cpu < 0 || advice->memory_mib < 0)
 		return 0;
 	for (size_t row = 0; row < rt_table_row_count(table); row++) {
-		double price = number(table, "price_usd_per_hour", row);
-		bool wanted = fits(advice, table, row) && !isnan(price);
+		double price = number_at(table, "price_usd_per_hour", row);
+		bool wanted = fits_advice(advice, table, row) && !isnan(price);
 
 		for (size_t i = 0; i < filter_count; i++)
-			wanted = wanted && passes(table, row, filters[i]);
+			wanted = wanted && passes_filter(table, row, filters[i]);
 		if (!wanted || (best != SIZE_MAX && price >= server.usd_per_hour))
 			continue;
 		best = row;
@@ -123,10 +123,10 @@ int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *
 	if (best == SIZE_MAX) {
 		server.problem = "no server in the catalogue fits";
 	} else {
-		server.vendor = text(table, "vendor_id", best);
-		server.type = text(table, "api_reference", best);
-		server.region = text(table, "region_id", best);
-		server.vcpus = (int64_t)fmin(number(table, "vcpus", best), 1e15);
+		server.vendor = text_at(table, "vendor_id", best);
+		server.type = text_at(table, "api_reference", best);
+		server.region = text_at(table, "region_id", best);
+		server.vcpus = (int64_t)fmin(number_at(table, "vcpus", best), 1e15);
 		server.memory_mib = memory_mib(table, best);
 	}
 	rt_advice_set_server(advice, &server);
@@ -144,13 +144,13 @@ int rt_catalogue_price(const char *catalogue, const char *instance, double *ret_
 	for (size_t row = 0; row < rt_table_row_count(table); row++) {
 		char with_region[256], without[256];
 
-		snprintf(with_region, sizeof(with_region), "%s/%s/%s", text(table, "vendor_id", row),
-			 text(table, "region_id", row), text(table, "api_reference", row));
-		snprintf(without, sizeof(without), "%s/%s", text(table, "vendor_id", row),
-			 text(table, "api_reference", row));
+		snprintf(with_region, sizeof(with_region), "%s/%s/%s", text_at(table, "vendor_id", row),
+			 text_at(table, "region_id", row), text_at(table, "api_reference", row));
+		snprintf(without, sizeof(without), "%s/%s", text_at(table, "vendor_id", row),
+			 text_at(table, "api_reference", row));
 		if ((strcmp(instance, with_region) == 0 || strcmp(instance, without) == 0) &&
-		    !isnan(number(table, "price_usd_per_hour", row))) {
-			*ret_usd_per_hour = number(table, "price_usd_per_hour", row);
+		    !isnan(number_at(table, "price_usd_per_hour", row))) {
+			*ret_usd_per_hour = number_at(table, "price_usd_per_hour", row);
 			return 0;
 		}
 	}

@@ -1,4 +1,4 @@
-/* Advice for the next run: the figures; see recommend.h. */
+/* Computes the advice for the next run; see recommend.h. */
 #include "advice/recommend.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "table/stats.h"
 
 static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
-static const double MOST = 1e15; /* statistics in a file may hold any number */
+static const double MOST = 1e15; /* statistics in a file may contain any number */
 enum { LEAST_MIB = 128, MEMORY_STEP_MIB = 1024, FIGURE_DECIMALS = 6, RUNS_TO_FORGET_A_KILL = 10 };
 
 static void runs_done(struct runs *runs)
@@ -36,7 +36,7 @@ int64_t rt_round_memory_mib(double mib)
 	return (double)step >= mib ? step : (int64_t)ceil(mib / MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
 }
 
-/* Steps of a sixteenth to an eighth of the amount. */
+/* The steps are a sixteenth to an eighth of the amount. */
 int64_t round_reservation_mib(double mib)
 {
 	int64_t step = 32;
@@ -56,8 +56,9 @@ static double figure_of(const rt_stats *stats, const char *column, const char *n
 }
 
 /*
- * Means weigh each sample by its time: the first and the last one of a run may stand for a moment only, and would count
- * as much as minutes. A job that sleeps uses little, but not nothing: hence the decimals.
+ * Means weigh each sample by its length. The first and last samples of a run may be very short and would
+ * otherwise count as much as minutes. The decimals matter for a job that mostly sleeps: it uses little CPU,
+ * but more than none.
  */
 static int read_stats(struct run *run, const char *path, struct rt_problem *problem)
 {
@@ -105,7 +106,7 @@ static int read_run(struct run *run, const char *path, struct rt_problem *proble
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
-/* The runs as advice counts them: ranks of one job are one. From the oldest to the newest. */
+/* The runs as the advice counts them, oldest to newest; ranks of one job are one run. */
 struct past {
 	struct evidence *list;
 	size_t count;
@@ -115,16 +116,16 @@ static int by_start(const void *a, const void *b)
 {
 	double one = ((const struct evidence *)a)->started, other = ((const struct evidence *)b)->started;
 
-	/* Statistics do not say when: they count as the oldest. */
+	/* Statistics have no start time, so they count as the oldest. */
 	if (isnan(one) || isnan(other))
 		return (int)isnan(other) - (int)isnan(one);
 	return (one > other) - (one < other);
 }
 
 /*
- * A kill is settled once a run took more and was not killed, or a later one took about as much, or many later ones did not
- * need as much. "About": the kernel's memory counts against the limit as well, and is in no peak. An earlier run that took
- * less says nothing: the kill came after it.
+ * A kill is settled by a run that took more and survived, by a later run that took about as much, or by many
+ * later runs that needed less. "About", because the limit also counts kernel memory, which no peak includes.
+ * An earlier run that took less proves nothing, since the kill came after it.
  */
 static bool is_settled(const struct past *past, const struct evidence *killed)
 {
@@ -146,7 +147,10 @@ static bool is_settled(const struct past *past, const struct evidence *killed)
 	return later >= RUNS_TO_FORGET_A_KILL;
 }
 
-/* Runs that were cut short took at least what was seen: that counts for the largest, and not for what is usual. */
+/*
+ * A run that was cut short took at least what its samples show. This counts for the largest peak, but not for
+ * usual peaks.
+ */
 static size_t add_peaks(struct rt_advice *advice, const struct past *past, struct peak *peaks)
 {
 	struct usage *usage = &advice->usage;
@@ -173,7 +177,7 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 	return count;
 }
 
-/* The memory that kills demand: a settled one, a little more than was too little. */
+/* Returns the memory that kills demand: for a settled kill, a little more than was too little. */
 static double find_oom_floor(const struct rt_advice *advice, const struct past *past, bool *ret_unsettled)
 {
 	double floor = 0;
@@ -220,13 +224,13 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 
 /* ---- cores ----------------------------------------------------------------------------------------------- */
 
-static int64_t whole(double cores)
+static int64_t whole_cores(double cores)
 {
 	return cores > 1 + OVER ? (int64_t)ceil(fmin(cores, MOST) - OVER) : 1;
 }
 
-/* With which number of cores the work takes the fewest core hours; of equals the largest, which is done first. */
-static int64_t cheapest(const struct shape *shape, int64_t most)
+/* Returns the number of cores with the fewest core hours. Among equals it is the largest, which finishes first. */
+static int64_t cheapest_cores(const struct shape *shape, int64_t most)
 {
 	double least = INFINITY;
 	int64_t best = most;
@@ -250,7 +254,7 @@ double advice_stretch(const struct rt_advice *advice, int64_t cores)
 	return shape_stretch(&advice->shape, (double)cores / recordings);
 }
 
-/* Of one recording; several tasks on a host take as many times that. */
+/* Decides the cores of one recording, then multiplies by the number of recordings on a host. */
 static void decide_cores(struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
@@ -261,12 +265,12 @@ static void decide_cores(struct rt_advice *advice)
 
 	if (isnan(usage->busy_cores))
 		return;
-	advice->cpu_limit = whole(usage->busy_cores);
+	advice->cpu_limit = whole_cores(usage->busy_cores);
 	advice->cpu = advice->cpu_limit;
 	if (advice->policy == RT_POLICY_P95)
-		advice->cpu = whole(usage->p95_cores);
+		advice->cpu = whole_cores(usage->p95_cores);
 	else if (advice->policy == RT_POLICY_COST && advice->shape.total_secs > 0)
-		advice->cpu = cheapest(&advice->shape, advice->cpu_limit);
+		advice->cpu = cheapest_cores(&advice->shape, advice->cpu_limit);
 	advice->cpu_stretch = shape_stretch(&advice->shape, (double)advice->cpu);
 	sustained = larger(shape_cap(&advice->shape, SUSTAINED), usage->mean_cores / (double)recordings);
 	sustained = fmin(fmax(ceil(10 * sustained - OVER) / 10, 0.1), (double)advice->cpu);
@@ -291,20 +295,20 @@ static void decide_gpus(struct rt_advice *advice)
 	if (!isnan(usage->vram_peak_mib))
 		advice->vram_mib =
 			usage->vram_peak_mib > 0 ? rt_round_memory_mib(usage->vram_peak_mib * MARGIN) : 0;
-	/* Memory of a GPU that was never seen busy: it held data there. */
+	/* A GPU may hold data without ever being busy. */
 	if (advice->vram_mib > 0 && advice->gpu == 0)
 		advice->gpu = 1;
 }
 
 /* ---- all runs together ----------------------------------------------------------------------------------- */
 
-static double average(double sum, size_t count)
+static double average_of(double sum, size_t count)
 {
 	return count ? sum / (double)count : (double)NAN;
 }
 
-/* Whether a run counts for more than its peaks. */
-static bool counts(const struct rt_advice *advice, const struct run *run)
+/* Tells whether more than the peaks of a run count. */
+static bool counts_fully(const struct rt_advice *advice, const struct run *run)
 {
 	return !*run->thin || advice->forced;
 }
@@ -332,7 +336,7 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 		const struct run *run = &runs->list[i];
 		double mean = figure_of(run->stats, "process_gpu_usage", "mean");
 
-		if (!counts(advice, run))
+		if (!counts_fully(advice, run))
 			continue;
 		if (run->summary)
 			shape_merge(&advice->shape, &run->summary->core_shape);
@@ -343,17 +347,17 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 		gpus += mean;
 		with_gpus++;
 	}
-	usage->mean_cores = average(cores, with_cores);
-	usage->mean_gpus = average(gpus, with_gpus);
+	usage->mean_cores = average_of(cores, with_cores);
+	usage->mean_gpus = average_of(gpus, with_gpus);
 }
 
-/* Thin runs that are not forced have told their peaks; of the rest nothing is concluded. */
+/* Keeps only the peaks of thin runs, unless the user forces advice. */
 static void forget_rest(struct evidence *evidence)
 {
 	evidence->mean_cores = evidence->max_cores = evidence->busy_cores = evidence->p95_cores = NAN;
 }
 
-/* Statistics in a file may have names that mean nothing. */
+/* Statistics in a file may have names that mean nothing here. */
 static int check_stats(const struct runs *runs, struct rt_problem *problem)
 {
 	CLEANUP_FREE const rt_stats **stats = calloc(runs->count, sizeof(rt_stats *));
@@ -369,7 +373,7 @@ static int check_stats(const struct runs *runs, struct rt_problem *problem)
 	return result;
 }
 
-static int combine(struct rt_advice *advice, const struct runs *runs)
+static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 {
 	CLEANUP_FREE size_t *group = calloc(runs->count, sizeof(*group));
 	CLEANUP_FREE struct evidence *list = calloc(runs->count, sizeof(*list));
@@ -379,7 +383,7 @@ static int combine(struct rt_advice *advice, const struct runs *runs)
 	if (!group || !list || !peaks)
 		return -ENOMEM;
 	for (size_t i = 0; i < runs->count; i++)
-		if (!counts(advice, &runs->list[i]))
+		if (!counts_fully(advice, &runs->list[i]))
 			forget_rest(&runs->list[i].evidence);
 	past.count = find_groups(runs, group);
 	for (size_t i = 0; i < past.count; i++) {
@@ -398,8 +402,8 @@ static int combine(struct rt_advice *advice, const struct runs *runs)
 	return 0;
 }
 
-/* The first run is the one that is asked about; without it there is no answer unless others are solid. */
-static bool refuse(struct rt_advice *advice, const struct runs *runs)
+/* Refuses if all runs are thin. Some thin runs among others are left out; --force uses them all. */
+static bool refuse_thin_runs(struct rt_advice *advice, const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {
 		if (!*runs->list[i].thin)
@@ -422,18 +426,18 @@ static bool refuse(struct rt_advice *advice, const struct runs *runs)
 	return false;
 }
 
-static int advise(struct rt_advice *advice, const struct runs *runs)
+static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 {
-	bool refused = refuse(advice, runs);
+	bool refused = refuse_thin_runs(advice, runs);
 	int result = 0;
 
 	advice->runs = runs->count;
-	/* The cost is that of the first run, however long others took. */
+	/* The cost is that of the first run, whatever the length of others. */
 	advice->usage.duration_secs = figure_of(runs->list[0].stats, "timestamp", "duration");
 	if (runs->list[0].summary)
 		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
 	if (!refused)
-		result = combine(advice, runs);
+		result = combine_runs(advice, runs);
 	if (result == 0 && runs->list[0].summary && (!refused || runs->list[0].summary->tracked))
 		advice_judge(advice, runs->list[0].summary);
 	if (result == 0 && !refused)
@@ -453,10 +457,10 @@ static bool is_empty(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
-/* `known`: what rt_summary_read() said of the first path, or NULL. */
-static int recommend(const char *const *paths, size_t path_count, rt_summary *known,
-		     const struct rt_recommend_options *options, rt_advice **ret_advice,
-		     struct rt_problem *ret_problem)
+/* `known` is the summary of the first path, or NULL. */
+static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
+			  const struct rt_recommend_options *options, rt_advice **ret_advice,
+			  struct rt_problem *ret_problem)
 {
 	__attribute__((cleanup(runs_done))) struct runs runs = {0};
 	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
@@ -490,7 +494,7 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 	runs.list[0].borrowed = known;
 	for (size_t i = 0; i < path_count && result == 0; i++) {
 		result = read_run(&runs.list[runs.count], paths[i], ret_problem);
-		/* A tracker that was killed at once has written nothing: other runs may say enough. */
+		/* A tracker that was killed at once has written nothing, but other runs may be enough. */
 		if (result == -ENODATA && is_empty(paths[i]) && runs.count + path_count - i > 1) {
 			runs.empty++;
 			result = 0;
@@ -503,7 +507,7 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 	if (result == 0)
 		result = check_stats(&runs, ret_problem);
 	if (result == 0)
-		result = advise(advice, &runs);
+		result = advise_on_runs(advice, &runs);
 	if (result < 0)
 		return result == -ENOMEM ? problem_set(ret_problem, result, "out of memory") : result;
 	*ret_advice = advice;
@@ -514,7 +518,7 @@ static int recommend(const char *const *paths, size_t path_count, rt_summary *kn
 int rt_recommend(const char *const *paths, size_t path_count, const struct rt_recommend_options *options,
 		 rt_advice **ret_advice, struct rt_problem *ret_problem)
 {
-	return recommend(paths, path_count, NULL, options, ret_advice, ret_problem);
+	return recommend_from(paths, path_count, NULL, options, ret_advice, ret_problem);
 }
 
 int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
@@ -528,7 +532,7 @@ int recommend_of_summary(const char *path, rt_summary *summary, const char *cons
 	paths[0] = path;
 	for (size_t i = 0; i < history_count; i++)
 		paths[i + 1] = history[i];
-	return recommend(paths, history_count + 1, summary, options, ret_advice, ret_problem);
+	return recommend_from(paths, history_count + 1, summary, options, ret_advice, ret_problem);
 }
 
 void rt_advice_free(rt_advice *advice)
@@ -571,7 +575,7 @@ void rt_advice_set_price(rt_advice *advice, double usd_per_hour)
 	advice->usd_per_hour = usd_per_hour;
 }
 
-static void copy(char *to, size_t size, const char *from)
+static void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
 }
@@ -579,11 +583,11 @@ static void copy(char *to, size_t size, const char *from)
 void rt_advice_set_server(rt_advice *advice, const struct rt_server *server)
 {
 	advice->server.asked = true;
-	copy(advice->server.question, sizeof(advice->server.question), server->question);
-	copy(advice->server.problem, sizeof(advice->server.problem), server->problem);
-	copy(advice->server.vendor, sizeof(advice->server.vendor), server->vendor);
-	copy(advice->server.type, sizeof(advice->server.type), server->type);
-	copy(advice->server.region, sizeof(advice->server.region), server->region);
+	copy_text(advice->server.question, sizeof(advice->server.question), server->question);
+	copy_text(advice->server.problem, sizeof(advice->server.problem), server->problem);
+	copy_text(advice->server.vendor, sizeof(advice->server.vendor), server->vendor);
+	copy_text(advice->server.type, sizeof(advice->server.type), server->type);
+	copy_text(advice->server.region, sizeof(advice->server.region), server->region);
 	advice->server.vcpus = server->vcpus;
 	advice->server.memory_mib = server->memory_mib;
 	advice->server.usd_per_hour = server->usd_per_hour;

@@ -1,16 +1,17 @@
 /*
- * Advice for the next run, from the use of earlier runs; see rt_recommend().
+ * Computes the advice for the next run from the use of earlier runs; see rt_recommend().
  *
- *   memory   the largest peak of the last 50 runs and 20 %, swapped memory included, rounded up by at most a quarter; by
- *            another policy less (recommend_policy.h). The peak is the larger of the sampled one and the kernel's of the
- *            largest process, never that of the control group, which counts the page cache. A run that was killed for
- *            lack of memory took at least what it had: until a run that was not killed took more, twice that and 20 %.
- *            At least the peak with the kernel's memory for it and 10 %: many small processes take little more than that.
- *   cores    as many as no run would have been slower with: the use that 99 % of the time stayed below, and at least the
- *            busiest ten seconds, in whole cores. How much longer the work takes with fewer follows from the shape of
- *            the use over time (shape.h). The request is what makes it at most 5 % longer.
- *   GPUs     the most that were busy at once, rounded, at least 1 if any was; 0 if none was
- *   VRAM     the largest peak and 20 %, in the steps of rt_round_memory_mib(); 0 if none was used
+ *   memory  the largest peak of the last 50 runs plus 20 %, including swap, rounded up by at most a quarter;
+ *           other policies reserve less (recommend_policy.h). A peak is the larger of the sampled one and the
+ *           kernel's for the largest process, never the control group's, which counts the page cache. A run that
+ *           was killed for lack of memory needed at least what it had: the advice is twice that plus 20 %, until
+ *           a run takes more and survives. The least is the peak plus its kernel memory plus 10 %, for jobs of
+ *           many small processes.
+ *   cores   as many as any run could use: the use that was not exceeded for 99 % of the time, and at least the
+ *           busiest ten seconds, in whole cores. The shape of the use over time (shape.h) tells how much longer
+ *           the work takes with fewer. The request is the number that makes it at most 5 % longer.
+ *   GPUs    the most that were busy at once, rounded, at least 1 if any was; else 0
+ *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(); 0 if none was used
  *
  * Recordings of several ranks of one job are one run: see recommend_ranks.c.
  */
@@ -27,27 +28,27 @@ struct advice_note {
 	char text[NOTE_BYTES];
 };
 
-/* One recording as advice sees it. NaN: unknown. */
+/* The facts of one recording that the advice uses. NaN: unknown. */
 struct evidence {
 	double started, secs;
 	double sampled_peak_mib, process_peak_mib;
-	double kernel_mib; /* the kernel's memory for it, an estimate */
+	double kernel_mib; /* estimate of the kernel memory for its processes */
 	bool swapped;      /* the peak contains swapped memory */
-	double limit_mib;  /* of memory */
+	double limit_mib;  /* memory limit */
 	enum oom_kind oom;
-	double oom_had_mib;           /* at least so much was needed; 0 without a kill */
-	double oom_floor_mib;         /* what to try next */
-	bool good;                    /* it says enough, and it was not killed for lack of memory */
+	double oom_had_mib;           /* memory needed at least; 0 without a kill */
+	double oom_floor_mib;         /* memory to try next */
+	bool good;                    /* long enough, and not killed for lack of memory */
 	double mean_cores, max_cores; /* largest sample */
-	double busy_cores;            /* 99 % of the time, and the busiest ten seconds */
+	double busy_cores;            /* not exceeded for 99 % of the time, and the busiest ten seconds */
 	double p95_cores;
 	double max_gpus, vram_peak_mib;
-	/* Which part of which job. */
+	/* Identifies the part of the job. */
 	char job[160]; /* identity of the job and its step; "": unknown */
 	char host[64];
 	int64_t rank;         /* -1: none */
-	int64_t tasks, nodes; /* that the scheduler started; 0: unknown */
-	bool is_one_task;     /* it holds one of the tasks, not all of them */
+	int64_t tasks, nodes; /* started by the scheduler; 0: unknown */
+	bool is_one_task;     /* the recording covers one task, not all of them */
 };
 
 /* A recording, or the statistics of one. */
@@ -55,7 +56,7 @@ struct run {
 	rt_summary *summary; /* NULL: only its statistics are known */
 	rt_stats *stats;
 	bool borrowed;  /* the caller owns the summary */
-	char thin[200]; /* why nothing should be concluded from it; "": it is fine */
+	char thin[200]; /* reason to conclude nothing from it; "": none */
 	struct evidence evidence;
 };
 
@@ -65,35 +66,35 @@ struct runs {
 	size_t empty; /* recordings without a whole sample, which are not in the list */
 };
 
-/* The use of all runs together. NaN: nowhere recorded. */
+/* The use of all runs together. NaN: in no recording. */
 struct usage {
 	double mean_cores, max_cores, busy_cores, p95_cores;
 	double sampled_peak_mib, process_peak_mib;
 	double mean_gpus, max_gpus, vram_peak_mib;
-	double gpu_joules; /* of the run that is asked about; NaN: unknown */
+	double gpu_joules; /* of the first run; NaN: unknown */
 	double duration_secs;
 	double oom_had_mib, oom_floor_mib; /* 0: no run was killed for lack of memory */
 	enum oom_kind oom;
 	bool swapped;
-	double kernel_mib; /* the most that the kernel keeps for one of the runs */
+	double kernel_mib; /* the most kernel memory of a run */
 };
 
-/* The tasks of one job; 1 task on 1 host unless the recordings say more. */
+/* The tasks of one job; 1 task on 1 host unless the recordings tell more. */
 struct ranks {
 	size_t recorded, tasks, hosts;
-	size_t tasks_on_host;       /* of the busiest host */
-	size_t tasks_per_recording; /* 1: each recording is of one task */
+	size_t tasks_on_host;       /* on the busiest host */
+	size_t tasks_per_recording; /* 1: each recording covers one task */
 	int64_t task_cpus;          /* cores of one task; -1: unknown */
-	double task_memory_mib;     /* of the largest task, with the margin */
+	double task_memory_mib;     /* largest task, with the margin */
 };
 
 struct rt_advice {
 	size_t runs, runs_left_out;
 	bool forced;
 	enum rt_policy policy;
-	char refused[512]; /* "": not */
+	char refused[512]; /* reason of a refusal; "": none */
 	struct usage usage;
-	struct shape shape; /* of the cores of a recording, over all of them */
+	struct shape shape; /* of a recording's cores, over all recordings */
 	struct reservation reservation;
 	struct backtest backtest;
 	struct ranks ranks;
@@ -101,14 +102,14 @@ struct rt_advice {
 	int64_t cpu, memory_mib, gpu, vram_mib;
 	double cpu_request;       /* cores; NaN: unknown */
 	int64_t cpu_limit;        /* cores that no run exceeded; -1: unknown */
-	double cpu_stretch;       /* how many times as long it takes with `cpu` */
-	bool cpu_at_least;        /* it had no more: its limit or other programs held it back */
-	bool memory_at_least;     /* the peak may have been more */
+	double cpu_stretch;       /* factor on the duration with `cpu` cores */
+	bool cpu_at_least;        /* a limit or other programs held the job back */
+	bool memory_at_least;     /* the real peak may be larger */
 	const char *memory_basis; /* "sampled peak of the tree", ... */
 	const char *allocation;   /* "dedicated", "shared", "unknown" */
 	struct advice_note notes[NOTES_MOST];
 	size_t note_count;
-	double usd_per_hour; /* of the machine that it ran on; NaN */
+	double usd_per_hour; /* price of the run's machine; NaN: unknown */
 	struct {
 		bool asked;
 		char question[1024], problem[512];
@@ -121,12 +122,12 @@ struct rt_advice {
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* An amount in the middle of a sentence. */
+/* An amount inside a sentence. */
 struct amount {
 	char text[40];
 };
 struct amount amount_of(double value, void (*add)(struct buffer *out, double value));
-/* In MiB, as people read it. */
+/* Formats MiB for people. */
 struct amount amount_of_mib(double mib);
 
 static inline double larger(double a, double b)
@@ -139,32 +140,32 @@ static inline double larger_peak(const struct usage *usage)
 	return larger(usage->sampled_peak_mib, usage->process_peak_mib);
 }
 
-/* How many times as long the work takes with so many cores on its host; NaN: unknown. */
+/* Returns how many times as long the work takes with that many cores on its host; NaN: unknown. */
 double advice_stretch(const struct rt_advice *advice, int64_t cores);
 
-/* The memory to reserve for so much, in steps that add at most a quarter; at least 128 MiB. */
+/* Rounds memory up to the next step of reservations. A step adds at most a quarter; the least is 128 MiB. */
 int64_t round_reservation_mib(double mib);
 
-/* recommend_evidence.c */
+/* Defined in recommend_evidence.c. */
 void find_evidence(struct run *run);
-/* For statistics without a recording. */
+/* Finds the evidence in statistics without a recording. */
 void find_evidence_of_stats(struct run *run);
 
 /*
- * recommend_ranks.c: joins recordings of ranks of one job: `group[i]` is the number of the run that list[i] belongs to,
- * counted from 0 in the order of the list. Returns how many runs there are.
+ * recommend_ranks.c: joins recordings of ranks of one job. `group[i]` is the number, from 0, of the run that
+ * list[i] belongs to. Returns the number of runs.
  */
 size_t find_groups(const struct runs *runs, size_t *group);
-/* The use of the members of a group together: sums of those on one host, of the host where that is most. */
+/* Combines the members of a group: sums the members on each host and takes the host with the largest sum. */
 struct evidence join_group(const struct runs *runs, const size_t *group, size_t number,
 			   struct ranks *ret_ranks);
 
-/* rt_recommend() of a recording whose summary has been read, so that it is read once, and of earlier runs. */
+/* Does the work of rt_recommend() for a recording whose summary has been read, and for earlier runs. */
 int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,
 			 size_t history_count, const struct rt_recommend_options *options,
 			 rt_advice **ret_advice, struct rt_problem *ret_problem);
 
-/* Notes about one run: what it left unused, what held it up. */
+/* Adds notes about one run: unused resources, and its bottleneck. */
 void advice_judge(struct rt_advice *advice, const struct rt_summary *summary);
-/* Notes about the advice: how sure it is, and what being wrong costs. */
+/* Adds notes about the advice: its certainty, and the cost of a wrong value. */
 void advice_doubt(struct rt_advice *advice);

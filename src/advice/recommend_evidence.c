@@ -1,4 +1,4 @@
-/* The evidence of one recording; see recommend.h. */
+/* Finds the evidence in one recording; see recommend.h. */
 #include "advice/recommend.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "table/stats.h"
 
 static const double SHORTEST_SECS = 1, GROWTH = 2, MARGIN = 1.2, OOM_LEAST_MIB = 100;
-/* Samples may see half of a process that grew and was killed between two of them. */
+/* A process may grow and be killed between two samples, which then show only half of it. */
 static const double NEAR_LIMIT = 0.5;
 static const double MIB_SWAPPED = 1, P99 = 0.99, P95 = 0.95;
 enum { SAMPLES_LEAST = 2 };
@@ -32,9 +32,9 @@ static bool is_source(const char *source, const char *name)
 }
 
 /*
- * What the kernel keeps for the processes and charges to their control group, though it is in no process: a tenth of a MiB
- * for each, a fortieth for each thread, and 8 bytes of page table for each page of 4 KiB that one of them has. Seen: 25 MiB
- * for 200 processes with 20 MiB each, 10 MiB for 400 threads.
+ * Estimates the kernel memory that is charged to the processes' control group but belongs to no process: a
+ * tenth of a MiB for each process, a fortieth for each thread, and 8 bytes of page table for each mapped page
+ * of 4 KiB. Measured: 25 MiB for 200 processes of 20 MiB each, 10 MiB for 400 threads.
  */
 static double kernel_memory_mib(const struct rt_summary *summary)
 {
@@ -45,7 +45,7 @@ static double kernel_memory_mib(const struct rt_summary *summary)
 	       (isnan(mapped) ? 0 : mapped) / 512;
 }
 
-/* What was seen together at one moment; swapped memory is needed as well. */
+/* Takes the largest sum at one moment. Swapped memory is needed as well. */
 static void find_peaks(struct evidence *evidence, const struct rt_summary *summary)
 {
 	const struct run_end_row *end = end_of(summary);
@@ -67,22 +67,22 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
 
-/* The largest that anything of the job is known to have held. */
-static double held(const struct evidence *evidence, const struct rt_summary *summary)
+/* Returns the largest amount of memory that the job is known to have held. */
+static double held_mib(const struct evidence *evidence, const struct rt_summary *summary)
 {
 	return larger(larger(evidence->sampled_peak_mib, evidence->process_peak_mib),
 		      summary->group_memory.most);
 }
 
-/* A group may hold others: the process was the job's if one of the job was large enough. */
+/* The group may have other members. The killed process was the job's if the job used enough of the limit. */
 static bool may_be_another_s(const struct oom_finding *oom, const struct evidence *evidence,
 			     const struct rt_summary *summary)
 {
 	return oom->kind == OOM_STEP && oom->shared &&
-	       !(held(evidence, summary) >= NEAR_LIMIT * evidence->limit_mib);
+	       !(held_mib(evidence, summary) >= NEAR_LIMIT * evidence->limit_mib);
 }
 
-/* The machine killed a process that had little of its memory: other jobs took it. */
+/* The machine ran out of memory, and the killed process had little of it: other jobs had the rest. */
 static bool was_a_bystander(double had_mib, const struct rt_summary *summary)
 {
 	return had_mib < NEAR_LIMIT * summary->total_memory_mib;
@@ -91,7 +91,7 @@ static bool was_a_bystander(double had_mib, const struct rt_summary *summary)
 static void find_oom(struct evidence *evidence, const struct rt_summary *summary)
 {
 	struct oom_finding oom = summary_oom(summary);
-	double had = held(evidence, summary), growth = GROWTH;
+	double had = held_mib(evidence, summary), growth = GROWTH;
 
 	if (!isnan(oom.limit_mib))
 		evidence->limit_mib = oom.limit_mib;
@@ -108,7 +108,9 @@ static void find_oom(struct evidence *evidence, const struct rt_summary *summary
 	evidence->oom_floor_mib = fmax(had * growth * MARGIN, had + OOM_LEAST_MIB);
 }
 
-/* ---- whether it says enough ------------------------------------------------------------------------------ */
+/*
+ * ---- thin recordings -------------------------------------------------------------------------------------
+ */
 
 static void find_thin(struct run *run)
 {
@@ -122,7 +124,7 @@ static void find_thin(struct run *run)
 	else if (!summary->tracked)
 		snprintf(run->thin, sizeof(run->thin), "no process was tracked");
 	else if (run->evidence.oom != OOM_NONE && run->evidence.oom_had_mib > 0)
-		return; /* However short it was, it was not enough. */
+		return; /* Even a very short run proves that its memory was not enough. */
 	else if (launcher)
 		snprintf(run->thin, sizeof(run->thin), "%s had its work done by other processes. Record: %s",
 			 launcher->name, launcher->instead);
@@ -135,7 +137,9 @@ static void find_thin(struct run *run)
 		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->wall_secs);
 }
 
-/* ---- who it was ------------------------------------------------------------------------------------------ */
+/*
+ * ---- identity --------------------------------------------------------------------------------------------
+ */
 
 static const char *scheduler_value(const struct rt_summary *summary, const char *name)
 {
@@ -172,12 +176,14 @@ static void find_part(struct evidence *evidence, const struct rt_summary *summar
 	evidence->rank = count_absent(summary->rank) ? -1 : summary->rank;
 	evidence->tasks = scheduler_count(summary, "SLURM_NTASKS", 0);
 	evidence->nodes = scheduler_count(summary, "SLURM_JOB_NUM_NODES", 0);
-	/* A batch script has no step, or one whose number is beyond those of srun; it starts the tasks itself. */
+	/* A batch script starts the tasks itself. It has no step, or a step number beyond those of srun. */
 	evidence->is_one_task = step && scheduler_count(summary, "SLURM_STEP_ID", -1) >= 0 &&
 				scheduler_value(summary, "SLURM_PROCID");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- cores -----------------------------------------------------------------------------------------------
+ */
 
 static void find_cores(struct evidence *evidence, const struct run *run)
 {
@@ -189,7 +195,7 @@ static void find_cores(struct evidence *evidence, const struct run *run)
 	evidence->max_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "max")
 					       : summary->host_cores.most;
 	evidence->busy_cores = larger(shape_quantile(shape, P99), shape->busiest);
-	/* Time stamps alone do not say how long a sample stands for. */
+	/* With time stamps alone, the length of the samples is unknown. */
 	if (isnan(evidence->busy_cores))
 		evidence->busy_cores = evidence->max_cores;
 	evidence->p95_cores = shape->total_secs > 0 ? shape_quantile(shape, P95) : evidence->max_cores;
@@ -228,7 +234,7 @@ void find_evidence(struct run *run)
 	if (summary->tracked) {
 		find_oom(evidence, summary);
 	} else {
-		/* A recording of the machine alone, when an answer is wanted all the same. */
+		/* The user has forced advice for a recording of the machine alone. */
 		evidence->sampled_peak_mib = summary->host_memory.most;
 		evidence->max_gpus = summary->host_gpu_usage.most;
 		evidence->vram_peak_mib = summary->host_gpu_vram_mib.most;

@@ -1,4 +1,4 @@
-/* Advice to copy and paste; see recommend.h. */
+/* Writes advice in forms to copy and paste; see recommend.h. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { TEXT_CEILING = 1 << 16 };
 
 #define MIB 1048576.0
 
-/* Comments for the reader of the script. */
+/* Adds comments for the reader of the script. */
 static void add_warnings(struct buffer *out, const struct rt_advice *advice, const char *comment)
 {
 	if (advice->memory_at_least)
@@ -24,14 +24,14 @@ static void add_warnings(struct buffer *out, const struct rt_advice *advice, con
 			      (long long)advice->cpu_limit, 100 * (advice->cpu_stretch - 1));
 }
 
-static long long gpus(const struct rt_advice *advice)
+static long long count_gpus(const struct rt_advice *advice)
 {
 	return advice->gpu > 0 ? (long long)advice->gpu : 0;
 }
 
 /*
- * --mem is of a node. On one node it is the sum of its tasks; where the scheduler spreads the tasks over several, as
- * it likes, memory goes by the CPU, so that each task brings its own.
+ * --mem is per node. On a single node it is the sum of the tasks. If the scheduler may spread the tasks over
+ * several nodes, memory is given per CPU, so that each task brings its own.
  */
 static void add_slurm_tasks(struct buffer *out, const struct rt_advice *advice)
 {
@@ -60,11 +60,11 @@ static void form_slurm(struct buffer *out, const struct rt_advice *advice)
 	else
 		buffer_printf(out, "#SBATCH --cpus-per-task=%lld\n#SBATCH --mem=%lldM\n",
 			      (long long)advice->cpu, (long long)advice->memory_mib);
-	if (gpus(advice))
-		buffer_printf(out, "#SBATCH --gpus=%lld\n", gpus(advice));
+	if (count_gpus(advice))
+		buffer_printf(out, "#SBATCH --gpus=%lld\n", count_gpus(advice));
 }
 
-/* Whole cores, or thousandths. */
+/* Writes whole cores, or thousandths. */
 static void add_kubernetes_cpu(struct buffer *out, double cores)
 {
 	if (cores == floor(cores))
@@ -83,8 +83,8 @@ static void form_kubernetes(struct buffer *out, const struct rt_advice *advice)
 	buffer_printf(out, "    memory: %lldMi\n  limits:\n", (long long)advice->memory_mib);
 	add_kubernetes_cpu(out, (double)advice->cpu);
 	buffer_printf(out, "    memory: %lldMi\n", (long long)advice->memory_mib);
-	if (gpus(advice))
-		buffer_printf(out, "    nvidia.com/gpu: %lld\n", gpus(advice));
+	if (count_gpus(advice))
+		buffer_printf(out, "    nvidia.com/gpu: %lld\n", count_gpus(advice));
 }
 
 static void form_docker(struct buffer *out, const struct rt_advice *advice)
@@ -92,29 +92,29 @@ static void form_docker(struct buffer *out, const struct rt_advice *advice)
 	add_warnings(out, advice, "#");
 	buffer_printf(out, "docker run --cpus=%lld --memory=%lldm", (long long)advice->cpu,
 		      (long long)advice->memory_mib);
-	if (gpus(advice))
-		buffer_printf(out, " --gpus=%lld", gpus(advice));
+	if (count_gpus(advice))
+		buffer_printf(out, " --gpus=%lld", count_gpus(advice));
 	buffer_add_char(out, '\n');
 }
 
 static void form_nextflow(struct buffer *out, const struct rt_advice *advice)
 {
 	add_warnings(out, advice, "//");
-	/* Its MB are of 1,048,576 bytes. */
+	/* In Nextflow, MB means 1,048,576 bytes. */
 	buffer_printf(out, "cpus %lld\nmemory '%lld MB'\n", (long long)advice->cpu,
 		      (long long)advice->memory_mib);
-	if (gpus(advice))
-		buffer_printf(out, "accelerator %lld\n", gpus(advice));
+	if (count_gpus(advice))
+		buffer_printf(out, "accelerator %lld\n", count_gpus(advice));
 }
 
 static void form_snakemake(struct buffer *out, const struct rt_advice *advice)
 {
 	add_warnings(out, advice, "#");
-	/* Its MB are of 1,000,000 bytes. */
+	/* In Snakemake, MB means 1,000,000 bytes. */
 	buffer_printf(out, "threads: %lld\nresources:\n    mem_mb=%.0f%s\n", (long long)advice->cpu,
-		      ceil((double)advice->memory_mib * MIB / 1e6), gpus(advice) ? "," : "");
-	if (gpus(advice))
-		buffer_printf(out, "    gpu=%lld\n", gpus(advice));
+		      ceil((double)advice->memory_mib * MIB / 1e6), count_gpus(advice) ? "," : "");
+	if (count_gpus(advice))
+		buffer_printf(out, "    gpu=%lld\n", count_gpus(advice));
 }
 
 static void form_metaflow(struct buffer *out, const struct rt_advice *advice)
@@ -122,8 +122,8 @@ static void form_metaflow(struct buffer *out, const struct rt_advice *advice)
 	add_warnings(out, advice, "#");
 	buffer_printf(out, "@resources(cpu=%lld, memory=%lld", (long long)advice->cpu,
 		      (long long)advice->memory_mib);
-	if (gpus(advice))
-		buffer_printf(out, ", gpu=%lld", gpus(advice));
+	if (count_gpus(advice))
+		buffer_printf(out, ", gpu=%lld", count_gpus(advice));
 	buffer_add_text(out, ")\n");
 }
 

@@ -1,7 +1,7 @@
 /*
- * What a run left unused and what held it up, each with the id of its rule; see recommend.h.
+ * Adds notes about unused resources and bottlenecks of a run, each with the id of its rule; see recommend.h.
  *
- * The thresholds stand here and in the help of `recommend`.
+ * The thresholds are here and in the help of `recommend`.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 {
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
-	/* While a core was free, more of them would not have helped. */
+	/* While a core was free, more cores would not have helped. */
 	double waited = summary->cpu_course.short_secs;
 	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs;
 	bool starved = summary->tracked && summary->cpu_course.has_pressure &&
@@ -135,7 +135,7 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 			    limit, peak);
 }
 
-/* Whether what was recorded is all that the job would have needed. */
+/* Notes if the recording may not show all that the job needs. */
 static void judge_end(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
@@ -155,7 +155,7 @@ static void judge_end(struct rt_advice *advice, const struct rt_summary *summary
 			    "the recording ended before the process did: later needs are not recorded");
 }
 
-/* Some of what it had was never touched: a sum hides that. */
+/* Finds GPUs that the job never used, which a sum over all GPUs hides. */
 static void judge_idle_gpus(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	struct idle_gpus idle = summary_gpus_idle(summary);
@@ -191,7 +191,7 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	double secs = total_of(&summary->io_pressure_secs);
 
-	/* The cache's lack of room is told instead. */
+	/* cache_too_small already explains the I/O. */
 	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->wall_secs &&
 	    !(summary_reread_bytes(summary) > 0))
 		advice_note(advice, "io_bound", "it waited for I/O for %s of %s",
@@ -200,8 +200,8 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
 }
 
 /*
- * Whether other programs used the machine too. An idle system uses some memory and CPU time itself, so that less than a
- * quarter of the memory or a tenth of the cores, and a quarter of one, is not told.
+ * Notes whether other programs used the machine, too. An idle system uses some memory and CPU time itself, so
+ * less than a quarter of the memory, a tenth of the cores, or a quarter of a core is not reported.
  */
 static void judge_allocation(struct rt_advice *advice, const struct rt_summary *summary)
 {
@@ -243,7 +243,9 @@ void advice_judge(struct rt_advice *advice, const struct rt_summary *summary)
 	judge_allocation(advice, summary);
 }
 
-/* Too little memory costs a whole run, too few cores cost time, too much of either costs what is reserved. */
+/*
+ * Too little memory costs a whole run and too few cores cost time; too much of either costs the reservation.
+ */
 void advice_doubt(struct rt_advice *advice)
 {
 	const struct ranks *ranks = &advice->ranks;

@@ -1,15 +1,15 @@
-/* How much memory to reserve; see recommend_policy.h. */
+/* Computes the memory to reserve; see recommend_policy.h. */
 #include "advice/recommend_policy.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double MAX_MARGIN = 0.2, P95_MARGIN = 0.15, COST_MARGIN = 0.05, P95 = 0.95, STEEP = 3;
-/* A run that many runs back counts half. */
+/* The weight of a run halves every this many runs. */
 static const double HALF_LIFE_RUNS = 25;
 enum { TREND_LEAST = 8, NEW_LEAST = 10, OLD_LEAST = 3 };
 
-static double largest(const struct peak *peaks, size_t count)
+static double largest_peak(const struct peak *peaks, size_t count)
 {
 	double most = -INFINITY;
 
@@ -18,7 +18,7 @@ static double largest(const struct peak *peaks, size_t count)
 	return most;
 }
 
-static double smallest(const struct peak *peaks, size_t count)
+static double smallest_peak(const struct peak *peaks, size_t count)
 {
 	double least = INFINITY;
 
@@ -27,16 +27,18 @@ static double smallest(const struct peak *peaks, size_t count)
 	return least;
 }
 
-/* How many of the oldest runs to forget because each of the others took less than any of them. */
-static size_t outdated(const struct peak *peaks, size_t count)
+/* Returns how many of the oldest runs to forget, because every later run took less than each of them. */
+static size_t count_outdated(const struct peak *peaks, size_t count)
 {
 	for (size_t old = OLD_LEAST; old + NEW_LEAST <= count; old++)
-		if (largest(peaks + old, count - old) < smallest(peaks, old))
+		if (largest_peak(peaks + old, count - old) < smallest_peak(peaks, old))
 			return old;
 	return 0;
 }
 
-/* The next value of a line through the peaks; NaN unless its rise is beyond the scatter. */
+/*
+ * Extrapolates a line through the peaks by one run; NaN unless the rise is clearly larger than the scatter.
+ */
 static double next_of_rise(const struct peak *peaks, size_t count)
 {
 	double n = (double)count, middle = (n - 1) / 2, mean = 0, rise = 0, spread = 0, error = 0, slope;
@@ -61,11 +63,11 @@ static double next_of_rise(const struct peak *peaks, size_t count)
 
 static struct reservation reserve_max(const struct peak *peaks, size_t count)
 {
-	size_t old = outdated(peaks, count);
+	size_t old = count_outdated(peaks, count);
 	double next = next_of_rise(peaks, count);
 	struct reservation answer = {.margin = MAX_MARGIN, .runs = count - old};
 
-	answer.base = largest(peaks + old, count - old);
+	answer.base = largest_peak(peaks + old, count - old);
 	answer.drift = old ? DRIFT_DOWN : DRIFT_NONE;
 	if (next > answer.base) {
 		answer.base = next;
@@ -81,7 +83,7 @@ static int by_size(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Of a sorted copy whose seconds are weights. */
+/* Sorts a copy of the peaks, in which `secs` holds the weight. */
 static struct reservation reserve_p95(const struct peak *peaks, size_t count)
 {
 	struct peak sorted[POLICY_RUNS];
@@ -100,7 +102,10 @@ static struct reservation reserve_p95(const struct peak *peaks, size_t count)
 	return answer;
 }
 
-/* What all of the runs would have reserved: a killed one is run again with as much as the largest took and a fifth. */
+/*
+ * Returns the cost, in MiB x seconds, of reserving `mib` for all runs. A killed run is repeated with the
+ * largest peak plus 20 %.
+ */
 static double cost_of(double mib, const struct peak *peaks, size_t count, double again_mib)
 {
 	double cost = 0;
@@ -115,7 +120,7 @@ static double cost_of(double mib, const struct peak *peaks, size_t count, double
 
 static struct reservation reserve_cost(const struct peak *peaks, size_t count)
 {
-	double again = largest(peaks, count) * (1 + MAX_MARGIN), least = INFINITY;
+	double again = largest_peak(peaks, count) * (1 + MAX_MARGIN), least = INFINITY;
 	struct reservation answer = {.margin = COST_MARGIN, .runs = count};
 
 	for (size_t i = 0; i < count; i++) {
@@ -139,7 +144,7 @@ struct reservation policy_reserve(enum rt_policy policy, const struct peak *peak
 		peaks += count - POLICY_RUNS;
 		count = POLICY_RUNS;
 	}
-	/* The least cost of one run is its peak, which says nothing of the next. */
+	/* With few runs, the cheapest reservation would fit the past and say nothing about the next run. */
 	answer = policy == RT_POLICY_P95                         ? reserve_p95(peaks, count)
 		 : policy == RT_POLICY_COST && count > OLD_LEAST ? reserve_cost(peaks, count)
 								 : reserve_max(peaks, count);

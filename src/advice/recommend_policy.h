@@ -1,9 +1,9 @@
 /*
- * How much memory to reserve from the peaks of earlier runs: pure functions of the peaks.
+ * Computes the memory to reserve from the peaks of earlier runs, in pure functions.
  *
- * The newest POLICY_RUNS runs count. RT_POLICY_MAX takes the largest of them and 20 %. Where the peaks rise from run to
- * run, it takes what the next one will come to, if that is more. Where the newest ten or more all took less than any run
- * before them, the earlier ones are forgotten.
+ * The newest POLICY_RUNS runs count. RT_POLICY_MAX takes the largest peak plus 20 %. If the peaks rise from
+ * run to run, it takes the extrapolated next peak if that is larger. If the newest ten or more runs all took
+ * less than any run before them, it forgets the earlier ones.
  */
 #pragma once
 
@@ -21,17 +21,17 @@ struct peak {
 enum drift { DRIFT_NONE, DRIFT_UP, DRIFT_DOWN };
 
 struct reservation {
-	double mib;    /* to reserve; NaN: there is no peak */
+	double mib;    /* to reserve; NaN: no peaks */
 	double base;   /* before the margin */
 	double margin; /* 0.2: a fifth */
-	size_t runs;   /* that counted */
+	size_t runs;   /* runs that counted */
 	enum drift drift;
 };
 
-/* `peaks` from the oldest to the newest. */
+/* `peaks` are ordered from oldest to newest. */
 struct reservation policy_reserve(enum rt_policy policy, const struct peak *peaks, size_t count);
 
-/* Each run but the first, with what those before it would have advised. */
+/* Checks each run but the first against the advice from the runs before it. */
 struct backtest {
 	size_t runs, killed;
 	double reserved_per_used; /* NaN: no runs */

@@ -1,11 +1,11 @@
 /*
- * Which recordings are ranks of one job, and what they come to together; see recommend.h.
+ * Finds recordings that are ranks of one job, and combines them; see recommend.h.
  *
- * Ranks of one job have the scheduler's id of the job and its step in common, or, without a scheduler, ran at the same
- * time; each has a rank of its own. A scheduler limits memory by host, so the memory of the ranks on one host is added up.
- * A rank that was not recorded is taken to need what the recorded ones need on average:
+ * Ranks of one job share the scheduler's ids of job and step or, without a scheduler, ran at the same time;
+ * each has its own rank. A scheduler limits memory per host, so the memory of all ranks on a host is summed.
+ * A rank without a recording counts with the average of the recorded ones:
  *
- *	SLURM_NTASKS=4, recorded on one host: ranks 0 and 1 with 300 and 500 MiB: 1600 MiB
+ *   SLURM_NTASKS=4, recorded on one host: ranks 0 and 1 with 300 and 500 MiB: 1600 MiB
  */
 #include "advice/recommend.h"
 
@@ -27,9 +27,12 @@ static bool is_part_of(const struct evidence *one, const struct evidence *other)
 	return (*one->job || *other->job) ? strcmp(one->job, other->job) == 0 : at_the_same_time(one, other);
 }
 
-/* A rank that the group has already is one of another run: the scheduler started the job again. */
-static bool fits(const struct runs *runs, const size_t *group, size_t count, size_t number,
-		 const struct evidence *evidence)
+/*
+ * If the group already has this rank, the recording belongs to another run: the scheduler started the job
+ * again.
+ */
+static bool fits_group(const struct runs *runs, const size_t *group, size_t count, size_t number,
+		       const struct evidence *evidence)
 {
 	bool found = false;
 
@@ -50,7 +53,7 @@ size_t find_groups(const struct runs *runs, size_t *group)
 	for (size_t i = 0; i < runs->count; i++) {
 		size_t number = 0;
 
-		while (number < groups && !fits(runs, group, i, number, &runs->list[i].evidence))
+		while (number < groups && !fits_group(runs, group, i, number, &runs->list[i].evidence))
 			number++;
 		group[i] = number;
 		groups += number == groups;
@@ -64,7 +67,7 @@ struct host {
 	size_t members;
 };
 
-static double plus(double sum, double value)
+static double add_known(double sum, double value)
 {
 	return isnan(value) ? sum : (isnan(sum) ? 0 : sum) + value;
 }
@@ -78,9 +81,10 @@ static struct host add_host(const struct runs *runs, const size_t *group, size_t
 
 		if (group[i] != number || strcmp(one->host, name) != 0)
 			continue;
-		host.peak_mib = plus(host.peak_mib, larger(one->sampled_peak_mib, one->process_peak_mib));
-		host.mean_cores = plus(host.mean_cores, one->mean_cores);
-		host.max_cores = plus(host.max_cores, one->max_cores);
+		host.peak_mib =
+			add_known(host.peak_mib, larger(one->sampled_peak_mib, one->process_peak_mib));
+		host.mean_cores = add_known(host.mean_cores, one->mean_cores);
+		host.max_cores = add_known(host.max_cores, one->max_cores);
 		host.members++;
 	}
 	return host;
@@ -95,13 +99,13 @@ static bool is_first_of_host(const struct runs *runs, const size_t *group, size_
 	return true;
 }
 
-/* What is the same whichever host a member ran on. */
+/* Combines values that do not depend on the member's host. */
 static void add_member(struct evidence *all, const struct evidence *one)
 {
 	all->process_peak_mib = larger(all->process_peak_mib, one->process_peak_mib);
 	all->busy_cores = larger(all->busy_cores, one->busy_cores);
 	all->p95_cores = larger(all->p95_cores, one->p95_cores);
-	all->max_gpus = plus(all->max_gpus, one->max_gpus);
+	all->max_gpus = add_known(all->max_gpus, one->max_gpus);
 	all->vram_peak_mib = larger(all->vram_peak_mib, one->vram_peak_mib);
 	all->kernel_mib += one->kernel_mib;
 	all->swapped |= one->swapped;
@@ -113,12 +117,12 @@ static void add_member(struct evidence *all, const struct evidence *one)
 	}
 }
 
-static size_t divided(size_t count, size_t by)
+static size_t divide_up(size_t count, size_t by)
 {
 	return by ? (count + by - 1) / by : count;
 }
 
-/* Tasks that no recording is of are taken to be like the others. */
+/* Tasks without a recording count as the average of the others. */
 static void add_missing_tasks(struct evidence *all, struct ranks *ranks, size_t recorded_on_host)
 {
 	double factor;
@@ -127,11 +131,11 @@ static void add_missing_tasks(struct evidence *all, struct ranks *ranks, size_t 
 		ranks->hosts = (size_t)all->nodes;
 	if (all->tasks > (int64_t)ranks->tasks)
 		ranks->tasks = (size_t)all->tasks;
-	ranks->tasks_on_host = divided(ranks->tasks, ranks->hosts);
+	ranks->tasks_on_host = divide_up(ranks->tasks, ranks->hosts);
 	if (ranks->tasks_on_host < recorded_on_host)
 		ranks->tasks_on_host = recorded_on_host;
 	if (!all->is_one_task && ranks->recorded == 1) {
-		/* A recording of a script that starts the tasks holds all that ran on its host. */
+		/* A recording of a script that starts the tasks covers all of its host. */
 		ranks->recorded = ranks->tasks;
 		ranks->tasks_per_recording = ranks->tasks_on_host;
 	}

@@ -1,4 +1,4 @@
-/* Advice for people, for programs, and to copy and paste; see recommend.h. */
+/* Formats advice for people and programs; see recommend.h. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void add_text(struct json_writer *json, const char *key, const char *text
 	json_text(json, *text ? text : NULL);
 }
 
-/* How much longer the work takes with fewer cores: each whole number below the limit, at most as many as here. */
+/* Shows how much longer the work takes with fewer cores: one row for each whole number, at most this many. */
 enum { CHOICES_MOST = 8 };
 
 static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *advice)
@@ -233,7 +233,7 @@ int rt_advice_to_json(const rt_advice *advice, char **ret_text)
 
 /* ---- for people ------------------------------------------------------------------------------------ */
 
-static void label(struct buffer *out, const char *text)
+static void add_label(struct buffer *out, const char *text)
 {
 	buffer_printf(out, "  %-9s", text);
 }
@@ -243,9 +243,9 @@ static void add_mib(struct buffer *out, double mib)
 	add_size(out, mib * MIB, RT_SIZE_AUTO);
 }
 
-enum { FIGURES_AT = 23 }; /* column of a second line */
+enum { FIGURES_AT = 23 }; /* column of continuation lines */
 
-/* Two sentences are two lines, so that a terminal of 80 columns does not break them. */
+/* Puts the second sentence on its own line, so that it fits a terminal of 80 columns. */
 static void next_line(struct buffer *out)
 {
 	buffer_printf(out, "\n%*s", FIGURES_AT, "");
@@ -259,13 +259,13 @@ static void add_longer(struct buffer *out, double stretch)
 		buffer_printf(out, "%.0f %% longer", 100 * (stretch - 1));
 }
 
-/* The fewest cores that would do on average, and the time that they cost. */
+/* Adds the fewest cores that would do on average, and the extra time that they cost. */
 static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 {
 	double stretch, mean = ceil(advice->usage.mean_cores - 0.02);
 	int64_t fewer = advice->cpu - 1;
 
-	/* As a number: statistics of another program may hold any. */
+	/* Compare as real numbers: statistics of another program may contain any value. */
 	if (mean < (double)fewer)
 		fewer = mean > 1 ? (int64_t)mean : 1;
 	if (advice->cpu < advice->cpu_limit && advice->cpu_stretch >= 1.005) {
@@ -284,7 +284,7 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 
 static void add_cpu_line(struct buffer *out, const struct rt_advice *advice)
 {
-	label(out, "CPU");
+	add_label(out, "CPU");
 	if (advice->cpu < 0) {
 		buffer_add_text(out, "unknown: its CPU time was not recorded\n");
 		return;
@@ -304,7 +304,7 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 {
 	double peak = larger_peak(&advice->usage);
 
-	label(out, "Memory");
+	add_label(out, "Memory");
 	if (advice->memory_mib < 0) {
 		buffer_add_text(out, "unknown: its memory was not recorded\n");
 		return;
@@ -323,7 +323,7 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 	next_line(out);
 	buffer_printf(out, "(%s)\n", advice->memory_basis);
 	if (advice->backtest.runs) {
-		label(out, "");
+		add_label(out, "");
 		buffer_printf(out,
 			      "%12son the last %zu runs: %zu killed, reserved %.2f times the used memory\n",
 			      "", advice->backtest.runs, advice->backtest.killed,
@@ -337,7 +337,7 @@ static void add_tasks_line(struct buffer *out, const struct rt_advice *advice)
 
 	if (ranks->tasks <= 1)
 		return;
-	label(out, "Tasks");
+	add_label(out, "Tasks");
 	buffer_printf(out, "%-12zu%zu on one host of %zu, %lld CPU%s each; the advice is the sum per host\n",
 		      ranks->tasks, ranks->tasks_on_host, ranks->hosts, (long long)ranks->task_cpus,
 		      ranks->task_cpus == 1 ? "" : "s");
@@ -347,7 +347,7 @@ static void add_gpu_lines(struct buffer *out, const struct rt_advice *advice)
 {
 	if (advice->gpu < 0 && advice->vram_mib < 0)
 		return;
-	label(out, "GPU");
+	add_label(out, "GPU");
 	if (advice->gpu <= 0) {
 		buffer_add_text(out, "0           no GPU was used\n");
 		return;
@@ -374,7 +374,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 	struct costs costs = find_costs(advice);
 
 	if (*advice->server.type) {
-		label(out, "Server");
+		add_label(out, "Server");
 		buffer_printf(out, "%s %s: %lld vCPUs, ", advice->server.vendor, advice->server.type,
 			      (long long)advice->server.vcpus);
 		add_mib(out, advice->server.memory_mib);
@@ -382,7 +382,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 			buffer_printf(out, ", %.4g USD an hour", advice->server.usd_per_hour);
 		buffer_add_char(out, '\n');
 	} else if (advice->server.asked) {
-		label(out, "Server");
+		add_label(out, "Server");
 		buffer_printf(out, "unknown: %s\n",
 			      *advice->server.problem ? advice->server.problem
 						      : "the service did not answer");
@@ -391,7 +391,7 @@ static void add_server_lines(struct buffer *out, const struct rt_advice *advice)
 	}
 	if (isnan(costs.run) && isnan(costs.advised))
 		return;
-	label(out, "Cost");
+	add_label(out, "Cost");
 	if (!isnan(costs.run))
 		buffer_printf(out, "this run %.4g USD%s", costs.run, isnan(costs.advised) ? "" : ", ");
 	if (!isnan(costs.advised))
@@ -419,7 +419,7 @@ int rt_advice_to_text(const rt_advice *advice, char **ret_text)
 	}
 	add_server_lines(&out, advice);
 	for (size_t i = 0; i < advice->note_count; i++) {
-		label(&out, i ? "" : "Notes");
+		add_label(&out, i ? "" : "Notes");
 		buffer_printf(&out, "%s [%s]\n", advice->notes[i].text, advice->notes[i].rule);
 	}
 	return buffer_take_text(&out, ret_text);

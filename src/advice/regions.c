@@ -1,4 +1,4 @@
-/* What each phase of a run used; see regions.h. */
+/* Computes what each phase of a run used; see regions.h. */
 #include "advice/regions.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "table/sqlite_read.h"
 #include "table/table.h"
 
-/* Of our recordings, when no columns are asked for. */
+/* The measures of our recordings if the user names no columns. */
 static const char *const MEASURES[] = {
 	"process_cpu_usage",        "process_memory_mib",     "process_disk_read_bytes",
 	"process_disk_write_bytes", "process_gpu_usage",      "process_gpu_vram_mib",
@@ -52,7 +52,7 @@ static void cleanup_regions(rt_regions **regions)
 	rt_regions_free(*regions);
 }
 
-/* ---- which samples belong to a phase ---------------------------------------------------------------- */
+/* ---- samples of a phase ----------------------------------------------------------------------------- */
 
 static int compare_reals(const void *a, const void *b)
 {
@@ -61,7 +61,7 @@ static int compare_reals(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The first of the sorted times that is not before `time`. */
+/* Returns the first of the sorted times that is not before `time`. */
 static size_t lower_bound(const double *times, size_t count, double time)
 {
 	size_t low = 0, high = count;
@@ -77,7 +77,7 @@ static size_t lower_bound(const double *times, size_t count, double time)
 	return low;
 }
 
-/* Calls by their start, made into spans that do not touch. Returns their number. */
+/* Merges calls, sorted by start, into spans that do not touch. Returns their number. */
 static size_t join_calls(const struct phase *phase, struct phase_call *spans)
 {
 	size_t count = 0;
@@ -117,9 +117,9 @@ static void take_statistics(struct values *values, double *ret_statistics)
 		ret_statistics[i] = cell_real(values_get(values, (struct aggregate){KINDS[i], 0}), NAN);
 }
 
-/* Of the rows that are marked, or of all of them. */
-static void measure(const rt_regions *regions, const rt_table *samples, const bool *wanted,
-		    double (*ret_measures)[REGION_TOTAL])
+/* Measures the wanted rows, or all if `wanted` is NULL. */
+static void measure_rows(const rt_regions *regions, const rt_table *samples, const bool *wanted,
+			 double (*ret_measures)[REGION_TOTAL])
 {
 	for (size_t i = 0; i < regions->measure_count; i++) {
 		ssize_t column = rt_table_find(samples, regions->measures[i]);
@@ -173,11 +173,11 @@ static int add_region(rt_regions *regions, const struct phase *phase, const rt_t
 	}
 	take_statistics(&seconds, region->seconds);
 	values_done(&seconds);
-	measure(regions, samples, wanted, region->measures);
+	measure_rows(regions, samples, wanted, region->measures);
 	return 0;
 }
 
-static int analyse(rt_regions *regions, const rt_table *samples)
+static int analyse_samples(rt_regions *regions, const rt_table *samples)
 {
 	size_t rows = rt_table_row_count(samples);
 	CLEANUP_FREE double *of_rows = calloc(rows + 1, sizeof(double));
@@ -202,7 +202,7 @@ static int analyse(rt_regions *regions, const rt_table *samples)
 		of_rows[row] = cell_real(rt_table_get(samples, (size_t)timestamp, row), -INFINITY);
 	memcpy(sorted, of_rows, rows * sizeof(*sorted));
 	qsort(sorted, rows, sizeof(*sorted), compare_reals);
-	measure(regions, samples, NULL, regions->overall);
+	measure_rows(regions, samples, NULL, regions->overall);
 	for (size_t i = 0; i < regions->phases.count && result == 0; i++)
 		result = add_region(regions, &regions->phases.list[i], samples, &times);
 	return result;
@@ -255,7 +255,7 @@ static int read_samples(const char *const *paths, size_t path_count, const char 
 	return rt_table_read_record(paths, path_count, names, count + 1, ret_table, problem);
 }
 
-/* Phases that nobody marked are none; a file that was named must be there. */
+/* A recording without a file of marks has no phases; but a file that the user named must exist. */
 static int read_phases(rt_regions *regions, const char *recording, const char *marks,
 		       const rt_summary *summary, struct rt_problem *problem)
 {
@@ -266,7 +266,7 @@ static int read_phases(rt_regions *regions, const char *recording, const char *m
 	buffer_printf(&beside, "%s.marks", recording);
 	if (buffer_error(&beside))
 		return problem_set(problem, -ENOMEM, "out of memory");
-	/* Phases that another user may have laid beside the recording are none of the job's. */
+	/* Another user may have put a file of marks beside the recording; it is ignored. */
 	if (!marks && !marks_can_be_read(beside.data))
 		return 0;
 	result = phases_read_marks(marks ? marks : beside.data, summary->earliest, summary->latest,
@@ -303,7 +303,7 @@ int rt_regions_read(const char *const *paths, size_t path_count, const char *mar
 		result = read_samples(paths, path_count, columns, column_count, &samples, ret_problem);
 	if (result < 0)
 		return result;
-	result = analyse(regions, samples);
+	result = analyse_samples(regions, samples);
 	if (result == 0)
 		result = read_facts(regions, summary);
 	if (result < 0)
@@ -327,7 +327,7 @@ static struct rt_cell cell_of_text(const struct cell_text *text, char **ret_copy
 	return cell;
 }
 
-/* A line as names of columns, or as a row. */
+/* Reads a line as column names, or as a row. */
 static int take_line(rt_table *table, struct scan line, bool names)
 {
 	__attribute__((cleanup(cells_done))) struct cells cells = CELLS(line);
@@ -411,7 +411,7 @@ int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_track
 		result = phases_read_sub_tracking(sub_tracking_file, &regions->phases, ret_problem);
 	if (result < 0)
 		return result;
-	result = analyse(regions, samples);
+	result = analyse_samples(regions, samples);
 	if (result < 0)
 		return problem_set(ret_problem, result, "%s", strerror(-result));
 	*ret_regions = regions;

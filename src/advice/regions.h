@@ -1,8 +1,8 @@
 /*
- * What each phase of a run used: gpu_tracker's analysis, of its files and of ours.
+ * Computes what each phase of a run used: gpu_tracker's analysis, of its files and of ours.
  *
- * A sample belongs to a phase if its time stamp lies between start and stop of one of its calls, ends included.
- * Standard deviations are of the population.
+ * A sample belongs to a phase if its time stamp is between start and stop of one of its calls, ends included.
+ * Standard deviations are those of the population.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct region {
 	char *name;
 	int64_t timepoints, calls, non_empty_calls;
 	double seconds[REGION_STATISTICS]; /* of its calls */
-	double (*measures)[REGION_TOTAL];  /* by measure; NaN: no sample has it */
+	double (*measures)[REGION_TOTAL];  /* per measure; NaN: no sample has it */
 };
 
 struct rt_regions {
@@ -23,6 +23,6 @@ struct rt_regions {
 	double (*overall)[REGION_TOTAL];
 	struct region *list;
 	size_t count;
-	rt_table *facts; /* one row of what stays the same */
+	rt_table *facts; /* one row of constants */
 	struct phases phases;
 };

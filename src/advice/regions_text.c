@@ -1,4 +1,4 @@
-/* Regions in the layouts of gpu_tracker's analysis, JSON and text; see regions.h. */
+/* Writes regions in the layouts of gpu_tracker's analysis, JSON and text; see regions.h. */
 #include <math.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ static void add_right_real(struct buffer *out, double value, size_t width)
 	add_right(out, text.data, width);
 }
 
-/* Rows of statistics; without labels it is one row. */
+/* Adds rows of statistics; without labels there is a single row. */
 static void add_table(struct buffer *out, const char *indent, char *const *labels, size_t rows,
 		      size_t columns, const double *values)
 {

@@ -1,4 +1,4 @@
-/* How long a value stood how high; see shape.h. */
+/* Counts how long a value was how high; see shape.h. */
 #include "advice/shape.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static size_t class_of(double value)
 	return place < SHAPE_CLASSES - 1 ? (size_t)place : SHAPE_CLASSES - 1;
 }
 
-/* Sampled often, the marks stand a part of the window apart, so that there are always enough of them. */
+/* With many samples, marks are a part of the window apart, so that the ring always has room for a window. */
 static void add_mark(struct shape *shape)
 {
 	size_t last = (shape->first_mark + shape->mark_count - 1) % SHAPE_MARKS;
@@ -26,7 +26,7 @@ static void add_mark(struct shape *shape)
 	shape->marks[(shape->first_mark + shape->mark_count++) % SHAPE_MARKS] = shape->now;
 }
 
-/* From the last mark that is at least ten seconds back: those before it are of no use any more. */
+/* Drops marks before the last one that is at least ten seconds back. */
 static void follow_window(struct shape *shape)
 {
 	for (; shape->mark_count; shape->first_mark = (shape->first_mark + 1) % SHAPE_MARKS) {

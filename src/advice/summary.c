@@ -1,4 +1,4 @@
-/* What a run came to: the pass over the samples; see summary.h. */
+/* Reads the samples of a run into its summary; see summary.h. */
 #include "advice/bottleneck.h"
 #include "record/tree_memory.h"
 
@@ -13,7 +13,7 @@
 
 static void want_tree(struct metric_set *wanted)
 {
-	/* Nearly all of it: choosing would cost more than reading. */
+	/* Read all of its metrics: nearly all are needed. */
 	metric_set_add_kind(wanted, ROW_tree);
 }
 
@@ -77,7 +77,7 @@ static void copy_text(char *ret_text, size_t size, const char *text)
 	scan_copy(&scan, ret_text, size);
 }
 
-/* Three figures that belong together; the descendants' are the difference where both others are known. */
+/* Adds three figures that belong together. The descendants' is the difference, if both others are known. */
 static void parts_add(struct parts *parts, const struct moment *moment, double main, double combined)
 {
 	double rest = combined - main;
@@ -88,8 +88,8 @@ static void parts_add(struct parts *parts, const struct moment *moment, double m
 }
 
 /*
- * What is private to each and what is shared, each shared page once: what is not private to the root process belongs to
- * its descendants, some of it together with the root.
+ * Splits memory into private and shared parts, with each shared page once. Memory that is not private to the
+ * root process belongs to its descendants; they share some of it with the root.
  */
 static void add_shares(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
@@ -102,7 +102,7 @@ static void add_shares(struct rt_summary *summary, const struct tree_row *tree, 
 	figure_add(&summary->shared_mib.main, moment, tree->process_main_rss_mib - main_private);
 	figure_add(&summary->shared_mib.combined, moment, shared < 0 ? 0 : shared);
 	if (tree->process_child_count > 0) {
-		/* What the root has to itself is not known apart: nor is what its descendants share. */
+		/* If the root's private memory is unknown, so is its descendants' shared memory. */
 		if (!isnan(main_private))
 			figure_add(&summary->shared_mib.descendants, moment, shared < 0 ? 0 : shared);
 		figure_add(&summary->descendants_mib, moment, tree->process_memory_mib - main_private);
@@ -115,7 +115,10 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
 	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
 	figure_add(&summary->swap, moment, tree->process_swap_mib);
-	/* Without swap it adds nothing, and a figure that counts shared pages in each process may yet be disproved. */
+	/*
+	 * Without swap the sum equals `memory`, where a figure that counts shared pages in each process may
+	 * still be disproved.
+	 */
 	if (tree->process_swap_mib > 0 || memory_measure(tree->process_memory_source) <= MEASURE_ONCE)
 		figure_add(&summary->memory_and_swap, moment,
 			   tree->process_memory_mib +
@@ -126,7 +129,7 @@ static void add_memory(struct rt_summary *summary, const struct tree_row *tree, 
 	add_shares(summary, tree, moment);
 }
 
-/* What is left of the last interval may be microseconds: a rate over them says nothing (metric/derive.h). */
+/* The rest of the last interval may be microseconds long, too short for a rate (metric/derive.h). */
 static bool is_instant(const struct rt_summary *summary, const struct moment *moment)
 {
 	return !(moment->length_secs > 0) ||
@@ -163,7 +166,7 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 	figure_add(&summary->gpu_utilized, moment, real_of_count(tree->process_gpu_utilized));
 	figure_add(&summary->processes, moment, processes);
 	figure_add(&summary->threads, moment, real_of_count(tree->process_thread_count));
-	/* It becomes unknown when processes may have been missed. */
+	/* The count becomes absent when processes may have been missed. */
 	if (!count_absent(tree->process_exited_count) || !count_absent(tree->process_child_count))
 		summary->exited = tree->process_exited_count;
 	parts_add(&summary->cpu_cores, moment, main_cores, tree->process_cores_used);
@@ -184,7 +187,7 @@ static void add_totals(struct rt_summary *summary, const struct totals_row *tota
 	figure_add(&summary->host_gpu_vram_mib, moment, totals->gpu_vram_mib);
 }
 
-/* Without a tracked process the machine's course is what the sparklines show. */
+/* Without a tracked process, the sparklines show the machine. */
 static void add_host(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
@@ -221,7 +224,7 @@ static bool is_chosen(struct rt_summary *summary, const char *uuid)
 	return false;
 }
 
-/* An instance of a device that is there itself is no more of it. */
+/* A MIG instance does not add to the count if its device is in the sample. */
 static bool is_part(const struct frame *frame, const struct gpu_row *instance)
 {
 	if (text_absent(instance->mig_parent))
@@ -246,7 +249,7 @@ static void add_gpus(struct rt_summary *summary, const struct frame *frame, cons
 		bool part = is_part(frame, gpu);
 
 		count += !part;
-		/* What the firmware sets aside of the machine's memory is none of a GPU's own. */
+		/* A unified GPU has no memory of its own: the firmware sets aside a part of the machine's. */
 		if (!part && !is_unified(gpu) && !count_absent(gpu->vram_total_bytes))
 			bytes += (double)gpu->vram_total_bytes;
 		if (is_chosen(summary, gpu->uuid) && !real_absent(gpu->utilization_pct))
@@ -275,7 +278,7 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 	const struct cgroup_row *cgroup = FIRST(frame, cgroup);
 
 	if (limits) {
-		/* A limit that was taken away is none. */
+		/* A limit that was removed becomes unknown again. */
 		summary->cpu_limit_cores = limits->cpu_limit_cores;
 		summary->memory_limit_mib = limits->memory_limit_mib;
 		if (!count_absent(limits->cpuset_cores))
@@ -385,7 +388,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	const struct sample_row *sample = frame->sample;
 	struct moment moment = {sample->elapsed_secs, sample->actual_interval_ms / 1000};
 
-	/* Files with time stamps alone do not say how long their first sample stands for. */
+	/* In files with time stamps alone, the length of the first sample is unknown. */
 	if (isnan(moment.length_secs))
 		moment.length_secs = 0;
 	if (moment.length_secs > summary->longest_secs)
@@ -411,7 +414,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	add_tracker(summary, frame, &moment);
 }
 
-static void finish(struct rt_summary *summary)
+static void finish_summary(struct rt_summary *summary)
 {
 	const struct frame *identity = record_identity(summary->record);
 	const struct run_start_row *start = FIRST(identity, run_start);
@@ -423,10 +426,12 @@ static void finish(struct rt_summary *summary)
 	summary->layout = record_layout(summary->record);
 	summary->interval_secs = record_interval_secs(summary->record);
 	summary_finish_memory(summary);
-	/* Where the elapsed time is counted from the first sample, what that one stands for comes on top. */
+	/* If elapsed time starts at the first sample, the time that this sample covers is added. */
 	if (summary->first_elapsed_secs == 0)
 		summary->wall_secs += lead_in;
-	/* Not from the end: the clock may have been set since, or gone on while the machine was suspended. */
+	/*
+	 * The last sample's time cannot serve: the clock may have been set since, or the machine suspended.
+	 */
 	summary->started = summary->first_timestamp -
 			   (summary->first_elapsed_secs == 0 ? lead_in : summary->first_elapsed_secs);
 	summary->earliest = fmin(summary->earliest, summary->started);
@@ -445,7 +450,7 @@ static void finish(struct rt_summary *summary)
 		summary->total_memory_mib = start->memory_total_mib;
 }
 
-/* Marks are no part of the samples: without them, or with none that can be read, the summary is what it is. */
+/* Marks are optional: without readable ones, the summary has no phases. */
 static void read_phases(struct rt_summary *summary, const char *path)
 {
 	CLEANUP_BUFFER struct buffer beside = BUFFER(1 << 16);
@@ -476,7 +481,7 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 		return problem_set(problem, result, "%s", record_problem(summary->record)->text);
 	if (!summary->samples)
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
-	finish(summary);
+	finish_summary(summary);
 	oom_course_end(&summary->oom, path);
 	read_phases(summary, path);
 	find_bottlenecks(summary);
@@ -485,7 +490,7 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 	return 0;
 }
 
-/* Every chosen GPU must be there. */
+/* Checks that the recording has every chosen GPU. */
 static int check_gpus(struct rt_summary *summary, const struct metric_set *wanted, const char *const *paths,
 		      size_t path_count, struct rt_problem *problem)
 {
@@ -499,7 +504,7 @@ static int check_gpus(struct rt_summary *summary, const struct metric_set *wante
 		missing = summary->gpu_seen[i] ? NULL : summary->gpu_uuids[i];
 	if (!missing)
 		return 0;
-	/* Those of the first sample will do for a message. */
+	/* The message lists the GPUs of the first sample. */
 	if (record_open(paths, path_count, &options, &record, NULL) == 0) {
 		if (record_next(record, &frame) > 0)
 			for (const struct gpu_row *gpu = FIRST(frame, gpu); gpu; gpu = NEXT(gpu, gpu))

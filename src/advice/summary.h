@@ -1,8 +1,8 @@
 /*
- * What a run came to: one pass over a recording, in constant memory, a function of the file alone.
+ * The summary of a run: one pass over a recording, in constant memory. It depends on the file alone.
  *
- * An absent figure is NaN, or an absent count or text (metric/absent.h). Figures of the job are of its process tree
- * when one was tracked, else of the whole machine (`tracked` tells).
+ * An unknown figure is NaN, or an absent count or text (metric/absent.h). Figures of the job are those of its
+ * process tree; if no process was tracked (`tracked` is false), they are those of the whole machine.
  */
 #pragma once
 
@@ -19,10 +19,10 @@
 #include "record/reader.h"
 #include "table/aggregate.h"
 
-/* Mean and maximum over the samples, the mean by time. */
+/* Mean and maximum over the samples; the mean is weighted by time. */
 struct figure {
-	double weighted, weights; /* value x seconds, seconds */
-	double most;              /* NaN: never there */
+	double weighted, weights; /* sum of value x seconds, and of seconds */
+	double most;              /* NaN: no sample has it */
 	double most_elapsed_secs;
 };
 
@@ -31,16 +31,16 @@ static inline double figure_mean(const struct figure *figure)
 	return figure->weights > 0 ? figure->weighted / figure->weights : (double)NAN;
 }
 
-/* Where in the run a sample stands, and how long it stands for. */
+/* The position of a sample in the run, and its length. */
 struct moment {
 	double elapsed_secs;
 	double length_secs;
 };
 
-/* NaN: the sample has no value. */
+/* NaN means that the sample has no value. */
 void figure_add(struct figure *figure, const struct moment *moment, double value);
 
-/* A sum of changes; NaN: none was there. */
+/* A sum of changes; absent if no sample has one. */
 struct total {
 	double sum;
 	bool present;
@@ -53,12 +53,12 @@ static inline double total_of(const struct total *total)
 	return total->present ? total->sum : (double)NAN;
 }
 
-/* What gpu_tracker tells apart: the root process, its descendants, and all of them. */
+/* gpu_tracker's groups: the root process, its descendants, and all of them. */
 struct parts {
 	struct figure main, descendants, combined;
 };
 
-/* Samples of memory that count in the same way. */
+/* Memory samples with the same measure. */
 struct measured_memory {
 	struct figure figure;
 	char source[16]; /* of the maximum */
@@ -72,7 +72,7 @@ enum { GPUS_CHOSEN = 64 };
 
 enum { BOTTLENECKS_MOST = 10, BOTTLENECK_BYTES = 200 };
 
-/* What held the run up, by bottleneck.h. */
+/* A bottleneck of the run, see bottleneck.h. */
 struct bottleneck {
 	const char *rule, *title;
 	char text[BOTTLENECK_BYTES]; /* a sentence */
@@ -80,53 +80,55 @@ struct bottleneck {
 };
 
 struct rt_summary {
-	const char *const *gpu_uuids; /* that count as busy; NULL: all. Only while reading */
+	const char *const *gpu_uuids; /* GPUs that count as busy; NULL: all. Valid while reading */
 	size_t gpu_uuid_count;
-	bool gpu_seen[GPUS_CHOSEN]; /* of these */
-	struct record *record;      /* read to its end; has the identity */
+	bool gpu_seen[GPUS_CHOSEN]; /* the chosen GPUs that occurred */
+	struct record *record;      /* read to its end; holds run_start and run_end */
 	struct record_damage damage;
-	size_t run, runs;   /* the last of how many in the files */
-	const char *layout; /* of the file */
+	size_t run, runs;   /* number of this run, and of runs in the files */
+	const char *layout; /* see record_layout() */
 	char host[256], job_name[256];
 	int64_t tracked_pid; /* absent: none */
 	int64_t rank;        /* absent: none */
 	bool tracked;
 	int64_t samples;
 	double interval_secs;
-	double longest_secs;       /* interval so far */
-	double started, ended;     /* seconds since 1970, by a clock that may have been set in between */
-	double earliest, latest;   /* that it showed */
-	double first_elapsed_secs; /* of the first sample, as its time stamp */
+	double longest_secs;       /* longest interval so far */
+	double started, ended;     /* seconds since 1970; the clock may have been set in between */
+	double earliest, latest;   /* least and largest time stamp */
+	double first_elapsed_secs; /* of the first sample; its time stamp is below */
 	double first_timestamp;
-	double wall_secs; /* of the job; 0: not known */
+	double wall_secs; /* of the job; 0: unknown */
 
-	struct total user_secs, system_secs; /* of the samples; run_end's are exact */
+	struct total user_secs, system_secs; /* of the samples; run_end has exact ones */
 	struct total host_user_secs, host_system_secs;
 	struct figure cores, host_cores, gpu_cores;
-	struct shape core_shape; /* of the job's cores; of the machine's where no process was tracked */
+	struct shape core_shape; /* of the job's cores; without a tracked process, of the machine's */
 	struct figure memory;    /* MiB */
 	char memory_source[16];  /* of the maximum */
-	/* The parts of `memory`; samples that a better one may yet disprove are held back (summary_memory.c). */
+	/*
+	 * The parts of `memory`. A sample is held back while a better one may disprove it (summary_memory.c).
+	 */
 	struct measured_memory memory_kept, memory_held_back;
-	double memory_disproved_mib; /* the largest figure that was left out; 0: none */
+	double memory_disproved_mib; /* largest figure left out; 0: none */
 	int64_t memory_disproved_samples;
-	char memory_sources[64];  /* "rss, pss": of all samples that count */
+	char memory_sources[64];  /* "rss, pss": all samples that count */
 	unsigned memory_measures; /* bits of enum memory_measure */
 	struct figure memory_pss, memory_rss, swap, host_memory;
-	struct figure memory_and_swap; /* of one moment */
+	struct figure memory_and_swap; /* both at the same moment */
 	struct total read_bytes, written_bytes, cancelled_bytes, read_chars, written_chars, major_faults;
-	struct total job_received_bytes, job_sent_bytes; /* in network namespaces of its own */
+	struct total job_received_bytes, job_sent_bytes; /* in the job's own network namespaces */
 	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
 	struct figure space_used_gb;
 	struct figure gpu_usage, gpu_vram_mib, gpu_utilized, host_gpu_usage, host_gpu_vram_mib;
 	struct figure processes, threads;
 	int64_t exited;
 	struct total throttled_periods, throttled_secs;
-	struct total cache_refault_bytes; /* of the group: file pages that its page cache had dropped */
-	/* What the group cannot give back: anonymous and shared memory and the kernel's. */
+	struct total cache_refault_bytes; /* of the group: pages dropped from the cache and read again */
+	/* The memory that the group cannot give back: anonymous, shared and kernel memory. */
 	struct figure group_memory;
 	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
-	/* Of any process of the machine, where the job's own is not known. */
+	/* Waits of any process of the machine, if the job's own are unknown. */
 	struct total machine_cpu_pressure_secs, machine_memory_pressure_secs, machine_io_pressure_secs;
 	char pressure_source[16]; /* "cgroup" or "host" */
 	struct cpu_course cpu_course;
@@ -137,19 +139,19 @@ struct rt_summary {
 	int64_t cpuset_cores, core_count;
 	int64_t gpu_count;
 	double gpu_memory_mib;
-	struct summary_gpus *gpus;     /* of each device; NULL: none was seen */
-	struct figure descendants_mib; /* what the descendants take, shared pages once */
+	struct summary_gpus *gpus;     /* one for each device; NULL: no device seen */
+	struct figure descendants_mib; /* memory of the descendants, shared pages once */
 	struct parts rss, private_mib, shared_mib, cpu_cores, thread_count, vram;
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;
-	struct phases phases; /* marked by the job, in the file beside the recording */
+	struct phases phases; /* from the job's marks, in the file beside the recording */
 	struct bottleneck bottlenecks[BOTTLENECKS_MOST];
 	size_t bottleneck_count;
 	struct oom_course oom;
-	char end_words[160]; /* summary_add_end() */
+	char end_words[160]; /* see summary_add_end() */
 };
 
-/* The limits that bind, and where they come from. */
+/* The limits that bind, and their source. */
 struct binding {
 	double value;       /* NaN: unknown */
 	const char *source; /* "cgroup limit", "cpuset", "machine" */
@@ -159,7 +161,7 @@ struct binding summary_memory_limit(const struct rt_summary *summary);
 
 struct cpu_time {
 	double user_secs, system_secs;
-	double secs; /* of wall-clock time, in which it was used */
+	double secs; /* wall-clock time in which it was used */
 };
 
 static inline double cpu_time_total(const struct cpu_time *time)
@@ -168,24 +170,29 @@ static inline double cpu_time_total(const struct cpu_time *time)
 }
 
 /*
- * Exact where the run has ended (wait4), or of the whole tree where that used more: by descendants that ran on, or that
- * are in no process's waited-for time. Without an end, of the samples.
+ * If the run has ended, returns wait4's exact time, or the whole tree's if it used more: descendants may have
+ * outlived the root, or may be in no process's reaped time. Without an end, returns the sum of the samples.
  */
 struct cpu_time summary_cpu_time(const struct rt_summary *summary);
-/* Of the job, or of the machine when none was tracked. */
+/* The job's, or the machine's if no process was tracked. */
 double summary_mean_cores(const struct rt_summary *summary);
 double summary_max_cores(const struct rt_summary *summary);
-/* What was recorded then is of the child that could not become the command. */
+/* Tells whether the command could not be executed; the samples then show only the forked child. */
 bool summary_not_started(const struct rt_summary *summary);
-/* What it could have used more of on average; where the machine is its limit, less what others used. */
+/*
+ * Returns the cores that the run could have used in addition, on average. If the machine is its limit,
+ * others' use is subtracted.
+ */
 double summary_idle_cores(const struct rt_summary *summary);
 
-/* Bytes of the job that reached storage: without those that were dropped before. NaN: unknown. */
+/*
+ * Returns the bytes that the job wrote to storage, without those dropped before they got there. NaN: unknown.
+ */
 double summary_stored_bytes(const struct rt_summary *summary);
 
 struct memory_peak {
 	double mib;          /* NaN: unknown */
-	double elapsed_secs; /* NaN: the kernel does not say */
+	double elapsed_secs; /* NaN: the kernel does not tell */
 	const char *
 		source; /* "pss", "sampled", "bound", "rss", "cgroup", "largest_process", "machine"; NULL: unknown */
 };
@@ -193,35 +200,38 @@ struct memory_peak summary_memory_peak(const struct rt_summary *summary);
 
 void summary_add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment);
 void summary_finish_memory(struct rt_summary *summary);
-/* Whether mean and maximum of memory are over samples that count in different ways. */
+/* Tells whether mean and maximum of memory include samples with different measures. */
 bool summary_mixes_memory(const struct rt_summary *summary);
 
 struct phase_time {
-	double secs;       /* of all calls, also of those at the same time */
+	double secs;       /* sum over all calls, including simultaneous ones */
 	size_t open_calls; /* never stopped: they end with the recording */
 };
 struct phase_time summary_phase_time(const struct phase *phase);
 
-/* In words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker was killed", ... */
+/*
+ * Adds the end in words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker
+ * was killed", ...
+ */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
 
 void summary_add_waiting(struct rt_summary *summary, const struct frame *frame);
 /*
- * How long a thread of the run waited for a CPU while none was free, or where that is unknown (cpu_course.h). NaN: its
- * waiting is unknown.
+ * Returns how long a thread of the run waited for a CPU while no CPU was free, or while this is unknown
+ * (cpu_course.h). NaN: the waiting time is unknown.
  */
 double summary_cpu_short_secs(const struct rt_summary *summary);
 
 /*
- * Bytes of files that the run read from storage again, because what it may use has no room for its page cache: more than
- * half of what it read, and at least as much as it may use. 0: not so, or unknown.
+ * Returns the file bytes that the run read again from storage because its memory limit left too little room
+ * for the page cache: more than half of its reads, and at least as much as the limit. 0: not so, or unknown.
  */
 double summary_reread_bytes(const struct rt_summary *summary);
 
-/* Lines of the text form about waiting, each after a line break; none where there was none. */
+/* Adds lines about waiting to the text form, each after a line break; none without waiting. */
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns);
 
-/* With something to watch the samples as they go by; `run` is new where another one begins. */
+/* Calls `sample` for each sample of a read; `run` changes when another run begins. */
 struct summary_watcher {
 	struct metric_set wanted;
 	void (*sample)(void *context, const struct frame *frame, size_t run);
@@ -231,8 +241,8 @@ int summary_read_watched(const char *const *paths, size_t path_count, const stru
 			 rt_summary **ret_summary, struct rt_problem *ret_problem);
 
 /*
- * All figures as (group, name, value), in the order of the JSON form; a text is a name of something. Stops when the
- * visitor returns false.
+ * Visits all figures as (group, name, value), in the order of the JSON form; a text value is a name. Stops
+ * when the visitor returns false.
  */
 typedef bool summary_visitor(void *context, const char *group, const char *name, struct rt_cell value);
 void summary_visit(const struct rt_summary *summary, summary_visitor *visit, void *context);

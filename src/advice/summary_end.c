@@ -1,4 +1,4 @@
-/* How a run ended, in words; see summary.h. */
+/* Describes in words how a run ended; see summary.h. */
 #include <string.h>
 
 #include "advice/summary.h"

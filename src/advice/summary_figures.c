@@ -1,4 +1,4 @@
-/* What a run came to: the figures by name, and what follows from several of them; see summary.h. */
+/* The figures of a summary by name, and figures computed from several others; see summary.h. */
 #include "advice/summary.h"
 
 #include <math.h>
@@ -6,7 +6,10 @@
 
 #include "base/cleanup.h"
 
-/* A control group counts the last microseconds of each exit, which wait4(2) does not: no more than this is those. */
+/*
+ * A control group counts the last microseconds of each exit, which wait4(2) does not. A difference up to this
+ * size is only that.
+ */
 static const double EXITS_SECS = 0.002, EXITS_SHARE = 0.01;
 
 struct cpu_time summary_cpu_time(const struct rt_summary *summary)
@@ -32,7 +35,10 @@ struct cpu_time summary_cpu_time(const struct rt_summary *summary)
 		reaped.secs = tree.secs = end->tree_wall_secs;
 	if (isnan(reaped.user_secs) || (root_alone && !isnan(tree.user_secs)))
 		return tree;
-	/* Recordings from before there were totals of the tree: where the samples are known to see more. */
+	/*
+	 * Older recordings have no totals of the tree. Then trust the samples only if descendants were still
+	 * running.
+	 */
 	if (!is_told && !(!count_absent(end->descendants_running) && end->descendants_running > 0))
 		return reaped;
 	return cpu_time_total(&tree) > cpu_time_total(&reaped) * (1 + EXITS_SHARE) + EXITS_SECS ? tree
@@ -45,12 +51,12 @@ double summary_mean_cores(const struct rt_summary *summary)
 
 	if (!summary->tracked)
 		return figure_mean(&summary->host_cores);
-	/* Of a selection of metrics the cores in use may be all that there is. */
+	/* If only some metrics were recorded, the cores in use may be the only source. */
 	return isnan(cpu_time_total(&time)) || !(time.secs > 0) ? figure_mean(&summary->cores)
 								: cpu_time_total(&time) / time.secs;
 }
 
-/* The exact mean of a run of a millisecond may be more than its only sample saw. */
+/* In a run of a millisecond, the exact mean may be larger than the value of its only sample. */
 double summary_max_cores(const struct rt_summary *summary)
 {
 	double most = summary->tracked ? summary->cores.most : summary->host_cores.most,
@@ -65,7 +71,7 @@ double summary_stored_bytes(const struct rt_summary *summary)
 
 	if (!summary->cancelled_bytes.present || isnan(bytes))
 		return bytes;
-	/* It may have deleted what others wrote. */
+	/* The job may have deleted data that others wrote. */
 	return fmax(bytes - summary->cancelled_bytes.sum, 0);
 }
 
@@ -122,7 +128,7 @@ struct phase_time summary_phase_time(const struct phase *phase)
 	return time;
 }
 
-/* A visitor and whether it still wants more. */
+/* A visitor, and whether it has stopped. */
 struct visit {
 	summary_visitor *visitor;
 	void *context;
@@ -130,7 +136,7 @@ struct visit {
 	bool stopped;
 };
 
-static void give(struct visit *visit, const char *name, struct rt_cell value)
+static void give_figure(struct visit *visit, const char *name, struct rt_cell value)
 {
 	if (!visit->stopped)
 		visit->stopped = !visit->visitor(visit->context, visit->group, name, value);
@@ -139,20 +145,21 @@ static void give(struct visit *visit, const char *name, struct rt_cell value)
 static void give_real(struct visit *visit, const char *name, double value, int decimals)
 {
 	if (isfinite(value))
-		give(visit, name,
-		     (struct rt_cell){.type = RT_CELL_REAL, .real = round_like_python(value, decimals)});
+		give_figure(
+			visit, name,
+			(struct rt_cell){.type = RT_CELL_REAL, .real = round_like_python(value, decimals)});
 	else
-		give(visit, name, (struct rt_cell){0});
+		give_figure(visit, name, (struct rt_cell){0});
 }
 
 static void give_count(struct visit *visit, const char *name, int64_t value)
 {
-	give(visit, name,
-	     count_absent(value) ? (struct rt_cell){0}
-				 : (struct rt_cell){.type = RT_CELL_COUNT, .count = value});
+	give_figure(visit, name,
+		    count_absent(value) ? (struct rt_cell){0}
+					: (struct rt_cell){.type = RT_CELL_COUNT, .count = value});
 }
 
-/* A sum or maximum of counts. */
+/* Gives a sum or maximum of counts, as a whole number. */
 static void give_whole(struct visit *visit, const char *name, double value)
 {
 	give_count(visit, name, count_of_real(value + 0.5));
@@ -161,9 +168,9 @@ static void give_whole(struct visit *visit, const char *name, double value)
 static void give_text(struct visit *visit, const char *name, const char *text)
 {
 	if (text_absent(text) || !*text)
-		give(visit, name, (struct rt_cell){0});
+		give_figure(visit, name, (struct rt_cell){0});
 	else
-		give(visit, name, (struct rt_cell){.type = RT_CELL_TEXT, .text = text});
+		give_figure(visit, name, (struct rt_cell){.type = RT_CELL_TEXT, .text = text});
 }
 
 static void visit_run(struct visit *visit, const struct rt_summary *summary)
@@ -195,7 +202,7 @@ static void visit_end(struct visit *visit, const struct rt_summary *summary)
 	none.exit_code = none.signal = none.descendants_running = none.oom_kills = no_count(ABSENT_NOT_YET);
 	none.cgroup_oom_kills = none.machine_oom_kills = no_count(ABSENT_NOT_YET);
 	visit->group = "end";
-	give(visit, "recorded", (struct rt_cell){.type = RT_CELL_COUNT, .count = end != NULL});
+	give_figure(visit, "recorded", (struct rt_cell){.type = RT_CELL_COUNT, .count = end != NULL});
 	end = end ? end : &none;
 	give_text(visit, "in_words", summary->end_words);
 	give_text(visit, "reason", end->reason);
@@ -250,8 +257,8 @@ static void visit_memory(struct visit *visit, const struct rt_summary *summary)
 	give_real(visit, "peak_elapsed_secs", peak.elapsed_secs, 3);
 	give_real(visit, "mean_mib", figure_mean(memory), 3);
 	give_text(visit, "sources", summary->tracked ? summary->memory_sources : "machine");
-	give(visit, "mixed_sources",
-	     (struct rt_cell){.type = RT_CELL_COUNT, .count = summary_mixes_memory(summary)});
+	give_figure(visit, "mixed_sources",
+		    (struct rt_cell){.type = RT_CELL_COUNT, .count = summary_mixes_memory(summary)});
 	give_count(visit, "disproved_samples", summary->memory_disproved_samples);
 	give_real(visit, "sampled_max_mib", memory->most, 3);
 	give_real(visit, "pss_max_mib", summary->memory_pss.most, 3);

@@ -1,4 +1,4 @@
-/* Figures of each GPU; see summary_gpus.h. */
+/* Computes the figures of each GPU; see summary_gpus.h. */
 #include "advice/summary_gpus.h"
 
 #include <math.h>
@@ -16,15 +16,15 @@ enum { GPUS_MAX = 128, UUID_SIZE = 96, SHOWN_GPUS = 16 };
 static const double IDLE_VRAM_SHARE = 0.05;
 
 struct gpu_figures {
-	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "" for none */
-	int64_t index, instance; /* of its device; < 0: a whole device, or not known */
-	bool hidden;             /* from the job */
-	bool divided;            /* its instances have places of their own */
+	char uuid[UUID_SIZE], name[UUID_SIZE], parent[UUID_SIZE]; /* "": absent */
+	int64_t index, instance; /* of its device; < 0: a whole device, or unknown */
+	bool hidden;             /* invisible to the job */
+	bool divided;            /* its instances have their own entries */
 	struct figure utilization_pct, vram_mib, power_watts, job_utilization_pct, job_vram_mib;
 	double vram_total_mib; /* NaN: unknown */
 	struct total energy_joules;
-	bool tracked; /* some sample told the job's part */
-	bool used;    /* by the job */
+	bool tracked; /* a sample had the job's part */
+	bool used;    /* the job used it */
 };
 
 struct summary_gpus {
@@ -86,7 +86,10 @@ static struct gpu_figures *add_place(struct summary_gpus *gpus)
 	return place;
 }
 
-/* Recordings made by others may have devices without an identity: their place in the sample stands for it. */
+/*
+ * Recordings by others may have devices without an identity; then their position in the sample identifies
+ * them.
+ */
 static struct gpu_figures *find_place(struct summary_gpus *gpus, const char *uuid, size_t position)
 {
 	struct gpu_figures *place;
@@ -155,7 +158,7 @@ void summary_gpus_add(struct rt_summary *summary, const struct frame *frame, con
 				summary->gpus->of[n].divided = true;
 }
 
-/* ---- telling --------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------------- */
 
 double summary_gpus_energy_joules(const struct rt_summary *summary)
 {
@@ -170,7 +173,7 @@ double summary_gpus_energy_joules(const struct rt_summary *summary)
 	return joules;
 }
 
-/* "0", or "0 (instance 7)": a device of which a part was used must not be taken for idle. */
+/* "0", or "0 (instance 7)": a device with an instance in use must not look idle. */
 static void add_name(struct buffer *out, const struct gpu_figures *gpu)
 {
 	buffer_printf(out, "%lld", (long long)gpu->index);
@@ -188,7 +191,7 @@ struct idle_gpus summary_gpus_idle(const struct rt_summary *summary)
 	for (size_t i = 0; summary->gpus && i < summary->gpus->count; i++) {
 		const struct gpu_figures *gpu = &summary->gpus->of[i];
 
-		/* What is divided is used by its instances, and what the job could not see is not its fault. */
+		/* Instances use a divided device, and the job could not use a hidden one. */
 		if (gpu->divided || (gpu->hidden && !gpu->used))
 			continue;
 		idle.of++;
@@ -290,14 +293,14 @@ static void add_line(struct buffer *out, const struct gpu_figures *gpu, enum rt_
 	}
 }
 
-/* Neither the job nor anything else worked on it, and at most a driver's share of its memory was taken. */
+/* An idle GPU had no work at all, and at most a driver's share of its memory was used. */
 static bool is_idle(const struct gpu_figures *gpu)
 {
 	return gpu->tracked && !gpu->used && !gpu->divided && gpu->utilization_pct.most < 1 &&
 	       !(gpu->vram_mib.most > IDLE_VRAM_SHARE * gpu->vram_total_mib);
 }
 
-/* "1, 2, 3: idle, and not used by the job": of many, one line. */
+/* "1, 2, 3: idle, and not used by the job": one line for many devices. */
 static void add_idle_line(struct buffer *out, const struct summary_gpus *gpus, int indent)
 {
 	bool any = false;

@@ -1,6 +1,6 @@
 /*
- * What a run came to on each GPU: a part of the summary, made in the same pass. Devices and MIG instances have a place
- * each, in the order in which the recording tells of them.
+ * The figures of each GPU: a part of the summary, from the same pass. Each device and MIG instance has an
+ * entry, in the order of the recording.
  */
 #pragma once
 
@@ -14,26 +14,31 @@ struct moment;
 struct summary_gpus;
 
 void summary_gpus_want(struct metric_set *wanted);
-/* Takes the devices of a sample into summary->gpus; a list that cannot be made or is full leaves them out. */
+/*
+ * Adds the devices of a sample to summary->gpus. If memory runs out or the list is full, it leaves them out.
+ */
 void summary_gpus_add(struct rt_summary *summary, const struct frame *frame, const struct moment *moment);
-/* Another run begins. */
+/* Drops all figures, for the next run. */
 void summary_gpus_clear(struct summary_gpus *gpus);
 void summary_gpus_free(struct summary_gpus *gpus);
 
-/* Joules of all devices together; NaN: no device tells. */
+/* Returns the energy of all devices together; NaN: no device reports it. */
 double summary_gpus_energy_joules(const struct rt_summary *summary);
 
-/* Which of the GPUs that the job could use it never used. */
+/* The GPUs that the job could have used and never did. */
 struct idle_gpus {
-	int64_t count; /* -1: unknown, for one of them at least */
+	int64_t count; /* -1: unknown for at least one of them */
 	int64_t of;
-	struct buffer names; /* "1, 2, 5"; to be ended with buffer_done() */
+	struct buffer names; /* "1, 2, 5"; the caller frees it with buffer_done() */
 };
 struct idle_gpus summary_gpus_idle(const struct rt_summary *summary);
 
-/* "gpus":[{...},...] without what stands around it. */
+/* Writes "gpus":[{...},...], to be put into an object. */
 void summary_gpus_json(struct buffer *out, const struct rt_summary *summary);
 
-/* A line for each where there are several, and one for all that were idle: a sum hides those. Each begins with a line end and an indent. */
+/*
+ * Adds a line for each of several devices, and one for all idle ones, which a sum would hide. Each line
+ * begins with a line end and an indent.
+ */
 void summary_gpus_lines(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit,
 			int indent);

@@ -1,4 +1,4 @@
-/* The memory of a run, whose samples may come of different measures; see summary.h. */
+/* Combines the memory samples of a run, which may have different measures; see summary.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 #include "advice/summary.h"
 #include "record/tree_memory.h"
 
-/* A later sample is of the same memory when its resident set is at least this part of the earlier one's. */
+/* A later sample describes the same memory if its resident set is at least this part of the earlier one's. */
 #define SAME_MEMORY 0.75
-/* Below this part of a figure a better one disproves it. */
+/* A better figure disproves another if it is below this part of it. */
 #define DISPROVED 0.95
-/* "pss, sampled": in the order in which they came. */
+/* Lists sources in the order in which they appeared: "pss, sampled". */
 static void note_source(struct rt_summary *summary, const char *source)
 {
 	size_t used = strlen(summary->memory_sources), length;
@@ -49,12 +49,13 @@ void measured_memory_clear(struct measured_memory *memory)
 }
 
 /*
- * A sample that counts shared pages in each process is held back. With one process it stands at the end of the run. If
- * a later sample counts the same memory once and finds less, the earlier samples are left out:
+ * A sample that counts shared pages in each process is held back, because a later sample may disprove it: one
+ * that counts the same memory with shared pages once and finds less. Then the held samples are left out; else
+ * they count at the end of the run. Example:
  *
  *   second 0: 1802 MiB by rss     second 1: 1802 MiB by rss     second 2: 200 MiB by pss, resident set 1802 MiB
  *
- * comes to a peak of 200 MiB.
+ * gives a peak of 200 MiB.
  */
 void summary_add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
@@ -100,7 +101,7 @@ bool summary_mixes_memory(const struct rt_summary *summary)
 	return (measures & (measures - 1)) != 0;
 }
 
-/* Whether run_end repeats a figure that later samples have disproved. */
+/* Tells whether run_end repeats a figure that later samples have disproved. */
 static bool is_disproved(const struct rt_summary *summary, const struct run_end_row *end)
 {
 	enum memory_measure measure = memory_measure(end->memory_peak_source);

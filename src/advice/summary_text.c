@@ -1,4 +1,4 @@
-/* What a run came to, on one screen and as JSON; see summary.h. */
+/* Formats the summary for a screen and as JSON; see summary.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct page {
 	enum rt_size_unit unit;
 };
 
-static void label(const struct page *page, const char *text)
+static void add_label(const struct page *page, const char *text)
 {
 	buffer_printf(page->out, "\n  %-*s", LABEL_COLUMNS, text);
 }
@@ -33,8 +33,8 @@ static void add_mib(const struct page *page, double mib)
 	add_size(page->out, mib * MIB, page->unit);
 }
 
-/* What stands between figures on a line: nothing before the first. */
-static void separate(const struct page *page, bool *any)
+/* Separates figures on a line: nothing before the first. */
+static void add_separator(const struct page *page, bool *any)
 {
 	buffer_add_text(page->out, *any ? ", " : "");
 	*any = true;
@@ -74,7 +74,7 @@ static void add_heading(const struct page *page)
 	}
 	buffer_add_text(page->out, "\n");
 	add_time(page->out, summary->started);
-	/* A single row of a format that has only time stamps stands for an unknown time. */
+	/* In a format with only time stamps, a single row covers an unknown time. */
 	if (summary->wall_secs > 0) {
 		add_duration(page->out, summary->wall_secs);
 		buffer_add_text(page->out, ": ");
@@ -91,7 +91,7 @@ static void add_history(const struct page *page, const struct time_bins *history
 	if (page->summary->samples < 4 || isnan(most))
 		return;
 	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, columns);
-	label(page, "");
+	add_label(page, "");
 	add_sparkline(page->out, values, columns, most);
 }
 
@@ -111,7 +111,7 @@ static void add_cpu(const struct page *page)
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
 
-	label(page, "CPU");
+	add_label(page, "CPU");
 	if (isnan(mean) && isnan(most)) {
 		buffer_add_text(page->out, "not recorded");
 		return;
@@ -140,18 +140,18 @@ static void add_cpu(const struct page *page)
 	add_history(page, &summary->cores_history, most);
 }
 
-/* Figures of different measures stand side by side, or some were left out. */
+/* Warns about figures with different measures, and about samples that were left out. */
 static void add_memory_caveats(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
 
 	if (summary->tracked && summary_mixes_memory(summary)) {
-		label(page, "");
+		add_label(page, "");
 		buffer_printf(page->out, "the mean mixes samples that count differently (%s)",
 			      summary->memory_sources);
 	}
 	if (summary->memory_disproved_samples) {
-		label(page, "");
+		add_label(page, "");
 		buffer_printf(page->out, "left out: %lld sample%s of up to ",
 			      (long long)summary->memory_disproved_samples,
 			      summary->memory_disproved_samples == 1 ? "" : "s");
@@ -167,12 +167,12 @@ static void add_memory(const struct page *page)
 	struct binding limit = summary_memory_limit(summary);
 	const struct figure *memory = summary->tracked ? &summary->memory : &summary->host_memory;
 
-	label(page, "Memory");
+	add_label(page, "Memory");
 	if (isnan(peak.mib)) {
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	/* Of a CSV file, whose memory is in whole MiB. */
+	/* A CSV file has memory in whole MiB, so 0 means less than one. */
 	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
 	if (peak.mib > 0)
 		add_mib(page, peak.mib);
@@ -192,7 +192,7 @@ static void add_memory(const struct page *page)
 		add_mib(page, figure_mean(memory));
 	}
 	if (peak.source) {
-		label(page, "");
+		add_label(page, "");
 		buffer_add_text(page->out, memory_source_in_words(peak.source));
 		if (summary->swap.most > 0) {
 			buffer_add_text(page->out, "; swapped out ");
@@ -221,7 +221,7 @@ static void add_io(const struct page *page)
 	double written = job ? summary_stored_bytes(summary) : total_of(&summary->host_written_bytes);
 
 	if (read->present || !isnan(written)) {
-		label(page, "Storage");
+		add_label(page, "Storage");
 		add_both_ways(page, "read", read->sum, "written", isnan(written) ? 0 : written);
 		if (job && summary->cancelled_bytes.sum > 0) {
 			buffer_add_text(page->out, " (deleted before it was stored: ");
@@ -237,12 +237,12 @@ static void add_io(const struct page *page)
 		}
 	}
 	if (summary->job_received_bytes.present) {
-		label(page, "Network");
+		add_label(page, "Network");
 		add_both_ways(page, "received", summary->job_received_bytes.sum, "sent",
 			      summary->job_sent_bytes.sum);
 		buffer_add_text(page->out, " (the job's own network namespace)");
 	} else if (summary->received_bytes.present) {
-		label(page, "Network");
+		add_label(page, "Network");
 		add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
 		buffer_add_text(page->out, " (all processes; loopback not counted)");
 	}
@@ -258,7 +258,7 @@ static void add_gpu(const struct page *page)
 
 	if (!summary->gpu_count && !(usage->most > 0) && !(vram->most > 0))
 		return;
-	label(page, "GPU");
+	add_label(page, "GPU");
 	if (!isnan(usage->most)) {
 		buffer_add_text(page->out, "mean ");
 		add_figure(page->out, figure_mean(usage));
@@ -293,7 +293,7 @@ static void add_bottleneck(const struct page *page)
 {
 	const struct bottleneck *first = &page->summary->bottlenecks[0];
 
-	label(page, "Bottleneck");
+	add_label(page, "Bottleneck");
 	buffer_printf(page->out, "%s: %s", first->title, first->text);
 }
 
@@ -306,17 +306,17 @@ static void add_processes(const struct page *page)
 	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) &&
 	    !(end && !count_absent(end->descendants_running) && end->descendants_running))
 		return;
-	label(page, "Processes");
+	add_label(page, "Processes");
 	if (!isnan(summary->processes.most)) {
-		separate(page, &any);
+		add_separator(page, &any);
 		buffer_printf(page->out, "at most %.0f at a time", summary->processes.most);
 	}
 	if (!isnan(summary->threads.most)) {
-		separate(page, &any);
+		add_separator(page, &any);
 		buffer_printf(page->out, "%.0f threads", summary->threads.most);
 	}
 	if (end && !count_absent(end->descendants_running) && end->descendants_running) {
-		separate(page, &any);
+		add_separator(page, &any);
 		buffer_printf(page->out, "%lld still running", (long long)end->descendants_running);
 	}
 }
@@ -329,7 +329,7 @@ static int by_time(const void *a, const void *b)
 	return (left < right) - (left > right);
 }
 
-/* The longest ones; `regions` has them all. */
+/* Lists the longest phases; `regions` has them all. */
 static void add_phases(const struct page *page)
 {
 	const struct phases *phases = &page->summary->phases;
@@ -342,11 +342,11 @@ static void add_phases(const struct page *page)
 	for (size_t i = 0; i < phases->count; i++)
 		longest[i] = &phases->list[i];
 	qsort(longest, phases->count, sizeof(*longest), by_time);
-	label(page, "Phases");
+	add_label(page, "Phases");
 	for (size_t i = 0; i < phases->count && i < SHOWN_PHASES; i++) {
 		struct phase_time time = summary_phase_time(longest[i]);
 
-		separate(page, &any);
+		add_separator(page, &any);
 		buffer_add_printable(page->out, longest[i]->name);
 		buffer_add_char(page->out, ' ');
 		add_duration(page->out, time.secs);
@@ -363,7 +363,7 @@ static void add_tracker(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
 
-	label(page, "Tracker");
+	add_label(page, "Tracker");
 	buffer_printf(page->out, "%lld sample%s", (long long)summary->samples,
 		      summary->samples == 1 ? "" : "s");
 	if (!isnan(summary->interval_secs)) {
@@ -374,7 +374,7 @@ static void add_tracker(const struct page *page)
 		buffer_add_text(page->out, "; cost ");
 		add_duration(page->out, summary->tracker_cpu_secs.sum);
 		buffer_add_text(page->out, " of CPU time");
-		/* Of a moment, starting is all that there is: no share of anything. */
+		/* In a very short run, starting up is nearly all, so a share would mislead. */
 		if (summary->wall_secs >= SHARE_LEAST_SECS) {
 			buffer_add_text(page->out, " (");
 			add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->wall_secs);
@@ -391,11 +391,11 @@ static void add_tracker(const struct page *page)
 		buffer_printf(page->out, "; %lld could not be written", (long long)summary->dropped_samples);
 }
 
-static void note(const struct page *page, int64_t count, const char *one, const char *several)
+static void add_note(const struct page *page, int64_t count, const char *one, const char *several)
 {
 	if (!count)
 		return;
-	label(page, "Note");
+	add_label(page, "Note");
 	if (count == 1)
 		buffer_add_text(page->out, one);
 	else
@@ -409,21 +409,23 @@ static void add_notes(const struct page *page)
 	const struct rt_summary *summary = page->summary;
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
 
-	note(page, summary->damage.torn_tails, "the file ends in the middle of a sample, which is left out",
-	     "%lld files end in the middle of a sample, which is left out");
-	note(page, summary->damage.bad_lines, "one line is not a sample and is left out",
-	     "%lld lines are not samples and are left out");
-	note(page, summary->damage.clock_steps, "the clock was set back once during the run",
-	     "the clock was set back %lld times during the run");
+	add_note(page, summary->damage.torn_tails,
+		 "the file ends in the middle of a sample, which is left out",
+		 "%lld files end in the middle of a sample, which is left out");
+	add_note(page, summary->damage.bad_lines, "one line is not a sample and is left out",
+		 "%lld lines are not samples and are left out");
+	add_note(page, summary->damage.clock_steps, "the clock was set back once during the run",
+		 "the clock was set back %lld times during the run");
 	if (summary->damage.hosts > 1)
-		note(page, summary->damage.hosts, "",
-		     "samples of %lld hosts are mixed in this file: the figures are of all of them");
+		add_note(page, summary->damage.hosts, "",
+			 "samples of %lld hosts are mixed in this file: the figures are of all of them");
 	if (summary->runs > 1)
-		note(page, (int64_t)summary->runs, "", "the file holds %lld runs; this is the last");
+		add_note(page, (int64_t)summary->runs, "", "the file holds %lld runs; this is the last");
 	if (end && !count_absent(end->sigchld_ignored) && end->sigchld_ignored)
-		note(page, 1,
-		     "a process ignored SIGCHLD: the CPU time of its children is missing from all figures",
-		     "");
+		add_note(
+			page, 1,
+			"a process ignored SIGCHLD: the CPU time of its children is missing from all figures",
+			"");
 }
 #pragma GCC diagnostic pop
 

@@ -1,11 +1,11 @@
-/* Waiting of a run: its sums, and lines for people; see summary.h. */
+/* Sums a run's waiting times, and formats them for people; see summary.h. */
 #include "advice/summary.h"
 #include "advice/units.h"
 #include "base/cleanup.h"
 
 #include <string.h>
 
-/* A process that waits somewhere on the machine says nothing about the job. */
+/* Tells whether the waiting is that of any process on the machine, which says nothing about the job. */
 static bool is_of_machine(const struct rt_summary *summary, const struct pressure_row *pressure)
 {
 	return summary->tracked && !text_absent(pressure->source) && strcmp(pressure->source, "host") == 0;
@@ -36,7 +36,7 @@ void summary_add_waiting(struct rt_summary *summary, const struct frame *frame)
 
 	if (pressure)
 		add_pressure(summary, pressure);
-	/* Samples need not name the limits that hold from the start. */
+	/* Samples may leave out limits that never change. */
 	if (start) {
 		bounds.core_count = start->cpu_count;
 		if (count_absent(bounds.cpuset_cores))
@@ -59,7 +59,7 @@ struct wait {
 	double secs;
 };
 
-/* One line of those that took at least a part of the run; nothing where there are none. */
+/* Adds one line with the waits that took at least a part of the run; none if there are none. */
 static void add_line(struct buffer *out, const struct rt_summary *summary, const char *begin,
 		     const struct wait *waits, size_t count, double least)
 {
@@ -75,7 +75,7 @@ static void add_line(struct buffer *out, const struct rt_summary *summary, const
 	}
 }
 
-/* Others in its group have refaults too, though the run cannot have more of them than it read. */
+/* Refaults of other processes in the group count, too, but the run cannot have more than it read. */
 double summary_reread_bytes(const struct rt_summary *summary)
 {
 	double read = total_of(&summary->read_bytes), again = total_of(&summary->cache_refault_bytes);
@@ -95,7 +95,7 @@ void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary,
 		{"short of memory", total_of(&summary->memory_pressure_secs)},
 		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
 	};
-	/* Where the job's own waiting is not known, only what is hard to miss. */
+	/* If the job's own waiting is unknown, show only large waits of the machine. */
 	const struct wait OF_MACHINE[] = {
 		{"a CPU", total_of(&summary->machine_cpu_pressure_secs)},
 		{"memory", total_of(&summary->machine_memory_pressure_secs)},

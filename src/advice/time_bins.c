@@ -1,4 +1,4 @@
-/* The course of a value in constant memory; see time_bins.h. */
+/* Keeps the course of a value in constant memory; see time_bins.h. */
 #include <math.h>
 
 #include "advice/time_bins.h"
@@ -23,7 +23,7 @@ static void join_by_twos(struct time_bins *time_bins)
 	time_bins->count = (time_bins->count + 1) / 2;
 }
 
-static void begin(struct time_bins *time_bins, double length_secs)
+static void begin_bins(struct time_bins *time_bins, double length_secs)
 {
 	time_bins->bin_secs = length_secs / FIRST_BINS;
 	for (size_t i = 0; i < TIME_BINS; i++)
@@ -37,7 +37,7 @@ void time_bins_add(struct time_bins *time_bins, double end_secs, double length_s
 	if (isnan(value) || !(length_secs > 0) || !(end_secs >= 0) || end_secs > 1e15)
 		return;
 	if (time_bins->bin_secs == 0)
-		begin(time_bins, length_secs);
+		begin_bins(time_bins, length_secs);
 	while (end_secs > time_bins->bin_secs * TIME_BINS)
 		join_by_twos(time_bins);
 	start = end_secs > length_secs ? end_secs - length_secs : 0;
@@ -64,7 +64,7 @@ void time_bins_columns(const struct time_bins *time_bins, double total_secs, boo
 		double start = (double)column * width, end = start + width;
 		double weighted = 0, weights = 0, most = NAN;
 
-		/* Without any value there are no bins, and no width to divide by. */
+		/* Before the first value there are no bins, and no width to divide by. */
 		for (size_t i = time_bins->count ? (size_t)(start / time_bins->bin_secs) : 0;
 		     i < time_bins->count; i++) {
 			double from = fmax(start, (double)i * time_bins->bin_secs);

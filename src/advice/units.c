@@ -1,4 +1,4 @@
-/* Amounts as people read them; see units.h. */
+/* Formats amounts for people; see units.h. */
 #include "advice/units.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ void add_size(struct buffer *out, double bytes, enum rt_size_unit unit)
 	buffer_printf(out, " %s", SIZES[unit].name);
 }
 
-/* "2 h 5 min": two units, the second left out when it is nothing. */
+/* "2 h 5 min": two units; the second is left out if it is 0. */
 static void add_two_units(struct buffer *out, int64_t larger, const char *larger_unit, int64_t smaller,
 			  const char *smaller_unit)
 {
@@ -94,7 +94,7 @@ void add_sparkline(struct buffer *out, const double *values, size_t count, doubl
 	for (size_t i = 0; i < count; i++) {
 		double height = most > 0 ? values[i] / most * HIGHEST : 0;
 
-		/* What was measured as nothing still shows that it was measured. */
+		/* A measured value of 0 still gets a mark, unlike an absent one. */
 		buffer_add_text(out, isnan(values[i])   ? BLOCKS[0]
 				     : height < 1       ? BLOCKS[1]
 				     : height > HIGHEST ? BLOCKS[HIGHEST]

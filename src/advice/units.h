@@ -1,12 +1,12 @@
 /*
- * Amounts as people read them: three digits that matter and a unit that fits.
+ * Formats amounts for people: three significant digits and a unit that fits.
  */
 #pragma once
 
 #include "base/buffer.h"
 #include "record/problem.h"
 
-/* A number that is not finite is "unknown" in all of them. */
+/* All of them write "unknown" for a number that is not finite. */
 
 /* "0", "512 B", "1.46 KiB", "501 MiB", "2.00 GiB"; RT_SIZE_AUTO chooses among the binary units. */
 void add_size(struct buffer *out, double bytes, enum rt_size_unit unit);
@@ -14,8 +14,8 @@ void add_size(struct buffer *out, double bytes, enum rt_size_unit unit);
 /* "3.2 ms", "0.25 s", "12.3 s", "1 min 40 s", "2 h 5 min", "3 d 4 h" */
 void add_duration(struct buffer *out, double secs);
 
-/* At most three digits that matter, without an exponent: "0.031", "2.39", "17.5", "1200" */
+/* At most three significant digits, without an exponent: "0.031", "2.39", "17.5", "1200" */
 void add_figure(struct buffer *out, double value);
 
-/* One block character for each value from 0 to `most`: " ▁▂▃▄▅▆▇█"; a blank where there is none (NaN). */
+/* One block character for each value from 0 to `most`: " ▁▂▃▄▅▆▇█"; a blank for an absent one (NaN). */
 void add_sparkline(struct buffer *out, const double *values, size_t count, double most);
