@@ -10,6 +10,7 @@
  * SIGCONT is never forwarded. If it was sent to the tracker alone, the tracker continues the stopped job. If
  * the witness got it as well, the job was already continued, and may have stopped again since.
  */
+#include <errno.h>
 #include <sys/wait.h>
 
 #include "wrap/state.h"
@@ -18,14 +19,36 @@
 #define ANSWER_LIMIT_NS (100 * NSEC_PER_MSEC)
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
 
-/* Returns the signal of a stop that was not noted yet, or 0. `options` may be WNOWAIT. */
-static int new_stop_of_job(const struct wrap *wrap, int options)
+static bool waitid_is_refused(void)
+{
+	return errno != ECHILD && errno != EINTR;
+}
+
+/*
+ * Whether the job may have stopped without a report taken yet. Where a filter (seccomp) refuses waitid(2), the job's state in
+ * /proc is a hint, and take_stop_of_job() decides.
+ */
+static bool may_have_stopped(const struct wrap *wrap)
 {
 	siginfo_t info = {0};
 
-	if (!wrap->job || waitid(P_PID, (id_t)wrap->job, &info, WSTOPPED | WNOHANG | options) < 0)
+	if (!wrap->job)
+		return false;
+	if (waitid(P_PID, (id_t)wrap->job, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0)
+		return info.si_pid != 0;
+	return waitid_is_refused() && (!wrap->has_own_proc || is_stopped(wrap->job));
+}
+
+/* Takes the kernel's report of a stop: its signal, or 0. */
+static int take_stop_of_job(struct wrap *wrap)
+{
+	siginfo_t info = {0};
+
+	if (!wrap->job)
 		return 0;
-	return info.si_pid ? info.si_status : 0;
+	if (waitid(P_PID, (id_t)wrap->job, &info, WSTOPPED | WNOHANG) == 0)
+		return info.si_pid ? info.si_status : 0;
+	return waitid_is_refused() ? wait_for_stop_of_job(wrap) : 0;
 }
 
 /*
@@ -68,14 +91,14 @@ void mirror_stop(struct wrap *wrap)
 	siginfo_t info;
 	int signo;
 
-	if (wrap->continued_ns || !new_stop_of_job(wrap, WNOWAIT))
+	if (wrap->continued_ns || !may_have_stopped(wrap))
 		return;
 	/* The tracker may have been stopped and continued together with the job. Handle that first. */
 	if (take_signal(SIGNAL_BIT(SIGCONT), &info, 0)) {
 		note_continued(wrap, &info);
 		return;
 	}
-	signo = new_stop_of_job(wrap, 0);
+	signo = take_stop_of_job(wrap);
 	if (!signo)
 		return;
 	signals_drop_stops(wrap);
@@ -113,8 +136,10 @@ int64_t continue_job(struct wrap *wrap)
 		last_ns = atomic_load(&wrap->page->sightings[SIGCONT].last_ns);
 	/* A SIGCONT that the witness saw earlier belonged to an earlier stop. */
 	if (last_ns <= wrap->continue_settled_ns && (!wrap->has_own_proc || is_stopped(wrap->job))) {
-		new_stop_of_job(wrap, 0);
-		kill(wrap->job, SIGCONT);
+		(void)take_stop_of_job(wrap);
+		/* It may have been found dead. */
+		if (wrap->job)
+			kill(wrap->job, SIGCONT);
 	}
 	wrap->continue_settled_ns = now_ns;
 	wrap->continued_ns = 0;

@@ -75,6 +75,30 @@ static void note_end(struct wrap *wrap, int64_t now_ns, int status, const struct
 	wrap->job_ended = true;
 }
 
+static void note_reaped(struct wrap *wrap, pid_t pid, int64_t now_ns, int status, const struct rusage *usage)
+{
+	if (pid == wrap->job)
+		note_end(wrap, now_ns, status, usage);
+	if (wrap->hooks->reaped)
+		wrap->hooks->reaped(wrap->hooks->context, pid, status, usage);
+}
+
+int wait_for_stop_of_job(struct wrap *wrap)
+{
+	int64_t now_ns = monotonic_now_ns();
+	struct rusage usage;
+	int status;
+	pid_t pid = wait4(wrap->job, &status, WNOHANG | WUNTRACED, &usage);
+
+	if (pid <= 0)
+		return 0;
+	if (WIFSTOPPED(status))
+		return WSTOPSIG(status);
+	witness_kill(wrap);
+	note_reaped(wrap, pid, now_ns, status, &usage);
+	return 0;
+}
+
 /* Returns whether a child was reaped. `pid` comes from find_dead(). */
 static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 {
@@ -100,10 +124,7 @@ static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 	pid_set_remove(&wrap->foreign, pid);
 	if (is_foreign)
 		return true;
-	if (pid == wrap->job)
-		note_end(wrap, now_ns, status, usage);
-	if (hooks->reaped)
-		hooks->reaped(hooks->context, pid, status, usage);
+	note_reaped(wrap, pid, now_ns, status, usage);
 	return true;
 }
 

@@ -1,7 +1,9 @@
 """A system call that a filter refuses changes nothing about the job, and keeps nothing from ending."""
 import errno
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -85,3 +87,48 @@ def test_without_waitid_descendants_are_waited_for(binary, refuse, tmp_path, err
                                                   "sh", "-c", "(setsid sh -c 'sleep 0.5; echo > late' &); exit 3"], tmp_path)
     assert status == 3
     assert pathlib.Path(tmp_path, "late").exists()
+
+
+STOPS = "import os, signal\nfor _ in range(3): os.kill(os.getpid(), signal.SIGSTOP)\nexit(4)"
+
+
+def state_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.fixture
+def stopping_job(binary, refuse, tmp_path):
+    """Starts a job that stops, below a recorder that may not call waitid(2); ends the recorder."""
+    started = []
+
+    def start(error, command):
+        started.append(subprocess.Popen(
+            [refuse, "waitid", str(error), binary, "-q", "-i", "0.05", "--no-summary", "-o", "run.jsonl", "--", *command],
+            cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        return started[-1]
+
+    yield start
+    for tracker in started:
+        tracker.kill()
+        tracker.communicate()
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
+def test_without_waitid_a_stop_of_the_job_stops_the_recorder(stopping_job, helpers, tmp_path, error):
+    """The recorder went on, and a shell waited for a job that it could not continue."""
+    tracker = stopping_job(error, [sys.executable, "-c", STOPS])
+    for _ in range(3):
+        helpers.wait_until(lambda: state_of(tracker.pid) == "T")
+        tracker.send_signal(signal.SIGCONT)
+        helpers.wait_until(lambda: state_of(tracker.pid) != "T")
+    assert tracker.wait(10) == 4
+    assert record_is_whole(tmp_path / "run.jsonl")
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
+def test_without_waitid_a_stopped_job_can_be_killed(stopping_job, helpers, tmp_path, error):
+    tracker = stopping_job(error, ["sh", "-c", "echo $$ >pid; kill -STOP $$"])
+    helpers.wait_until(lambda: state_of(tracker.pid) == "T")
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    assert tracker.wait(10) == -signal.SIGKILL
+    assert record_is_whole(tmp_path / "run.jsonl")
