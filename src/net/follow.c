@@ -24,6 +24,7 @@ struct follower {
 	int64_t next_cut_ns;
 	int64_t look_every_ns; /* for the first sample; and for the end, when no pipe reports it */
 	bool end_is_told;
+	int64_t lost_ns; /* since when the recording is removed or renamed without a new file; 0: it is not */
 };
 
 /*
@@ -78,6 +79,12 @@ static int take_in(struct follower *follower, bool ended)
 	if (!follower->end_is_told && !ended && recording_has_ended(&stream->recording))
 		patience_end(&follower->patience);
 	ended = ended || patience_ended(&follower->patience);
+	while (stream_follow_name(stream) > 0)
+		;
+	if (!stream_lost_name(stream))
+		follower->lost_ns = 0;
+	else if (!follower->lost_ns)
+		follower->lost_ns = now;
 	if (ended || now >= follower->next_cut_ns ||
 	    recording_left_bytes(&stream->recording) > MOST_UNCUT_BYTES) {
 		stream_cut(stream, ended);
@@ -88,23 +95,42 @@ static int take_in(struct follower *follower, bool ended)
 	return 0;
 }
 
+static void wait_at_most(int64_t *until_ns, int64_t wait_ns)
+{
+	int64_t end_ns = monotonic_ns() + wait_ns;
+
+	if (end_ns < *until_ns)
+		*until_ns = end_ns;
+}
+
+/* A recorder whose file was taken away looks for that once a second. */
+static void wait_for_new_file(const struct follower *follower, int64_t *until_ns)
+{
+	bool is_told = follower->patience.news_fd >= 0 || follower->stream.spool.state.disposable;
+
+	if (follower->lost_ns && monotonic_ns() < follower->lost_ns + 2 * NSEC_PER_SEC)
+		wait_at_most(until_ns, FIRST_LOOK_NS);
+	else if (follower->lost_ns || !is_told)
+		wait_at_most(until_ns, LONGEST_LOOK_NS);
+}
+
 static void wait_for_more(struct follower *follower, enum stream_step step)
 {
 	struct stream *stream = &follower->stream;
-	int64_t until = follower->next_cut_ns, now = monotonic_ns();
+	int64_t until = follower->next_cut_ns;
 
 	if (stream->began && step == STEP_WAIT && stream->backoff.not_before_ns < until)
 		until = stream->backoff.not_before_ns;
 	if (!stream->began || !follower->end_is_told) {
-		if (now + follower->look_every_ns < until)
-			until = now + follower->look_every_ns;
+		wait_at_most(&until, follower->look_every_ns);
 		follower->look_every_ns *= 2;
 		if (follower->look_every_ns > LONGEST_LOOK_NS)
 			follower->look_every_ns = LONGEST_LOOK_NS;
 	}
+	wait_for_new_file(follower, &until);
 	/* A recording that grows fast is cut before it is long. */
-	if (now + 5 * NSEC_PER_SEC < until && stream->settings->upload_interval_ns > 5 * NSEC_PER_SEC)
-		until = now + 5 * NSEC_PER_SEC;
+	if (stream->settings->upload_interval_ns > 5 * NSEC_PER_SEC)
+		wait_at_most(&until, 5 * NSEC_PER_SEC);
 	patience_wait(&follower->patience, until);
 }
 
@@ -114,6 +140,7 @@ static int follow(struct follower *follower)
 	bool was_ended = false;
 
 	follower->look_every_ns = FIRST_LOOK_NS;
+	stream_watch_name(stream);
 	follower->next_cut_ns = monotonic_ns() + stream->settings->upload_interval_ns;
 	for (;;) {
 		bool ended = patience_ended(&follower->patience);

@@ -86,16 +86,29 @@ int patience_left_ms(const struct patience *patience, int64_t until_ns)
 	return (int)left;
 }
 
+/* The caller finds out what has happened. */
+static bool take_news(const struct patience *patience)
+{
+	char bytes[4096];
+	bool any = false;
+
+	while (patience->news_fd >= 0 && read(patience->news_fd, bytes, sizeof bytes) > 0)
+		any = true;
+	return any;
+}
+
 void patience_wait(struct patience *patience, int64_t until_ns)
 {
 	bool was_over = patience_ended(patience);
 
 	while (monotonic_ns() < until_ns && !patience_over(patience)) {
-		struct pollfd fds[PATIENCE_FDS];
+		struct pollfd fds[PATIENCE_FDS + 1];
 		size_t count = patience_fds(patience, fds);
 
+		if (patience->news_fd >= 0)
+			fds[count++] = (struct pollfd){.fd = patience->news_fd, .events = POLLIN};
 		poll(fds, count, patience_left_ms(patience, until_ns));
-		if (!was_over && patience_ended(patience))
+		if (take_news(patience) || (!was_over && patience_ended(patience)))
 			return;
 	}
 }

@@ -16,11 +16,12 @@ struct patience {
 	int end_fd;          /* -1: none */
 	pid_t end_pid;       /* watched by asking now and then where there is no pidfd; 0: none */
 	int signal_fd;       /* SIGINT and SIGTERM end it too; -1: none */
+	int news_fd;         /* readable and non-blocking when there is something to look at; -1: none */
 	int64_t grace_ns;    /* after the end */
 	int64_t deadline_ns; /* monotonic; INT64_MAX until it has ended */
 };
 
-#define PATIENCE ((struct patience){.end_fd = -1, .signal_fd = -1, .deadline_ns = INT64_MAX})
+#define PATIENCE ((struct patience){.end_fd = -1, .signal_fd = -1, .news_fd = -1, .deadline_ns = INT64_MAX})
 
 int64_t monotonic_ns(void);
 
@@ -39,7 +40,7 @@ bool patience_over(struct patience *patience);
 /* Milliseconds until `until_ns`, the deadline or the next look at a pid, whichever is first; never negative. */
 int patience_left_ms(const struct patience *patience, int64_t until_ns);
 
-/* Sleeps until then, until the end, or until the deadline. */
+/* Sleeps until then, until there is news, until the end, or until the deadline. */
 void patience_wait(struct patience *patience, int64_t until_ns);
 
 /* Adds the descriptors to poll beside the caller's own. Returns how many (at most 2). */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ static void want_all(struct metric_set *wanted)
 	for (size_t i = 0; i < layout->column_count; i++)
 		metric_set_add(wanted, layout->columns[i].kind,
 			       (layout->columns[i].offset - sizeof(struct row)) / 8);
+	WANT(wanted, sample, sample);
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);
 	metric_set_add_kind(wanted, ROW_run_start);
@@ -45,6 +47,7 @@ int recording_open(struct recording *ret_recording, const char *path, int64_t of
 		.window_offset = offset,
 		.window = BUFFER(LONGEST_LINE + READ_BYTES),
 		.tracked_pid = no_count(ABSENT_NOT_COLLECTED),
+		.newest = -1,
 	};
 	json_decoder_init(&ret_recording->json, &wanted);
 	return 0;
@@ -124,9 +127,33 @@ static int next_line(struct recording *recording, struct scan *ret_line)
 	}
 }
 
+/* What tells the samples of this run from those of another. */
+static void note_identity(struct recording *recording, struct sample_row *sample, bool is_first)
+{
+	if (is_first || !count_absent(sample->tracked_pid))
+		recording->tracked_pid = sample->tracked_pid;
+	else
+		sample->tracked_pid = recording->tracked_pid;
+	if (!text_absent(sample->host))
+		snprintf(recording->host, sizeof recording->host, "%s", sample->host);
+	if (!count_absent(sample->sample))
+		recording->newest = sample->sample;
+}
+
+bool recording_goes_on(const struct recording *recording, const struct frame *sample)
+{
+	const struct sample_row *row = sample->sample;
+	char host[RECORDING_HOST_SIZE] = "";
+
+	if (!text_absent(row->host))
+		snprintf(host, sizeof host, "%s", row->host);
+	return !sample->first[ROW_run_start] && !count_absent(row->sample) &&
+	       row->sample > recording->newest && row->tracked_pid == recording->tracked_pid &&
+	       strcmp(host, recording->host) == 0;
+}
+
 int recording_next(struct recording *recording, const struct frame **ret_frame)
 {
-	struct sample_row *sample;
 	struct scan line;
 	int r;
 
@@ -141,11 +168,7 @@ int recording_next(struct recording *recording, const struct frame **ret_frame)
 			break;
 		recording->bad_lines++;
 	}
-	sample = recording->frame.sample;
-	if (recording->frame.first[ROW_run_start] || !count_absent(sample->tracked_pid))
-		recording->tracked_pid = sample->tracked_pid;
-	else
-		sample->tracked_pid = recording->tracked_pid;
+	note_identity(recording, recording->frame.sample, recording->frame.first[ROW_run_start] != NULL);
 	*ret_frame = &recording->frame;
 	return 1;
 }

@@ -11,6 +11,8 @@
 #include "format/json_decode.h"
 #include "metric/frame.h"
 
+enum { RECORDING_HOST_SIZE = 65 };
+
 struct recording {
 	int fd;
 	int64_t offset;        /* behind the line that was returned last */
@@ -20,6 +22,8 @@ struct recording {
 	struct json_decoder json;
 	struct frame frame;
 	int64_t tracked_pid; /* recordings with --static-once have it only once; absent: none */
+	int64_t newest;      /* number of the last sample returned; -1: none */
+	char host[RECORDING_HOST_SIZE];
 	int64_t bad_lines;
 };
 
@@ -29,6 +33,12 @@ void recording_close(struct recording *recording);
 
 /* 1: a sample, valid until the next call; 0: no whole line is left (more may come); negative errno. */
 int recording_next(struct recording *recording, const struct frame **ret_frame);
+
+/*
+ * Whether a sample that was read from `other` belongs to the run of `recording` and comes later: a recorder whose file was
+ * removed or renamed goes on in a new one.
+ */
+bool recording_goes_on(const struct recording *recording, const struct frame *sample);
 
 /* Goes back to the beginning of a line, and gives the read-ahead's memory back. */
 void recording_rewind(struct recording *recording, int64_t offset);

@@ -8,6 +8,10 @@
  * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state
  * wherever it was moved to. The folder has mode 0700, files have 0600, and no token or credential is in them.
  *
+ * A recording that was removed or renamed goes on in another file of its name. The run keeps NAME and its state says which
+ * part of it is in the file (`part`: the name that would be made of the first sample there). NAME of the part has a state
+ * of its own that leads back to the run (`of_run`), so that a person who uploads that file sends no second run.
+ *
  * Every step is in the state before the next one begins, so that a process killed at any moment is continued by
  * the next one without a row lost or stored twice:
  *   cut     write the batch, then count it and move `offset`: a batch not counted is cut again, into the same file
@@ -35,6 +39,8 @@ struct run_outcome {
 
 struct spool_state {
 	char *recording;   /* absolute path */
+	char *part;        /* by the first sample there, if it is not the run's first; NULL: it is */
+	char *of_run;      /* this state says only that a file has a part of that run; NULL: it is a run's */
 	bool disposable;   /* the recording was made for streaming alone: it goes when all is sent */
 	int64_t begin;     /* offset of the run's first line */
 	int64_t offset;    /* up to here the lines are in batches */
@@ -47,7 +53,7 @@ struct spool_state {
 	char *run_id;      /* NULL until then */
 	char *uri_prefix;
 	struct run_outcome outcome;
-	bool finished; /* nothing is left to do; kept so that the recording is not sent again */
+	bool finished; /* nothing is left to do for this state; kept so that the recording is not sent again */
 };
 
 struct spool {

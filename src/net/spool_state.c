@@ -11,7 +11,8 @@
 
 enum { VERSION = 1 };
 
-enum field_type { TEXT_FIELD, COUNT_FIELD, FLAG_FIELD };
+/* Earlier versions did not write the optional one. */
+enum field_type { TEXT_FIELD, OPTIONAL_TEXT_FIELD, COUNT_FIELD, FLAG_FIELD };
 
 /* The members of the state, in the order of writing. */
 static const struct {
@@ -24,6 +25,8 @@ static const struct {
 		key, type, offsetof(struct spool_state, member) \
 	}
 	FIELD(TEXT_FIELD, "recording", recording),
+	FIELD(OPTIONAL_TEXT_FIELD, "part", part),
+	FIELD(OPTIONAL_TEXT_FIELD, "of_run", of_run),
 	FIELD(FLAG_FIELD, "disposable", disposable),
 	FIELD(COUNT_FIELD, "begin", begin),
 	FIELD(COUNT_FIELD, "offset", offset),
@@ -52,6 +55,8 @@ static void *member(const struct spool_state *state, size_t index)
 void spool_state_done(struct spool_state *state)
 {
 	free(state->recording);
+	free(state->part);
+	free(state->of_run);
 	free(state->payload);
 	free(state->run_id);
 	free(state->uri_prefix);
@@ -69,6 +74,7 @@ void spool_state_format(const struct spool_state *state, struct buffer *out)
 		json_key(&json, FIELDS[i].key);
 		switch (FIELDS[i].type) {
 		case TEXT_FIELD:
+		case OPTIONAL_TEXT_FIELD:
 			json_text(&json, *(char **)member(state, i));
 			break;
 		case COUNT_FIELD:
@@ -87,6 +93,7 @@ static int take_field(const json_t *value, struct spool_state *state, size_t ind
 {
 	switch (FIELDS[index].type) {
 	case TEXT_FIELD:
+	case OPTIONAL_TEXT_FIELD:
 		if (json_is_null(value))
 			return 0;
 		if (!json_is_string(value))
@@ -125,7 +132,10 @@ int spool_state_parse(const char *bytes, size_t length, struct spool_state *ret_
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(FIELDS); i++) {
 		const json_t *value = json_object_get(root, FIELDS[i].key);
 
-		r = value ? take_field(value, &state, i) : -EBADMSG;
+		if (value)
+			r = take_field(value, &state, i);
+		else if (FIELDS[i].type != OPTIONAL_TEXT_FIELD)
+			r = -EBADMSG;
 	}
 	json_decref(root);
 	if (r == 0 && !is_sound(&state))

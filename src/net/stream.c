@@ -148,24 +148,39 @@ static int make_payload(struct stream *stream, const struct frame *first)
 	return stream->spool.state.payload ? 0 : -ENOMEM;
 }
 
-/* The recording may have been moved since the state was written. */
-static int adopt_state(struct stream *stream)
+/* The state of the run, to which that of a part leads: with its lock. */
+static int read_state_of_run(struct spool *spool)
+{
+	CLEANUP_FREE char *run = NULL;
+	int r = spool_read(spool);
+
+	if (r < 0 || !spool->state.of_run)
+		return r;
+	run = spool->state.of_run;
+	spool->state.of_run = NULL;
+	spool_remove(spool, false);
+	r = spool_lock(spool, run);
+	return r < 0 ? r : spool_read(spool);
+}
+
+/* `name` is of the first sample that the recording has. The recording may have been moved since the state was written. */
+static int adopt_state(struct stream *stream, const char *name)
 {
 	char *path = stream->spool.state.recording;
 	bool disposable = stream->spool.state.disposable;
 	int r;
 
 	stream->spool.state.recording = NULL;
-	r = spool_read(&stream->spool);
-	if (r < 0) {
-		stream->spool.state.recording = path;
-		return r;
-	}
+	r = read_state_of_run(&stream->spool);
 	free(stream->spool.state.recording);
 	stream->spool.state.recording = path;
+	if (r < 0)
+		return r;
 	stream->spool.state.disposable = stream->spool.state.disposable || disposable;
 	if (stream->spool.state.finished)
 		return -EALREADY;
+	if (strcmp(stream->spool.state.part ? stream->spool.state.part : stream->spool.name, name) != 0)
+		return -ESTALE;
 	/* A process that was killed after counting a stored object may not have unlinked its batch. */
 	if (stream->spool.state.sent > 0)
 		spool_unlink_batch(&stream->spool, stream->spool.state.sent - 1);
@@ -187,8 +202,8 @@ int stream_begin(struct stream *stream)
 	r = spool_lock(&stream->spool, name);
 	if (r < 0)
 		return r;
-	r = adopt_state(stream);
-	if (r == -EALREADY)
+	r = adopt_state(stream, name);
+	if (r == -EALREADY || r == -ESTALE)
 		spool_remove(&stream->spool, false);
 	if (r == -ENOENT || r == -EBADMSG) {
 		r = make_payload(stream, first);

@@ -59,7 +59,8 @@ void stream_close(struct stream *stream);
 
 /*
  * 1: begun, now or before; 0: there is no whole sample yet; -EBUSY: another process sends this run;
- * -EALREADY: it has been sent; other errnos.
+ * -EALREADY: it has been sent; -ESTALE: the run goes on in another file, and what this one has of it is in the spool;
+ * other errnos.
  */
 int stream_begin(struct stream *stream);
 
@@ -69,6 +70,16 @@ int stream_begin(struct stream *stream);
  * lines that could not be cut stay in the recording.
  */
 int stream_cut(struct stream *stream, bool last);
+
+/*
+ * Where the recording was removed or renamed and goes on in a new file of its name: cuts the rest of the old one and goes
+ * over to the new one. 1: done, and the new one may have gone as well; 0: there is none, or not yet; negative errno.
+ */
+int stream_follow_name(struct stream *stream);
+/* Whether the recording is no longer the file of its name: the recorder will open a new one. */
+bool stream_lost_name(const struct stream *stream);
+/* From now on, that the recording is removed or renamed is news to the stream's patience. */
+void stream_watch_name(struct stream *stream);
 
 enum stream_step {
 	STEP_MADE,     /* one more thing is done; call again */

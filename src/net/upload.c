@@ -122,6 +122,10 @@ static void upload_recording(struct upload *upload, const char *path, int64_t be
 			return;
 		if (r == -EALREADY)
 			say("%s: this run has been sent already", path);
+		else if (r == -ESTALE)
+			say("%s: its part of the run is in the spool already; to send it: resource-tracker "
+			    "upload",
+			    path);
 		else if (r < 0)
 			say("%s: %s", path, r == -ENODATA ? "there is no sample in it" : strerror(-r));
 		if (r && r != -EALREADY)
@@ -182,6 +186,8 @@ static char *find_recording(const struct spool_state *state, const char *name)
 	struct dirent *entry;
 	DIR *dir;
 
+	if (state->part)
+		name = state->part;
 	if (holds_run(state->recording, state->begin, name))
 		return strdup(state->recording);
 	if (!slash)

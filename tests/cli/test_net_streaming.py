@@ -264,3 +264,99 @@ def test_the_recorder_knows_no_network(no_leak_check, world, binary, tmp_path):
     calls = trace.read_text()
     assert "socketpair(AF_UNIX" in calls and "connect(" not in calls and "AF_INET" not in calls
     assert world.sentinel.run.finishes
+
+
+def renamed_run(world, spawn, helpers, tmp_path, take_away, *options, env=None, times=1):
+    """A run whose recording is taken away while it goes on: (its process, what was in the old files)."""
+    path, old = tmp_path / "run.jsonl", []
+    process = spawn("--spool", world.spool, "-i", 0.1, "-o", path, "--no-summary", *options, "--", "sleep", "30",
+                    env=world.env(**(env or {})), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for number in range(times):
+        helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 3)
+        with path.open() as lines:
+            take_away(path, number)
+            # The recorder looks once a second.
+            helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
+            old += [json.loads(line) for line in lines]
+    return process, old
+
+
+def end_of_renamed(process, helpers, path, old):
+    """Ends the job, and returns all of its samples."""
+    os.kill(old[0]["tracked_pid"], signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM and said.count(b"removed or renamed") >= 1
+    samples = old + helpers.json_lines(path)
+    assert [sample["sample"] for sample in samples] == list(range(len(samples)))
+    return samples
+
+
+@pytest.mark.parametrize("way, options, interval", [
+    ("renamed", (), "60"), ("removed", ("--static-once",), "60"), ("logrotate", (), "60"), ("logrotate", ("--static-once",), "0.25")])
+def test_a_recording_that_is_taken_away_is_followed(world, spawn, helpers, tmp_path, swift, way, options, interval):
+    """The rest of the run was not sent, or as a run of its own."""
+    world.serve(store=world.store())
+
+    def take_away(path, number):
+        if way == "removed":
+            path.unlink()
+            return
+        path.rename(path.with_suffix(f".{number}"))
+        if way == "logrotate":
+            path.touch(mode=0o600)
+
+    process, old = renamed_run(world, spawn, helpers, tmp_path, take_away, *options, times=2,
+                               env={"TRACKER_UPLOAD_INTERVAL": interval})
+    samples = end_of_renamed(process, helpers, tmp_path / "run.jsonl", old)
+    assert len(world.sentinel.runs) == 1
+    rows = sent_rows(world.sentinel.run, swift)
+    assert [row["timestamp"] for row in rows] == [f"{sample['timestamp']:.3f}" for sample in samples]
+    if not options:
+        compare_rows(rows, samples)
+    # Neither file is sent again.
+    done = run_upload(world, tmp_path / "run.jsonl")
+    assert done.returncode == 0 and "sent already" in done.stderr and len(world.sentinel.runs) == 1
+
+
+def run_upload(world, *operands):
+    done = world.upload(*operands)
+    assert done.returncode in (0, 1)
+    return done
+
+
+def test_upload_sends_the_rest_of_a_run_that_was_taken_away(world, spawn, helpers, tmp_path):
+    """No server while it runs: the spool has one part of the run, the new file the other."""
+    path = tmp_path / "run.jsonl"
+    process, old = renamed_run(world, spawn, helpers, tmp_path, lambda path, _: path.rename(tmp_path / "run.jsonl.1"),
+                               "--upload-deadline", 0.3,
+                               env={"SENTINEL_API_URL": "http://127.0.0.1:9", "TRACKER_UPLOAD_INTERVAL": "0.25"})
+    helpers.wait_until(lambda: any(state["part"] for state in states(world.spool)))
+    samples = end_of_renamed(process, helpers, path, old)
+    world.serve()
+    aside = run_upload(world, tmp_path / "run.jsonl.1")
+    assert aside.returncode == 1 and "part of the run is in the spool" in aside.stderr and not world.sentinel.runs
+    assert run_upload(world, path).returncode == 0
+    assert len(world.sentinel.runs) == 1
+    compare_rows(sent_rows(world.sentinel.run), samples)
+    assert "Nothing is left" in run_upload(world).stdout
+
+
+def test_the_next_run_of_the_same_name_is_not_followed(world, spawn, run, helpers, tmp_path):
+    """A run that still has something to send when the next one has taken its file's name."""
+    world.serve()
+    world.sentinel.trouble = lambda request: 500
+    options = ("--spool", world.spool, "-i", 0.1, "--upload-deadline", 20, "-o", tmp_path / "run.jsonl", "--no-summary")
+    first = spawn(*options, "--", "sleep", "0.5", env=world.env(TRACKER_UPLOAD_INTERVAL="0.25"))
+    helpers.wait_until(lambda: (tmp_path / "run.jsonl").exists() and b'"run_end":{' in (tmp_path / "run.jsonl").read_bytes())
+    # It waits for its upload; a recorder that lives keeps its file.
+    first.kill()
+    first.wait()
+    second = spawn(*options, "--", "sleep", "1.5", env=world.env(TRACKER_UPLOAD_INTERVAL="0.25"))
+    helpers.wait_until(lambda: (tmp_path / "run.jsonl.1").exists() and (tmp_path / "run.jsonl").read_bytes().count(b"\n") > 5)
+    world.sentinel.trouble = None
+    assert second.wait(30) == 0
+    helpers.wait_until(lambda: sum(len(run.finishes) for run in world.sentinel.runs.values()) == 2, 20)
+    sent = [sent_rows(run) for run in world.sentinel.runs.values()]
+    assert len(sent) == 2 and sent[0][0]["process_pid"] != sent[1][0]["process_pid"]
+    compare_rows(min(sent, key=len), helpers.json_lines(tmp_path / "run.jsonl.1"))
+    compare_rows(max(sent, key=len), helpers.json_lines(tmp_path / "run.jsonl"))
