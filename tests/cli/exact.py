@@ -58,16 +58,25 @@ def close_enough(told, truth):
 
 
 def check_intervals(samples):
-    """No interval is negative, and none tells more than the processors could have done since the one before."""
+    """
+    No interval is negative, and none tells more than the processors could have done since the one before.
+
+    A sample's time is taken before its counters are read. A recorder that is held up between the two, as on a busy machine,
+    reads CPU time from after the sample's time, but from before the next sample's:
+
+        time of sample 7    held up 60 ms    counters are read    time of sample 8
+        |------------------------------------|--------------------|
+    """
     processors = os.cpu_count()
     before_secs = 0
-    for sample in samples:
+    for sample, following in zip(samples, [*samples[1:], None]):
         cpu, interval = sample["cpu"], sample["actual_interval_ms"] / 1000
         assert cpu["process_utime_secs"] >= 0 and cpu["process_stime_secs"] >= 0, cpu
-        # What was not yet in anybody's figures at the last sample is told now: at most that interval's time, and a
-        # kernel tick for each processor.
-        most = processors * (interval + before_secs + 0.02)
-        assert interval_secs(sample) <= most, (sample["sample"], interval_secs(sample), interval)
+        # The job has ended when the last sample begins.
+        after_secs = following["actual_interval_ms"] / 1000 if following else 0
+        # The time of processes that ended in the interval before may be told now, and a kernel tick for each processor.
+        most = processors * (before_secs + interval + after_secs + 0.02)
+        assert interval_secs(sample) <= most, (sample["sample"], interval_secs(sample), before_secs, interval, after_secs)
         before_secs = interval
 
 

@@ -1,4 +1,5 @@
 """CPU time of a tree agrees with the kernel, whatever its processes do."""
+import os
 import sys
 
 import pytest
@@ -122,3 +123,20 @@ def test_a_group_that_a_killed_tracker_left_counts_for_nobody(spawn, tmp_path, h
     samples = helpers.json_lines(tmp_path / "record.jsonl")
     assert samples[0]["cpu"]["process_cpu_source"] == "cgroup"
     assert exact.told_secs(samples) < 0.02
+
+
+def samples_of(*intervals_and_secs):
+    """Samples that tell (milliseconds since the last, CPU seconds)."""
+    return [{"sample": number, "actual_interval_ms": milliseconds,
+             "cpu": {"process_utime_secs": secs, "process_stime_secs": 0}}
+            for number, (milliseconds, secs) in enumerate(intervals_and_secs)]
+
+
+def test_check_of_intervals():
+    """The check of an interval failed once in 2,000 runs: a recorder that was held up reads later than its sample's time."""
+    busy = os.cpu_count()
+    exact.check_intervals(samples_of((3, 0), (3, busy * 0.06), (60, 0), (3, 0)))
+    for wrong in (samples_of((3, 0), (3, busy * 0.06), (3, 0)), samples_of((3, 0), (3, -0.01)),
+                  samples_of((3, 0), (3, 0), (3, busy * 0.03)), samples_of((60, 0), (3, 0), (3, busy * 0.06), (3, 0))):
+        with pytest.raises(AssertionError):
+            exact.check_intervals(wrong)
