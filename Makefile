@@ -1,5 +1,5 @@
-# A thin front of tools/setup, Meson and Ninja. Every target does its own set-up first: what a Debian-like
-# machine lacks is installed, or named in one line. `make run` and `make test` are all a newcomer needs.
+# A thin front of tools/setup, Meson and Ninja. Every target first sets up the machine: packages that a Debian-like
+# machine lacks are installed, or named in one line. A newcomer needs `make run` and `make test` only.
 
 BUILD = build
 PREFIX = /usr/local
@@ -40,7 +40,7 @@ install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 	@test -n "$(DESTDIR)" || ldconfig
 
-# The Python package: a wheel in BUILD/wheel; in place, for PYTHONPATH=BUILD/python.
+# The Python package: a wheel in BUILD/wheel, and a copy to use in place with PYTHONPATH=BUILD/python.
 wheel:
 	@tools/setup wheel
 	@tools/build $(BUILD) $(SETUP_FLAGS)
