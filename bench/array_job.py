@@ -13,7 +13,7 @@ ARRAY = None
 
 
 def use(share_of):
-    """Reads the whole array and overwrites a part of a copy, as a worker does, until the time is over."""
+    """Reads the whole array and overwrites a part of a copy, as a worker does, until the time is up."""
     index, workers, until = share_of
     own = ARRAY[index * len(ARRAY) // workers // 4:(index + 1) * len(ARRAY) // workers // 4].copy()
     while time.time() < until:
@@ -29,7 +29,7 @@ def receive(array):
 
 def pool(kind, secs, workers=4):
     global ARRAY
-    elements = 60_000_000 if kind == "fork" else 10_000_000  # 480 MB, or 80 MB that every worker is sent
+    elements = 60_000_000 if kind == "fork" else 10_000_000  # 480 MB, or 80 MB sent to every worker
     ARRAY = numpy.ones(elements)
     until = time.time() + secs
     context = multiprocessing.get_context(kind)

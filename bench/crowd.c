@@ -1,6 +1,7 @@
 /*
- * A host with many processes: crowd SIZE [busy] starts that many, says "ready" and the pid of their parent, and ends them
- * when its stdin ends. All of them sleep, or run for a moment five times a second (busy).
+ * Simulates a host with many processes: crowd SIZE [busy] starts that many, prints "ready" and the pid of
+ * their parent, and ends them when its stdin ends. They sleep, or run for a moment five times a second
+ * (busy).
  */
 #include <poll.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 enum { SPINS = 2000 };
 
 struct herd_page {
-	_Atomic int round; /* -1: go home */
+	_Atomic int round; /* -1: exit */
 	_Atomic int done;  /* children that finished this round */
 	pid_t pids[];
 };
@@ -67,7 +67,7 @@ static void wait_for_all(const struct herd *herd)
 {
 	while (atomic_load(&herd->page->done) < herd->size && waitpid(herd->leader, NULL, WNOHANG) == 0)
 		sched_yield();
-	/* The last ones have counted themselves but may not sleep yet. */
+	/* The last children have counted themselves, but may not sleep yet. */
 	usleep(2000);
 }
 

@@ -1,8 +1,8 @@
 /*
- * A herd: one process with many children that do nothing, or run for a moment when they are told to.
+ * A herd: one process with many children that do nothing, or run for a moment when told to.
  *
- * The children wait on one shared word, so that a whole herd can be woken, and be known to have run,
- * between two samples. It dies with its owner.
+ * The children wait on one shared word. So a caller can wake the whole herd and know that it ran between two
+ * samples. The herd dies with its owner.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 #include <sys/types.h>
 
 struct herd {
-	pid_t leader; /* a child of the caller; the parent of the others */
+	pid_t leader; /* a child of the caller, and the parent of the others */
 	int size;     /* children of the leader */
-	pid_t *pids;  /* theirs */
+	pid_t *pids;  /* of the leader's children */
 	struct herd_page *page;
 };
 
-/* Starts a herd and waits until all of it sleeps. Returns 0 or a negative errno. */
+/* Starts a herd and waits until all its processes sleep. Returns 0 or a negative errno. */
 int herd_start(struct herd *ret_herd, int size);
 
 /* Makes every child run for some microseconds and returns when all sleep again. */

@@ -1,10 +1,10 @@
 /*
- * The cost to a program of keeping and reading all samples: history ROUNDS
+ * The cost of keeping and reading all samples in a program: history ROUNDS
  *
- * A program that tracks itself opens a tracker, starts and stops it, then takes ROUNDS samples by hand with the history
- * on. Prints, a line each: ns to open and start, ns of CPU time to read all columns of the layouts "system" and
- * "process" (the least of five times), bytes of the history, KiB that the program has grown by in all, and how many
- * columns were read.
+ * A program that tracks itself opens a tracker, starts and stops it, then takes ROUNDS samples by hand with
+ * the history on. Prints one line each: ns to open and start, ns of CPU time to read all columns of the
+ * layouts "system" and "process" (the least of five times), bytes of the history, KiB by which the program
+ * has grown, and the number of columns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static rt_tracker *open_tracker(void)
 	return tracker;
 }
 
-/* The least of several: the shortest run is the one that other processes disturbed least. */
+/* Takes the least of several: other processes disturbed the shortest run least. */
 static int64_t start_ns(void)
 {
 	int64_t best_ns = INT64_MAX;

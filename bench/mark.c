@@ -1,8 +1,9 @@
 /*
  * The cost of a mark to the job that makes it: mark PATH ROUNDS
  *
- * Prints nanoseconds of CPU for a mark through the library, for a bare write(2) of a line as long, and for a mark when
- * nothing is recorded: the least of ROUNDS times 1,000 each, because other processes only make a round longer.
+ * Prints nanoseconds of CPU for a mark through the library, for a bare write(2) of a line of that length, and
+ * for a mark while no recording runs: the least of ROUNDS times 1,000 each, because other processes only make
+ * a round longer.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -22,14 +22,14 @@ static inline int compare_ns(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Sorts; the middle one of what was measured. */
+/* Sorts the measurements and returns the middle one. */
 static inline int64_t median_ns(int64_t *ns, int count)
 {
 	qsort(ns, (size_t)count, sizeof(*ns), compare_ns);
 	return ns[count / 2];
 }
 
-/* The number of a line "KEY: 123 kB" of a file of /proc; -1: there is none. */
+/* The number in a line "KEY: 123 kB" of a file of /proc; -1: no such line. */
 static inline long proc_kib(const char *path, const char *key)
 {
 	FILE *file = fopen(path, "r");
@@ -47,13 +47,16 @@ static inline long proc_kib(const char *path, const char *key)
 	return kib;
 }
 
-/* By walking the page tables: the counter that statm shows is kept per processor and off by up to 256 KiB. */
+/*
+ * Reads a file that walks the page tables. The counter in statm is kept per processor and may be off by 256
+ * KiB.
+ */
 static inline long resident_kib(void)
 {
 	return proc_kib("/proc/self/smaps_rollup", "Rss");
 }
 
-/* Only this program: ru_maxrss would begin with the size of a parent that used vfork(2). */
+/* The peak of this program only: ru_maxrss would begin with the size of a parent that used vfork(2). */
 static inline long peak_resident_kib(void)
 {
 	return proc_kib("/proc/self/status", "VmHWM");

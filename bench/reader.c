@@ -1,5 +1,5 @@
 /*
- * Reading recordings back, beside a reader that builds every line with jansson:
+ * Reads recordings, compared with a reader that parses every line with jansson:
  *
  *   reader make PATH SAMPLES   a recording of samples of about 3.5 KB: prints its bytes
  *   reader summary PATH        rt_summary_read():                  prints nanoseconds of CPU and peak KiB
@@ -48,7 +48,7 @@ static void fill_frame(struct frame *frame, int64_t sample)
 			   : kind == ROW_disk    ? DISKS
 						 : 1;
 
-		/* One machine without GPU, in the middle of a run. */
+		/* A machine without GPU in the middle of a run. */
 		if (kind == ROW_gpu || kind == ROW_gpu_detail || description->shape == OPTIONAL ||
 		    ROW_DESCRIPTIONS[description->parent].shape == OPTIONAL)
 			continue;

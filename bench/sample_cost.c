@@ -1,13 +1,14 @@
 /*
  * The cost of one sample through the public library: sample_cost ROUNDS SIZE idle|busy [NAME=VALUE...]
  *
- * Takes ROUNDS samples by hand and prints four lines: the median ns of a sample, the resident KiB after the first
- * hundredth of the rounds, and at the end, and the least CPU time in ns of a sample. With SIZE > 0 a herd of SIZE processes is tracked, which all run
- * between two samples (busy) or not at all (idle). NAME=VALUE are settings (root=DIR, output=/dev/null).
+ * Takes ROUNDS samples by hand and prints four lines: the median ns of a sample, the resident KiB after the
+ * first hundredth of the rounds and at the end, and the least CPU time of a sample in ns. With SIZE > 0 it
+ * tracks a herd of SIZE processes that all run between two samples (busy) or sleep (idle). NAME=VALUE are
+ * settings (root=DIR, output=/dev/null).
  *
- * ROUND_PAUSE_MS=N waits so long before each sample, as a tracker does whose caches others use meanwhile.
- * With HERD_GPUS=N the herd is on N GPUs of the fake NVML (its script, NVML_FAKE_SCRIPT, is written here), and the
- * rounds begin when the helper has had time to see it there.
+ * ROUND_PAUSE_MS=N waits that long before each sample, like a tracker whose caches other programs use
+ * meanwhile. With HERD_GPUS=N the herd is on N GPUs of the fake NVML (its script, NVML_FAKE_SCRIPT, is
+ * written here), and the rounds begin after the helper has had time to see it there.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static int measure(rt_tracker *tracker, struct herd *herd, bool busy, int rounds
 			least_cpu_ns = used;
 		if (error)
 			return fail("rt_sample", error);
-		/* The first reading brings in pages of the C library that are for reading alone. */
+		/* The first reading also loads read-only pages of the C library. */
 		if (round <= rounds / 100)
 			early_kib = round == -1 || round == rounds / 100 ? resident_kib() : 0;
 	}
@@ -63,7 +64,7 @@ static int measure(rt_tracker *tracker, struct herd *herd, bool busy, int rounds
 	return 0;
 }
 
-/* Each process on one GPU, in turn. */
+/* Puts each process on one GPU, in turn. */
 static int put_on_gpus(const struct herd *herd, const char *script, int gpus)
 {
 	FILE *file = fopen(script, "w");
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sample_cost ROUNDS SIZE idle|busy [NAME=VALUE...]\n");
 		return 2;
 	}
-	/* Its pages are not to be taken for growth of the tracker. */
+	/* Touch these pages now, so that they do not look like growth of the tracker. */
 	memset(ns, 1, ((size_t)rounds + 1) * sizeof(*ns));
 	if (size > 0 && (error = herd_start(&herd, size)) < 0)
 		return fail("herd", error);

@@ -1,9 +1,9 @@
 /*
- * A job with much memory that asks for more all the time: stall MIB SECONDS FILE
+ * A job with much memory that maps more all the time: stall MIB SECONDS FILE
  *
- * Touches MIB of 4 KiB pages, then maps, touches and unmaps one page a millisecond. FILE is given the longest time that
- * took, and the 99.9th percentile, in nanoseconds: a reader that holds its memory map locked
- * shows here.
+ * Touches MIB of 4 KiB pages, then maps, touches and unmaps one page per millisecond. Writes to FILE the
+ * longest time that this took and the 99.9th percentile, in nanoseconds. A reader that holds the job's memory
+ * map locked shows here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int touch(size_t bytes)
 
 	if (memory == MAP_FAILED)
 		return -1;
-	/* Huge pages are walked a hundred times as fast; refused by kernels that have none. */
+	/* The kernel walks huge pages a hundred times as fast. Kernels without them refuse this call. */
 	(void)madvise(memory, bytes, MADV_NOHUGEPAGE);
 	for (size_t at = 0; at < bytes; at += 4096)
 		memory[at] = 1;

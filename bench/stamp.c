@@ -1,8 +1,8 @@
 /*
- * Jobs that say when something happened to them, in CLOCK_MONOTONIC nanoseconds on stdout.
+ * Jobs that report the time of an event, in CLOCK_MONOTONIC nanoseconds on stdout.
  *
- *   stamp end MILLISECONDS     sleeps, says when it ends, ends
- *   stamp signal               says "ready", then when SIGUSR1 came, each time; ends at SIGTERM
+ *   stamp end MILLISECONDS     sleeps, prints the time at which it ends, ends
+ *   stamp signal               prints "ready", then the time of each SIGUSR1; ends at SIGTERM
  */
 #include <signal.h>
 #include <stdio.h>

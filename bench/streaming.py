@@ -18,7 +18,7 @@ TROUBLES = {"well": None, "dead": None, "hanging": "hang", "resetting": "reset"}
 
 
 class Server:
-    """A Sentinel API on loopback in the given kind of trouble; the environment of who is to stream to it."""
+    """A Sentinel API on loopback with the given kind of trouble. Yields the environment for streaming to it."""
 
     def __init__(self, trouble, tls=None):
         self.sentinel = sentinel.Sentinel(token="x", tls=tls)
@@ -42,7 +42,7 @@ def status_kib(pid, key):
 
 
 def undisturbed():
-    """As real-time processes, follower included, where that is allowed: others on the machine do not count then."""
+    """As real-time processes, including the follower, if that is permitted, so that other programs do not count."""
     prefix = ["chrt", "-f", "10"]
     try:
         return prefix if subprocess.run([*prefix, "true"], **QUIET).returncode == 0 else []
@@ -65,7 +65,7 @@ def run_once(program, env, secs=3):
 
 
 def lateness(program, figure, rounds=3):
-    """Best of some rounds each, in turn: what others do on the machine only makes samples later."""
+    """The best of some rounds each, in turn: other programs only make samples later."""
     for trouble in TROUBLES:
         server = Server(trouble)
         runs = {"with": [], "without": []}
@@ -119,11 +119,11 @@ def cpu_ns(pid):
 
 
 def follower(program, figure, secs=30):
-    """At 1 Hz over TLS, with a batch every 10 s instead of every 60; the start is not counted."""
+    """At 1 Hz over TLS, with a batch every 10 s instead of every 60, without the start."""
     with tempfile.TemporaryDirectory() as folder:
         tls = certificate(pathlib.Path(folder))
         server = Server("well", tls)
-        # Batches are cut and wait: there is no store. The server that takes them costs the follower less than that.
+        # Without a store, batches are cut and wait. A server that takes them costs the follower less than that.
         process = subprocess.Popen(
             [program, "-q", "--spool", folder + "/spool", "--upload-deadline", "1", "--", "sleep", str(secs + 4)],
             env=server.environment(CURL_CA_BUNDLE=str(tls[0]), TRACKER_UPLOAD_INTERVAL="10",
