@@ -14,13 +14,13 @@
  * - Any thread, at any time: one-shot readers, rt_metric_*(), rt_reason(), rt_config_name(), rt_csv_*(),
  *   rt_discover(), and the marks of a job (rt_mark_start(), rt_mark_stop()).
  * - An rt_config: one thread at a time.
- * - An rt_tracker or rt_remote: several threads may call at once; each call takes the object's lock, so it
+ * - An rt_tracker: several threads may call at once; each call takes the object's lock, so it
  *   may wait while a sample is taken. While one thread closes the object, no other may use it. Different
  *   objects are independent.
  * - While a thread samples (rt_start()), values of several rt_get() calls may come from different samples.
  *   rt_sample_json() returns values of a single one. rt_sample(), rt_sample_due() and rt_finish() return
  *   -EBUSY.
- * - No thread may call setenv(3) during rt_open(), rt_remote_start(), rt_discover() or rt_marks_open(): they
+ * - No thread may call setenv(3) during rt_open(), rt_discover() or rt_marks_open(): they
  *   read the environment.
  * - Signal handlers must not call the library.
  *
@@ -94,6 +94,19 @@ RT_API int rt_config_set_command(rt_config *config, char *const argv[]);
  * used since its start counts as the tracker's cost (tracker.cpu_secs), not only its use since rt_open().
  */
 RT_API void rt_config_set_own_process(rt_config *config, bool own);
+/*
+ * Lets another process record, resource-tracker-helper, which rt_open() starts. It samples, writes the outputs and keeps
+ * the history. Use it if the program must never be delayed, or if the recording must be finished however the program
+ * dies: when the caller exits, the other process finishes the recording. That process runs in a session of its own
+ * and is not the caller's child, so the caller's wait() never returns it. It is left out of the tracked tree. It uses
+ * 2 MiB and takes 1 to 2 ms to start.
+ *
+ * The tracker is used as any other: rt_start(), the calls that read, rt_stop(), rt_close(). Each asks the other process:
+ * -EPIPE if that has exited, -ETIMEDOUT without an answer in 20 s. The calls that drive the sampling by hand (rt_track()
+ * and what belongs to it, rt_sample(), rt_sample_due(), rt_finish(), rt_job_cgroup()) and those of streaming return
+ * -ENOTSUP. rt_open() also returns -ENOENT: the helper is not installed; -EINVAL: an output is a stream of the caller.
+ */
+RT_API void rt_config_set_apart(rt_config *config, bool apart);
 
 /*
  * Sets a variable for the programs that a tracker starts: SENTINEL_API_TOKEN, SENTINEL_API_URL,
@@ -122,6 +135,9 @@ typedef struct rt_tracker rt_tracker;
  * other; else a negative errno of open(2). rt_config_message() is then the line to show.
  */
 RT_API int rt_open(rt_config *config, rt_tracker **ret_tracker);
+
+/* The process that records (rt_config_set_apart()); 0: this one. */
+RT_API pid_t rt_recorder_pid(rt_tracker *tracker);
 
 /*
  * The names of the output files, with %h %p %t %r filled in, by index from 0. NULL past the last one. Streams
@@ -370,42 +386,6 @@ RT_API ssize_t rt_history_read(rt_tracker *tracker, const char *layout, const ch
 RT_API const char *rt_csv_layout_name(size_t layout);
 /* The headings of a CSV layout, by index from 0. NULL past the last one, and for an unknown layout. */
 RT_API const char *rt_csv_heading(const char *layout, size_t column);
-
-/* ---- a tracker in a process of its own -------------------------------------------------------------- */
-
-/*
- * A tracker without a thread in the caller: the process resource-tracker-helper samples, writes the outputs
- * and keeps the history. Use it if the program must never be delayed, or if the recording must be finished
- * however the program dies: when the caller exits, the other process finishes the recording. That process
- * runs in a session of its own and is not the caller's child, so the caller's wait() never returns it. It is
- * left out of the tracked tree. It uses 2 MiB and takes 1 to 2 ms to start.
- */
-typedef struct rt_remote rt_remote;
-
-/*
- * Starts the process with these settings (NULL: the defaults). It samples from now on. Returns when the
- * outputs are open and the baseline is taken. Relative file names are relative to the caller's folder. Errors
- * are those of rt_open(), with a line in rt_config_message(); -ENOENT: the helper is not installed; -EINVAL:
- * an output is a stream of the caller.
- */
-RT_API int rt_remote_start(rt_config *config, rt_remote **ret_remote);
-RT_API pid_t rt_remote_pid(const rt_remote *remote);
-/*
- * As rt_sample_count(), rt_history_count(), rt_history_read(), rt_sample_json() and rt_next_warning().
- * -EPIPE: the other process has exited; -ETIMEDOUT: no answer in 20 s; -ECHILD: in a forked child.
- */
-RT_API int64_t rt_remote_sample_count(rt_remote *remote);
-RT_API int64_t rt_remote_history_count(rt_remote *remote, int64_t *ret_first, size_t *ret_bytes);
-RT_API ssize_t rt_remote_history_read(rt_remote *remote, const char *layout, const char *column,
-				      int64_t first, size_t count, double *ret_values);
-RT_API int rt_remote_sample_json(rt_remote *remote, char **ret_json);
-RT_API int rt_remote_next_warning(rt_remote *remote, char *ret_text, size_t size);
-/*
- * Takes the last sample. The history can still be read. -EALREADY: stopped, or the recording ended by itself.
- */
-RT_API int rt_remote_stop(rt_remote *remote);
-/* Finishes the recording, ends the other process and frees the object. NULL is allowed. */
-RT_API void rt_remote_close(rt_remote *remote);
 
 /* ---- one-shot readers ------------------------------------------------------------------------------ */
 

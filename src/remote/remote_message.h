@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "resource_tracker.h"
 
 #define REMOTE_WORD "record"
 
@@ -16,9 +17,15 @@ enum remote_question {
 	REMOTE_HISTORY_COUNT, /* answer: first, count (of bytes) */
 	REMOTE_HISTORY_READ,  /* first, count; payload: layout and column; answer: doubles */
 	REMOTE_SAMPLE_COUNT,
-	REMOTE_SAMPLE_JSON, /* answer: text */
-	REMOTE_WARNING,     /* answer: text */
-	REMOTE_STOP,
+	REMOTE_SAMPLE_JSON,    /* answer: text */
+	REMOTE_EXPLAIN_ABSENT, /* answer: text */
+	REMOTE_WARNING,        /* answer: text */
+	REMOTE_OUTPUT_PATH,    /* first: index; answer: text */
+	REMOTE_VALUE, /* first: metric, count: instance, or payload: full name; answer: remote_value_pack() */
+	REMOTE_INSTANCES, /* first: metric */
+	REMOTE_START,
+	REMOTE_OVER, /* answer: 0 or 1; first: the reason */
+	REMOTE_STOP, /* first: the reason, count: the status */
 };
 
 struct remote_message {
@@ -34,3 +41,8 @@ struct remote_message {
 int remote_send(int socket, const struct remote_message *message, const void *payload);
 /* The payload replaces the buffer's contents. -EMSGSIZE: it does not fit. */
 int remote_receive(int socket, struct remote_message *ret_message, struct buffer *ret_payload);
+
+/* A value in first and count of a message; a text is its payload. */
+void remote_value_pack(const struct rt_value *value, struct remote_message *ret_message);
+/* The text is left out. */
+struct rt_value remote_value_unpack(const struct remote_message *message);

@@ -16,7 +16,7 @@ enum { PAYLOAD_MOST = 1 << 20, ROWS_MOST = 2048 };
 struct recorder {
 	int socket;
 	rt_tracker *tracker;
-	bool finished;
+	bool started, finished;
 	struct buffer question;
 	double *values; /* ROWS_MOST values */
 };
@@ -121,9 +121,45 @@ static int answer_count(const struct recorder *recorder)
 	return remote_send(recorder->socket, &message, NULL);
 }
 
-static int finish(struct recorder *recorder, enum rt_end_reason reason)
+static int answer_value(const struct recorder *recorder, const struct remote_message *question)
 {
-	int error = recorder->finished ? -EALREADY : rt_finish(recorder->tracker, reason, 0);
+	size_t offset = 0, instance = question->count < 0 ? SIZE_MAX : (size_t)question->count;
+	const char *name = next_text(&recorder->question, &offset);
+	struct remote_message message = {0};
+	struct rt_value value = {0};
+
+	message.what = name ? rt_get_named(recorder->tracker, name, &value)
+			    : rt_get(recorder->tracker, (rt_metric)question->first, instance, &value);
+	if (message.what < 0)
+		return remote_send(recorder->socket, &message, NULL);
+	remote_value_pack(&value, &message);
+	if (value.type == RT_TEXT && value.present)
+		message.payload_bytes = strlen(value.text);
+	return remote_send(recorder->socket, &message, value.type == RT_TEXT ? value.text : NULL);
+}
+
+static int answer_over(const struct recorder *recorder)
+{
+	enum rt_end_reason reason = 0;
+	struct remote_message message = {.what = rt_over(recorder->tracker, &reason)};
+
+	message.first = reason;
+	return remote_send(recorder->socket, &message, NULL);
+}
+
+static int start_sampling(struct recorder *recorder)
+{
+	if (recorder->finished)
+		return -ESHUTDOWN;
+	if (recorder->started)
+		return -EALREADY;
+	recorder->started = true;
+	return 0;
+}
+
+static int finish(struct recorder *recorder, enum rt_end_reason reason, int status)
+{
+	int error = recorder->finished ? -EALREADY : rt_finish(recorder->tracker, reason, status);
 
 	recorder->finished = true;
 	return error;
@@ -131,11 +167,13 @@ static int finish(struct recorder *recorder, enum rt_end_reason reason)
 
 static int answer_question(struct recorder *recorder, const struct remote_message *message)
 {
-	CLEANUP_FREE char *json = NULL;
+	rt_tracker *tracker = recorder->tracker;
+	CLEANUP_FREE char *text = NULL;
 	char warning[1024];
+	const char *path;
 	int error;
 
-	if (message->what != REMOTE_OPEN && !recorder->tracker)
+	if (message->what != REMOTE_OPEN && !tracker)
 		return answer(recorder, -EINVAL, NULL, 0);
 	switch ((enum remote_question)message->what) {
 	case REMOTE_OPEN:
@@ -145,15 +183,32 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 	case REMOTE_HISTORY_READ:
 		return answer_history(recorder, message);
 	case REMOTE_SAMPLE_COUNT:
-		return answer(recorder, rt_sample_count(recorder->tracker), NULL, 0);
+		return answer(recorder, rt_sample_count(tracker), NULL, 0);
 	case REMOTE_SAMPLE_JSON:
-		error = rt_sample_json(recorder->tracker, &json);
-		return answer_text(recorder, error, json);
+		error = rt_sample_json(tracker, &text);
+		return answer_text(recorder, error, text);
+	case REMOTE_EXPLAIN_ABSENT:
+		error = rt_explain_absent(tracker, &text);
+		return answer_text(recorder, error, text);
 	case REMOTE_WARNING:
-		error = rt_next_warning(recorder->tracker, warning, sizeof warning);
+		error = rt_next_warning(tracker, warning, sizeof warning);
 		return answer_text(recorder, error, warning);
+	case REMOTE_OUTPUT_PATH:
+		path = message->first < 0 ? NULL : rt_output_path(tracker, (size_t)message->first);
+		return answer_text(recorder, path ? 0 : -ENOENT, path);
+	case REMOTE_VALUE:
+		return answer_value(recorder, message);
+	case REMOTE_INSTANCES:
+		return answer(recorder, (int64_t)rt_instance_count(tracker, (rt_metric)message->first), NULL,
+			      0);
+	case REMOTE_START:
+		return answer(recorder, start_sampling(recorder), NULL, 0);
+	case REMOTE_OVER:
+		return answer_over(recorder);
 	case REMOTE_STOP:
-		return answer(recorder, finish(recorder, RT_END_TRACKER_STOPPED), NULL, 0);
+		return answer(recorder,
+			      finish(recorder, (enum rt_end_reason)message->first, (int)message->count), NULL,
+			      0);
 	}
 	return answer(recorder, -EINVAL, NULL, 0);
 }
@@ -163,7 +218,7 @@ static int wait_for_question(const struct recorder *recorder)
 {
 	struct pollfd socket = {.fd = recorder->socket, .events = POLLIN};
 	int64_t due_ns =
-		recorder->tracker && !recorder->finished ? rt_next_sample_ns(recorder->tracker) : INT64_MAX;
+		recorder->started && !recorder->finished ? rt_next_sample_ns(recorder->tracker) : INT64_MAX;
 	struct timespec now, timeout = {0};
 	int64_t left_ns;
 	int ready;
@@ -187,10 +242,10 @@ int remote_recorder_main(int socket)
 	for (;;) {
 		int asked = wait_for_question(&recorder);
 
-		if (recorder.tracker && !recorder.finished) {
+		if (recorder.started && !recorder.finished) {
 			(void)rt_sample_due(recorder.tracker);
 			if (rt_over(recorder.tracker, &reason))
-				(void)finish(&recorder, reason);
+				(void)finish(&recorder, reason, 0);
 		}
 		if (asked == 0)
 			break;

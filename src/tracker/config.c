@@ -339,6 +339,11 @@ void rt_config_set_own_process(rt_config *config, bool own)
 	config->own_process = own;
 }
 
+void rt_config_set_apart(rt_config *config, bool apart)
+{
+	config->apart = apart;
+}
+
 int rt_config_set_command(rt_config *config, char *const argv[])
 {
 	char **copy = NULL;

@@ -57,6 +57,7 @@ struct rt_config {
 	char **argv; /* NULL-terminated; NULL: unknown */
 	size_t argc;
 	bool own_process; /* which does nothing but record */
+	bool apart;       /* another process is to record */
 
 	/* of several processes that were started together; from the launcher's environment; -1: none */
 	int64_t rank;

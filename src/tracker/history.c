@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "metric/derive.h"
+#include "tracker/apart.h"
 #include "tracker/tracker.h"
 
 enum { DECIMALS_MOST = 9, NAME_BYTES = 160 };
@@ -401,6 +402,11 @@ ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const ch
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	if (tracker->apart) {
+		result = apart_history_read(tracker, layout, column, first, count, ret_values);
+		tracker_unlock(tracker);
+		return result;
+	}
 	if (!history->columns)
 		result = -ENODATA;
 	else
@@ -420,7 +426,9 @@ int64_t rt_history_count(struct rt_tracker *tracker, int64_t *ret_first, size_t 
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	if (history->columns) {
+	if (tracker->apart) {
+		count = apart_history_count(tracker, ret_first, ret_bytes);
+	} else if (history->columns) {
 		first = oldest_row(history);
 		count = history->rows.first_row + history->rows.row_count - first;
 		if (ret_first)

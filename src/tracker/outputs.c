@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "sink/output_path.h"
+#include "tracker/apart.h"
 #include "tracker/tracker.h"
 
 enum { LINE_CEILING = 16 << 20, WARNINGS_CEILING = 8 << 10, MESSAGE_SIZE = 512, CSV_HEAD_CEILING = 1 << 16 };
@@ -271,8 +272,23 @@ bool tracker_outputs_gone(const struct rt_tracker *tracker)
 	return gone > 0;
 }
 
+static const char *path_there(struct rt_tracker *tracker, size_t index)
+{
+	CLEANUP_FREE char *path = NULL;
+	const char *kept = NULL;
+
+	if (!tracker_lock(tracker))
+		return NULL;
+	if (apart_text(tracker, REMOTE_OUTPUT_PATH, (int64_t)index, &path) == 0)
+		kept = texts_keep(&tracker->texts, path);
+	tracker_unlock(tracker);
+	return kept;
+}
+
 const char *rt_output_path(struct rt_tracker *tracker, size_t index)
 {
+	if (tracker->apart)
+		return path_there(tracker, index);
 	/* The paths are set before rt_open() returns and never change, so no lock is needed. */
 	for (size_t i = 0; i < tracker->output_count; i++)
 		if (tracker->outputs[i].path && !tracker->outputs[i].is_spool && index-- == 0)

@@ -174,7 +174,7 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 {
 	int64_t due_ns;
 
-	if (!tracker_lock(tracker))
+	if (tracker_enter(tracker) < 0)
 		return INT64_MAX;
 	due_ns = tracker_next_due_ns(tracker);
 	tracker_unlock(tracker);

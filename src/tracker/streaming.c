@@ -248,10 +248,10 @@ int rt_wait_for_upload(struct rt_tracker *tracker, double timeout_secs)
 	for (;;) {
 		struct pollfd socket = {.events = POLLIN};
 		int64_t left_ns;
-		int result;
+		int result = tracker_enter(tracker);
 
-		if (!tracker_lock(tracker))
-			return -ECHILD;
+		if (result < 0)
+			return result;
 		result = upload_result(tracker);
 		socket.fd = tracker->streaming.socket_fd;
 		tracker_unlock(tracker);
@@ -267,10 +267,10 @@ int rt_wait_for_upload(struct rt_tracker *tracker, double timeout_secs)
 int rt_upload_answer(struct rt_tracker *tracker, char **ret_json)
 {
 	char *copy = NULL;
-	int error = 0;
+	int error = tracker_enter(tracker);
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (error < 0)
+		return error;
 	streaming_hear(tracker);
 	if (!tracker->streaming.answer)
 		error = -ENODATA;

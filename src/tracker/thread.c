@@ -6,7 +6,10 @@
 
 #include "base/clock.h"
 #include "collect/self_usage.h"
+#include "tracker/apart.h"
 #include "tracker/tracker.h"
+
+#define ASK_EVERY_NS (5 * NSEC_PER_MSEC)
 
 static struct timespec timespec_of(int64_t ns)
 {
@@ -69,10 +72,13 @@ int rt_start(struct rt_tracker *tracker)
 		error = -EALREADY;
 	else if (tracker->state == RT_STOPPED || tracker->finished)
 		error = -ESHUTDOWN;
+	else if (tracker->apart)
+		error = (int)apart_ask(tracker, REMOTE_START, 0, 0);
 	else
 		error = start_thread(tracker);
-	if (!error) {
+	if (!error)
 		tracker->state = RT_RUNNING;
+	if (!error && !tracker->apart) {
 		tracker->has_thread = true;
 		tracker->own_cost.threads = 1;
 		if (!tracker->context.in_program) {
@@ -89,6 +95,19 @@ int rt_stop(struct rt_tracker *tracker)
 	return rt_stop_with(tracker, RT_END_TRACKER_STOPPED, 0);
 }
 
+static int stop_there(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
+{
+	int error;
+
+	if (tracker->state == RT_READY || tracker->stopping)
+		return tracker->stopping ? -EALREADY : -ENOTCONN;
+	tracker->stopping = true;
+	tracker->state = RT_STOPPED;
+	error = (int)apart_ask(tracker, REMOTE_STOP, reason, status);
+	/* It may have ended by itself. */
+	return error == -EALREADY ? 0 : error;
+}
+
 int rt_stop_with(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 {
 	if (!tracker_lock(tracker))
@@ -96,6 +115,12 @@ int rt_stop_with(struct rt_tracker *tracker, enum rt_end_reason reason, int stat
 	if (!is_end_reason(reason)) {
 		tracker_unlock(tracker);
 		return -EINVAL;
+	}
+	if (tracker->apart) {
+		int error = stop_there(tracker, reason, status);
+
+		tracker_unlock(tracker);
+		return error;
 	}
 	if (!tracker->has_thread || tracker->stopping) {
 		int error = tracker->stopping ? -EALREADY : -ENOTCONN;
@@ -118,6 +143,8 @@ enum rt_state rt_get_state(struct rt_tracker *tracker)
 
 	if (!tracker_lock(tracker))
 		return RT_STOPPED;
+	if (tracker->apart && tracker->state == RT_RUNNING && apart_is_over(tracker, NULL))
+		tracker->state = RT_STOPPED;
 	state = tracker->state;
 	tracker_unlock(tracker);
 	return state;
@@ -129,9 +156,30 @@ int64_t rt_sample_count(struct rt_tracker *tracker)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	count = tracker->sample_count;
+	count = tracker->apart ? apart_ask(tracker, REMOTE_SAMPLE_COUNT, 0, 0) : tracker->sample_count;
 	tracker_unlock(tracker);
 	return count;
+}
+
+/* The other process does not tell of its samples: it is asked until there are as many. */
+static int wait_there(struct rt_tracker *tracker, int64_t n, double timeout_secs)
+{
+	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(timeout_secs * 1e9);
+
+	for (;;) {
+		struct timespec pause = timespec_of(ASK_EVERY_NS);
+		int64_t count = rt_sample_count(tracker);
+
+		if (count < 0)
+			return count == -EPIPE ? -ESHUTDOWN : (int)count;
+		if (count >= n)
+			return 0;
+		if (rt_get_state(tracker) == RT_STOPPED)
+			return rt_sample_count(tracker) >= n ? 0 : -ESHUTDOWN;
+		if (timeout_secs >= 0 && SYSTEM_CLOCKS.monotonic_ns(NULL) >= until_ns)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_secs)
@@ -141,6 +189,8 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 	struct timespec until = timespec_of(SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(bounded_secs * 1e9));
 	int error = 0;
 
+	if (tracker->apart)
+		return wait_there(tracker, n, bounded_secs);
 	if (!tracker_lock(tracker))
 		return -ECHILD;
 	while (!error && tracker->sample_count < n) {

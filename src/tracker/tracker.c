@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
+#include "tracker/apart.h"
 #include "tracker/tracker.h"
 
 /* A wrapped job that ends sooner does not wait while the tracker reads the names of devices. */
@@ -48,6 +49,7 @@ static void tracker_free(struct rt_tracker *tracker)
 	root_close(&tracker->root);
 	tracker_close_outputs(tracker);
 	streaming_close(tracker);
+	apart_close(tracker);
 	buffer_done(&tracker->line);
 	buffer_done(&tracker->warnings);
 	texts_done(&tracker->texts);
@@ -158,6 +160,14 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	tracker->root = (struct root){.dir_fd = -1, .proc_fd = -1};
 	tracker->own_cgroup = OWN_CGROUP;
 	tracker->streaming = STREAMING;
+	if (config->apart) {
+		error = apart_open(tracker, config);
+		if (error < 0)
+			tracker_free(tracker);
+		else
+			*ret_tracker = tracker;
+		return error;
+	}
 	error = prepare(tracker, config);
 	if (!error)
 		error = new_tree(tracker, config);
@@ -226,10 +236,10 @@ int rt_open(rt_config *config, rt_tracker **ret_tracker)
 
 int rt_job_cgroup(struct rt_tracker *tracker)
 {
-	int folder;
+	int folder = tracker_enter(tracker);
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (folder < 0)
+		return folder;
 	if (tracker->own_cgroup.folder >= 0) {
 		folder = tracker->own_cgroup.folder;
 	} else {
@@ -247,10 +257,10 @@ int rt_job_cgroup(struct rt_tracker *tracker)
 
 static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, bool in_cgroup)
 {
-	int error;
+	int error = tracker_enter(tracker);
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (error < 0)
+		return error;
 	error = tracker->context.tree ? -EALREADY : seed(tracker, pid, started_by_caller);
 	if (!error) {
 		tracker->wrapped = started_by_caller;
@@ -276,10 +286,11 @@ int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 
 int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 {
+	int error = tracker_enter(tracker);
 	bool has_folder;
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (error < 0)
+		return error;
 	has_folder = tracker->own_cgroup.folder >= 0;
 	tracker_unlock(tracker);
 	if (!has_folder)
@@ -289,7 +300,7 @@ int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 
 void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
 {
-	if (!tracker_lock(tracker))
+	if (tracker_enter(tracker) < 0)
 		return;
 	/* Never after rt_track() and never before the recording began. */
 	if (tracker->context.tree && monotonic_ns < tracker->ending.job_started_ns &&
@@ -300,7 +311,7 @@ void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
 
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 {
-	if (!tracker_lock(tracker))
+	if (tracker_enter(tracker) < 0)
 		return;
 	if (tracker->context.tree)
 		process_tree_before_reap(tracker->tree, pid);
@@ -311,7 +322,7 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 {
 	struct run_ending *ending = &tracker->ending;
 
-	if (!tracker_lock(tracker))
+	if (tracker_enter(tracker) < 0)
 		return;
 	if (tracker->context.tree && !process_tree_excludes(tracker->tree, pid)) {
 		process_tree_add_exited(tracker->tree, pid, usage);
@@ -332,7 +343,7 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 
 void rt_exclude(struct rt_tracker *tracker, pid_t pid)
 {
-	if (!tracker_lock(tracker))
+	if (tracker_enter(tracker) < 0)
 		return;
 	if (tracker->context.tree)
 		process_tree_exclude(tracker->tree, pid);
@@ -343,7 +354,7 @@ void rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
 {
 	struct run_ending *ending = &tracker->ending;
 
-	if (!tracker_lock(tracker))
+	if (tracker_enter(tracker) < 0)
 		return;
 	if (ending->signal_count < sizeof ending->signals / sizeof ending->signals[0])
 		ending->signals[ending->signal_count] = (struct sent_signal){signo, monotonic_ns};
@@ -353,10 +364,10 @@ void rt_add_signal(struct rt_tracker *tracker, int signo, int64_t monotonic_ns)
 
 int rt_sample(struct rt_tracker *tracker)
 {
-	int error;
+	int error = tracker_enter(tracker);
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (error < 0)
+		return error;
 	if (tracker->finished)
 		error = -ESHUTDOWN;
 	else if (tracker->state == RT_RUNNING)
@@ -369,10 +380,10 @@ int rt_sample(struct rt_tracker *tracker)
 
 int rt_sample_due(struct rt_tracker *tracker)
 {
-	int taken;
+	int taken = tracker_enter(tracker);
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (taken < 0)
+		return taken;
 	taken = tracker->state == RT_RUNNING ? -EBUSY
 					     : tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
 	tracker_unlock(tracker);
@@ -385,7 +396,8 @@ bool rt_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 
 	if (!tracker_lock(tracker))
 		return true;
-	over = tracker->finished || tracker_over(tracker, ret_reason);
+	over = tracker->apart ? apart_is_over(tracker, ret_reason)
+			      : tracker->finished || tracker_over(tracker, ret_reason);
 	if (tracker->finished && ret_reason)
 		*ret_reason = tracker->end_reason;
 	tracker_unlock(tracker);
@@ -394,10 +406,10 @@ bool rt_over(struct rt_tracker *tracker, enum rt_end_reason *ret_reason)
 
 int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
 {
-	int error;
+	int error = tracker_enter(tracker);
 
-	if (!tracker_lock(tracker))
-		return -ECHILD;
+	if (error < 0)
+		return error;
 	if (!is_end_reason(reason))
 		error = -EINVAL;
 	else
@@ -414,6 +426,8 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
  */
 static void leave(struct rt_tracker *tracker)
 {
+	if (tracker->apart)
+		close(tracker->apart->socket);
 	for (size_t i = 0; i < tracker->output_count; i++)
 		target_leave(tracker->outputs[i].target);
 }
@@ -428,7 +442,9 @@ void rt_close(struct rt_tracker *tracker)
 	}
 	/* A thread that ended by itself must still be joined. */
 	(void)rt_stop(tracker);
-	if (!tracker->finished)
+	if (tracker->apart)
+		(void)apart_ask(tracker, REMOTE_STOP, RT_END_TRACKER_STOPPED, 0);
+	else if (!tracker->finished)
 		(void)rt_finish(tracker, RT_END_TRACKER_STOPPED, 0);
 	tracker_free(tracker);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "collect/own_cgroup.h"
 #include "format/sample_format.h"
 #include "metric/selection.h"
+#include "remote/remote_client.h"
 #include "sink/file_target.h"
 #include "tracker/config.h"
 #include "tracker/history.h"
@@ -32,6 +34,8 @@ struct rt_tracker {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a sample was taken, or the state has changed */
 	pid_t owner;            /* the process that opened it; a forked child only frees memory */
+
+	struct remote_client *apart; /* the process that samples instead of this one; NULL: none */
 
 	struct rt_config *config;
 	struct root root;
@@ -105,6 +109,14 @@ static inline bool tracker_lock(struct rt_tracker *tracker)
 		return false;
 	pthread_mutex_lock(&tracker->lock);
 	return true;
+}
+
+/* The same for calls that another process cannot make for this one (rt_config_set_apart()): 0, -ECHILD or -ENOTSUP. */
+static inline int tracker_enter(struct rt_tracker *tracker)
+{
+	if (tracker->apart)
+		return -ENOTSUP;
+	return tracker_lock(tracker) ? 0 : -ECHILD;
 }
 
 static inline void tracker_unlock(struct rt_tracker *tracker)

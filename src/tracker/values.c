@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/scan.h"
 #include "metric/place.h"
+#include "tracker/apart.h"
 #include "tracker/tracker.h"
 
 /* The number of a metric: its kind and its place in that kind, both from 1, because 0 means none. */
@@ -153,32 +155,38 @@ static int keep_text(struct rt_tracker *tracker, struct rt_value *ret_value)
 	return ret_value->text ? 0 : -ENOMEM;
 }
 
+static int value_of(struct rt_tracker *tracker, enum row_kind kind, size_t index, size_t instance,
+		    struct rt_value *ret_value)
+{
+	const struct metric *metric = &ROW_DESCRIPTIONS[kind].metrics[index];
+	const struct frame *frame = tracker_newest(tracker);
+	const struct row *row = frame ? instance_of(frame, kind, instance) : NULL;
+
+	if (!frame)
+		return -ENODATA;
+	if (row) {
+		take_value(row, metric, metric_offset(index), ret_value);
+		return keep_text(tracker, ret_value);
+	}
+	if (has_many(kind) || instance)
+		return -ENOENT;
+	*ret_value = (struct rt_value){.type = public_type(metric->type), .reason = ABSENT_NOT_COLLECTED};
+	return 0;
+}
+
 int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct rt_value *ret_value)
 {
-	const struct frame *frame;
-	const struct row *row;
-	struct rt_value value = {0};
+	struct rt_value value;
 	enum row_kind kind;
 	size_t index;
-	int error = 0;
+	int error;
 
 	if (!resolve(metric, &kind, &index))
 		return -ENOENT;
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	frame = tracker_newest(tracker);
-	row = frame ? instance_of(frame, kind, instance) : NULL;
-	if (!frame) {
-		error = -ENODATA;
-	} else if (row) {
-		take_value(row, &ROW_DESCRIPTIONS[kind].metrics[index], metric_offset(index), &value);
-		error = keep_text(tracker, &value);
-	} else if (has_many(kind) || instance) {
-		error = -ENOENT;
-	} else {
-		value.type = public_type(ROW_DESCRIPTIONS[kind].metrics[index].type);
-		value.reason = ABSENT_NOT_COLLECTED;
-	}
+	error = tracker->apart ? apart_value(tracker, metric, instance, NULL, &value)
+			       : value_of(tracker, kind, index, instance, &value);
 	tracker_unlock(tracker);
 	if (!error)
 		*ret_value = value;
@@ -233,7 +241,7 @@ int rt_get_named(struct rt_tracker *tracker, const char *name, struct rt_value *
 		return error;
 	if (!tracker_lock(tracker))
 		return -ECHILD;
-	error = value_at(tracker, &place, &value);
+	error = tracker->apart ? apart_value(tracker, 0, 0, name, &value) : value_at(tracker, &place, &value);
 	tracker_unlock(tracker);
 	if (!error)
 		*ret_value = value;
@@ -250,6 +258,12 @@ size_t rt_instance_count(struct rt_tracker *tracker, rt_metric metric)
 		return 0;
 	if (!tracker_lock(tracker))
 		return 0;
+	if (tracker->apart) {
+		int64_t there = apart_ask(tracker, REMOTE_INSTANCES, metric, 0);
+
+		tracker_unlock(tracker);
+		return there < 0 ? 0 : (size_t)there;
+	}
 	frame = tracker_newest(tracker);
 	for (const struct row *row = frame ? frame->first[kind] : NULL; row; row = row->next)
 		count++;
@@ -276,6 +290,15 @@ static int give_text(struct buffer *buffer, char **ret_text)
 	return 0;
 }
 
+/* A text that another process makes; the lock is held and is released. */
+static int text_there(struct rt_tracker *tracker, enum remote_question question, char **ret_text)
+{
+	int error = apart_text(tracker, question, 0, ret_text);
+
+	tracker_unlock(tracker);
+	return error;
+}
+
 int rt_sample_json(struct rt_tracker *tracker, char **ret_json)
 {
 	struct buffer json = BUFFER(16 << 20);
@@ -283,6 +306,8 @@ int rt_sample_json(struct rt_tracker *tracker, char **ret_json)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	if (tracker->apart)
+		return text_there(tracker, REMOTE_SAMPLE_JSON, ret_json);
 	frame = tracker_newest(tracker);
 	if (frame)
 		write_frame_json(&json, frame, false);
@@ -316,12 +341,27 @@ int rt_explain_absent(struct rt_tracker *tracker, char **ret_text)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	if (tracker->apart)
+		return text_there(tracker, REMOTE_EXPLAIN_ABSENT, ret_text);
 	frame = tracker_newest(tracker);
 	for (enum row_kind kind = 0; frame && kind < ROW_KINDS; kind++)
 		for (const struct row *row = frame->first[kind]; row; row = row->next)
 			explain_row(&text, row);
 	tracker_unlock(tracker);
 	return frame ? give_text(&text, ret_text) : -ENODATA;
+}
+
+static int next_warning_there(struct rt_tracker *tracker, char *ret_text, size_t size)
+{
+	CLEANUP_FREE char *text = NULL;
+	int error = text_there(tracker, REMOTE_WARNING, &text);
+	struct scan line;
+
+	if (error < 0)
+		return error;
+	line = scan_bytes(text, strlen(text));
+	scan_copy(&line, ret_text, size);
+	return 0;
 }
 
 int rt_next_warning(struct rt_tracker *tracker, char *ret_text, size_t size)
@@ -331,6 +371,8 @@ int rt_next_warning(struct rt_tracker *tracker, char *ret_text, size_t size)
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	if (tracker->apart)
+		return next_warning_there(tracker, ret_text, size);
 	streaming_hear(tracker);
 	lines = scan_bytes(tracker->warnings.data, tracker->warnings.length);
 	if (tracker->warnings.length && scan_line(&lines, &line)) {

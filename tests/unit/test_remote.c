@@ -27,27 +27,29 @@ static rt_config *config_of(const char *const *settings)
 	for (; *settings; settings += 2)
 		assert_int_equal(rt_config_set(config, settings[0], settings[1]), 0);
 	assert_int_equal(rt_config_set_history(config, INT64_MAX, NULL), 0);
+	rt_config_set_apart(config, true);
 	return config;
 }
 
 #define CONFIG(...) config_of((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 
-static rt_remote *start(rt_config *config)
+static rt_tracker *start(rt_config *config)
 {
-	rt_remote *remote = NULL;
+	rt_tracker *remote = NULL;
 
-	if (rt_remote_start(config, &remote) < 0)
+	if (rt_open(config, &remote) < 0)
 		fail_msg("%s", rt_config_message(config));
 	rt_config_free(config);
+	assert_int_equal(rt_start(remote), 0);
 	return remote;
 }
 
-static void wait_for(rt_remote *remote, int64_t samples)
+static void wait_for(rt_tracker *remote, int64_t samples)
 {
 	const struct timespec pause = {0, 5000000};
 	int64_t count;
 
-	for (int i = 0; (count = rt_remote_sample_count(remote)) < samples && i < 12000; i++) {
+	for (int i = 0; (count = rt_sample_count(remote)) < samples && i < 12000; i++) {
 		assert_true(count >= 0);
 		nanosleep(&pause, NULL);
 	}
@@ -57,7 +59,7 @@ static void wait_for(rt_remote *remote, int64_t samples)
 static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 {
 	rt_config *config = CONFIG("output", "run.jsonl", "job-name", "elsewhere");
-	rt_remote *remote = start(config);
+	rt_tracker *remote = start(config);
 	double values[3000], children[3000];
 	char *json = NULL, *text;
 	int64_t first = -1, count;
@@ -67,27 +69,27 @@ static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 	wait_for(remote, 5);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
-	assert_true(rt_remote_pid(remote) > 1 && rt_remote_pid(remote) != getpid());
-	assert_int_equal(rt_remote_stop(remote), 0);
-	assert_int_equal(rt_remote_stop(remote), -EALREADY);
-	count = rt_remote_history_count(remote, &first, &bytes);
+	assert_true(rt_recorder_pid(remote) > 1 && rt_recorder_pid(remote) != getpid());
+	assert_int_equal(rt_stop(remote), 0);
+	assert_int_equal(rt_stop(remote), -EALREADY);
+	count = rt_history_count(remote, &first, &bytes);
 	assert_true(count >= 6 && count < 3000 && bytes > 0);
 	assert_int_equal(first, 0);
-	assert_int_equal(rt_remote_sample_count(remote), count);
-	assert_int_equal(rt_remote_history_read(remote, "process", "pid", 0, 3000, values), count);
-	assert_int_equal(rt_remote_history_read(remote, "process", "children", 0, 3000, children), count);
+	assert_int_equal(rt_sample_count(remote), count);
+	assert_int_equal(rt_history_read(remote, "process", "pid", 0, 3000, values), count);
+	assert_int_equal(rt_history_read(remote, "process", "children", 0, 3000, children), count);
 	for (int64_t i = 0; i < count; i++) {
 		assert_true(values[i] == getpid());
 		assert_true(children[i] == 0);
 	}
-	assert_int_equal(rt_remote_history_read(remote, NULL, "sample", 2, 2, values), 2);
+	assert_int_equal(rt_history_read(remote, NULL, "sample", 2, 2, values), 2);
 	assert_true(values[0] == 2 && values[1] == 3);
-	assert_int_equal(rt_remote_history_read(remote, NULL, "no.such.metric", 0, 2, values), -ENOENT);
-	assert_int_equal(rt_remote_sample_json(remote, &json), 0);
+	assert_int_equal(rt_history_read(remote, NULL, "no.such.metric", 0, 2, values), -ENOENT);
+	assert_int_equal(rt_sample_json(remote, &json), 0);
 	assert_non_null(strstr(json, "\"job_name\":\"elsewhere\""));
 	free(json);
-	assert_int_equal(rt_remote_next_warning(remote, (char[100]){0}, 100), -ENOENT);
-	rt_remote_close(remote);
+	assert_int_equal(rt_next_warning(remote, (char[100]){0}, 100), -ENOENT);
+	rt_close(remote);
 	text = get_file("run.jsonl", NULL);
 	assert_non_null(strstr(text, "\"run_end\":{"));
 	/* There the process is the tracker's own. */
@@ -96,13 +98,81 @@ static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 	free(text);
 }
 
+/* What a program asks of a tracker with a thread it asks of this one in the same way. */
+static void calls_read_as_of_any_tracker(void **state)
+{
+	rt_tracker *remote = start(CONFIG("output", "read.jsonl", "tag", "a=b"));
+	enum rt_end_reason reason = 0;
+	struct rt_value value;
+	char *text;
+
+	(void)state;
+	assert_int_equal(rt_start(remote), -EALREADY);
+	assert_int_equal(rt_wait_for_samples(remote, 3, 60), 0);
+	assert_int_equal(rt_wait_for_samples(remote, INT64_MAX, 0.02), -ETIMEDOUT);
+	assert_int_equal(rt_get_state(remote), RT_RUNNING);
+	assert_false(rt_over(remote, &reason));
+	assert_string_equal(basename(rt_output_path(remote, 0)), "read.jsonl");
+	assert_null(rt_output_path(remote, 1));
+	assert_int_equal(rt_get(remote, rt_metric_find("tracked_pid"), 0, &value), 0);
+	assert_true(value.present && value.type == RT_COUNT && value.count == getpid());
+	assert_int_equal(rt_get_named(remote, "memory.total_mib", &value), 0);
+	assert_true(value.present && value.type == RT_REAL && value.real > 1);
+	assert_int_equal(rt_get_named(remote, "cpu.process_cpu_source", &value), 0);
+	assert_string_equal(value.text, "clock");
+	assert_int_equal(rt_get_named(remote, "job_name", &value), 0);
+	assert_false(value.present);
+	assert_string_equal(rt_reason(value.reason), "it was not given or not requested");
+	assert_int_equal(rt_get_named(remote, "no.such.metric", &value), -ENOENT);
+	assert_true(rt_instance_count(remote, rt_metric_find("cpu.per_core_pct")) >= 1);
+	assert_int_equal(rt_explain_absent(remote, &text), 0);
+	assert_non_null(strstr(text, "job_name: it was not given"));
+	free(text);
+	assert_int_equal(rt_stop_with(remote, RT_END_EXIT, 3 << 8), 0);
+	assert_true(rt_over(remote, &reason) && reason == RT_END_EXIT);
+	assert_int_equal(rt_get_state(remote), RT_STOPPED);
+	assert_int_equal(rt_wait_for_samples(remote, INT64_MAX, -1), -ESHUTDOWN);
+	rt_close(remote);
+	text = get_file("read.jsonl", NULL);
+	assert_non_null(strstr(text, "\"exit_code\":3"));
+	free(text);
+}
+
+/* Sampling by hand is for a tracker of this process; a recording that never began has no samples. */
+static void calls_that_drive_the_sampling_are_refused(void **state)
+{
+	rt_config *config = CONFIG("output", "none.jsonl");
+	rt_tracker *remote = NULL;
+	struct rt_value value;
+
+	(void)state;
+	assert_int_equal(rt_open(config, &remote), 0);
+	rt_config_free(config);
+	assert_int_equal(rt_get_state(remote), RT_READY);
+	assert_int_equal(rt_stop(remote), -ENOTCONN);
+	assert_int_equal(rt_track(remote, getpid(), false), -ENOTSUP);
+	assert_int_equal(rt_job_cgroup(remote), -ENOTSUP);
+	assert_int_equal(rt_sample(remote), -ENOTSUP);
+	assert_int_equal(rt_sample_due(remote), -ENOTSUP);
+	assert_true(rt_next_sample_ns(remote) == INT64_MAX);
+	assert_int_equal(rt_finish(remote, RT_END_TRACKER_STOPPED, 0), -ENOTSUP);
+	assert_int_equal(rt_wait_for_upload(remote, 0), -ENOTSUP);
+	assert_int_equal(rt_upload_answer(remote, NULL), -ENOTSUP);
+	rt_exclude(remote, getpid());
+	rt_add_signal(remote, SIGTERM, 0);
+	usleep(50000);
+	assert_int_equal(rt_sample_count(remote), 0);
+	assert_int_equal(rt_get_named(remote, "memory.total_mib", &value), -ENODATA);
+	rt_close(remote);
+}
+
 /* The settings of command and variables go along; neither is in the caller's own environment. */
 static void everything_that_was_set_goes_along(void **state)
 {
 	rt_config *config = CONFIG("output", "run.jsonl", "tag", "a=b c", "record-command", "1");
 	char *const argv[] = {(char[]){"job"}, (char[]){""}, (char[]){"two words"}, NULL};
 	char path[64], *text, environment[65536];
-	rt_remote *remote;
+	rt_tracker *remote;
 	ssize_t length;
 	int fd;
 
@@ -110,7 +180,7 @@ static void everything_that_was_set_goes_along(void **state)
 	assert_int_equal(rt_config_set_command(config, argv), 0);
 	assert_int_equal(rt_config_set_variable(config, "TRACKER_UPLOAD_INTERVAL", "77"), 0);
 	remote = start(config);
-	snprintf(path, sizeof path, "/proc/%d/environ", (int)rt_remote_pid(remote));
+	snprintf(path, sizeof path, "/proc/%d/environ", (int)rt_recorder_pid(remote));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	length = fd < 0 ? -1 : read(fd, environment, sizeof environment);
 	if (fd >= 0)
@@ -118,7 +188,7 @@ static void everything_that_was_set_goes_along(void **state)
 	assert_true(length < 0 || memmem(environment, (size_t)length, "TRACKER_UPLOAD_INTERVAL=77", 26));
 	assert_null(getenv("TRACKER_UPLOAD_INTERVAL"));
 	wait_for(remote, 1);
-	rt_remote_close(remote);
+	rt_close(remote);
 	text = get_file("run.jsonl", NULL);
 	assert_non_null(strstr(text, "\"command\":\"[\\\"job\\\",\\\"\\\",\\\"two words\\\"]\""));
 	assert_non_null(strstr(text, "\"a\":\"b c\""));
@@ -129,7 +199,7 @@ static void everything_that_was_set_goes_along(void **state)
 static void long_histories_come_in_parts(void **state)
 {
 	rt_config *config = CONFIG("interval", "0.001", "metrics", "cpu.load_1m", "no-process", "1");
-	rt_remote *remote;
+	rt_tracker *remote;
 	double *values = malloc(70000 * sizeof *values);
 	int64_t count;
 
@@ -137,19 +207,19 @@ static void long_histories_come_in_parts(void **state)
 	assert_int_equal(rt_config_set_history(config, INT64_MAX, "sample"), 0);
 	remote = start(config);
 	wait_for(remote, 2100);
-	assert_int_equal(rt_remote_stop(remote), 0);
-	count = rt_remote_history_read(remote, NULL, "sample", 0, 70000, values);
-	assert_int_equal(count, rt_remote_sample_count(remote));
+	assert_int_equal(rt_stop(remote), 0);
+	count = rt_history_read(remote, NULL, "sample", 0, 70000, values);
+	assert_int_equal(count, rt_sample_count(remote));
 	for (int64_t i = 0; i < count; i++)
 		assert_true(values[i] == (double)i);
 	free(values);
-	rt_remote_close(remote);
+	rt_close(remote);
 }
 
 /* A caller that adopts orphans has it for a child, which is none of its job. */
 static void it_is_outside_the_tracked_tree(void **state)
 {
-	rt_remote *remote;
+	rt_tracker *remote;
 	double children[2000];
 	ssize_t count;
 
@@ -158,11 +228,11 @@ static void it_is_outside_the_tracked_tree(void **state)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	remote = start(CONFIG("interval", "0.02"));
 	wait_for(remote, 5);
-	count = rt_remote_history_read(remote, "process", "children", 0, 2000, children);
+	count = rt_history_read(remote, "process", "children", 0, 2000, children);
 	assert_true(count >= 5);
 	for (ssize_t i = 0; i < count; i++)
 		assert_true(children[i] == 0);
-	rt_remote_close(remote);
+	rt_close(remote);
 	for (int i = 0; i < 1000 && waitpid(-1, NULL, WNOHANG) >= 0; i++)
 		usleep(5000);
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
@@ -171,39 +241,39 @@ static void it_is_outside_the_tracked_tree(void **state)
 static void problems_are_told(void **state)
 {
 	rt_config *config = CONFIG("pid", "2147483647");
-	rt_remote *remote = NULL, *other = NULL;
+	rt_tracker *remote = NULL, *other = NULL;
 
 	(void)state;
-	assert_int_equal(rt_remote_start(config, &remote), -ESRCH);
+	assert_int_equal(rt_open(config, &remote), -ESRCH);
 	assert_non_null(strstr(rt_config_message(config), "2147483647"));
 	rt_config_free(config);
 	config = CONFIG("output", "-");
-	assert_int_equal(rt_remote_start(config, &remote), -EINVAL);
+	assert_int_equal(rt_open(config, &remote), -EINVAL);
 	assert_non_null(strstr(rt_config_message(config), "stream"));
 	rt_config_free(config);
 	assert_null(remote);
 	remote = start(CONFIG("output", "taken.jsonl"));
 	config = CONFIG("output", "taken.jsonl");
-	assert_int_equal(rt_remote_start(config, &other), -EBUSY);
+	assert_int_equal(rt_open(config, &other), -EBUSY);
 	setenv("TRACKER_HELPER", "/no/such/helper", 1);
-	assert_int_equal(rt_remote_start(config, &other), -ENOENT);
+	assert_int_equal(rt_open(config, &other), -ENOENT);
 	rt_config_free(config);
-	rt_remote_close(remote);
-	rt_remote_close(NULL);
+	rt_close(remote);
+	rt_close(NULL);
 }
 
 static void the_other_process_may_die(void **state)
 {
-	rt_remote *remote = start(CONFIG("interval", "0.05"));
+	rt_tracker *remote = start(CONFIG("interval", "0.05"));
 	double value;
 
 	(void)state;
-	assert_int_equal(kill(rt_remote_pid(remote), SIGKILL), 0);
-	while (rt_remote_sample_count(remote) != -EPIPE)
+	assert_int_equal(kill(rt_recorder_pid(remote), SIGKILL), 0);
+	while (rt_sample_count(remote) != -EPIPE)
 		usleep(1000);
-	assert_int_equal(rt_remote_history_read(remote, NULL, "sample", 0, 1, &value), -EPIPE);
-	assert_int_equal(rt_remote_stop(remote), -EPIPE);
-	rt_remote_close(remote);
+	assert_int_equal(rt_history_read(remote, NULL, "sample", 0, 1, &value), -EPIPE);
+	assert_int_equal(rt_stop(remote), -EPIPE);
+	rt_close(remote);
 }
 
 /* A caller that is killed leaves a recording that has its end. */
@@ -216,7 +286,7 @@ static void a_killed_caller_leaves_a_whole_recording(void **state)
 	(void)state;
 	caller = fork();
 	if (caller == 0) {
-		rt_remote *remote = start(CONFIG("output", "left.jsonl", "keep-running", "1"));
+		rt_tracker *remote = start(CONFIG("output", "left.jsonl", "keep-running", "1"));
 
 		wait_for(remote, 3);
 		kill(getpid(), SIGKILL);
@@ -234,7 +304,7 @@ static void a_killed_caller_leaves_a_whole_recording(void **state)
 
 static void a_forked_child_leaves_it_alone(void **state)
 {
-	rt_remote *remote;
+	rt_tracker *remote;
 	pid_t child;
 	int status;
 
@@ -244,23 +314,25 @@ static void a_forked_child_leaves_it_alone(void **state)
 	child = fork();
 	if (child == 0) {
 		double value;
-		bool inert = rt_remote_sample_count(remote) == -ECHILD &&
-			     rt_remote_history_read(remote, NULL, "sample", 0, 1, &value) == -ECHILD &&
-			     rt_remote_stop(remote) == -ECHILD;
+		bool inert = rt_sample_count(remote) == -ECHILD &&
+			     rt_history_read(remote, NULL, "sample", 0, 1, &value) == -ECHILD &&
+			     rt_stop(remote) == -ECHILD;
 
-		rt_remote_close(remote);
+		rt_close(remote);
 		_exit(inert ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	wait_for(remote, rt_remote_sample_count(remote) + 3);
-	rt_remote_close(remote);
+	wait_for(remote, rt_sample_count(remote) + 3);
+	rt_close(remote);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(remote_recorder_records_and_is_invisible_to_wait),
+		unit_test_in_scratch(calls_read_as_of_any_tracker),
+		unit_test_in_scratch(calls_that_drive_the_sampling_are_refused),
 		unit_test_in_scratch(everything_that_was_set_goes_along),
 		unit_test_in_scratch(long_histories_come_in_parts),
 		unit_test_in_scratch(it_is_outside_the_tracked_tree),

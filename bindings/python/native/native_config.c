@@ -9,6 +9,7 @@ struct wanted {
 	PyObject *variables; /* (name, value) pairs, or NULL */
 	long long history;
 	const char *metrics;
+	int apart;
 };
 
 static int set_all(rt_config *config, PyObject *pairs, int (*set)(rt_config *, const char *, const char *))
@@ -59,9 +60,10 @@ int config_of(PyObject *arguments, PyObject *keywords, rt_config **ret_config)
 	rt_config *config = NULL;
 	int error;
 
-	if (!PyArg_ParseTupleAndKeywords(
-		    arguments, keywords, "|OLzO", KEYWORDS("settings", "history", "metrics", "variables"),
-		    &wanted.settings, &wanted.history, &wanted.metrics, &wanted.variables))
+	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OLzOp",
+					 KEYWORDS("settings", "history", "metrics", "variables", "apart"),
+					 &wanted.settings, &wanted.history, &wanted.metrics,
+					 &wanted.variables, &wanted.apart))
 		return -1;
 	error = rt_config_new(&config);
 	if (error < 0) {
@@ -72,6 +74,7 @@ int config_of(PyObject *arguments, PyObject *keywords, rt_config **ret_config)
 		rt_config_free(config);
 		return -1;
 	}
+	rt_config_set_apart(config, wanted.apart);
 	*ret_config = config;
 	return 0;
 }

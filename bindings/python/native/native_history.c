@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-PyObject *history_size(void *tracker, history_counter *count_kept)
+PyObject *history_size(rt_tracker *tracker)
 {
 	int64_t first = 0, count;
 	size_t bytes = 0;
 
 	Py_BEGIN_ALLOW_THREADS;
-	count = count_kept(tracker, &first, &bytes);
+	count = rt_history_count(tracker, &first, &bytes);
 	Py_END_ALLOW_THREADS;
 	return count < 0 ? fail((int)count, NULL)
 			 : Py_BuildValue("(LLn)", (long long)first, (long long)count, (Py_ssize_t)bytes);
@@ -41,8 +41,7 @@ static PyObject *number_list(const double *values, Py_ssize_t count, bool is_int
 	return list;
 }
 
-PyObject *history_list(void *tracker, history_counter *count_kept, history_reader *read_kept,
-		       PyObject *arguments, PyObject *keywords)
+PyObject *history_list(rt_tracker *tracker, PyObject *arguments, PyObject *keywords)
 {
 	const char *column, *layout = NULL;
 	long long first = 0, most = -1, kept;
@@ -55,7 +54,7 @@ PyObject *history_list(void *tracker, history_counter *count_kept, history_reade
 					 KEYWORDS("column", "layout", "first", "count", "integers"), &column,
 					 &layout, &first, &most, &is_integer))
 		return NULL;
-	kept = count_kept(tracker, NULL, NULL);
+	kept = rt_history_count(tracker, NULL, NULL);
 	if (kept < 0)
 		return fail((int)kept, kept == -ENODATA ? "no history is kept" : NULL);
 	if (most < 0 || most > kept)
@@ -64,7 +63,7 @@ PyObject *history_list(void *tracker, history_counter *count_kept, history_reade
 	if (!values)
 		return PyErr_NoMemory();
 	Py_BEGIN_ALLOW_THREADS;
-	count = read_kept(tracker, layout, column, first, (size_t)most, values);
+	count = rt_history_read(tracker, layout, column, first, (size_t)most, values);
 	Py_END_ALLOW_THREADS;
 	list = count < 0 ? NULL : number_list(values, count, is_integer);
 	free(values);

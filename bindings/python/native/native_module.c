@@ -306,9 +306,8 @@ PyMODINIT_FUNC PyInit__native(void)
 {
 	PyObject *module = PyModule_Create(&MODULE);
 
-	if (module &&
-	    (PyModule_AddStringConstant(module, "version", rt_version()) < 0 ||
-	     add_tracker_type(module) < 0 || add_marks_type(module) < 0 || add_remote_type(module) < 0))
+	if (module && (PyModule_AddStringConstant(module, "version", rt_version()) < 0 ||
+		       add_tracker_type(module) < 0 || add_marks_type(module) < 0))
 		Py_CLEAR(module);
 	return module;
 }

@@ -343,29 +343,18 @@ static PyObject *output_path(PyObject *self, PyObject *arguments)
 	return text_object(rt_output_path(tracker, (size_t)index));
 }
 
-static int64_t count_kept(void *tracker, int64_t *ret_first, size_t *ret_bytes)
-{
-	return rt_history_count(tracker, ret_first, ret_bytes);
-}
-
-static ssize_t read_kept(void *tracker, const char *layout, const char *column, int64_t first, size_t count,
-			 double *ret_values)
-{
-	return rt_history_read(tracker, layout, column, first, count, ret_values);
-}
-
 static PyObject *history_count(PyObject *self, PyObject *unused)
 {
 	rt_tracker *tracker = usable_tracker(self);
 
-	return tracker ? history_size(tracker, count_kept) : NULL;
+	return tracker ? history_size(tracker) : NULL;
 }
 
 static PyObject *history(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
 	rt_tracker *tracker = usable_tracker(self);
 
-	return tracker ? history_list(tracker, count_kept, read_kept, arguments, keywords) : NULL;
+	return tracker ? history_list(tracker, arguments, keywords) : NULL;
 }
 
 static PyObject *state(PyObject *self, void *unused)
@@ -380,7 +369,18 @@ static PyObject *sample_count(PyObject *self, void *unused)
 {
 	rt_tracker *tracker = usable_tracker(self);
 
-	return tracker ? PyLong_FromLongLong(rt_sample_count(tracker)) : NULL;
+	int64_t count = tracker ? rt_sample_count(tracker) : 0;
+
+	if (!tracker)
+		return NULL;
+	return count < 0 ? fail((int)count, NULL) : PyLong_FromLongLong(count);
+}
+
+static PyObject *recorder_pid(PyObject *self, void *unused)
+{
+	rt_tracker *tracker = usable_tracker(self);
+
+	return tracker ? PyLong_FromLong(rt_recorder_pid(tracker)) : NULL;
 }
 
 static PyObject *over(PyObject *self, void *unused)
@@ -429,12 +429,15 @@ int add_tracker_type(PyObject *module)
 	static PyGetSetDef ATTRIBUTES[] = {
 		{"state", state, NULL, "'ready', 'running' or 'stopped'"},
 		{"sample_count", sample_count, NULL, "number of samples taken"},
+		{"pid", recorder_pid, NULL, "of the process that samples; 0: this one"},
 		{"over", over, NULL, "whether nothing is left to record"},
 		{NULL},
 	};
 	static PyType_Slot SLOTS[] = {
 		{Py_tp_doc,
-		 "Tracker(settings=()): settings are (name, value) pairs, named like the command's options."},
+		 "Tracker(settings=(), history=0, metrics=None, variables=(), apart=False): settings are "
+		 "(name, "
+		 "value) pairs, named like the command's options. apart: another process records."},
 		{Py_tp_init, (void *)tracker_init},
 		{Py_tp_dealloc, (void *)tracker_dealloc},
 		{Py_tp_methods, METHODS},

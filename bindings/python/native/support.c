@@ -14,7 +14,7 @@ PyObject *fail(int error, const char *message)
 	if (error == -ENOMEM)
 		return PyErr_NoMemory();
 	if (!message || !*message)
-		message = strerror(-error);
+		message = error == -EPIPE ? "the tracker's process has exited" : strerror(-error);
 	if (error == -EINVAL || error == -EBADMSG || error == -ENODATA || error == -EEXIST) {
 		PyErr_SetString(PyExc_ValueError, message);
 		return NULL;

@@ -22,11 +22,11 @@ def test_sampling_in_the_background():
     assert tracker.state == "running"
     assert tracker.wait_for_samples(3, 30)
     assert tracker.get("sample") is not None and tracker.get("tracked_pid") == os.getpid()
+    tracker.stop()
     assert tracker.get("cpu.per_core_pct[0]") == tracker.get("cpu.per_core_pct", 0)
     for wrong in ("cpu.per_core_pct[100000]", "disk[sda", "memory[0].used_mib"):
         with pytest.raises(KeyError):
             tracker.get(wrong)
-    tracker.stop()
     assert tracker.state == "stopped" and tracker.sample_count >= 3
     assert not tracker.wait_for_samples(10 ** 9, 1), "there never will be as many"
     with pytest.raises(OSError):

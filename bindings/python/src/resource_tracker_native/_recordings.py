@@ -97,12 +97,8 @@ def _json_of(tracker: Any) -> Iterator[str]:
 
 
 def output_of(tracker: Any) -> Any:
-    """Returns the path of the recording, if it is known: only a tracker in its own process knows the values of %h,
-    %p, ...
-    """
-    if isinstance(tracker._native, _native.Tracker):
-        return tracker._native.output_path(0)
-    return None if "%" in str(tracker.output_file) else str(tracker.output_file)
+    """Returns the path of the recording."""
+    return tracker._native.output_path(0)
 
 
 def title_of(tracker: Any) -> str:

@@ -91,7 +91,7 @@ def variables_of(tracker: Any) -> Pairs:
     return pairs
 
 
-def files_of(settings: Pairs, output_path: Optional[Callable[[int], Optional[str]]]) -> Optional[List[Tuple[str, Optional[int]]]]:
+def files_of(settings: Pairs, output_path: Callable[[int], Optional[str]]) -> Optional[List[Tuple[str, Optional[int]]]]:
     """Lists the files of a recording that has just begun, each with its length before (None: a new file).
 
     Returns None if an output is not a file, because its bytes cannot be taken back.
@@ -99,9 +99,8 @@ def files_of(settings: Pairs, output_path: Optional[Callable[[int], Optional[str
     outputs = [value for name, value in settings if name == "output"]
     appends = any(name == "append" and value.lower() in ("1", "true", "yes", "on") for name, value in settings)
     files: List[Tuple[str, Optional[int]]] = []
-    for number, output in enumerate(outputs):
-        # Only a tracker in its own process knows the values of %h, %p, ...
-        name = output_path(number) if output_path else None if "%" in output.replace("%%", "") else output.replace("%%", "%")
+    for number in range(len(outputs)):
+        name = output_path(number)
         if name is None or path.lexists(name) and not path.isfile(name):
             return None
         files.append((path.abspath(name), path.getsize(name) if appends and path.exists(name) else None))

@@ -173,14 +173,12 @@ class ResourceTracker:
 
     def _begin(self, stream: bool) -> None:
         settings = settings_of(self, stream)
-        if self.method is None or self._token:
-            variables = variables_of(self) if stream else []
-            tracker: Any = _native.Tracker(settings, history=-1, variables=variables)
-            self._written = files_of(settings, tracker.output_path)
-            tracker.start()
-        else:
-            self._written = files_of(settings, None)
-            tracker = _native.Remote(settings, history=-1)
+        variables = variables_of(self) if stream else []
+        # The server's answer comes to the process that streams.
+        apart = self.method is not None and not self._token
+        tracker = _native.Tracker(settings, history=-1, variables=variables, apart=apart)
+        self._written = files_of(settings, tracker.output_path)
+        tracker.start()
         self._native = tracker
         self._streams = stream
         self._owner = getpid()
