@@ -11,18 +11,24 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "base/write_all.h"
+#include "format/gzip.h"
 #include "format/is_recording.h"
 
-enum { PENDING_BYTES = 256 << 10, MOST_LINKS = 16, MOST_TRIES = 100, ABOVE_STDIO = 3 };
+enum {
+	PENDING_BYTES = 256 << 10,
+	PENDING_MOST = 1 << 30,
+	MOST_LINKS = 16,
+	MOST_TRIES = 100,
+	ABOVE_STDIO = 3
+};
 
 struct output_gzip {
-	z_stream stream;
-	unsigned char bytes[64 << 10];
+	struct gzip writer;
+	struct buffer packed; /* what the writer has made and the file has not got yet */
 };
 
 static char *take_text(char **text)
@@ -289,23 +295,24 @@ int output_name_whole_file(const char *path, char **ret_name, char **ret_tempora
 
 static int begin_gzip(struct output *output)
 {
-	enum { GZIP = 15 + 16, USUAL_MEMORY = 8 };
+	struct output_gzip *gzip = calloc(1, sizeof(*gzip));
+	int error;
 
-	output->gzip = calloc(1, sizeof(*output->gzip));
-	if (!output->gzip)
+	if (!gzip)
 		return -ENOMEM;
-	if (deflateInit2(&output->gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, USUAL_MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK) {
-		free(output->gzip);
-		output->gzip = NULL;
-		return -ENOMEM;
+	gzip->packed = BUFFER(PENDING_MOST);
+	error = gzip_open(&gzip->writer, &gzip->packed);
+	if (error < 0) {
+		free(gzip);
+		return error;
 	}
+	output->gzip = gzip;
 	return 0;
 }
 
 int output_open(struct output *ret_output, const char *path, bool gzip, struct rt_problem *problem)
 {
-	struct output output = {.fd = -1, .pending = BUFFER(1 << 30)};
+	struct output output = {.fd = -1, .pending = BUFFER(PENDING_MOST)};
 	int result;
 
 	if (!path) {
@@ -329,29 +336,43 @@ int output_open(struct output *ret_output, const char *path, bool gzip, struct r
 	return 0;
 }
 
-static int compress_all(struct output *output, int flush)
+static int write_compressed(struct output *output)
 {
 	struct output_gzip *gzip = output->gzip;
-	int result = 0, status;
+	int result = gzip_add(&gzip->writer, output->pending.data, output->pending.length);
 
-	gzip->stream.next_in = (unsigned char *)output->pending.data;
-	gzip->stream.avail_in = (unsigned)output->pending.length;
-	do {
-		gzip->stream.next_out = gzip->bytes;
-		gzip->stream.avail_out = sizeof(gzip->bytes);
-		status = deflate(&gzip->stream, flush);
-		result = write_all(output->fd, gzip->bytes, sizeof(gzip->bytes) - gzip->stream.avail_out);
-	} while (result == 0 && status == Z_OK && !gzip->stream.avail_out);
+	if (result == 0)
+		result = write_all(output->fd, gzip->packed.data, gzip->packed.length);
+	buffer_clear(&gzip->packed);
 	return result;
 }
 
-static void write_pending(struct output *output, bool last)
+/* Ends the member, frees the writer, and writes the last bytes unless there was an error before. */
+static int end_gzip(struct output *output, int error)
+{
+	struct output_gzip *gzip = output->gzip;
+	int result;
+
+	if (!gzip)
+		return error;
+	output->gzip = NULL;
+	result = gzip_close(&gzip->writer);
+	if (error == 0)
+		error = result;
+	if (error == 0)
+		error = write_all(output->fd, gzip->packed.data, gzip->packed.length);
+	buffer_done(&gzip->packed);
+	free(gzip);
+	return error;
+}
+
+static void write_pending(struct output *output)
 {
 	if (!output->error && buffer_error(&output->pending))
 		output->error = buffer_error(&output->pending);
 	if (!output->error)
 		output->error = output->gzip
-					? compress_all(output, last ? Z_FINISH : Z_NO_FLUSH)
+					? write_compressed(output)
 					: write_all(output->fd, output->pending.data, output->pending.length);
 	buffer_clear(&output->pending);
 }
@@ -363,7 +384,7 @@ void output_write(struct output *output, struct buffer *bytes)
 	buffer_add(&output->pending, bytes->data, bytes->length);
 	buffer_clear(bytes);
 	if (output->path && output->pending.length >= PENDING_BYTES)
-		write_pending(output, false);
+		write_pending(output);
 }
 
 static bool holds_recording(const char *path)
@@ -393,7 +414,8 @@ int output_finish(struct output *output, struct rt_problem *problem)
 
 	if (!output->path)
 		return output->error ? output->error : buffer_error(&output->pending);
-	write_pending(output, true);
+	write_pending(output);
+	output->error = end_gzip(output, output->error);
 	fd = take_fd(&output->fd);
 	if (close(fd) < 0 && !output->error)
 		output->error = -errno;
@@ -410,10 +432,7 @@ void output_close(struct output *output)
 {
 	if (output->temporary)
 		unlink(output->temporary);
-	if (output->gzip) {
-		deflateEnd(&output->gzip->stream);
-		free(output->gzip);
-	}
+	(void)end_gzip(output, -ECANCELED);
 	if (output->fd >= 0)
 		close(output->fd);
 	buffer_done(&output->pending);

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+
+#include "format/gzip.h"
 
 struct source_gzip {
-	z_stream stream;
-	bool in_member;
+	struct gunzip reader;
 	unsigned char input[SOURCE_CHUNK_BYTES + 2]; /* + 2: the magic number, read before */
 };
 
@@ -29,7 +29,7 @@ static void close_gzip(struct source *source)
 {
 	if (!source->gzip)
 		return;
-	inflateEnd(&source->gzip->stream);
+	gunzip_close(&source->gzip->reader);
 	free(source->gzip);
 	source->gzip = NULL;
 }
@@ -38,18 +38,17 @@ static void close_gzip(struct source *source)
 static int open_gzip(struct source *source)
 {
 	struct source_gzip *gzip = calloc(1, sizeof(*gzip));
-	enum { GZIP_ONLY = 15 + 16 };
+	int error;
 
 	if (!gzip)
 		return -ENOMEM;
-	if (inflateInit2(&gzip->stream, GZIP_ONLY) != Z_OK) {
+	error = gunzip_open(&gzip->reader);
+	if (error < 0) {
 		free(gzip);
-		return -ENOMEM;
+		return error;
 	}
 	memcpy(gzip->input, source->window.data, source->window.length);
-	gzip->stream.next_in = gzip->input;
-	gzip->stream.avail_in = (unsigned)source->window.length;
-	gzip->in_member = true;
+	gunzip_give(&gzip->reader, gzip->input, source->window.length);
 	source->gzip = gzip;
 	buffer_clear(&source->window);
 	return 0;
@@ -60,44 +59,33 @@ static ssize_t refill_input(struct source *source)
 	struct source_gzip *gzip = source->gzip;
 	ssize_t got;
 
-	if (gzip->stream.avail_in)
+	if (!gunzip_needs_input(&gzip->reader))
 		return 1;
 	got = read_some(source->fd, gzip->input, SOURCE_CHUNK_BYTES);
-	if (got > 0) {
-		gzip->stream.next_in = gzip->input;
-		gzip->stream.avail_in = (unsigned)got;
-	}
+	if (got > 0)
+		gunzip_give(&gzip->reader, gzip->input, (size_t)got);
 	return got;
 }
 
 /* Decompresses into `bytes`. Damage ends the stream, but the bytes before it are delivered. */
 static ssize_t inflate_some(struct source *source, void *bytes, size_t size)
 {
-	struct source_gzip *gzip = source->gzip;
+	struct gunzip *reader = &source->gzip->reader;
+	size_t length = 0;
 
-	gzip->stream.next_out = bytes;
-	gzip->stream.avail_out = (unsigned)size;
-	while (gzip->stream.avail_out == size) {
+	while (!length && !reader->damaged) {
 		ssize_t got = refill_input(source);
-		int status;
 
 		if (got < 0)
 			return got;
 		if (got == 0) {
-			source->cut_off |= gzip->in_member;
+			source->cut_off |= reader->in_member;
 			return 0;
 		}
-		gzip->in_member = true;
-		status = inflate(&gzip->stream, Z_NO_FLUSH);
-		if (status == Z_STREAM_END) {
-			gzip->in_member = false;
-			(void)inflateReset(&gzip->stream);
-		} else if (status != Z_OK && status != Z_BUF_ERROR) {
-			source->cut_off = true;
-			break;
-		}
+		length = gunzip_read(reader, bytes, size);
 	}
-	return (ssize_t)(size - gzip->stream.avail_out);
+	source->cut_off |= reader->damaged;
+	return (ssize_t)length;
 }
 
 /* Reads more into the window: 1, 0 at the end, or a negative errno. */
@@ -157,7 +145,7 @@ int source_open(struct source *ret_source, const char *path, struct rt_problem *
 	result = source.path ? buffer_reserve(&source.window, SOURCE_CHUNK_BYTES) : -ENOMEM;
 	if (result == 0)
 		result = source_peek(&source, 2, &start);
-	if (result >= 0 && scan_left(&start) >= 2 && memcmp(start.at, "\x1f\x8b", 2) == 0)
+	if (result >= 0 && begins_gzip(start.at, scan_left(&start)))
 		result = open_gzip(&source);
 	if (result >= 0)
 		result = source_peek(&source, 3, &start);

@@ -54,6 +54,20 @@ static void damage_is_seen(void **state)
 	assert_int_equal(gunzip(packed.data, packed.length, &plain), -EBADMSG);
 }
 
+static void members_that_follow_each_other_are_one_text(void **state)
+{
+	CLEANUP_BUFFER struct buffer packed = BUFFER(1 << 20), plain = BUFFER(1 << 20);
+
+	(void)state;
+	compress_text("first, ", 7, &packed);
+	compress_text("second", 6, &packed);
+	assert_int_equal(gunzip(packed.data, packed.length, &plain), 0);
+	assert_string_equal(plain.data, "first, second");
+	buffer_clear(&plain);
+	assert_int_equal(gunzip(packed.data, packed.length - 1, &plain), -EBADMSG);
+	assert_string_equal(plain.data, "first, second");
+}
+
 static void a_ceiling_is_an_error(void **state)
 {
 	CLEANUP_BUFFER struct buffer packed = BUFFER(100);
@@ -70,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gzip_round_trip_restores_the_bytes),
 		cmocka_unit_test(damage_is_seen),
+		cmocka_unit_test(members_that_follow_each_other_are_one_text),
 		cmocka_unit_test(a_ceiling_is_an_error),
 	};
 
