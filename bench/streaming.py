@@ -1,4 +1,4 @@
-"""What streaming costs the run: with a server that is well, dead, hanging or resetting, beside the same run without it."""
+"""The cost of streaming to a run: with a server that works, is dead, hangs or resets, beside the same run without it."""
 import json
 import os
 import pathlib

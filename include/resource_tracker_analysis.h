@@ -479,10 +479,10 @@ struct rt_report_options {
 };
 
 /*
- * Writes one HTML page without external files. It shows one recording, or several side by side. Each path is a
- * run; of a file with several runs, the last. The page appears under its name when it is complete; "-" is
- * standard output. `options` may be NULL. -ENODATA: no sample; -ENOSYS: this library was built without the
- * page.
+ * Writes one HTML page without external files. It shows one recording, or several side by side. Each path is
+ * a run; a file with several runs stands for its last one. The page appears under its name when it is
+ * complete; "-" is standard output. `options` may be NULL. -ENODATA: no sample; -ENOSYS: this library was
+ * built without the page.
  */
 RT_API int rt_report(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_report_options *options, struct rt_problem *ret_problem);

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Calls `run(argv)` and returns its result. The job inherits the limit as it is; it only must not crash us. Does nothing
- * else where the limit is no concern, there is no memory, or the architecture is unknown.
+ * Calls `run(argv)` and returns its result, with a stack that is large enough for the tracker. The job
+ * inherits the limit unchanged. Only calls run() if the limit is large enough, there is no memory, or the
+ * architecture is unknown.
  */
 int run_with_enough_stack(int (*run)(char **argv), char **argv);

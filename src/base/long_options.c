@@ -25,7 +25,10 @@ static bool takes_next_word(const char *letters, const char *short_options)
 	return false;
 }
 
-/* The first word that is no exact option where getopt_long() would take an abbreviation; 0: there is none. */
+/*
+ * Returns the first word that only resembles an option, where getopt_long() would take an abbreviation; 0:
+ * none.
+ */
 static int find_unknown(int argc, char **argv, const char *short_options, const struct option *long_options)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

@@ -40,7 +40,7 @@ bool nearest_consider(struct nearest *nearest, const char *given, const char *ca
 	/* "csv" means csv-layout, although half of that is missing. */
 	if (is_beginning)
 		edits = candidate[length] ? 1 : 0;
-	/* Of a short word, two typos leave nothing to match. */
+	/* Two typos in a short word leave nothing to match. */
 	if (!is_beginning && (length < LETTERS_PER_EDIT || edits > (length + 1) / LETTERS_PER_EDIT))
 		return false;
 	if (nearest->word && edits >= nearest->edits)

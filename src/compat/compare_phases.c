@@ -269,7 +269,7 @@ static void sort_entries(struct entry *entries, size_t count)
 	}
 }
 
-/* Finds the statistics of a measure: of the whole run, of a phase, or of a phase's duration. */
+/* Finds the statistics of a measure in the whole run or a phase, or those of a phase's duration. */
 typedef const json_t *find_statistics(const struct session *session, size_t block, const char *measure);
 
 static const json_t *overall_statistics(const struct session *session, size_t block, const char *measure)

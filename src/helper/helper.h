@@ -1,14 +1,16 @@
 /*
- * A helper: a process that does in our place what may hang or crash (vendor libraries, drivers, slow mounts).
+ * A helper: a process that runs code which may hang or crash (vendor libraries, drivers, slow mounts), in
+ * place of the recorder.
  *
  * It publishes its latest answer, with its time, in shared memory; reading it never waits. It is a program of
- * its own (resource-tracker-helper), started by posix_spawn, and once more forked: no copy of a large process is made,
- * no vendor code enters the recorder, which may be static, and the caller gets no child that its wait() could trip over.
- * Only a caller that is a subreaper (as the command is) or PID 1 gets it for a child: helper_has_pid() tells, and
- * helper_stop() reaps it. Elsewhere whoever adopts orphans does.
+ * its own (resource-tracker-helper), started by posix_spawn, and forks once more. So a large process is never
+ * copied, vendor code never enters the recorder (which may be static), and the caller's wait() never meets
+ * the helper. It becomes the caller's child only if the caller is a subreaper (as the command is) or PID 1:
+ * helper_has_pid() tells, and helper_stop() reaps it. Otherwise the process that adopts orphans reaps it.
  *
- * The helper has nothing of the job's: no descriptors, terminal, working directory or process group. It ends
- * when the recorder ends in whatever way, and starts again by itself, ever more slowly, what crashed or hung.
+ * The helper has nothing in common with the job: no descriptors, terminal, working directory or process
+ * group. It ends when the recorder ends, in whatever way. If its work crashes or hangs, it restarts it, after
+ * longer and longer pauses.
  */
 #pragma once
 

@@ -124,8 +124,9 @@ static const struct helper_kind *find_kind(const char *name)
 }
 
 /*
- * The recorder waits for the process that it has started, and gets no child that its own waiting could trip over:
- * another one, left to whoever adopts orphans, does the work. Returns in that one alone.
+ * The recorder waits for the process that it has started, and must not get another child that its own wait()
+ * could meet. So a second process does the work; the process that adopts orphans becomes its parent. Returns
+ * only in that second process.
  */
 static void leave_the_recorder(struct helper_page *page)
 {

@@ -127,7 +127,7 @@ static int next_line(struct recording *recording, struct scan *ret_line)
 	}
 }
 
-/* What tells the samples of this run from those of another. */
+/* Notes the fields that distinguish the samples of this run from those of another. */
 static void note_identity(struct recording *recording, struct sample_row *sample, bool is_first)
 {
 	if (is_first || !count_absent(sample->tracked_pid))

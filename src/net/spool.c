@@ -1,4 +1,4 @@
-/* What is still to be sent of one run, on disk; see spool.h. */
+/* The unsent part of one run, on disk; see spool.h. */
 #include "net/spool.h"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ int spool_open(struct spool *ret_spool, const char *folder)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return -errno;
-	/* What lies in somebody else's folder could be changed by him while we work. */
+	/* Another user who owns the folder could change its files while we work. */
 	if (status.st_uid != geteuid() && geteuid() != 0)
 		return -EPERM;
 	*ret_spool = SPOOL;
@@ -99,7 +99,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 /* ---- files ------------------------------------------------------------------------------------------ */
 
-/* Under another name first: whoever looks sees the old file or the new one. */
+/* Writes another name first, so that a reader sees the old file or the new one, complete. */
 static int replace_file(const struct spool *spool, const char *name, const void *bytes, size_t length)
 {
 	CLEANUP_CLOSE int fd = -1;
@@ -153,7 +153,10 @@ int spool_lock(struct spool *spool, const char *name)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	/* Whoever had it has just ended and removed it: it locks nobody out any more. */
+	/*
+	 * The process that held it has just ended and removed it: this file locks out no other process any
+	 * more.
+	 */
 	if (fstat(fd, &locked) < 0 || fstatat(spool->folder_fd, lock, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    locked.st_ino != named.st_ino)
 		return -EBUSY;

@@ -1,21 +1,22 @@
 /*
- * What is still to be sent of one run, on disk: a state file and the batches that are cut but not yet stored.
+ * The unsent part of one run, on disk: a state file, and the batches that are cut but not stored yet.
  *
- *   FOLDER/NAME.state           how far we are (JSON); written anew by rename(2), so never half
+ *   FOLDER/NAME.state           progress (JSON); replaced by rename(2), so it is always complete
  *   FOLDER/NAME.000007.csv.gz   a batch: an object's bytes, written before the state that counts it
  *   FOLDER/NAME.lock            held by the process that works on the run
  *
- * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state
- * wherever it was moved to. The folder has mode 0700, files have 0600, and no token or credential is in them.
+ * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state,
+ * wherever it was moved. The folder has mode 0700, files have 0600; they contain no token or credential.
  *
- * A recording that was removed or renamed goes on in another file of its name. The run keeps NAME and its state says which
- * part of it is in the file (`part`: the name that would be made of the first sample there). NAME of the part has a state
- * of its own that leads back to the run (`of_run`), so that a person who uploads that file sends no second run.
+ * If a recording is removed or renamed, the recorder continues in a new file of the same name. The run keeps NAME, and
+ * its state says which part of the run that file has (`part`: the name that the first sample there would give). The
+ * part's name has a state of its own that refers to the run (`of_run`). So if a person uploads that file, it is not
+ * sent as a second run.
  *
- * Every step is in the state before the next one begins, so that a process killed at any moment is continued by
- * the next one without a row lost or stored twice:
- *   cut     write the batch, then count it and move `offset`: a batch not counted is cut again, into the same file
- *   upload  store the object, then count it, then unlink the batch: one not counted is stored again, with the same
+ * Each step is in the state before the next one begins. So if a process is killed at any moment, the next one
+ * continues without losing a row or storing it twice:
+ *   cut     write the batch, then count it and move `offset`; an uncounted batch is cut again, into the same file
+ *   upload  store the object, then count it, then unlink the batch; an uncounted one is stored again, with the same
  *           name and the same bytes
  */
 #pragma once
@@ -68,8 +69,8 @@ struct spool {
 #define SPOOL ((struct spool){.folder_fd = -1, .lock_fd = -1})
 
 /*
- * Opens the folder, which is made if need be: `folder`, or the default of sink/spool_folder.h. 0, -EPERM (somebody
- * else's), errno.
+ * Opens the folder, `folder` or the default of sink/spool_folder.h, and makes it if it is missing. Returns 0,
+ * -EPERM if it belongs to another user, or a negative errno.
  */
 int spool_open(struct spool *ret_spool, const char *folder);
 void spool_close(struct spool *spool);
@@ -95,7 +96,9 @@ int64_t spool_batch_bytes(const struct spool *spool);
 /* Removes the lock and, with `all`, the state. The batches must have gone. */
 void spool_remove(struct spool *spool, bool all);
 
-/* What the names of files in the folder end in: a run's state, and a recording that was made for streaming alone. */
+/*
+ * The endings of file names in the folder: a run's state, and a recording that was made for streaming alone.
+ */
 #define SPOOL_STATE_SUFFIX ".state"
 #define SPOOL_RECORDING_SUFFIX ".spool"
 

@@ -54,7 +54,7 @@ int stream_open(struct stream *ret_stream, const struct settings *settings, stru
 	return 0;
 }
 
-/* With a lock on the run: what is on disk of it. */
+/* Adopts the run's state from disk. Requires the lock on the run. */
 static int adopt_spooled(struct stream *stream, const char *name)
 {
 	struct spool_state *state = &stream->spool.state;

@@ -50,8 +50,9 @@ int stream_open(struct stream *ret_stream, const struct settings *settings, stru
 		const char *recording, int64_t begin, bool disposable, const char *spool_folder,
 		const char *root_dir);
 /*
- * A run of which only the spool is left, by its name there: its recording was removed. What was not cut into batches is
- * lost. It has begun then and is at its end. As stream_open(); -EBUSY and -EALREADY as stream_begin().
+ * Opens a run whose recording was removed, by its name in the spool. Rows that were not cut into batches are
+ * lost. The run has begun then and is at its end. Returns as stream_open() does, and -EBUSY and -EALREADY as
+ * stream_begin() does.
  */
 int stream_open_spooled(struct stream *ret_stream, const struct settings *settings, struct patience *patience,
 			const char *name, const char *spool_folder);

@@ -20,7 +20,7 @@
 #include "net/message.h"
 #include "net/stream.h"
 
-/* Nobody waits for us but the person who called: patience is long, and each attempt has its own limit. */
+/* Only the person who called waits for this: keep trying long. Each attempt has a limit of its own. */
 static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
 
 struct upload {
@@ -130,7 +130,7 @@ static void upload_recording(struct upload *upload, const char *path, int64_t be
 			say("%s: %s", path, r == -ENODATA ? "there is no sample in it" : strerror(-r));
 		if (r && r != -EALREADY)
 			upload->left++;
-		/* What was made for one run alone is gone when that is sent. */
+		/* A recording that was made only for streaming is removed once it is sent. */
 		if (disposable || end <= begin || r > 0)
 			return;
 		begin = end;
@@ -207,7 +207,7 @@ static char *find_recording(const struct spool_state *state, const char *name)
 	return found;
 }
 
-/* What is in the spool is sent, though the rest has gone with the recording. */
+/* Sends the batches in the spool, although the rest was lost with the recording. */
 static void upload_spooled(struct upload *upload, const char *name, const char *recording)
 {
 	struct patience patience = long_patience();
@@ -270,8 +270,8 @@ static int upload_state(const char *name, void *context)
 }
 
 /*
- * A recording for streaming alone that has no state: who was to follow it could not even begin. One that is being
- * written is its recorder's, and an empty one nobody's.
+ * A recording for streaming alone without a state: its follower could not even begin. Leave it alone if a
+ * recorder is writing it, or if it is empty.
  */
 static int upload_unbegun(const char *name, void *context)
 {

@@ -1,14 +1,14 @@
 /*
- * `resource-tracker upload [--spool DIR] [RECORDING|FOLDER...]`: sends what was left behind.
+ * `resource-tracker upload [--spool DIR] [RECORDING|FOLDER...]`: sends everything that was not sent yet.
  *
- * A recording is sent run by run, each from where its state in the spool says; one without a state is sent as a
- * whole. A folder stands for all states in it and for what was recorded there without one; nothing at all for the
- * default spool. A run that has been sent is not sent again.
+ * A recording is sent run by run. The state in the spool tells where to continue; a run without a state is sent as a
+ * whole. A folder stands for all states in it and for recordings there without one. Without an argument the default
+ * spool is sent. A run that was sent is not sent again.
  *
- * The spool knows a run by the name that its first sample gives it. Its recording may have been renamed by a later run of
- * the same name (FILE.1); of one that was removed, the batches in the spool are sent.
+ * The spool knows a run by a name made from its first sample, because a later run may have renamed its recording
+ * (FILE.1). If the recording was removed, the batches in the spool are sent.
  *
- * Exit status: 0 all is sent (or was); 1 something could not be sent; 2 wrong usage.
+ * Exit status: 0 everything is sent; 1 something could not be sent; 2 wrong usage.
  */
 #pragma once
 

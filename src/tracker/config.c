@@ -468,7 +468,7 @@ int rt_config_new(rt_config **ret_config)
 	return 0;
 }
 
-/* NULL for a setting that is no text. */
+/* Returns NULL for a setting that is not a text. */
 static char **text_field(struct rt_config *config, size_t setting)
 {
 	return SETTINGS[setting].is_text ? field(config, &SETTINGS[setting]) : NULL;

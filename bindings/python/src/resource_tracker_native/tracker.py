@@ -199,7 +199,7 @@ class ResourceTracker:
         """Takes a last sample and ends the recording. A second call does nothing.
 
         Args:
-            exit_code: of the job, for a stream.
+            exit_code: the job's, for a stream.
             run_status: how it ended, for a stream. A failed run without an exit code is reported with exit code 1.
 
         Raises:
