@@ -1,4 +1,4 @@
-"""Records this program while it works, and says what it used and what to ask for next time.
+"""Records this program while it works, and prints its resource use and the resources to request next time.
 
     python standalone.py [REPORT.html]
 """
@@ -25,6 +25,6 @@ print(tracker.process_metrics[["timestamp", "cpu_usage", "memory_mib", "children
 stats, server = tracker.stats(), tracker.server_info or {}
 print(f"{stats['timestamp']['duration']:.1f} s, {stats['process_cpu_usage']['mean']} cores,",
       f"at most {stats['process_memory_mib']['max']} MiB on a {server.get('allocation')} machine")
-print("to ask for next time:", tracker.recommend_resources())
+print("to request next time:", tracker.recommend_resources())
 if len(sys.argv) > 1:
     tracker.report().save(sys.argv[1])

@@ -147,7 +147,7 @@ def test_the_example_program(tmp_path):
     example = README.parent / "examples" / "standalone.py"
     done = subprocess.run([sys.executable, example, tmp_path / "report.html"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "cpu_usage" in done.stdout and "to ask for next time: {'cpu': 1, 'memory': " in done.stdout
+    assert "cpu_usage" in done.stdout and "to request next time: {'cpu': 1, 'memory': " in done.stdout
     assert "<html" in (tmp_path / "report.html").read_text()
 
 
