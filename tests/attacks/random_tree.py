@@ -1,4 +1,4 @@
-"""What a recording tells of a random tree (tests/fakes/chaos.c), held against what the processes know themselves.
+"""The recording of a random tree (tests/fakes/chaos.c), compared with the counts of its processes.
 
 tests/soak/chaos.py runs a thousand of them.
 """
@@ -26,7 +26,7 @@ def interval_of(seed):
 
 @dataclasses.dataclass
 class Told:
-    """One run: what the samples add up to, and the limits that the truth and the kernel set."""
+    """One run: the sums of its samples, and the limits that the truth and the kernel set."""
     samples: list
     truth_secs: float
     unwaited_secs: float
@@ -38,7 +38,7 @@ class Told:
 
     @property
     def group_secs(self):
-        """What the job's own group has counted; None without one."""
+        """The count of the job's own group; None without one."""
         if self.samples[0]["cpu"]["process_cpu_source"] != "cgroup":
             return None
         return self.samples[-1]["cgroup"]["cpu_usage_secs"]

@@ -42,7 +42,7 @@ def test_throttling_by_an_ancestor_is_counted(record):
         kernel = counters(above)
         assert kernel["nr_throttled"] > 0 and counters(above / "sub")["nr_throttled"] == 0
     told = sum(sample["cgroup"]["throttled_periods"] for sample in samples)
-    # What happened before the baseline and after the last sample is not the job's.
+    # Events before the baseline and after the last sample are not the job's.
     assert 0.7 * kernel["nr_throttled"] - 2 <= told <= kernel["nr_throttled"], (told, kernel)
     assert sum(sample["cgroup"]["throttled_secs"] for sample in samples) <= kernel["throttled_time"] / 1e9
     assert samples[-1]["limits"]["cpu_limit_cores"] == 0.2

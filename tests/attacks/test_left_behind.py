@@ -1,4 +1,4 @@
-"""Whatever happens to the program, none of its processes stays behind, and its witness is replaced."""
+"""However the program ends, none of its processes stays behind, and its witness is replaced."""
 import json
 import os
 import pathlib

@@ -58,6 +58,6 @@ def test_a_job_in_a_namespace_of_its_own(record, launcher, cgroup):
                                  sys.executable, "-c", BURN)
         assert result.returncode == 0, result.err
         told, truth = exact.told_secs(samples), float(result.out)
-        # The end of the interpreter comes after what it prints. What was counted twice was 0.2 s.
+        # The interpreter ends after it has printed. The time that was counted twice was 0.2 s.
         assert truth - 0.02 <= told <= truth + 0.1, (told, truth)
         assert not samples[-1]["run_end"]["sigchld_ignored"]

@@ -33,7 +33,7 @@ def test_removed_recording_is_begun_anew(spawn, helpers, tmp_path):
 
 
 def test_renamed_recording_loses_no_sample(spawn, helpers, tmp_path):
-    """What logrotate does: the old name has a part of the run and the new file the rest."""
+    """As logrotate does: the old name has a part of the run and the new file the rest."""
     path, old = tmp_path / "run.jsonl", tmp_path / "run.jsonl.old"
     said = follow(spawn, helpers, path, lambda: path.rename(old))
     samples = helpers.json_lines(old) + helpers.json_lines(path)

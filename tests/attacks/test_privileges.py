@@ -14,7 +14,7 @@ pytestmark = needs_root()
 
 @pytest.fixture
 def privileged(public_programs, public_folder):
-    """A copy of the program that runs as root whoever starts it, where its files are installed or not."""
+    """A copy of the program that always runs as root, with or without its installed files."""
     folder = public_folder / "privileged"
     folder.mkdir(exist_ok=True)
     program = shutil.copy(public_programs, folder / "resource-tracker")

@@ -139,7 +139,7 @@ def test_a_slow_reader_gets_the_whole_summary(spawn):
 
 
 def test_a_signal_that_ended_the_job_does_not_take_the_summary_away(spawn, tmp_path):
-    """Ctrl-C reaches the job and the program: what is pending when the job has ended was for the job."""
+    """Ctrl-C reaches the job and the program: a signal that is pending when the job has ended was for the job."""
     for _ in range(5):
         process = spawn("-o", "run.jsonl", "--summary", "--", "sh", "-c", "echo; sleep 10", stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE, start_new_session=True)

@@ -7,7 +7,7 @@ import pytest
 import recordings
 
 EVIL = "e\x1b[31mv\x07\x9b\rl‮\u009b\x7f"
-# What a terminal obeys; newline and tab lay out tables, and a carriage return before a newline ends lines of CSV.
+# Control characters of a terminal; newline and tab lay out tables, and a carriage return before a newline ends lines of CSV.
 OBEYED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f‪-‮⁦-⁩]|\r(?!\n)".encode("utf-8").decode())
 
 

@@ -1,4 +1,4 @@
-"""Two users, neither of them root. The numbers need no account; on Debian they are "nobody" and "games"."""
+"""Two users, neither of them root. The numbers need no account; on Debian they are `nobody` and `games`."""
 import os
 
 import pytest

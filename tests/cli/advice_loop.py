@@ -346,7 +346,7 @@ class Run:
 
 
 class Watcher(threading.Thread):
-    """Looks at a group every 10 ms: what it used at most, and whether all of it is to be killed."""
+    """Looks at a group every 10 ms: its largest use, and whether the whole group is killed."""
 
     def __init__(self, watched, kill_group):
         super().__init__()
@@ -442,7 +442,7 @@ class Advice:
 
 
 def ask(binary, runs):
-    """The newest run first; what is printed to be copied is what limits the next run."""
+    """The newest run first; the printed lines to copy limit the next run."""
     paths = [path for run in reversed(runs) for path in run.recordings]
     form = "slurm" if len(runs[-1].recordings) > 1 else "docker"
     printed = subprocess.run([binary, "recommend", "--for", form, *paths], text=True, capture_output=True, env=clean_environment())
@@ -511,7 +511,7 @@ def judge(binary, job, folder, outcome, runs, limits, timing):
     if job.mib is None:
         outcome.slowdown = runs[-1].secs / runs[0].secs
         cpu = outcome.advice.answer["evidence"]["cpu"]
-        # A job that had no more cores, as on a busy machine, is not told that it will be no slower.
+        # On a busy machine a job could not use more cores, so the advice does not say "no slower".
         if timing and job.timing and cpu["slower_pct"] <= 5 and not cpu["at_least"] and outcome.slowdown > SLOWER:
             measure_again(binary, job, folder, outcome, limits)
             if outcome.slowdown > SLOWER:

@@ -1,4 +1,4 @@
-"""What every behaviour test uses: the program, a way to run it, readers of its output, and a hard end.
+"""Shared by all behaviour tests: the program, a way to run it, readers of its output, and a hard end.
 
 The program is $RESOURCE_TRACKER or build/resource-tracker. Every test ends after TIMEOUT_SECS (or its own
 `@pytest.mark.timeout(secs)`), and what it started through these fixtures is ended by pid after it.
@@ -66,7 +66,7 @@ def binary():
     return str(path)
 
 
-# Where every request of a test goes that it has not set up a server for: a port of this machine that nobody serves.
+# Requests of a test without its own server go here: a port of this machine without a server.
 NOWHERE = "http://127.0.0.1:9"
 SERVERS = ("SENTINEL_API_URL", "AWS_ENDPOINT_URL_S3", "TRACKER_METADATA_URL", "KEEPER_API_URL")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")

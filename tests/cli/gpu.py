@@ -1,4 +1,4 @@
-"""What the tests of GPUs share: the fake NVML and its script (tests/fakes/nvml_fake_script.c)."""
+"""Shared by the tests of GPUs: the fake NVML and its script (tests/fakes/nvml_fake_script.c)."""
 import ctypes
 import os
 import pathlib
@@ -26,7 +26,7 @@ class Nvml:
 
 
 def adopt_orphans():
-    """Whatever our children leave behind comes to us, not to a PID 1 that may not reap."""
+    """Orphans of our children are reparented to us, not to a PID 1 that may not reap."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 

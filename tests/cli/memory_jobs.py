@@ -98,5 +98,5 @@ def random_job(seed):
                 return [*words, "exec", "{", "attach", "private", "2", "sleep", str(draw.randint(2000, 4500)), "}"]
         return [*words, "sleep", str(draw.randint(1500, 4000))]
 
-    # Whatever comes of it, the first process is there for four seconds, as that is what the peak is promised for.
+    # In every case the first process lives for four seconds, because the peak is promised for such jobs.
     return Job(" ".join([*some_memory(), *block(0, 1), "sleep", "2500"]))

@@ -18,7 +18,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
-# What issue and documents promise: at each sample, for each process, and of the peak.
+# The promised limits: at each sample, for each process, and for the peak.
 SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
 # Readings that lie further apart than this say nothing about a sample between them.
 WIDEST_SECS = 2.5
@@ -44,7 +44,7 @@ def build_job(binary, folder):
 
 
 def parents_of_all():
-    """{pid: (parent, start time)} of all processes that are no zombies."""
+    """{pid: (parent, start time)} of all processes but zombies."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -268,7 +268,7 @@ def judge(told, readings):
 
 
 def told_by_json(samples, first=1):
-    """What a recording says, from its second sample on."""
+    """The samples of a recording, from the second on."""
     return [(sample["timestamp"], sample["timestamp"] + (sample["tracker"]["sample_ms"] or 0) / 1000,
              sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
 

@@ -108,7 +108,7 @@ def test_a_file_that_is_not_a_recording_makes_no_output(run, tmp_path, kind):
 
 
 def with_numbers(value, number, depth=0):
-    """A sample whose real numbers, below the top, are all the same one."""
+    """A sample whose real numbers, below the top, all have one value."""
     if isinstance(value, dict):
         return {key: with_numbers(one, number, depth + 1) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What held a run up: every rule against recordings of which the right answer is known."""
+"""The bottleneck of a run: every rule against recordings with a known answer."""
 import json
 
 import pytest

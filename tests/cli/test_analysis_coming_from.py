@@ -10,7 +10,7 @@ import recordings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SUBCOMMANDS = ("show", "stats", "summary", "recommend", "report", "export", "regions", "compare-runs", "combine", "metrics", "mark")
-# What stands for something of the reader's.
+# Placeholders for values of the reader.
 PLACES = {"CMD": "true", "COMMAND": "true", "FILE": "run.jsonl", "FILE...": "run.jsonl", "FILE.csv": "out.csv", "NAME=AGG": "top=max",
           "COLUMN": "process_cpu_usage", "N": "1", "SECS": "0.1", "TIME": "+0.1", "NAME": "load", "...": "sys_", "F": "tracking.csv",
           "G": "sub.csv", "STAT": "mean", "A=F.json": "a=analysis.json", "B=G.json": "b=analysis.json", "A.jsonl": "run.jsonl",
@@ -39,7 +39,8 @@ def commands():
 
 @pytest.fixture
 def files(run, tmp_path):
-    """What the commands read: a recording, gpu_tracker's pair of files, an analysis, a list of servers, CSV files."""
+    """Files that the commands read: a recording, gpu_tracker's pair of files, an analysis, a list of servers,
+    CSV files."""
     recordings.write(tmp_path / "run.jsonl", recordings.eight_samples())
     recordings.write(tmp_path / "other.jsonl", recordings.eight_samples()[:6])
     (tmp_path / "tracking.csv").write_text("ram_unit\ngigabytes\nmain_ram,timestamp\n0.5,1.0\n0.75,2.0\n")

@@ -112,7 +112,7 @@ def test_a_condition_on_a_value_missing_on_one_side_fails(run, changed, conditio
         assert result.returncode == 0
     else:
         assert result.returncode == 1 and result.err.endswith(f"gpu_mean of {b} is unknown\n")
-    # What is known to be worse is said with the status that says so.
+    # A known deterioration gives the exit status for it.
     assert run("compare-runs", "--fail-if", condition, "--fail-if", "memory_peak>200", a, b).returncode == 3
 
 

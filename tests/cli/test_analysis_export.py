@@ -75,7 +75,7 @@ def test_sqlite_has_a_row_for_each_thing(export, eight):
     assert database.execute("SELECT sample, exit_code FROM run_end").fetchall() == [(7, 3)]
 
 
-# What from_snapshot() of the Python package looks up; a key that is missing is an error there.
+# Keys that from_snapshot() of the Python package looks up; a missing key is an error there.
 METADATA = {"version", "resource_tracker", "pid", "children", "interval", "method", "autostart", "track_processes",
             "track_system", "discover_server", "discover_cloud", "start_time", "stop_time", "duration"}
 
@@ -178,7 +178,7 @@ def test_an_impossible_export_is_reported(run, eight, tmp_path):
     assert run("export", "-", "-o", tmp_path / "y.csv", stdin=eight.read_bytes()).returncode == 0
 
 
-# What can stand for the number of the first sample, or for the job's name, without being JSON.
+# Invalid JSON in the place of the first sample's number, or of the job's name.
 DAMAGED_NUMBERS = [b"NaN", b"01", b".5", b"+1", b"1.", b"hello", b"[1,,2]", b"[1,]", b"{a:1}", b"-Infinity"]
 DAMAGED_TEXTS = [b"\xff\xfe", b"\xc0\xaf", b"\xed\xa0\x80", b"\x01", b"\x1b[31m", b"\\x41", b"\\u12"]
 

@@ -23,7 +23,8 @@ def write(tmp_path, samples, name="run.jsonl", **end):
 
 
 def workers(tmp_path, name="run.jsonl", **end):
-    """What version 0.1 wrote of 8 workers that share 200 MiB: two samples that count them in each process, then PSS."""
+    """A recording of version 0.1 of 8 workers that share 200 MiB: two samples count them in each process, then
+    PSS."""
     samples = [sample(i, 1802.0, "rss", 1802.0) for i in range(2)] + \
               [sample(i, 200.0, "pss", 1802.0, pss=200.0, age=0.0) for i in range(2, 10)]
     return write(tmp_path, samples, name, memory_peak_mib=1802.0, memory_peak_source="rss", memory_peak_elapsed_secs=1.0, **end)
@@ -72,7 +73,7 @@ def test_a_better_reading_of_the_same_memory_disproves_the_peak(run, tmp_path):
     assert json.loads(text(run, "recommend", "--json", "--force", path))["memory"] == 256
 
 
-def test_the_largest_process_competes_with_what_is_left(run, tmp_path):
+def test_the_largest_process_competes_with_the_remaining_samples(run, tmp_path):
     memory = figures(run, workers(tmp_path, largest_process_peak_mib=230.0))
     assert (memory["peak_mib"], memory["peak_source"]) == (230.0, "largest_process")
 
@@ -141,7 +142,7 @@ def test_a_recording_of_the_rust_cli_gives_its_memory(run, tmp_path):
 
 
 def test_a_zero_of_the_rust_cli_is_unknown(run, tmp_path):
-    """Of a process that has ended, or that it may not read."""
+    """For a process that has ended, or that it may not read."""
     memory = figures(run, rust(tmp_path, [200, 200, 200, 0, 0, 0]))
     assert memory["peak_mib"] == 200.0 and memory["mean_mib"] == 200.0
 

@@ -46,7 +46,7 @@ def package():
 
 @pytest.fixture
 def ask(package, helpers, tmp_path):
-    """ask(script, file): what a script that uses the package prints as JSON."""
+    """ask(script, file): the JSON that a script with the package prints."""
 
     def run_script(script, file):
         (tmp_path / "script.py").write_text(script)

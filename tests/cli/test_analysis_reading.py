@@ -1,4 +1,4 @@
-"""What can be read, and what is said about what cannot."""
+"""Readable recordings, and the messages about unreadable ones."""
 import gzip
 import json
 import os
@@ -151,7 +151,7 @@ def test_an_absurd_number_of_devices_is_refused(run, tmp_path):
     path = recordings.write(tmp_path / "many.jsonl", [good, bad, many])
     rows = json.loads(run("show", "--json", "-c", "sample,disk[0].device", path).out)
     assert rows == [{"sample": 0, "disk[0].device": "sda"}, {"sample": 2, "disk[0].device": "sd0"}]
-    # Who does not want disks does not count them.
+    # Disks that are not wanted are not counted.
     assert json.loads(run("summary", "--json", path).out)["run"]["samples"] == 3
 
 

@@ -50,7 +50,7 @@ def test_four_seconds_of_one_thread_and_two_of_two(run, tmp_path):
     assert answer["cpu"] == 2 and answer["evidence"]["cpu"]["with_fewer"][0]["slower_pct"] == pytest.approx(100 / 3, abs=0.1)
 
 
-def test_a_limit_is_never_below_what_was_used(run, tmp_path):
+def test_a_limit_is_never_below_the_use(run, tmp_path):
     """make -j2: 1.34 cores on average."""
     path = with_cores(tmp_path / "x.jsonl", *[1.9, 0.8, 1.3, 1.36] * 3)
     assert "--cpus=2 " in run("recommend", "--for", "docker", path).out
@@ -58,7 +58,7 @@ def test_a_limit_is_never_below_what_was_used(run, tmp_path):
     assert 'requests:\n    cpu: "1600m"\n' in text and 'limits:\n    cpu: "2"\n' in text
 
 
-def test_a_job_that_had_no_more_cores_is_not_told_that_fewer_are_no_slower(run, tmp_path):
+def test_a_job_on_a_busy_machine_is_not_called_no_slower(run, tmp_path):
     """`1 core` stood above `it would have used more cores`."""
     starved = {"pressure": {"cpu_some_secs": 0.6, "source": "cgroup"}}
     path = make(tmp_path / "x.jsonl", cores=0.6, start=dict(NO_LIMITS, cpu_count=2), **starved)
@@ -80,7 +80,7 @@ def test_the_busiest_ten_seconds_count_in_a_long_run_and_a_moment_does_not(run, 
     assert advice(run, with_cores(tmp_path / "x.jsonl", *long, *[8.0] * 6, *long))["cpu"] == 6  # 5.2 over ten seconds
 
 
-def test_the_cheapest_cores_say_what_they_cost_in_time(run, tmp_path):
+def test_the_cheapest_cores_show_their_cost_in_time(run, tmp_path):
     path = with_cores(tmp_path / "x.jsonl", 2, 2, 2, 0, 0, 0)
     answer = advice(run, "--policy", "cost", path)
     assert (answer["cpu"], answer["cpu_limit"], answer["policy"]) == (1, 2, "cost")
@@ -250,7 +250,7 @@ def test_a_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path):
     assert "probably killed for lack of memory" in note(answer, "oom")
     # Below it, nothing is known.
     assert "no end" in advice(run, make(tmp_path / "y.jsonl", memory=50.0, **memory_limit(100.0), end=False))["refused"]
-    # What its group cannot give back counts as well.
+    # Memory that its group cannot give back counts as well.
     cgroup = {"oom_kills": 0, "anon_mib": 40.0, "shmem_mib": 50.0, "kernel_mib": 5.0}
     answer = advice(run, make(tmp_path / "z.jsonl", memory=40.0, **memory_limit(100.0), end=False, cgroup=cgroup))
     assert answer["memory"] == 256

@@ -50,7 +50,7 @@ def test_the_screen_says_the_same(run, eight):
 
 
 def moment(path, **end):
-    """A run of a millisecond: of its 2 ms of CPU time its only sample saw 1."""
+    """A run of a millisecond: its only sample saw 1 of its 2 ms of CPU time."""
     return recordings.write(path, [recordings.sample(
         0, secs=0.001, cores=1.0, start=recordings.START,
         end=dict(recordings.END, utime_secs=0.001995, stime_secs=0.000005, wall_secs=0.001, **end))])
@@ -180,7 +180,7 @@ def test_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path, me
     assert summary(run, path)["end"]["oom"] == ("stopped_at_limit" if stopped else None)
 
 
-def test_page_cache_at_the_limit_is_no_lack_of_memory(run, tmp_path):
+def test_page_cache_at_the_limit_does_not_count_as_lack_of_memory(run, tmp_path):
     path = write_without_end(tmp_path / "x.jsonl", [100, 100], memory_current_mib=512.0, anon_mib=100.0, file_mib=412.0)
     assert summary(run, path)["end"]["oom"] is None
     path = write_without_end(tmp_path / "y.jsonl", [100, 100], anon_mib=100.0, shmem_mib=390.0)

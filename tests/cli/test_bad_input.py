@@ -1,4 +1,4 @@
-"""What is refused or ignored, and that it is said in one clear line: arguments, environment, configuration file."""
+"""Refused and ignored input, with one clear line each: arguments, environment, configuration file."""
 import re
 
 import pytest

@@ -1,4 +1,4 @@
-"""tools/capture-root: what it takes is enough for the program, and what must not leave a machine stays there."""
+"""tools/capture-root copies enough for the program, and nothing that must not leave a machine."""
 import os
 import shutil
 import subprocess

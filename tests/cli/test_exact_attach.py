@@ -1,4 +1,4 @@
-"""CPU time of a tree that runs already: what it used before does not count, what it uses from then on does."""
+"""CPU time of a tree that runs already: its time before the attach does not count, its time after it does."""
 import subprocess
 import sys
 
@@ -74,7 +74,7 @@ def test_time_from_before_the_attach_does_not_appear_with_the_wait(spawn, tmp_pa
         job.stdout.close()
     told = exact.told_secs(samples)
     exact.check_intervals(samples)
-    # The root alone: what its children had used before is not taken off its own.
+    # The root alone: the earlier time of its children is not subtracted from its own.
     main = sum(sample["cpu"]["process_main_utime_secs"] + sample["cpu"]["process_main_stime_secs"] for sample in samples)
     assert 0.1 - TICKS_SECS <= main <= 0.1 + 0.1, main
     # The child, the parent and what starting to exit costs; a fifth of what the child had used before.
@@ -134,6 +134,6 @@ def test_the_largest_that_a_process_was_between_two_samples(spawn, tmp_path, hel
         job.kill()
         job.wait()
         job.stdout.close()
-    # The interpreter has some 10 MiB beside. What is below the mark from before is known from samples alone.
+    # The interpreter has some 10 MiB beside. Below the earlier mark, only samples show the memory.
     assert (during if during > before else 1) <= end["largest_process_peak_mib"] <= during + 40, end
     assert during * 0.98 * (during > before) <= end["memory_peak_mib"] <= during + 40, end

@@ -51,7 +51,7 @@ def test_children_of_a_parent_that_ignores_sigchld_in_a_group(binary, workload, 
     assert samples[0]["cpu"]["process_cpu_source"] == "cgroup"
     assert samples[-1]["run_end"]["sigchld_ignored"] is True
     exact.check_intervals(samples)
-    # Nobody can read the clock of a process that is gone without a zombie: the truth lacks their exits.
+    # The clock of a process that is gone without a zombie cannot be read: the truth lacks its exit.
     assert cpu_secs - 0.001 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02 + 120 * 0.0003, cpu_secs
 
 

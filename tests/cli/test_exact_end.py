@@ -54,7 +54,7 @@ EAT = ["sh", "-c", "sleep 0.1; exec " + sys.executable + " -c 'x = bytearray(300
 
 
 def moves_itself(folder, then):
-    """What cgexec and a scheduler's step do: the job is in a group that its tracker is not in."""
+    """As with cgexec and a scheduler's step, the job is in a group without its tracker."""
     return ["sh", "-c", f"echo 0 >{folder}/cgroup.procs; sleep 1.5; {then}"]
 
 
@@ -144,7 +144,7 @@ def test_kill_in_a_group_that_holds_only_the_tree_is_confirmed(record, small_mem
 
 @needs_memory
 def test_kill_in_a_group_that_others_share_counts_no_kills_of_the_job(record, small_memory):
-    """The counter may be of others; the kernel's log, where it may be read, names the job all the same."""
+    """The counter may belong to other processes; the kernel's log, if readable, still names the job."""
     stranger = subprocess.Popen(["sleep", "50"], preexec_fn=exact.enter(small_memory))
     try:
         _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))
@@ -191,7 +191,7 @@ def test_kill_of_a_child_is_told_of_a_tree_that_runs_already(spawn, small_memory
 
 @needs_memory
 def test_a_record_is_left_where_tracker_and_job_are_killed_together(spawn, small_memory, tmp_path, helpers):
-    """What memory.oom.group does: nobody is there to write the end, but every sample before it is on disk."""
+    """memory.oom.group kills the recorder too: the end is missing, but every sample before it is on disk."""
     path = tmp_path / "record.jsonl"
     tracker = spawn("-i", 0.02, "-o", path, "--no-summary", "--", "sleep", "20", start_new_session=True,
                     preexec_fn=exact.enter(small_memory))

@@ -57,7 +57,7 @@ def test_private_memory_of_the_root_process_alone(record):
            "time.sleep(0.5); os.wait()")
     _, samples = record("-i", 0.1, "--pss", "always", "--", "python3", "-c", job)
     cpu = max((sample["cpu"] for sample in samples), key=lambda cpu: cpu["process_private_mib"] or 0)
-    # What the child inherited is no longer private to the root.
+    # Pages that the child inherited are no longer private to the root.
     assert cpu["process_main_private_mib"] < 40 and cpu["process_private_mib"] > 120
     alone = next(sample["cpu"] for sample in samples if sample["cpu"]["process_child_count"] == 0)
     assert alone["process_main_private_mib"] == alone["process_private_mib"]
@@ -70,7 +70,7 @@ def test_child_of_vfork_has_its_parents_memory(record, workload):
     assert both
     for cpu in both:
         assert 200 < cpu["process_rss_mib"] < 220, cpu
-        # Where a reading was too costly just then, it is an estimate; what matters is that it is not twice as much.
+        # If a reading was too costly, the value is an estimate; the test only requires that it is not twice as much.
         assert (200 if cpu["process_memory_source"] == "pss" else 160) < cpu["process_memory_mib"] < 260, cpu
 
 
@@ -91,7 +91,7 @@ def run_as_nobody(command, **popen):
 
 
 def copy_for_everybody(binary, tmp_path):
-    """Folders of tests are root's: what nobody runs lies where nobody may go."""
+    """Test folders belong to root, and uid 65534 cannot enter them."""
     import shutil
     import tempfile
     folder = pathlib.Path(tempfile.mkdtemp(prefix="rt-nobody-"))
@@ -102,7 +102,8 @@ def copy_for_everybody(binary, tmp_path):
 @needs_root
 @pytest.mark.skipif(not exact.installed("setpriv"), reason="setpriv is missing")
 def test_process_of_another_user_loses_only_the_forbidden_fields(binary, tmp_path, helpers):
-    """What everybody may see (stat, statm, the CPU clock) is told; I/O and shares of memory are null, not 0."""
+    """Figures that every user may read (stat, statm, the CPU clock) are there; I/O and shares of memory are
+    null, not 0."""
     folder, program = copy_for_everybody(binary, tmp_path)
     burner = subprocess.Popen(["sh", "-c", "while :; do :; done"], stdin=subprocess.DEVNULL)
     try:
@@ -127,7 +128,7 @@ def test_process_of_another_user_loses_only_the_forbidden_fields(binary, tmp_pat
 
 
 def test_bytes_that_were_read_are_the_kernels_to_the_byte(run, helpers, tmp_path):
-    """A process that tells its own /proc/PID/io, and then reads no more; ours is no part of it."""
+    """A process that prints its own /proc/PID/io, and then reads nothing; our reading is not in it."""
     result = run("-q", "-o", "record.jsonl", "--", "cat", "/proc/self/io")
     told = dict(line.split(": ") for line in result.out.splitlines())
     cpu = helpers.json_lines(tmp_path / "record.jsonl")[-1]["cpu"]

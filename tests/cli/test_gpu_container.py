@@ -1,4 +1,5 @@
-"""A container whose process ids are not those that the driver lists: what can be told, how, and what cannot."""
+"""A container whose process ids are not those that the driver lists: known values, their method, and unknown
+values."""
 import os
 import shutil
 import sys

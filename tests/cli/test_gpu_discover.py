@@ -36,7 +36,7 @@ def nvml(binary, tmp_path):
 
 def test_every_gpu_is_listed(discover, nvml, tmp_path):
     nvml.say("gpus 8", "mig 1 2", *[f"memory {i} {1000 * (i + 1)} 10 5" for i in range(8)])
-    # What is meant for recordings does not reach the question.
+    # Settings for recordings do not affect the question.
     found = discover(env=nvml.env(TRACKER_OUTPUT=str(tmp_path / "a.jsonl"), TRACKER_METRICS="cpu.*",
                                   TRACKER_GPUS="used", CUDA_VISIBLE_DEVICES="3"))
     host, gpus = found["host"], found["gpus"]

@@ -48,7 +48,7 @@ def test_two_devices_of_different_kinds(read_tree):
     assert card["tenant_count"] == 2
     # The memory of the processor's graphics is the machine's.
     assert sample["totals"]["gpu_vram_mib"] == 12288.0
-    # 101 computes with ROCm, whose queues nobody counts: not zero.
+    # 101 computes with ROCm, and the kernel does not count its queues: unknown, not zero.
     assert sample["cpu"]["process_gpu_usage"] is None
 
 

@@ -1,4 +1,4 @@
-"""The helper process seen from outside: what it costs, what it must not delay, what it must not leave behind."""
+"""The helper process seen from outside: its cost, its delays, and the processes that it leaves behind."""
 import os
 import pathlib
 import re
@@ -26,7 +26,7 @@ def nvml(binary, tmp_path):
 
 
 def helper_processes(tracker_pid):
-    """The helper's processes of a tracker: its children or ours, whoever adopts orphans, and theirs."""
+    """The helper's processes of a tracker: its children, or those of the process that adopts orphans, and theirs."""
     parents = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -166,7 +166,7 @@ def test_a_stopped_helper_is_ended_all_the_same(spawn, nvml, tmp_path, helpers):
     nvml.say("gpus 1")
     record = tmp_path / "a.jsonl"
     tracker = spawn("-i", 0.1, "-o", record, "--", "sleep", "3", env=nvml.env())
-    # At work: who is stopped between fork() and its first call outlives its parent until it goes on.
+    # At work: a process that is stopped between fork() and its first call outlives its parent until it goes on.
     helpers.wait_until(lambda: record.exists() and '"gpu":[{' in record.read_text())
     ours = both_processes(tracker, helpers)
     for pid in ours:

@@ -274,7 +274,7 @@ def test_unified_memory_does_not_count_as_vram(gpu_record, nvml):
     _, samples = gpu_record(["gpus 1", "result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"],
                             "-i", 0.3, *on_gpu(nvml, "process 0 %d c 300 25"))
     gpu = last(samples)["gpu"][0]
-    # What the driver tells of the process stays with the device, and is in no sum.
+    # The driver's values of the process stay with the device, and are in no sum.
     assert gpu["process_vram_bytes"] == 300 * MIB
     assert last(samples)["cpu"]["process_gpu_vram_mib"] == last(samples)["cpu"]["process_main_gpu_vram_mib"] == 0.0
     assert last(samples)["cpu"]["process_gpu_usage"] == pytest.approx(0.25, abs=0.01)
@@ -342,7 +342,7 @@ def test_no_setting_is_touched_and_the_library_is_initialised_once(gpu_record, t
     calls = log.read_text().split()
     assert calls.count("nvmlInit") == 1
     assert all("Get" in call or call in ("nvmlInit", "nvmlGpmQueryDeviceSupport") for call in calls)
-    # What does not change is asked for once.
+    # Constant values are read once.
     assert calls.count("nvmlDeviceGetName") == calls.count("nvmlDeviceGetUUID") == 2
 
 

@@ -59,7 +59,7 @@ def test_everything_is_compared(faked, tmp_path):
     rows = dict(re.findall(r"^\| (.*?) \| .* \| (holds|DOES NOT HOLD) \|$", seen, re.M))
     assert {"VRAM of the job: growth by the allocation", "utilisation of the device", "utilisation by the job", "energy",
             "persistence mode", "the first sample with values", "power, mean"} <= set(rows)
-    # What depends on how busy this machine is, is not asked here.
+    # Checks that depend on the load of this machine are left out here.
     rows.pop("samples that came late")
     assert set(rows.values()) == {"holds"}, seen
     assert "growth by the allocation | 1024.0 MiB | 1024 MiB" in seen

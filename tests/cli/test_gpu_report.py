@@ -1,4 +1,4 @@
-"""What is made of a recording with GPUs agrees with it: rows, CSV columns, summary, statistics, advice and page."""
+"""Results from a recording with GPUs agree with it: rows, CSV columns, summary, statistics, advice and page."""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""Which mounts are asked for their space: what can hang is not."""
+"""Which mounts are asked for their space: those that can hang are not."""
 import json
 
 DISK = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"

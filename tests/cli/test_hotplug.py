@@ -14,7 +14,7 @@ def machine(spawn, tmp_path, helpers):
         record = tmp_path / "record.jsonl"
 
         def disks(self):
-            """Of a sample after the next: that one may have begun before now."""
+            """A sample after the next: the next may have begun before now."""
             before = self.record.read_bytes().count(b"\n") if self.record.exists() else 0
             helpers.wait_until(lambda: self.record.exists() and self.record.read_bytes().count(b"\n") >= before + 2)
             whole = self.record.read_bytes().rpartition(b"\n")[0] + b"\n"

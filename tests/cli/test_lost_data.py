@@ -1,4 +1,4 @@
-"""What must never be lost: recordings that a command reads, replaces or finds in its way."""
+"""Recordings must never be lost if a command reads or replaces them, or finds them in its way."""
 import os
 import subprocess
 
@@ -110,7 +110,7 @@ def test_marks_stay_beside_a_file_that_is_not_a_recording(analyse, recorded, tmp
     assert analyse("stats", "run.jsonl", "-o", "figures.json").returncode == 0 and marks.read_text() == MARK
 
 
-def test_force_replaces_no_recording_whose_marks_are_read(analyse, recorded, tmp_path):
+def test_force_keeps_a_recording_while_its_marks_are_read(analyse, recorded, tmp_path):
     recorded()
     other = recorded("other.jsonl", cores=2.0)
     marks = tmp_path / "other.jsonl.marks"
@@ -159,7 +159,7 @@ def test_the_recorder_renames_each_format_of_its_own(run, tmp_path, more):
     assert sorted(os.listdir(tmp_path)) == ["run", "run.1"]
 
 
-def test_the_recorder_renames_what_exports_made(analyse, recorded, tmp_path):
+def test_the_recorder_renames_exported_files(analyse, recorded, tmp_path):
     recorded()
     for name in ("x.json", "x.jsonl", "x.csv"):
         assert analyse("export", "run.jsonl", "-o", name).returncode == 0

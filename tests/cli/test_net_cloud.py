@@ -84,7 +84,7 @@ def test_without_the_option_no_service_is_asked(serve, run, helpers):
 
 
 def test_no_service_is_asked_before_the_job_runs(run, tmp_path):
-    """In place of the program that asks: what it finds when it is told to begin. The recorder then has three children, the
+    """In place of the program that asks: its result when it is told to begin. The recorder then has three children, the
     witness of signals, that program and the job."""
     program = tmp_path / "net"
     program.write_text(f"""#!/bin/sh

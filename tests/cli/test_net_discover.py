@@ -125,7 +125,7 @@ def test_old_services_and_imitations(answers, expected, serve, discover, tmp_pat
                          # The name of a test is in the environment of what it runs, which has its bounds.
                          ids=lambda body: repr(body[:20]))
 def test_a_friendly_stranger(body, serve, discover, tmp_path):
-    """A proxy or a portal that says yes to everything is no cloud."""
+    """A proxy or a portal that says yes to everything does not count as a cloud."""
     server = serve(lambda request: (200, body))
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
 
@@ -148,7 +148,7 @@ def test_services_in_trouble_cost_little_time(trouble, serve, discover, tmp_path
 
 
 def test_requests_name_only_the_needed_members(serve, discover, tmp_path):
-    """The rest of a service may hang: what has been told until then counts."""
+    """The rest of a service may hang: its answers until then count."""
     server = serve(VENDORS["aws"][0])
     server.trouble = lambda request: "hang 5" if "identity" in request["path"] else None
     started = time.monotonic()

@@ -33,7 +33,7 @@ def test_a_short_run_is_sent_with_its_finish(world):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", run.finish["finished_at"])
     assert run.finish["data_csv"].endswith("\n")
     compare_rows(sent_rows(run), recorder.samples)
-    # Of a recording that is the user's own, a mark stays, so that it is not sent again.
+    # For a recording of the user a mark stays, so that it is not sent again.
     assert [state["finished"] for state in states(world.spool)] == [True]
     assert [path.suffix for path in world.spool.iterdir()] == [".state"]
 
@@ -129,7 +129,7 @@ def test_only_the_bytes_of_this_run_are_sent(world):
 
 
 def test_nothing_is_asked_before_the_first_sample(world):
-    metadata = world.open(Sentinel())  # whoever it is, it counts requests
+    metadata = world.open(Sentinel())  # counts requests from any process
     world.serve()
     recorder = world.record()
     process = world.follow(recorder, "--disposable", env={"TRACKER_METADATA_URL": metadata.url})
@@ -191,7 +191,7 @@ def test_expiry(world, swift, store):
     recorder.write(3)
     assert end_after(process, recorder) == (0, "")
     compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
-    # Whatever the server says of expiry, it is not asked in a loop.
+    # For any expiry that the server gives, the follower does not ask in a loop.
     assert world.sentinel.run.refreshes == 0
 
 
@@ -249,7 +249,7 @@ def test_region_is_asked_of_the_bucket(world, swift):
 
 
 def test_a_bucket_that_does_not_tell_is_asked_once(world, swift):
-    """MinIO and others answer without a region; what could not be asked at all is asked again."""
+    """MinIO and others answer without a region; a question that failed is repeated."""
     world.serve(store=world.store(region=None))
     heads = []
 
@@ -337,7 +337,7 @@ def test_a_refused_start_is_one_line_and_nothing_is_lost(world, kind):
                 "incomplete": "no usable upload_credentials", "mistyped": "no run_id", "huge": "too large"}
     assert expected.get(kind, str(kind)) in lines[0] and "abc" not in lines[0]
     assert "5 samples" in lines[1] and f"resource-tracker upload {world.spool}" in lines[2]
-    # What that line says works.
+    # The command in that line works.
     done = world.upload(recorder.path)
     assert (done.returncode, done.stderr) == (0, "")
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)

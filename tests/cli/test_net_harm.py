@@ -1,4 +1,4 @@
-"""What a run that is streamed meets on bad machines: the job must not notice, and one line must say what is off."""
+"""A streamed run on a bad machine: the job must not notice, and one line must name the fault."""
 import os
 import pathlib
 import shutil
@@ -54,7 +54,7 @@ def test_process_1_is_told_to_go_while_it_sends(world):
 @needs_root
 @pytest.mark.parametrize("limit", range(1, 8))
 def test_no_more_processes(world, program_for_everybody, limit, no_leak_check):
-    """pids.max, or RLIMIT_NPROC: whatever cannot be started is left out, the job last of all."""
+    """pids.max, or RLIMIT_NPROC: processes that cannot be started are left out, the job last of all."""
     world.serve()
     programs = pathlib.Path(program_for_everybody).parent
     for name in ("resource-tracker-net", "resource-tracker-helper"):
@@ -137,7 +137,7 @@ def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
 
 @needs_root
 def test_the_network_goes_down_in_the_middle(world, helpers):
-    """In a namespace with a loopback that is taken down and up again: what waited is sent, in order, once."""
+    """In a namespace with a loopback that is taken down and up again: waiting batches are sent, in order, once."""
     helper = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "sentinel.py"
     script = (f"ip link set lo up; {sys.executable} {helper} {world.env()['SENTINEL_API_TOKEN']} 8123 >served 2>&1 & server=$!; sleep 1; "
               f"{PROGRAM} --spool {world.spool} -o run.jsonl -i 0.1 --upload-deadline 10 -- "

@@ -178,7 +178,7 @@ def test_streaming_can_be_switched_off(world, run):
 
 
 def test_a_reader_that_goes_ends_host_mode(world, binary, helpers):
-    """`resource-tracker | head -3`: the spool is nobody's reason to go on."""
+    """`resource-tracker | head -3`: the recorder does not go on for the spool's sake."""
     world.serve()
     line = f"{binary} --spool {world.spool} -i 0.1 | head -3"
     result = subprocess.run(["sh", "-c", line], env=world.env(), capture_output=True, text=True, timeout=20)
@@ -242,7 +242,7 @@ def test_whom_it_would_ask(world, run):
 
 
 def test_samples_without_a_follower(world, run):
-    """The program that streams ends at once: what was recorded for it is found by `upload` all the same."""
+    """The program that streams ends at once: `upload` still finds its recording."""
     result = stream(world, run, "-q", "-i", 0.1, "-n", "lost", "--", "sleep", "0.3", env={"SENTINEL_API_URL": "nowhere"})
     assert result.returncode == 0 and result.err.count("SENTINEL_API_URL is invalid") == 1
     assert [path.suffix for path in world.spool.iterdir()] == [".spool"]

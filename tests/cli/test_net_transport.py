@@ -149,7 +149,7 @@ def test_upload_interval(world, value, says):
 
 @needs_root
 def test_a_dead_resolver(world):
-    """Names are asked of a server that swallows everything: the time limits hold all the same."""
+    """The name server swallows every question: the time limits still hold."""
     recorder = world.record()
     conf = world.path / "resolv.conf"
     conf.write_text("nameserver 127.0.0.1\noptions timeout:30 attempts:3\n")

@@ -1,4 +1,4 @@
-"""resource-tracker-net: what was left behind is sent later, and nothing twice."""
+"""resource-tracker-net sends samples that were left behind later, and nothing twice."""
 import os
 import pathlib
 import random
@@ -70,7 +70,7 @@ def left_behind(world, name="run.jsonl", rows=2, exit_code=0):
     return recorder
 
 
-def test_upload_sends_a_run_whose_recording_was_renamed_by_the_next_run(world):
+def test_upload_sends_a_run_after_the_next_run_renamed_its_recording(world):
     """The usual nightly -o run.jsonl: the first run is FILE.1 when the second has been sent."""
     first = left_behind(world, exit_code=3)
     first.path.rename(world.path / "run.jsonl.1")
@@ -124,7 +124,7 @@ def test_another_recording_in_the_place_of_a_removed_one_is_not_taken_for_it(wor
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
 
 
-def test_upload_says_what_is_left(world):
+def test_upload_reports_the_remaining_runs(world):
     left_behind(world, "a.jsonl")
     left_behind(world, "b.jsonl")
     world.serve()
@@ -242,7 +242,7 @@ def test_a_full_disk_under_the_spool(world, swift, helpers):
 
 
 def test_states_and_batches_that_are_damaged(world):
-    """Whatever stands in the spool, the recording is what counts."""
+    """The recording counts, not the content of the spool."""
     recorder = world.record()
     process = world.follow(recorder, deadline=0.2)
     recorder.write(3)

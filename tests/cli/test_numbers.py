@@ -46,7 +46,7 @@ def test_totals_alone_are_sums_of_the_machine_and_not_0(record, tmp_path):
     ("network.rx_bytes_per_sec", ("network", 0, "rx_bytes_per_sec")),
     ("cgroup_usage_secs", ("cpu", "cgroup_usage_secs")),
 ])
-def test_a_rate_alone_is_what_it_is_among_all_metrics(record, name, path):
+def test_a_rate_alone_equals_that_among_all_metrics(record, name, path):
     def value(samples):
         found = samples[-1]
         for key in path:
@@ -84,7 +84,7 @@ def cpu_secs(samples):
 
 
 def told(run, samples, path):
-    """What run_end, the summary and the advice make of a recording: (CPU seconds, mean cores, wall seconds)."""
+    """The results of run_end, the summary and the advice: (CPU seconds, mean cores, wall seconds)."""
     end, figures = samples[-1]["run_end"], json.loads(run("summary", "--json", path).out)
     tree_secs = end["tree_utime_secs"] + end["tree_stime_secs"]
     assert tree_secs == pytest.approx(cpu_secs(samples), abs=0.01)
@@ -235,7 +235,7 @@ def test_the_root_of_one_hierarchy_is_not_told_beside_a_group_of_another(run, tm
 
 
 def test_the_peak_of_a_group_with_others_in_it_is_not_the_jobs(record):
-    """The test runs in the group of its session; what that ever held says nothing about a sleep."""
+    """The test runs in the group of its session; the peak of that group says nothing about a sleep."""
     end = record("-i", 0.2, "--cgroup=off", "--", "sleep", "0.5")[-1]["run_end"]
     assert end["cgroup_memory_peak_mib"] is None
 
@@ -374,5 +374,5 @@ def test_the_cost_of_the_tracker_includes_its_start(binary, tmp_path):
     end = samples[-1]["run_end"]
     truth = used.ru_utime + used.ru_stime - end["utime_secs"] - end["stime_secs"]
     told = sum(one["tracker"]["cpu_secs"] for one in samples)
-    # It was 42 to 55 % of it; what is missing now is written in KNOWN_LIMITS.md.
+    # It was 42 to 55 % of it; KNOWN_LIMITS.md lists the parts that are missing now.
     assert status == 0 and 0.65 * truth <= told <= truth + 0.001, (told, truth)

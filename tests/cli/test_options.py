@@ -1,4 +1,4 @@
-"""Every option by flag, by environment variable and by TOML key; which of them wins; what is refused and how."""
+"""Every option by flag, by environment variable and by TOML key; their precedence; refused values and messages."""
 import importlib.machinery
 import importlib.util
 import json
@@ -195,7 +195,7 @@ def test_metrics(recorded_with):
     assert sample["memory"]["free_mib"] is None and sample["cpu"]["utime_secs"] is None
     sample = recorded_with([("metrics", "memory,disk.mounts")], "--", "sleep", 0.2)[0]
     assert sample["memory"]["free_mib"] is not None
-    # In a container there may be no file system to be told of.
+    # A container may lack a file system that can be reported.
     assert all(mount["total_bytes"] > 0 for disk in sample["disk"] for mount in disk["mounts"])
     assert sample["cpu"]["utime_secs"] is None
 
@@ -220,7 +220,7 @@ def test_cgroup(recorded_with, run_with):
 
 @of_options("gpus", "gpu-vendor")
 def test_gpus(recorded_with, run_with):
-    # What they choose: test_gpu_nvidia.py.
+    # Their choice is tested in test_gpu_nvidia.py.
     recorded_with([("gpus", "all"), ("gpu-vendor", "nvidia")])
     assert "is unknown; give used, visible, all" in run_with([("gpus", "nonsense")], "-q", "--", "true").err
 
@@ -340,7 +340,7 @@ def test_report(run_with, program_with_analysis, tmp_path):
 
 
 def run_on_terminal(program, *arguments, cwd, env):
-    """What the program prints on stderr if that is a terminal."""
+    """The output of the program on stderr if that is a terminal."""
     leader, follower = pty.openpty()
     process = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=follower, cwd=cwd, env=env)
@@ -402,7 +402,7 @@ def test_the_evidence_of_an_end_without_a_job(spawn, helpers, tmp_path, options,
         target.wait()
     assert tracker.wait() == 0
     said = helpers.json_lines(path)[-1]["run_end"]["evidence"]
-    # On a machine where somebody else is short of memory there is more to it.
+    # If another process is short of memory, the machine has more pressure.
     assert said == evidence or said.startswith(f"{evidence}; "), said
 
 
@@ -418,7 +418,7 @@ def test_no_warnings(run, needs_toml, tmp_path):
 
 @of_options("spool", "stream", "upload-deadline")
 def test_streaming_options(run, binary, needs_toml, tmp_path):
-    """Nobody serves: what could not be sent is kept where the option says, and the end is not held up for long."""
+    """No server listens: unsent samples stay in the folder of the option, and the end is not delayed for long."""
     if not pathlib.Path(binary).with_name("resource-tracker-net").exists():
         pytest.skip("resource-tracker-net is not built")
     token = {"SENTINEL_API_TOKEN": "not-a-secret", "SENTINEL_API_URL": "http://127.0.0.1:1"}
@@ -437,7 +437,7 @@ def test_streaming_options(run, binary, needs_toml, tmp_path):
 
 @of_options("cloud")
 def test_cloud(run, needs_toml, tmp_path):
-    """Nobody serves: asked all the same, and null. Everything else is in test_net_cloud.py."""
+    """No server listens: the tracker still asks, and the value is null. The other cases are in test_net_cloud.py."""
     nobody = {"TRACKER_METADATA_URL": "http://127.0.0.1:1"}
     (tmp_path / "other.toml").write_text("[tracker]\ncloud = true\n")
     for arguments, env in (["--cloud"], nobody), ([], {**nobody, "TRACKER_CLOUD": "1"}), (["-c", "other.toml"], nobody):

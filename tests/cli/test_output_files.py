@@ -296,7 +296,7 @@ def test_a_disk_that_fills_and_is_freed_again_loses_no_sample(spawn, small_disk,
     numbers = [sample["sample"] for sample in kept]
     assert numbers == sorted(set(numbers))
     dropped = kept[-1]["tracker"]["dropped_samples"]
-    # What was cut off by our own truncating between read and truncate may be missing too.
+    # Data that our own truncation cut off between read and truncate may be missing too.
     assert len(numbers) + dropped >= numbers[-1] + 1 - 3
     warnings = [line for line in process.stderr.read().decode().splitlines() if "run.jsonl" in line]
     assert len(warnings) == 1 and "No space left on device" in warnings[0]
@@ -345,7 +345,7 @@ def test_closed_standard_streams(binary, tmp_path, helpers, closed):
                             env=helpers.clean_environment(), stdin=subprocess.DEVNULL, capture_output=True)
     assert result.returncode == 7
     assert helpers.json_lines(tmp_path / "run.jsonl")
-    # What was closed is closed for the job as well, and no output has slipped in there.
+    # A closed descriptor is closed for the job as well, and no output has taken its place.
     assert (tmp_path / "closed").read_text().split() == re.findall(r"(\d)[<>]&-", closed)
     assert "run.jsonl" not in (tmp_path / "descriptors").read_text()
 
@@ -353,7 +353,7 @@ def test_closed_standard_streams(binary, tmp_path, helpers, closed):
 @pytest.mark.parametrize("line", ["-o - -- touch ran", "-o run.jsonl -o /dev/stdout -- touch ran", "-i 0.1 --duration 5",
                                   "-i 0.1 --pid $$"])
 def test_samples_for_a_closed_stdout_are_refused(binary, tmp_path, helpers, line):
-    """They would be lost in silence; whoever only runs a job there has lost nothing."""
+    """They would be lost in silence; a user who only runs a job there has lost nothing."""
     def run(arguments):
         return subprocess.run(["sh", "-c", f'"$0" {arguments} >&-', binary], cwd=tmp_path, text=True,
                               env=helpers.clean_environment(), stdin=subprocess.DEVNULL, capture_output=True)

@@ -1,4 +1,4 @@
-"""Samples on pipes, terminals and sockets: nobody who does not read them stalls the job or the sampling."""
+"""Samples on pipes, terminals and sockets: a reader that does not read stalls neither the job nor the sampling."""
 import fcntl
 import json
 import os
@@ -24,7 +24,7 @@ def small_pipe():
 
 
 def read_for(fd, secs):
-    """What comes within `secs`, or until the end."""
+    """The data that arrives within `secs`, or until the end."""
     found, deadline = b"", time.monotonic() + secs
     while (left := deadline - time.monotonic()) > 0:
         if not select.select([fd], [], [], left)[0]:
@@ -263,7 +263,7 @@ def test_a_terminal_that_is_gone_does_not_end_the_job(spawn, tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("kind", ["pipe", "terminal"])
 def test_an_unread_stream_of_another_user(spawn, program_for_everybody, tmp_path, kind):
-    """After `su` the stream cannot be opened again; it is written to without waiting all the same."""
+    """After `su` the stream cannot be opened again; the recorder still writes to it without waiting."""
     tmp_path.chmod(0o777)
     read_end, write_end = small_pipe() if kind == "pipe" else pty.openpty()
     os.fchmod(write_end, 0o600)
@@ -282,7 +282,7 @@ def test_an_unread_stream_of_another_user(spawn, program_for_everybody, tmp_path
 
 @pytest.mark.parametrize("reads", [True, False])
 def test_samples_lost_to_a_slow_reader_at_the_end_are_reported(spawn, helpers, reads):
-    """Attach and host mode have nobody's end to pass on: a full pipe gets a second, and then there is a warning."""
+    """Attach and host mode pass on no exit status: a full pipe gets a second, then a warning is printed."""
     read_end, write_end = small_pipe()
     try:
         tracker = spawn("-i", 0.02, "--duration", 0.3, stdout=write_end, stderr=subprocess.PIPE)

@@ -25,7 +25,7 @@ def test_its_counters_begin_with_the_job(run):
     cpus = os.cpu_count()
     used = [sample["cpu"]["cgroup_usage_secs"] for sample in samples]
     assert all(secs is not None for secs in used)
-    # What another cgroup had used before is not the job's.
+    # Earlier use by another cgroup is not the job's.
     assert all(sample["cpu"]["cgroup_utilization_pct"] <= cpus * 1.05 for sample in samples[:-1])
     end = samples[-1]["run_end"]
     assert sum(used) == pytest.approx(end["utime_secs"] + end["stime_secs"], abs=exact.EXITS_SECS)
@@ -169,5 +169,5 @@ def test_stalls_of_another_group_are_not_those_of_a_job_that_was_moved_there(spa
     assert {sample["pressure"]["source"] for sample in samples} == {"cgroup"}
     known = [secs for sample in samples for secs in stalls(sample) if secs is not None]
     assert known and all(secs <= 0.6 for secs in known), known
-    # Of at most two samples it is not known.
+    # At most two samples do not know it.
     assert sum(None in stalls(sample) for sample in samples) <= 2

@@ -1,4 +1,4 @@
-"""The page of `report`: what is in it, and what it does in a real browser (tests/browser/page.mjs drives Chromium)."""
+"""The page of `report`: its content, and its behaviour in a real browser (tests/browser/page.mjs drives Chromium)."""
 import base64
 import json
 import os
@@ -72,7 +72,7 @@ def data_of(page):
 
 
 def unpack(column):
-    """src/report/series.h, read by somebody else."""
+    """src/report/series.h, read by code of our own."""
     packed = base64.b64decode(column["data"])
     values, at, last = [], 0, 0
 
@@ -139,7 +139,7 @@ def test_no_recording_is_one_line(run, tmp_path, content, wanted):
 
 @pytest.mark.parametrize("name, env", [("xdg-open", {}), ("my-browser", {"BROWSER": "my-browser"})])
 def test_open_shows_the_page(run, helpers, tmp_path, name, env):
-    """A program of that name that says what it was given; without any, the page is written all the same."""
+    """A program of that name that prints its arguments; without such a program, the page is still written."""
     recording = recordings.write(tmp_path / "run0.jsonl", recordings.eight_samples())
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -258,7 +258,7 @@ def test_runs_side_by_side(make, drive):
 
 
 def written(value, digits=None):
-    """Three digits that matter: what page and summary make of an amount, done by somebody else."""
+    """Three significant digits: the form of an amount on the page and in the summary, computed independently."""
     size = abs(value)
     if size and size < 0.0005:
         return "< 0.001"
@@ -306,7 +306,7 @@ def expected_text(name, value, unit=None):
 
 
 def check_figures(seen, answers):
-    """answers: what the programs print for each run, and for all of them."""
+    """answers: the output of the programs for each run, and for all of them."""
     assert len(seen["figures"]) > 20
     for one in seen["figures"]:
         value, unit = answers[one["run"]], None

@@ -163,7 +163,7 @@ def test_a_default_build_has_no_debug_data(binary):
 
 @pytest.fixture
 def make_page(helpers, tmp_path):
-    """tools/report-page in a copy of tools, whose registry is a port of this machine that nobody serves."""
+    """tools/report-page in a copy of tools, whose registry is a port of this machine without a server."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("report-page", "npm-package"):
@@ -195,7 +195,7 @@ def test_report_page_leaves_the_line_to_tools_build(make_page, tmp_path):
     assert (tmp_path / "page.c.problem").read_text().startswith("WARNING: ")
 
 
-def test_report_page_offline_names_what_is_left_out(make_page):
+def test_report_page_offline_names_the_missing_part(make_page):
     done = make_page("--offline")
     assert done.returncode == 0
     assert done.stderr == "WARNING: -Doffline=true leaves the HTML report out: uplot@1.6.32 is not in build-npm\n"

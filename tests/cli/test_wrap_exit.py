@@ -14,7 +14,7 @@ from wrap_driver import DRIVER, Log, log, needs_root, wrap  # noqa: F401
 
 NOT_DEADLY = {signal.SIGCHLD, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
               signal.SIGURG, signal.SIGWINCH}
-# 32 and 33 belong to the C library: make starts its commands with both ignored, which nobody can undo with it.
+# 32 and 33 belong to the C library: make starts its commands with both ignored, and the library cannot undo that.
 DEADLY = [number for number in range(1, 65) if number not in NOT_DEADLY and number not in (32, 33)]
 
 
@@ -36,7 +36,7 @@ def test_death_by_signal_is_passed_on_without_a_core(signo, tmp_path):
     process = subprocess.Popen([DRIVER, sys.executable, "-c", code + f"os.kill(os.getpid(), {signo})"],
                                cwd=tmp_path, preexec_fn=allow_core)
     status = os.waitpid(process.pid, 0)[1]
-    process.returncode = 0  # reaped here: what else would wait for it would miss it
+    process.returncode = 0  # reaped here: any other waiter would miss it
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signo
     assert not os.WCOREDUMP(status)
     assert not list(tmp_path.glob("core*"))
@@ -145,7 +145,7 @@ def test_pid_1_passes_signals_on(tmp_path, mount):
 
 
 def quiet(durations):
-    """The quickest tenth: what a busy machine adds is left out."""
+    """The quickest tenth, without the delays of a busy machine."""
     return sorted(durations)[len(durations) // 10]
 
 

@@ -19,7 +19,7 @@ PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, PR_SET_TIMERSLACK = 36, 1, 29
 
 
 def state(prepare, before=(), wait_ms=0):
-    """What tests/fakes/inherited-state prints when started by `before` in a child that ran `prepare`."""
+    """The output of tests/fakes/inherited-state, started by `before` in a child that ran `prepare`."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -271,7 +271,7 @@ def test_a_stopped_job_can_be_ended(shell, tmp_path):
 
 
 def test_a_job_that_alone_is_continued_takes_us_with_it(wrap, log):
-    """Nobody tells us: the witness does."""
+    """No signal reaches the tracker: the witness tells it."""
     process = wrap("sh", "-c", "kill -STOP $$; exit 12", process_group=0)
     job = log.wait_for("started")[0]["id"]
     wait_until(lambda: state_of(process.pid) == "T")

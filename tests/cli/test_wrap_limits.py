@@ -190,7 +190,7 @@ def test_starting_in_a_cgroup(wrap, log):
     finally:
         made.rmdir()
     log.path.unlink()
-    # What is no cgroup is no reason not to run.
+    # A path that is not a cgroup does not keep the job from running.
     assert wrap("--cgroup", "/proc", "true").wait(10) == 0
     assert log.one("started")["cgroup"] == 0
 

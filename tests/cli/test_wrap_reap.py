@@ -38,7 +38,7 @@ def test_each_is_looked_at_as_a_zombie_first(wrap, log):
     looked, reaped = log.events("reaping"), log.events("reaped")
     assert [event["id"] for event in looked] == [event["id"] for event in reaped] and len(reaped) == 3
     assert {event["state"] for event in looked} == {"Z"}
-    # What is told before is what wait4() says after.
+    # The values before are those that wait4() returns after.
     assert [event["cpu_us"] for event in looked] == [event["cpu_us"] for event in reaped]
     orphans = [event for event in reaped if event["id"] != log.one("started")["id"]]
     assert all(45_000 < event["cpu_us"] < 250_000 for event in orphans)

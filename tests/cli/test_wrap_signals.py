@@ -93,7 +93,7 @@ def test_real_time_signals_both_ways_are_all_counted(job):
 
 
 def test_signals_that_have_waited_for_us_come_once(job):
-    """The tracker gets no time for a while: what others were sent long ago is new to it."""
+    """The tracker gets no CPU time for a while: signals that others got long ago are new to it."""
     os.kill(job.process.pid, signal.SIGSTOP)
     wait_until(lambda: state_of(job.process.pid) == "T")
     for value in range(150):
@@ -119,7 +119,7 @@ def test_a_thousand_answered_signals(job, log, target):
             os.kill(job.process.pid, signo)
         found = job.receive(1, 0)
         if target == "either":
-            # Two of a standard signal are one to whoever has not taken the first: both must be done with it.
+            # Two of a standard signal are one to a process that has not taken the first: both must have taken it.
             wait_until(lambda: log.path.read_bytes().count(b"\nsignal ") > count and state_of(job.process.pid) == "S")
         assert [event["id"] for event in found] == [signo], f"number {count}, to_group {to_group}"
     assert job.receive(0, 0.03) == []
@@ -192,7 +192,7 @@ def test_continue_is_not_forwarded(job):
 
 
 def test_before_there_is_a_job(wrap, log):
-    """What comes while we start reaches the job, also when it was sent to the group."""
+    """A signal during the start reaches the job, even if it was sent to the group."""
     for send in (os.kill, os.killpg):
         log.path.unlink(missing_ok=True)
         process = wrap("--startup-ms", "200", "sleep", "20", process_group=0)
@@ -273,7 +273,7 @@ def busy_processor():
 
 
 def test_with_a_witness_that_gets_no_time_to_count(wrap, log, busy_processor):
-    """It is waited for: what went to the group does not come twice."""
+    """It is waited for: a signal to the group does not arrive twice."""
     job = SignalJob(wrap)
     witness = log.one("witness")["id"]
     os.sched_setaffinity(witness, [busy_processor])

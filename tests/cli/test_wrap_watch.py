@@ -64,7 +64,7 @@ def test_the_targets_end_is_seen(wrap, log, target, kind, no_leak_check):
     time.sleep(0.3)
     assert process.poll() is None
     started = time.monotonic()
-    sleeper.kill()  # a zombie for now: nobody waits for it
+    sleeper.kill()  # a zombie for now: its parent does not wait for it
     assert process.wait(5) == 0
     assert time.monotonic() - started < (0.05 if kind == "pidfd" else 0.5)
     assert log.one("watched")["id"] == "target_exited"

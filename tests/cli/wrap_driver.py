@@ -1,4 +1,4 @@
-"""What the test_wrap_*.py share: src/wrap alone (tests/fakes/wrap-driver), its log, jobs and terminals."""
+"""Shared by test_wrap_*.py: src/wrap alone (tests/fakes/wrap-driver), its log, jobs and terminals."""
 import ctypes
 import errno
 import fcntl
@@ -192,7 +192,7 @@ class Terminal:
 
 
 class Shell(Terminal):
-    """bash -i on a terminal: what a person at a prompt has."""
+    """bash -i on a terminal, as a person at a prompt has it."""
 
     PROMPT = r"@prompt@ "
 

@@ -323,7 +323,7 @@ static void release(void)
 		unlink(area->path);
 }
 
-/* What the program before exec shared: "f FD SIZE" and "s ID SIZE", one after the other. */
+/* Objects that the program shared before exec: "f FD SIZE" and "s ID SIZE", one after the other. */
 static void attach(void)
 {
 	const char *text = getenv(SHARED_BY_EXEC);

@@ -26,7 +26,7 @@
 
 enum { CANNOT = 99 };
 
-/* What the programs use. Not every architecture has all of them. */
+/* System calls that the programs use. Not every architecture has all of them. */
 static const struct {
 	const char *name;
 	long number;

@@ -3,9 +3,9 @@
     server = Sentinel(s3=Store(endpoint, bucket, keys))      # listens on 127.0.0.1, in threads
     server.url; server.runs[run_id].start, .finishes, .refreshes; server.requests
 
-As strict as the real one: a member that a schema does not list, a tag that is no object or a number as text is
-answered with 422. Trouble is scripted: `server.trouble` is called with each request before it is answered and
-returns what is to go wrong (see act()), or None.
+As strict as the real one: a member that a schema does not list, a tag that is not an object or a number as text
+is answered with 422. Trouble is scripted: `server.trouble` is called with each request before it is answered and
+returns the planned fault (see act()), or None.
 
 Run as a program it serves until it is killed, and prints its address and what it is sent: an endpoint to try things with.
 
@@ -164,7 +164,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
     def act(self, trouble, request):
-        """What goes wrong: a status, (status, body), (status, body, headers), or a word. True: answered."""
+        """A planned fault: a status, (status, body), (status, body, headers), or a word. True: answered."""
         if isinstance(trouble, int):
             trouble = (trouble, {"detail": f"scripted {trouble}"})
         if isinstance(trouble, tuple):
@@ -193,7 +193,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     self.wfile.write(b" " * 1000000)
         elif word == "garbage":
             self.wfile.write(b"\x00\xff not http at all\r\n\r\n")
-        elif word == "lost":  # done, but nobody hears of it
+        elif word == "lost":  # done, but the answer is lost
             answer, self.wfile = self.wfile, NullFile()
             self.owner.respond(self, request)
             self.wfile = answer

@@ -1,4 +1,4 @@
-"""Random schedules of trouble for a streamed run: whatever happens, every row of the recording is in the objects, in the
+"""Random schedules of trouble for a streamed run: in every case, every row of the recording is in the objects, in the
 finish, or still in the recording that `upload` sends later; none is there twice, and the end is within the deadline."""
 import random
 import time

@@ -1,4 +1,4 @@
-"""What the metadata services of the clouds answer, after their documents; values are examples from there.
+"""Answers of the clouds' metadata services, after their documents; values are examples from there.
 
 VENDORS[id] = (answers, cloud_* facts that are to be found). An answer is keyed by "METHOD path"; a value is the
 body, or (needed headers, body) or (needed headers, body, headers of the answer). A request without a needed header
@@ -160,7 +160,7 @@ VENDORS = {
     }, facts("ibm", "us-south", "us-south-1", "bx2-2x8", "1d2f3a4b")),
 }
 
-# What the firmware says there: the file in /sys/class/dmi/id and its text.
+# The firmware's answer: the file in /sys/class/dmi/id and its text.
 FIRMWARE = {
     "aws": {"sys_vendor": "Amazon EC2", "product_name": "g4dn.xlarge", "board_asset_tag": "i-0123456789abcdef0"},
     "gcp": {"sys_vendor": "Google", "product_name": "Google Compute Engine"},

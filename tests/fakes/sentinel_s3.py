@@ -4,9 +4,9 @@
     sentinel_s3.py FOLDER      prints "ready PORT"; serves until it is killed
 
 Swift verifies AWS Signature Version 4 over the headers that the request lists, checks the hash of the body and the
-age of the request, and stores the objects (in memory). What it does not know is session tokens: a filter before it
-does what Amazon does, with the tokens that FOLDER/tokens lists (KEY TOKEN [EXPIRES], a line each): a request whose
-token is not that of its key, or is not covered by the signature, is refused; one whose token has expired, too.
+age of the request, and stores the objects (in memory). It does not know session tokens. A filter before it acts
+as Amazon does, with the tokens that FOLDER/tokens lists (KEY TOKEN [EXPIRES], a line each): it refuses a
+request if the token is not that of its key, is not covered by the signature, or has expired.
 
 Access keys are test:0 to test:7, the secret of all is SECRET.
 """
@@ -60,7 +60,7 @@ account_autocreate = true
 
 
 class Memory:
-    """What the proxy uses as its memcache."""
+    """The memcache of the proxy."""
 
     def __init__(self):
         self.items = {}

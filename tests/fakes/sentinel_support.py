@@ -1,4 +1,4 @@
-"""What the tests of streaming share: a recorder that can be steered, the real S3 server, and a reader of objects."""
+"""Shared by the tests of streaming: a recorder under control, the real S3 server, and a reader of objects."""
 import collections
 import gzip
 import hashlib

@@ -1,7 +1,7 @@
 /*
  * A job that prints every signal it gets: "signal SIGNO code CODE pid PID value VALUE ns MONOTONIC_NS".
- * It says "ready PID" first and ends when its standard input does, or when nobody reads any more: every line would
- * bring another SIGPIPE to be told of.
+ * It prints "ready PID" first. It ends when its standard input does, or when its reader has gone: every line
+ * would bring another SIGPIPE to report.
  *
  *   signal-log [own-group | own-session]
  */

@@ -36,12 +36,12 @@ def samples_of(path):
 
 def table_of(path):
     rows = [[cell.strip() for cell in line.split(",")] for line in path.read_text().splitlines() if line.strip()]
-    # The last line may be half a line: who wrote it was ended.
+    # The last line may be half a line, because its writer was killed.
     return [row for row in rows if len(row) == len(rows[0])]
 
 
 def number(text):
-    """What nvidia-smi says; None for "[N/A]" and the like."""
+    """The value of nvidia-smi; None for "[N/A]" and the like."""
     try:
         return float(text)
     except ValueError:

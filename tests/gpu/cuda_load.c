@@ -1,8 +1,8 @@
 /*
- * A load on a CUDA device of which everything is known: cuda_load MIB DUTY_PCT SECS [DEVICE]
+ * A known load on a CUDA device: cuda_load MIB DUTY_PCT SECS [DEVICE]
  *
  * For a quarter of SECS it only holds a context, then it holds MIB more of device memory and keeps the device working for
- * DUTY_PCT of each tenth of a second. What it does when is printed, a line for each step: "NAME CLOCK_REALTIME_SECS".
+ * DUTY_PCT of each tenth of a second. It prints each step with its time, a line for each: "NAME CLOCK_REALTIME_SECS".
  *
  * The driver's library (CUDA_LIBRARY, or libcuda.so.1) is all that is needed: no toolkit, no headers of NVIDIA's. The
  * kernel is PTX, which the driver compiles. https://docs.nvidia.com/cuda/cuda-driver-api

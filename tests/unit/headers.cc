@@ -1,4 +1,4 @@
-/* Both headers as C++17 with all warnings: what is compiled is the test; that the symbols are C's, the linker says. */
+/* Both headers as C++17 with all warnings. Compiling is the test; the linker checks that the symbols are C's. */
 #include "resource_tracker.h"
 #include "resource_tracker_analysis.h"
 

@@ -49,7 +49,7 @@ static void other_records_are_not_kills(void **state)
 	assert_int_equal(killed("oom-kill:pid=1"), 0);
 }
 
-static void reading_skips_what_is_no_kill(void **state)
+static void reading_skips_other_records_than_kills(void **state)
 {
 	static const char *const RECORDS[] = {"6,1,2,-;usb 1-1: new device\n",
 					      "3,2,2,-;Out of memory: Killed process 7 (x)\n",
@@ -87,7 +87,7 @@ int main(void)
 		cmocka_unit_test(kills_are_known_by_both_lines),
 		cmocka_unit_test(the_last_pid_is_the_kernels),
 		cmocka_unit_test(other_records_are_not_kills),
-		cmocka_unit_test(reading_skips_what_is_no_kill),
+		cmocka_unit_test(reading_skips_other_records_than_kills),
 		cmocka_unit_test(a_captured_machine_has_no_log),
 	};
 

@@ -1,4 +1,4 @@
-/* Tests of src/process/memory_family.c: what a family of forks has in all, on trees that are made here. */
+/* Tests of src/process/memory_family.c: the total memory of a family of forks, on trees that are made here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,14 +131,14 @@ static void a_process_alone_has_its_resident_set(void **unused)
 
 	(void)unused;
 	assert_int_equal(told_mib(one, false), 100);
-	/* 30 MiB of it are a parent's that is no member. */
+	/* 30 MiB of it belong to a parent that is not a member. */
 	read_as(one, READING_ROLLUP, 70, 1, BEFORE_NS)->common_share_kib = 0;
 	assert_int_equal(told_mib(one, false), 70);
 	one->resident_pages += 10 * MIB_PAGES;
 	assert_int_equal(told_mib(one, false), 80);
 }
 
-static void what_is_private_to_a_process_alone_needs_no_sample(void **unused)
+static void private_pages_of_one_process_need_no_sample(void **unused)
 {
 	struct member *one = add(1, 100);
 	struct memory_reading *reading = read_as(one, READING_SAMPLED, 0, 1, BEFORE_NS);
@@ -150,7 +150,7 @@ static void what_is_private_to_a_process_alone_needs_no_sample(void **unused)
 	assert_int_equal(member_private_kib(&tree, family_of(one), one, NOW_NS), 105 * MIB_KIB);
 }
 
-static void forks_that_were_not_read_have_what_they_faulted_in(void **unused)
+static void unread_forks_have_their_faulted_pages(void **unused)
 {
 	struct member *parent = add(1, 300);
 
@@ -219,7 +219,7 @@ static void forks_outlive_the_parent_that_had_their_memory(void **unused)
 	struct member *first = add(1, 1), *one = add_fork(first, 200, 0), *other = add_fork(first, 200, 0);
 
 	(void)unused;
-	/* What the first process has faulted in since its own first fork is no limit for them. */
+	/* The page faults of the first process since its own first fork are not a limit for them. */
 	first->forks = (struct fork_window){.is_known = true,
 					    .faults_first = 256,
 					    .faults_last = 256,
@@ -254,8 +254,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FAMILY_TEST(a_process_alone_has_its_resident_set),
-		FAMILY_TEST(what_is_private_to_a_process_alone_needs_no_sample),
-		FAMILY_TEST(forks_that_were_not_read_have_what_they_faulted_in),
+		FAMILY_TEST(private_pages_of_one_process_need_no_sample),
+		FAMILY_TEST(unread_forks_have_their_faulted_pages),
 		FAMILY_TEST(shares_of_forks_add_up),
 		FAMILY_TEST(common_pages_at_one_address_count_once),
 		FAMILY_TEST(a_fork_that_was_not_read_is_like_its_siblings),

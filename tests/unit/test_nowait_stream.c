@@ -135,7 +135,7 @@ static int as_somebody(void (*body)(int fd), int fd)
 static void require_root(void)
 {
 	if (geteuid() != 0) {
-		print_message("# needs root to become somebody else\n");
+		print_message("# needs root to become another user\n");
 		skip();
 	}
 }
@@ -159,7 +159,7 @@ static void splice_into_foreign_pipe(int fd)
 	CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
 	CHECK(nowait_stream_write(&stream, "hello\n", 6) == 6);
 	CHECK(nowait_stream_write(&stream, "world\n", 6) == 6);
-	/* Two pages are left: of three pages only two go out, and the third is not repeated later. */
+	/* Two pages are left: only two of three pages go out, and the third is not repeated later. */
 	memset(record, 'r', sizeof record);
 	CHECK(nowait_stream_write(&stream, record, sizeof record) == 8192);
 	CHECK(nowait_stream_write(&stream, "x", 1) == -EAGAIN);

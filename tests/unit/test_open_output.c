@@ -72,7 +72,7 @@ static void an_earlier_recording_is_renamed(void **state)
 	assert_file_text("run.jsonl", EARLIER "run 3\n");
 }
 
-static void what_is_no_recording_is_left_alone(void **state)
+static void other_files_than_recordings_are_left_alone(void **state)
 {
 	(void)state;
 	put_text("main.py", "print(1)\n");
@@ -264,7 +264,7 @@ static void run_as_somebody(void (*body)(void))
 	pid_t child;
 
 	if (geteuid() != 0) {
-		print_message("# needs root to become somebody else\n");
+		print_message("# needs root to become another user\n");
 		skip();
 	}
 	assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
@@ -442,7 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(a_new_file_is_made_as_umask_says),
 		unit_test_in_scratch(an_earlier_recording_is_renamed),
-		unit_test_in_scratch(what_is_no_recording_is_left_alone),
+		unit_test_in_scratch(other_files_than_recordings_are_left_alone),
 		unit_test_in_scratch(an_empty_file_is_used),
 		unit_test_in_scratch(appending_repairs_first),
 		unit_test_in_scratch(a_live_recording_is_refused_before_it_is_renamed),

@@ -170,7 +170,7 @@ static void test_unclaimed_at_the_end(void **state)
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], -SECS(10));
 }
 
-/* The example in process_account.h: what sh, make and cc add up to at each pass. */
+/* The example in process_account.h: the sum of sh, make and cc at each pass. */
 static void expect_sum(const struct account *sh, const struct account *make, double secs)
 {
 	double found = total_secs(sh) + total_secs(make);

@@ -32,7 +32,7 @@ static void json_is_valid_takes_json(void **state)
 		assert_true(is_valid(GOOD[i]));
 }
 
-static void json_is_valid_refuses_what_is_like_json(void **state)
+static void json_is_valid_refuses_near_json(void **state)
 {
 	static const char *const BAD[] = {
 		"",
@@ -96,7 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_is_valid_takes_json),
-		cmocka_unit_test(json_is_valid_refuses_what_is_like_json),
+		cmocka_unit_test(json_is_valid_refuses_near_json),
 		cmocka_unit_test(json_is_valid_stops_at_a_depth),
 	};
 

@@ -1,4 +1,4 @@
-/* What the policies reserve, on peaks of which the right answer is known, and on many that are drawn at random. */
+/* The reservations of the policies, for peaks with a known answer, and for many random peaks. */
 #include "unit.h"
 
 #include <math.h>

@@ -34,7 +34,7 @@ static int begin(void **unused)
 	return 0;
 }
 
-static void a_bound_is_no_evidence_once_it_is_measured(void **unused)
+static void a_bound_does_not_count_beside_a_measurement(void **unused)
 {
 	(void)unused;
 	sample(1, 1802, "rss");
@@ -73,7 +73,7 @@ static void without_any_memory_the_peak_has_the_reason(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_bound_is_no_evidence_once_it_is_measured, begin),
+		cmocka_unit_test_setup(a_bound_does_not_count_beside_a_measurement, begin),
 		cmocka_unit_test_setup(a_bound_counts_while_nothing_better_follows, begin),
 		cmocka_unit_test_setup(the_last_sample_without_memory_changes_nothing, begin),
 		cmocka_unit_test_setup(without_any_memory_the_peak_has_the_reason, begin),
