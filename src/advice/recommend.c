@@ -33,7 +33,7 @@ int64_t rt_round_memory_mib(double mib)
 		return mib >= MOST ? (int64_t)MOST : step;
 	while (step < 2 * MEMORY_STEP_MIB && (double)step < mib)
 		step *= 2;
-	return (double)step >= mib ? step : (int64_t)ceil(mib / MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
+	return (double)step >= mib ? step : (int64_t)ceil(mib / (double)MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
 }
 
 /* The steps are a sixteenth to an eighth of the amount. */
@@ -43,7 +43,7 @@ int64_t round_reservation_mib(double mib)
 
 	if (!(mib < MOST))
 		return mib >= MOST ? (int64_t)MOST : LEAST_MIB;
-	if (mib <= LEAST_MIB)
+	if (mib <= (double)LEAST_MIB)
 		return LEAST_MIB;
 	while (step < MEMORY_STEP_MIB && (double)step * 16 < mib)
 		step *= 2;

@@ -482,7 +482,7 @@ static void add_json_history(struct buffer *out, const char *name, const struct 
 
 	time_bins_columns(history, total, false, values, LINE_COLUMNS);
 	buffer_printf(out, "},\n \"%s\":{\"step_secs\":", name);
-	buffer_add_real(out, total / LINE_COLUMNS, 6);
+	buffer_add_real(out, total / (double)LINE_COLUMNS, 6);
 	buffer_add_text(out, ",\"means\":[");
 	for (size_t i = 0; i < LINE_COLUMNS && history->count; i++) {
 		buffer_add_text(out, i ? "," : "");

@@ -25,7 +25,7 @@ static void join_by_twos(struct time_bins *time_bins)
 
 static void begin_bins(struct time_bins *time_bins, double length_secs)
 {
-	time_bins->bin_secs = length_secs / FIRST_BINS;
+	time_bins->bin_secs = length_secs / (double)FIRST_BINS;
 	for (size_t i = 0; i < TIME_BINS; i++)
 		time_bins->bins[i].most = NAN;
 }
@@ -38,7 +38,7 @@ void time_bins_add(struct time_bins *time_bins, double end_secs, double length_s
 		return;
 	if (time_bins->bin_secs == 0)
 		begin_bins(time_bins, length_secs);
-	while (end_secs > time_bins->bin_secs * TIME_BINS)
+	while (end_secs > time_bins->bin_secs * (double)TIME_BINS)
 		join_by_twos(time_bins);
 	start = end_secs > length_secs ? end_secs - length_secs : 0;
 	for (size_t i = (size_t)(start / time_bins->bin_secs); i < TIME_BINS; i++) {

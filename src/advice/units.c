@@ -92,12 +92,12 @@ void add_sparkline(struct buffer *out, const double *values, size_t count, doubl
 	enum { HIGHEST = ARRAY_SIZE(BLOCKS) - 1 };
 
 	for (size_t i = 0; i < count; i++) {
-		double height = most > 0 ? values[i] / most * HIGHEST : 0;
+		double height = most > 0 ? values[i] / most * (double)HIGHEST : 0;
 
 		/* A measured value of 0 still gets a mark, unlike an absent one. */
 		buffer_add_text(out, isnan(values[i])   ? BLOCKS[0]
 				     : height < 1       ? BLOCKS[1]
-				     : height > HIGHEST ? BLOCKS[HIGHEST]
+				     : height > (double)HIGHEST ? BLOCKS[HIGHEST]
 							: BLOCKS[(size_t)(height + 0.5)]);
 	}
 }

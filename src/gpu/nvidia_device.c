@@ -108,7 +108,7 @@ static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_
 		result = function(handle, KIND_READINGS[i].kind, &value);
 		device->readings[KIND_READINGS[i].reading] = number(result, value * KIND_READINGS[i].scale);
 	}
-	if (device->readings[GPU_PERFORMANCE_STATE].value >= NVML_PERFORMANCE_STATE_UNKNOWN)
+	if (device->readings[GPU_PERFORMANCE_STATE].value >= (double)NVML_PERFORMANCE_STATE_UNKNOWN)
 		device->readings[GPU_PERFORMANCE_STATE] = gpu_absent(EOPNOTSUPP);
 	device->energy_source =
 		device->readings[GPU_ENERGY_JOULES].error ? GPU_ENERGY_NONE : GPU_ENERGY_COUNTER;
@@ -227,7 +227,7 @@ static struct gpu_number pcie(const struct nvml *nvml, nvml_device handle, unsig
 	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes)
 					   : NVML_FUNCTION_NOT_FOUND;
 
-	return number(result, (double)kilobytes * KILOBYTE);
+	return number(result, (double)kilobytes * (double)KILOBYTE);
 }
 
 static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,

@@ -150,7 +150,7 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 		arguments->report = true;
 		return true;
 	case DEADLINE_OPTION:
-		good = parse_duration(value, &real) && real >= 0 && real <= MOST_DEADLINE_SECS;
+		good = parse_duration(value, &real) && real >= 0 && real <= (double)MOST_DEADLINE_SECS;
 		if (good)
 			arguments->deadline_ns = (int64_t)(real * 1e9);
 		return good;

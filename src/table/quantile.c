@@ -20,7 +20,7 @@ static size_t class_of(double magnitude)
 {
 	double number = log(magnitude / SMALLEST) / log(GROWTH);
 
-	return number < 0 ? 0 : number >= CLASSES ? CLASSES - 1 : (size_t)number;
+	return number < 0 ? 0 : number >= (double)CLASSES ? CLASSES - 1 : (size_t)number;
 }
 
 static double middle_of(size_t number)

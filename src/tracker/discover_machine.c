@@ -61,7 +61,7 @@ static int read_answer(int fd, int64_t until_ns, struct buffer *answer)
 int rt_discover(unsigned int what, double timeout_secs, char **ret_json)
 {
 	struct buffer answer = BUFFER(MOST_ANSWER_BYTES);
-	double secs = timeout_secs > 0 ? timeout_secs < 1e6 ? timeout_secs : 1e6 : DEFAULT_TIMEOUT_SECS;
+	double secs = timeout_secs > 0 ? timeout_secs < 1e6 ? timeout_secs : 1e6 : (double)DEFAULT_TIMEOUT_SECS;
 	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(secs * 1e9);
 	CLEANUP_CLOSE int fd = -1;
 	pid_t pid = 0;
