@@ -73,6 +73,8 @@ void cpu_course_add(struct cpu_course *course, const struct frame *frame, const 
 		course->short_secs += room == ROOM_NONE ? waited : 0;
 		course->unclear_secs += room == ROOM_UNKNOWN ? waited : 0;
 	}
+	shape_add(&course->wanted, secs,
+		  job + (room == ROOM_NONE && waited > 0 ? fmin(waited / secs, 1) : 0));
 	course->full_secs += room == ROOM_NONE ? secs : 0;
 	course->free_secs += room == ROOM_LEFT ? secs : 0;
 	if (room == ROOM_NONE && !isnan(all) && !isnan(job)) {

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "advice/shape.h"
 #include "record/reader.h"
 
 /* The CPUs that the run may use; NaN or absent: unknown, or no such limit. */
@@ -24,6 +25,7 @@ struct cpu_course {
 	double full_secs, free_secs; /* length of samples without and with a free CPU */
 	double full_core_secs;       /* CPU time of all programs in samples without a free CPU */
 	double others_core_secs;     /* the part of it used by other programs */
+	struct shape wanted;  /* cores in use, and one more while a thread waited and no CPU was free */
 	double one_core_secs; /* length of samples with about one core in use, by the run's own choice */
 };
 

@@ -8,7 +8,8 @@
  *           a run takes more and survives. The least is the peak plus its kernel memory plus 10 %, for jobs of
  *           many small processes.
  *   cores   as many as any run could use: the use that was not exceeded for 99 % of the time, and at least the
- *           busiest ten seconds, in whole cores. The shape of the use over time (shape.h) tells how much longer
+ *           busiest ten seconds, in whole cores. A job that others kept from the CPUs is counted with what its
+ *           threads were ready to use as well (cpu_course.h). The shape of the use over time (shape.h) tells how much longer
  *           the work takes with fewer. The request is the number that makes it at most 5 % longer.
  *   GPUs    the most that were busy at once, rounded, at least 1 if any was; else 0
  *   VRAM    the largest peak plus 20 %, in the steps of rt_round_memory_mib(); 0 if none was used
@@ -140,6 +141,8 @@ static inline double larger_peak(const struct usage *usage)
 	return larger(usage->sampled_peak_mib, usage->process_peak_mib);
 }
 
+/* Tells whether the job waited for a CPU for a fifth of its time, while none was free and it had not all of them itself. */
+bool summary_is_starved(const struct rt_summary *summary);
 /* Returns how many times as long the work takes with that many cores on its host; NaN: unknown. */
 double advice_stretch(const struct rt_advice *advice, int64_t cores);
 

@@ -14,6 +14,8 @@ static const double SHORTEST_SECS = 1, GROWTH = 2, MARGIN = 1.2, OOM_LEAST_MIB =
 /* A process may grow and be killed between two samples, which then show only half of it. */
 static const double NEAR_LIMIT = 0.5;
 static const double MIB_SWAPPED = 1, P99 = 0.99, P95 = 0.95;
+/* A single thread on a busy machine runs and waits for all of the time, give or take this. */
+static const double STARVED_SHARE = 0.2, BUSY_SHARE = 0.9, WAIT_NOISE = 0.1;
 enum { SAMPLES_LEAST = 2 };
 
 static double figure_of(const rt_stats *stats, const char *column, const char *name)
@@ -185,6 +187,22 @@ static void find_part(struct evidence *evidence, const struct rt_summary *summar
  * ---- cores -----------------------------------------------------------------------------------------------
  */
 
+bool summary_is_starved(const struct rt_summary *summary)
+{
+	/* While a core was free, more cores would not have helped. */
+	return summary->tracked && summary->cpu_course.has_pressure &&
+	       summary->cpu_course.short_secs >= STARVED_SHARE * summary->wall_secs &&
+	       summary_mean_cores(summary) < BUSY_SHARE * summary_core_limit(summary).value;
+}
+
+/* What a job used while others kept the CPUs busy says less than what it was ready to use. */
+static double cores_wanted(const struct rt_summary *summary)
+{
+	double wanted = shape_quantile(&summary->cpu_course.wanted, P95) - WAIT_NOISE;
+
+	return summary_is_starved(summary) ? fmin(wanted, summary_core_limit(summary).value) : NAN;
+}
+
 static void find_cores(struct evidence *evidence, const struct run *run)
 {
 	const struct rt_summary *summary = run->summary;
@@ -198,6 +216,7 @@ static void find_cores(struct evidence *evidence, const struct run *run)
 	/* With time stamps alone, the length of the samples is unknown. */
 	if (isnan(evidence->busy_cores))
 		evidence->busy_cores = evidence->max_cores;
+	evidence->busy_cores = larger(evidence->busy_cores, cores_wanted(summary));
 	evidence->p95_cores = shape->total_secs > 0 ? shape_quantile(shape, P95) : evidence->max_cores;
 }
 

@@ -14,7 +14,7 @@
 #include "base/plain_print.h"
 
 static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
-		    IO_SHARE = 0.1, FLAT_SHARE = 0.95, STARVED_SHARE = 0.2, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
+		    IO_SHARE = 0.1, FLAT_SHARE = 0.95, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
 
 void advice_note(struct rt_advice *advice, const char *rule, const char *format, ...)
 {
@@ -56,17 +56,14 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 {
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
-	/* While a core was free, more cores would not have helped. */
-	double waited = summary->cpu_course.short_secs;
 	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs;
-	bool starved = summary->tracked && summary->cpu_course.has_pressure &&
-		       waited >= STARVED_SHARE * summary->wall_secs && mean < BUSY_SHARE * limit.value;
+	bool starved = summary_is_starved(summary);
 
 	if (starved)
 		advice_note(advice, "cpu_starved",
 			    "it was short of CPU for %s of %s: all its cores were busy, and more cores would "
 			    "have helped",
-			    amount_of(waited, add_duration).text,
+			    amount_of(summary->cpu_course.short_secs, add_duration).text,
 			    amount_of(summary->wall_secs, add_duration).text);
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
 		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,

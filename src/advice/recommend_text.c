@@ -275,7 +275,8 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 		buffer_printf(out, " than with %lld", (long long)advice->cpu_limit);
 	}
 	stretch = advice_stretch(advice, fewer);
-	if (fewer < 1 || isnan(stretch))
+	/* A job that got fewer cores than it wanted does not show how long it takes with one core less. */
+	if (fewer < 1 || isnan(stretch) || (advice->cpu_at_least && stretch < 1.005))
 		return;
 	next_line(out);
 	buffer_printf(out, "with %lld it would take ", (long long)fewer);

@@ -69,6 +69,12 @@ def test_a_job_on_a_busy_machine_is_not_called_no_slower(run, tmp_path):
     answer = advice(run, path)
     assert "cpu_starved" in rules(answer) and answer["evidence"]["cpu"]["at_least"]
     assert "at most 0.60: it had no more cores\n" in run("recommend", path).out
+    # While it ran on 0.6 cores another thread was ready for 0.6 of the time: one core would hold it back.
+    assert answer["cpu"] == 2 and "with 1 it would take" not in run("recommend", path).out
+    for one in samples:
+        one["pressure"]["cpu_some_secs"] = 0.42
+    recordings.write(path, samples)
+    assert advice(run, path)["cpu"] == 1, "a single thread runs or waits"
     path = make(tmp_path / "y.jsonl", cores=0.6, start=dict(NO_LIMITS, cpu_count=2))
     assert not advice(run, path)["evidence"]["cpu"]["at_least"]
 
