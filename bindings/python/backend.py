@@ -3,8 +3,9 @@
 backend.py in-place [BUILD]        BUILD/python/resource_tracker_native, links to the sources beside compiled code
 backend.py wheel FOLDER [BUILD]    a wheel for the machine it is built on; tools/python-wheel makes it portable
 
-BUILD (default: build of this checkout) has the compiled libraries and programs. Nothing but a C compiler, the headers of
-any Python from 3.9 on, and the standard library is needed: the extensions use the limited API, one wheel is for all.
+BUILD (default: build of this checkout) has the compiled libraries and programs. The build needs only a C compiler, the
+headers of any Python from 3.9 on, and the standard library. The extensions use the limited API, so one wheel serves all
+versions of Python.
 """
 import base64
 import hashlib

@@ -1,9 +1,9 @@
-"""A flow of Metaflow whose steps are tracked: python tracked_flow.py run
+"""A Metaflow flow with tracked steps: python tracked_flow.py run
 
     python tracked_flow.py card view start
 
-shows the card of its step. A run with `--fail 1` shows that a step that fails has one, too; from the second run on, the advice
-goes by earlier runs as well.
+shows the card of its step. A run with `--fail 1` shows the card of a failed step. From the second run on, the
+advice also takes earlier runs into account.
 """
 from time import monotonic, sleep
 

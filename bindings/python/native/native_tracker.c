@@ -390,42 +390,41 @@ static PyObject *over(PyObject *self, void *unused)
 	return tracker ? PyBool_FromLong(rt_over(tracker, NULL)) : NULL;
 }
 
+static PyMethodDef METHODS[] = {
+	{"track", track, METH_VARARGS,
+	 "track(pid, started_by_caller=False): track the process tree from now on"},
+	{"start", start, METH_NOARGS, "start(): sample in a background thread"},
+	{"stop", stop, METH_VARARGS, "stop(reason=5, status=0): take the last sample and end the thread"},
+	{"sample", sample, METH_NOARGS, "sample(): take a sample now"},
+	{"finish", finish, METH_VARARGS, "finish(reason=5, status=0): take the last sample"},
+	{"wait_for_samples", wait_for_samples, METH_VARARGS,
+	 "wait_for_samples(n, timeout_secs=-1) -> whether there are that many"},
+	{"wait_for_upload", wait_for_upload, METH_VARARGS,
+	 "wait_for_upload(timeout_secs): until all of the stream is sent; TimeoutError, or OSError "
+	 "EIO, ENOTCONN"},
+	{"upload_answer", upload_answer, METH_NOARGS,
+	 "upload_answer() -> the server's JSON object at the end of the run, or None"},
+	{"get", get, METH_VARARGS,
+	 "get(metric, instance=0) -> its value in the newest sample, or None; also "
+	 "get(\"disk[vda].read_bytes_total\")"},
+	{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},
+	{"instance_count", instance_count, METH_VARARGS, "instance_count(metric) -> number of rows"},
+	{"sample_json", sample_json, METH_NOARGS, "sample_json() -> the newest sample, or None"},
+	{"explain_absent", explain_absent, METH_NOARGS, "explain_absent() -> why values are None"},
+	{"next_warning", next_warning, METH_NOARGS, "next_warning() -> the oldest unread warning, or None"},
+	{"output_path", output_path, METH_VARARGS, "output_path(index=0) -> name of a file, or None"},
+	{"history_count", history_count, METH_NOARGS,
+	 "history_count() -> (number of the oldest sample kept, how many, bytes they take)"},
+	{"history", (PyCFunction)(void (*)(void))history, METH_VARARGS | METH_KEYWORDS,
+	 "history(column, layout=None, first=0, count=-1, integers=False) -> values of the samples "
+	 "kept; None: "
+	 "absent. Without a layout the column is a metric."},
+	{"close", close_tracker, METH_NOARGS, "close(): end the tracker and free its memory"},
+	{NULL},
+};
+
 int add_tracker_type(PyObject *module)
 {
-	static PyMethodDef METHODS[] = {
-		{"track", track, METH_VARARGS,
-		 "track(pid, started_by_caller=False): track the process tree from now on"},
-		{"start", start, METH_NOARGS, "start(): sample in a background thread"},
-		{"stop", stop, METH_VARARGS,
-		 "stop(reason=5, status=0): take the last sample and end the thread"},
-		{"sample", sample, METH_NOARGS, "sample(): take a sample now"},
-		{"finish", finish, METH_VARARGS, "finish(reason=5, status=0): take the last sample"},
-		{"wait_for_samples", wait_for_samples, METH_VARARGS,
-		 "wait_for_samples(n, timeout_secs=-1) -> whether there are that many"},
-		{"wait_for_upload", wait_for_upload, METH_VARARGS,
-		 "wait_for_upload(timeout_secs): until all of the stream is sent; TimeoutError, or OSError "
-		 "EIO, ENOTCONN"},
-		{"upload_answer", upload_answer, METH_NOARGS,
-		 "upload_answer() -> the server's JSON object at the end of the run, or None"},
-		{"get", get, METH_VARARGS,
-		 "get(metric, instance=0) -> its value in the newest sample, or None; also "
-		 "get(\"disk[vda].read_bytes_total\")"},
-		{"reason", reason, METH_VARARGS, "reason(metric, instance=0) -> why its value is None"},
-		{"instance_count", instance_count, METH_VARARGS, "instance_count(metric) -> number of rows"},
-		{"sample_json", sample_json, METH_NOARGS, "sample_json() -> the newest sample, or None"},
-		{"explain_absent", explain_absent, METH_NOARGS, "explain_absent() -> why values are None"},
-		{"next_warning", next_warning, METH_NOARGS,
-		 "next_warning() -> the oldest unread warning, or None"},
-		{"output_path", output_path, METH_VARARGS, "output_path(index=0) -> name of a file, or None"},
-		{"history_count", history_count, METH_NOARGS,
-		 "history_count() -> (number of the oldest sample kept, how many, bytes they take)"},
-		{"history", (PyCFunction)(void (*)(void))history, METH_VARARGS | METH_KEYWORDS,
-		 "history(column, layout=None, first=0, count=-1, integers=False) -> values of the samples "
-		 "kept; None: "
-		 "absent. Without a layout the column is a metric."},
-		{"close", close_tracker, METH_NOARGS, "close(): end the tracker and free its memory"},
-		{NULL},
-	};
 	static PyGetSetDef ATTRIBUTES[] = {
 		{"state", state, NULL, "'ready', 'running' or 'stopped'"},
 		{"sample_count", sample_count, NULL, "number of samples taken"},
