@@ -68,7 +68,7 @@ static const struct option OPTIONS_LIST[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* Which set an option belongs to; 0: all subcommands have it. */
+/* The group of subcommands that has an option; 0: all subcommands. */
 static const unsigned int SETS[OPTIONS] = {
 	[SPOOL_OPTION] = ARGUMENT_SPOOL,
 	[FROM_OPTION] = ARGUMENT_FOLLOW,
@@ -232,7 +232,7 @@ int arguments_parse(struct arguments *ret_arguments, int argc, char **argv, unsi
 
 int arguments_usage(const char *usage)
 {
-	/* Commands that people type; the other names are used between our own programs. */
+	/* Subcommands that people type. The other names are used between our own programs. */
 	static const char *const SUBCOMMANDS[] = {"discover", "upload"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(SUBCOMMANDS); i++) {

@@ -1,4 +1,6 @@
-/* The options of this program's subcommands. They are few: the front's options are the ones that people type. */
+/*
+ * The options of this program's subcommands. There are few, because people type the options of the front program.
+ */
 #pragma once
 
 #include <stdbool.h>

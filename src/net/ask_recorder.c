@@ -1,4 +1,4 @@
-/* Running the recorder for a moment; see ask_recorder.h. */
+/* Runs the recorder for a moment; see ask_recorder.h. */
 #include "net/ask_recorder.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20, MOST_OPTIONS = 16 };
 
-/* Nothing that would make it write, stream or leave out something else than it is asked for. */
+/* Switches off every setting that would make it write, stream or leave out more than it is asked for. */
 static bool is_for_the_recorder(const char *variable)
 {
 	static const char *const KEPT[] = {"TRACKER_NVML_LIBRARY=", "TRACKER_HELPER="};
@@ -34,7 +34,7 @@ static bool is_for_the_recorder(const char *variable)
 	return true;
 }
 
-/* malloc'd; its texts are those of `environ`. */
+/* The caller frees it. Its texts are those of `environ`. */
 static char **recorder_environment(void)
 {
 	size_t count = 0, kept = 0;
@@ -49,7 +49,7 @@ static char **recorder_environment(void)
 	return environment;
 }
 
-/* Returns its pid and the end of the pipe that its samples come out of, or a negative errno. */
+/* Returns its pid and the read end of the pipe for its samples, or a negative errno. */
 static pid_t start_recorder(const char *root_dir, const char *const *options, int *ret_fd)
 {
 	CLEANUP_FREE char **environment = recorder_environment();
@@ -72,7 +72,7 @@ static pid_t start_recorder(const char *root_dir, const char *const *options, in
 
 static void end_recorder(pid_t pid)
 {
-	/* Its helper ends with it, in whatever way. */
+	/* Its helper ends with it in any case. */
 	kill(pid, SIGKILL);
 	child_wait(pid);
 }

@@ -1,6 +1,6 @@
 /*
- * Asks the recorder for facts that only it can find out about this machine: it runs for a moment, and its
- * samples are read.
+ * Asks the recorder for facts about this machine that only it can find out: runs it for a moment and reads its
+ * samples.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "metric/metric_set.h"
 
 /*
- * Runs it on the machine below `root_dir` with these options beside those of its output, until `take` is content with a
- * sample, in at most 6 s. False: the recorder cannot be found or started, or no sample was good enough.
+ * Runs it on the machine below `root_dir` with these options, until `take` accepts a sample, for at most 6 s.
+ * Returns false if the recorder cannot be found or started, or no sample was accepted.
  */
 bool ask_recorder(const char *root_dir, const char *const *options, const struct metric_set *wanted,
 		  bool (*take)(const struct frame *frame, void *context), void *context);

@@ -117,13 +117,12 @@ static bool take_answer(struct probe *probe)
 	       step->take(&probe->reading, answer->body.data ? answer->body.data : "", answer->body.length);
 }
 
-/* A step is over: on to the next one, or to the end. */
+/* A step is over: go to the next one, or to the end. */
 static void next_step(struct http_client *http, struct probe *probe, const char *metadata_url)
 {
 	const struct cloud_step *step = &probe->vendor->steps[probe->step];
 	/*
-	 * No service is there at all: one that refuses a token still answers, one that cannot be reached does
-	 * not.
+	 * Whether the service is absent: one that refuses a token still answers, an absent one cannot be reached.
 	 */
 	bool unreachable = probe->answer.error && probe->step == 0;
 	bool taken = take_answer(probe);
@@ -153,7 +152,7 @@ static void free_probe(struct probe *probe)
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-/* The winner, as soon as it is certain: every vendor before it has failed. */
+/* Returns the winner as soon as it is certain: every vendor before it has failed. */
 static const struct probe *winner(const struct probe *probes, size_t count, bool time_is_up)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -18,28 +18,28 @@ enum { CLOUD_TOKEN_SIZE = 4096 };
 /* Answers of one vendor so far, while its steps are walked through. */
 struct cloud_reading {
 	struct facts facts;
-	char token[CLOUD_TOKEN_SIZE]; /* for the following steps; "" when the service gives none */
+	char token[CLOUD_TOKEN_SIZE]; /* for the following steps; "": the service gives none */
 };
 
 struct cloud_step {
 	const char *method; /* NULL: GET */
 	const char *url;
 	const char *headers[2];
-	const char *token_header; /* "Name: " or "Name: Bearer ", followed by the token when there is one */
+	const char *token_header; /* "Name: " or "Name: Bearer ", followed by the token if there is one */
 	const char *body;
 	const char *answer_header; /* "Name", "value": the answer must have it */
 	const char *answer_value;
-	bool optional; /* the vendor is believed without it; optional steps come last */
-	bool may_fail; /* goes on without what it would have given */
-	/* Pure. False: this is not that vendor. */
+	bool optional; /* the vendor is recognised without it; optional steps come last */
+	bool may_fail; /* continues without this step's facts */
+	/* A pure function. Returns false if the answer is not this vendor's. */
 	bool (*take)(struct cloud_reading *reading, const char *bytes, size_t length);
 };
 
-/* How a vendor shows in the firmware's texts: any of these is enough. */
+/* A text of the firmware that identifies a vendor. One match is enough. */
 struct cloud_mark {
 	size_t offset; /* of the text in struct sys_dmi */
 	bool whole;    /* equals, else begins with */
-	bool vague;    /* other firmware looks the same: asked unless another vendor is named */
+	bool vague;    /* other firmware looks the same: ask, unless the firmware names another vendor */
 	const char *text;
 };
 
@@ -51,12 +51,15 @@ struct cloud_vendor {
 	size_t step_count;
 };
 
-/* The only list, in the order of who wins. */
+/* The only list; an earlier vendor wins over a later one. */
 extern const struct cloud_vendor CLOUD_VENDORS[];
 extern const size_t CLOUD_VENDOR_COUNT;
 enum { CLOUD_MOST_VENDORS = 16 };
 
-/* Which vendors the firmware does not exclude; dmi NULL: there is none to ask. Returns how many. */
+/*
+ * Finds the vendors that the firmware does not exclude. dmi NULL: there is no firmware to ask. Returns their
+ * number.
+ */
 size_t cloud_candidates(const struct sys_dmi *dmi, bool ret_candidates[CLOUD_MOST_VENDORS]);
 
 /*

@@ -1,4 +1,4 @@
-/* Reading what metadata services answer; see cloud_answers.h. */
+/* Reads the answers of metadata services; see cloud_answers.h. */
 #include "net/cloud_answers.h"
 
 #include <jansson.h>
@@ -8,7 +8,7 @@
 
 /* ---- words ------------------------------------------------------------------------------------------ */
 
-/* A word that can be a name or an id, with blanks around it cut off. */
+/* A word that may be a name or an id, without blanks around it. */
 static bool get_word(const char *bytes, size_t length, struct scan *ret_word)
 {
 	struct scan word = scan_trim(scan_bytes(bytes, length));
@@ -88,7 +88,7 @@ bool take_aws_domain(struct cloud_reading *reading, const char *bytes, size_t le
 	       (scan_is(&domain, "amazonaws.com") || scan_is(&domain, "amazonaws.com.cn"));
 }
 
-/* Returns the text behind the last slash. */
+/* Returns the text after the last slash. */
 static bool get_last_part(const char *bytes, size_t length, struct scan *ret_part)
 {
 	struct scan word;
@@ -144,7 +144,7 @@ bool take_hcloud(struct cloud_reading *reading, const char *bytes, size_t length
 	while (scan_line(&text, &line)) {
 		uint64_t id;
 
-		/* The service can only be told by these three; a member of a nested object is indented. */
+		/* Only these three members identify the service. A member of a nested object is indented. */
 		if (!scan_until(&line, ':', &key))
 			continue;
 		if (scan_is(&key, "instance-id"))
@@ -194,7 +194,7 @@ bool take_azure(struct cloud_reading *reading, const char *bytes, size_t length)
 {
 	json_t *root = load(bytes, length);
 	const json_t *compute = json_object_get(root, "compute");
-	/* Anybody may have a "compute"; the id of the machine and the name of the cloud are Azure's. */
+	/* Any service may have a "compute" member; the machine's id together with the cloud's name is Azure's. */
 	bool taken = text_of(compute, "vmId") && text_of(compute, "azEnvironment") &&
 		     take_member(reading, CLOUD_REGION_ID, compute, "location");
 
@@ -300,7 +300,7 @@ bool take_scaleway(struct cloud_reading *reading, const char *bytes, size_t leng
 		take_member(reading, CLOUD_INSTANCE_TYPE, root, "commercial_type");
 		if (!take_member(reading, CLOUD_ZONE_ID, root, "zone"))
 			take_member(reading, CLOUD_ZONE_ID, location, "zone_id");
-		/* "fr-par-1" lies in region "fr-par". */
+		/* "fr-par-1" is in region "fr-par". */
 		zone = fact_text(&reading->facts, CLOUD_ZONE_ID);
 		if (zone && strrchr(zone, '-'))
 			take_region(reading, zone, (size_t)(strrchr(zone, '-') - zone));

@@ -1,9 +1,9 @@
 /*
- * Reading what metadata services answer: pure functions from bytes to facts.
+ * Reads the answers of metadata services: pure functions from bytes to facts.
  *
- * Each returns false, and leaves the reading as it was, when the answer is not that vendor's. Values are taken in
- * the forms that price lists use: region ids, zone ids, API names of instance types. A value that is empty or
- * "unknown" is not taken.
+ * If the answer is not that vendor's, the function returns false and leaves the reading unchanged. Values have the
+ * forms that price lists use: region ids, zone ids, API names of instance types. A value that is empty or
+ * "unknown" is ignored.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * The clouds: how each shows in the firmware, what is asked of its metadata service, and what proves that it is
- * this vendor's. Parsers: cloud_answers.h.
+ * The clouds: the firmware texts of each, the questions to its metadata service, and the answer that proves its
+ * identity. Parsers: cloud_answers.h.
  */
 #include "net/cloud.h"
 
@@ -8,7 +8,7 @@
 #include "net/cloud_answers.h"
 
 #define LINK_LOCAL "http://169.254.169.254"
-/* Addresses instead of names, here too: a resolver that is dead must not cost a second. */
+/* Addresses instead of names, because a dead resolver must not cost a second. */
 #define GOOGLE LINK_LOCAL "/computeMetadata/v1/"
 #define ALIBABA "http://100.100.100.200/latest/"
 #define SCALEWAY "http://169.254.42.42"
@@ -62,7 +62,7 @@ static const struct cloud_step GCP_STEPS[] = {
 
 /* ---- Microsoft -------------------------------------------------------------------------------------- */
 
-/* "Microsoft Corporation" alone is any Hyper-V; this constant reads "MSFT AZURE VM". */
+/* "Microsoft Corporation" alone is any Hyper-V. Azure has this constant, which reads "MSFT AZURE VM". */
 static const struct cloud_mark AZURE_MARKS[] = {
 	{DMI(chassis_asset_tag), true, false, "7783-7084-3265-9085-8269-3286-77"},
 };
@@ -82,7 +82,7 @@ static const struct cloud_step HCLOUD_STEPS[] = {
 
 /* ---- OVH -------------------------------------------------------------------------------------------- */
 
-/* Any OpenStack looks like this; that it is OVH's is told by its name servers. */
+/* Any OpenStack has this text. The name servers show that it is OVH's. */
 static const struct cloud_mark OVH_MARKS[] = {
 	{DMI(system_vendor), false, false, "OpenStack"},
 	{DMI(product_name), false, false, "OpenStack"},
@@ -147,7 +147,7 @@ static const struct cloud_step SCALEWAY_STEPS[] = {
 
 /* ---- Linode ----------------------------------------------------------------------------------------- */
 
-/* Older hosts say no more than QEMU. */
+/* Older hosts only name QEMU. */
 static const struct cloud_mark LINODE_MARKS[] = {
 	{DMI(system_vendor), false, false, "Linode"},
 	{DMI(system_vendor), false, false, "Akamai"},

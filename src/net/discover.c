@@ -73,7 +73,7 @@ static void write_count(struct json_writer *json, const char *key, const struct 
 		json_absent(json);
 }
 
-/* os.name is "posix" in Python wherever this program runs. */
+/* os.name is "posix" in Python on every system where this program runs. */
 static void write_server_info(struct json_writer *json, const struct discovery *discovery)
 {
 	const struct facts *facts = &discovery->facts;
@@ -144,7 +144,7 @@ static void write_json(struct buffer *out, const struct discovery *discovery, bo
 	buffer_add_char(out, '\n');
 }
 
-/* For the recorder, which reads no JSON: texts that are known, and a last line that says that all has come. */
+/* Output for the recorder, which reads no JSON: the known texts, and a last line that marks the end. */
 static void write_lines(struct buffer *out, const struct discovery *discovery)
 {
 	for (enum fact_id id = 0; id < FACTS; id++) {
@@ -171,7 +171,7 @@ static int print(const struct discovery *discovery, const struct arguments *argu
 	return 0;
 }
 
-/* A byte on standard input is the signal to begin; end of file means that the caller has given up. */
+/* A byte on standard input is the signal to begin. End of file means that the caller has given up. */
 static bool is_told(void)
 {
 	char byte;

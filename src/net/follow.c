@@ -1,4 +1,4 @@
-/* Streaming a recording while it is written; see follow.h. */
+/* Streams a recording while it is written; see follow.h. */
 #include "net/follow.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ struct follower {
 	struct stream stream;
 	struct patience patience;
 	int64_t next_cut_ns;
-	int64_t look_every_ns; /* for the first sample; and for the end, when no pipe reports it */
+	int64_t look_every_ns; /* of the first sample; of the end, if no pipe reports it */
 	bool end_is_told;
-	int64_t lost_ns; /* since when the recording is removed or renamed without a new file; 0: it is not */
+	int64_t lost_ns; /* since when the recording is removed or renamed without a new file; 0: it exists */
 };
 
 /*
@@ -67,7 +67,7 @@ static void leave_standard_streams(void)
 		close(fd);
 }
 
-/* Reads what is new, when it is time. Returns a negative errno when the run cannot be streamed at all. */
+/* Reads new data if it is time. Returns a negative errno if the run cannot be streamed at all. */
 static int take_in(struct follower *follower, bool ended)
 {
 	struct stream *stream = &follower->stream;
@@ -103,7 +103,7 @@ static void wait_at_most(int64_t *until_ns, int64_t wait_ns)
 		*until_ns = end_ns;
 }
 
-/* A recorder whose file was taken away looks for that once a second. */
+/* A recorder checks once a second whether its file was removed. */
 static void wait_for_new_file(const struct follower *follower, int64_t *until_ns)
 {
 	bool is_told = follower->patience.news_fd >= 0 || follower->stream.spool.state.disposable;
@@ -128,7 +128,7 @@ static void wait_for_more(struct follower *follower, enum stream_step step)
 			follower->look_every_ns = LONGEST_LOOK_NS;
 	}
 	wait_for_new_file(follower, &until);
-	/* A recording that grows fast is cut before it is long. */
+	/* If a recording grows fast, cut a batch early. */
 	if (stream->settings->upload_interval_ns > 5 * NSEC_PER_SEC)
 		wait_at_most(&until, 5 * NSEC_PER_SEC);
 	patience_wait(&follower->patience, until);
@@ -175,14 +175,14 @@ static void say_what_is_left(struct follower *follower)
 	say("they are kept in the spool; to send them: resource-tracker upload %s", stream->spool.folder);
 }
 
-/* A spool file without a single sample is of no use to anybody. */
+/* A spool file without a sample is useless. */
 static void remove_empty(const struct arguments *arguments)
 {
 	if (arguments->disposable)
 		unlink(arguments->operands[0]);
 }
 
-/* All of a text, in parts if need be. */
+/* Writes the whole text, in parts if necessary. */
 static void tell(const char *text)
 {
 	size_t left = strlen(text);
@@ -224,7 +224,7 @@ int follow_main(const struct settings *settings, int argc, char **argv)
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;
 	}
-	/* Standard streams are let go of. */
+	/* Closes the standard streams. */
 	if (arguments.end_fd >= 0 && arguments.end_fd <= STDERR_FILENO)
 		arguments.end_fd = fcntl(arguments.end_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	follower.patience.grace_ns = arguments.deadline_ns;

@@ -31,7 +31,7 @@ static bool is_instance_id(const char *tag)
 	return (digits == 8 || digits == 17) && !tag[2 + digits];
 }
 
-/* 32 hexadecimal digits; "uninitialized" in images that have not been started yet. */
+/* 32 hexadecimal digits; "uninitialized" in images that were never started. */
 static bool is_machine_id(const char *id)
 {
 	return strlen(id) == 32 && strspn(id, "0123456789abcdef") == 32;
@@ -169,7 +169,7 @@ static void find_address(struct root *root, struct facts *facts)
 {
 	static const int FAMILIES[] = {AF_INET, AF_INET6};
 
-	/* Addresses are not in files: a captured tree has none. */
+	/* Addresses are not in files, so a captured tree has none. */
 	if (!root->live)
 		return;
 	for (size_t i = 0; i < sizeof(FAMILIES) / sizeof(FAMILIES[0]); i++) {

@@ -1,4 +1,4 @@
-/* Asking the recorder for GPUs; see host_gpus.h. */
+/* Asks the recorder for GPUs; see host_gpus.h. */
 #include "net/host_gpus.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void take_gpu(const struct gpu_row *row, struct host_gpu *ret_gpu)
 	ret_gpu->vram_bytes = row->vram_total_bytes;
 }
 
-/* Whether the sample says which GPUs there are; without a sum of their memory it is too early. */
+/* Whether the sample lists the GPUs. Without a sum of their memory it is too early. */
 static bool take_sample(const struct frame *frame, void *context)
 {
 	struct host_gpus *gpus = context;
@@ -87,7 +87,7 @@ void host_gpus_facts(const struct host_gpus *gpus, struct facts *facts)
 
 	if (!gpus->count)
 		return;
-	/* Memory that is the machine's own is no more of it. */
+	/* Unified memory belongs to the machine and does not count as additional. */
 	for (size_t i = 0; i < gpus->count; i++)
 		if (!count_absent(gpus->items[i].vram_bytes) &&
 		    strcmp(gpus->items[i].memory_kind, "unified") != 0)

@@ -28,7 +28,7 @@ void host_limits_discover(const char *root_dir, struct host_limits *ret_limits)
 	*ret_limits = (struct host_limits){no_real(ABSENT_NOT_COLLECTED), no_real(ABSENT_NOT_COLLECTED),
 					   no_count(ABSENT_NOT_COLLECTED)};
 	metric_set_add_kind(&wanted, ROW_limits);
-	/* Ours are those of the recorder's, too. A captured machine has no process of ours. */
+	/* Our limits are the recorder's, too. A captured machine has no process of ours. */
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	if (strcmp(root_dir, "/") != 0)
 		options[6] = NULL;

@@ -1,6 +1,6 @@
 /*
- * The limits of a process here: the least over all control groups above it. host_vcpus and host_memory_mib are
- * the machine's own, which a container may not use in full. The recorder finds them out, as it does for its
+ * The limits of a process here: the smallest over all control groups above it. host_vcpus and host_memory_mib are
+ * the machine's own, which a container may not use in full. The recorder finds the limits, as it does for its
  * samples.
  */
 #pragma once
@@ -9,13 +9,13 @@
 #include "metric/absent.h"
 
 struct host_limits {
-	double cpu_limit_cores; /* absent: none, as the next */
+	double cpu_limit_cores; /* absent: no limit; so are the next two */
 	double memory_limit_mib;
 	int64_t cpuset_cores;
 };
 
-/* Takes some milliseconds. A limit that cannot be found out is absent. */
+/* Takes some milliseconds. A limit that cannot be read is absent. */
 void host_limits_discover(const char *root_dir, struct host_limits *ret_limits);
 
-/* An object; a limit that is not there is null. */
+/* An object; null: no limit. */
 void host_limits_write(struct json_writer *json, const struct host_limits *limits);

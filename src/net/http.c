@@ -1,4 +1,4 @@
-/* HTTP requests that end, by libcurl; see http.h. */
+/* Makes HTTP requests with a time limit, by libcurl; see http.h. */
 #include "net/http.h"
 
 #include <dirent.h>
@@ -46,7 +46,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
 	struct http_answer *answer = context;
 
-	/* A new status line (after 100 Continue) begins anew. */
+	/* A new status line (after 100 Continue) starts again. */
 	if (size * count > 5 && memcmp(bytes, "HTTP/", 5) == 0)
 		buffer_clear(&answer->headers);
 	buffer_add(&answer->headers, bytes, size * count);
@@ -76,7 +76,7 @@ bool http_header(const struct http_answer *answer, const char *name, char *ret_v
 	return found;
 }
 
-/* The date is by the server's clock, which the Date header shows. */
+/* The date is the server's clock, which the Date header shows. */
 static int retry_after_date(const struct http_answer *answer, int64_t at_secs)
 {
 	int64_t now_secs = (int64_t)time(NULL), left;
@@ -97,7 +97,7 @@ int http_retry_after_secs(const struct http_answer *answer)
 
 	if (!http_header(answer, "Retry-After", text, sizeof(text)))
 		return -1;
-	/* The number first: libcurl would take "20260401" for a date. */
+	/* Try the number first: libcurl would take "20260401" for a date. */
 	scan = scan_bytes(text, strlen(text));
 	if (scan_u64(&scan, &secs) && !scan_left(&scan))
 		return secs > MOST_RETRY_AFTER_SECS ? MOST_RETRY_AFTER_SECS : (int)secs;
@@ -140,7 +140,7 @@ static void finish(struct http_transfer *transfer, CURLcode code)
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* A folder of certificates is of use only with the links by hash that c_rehash makes. */
+/* A folder of certificates works only with the hash links that c_rehash makes. */
 static bool has_hashed_certificates(const char *folder)
 {
 	DIR *dir = folder ? opendir(folder) : NULL;
@@ -236,7 +236,7 @@ static int set_headers(struct http_transfer *transfer, const struct http_request
 		transfer->headers = longer;
 		has_type = has_type || strncasecmp(request->headers[i], "Content-Type:", 13) == 0;
 	}
-	/* libcurl would call any body a form. */
+	/* Otherwise libcurl would declare every body a form. */
 	if (!has_type) {
 		struct curl_slist *longer = curl_slist_append(transfer->headers, "Content-Type:");
 
@@ -317,7 +317,10 @@ void *http_context(const struct http_transfer *transfer)
 
 /* ---- the client ------------------------------------------------------------------------------------- */
 
-/* libcurl takes it in small letters only, because a web server sets HTTP_PROXY from a client's "Proxy:" header. */
+/*
+ * libcurl takes this variable in small letters only, because a web server sets HTTP_PROXY from a client's "Proxy:"
+ * header.
+ */
 static void take_capital_proxy(void)
 {
 	const char *proxy = env_value("HTTP_PROXY");

@@ -29,17 +29,17 @@ struct http_request {
 };
 
 struct http_answer {
-	long status; /* 0: there was none */
+	long status; /* 0: none */
 	int error;   /* 0; -ETIMEDOUT, -EMSGSIZE, -ENOMEM or -EIO when there is no complete answer */
 	struct buffer headers;
 	struct buffer body;
-	char error_text[HTTP_ERROR_SIZE]; /* one line, when there is an error */
+	char error_text[HTTP_ERROR_SIZE]; /* one line, if there is an error */
 };
 
-/* Zero is a valid start; http_answer_done() may be called on it. Answers may be used again. */
+/* Zero is a valid initial state, and http_answer_done() accepts it. An answer may be used again. */
 void http_answer_done(struct http_answer *answer);
 
-/* The value of a header, copied and cut to fit; false if it is not there. The last one counts. */
+/* Copies the value of a header, cut to fit. Returns false if it is missing. The last one counts. */
 bool http_header(const struct http_answer *answer, const char *name, char *ret_value, size_t size);
 
 /* Seconds of a Retry-After header, between 0 and 300; -1 if there is none. */
@@ -58,8 +58,8 @@ void http_close(struct http_client *client);
 int http_send(struct http_client *client, const struct http_request *request, struct http_answer *ret_answer);
 
 /*
- * Several at once: start them, then take those that are done. A request's texts must live until it is done.
- * http_next_done() waits until `until_ns` and returns the transfer, whose answer is complete, or NULL.
+ * Several requests at once: start them, then take the completed ones. A request's texts must live until it is
+ * done. http_next_done() waits until `until_ns` and returns a transfer with a complete answer, or NULL.
  */
 struct http_transfer;
 int http_start(struct http_client *client, const struct http_request *request, struct http_answer *answer,

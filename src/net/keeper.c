@@ -1,4 +1,4 @@
-/* Asking the Keeper API; see keeper.h. */
+/* Asks the Keeper API; see keeper.h. */
 #include "net/keeper.h"
 
 #include <errno.h>

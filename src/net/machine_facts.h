@@ -1,6 +1,6 @@
 /*
- * Facts about a machine, by the names that the Sentinel API gives them. Discovery finds them out, the start of a
- * run sends them, and `discover` prints them.
+ * Facts about a machine, by the names of the Sentinel API. Discovery finds them, the start of a run sends them,
+ * and `discover` prints them.
  *
  * A fact that is unknown, or that the user hides (TRACKER_HOST_IP=0), is null.
  */
@@ -49,7 +49,7 @@ struct facts {
 /* "host_id", "cloud_region_id", ... */
 const char *fact_name(enum fact_id id);
 
-/* Blanks around it are cut off; an empty text is unknown. */
+/* Blanks around the text are removed. An empty text means unknown. */
 void fact_set_text(struct facts *facts, enum fact_id id, const char *bytes, size_t length);
 void fact_set_count(struct facts *facts, enum fact_id id, int64_t count);
 void fact_set_real(struct facts *facts, enum fact_id id, double real);
@@ -59,7 +59,7 @@ static inline const char *fact_text(const struct facts *facts, enum fact_id id)
 	return facts->items[id].type == FACT_TEXT ? facts->items[id].text : NULL;
 }
 
-/* Makes unknown what the environment switches off: TRACKER_ and the name in capitals, set to 0. */
+/* Hides the facts that the environment switches off: TRACKER_ and the name in capitals, set to 0. */
 void facts_suppress(struct facts *facts);
 
 /* Members "name": value of the open object, from `first` to before `end`. */

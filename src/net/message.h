@@ -1,6 +1,6 @@
 /*
- * Lines for people on stderr, which is the job's terminal: few, short, never with a secret in them. A line is
- * dropped when a frozen terminal or a full pipe does not take it at once.
+ * Writes lines for people to stderr, which is the job's terminal: few and short, and without secrets. If a frozen
+ * terminal or a full pipe does not take a line at once, it is dropped.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 
-/* Off: nothing more is said (--no-warnings). */
+/* Switches all messages off (--no-warnings). */
 void message_enable(bool on);
 
 /* "resource-tracker: TEXT\n", redacted. */

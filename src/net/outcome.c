@@ -1,4 +1,4 @@
-/* Judges how a request ended; see outcome.h. */
+/* Judges the end of a request; see outcome.h. */
 #include "net/outcome.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void describe_redirect(const struct http_answer *answer, struct outcome *
 
 	if (!http_header(answer, "Location", location, sizeof(location)))
 		return;
-	/* Where to, but not with what in the query. */
+	/* Shows the address without its query. */
 	location[strcspn(location, "?#")] = '\0';
 	buffer_add_text(&place, "redirected to ");
 	add_redacted(&place, location, strlen(location), 200);
@@ -40,7 +40,7 @@ void outcome_of_answer(const struct http_answer *answer, struct outcome *ret_out
 	struct outcome outcome = {.retry_after_secs = -1};
 
 	if (answer->error) {
-		/* An answer that is too large will be so again. */
+		/* A repeated request would get an answer as large as this one. */
 		outcome.verdict = answer->error == -EMSGSIZE ? VERDICT_REFUSED : VERDICT_RETRY;
 		*ret_outcome = outcome;
 		ret_outcome->reason[0] = '\0';

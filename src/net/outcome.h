@@ -1,4 +1,4 @@
-/* How a request ended, so that the caller can decide whether to retry. */
+/* The end of a request, for deciding whether to retry. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,26 +7,26 @@
 
 enum verdict {
 	VERDICT_DONE,
-	VERDICT_RETRY,   /* may go better later: no connection, time-out, 408, 425, 429, 5xx */
-	VERDICT_REFUSED, /* will not: the server has understood and says no */
+	VERDICT_RETRY,   /* may succeed later: no connection, time-out, 408, 425, 429, 5xx */
+	VERDICT_REFUSED, /* will not succeed: the server has understood and refused */
 	VERDICT_EXPIRED, /* credentials are too old; new ones may help */
 };
 
 struct outcome {
 	enum verdict verdict;
-	int retry_after_secs; /* -1: the server did not say */
+	int retry_after_secs; /* -1: not given by the server */
 	char reason[400];     /* one line for people, without secrets; "" when done */
 };
 
-/* By the status (or its lack) alone; fills all but what a body says. 2xx is done. */
+/* Judges by the status (or its absence) alone, and fills every field that does not need the body. 2xx is done. */
 void outcome_of_answer(const struct http_answer *answer, struct outcome *ret_outcome);
 
-/* Puts ": " and redacted foreign text behind the reason. */
+/* Adds ": " and redacted foreign text to the reason. */
 void outcome_add_detail(struct outcome *outcome, const char *text, size_t length);
 
 /*
- * Times between attempts: doubling from 1 s to 60 s, each drawn from the upper half of its span (jitter), so that
- * a fleet does not come back in step; at least what the server asks for.
+ * Pauses between attempts: doubling from 1 s to 60 s, each drawn from the upper half of its range (jitter), so
+ * that many machines do not retry at the same time. At least as long as the server asks for.
  */
 struct backoff {
 	int failures;

@@ -1,4 +1,4 @@
-/* How long things may take; see patience.h. */
+/* Limits waiting; see patience.h. */
 #include "net/patience.h"
 
 #include <errno.h>
@@ -79,14 +79,14 @@ int patience_left_ms(const struct patience *patience, int64_t until_ns)
 
 	if (until <= now)
 		return 0;
-	/* Rounded up, so that the time has come when the wait is over. */
+	/* Rounds up, so that the time has come when the wait is over. */
 	left = until - now > INT64_C(1000000000000) ? INT_MAX / 2 : (until - now + 999999) / NSEC_PER_MSEC;
 	if (patience->end_pid && patience->deadline_ns == INT64_MAX && left > PID_LOOK_MS)
 		left = PID_LOOK_MS;
 	return (int)left;
 }
 
-/* The caller finds out what has happened. */
+/* The caller finds out which descriptor it was. */
 static bool take_news(const struct patience *patience)
 {
 	char bytes[4096];

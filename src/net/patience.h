@@ -1,8 +1,8 @@
 /*
- * How long things may take: without limit while what is followed goes on, until a deadline once it has ended.
+ * Limits waiting: no limit while the followed process or recording continues, a deadline after its end.
  *
- * The end is a descriptor that becomes readable or is hung up: the read end of a pipe whose write end the
- * recorder holds (it closes however the recorder dies), or a pidfd.
+ * The end is a descriptor that becomes readable or hangs up: the read end of a pipe whose write end the recorder
+ * holds (it closes however the recorder dies), or a pidfd.
  */
 #pragma once
 
@@ -13,11 +13,11 @@
 #include <sys/types.h>
 
 struct patience {
-	int end_fd;          /* -1: none */
-	pid_t end_pid;       /* watched by asking now and then where there is no pidfd; 0: none */
-	int signal_fd;       /* SIGINT and SIGTERM end it too; -1: none */
-	int news_fd;         /* readable and non-blocking when there is something to look at; -1: none */
-	int64_t grace_ns;    /* after the end */
+	int end_fd;       /* -1: none */
+	pid_t end_pid;    /* checked at intervals if there is no pidfd; 0: none */
+	int signal_fd;    /* SIGINT and SIGTERM count as the end; -1: none */
+	int news_fd;      /* a non-blocking descriptor that becomes readable when there is news; -1: none */
+	int64_t grace_ns; /* after the end */
 	int64_t deadline_ns; /* monotonic; INT64_MAX until it has ended */
 };
 
@@ -28,10 +28,10 @@ int64_t monotonic_ns(void);
 /* Watches a process. 0, or -ESRCH. */
 int patience_watch_pid(struct patience *patience, pid_t pid);
 
-/* Marks the end by decision (the recording says so). The deadline is set only once. */
+/* Sets the end explicitly (the recording says so). The deadline is set only once. */
 void patience_end(struct patience *patience);
 
-/* Whether it has ended; looks. */
+/* Checks whether it has ended. */
 bool patience_ended(struct patience *patience);
 
 /* Whether the deadline has passed. */
@@ -40,7 +40,7 @@ bool patience_over(struct patience *patience);
 /* Milliseconds until `until_ns`, the deadline or the next look at a pid, whichever is first; never negative. */
 int patience_left_ms(const struct patience *patience, int64_t until_ns);
 
-/* Sleeps until then, until there is news, until the end, or until the deadline. */
+/* Sleeps until then, or until there is news, the end, or the deadline. */
 void patience_wait(struct patience *patience, int64_t until_ns);
 
 /* Adds the descriptors to poll beside the caller's own. Returns how many (at most 2). */

@@ -1,4 +1,4 @@
-/* A recording that is being written, read forwards; see recording.h. */
+/* Reads a recording that is still being written; see recording.h. */
 #include "net/recording.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ void recording_rewind(struct recording *recording, int64_t offset)
 	recording->at = 0;
 }
 
-/* More bytes behind those in the window: 1, 0 at the end of the file, negative errno. */
+/* Reads more bytes after those in the window. Returns 1, 0 at the end of the file, or a negative errno. */
 static int read_more(struct recording *recording)
 {
 	struct buffer *window = &recording->window;
@@ -97,7 +97,7 @@ static int read_more(struct recording *recording)
 	return length > 0;
 }
 
-/* A line that is too long to be a sample is forgotten as it comes. */
+/* Drops a line that is too long for a sample as it comes. */
 static void drop_long_line(struct recording *recording)
 {
 	recording->at = recording->window.length;
@@ -202,6 +202,6 @@ bool recording_has_ended(const struct recording *recording)
 		return false;
 	before = last > tail ? memrchr(tail, '\n', (size_t)(last - tail)) : NULL;
 	before = before ? before : tail;
-	/* A quote within a text is escaped, so that no text can look like this. */
+	/* A quote inside a text is escaped, so no text can look like this. */
 	return memmem(before, (size_t)(last - before), END, sizeof(END) - 1) != NULL;
 }

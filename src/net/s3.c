@@ -1,4 +1,4 @@
-/* Storing an object; see s3.h. */
+/* Stores an object; see s3.h. */
 #include "net/s3.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ enum {
 	HEAD_TIMEOUT_MS = 3000,
 	MOST_ANSWER_BYTES = 64 << 10,
 	MOST_URL_BYTES = 8 << 10,
-	MOST_ATTEMPTS = 3, /* the first, with the right region, with the right time */
+	MOST_ATTEMPTS = 3, /* the first one, with the right region, with the right time */
 };
 
 static const char FALLBACK_REGION[] = "eu-central-1";
@@ -113,13 +113,13 @@ static enum verdict verdict_of_error(const struct s3_error *error, long status, 
 		return VERDICT_EXPIRED;
 	if (is_one_of(error->code, PASSING, ARRAY_SIZE(PASSING)))
 		return VERDICT_RETRY;
-	/* Stores name the error in different ways, but only new keys can help against a 403. */
+	/* Stores name this error in different ways, but after a 403 only new keys can help. */
 	if (status == 401 || status == 403)
 		return VERDICT_EXPIRED;
 	return verdict;
 }
 
-/* The region that an answer names, if it is another than the one that was used. */
+/* Returns the region in an answer, if it differs from the one used. */
 static bool learn_region(struct s3_store *store, const struct http_answer *answer,
 			 const struct s3_error *error, const char *used)
 {
@@ -151,7 +151,7 @@ static bool learn_clock(struct s3_store *store, const struct http_answer *answer
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* Asks the bucket itself, which also refusals and redirects tell. A request that fails is not remembered. */
+/* Asks the bucket itself; refusals and redirects name the region, too. A failed request is not remembered. */
 static void ask_region(struct s3_store *store, const struct s3_uri *uri)
 {
 	CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES);
@@ -260,7 +260,7 @@ static void put_once(struct s3_store *store, const char *url, const char *region
 	buffer_done(&headers.token);
 }
 
-/* Judges an answer; true: something was learnt, and the same request may do now. */
+/* Judges an answer. Returns true if it corrected the region or time, so that the same request may succeed now. */
 static bool judge(struct s3_store *store, const struct http_answer *answer, const char *region,
 		  struct outcome *ret_outcome)
 {

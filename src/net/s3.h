@@ -1,14 +1,14 @@
 /*
- * Storing an object: PUT with an AWS Signature Version 4 that covers the session token.
+ * Stores an object with a PUT request, signed with an AWS Signature Version 4 that covers the session token.
  *
- * Signing: sigv4.h. The time that is signed is the store's, once it has said that ours is wrong.
+ * Signing: sigv4.h. If the store has refused our time, its own time is signed.
  *
- * Addresses: ENDPOINT/BUCKET/KEY when an endpoint is set (MinIO, Ceph, R2), else
- * https://BUCKET.s3.REGION.amazonaws.com/KEY (.cn in China; a bucket with dots stands in the path, because no
- * certificate would fit the host name).
+ * Addresses: ENDPOINT/BUCKET/KEY if an endpoint is set (MinIO, Ceph, R2), else
+ * https://BUCKET.s3.REGION.amazonaws.com/KEY (.cn in China). A bucket with dots is part of the path, because no
+ * certificate would match the host name.
  *
- * The region is that of the credentials, else what the bucket itself says (HEAD, x-amz-bucket-region), else
- * eu-central-1. A wrong one is corrected from the refusal and the object sent again at once.
+ * The region is that of the credentials, else the bucket's answer (HEAD, x-amz-bucket-region), else eu-central-1.
+ * A refusal corrects a wrong region, and the object is sent again at once.
  */
 #pragma once
 
@@ -21,9 +21,9 @@ enum { S3_REGION_SIZE = 64, S3_CODE_SIZE = 64, S3_MESSAGE_SIZE = 200 };
 struct s3_store {
 	struct http_client *http;
 	const char *endpoint;        /* NULL: Amazon */
-	char region[S3_REGION_SIZE]; /* learnt from answers; "": not yet */
-	bool asked_region;           /* the bucket has answered, whatever it was */
-	int64_t clock_ahead_secs; /* by how much the store's clock is ahead of ours; corrected when it objects */
+	char region[S3_REGION_SIZE]; /* learnt from answers; "": not known yet */
+	bool asked_region;           /* the bucket has answered in some way */
+	int64_t clock_ahead_secs; /* how far the store's clock is ahead of ours; corrected after a refusal */
 };
 
 /* Stores bytes as PREFIX-of-uri/name. VERDICT_EXPIRED: the credentials were not accepted. */

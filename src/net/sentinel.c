@@ -1,4 +1,4 @@
-/* The three calls of the Sentinel API; see sentinel.h. */
+/* Makes the three calls of the Sentinel API; see sentinel.h. */
 #include "net/sentinel.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void note_clock(struct sentinel *sentinel, const struct http_answer *answ
 		sentinel->clock_ahead_secs = secs - (int64_t)time(NULL);
 }
 
-/* FastAPI says what it does not like; others get no more than their status repeated. */
+/* FastAPI describes the fault. From other servers only the status is shown. */
 static void describe(const struct http_answer *answer, struct outcome *outcome)
 {
 	CLEANUP_BUFFER struct buffer detail = BUFFER(64 << 10);

@@ -5,8 +5,8 @@
  *   POST BASE/runs/ID/refresh-credentials          new keys for its objects
  *   POST BASE/runs/ID/finish                       the end, with the rows or the addresses of the objects
  *
- * Answers are read with bounds (10 s to connect, 30 s in all, 1 MiB); redirects are refused, because the token
- * would go along.
+ * Answers are limited (10 s to connect, 30 s in all, 1 MiB). Redirects are refused, because the token would go
+ * along.
  */
 #pragma once
 
@@ -17,13 +17,13 @@ struct sentinel {
 	struct http_client *http;
 	const char *base_url;
 	const char *token;
-	/* By how much the server's clock is ahead of ours, from its last answer; 0 until then. */
+	/* How far the server's clock is ahead of ours, from its last answer; 0 before that. */
 	int64_t clock_ahead_secs;
 };
 
 /*
- * On VERDICT_DONE the result is the caller's; else it is untouched. `run_name` is the same however often the same run is
- * registered: a hash of it goes along as Idempotency-Key, so that a server may know it again.
+ * With VERDICT_DONE the result belongs to the caller; otherwise it is untouched. `run_name` is the same each time
+ * that the same run is registered: its hash is sent as Idempotency-Key, so that a server can recognise the run.
  */
 void sentinel_start(struct sentinel *sentinel, const char *payload, const char *run_name,
 		    struct registration *ret_registration, struct outcome *ret_outcome);
@@ -31,8 +31,8 @@ void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct cred
 		      struct outcome *ret_outcome);
 
 /*
- * A run that the server already knows as finished (409) is done, too. *ret_answer is the object that the server answered
- * with, as one line of JSON, to be freed; NULL: it answered with none.
+ * If the server already has the run as finished (409), that counts as done, too. *ret_answer is the JSON object of
+ * the server's answer in one line, which the caller frees; NULL: none.
  */
 void sentinel_finish(struct sentinel *sentinel, const char *run_id, const struct buffer *body,
 		     char **ret_answer, struct outcome *ret_outcome);

@@ -1,4 +1,4 @@
-/* Requests to the Sentinel API and its answers; see sentinel_text.h. */
+/* Builds requests to the Sentinel API and reads its answers; see sentinel_text.h. */
 #include "net/sentinel_text.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* ---- what is said ----------------------------------------------------------------------------------- */
 
-/* The names of the run_start row are the API's. */
+/* The metrics of the run_start row have the API's names. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -73,7 +73,7 @@ char *object_as_line(const char *bytes, size_t length)
 	return line;
 }
 
-/* Members of an object that the program gave, over those of the recording and the machine. */
+/* Adds the members of an object from the program; they replace those of the recording and the machine. */
 static void add_metadata(struct buffer *out, const char *metadata)
 {
 	json_t *all = json_loadb(out->data, out->length, 0, NULL);
@@ -191,7 +191,7 @@ void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome
 		outcome.failed = end->exit_code != 0;
 	} else {
 		/*
-		 * Attached or host: no exit status is known, so only the reason at the end of the recording can
+		 * Attached or host: the exit status is unknown, so only the reason at the end of the recording can
 		 * mean failure.
 		 */
 		const char *reason = text_absent(end->reason) ? "" : end->reason;
@@ -232,7 +232,7 @@ static bool is_plain_word(const char *text)
 	return true;
 }
 
-/* Blanks and other scripts are allowed in names of objects: they are escaped where they become part of an address. */
+/* Names of objects may contain blanks and other scripts; they are escaped in addresses. */
 static bool is_one_line(const char *text)
 {
 	for (; *text; text++)
@@ -304,7 +304,7 @@ static int take_credentials(const json_t *root, struct credentials *ret_credenti
 	if (r == 0)
 		r = take_word(object, "secret_key", &credentials.secret_key);
 	if (r == 0) {
-		/* Storage of one's own may have keys that live for ever. */
+		/* The keys of a private store may have no expiry. */
 		r = take_word(object, "session_token", &credentials.session_token);
 		r = r == -ENOENT ? 0 : r;
 	}

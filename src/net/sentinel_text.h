@@ -1,6 +1,6 @@
 /*
- * Requests to the Sentinel API and its answers. Pure: bytes in, bytes out. The API's schemas refuse members that
- * they do not know, so nothing is sent beyond the members that they list.
+ * Builds requests to the Sentinel API and reads its answers. Pure: bytes in, bytes out. The API's schemas refuse
+ * unknown members, so only listed members are sent.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 #include "net/spool.h"
 
 /*
- * POST /runs: metadata from the first sample of a run, and the facts of the machine. `metadata` (NULL: none) is a JSON object
- * of the program that is recorded: its members replace those of the same name. Other text is ignored.
+ * POST /runs: metadata from the first sample of a run, and the facts of the machine. `metadata` (NULL: none) is a
+ * JSON object from the recorded program; its members replace those of the same name. Other text is ignored.
  */
 void write_start(struct buffer *out, const struct frame *first, const struct facts *facts,
 		 const char *metadata);
 
-/* A JSON object as one line, to be freed; NULL: the bytes are something else. */
+/* A JSON object as one line, which the caller frees; NULL: the bytes are not a JSON object. */
 char *object_as_line(const char *bytes, size_t length);
 
 /* POST /runs/ID/finish with the rows themselves; `csv` is a complete CSV text. */
@@ -33,14 +33,14 @@ void write_finish_s3(struct buffer *out, const struct run_outcome *outcome, cons
 /* "PREFIX/RUN_ID/000007.csv.gz" */
 void upload_uri(struct buffer *out, const char *uri_prefix, const char *run_id, int64_t sequence);
 
-/* Reads the end of a run from its last sample; without a run_end (or a frame) the recorder has died. */
+/* Reads the end of a run from its last sample. Without a run_end (or a frame), the recorder has died. */
 void read_outcome(const struct frame *last, int64_t now_secs, struct run_outcome *ret_outcome);
 
 struct credentials {
 	char *access_key;
 	char *secret_key;
 	char *session_token; /* NULL: none */
-	char region[64];     /* "" when the answer has none */
+	char region[64];     /* "": the answer has none */
 	bool expires;
 	int64_t expires_at_secs; /* UTC */
 };
@@ -56,9 +56,9 @@ struct registration {
 void registration_done(struct registration *registration);
 
 /*
- * Answers. 0, -EBADMSG (not what it should be; ret_wrong is one line that holds nothing of the answer) or
- * -ENOMEM. Members that we do not know are ignored. The expiry is called expires_at or expiration; with both, the
- * earlier counts.
+ * Read answers. Return 0, -EBADMSG for an invalid one (ret_wrong is one line without any text of the answer), or
+ * -ENOMEM. Unknown members are ignored. The expiry is called expires_at or expiration; with both, the earlier one
+ * counts.
  */
 int parse_registration(const char *bytes, size_t length, struct registration *ret_registration,
 		       const char **ret_wrong);
@@ -66,7 +66,7 @@ int parse_credentials(const char *bytes, size_t length, struct credentials *ret_
 		      const char **ret_wrong);
 
 /*
- * Appends the reason of a refusal, in one line: "detail" as text, or as a list of members with their faults. The
- * refused values, which the server repeats, are left out. Appends nothing without such a member.
+ * Appends the reason for a refusal, in one line: "detail" as text, or as a list of members with their faults. It
+ * leaves out the refused values, which the server repeats. Appends nothing without such a member.
  */
 void add_error_detail(struct buffer *out, const char *bytes, size_t length);

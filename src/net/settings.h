@@ -18,7 +18,7 @@
 /* The value of a variable, or NULL when it is unset or empty. */
 const char *env_value(const char *name);
 
-/* The variable is set to 0, false, no or off. */
+/* Whether the variable is set to 0, false, no or off. */
 bool env_is_off(const char *name);
 
 struct settings {
@@ -31,7 +31,7 @@ struct settings {
 };
 
 /*
- * Reads the environment; texts belong to the settings and live as long as the process. Returns 0, or
- * -EINVAL when an address or the token cannot be what it should be: *ret_wrong then names the variable.
+ * Reads the environment. The texts belong to the settings and live as long as the process. Returns 0, or -EINVAL
+ * if an address or the token is invalid: *ret_wrong then names the variable.
  */
 int settings_read(struct settings *ret_settings, const char **ret_wrong);

@@ -1,9 +1,9 @@
 /*
  * AWS Signature Version 4 for a PUT to S3. Pure.
  *
- * libcurl has a signer (CURLOPT_AWS_SIGV4), but not one to rely on: 7.88 signs the session token only when the hash of
- * the body is given as a header, signs headers that are not sent, and sends x-amz-date twice when the time is given,
- * which it must be where the clock here is wrong (seen). Older ones do not cover the token at all.
+ * libcurl's own signer (CURLOPT_AWS_SIGV4) is not reliable enough. Version 7.88 signs the session token only if
+ * the hash of the body is given as a header, signs headers that are not sent, and sends x-amz-date twice if the
+ * time is given, which is necessary with a wrong clock (seen). Older versions do not sign the token at all.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 struct sigv4_request {
 	const char *method;
 	const char *host; /* as in the Host header: with the port unless it is the scheme's own */
-	const char *path; /* encoded, as on the request line; never normalised */
+	const char *path; /* encoded as on the request line, never normalised */
 	const char *region;
 	const char *access_key;
 	const char *secret_key;
@@ -26,5 +26,7 @@ struct sigv4_request {
 /* The text whose hash is signed: method, path, query (none), signed headers, their names, the body's hash. */
 void sigv4_canonical_request(struct buffer *out, const struct sigv4_request *request);
 
-/* Appends the value of the Authorization header. 0, -ENOBUFS (a key or a token of no sane length) or -ENOMEM. */
+/*
+ * Appends the value of the Authorization header. Returns 0, -ENOBUFS (a key or token of absurd length) or -ENOMEM.
+ */
 int sigv4_authorization(struct buffer *out, const struct sigv4_request *request);

@@ -39,22 +39,22 @@ struct run_outcome {
 };
 
 struct spool_state {
-	char *recording;   /* absolute path */
-	char *part;        /* by the first sample there, if it is not the run's first; NULL: it is */
-	char *of_run;      /* this state says only that a file has a part of that run; NULL: it is a run's */
-	bool disposable;   /* the recording was made for streaming alone: it goes when all is sent */
+	char *recording; /* absolute path */
+	char *part;   /* named after the file's first sample, if that is not the run's first; NULL: it is */
+	char *of_run; /* this state only says that a file has a part of that run; NULL: the state of a run */
+	bool disposable;   /* the recording was made only for streaming: remove it after sending */
 	int64_t begin;     /* offset of the run's first line */
-	int64_t offset;    /* up to here the lines are in batches */
+	int64_t offset;    /* batches contain the lines before this offset */
 	int64_t rows;      /* in batches so far */
-	int64_t rows_lost; /* of them, dropped because the spool was full */
-	int64_t cut;       /* batches made; the number of the next one */
-	int64_t sent;      /* batches stored (or dropped); the number of the next one to store */
-	int64_t objects;   /* objects stored: NNNNNN of the next one's name */
+	int64_t rows_lost; /* rows of those that were dropped because the spool was full */
+	int64_t cut;       /* number of batches made, and of the next one */
+	int64_t sent;      /* number of batches stored or dropped, and of the next one to store */
+	int64_t objects;   /* number of objects stored: NNNNNN in the next one's name */
 	char *payload;     /* the body of POST /runs, until the run is registered */
 	char *run_id;      /* NULL until then */
 	char *uri_prefix;
 	struct run_outcome outcome;
-	bool finished; /* nothing is left to do for this state; kept so that the recording is not sent again */
+	bool finished; /* nothing is left to do; kept so that the recording is not sent again */
 };
 
 struct spool {
@@ -63,7 +63,7 @@ struct spool {
 	char *folder;  /* path, for messages */
 	char name[SPOOL_NAME_SIZE];
 	struct spool_state state;
-	int64_t most_bytes; /* of all batches in the folder */
+	int64_t most_bytes; /* bytes of all batches in the folder */
 };
 
 #define SPOOL ((struct spool){.folder_fd = -1, .lock_fd = -1})
@@ -78,10 +78,10 @@ void spool_close(struct spool *spool);
 /* The name for a run, from its first sample. */
 void spool_name(const struct frame *first, char ret_name[SPOOL_NAME_SIZE]);
 
-/* Takes the run's lock. -EBUSY: another process works on it. */
+/* Takes the run's lock. -EBUSY: another process works on the run. */
 int spool_lock(struct spool *spool, const char *name);
 
-/* Reads the state: 0, -ENOENT there is none, -EBADMSG it is damaged. */
+/* Reads the state. Returns 0, -ENOENT if there is none, -EBADMSG if it is damaged. */
 int spool_read(struct spool *spool);
 int spool_write(struct spool *spool);
 
@@ -93,7 +93,7 @@ void spool_unlink_batch(const struct spool *spool, int64_t number);
 /* Bytes of all batches in the folder, of this run and of others. */
 int64_t spool_batch_bytes(const struct spool *spool);
 
-/* Removes the lock and, with `all`, the state. The batches must have gone. */
+/* Removes the lock and, with `all`, the state. Call after the batches are removed. */
 void spool_remove(struct spool *spool, bool all);
 
 /*
@@ -102,11 +102,11 @@ void spool_remove(struct spool *spool, bool all);
 #define SPOOL_STATE_SUFFIX ".state"
 #define SPOOL_RECORDING_SUFFIX ".spool"
 
-/* Calls `visit` with each name, less the suffix, until it returns a negative errno; that is returned. */
+/* Calls `visit` with each name, without the suffix, until it returns a negative errno, which is then returned. */
 int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const char *name, void *context),
 	       void *context);
 
-/* Removes states of runs that were sent a month ago or earlier and whose recording is no longer where it was. */
+/* Removes states of runs that were sent at least a month ago and whose recording is gone. */
 void spool_forget_old(const struct spool *spool);
 
 /* The state as text and back; pure. */

@@ -114,7 +114,7 @@ static int take_field(const json_t *value, struct spool_state *state, size_t ind
 	return -EBADMSG;
 }
 
-/* Numbers that contradict each other would make us read or count nonsense. */
+/* Numbers that contradict each other would make the program read or count nonsense. */
 static bool is_sound(const struct spool_state *state)
 {
 	return state->recording && state->begin >= 0 && state->offset >= state->begin && state->rows >= 0 &&

@@ -113,7 +113,7 @@ void stream_close(struct stream *stream)
 
 /* ---- begin ------------------------------------------------------------------------------------------ */
 
-/* The machine is asked only by a process that runs on it; a recording from elsewhere tells what it knows. */
+/* Only a process on the machine itself asks it; a recording from elsewhere has its own facts. */
 static void discover(struct stream *stream, const struct frame *first, struct facts *facts)
 {
 	struct sys_dmi dmi;
@@ -148,7 +148,7 @@ static int make_payload(struct stream *stream, const struct frame *first)
 	return stream->spool.state.payload ? 0 : -ENOMEM;
 }
 
-/* The state of the run, to which that of a part leads: with its lock. */
+/* Returns the state of the run, following the state of a part to it, with the run's lock. */
 static int read_state_of_run(struct spool *spool)
 {
 	CLEANUP_FREE char *run = NULL;
@@ -163,7 +163,9 @@ static int read_state_of_run(struct spool *spool)
 	return r < 0 ? r : spool_read(spool);
 }
 
-/* `name` is of the first sample that the recording has. The recording may have been moved since the state was written. */
+/*
+ * `name` is that of the recording's first sample. The recording may have been moved since the state was written.
+ */
 static int adopt_state(struct stream *stream, const char *name)
 {
 	char *path = stream->spool.state.recording;
@@ -220,7 +222,7 @@ int stream_begin(struct stream *stream)
 
 /* ---- cut -------------------------------------------------------------------------------------------- */
 
-/* A CSV text that grows, compressed at once: header, then rows. */
+/* A growing CSV text that is compressed at once: header, then rows. */
 struct batch {
 	struct buffer bytes;
 	struct buffer line;
@@ -263,7 +265,10 @@ static int batch_add(struct batch *batch, const struct frame *frame)
 	return batch_add_line(batch);
 }
 
-/* Fills a batch from the recording. 1: there may be more; 0: that was all for now; negative errno. */
+/*
+ * Fills a batch from the recording. Returns 1 if there may be more, 0 if that was all for now, or a negative
+ * errno.
+ */
 static int fill_batch(struct stream *stream, struct batch *batch)
 {
 	struct spool_state *state = &stream->spool.state;
@@ -276,7 +281,7 @@ static int fill_batch(struct stream *stream, struct batch *batch)
 		if (r <= 0)
 			return r;
 		if (frame->first[ROW_run_start] && (batch->rows || state->rows)) {
-			/* Another run was appended: this one has ended without saying so. */
+			/* Another run was appended, so this one has ended without an end record. */
 			recording_rewind(&stream->recording, before);
 			state->outcome.known = true;
 			return 0;
@@ -292,7 +297,7 @@ static int fill_batch(struct stream *stream, struct batch *batch)
 	return 1;
 }
 
-/* Oldest first, so that a loss is at one end. */
+/* Oldest first, so that only the beginning is lost. */
 static void make_room(struct stream *stream)
 {
 	struct spool_state *state = &stream->spool.state;
@@ -316,7 +321,7 @@ static void make_room(struct stream *stream)
 	}
 }
 
-/* The disk space of lines that are in batches; the file keeps its length, so that offsets stay. */
+/* Frees the disk space of lines that are in batches. The file keeps its length, so offsets stay valid. */
 static void release_recording(const struct stream *stream)
 {
 	const struct spool_state *state = &stream->spool.state;
@@ -325,7 +330,7 @@ static void release_recording(const struct stream *stream)
 	if (!state->disposable || state->offset <= 0)
 		return;
 	fd = open(state->recording, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	/* The first sample names the run: it stays, so that a process that starts anew finds the state. */
+	/* Keep the first sample, which names the run: a process that starts again finds the state by it. */
 	if (fd >= 0 && state->offset > MOST_RAW_BYTES)
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, MOST_RAW_BYTES / 2,
 			  state->offset - MOST_RAW_BYTES);
@@ -347,7 +352,10 @@ static int commit_batch(struct stream *stream, const struct batch *batch)
 	return r;
 }
 
-/* One batch. 1: there may be more to cut; 0: no; negative errno, and the recording is where it was. */
+/*
+ * Cuts one batch. Returns 1 if there may be more to cut, 0 if not, or a negative errno; the recording's position
+ * is then unchanged.
+ */
 static int cut_one(struct stream *stream)
 {
 	struct spool_state *state = &stream->spool.state;

@@ -1,4 +1,4 @@
-/* Going over to the new file of a recording that was removed or renamed; see stream.h. */
+/* Changes to the new file of a recording that was removed or renamed; see stream.h. */
 #include "net/stream.h"
 
 #include <errno.h>
@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A link, or a file of another user, is not the recorder's: it writes to neither. */
+/* A link, or another user's file, is not the recorder's: it writes to neither. */
 static bool may_be_ours(const struct stat *found, const struct stat *old)
 {
 	return S_ISREG(found->st_mode) && found->st_nlink == 1 &&
 	       (found->st_uid == old->st_uid || found->st_uid == geteuid());
 }
 
-/* Opens the file that has the name now, if it is another one. 1: open; 0: not. */
+/* Opens the file that has the name now, if it is another one. Returns 1 if it did. */
 static int open_new(const struct stream *stream, struct recording *ret_recording)
 {
 	const char *path = stream->spool.state.recording;
@@ -50,12 +50,12 @@ void stream_watch_name(struct stream *stream)
 
 	if (stream->spool.state.disposable)
 		return;
-	/* The watch of the file before goes with the descriptor. */
+	/* The watch of the previous file ends with its descriptor. */
 	if (patience->news_fd >= 0)
 		close(patience->news_fd);
 	patience->news_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", stream->recording.fd);
-	/* A file that is removed while it is open has one link less: its attributes change. */
+	/* A file that is removed while open has one link less, so its attributes change. */
 	if (patience->news_fd >= 0 &&
 	    inotify_add_watch(patience->news_fd, path, IN_MOVE_SELF | IN_ATTRIB) < 0) {
 		close(patience->news_fd);
@@ -63,7 +63,7 @@ void stream_watch_name(struct stream *stream)
 	}
 }
 
-/* So that a person who uploads the new file finds the run. */
+/* If a person uploads the new file, this state leads to the run. */
 static void lead_back(const struct stream *stream, const char *part)
 {
 	struct spool leading = {.folder_fd = stream->spool.folder_fd, .lock_fd = -1};
@@ -93,7 +93,7 @@ static int go_over(struct stream *stream, struct recording *recording, const cha
 	recording->fd = -1;
 	recording_rewind(&stream->recording, 0);
 	stream_watch_name(stream);
-	/* Without it the run can still be sent by this process. */
+	/* If it cannot be written, this process can still send the run. */
 	(void)spool_write(&stream->spool);
 	return 1;
 }
@@ -111,7 +111,10 @@ int stream_follow_name(struct stream *stream)
 	r = recording_next(&recording, &first);
 	if (r > 0 && recording_goes_on(&stream->recording, first)) {
 		spool_name(first, part);
-		/* Once the new file has a line, the recorder writes nothing more to the old one: this is all of it. */
+		/*
+		 * Once the new file has a line, the recorder writes nothing more to the old one, so this is its
+		 * end.
+		 */
 		r = stream_cut(stream, false);
 		if (r == 0 && !stream->spool.state.outcome.known &&
 		    recording_goes_on(&stream->recording, first))

@@ -22,7 +22,9 @@ static void say_trouble(struct stream *stream, const char *doing, const struct o
 	bool first = !stream->trouble[0];
 
 	snprintf(stream->trouble, sizeof(stream->trouble), "cannot %s: %s", doing, outcome->reason);
-	/* Once for each time that it stops working; the end of the run says what is left. */
+	/*
+	 * Reported each time that sending stops working. At the end of the run, a message says how much is left.
+	 */
 	if (first)
 		say("streaming: %s", stream->trouble);
 }
@@ -56,8 +58,8 @@ static void went_well(struct stream *stream)
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
 /*
- * When keys are to be replaced: 5 minutes before they expire, or halfway for those that live shorter, and not
- * more than once in 10 s. By the server's clock, and then by one that does not step.
+ * When to replace keys: 5 minutes before they expire, or after half their life if that is shorter, and at most
+ * once in 10 s. Computed from the server's clock, then measured with a clock that does not step.
  */
 static int64_t refresh_time_ns(const struct stream *stream)
 {
@@ -98,7 +100,7 @@ static enum stream_step refresh(struct stream *stream)
 		use_credentials(stream, &credentials);
 		return STEP_MADE;
 	}
-	/* Old keys may still do; the store will say. */
+	/* The old keys may still work; the store will tell. */
 	if (stream->credentials.access_key && !stream->refresh_now) {
 		say_trouble(stream, "refresh the upload credentials", &outcome);
 		stream->refresh_at_ns = monotonic_ns() + 10 * NSEC_PER_SEC;
@@ -132,7 +134,7 @@ static enum stream_step start_run(struct stream *stream)
 	return STEP_MADE;
 }
 
-/* The object behind the number is on the store, or given up. */
+/* The object with this number is stored, or was given up. */
 static void count_sent(struct stream *stream, bool stored)
 {
 	struct spool_state *state = &stream->spool.state;
@@ -167,7 +169,7 @@ static enum stream_step upload_batch(struct stream *stream)
 	int r = spool_read_batch(&stream->spool, state->sent, &bytes);
 
 	if (r < 0) {
-		/* Another process has removed it: there is nothing to wait for. */
+		/* Another process has removed it: nothing to wait for. */
 		say("batch %lld of the spool %s cannot be read: %s", (long long)state->sent,
 		    stream->spool.folder, strerror(-r));
 		count_sent(stream, false);
@@ -181,7 +183,7 @@ static enum stream_step upload_batch(struct stream *stream)
 	}
 	stream->refresh_now = outcome.verdict == VERDICT_EXPIRED;
 	if (stream->refresh_now && !stream->tried_new_keys) {
-		/* At once again with new keys; if that does not help, it is a failure like any other. */
+		/* Retry at once with new keys. If that does not help, it is a failure like any other. */
 		stream->tried_new_keys = true;
 		return STEP_MADE;
 	}
@@ -190,7 +192,7 @@ static enum stream_step upload_batch(struct stream *stream)
 
 /* ---- the end ---------------------------------------------------------------------------------------- */
 
-/* All rows as one CSV text, when no object holds any and it is not too long. */
+/* All rows as one CSV text, if no object holds any and it is not too long. */
 static bool gather_inline(const struct stream *stream, struct buffer *ret_csv)
 {
 	const struct spool_state *state = &stream->spool.state;

@@ -1,4 +1,4 @@
-/* Times as the network writes them; see timestamps.h. */
+/* Parses and prints times as the network writes them; see timestamps.h. */
 #include "net/timestamps.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "base/scan.h"
 
-/* Exactly `count` digits. scan_u64() would take blanks and more. */
+/* Reads exactly `count` digits. scan_u64() would accept blanks and more. */
 static bool digits(struct scan *scan, int count, int *ret_value)
 {
 	int value = 0;
@@ -28,7 +28,9 @@ static bool digits(struct scan *scan, int count, int *ret_value)
 	return true;
 }
 
-/* Days since 1970-01-01 in the proleptic Gregorian calendar; timegm() is not in POSIX and normalises nonsense. */
+/*
+ * Days since 1970-01-01 in the proleptic Gregorian calendar. timegm() is not in POSIX and accepts invalid dates.
+ */
 static int64_t days_from_civil(int year, int month, int day)
 {
 	int64_t y = month <= 2 ? year - 1 : year;

@@ -1,7 +1,8 @@
 /*
- * Times as the network writes them: ISO 8601 in JSON, RFC 9110 dates in headers, the basic form in SigV4.
+ * Parses and prints times as the network writes them: ISO 8601 in JSON, RFC 9110 dates in headers, the basic form
+ * in SigV4.
  *
- * All are seconds since 1970 in UTC. Parsers return 0 or -EBADMSG, and leave the result untouched then.
+ * All are seconds since 1970 in UTC. Parsers return 0, or -EBADMSG without touching the result.
  */
 #pragma once
 

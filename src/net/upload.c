@@ -1,4 +1,4 @@
-/* Sending what was left behind; see upload.h. */
+/* Sends unsent recordings; see upload.h. */
 #include "net/upload.h"
 
 #include <dirent.h>
@@ -26,14 +26,14 @@ static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
 struct upload {
 	const struct settings *settings;
 	const struct arguments *arguments;
-	const char *folder;  /* that is gone through */
-	struct buffer begun; /* recordings that a state names, a line each */
-	const char *only;    /* of the states, those of this recording; NULL: all */
-	int sent;            /* runs */
+	const char *folder;  /* the folder in progress */
+	struct buffer begun; /* recordings named by a state, one per line */
+	const char *only;    /* only states of this recording; NULL: all */
+	int sent;            /* number of runs */
 	int left;            /* runs that could not be sent */
 };
 
-/* A recorder holds a lock on what it writes. */
+/* A recorder holds a lock on the file that it writes. */
 static bool is_being_recorded(const char *path)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -55,7 +55,7 @@ static int send_all(struct stream *stream)
 	}
 }
 
-/* 0: the server has it; 1: not all of it, which was said. */
+/* Returns 0 if the server has everything, 1 if not; that was then reported. */
 static int send_and_say(struct stream *stream, const char *name)
 {
 	int r = send_all(stream);
@@ -75,7 +75,7 @@ static struct patience long_patience(void)
 	return patience;
 }
 
-/* The run that begins at an offset; *ret_end is where the next one may begin, or -1. */
+/* Sends the run that begins at an offset. *ret_end is where the next one may begin, or -1. */
 static int upload_run(struct upload *upload, const char *path, int64_t begin, bool disposable,
 		      int64_t *ret_end)
 {
@@ -104,7 +104,7 @@ static int upload_run(struct upload *upload, const char *path, int64_t begin, bo
 	return r;
 }
 
-/* All runs of a recording, from `begin` on. */
+/* Sends all runs of a recording, from `begin` on. */
 static void upload_recording(struct upload *upload, const char *path, int64_t begin, bool disposable)
 {
 	bool first = true;
@@ -150,7 +150,7 @@ static bool has_line(const struct buffer *lines, const char *text)
 
 /* ---- runs that the spool knows ------------------------------------------------------------------------------ */
 
-/* Whether the run of that name begins in a file at an offset. */
+/* Whether the run with that name begins at this offset of the file. */
 static bool holds_run(const char *path, int64_t begin, const char *name)
 {
 	struct recording recording;
@@ -165,7 +165,7 @@ static bool holds_run(const char *path, int64_t begin, const char *name)
 	return strcmp(found, name) == 0;
 }
 
-/* "run.jsonl.1" for "run.jsonl": the name that an older recording was given. */
+/* "run.jsonl.1" for "run.jsonl": the name given to an older recording. */
 static bool is_numbered(const char *name, const char *base)
 {
 	struct scan scan = scan_bytes(name, strlen(name));
@@ -174,8 +174,8 @@ static bool is_numbered(const char *name, const char *base)
 }
 
 /*
- * Where a run is: in the file that it was recorded to, or in one that a later run of the same name has renamed to FILE.1,
- * FILE.2, ... malloc'd; NULL: gone.
+ * Finds a run: in the file to which it was recorded, or in one that a later run of the same name has renamed to
+ * FILE.1, FILE.2, ... The caller frees the path; NULL: gone.
  */
 static char *find_recording(const struct spool_state *state, const char *name)
 {
@@ -226,7 +226,7 @@ static void upload_spooled(struct upload *upload, const char *name, const char *
 	upload->left += r != 0;
 }
 
-/* A state in the spool, which knows its run by a name of its own, wherever the recording is by now. */
+/* Sends a state in the spool. It knows its run by name, wherever the recording is by now. */
 static int upload_state(const char *name, void *context)
 {
 	struct upload *upload = context;
@@ -292,7 +292,7 @@ static int upload_unbegun(const char *name, void *context)
 	return 0;
 }
 
-/* On standard output: lines about what went wrong are on standard error. */
+/* Prints to standard output; errors were printed to standard error. */
 static void say_result(const struct upload *upload)
 {
 	if (!upload->sent && !upload->left)
@@ -334,7 +334,7 @@ static void upload_folder(struct upload *upload, const char *folder)
 	upload->left += inner.left;
 }
 
-/* Runs that were recorded to that name, wherever they are now. Returns whether any waited. */
+/* Sends runs that were recorded to that name, wherever they are now. Returns whether there were any. */
 static bool upload_states_of(struct upload *upload, const char *path)
 {
 	CLEANUP_FREE char *folder = strdup(path);

@@ -1,4 +1,4 @@
-/* Pieces of URIs; see uri.h. */
+/* Handles pieces of URIs; see uri.h. */
 #include "net/uri.h"
 
 #include <errno.h>
