@@ -3,10 +3,7 @@
 tests/soak/chaos.py runs a thousand of them.
 """
 import dataclasses
-import json
-import os
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -66,16 +63,7 @@ class Told:
 
 
 def run(binary, chaos, folder, seed, count, cgroup, interval, kinds=None):
-    record, truth = folder / f"{seed}.jsonl", folder / f"{seed}.truth"
-    for path in (record, truth):
-        path.unlink(missing_ok=True)
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
-    done = subprocess.run(
-        [binary, "-i", interval, "-o", record, "--no-summary", "--wait-descendants", f"--cgroup={cgroup}", "--",
-         chaos, truth, str(seed), str(count), *([kinds] if kinds else [])],
-        stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, env=environment)
-    assert done.returncode == 0, (done.returncode, done.stderr)
-    cpu_secs, processes, unwaited_secs = exact.read_truth(truth)
-    samples = [json.loads(line) for line in record.open()]
-    record.unlink()
+    def job(truth):
+        return [chaos, truth, str(seed), str(count), *([kinds] if kinds else [])]
+    samples, (cpu_secs, processes, unwaited_secs) = exact.run_job(binary, folder, seed, job, cgroup, interval)
     return Told(samples, cpu_secs, unwaited_secs, processes)

@@ -29,7 +29,8 @@ def build_workload(binary, folder, name="workload"):
     made = folder / name
     # Not by $CC: musl-gcc has no headers of the kernel.
     subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", "-I", TOP / "src", "-pthread", "-o", made,
-                    TOP / "tests" / "fakes" / f"{name}.c", TOP / "src" / "base" / "scan.c"], check=True)
+                    *(TOP / "tests" / "fakes" / source for source in (f"{name}.c", "truth.c")), TOP / "src" / "base" / "scan.c"],
+                   check=True)
     return str(made)
 
 
@@ -107,19 +108,27 @@ def cgroup_secs(folder):
     return int(lines["usage_usec"]) / 1e6
 
 
-def run_schedule(binary, workload, folder, seed, count, cgroup, interval="0.05", kinds=None, around=None):
-    """One random schedule below the program: (samples, truth)."""
+def run_job(binary, folder, seed, job, cgroup, interval, around=None):
+    """Records `job(truth)`, a command that writes what it used to the file `truth`: (samples, truth)."""
     record, truth = folder / f"{seed}.jsonl", folder / f"{seed}.truth"
     for path in (record, truth):
         path.unlink(missing_ok=True)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}
     done = subprocess.run(
-        [binary, "-i", interval, "-o", record, "--no-summary", "--wait-descendants", f"--cgroup={cgroup}", "--",
-         workload, truth, "random", str(seed), str(count), *([kinds] if kinds else [])],
+        [binary, "-i", interval, "-o", record, "--no-summary", "--wait-descendants", f"--cgroup={cgroup}", "--", *job(truth)],
         stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, env=environment,
         preexec_fn=enter(around) if around else None)
     assert done.returncode == 0, (done.returncode, done.stderr)
-    return [json.loads(line) for line in record.open()], read_truth(truth)
+    samples = [json.loads(line) for line in record.open()]
+    record.unlink()
+    return samples, read_truth(truth)
+
+
+def run_schedule(binary, workload, folder, seed, count, cgroup, interval="0.05", kinds=None, around=None):
+    """One random schedule below the program: (samples, truth)."""
+    def job(truth):
+        return [workload, truth, "random", str(seed), str(count), *([kinds] if kinds else [])]
+    return run_job(binary, folder, seed, job, cgroup, interval, around)
 
 
 def check_rusage(samples):

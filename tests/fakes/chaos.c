@@ -9,80 +9,30 @@
  * it. A process that no parent of ours reaps tells its time itself, while it burns it: it may be killed at any moment.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/scan.h"
+#include "truth.h"
 
-enum { LONGEST_BURN_US = 12000, MOST_IN_FLIGHT = 4, FAILED = 111 };
-#define NSEC_PER_USEC INT64_C(1000)
-
-struct truth {
-	_Atomic int64_t cpu_ns;
-	_Atomic int64_t processes;
-	_Atomic int64_t unwaited_ns;
-};
-
-static struct truth *truth;
-static const char *truth_path;
-static uint64_t seed;
-
-static _Noreturn void die(const char *what)
-{
-	perror(what);
-	_exit(FAILED);
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now) < 0)
-		die("clock_gettime");
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static unsigned below(unsigned limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 16) % limit;
-}
+enum { LONGEST_BURN_US = 12000, MOST_IN_FLIGHT = 4 };
 
 static int64_t some_ns(void)
 {
 	return (int64_t)below(LONGEST_BURN_US) * NSEC_PER_USEC;
 }
 
-static void burn(int64_t ns)
-{
-	int64_t until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
-		continue;
-}
-
 static void pause_some(void)
 {
-	struct timespec time = {.tv_nsec = (long)below(25000) * NSEC_PER_USEC};
-
-	while (nanosleep(&time, &time) < 0 && errno == EINTR)
-		continue;
+	sleep_ns(below(25000) * NSEC_PER_USEC);
 }
 
 /* ---- the truth --------------------------------------------------------------------------------------- */
@@ -120,15 +70,8 @@ static void begin_to_tell(void)
 static void reap(pid_t pid)
 {
 	siginfo_t info;
-	int64_t cpu_ns;
+	int64_t cpu_ns = reap_cpu_ns(pid, &info);
 
-	while (waitid(pid < 0 ? P_ALL : P_PID, pid < 0 ? 0 : (id_t)pid, &info, WEXITED | WNOWAIT | __WALL) <
-	       0)
-		if (errno != EINTR)
-			die("waitid");
-	cpu_ns = clock_ns((clockid_t)(~(unsigned)info.si_pid << 3 | 2));
-	if (waitpid(info.si_pid, NULL, __WALL) != info.si_pid)
-		die("waitpid");
 	if (info.si_code == CLD_EXITED && info.si_status == FAILED)
 		_exit(FAILED);
 	atomic_fetch_add(&truth->cpu_ns, cpu_ns);
@@ -139,7 +82,7 @@ static void reap(pid_t pid)
 
 static pid_t start_with(unsigned long flags, void (*act)(void))
 {
-	uint64_t of_child = seed ^ ((uint64_t)below(1u << 30) << 20 | 1);
+	uint64_t of_child = seed_of_child();
 	pid_t pid = (pid_t)syscall(SYS_clone, flags, 0, 0, 0, 0);
 
 	if (pid < 0 && errno == EPERM && flags & CLONE_NEWPID)
@@ -422,35 +365,19 @@ static void run_schedule(int count, const char *kinds)
 		reap(in_flight[i]);
 }
 
-static uint64_t number(const char *text)
-{
-	struct scan scan = scan_bytes(text, strlen(text));
-	uint64_t value;
-
-	if (!scan_u64(&scan, &value) || scan_left(&scan) || value > UINT32_MAX) {
-		fprintf(stderr, "chaos: not a number: %s\n", text);
-		_exit(FAILED);
-	}
-	return value;
-}
-
 int main(int argc, char **argv)
 {
-	int fd = argc < 4 ? -1 : open(argv[1], O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-
-	if (fd < 0 || ftruncate(fd, sizeof *truth) < 0)
-		die("usage: chaos TRUTH SEED COUNT [KINDS]");
-	truth = mmap(NULL, sizeof *truth, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (truth == MAP_FAILED)
-		die("mmap");
-	close(fd);
-	truth_path = argv[1];
+	if (argc < 4) {
+		fprintf(stderr, "usage: chaos TRUTH SEED COUNT [KINDS]\n");
+		return FAILED;
+	}
+	truth_open(argv[1]);
 	if (strcmp(argv[2], "burn") == 0) {
-		burn((int64_t)number(argv[3]) * 1000 * NSEC_PER_USEC);
+		burn(number_argument(argv[3]) * NSEC_PER_MSEC);
 		return 0;
 	}
-	seed = number(argv[2]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
-	run_schedule((int)number(argv[3]), argc > 4 ? argv[4] : "betvzk0scdinlm");
+	seed = (uint64_t)number_argument(argv[2]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	run_schedule(number_argument(argv[3]), argc > 4 ? argv[4] : "betvzk0scdinlm");
 	begin_to_tell();
 	tell_so_far(false);
 	return 0;

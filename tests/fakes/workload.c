@@ -22,87 +22,23 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/scan.h"
+#include "truth.h"
 
 enum { MOST_IN_FLIGHT = 3, LONGEST_BURN_MS = 12, DEEPEST = 2 };
-#define NSEC_PER_MSEC INT64_C(1000000)
-
-struct truth {
-	_Atomic int64_t cpu_ns;
-	_Atomic int64_t processes;
-	_Atomic int64_t unwaited_ns;
-};
-
-static struct truth *truth;
-static const char *truth_path;
-static uint64_t seed;
-
-static _Noreturn void die(const char *what)
-{
-	perror(what);
-	_exit(111);
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	if (clock_gettime(clock, &now) < 0)
-		die("clock_gettime");
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int number(const char *text)
-{
-	struct scan scan = scan_bytes(text, strlen(text));
-	uint64_t value;
-
-	if (!scan_u64(&scan, &value) || scan_left(&scan) || value > INT32_MAX) {
-		fprintf(stderr, "workload: not a number: %s\n", text);
-		_exit(111);
-	}
-	return (int)value;
-}
-
-static unsigned below(unsigned limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 16) % limit;
-}
-
-static void burn(int64_t ns)
-{
-	int64_t until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
-		continue;
-}
 
 static int64_t some_ns(void)
 {
 	return (int64_t)below(LONGEST_BURN_MS * 1000) * 1000;
-}
-
-static void sleep_ms(int ms)
-{
-	struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NSEC_PER_MSEC};
-
-	while (nanosleep(&time, &time) < 0 && errno == EINTR)
-		continue;
 }
 
 static void tell(int64_t cpu_ns, bool unwaited)
@@ -123,26 +59,19 @@ static _Noreturn void tell_and_exit(bool unwaited)
 static void reap(pid_t pid)
 {
 	siginfo_t info;
-	int64_t cpu_ns;
-	int status;
+	int64_t cpu_ns = reap_cpu_ns(pid, &info);
 
-	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
-		if (errno != EINTR)
-			die("waitid");
-	cpu_ns = clock_ns((clockid_t)(~(unsigned)pid << 3 | 2));
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			die("waitpid");
-	if (status != 0) {
-		fprintf(stderr, "workload: child ended with status %#x\n", (unsigned)status);
-		_exit(111);
+	if (info.si_code != CLD_EXITED || info.si_status != 0) {
+		fprintf(stderr, "workload: child ended with code %d, status %d\n", info.si_code,
+			info.si_status);
+		_exit(FAILED);
 	}
 	tell(cpu_ns, false);
 }
 
 static pid_t start(void (*act)(void))
 {
-	uint64_t of_child = seed ^ ((uint64_t)below(1u << 30) << 20 | 1);
+	uint64_t of_child = seed_of_child();
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -160,7 +89,7 @@ static void exec_burn(void)
 
 	snprintf(ms, sizeof ms, "%u", below(LONGEST_BURN_MS) + 1);
 	execl("/proc/self/exe", "workload", truth_path, "burn", ms, (char *)NULL);
-	_exit(111);
+	_exit(FAILED);
 }
 
 /* ---- what a child may do ----------------------------------------------------------------------------- */
@@ -194,7 +123,7 @@ static void act_vfork(void)
 		pid = vfork();
 		if (pid == 0) {
 			execl("/proc/self/exe", "workload", truth_path, "burn", "2", (char *)NULL);
-			_exit(111);
+			_exit(FAILED);
 		}
 		if (pid < 0)
 			die("vfork");
@@ -210,7 +139,7 @@ static void daemon_life(void)
 	setsid();
 	burn(some_ns());
 	pid = start(act_burn);
-	sleep_ms((int)below(30));
+	sleep_ns(below(30) * NSEC_PER_MSEC);
 	reap(pid);
 	burn(some_ns());
 	tell_and_exit(false);
@@ -245,7 +174,7 @@ static void act_threads_that_fork(void)
 static void *outlive_leader(void *argument)
 {
 	(void)argument;
-	sleep_ms(20);
+	sleep_ns(20 * NSEC_PER_MSEC);
 	burn(5 * NSEC_PER_MSEC);
 	_exit(0);
 }
@@ -281,7 +210,7 @@ static void act_zombies(void)
 
 	for (int i = 0; i < 3; i++)
 		pids[i] = start(act_burn);
-	sleep_ms(60);
+	sleep_ns(60 * NSEC_PER_MSEC);
 	for (int i = 0; i < 3; i++)
 		reap(pids[i]);
 }
@@ -343,7 +272,7 @@ static void (*act_of(char letter))(void)
 		if (KINDS[i].letter == letter)
 			return KINDS[i].act;
 	fprintf(stderr, "workload: no kind %c\n", letter);
-	_exit(111);
+	_exit(FAILED);
 }
 
 static void run_schedule(int count, const char *kinds, int depth)
@@ -366,7 +295,7 @@ static void run_schedule(int count, const char *kinds, int depth)
 		if (below(4) == 0)
 			burn(some_ns());
 		if (below(4) == 0)
-			sleep_ms((int)below(20));
+			sleep_ns(below(20) * NSEC_PER_MSEC);
 	}
 	for (int i = 0; i < flying; i++)
 		reap(in_flight[i]);
@@ -434,7 +363,7 @@ static void spike(int mib, int ms)
 {
 	char *memory = touch_memory(mib, MAP_PRIVATE);
 
-	sleep_ms(ms);
+	sleep_ns(ms * NSEC_PER_MSEC);
 	munmap(memory, (size_t)mib << 20);
 }
 
@@ -449,7 +378,7 @@ static void shared(int mib, int count, int ms)
 			die("fork");
 		if (pid == 0) {
 			memset(memory, 2, (size_t)mib << 20);
-			sleep_ms(ms);
+			sleep_ns(ms * NSEC_PER_MSEC);
 			_exit(0);
 		}
 	}
@@ -520,7 +449,7 @@ static void wait_in_vfork(int mib, int ms)
 	(void)touch_memory(mib, MAP_PRIVATE);
 	pid = vfork();
 	if (pid == 0) {
-		sleep_ms(ms);
+		sleep_ns(ms * NSEC_PER_MSEC);
 		_exit(0);
 	}
 	if (pid < 0)
@@ -532,22 +461,9 @@ static void keep_zombies(int count, int ms)
 {
 	for (int i = 0; i < count; i++)
 		(void)start(act_burn);
-	sleep_ms(ms);
+	sleep_ns(ms * NSEC_PER_MSEC);
 	while (wait(NULL) > 0)
 		continue;
-}
-
-static void open_truth(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-
-	if (fd < 0 || ftruncate(fd, sizeof *truth) < 0)
-		die(path);
-	truth = mmap(NULL, sizeof *truth, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (truth == MAP_FAILED)
-		die("mmap");
-	truth_path = path;
-	close(fd);
 }
 
 static bool is_call(int argc, char **argv, const char *name, int numbers)
@@ -559,35 +475,35 @@ int main(int argc, char **argv)
 {
 	if (argc < 3) {
 		fprintf(stderr, "usage: workload TRUTH MODE NUMBER...\n");
-		return 111;
+		return FAILED;
 	}
-	open_truth(argv[1]);
+	truth_open(argv[1]);
 	if (is_call(argc, argv, "burn", 1)) {
-		burn(number(argv[3]) * NSEC_PER_MSEC);
+		burn(number_argument(argv[3]) * NSEC_PER_MSEC);
 		return 0;
 	}
 	if (is_call(argc, argv, "random", 2)) {
-		seed = (uint64_t)number(argv[3]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
-		run_schedule(number(argv[4]), argc > 5 ? argv[5] : "bbnervdtlzps", 0);
+		seed = (uint64_t)number_argument(argv[3]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+		run_schedule(number_argument(argv[4]), argc > 5 ? argv[5] : "bbnervdtlzps", 0);
 	} else if (is_call(argc, argv, "storm", 2)) {
-		storm(number(argv[3]), number(argv[4]));
+		storm(number_argument(argv[3]), number_argument(argv[4]));
 	} else if (is_call(argc, argv, "daemons", 2)) {
-		start_daemons(number(argv[3]), number(argv[4]));
+		start_daemons(number_argument(argv[3]), number_argument(argv[4]));
 	} else if (is_call(argc, argv, "unwaited", 2)) {
-		ignore_children(number(argv[3]), number(argv[4]));
+		ignore_children(number_argument(argv[3]), number_argument(argv[4]));
 	} else if (is_call(argc, argv, "io", 3)) {
-		do_io(number(argv[3]), number(argv[4]), argv[5]);
+		do_io(number_argument(argv[3]), number_argument(argv[4]), argv[5]);
 	} else if (is_call(argc, argv, "spike", 2)) {
-		spike(number(argv[3]), number(argv[4]));
+		spike(number_argument(argv[3]), number_argument(argv[4]));
 	} else if (is_call(argc, argv, "shared", 3)) {
-		shared(number(argv[3]), number(argv[4]), number(argv[5]));
+		shared(number_argument(argv[3]), number_argument(argv[4]), number_argument(argv[5]));
 	} else if (is_call(argc, argv, "vfork", 2)) {
-		wait_in_vfork(number(argv[3]), number(argv[4]));
+		wait_in_vfork(number_argument(argv[3]), number_argument(argv[4]));
 	} else if (is_call(argc, argv, "zombies", 2)) {
-		keep_zombies(number(argv[3]), number(argv[4]));
+		keep_zombies(number_argument(argv[3]), number_argument(argv[4]));
 	} else {
 		fprintf(stderr, "workload: no such mode: %s\n", argv[2]);
-		return 111;
+		return FAILED;
 	}
 	tell(clock_ns(CLOCK_PROCESS_CPUTIME_ID), false);
 	return 0;
