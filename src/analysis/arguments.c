@@ -93,7 +93,7 @@ static bool add_run(struct run_list *list, const char *word)
 	return true;
 }
 
-bool run_list_fill(struct run_list *list, char **words, size_t count)
+bool run_list_fill(struct run_list *list, const char *const *words, size_t count)
 {
 	list->runs = calloc(count + 1, sizeof(*list->runs));
 	for (size_t i = 0; i < count; i++)

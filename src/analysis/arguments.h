@@ -32,7 +32,7 @@ struct run_list {
 	size_t count;
 };
 /* Adds each word of the command line; returns false if memory runs out. */
-bool run_list_fill(struct run_list *list, char **words, size_t count);
+bool run_list_fill(struct run_list *list, const char *const *words, size_t count);
 void run_list_done(struct run_list *list);
 #define CLEANUP_RUNS __attribute__((cleanup(run_list_done)))
 

@@ -29,29 +29,21 @@ static void cleanup_options(struct compare_options *options)
 	text_list_done(&options->names);
 }
 
-enum compare_option { OPTION_OUTPUT = 'o', OPTION_JSON = 256, OPTION_FAIL_IF, OPTION_STATISTIC };
-
-static const struct option OPTIONS[] = {
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"fail-if", required_argument, NULL, OPTION_FAIL_IF},
-	{"stat", required_argument, NULL, OPTION_STATISTIC},
-	{"output", required_argument, NULL, OPTION_OUTPUT},
-	{0},
-};
-
-static bool set_option(struct compare_options *options, int option)
+static bool set_option(void *context, int option, const char *value)
 {
+	struct compare_options *options = context;
+
 	switch (option) {
-	case OPTION_JSON:
+	case OPTION_compare_runs_json:
 		options->json = true;
 		return true;
-	case OPTION_FAIL_IF:
-		return text_list_add(&options->conditions, optarg);
-	case OPTION_STATISTIC:
-		options->statistic = optarg;
+	case OPTION_compare_runs_fail_if:
+		return text_list_add(&options->conditions, value);
+	case OPTION_compare_runs_statistic:
+		options->statistic = value;
 		return true;
-	case OPTION_OUTPUT:
-		options->output = optarg;
+	case OPTION_compare_runs_output:
+		options->output = value;
 		return true;
 	default:
 		return false;
@@ -59,7 +51,7 @@ static bool set_option(struct compare_options *options, int option)
 }
 
 /* Returns 0, EXIT_CONDITION when a condition holds, or another exit status. */
-static int check_conditions(const struct command *command, const struct compare_options *options,
+static int check_conditions(const struct subcommand *command, const struct compare_options *options,
 			    const rt_comparison *comparison)
 {
 	int status = 0;
@@ -85,7 +77,7 @@ static int check_conditions(const struct command *command, const struct compare_
 }
 
 /* Prints gpu_tracker's comparison. If code lines have moved between the runs, it prints a warning. */
-static int compare_phases(const struct command *command, const struct compare_options *options)
+static int compare_phases(const struct subcommand *command, const struct compare_options *options)
 {
 	struct rt_problem problem = {""};
 	CLEANUP_FREE char *text = NULL;
@@ -97,23 +89,21 @@ static int compare_phases(const struct command *command, const struct compare_op
 	return result < 0 ? 1 : command_write(command, options->output, text, strlen(text));
 }
 
-static int run_compare_runs(const struct command *command, int argc, char **argv)
+int run_compare_runs(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct compare_options options = {0};
 	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
-	int option, result, status;
+	CLEANUP_TEXTS struct text_list files = {0};
+	int result, status;
 
-	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
-		if (option == '?')
-			return command_bad_option(command, argv, "o:", OPTIONS);
-		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
-	}
-	if (argc - optind < 2)
+	status = command_read(command, argv, set_option, &options, &files);
+	if (status)
+		return status;
+	if (files.count < 2)
 		return command_usage(command, "name at least two recordings");
-	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
+	if (!run_list_fill(&options.runs, files.texts, files.count))
 		return command_fault(command, "out of memory");
 	if (options.statistic && options.conditions.count)
 		return command_usage(command, "--stat and --fail-if do not go together");
@@ -128,30 +118,3 @@ static int run_compare_runs(const struct command *command, int argc, char **argv
 	status = command_write(command, options.output, text, strlen(text));
 	return status ? status : check_conditions(command, &options, comparison);
 }
-
-const struct command COMPARE_RUNS_COMMAND = {
-	.name = "compare-runs",
-	.synopsis = "compare-runs [OPTIONS] A B...",
-	.purpose = "Show how runs differ, figure by figure and phase by phase",
-	.options =
-		"Each FILE is a side of its own; NAME=FILE makes it one of several runs on the side NAME.\n"
-		"A sentence says how each side differs from the first. Then come wall time, CPU time and\n"
-		"memory, and after them the figures that differ, in percent of the first side, the\n"
-		"largest change first. With several runs on both sides, the noise is the difference that\n"
-		"equal runs rarely exceed. A change beyond the noise has a star.\n"
-		"\n"
-		"      --json                print the same as JSON\n"
-		"      --fail-if CONDITION   exit with 3 if CONDITION holds for any side but the first.\n"
-		"                            CONDITION is a figure, < or >, and a bound or a change in\n"
-		"                            percent, such as 'memory_peak>+10%' or 'wall_time>60'. A\n"
-		"                            percentage counts only beyond the noise. Exit with 1 if a\n"
-		"                            side lacks the figure or measured memory in a different way.\n"
-		"                            May be given several times\n"
-		"      --stat min|max|mean|std\n"
-		"                            compare as gpu_tracker does: this statistic of each measure,\n"
-		"                            for the whole run and for each phase. Reads gpu_tracker's\n"
-		"                            analyses (regions --json) and recordings; each side is one\n"
-		"                            run\n"
-		"  -o, --output FILE         write to FILE\n",
-	.run = run_compare_runs,
-};

@@ -12,7 +12,7 @@
 struct recommend_options {
 	bool json, server;
 	const char *form, *catalogue, *instance, *output;
-	struct text_list filters, paths;
+	struct text_list filters, history;
 	struct rt_recommend_options advice;
 };
 
@@ -24,37 +24,8 @@ static void cleanup_advice(rt_advice **advice)
 static void cleanup_options(struct recommend_options *options)
 {
 	text_list_done(&options->filters);
-	text_list_done(&options->paths);
+	text_list_done(&options->history);
 }
-
-enum recommend_option {
-	OPTION_OUTPUT = 'o',
-	OPTION_JSON = 256,
-	OPTION_FORCE,
-	OPTION_FOR,
-	OPTION_HISTORY,
-	OPTION_SERVER,
-	OPTION_FILTER,
-	OPTION_CATALOGUE,
-	OPTION_INSTANCE,
-	OPTION_PRICE,
-	OPTION_POLICY
-};
-
-static const struct option OPTIONS[] = {
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"force", no_argument, NULL, OPTION_FORCE},
-	{"for", required_argument, NULL, OPTION_FOR},
-	{"history", required_argument, NULL, OPTION_HISTORY},
-	{"server", no_argument, NULL, OPTION_SERVER},
-	{"server-filter", required_argument, NULL, OPTION_FILTER},
-	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
-	{"instance", required_argument, NULL, OPTION_INSTANCE},
-	{"price", required_argument, NULL, OPTION_PRICE},
-	{"policy", required_argument, NULL, OPTION_POLICY},
-	{"output", required_argument, NULL, OPTION_OUTPUT},
-	{0},
-};
 
 static bool set_policy(struct recommend_options *options, const char *name)
 {
@@ -72,38 +43,40 @@ static bool set_policy(struct recommend_options *options, const char *name)
 	return false;
 }
 
-static bool set_option(struct recommend_options *options, int option)
+static bool set_option(void *context, int option, const char *value)
 {
+	struct recommend_options *options = context;
+
 	switch (option) {
-	case OPTION_JSON:
+	case OPTION_recommend_json:
 		options->json = true;
 		return true;
-	case OPTION_FORCE:
+	case OPTION_recommend_force:
 		options->advice.force = true;
 		return true;
-	case OPTION_FOR:
-		options->form = optarg;
+	case OPTION_recommend_form:
+		options->form = value;
 		return true;
-	case OPTION_HISTORY:
-		return text_list_add(&options->paths, optarg);
-	case OPTION_SERVER:
+	case OPTION_recommend_history:
+		return text_list_add(&options->history, value);
+	case OPTION_recommend_server:
 		options->server = true;
 		return true;
-	case OPTION_FILTER:
-		return strchr(optarg, '=') && text_list_add(&options->filters, optarg);
-	case OPTION_CATALOGUE:
-		options->catalogue = optarg;
+	case OPTION_recommend_filter:
+		return strchr(value, '=') && text_list_add(&options->filters, value);
+	case OPTION_recommend_catalogue:
+		options->catalogue = value;
 		options->server = true;
 		return true;
-	case OPTION_INSTANCE:
-		options->instance = optarg;
+	case OPTION_recommend_instance:
+		options->instance = value;
 		return true;
-	case OPTION_PRICE:
-		return parse_real(optarg, &options->advice.usd_per_hour) && options->advice.usd_per_hour > 0;
-	case OPTION_POLICY:
-		return set_policy(options, optarg);
-	case OPTION_OUTPUT:
-		options->output = optarg;
+	case OPTION_recommend_price:
+		return parse_real(value, &options->advice.usd_per_hour) && options->advice.usd_per_hour > 0;
+	case OPTION_recommend_policy:
+		return set_policy(options, value);
+	case OPTION_recommend_output:
+		options->output = value;
 		return true;
 	default:
 		return false;
@@ -111,7 +84,7 @@ static bool set_option(struct recommend_options *options, int option)
 }
 
 /* The advice stays useful without a price, so a price that cannot be found is only reported. */
-static void find_price(const struct command *command, const struct recommend_options *options,
+static void find_price(const struct subcommand *command, const struct recommend_options *options,
 		       rt_advice *advice)
 {
 	struct rt_problem problem = {""};
@@ -149,30 +122,24 @@ static int make_text(const struct recommend_options *options, const rt_advice *a
 	return options->json ? rt_advice_to_json(advice, ret_text) : rt_advice_to_text(advice, ret_text);
 }
 
-static int run_recommend(const struct command *command, int argc, char **argv)
+int run_recommend(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {0};
 	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
-	struct text_list paths = {0};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
-	int option, result;
+	CLEANUP_TEXTS struct text_list files = {0};
+	int result, status;
 
-	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
-		if (option == '?')
-			return command_bad_option(command, argv, "o:", OPTIONS);
-		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
-	}
-	if (optind == argc)
+	status = command_read(command, argv, set_option, &options, &files);
+	if (status)
+		return status;
+	if (!files.count)
 		return command_usage(command, "name a recording");
 	/* The run in question comes first, then its history. */
-	for (int i = optind; i < argc; i++)
-		(void)text_list_add(&paths, argv[i]);
-	for (size_t i = 0; i < options.paths.count; i++)
-		(void)text_list_add(&paths, options.paths.texts[i]);
-	result = rt_recommend(paths.texts, paths.count, &options.advice, &advice, &problem);
-	text_list_done(&paths);
+	for (size_t i = 0; i < options.history.count; i++)
+		(void)text_list_add(&files, options.history.texts[i]);
+	result = rt_recommend(files.texts, files.count, &options.advice, &advice, &problem);
 	if (result == 0) {
 		find_price(command, &options, advice);
 		result = find_server(&options, advice, &problem);
@@ -183,49 +150,3 @@ static int run_recommend(const struct command *command, int argc, char **argv)
 		return command_fault(command, "%s", problem.text);
 	return command_write(command, options.output, text, strlen(text));
 }
-
-const struct command RECOMMEND_COMMAND = {
-	.name = "recommend",
-	.synopsis = "recommend [OPTIONS] FILE...",
-	.purpose = "Suggest the resources to request next time, from the use of earlier runs",
-	.options =
-		"Each FILE is a run: a recording, or the output of stats --json. The notes are about the\n"
-		"first. Recordings of the ranks of one job are one run: the needs of ranks on the same\n"
-		"host are added up.\n"
-		"Memory: the largest peak of the last 50 runs and 20 %, swapped memory included. A run\n"
-		"that was killed for lack of memory needed more than it had: the advice is twice that and\n"
-		"20 %, until a run shows how much is enough.\n"
-		"Cores: the smallest number with which no run would have been slower, and how much longer\n"
-		"a run takes with fewer.\n"
-		"GPUs: the largest number that were busy.\n"
-		"\n"
-		"      --json                cpu, memory (MiB), gpu, vram (MiB), cpu_request, cpu_limit,\n"
-		"                            refused, evidence, notes\n"
-		"      --for SYSTEM          print lines to copy into a job for slurm, kubernetes,\n"
-		"                            docker, nextflow, snakemake or metaflow\n"
-		"      --policy POLICY       max: as above. p95: the level below which 95 % of the runs\n"
-		"                            stayed, with more weight on newer runs, and 15 %. cost: the\n"
-		"                            smallest total reservation, at which some runs are killed\n"
-		"                            and repeated, and the fewest core hours\n"
-		"      --history FILE        add an earlier run to the FILEs\n"
-		"      --force               give advice even from too little data\n"
-		"      --server              name the cheapest cloud server that fits (asks\n"
-		"                            keeper.sparecores.net)\n"
-		"      --catalogue FILE      the same from a CSV or SQLite file, without network.\n"
-		"                            Columns: vendor_id, api_reference, vcpus, memory_mib,\n"
-		"                            price_usd_per_hour; optional: region_id, gpu_count,\n"
-		"                            gpu_memory_mib\n"
-		"      --server-filter K=V   only servers with this property; may be given several times\n"
-		"      --instance VENDOR/REGION/TYPE\n"
-		"                            the server of this run: its price gives the cost and the\n"
-		"                            savings\n"
-		"      --price USD           the same, by its price per hour\n"
-		"  -o, --output FILE         write to FILE\n"
-		"\n"
-		"Notes: idle_cores (less than half of the cores used), cpu_bound, cpu_starved (20 % of\n"
-		"the time), throttled (1 % of the time), oom, memory_near_limit (90 %), memory_flat,\n"
-		"memory_unused (less than half), swapped, cache_too_small, idle_gpu, gpu_underused,\n"
-		"gpu_memory_full (90 %), io_bound, host_shared, failed, cut_short, thin_data,\n"
-		"runs_left_out, ranks_missing, drift, risk, one_run.\n",
-	.run = run_recommend,
-};

@@ -12,33 +12,6 @@
 
 extern char **environ;
 
-enum report_option {
-	OPTION_OUTPUT = 'o',
-	OPTION_OPEN = 256,
-	OPTION_FAILED,
-	OPTION_SUCCEEDED,
-	OPTION_INTEGRATION,
-	OPTION_PRICE,
-	OPTION_CATALOGUE,
-	OPTION_INSTANCE,
-	OPTION_FILTER,
-	OPTION_HISTORY,
-};
-
-static const struct option OPTIONS[] = {
-	{"output", required_argument, NULL, OPTION_OUTPUT},
-	{"open", no_argument, NULL, OPTION_OPEN},
-	{"failed", no_argument, NULL, OPTION_FAILED},
-	{"succeeded", no_argument, NULL, OPTION_SUCCEEDED},
-	{"integration", required_argument, NULL, OPTION_INTEGRATION},
-	{"price", required_argument, NULL, OPTION_PRICE},
-	{"catalogue", required_argument, NULL, OPTION_CATALOGUE},
-	{"instance", required_argument, NULL, OPTION_INSTANCE},
-	{"server-filter", required_argument, NULL, OPTION_FILTER},
-	{"history", required_argument, NULL, OPTION_HISTORY},
-	{0},
-};
-
 struct report_options {
 	const char *output;
 	bool open;
@@ -55,36 +28,38 @@ static void cleanup_options(struct report_options *options)
 	run_list_done(&options->runs);
 }
 
-static bool set_option(struct report_options *options, int option)
+static bool set_option(void *context, int option, const char *value)
 {
+	struct report_options *options = context;
+
 	switch (option) {
-	case OPTION_OUTPUT:
-		options->output = optarg;
+	case OPTION_report_output:
+		options->output = value;
 		return true;
-	case OPTION_OPEN:
+	case OPTION_report_open:
 		options->open = true;
 		return true;
-	case OPTION_FAILED:
+	case OPTION_report_failed:
 		options->page.failed = true;
 		return true;
-	case OPTION_SUCCEEDED:
+	case OPTION_report_succeeded:
 		options->page.succeeded = true;
 		return true;
-	case OPTION_INTEGRATION:
-		options->page.integration = optarg;
+	case OPTION_report_integration:
+		options->page.integration = value;
 		return true;
-	case OPTION_PRICE:
-		return parse_real(optarg, &options->page.usd_per_hour) && options->page.usd_per_hour > 0;
-	case OPTION_CATALOGUE:
-		options->prices.catalogue = optarg;
+	case OPTION_report_price:
+		return parse_real(value, &options->page.usd_per_hour) && options->page.usd_per_hour > 0;
+	case OPTION_report_catalogue:
+		options->prices.catalogue = value;
 		return true;
-	case OPTION_INSTANCE:
-		options->prices.instance = optarg;
+	case OPTION_report_instance:
+		options->prices.instance = value;
 		return true;
-	case OPTION_FILTER:
-		return strchr(optarg, '=') && text_list_add(&options->filters, optarg);
-	case OPTION_HISTORY:
-		return text_list_add(&options->history, optarg);
+	case OPTION_report_filter:
+		return strchr(value, '=') && text_list_add(&options->filters, value);
+	case OPTION_report_history:
+		return text_list_add(&options->history, value);
 	default:
 		return false;
 	}
@@ -109,7 +84,7 @@ static int start_viewer(const char *program, const char *file)
 }
 
 /* xdg-open looks at $BROWSER itself. Without xdg-open, this function does. */
-static int open_page(const struct command *command, const char *path)
+static int open_page(const struct subcommand *command, const char *path)
 {
 	const char *browser = secure_getenv("BROWSER");
 	char *file = realpath(path, NULL);
@@ -123,19 +98,17 @@ static int open_page(const struct command *command, const char *path)
 		     : 0;
 }
 
-static int run_report(const struct command *command, int argc, char **argv)
+int run_report(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct report_options options = {0};
 	struct rt_problem problem = {"out of memory"};
-	int option;
+	CLEANUP_TEXTS struct text_list files = {0};
+	int status;
 
-	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
-		if (option == '?')
-			return command_bad_option(command, argv, "o:", OPTIONS);
-		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
-	}
-	if (optind == argc)
+	status = command_read(command, argv, set_option, &options, &files);
+	if (status)
+		return status;
+	if (!files.count)
 		return command_usage(command, "name a recording");
 	if (!options.output)
 		return command_usage(command, "name the page to write: -o OUT.html");
@@ -147,7 +120,7 @@ static int run_report(const struct command *command, int argc, char **argv)
 	options.prices.filter_count = options.filters.count;
 	options.page.history = options.history.texts;
 	options.page.history_count = options.history.count;
-	if (!run_list_fill(&options.runs, argv + optind, (size_t)(argc - optind)))
+	if (!run_list_fill(&options.runs, files.texts, files.count))
 		return command_fault(command, "out of memory");
 	if (command_check_output(command, options.output))
 		return EXIT_FAULT;
@@ -156,29 +129,3 @@ static int run_report(const struct command *command, int argc, char **argv)
 		return command_fault(command, "%s", problem.text);
 	return options.open ? open_page(command, options.output) : 0;
 }
-
-const struct command REPORT_COMMAND = {
-	.name = "report",
-	.synopsis = "report [OPTIONS] -o OUT.html FILE...",
-	.purpose = "Make one interactive page without external files; several runs side by side",
-	.options =
-		"Several FILEs are shown side by side, with their differences from the first. NAME=FILE\n"
-		"makes it one of several runs on the side NAME, as in compare-runs.\n"
-		"\n"
-		"  -o, --output FILE         write the page to FILE; - is standard output\n"
-		"      --open                show the page in the browser\n"
-		"      --failed              the job failed, whatever the recording says\n"
-		"      --succeeded           the job succeeded, if the recording does not say\n"
-		"      --integration NAME    the system that the job ran in, such as Metaflow; shown on\n"
-		"                            the page\n"
-		"      --price USD_PER_HOUR  price of the machine per hour; the page shows the cost of\n"
-		"                            the run\n"
-		"      --catalogue FILE      servers and their prices, as in recommend; the page shows\n"
-		"                            the cheapest server that fits\n"
-		"      --instance VENDOR/REGION/TYPE\n"
-		"                            the server that the job ran on; the catalogue has its price\n"
-		"      --history FILE        base the advice on this earlier run too (a recording, or the\n"
-		"                            output of stats --json); may be given several times\n"
-		"      --server-filter K=V   only servers with this property; may be given several times\n",
-	.run = run_report,
-};

@@ -88,62 +88,25 @@ static bool parse_rows(const char *text, int64_t *ret_rows)
 	return parse_count(text, ret_rows) && *ret_rows >= 0;
 }
 
-enum show_option {
-	OPTION_COLUMN = 'c',
-	OPTION_OUTPUT = 'o',
-	OPTION_RENAME = 256,
-	OPTION_HEAD,
-	OPTION_TAIL,
-	OPTION_SLICE,
-	OPTION_ROWS,
-	OPTION_CSV,
-	OPTION_JSON,
-	OPTION_ANY_CSV,
-	OPTION_HUMAN_NAMES,
-	OPTION_BYTES,
-	OPTION_SYSTEM_PREFIX,
-	OPTION_PROCESS_PREFIX,
-	OPTION_OFFSET
-};
-
-static const struct option OPTIONS[] = {
-	{"column", required_argument, NULL, OPTION_COLUMN},
-	{"rename", required_argument, NULL, OPTION_RENAME},
-	{"head", required_argument, NULL, OPTION_HEAD},
-	{"tail", required_argument, NULL, OPTION_TAIL},
-	{"slice", required_argument, NULL, OPTION_SLICE},
-	{"rows", required_argument, NULL, OPTION_ROWS},
-	{"csv", optional_argument, NULL, OPTION_CSV},
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"any-csv", no_argument, NULL, OPTION_ANY_CSV},
-	{"human-names", no_argument, NULL, OPTION_HUMAN_NAMES},
-	{"bytes", no_argument, NULL, OPTION_BYTES},
-	{"system-prefix", required_argument, NULL, OPTION_SYSTEM_PREFIX},
-	{"process-prefix", required_argument, NULL, OPTION_PROCESS_PREFIX},
-	{"offset", required_argument, NULL, OPTION_OFFSET},
-	{"output", required_argument, NULL, OPTION_OUTPUT},
-	{0},
-};
-
 /* Sets how the combined columns are named and scaled. */
-static bool set_combined_option(struct show *show, int option)
+static bool set_combined_option(struct show *show, int option, const char *value)
 {
 	show->as_combined = true;
 	switch (option) {
-	case OPTION_HUMAN_NAMES:
+	case OPTION_show_human_names:
 		show->combined.human_names = true;
 		return true;
-	case OPTION_BYTES:
+	case OPTION_show_bytes:
 		show->combined.bytes = true;
 		return true;
-	case OPTION_SYSTEM_PREFIX:
-		show->combined.system_prefix = optarg;
+	case OPTION_show_system_prefix:
+		show->combined.system_prefix = value;
 		return true;
-	case OPTION_PROCESS_PREFIX:
-		show->combined.process_prefix = optarg;
+	case OPTION_show_process_prefix:
+		show->combined.process_prefix = value;
 		return true;
-	case OPTION_OFFSET:
-		if (!parse_rows(optarg, &show->offset))
+	case OPTION_show_offset:
+		if (!parse_rows(value, &show->offset))
 			return false;
 		show->combined.offset = (size_t)show->offset;
 		return true;
@@ -152,34 +115,36 @@ static bool set_combined_option(struct show *show, int option)
 	}
 }
 
-static bool set_option(struct show *show, int option)
+static bool set_option(void *context, int option, const char *value)
 {
+	struct show *show = context;
+
 	switch (option) {
-	case OPTION_COLUMN:
-		return text_list_add_parts(&show->columns, optarg);
-	case OPTION_OUTPUT:
-		show->output = optarg;
+	case OPTION_show_column:
+		return text_list_add_parts(&show->columns, value);
+	case OPTION_show_output:
+		show->output = value;
 		return true;
-	case OPTION_RENAME:
-		return add_rename(show, optarg);
-	case OPTION_HEAD:
-		return parse_rows(optarg, &show->head);
-	case OPTION_TAIL:
-		return parse_rows(optarg, &show->tail);
-	case OPTION_SLICE:
-		return parse_slice(optarg, &show->slice);
-	case OPTION_ROWS:
-		return parse_rows(optarg, &show->rows);
-	case OPTION_CSV:
-		return parse_format(optarg, &show->format);
-	case OPTION_JSON:
+	case OPTION_show_rename:
+		return add_rename(show, value);
+	case OPTION_show_head:
+		return parse_rows(value, &show->head);
+	case OPTION_show_tail:
+		return parse_rows(value, &show->tail);
+	case OPTION_show_slice:
+		return parse_slice(value, &show->slice);
+	case OPTION_show_rows:
+		return parse_rows(value, &show->rows);
+	case OPTION_show_csv:
+		return parse_format(value, &show->format);
+	case OPTION_show_json:
 		show->format = FORMAT_JSON;
 		return true;
-	case OPTION_ANY_CSV:
+	case OPTION_show_any_csv:
 		show->any_csv = true;
 		return true;
 	default:
-		return set_combined_option(show, option);
+		return set_combined_option(show, option, value);
 	}
 }
 
@@ -193,18 +158,17 @@ static int replace_table(rt_table **table, rt_table *by, int result)
 	return result;
 }
 
-static int load_table(const struct show *show, char **paths, size_t count, rt_table **ret_table,
+static int load_table(const struct show *show, const char *const *paths, size_t count, rt_table **ret_table,
 		      struct rt_problem *problem)
 {
 	rt_table *part = NULL;
 	int result;
 
 	if (show->as_combined)
-		return rt_table_read_combined((const char *const *)paths, count, &show->combined, ret_table,
-					      problem);
+		return rt_table_read_combined(paths, count, &show->combined, ret_table, problem);
 	if (!show->any_csv)
-		return rt_table_read_record((const char *const *)paths, count, show->columns.texts,
-					    show->columns.count, ret_table, problem);
+		return rt_table_read_record(paths, count, show->columns.texts, show->columns.count, ret_table,
+					    problem);
 	result = rt_table_read_csv(paths[0], ret_table, problem);
 	if (result == 0 && show->columns.count) {
 		result =
@@ -251,7 +215,7 @@ static int table_text(const rt_table *table, size_t rows, char **ret_text)
 	return result;
 }
 
-static int print_table(const struct command *command, const struct show *show, const rt_table *table)
+static int print_table(const struct subcommand *command, const struct show *show, const rt_table *table)
 {
 	CLEANUP_FREE char *text = NULL;
 	int result;
@@ -273,52 +237,24 @@ static int print_table(const struct command *command, const struct show *show, c
 	return command_write(command, show->output, text, strlen(text));
 }
 
-static int run_show(const struct command *command, int argc, char **argv)
+int run_show(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(show_done))) struct show show = {.head = -1, .tail = -1, .rows = 10};
 	CLEANUP_TABLE rt_table *table = NULL;
 	struct rt_problem problem = {"out of memory"};
-	int option;
+	CLEANUP_TEXTS struct text_list files = {0};
+	int status;
 
-	while ((option = next_option(argc, argv, "c:o:", OPTIONS, NULL)) != -1) {
-		if (option == '?')
-			return command_bad_option(command, argv, "c:o:", OPTIONS);
-		if (!set_option(&show, option))
-			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
-	}
-	if (optind == argc)
+	status = command_read(command, argv, set_option, &show, &files);
+	if (status)
+		return status;
+	if (!files.count)
 		return command_usage(command, "name a recording");
 	if (show.as_combined && (show.columns.count || show.any_csv))
 		return command_usage(command, "--human-names, the prefixes, --bytes and --offset apply to "
 					      "the combined columns only");
-	if (load_table(&show, argv + optind, (size_t)(argc - optind), &table, &problem) < 0 ||
+	if (load_table(&show, files.texts, files.count, &table, &problem) < 0 ||
 	    apply_operations(&show, &table, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return print_table(command, &show, table);
 }
-
-const struct command SHOW_COMMAND = {
-	.name = "show",
-	.synopsis = "show [OPTIONS] FILE...",
-	.purpose = "Print samples as a table or CSV: select, slice and rename columns and rows",
-	.options =
-		"  -c, --column NAME[,NAME]  these columns in this order (default: the 32 of the combined\n"
-		"                            CSV). Names as in `resource-tracker metrics`, and for\n"
-		"                            instance disk[sda].read_bytes_per_sec,\n"
-		"                            gpu[0].utilization_pct, network[sum].rx_bytes_per_sec\n"
-		"      --slice A:B[:STEP]    rows from A to before B; negative numbers count from the end\n"
-		"      --head N, --tail N    the first or last N rows\n"
-		"      --rename OLD=NEW      give a column another name\n"
-		"      --rows N              print at most N rows (default 10; 0: all)\n"
-		"      --csv[=quoted|plain]  print all rows as CSV\n"
-		"      --json                print all rows as a JSON array of objects\n"
-		"      --any-csv             FILE is any CSV file, not a recording\n"
-		"      --human-names         names of the combined columns for people, such as \"CPU\n"
-		"                            usage\"\n"
-		"      --bytes               their memory and disk space in bytes; the names stay\n"
-		"      --system-prefix TEXT, --process-prefix TEXT\n"
-		"                            beginning of their names (default: system_ and process_)\n"
-		"      --offset N            leave out the first N rows\n"
-		"  -o, --output FILE         write to FILE\n",
-	.run = run_show,
-};

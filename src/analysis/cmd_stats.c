@@ -80,25 +80,6 @@ static bool close_group(struct stats_options *options, size_t *first_column, siz
 	return true;
 }
 
-enum stats_option {
-	OPTION_COLUMN = 'c',
-	OPTION_AGGREGATE = 'a',
-	OPTION_OUTPUT = 'o',
-	OPTION_ROUND = 256,
-	OPTION_JSON,
-	OPTION_ANY_CSV
-};
-
-static const struct option OPTIONS[] = {
-	{"column", required_argument, NULL, OPTION_COLUMN},
-	{"agg", required_argument, NULL, OPTION_AGGREGATE},
-	{"round", required_argument, NULL, OPTION_ROUND},
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"any-csv", no_argument, NULL, OPTION_ANY_CSV},
-	{"output", required_argument, NULL, OPTION_OUTPUT},
-	{0},
-};
-
 /*
  * A group is some columns, then their aggregates and decimals. The next column after those starts a new
  * group.
@@ -122,34 +103,43 @@ static bool end_group(struct stats_options *options, struct group *group)
 	return true;
 }
 
-static bool set_option(struct stats_options *options, struct group *group, int option)
+struct reading {
+	struct stats_options *options;
+	struct group *group;
+};
+
+static bool set_option(void *context, int option, const char *value)
 {
+	struct reading *reading = context;
+	struct stats_options *options = reading->options;
+	struct group *group = reading->group;
+
 	switch (option) {
-	case OPTION_COLUMN:
+	case OPTION_stats_column:
 		if (group->described && !end_group(options, group))
 			return false;
-		return text_list_add_parts(&options->columns, optarg);
-	case OPTION_AGGREGATE:
+		return text_list_add_parts(&options->columns, value);
+	case OPTION_stats_aggregate:
 		group->described = true;
-		return text_list_add_parts(&options->aggregates, optarg);
-	case OPTION_ROUND:
+		return text_list_add_parts(&options->aggregates, value);
+	case OPTION_stats_round:
 		group->described = true;
-		return parse_count(optarg, &group->decimals) && group->decimals >= 0 && group->decimals <= 15;
-	case OPTION_JSON:
+		return parse_count(value, &group->decimals) && group->decimals >= 0 && group->decimals <= 15;
+	case OPTION_stats_json:
 		options->json = true;
 		return true;
-	case OPTION_ANY_CSV:
+	case OPTION_stats_any_csv:
 		options->any_csv = true;
 		return true;
-	case OPTION_OUTPUT:
-		options->output = optarg;
+	case OPTION_stats_output:
+		options->output = value;
 		return true;
 	default:
 		return false;
 	}
 }
 
-static int compute_stats(const struct stats_options *options, char **paths, size_t count,
+static int compute_stats(const struct stats_options *options, const char *const *paths, size_t count,
 			 rt_stats **ret_stats, struct rt_problem *problem)
 {
 	const struct rt_stat_spec *specs = options->specs;
@@ -160,8 +150,7 @@ static int compute_stats(const struct stats_options *options, char **paths, size
 	if (!spec_count)
 		specs = rt_stats_default_specs(&spec_count);
 	if (!options->any_csv)
-		return rt_stats_read_record((const char *const *)paths, count, specs, spec_count, ret_stats,
-					    problem);
+		return rt_stats_read_record(paths, count, specs, spec_count, ret_stats, problem);
 	result = rt_table_read_csv(paths[0], &table, problem);
 	if (result == 0)
 		result = rt_stats_of_table(table, specs, spec_count, ret_stats, problem);
@@ -169,28 +158,27 @@ static int compute_stats(const struct stats_options *options, char **paths, size
 	return result;
 }
 
-static int run_stats(const struct command *command, int argc, char **argv)
+int run_stats(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct stats_options options = {0};
 	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
 	struct group group = {.decimals = RT_NOT_ROUNDED};
+	struct reading reading = {&options, &group};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;
-	int option, result;
+	CLEANUP_TEXTS struct text_list files = {0};
+	int result, status;
 
-	while ((option = next_option(argc, argv, "c:a:o:", OPTIONS, NULL)) != -1) {
-		if (option == '?')
-			return command_bad_option(command, argv, "c:a:o:", OPTIONS);
-		if (!set_option(&options, &group, option))
-			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
-	}
-	if (optind == argc)
+	status = command_read(command, argv, set_option, &reading, &files);
+	if (status)
+		return status;
+	if (!files.count)
 		return command_usage(command, "name a recording");
 	if (group.described && options.columns.count == group.first_column)
 		return command_usage(command, "name a --column before --agg and --round");
 	if (options.columns.count > group.first_column && !end_group(&options, &group))
 		return command_fault(command, "out of memory");
-	result = compute_stats(&options, argv + optind, (size_t)(argc - optind), &stats, &problem);
+	result = compute_stats(&options, files.texts, files.count, &stats, &problem);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
 	if (result > 0)
@@ -199,20 +187,3 @@ static int run_stats(const struct command *command, int argc, char **argv)
 		return command_fault(command, "out of memory");
 	return command_write(command, options.output, text, strlen(text)) || result > 0 ? EXIT_FAULT : 0;
 }
-
-const struct command STATS_COMMAND = {
-	.name = "stats",
-	.synopsis = "stats [OPTIONS] FILE...",
-	.purpose = "Print the mean, maximum, percentiles and other statistics of any column",
-	.options =
-		"  -c, --column NAME[,NAME]  columns (default: those of stats() of the Python package)\n"
-		"  -a, --agg AGG[,AGG]       statistics of the columns before it (default: mean,max):\n"
-		"                            mean, max, min, sum, len, std, median, p95 (any percentile),\n"
-		"                            first, last, duration, time_mean; NAME=AGG gives the result\n"
-		"                            another name\n"
-		"      --round N             decimals of these results\n"
-		"      --json                print {\"column\":{\"agg\":value}}\n"
-		"      --any-csv             FILE is any CSV file, not a recording\n"
-		"  -o, --output FILE         write to FILE\n",
-	.run = run_stats,
-};

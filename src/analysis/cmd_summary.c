@@ -27,35 +27,6 @@ static void cleanup_summary(rt_summary **summary)
 	rt_summary_free(*summary);
 }
 
-enum summary_option {
-	OPTION_OUTPUT = 'o',
-	OPTION_JSON = 256,
-	OPTION_LAYOUT,
-	OPTION_FORMAT,
-	OPTION_UNIT,
-	OPTION_RAM_UNIT,
-	OPTION_GPU_RAM_UNIT,
-	OPTION_TIME_UNIT,
-	OPTION_EXPECTED_CORES,
-	OPTION_EXPECTED_GPUS,
-	OPTION_GPU_UUIDS
-};
-
-static const struct option OPTIONS[] = {
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"format", required_argument, NULL, OPTION_FORMAT},
-	{"layout", required_argument, NULL, OPTION_LAYOUT},
-	{"unit", required_argument, NULL, OPTION_UNIT},
-	{"ram-unit", required_argument, NULL, OPTION_RAM_UNIT},
-	{"gpu-ram-unit", required_argument, NULL, OPTION_GPU_RAM_UNIT},
-	{"time-unit", required_argument, NULL, OPTION_TIME_UNIT},
-	{"expected-cores", required_argument, NULL, OPTION_EXPECTED_CORES},
-	{"expected-gpus", required_argument, NULL, OPTION_EXPECTED_GPUS},
-	{"gpu-uuids", required_argument, NULL, OPTION_GPU_UUIDS},
-	{"output", required_argument, NULL, OPTION_OUTPUT},
-	{0},
-};
-
 static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
 {
 	static const struct {
@@ -85,35 +56,37 @@ static bool parse_positive(const char *text, double *ret_number)
 	return parse_real(text, ret_number) && *ret_number > 0;
 }
 
-static bool set_option(struct summary_options *options, int option)
+static bool set_option(void *context, int option, const char *value)
 {
+	struct summary_options *options = context;
+
 	switch (option) {
-	case OPTION_JSON:
+	case OPTION_summary_json:
 		options->json = true;
 		return true;
-	case OPTION_FORMAT:
-		return parse_choice(optarg, "json", &options->json);
-	case OPTION_LAYOUT:
-		return parse_choice(optarg, "gpu_tracker", &options->gpu_tracker);
-	case OPTION_UNIT:
-		return parse_unit(optarg, &options->unit);
-	case OPTION_RAM_UNIT:
-		options->tree.ram_unit = optarg;
+	case OPTION_summary_format:
+		return parse_choice(value, "json", &options->json);
+	case OPTION_summary_layout:
+		return parse_choice(value, "gpu_tracker", &options->gpu_tracker);
+	case OPTION_summary_unit:
+		return parse_unit(value, &options->unit);
+	case OPTION_summary_ram_unit:
+		options->tree.ram_unit = value;
 		return true;
-	case OPTION_GPU_RAM_UNIT:
-		options->tree.gpu_ram_unit = optarg;
+	case OPTION_summary_gpu_ram_unit:
+		options->tree.gpu_ram_unit = value;
 		return true;
-	case OPTION_TIME_UNIT:
-		options->tree.time_unit = optarg;
+	case OPTION_summary_time_unit:
+		options->tree.time_unit = value;
 		return true;
-	case OPTION_EXPECTED_CORES:
-		return parse_positive(optarg, &options->tree.expected_cores);
-	case OPTION_EXPECTED_GPUS:
-		return parse_positive(optarg, &options->tree.expected_gpus);
-	case OPTION_GPU_UUIDS:
-		return text_list_add_parts(&options->gpu_uuids, optarg) && options->gpu_uuids.count;
-	case OPTION_OUTPUT:
-		options->output = optarg;
+	case OPTION_summary_expected_cores:
+		return parse_positive(value, &options->tree.expected_cores);
+	case OPTION_summary_expected_gpus:
+		return parse_positive(value, &options->tree.expected_gpus);
+	case OPTION_summary_gpu_uuids:
+		return text_list_add_parts(&options->gpu_uuids, value) && options->gpu_uuids.count;
+	case OPTION_summary_output:
+		options->output = value;
 		return true;
 	default:
 		return false;
@@ -171,7 +144,7 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 	return result;
 }
 
-static int run_summary(const struct command *command, int argc, char **argv)
+int run_summary(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct summary_options options = {0};
 	struct rt_problem problem = {"out of memory"};
@@ -179,18 +152,16 @@ static int run_summary(const struct command *command, int argc, char **argv)
 	const char *const *paths;
 	size_t count;
 	bool one;
-	int option, result;
+	CLEANUP_TEXTS struct text_list files = {0};
+	int result, status;
 
-	while ((option = next_option(argc, argv, "o:", OPTIONS, NULL)) != -1) {
-		if (option == '?')
-			return command_bad_option(command, argv, "o:", OPTIONS);
-		if (!set_option(&options, option))
-			return command_usage(command, "\"%s\" is not a valid value for this option", optarg);
-	}
-	if (optind == argc)
+	status = command_read(command, argv, set_option, &options, &files);
+	if (status)
+		return status;
+	if (!files.count)
 		return command_usage(command, "name a recording");
-	paths = (const char *const *)argv + optind;
-	count = (size_t)(argc - optind);
+	paths = files.texts;
+	count = files.count;
 	result = is_one_run(paths, count, &one, &problem);
 	for (size_t i = 0; result == 0 && i < (one ? 1 : count); i++)
 		result = add_summary(&options, &paths[i], one ? count : 1, &text, &problem);
@@ -205,23 +176,3 @@ static int run_summary(const struct command *command, int argc, char **argv)
 		return command_fault(command, "out of memory");
 	return command_write(command, options.output, list, strlen(list));
 }
-
-const struct command SUMMARY_COMMAND = {
-	.name = "summary",
-	.synopsis = "summary [OPTIONS] FILE...",
-	.purpose = "Show on one screen how a run ended, its resource use and its bottleneck",
-	.options = "      --json, --format json  print the same numbers, and more, as JSON\n"
-		   "      --unit UNIT           unit of memory and amounts of data: auto, bytes, kib, mib,\n"
-		   "                            gib, tib, kb, mb, gb, tb\n"
-		   "      --layout gpu_tracker  the figures, keys and units of gpu_tracker, as its text or\n"
-		   "                            with --json\n"
-		   "      --ram-unit UNIT, --gpu-ram-unit UNIT\n"
-		   "                            bytes, kilobytes, megabytes, gigabytes (default), terabytes\n"
-		   "      --time-unit UNIT      seconds, minutes, hours (default), days\n"
-		   "      --expected-cores N    number of cores for gpu_tracker's hardware percentages\n"
-		   "                            (default: all)\n"
-		   "      --expected-gpus N     the same for GPUs\n"
-		   "      --gpu-uuids A[,B]     use only these GPUs in gpu_tracker's GPU percentages\n"
-		   "  -o, --output FILE         write to FILE\n",
-	.run = run_summary,
-};

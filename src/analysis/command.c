@@ -11,11 +11,31 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
 #include "base/printable.h"
 #include "base/write_all.h"
-#include "launch/find_program.h"
+#include "options/parse.h"
+#include "options/rows.h"
 #include "resource_tracker_analysis.h"
+
+enum { HELP_BYTES = 64 << 10 };
+
+static const struct subcommand COMMANDS[] = {
+#define SUBCOMMAND(id, ...) SUBCOMMAND_ROW(__VA_ARGS__)
+#include "options/analysis_subcommands.def"
+	{NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+static const struct option_row ROWS[] = {
+#define SUBCOMMAND(id, name, ...) HEADING_ROW(name)
+#define OPTION(id, key, ...) OPTION_ROW(OPTION_##id##_##key, __VA_ARGS__)
+#include "options/analysis_subcommands.def"
+	LAST_ROW,
+};
+
+static int (*const RUN[])(const struct subcommand *command, char **argv) = {
+#define SUBCOMMAND(id, ...) run_##id,
+#include "options/analysis_subcommands.def"
+};
 
 static struct {
 	int argc;
@@ -23,26 +43,63 @@ static struct {
 	bool force;
 } invocation;
 
-static const char FORCE[] = "--force";
-
-int command_run(const struct command *command, int argc, char **argv)
+static int print_help(const struct subcommand *command)
 {
-	/* recommend has its own --force. It also allows overwriting, so it stays in argv. */
-	bool own = strstr(command->options, FORCE) != NULL, options = true;
-	int kept = 0;
+	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 
-	for (int i = 0; i < argc; i++) {
-		options = options && strcmp(argv[i], "--") != 0;
-		bool is_force = options && strcmp(argv[i], FORCE) == 0;
+	add_subcommand_help(&text, command, options_of(ROWS, command->name));
+	return buffer_error(&text) || write_all(STDOUT_FILENO, text.data, text.length) < 0 ? EXIT_FAULT : 0;
+}
 
-		invocation.force = invocation.force || is_force;
-		if (!is_force || own)
-			argv[kept++] = argv[i];
-	}
-	argv[kept] = NULL;
-	invocation.argc = kept;
+int command_run(char **argv)
+{
+	const struct subcommand *command = find_subcommand(COMMANDS, argv[0]);
+
+	if (!command)
+		return -1;
+	return asks_for_help(argv) ? print_help(command) : RUN[command - COMMANDS](command, argv);
+}
+
+struct reading {
+	bool (*set)(void *context, int option, const char *value);
+	void *context;
+	struct text_list *files;
+};
+
+static const char *take_word(void *context, const struct option_row *row, const char *text)
+{
+	struct reading *reading = context;
+	bool is_force = row && strcmp(row->name, "force") == 0;
+
+	if (!row)
+		return text_list_add(reading->files, text) ? NULL : OUT_OF_MEMORY;
+	invocation.force = invocation.force || is_force;
+	/* Most subcommands leave --force to the check of the output. */
+	return reading->set(reading->context, row->id, text) || is_force ? NULL : "is not a valid value";
+}
+
+int command_read(const struct subcommand *command, char **argv,
+		 bool (*set)(void *context, int option, const char *value), void *context,
+		 struct text_list *ret_files)
+{
+	struct reading reading = {set, context, ret_files};
+	struct parser parser = {
+		.options = options_of(ROWS, command->name),
+		.take = take_word,
+		.context = &reading,
+		.checks_values = true,
+	};
+
 	invocation.argv = argv;
-	return command->run(command, kept, argv);
+	for (invocation.argc = 0; argv[invocation.argc];)
+		invocation.argc++;
+	return parse_words(&parser, argv, NULL) < 0 ? say_usage(command->name, parser.message) : 0;
+}
+
+void command_list(struct buffer *out)
+{
+	for (const struct subcommand *command = COMMANDS; command->name; command++)
+		buffer_printf(out, "  %-14s %s\n", command->name, command->help);
 }
 
 /* Any word may name an input file, and so may the part of a word behind "=". */
@@ -63,7 +120,7 @@ static size_t list_inputs(const char *output, const char **ret_inputs)
 	return count;
 }
 
-int command_check_output(const struct command *command, const char *path)
+int command_check_output(const struct subcommand *command, const char *path)
 {
 	CLEANUP_FREE const char **inputs = calloc(2 * (size_t)invocation.argc + 1, sizeof(*inputs));
 	struct rt_problem problem = {"out of memory"};
@@ -88,7 +145,7 @@ static int print_foreign(const char *bytes, size_t length)
 	return write_all(STDOUT_FILENO, text, length);
 }
 
-int command_write(const struct command *command, const char *path, const char *bytes, size_t length)
+int command_write(const struct subcommand *command, const char *path, const char *bytes, size_t length)
 {
 	struct rt_problem problem = {"out of memory"};
 	int result;
@@ -106,7 +163,7 @@ int command_write(const struct command *command, const char *path, const char *b
 	return result < 0 ? command_fault(command, "standard output: %s", strerror(-result)) : 0;
 }
 
-static void say_on_stderr(const struct command *command, const char *format, va_list arguments)
+static void say_on_stderr(const struct subcommand *command, const char *format, va_list arguments)
 {
 	CLEANUP_FREE char *text = NULL;
 
@@ -118,7 +175,7 @@ static void say_on_stderr(const struct command *command, const char *format, va_
 	fprintf(stderr, "resource-tracker %s: %s", command->name, text);
 }
 
-int command_fault(const struct command *command, const char *format, ...)
+int command_fault(const struct subcommand *command, const char *format, ...)
 {
 	va_list arguments;
 
@@ -129,53 +186,16 @@ int command_fault(const struct command *command, const char *format, ...)
 	return EXIT_FAULT;
 }
 
-int command_usage(const struct command *command, const char *format, ...)
+int command_usage(const struct subcommand *command, const char *format, ...)
 {
+	CLEANUP_FREE char *text = NULL;
 	va_list arguments;
+	int length;
 
 	va_start(arguments, format);
-	say_on_stderr(command, format, arguments);
+	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, " (see resource-tracker %s --help)\n", command->name);
-	if (is_on_path(command->name))
-		fprintf(stderr, "resource-tracker: to record the program '%s': resource-tracker -- %s ...\n",
-			command->name, command->name);
-	return EXIT_USAGE;
-}
-
-static int unknown_option(const struct command *command, const char *word, const struct option *options)
-{
-	CLEANUP_FREE char *name = strndup(word + 2, strcspn(word + 2, "="));
-	struct nearest nearest = {0};
-
-	for (; name && options->name; options++)
-		nearest_consider(&nearest, name, options->name);
-	return command_usage(command, "unknown option '%s'%s%s", word,
-			     nearest.word ? "; the nearest is --" : "", nearest.word ? nearest.word : "");
-}
-
-int command_bad_option(const struct command *command, char *const *argv, const char *short_options,
-		       const struct option *options)
-{
-	const char *word = argv[optind - 1];
-	bool is_long = strncmp(word, "--", 2) == 0;
-	size_t length = is_long ? strcspn(word + 2, "=") : 0;
-
-	if (!is_long && optopt && strchr(short_options, optopt))
-		return command_usage(command, "option '-%c' needs a value", optopt);
-	if (!is_long)
-		return command_usage(command, "unknown option '-%c'", optopt);
-	if (!long_option_by_name(options, word + 2, length))
-		return unknown_option(command, word, options);
-	return command_usage(command, "option '%.*s' %s", (int)length + 2, word,
-			     word[length + 2] ? "takes no value" : "needs a value");
-}
-
-int command_help(const struct command *command)
-{
-	printf("%s\n\nusage: resource-tracker %s\n%s%s", command->purpose, command->synopsis,
-	       *command->options ? "\n" : "", command->options);
-	if (strstr(command->options, "--output"))
-		printf("\n--output replaces a recording only with --force, and never a file that is read.\n");
-	return fflush(stdout) == 0 ? 0 : EXIT_FAULT;
+	if (length < 0)
+		text = NULL;
+	return say_usage(command->name, text ? text : OUT_OF_MEMORY);
 }

@@ -1,56 +1,58 @@
 /*
- * A subcommand is one file cmd_NAME.c with one `const struct command NAME_COMMAND`, and its line in analysis_main.c.
+ * A subcommand is one file cmd_ID.c with run_ID(), and its rows in options/analysis_subcommands.def.
  *
- * Exit status: 0 success, 1 an error of the input or output, 2 an error of the command line.
+ * Exit status: 0 success, 1 an error of the input or output, 2 (EXIT_USAGE) an error of the command line.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "base/long_options.h"
+#include "analysis/arguments.h"
+#include "options/option.h"
+#include "options/usage.h"
 
-enum { EXIT_FAULT = 1, EXIT_USAGE = 2 };
+enum { EXIT_FAULT = 1 };
 
-struct command {
-	const char *name;
-	const char *synopsis; /* "summary [OPTIONS] FILE..." */
-	const char *purpose;  /* one line */
-	const char *options;  /* the option lines of --help */
-	int (*run)(const struct command *command, int argc,
-		   char **argv); /* argv[0] is the subcommand's name */
+enum analysis_option {
+#define OPTION(id, key, ...) OPTION_##id##_##key,
+#include "options/analysis_subcommands.def"
 };
 
+/* argv[0] is the subcommand's name. Each returns the exit status. */
+#define SUBCOMMAND(id, ...) int run_##id(const struct subcommand *command, char **argv);
+#include "options/analysis_subcommands.def"
+
+/* Runs the subcommand argv[0], or prints its help. -1: there is no such subcommand. */
+int command_run(char **argv);
+
 /*
- * Runs a command. It removes --force from `argv`, since all commands with an --output accept it. `argv` must
- * stay valid: the command never overwrites a file that its words name as input.
+ * Reads the words behind argv[0]: `set` takes each option and returns false if it cannot have that value, the operands
+ * come into *ret_files. The command never writes to a file that `argv` names as input. Returns 0, or EXIT_USAGE after it
+ * has said what is wrong.
  */
-int command_run(const struct command *command, int argc, char **argv);
+int command_read(const struct subcommand *command, char **argv,
+		 bool (*set)(void *context, int option, const char *value), void *context,
+		 struct text_list *ret_files);
+
+/* Lists the subcommands, a line each. */
+void command_list(struct buffer *out);
 
 /*
  * Checks whether the command may write to `path`. Returns 0, or EXIT_FAULT after it has printed the reason.
  */
-int command_check_output(const struct command *command, const char *path);
+int command_check_output(const struct subcommand *command, const char *path);
 
 /* Writes all bytes to `path`, or to standard output if `path` is "-" or NULL. Returns 0 or EXIT_FAULT. */
-int command_write(const struct command *command, const char *path, const char *bytes, size_t length);
+int command_write(const struct subcommand *command, const char *path, const char *bytes, size_t length);
 
 /* Prints "resource-tracker NAME: TEXT" on standard error; returns EXIT_FAULT. */
-int command_fault(const struct command *command, const char *format, ...)
+int command_fault(const struct subcommand *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
  * Prints the same with a pointer to --help. If a program has the subcommand's name, the message also says how
  * to wrap it. Returns EXIT_USAGE.
  */
-int command_usage(const struct command *command, const char *format, ...)
+int command_usage(const struct subcommand *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/*
- * Reports an option for which next_option() has just answered '?'. `short_options` and `options` are the
- * arguments of that call. Returns EXIT_USAGE.
- */
-int command_bad_option(const struct command *command, char *const *argv, const char *short_options,
-		       const struct option *options);
-
-/* Prints the help of a command; returns 0. */
-int command_help(const struct command *command);

@@ -176,13 +176,17 @@ void print_summary(const char *path, bool as_json)
 
 void write_report(const char *path, const char *page)
 {
-	const char *const argv[] = {ANALYSIS_PROGRAM.name, "report", "-o", page, "--", path, NULL};
+	CLEANUP_BUFFER struct buffer output_option = BUFFER(PATH_MAX + 64);
+	const char *argv[] = {ANALYSIS_PROGRAM.name, "report", NULL, "--", path, NULL};
 	int result = 0;
 
+	/* In one word: the name of a page may begin with a dash. */
+	buffer_printf(&output_option, "--output=%s", page);
+	argv[2] = output_option.data;
 	if (!path)
 		say("--report needs a recording: name an output file with -o");
 	else
-		result = run_analysis(argv);
+		result = buffer_error(&output_option) ? buffer_error(&output_option) : run_analysis(argv);
 	if (result == -ENOENT)
 		say("--report needs %s, which is not installed", ANALYSIS_PROGRAM.name);
 	else if (result < 0)

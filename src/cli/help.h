@@ -2,14 +2,10 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "options/option.h"
 
 void add_help(struct buffer *out);
 void add_version(struct buffer *out);
 
-/* The commands that work on recordings, in the order of --help; NULL at the end. */
-struct subcommand {
-	const char *name;
-	const char *arguments;
-	const char *help;
-};
+/* All subcommands in the order of --help; the name of the last is NULL. Their notes and examples are left out. */
 extern const struct subcommand SUBCOMMANDS[];

@@ -1,25 +1,16 @@
 /* `resource-tracker metrics`: lists the metrics of the library's catalogue as a table or as JSON. */
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json_write.h"
 #include "cli/message.h"
-#include "cli/programs.h"
+#include "cli/subcommands.h"
+#include "options/usage.h"
 #include "resource_tracker.h"
 
 enum { OUTPUT_BYTES = 4 << 20 };
-
-static const char USAGE[] =
-	"Every metric: name, unit, kind, source, cost and meaning.\n"
-	"\n"
-	"usage: resource-tracker metrics [--json] [NAME...]\n"
-	"\n"
-	"  NAME     a metric, a group of metrics, or a pattern such as 'cpu.process_*'\n"
-	"  --json   print one array of objects\n"
-	"\n"
-	"The cost is the number of system calls per sample for the whole group. A group costs\n"
-	"nothing if none of its metrics is recorded (--metrics). Reading proportional set sizes\n"
-	"takes at most 1 % of the time (--pss).\n";
 
 static const char *type_name(enum rt_type type)
 {
@@ -130,13 +121,6 @@ static void add_array(struct buffer *out, char *const *patterns)
 	buffer_add_char(out, '\n');
 }
 
-static int usage_error(const char *what, const char *word)
-{
-	say("metrics: %s '%s' (see resource-tracker metrics --help)", what, word);
-	say_how_to_wrap("metrics");
-	return EXIT_OWN_ERROR;
-}
-
 /* Returns the first given pattern that matches no metric, or NULL. */
 static const char *pattern_without_metric(char *const *patterns)
 {
@@ -153,32 +137,41 @@ static const char *pattern_without_metric(char *const *patterns)
 	return NULL;
 }
 
+struct request {
+	char **patterns, **end; /* they take the place of the words that were read */
+	bool json;
+};
+
+static const char *take(void *context, const struct option_row *row, const char *text)
+{
+	struct request *request = context;
+
+	if (row)
+		request->json = true;
+	else
+		*request->end++ = (char *)(uintptr_t)text;
+	return NULL;
+}
+
 int run_metrics(char **argv)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
-	char **patterns = argv + 1, **kept = patterns;
+	CLEANUP_FREE char *message = NULL;
+	struct request request = {argv + 1, argv + 1, false};
 	const char *unmatched;
-	bool as_json = false;
+	int status;
 
-	for (char **word = patterns; *word; word++) {
-		if ((*word)[0] != '-') {
-			*kept++ = *word;
-		} else if (strcmp(*word, "--json") == 0) {
-			as_json = true;
-		} else if (strcmp(*word, "--help") == 0 || strcmp(*word, "-h") == 0) {
-			buffer_add_text(&out, USAGE);
-			return print_text(&out);
-		} else {
-			return usage_error("unknown option", *word);
-		}
-	}
-	*kept = NULL;
-	unmatched = pattern_without_metric(patterns);
+	if (!read_subcommand(argv, take, &request, &status))
+		return status;
+	*request.end = NULL;
+	unmatched = pattern_without_metric(request.patterns);
+	if (unmatched && asprintf(&message, "there is no metric '%s'", unmatched) < 0)
+		message = NULL;
 	if (unmatched)
-		return usage_error("there is no metric", unmatched);
-	if (as_json)
-		add_array(&out, patterns);
+		return say_usage("metrics", message ? message : OUT_OF_MEMORY);
+	if (request.json)
+		add_array(&out, request.patterns);
 	else
-		add_table(&out, patterns);
+		add_table(&out, request.patterns);
 	return print_text(&out);
 }

@@ -11,20 +11,16 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "cli/help.h"
-#include "cli/mark.h"
 #include "cli/message.h"
+#include "cli/subcommands.h"
 #include "launch/find_program.h"
-#include "options/options.h"
+#include "options/usage.h"
 
 enum { SHORTEST_MISTYPED = 5, HELP_BYTES = 64 << 10 };
 
 bool is_subcommand(const char *name)
 {
-	for (const struct subcommand *subcommand = SUBCOMMANDS; subcommand->name; subcommand++) {
-		if (strcmp(subcommand->name, name) == 0)
-			return true;
-	}
-	return false;
+	return find_subcommand(SUBCOMMANDS, name) != NULL;
 }
 
 const char *subcommand_like(const char *word)
@@ -37,66 +33,78 @@ const char *subcommand_like(const char *word)
 	return nearest.word;
 }
 
-void say_how_to_wrap(const char *name)
-{
-	if (is_on_path(name))
-		say("to record the program '%s': resource-tracker -- %s ...", name, name);
-}
-
 /* Returns the program that has this subcommand. */
 static const struct sister_program *program_of(const char *subcommand)
 {
-	return strcmp(subcommand, "upload") == 0 || strcmp(subcommand, "discover") == 0 ? &NET_PROGRAM
-											: &ANALYSIS_PROGRAM;
+	static const char *const NET_NAMES[] = {
+#define SUBCOMMAND(id, name, ...) name,
+#include "options/net_subcommands.def"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(NET_NAMES); i++) {
+		if (strcmp(subcommand, NET_NAMES[i]) == 0)
+			return &NET_PROGRAM;
+	}
+	return &ANALYSIS_PROGRAM;
 }
 
-static bool asks_for_help(const char *word)
+static const char *take_json(void *context, const struct option_row *row, const char *text)
 {
-	return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+	(void)text;
+	if (!row)
+		return "is one word too many";
+	*(bool *)context = true;
+	return NULL;
 }
 
-static int run_version(char **argv)
+int run_version(char **argv)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
-	bool json = argv[1] && strcmp(argv[1], "--json") == 0;
+	bool json = false;
+	int status;
 
-	if (argv[1] && !json && !asks_for_help(argv[1])) {
-		say("version: unknown argument '%s' (see resource-tracker version --help)", argv[1]);
-		say_how_to_wrap("version");
-		return EXIT_OWN_ERROR;
-	}
-	if (asks_for_help(argv[1]))
-		buffer_add_text(&text,
-				"The version of this program.\n\nusage: resource-tracker version [--json]\n");
-	else if (json)
+	if (!read_subcommand(argv, take_json, &json, &status))
+		return status;
+	if (json)
 		buffer_add_text(&text, "{\"version\":\"" RT_VERSION "\"}\n");
 	else
 		add_version(&text);
 	return print_text(&text);
 }
 
+static const char *take_name(void *context, const struct option_row *row, const char *text)
+{
+	const char **name = context;
+
+	if (row || *name)
+		return "is one word too many";
+	*name = text;
+	return NULL;
+}
+
+static int unknown_subcommand(const char *name)
+{
+	CLEANUP_BUFFER struct buffer message = BUFFER(HELP_BYTES);
+	const char *meant = subcommand_like(name);
+
+	buffer_printf(&message, "there is no subcommand '%s'%s%s", name, meant ? "; the nearest is " : "",
+		      meant ? meant : "");
+	return say_usage("help", buffer_error(&message) ? "there is no such subcommand" : message.data);
+}
+
 /* `help`, and `help SUBCOMMAND` as another form of SUBCOMMAND --help. */
-static int run_help(char **argv)
+int run_help(char **argv)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
-	char *name = argv[1], help[] = "--help";
-	char *words[] = {argv[-1], name, help, NULL};
-	const char *meant;
+	char program[] = "resource-tracker", help[] = "--help";
+	char *words[] = {program, NULL, help, NULL};
+	int status;
 
-	if (name && !asks_for_help(name)) {
-		if (is_subcommand(name))
-			return run_subcommand(words);
-		meant = subcommand_like(name);
-		say("help: there is no subcommand '%s'%s%s", name, meant ? "; the nearest is " : "",
-		    meant ? meant : "");
-		say_how_to_wrap("help");
-		return EXIT_OWN_ERROR;
-	}
-	if (name)
-		buffer_add_text(&text, "All options and subcommands, or the help of a subcommand.\n\n"
-				       "usage: resource-tracker help [SUBCOMMAND]\n");
-	else
-		add_help(&text);
+	if (!read_subcommand(argv, take_name, &words[1], &status))
+		return status;
+	if (words[1])
+		return is_subcommand(words[1]) ? run_subcommand(words) : unknown_subcommand(words[1]);
+	add_help(&text);
 	return print_text(&text);
 }
 
@@ -104,19 +112,15 @@ int run_subcommand(char **argv)
 {
 	const struct sister_program *program = program_of(argv[1]);
 	char path[PATH_MAX];
+	int status;
 
-	if (strcmp(argv[1], "help") == 0)
-		return run_help(argv + 1);
-	if (strcmp(argv[1], "version") == 0)
-		return run_version(argv + 1);
-	if (strcmp(argv[1], "metrics") == 0)
-		return run_metrics(argv + 1);
-	if (strcmp(argv[1], "mark") == 0)
-		return run_mark(argv + 1);
+	if (run_own_subcommand(argv + 1, &status))
+		return status;
 	if (find_sister_program(program, path) < 0) {
 		say("'%s' needs %s, which is not installed in %s", argv[1], program->name,
 		    program->installed_in);
-		say_how_to_wrap(argv[1]);
+		if (is_on_path(argv[1]))
+			say("to record the program '%s': resource-tracker -- %s ...", argv[1], argv[1]);
 		return EXIT_OWN_ERROR;
 	}
 	execv(path, argv);

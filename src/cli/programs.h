@@ -10,14 +10,15 @@ bool is_subcommand(const char *name);
 const char *subcommand_like(const char *word);
 
 /*
- * Runs the subcommand argv[1]: `metrics` and `mark` in this process, the others by executing
+ * Runs the subcommand argv[1]: those of cli_subcommands.def in this process, the others by executing
  * resource-tracker-net (upload, discover) or resource-tracker-analysis. If it returns, its result is the exit
  * status.
  */
 int run_subcommand(char **argv);
 
-/* `resource-tracker metrics ...`; argv[0] is "metrics". */
-int run_metrics(char **argv);
-
-/* If a program on PATH has a subcommand's name, tells the user how to wrap it. */
-void say_how_to_wrap(const char *name);
+/*
+ * Finds a sister program beside this one (build tree) or in libexec. Returns its path, which the caller
+ * frees, or NULL.
+ */
+char *find_program(const char *name);
+char *find_analysis_program(void);

@@ -7,16 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum argument_set {
-	ARGUMENT_SPOOL = 1,     /* --spool DIR */
-	ARGUMENT_FOLLOW = 2,    /* --from BYTES --end-fd FD --pid PID --disposable --report */
-	ARGUMENT_DEADLINE = 4,  /* --upload-deadline SECS */
-	ARGUMENT_ROOT = 8,      /* --root DIR */
-	ARGUMENT_JSON = 16,     /* --json (which is the only output anyway) */
-	ARGUMENT_DISCOVER = 64, /* --python --lines --when-told */
-	ARGUMENT_KEEPER = 32, /* --vcpus --memory-mib --gpus --gpu-memory-mib --limit --filter --vendor ... */
-};
-
 enum { MOST_OPERANDS = 256, MOST_FILTERS = 16 };
 
 struct arguments {
@@ -45,8 +35,8 @@ struct arguments {
 	int filter_count;
 };
 
-/* argv[0] is the subcommand. 0, or -EINVAL after a line that says what is wrong. */
-int arguments_parse(struct arguments *ret_arguments, int argc, char **argv, unsigned int allowed);
+/* Reads the words behind the subcommand argv[0] by its table. Returns 0, or -EINVAL after it has said what is wrong. */
+int arguments_parse(struct arguments *ret_arguments, char **argv);
 
-/* Prints the usage line, and how to wrap a program of the subcommand's name if there is one; returns 2. */
-int arguments_usage(const char *usage);
+/* Prints the help of argv[0] if that is asked for, and if people may type it; else returns false. */
+bool arguments_print_help(char **argv, int *ret_status);

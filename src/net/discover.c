@@ -16,6 +16,7 @@
 #include "net/host_limits.h"
 #include "net/message.h"
 #include "net/settings.h"
+#include "options/usage.h"
 
 struct discovery {
 	bool host;
@@ -183,13 +184,13 @@ static bool is_told(void)
 	return length == 1;
 }
 
-int discover_main(const struct settings *settings, int argc, char **argv)
+int discover_main(const struct settings *settings, char **argv)
 {
 	CLEANUP_FREE struct discovery *discovery = calloc(1, sizeof(*discovery));
 	struct arguments arguments;
 	const char *what;
 	struct root root;
-	int r = arguments_parse(&arguments, argc, argv, ARGUMENT_ROOT | ARGUMENT_JSON | ARGUMENT_DISCOVER);
+	int r = arguments_parse(&arguments, argv);
 
 	if (!discovery)
 		return 1;
@@ -197,8 +198,7 @@ int discover_main(const struct settings *settings, int argc, char **argv)
 	discovery->host = strcmp(what, "host") == 0 || strcmp(what, "all") == 0;
 	discovery->cloud = strcmp(what, "cloud") == 0 || strcmp(what, "all") == 0;
 	if (!discovery->host && !discovery->cloud)
-		return arguments_usage(
-			"discover host|cloud|all [--python | --lines] [--when-told] [--root DIR]");
+		return r < 0 ? EXIT_USAGE : say_usage("discover", "name one of host, cloud, all");
 	signal(SIGPIPE, SIG_IGN);
 	if (arguments.when_told && !is_told())
 		return 0;

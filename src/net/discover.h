@@ -19,4 +19,4 @@
 
 struct settings;
 
-int discover_main(const struct settings *settings, int argc, char **argv);
+int discover_main(const struct settings *settings, char **argv);

@@ -13,6 +13,7 @@
 #include "net/arguments.h"
 #include "net/message.h"
 #include "net/stream.h"
+#include "options/usage.h"
 
 enum { MOST_UNCUT_BYTES = 8 << 20 };
 
@@ -209,17 +210,16 @@ static void tell_recorder(const struct stream *stream)
 	tell("sent\n");
 }
 
-int follow_main(const struct settings *settings, int argc, char **argv)
+int follow_main(const struct settings *settings, char **argv)
 {
 	struct follower follower = {.patience = PATIENCE};
 	struct arguments arguments;
-	int r = arguments_parse(&arguments, argc, argv,
-				ARGUMENT_SPOOL | ARGUMENT_FOLLOW | ARGUMENT_DEADLINE | ARGUMENT_ROOT);
+	int r = arguments_parse(&arguments, argv);
 
-	if (r < 0 || arguments.operand_count != 1)
-		return arguments_usage(
-			"follow RECORDING [--from BYTES] [--end-fd FD | --pid PID] [--disposable] [--report] "
-			"[--spool DIR] [--upload-deadline TIME] [--root DIR] [--no-warnings]");
+	if (r < 0)
+		return EXIT_USAGE;
+	if (arguments.operand_count != 1)
+		return say_usage("follow", "name one recording");
 	if (!settings->token) {
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;

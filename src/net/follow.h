@@ -18,4 +18,4 @@
 
 struct settings;
 
-int follow_main(const struct settings *settings, int argc, char **argv);
+int follow_main(const struct settings *settings, char **argv);

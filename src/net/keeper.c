@@ -15,6 +15,7 @@
 #include "net/outcome.h"
 #include "net/settings.h"
 #include "net/uri.h"
+#include "options/usage.h"
 
 enum {
 	TIMEOUT_MS = 3000,
@@ -256,7 +257,7 @@ static void write_found_price(struct json_writer *json, const struct http_answer
 	json_text(json, its_region[0] ? its_region : NULL);
 }
 
-int keeper_main(const struct settings *settings, int argc, char **argv)
+int keeper_main(const struct settings *settings, char **argv)
 {
 	CLEANUP_BUFFER struct buffer url = BUFFER(MOST_URL_BYTES), out = BUFFER(8 << 20);
 	struct json_writer json = JSON_WRITER(&out);
@@ -264,22 +265,22 @@ int keeper_main(const struct settings *settings, int argc, char **argv)
 	struct arguments arguments;
 	struct outcome outcome;
 	bool servers, price;
-	int r = arguments_parse(&arguments, argc, argv, ARGUMENT_KEEPER | ARGUMENT_JSON);
+	int r = arguments_parse(&arguments, argv);
 	const char *what = r == 0 && arguments.operand_count == 1 ? arguments.operands[0] : "";
 
 	servers = strcmp(what, "servers") == 0 && arguments.vcpus && arguments.memory_mib > 0;
 	price = strcmp(what, "price") == 0 && arguments.vendor && arguments.instance_type;
 	if (!servers && !price)
-		return arguments_usage(
-			"keeper servers --vcpus N --memory-mib M [--gpus N] [--gpu-memory-mib M] [--limit N] "
-			"[--filter KEY=VALUE]... | keeper price --vendor ID --instance-type NAME "
-			"[--region ID]");
+		return r < 0 ? EXIT_USAGE
+			     : say_usage("keeper",
+					 "give servers with --vcpus and --memory-mib, or price with "
+					 "--vendor and --instance-type");
 	if (servers)
 		keeper_servers_url(&url, settings->keeper_url, &arguments);
 	else
 		keeper_price_url(&url, settings->keeper_url, &arguments);
 	if (buffer_error(&url))
-		return arguments_usage("keeper: the question is too long");
+		return say_usage("keeper", "the question is too long");
 	ask(url.data, &answer, &outcome);
 	json_open(&json, '{');
 	json_key(&json, "asked");

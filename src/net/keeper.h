@@ -21,7 +21,7 @@
 struct settings;
 struct arguments;
 
-int keeper_main(const struct settings *settings, int argc, char **argv);
+int keeper_main(const struct settings *settings, char **argv);
 
 /* ---- pure ------------------------------------------------------------------------------------------- */
 

@@ -19,6 +19,7 @@
 #include "net/arguments.h"
 #include "net/message.h"
 #include "net/stream.h"
+#include "options/usage.h"
 
 /* Only the person who called waits for this: keep trying long. Each attempt has a limit of its own. */
 static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
@@ -383,13 +384,13 @@ static void upload_operand(struct upload *upload, const char *path)
 	}
 }
 
-int upload_main(const struct settings *settings, int argc, char **argv)
+int upload_main(const struct settings *settings, char **argv)
 {
 	struct arguments arguments;
 	struct upload upload = {.settings = settings, .arguments = &arguments};
 
-	if (arguments_parse(&arguments, argc, argv, ARGUMENT_SPOOL | ARGUMENT_ROOT | ARGUMENT_JSON) < 0)
-		return arguments_usage("upload [--spool DIR] [RECORDING|FOLDER...]");
+	if (arguments_parse(&arguments, argv) < 0)
+		return EXIT_USAGE;
 	if (!settings->token) {
 		say("upload needs SENTINEL_API_TOKEN");
 		return 2;

@@ -14,4 +14,4 @@
 
 struct settings;
 
-int upload_main(const struct settings *settings, int argc, char **argv);
+int upload_main(const struct settings *settings, char **argv);

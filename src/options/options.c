@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "options/rows.h"
 
 enum { WORD_MAX = 64 };
 
-#define SWITCH KIND_SWITCH
-#define VALUE KIND_VALUE
-#define LIST KIND_LIST
-#define OPTIONAL KIND_OPTIONAL
 #define WRAP MODE_WRAP
 #define ATTACH MODE_ATTACH
 #define ANY MODE_ANY
@@ -28,45 +25,36 @@ enum { WORD_MAX = 64 };
 #define NOTHING(id)
 #define ALTERNATIVES(words) (&(words(ALTERNATIVE, NOTHING))[1])
 
-#define GROUP(heading) {heading, NULL, 0, 0, 0, "", "", 0, "", "", ""},
+#define GROUP(heading) {heading, NULL, 0, 0, 0, "", "", 0, "", "", "", 0},
 #define SETTING(field, type, set, initial, name, letter, argument, shown, modes, key, help, more) \
-	{NULL, name, letter, OWNER_SETTING, VALUE, argument, shown, modes, key, help, MANUAL(more)},
+	{NULL, name, letter, OWNER_SETTING, VALUE, argument, shown, modes, key, help, MANUAL(more), 0},
 #define FLAG_SETTING(field, name, modes, help, more) \
-	{NULL, name, 0, OWNER_SETTING, SWITCH, "", "", modes, "tracker." #field, help, MANUAL(more)},
+	{NULL, name, 0, OWNER_SETTING, SWITCH, "", "", modes, "tracker." #field, help, MANUAL(more), 0},
 #define CHOICE_SETTING(field, words, initial, name, letter, shown, modes, help, more) \
-	{NULL,          name,        letter, \
-	 OWNER_SETTING, VALUE,       ALTERNATIVES(words), \
-	 shown,         modes,       "tracker." #field, \
-	 help,          MANUAL(more)},
+	{NULL,          name,         letter, \
+	 OWNER_SETTING, VALUE,        ALTERNATIVES(words), \
+	 shown,         modes,        "tracker." #field, \
+	 help,          MANUAL(more), 0},
 #define LIST_SETTING(field, count, type, add, name, letter, argument, key, help, more) \
-	{NULL, name, letter, OWNER_SETTING, LIST, argument, "", ANY, key, help, MANUAL(more)},
+	{NULL, name, letter, OWNER_SETTING, LIST, argument, "", ANY, key, help, MANUAL(more), 0},
 #define COMMAND_OPTION(name, letter, kind, argument, shown, modes, key, help, more) \
-	{NULL, name, letter, OWNER_FRONT, kind, argument, shown, modes, key, help, MANUAL(more)},
+	{NULL, name, letter, OWNER_FRONT, kind, argument, shown, modes, key, help, MANUAL(more), 0},
 
 const struct option_row OPTIONS[] = {
 #include "options/settings.def"
-	{NULL, NULL, 0, 0, 0, "", "", 0, "", "", ""},
+	{NULL, NULL, 0, 0, 0, "", "", 0, "", "", "", 0},
 };
 
 const size_t OPTION_COUNT = sizeof(OPTIONS) / sizeof(OPTIONS[0]) - 1;
 
-const struct option_row *option_by_name(const char *name, size_t length)
+struct option_list recorder_options(void)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (OPTIONS[i].name && strlen(OPTIONS[i].name) == length &&
-		    memcmp(OPTIONS[i].name, name, length) == 0)
-			return &OPTIONS[i];
-	}
-	return NULL;
+	return (struct option_list){OPTIONS, OPTION_COUNT};
 }
 
-const struct option_row *option_by_letter(char letter)
+const struct option_row *option_by_name(const char *name, size_t length)
 {
-	for (size_t i = 0; i < OPTION_COUNT && letter; i++) {
-		if (OPTIONS[i].letter == letter)
-			return &OPTIONS[i];
-	}
-	return NULL;
+	return find_option(recorder_options(), name, length);
 }
 
 const struct option_row *option_by_toml_key(const char *toml_key)
@@ -94,18 +82,6 @@ void option_variable(const struct option_row *row, char *ret_name, size_t size)
 		ret_name[length++] = *c == '-' ? '_' : (char)(*c - 'a' + 'A');
 	if (size)
 		ret_name[length] = '\0';
-}
-
-const struct option_row *option_nearest(const char *name)
-{
-	const struct option_row *row = NULL;
-	struct nearest nearest = {0};
-
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (OPTIONS[i].name && nearest_consider(&nearest, name, OPTIONS[i].name))
-			row = &OPTIONS[i];
-	}
-	return row;
 }
 
 /* Returns the part after the table: "interval_secs" of "tracker.interval_secs". */

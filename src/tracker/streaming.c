@@ -89,16 +89,17 @@ static int start(struct rt_tracker *tracker, const char *recording, const char *
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
-	char from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE];
-	const char *argv[16] = {NET_PROGRAM.name, "follow",  recording,           "--from", from,
-				"--end-fd",       "0",       "--upload-deadline", deadline, "--spool",
-				folder,           "--report"};
+	char from[NUMBER_SIZE] = "0", deadline[NUMBER_SIZE], spool[PATH_MAX + NUMBER_SIZE];
+	const char *argv[16] = {NET_PROGRAM.name,    "follow", recording, "--from",  from, "--end-fd", "0",
+				"--upload-deadline", deadline, spool,     "--report"};
 	struct detached detached = {.program = &NET_PROGRAM, .argv = argv, .environment = environment};
 	struct stat status;
-	int count = 12;
+	int count = 11;
 
 	if (stat(recording, &status) == 0)
 		snprintf(from, sizeof(from), "%lld", (long long)status.st_size);
+	/* In one word: the name of a folder may begin with a dash. */
+	snprintf(spool, sizeof(spool), "--spool=%s", folder);
 	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
 	if (disposable)
 		argv[count++] = "--disposable";

@@ -168,11 +168,12 @@ def test_an_output_appears_when_it_is_whole_and_never_half(run, tmp_path, eight)
 
 def test_an_impossible_export_is_reported(run, eight, tmp_path):
     for arguments, words in ((["-o", "x.what"], "name a format"), (["-f", "xml", "-o", "x"], "not a format"),
-                             (["-o", "x.csv", "--csv-layout", "nope"], "not a CSV layout"),
                              (["-f", "sqlite"], "standard output"),
                              (["-f", "gpu_tracker", "--ram-unit", "x"], "not a unit")):
         result = run("export", eight, *arguments)
         assert result.returncode == 1 and words in result.err, arguments
+    result = run("export", eight, "-o", "x.csv", "--csv-layout", "nope")
+    assert result.returncode == 2 and "give one of combined, system" in result.err
     result = run("export", "-", "-f", "snapshot", "-o", tmp_path / "x.gz", stdin=eight.read_bytes())
     assert result.returncode == 1 and "read twice" in result.err
     assert run("export", "-", "-o", tmp_path / "y.csv", stdin=eight.read_bytes()).returncode == 0

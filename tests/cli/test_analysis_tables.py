@@ -115,13 +115,6 @@ def test_help_of_every_subcommand(run, binary):
             assert result.returncode == 0 and f"usage: resource-tracker {name}" in result.out and not result.err, name
 
 
-@pytest.mark.parametrize("path", sorted((TOP / "src" / "analysis").glob("cmd_*.c")), ids=lambda path: path.stem[4:])
-def test_help_names_every_option(run, path):
-    said = run(path.stem[4:].replace("_", "-"), "--help").out
-    for option in re.findall(r'^\s*\{"([a-z][\w-]+)", (?:no|required|optional)_argument', path.read_text(), re.M):
-        assert re.search(rf"(?<![\w-])--{option}(?![\w-])", said), option
-
-
 def test_a_cell_neither_steers_the_terminal_nor_breaks_the_line(run, tmp_path):
     path = recordings.write(tmp_path / "x.jsonl", [recordings.sample(0, host="a\x1b[31m\nb")])
     assert run("show", "-c", "host,sample", path).out.splitlines()[1:] == [

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-OWN_ERROR = 125
+OWN_ERROR, USAGE = 125, 2
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 # ---- the command ---------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_metrics_by_name(run):
     assert group == [m["name"] for m in json.loads(run("metrics", "--json", "memory.*").stdout)] and len(group) > 5
     for argument, text in [("nosuch", "there is no metric 'nosuch'"), ("--bogus", "unknown option '--bogus'")]:
         result = run("metrics", argument)
-        assert (result.returncode, result.stdout) == (OWN_ERROR, b"") and f"metrics: {text}" in result.err
+        assert (result.returncode, result.stdout) == (USAGE, b"") and f"metrics: {text}" in result.err
     assert run("metrics", "--help").out.startswith("Every metric")
 
 

@@ -67,11 +67,42 @@ def test_subcommands_take_no_abbreviations(run, recorded, binary, name, word, me
     assert f"unknown option '{word}'; the nearest is --{meant} (see resource-tracker {name} --help)" in result.err
 
 
-def test_a_value_may_look_like_an_option(run, recorded, tmp_path):
+def test_a_value_that_looks_like_an_option_is_given_behind_an_equals_sign(run, recorded, tmp_path):
+    """A forgotten value is more frequent, and would make a file of that name."""
     result = run("stats", "-o", "--js", recorded)
     if "needs resource-tracker-analysis" in result.err:
         pytest.skip("built without the analysis")
-    assert result.returncode == 0 and (tmp_path / "--js").exists()
+    assert result.returncode == USAGE and "if that is meant: --output=--js" in result.err
+    assert run("stats", "--output=--js", recorded).returncode == 0 and (tmp_path / "--js").exists()
+
+
+@pytest.mark.parametrize("words, message", [
+    (["stats", "--round"], "--round needs N"),
+    (["summary", "--format", "yaml"], "--format: 'yaml' is unknown; give one of text, json"),
+    (["summary", "--json=maybe"], "--json: 'maybe' is neither yes nor no; give 1 or 0"),
+    (["show", "--rows", "1", "--rows", "2"], "--rows is given twice"),
+    (["show", "--rows", "x"], "--rows: 'x' is not a valid value"),
+    (["regions", "-marks"], "unknown option '-marks'; the nearest is --marks"),
+    (["upload", "--root"], "--root needs DIR"),
+    (["discover", "moon"], "name one of host, cloud, all"),
+    (["metrics", "--json", "--bogus"], "unknown option '--bogus'"),
+    (["mark", "--id", "--json"], "--id needs ID, but '--json' follows; if that is meant: --id=--json"),
+    (["version", "now"], "'now' is one word too many"),
+])
+def test_every_subcommand_speaks_alike_of_a_mistake(run, recorded, words, message):
+    """One line, one exit status, from whichever of the three programs the subcommand comes."""
+    result = run(words[0], *words[1:])
+    if "is not installed" in result.err:
+        pytest.skip(result.err)
+    assert (result.returncode, result.out) == (USAGE, "")
+    assert result.err == f"resource-tracker {words[0]}: {message} (see resource-tracker {words[0]} --help)\n"
+
+
+def test_a_switch_of_a_subcommand_can_be_turned_off(run, recorded):
+    result = run("stats", "--json=no", recorded)
+    if "needs resource-tracker-analysis" in result.err:
+        pytest.skip("built without the analysis")
+    assert result.out == run("stats", recorded).out != run("stats", "--json", recorded).out
 
 
 def test_an_option_that_is_like_none_has_no_nearest(run, recorded):
@@ -117,7 +148,7 @@ def test_help_and_version_are_subcommands(run):
     assert run("help").out == run("--help").out
     assert run("version").out == run("--version").out
     assert json.loads(run("version", "--json").out) == {"version": run("--version").out.split()[1]}
-    assert run("version", "now").returncode == OWN_ERROR
+    assert run("version", "now").returncode == USAGE
 
 
 def test_help_of_a_subcommand(run):
@@ -125,8 +156,8 @@ def test_help_of_a_subcommand(run):
     summary = run("help", "summary")
     assert summary.out == run("summary", "--help").out
     result = run("help", "sumary")
-    assert result.returncode == OWN_ERROR and "the nearest is summary" in result.err
-    assert run("help", "frobnicate").returncode == OWN_ERROR
+    assert result.returncode == USAGE and "the nearest is summary" in result.err
+    assert run("help", "frobnicate").returncode == USAGE
 
 
 def test_programs_called_help_can_still_be_recorded(run, tmp_path):

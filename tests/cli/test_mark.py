@@ -43,7 +43,7 @@ def test_json_prints_the_mark(run, tmp_path):
                                        ["a", "start", "b"]])
 def test_wrong_use_is_one_line(run, arguments):
     result = run("mark", *arguments)
-    assert result.returncode == 125 and len(result.err.splitlines()) == 1 and "--help" in result.err
+    assert result.returncode == 2 and len(result.err.splitlines()) == 1 and "--help" in result.err
 
 
 def test_help(run):

@@ -333,10 +333,10 @@ def test_report(run_with, program_with_analysis, tmp_path):
     path = (tmp_path / "run.jsonl").resolve()
     arguments = ["-o", path, "--", "sh", "-c", "exit 4"]
     result = run_with([("report", "page.html")], *arguments, program=program_with_analysis)
-    assert (result.returncode, result.out, result.err) == (4, "", f"analysis report -o page.html -- {path}\n")
+    assert (result.returncode, result.out, result.err) == (4, "", f"analysis report --output=page.html -- {path}\n")
     result = run_with([("report", "page.html")], "-q", "--", "true", program=program_with_analysis)
     assert result.returncode == 0
-    assert re.fullmatch(r"analysis report -o page.html -- recording=/proc/\d+/fd/\d+\n", result.err)
+    assert re.fullmatch(r"analysis report --output=page.html -- recording=/proc/\d+/fd/\d+\n", result.err)
 
 
 def run_on_terminal(program, *arguments, cwd, env):

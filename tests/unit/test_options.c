@@ -26,7 +26,7 @@ static void every_row_is_complete(void **state)
 			continue;
 		assert_ptr_equal(option_by_name(row->name, strlen(row->name)), row);
 		if (row->letter)
-			assert_ptr_equal(option_by_letter(row->letter), row);
+			assert_ptr_equal(find_letter(recorder_options(), row->letter), row);
 		if (*row->toml_key)
 			assert_ptr_equal(option_by_toml_key(row->toml_key), row);
 		assert_int_equal(row->owner == OWNER_SETTING, is_setting(row->name));
@@ -51,7 +51,7 @@ static void names_are_never_abbreviated(void **state)
 	assert_null(option_by_name("interval2", 9));
 	assert_non_null(option_by_name("interval=2", 8));
 	assert_null(option_by_name("", 0));
-	assert_null(option_by_letter('\0'));
+	assert_null(find_letter(recorder_options(), '\0'));
 	assert_null(option_by_toml_key(""));
 }
 
@@ -86,7 +86,7 @@ static void the_nearest_name_is_the_one_that_was_meant(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
-		assert_string_equal(option_nearest(CASES[i][0])->name, CASES[i][1]);
+		assert_string_equal(nearest_option(recorder_options(), CASES[i][0])->name, CASES[i][1]);
 }
 
 static void nothing_is_near_a_word_that_is_unlike_all(void **state)
@@ -95,7 +95,7 @@ static void nothing_is_near_a_word_that_is_unlike_all(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		assert_null(option_nearest(CASES[i]));
+		assert_null(nearest_option(recorder_options(), CASES[i]));
 		assert_null(option_nearest_toml_key(CASES[i]));
 	}
 }

@@ -1,0 +1,22 @@
+/*
+ * What a file defines before it expands the tables of subcommands: the identifiers of their options, and macros that make
+ * rows of struct option_row and struct subcommand.
+ */
+#pragma once
+
+#include "options/option.h"
+
+#define SWITCH KIND_SWITCH
+#define VALUE KIND_VALUE
+#define LIST KIND_LIST
+#define OPTIONAL KIND_OPTIONAL
+
+#define SUBCOMMAND_ROW(name, arguments, help, purpose, notes, example) \
+	{name, arguments, help, purpose, notes, example},
+#define HEADING_ROW(name) {name, NULL, 0, OWNER_SUBCOMMAND, SWITCH, "", "", 0, "", "", "", 0},
+#define OPTION_ROW(id, name, letter, kind, argument, shown, help) \
+	{NULL, name, letter, OWNER_SUBCOMMAND, kind, argument, shown, MODE_ANY, "", help, "", id},
+#define LAST_ROW \
+	{ \
+		NULL, NULL, 0, OWNER_SUBCOMMAND, SWITCH, "", "", 0, "", "", "", 0 \
+	}
