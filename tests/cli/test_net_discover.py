@@ -11,6 +11,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from namespaces import needs_private_mounts  # noqa: E402
 import sentinel_metadata  # noqa: E402
 from sentinel import Metadata  # noqa: E402
 from sentinel_metadata import FIRMWARE, VENDORS, facts, service, without_tokens  # noqa: E402
@@ -297,7 +298,7 @@ def test_the_names_of_python(serve, discover, tmp_path):
     assert discover("host", "--python")["server_info"]["memory_mib"] == round(memory_kib / 1024, 2)
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="namespaces need root")
+@needs_private_mounts
 def test_a_dead_resolver_and_no_network(helpers, tmp_path):
     """The machine has no firmware to ask, a name server that swallows questions, and no way out: it takes 3 s at most."""
     resolver, hosts = tmp_path / "resolv.conf", tmp_path / "nsswitch.conf"

@@ -10,6 +10,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from namespaces import OWN_PROC, needs_private_mounts  # noqa: E402
 from sentinel_support import needs_net, net_program, sent_rows, states, template, world  # noqa: E402,F401
 
 pytestmark = needs_net
@@ -23,7 +24,7 @@ def test_as_process_1(world, run):
     if os.geteuid() != 0:
         pytest.skip("namespaces need root")
     world.serve()
-    result = run("-p", "-f", "--mount-proc", PROGRAM, "--spool", world.spool, "-q",
+    result = run("-p", "-f", *OWN_PROC, PROGRAM, "--spool", world.spool, "-q",
                  "-i", 0.1, "--", "sh", "-c", "sleep 0.4; (sleep 0.2 &); exit 5", program=shutil.which("unshare"),
                  env=world.env())
     assert (result.returncode, result.err) == (5, "")
@@ -36,7 +37,7 @@ def test_process_1_is_told_to_go_while_it_sends(world):
     world.serve()
     world.sentinel.trouble = lambda request: "hang 20"
     process = subprocess.Popen(
-        [shutil.which("unshare"), "-p", "-f", "--kill-child", "--mount-proc", PROGRAM,
+        [shutil.which("unshare"), "-p", "-f", "--kill-child", *OWN_PROC, PROGRAM,
          "--spool", world.spool, "-q", "-i", "0.1", "--upload-deadline", "15", "--", "sleep", "0.3"],
         env=world.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     world.processes.append(process)
@@ -118,7 +119,7 @@ def test_another_process_holds_the_port(world, trap, tmp_path):
     assert result.stderr.count("\n") == 1 and "streaming is off: the spool cannot be used" in result.stderr
 
 
-@needs_root
+@needs_private_mounts
 def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
     """No byte can be written where samples wait: one line, and the user's own recording is whole."""
     world.serve()

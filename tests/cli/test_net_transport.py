@@ -13,6 +13,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
+from namespaces import needs_private_mounts  # noqa: E402
 from sentinel import Metadata, Owner, Sentinel  # noqa: E402
 from sentinel_support import (TOKEN, compare_rows, end, end_after, end_once_stored, needs_net, net_program,  # noqa: E402
                               sent_rows, swift, template, world)  # noqa: F401
@@ -147,7 +148,7 @@ def test_upload_interval(world, value, says):
 
 # ---- names ----------------------------------------------------------------------------------------------------
 
-@needs_root
+@needs_private_mounts
 def test_a_dead_resolver(world):
     """The name server swallows every question: the time limits still hold."""
     recorder = world.record()

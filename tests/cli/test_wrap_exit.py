@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from namespaces import OWN_PROC
 from wrap_driver import DRIVER, Log, log, needs_root, wrap  # noqa: F401
 
 NOT_DEADLY = {signal.SIGCHLD, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
@@ -122,12 +123,12 @@ def test_arguments_and_environment_arrive_untouched(tmp_path):
 @needs_root
 def test_pid_1_exits_with_the_jobs_code():
     for command, status in (("exit 0", 0), ("exit 37", 37), ("kill -TERM $$", 143), ("kill -KILL $$", 137)):
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", DRIVER, "sh", "-c", command])
+        done = subprocess.run(["unshare", "--pid", "--fork", *OWN_PROC, DRIVER, "sh", "-c", command])
         assert done.returncode == status, command
 
 
 @needs_root
-@pytest.mark.parametrize("mount", [["--mount-proc"], []], ids=["own-proc", "foreign-proc"])
+@pytest.mark.parametrize("mount", [OWN_PROC, ()], ids=["own-proc", "foreign-proc"])
 def test_pid_1_passes_signals_on(tmp_path, mount):
     log = Log(tmp_path / "log")
     code = ("trap 'echo term; exit 3' TERM; trap 'echo usr' USR1; echo up; while :; do sleep 0.02; done")

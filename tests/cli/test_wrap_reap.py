@@ -9,6 +9,7 @@ import time
 import pytest
 
 from conftest import wait_until
+from namespaces import OWN_PROC
 from wrap_driver import DRIVER, Log, has_gone, log, needs_root, state_of, wrap  # noqa: F401
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -163,7 +164,7 @@ print(open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split(
 def test_pid_1_reaps_everything(log):
     code = DAEMONS + "[daemon(0) for _ in range(50)]\ntime.sleep(0.3)\n" \
         "print(len([name for name in os.listdir('/proc') if name.isdigit()]))\nraise SystemExit(12)"
-    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", DRIVER, "--log", str(log.path), sys.executable,
+    done = subprocess.run(["unshare", "--pid", "--fork", *OWN_PROC, DRIVER, "--log", str(log.path), sys.executable,
                            "-c", code], stdout=subprocess.PIPE, text=True)
     assert done.returncode == 12
     assert int(done.stdout) == 3  # we, the witness, the job

@@ -14,6 +14,7 @@ import time
 import pytest
 
 from conftest import wait_until
+from namespaces import OWN_PROC
 from wrap_driver import (DRIVER, SIGNAL_LOG, Event, Log, SignalJob, has_gone, log, needs_root, sigqueue,  # noqa: F401
                          state_of, terminal, wrap)
 
@@ -400,7 +401,7 @@ def test_hang_up_ends_a_job_and_us(terminal):
 @needs_root
 def test_sent_from_another_pid_namespace(log, tmp_path):
     """The sender has no number here, and still each signal arrives once."""
-    process = subprocess.Popen(["unshare", "--pid", "--fork", "--mount-proc", DRIVER, "--log", str(log.path), SIGNAL_LOG],
+    process = subprocess.Popen(["unshare", "--pid", "--fork", *OWN_PROC, DRIVER, "--log", str(log.path), SIGNAL_LOG],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0)
     assert process.stdout.readline().startswith("ready")
     inner = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())

@@ -135,7 +135,7 @@ begun = time.monotonic()
 try:
     {WAITS[wait]}
 except KeyboardInterrupt:
-    print(time.monotonic() - begun)
+    print(time.monotonic() - begun, flush=True)
 os._exit(0)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50)
