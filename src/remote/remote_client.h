@@ -1,5 +1,5 @@
 /*
- * The caller's end of the connection to a recorder in another process; remote_recorder.c is the other end. Calls on
+ * The caller's end of the connection to a recorder in another process; helper_cli/remote_recorder.c is the other end. Calls on
  * one client must not overlap: the tracker's lock is held.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /*
- * The messages between a library and its recorder in another process (remote_client.c, remote_recorder.c): one
+ * The messages between a library and its recorder in another process (remote_client.c, helper_cli/remote_recorder.c): one
  * question, one answer, over a connected socket. Both ends come from the same build.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /*
  * A tracker whose samples another process takes (rt_config_set_apart()): its settings go there, and calls become questions.
- * src/remote/remote_recorder.c answers. All but opening is called with the tracker's lock held.
+ * src/helper_cli/remote_recorder.c answers. All but opening is called with the tracker's lock held.
  */
 #include "tracker/apart.h"
 

@@ -443,7 +443,7 @@ int rt_config_add_output(rt_config *config, const char *path, const char *format
 	if (error)
 		return error;
 	config->outputs[config->output_count - 1].format = chosen;
-	/* remote/remote_recorder.c reads the two words as one name. */
+	/* helper_cli/remote_recorder.c reads the two words as one name. */
 	buffer_printf(&config->given, "output %s", format);
 	buffer_add(&config->given, "", 1);
 	buffer_add(&config->given, path, strlen(path) + 1);

@@ -1,5 +1,5 @@
 /* Records in a process of its own; see remote_recorder.h. One thread samples and answers in turn. */
-#include "remote/remote_recorder.h"
+#include "helper_cli/remote_recorder.h"
 
 #include <errno.h>
 #include <poll.h>
