@@ -1,8 +1,8 @@
-"""A closed loop: runs a job, takes the advice that `recommend` prints as real limits, runs it again, and looks how it ends.
+"""A closed loop: runs a job, sets the advice of `recommend` as real limits, runs the job again, and checks its end.
 
-Limits are those of a control group of version 1 or 2 where one can be made (root), else ulimit and CPU affinity. The jobs
-are those of JOBS; bench/advice runs all of them and prints a table, tests/cli/test_analysis_advice_loop.py holds the ends
-of those that run out of memory.
+The limits are those of a control group of version 1 or 2 if root can make one, else ulimit and CPU affinity. JOBS
+lists the jobs. bench/advice runs all of them and prints a table; tests/cli/test_analysis_advice_loop.py checks
+those that run out of memory.
 """
 import contextlib
 import dataclasses
@@ -26,7 +26,9 @@ LONGEST_SECS = 40
 
 
 def clean_environment():
-    """Without what would steer the recorder, and with no way out; bench/advice runs without pytest, so not conftest's."""
+    """Removes variables that would steer the recorder, and every way out. bench/advice runs without pytest, so
+    conftest's version is not available.
+    """
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_", "AWS_", "KEEPER_"))}
     environment.update(dict.fromkeys(("SENTINEL_API_URL", "TRACKER_METADATA_URL", "KEEPER_API_URL"), "http://127.0.0.1:9"), LC_ALL="C.UTF-8")
@@ -81,7 +83,7 @@ class GroupV1:
         return int(re.search(r"oom_kill (\d+)", (self.memory / "memory.oom_control").read_text())[1])
 
     def used_mib(self):
-        """Without the page cache that is not mapped, which the kernel gives back."""
+        """Leaves out unmapped page cache, which the kernel can reclaim."""
         values = dict(line.split() for line in (self.memory / "memory.stat").read_text().splitlines())
         mapped = max(int(values["total_mapped_file"]), int(values["total_shmem"]))
         return (int(values["total_rss"]) + mapped) / MIB
@@ -100,7 +102,7 @@ def try_rmdir(folder):
 
 
 class GroupV2:
-    """A group in the hierarchy of version 2, where it has the controllers."""
+    """A group in the hierarchy of version 2, if it has the controllers."""
 
     kind = "cgroup v2"
     TOP = pathlib.Path("/sys/fs/cgroup")
@@ -140,7 +142,7 @@ class GroupV2:
 
 
 class Ulimits:
-    """Without control groups: each process may take so much, and runs on so many CPUs."""
+    """Without control groups: each process has its own memory limit, and runs on a number of CPUs."""
 
     kind = "ulimit"
 
@@ -189,12 +191,12 @@ def group(name, **limits):
 @dataclasses.dataclass
 class Job:
     name: str
-    commands: typing.List[typing.List[str]]     # several are ranks of one job
-    mib: int = None                             # limit of memory of the first run
-    kill_group: bool = False                    # the kernel kills all of the group, the tracker too
-    others_mib: int = 0                         # another job in the same machine, which is a group of `mib`
+    commands: typing.List[typing.List[str]]     # several commands are the ranks of one job
+    mib: int = None                             # memory limit of the first run
+    kill_group: bool = False                    # the kernel kills the whole group, including the tracker
+    others_mib: int = 0                         # memory of another job on the same machine, which is a group of `mib`
     oom: bool = False
-    timing: bool = True                         # its time is its own, not that of a device or of another process
+    timing: bool = True                         # its duration does not depend on a device or on another process
 
 
 PYTHON = sys.executable
@@ -253,7 +255,7 @@ for _ in range(60):
     os.pwrite(file, b"x" * 65536, 0); os.fsync(file); time.sleep(0.03)
 os.unlink("written")
 """
-# A step that is killed fails, and the script goes on; "done" is written by a step that had what it needed.
+# The script goes on after a step was killed. A step that had enough memory writes "done".
 STEP = "{python} -c 'import time; taken = b\"x\" * ({mib} << 20); time.sleep(1.5); open(\"done\", \"w\")'; sleep 1.2; exit 0"
 
 
@@ -364,7 +366,7 @@ class Watcher(threading.Thread):
 
 
 def environment(job, number):
-    """Ranks have what Slurm gives a task."""
+    """Gives each rank the variables that Slurm gives to a task."""
     if len(job.commands) == 1:
         return clean_environment()
     return {**clean_environment(), "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(number), "SLURM_LOCALID": str(number),
@@ -384,7 +386,7 @@ def wait_for_all(processes):
 
 
 def run_in(limits, binary, job, folder):
-    """Runs it once in a group; `folder` is empty."""
+    """Runs the job once in a group; `folder` is empty."""
     watcher = Watcher(limits, job.kill_group)
     watcher.start()
     paths = [folder / f"run{i}.jsonl" for i in range(len(job.commands))]
@@ -405,7 +407,7 @@ def run_in(limits, binary, job, folder):
 
 
 def other_job(limits, mib):
-    """Another job on the same machine, which was there first."""
+    """Starts another job on the same machine before ours."""
     process = subprocess.Popen(python("import time; taken = b'x' * ({mib} << 20); print(flush=True); time.sleep(60)", mib=mib),
                                stdout=subprocess.PIPE, preexec_fn=limits.enter)
     process.stdout.readline()
@@ -418,7 +420,7 @@ def run_once(binary, job, folder, number, memory_mib=None, cpus=None):
     with group(f"{number}", memory_mib=memory_mib, cpus=None if job.others_mib and not number else cpus) as limits:
         if not job.others_mib or number:
             return run_in(limits, binary, job, folder)
-        # The machine is the group around the groups of both.
+        # The machine is a group around the groups of both jobs.
         with group("others", parent=limits) as others, group("own", parent=limits) as own:
             process = other_job(others, job.others_mib)
             try:
@@ -434,15 +436,15 @@ def run_once(binary, job, folder, number, memory_mib=None, cpus=None):
 
 @dataclasses.dataclass
 class Advice:
-    text: str           # as it is printed
+    text: str           # the printed form
     memory_mib: int
     cpus: int
-    answer: dict        # --json
+    answer: dict        # output of --json
     refused: str = None
 
 
 def ask(binary, runs):
-    """The newest run first; the printed lines to copy limit the next run."""
+    """Names the newest run first. The lines to copy are the limits of the next run."""
     paths = [path for run in reversed(runs) for path in run.recordings]
     form = "slurm" if len(runs[-1].recordings) > 1 else "docker"
     printed = subprocess.run([binary, "recommend", "--for", form, *paths], text=True, capture_output=True, env=clean_environment())
@@ -459,11 +461,11 @@ def ask(binary, runs):
 @dataclasses.dataclass
 class Outcome:
     job: Job
-    advice: Advice              # the first that was followed
+    advice: Advice              # the first advice that was followed
     rounds: int
     well: bool
-    slowdown: float = None      # of the run that ended well to the first, where that had no limits
-    reserved_mib: int = None    # by the advice after it
+    slowdown: float = None      # duration of the run that ended well, relative to a first run without limits
+    reserved_mib: int = None    # reserved by the next advice
     used_mib: float = None
     faults: list = dataclasses.field(default_factory=list)
 
@@ -473,7 +475,7 @@ class Outcome:
 
 
 def measure_again(binary, job, folder, outcome, limits):
-    """On a machine that does other things, too: the best of a few runs with and without limits, in turn."""
+    """Takes the best of a few runs with and without limits, in turn, because the machine may be busy."""
     free, limited = [], []
     for i in range(3):
         free.append(run_once(binary, job, folder, f"free{i}").secs)
@@ -484,7 +486,7 @@ def measure_again(binary, job, folder, outcome, limits):
 
 
 def follow(binary, job, folder, timing=True):
-    """Runs the job, follows the advice until it ends well, and says what happened."""
+    """Runs the job, follows the advice until it ends well, and returns the outcome."""
     runs = [run_once(binary, job, folder, 0, job.mib)]
     outcome = Outcome(job, None, 0, runs[0].well)
     if job.oom and runs[0].well:
@@ -511,7 +513,7 @@ def judge(binary, job, folder, outcome, runs, limits, timing):
     if job.mib is None:
         outcome.slowdown = runs[-1].secs / runs[0].secs
         cpu = outcome.advice.answer["evidence"]["cpu"]
-        # On a busy machine a job could not use more cores, so the advice does not say "no slower".
+        # If a busy machine kept the job from using more cores, the advice does not say "no slower".
         if timing and job.timing and cpu["slower_pct"] <= 5 and not cpu["at_least"] and outcome.slowdown > SLOWER:
             measure_again(binary, job, folder, outcome, limits)
             if outcome.slowdown > SLOWER:

@@ -21,7 +21,7 @@ TIMEOUT_SECS = 60
 
 
 def pytest_ignore_collect(collection_path):
-    """A build without the analysis program (static musl) has nothing of it to test."""
+    """Skips tests of the analysis in a build without it (static musl)."""
     program = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker"))
     if collection_path.name.startswith("test_analysis_") and not (program.parent / "resource-tracker-analysis").exists():
         return True
@@ -29,7 +29,7 @@ def pytest_ignore_collect(collection_path):
 
 
 def pytest_configure(config):
-    # A test run in the background of a shell, or below nohup, ignores these, and so would every job that a test starts.
+    # A shell's background job and nohup ignore these signals, and the jobs that tests start would inherit that.
     for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(signo) == signal.SIG_IGN:
             signal.signal(signo, signal.SIG_DFL)
@@ -40,7 +40,7 @@ def pytest_configure(config):
 
 
 class TestTookTooLong(BaseException):
-    """Not an Exception, so that no test catches it by accident."""
+    """It is not an Exception, so a test cannot catch it by accident."""
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "CURL_CA_BUNDLE
 
 
 def clean_environment():
-    """The caller's environment without what would steer the program, with a plain locale and no way out."""
+    """Returns the caller's environment without variables that steer the program, with a plain locale and no way out."""
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_", "AWS_", "KEEPER_"))
                    and key.upper() not in PROXIES}
@@ -84,8 +84,9 @@ def clean_environment():
 
 @pytest.fixture
 def no_leak_check(monkeypatch):
-    """For what runs under strace, or has no process or descriptor to spare: the leak check of a sanitiser build
-    starts a process that traces its own."""
+    """Turns off the leak check of a sanitiser build, which starts a process to trace its own. Needed under strace,
+    and in tests with no process or descriptor to spare.
+    """
     options = os.environ.get("ASAN_OPTIONS")
     monkeypatch.setenv("ASAN_OPTIONS", f"{options}:detect_leaks=0" if options else "detect_leaks=0")
 
@@ -104,7 +105,7 @@ class Result(subprocess.CompletedProcess):
 
 @pytest.fixture
 def program_for_everybody(binary):
-    """A copy of the program that another user may run; the clone may lie below a closed home."""
+    """Copies the program to a folder for all users, because the home folder around the clone may be closed."""
     with tempfile.TemporaryDirectory(prefix="rt-everybody-") as folder:
         os.chmod(folder, 0o755)
         yield shutil.copy(binary, os.path.join(folder, "resource-tracker"))
@@ -112,7 +113,7 @@ def program_for_everybody(binary):
 
 @pytest.fixture
 def spawn(binary, tmp_path):
-    """spawn("--", "true", env={...}, **popen) starts the program in tmp_path; ended by pid after the test."""
+    """spawn("--", "true", env={...}, **popen) starts the program in tmp_path and ends it by pid after the test."""
     running = []
 
     def start(*arguments, program=None, env=None, **popen):
@@ -133,7 +134,7 @@ def as_text(argument):
 
 
 def end_process(process):
-    """Ends a Popen that still runs, and closes its pipes."""
+    """Ends a Popen that is still running, and closes its pipes."""
     if process.poll() is None:
         process.send_signal(signal.SIGCONT)
         process.terminate()
@@ -167,7 +168,7 @@ def run(spawn):
 
 
 def json_lines(source):
-    """The samples of a path, of bytes or of text; every line must be one valid JSON object."""
+    """Returns the samples in a path, in bytes or in text. Every line must be one valid JSON object."""
     if isinstance(source, pathlib.Path):
         source = source.read_bytes()
     if isinstance(source, bytes):
@@ -183,7 +184,7 @@ def not_a_number(name):
 
 
 def csv_rows(source):
-    """The rows of a CSV record as dictionaries of text, by its header."""
+    """Returns the rows of a CSV record as dictionaries of text, keyed by its header."""
     if isinstance(source, pathlib.Path):
         source = source.read_text()
     header, *lines = source.splitlines()
@@ -218,7 +219,7 @@ def wait_until(condition, secs=10.0, what="condition"):
 
 @pytest.fixture
 def helpers():
-    """The plain functions of this file, for tests that want them by name."""
+    """The functions of this file, for tests that prefer to call them by name."""
 
     class Helpers:
         top = TOP
@@ -231,7 +232,7 @@ def helpers():
 
 @pytest.fixture
 def program_with_analysis(binary, tmp_path):
-    """A copy of the program with a resource-tracker-analysis beside it that prints its arguments."""
+    """Copies the program, with a resource-tracker-analysis beside it that prints its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
     analysis = folder / "resource-tracker-analysis"
@@ -242,7 +243,7 @@ def program_with_analysis(binary, tmp_path):
 
 @pytest.fixture(scope="session")
 def needs_toml(binary, tmp_path_factory):
-    """For tests of the configuration file."""
+    """Skips tests of the configuration file in a build without TOML."""
     folder = tmp_path_factory.mktemp("toml")
     (folder / "resource-tracker.toml").touch()
     said = subprocess.run([binary, "-q", "true"], cwd=folder, env=clean_environment(), capture_output=True).stderr

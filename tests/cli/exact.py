@@ -1,4 +1,4 @@
-"""What the tests of exactness share: a job that knows what it used, and the sums that a record tells of it.
+"""Shared by the tests of exactness: a job that knows its own use, and sums over a record.
 
 tests/soak/exact.py runs the same checks for many more schedules.
 """
@@ -14,20 +14,20 @@ import time
 TOP = pathlib.Path(__file__).resolve().parents[2]
 UNIFIED = next((path for path in map(pathlib.Path, ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"))
                 if (path / "cgroup.controllers").exists()), None)
-# wait4(2) counts whole microseconds for each process, the record whole microseconds for each interval.
+# wait4(2) counts whole microseconds per process, the record whole microseconds per interval.
 RUSAGE_TOLERANCE_SECS = 0.002
-# What is left to do of an exit when its parent can know of it, for some hundred threads: 0.7 ms at most in 600 schedules
-# of tests/soak/exact.py; an interrupt may come in between.
+# When a parent learns of an exit, the kernel still has work to do for it: for some hundred threads at most 0.7 ms in
+# 600 schedules of tests/soak/exact.py. An interrupt may come in between.
 EXITS_SECS = 0.006
 
 
 def build_workload(binary, folder, name="workload"):
-    """The job: the one that was built beside the program, or else one made now."""
+    """Returns the job: the one built beside the program, or one compiled now."""
     built = pathlib.Path(binary).parent / "tests" / "fakes" / name
     if built.exists():
         return str(built)
     made = folder / name
-    # Not by $CC: musl-gcc has no headers of the kernel.
+    # $CC will not do: musl-gcc has no kernel headers.
     subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", "-I", TOP / "src", "-pthread", "-o", made,
                     *(TOP / "tests" / "fakes" / source for source in (f"{name}.c", "truth.c")), TOP / "src" / "base" / "scan.c"],
                    check=True)
@@ -35,7 +35,7 @@ def build_workload(binary, folder, name="workload"):
 
 
 def read_truth(path):
-    """(CPU seconds of all processes, their number, seconds that are in no rusage)."""
+    """Returns (CPU seconds of all processes, their number, seconds that are in no rusage)."""
     cpu_ns, processes, unwaited_ns = struct.unpack("3q", path.read_bytes())
     return cpu_ns / 1e9, processes, unwaited_ns / 1e9
 
@@ -54,28 +54,30 @@ def rusage_secs(samples):
 
 
 def close_enough(told, truth):
-    """Within 1 % or 20 ms."""
+    """Tells whether both agree within 1 % or 20 ms."""
     return abs(told - truth) <= max(0.02, truth * 0.01)
 
 
 def check_intervals(samples):
     """
-    No interval is negative, and none tells more than the processors could have done since the one before.
+    Checks that no interval is negative, and that none has more CPU time than the processors had since the sample
+    before.
 
-    A sample's time is taken before its counters are read. A recorder that is held up between the two, as on a busy machine,
-    reads CPU time from after the sample's time, but from before the next sample's:
+    A sample's time is taken before its counters are read. If a recorder on a busy machine is held up between the two,
+    the counters include CPU time from after the sample's time, but from before the next sample's:
 
-        time of sample 7    held up 60 ms    counters are read    time of sample 8
-        |------------------------------------|--------------------|
+      time of sample 7      held up 60 ms     counters are read      time of sample 8
+            |------------------------------------|--------------------|
     """
     processors = os.cpu_count()
     before_secs = 0
     for sample, following in zip(samples, [*samples[1:], None]):
         cpu, interval = sample["cpu"], sample["actual_interval_ms"] / 1000
         assert cpu["process_utime_secs"] >= 0 and cpu["process_stime_secs"] >= 0, cpu
-        # The job has ended when the last sample begins.
+        # The job has ended before the last sample begins.
         after_secs = following["actual_interval_ms"] / 1000 if following else 0
-        # The time of processes that ended in the interval before may be told now, and a kernel tick for each processor.
+        # This sample may include earlier time of processes that ended in the interval, and one kernel tick per
+        # processor.
         most = processors * (before_secs + interval + after_secs + 0.02)
         assert interval_secs(sample) <= most, (sample["sample"], interval_secs(sample), before_secs, interval, after_secs)
         before_secs = interval
@@ -83,8 +85,8 @@ def check_intervals(samples):
 
 @contextlib.contextmanager
 def cgroup_around(name):
-    """A group of the unified hierarchy; its cpu.stat counts whoever is started in it, to the microsecond."""
-    # Process ids come again: a group that an interrupted run has left may carry the same one.
+    """Makes a group of the unified hierarchy; its cpu.stat counts the processes started in it, in microseconds."""
+    # Pids are reused: a group left by an interrupted run may carry the same one.
     folder = UNIFIED / f"test-{name}-{os.getpid()}-{time.monotonic_ns()}"
     folder.mkdir()
     try:
@@ -96,7 +98,7 @@ def cgroup_around(name):
 
 
 def enter(folder):
-    """A preexec_fn that moves the new process into a group."""
+    """Returns a preexec_fn that moves the new process into a group."""
     def move():
         with open(folder / "cgroup.procs", "w") as procs:
             procs.write("0")
@@ -125,14 +127,14 @@ def run_job(binary, folder, seed, job, cgroup, interval, around=None):
 
 
 def run_schedule(binary, workload, folder, seed, count, cgroup, interval="0.05", kinds=None, around=None):
-    """One random schedule below the program: (samples, truth)."""
+    """Runs a random schedule below the program and returns (samples, truth)."""
     def job(truth):
         return [workload, truth, "random", str(seed), str(count), *([kinds] if kinds else [])]
     return run_job(binary, folder, seed, job, cgroup, interval, around)
 
 
 def check_rusage(samples):
-    """All samples add up to what wait4(2) says; a group counts the last microseconds of each exit as well."""
+    """The samples add up to the time of wait4(2). A group also counts the last microseconds of each exit."""
     told, truth = told_secs(samples), rusage_secs(samples)
     in_group = samples[0]["cpu"]["process_cpu_source"] == "cgroup"
     assert told >= truth - RUSAGE_TOLERANCE_SECS, (told, truth)

@@ -7,7 +7,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Nvml:
-    """A script for the fake library; env() is what makes the program load it."""
+    """A script for the fake library; env() returns the variables that make the program load it."""
 
     def __init__(self, binary, path, library="nvml_fake"):
         self.library = pathlib.Path(binary).parent / "tests" / "fakes" / f"{library}.so"
@@ -15,7 +15,7 @@ class Nvml:
         self.steps = 0
 
     def say(self, *lines):
-        """Replaces the script; it is read at the next pass."""
+        """Replaces the script. The library reads it at its next pass."""
         self.path.write_text("".join(f"{line}\n" for line in lines))
         # Two scripts within the file system's resolution must still look different.
         self.steps += 1
@@ -31,11 +31,11 @@ def adopt_orphans():
 
 
 def left_behind():
-    """Process ids of our children, living or dead, reaped or not."""
+    """Returns the pids of our children, running or zombie."""
     children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return [int(pid) for pid in children]
 
 
 def traced_environment():
-    """For a program under strace: its sanitiser looks for no leaks, which it cannot do while it is traced."""
+    """Turns off the sanitiser's leak check, which cannot run in a traced program."""
     return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}

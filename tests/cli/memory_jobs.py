@@ -1,6 +1,6 @@
-"""Jobs whose memory is hard to tell, as programs of tests/fakes/memory-job.c, and jobs made at random.
+"""Jobs whose memory is hard to measure, as programs of tests/fakes/memory-job.c, and random jobs.
 
-JOBS are the shapes that tests/cli/test_memory_truth.py can afford; bench/memory runs them and larger ones.
+JOBS are those that tests/cli/test_memory_truth.py can afford; bench/memory runs them and larger ones.
 """
 import dataclasses
 import random
@@ -17,7 +17,7 @@ class Job:
 
 
 def sharers(kind, mib, others=6):
-    """A shared mapping of the first process, used by children that only fork and by children that call exec."""
+    """The first process shares a mapping with children that only fork and with children that call exec."""
     forked = others // 2
     after_exec = "attach" if kind != "shared" else "private 1"
     return Job(f"{kind} {mib} fork {forked} {{ read sleep 4200 }} fork {others - forked} {{ exec {{ {after_exec} sleep 4000 }} }} sleep 4200")
@@ -64,7 +64,9 @@ JOBS = {
 
 
 def random_job(seed):
-    """A program that forks, writes, shares, calls exec and frees at random: at most about 500 MiB and 60 processes."""
+    """Returns a program that forks, writes, shares, calls exec and frees at random: up to about 500 MiB and 60
+    processes.
+    """
     draw = random.Random(seed)
     budget = {"mib": 300, "processes": 40}
 

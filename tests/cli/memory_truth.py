@@ -1,8 +1,8 @@
-"""How much memory a job takes by a meter of the tests' own, and how far a recording is from that.
+"""Measures a job's memory with the tests' own meter, and compares a recording with it.
 
-Truth is the proportional set size (PSS) of all processes of the job from /proc/PID/smaps, read as close to one moment as
-possible, plus memory of the job that no page table shows: pages of tmpfs files, memfds and shared memory segments that its
-processes hold but have not mapped, and huge pages of hugetlbfs, which PSS leaves out.
+The truth is the sum of PSS of all processes of the job from /proc/PID/smaps, read as close together as possible.
+It includes memory of the job that no page table shows: pages of tmpfs files, memfds and shared memory segments
+that its processes hold without mapping them, and huge pages of hugetlbfs, which PSS leaves out.
 
 The tests, the random test and bench/memory share this file.
 """
@@ -20,9 +20,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 # The promised limits: at each sample, for each process, and for the peak.
 SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
-# Readings that lie further apart than this say nothing about a sample between them.
+# Readings further apart than this do not describe a sample between them.
 WIDEST_SECS = 2.5
-# Between two samples of a run at -i 1, with what a busy machine adds.
+# The distance of two samples at -i 1, plus a margin for a busy machine.
 SAMPLED_SECS = 1.2
 
 SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<device>\S+) (?P<inode>\d+)"
@@ -30,7 +30,7 @@ SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<dev
 
 
 def build_job(binary, folder):
-    """The program tests/fakes/memory-job.c: the one that was built beside the recorder, or else one made now."""
+    """Returns the program tests/fakes/memory-job.c: the one built beside the recorder, or one compiled now."""
     built = pathlib.Path(binary).parent / "tests" / "fakes" / "memory-job"
     if built.exists():
         return str(built)
@@ -44,7 +44,7 @@ def build_job(binary, folder):
 
 
 def parents_of_all():
-    """{pid: (parent, start time)} of all processes but zombies."""
+    """Returns {pid: (parent, start time)} of all processes but zombies."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -56,7 +56,7 @@ def parents_of_all():
 
 
 class Members:
-    """A process and its descendants; a process that was once a member stays one."""
+    """A process and its descendants. A process that was once a member stays one."""
 
     def __init__(self, root_pid):
         self.root_pid = root_pid
@@ -84,7 +84,7 @@ class Members:
 
 
 def own_device(*flags):
-    """The device number of the kernel's own tmpfs (no flag) or hugetlbfs."""
+    """Returns the device number of the kernel's own tmpfs (no flag) or hugetlbfs."""
     with contextlib.suppress(OSError, AttributeError):
         fd = os.memfd_create("which", *flags)
         try:
@@ -95,7 +95,7 @@ def own_device(*flags):
 
 
 def tmpfs_devices():
-    """Device numbers of every tmpfs: mounted ones and the one of memfds and shared mappings."""
+    """Returns the device numbers of every tmpfs: mounted ones, and the one of memfds and shared mappings."""
     found = {own_device()}
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         fields, _, rest = line.partition(" - ")
@@ -106,7 +106,7 @@ def tmpfs_devices():
 
 
 def segments():
-    """{shmid: resident bytes} of System V; in `maps` the inode of a segment is its id."""
+    """Returns {shmid: resident bytes} of System V; in `maps` a segment's inode is its id."""
     lines = pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()
     column = lines[0].split().index("rss")
     return {int(line.split()[1]): int(line.split()[column]) for line in lines[1:]}
@@ -119,7 +119,7 @@ class Reading:
     bytes: int = 0
     processes: int = 0
     rss: int = 0
-    steady: bool = True  # the same processes before and after: one that ends meanwhile leaves its share to the others
+    steady: bool = True  # the same processes before and after; one that ends meanwhile leaves its share to the others
 
     @property
     def mib(self):
@@ -127,7 +127,7 @@ class Reading:
 
 
 def read_smaps(pid, shmem, tmpfs, objects, huge):
-    """Adds one process: returns the (PSS without shared memory objects, RSS) of it in bytes."""
+    """Adds one process; returns its (PSS without shared memory objects, RSS) in bytes."""
     text = pathlib.Path("/proc", str(pid), "smaps").read_bytes()
     pss = rss = 0
     key = place = None
@@ -139,7 +139,7 @@ def read_smaps(pid, shmem, tmpfs, objects, huge):
             key = (device, inode) if inode and device in tmpfs else None
             place = (device, inode), match["range"]
             if key and key not in shmem:
-                # Only a privileged reader may look at the file itself; without it the PSS of the members stands.
+                # Only a privileged reader may look at the file itself. Without it, the members' PSS counts.
                 with contextlib.suppress(OSError):
                     shmem[key] = os.stat(f"/proc/{pid}/map_files/{match['range'].decode()}").st_blocks * 512
         elif name == b"Rss":
@@ -149,14 +149,14 @@ def read_smaps(pid, shmem, tmpfs, objects, huge):
         elif name == b"Pss":
             pss += int(match["value"]) * 1024
         elif name in (b"Private_Hugetlb", b"Shared_Hugetlb") and int(match["value"]):
-            # Private ones have no file of their own to be told apart by.
+            # Private ones have no file that would identify them.
             of = place[0] if name == b"Shared_Hugetlb" else (pid, place[1])
             huge[of] = max(huge.get(of, 0), int(match["value"]) * 1024)
     return pss, rss
 
 
 def read_descriptors(pid, shmem, tmpfs):
-    """Adds files of a tmpfs that a process holds open."""
+    """Adds the files of a tmpfs that a process holds open."""
     folder = f"/proc/{pid}/fd"
     for name in os.listdir(folder):
         with contextlib.suppress(OSError):
@@ -166,7 +166,7 @@ def read_descriptors(pid, shmem, tmpfs):
 
 
 def read_once(pids, tmpfs):
-    """One Reading of these processes."""
+    """Returns one Reading of these processes."""
     reading = Reading(begun=time.time())
     shmem, objects, huge = {}, {}, {}
     system_v = segments()
@@ -181,7 +181,7 @@ def read_once(pids, tmpfs):
     for device, inode in objects:
         if device == own_device() and inode in system_v:
             shmem.setdefault((device, inode), system_v[inode])
-    # The size of an object is exact; parts of it in processes that were read one after the other may not add up to it.
+    # The size of an object is exact. Its parts in several processes, read in sequence, may not add up to it.
     reading.bytes += sum(shmem.get(key, objects.get(key, 0)) for key in objects.keys() | shmem.keys())
     reading.bytes += sum(huge.values())
     reading.ended = time.time()
@@ -189,7 +189,7 @@ def read_once(pids, tmpfs):
 
 
 class Meter:
-    """Reads the truth of a tree again and again in a thread until it is stopped; `pid`: the root of the job."""
+    """Reads the truth of a tree again and again in a thread until it is stopped. `pid` is the root of the job."""
 
     def __init__(self, pid, interval_secs=0.1):
         self.members, self.interval_secs = Members(pid), interval_secs
@@ -202,10 +202,10 @@ class Meter:
         while not self.over.is_set():
             begun, pids = time.monotonic(), set(self.members.now())
             reading = read_once(pids, self.tmpfs)
-            # A process that is being taken down is still listed when its memory has gone.
+            # A process that is exiting is still listed after its memory has gone.
             reading.steady = self.members.now() == pids and reading.processes == len(pids)
             self.readings.append(reading)
-            # A meter that takes long leaves the job as much time for itself.
+            # After a long reading, leave the job as much time for itself.
             self.over.wait(max(self.interval_secs, time.monotonic() - begun))
 
     def stop(self):
@@ -219,7 +219,7 @@ class Meter:
 
 @dataclasses.dataclass
 class Judged:
-    """One sample beside the truth: `off_mib` is 0 where it lies between the readings before and after it."""
+    """One sample beside the truth: `off_mib` is 0 if it lies between the readings before and after it."""
     at: float
     told_mib: float
     low_mib: float
@@ -252,7 +252,7 @@ class Judged:
 
 
 def judge(told, readings):
-    """`told`: [(first moment, last moment, MiB)] of samples. Those without a reading soon before and after are left out."""
+    """Judges `told`: [(first moment, last moment, MiB)]. A sample without a reading soon before and after is left out."""
     judged, readings = [], steady(readings)
     for begun, ended, mib in told:
         before = [reading for reading in readings if reading.ended <= begun]
@@ -261,26 +261,26 @@ def judge(told, readings):
             continue
         around = [reading for reading in readings if before[-1].begun <= reading.begun <= after[0].begun]
         if not all(reading.processes for reading in around):
-            continue  # the job begins or ends just then
+            continue  # the job begins or ends at that moment
         judged.append(Judged(begun, mib, min(reading.mib for reading in around), max(reading.mib for reading in around),
                              max(reading.processes for reading in around)))
     return judged
 
 
 def told_by_json(samples, first=1):
-    """The samples of a recording, from the second on."""
+    """Returns the samples of a recording, from the second on."""
     return [(sample["timestamp"], sample["timestamp"] + (sample["tracker"]["sample_ms"] or 0) / 1000,
              sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
 
 
 def widest_gap_secs(readings):
-    """The longest time without a steady reading: a machine that is too busy for the meter shows here."""
+    """Returns the longest time without a steady reading, which shows a machine too busy for the meter."""
     found = steady(readings)
     return max((after.ended - before.begun for before, after in zip(found, found[1:])), default=float("inf"))
 
 
 def steady(readings):
-    """Those of a moment at which no process came or went; all where there is no such moment."""
+    """Returns the readings during which no process came or went; all if there are none."""
     return [reading for reading in readings if reading.steady] or readings
 
 
@@ -289,7 +289,9 @@ def peak(readings):
 
 
 def lasting_peak_mib(readings, secs=SAMPLED_SECS):
-    """The most memory that the job had for as long as lies between two samples: a shorter peak may be missed."""
+    """Returns the largest memory that lasted at least as long as a sample's distance, because shorter peaks may be
+    missed.
+    """
     found, best = steady(readings), 0
     for i, first in enumerate(found):
         least = first.mib
@@ -302,7 +304,7 @@ def lasting_peak_mib(readings, secs=SAMPLED_SECS):
 
 
 def peak_holds(told_mib, readings, source=None):
-    """The kernel's high-water mark of one process knows of more than a meter that reads now and then."""
+    """The kernel's high-water mark of a process may know a higher peak than a meter that reads from time to time."""
     most, lasting_mib = peak(readings), lasting_peak_mib(readings)
     each_mib = EACH_PROCESS_MIB * most.processes
     return (told_mib >= (1 - PEAK_SHARE) * lasting_mib - each_mib and
@@ -310,13 +312,13 @@ def peak_holds(told_mib, readings, source=None):
 
 
 def hugetlb_pages():
-    """How many huge pages of hugetlbfs the machine has set aside, and the size of one in bytes."""
+    """Returns how many huge pages of hugetlbfs are free, and the size of one in bytes."""
     lines = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
     return int(lines.get("HugePages_Free", "0")), int(lines.get("Hugepagesize", "0 kB").split()[0]) * 1024
 
 
 def kill_descendants(pid):
-    """Ends what a job left behind: it was started here."""
+    """Ends the processes that a job left behind; this test started them."""
     for one in Members(pid).now():
         with contextlib.suppress(ProcessLookupError):
             os.kill(one, 9)

@@ -1,9 +1,9 @@
-"""Recordings made by hand, of which every number is known."""
+"""Recordings made by hand, whose every number is known."""
 import json
 
 
 def sample(number, *, secs=None, cores=1.0, memory=100.0, start=None, end=None, timestamp=1_700_000_000.5, **more):
-    """A sample in the shape of the catalogue, with what analyses look at."""
+    """Returns a sample in the shape of the catalogue, with the values that analyses use."""
     elapsed = number + 1.0 if secs is None else secs
     value = {
         "timestamp_secs": int(timestamp + elapsed), "timestamp": timestamp + elapsed, "elapsed_secs": elapsed,
@@ -50,7 +50,7 @@ END = {"reason": "exit", "evidence": "wait status: exit code 3", "exit_code": 3,
 
 
 def eight_samples():
-    """Cores 0.5, 1.0, ... 4.0; memory 25, 50, ... and nothing in the last, when the job has gone."""
+    """Returns samples with 0.5, 1.0, ... 4.0 cores and 25, 50, ... MiB. The last has no memory: the job has gone."""
     return [sample(i, cores=0.5 * (i + 1), memory=25.0 * (i + 1) if i < 7 else None, start=START if i == 0 else None,
                    end=END if i == 7 else None) for i in range(8)]
 
@@ -69,7 +69,9 @@ NO_LIMITS = dict(START, **LIMITS)
 
 
 def steady(path, *, cores=1.0, memory=100.0, count=8, end=None, start=None, gpu=0.0, vram=0.0, **more):
-    """A run of `count` seconds with the same figures in every sample; `end`: None is none, else what differs."""
+    """Writes a run of `count` seconds with the same figures in every sample. `end`: changes to run_end, or None for
+    no end.
+    """
     samples = []
     for i in range(count):
         one = sample(i, cores=cores, memory=memory, start=(start or NO_LIMITS) if i == 0 else None)

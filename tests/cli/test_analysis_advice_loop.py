@@ -1,9 +1,9 @@
-"""The advice of `recommend` is followed with real limits of memory, and the job that was killed ends well; see advice_loop.py."""
+"""With the advice of `recommend` as real memory limits, a job that was killed ends well; see advice_loop.py."""
 import pytest
 
 import advice_loop
 
-# A sanitiser makes the recorder larger than the jobs, so that the kernel kills the recorder in their place.
+# A sanitiser makes the recorder larger than the jobs, so the kernel would kill the recorder instead.
 pytestmark = [pytest.mark.plain,
               pytest.mark.skipif(not advice_loop.needs_groups, reason="limits memory by control groups: needs root and a memory controller")]
 
@@ -13,7 +13,7 @@ OTHERS = ["memfd that is not mapped", "40 MiB, 60 workers, 2 % overwritten", "fr
 
 @pytest.fixture
 def follow(binary, tmp_path):
-    """By default settings; time is not looked at, because tests run on busy machines."""
+    """Uses default settings. It ignores durations, because tests run on busy machines."""
 
     def follow_job(name):
         jobs = {job.name: job for job in advice_loop.all_jobs(binary, tmp_path)}

@@ -1,4 +1,4 @@
-"""Every subcommand on every kind of bad recording: one clear line that names the file, or an honest partial result."""
+"""Every subcommand on every kind of bad recording: one clear line that names the file, or a correct partial result."""
 import gzip
 import json
 import os

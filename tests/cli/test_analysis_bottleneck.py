@@ -21,7 +21,7 @@ def of(source, **secs):
 
 
 def reread(gib, of_gib):
-    """A run of 8 seconds below a limit of 200 MiB that read so much, some of it again."""
+    """Returns a run of 8 seconds below a limit of 200 MiB that read `of_gib`, partly twice."""
     return {"limits": dict(recordings.LIMITS, memory_limit_mib=200.0), "read_bytes": int(of_gib * (1 << 27)),
             "cgroup": {"throttled_periods": 0, "throttled_secs": 0.0, "cache_refault_bytes": int(gib * (1 << 27))}}
 
@@ -140,7 +140,7 @@ def test_the_machine_alone_is_judged_by_its_own_use(run, tmp_path):
 
 
 def course(tmp_path, cores, start=None, **more):
-    """A run whose samples used so many cores, one second each."""
+    """Writes a run whose samples use the given cores, one second each."""
     path = recordings.steady(tmp_path / "x.jsonl", count=len(cores), start=start or dict(recordings.NO_LIMITS, cpu_count=2), **more)
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one, used in zip(samples, cores):
@@ -163,7 +163,7 @@ def test_use_of_cores_is_told_by_its_course_rather_than_its_mean(run, tmp_path, 
 
 
 def test_waiting_counts_only_in_samples_that_left_no_cpu_free(run, tmp_path):
-    """Half of the time both CPUs are busy; the other half threads hand a lock to each other on one."""
+    """Half of the time both CPUs are busy. The rest of the time threads pass a lock around on one CPU."""
     found = find(run, course(tmp_path, [2.0, 1.0] * 4, pressure={"cpu_some_secs": 0.6, "source": "cgroup"}))
     assert found[-1]["text"].startswith("At least one of its processes waited for a CPU during 30.0 % of the time"), found
     waiting = json.loads(run("summary", "--json", tmp_path / "x.jsonl").out)["waiting"]

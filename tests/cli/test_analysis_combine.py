@@ -1,4 +1,4 @@
-"""combine: ranks are summed, hosts counted once, nothing lost or doubled."""
+"""combine: ranks are summed, hosts count once, nothing is lost or doubled."""
 import json
 
 import pytest
@@ -63,7 +63,9 @@ def test_every_host_counts(combine, tmp_path):
 
 
 def test_a_recording_of_the_host_and_those_of_processes_alone(combine, tmp_path):
-    """Per host and per process: whichever file comes first, the machine counts once and each process once."""
+    """Combines a recording of the host and some of processes: in any order, the machine counts once and each process
+    once.
+    """
     host, *ranks = [[json.loads(line) for line in part(tmp_path / f"{i}.jsonl", rank=i).read_text().splitlines()] for i in range(3)]
     for one in host:
         one["cpu"] = {name: value for name, value in one["cpu"].items() if not name.startswith("process_")}
@@ -83,7 +85,7 @@ def test_a_recording_of_the_host_and_those_of_processes_alone(combine, tmp_path)
 
 
 def test_gpus_of_all_ranks_are_there_once(combine, run, tmp_path):
-    """Ranks 0 and 1 share GPU-a of one machine, rank 2 sees GPU-b of it, rank 3 is on another machine."""
+    """Ranks 0 and 1 share GPU-a of one machine, rank 2 sees GPU-b of it, and rank 3 is on another machine."""
     files = []
     for rank, (host, uuid) in enumerate([("node-1", "GPU-a"), ("node-1", "GPU-a"), ("node-1", "GPU-b"), ("node-2", "GPU-a")]):
         samples = [json.loads(line) for line in part(tmp_path / f"{rank}.jsonl", rank=rank, host=host).read_text().splitlines()]
@@ -121,7 +123,7 @@ def test_the_worst_end_is_the_end(combine, tmp_path):
 
 
 def changed(path, **groups):
-    """The recording with other values in some groups of each sample, and of run_start."""
+    """Changes some groups of values in each sample of a recording, and in run_start."""
     samples = [json.loads(line) for line in path.open()]
     for one in samples:
         for group, values in groups.items():
@@ -154,7 +156,7 @@ def test_limits_that_agree_are_kept_on_a_host_and_summed_over_hosts(combine, tmp
 
 
 def test_ranks_short_of_cpu_are_not_idle_when_combined(combine, run, tmp_path):
-    """Each rank got half a core of the two that its group may use, and waited for the rest."""
+    """Each rank got half a core of the two that its group may use, and waited for the other half."""
     stalls = {"cpu_some_secs": 0.9, "source": "cgroup"}
     parts = [changed(part(tmp_path / f"{i}.jsonl", rank=i, cores=0.5), pressure=stalls,
                      cgroup={"throttled_periods": 9, "throttled_secs": 0.8}) for i in range(2)]

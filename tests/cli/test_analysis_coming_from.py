@@ -1,4 +1,4 @@
-"""docs/from-*.md: every command in the column "here" is one that works, and every option in it is one."""
+"""docs/from-*.md: every command in the column "here" works, and every option in it exists."""
 import json
 import pathlib
 import re
@@ -10,7 +10,7 @@ import recordings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SUBCOMMANDS = ("show", "stats", "summary", "recommend", "report", "export", "regions", "compare-runs", "combine", "metrics", "mark")
-# Placeholders for values of the reader.
+# Values for the placeholders in the documents.
 PLACES = {"CMD": "true", "COMMAND": "true", "FILE": "run.jsonl", "FILE...": "run.jsonl", "FILE.csv": "out.csv", "NAME=AGG": "top=max",
           "COLUMN": "process_cpu_usage", "N": "1", "SECS": "0.1", "TIME": "+0.1", "NAME": "load", "...": "sys_", "F": "tracking.csv",
           "G": "sub.csv", "STAT": "mean", "A=F.json": "a=analysis.json", "B=G.json": "b=analysis.json", "A.jsonl": "run.jsonl",
@@ -39,8 +39,9 @@ def commands():
 
 @pytest.fixture
 def files(run, tmp_path):
-    """Files that the commands read: a recording, gpu_tracker's pair of files, an analysis, a list of servers,
-    CSV files."""
+    """Writes the input files of the commands: a recording, gpu_tracker's pair of files, an analysis, a price list,
+    CSV files.
+    """
     recordings.write(tmp_path / "run.jsonl", recordings.eight_samples())
     recordings.write(tmp_path / "other.jsonl", recordings.eight_samples()[:6])
     (tmp_path / "tracking.csv").write_text("ram_unit\ngigabytes\nmain_ram,timestamp\n0.5,1.0\n0.75,2.0\n")
@@ -71,7 +72,7 @@ def test_each_command_works(run, files, tmp_path, document, words):
 
 
 def test_the_table_speaks_of_options_that_there_are(run):
-    """Also of those that stand there alone."""
+    """Options also exist if the column names them without a command."""
     helps = run("--help").out + "".join(run(name, "--help").out for name in SUBCOMMANDS)
     for name, cell in rows():
         for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", " ".join(span for span in spans(cell))):

@@ -1,4 +1,4 @@
-"""compare-runs: differences in percent, with noise where several runs tell it."""
+"""compare-runs: differences in percent, with noise if several runs show it."""
 import json
 import math
 import statistics
@@ -80,7 +80,7 @@ def test_fail_if(run, make, condition, status):
 
 @pytest.fixture
 def changed(tmp_path):
-    """A steady run, and one like it but for the figures of one group."""
+    """Writes a steady run, and one that differs only in the figures of one group."""
     def pair(group, **figures):
         a, b = recordings.steady(tmp_path / "a.jsonl"), recordings.steady(tmp_path / "b.jsonl", memory=300.0)
         samples = [json.loads(line) for line in b.open()]
@@ -112,7 +112,7 @@ def test_a_condition_on_a_value_missing_on_one_side_fails(run, changed, conditio
         assert result.returncode == 0
     else:
         assert result.returncode == 1 and result.err.endswith(f"gpu_mean of {b} is unknown\n")
-    # A known deterioration gives the exit status for it.
+    # A regression sets the exit status even if another condition cannot be judged.
     assert run("compare-runs", "--fail-if", condition, "--fail-if", "memory_peak>200", a, b).returncode == 3
 
 
@@ -137,7 +137,7 @@ def test_a_difference_too_small_for_its_unit_is_not_told_in_percent(run, make):
 
 
 def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
-    """A steady run of 8 samples with these sums."""
+    """Writes a steady run of 8 samples with these sums."""
     recordings.steady(path, cores=user / 8, memory=memory, end={"wall_secs": wall, **(end or {})})
     samples = [json.loads(line) for line in path.open()]
     for one in samples:
@@ -154,7 +154,7 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
     ({"wall": 12.0, "io_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for I/O; the same memory."),
     ({"wall": 12.0, "cpu_some_secs": 4.0}, "b.jsonl is 50 % slower than a.jsonl: it waited longer for a CPU; the same memory."),
     ({"wall": 12.0}, "b.jsonl is 50 % slower than a.jsonl: the same CPU time, on fewer cores at once or with more waiting; the same memory."),
-    # More CPU time than before, though far less than the difference.
+    # The CPU time has increased, but far less than the wall time.
     ({"wall": 12.0, "user": 6.5}, "b.jsonl is 50 % slower than a.jsonl: hardly more CPU time, on fewer cores at once or with more "
      "waiting; the same memory."),
     ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: less CPU time, on fewer cores at once or with more "

@@ -1,4 +1,4 @@
-"""export: other files of the same recording, and what reads them."""
+"""export: the other files, and programs that read them."""
 import csv
 import gzip
 import io
@@ -33,7 +33,7 @@ def test_json_keeps_every_sample_and_every_key(run, export, eight):
     assert [json.loads(line) for line in export("x.jsonl", eight).read_text().splitlines()] == samples
     packed = export("x.jsonl.gz", eight)
     assert gzip.decompress(packed.read_bytes()) == eight.read_bytes()
-    # A list is a recording again.
+    # A list of samples is a readable recording again.
     assert run("summary", export("y.json", eight)).out == run("summary", eight).out
 
 
@@ -92,10 +92,10 @@ def test_the_python_package_loads_a_snapshot(run, export, eight):
         assert len(snapshot[rows]) == 8
         for row in snapshot[rows]:
             assert list(row) == columns
-            # One null, written to CSV and read again, makes a whole column text there.
+            # A null that was written to CSV and read again would make the whole column text there.
             assert all(isinstance(value, (int, float)) for value in row.values()), row
     assert snapshot["process_metrics"][7]["memory_mib"] == 175.0
-    # Its stats(): the same specs on the same numbers.
+    # Their stats() computes the same specs from the same numbers.
     memory = [row["memory_mib"] for row in snapshot["process_metrics"]]
     figures = json.loads(run("stats", "--json", eight.parent / "x.json.gz").out)
     assert figures["process_memory_mib"] == {"mean": round(sum(memory) / 8, 2), "max": max(memory)}

@@ -1,4 +1,4 @@
-"""gpu_tracker's analysis and comparison with all of its columns: numbers and layout, done again here by its rules."""
+"""gpu_tracker's analysis and comparison with all of its columns: numbers and layout, computed again by its rules."""
 import collections
 import json
 import re
@@ -21,13 +21,15 @@ START = 1745449600.25
 
 
 def rows(seed, count=12):
-    """One sample every 1.1 s; counts are whole, all else has an odd number of decimals."""
+    """Returns one sample every 1.1 s; counts are whole, all other values have many decimals."""
     return [{**{name: (seed * 31 + i * 7 + k) % (8 + seed) + 1 if name in COUNTS else ((seed + 3) * (i + 1) * (k + 7) % 1013) / 97
                 for k, name in enumerate(MEASURES)}, "timestamp": START + 1.1 * i} for i in range(count)]
 
 
 def calls(line):
-    """(process, block, position, time): two processes, one block never closed in one of them, one without a sample."""
+    """Returns (process, block, position, time): two processes, a block that one of them never closes, one without a
+    sample.
+    """
     block = f"work.py:{line}"
     found = [(7, block, 0, 0.5), (7, block, 1, 3.5), (7, block, 0, 6.0), (7, block, 1, 8.25), (8, block, 0, 3.0), (8, block, 1, 4.5),
              (8, block, 0, 9.0), (7, "load", 0, 0.1), (7, "load", 1, 5.0), (8, "brief", 0, 2.3), (8, "brief", 1, 2.4)]
@@ -55,7 +57,7 @@ def write_files(folder, kind, name, seed, line):
     return tracking, sub
 
 
-# ---- what it has to be, by facts of gpu_tracker ----
+# ---- the expected result, computed from gpu_tracker's rules ----
 
 
 def describe(values, total=False):
@@ -105,7 +107,7 @@ def cell(value):
 
 
 def table(indent, labels, columns, body):
-    """Labels to the left; columns to the right, at least one wider than their heading."""
+    """Labels on the left; columns on the right, at least one wider than their heading."""
     width = max(map(len, labels))
     widths = [max(len(name) + 1, *(len(line[i]) for line in body)) for i, name in enumerate(columns)]
     lines = [(" " * width, columns), *zip(labels, body)]
@@ -147,7 +149,7 @@ def test_the_analysis_of_all_columns(run, tmp_path, kind):
 
 @pytest.fixture
 def analyses(run, tmp_path):
-    """b=..., a=...: analyses of runs in which the same block stands at another line."""
+    """Returns b=..., a=...: analyses of runs in which the same block is on different lines."""
     words = []
     for name, seed, line in (("b", 1, 9), ("a", 2, 12), ("c", 5, 9)):
         tracking, sub = write_files(tmp_path, "csv", name, seed, line)

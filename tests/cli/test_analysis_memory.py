@@ -1,4 +1,4 @@
-"""Memory of recordings whose samples count in different ways, of older versions and of the Rust CLI."""
+"""Memory of recordings whose samples have different measures, of older versions, and of the Rust CLI."""
 import json
 
 import pytest
@@ -23,8 +23,7 @@ def write(tmp_path, samples, name="run.jsonl", **end):
 
 
 def workers(tmp_path, name="run.jsonl", **end):
-    """A recording of version 0.1 of 8 workers that share 200 MiB: two samples count them in each process, then
-    PSS."""
+    """A recording of version 0.1 of 8 workers that share 200 MiB: two samples count them in each process, then PSS."""
     samples = [sample(i, 1802.0, "rss", 1802.0) for i in range(2)] + \
               [sample(i, 200.0, "pss", 1802.0, pss=200.0, age=0.0) for i in range(2, 10)]
     return write(tmp_path, samples, name, memory_peak_mib=1802.0, memory_peak_source="rss", memory_peak_elapsed_secs=1.0, **end)
@@ -109,7 +108,7 @@ def test_an_old_proportional_set_is_absent(run, tmp_path):
 
 
 def test_the_report_ends_a_line_where_nothing_is_known(run, tmp_path):
-    """A proportional set of long ago is a gap in the chart, and so is the memory of a job that has ended."""
+    """An old proportional set is a gap in the chart, and so is the memory of a job that has ended."""
     path = grown(tmp_path)
     samples = [json.loads(line) for line in path.read_text().splitlines()] + [sample(10, None, None, None)]
     assert run("report", recordings.write(path, samples), "-o", tmp_path / "page.html").returncode == 0
@@ -142,7 +141,7 @@ def test_a_recording_of_the_rust_cli_gives_its_memory(run, tmp_path):
 
 
 def test_a_zero_of_the_rust_cli_is_unknown(run, tmp_path):
-    """For a process that has ended, or that it may not read."""
+    """The Rust CLI writes 0 for a process that has ended, or that it may not read."""
     memory = figures(run, rust(tmp_path, [200, 200, 200, 0, 0, 0]))
     assert memory["peak_mib"] == 200.0 and memory["mean_mib"] == 200.0
 
@@ -161,7 +160,7 @@ def test_memory_of_a_small_job_in_csv_is_not_0(run, tmp_path):
 
 
 def sides(tmp_path):
-    """The same job, seen in each process and once."""
+    """The same job, with shared pages counted in each process and counted once."""
     each = write(tmp_path, [sample(i, 900.0, "rss", 900.0) for i in range(6)], "each.jsonl",
                  memory_peak_mib=900.0, memory_peak_source="rss")
     once = write(tmp_path, [sample(i, 200.0, "pss", 900.0, pss=200.0, age=0.0) for i in range(6)], "once.jsonl",
@@ -183,7 +182,7 @@ def test_a_gate_does_not_judge_peaks_of_different_measures(run, tmp_path):
     once, each = sides(tmp_path)
     said = text(run, "compare-runs", "--fail-if", "memory_peak>+10%", once, each, status=1)
     assert "memory_peak>+10%: memory_peak was measured in different ways" in said
-    # A bound of its own is held against each side by itself.
+    # A bound without a percent sign checks each side alone.
     text(run, "compare-runs", "--fail-if", "memory_peak>500", once, each, status=3)
     text(run, "compare-runs", "--fail-if", "wall_time>+10%", once, each)
 
@@ -198,7 +197,7 @@ def test_peaks_of_one_measure_are_compared(run, tmp_path):
 
 @pytest.mark.parametrize("source", ["pss", "sampled"])
 def test_gpu_tracker_counts_shared_pages_of_descendants_once(run, tmp_path, source):
-    """300 MiB of the root that 8 children only read, 2 MiB of each child's own."""
+    """300 MiB of the root that 8 children only read, and 2 MiB private to each child."""
     path = write(tmp_path, [sample(i, 318.0, source, 2718.0, pss=318.0, age=0.0, private=17.0, process_main_rss_mib=301.0,
                                    process_main_private_mib=1.0) for i in range(6)])
     tree = json.loads(text(run, "summary", "--layout", "gpu_tracker", "--json", "--ram-unit", "megabytes", path))["max_ram"]

@@ -1,4 +1,4 @@
-"""The Python package itself opens our snapshots, and we open its: resource-tracker 0.5.0 from the package index."""
+"""The Python package resource-tracker 0.5.0, from the package index, opens our snapshots, and we open its snapshots."""
 import gzip
 import json
 import pathlib
@@ -46,7 +46,7 @@ def package():
 
 @pytest.fixture
 def ask(package, helpers, tmp_path):
-    """ask(script, file): the JSON that a script with the package prints."""
+    """ask(script, file) returns the JSON that a script with the package prints."""
 
     def run_script(script, file):
         (tmp_path / "script.py").write_text(script)
@@ -67,14 +67,14 @@ def test_the_package_opens_our_export(run, ask, tmp_path):
     assert seen["samples"] == 8 and seen["pid"] == samples[0]["tracked_pid"]
     assert [one["timestamp"] for one in seen["system"]] == [one["timestamp"] for one in samples]
     assert [one["cpu_usage"] for one in seen["process"]] == [one["cpu"]["process_cores_used"] for one in samples]
-    # The last sample has no memory any more; the snapshot repeats the one before.
+    # The last sample has no memory, because the job has gone; the snapshot repeats the value before.
     assert [one["memory_mib"] for one in seen["process"]] == [25.0 * (i + 1) for i in range(7)] + [175.0]
     assert [one["net_recv_bytes"] for one in seen["system"]] == [100] * 8
     ours = json.loads(run("stats", "--json", path).out)
     memory = ours.pop("process_memory_mib")
     assert seen["stats"].pop("process_memory_mib")["max"] == memory["max"]
     assert seen["stats"] == ours
-    # It advises the mean, rounded.
+    # The package advises the rounded mean.
     assert seen["advice"]["cpu"] == round(json.loads(run("recommend", "--json", path).out)["evidence"]["cpu"]["mean_cores"])
     assert seen["server"]["vcpus"] == 8 and seen["server"]["memory_mib"] == 4096.0
 
@@ -90,7 +90,7 @@ def test_the_package_opens_a_real_recording_as_text(run, ask, tmp_path):
 
 
 def test_snapshot_of_the_package_is_read(run, ask, tmp_path):
-    """Its own rows of itself; values with 4 decimals in both."""
+    """The package's recording of itself; both have values with 4 decimals."""
     seen = ask(DUMP, tmp_path / "theirs.json.gz")
     ours = json.loads(run("stats", "--json", tmp_path / "theirs.json.gz").out)
     for column, values in seen["stats"].items():

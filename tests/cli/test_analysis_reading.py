@@ -99,7 +99,7 @@ def test_a_clock_that_is_set_does_not_change_how_long_the_run_took(run, tmp_path
     path = recordings.write(tmp_path / "steps.jsonl", samples)
     assert stats(run, path)["timestamp"] == {"duration": 8.0}
     assert json.loads(run("summary", "--json", path).out)["run"]["started_timestamp"] == 1_700_000_000.5
-    # A phase that ended before is not lost, nor one that goes on behind.
+    # The phase that ended earlier counts, and so does the one that continues.
     (tmp_path / "steps.jsonl.marks").write_text(recordings.lines([
         {"timestamp_ns": int((1_700_000_000.5 + at) * 1000) * 10**6, "event": event, "name": name, "id": None, "pid": 1, "host": "h"}
         for event, name, at in [("start", "before", 1), ("stop", "before", 2), ("start", "behind", 6 + ahead_secs),
@@ -151,7 +151,7 @@ def test_an_absurd_number_of_devices_is_refused(run, tmp_path):
     path = recordings.write(tmp_path / "many.jsonl", [good, bad, many])
     rows = json.loads(run("show", "--json", "-c", "sample,disk[0].device", path).out)
     assert rows == [{"sample": 0, "disk[0].device": "sda"}, {"sample": 2, "disk[0].device": "sd0"}]
-    # Disks that are not wanted are not counted.
+    # Unwanted disks are not counted.
     assert json.loads(run("summary", "--json", path).out)["run"]["samples"] == 3
 
 
@@ -251,7 +251,7 @@ def test_a_recording_of_the_rust_tracker_is_read(run, tmp_path):
 
 @pytest.mark.slow
 def test_two_gibibytes_take_no_memory(run, helpers, tmp_path):
-    """A sparse file: NULs for 2 GiB after one sample are one line that is none."""
+    """In a sparse file, 2 GiB of NULs after a sample are one bad line."""
     path = recordings.write(tmp_path / "big.jsonl", [recordings.sample(0)])
     os.truncate(path, 2 << 30)
     with path.open("ab") as file:

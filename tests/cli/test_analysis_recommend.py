@@ -1,4 +1,4 @@
-"""recommend: every rule against recordings of which the right answer is known."""
+"""recommend: every rule against recordings whose right answer is known."""
 import json
 import sqlite3
 
@@ -26,7 +26,7 @@ def test_cores_are_as_many_as_it_used_at_its_busiest(run, tmp_path, cores, cpu):
 
 
 def with_cores(path, *cores, **more):
-    """A run with so many cores in use in each of its seconds."""
+    """Writes a run that uses the given number of cores in each second."""
     samples = [json.loads(line) for line in make(path, count=len(cores), **more).open()]
     for one, used in zip(samples, cores):
         one["cpu"].update(process_cores_used=used, utilization_pct=used)
@@ -35,7 +35,7 @@ def with_cores(path, *cores, **more):
 
 
 def test_two_cores_half_of_the_time_are_two_cores_or_half_as_long_again(run, tmp_path):
-    """Their mean is 1.0, and `one core` would take 9 s instead of 6."""
+    """The mean is 1.0 core, but one core would take 9 s instead of 6."""
     path = with_cores(tmp_path / "x.jsonl", 2, 2, 2, 0, 0, 0)
     answer = advice(run, path)
     assert answer["cpu"] == 2 and answer["evidence"]["cpu"]["slower_pct"] == 0
@@ -51,7 +51,7 @@ def test_four_seconds_of_one_thread_and_two_of_two(run, tmp_path):
 
 
 def test_a_limit_is_never_below_the_use(run, tmp_path):
-    """make -j2: 1.34 cores on average."""
+    """make -j2 uses 1.34 cores on average."""
     path = with_cores(tmp_path / "x.jsonl", *[1.9, 0.8, 1.3, 1.36] * 3)
     assert "--cpus=2 " in run("recommend", "--for", "docker", path).out
     text = run("recommend", "--for", "kubernetes", path).out
@@ -59,7 +59,7 @@ def test_a_limit_is_never_below_the_use(run, tmp_path):
 
 
 def test_a_job_on_a_busy_machine_is_not_called_no_slower(run, tmp_path):
-    """`1 core` stood above `it would have used more cores`."""
+    """The output once said `1 core` above `it would have used more cores`."""
     starved = {"pressure": {"cpu_some_secs": 0.6, "source": "cgroup"}}
     path = make(tmp_path / "x.jsonl", cores=0.6, start=dict(NO_LIMITS, cpu_count=2), **starved)
     samples = [json.loads(line) for line in path.open()]
@@ -69,7 +69,7 @@ def test_a_job_on_a_busy_machine_is_not_called_no_slower(run, tmp_path):
     answer = advice(run, path)
     assert "cpu_starved" in rules(answer) and answer["evidence"]["cpu"]["at_least"]
     assert "at most 0.60: it had no more cores\n" in run("recommend", path).out
-    # While it ran on 0.6 cores another thread was ready for 0.6 of the time: one core would hold it back.
+    # While it ran on 0.6 cores, another thread was ready for 0.6 of the time: a single core would hold it back.
     assert answer["cpu"] == 2 and "with 1 it would take" not in run("recommend", path).out
     for one in samples:
         one["pressure"]["cpu_some_secs"] = 0.42
@@ -96,7 +96,7 @@ def test_the_cheapest_cores_show_their_cost_in_time(run, tmp_path):
 
 
 def test_a_moment_at_the_start_or_end_counts_as_a_moment(run, tmp_path):
-    """Samples of 1, 59 and 1 s, as a minute's interval gives: six cores for nearly all of the time are not two."""
+    """Samples of 1, 59 and 1 s, as an interval of a minute gives: the job used six cores nearly all the time, not two."""
     samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", cores=6.0, gpu=1.0, count=3).open()]
     for one, secs, elapsed in zip(samples, (1.0, 59.0, 1.0), (1.0, 60.0, 61.0)):
         one.update(actual_interval_ms=1000 * secs, elapsed_secs=elapsed, timestamp=1_700_000_000.0 + elapsed)
@@ -119,7 +119,7 @@ def test_notes_have_amounts_that_people_read(run, tmp_path):
 
 
 def with_short_end(path, cores, last):
-    """Three seconds of `cores`, and a last sample of a millisecond."""
+    """Writes three seconds of `cores`, and a last sample of a millisecond."""
     samples = [recordings.sample(i, cores=cores, start=NO_LIMITS if i == 0 else None) for i in range(3)]
     samples.append(recordings.sample(3, secs=3.001, cores=last, memory=None, actual_interval_ms=1.0,
                                      end=dict(recordings.END, wall_secs=3.001)))
@@ -193,16 +193,16 @@ def test_after_a_kill_at_a_limit_the_advice_is_twice_that_and_a_fifth(run, tmp_p
     assert answer["evidence"]["memory"]["at_least"] and "It needs at least 4.00 GiB" in note(answer, "oom")
     assert "it needs more than 4.00 GiB: it was killed with this amount" in run("recommend", path).out
     assert run("recommend", "--for", "slurm", path).out.startswith("# it was killed for lack of memory with 4.00 GiB: ")
-    # Also when a later run that used less is asked about.
+    # This also holds for a later run that used less.
     assert advice(run, make(tmp_path / "y.jsonl"), path)["memory"] == 10240
-    # A run that took more and ended well shows what is enough.
+    # A run that took more and survived settles the kill.
     answer = advice(run, make(tmp_path / "z.jsonl", memory=5000.0), path)
     assert answer["memory"] == 6144 and not answer["evidence"]["memory"]["at_least"]
     assert note(answer, "one_run" if answer["runs"] == 1 else "oom")
 
 
 def later(path, secs):
-    """The same recording, so much later."""
+    """Shifts the recording by `secs`."""
     samples = [json.loads(line) for line in path.open()]
     for one in samples:
         one["timestamp"] += secs
@@ -210,13 +210,15 @@ def later(path, secs):
 
 
 def test_a_run_that_took_nearly_as_much_settles_a_kill(run, tmp_path):
-    """Others had a part of the limit of 280 MiB; with more room the job took 205. Never again as little as killed it."""
+    """Others used a part of the limit of 280 MiB; with more room the job took 205. The advice never returns to the
+    size that killed it.
+    """
     killed = make(tmp_path / "killed.jsonl", memory=150.0, **memory_limit(280.0), end=KILLED)
     assert advice(run, killed)["memory"] == 704
     well = make(tmp_path / "well.jsonl", memory=205.0, **memory_limit(704.0))
     answer = advice(run, later(well, 60), killed)
     assert answer["memory"] == 320 and not answer["evidence"]["memory"]["at_least"]
-    # A run before the kill shows nothing: the next one took more.
+    # A run before the kill proves nothing, because the next one took more.
     assert advice(run, later(well, -120), killed)["memory"] == 704
 
 
@@ -228,7 +230,7 @@ def test_ten_later_runs_that_took_less_settle_a_kill(run, tmp_path):
 
 
 def with_kills(path, *, kills, memory, process, limit=100.0, end=None, **more):
-    """A script that goes on and exits 0 while the counter of its control group rises to `kills` from the third sample on."""
+    """A script that goes on and exits 0, while its group's counter rises to `kills` from the third sample on."""
     samples = [json.loads(line) for line in make(path, memory=memory, **memory_limit(limit), **more, end={
         "largest_process_peak_mib": process, "oom_kills": None, **(end or {})}).open()]
     for i, one in enumerate(samples):
@@ -239,7 +241,7 @@ def with_kills(path, *, kills, memory, process, limit=100.0, end=None, **more):
 def test_a_step_that_was_killed_raises_the_floor_though_the_script_exits_0(run, tmp_path):
     answer = advice(run, with_kills(tmp_path / "x.jsonl", kills=1, memory=10.0, process=97.0))
     assert answer["memory"] == 256 and "though the job went on" in note(answer, "oom") and "memory_flat" not in rules(answer)
-    # Others in the same group: nothing of the job was nearly as large as the limit.
+    # The kills were in the same group, but no process of the job was nearly as large as the limit.
     answer = advice(run, with_kills(tmp_path / "y.jsonl", kills=1, memory=10.0, process=12.0))
     assert answer["memory"] == 128 and "oom" not in rules(answer)
     # Kills before the run are not its own.
@@ -254,7 +256,7 @@ def test_a_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path):
     answer = advice(run, path)
     assert answer["memory"] == 256 and answer["cpu"] == 1 and answer["refused"] is None
     assert "probably killed for lack of memory" in note(answer, "oom")
-    # Below it, nothing is known.
+    # A recording without an end, and below its limit, proves nothing.
     assert "no end" in advice(run, make(tmp_path / "y.jsonl", memory=50.0, **memory_limit(100.0), end=False))["refused"]
     # Memory that its group cannot give back counts as well.
     cgroup = {"oom_kills": 0, "anon_mib": 40.0, "shmem_mib": 50.0, "kernel_mib": 5.0}
@@ -263,14 +265,14 @@ def test_a_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path):
 
 
 def test_a_bystander_of_a_full_machine_is_not_advised_twice_its_size(run, tmp_path):
-    """The machine's 4096 MiB were full of others; 1000 of them were the job's."""
+    """Others used up the machine's 4096 MiB; 1000 of them were the job's."""
     end = dict(KILLED, reason="oom_kill_suspected", oom_kills=None)
     assert advice(run, make(tmp_path / "x.jsonl", memory=1000.0, end=end))["memory"] == 1280
     assert advice(run, make(tmp_path / "y.jsonl", memory=3000.0, end=end))["memory"] == 7680
 
 
 def test_the_kernel_s_memory_for_many_processes_is_needed_as_well(run, tmp_path):
-    """200 processes with 1 MiB each: the kernel keeps 25 MiB for them, which count against a limit."""
+    """For 200 processes of 1 MiB each, the kernel keeps 25 MiB, which count against a limit."""
     samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", memory=220.0).open()]
     for one in samples:
         one["cpu"].update(process_child_count=300, process_thread_count=301, process_rss_mib=4000.0)
@@ -278,7 +280,7 @@ def test_the_kernel_s_memory_for_many_processes_is_needed_as_well(run, tmp_path)
 
 
 def test_swapped_memory_is_needed_as_well(run, tmp_path):
-    """Limit 200 MiB, 108 of 402 MiB resident at the same time as 294 are swapped out."""
+    """The limit is 200 MiB; 108 of 402 MiB are resident while 294 are swapped out."""
     samples = [json.loads(line) for line in make(tmp_path / "x.jsonl", memory=108.0, **memory_limit(200.0)).open()]
     for one in samples:
         one["cpu"]["process_swap_mib"] = 294.0
@@ -300,7 +302,7 @@ def test_history_averages_means_and_keeps_peaks(run, tmp_path):
 
 
 def history_of(tmp_path, *peaks):
-    """Runs a minute apart, the oldest first."""
+    """Writes runs a minute apart, the oldest first."""
     return [later(make(tmp_path / f"run{i}.jsonl", memory=float(peak), count=2), 60 * i) for i, peak in enumerate(peaks)]
 
 
@@ -330,7 +332,7 @@ def test_policies_say_how_they_would_have_done(run, tmp_path):
     assert "would have killed 1" in note(figures["p95"], "risk") and "risk" not in rules(figures["max"])
     assert figures["p95"]["evidence"]["memory"]["buffer_pct"] == 15
     assert "on the last 39 runs: 1 killed, " in run("recommend", *runs).out
-    # The order in which they are named does not matter.
+    # The order on the command line does not matter.
     assert advice(run, "--policy", "p95", *reversed(runs))["memory"] == 480
 
 
@@ -371,7 +373,7 @@ START4 = dict(NO_LIMITS, cpu_count=4)
      {"pressure": {"cpu_some_secs": 0.25, "source": "host"}, "start": START4, "others": 2.9}),
     ("cpu_starved", {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "start": START4, "others": 2.9},
      {"pressure": {"cpu_some_secs": 0.25, "source": "cgroup"}, "cores": 4.0, "start": START4}),
-    # Eight threads and one lock: they wait for a CPU in turns, while others are free.
+    # Eight threads share one lock: they wait for a CPU in turn while others are free.
     ("cpu_starved", {"pressure": {"cpu_some_secs": 0.58, "source": "cgroup"}, "start": START4, "others": 2.9},
      {"pressure": {"cpu_some_secs": 0.58, "source": "cgroup"}, "start": START4, "others": 2.0}),
     ("throttled", {"cgroup": {"throttled_secs": 0.02, "throttled_periods": 1}}, {}),
@@ -390,7 +392,7 @@ START4 = dict(NO_LIMITS, cpu_count=4)
     ("io_bound", {"pressure": {"io_some_secs": 0.2, "source": "cgroup"}},
      {"pressure": {"io_some_secs": 0.2, "source": "host"}}),
     ("host_shared", {"others": 1.0}, {"others": 0.0}),
-    # An idle system's own: a tenth of the cores, and the memory of the operating system.
+    # An idle system itself uses up to a tenth of the cores, and the memory of the operating system.
     ("host_shared", {"others": 1.0}, {"others": 0.7}),
     ("host_shared", {"memory": 100.0, "others_mib": 1500.0}, {"memory": 100.0, "others_mib": 900.0}),
     ("failed", {"end": {"exit_code": 3}}, {}),
@@ -445,7 +447,7 @@ def slurm(number, tasks=4, nodes=1, step="0"):
 
 
 def test_ranks_on_one_host_are_added_up(run, tmp_path):
-    """Four ranks of 50 to 220 MiB: a job of 541 MiB, of which `--mem=512M` was advised."""
+    """Four ranks of 50 to 220 MiB are a job of 541 MiB. The advice was once `--mem=512M`."""
     runs = [rank(tmp_path / f"{i}.jsonl", i, memory=mib, scheduler=slurm(i)) for i, mib in enumerate([50.0, 110.0, 161.0, 220.0])]
     text = run("recommend", "--for", "slurm", *runs).out
     assert text == "#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=704M\n"
@@ -477,7 +479,7 @@ def test_a_batch_script_that_starts_its_ranks_holds_all_of_them(run, tmp_path):
 
 
 def test_a_real_task_knows_its_job(run, tmp_path):
-    """One of 4 tasks on 2 nodes, recorded where Slurm started it."""
+    """Records one of 4 tasks on 2 nodes in Slurm's environment."""
     run("-i", 0.25, "-o", tmp_path / "real.jsonl", "--", "sh", "-c", "sleep 1.2", env=slurm(1, tasks=4, nodes=2))
     text = run("recommend", "--for", "slurm", tmp_path / "real.jsonl").out
     assert text == "#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=1\n#SBATCH --mem-per-cpu=64M\n"
@@ -487,7 +489,7 @@ def test_a_real_task_knows_its_job(run, tmp_path):
 def test_ranks_without_a_scheduler_are_those_of_the_same_time(run, tmp_path):
     runs = [rank(tmp_path / f"{i}.jsonl", i, memory=300.0) for i in range(3)]
     assert (lambda answer: (answer["runs"], answer["memory"]))(advice(run, *runs)) == (1, 1152)
-    # The same ranks a minute later are another run; so are steps of a job, and a job that was started again.
+    # The same ranks a minute later are another run; so are other steps of a job, and a job that was started again.
     later = [json.loads(line) for line in runs[0].open()]
     for one in later:
         one["timestamp"] += 60

@@ -1,4 +1,4 @@
-"""regions: phases paired by who marked them, and gpu_tracker's numbers on its own files."""
+"""regions: phases are matched by their owner, and gpu_tracker's files give gpu_tracker's numbers."""
 import json
 import sqlite3
 import statistics
@@ -71,7 +71,7 @@ def database(path, **tables):
 
 @pytest.fixture(params=["csv", "sqlite"])
 def files(request, tmp_path):
-    """gpu_tracker's pair of files, in either form."""
+    """Writes gpu_tracker's pair of files, in either form."""
     tracking, calls = tmp_path / f"tracking.{request.param}", tmp_path / f"calls.{request.param}"
     static = (list(FACTS), [tuple(FACTS.values())])
     if request.param == "csv":
@@ -109,7 +109,7 @@ def mark(event, name, secs, *, pid=1, host="node-1", id=None):
 
 @pytest.fixture
 def analyse(run, tmp_path):
-    """Regions of the recording with eight samples at 1.0, 2.0, ... s, and these marks."""
+    """Returns regions of the recording with eight samples at 1.0, 2.0, ... s, with these marks."""
 
     def with_marks(marks, *more):
         path = recordings.write(tmp_path / "run.jsonl", recordings.eight_samples())

@@ -50,7 +50,7 @@ def test_the_screen_says_the_same(run, eight):
 
 
 def moment(path, **end):
-    """A run of a millisecond: its only sample saw 1 of its 2 ms of CPU time."""
+    """A run of a millisecond, whose only sample saw 1 of its 2 ms of CPU time."""
     return recordings.write(path, [recordings.sample(
         0, secs=0.001, cores=1.0, start=recordings.START,
         end=dict(recordings.END, utime_secs=0.001995, stime_secs=0.000005, wall_secs=0.001, **end))])
@@ -173,7 +173,7 @@ def write_without_end(path, memory, **group):
 @pytest.mark.parametrize("memory, stopped", [([100, 300, 480], True), ([100, 200, 390], True), ([100, 300, 310], False),
                                              ([100, 250, 255], False)])
 def test_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path, memory, stopped):
-    """A kill of the whole group takes the tracker along (memory.oom.group, the default of Kubernetes)."""
+    """A kill of the whole group includes the tracker (memory.oom.group, the default of Kubernetes)."""
     path = write_without_end(tmp_path / "x.jsonl", memory)
     words = f"no end is recorded; probably killed for lack of memory, at {memory[-1]} of 512 MiB"
     assert (words in run("summary", path).out) == stopped

@@ -55,7 +55,7 @@ BAD = [
 @pytest.mark.parametrize("arguments, text", BAD, ids=[" ".join(case[0]) for case in BAD])
 def test_bad_arguments_are_one_line_and_start_nothing(run, tmp_path, arguments, text):
     command = ["touch", tmp_path / "started"]
-    # A missing value can only be missing at the end.
+    # Only the last argument can lack its value.
     is_cut = len(arguments) == 1 and arguments[0] in ("-i", "--output")
     assert_refused(run(*arguments, *([] if is_cut else ["--", *command])), text)
     assert not (tmp_path / "started").exists()

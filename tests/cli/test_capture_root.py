@@ -100,7 +100,7 @@ def test_usage_errors_write_nothing(helpers, tmp_path):
 
 
 def test_where_no_filesystem_can_be_asked_the_space_is_unknown(helpers, run, tmp_path):
-    """As in a chroot, whose mounts are not listed."""
+    """As in a chroot whose mounts are not listed."""
     tree = tmp_path / "tree"
     shutil.copytree(helpers.roots / "hand-made-cgroup2-6.6" / "t0", tree, symlinks=True)
     (tree / "proc/self/mountinfo").write_text("")

@@ -100,7 +100,7 @@ def test_missing_analysis_program(run, binary, tmp_path):
 
 @pytest.mark.parametrize("name", ["show", "stats", "combine", "compare-runs", "upload", "discover", "metrics", "mark"])
 def test_a_subcommand_that_is_also_a_program_says_how_to_wrap_it(run, binary, tmp_path, name):
-    """On a usage error: it may be the program that was meant."""
+    """On a usage error, the message says how to run a program of the same name."""
     owner = "resource-tracker-net" if name in ("upload", "discover") else "resource-tracker-analysis"
     if name not in ("metrics", "mark") and not (pathlib.Path(binary).parent / owner).exists():
         pytest.skip(f"built without {owner}")

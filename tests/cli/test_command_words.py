@@ -1,4 +1,4 @@
-"""Words that people type: lengths of time, abbreviations, typos, and the subcommands help and version."""
+"""Words that users type: durations, abbreviations, typos, and the subcommands help and version."""
 import json
 import time
 
@@ -8,7 +8,7 @@ import recordings
 
 OWN_ERROR, USAGE = 125, 2
 
-# ---- lengths of time -----------------------------------------------------------------------------------
+# ---- durations -----------------------------------------------------------------------------------------
 
 
 def interval_of(samples):
@@ -45,7 +45,7 @@ def test_other_units_are_refused(run, tmp_path, option, text):
     assert not (tmp_path / "started").exists()
 
 
-# ---- nothing is abbreviated, and what is named is near ---------------------------------------------------
+# ---- abbreviations are refused, near names are suggested -------------------------------------------------
 
 @pytest.fixture
 def recorded(tmp_path):

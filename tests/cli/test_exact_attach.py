@@ -1,4 +1,4 @@
-"""CPU time of a tree that runs already: its time before the attach does not count, its time after it does."""
+"""CPU time of a running tree: only its time after the attach counts."""
 import subprocess
 import sys
 
@@ -6,7 +6,7 @@ import pytest
 
 import exact
 
-# Waited-for times are whole ticks of user and of system time, rounded down.
+# The kernel counts reaped children in whole ticks of user and of system time, rounded down.
 TICKS_SECS = 0.02
 
 JOB = """
@@ -56,7 +56,7 @@ time.sleep(0.3)
 
 @pytest.mark.parametrize("how", ["waited", "unwaited", "through"])
 def test_time_from_before_the_attach_does_not_appear_with_the_wait(spawn, tmp_path, helpers, how):
-    """The kernel adds the whole of a child's time to its parent's when it is waited for."""
+    """When a child is reaped, the kernel adds its whole time to its parent's."""
     record = tmp_path / "record.jsonl"
     job = subprocess.Popen([sys.executable, "-c", JOB, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -74,10 +74,10 @@ def test_time_from_before_the_attach_does_not_appear_with_the_wait(spawn, tmp_pa
         job.stdout.close()
     told = exact.told_secs(samples)
     exact.check_intervals(samples)
-    # The root alone: the earlier time of its children is not subtracted from its own.
+    # For the root alone, the earlier time of its children is not subtracted from its own.
     main = sum(sample["cpu"]["process_main_utime_secs"] + sample["cpu"]["process_main_stime_secs"] for sample in samples)
     assert 0.1 - TICKS_SECS <= main <= 0.1 + 0.1, main
-    # The child, the parent and what starting to exit costs; a fifth of what the child had used before.
+    # The child, the parent and the beginning of an exit: a fifth of the child's earlier time.
     assert 0.2 - 3 * TICKS_SECS <= told <= 0.2 + 0.1, told
 
 
@@ -110,7 +110,7 @@ sys.stdin.readline()
 
 @pytest.mark.parametrize("before, during", [(20, 150), (150, 20)])
 def test_the_largest_that_a_process_was_between_two_samples(spawn, tmp_path, helpers, before, during):
-    """The kernel's high-water mark tells it, as far as it is not from before."""
+    """The kernel's high-water mark has the peak, unless an earlier one was higher."""
     record = tmp_path / "record.jsonl"
 
     def lines():

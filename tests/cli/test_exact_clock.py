@@ -1,4 +1,6 @@
-"""A tracker that is stopped and goes on: missed ticks are counted, times are true, and nothing comes in a burst."""
+"""A tracker that is stopped and continued: missed ticks are counted, times are true, and samples do not come in a
+burst.
+"""
 import os
 import signal
 import time
@@ -25,16 +27,16 @@ def test_stop_and_continue(spawn, tmp_path, helpers):
     for before, after in zip(samples, samples[1:]):
         passed_ms = (after["elapsed_secs"] - before["elapsed_secs"]) * 1000
         assert abs(passed_ms - after["actual_interval_ms"]) < 0.002
-    # The grid goes on where it would have been: at most one short interval follows.
+    # The grid continues where it would have been, so at most one short interval follows.
     ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
     assert abs(ticks - samples[-1]["elapsed_secs"] / 0.05) <= 2
 
 
 def test_the_clock_does_not_drift(record):
-    """How late samples come varies with what else runs; the least late ones stay where they were."""
+    """Delays depend on other programs, so look at the least late samples: they stay in place."""
     _, samples = record("-i", 0.001, "--metrics", "process_cores_used", "--", "sleep", 2)
     late_ms, ticks = [], 0
-    for sample in samples[:-1]:  # the last one is the end's, between two ticks
+    for sample in samples[:-1]:  # the last one belongs to the end, between two ticks
         ticks += 1 + sample["missed_ticks"]
         late_ms.append(sample["elapsed_secs"] * 1000 - ticks)
     half = len(late_ms) // 2

@@ -1,4 +1,4 @@
-"""CPU time of a tree agrees with the kernel, whatever its processes do."""
+"""CPU time of a tree agrees with the kernel, in every way that processes live and end."""
 import os
 import sys
 
@@ -24,7 +24,7 @@ def test_random_schedules(binary, workload, tmp_path, seed, cgroup):
 @pytest.mark.parametrize("cgroup", ["off", "auto"])
 @pytest.mark.parametrize("kind", "bnervdtlzps")
 def test_one_kind_alone(binary, workload, tmp_path, kind, cgroup):
-    """Each way of living and ending: which one fails then has its name in the test's."""
+    """One test for each way of living and ending, so that a failing way is in the test's name."""
     exact.check_schedule(binary, workload, tmp_path, ord(kind), 8, cgroup, interval="0.02", kinds=kind)
 
 
@@ -40,7 +40,7 @@ def test_agrees_with_a_cgroup_around_both(binary, workload, tmp_path, cgroup):
         samples, _ = exact.run_schedule(binary, workload, tmp_path, 7, 60, cgroup, around=around)
         truth = exact.cgroup_secs(around)
     own = sum(sample["tracker"]["cpu_secs"] for sample in samples)
-    # The start of the tracker before its first reading of itself, and its end, are in the group's figure only.
+    # The group also counts the tracker's start, before its first reading of itself, and its end.
     assert exact.close_enough(exact.told_secs(samples) + own, truth), (exact.told_secs(samples), own, truth)
 
 
@@ -51,7 +51,7 @@ def test_children_of_a_parent_that_ignores_sigchld_in_a_group(binary, workload, 
     assert samples[0]["cpu"]["process_cpu_source"] == "cgroup"
     assert samples[-1]["run_end"]["sigchld_ignored"] is True
     exact.check_intervals(samples)
-    # The clock of a process that is gone without a zombie cannot be read: the truth lacks its exit.
+    # The clock of a reaped process cannot be read, so the truth lacks its exit.
     assert cpu_secs - 0.001 <= exact.told_secs(samples) <= cpu_secs * 1.01 + 0.02 + 120 * 0.0003, cpu_secs
 
 
@@ -82,7 +82,7 @@ if os.fork() == 0:
         nothing = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: None)
         action = ctypes.create_string_buffer(256)
         ctypes.memmove(action, struct.pack("P", ctypes.cast(nothing, ctypes.c_void_p).value), 8)
-        # SA_NOCLDWAIT, behind the handler and a mask of 128 bytes.
+        # sa_flags = SA_NOCLDWAIT, behind the handler and a mask of 128 bytes.
         ctypes.memmove(ctypes.addressof(action) + 8 + 128, struct.pack("i", 2), 4)
         assert ctypes.CDLL(None).sigaction(signal.SIGCHLD, action, None) == 0
         burn_children(20)
@@ -99,7 +99,7 @@ def test_a_member_that_ignores_sigchld_later_is_flagged(record):
 
 @needs_cgroups
 def test_usage_that_only_the_group_has_is_flagged(record):
-    """With SA_NOCLDWAIT a parent discards its children as well, and no file of it says so."""
+    """With SA_NOCLDWAIT a parent discards its children, too, and no file in /proc shows it."""
     _, samples = record("-i", 10, "--cgroup=require", "--", sys.executable, "-c", LATE, "discards")
     end = samples[-1]["run_end"]
     assert exact.told_secs(samples) >= end["utime_secs"] + end["stime_secs"] + 0.15
@@ -108,7 +108,7 @@ def test_usage_that_only_the_group_has_is_flagged(record):
 
 @needs_cgroups
 def test_a_group_that_a_killed_tracker_left_counts_for_nobody(spawn, tmp_path, helpers):
-    """It has our name when its tracker had our pid: the job's figures must not begin with what is in it."""
+    """A group has our name if its tracker had our pid. The job's figures must not begin with its content."""
     with exact.cgroup_around("left") as around:
         def leave_one_of_our_name():
             exact.enter(around)()
@@ -126,14 +126,16 @@ def test_a_group_that_a_killed_tracker_left_counts_for_nobody(spawn, tmp_path, h
 
 
 def samples_of(*intervals_and_secs):
-    """Samples that tell (milliseconds since the last, CPU seconds)."""
+    """Builds samples with (milliseconds since the last, CPU seconds)."""
     return [{"sample": number, "actual_interval_ms": milliseconds,
              "cpu": {"process_utime_secs": secs, "process_stime_secs": 0}}
             for number, (milliseconds, secs) in enumerate(intervals_and_secs)]
 
 
 def test_check_of_intervals():
-    """The check of an interval failed once in 2,000 runs: a recorder that was held up reads later than its sample's time."""
+    """Once in 2,000 runs the check of an interval failed: a recorder that was held up reads later than its sample's
+    time.
+    """
     busy = os.cpu_count()
     exact.check_intervals(samples_of((3, 0), (3, busy * 0.06), (60, 0), (3, 0)))
     for wrong in (samples_of((3, 0), (3, busy * 0.06), (3, 0)), samples_of((3, 0), (3, -0.01)),

@@ -1,4 +1,4 @@
-"""Why a job ended, with real memory groups; and its status, whatever the system refuses us."""
+"""The reason for a job's end, with real memory groups; and its status, whatever calls the system refuses."""
 import contextlib
 import os
 import pathlib
@@ -54,13 +54,13 @@ EAT = ["sh", "-c", "sleep 0.1; exec " + sys.executable + " -c 'x = bytearray(300
 
 
 def moves_itself(folder, then):
-    """As with cgexec and a scheduler's step, the job is in a group without its tracker."""
+    """Starts a job as cgexec and a scheduler's step do: in a group without its tracker."""
     return ["sh", "-c", f"echo 0 >{folder}/cgroup.procs; sleep 1.5; {then}"]
 
 
 @needs_memory
 def test_job_beside_its_tracker_is_confirmed(record, small_memory):
-    """A container or a scheduler's step: the tracker is in the group and knows that it was not the one killed."""
+    """In a container or a scheduler's step, the tracker is in the same group and knows that it was not killed."""
     result, samples = record("-i", 0.02, "--", *EAT, preexec_fn=exact.enter(small_memory))
     assert oom_kills(small_memory) == 1
     assert result.returncode == -signal.SIGKILL
@@ -72,7 +72,7 @@ def test_job_beside_its_tracker_is_confirmed(record, small_memory):
 
 @needs_memory
 def test_job_that_dies_before_its_tracker_looks_is_told(record, small_memory):
-    """A busy machine: the tracker gets its first turn when the job is over."""
+    """On a busy machine, the tracker first runs when the job is over."""
     stopped = ["sh", "-c", f"p=$PPID; (sleep 1; kill -CONT $p) & kill -STOP $p; {EAT[2].partition('; ')[2]}"]
     _, samples = record("-i", 1, "--", *stopped, preexec_fn=exact.enter(small_memory))
     assert oom_kills(small_memory) == 1
@@ -82,7 +82,7 @@ def test_job_that_dies_before_its_tracker_looks_is_told(record, small_memory):
 
 @needs_memory
 def test_sample_while_the_job_dies_stays_in_its_group(record, small_memory):
-    """The kernel shows a process that ends in the root group: its counter is another one, and so is its memory."""
+    """The kernel shows an exiting process in the root group, which has another counter and other memory."""
     for _ in range(3):
         _, samples = record("-i", 0.2, "--", "sh", "-c", "sleep 0.35; " + EAT[2].partition("; ")[2],
                             preexec_fn=exact.enter(small_memory))
@@ -116,7 +116,7 @@ def test_worker_that_was_killed_for_memory_does_not_explain_a_later_sigkill(reco
 @pytest.mark.parametrize("interval", [0.2, 1, 8])
 @pytest.mark.parametrize("delay", [0, 0.5, 1.5])
 def test_job_that_moved_into_a_group_and_was_killed_there(record, small_memory, interval, delay):
-    """Killed before the tracker could see the move, it is suspected; where the kernel's log may be read, confirmed."""
+    """If the job is killed before the tracker sees the move, the kill is suspected; a readable kernel log confirms it."""
     job = f"sleep 0.2; echo $$ >{small_memory}/cgroup.procs; sleep {delay}; {EAT[2].partition('; ')[2]}"
     _, samples = record("-i", interval, "--", "sh", "-c", job)
     end = samples[-1]["run_end"]
@@ -160,7 +160,7 @@ def test_kill_in_a_group_that_others_share_counts_no_kills_of_the_job(record, sm
 
 @needs_memory
 def test_earlier_kills_of_the_group_are_not_the_jobs(record, small_memory):
-    """The group that a job is moved into has a counter that does not begin with it."""
+    """A job may be moved into a group whose counter is not 0."""
     subprocess.run(EAT, preexec_fn=exact.enter(small_memory))
     assert oom_kills(small_memory) == 1
     _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, "kill -9 $$"))
@@ -182,7 +182,7 @@ def test_kill_of_a_child_is_told_of_a_tree_that_runs_already(spawn, small_memory
     finally:
         job.kill()
         job.wait()
-    # The kernel may take a second one before the first has gone.
+    # The kernel may kill a second process before the first has gone.
     kills = oom_kills(small_memory)
     end = helpers.json_lines(path)[-1]["run_end"]
     assert kills >= 1 and (end["reason"], end["oom_kills"]) == ("target_exited", kills)
@@ -206,7 +206,7 @@ def test_a_record_is_left_where_tracker_and_job_are_killed_together(spawn, small
     assert samples[-1]["run_end"] is None and samples[-1]["cpu"]["process_rss_mib"] > 0
 
 
-# ---- the job's status is passed on, whatever is refused
+# ---- the job's status is passed on, whatever the system refuses
 
 
 def limited(which, value):
@@ -230,13 +230,13 @@ def test_the_job_has_the_limit_that_we_were_given(run):
 
 @needs_pids
 def test_no_process_is_left_for_us(record):
-    """The job takes all pids there are; samples go on, and its status comes through."""
+    """The job uses up all pids. Sampling continues, and the status is passed on."""
     with group(PIDS, "full") as folder:
         (folder / "pids.max").write_text("12")
         result, samples = record("-i", 0.02, "--", "sh", "-c",
                                  "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 0.3 & done 2>/dev/null; "
                                  "sleep 0.3; exit 5", preexec_fn=exact.enter(folder))
-    # A shell that cannot fork says 2 or 254, after its own habit; whichever it is, it is the job's.
+    # A shell that cannot fork exits with 2 or 254. Either way it is the job's status.
     assert result.returncode == samples[-1]["run_end"]["exit_code"] != 0
     assert samples[-1]["run_end"]["reason"] == "exit"
 

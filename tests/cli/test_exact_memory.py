@@ -1,4 +1,4 @@
-"""Memory of a tree: peaks between samples, memory that is shared, and what is not there is null."""
+"""Memory of a tree: peaks between samples and shared memory; a missing value is null."""
 import pathlib
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def within(told, truth, share):
 
 
 def middle(samples):
-    """A sample that was taken while everything was there."""
+    """Returns a sample from the time when all processes had their memory."""
     return max(samples, key=lambda sample: (sample["cpu"]["process_child_count"], sample["cpu"]["process_rss_mib"] or 0))["cpu"]
 
 
@@ -40,14 +40,14 @@ def test_memory_that_many_share_counts_once(record, workload, pss):
     cpu = middle(samples)
     assert cpu["process_child_count"] == 8
     assert cpu["process_rss_mib"] > 8 * size_mib
-    # Each process brings a little of its own.
-    # Where readings were too costly just then, it is an estimate from the last ones.
+    # Each process adds a little. If readings were too costly at that moment, the value is an estimate from the last
+    # ones.
     within(cpu["process_memory_mib"], size_mib + 3, 0.03 if cpu["process_memory_source"] == "pss" else 0.15)
     if pss == "always":
         within(cpu["process_pss_mib"], size_mib + 3, 0.03)
         assert cpu["process_memory_source"] == "pss"
         within(cpu["process_shared_mib"], 9 * size_mib, 0.1)
-    # Processes are read one after the other: a sum that is taken while they begin to share is too high.
+    # Processes are read in sequence, so a sum during the beginning of sharing is too high.
     assert size_mib < samples[-1]["run_end"]["memory_peak_mib"] < 1.3 * size_mib
 
 
@@ -76,7 +76,7 @@ def test_child_of_vfork_has_its_parents_memory(record, workload):
 
 def test_zombies_have_no_memory_and_the_last_sample_none(record, workload):
     _, samples = record("-i", 0.05, "--", workload, "truth", "zombies", 5, 2000)
-    # Zombies are not running processes; the root's own memory goes on being told.
+    # Zombies are not running processes; the root's own memory is still recorded.
     assert any(sample["cpu"]["process_child_count"] == 0 and sample["cpu"]["process_rss_mib"]
                for sample in samples[2:-1])
     last = samples[-1]["cpu"]
@@ -91,7 +91,7 @@ def run_as_nobody(command, **popen):
 
 
 def copy_for_everybody(binary, tmp_path):
-    """Test folders belong to root, and uid 65534 cannot enter them."""
+    """Makes a folder that uid 65534 may enter, because test folders belong to root."""
     import shutil
     import tempfile
     folder = pathlib.Path(tempfile.mkdtemp(prefix="rt-nobody-"))
@@ -137,7 +137,7 @@ def test_bytes_that_were_read_are_the_kernels_to_the_byte(run, helpers, tmp_path
 
 
 def test_io_of_the_tree(record, tmp_path):
-    """Bytes by calls and bytes that reached storage, of processes that come and go, and of one that stays."""
+    """Bytes by calls and bytes in storage, of processes that come and go, and of one that stays."""
     mib = 1 << 20
     script = ("i=0; while [ $i -lt 8 ]; do dd if=/dev/zero of=file bs=1M count=4 conv=fsync 2>/dev/null; i=$((i+1)); done;"
               "dd if=file of=/dev/null bs=1M 2>/dev/null; sleep 0.2; (dd if=/dev/zero of=other bs=1M count=16 conv=fsync 2>/dev/null)")
@@ -149,15 +149,15 @@ def test_io_of_the_tree(record, tmp_path):
         return sum(values)
 
     written = (8 * 4 + 16) * mib
-    # The shell and dd read their libraries besides; nothing but dd writes.
-    within(total("process_written_chars"), written + 4 * mib, 0.01)  # /dev/null is written to by calls, too
+    # The shell and dd also read their libraries; only dd writes.
+    within(total("process_written_chars"), written + 4 * mib, 0.01)  # writes to /dev/null count as well
     assert written_to_storage_counts(tmp_path) is False or \
         abs(total("process_disk_write_bytes") - written) <= written * 0.01, total("process_disk_write_bytes")
     assert 52 * mib * 0.99 <= total("process_read_chars") <= 52 * mib * 1.01 + 25 * 60_000
 
 
 def written_to_storage_counts(folder):
-    """Whether the folder is on storage that the kernel counts (not on tmpfs)."""
+    """Tells whether the folder is on storage that the kernel counts (not on tmpfs)."""
     done = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True)
     return done.stdout.strip() in ("ext2/ext3", "xfs", "btrfs")
 
@@ -172,7 +172,7 @@ def hold():
     time.sleep(1)
 
 threading.Thread(target=hold).start()
-# The main thread alone ends, as with pthread_exit(3).
+# Only the main thread ends, as with pthread_exit(3).
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
 """
 

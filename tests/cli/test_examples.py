@@ -1,4 +1,4 @@
-"""The examples that no compiler is needed for: any language, by the command line and marks."""
+"""The examples that need no compiler: any language, by the command line and marks."""
 import csv
 import json
 import pathlib

@@ -1,5 +1,4 @@
-"""A container whose process ids are not those that the driver lists: known values, their method, and unknown
-values."""
+"""A container whose process ids are not those that the driver lists: known values, their method, and unknown values."""
 import os
 import shutil
 import sys
@@ -14,7 +13,7 @@ MIB = 1 << 20
 
 @pytest.fixture
 def attached(binary, run, helpers, tmp_path):
-    """attached(holder, *lines): result and last sample of process 100, in a namespace of its own, attached to."""
+    """attached(holder, *lines) returns result and last sample after attaching to process 100 in its own pid namespace."""
     nvml = Nvml(binary, tmp_path / "nvml.script")
     if not nvml.library.exists():
         pytest.skip(f"{nvml.library} is not built")
@@ -61,7 +60,7 @@ def test_several_tenants_cannot_be_told_apart(attached):
     assert gpu["attribution"] == "none"
     assert {gpu[key] for key in ("process_count", "process_utilization_pct", "process_vram_bytes")} == {None}
     assert (sample["cpu"]["process_gpu_usage"], sample["cpu"]["process_gpu_vram_mib"]) == (None, None)
-    # The device itself is known, and why the rest is not can be asked.
+    # The device itself is known, and --why explains the missing values.
     assert (gpu["utilization_pct"], gpu["tenant_count"]) == (80.0, 2)
     assert "cpu.process_gpu_usage: the part that belongs to the job is unknown" in result.err
 

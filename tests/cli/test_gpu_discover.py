@@ -1,4 +1,4 @@
-"""`discover host` lists GPUs: the recorder is asked, and only where there is a device file or a library is named."""
+"""`discover host` lists GPUs by asking the recorder, and only if there is a device file or a named library."""
 import json
 import os
 import shutil
@@ -65,7 +65,7 @@ def test_hidden_facts_are_null(discover, nvml):
 def test_gpus_of_the_kernels_drivers(discover, helpers):
     found = discover("--root", helpers.roots / "hand-made-gpu-navi31-6.8" / "t0")
     assert [gpu["memory_kind"] for gpu in found["gpus"]] == ["dedicated", "unified"]
-    # The memory of the processor's graphics is the machine's.
+    # An integrated GPU's memory belongs to the machine.
     assert found["host"]["host_gpu_memory_mib"] == found["gpus"][0]["vram_total_bytes"] >> 20
 
 

@@ -4,7 +4,7 @@ import pytest
 
 @pytest.fixture
 def read_tree(run, helpers, tmp_path):
-    """read_tree("hand-made-gpu-xe-6.12", ...): samples of process 100 in a tree."""
+    """read_tree("hand-made-gpu-xe-6.12", ...) returns the samples of process 100 in a fixture tree."""
 
     def read(name, *arguments):
         path = tmp_path / "record.jsonl"
@@ -46,7 +46,7 @@ def test_two_devices_of_different_kinds(read_tree):
     assert processor["utilization_pct"] == 0.0
     assert processor["power_watts"] is None
     assert card["tenant_count"] == 2
-    # The memory of the processor's graphics is the machine's.
+    # An integrated GPU's memory belongs to the machine.
     assert sample["totals"]["gpu_vram_mib"] == 12288.0
     # 101 computes with ROCm, and the kernel does not count its queues: unknown, not zero.
     assert sample["cpu"]["process_gpu_usage"] is None
@@ -57,7 +57,7 @@ def test_intel(read_tree, name, vram_mib):
     sample = read_tree(name)[-1]
     assert sample["cpu"]["process_gpu_vram_mib"] == pytest.approx(vram_mib, abs=0.001)
     assert sample["cpu"]["process_gpu_usage"] == 0.0
-    # No file says how busy the device is, or how much of its memory is in use.
+    # No file has the utilisation of the device or its memory in use.
     assert {gpu["utilization_pct"] for gpu in sample["gpu"]} == {None}
     assert sample["totals"]["gpu_usage"] is None
     assert sample["totals"]["gpu_vram_mib"] is None

@@ -26,7 +26,9 @@ def nvml(binary, tmp_path):
 
 
 def helper_processes(tracker_pid):
-    """The helper's processes of a tracker: its children, or those of the process that adopts orphans, and theirs."""
+    """Returns the processes of a tracker's helper: children of the tracker or of the process that adopts orphans, and
+    theirs.
+    """
     parents = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -69,16 +71,16 @@ def test_a_machine_without_gpus_pays_nothing(run, binary, tmp_path, helpers):
     if "ptrace" in result.err.lower() and result.returncode:
         pytest.skip("this machine does not let strace trace")
     lines = trace.read_text().splitlines()
-    assert len(helpers.json_lines(tmp_path / "a.jsonl")) >= 5  # more where strace or the machine holds the job up
+    assert len(helpers.json_lines(tmp_path / "a.jsonl")) >= 5  # more if strace or the machine slows the job down
     asked = [line for line in lines if any(f'"{path}"' in line for path in CALLS_OF_DETECTION)]
     assert len(asked) == 3
     assert not [line for line in lines if "memfd_create" in line or "resource-tracker-helper" in line]
-    # Nothing at a tick: all of it is before the job's exec.
+    # All of it happens before the job's exec, nothing at a tick.
     job = next(i for i, line in enumerate(lines) if "execve(" in line and "sleep" in line and binary not in line)
     assert max(lines.index(line) for line in asked) < job
 
 
-# ---- what must not be delayed ----------------------------------------------------------------------------------
+# ---- delays ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", ["nvmlInit", "nvmlDeviceGetMemoryInfo_v2"])
@@ -95,7 +97,7 @@ def test_a_call_that_hangs_for_ever(record, nvml, helpers, function):
 
 @pytest.mark.slow
 def test_a_driver_that_does_not_answer_is_told_once(record, nvml):
-    """At first it does; then it hangs."""
+    """The driver answers at first and hangs later."""
     nvml.say("gpus 1", "utilization 0 30 0")
     result, samples = record("-i", 0.5, "--", "sh", "-c", "sleep 1; printf 'gpus 1\\nhang nvmlDeviceGetUtilizationRates\\n' "
                              f">{nvml.path}; sleep 13", env=nvml.env())
@@ -108,7 +110,7 @@ def test_a_driver_that_does_not_answer_is_told_once(record, nvml):
 
 @pytest.mark.cost
 def test_the_end_of_a_job_waits_for_no_driver(run, nvml):
-    """1 s + 5 ms with a hanging call, on top of what starting a process costs here."""
+    """A hanging call may cost 1 s + 5 ms on top of the start of a process on this machine."""
     nvml.say("gpus 1", "hang nvmlInit")
 
     def best_of(runs, *arguments, **popen):
@@ -129,7 +131,7 @@ def test_readers_of_the_jobs_output_see_its_end(binary, nvml, tmp_path, helpers)
 
 
 def test_descendants_are_the_jobs_alone(record, nvml, helpers):
-    """--wait-descendants waits for no helper, and none is counted as still running."""
+    """--wait-descendants does not wait for the helper, and does not count it as still running."""
     nvml.say("gpus 1")
     result, samples = record("--wait-descendants", "-i", 0.2, "--", "sh", "-c", "sleep 0.5 & exit 3", env=nvml.env())
     assert result.returncode == 3
@@ -166,7 +168,7 @@ def test_a_stopped_helper_is_ended_all_the_same(spawn, nvml, tmp_path, helpers):
     nvml.say("gpus 1")
     record = tmp_path / "a.jsonl"
     tracker = spawn("-i", 0.1, "-o", record, "--", "sleep", "3", env=nvml.env())
-    # At work: a process that is stopped between fork() and its first call outlives its parent until it goes on.
+    # Wait until both work: a process stopped between fork() and its first call outlives its parent until it continues.
     helpers.wait_until(lambda: record.exists() and '"gpu":[{' in record.read_text())
     ours = both_processes(tracker, helpers)
     for pid in ours:
@@ -234,7 +236,7 @@ def test_the_helper_costs_a_millisecond_a_second(spawn, nvml, tmp_path, helpers)
     def cpu_secs():
         total = 0.0
         for pid in ours:
-            # Nanoseconds that it ran.
+            # nanoseconds of run time
             total += int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
         return total
 

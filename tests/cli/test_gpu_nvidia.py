@@ -1,4 +1,4 @@
-"""NVIDIA GPUs as they come out of the program, with a fake NVML: devices, processes, selection, honesty."""
+"""NVIDIA GPUs in the program's output, with a fake NVML: devices, processes, selection, unknown values."""
 import os
 import pathlib
 import sys
@@ -21,7 +21,7 @@ def nvml(binary, tmp_path):
 
 @pytest.fixture
 def gpu_record(record, nvml):
-    """gpu_record(["gpus 1", ...], *arguments): samples of a run with such a script."""
+    """gpu_record(["gpus 1", ...], *arguments) returns the samples of a run with that script."""
 
     def start(script, *arguments, env=None, **popen):
         nvml.say(*script)
@@ -31,7 +31,7 @@ def gpu_record(record, nvml):
 
 
 def on_gpu(nvml, *lines):
-    """A job that is on the GPU: its shell adds lines with its own pid to the script, and stays a while."""
+    """Returns a job that uses the GPU: its shell adds lines with its own pid to the script, and stays a while."""
     said = "\\n".join(lines)
     return ["--", "sh", "-c", f"printf '{said}\\n' $$ >>{nvml.path}; sleep 0.9"]
 
@@ -67,7 +67,8 @@ def test_no_devices_behind_the_library(gpu_record, tmp_path):
     assert last(samples)["gpu"] == []
     assert last(samples)["totals"]["gpu_usage"] == 0.0
     assert set(process_keys(last(samples)).values()) == {0}
-    # Not at every sample: the driver may come up late, and is asked again after 1, 3, 7 ... seconds.
+    # The helper does not retry at every sample: the driver may start late, so it tries again after 1, 3, 7 ...
+    # seconds.
     assert 1 <= log.read_text().split().count("nvmlInit") <= 2
 
 
@@ -90,7 +91,7 @@ def test_every_device_has_its_row(gpu_record, count):
     script = [f"gpus {count}"] + [f"utilization {i} {5 * i} 1" for i in range(count)]
     script += [f"memory {i} 81920 600 {1000 + i}" for i in range(count)]
     _, samples = gpu_record(script, "-i", 0.3, "--", "sleep", 0.8)
-    # In the first sample, too: the library has initialised by then.
+    # The first sample has them, too: the library is initialised by then.
     for sample in samples:
         assert [gpu["index"] for gpu in sample["gpu"]] == list(range(count))
         assert [gpu["utilization_pct"] for gpu in sample["gpu"]] == [5.0 * i for i in range(count)]
@@ -176,7 +177,7 @@ def test_descendants_count_as_well(gpu_record, nvml):
 
 
 def test_the_last_sample_still_knows_the_job(gpu_record, nvml):
-    """A job that ends before the first sample is due has only one sample, taken when it has gone."""
+    """A job that ends before the first sample is due has only one sample, taken after its end."""
     nvml.say("gpus 1")
     _, samples = gpu_record(["gpus 1"], "-i", 5, *on_gpu(nvml, "process 0 %d c 640 35"))
     assert len(samples) == 1
@@ -220,11 +221,11 @@ def test_instances(gpu_record, nvml):
     assert (second["mig_gpu_instance"], second["mig_compute_instance"]) == (8, 0)
     assert second["utilization_pct"] == 70.0
     assert second["process_vram_bytes"] == 500 * MIB
-    # The instance is all the job's: its utilisation is, too, as a seventh of a GPU.
+    # The job has the whole instance, so its utilisation is the job's, as a seventh of a GPU.
     assert second["attribution"] == "device"
     assert sample["cpu"]["process_gpu_usage"] == pytest.approx(0.7 / 7, abs=0.001)
     assert sample["totals"]["gpu_usage"] == pytest.approx(1.4 / 7, abs=0.001)
-    # Memory of the whole device, not once more for each instance.
+    # The memory of the device counts once, not again for each instance.
     assert sample["totals"]["gpu_vram_mib"] == 4000.0
 
 
@@ -236,7 +237,7 @@ def test_instances_without_gpm_have_no_utilisation(gpu_record, nvml):
     assert samples[1]["cpu"]["process_gpu_vram_mib"] == 500.0
 
 
-# ---- honesty ---------------------------------------------------------------------------------------------------
+# ---- unknown values --------------------------------------------------------------------------------------------
 
 
 def test_an_unsupported_counter_is_null_alone(gpu_record):
@@ -274,7 +275,7 @@ def test_unified_memory_does_not_count_as_vram(gpu_record, nvml):
     _, samples = gpu_record(["gpus 1", "result nvmlDeviceGetMemoryInfo_v2 3", "result nvmlDeviceGetMemoryInfo 3"],
                             "-i", 0.3, *on_gpu(nvml, "process 0 %d c 300 25"))
     gpu = last(samples)["gpu"][0]
-    # The driver's values of the process stay with the device, and are in no sum.
+    # The driver's values of the process stay with the device and are in no sum.
     assert gpu["process_vram_bytes"] == 300 * MIB
     assert last(samples)["cpu"]["process_gpu_vram_mib"] == last(samples)["cpu"]["process_main_gpu_vram_mib"] == 0.0
     assert last(samples)["cpu"]["process_gpu_usage"] == pytest.approx(0.25, abs=0.01)
@@ -316,7 +317,7 @@ def test_a_removed_device_keeps_its_row(gpu_record, nvml):
     assert other["process_vram_bytes"] == 300 * MIB
     assert other["process_utilization_pct"] == pytest.approx(40, abs=1)
     assert last(samples)["totals"]["gpu_usage"] is None
-    # The job does not hold the lost device's file, so it cannot have used it.
+    # The job does not hold the lost device's file open, so it cannot have used the device.
     assert last(samples)["cpu"]["process_gpu_vram_mib"] == 300.0
 
 
@@ -376,7 +377,7 @@ def test_hidden_devices_are_left_out(gpu_record):
 
 
 def test_devices_hidden_by_cuda_visible_devices(gpu_record, nvml):
-    """The environment that counts is the job's."""
+    """The job's own environment counts."""
     _, samples = gpu_record(FOUR, "-i", 0.3, "--", "env", "CUDA_VISIBLE_DEVICES=2", "sleep", 1.2)
     assert [gpu["index"] for gpu in samples[2]["gpu"]] == [2]
 

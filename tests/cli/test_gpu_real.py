@@ -1,4 +1,6 @@
-"""tests/gpu/on-real-gpu, which wants a real GPU, is whole: it compiles, runs and compares with everything of NVIDIA's faked."""
+"""tests/gpu/on-real-gpu, which needs a real GPU, is complete: with everything of NVIDIA's faked, it compiles, runs
+and compares.
+"""
 import json
 import os
 import pathlib
@@ -79,7 +81,7 @@ def test_in_a_container_that_lists_no_processes_there_is_a_result_all_the_same(t
     (tmp_path / "steps").write_text("context 100\nallocated 106\ndone 119\n")
     (tmp_path / "devices.csv").write_text("".join(f"{i}, GPU-{i}, A GPU, 580, 81920, Enabled, [N/A], 00:0{i}\n" for i in (0, 1)))
     (tmp_path / "persistence-after").write_text("Enabled\nEnabled\n")
-    # The last line is half a line.
+    # The last line is cut off.
     (tmp_path / "device.csv").write_text("1, 50, 1024, [N/A], 40, 1980\n1, 5")
     (tmp_path / "processes.csv").write_text("")
     (tmp_path / "kernel").write_text("Linux\n")

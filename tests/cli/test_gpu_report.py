@@ -119,7 +119,7 @@ def test_the_page_has_the_same_figures(recorded, run, tmp_path):
     assert data["runs"][0]["summary"] == json.loads(run("summary", "--json", tmp_path / "a.jsonl").out)
 
 
-# ---- by hand ---------------------------------------------------------------------------------------------------
+# ---- recordings made by hand -----------------------------------------------------------------------------------
 
 
 def gpu_row(uuid, index=0, **more):

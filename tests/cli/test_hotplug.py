@@ -1,4 +1,4 @@
-"""Disks that come, go and are another under the same name while they are recorded."""
+"""Disks that appear, disappear, or get replaced under the same name during a recording."""
 import shutil
 
 import pytest
@@ -8,13 +8,13 @@ SDA = "sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/
 
 @pytest.fixture
 def machine(spawn, tmp_path, helpers):
-    """A recorder of a fixture machine, whose files may be changed below it."""
+    """A recorder of a fixture machine, whose files the test may change."""
     class Machine:
         root = tmp_path / "root"
         record = tmp_path / "record.jsonl"
 
         def disks(self):
-            """A sample after the next: the next may have begun before now."""
+            """Returns the disks of the sample after the next, because the next may have begun already."""
             before = self.record.read_bytes().count(b"\n") if self.record.exists() else 0
             helpers.wait_until(lambda: self.record.exists() and self.record.read_bytes().count(b"\n") >= before + 2)
             whole = self.record.read_bytes().rpartition(b"\n")[0] + b"\n"
@@ -22,10 +22,11 @@ def machine(spawn, tmp_path, helpers):
             return {disk["device"]: disk for disk in sample["disk"]}
 
         def change_diskstats(self, change):
-            """In place and at once: a file of /proc stays open."""
+            """Writes the file in place and at once, because a file of /proc stays open."""
             path = self.root / "proc" / "diskstats"
             text = "".join(filter(None, map(change, path.read_text().splitlines(keepends=True))))
-            # Blank lines to the old length: a file that is cut short and written again may be read in between.
+            # Pad to the old length with blank lines: the recorder might read a truncated file before it is written
+            # again.
             path.open("r+").write(text.ljust(path.stat().st_size, "\n"))
 
     shutil.copytree(helpers.roots / "hand-made-workstation-6.1" / "t0", Machine.root, symlinks=True)

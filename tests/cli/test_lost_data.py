@@ -20,7 +20,7 @@ def recorded(tmp_path):
 
 @pytest.fixture
 def analyse(run):
-    """Runs a subcommand; skips where a part of it was not built."""
+    """Runs a subcommand; skips the test if the build lacks it."""
 
     def go(*arguments, **popen):
         result = run(*arguments, **popen)
@@ -39,7 +39,7 @@ READERS = {
 MARK = '{"timestamp_ns":1,"monotonic_ns":1,"event":"start","name":"x","id":null,"pid":1,"host":"h"}\n'
 
 
-# ---- onto what is read -----------------------------------------------------------------------------------
+# ---- over the input --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("how", ["same name", "other spelling", "hard link", "symbolic link"])
 @pytest.mark.parametrize("force", [[], ["--force"]])
@@ -79,7 +79,7 @@ def test_no_subcommand_writes_onto_the_marks_of_its_input(analyse, recorded, tmp
     assert marks.read_bytes() == before
 
 
-# ---- onto another recording ------------------------------------------------------------------------------
+# ---- over another recording ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("command", READERS)
 def test_subcommands_replace_a_recording_only_with_force(analyse, recorded, command):
@@ -174,7 +174,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two
 
 @pytest.fixture
 def shared(tmp_path):
-    """A folder like /tmp, in which another user has put things."""
+    """A folder like /tmp, with names planted by another user."""
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o1777)

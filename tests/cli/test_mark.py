@@ -1,4 +1,4 @@
-"""mark: phases of a job go where the recording around it says, and never harm the job."""
+"""mark: a job's phases go to the recording around it, and never harm the job."""
 import json
 import os
 

@@ -1,7 +1,7 @@
-"""Memory by default settings, held against a meter of the tests' own, in every shape that a job may have.
+"""Memory by default settings, compared with the tests' own meter, in every shape that a job may have.
 
-Each job runs wrapped (JSON) and is attached to at the same time (CSV), at one sample a second. Tests that run as root run
-each job a second time beside it, as an ordinary user. `memory_truth.py` says what is promised.
+Each job runs wrapped (JSON), and a second tracker attaches to it (CSV), at one sample a second. If root runs the
+tests, an ordinary user runs each job a second time beside it. `memory_truth.py` has the promised limits.
 """
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def programs(binary, tmp_path_factory):
-    """(recorder, job) where every user may run them."""
+    """Returns (recorder, job) at a place where every user may run them."""
     with tempfile.TemporaryDirectory(prefix="rt-truth-") as folder:
         os.chmod(folder, 0o755)
         job = memory_truth.build_job(binary, tmp_path_factory.mktemp("job"))
@@ -33,14 +33,16 @@ def programs(binary, tmp_path_factory):
 
 
 def told_by_csv(path):
-    """[(first moment, last moment, MiB)] from the second row on; a row does not say how long its sample took."""
+    """Returns [(first moment, last moment, MiB)] from the second row on. A CSV row does not tell how long its sample
+    took.
+    """
     header, *rows = [line.split(",") for line in path.read_text().splitlines()]
     when, memory = header.index("timestamp"), header.index("process_memory_mib")
     return [(float(row[when]), float(row[when]) + 0.05, float(row[memory]) if row[memory] else None) for row in rows[1:]]
 
 
 def job_of(tracker, program):
-    """The pid of the job below a tracker that has just been started."""
+    """Returns the pid of the job below a tracker that has just started."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         assert tracker.poll() is None, "the tracker has ended"
@@ -52,7 +54,7 @@ def job_of(tracker, program):
 
 
 class Run:
-    """A job of one user with two trackers and the meter."""
+    """One user's job with two trackers and the meter."""
 
     def __init__(self, programs, folder, words, user):
         self.user, self.folder = user, folder
@@ -82,7 +84,7 @@ class Run:
 
 
 def wrong_in(samples, attached, readings):
-    """Everything that is not as promised, in words."""
+    """Returns each broken promise, in words."""
     wrong = []
     for way, told in (("wrapped", memory_truth.told_by_json(samples)), ("attached", attached)):
         judged = memory_truth.judge(told, readings)
@@ -117,7 +119,7 @@ def check(programs, words):
 
 @pytest.fixture
 def huge_pages():
-    """Sets huge pages aside for the time of a test, where root can."""
+    """Sets huge pages aside during the test, if root can."""
     setting = pathlib.Path("/proc/sys/vm/nr_hugepages")
     before = setting.read_text()
     try:

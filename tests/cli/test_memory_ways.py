@@ -1,4 +1,4 @@
-"""Every way that gives a memory figure gives the same one: 8 children that only read 200 MiB of their parent."""
+"""Every way to get a memory figure gives the same one: 8 children that only read 200 MiB of their parent."""
 import json
 import re
 

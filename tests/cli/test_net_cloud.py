@@ -1,4 +1,4 @@
-"""--cloud: which cloud this is, in the recording."""
+"""--cloud: the cloud of this machine, in the recording."""
 import gzip
 import json
 import os
@@ -37,7 +37,7 @@ def serve():
 
 @pytest.fixture
 def machine(tmp_path):
-    """A fixture machine with a vendor's firmware; None: without any."""
+    """Makes a fixture machine with a vendor's firmware; None: without any."""
     def make(vendor):
         root = tmp_path / "root"
         shutil.copytree(MACHINE, root, symlinks=True)
@@ -84,8 +84,9 @@ def test_without_the_option_no_service_is_asked(serve, run, helpers):
 
 
 def test_no_service_is_asked_before_the_job_runs(run, tmp_path):
-    """In place of the program that asks: its result when it is told to begin. The recorder then has three children, the
-    witness of signals, that program and the job."""
+    """Replaces the program that asks, and shows its environment at its start. The recorder then has three children:
+    the witness of signals, that program and the job.
+    """
     program = tmp_path / "net"
     program.write_text(f"""#!/bin/sh
 echo "$@" >{tmp_path}/arguments

@@ -1,4 +1,4 @@
-"""resource-tracker-net discover: which machine and which cloud this is."""
+"""resource-tracker-net discover: facts about this machine and its cloud."""
 import json
 import os
 import pathlib
@@ -51,7 +51,7 @@ def discover(helpers):
 
 
 def make_root(folder, firmware=None, **files):
-    """A fixture machine; without firmware it has no DMI, as many small machines and containers."""
+    """Makes a fixture machine. Without firmware it has no DMI, like many small machines and containers."""
     (folder / "proc").mkdir(parents=True)
     if firmware is not None:
         dmi = folder / "sys" / "class" / "dmi" / "id"
@@ -73,7 +73,7 @@ def found(answer):
 
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_each_cloud_is_told_from_all_others(vendor, serve, discover, tmp_path):
-    """No firmware to ask: every vendor's question goes to this one's service, and only its own is believed."""
+    """Without firmware, the questions of every vendor go to this vendor's service. Only its own answers are accepted."""
     answers, expected = VENDORS[vendor]
     server = serve(answers)
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == expected
@@ -123,10 +123,10 @@ def test_old_services_and_imitations(answers, expected, serve, discover, tmp_pat
 
 @pytest.mark.parametrize("body", [b"", b"ok", b"unknown", b"<html>Welcome to the portal</html>", b"{}", b"[]", b"null",
                                   b"\x00\xff\xfe" * 100, b"{" * 5000, b'{"compute":' * 2000, b"x" * 1000000],
-                         # The name of a test is in the environment of what it runs, which has its bounds.
+                         # The name of a test is in the environment of its programs, which is limited.
                          ids=lambda body: repr(body[:20]))
 def test_a_friendly_stranger(body, serve, discover, tmp_path):
-    """A proxy or a portal that says yes to everything does not count as a cloud."""
+    """A proxy or a portal that answers everything with success does not count as a cloud."""
     server = serve(lambda request: (200, body))
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
 
@@ -149,7 +149,7 @@ def test_services_in_trouble_cost_little_time(trouble, serve, discover, tmp_path
 
 
 def test_requests_name_only_the_needed_members(serve, discover, tmp_path):
-    """The rest of a service may hang: its answers until then count."""
+    """A service may hang in the middle; its answers until then count."""
     server = serve(VENDORS["aws"][0])
     server.trouble = lambda request: "hang 5" if "identity" in request["path"] else None
     started = time.monotonic()
@@ -192,7 +192,7 @@ def test_this_host(discover):
 
 
 def test_limits_stand_beside_the_machine(discover):
-    """A container's are not the machine's values."""
+    """The limits are the container's, not the machine's."""
     answer = discover("host")
     assert list(answer["limits"]) == ["cpu_limit_cores", "memory_limit_mib", "cpuset_cores"]
     allowed = os.sched_getaffinity(0)
@@ -217,14 +217,14 @@ def test_a_memory_limit_stands_beside_the_machine(discover, limited_group):
 
 @pytest.fixture
 def limited_group():
-    """A control group with 512 MiB, of either version."""
+    """Makes a control group with 512 MiB, of either version."""
     for top, name in ("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"):
         folder = pathlib.Path(top) / f"resource-tracker-test-{os.getpid()}"
         try:
             folder.mkdir()
         except OSError:
             continue
-        if (folder / name).exists():  # no ordinary folder, and the controller is there
+        if (folder / name).exists():  # not an ordinary folder, and the controller is there
             (folder / name).write_text(str(512 << 20))
             yield folder
             folder.rmdir()
@@ -300,7 +300,9 @@ def test_the_names_of_python(serve, discover, tmp_path):
 
 @needs_private_mounts
 def test_a_dead_resolver_and_no_network(helpers, tmp_path):
-    """The machine has no firmware to ask, a name server that swallows questions, and no way out: it takes 3 s at most."""
+    """Without firmware, with a name server that swallows questions, and without a network, the answer takes at most 3
+    s.
+    """
     resolver, hosts = tmp_path / "resolv.conf", tmp_path / "nsswitch.conf"
     resolver.write_text("nameserver 127.0.0.1\noptions timeout:30 attempts:3\n")
     hosts.write_text("hosts: files dns\n")

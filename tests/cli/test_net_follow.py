@@ -33,7 +33,7 @@ def test_a_short_run_is_sent_with_its_finish(world):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", run.finish["finished_at"])
     assert run.finish["data_csv"].endswith("\n")
     compare_rows(sent_rows(run), recorder.samples)
-    # For a recording of the user a mark stays, so that it is not sent again.
+    # For a user's own recording a mark stays, so that it is not sent again.
     assert [state["finished"] for state in states(world.spool)] == [True]
     assert [path.suffix for path in world.spool.iterdir()] == [".state"]
 
@@ -184,14 +184,14 @@ def test_prefixes(world, swift, prefix):
     {"expiry_names": ("expires_at", "expiration")}, {"expiry_names": ("expires_at",), "offset_hours": -7},
     {"expires_secs": None}, {"expires_secs": -100}])
 def test_expiry(world, swift, store):
-    """Keys that live long are not replaced; those that have expired by their date are, before they are used."""
+    """Keys with a long life are not replaced. Keys that have expired by their date are replaced before use."""
     world.serve(store=world.store(**store))
     recorder = world.record()
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
     recorder.write(3)
     assert end_after(process, recorder) == (0, "")
     compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
-    # For any expiry that the server gives, the follower does not ask in a loop.
+    # The follower does not ask in a loop, whatever expiry the server reports.
     assert world.sentinel.run.refreshes == 0
 
 
@@ -205,7 +205,7 @@ def test_keys_are_replaced_before_they_expire(world, swift):
         time.sleep(0.5)
     recorder.end()
     assert end(process) == (0, "")
-    assert world.sentinel.run.refreshes == 1  # halfway, not every batch
+    assert world.sentinel.run.refreshes == 1  # once, at half of their life, not at every batch
     compare_rows(sent_rows(world.sentinel.run, swift), recorder.samples)
 
 
@@ -215,7 +215,7 @@ def test_keys_that_the_store_does_not_take_are_replaced(world, swift):
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
     recorder.write(2)
     time.sleep(0.6)
-    swift.give("test:0")  # the token that the follower has is void from now on
+    swift.give("test:0")  # the follower's token is invalid from now on
     recorder.write(2)
     time.sleep(0.6)
     swift.give("test:0", time.time() - 5)  # and this one has expired
@@ -226,13 +226,13 @@ def test_keys_that_the_store_does_not_take_are_replaced(world, swift):
 
 
 def test_keys_that_never_do(world, swift):
-    """Refused for ever: not a loop, one line, and nothing is lost."""
+    """A store that refuses for ever causes no loop and one line, and loses nothing."""
     world.serve(store=world.store(keys=lambda: ("test:1", "a wrong secret".replace(" ", "-"), "tok-en-tok-en")))
     recorder = world.record()
     process = world.follow(recorder, deadline=2, env={"TRACKER_UPLOAD_INTERVAL": "0.25"})
     recorder.write(3)
     code, err = end_after(process, recorder, 2.0)
-    # Inline, in the end: no object was stored.
+    # The end is inline: no object was stored.
     assert code == 0 and err.count("\n") == 1 and "InvalidToken" in err
     assert world.sentinel.run.refreshes <= 6
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
@@ -249,7 +249,7 @@ def test_region_is_asked_of_the_bucket(world, swift):
 
 
 def test_a_bucket_that_does_not_tell_is_asked_once(world, swift):
-    """MinIO and others answer without a region; a question that failed is repeated."""
+    """MinIO and others answer without a region. A question that failed is repeated."""
     world.serve(store=world.store(region=None))
     heads = []
 
@@ -281,7 +281,7 @@ def test_a_wrong_region_is_corrected_at_once(world, swift):
 
 
 def test_a_clock_that_is_wrong_is_corrected(world, swift):
-    """The store says its time; the signature is then made for that."""
+    """The follower signs requests with the time that the store reports."""
     world.serve(store=world.store())
     ahead, seen = 3600, []
 
@@ -356,13 +356,13 @@ def test_passing_trouble_is_survived(world, trouble, call):
     code, err = end(process)
     assert code == 0 and err.count("\n") <= 1
     run = list(world.sentinel.runs.values())[-1]
-    # An answer that is lost on the way makes one more run or one more finish, but never a row twice.
+    # A lost answer may cause one more run or one more finish, but never a row twice.
     assert len(world.sentinel.runs) <= 2 and all(finish == run.finishes[0] for finish in run.finishes)
     compare_rows(rows_of(run.finishes[0]["data_csv"]), recorder.samples)
 
 
 def test_a_registration_that_is_made_again_can_be_known_again(world):
-    """The answer is lost on the way: a server that knows the key gives the same run once more."""
+    """The answer is lost. A server that knows the key returns the same run again."""
     world.serve().idempotent = True
     world.sentinel.trouble = Script("lost", "lost")
     recorder = world.record()
@@ -373,7 +373,7 @@ def test_a_registration_that_is_made_again_can_be_known_again(world):
     keys = {request["headers"].get("Idempotency-Key") for request in world.sentinel.requests if request["path"] == "/runs"}
     assert len(keys) == 1 and re.fullmatch("[0-9a-f]{32}", keys.pop())
     assert world.sentinel.paths().count("POST /runs") == 3
-    compare_rows(sent_rows(world.sentinel.run), recorder.samples)  # .run: there is one only
+    compare_rows(sent_rows(world.sentinel.run), recorder.samples)  # .run: there is only one
 
 
 @pytest.mark.parametrize("trouble", [500, (503, b"<Error><Code>SlowDown</Code></Error>"), "reset", "cut", "garbage",
@@ -425,14 +425,14 @@ def test_a_dead_server_does_not_hold_up_the_end(world):
     ended = time.monotonic()
     code, err = end(process)
     assert code == 1 and time.monotonic() - ended < 6
-    assert err.count("cannot register the run") == 2  # when it began, and why at the end
+    assert err.count("cannot register the run") == 2  # at the beginning, and with the reason at the end
     world.serve()
     assert world.upload().returncode == 0
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
 
 
 def test_nothing_secret_is_said(world, swift):
-    """The servers repeat everything they know in their refusals."""
+    """The refusals of the servers repeat every secret that they know."""
     world.serve(store=world.store())
     known = []
 

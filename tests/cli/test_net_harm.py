@@ -16,11 +16,11 @@ from sentinel_support import needs_net, net_program, sent_rows, states, template
 pytestmark = needs_net
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 PROGRAM = str(net_program().with_name("resource-tracker"))
-NOBODY = 54321  # a user that has no other process
+NOBODY = 54321  # a user without other processes
 
 
 def test_as_process_1(world, run):
-    """As in a container: the follower is a child of ours then, and would die with us."""
+    """As in a container, the follower is our child and would die with us."""
     if os.geteuid() != 0:
         pytest.skip("namespaces need root")
     world.serve()
@@ -33,7 +33,7 @@ def test_as_process_1(world, run):
 
 @needs_root
 def test_process_1_is_told_to_go_while_it_sends(world):
-    """docker stop: the waiting ends, and with process 1 the follower; the samples stay in the spool."""
+    """docker stop ends the waiting and, with process 1, the follower; the samples stay in the spool."""
     world.serve()
     world.sentinel.trouble = lambda request: "hang 20"
     process = subprocess.Popen(
@@ -82,7 +82,9 @@ def test_no_more_processes(world, program_for_everybody, limit, no_leak_check):
 
 @pytest.mark.parametrize("home", [None, "/proc/nowhere", "relative"])
 def test_without_a_home(world, home, tmp_path):
-    """Services and containers have none, or one that cannot be written: the spool is in the folder for what is passing."""
+    """Services and containers have no home folder, or a read-only one: the spool is then in the folder for temporary
+    files.
+    """
     world.serve()
     env = world.env(HOME=home, XDG_STATE_HOME=None, TMPDIR=str(tmp_path / "passing"))
     (tmp_path / "passing").mkdir()
@@ -101,7 +103,7 @@ def test_without_a_home(world, home, tmp_path):
 
 @pytest.mark.parametrize("trap", ["link", "open", "file"])
 def test_another_process_holds_the_port(world, trap, tmp_path):
-    """/tmp/resource-tracker-UID that is not ours alone: one line, no streaming, and the job runs."""
+    """If /tmp/resource-tracker-UID belongs to others, too, there is one line and no streaming, and the job runs."""
     world.serve()
     place = tmp_path / f"resource-tracker-{os.geteuid()}"
     if trap == "link":
@@ -121,7 +123,7 @@ def test_another_process_holds_the_port(world, trap, tmp_path):
 
 @needs_private_mounts
 def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
-    """No byte can be written where samples wait: one line, and the user's own recording is whole."""
+    """No byte can be written to the spool: one line, and the user's own recording is complete."""
     world.serve()
     script = (f'mkdir -p "{world.spool}" && mount -t tmpfs -o size=64k none "{world.spool}" && '
               f'dd if=/dev/zero of="{world.spool}/filler" bs=1k 2>/dev/null; exec "$@"')
@@ -138,7 +140,7 @@ def test_a_full_spool_disk_under_a_run(world, run, helpers, tmp_path):
 
 @needs_root
 def test_the_network_goes_down_in_the_middle(world, helpers):
-    """In a namespace with a loopback that is taken down and up again: waiting batches are sent, in order, once."""
+    """In a namespace whose loopback goes down and up again, waiting batches are sent, in order, once."""
     helper = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "sentinel.py"
     script = (f"ip link set lo up; {sys.executable} {helper} {world.env()['SENTINEL_API_TOKEN']} 8123 >served 2>&1 & server=$!; sleep 1; "
               f"{PROGRAM} --spool {world.spool} -o run.jsonl -i 0.1 --upload-deadline 10 -- "

@@ -68,7 +68,7 @@ def test_servers(ask):
 
 @pytest.mark.parametrize("arguments,expected", [
     (["--vcpus", 1, "--memory-mib", 128], {"memory_min": "0.125"}),
-    (["--vcpus", 1, "--memory-mib", 1000], {"memory_min": "0.977"}),  # rounded up, never to less than is needed
+    (["--vcpus", 1, "--memory-mib", 1000], {"memory_min": "0.977"}),  # rounded up: never less than needed
     (["--vcpus", 1, "--memory-mib", 16384], {"memory_min": "16.0"}),
     (["--vcpus", 1000, "--memory-mib", 1], {"vcpus_min": "256"}),
     (["--vcpus", 4, "--memory-mib", 1024, "--gpus", 2, "--gpu-memory-mib", 24576],

@@ -59,7 +59,7 @@ def test_without_the_program(world, example, helpers, program):
 
 
 def test_a_server_that_is_dead(world, example):
-    """Messages come as warnings of the library; nothing is on stderr but what the caller puts there."""
+    """Messages become warnings of the library. stderr has only the caller's own output."""
     status, out, err = example("streamed", "run.jsonl", SENTINEL_API_URL="http://127.0.0.1:1")
     assert (status, out) == (1, "Input/output error\n")
     assert all(line.startswith("warning: ") for line in err.splitlines())

@@ -28,7 +28,7 @@ def test_a_wrapped_job_is_registered_and_finished(world, run, helpers):
     assert sent.start["job_name"] == "job" and sent.start["tags"] == [{"key": "a", "value": "b"}]
     assert "command" not in sent.start
     assert (sent.finish["exit_code"], sent.finish["run_status"]) == (3, "failed")
-    # The samples on stderr are the same.
+    # stderr has the same samples.
     compare_rows(sent_rows(sent), helpers.json_lines(result.stderr))
     assert not list(world.spool.iterdir())
 
@@ -87,7 +87,7 @@ def test_a_killed_tracker_still_ends_the_run(world, spawn, helpers):
 
 
 def test_state_of_sent_runs_is_removed(world, run, tmp_path):
-    """The state of a sent run keeps its recording from being sent again; that a spool only grows would be its price."""
+    """The state of a sent run keeps its recording from being sent again. States must not accumulate."""
     world.serve()
 
     def record(name, age_days, keep):
@@ -108,7 +108,7 @@ def test_state_of_sent_runs_is_removed(world, run, tmp_path):
 
 @pytest.mark.parametrize("trouble", [None, "hang", "reset", 500])
 def test_the_job_does_not_notice(world, run, trouble):
-    """A server that is dead, hangs or resets: the job's status, its own time, the end within the deadline."""
+    """With a server that is dead, hangs or resets: the job's status and duration, and an end within the deadline."""
     if trouble:
         world.serve()
         world.sentinel.trouble = lambda request: trouble
@@ -178,7 +178,7 @@ def test_streaming_can_be_switched_off(world, run):
 
 
 def test_a_reader_that_goes_ends_host_mode(world, binary, helpers):
-    """`resource-tracker | head -3`: the recorder does not go on for the spool's sake."""
+    """`resource-tracker | head -3`: the recorder does not continue for the sake of the spool."""
     world.serve()
     line = f"{binary} --spool {world.spool} -i 0.1 | head -3"
     result = subprocess.run(["sh", "-c", line], env=world.env(), capture_output=True, text=True, timeout=20)
@@ -188,7 +188,7 @@ def test_a_reader_that_goes_ends_host_mode(world, binary, helpers):
 
 
 def test_warnings_are_said_by_the_command(world, run):
-    """The follower's lines come once, with the command's name, and not at all with --no-warnings."""
+    """The follower's messages come once, with the command's name, and not at all with --no-warnings."""
     for options, lines in ((), 1), (("--no-warnings",), 0):
         result = stream(world, run, *options, "-q", "--upload-deadline", 0.2, "--", "true",
                         env={"SENTINEL_API_URL": "http://127.0.0.1:1"})
@@ -197,7 +197,7 @@ def test_warnings_are_said_by_the_command(world, run):
 
 
 def test_the_endpoint_to_try_things_with(world, swift, run, helpers):
-    """docs/STREAMING.md: tests/fakes/sentinel.py as a program, with a bucket."""
+    """Follows docs/STREAMING.md: tests/fakes/sentinel.py as a program, with a bucket."""
     world.store()
     access, secret, session = swift.give("test:3")
     fake = pathlib.Path(__file__).resolve().parents[1] / "fakes" / "sentinel.py"
@@ -218,7 +218,7 @@ def test_the_endpoint_to_try_things_with(world, swift, run, helpers):
 
 @pytest.mark.parametrize("how", ["term", "int to the group"])
 def test_a_tracker_that_is_told_to_end(world, spawn, helpers, how):
-    """docker stop and Ctrl-C: the job dies of the signal, and the run is finished as that."""
+    """After docker stop and Ctrl-C, the job dies of the signal, and the run is finished accordingly."""
     world.serve()
     process = spawn("--spool", world.spool, "-q", "-i", 0.1, "--", "sleep", "30", env=world.env(), stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, start_new_session=True)
@@ -235,7 +235,7 @@ def test_a_tracker_that_is_told_to_end(world, spawn, helpers, how):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 def test_whom_it_would_ask(world, run):
-    """Without an address of its own, in a namespace that nothing leaves."""
+    """Without its own address, in a namespace without a way out."""
     result = run("-n", os.environ.get("RESOURCE_TRACKER", net_program().with_name("resource-tracker")), "--spool", world.spool,
                  "-q", "--upload-deadline", 2, "--", "true", program=shutil.which("unshare"), env=world.env(SENTINEL_API_URL=""))
     assert result.returncode == 0 and "api.sentinel.sparecores.net" in result.err
@@ -256,7 +256,7 @@ def test_samples_without_a_follower(world, run):
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
 def test_the_recorder_knows_no_network(no_leak_check, world, binary, tmp_path):
-    """Also while it is streamed: a pair of local sockets to the program that sends, and nothing else."""
+    """While it streams, the recorder has a pair of local sockets to the program that sends, and no other."""
     world.serve()
     trace = tmp_path / "trace"
     subprocess.run([shutil.which("strace"), "-o", trace, "-e", "trace=%network", binary, "--spool", world.spool, "-q", "-i",
@@ -267,7 +267,7 @@ def test_the_recorder_knows_no_network(no_leak_check, world, binary, tmp_path):
 
 
 def renamed_run(world, spawn, helpers, tmp_path, take_away, *options, env=None, times=1):
-    """A run whose recording is taken away while it goes on: (its process, what was in the old files)."""
+    """Starts a run, takes its recording away, and returns (its process, the content of the old files)."""
     path, old = tmp_path / "run.jsonl", []
     process = spawn("--spool", world.spool, "-i", 0.1, "-o", path, "--no-summary", *options, "--", "sleep", "30",
                     env=world.env(**(env or {})), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -294,7 +294,7 @@ def end_of_renamed(process, helpers, path, old):
 @pytest.mark.parametrize("way, options, interval", [
     ("renamed", (), "60"), ("removed", ("--static-once",), "60"), ("logrotate", (), "60"), ("logrotate", ("--static-once",), "0.25")])
 def test_a_recording_that_is_taken_away_is_followed(world, spawn, helpers, tmp_path, swift, way, options, interval):
-    """The rest of the run was not sent, or as a run of its own."""
+    """The rest of the run was once not sent, or was sent as another run."""
     world.serve(store=world.store())
 
     def take_away(path, number):
@@ -325,7 +325,7 @@ def run_upload(world, *operands):
 
 
 def test_upload_sends_the_rest_of_a_run_that_was_taken_away(world, spawn, helpers, tmp_path):
-    """No server while it runs: the spool has one part of the run, the new file the other."""
+    """Without a server during the run, the spool has one part of the run, and the new file has the other."""
     path = tmp_path / "run.jsonl"
     process, old = renamed_run(world, spawn, helpers, tmp_path, lambda path, _: path.rename(tmp_path / "run.jsonl.1"),
                                "--upload-deadline", 0.3,
@@ -342,13 +342,13 @@ def test_upload_sends_the_rest_of_a_run_that_was_taken_away(world, spawn, helper
 
 
 def test_the_next_run_of_the_same_name_is_not_followed(world, spawn, run, helpers, tmp_path):
-    """A run that still has something to send when the next one has taken its file's name."""
+    """Starts a run that still has data to send after the next run has taken its file's name."""
     world.serve()
     world.sentinel.trouble = lambda request: 500
     options = ("--spool", world.spool, "-i", 0.1, "--upload-deadline", 20, "-o", tmp_path / "run.jsonl", "--no-summary")
     first = spawn(*options, "--", "sleep", "0.5", env=world.env(TRACKER_UPLOAD_INTERVAL="0.25"))
     helpers.wait_until(lambda: (tmp_path / "run.jsonl").exists() and b'"run_end":{' in (tmp_path / "run.jsonl").read_bytes())
-    # It waits for its upload; a recorder that lives keeps its file.
+    # The recorder waits for its upload, and a living recorder keeps its file.
     first.kill()
     first.wait()
     second = spawn(*options, "--", "sleep", "1.5", env=world.env(TRACKER_UPLOAD_INTERVAL="0.25"))

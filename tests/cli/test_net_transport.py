@@ -1,4 +1,4 @@
-"""resource-tracker-net and the network itself: certificates, proxies, names, signals, and what it costs."""
+"""resource-tracker-net and the network itself: certificates, proxies, names, signals, and cost."""
 import os
 import pathlib
 import re
@@ -24,7 +24,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces ne
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """An authority of our own and a server's certificate for 127.0.0.1, by the openssl command."""
+    """Makes our own authority and a server certificate for 127.0.0.1, with the openssl command."""
     folder = tmp_path_factory.mktemp("tls")
 
     def openssl(*arguments):
@@ -68,7 +68,7 @@ def test_an_untrusted_certificate(world, certificates):
 
 
 class Proxy(Owner):
-    """Takes requests with whole addresses and passes them on to `target`."""
+    """Accepts requests with full addresses and passes them on to `target`."""
 
     def __init__(self, target):
         super().__init__()
@@ -125,7 +125,7 @@ def test_a_path_before_the_api_is_kept(world, prefix, slash):
 
 
 def test_empty_variables_are_unset_and_tokens_are_trimmed(world, swift):
-    """Containers pass on what they do not have as empty texts, and secrets come with a newline."""
+    """Containers pass on missing values as empty texts, and secrets end with a newline."""
     world.serve(store=world.store())
     recorder = world.record()
     process = world.follow(recorder, env={
@@ -150,7 +150,7 @@ def test_upload_interval(world, value, says):
 
 @needs_private_mounts
 def test_a_dead_resolver(world):
-    """The name server swallows every question: the time limits still hold."""
+    """The name server swallows every question. The time limits still hold."""
     recorder = world.record()
     conf = world.path / "resolv.conf"
     conf.write_text("nameserver 127.0.0.1\noptions timeout:30 attempts:3\n")
@@ -180,7 +180,7 @@ def test_a_dead_resolver(world):
 
 @needs_root
 def test_a_network_that_goes_down(world):
-    """In a namespace without any interface: everything fails at once, and nothing is lost."""
+    """In a namespace without any interface everything fails at once, and nothing is lost."""
     recorder = world.record()
     process = subprocess.Popen(
         ["unshare", "-n", net_program(), "follow", recorder.path, "--end-fd", str(recorder.end_fd), "--spool",
@@ -215,7 +215,7 @@ def test_no_thread_and_no_process_for_numeric_addresses(world, no_leak_check):
 # ---- the process ----------------------------------------------------------------------------------------------
 
 def test_signals_are_meant_for_the_job(world):
-    """A terminal, systemd and Slurm send them to everybody: the follower ends when the recorder does."""
+    """A terminal, systemd and Slurm signal every process. The follower ends when the recorder does."""
     world.serve()
     recorder = world.record()
     process = world.follow(recorder)
@@ -232,7 +232,7 @@ def test_signals_are_meant_for_the_job(world):
 
 @pytest.mark.parametrize("how", ["run_end", "signal", "pid"])
 def test_without_a_pipe(world, how):
-    """Started by hand: the recording says when it is over, or a signal does, or the recorder's pid is watched."""
+    """Started by hand, the follower ends with the recording, by a signal, or with the recorder's pid."""
     world.serve()
     recorder = world.record()
     sleeper = subprocess.Popen(["sleep", "30"])
@@ -299,7 +299,7 @@ def private_kib(pid):
 
 @pytest.mark.cost
 def test_cost_of_a_request(world, swift, certificates):
-    """At 1 Hz with TLS: at most 6 MiB of private memory and 0.1 % of a core, start-up not counted."""
+    """At 1 Hz with TLS: at most 6 MiB of private memory and 0.1 % of a core, without the start."""
     world.serve(store=world.store(), tls=(certificates / "server.pem", certificates / "server.key"))
     recorder = world.record()
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": "3",
@@ -324,5 +324,5 @@ def test_cost_of_a_request(world, swift, certificates):
     assert end(process)[0] == 0
     print(f"private {most} KiB, {share:.5%} of a core with a batch every 3 s")
     assert most <= 6 << 10
-    # A batch every 3 s instead of every 60 s is 20 times as many.
+    # A batch every 3 s is 20 times as many as every 60 s.
     assert share <= 0.001 * 3

@@ -1,4 +1,4 @@
-"""resource-tracker-net sends samples that were left behind later, and nothing twice."""
+"""resource-tracker-net later sends samples that were left behind, and nothing twice."""
 import os
 import pathlib
 import random
@@ -17,7 +17,7 @@ pytestmark = needs_net
 
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_at_any_moment_and_continued(world, swift, seed):
-    """SIGKILL now and then; each time another process goes on. No row is lost, none is stored twice."""
+    """SIGKILL strikes at random, and another process continues each time. No row is lost or stored twice."""
     chance = random.Random(seed)
     world.serve(store=world.store())
     world.front.trouble = lambda request: chance.choice(["lost", None, None, "slow 0.1"])
@@ -60,7 +60,7 @@ def test_upload_finds_the_waiting_batches(world):
 
 
 def left_behind(world, name="run.jsonl", rows=2, exit_code=0):
-    """A run that could not be sent: its recorder."""
+    """Leaves a run that could not be sent; returns its recorder."""
     recorder = world.record(name)
     process = world.follow(recorder, deadline=0.2)
     recorder.write(rows)
@@ -71,7 +71,7 @@ def left_behind(world, name="run.jsonl", rows=2, exit_code=0):
 
 
 def test_upload_sends_a_run_after_the_next_run_renamed_its_recording(world):
-    """The usual nightly -o run.jsonl: the first run is FILE.1 when the second has been sent."""
+    """With a nightly -o run.jsonl, the first run is FILE.1 when the second is sent."""
     first = left_behind(world, exit_code=3)
     first.path.rename(world.path / "run.jsonl.1")
     world.serve()
@@ -104,7 +104,7 @@ def test_upload_by_name_sends_the_renamed_run_too(world):
 
 @pytest.mark.parametrize("named", [False, True])
 def test_batches_of_a_recording_that_was_removed_are_sent(world, named):
-    """Samples that are in the spool do not need the recording."""
+    """Samples in the spool do not need the recording."""
     recorder = left_behind(world, rows=3)
     recorder.path.unlink()
     world.serve()
@@ -152,7 +152,7 @@ def test_upload_of_a_recording_that_moved(world):
 
 
 def test_upload_sends_a_recording_without_a_follower(world, swift):
-    """Several runs in one file, the first of which was killed."""
+    """Several runs in one file; the first was killed."""
     first = world.record()
     first.write(4)
     first.die()
@@ -172,7 +172,7 @@ def test_upload_sends_a_recording_without_a_follower(world, swift):
 
 
 def test_a_long_run_goes_to_the_store_in_parts(world, swift):
-    """Too much for one finish call: 2 MiB of rows a batch."""
+    """2 MiB of rows a batch: too much for a single finish call."""
     recorder = world.record()
     recorder.write(18000)
     recorder.end()
@@ -198,7 +198,7 @@ def test_upload_leaves_a_recording_alone_that_is_being_written(world, spawn, hel
 
 
 def test_a_full_spool_drops_the_oldest_and_says_so(world, monkeypatch):
-    """The bound is 256 MiB: a spool of others that is as large as that leaves no room."""
+    """The limit is 256 MiB: if other runs have filled the spool to it, there is no room."""
     world.spool.mkdir(mode=0o700)
     with open(world.spool / "other.000000.csv.gz", "wb") as other:
         other.truncate(257 << 20)

@@ -1,4 +1,4 @@
-"""Figures that once were false: each of these failed before it was mended."""
+"""Figures that were false once: each test failed before the fix."""
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ def samples_of(path):
 
 @pytest.fixture
 def record(run, tmp_path):
-    """record("-i", 0.1, "--", "true") -> its samples."""
+    """record("-i", 0.1, "--", "true") returns the samples."""
     def start(*arguments, **options):
         path = tmp_path / "run.jsonl"
         path.unlink(missing_ok=True)
@@ -29,7 +29,7 @@ def record(run, tmp_path):
     return start
 
 
-# ---- a derived metric has what it is derived from, whatever is asked for -------------------------------------------
+# ---- a derived metric has its sources, whatever metrics are selected ------------------------------------------------
 
 def test_totals_alone_are_sums_of_the_machine_and_not_0(record, tmp_path):
     samples = record("--metrics", "totals", "-i", 0.2, "--", sys.executable, "-c", WRITE_32_MIB + "; import time; time.sleep(0.3)")
@@ -62,20 +62,21 @@ def test_a_rate_alone_equals_that_among_all_metrics(record, name, path):
 def test_lists_that_were_not_read_before_the_end_are_null_and_not_empty(record):
     for _ in range(20):
         disks = record("--", "true")[0]["disk"]
-        # A run of some milliseconds has been looked around in.
+        # A run of some milliseconds may end before the file systems are read.
         if disks and disks[0]["capacity_bytes"] is None:
             assert all(disk["mounts"] is None for disk in disks)
             return
     pytest.skip("no run ended before its tracker looked around, or there is no disk")
 
 
-# ---- CPU time of what the job did not wait for ----------------------------------------------------------------------
+# ---- CPU time of processes that the job did not wait for
+# -------------------------------------------------------------
 
 BURN = "while time.process_time() < {}: pass\n"
 
 
 def burner(secs):
-    """A shell word that keeps a core busy in a session of its own."""
+    """Returns shell words that keep a core busy in another session."""
     return f"setsid {sys.executable} -c 'import time\n{BURN.format(secs)}'"
 
 
@@ -143,7 +144,8 @@ def test_a_csv_row_of_a_moment_is_told_without_impossible_figures(run, tmp_path)
     assert figures["time"]["wall_secs"] is None and figures["cores"]["mean"] is None
 
 
-# ---- what a tracker that has to wait makes of it --------------------------------------------------------------------
+# ---- a tracker that has to wait
+# --------------------------------------------------------------------------------------
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
@@ -168,12 +170,13 @@ def test_the_machine_uses_no_more_cores_than_it_has_when_a_sample_takes_long(bin
     assert max(max(one["cpu"]["per_core_pct"]) for one in samples) <= 105
 
 
-# ---- whose waiting it is ---------------------------------------------------------------------------------------------
+# ---- waiting of the job and of others
+# --------------------------------------------------------------------------------
 
 def test_a_sleeping_job_on_a_busy_machine_was_not_short_of_cpu(run, tmp_path):
     busy = [subprocess.Popen([sys.executable, "-c", "import time\n" + BURN.format(30)]) for _ in range(2 * os.cpu_count())]
     try:
-        # Without a control group of its own, as an ordinary user has it.
+        # An ordinary user's job has no control group of its own.
         path = tmp_path / "run.jsonl"
         assert run("-q", "--no-summary", "--cgroup=off", "-i", 0.2, "-o", path, "--", "sleep", "2").returncode == 0
     finally:
@@ -189,7 +192,8 @@ def test_a_sleeping_job_on_a_busy_machine_was_not_short_of_cpu(run, tmp_path):
     assert figures["bottlenecks"][0]["rule"] == "idle", figures["bottlenecks"]
 
 
-# ---- what reached storage ---------------------------------------------------------------------------------------------
+# ---- bytes that reached storage
+# ---------------------------------------------------------------------------------------
 
 def test_a_file_that_was_deleted_at_once_is_not_told_as_written_to_storage(record, run, tmp_path):
     mib = 1 << 20
@@ -206,7 +210,8 @@ def test_a_file_that_was_deleted_at_once_is_not_told_as_written_to_storage(recor
     assert "deleted before it was stored: 24" in run("summary", tmp_path / "run.jsonl").out
 
 
-# ---- which group the figures are of -------------------------------------------------------------------------------------
+# ---- the group of the figures
+# ------------------------------------------------------------------------------------------
 
 def group(folder, **files):
     folder.mkdir(parents=True)
@@ -248,7 +253,8 @@ def test_the_peak_of_a_group_with_others_in_it_is_not_the_jobs(record):
     assert end["cgroup_memory_peak_mib"] is None
 
 
-# ---- space as df counts it ----------------------------------------------------------------------------------------------
+# ---- space in df's way of counting
+# -------------------------------------------------------------------------------------
 
 def space_of(run, tmp_path, mounts, statvfs):
     (tmp_path / "proc/self").mkdir(parents=True)
@@ -278,7 +284,8 @@ def test_a_root_that_is_an_image_itself_counts(run, tmp_path):
     assert sample["totals"]["disk_space_total_gb"] == 1.0
 
 
-# ---- traffic of a network namespace of the job's own ---------------------------------------------------------------------
+# ---- traffic of the job's own network namespace
+# --------------------------------------------------------------------------
 
 SEND = """
 import socket, time
@@ -293,7 +300,7 @@ time.sleep({after})
 
 @pytest.fixture
 def pair_of_namespaces(tmp_path):
-    """Name of a namespace from which 10.213.7.2 is reached; removed after the test."""
+    """Makes a namespace that can reach 10.213.7.2, yields its name, and removes it after the test."""
     names = [f"rt-{os.getpid()}-{side}" for side in "ab"]
     commands = [f"ip netns add {names[0]}", f"ip netns add {names[1]}",
                 f"ip -n {names[0]} link add rt0 type veth peer name rt0 netns {names[1]}",
@@ -331,7 +338,8 @@ def test_traffic_in_the_namespace_of_the_tracker_is_not_told_as_the_jobs(record,
     assert "(the job's own" not in run("summary", tmp_path / "run.jsonl").out
 
 
-# ---- work that is done elsewhere -------------------------------------------------------------------------------------------
+# ---- work done elsewhere
+# ---------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name, instead", [
     ("srun", "srun resource-tracker -- COMMAND"), ("ssh", "ssh HOST resource-tracker -- COMMAND"),
@@ -346,7 +354,7 @@ def test_an_idle_launcher_is_told_to_have_its_work_elsewhere(record, run, tmp_pa
     found = json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["bottlenecks"][0]
     assert found["rule"] == "elsewhere" and instead in found["text"] and found["text"].endswith("."), found
     assert "It ran elsewhere" in run("summary", tmp_path / "run.jsonl").out
-    # Advice for the client would end the next run of the work: 128 MiB.
+    # The client needs 128 MiB; advice from it would kill the next run of the real work.
     advice = json.loads(run("recommend", "--json", tmp_path / "run.jsonl").out)
     assert advice["memory"] is None and name in advice["refused"] and instead in advice["refused"]
 
@@ -360,7 +368,8 @@ def test_a_launcher_that_works_itself_is_judged_by_its_work(record, run, tmp_pat
     assert "elsewhere" not in rules
 
 
-# ---- how many processes have ended, and what the tracker costs --------------------------------------------------------------
+# ---- the number of processes that have ended, and the tracker's own cost
+# -----------------------------------------------------
 
 @pytest.mark.parametrize("script, ended", [
     ("exec sleep 0.4", 1),
@@ -382,5 +391,5 @@ def test_the_cost_of_the_tracker_includes_its_start(binary, tmp_path):
     end = samples[-1]["run_end"]
     truth = used.ru_utime + used.ru_stime - end["utime_secs"] - end["stime_secs"]
     told = sum(one["tracker"]["cpu_secs"] for one in samples)
-    # It was 42 to 55 % of it; KNOWN_LIMITS.md lists the parts that are missing now.
+    # It was once 42 to 55 % of the truth; KNOWN_LIMITS.md lists the parts that are still missing.
     assert status == 0 and 0.65 * truth <= told <= truth + 0.001, (told, truth)

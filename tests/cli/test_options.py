@@ -1,4 +1,4 @@
-"""Every option by flag, by environment variable and by TOML key; their precedence; refused values and messages."""
+"""Every option by flag, by environment variable and by TOML key; precedence, refused values and messages."""
 import importlib.machinery
 import importlib.util
 import json
@@ -29,7 +29,7 @@ OPTIONS = {option.name: option for option in load_check_docs().read_options((TOP
 
 @pytest.fixture
 def give(tmp_path):
-    """give(origin, name, value, ...) says it there: the arguments and the environment for run()."""
+    """give(origin, name, value, ...) sets options at that origin; returns arguments and environment for run()."""
 
     def put(origin, *pairs):
         arguments, environment, tables = [], {}, {}
@@ -57,7 +57,7 @@ def give(tmp_path):
 
 @pytest.fixture(params=ORIGINS)
 def run_with(request, run, give):
-    """run_with([(name, value), ...], *arguments) says the options by flag, environment or file, in turn."""
+    """run_with([(name, value), ...], *arguments) sets the options by flag, environment or file, in turn."""
     if request.param == "file":
         request.getfixturevalue("needs_toml")
 
@@ -72,7 +72,7 @@ def run_with(request, run, give):
 
 @pytest.fixture
 def recorded_with(run_with, helpers, tmp_path):
-    """The samples of a run of `true`, or of other arguments, with the options said in each way."""
+    """Returns the samples of a run of `true`, or of other arguments, with the options set in each way."""
 
     def start(pairs, *arguments, **popen):
         path = tmp_path / "recorded.jsonl"
@@ -85,7 +85,7 @@ def recorded_with(run_with, helpers, tmp_path):
 
 @pytest.fixture
 def sleeper():
-    """A process to attach to."""
+    """Starts a process to attach to."""
     started = []
 
     def start(secs):
@@ -102,7 +102,7 @@ TESTED = set()
 
 
 def of_options(*names):
-    """Marks a test as the one of these options, so that none is forgotten."""
+    """Registers a test for these options, so that none is forgotten."""
     TESTED.update(names)
     return lambda function: function
 
@@ -147,7 +147,7 @@ def test_wait_descendants(recorded_with, wait):
 def test_interval(recorded_with):
     samples = recorded_with([("interval", 0.1)], "--", "sleep", 0.35)
     assert samples[0]["run_start"]["interval_secs"] == 0.1
-    # On a busy machine the sleep takes longer, but the grid is kept.
+    # On a busy machine the sleep takes longer, but the grid stays.
     ticks = len(samples) - 1 + sum(sample["missed_ticks"] for sample in samples)
     assert ticks == int(samples[-1]["elapsed_secs"] / 0.1)
     assert ticks >= 3
@@ -157,7 +157,7 @@ def test_interval(recorded_with):
 def test_align(recorded_with):
     samples = recorded_with([("align", True)], "-i", 0.2, "--", "sleep", 1.5)
     assert samples[0]["run_start"]["aligned"] is True
-    # On a busy machine a tick may come late, but hardly all of them; the last sample is the job's end.
+    # On a busy machine a tick may be late, but hardly all of them. The last sample is the job's end.
     assert min(sample["timestamp"] % 0.2 for sample in samples[1:-1]) < 0.02
 
 
@@ -195,7 +195,7 @@ def test_metrics(recorded_with):
     assert sample["memory"]["free_mib"] is None and sample["cpu"]["utime_secs"] is None
     sample = recorded_with([("metrics", "memory,disk.mounts")], "--", "sleep", 0.2)[0]
     assert sample["memory"]["free_mib"] is not None
-    # A container may lack a file system that can be reported.
+    # A container may have no file system to report.
     assert all(mount["total_bytes"] > 0 for disk in sample["disk"] for mount in disk["mounts"])
     assert sample["cpu"]["utime_secs"] is None
 
@@ -220,7 +220,7 @@ def test_cgroup(recorded_with, run_with):
 
 @of_options("gpus", "gpu-vendor")
 def test_gpus(recorded_with, run_with):
-    # Their choice is tested in test_gpu_nvidia.py.
+    # test_gpu_nvidia.py tests their choice.
     recorded_with([("gpus", "all"), ("gpu-vendor", "nvidia")])
     assert "is unknown; give used, visible, all" in run_with([("gpus", "nonsense")], "-q", "--", "true").err
 
@@ -231,7 +231,7 @@ def test_static_once(recorded_with):
         return len(json.dumps(recorded_with(pairs, "-i", 0.1, "--", "sleep", 0.25)[1]))
 
     assert length_of_second([("static-once", True)]) < length_of_second([])
-    # The end is there once, so nothing of it is known from before.
+    # The end comes once, so no value of it repeats an earlier one.
     end = recorded_with([("static-once", True)], "-i", 0.1, "--duration", 0.25)[-1]["run_end"]
     assert end["reason"] == "duration" and "exit_code" in end
 
@@ -340,7 +340,7 @@ def test_report(run_with, program_with_analysis, tmp_path):
 
 
 def run_on_terminal(program, *arguments, cwd, env):
-    """The output of the program on stderr if that is a terminal."""
+    """Returns the program's output on stderr if that is a terminal."""
     leader, follower = pty.openpty()
     process = subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=follower, cwd=cwd, env=env)
@@ -402,7 +402,7 @@ def test_the_evidence_of_an_end_without_a_job(spawn, helpers, tmp_path, options,
         target.wait()
     assert tracker.wait() == 0
     said = helpers.json_lines(path)[-1]["run_end"]["evidence"]
-    # If another process is short of memory, the machine has more pressure.
+    # If another program is short of memory, the machine has pressure, too.
     assert said == evidence or said.startswith(f"{evidence}; "), said
 
 
@@ -418,7 +418,7 @@ def test_no_warnings(run, needs_toml, tmp_path):
 
 @of_options("spool", "stream", "upload-deadline")
 def test_streaming_options(run, binary, needs_toml, tmp_path):
-    """No server listens: unsent samples stay in the folder of the option, and the end is not delayed for long."""
+    """Without a server, unsent samples stay in the folder of the option, and the end is not delayed for long."""
     if not pathlib.Path(binary).with_name("resource-tracker-net").exists():
         pytest.skip("resource-tracker-net is not built")
     token = {"SENTINEL_API_TOKEN": "not-a-secret", "SENTINEL_API_URL": "http://127.0.0.1:1"}
@@ -437,7 +437,7 @@ def test_streaming_options(run, binary, needs_toml, tmp_path):
 
 @of_options("cloud")
 def test_cloud(run, needs_toml, tmp_path):
-    """No server listens: the tracker still asks, and the value is null. The other cases are in test_net_cloud.py."""
+    """Without a server, the tracker still asks, and the value is null. test_net_cloud.py has the other cases."""
     nobody = {"TRACKER_METADATA_URL": "http://127.0.0.1:1"}
     (tmp_path / "other.toml").write_text("[tracker]\ncloud = true\n")
     for arguments, env in (["--cloud"], nobody), ([], {**nobody, "TRACKER_CLOUD": "1"}), (["-c", "other.toml"], nobody):
@@ -478,7 +478,7 @@ def test_every_option_has_a_test():
     assert TESTED == set(OPTIONS)
 
 
-# ---- which place wins ----------------------------------------------------------------------------------
+# ---- precedence ---------------------------------------------------------------------------------------
 
 
 def test_flags_over_environment_over_file_over_default(record, needs_toml, tmp_path):

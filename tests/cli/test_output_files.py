@@ -1,4 +1,4 @@
-"""Samples in files: nothing earlier is lost, nothing is torn, and a job never pays for a file that fails."""
+"""Samples in files: earlier content is kept, records are whole, and a job never pays for a file that fails."""
 import errno
 import fcntl
 import os
@@ -28,7 +28,7 @@ def assert_refused(result, *words):
 
 @pytest.fixture
 def job(tmp_path):
-    """A job that leaves a file, and whether it ran."""
+    """A job that creates a file, which shows whether it ran."""
 
     class Job:
         mark = tmp_path / "the-job-ran"
@@ -279,11 +279,11 @@ def test_a_disk_that_fills_and_is_freed_again_loses_no_sample(spawn, small_disk,
     fill(filler)
     full_at = path.stat().st_size
     time.sleep(0.5)
-    # Every line in the file is whole while the disk is full.
+    # While the disk is full, every line in the file is whole.
     assert helpers.json_lines(path)
     assert path.stat().st_size <= full_at + 4096
     filler.unlink()
-    # 64 KiB hold few samples, so what was recorded is moved away as it comes.
+    # 64 KiB hold few samples, so move them away as they come.
     kept = []
     while process.poll() is None:
         time.sleep(0.01)
@@ -296,7 +296,7 @@ def test_a_disk_that_fills_and_is_freed_again_loses_no_sample(spawn, small_disk,
     numbers = [sample["sample"] for sample in kept]
     assert numbers == sorted(set(numbers))
     dropped = kept[-1]["tracker"]["dropped_samples"]
-    # Data that our own truncation cut off between read and truncate may be missing too.
+    # Our own truncation may also cut off data that arrived between read and truncate.
     assert len(numbers) + dropped >= numbers[-1] + 1 - 3
     warnings = [line for line in process.stderr.read().decode().splitlines() if "run.jsonl" in line]
     assert len(warnings) == 1 and "No space left on device" in warnings[0]
@@ -310,7 +310,7 @@ def test_dropped_samples_are_counted_in_the_record(spawn, small_disk, helpers):
     time.sleep(1.5)
     filler.unlink()
     assert process.wait(10) == 7
-    # 256 KiB of samples waited, of more than that, and the disk holds a quarter of them.
+    # More than 256 KiB of samples had to wait, and 256 KiB did; the disk holds a quarter of them.
     samples = helpers.json_lines(path)
     numbers = [sample["sample"] for sample in samples]
     assert numbers[0] > 0 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
@@ -353,7 +353,7 @@ def test_closed_standard_streams(binary, tmp_path, helpers, closed):
 @pytest.mark.parametrize("line", ["-o - -- touch ran", "-o run.jsonl -o /dev/stdout -- touch ran", "-i 0.1 --duration 5",
                                   "-i 0.1 --pid $$"])
 def test_samples_for_a_closed_stdout_are_refused(binary, tmp_path, helpers, line):
-    """They would be lost in silence; a user who only runs a job there has lost nothing."""
+    """Samples would be lost in silence. A user who only runs a job there loses nothing."""
     def run(arguments):
         return subprocess.run(["sh", "-c", f'"$0" {arguments} >&-', binary], cwd=tmp_path, text=True,
                               env=helpers.clean_environment(), stdin=subprocess.DEVNULL, capture_output=True)
@@ -366,7 +366,7 @@ def test_samples_for_a_closed_stdout_are_refused(binary, tmp_path, helpers, line
 
 
 def test_a_shared_file_is_written_to_side_by_side(run, tmp_path, helpers):
-    # ">": job and tracker share one position, and neither overwrites the other.
+    # ">": job and tracker share one file position, so neither overwrites the other.
     with open(tmp_path / "log", "wb") as log:
         result = run("-i", 0.05, "-o", "-", "--", "sh", "-c", "for i in 1 2 3 4; do echo job $i; sleep 0.1; done",
                      stdout=log)

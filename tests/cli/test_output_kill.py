@@ -1,4 +1,4 @@
-"""A tracker that is killed at any moment leaves a record that is good up to the last sample."""
+"""A tracker that is killed at any moment leaves a record that is valid up to the last sample."""
 import importlib.util
 import pathlib
 
@@ -37,7 +37,7 @@ def test_the_check_notices_held_back_samples(soak, ages):
 
 
 def test_the_check_notices_a_writer_that_buffers(tmp_path, soak):
-    """A program that numbers and dates its samples rightly, but hands them on late, does not pass."""
+    """A program that numbers and dates its samples correctly, but writes them late, does not pass."""
     fake = tmp_path / "buffering"
     fake.write_text("#!/usr/bin/env python3\n"
                     "import json, sys, time\n"

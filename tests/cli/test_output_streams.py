@@ -24,7 +24,7 @@ def small_pipe():
 
 
 def read_for(fd, secs):
-    """The data that arrives within `secs`, or until the end."""
+    """Returns the data that arrives within `secs`, or until the end."""
     found, deadline = b"", time.monotonic() + secs
     while (left := deadline - time.monotonic()) > 0:
         if not select.select([fd], [], [], left)[0]:
@@ -115,7 +115,7 @@ def test_an_unread_pipe_delays_neither_the_job_nor_its_end(spawn):
     assert time.monotonic() - started < 2
     text = read_for(read_end, 1)
     os.close(read_end)
-    # The pipe holds less than one sample or a few; those that ended are whole.
+    # The pipe holds less than a few samples; complete lines are whole samples.
     for line in text.split(b"\n")[:-1]:
         json.loads(line)
 
@@ -184,7 +184,7 @@ def test_process_substitution(binary, tmp_path, helpers):
 
 
 class Terminal:
-    """A terminal whose foreground is a session leader of ours, which runs what it is told."""
+    """A terminal whose foreground is our session leader, which runs commands for us."""
 
     def __init__(self):
         self.screen, self.slave = pty.openpty()
@@ -194,7 +194,7 @@ class Terminal:
         termios.tcsetattr(self.slave, termios.TCSANOW, modes)
 
     def popen_options(self):
-        """Its stderr is the terminal, and it leads the terminal's session and foreground group."""
+        """Makes the terminal its stderr, and itself the leader of the terminal's session and foreground group."""
 
         def lead():
             os.setsid()
@@ -242,7 +242,7 @@ def test_a_background_tracker_is_not_stopped_by_tostop(binary, terminal, tmp_pat
     script = 'set -m; "$0" -i 0.05 -- sh -c "sleep 0.3; exit 7" & wait $!; echo status $?'
     with subprocess.Popen(["bash", "-c", script, binary], cwd=tmp_path, env=helpers.clean_environment(),
                           **terminal.popen_options()) as shell:
-        # Read while it runs: the shell itself writes to the terminal and would wait for a full one.
+        # Read while it runs: the shell writes to the terminal, too, and would wait for a full one.
         screen = b""
         while shell.poll() is None:
             screen += read_for(terminal.screen, 0.1)
@@ -288,7 +288,7 @@ def test_samples_lost_to_a_slow_reader_at_the_end_are_reported(spawn, helpers, r
         tracker = spawn("-i", 0.02, "--duration", 0.3, stdout=write_end, stderr=subprocess.PIPE)
         os.close(write_end)
         if reads:
-            # The first sample fills the pipe; the last ones wait when the recording is over.
+            # The first sample fills the pipe; the last ones are still waiting at the end of the recording.
             time.sleep(0.6)
             samples = helpers.json_lines(read_for(read_end, 20))
             assert samples[-1]["run_end"]["reason"] == "duration" and samples[-1]["run_end"]["samples"] == len(samples)

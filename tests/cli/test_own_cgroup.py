@@ -1,4 +1,4 @@
-"""The figures of the cgroup that the job is started in, where one can be made."""
+"""The figures of the cgroup that the job is started in, if one can be made."""
 import contextlib
 import json
 import os
@@ -88,7 +88,7 @@ def names_in(group):
 
 
 def as_nobody(program, *options):
-    """An ordinary user, to whom no part of the hierarchy was handed."""
+    """An ordinary user who owns no part of the hierarchy."""
     done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, *options, "-i", "0.1", "--",
                            "sh", "-c", "exit 6"], capture_output=True, text=True, cwd="/")
     lines = done.stderr.splitlines()
@@ -110,7 +110,7 @@ def test_where_none_can_be_made_but_must_be_the_job_does_not_start(program_for_e
     assert len(lines) == 1, lines
 
 
-# ---- what a group waited for ----
+# ---- a group's waiting ----
 
 needs_pressure = pytest.mark.skipif(not exact.is_root() or not exact.UNIFIED or not (exact.UNIFIED / "cpu.pressure").exists(),
                                     reason="groups of processes are made by root in a unified hierarchy that counts stalls")
@@ -121,7 +121,7 @@ def stalls(sample):
 
 
 def wait_a_while_for_a_cpu(group):
-    """Leaves more stall time in the group's counters than a short run can have."""
+    """Raises the stall time in the group's counters beyond that of a short run."""
     hogs = [subprocess.Popen(["timeout", "2", "sha512sum", "/dev/zero"], preexec_fn=exact.enter(group))
             for _ in range(3 * os.cpu_count())]
     for hog in hogs:
@@ -169,5 +169,5 @@ def test_stalls_of_another_group_are_not_those_of_a_job_that_was_moved_there(spa
     assert {sample["pressure"]["source"] for sample in samples} == {"cgroup"}
     known = [secs for sample in samples for secs in stalls(sample) if secs is not None]
     assert known and all(secs <= 0.6 for secs in known), known
-    # At most two samples do not know it.
+    # At most two samples lack it.
     assert sum(None in stalls(sample) for sample in samples) <= 2

@@ -14,7 +14,7 @@ import pytest
 import recordings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-# The last one that runs with the Node.js of Debian 12.
+# The last version that runs with Debian 12's Node.js.
 PLAYWRIGHT = ("playwright-core@1.61.0",
               "caX7TrY3Ml6egyDX0WUcTHDxodl/b51y5wJOdCEA36QviK/s2g081hvmGs8eaE3DWb6NYZQ6BjO/QkNRPenoPA==")
 HOSTILE = "</script><img src=x onerror=alert(1)><!--"
@@ -33,7 +33,7 @@ def playwright():
 
 @pytest.fixture
 def make(run, tmp_path):
-    """make(samples, ..., options=[]) is the path of the page of these runs."""
+    """make(samples, ..., options=[]) returns the path of the page of these runs."""
 
     def make_page(*runs, options=()):
         paths = [recordings.write(tmp_path / f"run{i}.jsonl", samples) for i, samples in enumerate(runs)]
@@ -48,10 +48,10 @@ def make(run, tmp_path):
 
 @pytest.fixture
 def drive(playwright):
-    """drive(page, scenario) is what was seen; the console has stayed empty and nothing but the page was asked for."""
+    """drive(page, scenario) returns what the browser saw. The console stayed empty, and only the page was requested."""
 
     def look(page, scenario):
-        # The browser has a socket in there, whose path has room for 107 bytes.
+        # The browser makes a socket in there, and its path may have at most 107 bytes.
         with tempfile.TemporaryDirectory(prefix="rt-", dir="/tmp") as folder:
             environment = dict(os.environ, TMPDIR=folder, HOME=folder)
             done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", playwright, shutil.which("chromium"),
@@ -72,7 +72,7 @@ def data_of(page):
 
 
 def unpack(column):
-    """src/report/series.h, read by code of our own."""
+    """Reads the columns of src/report/series.h with independent code."""
     packed = base64.b64decode(column["data"])
     values, at, last = [], 0, 0
 
@@ -254,7 +254,7 @@ def test_runs_side_by_side(make, drive):
     assert "No end is recorded" in text and "Failed with exit status 3" in text and "\u221250.0 %" in text
 
 
-# ---- where the numbers come from ----
+# ---- sources of the numbers ----
 
 
 def written(value, digits=None):
@@ -284,7 +284,7 @@ def written_secs(value):
 
 
 def expected_text(name, value, unit=None):
-    """How a value of the JSON forms stands on the page, by the unit in its name."""
+    """Formats a value of the JSON forms as the page does, by the unit in its name."""
     if isinstance(value, str):
         return value
     if name == "change_pct":
@@ -315,7 +315,7 @@ def check_figures(seen, answers):
             unit = value.get("unit", unit) if isinstance(value, dict) else unit
         wanted = expected_text(name, value, unit)
         assert one["text"].rstrip(".").lower() == wanted.rstrip(".").lower(), one
-    # Beside those there is no figure at all.
+    # The page has no other figure.
     assert not re.search(r"\d", re.sub(r"demo|other|run\d\.jsonl", "", seen["rest"])), seen["rest"]
 
 
@@ -442,7 +442,7 @@ def test_many_samples(make, drive, tmp_path):
     samples = [recordings.sample(i, cores=(i * 7919 % 1000) / 500, memory=100 + (i * 104729 % 5000) / 50,
                                  start=recordings.START if i == 0 else None, end=recordings.END if i == count - 1 else None)
                for i in range(count)]
-    # As many events as there can be: a kill in every sample, and a phase in every tenth.
+    # As many events as possible: a kill in every sample, and a phase in every tenth.
     for i, one in enumerate(samples):
         one["cgroup"]["oom_kills"] = i
     began = samples[0]["timestamp"] - samples[0]["elapsed_secs"]

@@ -14,7 +14,7 @@ def archive(helpers):
 
 
 def entries(top):
-    """{path: content, link target or None} of everything below a folder."""
+    """Returns {path: content, link target or None} of everything below a folder."""
     found = {}
     for path in sorted(top.rglob("*")):
         key = str(path.relative_to(top))

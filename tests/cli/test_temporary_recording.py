@@ -1,4 +1,4 @@
-"""--summary and --report without an output file: a temporary recording, of which nothing is left."""
+"""--summary and --report without an output file use a temporary recording and remove it."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The tools that decide whether everything is well must be able to say that it is not."""
+"""The tools that judge everything must be able to report a failure."""
 import importlib.machinery
 import importlib.util
 import json
@@ -72,7 +72,7 @@ def test_ci_allows_two_tests_that_failed_once(helpers, tmp_path, counts, status)
 
 @pytest.fixture
 def setup_without_apt(helpers, tmp_path):
-    """tools/setup with a given table of needs, where packages cannot be installed."""
+    """Runs tools/setup with a given table of needs, in an environment that cannot install packages."""
 
     def run(needs, **environment):
         tools = tmp_path / "tools"
@@ -132,7 +132,7 @@ def test_check_binary_refuses_a_program_above_the_limit(helpers):
     assert done.returncode == 1 and "FAILED: " in done.stdout
 
 
-# ---- what is built ----
+# ---- targets ----
 
 @pytest.mark.parametrize("target", ["runnable", "product"])
 def test_make_run_builds_no_tests(binary, target):
@@ -172,7 +172,7 @@ def make_page(helpers, tmp_path):
         (tools / name).chmod(0o755)
 
     def run(*words, **environment):
-        # Without npm on PATH, which would go to a registry of its own.
+        # Without npm in PATH, which would go to a registry of its own.
         return subprocess.run([sys.executable, tools / "report-page", tmp_path / "page.c", "uplot@1.6.32", "sum",
                                helpers.top / "src" / "report" / "page", *words],
                               capture_output=True, text=True, env={"PATH": "/nonexistent", **environment})
@@ -211,7 +211,7 @@ def test_report_page_offline_uses_the_copy_that_is_there(make_page, tmp_path):
 
 
 def test_build_tries_uplot_again(helpers, tmp_path):
-    """tools/build in a folder that is configured, with a ninja that notes what it is asked for."""
+    """Runs tools/build in a configured folder, with a ninja that notes its targets."""
     page = tmp_path / "build" / "src" / "report" / "report_page.c"
     page.parent.mkdir(parents=True)
     page.touch()

@@ -135,7 +135,7 @@ def test_pid_1_passes_signals_on(tmp_path, mount):
     process = subprocess.Popen(["unshare", "--pid", "--fork", *mount, DRIVER, "--log", str(log.path), "sh", "-c", code],
                                stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "up\n"
-    # The only child of unshare is PID 1 of the namespace.
+    # unshare's only child is PID 1 of the namespace.
     inner = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
     for signo, word in ((signal.SIGUSR1, "usr\n"), (signal.SIGUSR1, "usr\n"), (signal.SIGTERM, "term\n")):
         os.kill(inner, signo)
@@ -146,7 +146,7 @@ def test_pid_1_passes_signals_on(tmp_path, mount):
 
 
 def quiet(durations):
-    """The quickest tenth, without the delays of a busy machine."""
+    """Returns the quickest tenth, without the delays of a busy machine."""
     return sorted(durations)[len(durations) // 10]
 
 

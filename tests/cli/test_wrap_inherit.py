@@ -1,4 +1,4 @@
-"""A wrapped job inherits exactly what a bare one does."""
+"""A wrapped job inherits exactly the state that a bare job does."""
 import ctypes
 import os
 import resource
@@ -11,7 +11,7 @@ import pytest
 
 from wrap_driver import DRIVER, INHERITED_STATE, libc, log, wrap  # noqa: F401
 
-# Ids, memory and counters of the moment.
+# Ids, memory and counters change all the time.
 VOLATILE = ("Pid", "PPid", "Tgid", "NSpid", "NStgid", "NSpgid", "NSsid", "SigQ", "Vm", "Rss", "HugetlbPages", "State", "FDSize",
             "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches", "Threads", "Ngid", "x86_Thread")
 
@@ -19,7 +19,7 @@ PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, PR_SET_TIMERSLACK = 36, 1, 29
 
 
 def state(prepare, before=(), wait_ms=0):
-    """The output of tests/fakes/inherited-state, started by `before` in a child that ran `prepare`."""
+    """Returns the output of tests/fakes/inherited-state, started by `before` in a child that ran `prepare`."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -75,7 +75,7 @@ def settings():
 
 
 def descriptors():
-    """A gap, two of one file, a directory, a socket, a descriptor beyond the usual."""
+    """Opens a gap, two descriptors of one file, a directory, a socket, and a descriptor beyond the usual ones."""
     file = os.open("/etc/passwd", os.O_RDONLY)
     os.dup2(file, 7)
     os.dup2(file, 63)
@@ -115,7 +115,7 @@ def test_as_if_not_wrapped(case, tmp_path):
     prepare = CASES[case]
     bare = state(prepare)
     wrapped = state(prepare, [DRIVER])
-    if case in ("session", "group"):  # that is the tracker; the job is in it
+    if case in ("session", "group"):  # the tracker's own; the job is in it
         replaced = {line for line in bare if line.startswith("group_is_own")}
         bare = bare - replaced | {"group_is_own 0 session_is_own 0"}
     assert wrapped == bare
@@ -163,7 +163,7 @@ def test_an_alarm_set_before_exec_reaches_the_job_in_time():
 
 
 def test_nohup_holds(tmp_path):
-    """A job under nohup survives the hang-up that is passed on to it."""
+    """A job under nohup survives the SIGHUP that we pass on to it."""
     code = "import time; print('up', flush=True); time.sleep(0.3); print('alive', flush=True)"
     process = subprocess.Popen(["nohup", DRIVER, sys.executable, "-c", code], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -26,14 +26,14 @@ def python_job(tmp_path, text, name="job.py"):
 
 
 def pids(tmp_path):
-    """(tracker, job) of the run that logs to tmp_path/log."""
+    """Returns (tracker, job) of the run that logs to tmp_path/log."""
     started = Log(tmp_path / "log").wait_for("started")[0]["id"]
     parent = int(pathlib.Path(f"/proc/{started}/stat").read_text().rpartition(")")[2].split()[1])
     return parent, started
 
 
 def wait_until_awake(tracker):
-    """It stops as the job did, so that until it has had time to run, the key stops it as it stops any program."""
+    """The tracker stops as the job did. Until it runs again, the key stops it like any program."""
     wait_until(lambda: state_of(tracker) == "S")
 
 
@@ -84,7 +84,8 @@ raise SystemExit(5)
 
 
 def test_suspend_key_and_foreground(shell, tmp_path):
-    # No shell script: dash starts commands by vfork, and a child stopped before its exec blocks it for ever.
+    # A shell script would not do: dash starts commands by vfork, and a child stopped before its exec blocks it for
+    # ever.
     job = python_job(tmp_path, "import time\nprint('up', flush=True)\ntime.sleep(0.4)\nprint('done')\nexit(9)\n")
     shell.send(wrapped(job) + "\n")
     shell.expect("up")
@@ -129,7 +130,7 @@ def test_a_job_that_ignores_the_suspend_key(shell, tmp_path):
 
 
 def test_a_job_that_acts_before_it_suspends_itself(shell, tmp_path):
-    """As editors do: catch the key, tidy up, stop, and redraw when continued."""
+    """Does as editors do: catches the key, tidies up, stops, and redraws when continued."""
     job = python_job(tmp_path, """
 import os, signal, time
 def suspend(*_):
@@ -220,7 +221,7 @@ def test_the_terminal_is_the_jobs(shell, tmp_path):
 
 
 def test_a_shell_as_the_job(shell, tmp_path):
-    """It takes a process group of its own, stops and gives the terminal back."""
+    """The inner shell takes its own process group, stops, and gives the terminal back."""
     shell.send("PS1='inner> ' " + wrapped("bash --norc --noprofile -i\n"))
     shell.expect("inner> ")
     shell.send("bind 'set enable-bracketed-paste off'; stty -echo\n")
@@ -257,7 +258,7 @@ def test_in_a_pipeline(shell):
 def test_a_stopped_job_can_be_ended(shell, tmp_path):
     for end, status in (("kill %1", signal.SIGTERM), ("kill -9 %1", None)):
         shell.send(wrapped("sh -c 'echo up; exec sleep 30'\n"))
-        shell.expect(r"(?m)^up\r")  # not the command line that bash tells of
+        shell.expect(r"(?m)^up\r")  # not the command line, which bash prints
         shell.send("\x1a")
         shell.expect(STOPPED)
         shell.prompt()
@@ -265,13 +266,13 @@ def test_a_stopped_job_can_be_ended(shell, tmp_path):
         shell.run(end)
         wait_until(lambda: has_gone(tracker) and has_gone(job))
         assert [event["status"] for event in Log(tmp_path / "log").events("end")] == ([status] if status else [])
-        # With a bare job, too, bash 5.2 may not look at its children until one that it has started ends.
+        # With a bare job, too, bash 5.2 may look at its children only when one that it has started ends.
         wait_until(lambda: "Stopped" not in shell.run("/bin/true; jobs"))
         (tmp_path / "log").unlink()
 
 
 def test_a_job_that_alone_is_continued_takes_us_with_it(wrap, log):
-    """No signal reaches the tracker: the witness tells it."""
+    """The tracker gets no signal; the witness reports the stop."""
     process = wrap("sh", "-c", "kill -STOP $$; exit 12", process_group=0)
     job = log.wait_for("started")[0]["id"]
     wait_until(lambda: state_of(process.pid) == "T")
@@ -288,7 +289,7 @@ def test_a_job_that_is_killed_while_stopped(wrap, log):
 
 
 def test_continuing_us_continues_the_job(wrap, log):
-    """However they were stopped: together, or the job first, or by the suspend signal to us alone."""
+    """Stops them in different ways: both together, the job first, or only us by SIGTSTP."""
     def stop_group(process, job):
         os.killpg(process.pid, signal.SIGSTOP)
 
@@ -300,7 +301,7 @@ def test_continuing_us_continues_the_job(wrap, log):
 
     for stop in (stop_group, stop_job, suspend_us):
         log.path.unlink(missing_ok=True)
-        # One process: others of its group would stay stopped, as they would if it were not wrapped.
+        # Continue a single process: others in its group would stay stopped, as without the wrapper.
         process = wrap(sys.executable, "-c", "import time; time.sleep(0.4); exit(13)", process_group=0)
         job = log.wait_for("started")[0]["id"]
         wait_until(lambda: state_of(job) == "S")
@@ -318,11 +319,11 @@ def test_stopping_us_alone_leaves_the_job_running(wrap, log):
     before = len(log.events("tick"))
     process.send_signal(signal.SIGCONT)
     assert process.wait(10) == 14
-    assert len(log.events("tick")) <= before + 1  # missed ticks do not come in a bunch
+    assert len(log.events("tick")) <= before + 1  # missed ticks do not come in a burst
 
 
 def test_an_orphaned_group_cannot_be_suspended(tmp_path):
-    """Where the kernel discards the keyboard's stops, neither the job nor we stop; SIGSTOP still does."""
+    """If the kernel discards stops by the keyboard, neither the job nor we stop; SIGSTOP still works."""
     log = Log(tmp_path / "log")
     command = f"kill -TSTP $$; echo one >> out; kill -STOP $$; echo two >> out"
     subprocess.run(["setsid", "sh", "-c", f"{DRIVER} --log log sh -c '{command}' &"], cwd=tmp_path, check=True)
@@ -337,7 +338,7 @@ def test_an_orphaned_group_cannot_be_suspended(tmp_path):
 
 
 def test_hang_up_of_a_stopped_job(terminal, tmp_path):
-    """The shell goes away while the job is stopped: the kernel hangs up and continues its group."""
+    """The shell ends while the job is stopped: the kernel sends SIGHUP and SIGCONT to its group."""
     log = Log(tmp_path / "log")
     tty = terminal("bash", "--norc", "--noprofile", "-i")
     tty.send(f"{DRIVER} --log log sh -c 'echo up''; exec sleep 30'\n")

@@ -1,4 +1,4 @@
-"""With next to nothing left to us, the job still runs and its status is still passed on."""
+"""With hardly any resources left, the job still runs and its status is still passed on."""
 import os
 import pathlib
 import resource
@@ -86,7 +86,7 @@ def test_few_descriptors(wrap, count, no_leak_check):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
-    # With three not even the loader can open a library: ours is the first that cannot be started.
+    # With three processes the loader cannot even open a library: our program is the first that cannot start.
     assert subprocess.run([DRIVER, "sh", "-c", "exit 34"], preexec_fn=limit).returncode == (34 if count > 3 else 127)
     if count == 3:
         return
@@ -117,7 +117,7 @@ def test_a_file_size_limit_of_nothing(wrap, log):
 
 
 def test_a_closed_pipe_for_our_own_lines():
-    """SIGPIPE is ours to ignore, not to die of; the job has its own."""
+    """We ignore SIGPIPE instead of dying of it; the job has its own disposition."""
     read_end, write_end = os.pipe()
     os.close(read_end)
     process = subprocess.Popen([DRIVER, "--log", f"/dev/fd/{write_end}", "--interval", "10", "sh", "-c", "sleep 0.1; exit 37"],
@@ -127,7 +127,7 @@ def test_a_closed_pipe_for_our_own_lines():
 
 
 def test_a_full_signal_queue_holds_up_nothing_else(wrap):
-    """The job takes no real-time signals for a while: others pass, none that was accepted is lost."""
+    """The job takes no real-time signals for a while. Other signals pass, and no accepted signal is lost."""
     code = """
 import signal, time
 signal.pthread_sigmask(signal.SIG_BLOCK, [40])
@@ -190,7 +190,7 @@ def test_starting_in_a_cgroup(wrap, log):
     finally:
         made.rmdir()
     log.path.unlink()
-    # A path that is not a cgroup does not keep the job from running.
+    # A path that is not a cgroup does not prevent the job from running.
     assert wrap("--cgroup", "/proc", "true").wait(10) == 0
     assert log.one("started")["cgroup"] == 0
 

@@ -1,4 +1,4 @@
-"""Everything that becomes our child is reaped, the job's is counted, and what is not the job's is left out."""
+"""Every process that becomes our child is reaped; the job's descendants count, others do not."""
 import os
 import pathlib
 import signal
@@ -14,7 +14,7 @@ from wrap_driver import DRIVER, Log, has_gone, log, needs_root, state_of, wrap  
 
 PR_SET_CHILD_SUBREAPER = 36
 
-# Double fork: the middle process ends at once, the last one burns and ends by itself.
+# Double fork: the middle process ends at once, the last one burns CPU and ends by itself.
 DAEMONS = """
 import os, sys, time
 def daemon(cpu_secs):
@@ -39,7 +39,7 @@ def test_each_is_looked_at_as_a_zombie_first(wrap, log):
     looked, reaped = log.events("reaping"), log.events("reaped")
     assert [event["id"] for event in looked] == [event["id"] for event in reaped] and len(reaped) == 3
     assert {event["state"] for event in looked} == {"Z"}
-    # The values before are those that wait4() returns after.
+    # The values before reaping equal those that wait4() returns.
     assert [event["cpu_us"] for event in looked] == [event["cpu_us"] for event in reaped]
     orphans = [event for event in reaped if event["id"] != log.one("started")["id"]]
     assert all(45_000 < event["cpu_us"] < 250_000 for event in orphans)
@@ -57,7 +57,7 @@ def test_orphans_are_reaped_while_the_job_runs(wrap, log):
 
 
 def test_orphans_that_are_dead_already_do_not_delay_the_end(wrap, log):
-    """Hundreds of children become ours with the job's end, and end themselves: its status first, then they."""
+    """Hundreds of children are reparented to us when the job ends, and then end themselves. The status comes first."""
     code = """
 import os
 r, w = os.pipe()
@@ -93,7 +93,7 @@ def test_waiting_for_descendants(wrap, log):
     assert 0.45 < time.monotonic() - started < 3
     assert log.one("descendants")["id"] == 0
     end, last = log.one("end"), log.events("tick")[-1]
-    assert last["id"] > end["ns"]  # sampling went on after the job's end
+    assert last["id"] > end["ns"]  # sampling continued after the job's end
 
 
 @pytest.mark.parametrize("helper", [[], ["--helper"]])
@@ -126,7 +126,7 @@ def test_a_helper_that_ends_is_reaped_in_silence(wrap, log):
 
 
 def test_children_from_before_are_not_the_jobs(log, tmp_path):
-    """A shell with background commands that ends in `exec` leaves them to us."""
+    """A shell with background commands that ends in `exec` leaves these to us."""
     script = f"sleep 0.1 & sleep 30 & echo $! > other; (exit 0) & exec {DRIVER} --wait-descendants --log {log.path} sh -c 'sleep 0.3; exit 7'"
     process = subprocess.Popen(["sh", "-c", script], cwd=tmp_path)
     assert process.wait(10) == 7
@@ -145,7 +145,7 @@ def test_a_dead_child_from_before_does_not_hinder(log, tmp_path):
 
 
 def test_nothing_is_left_of_us(tmp_path):
-    """Under a reaper that does not reap: neither the witness nor anything else stays as a zombie."""
+    """Under a process that adopts orphans without reaping them, neither the witness nor another process stays a zombie."""
     code = f"""
 import ctypes, os, subprocess, sys, time
 ctypes.CDLL(None).prctl({PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0)
@@ -157,7 +157,7 @@ time.sleep(0.05)
 print(open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split())
 """
     found = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert len(eval(found)) <= 1  # the driver's own helper, which outlives it by design of the test
+    assert len(eval(found)) <= 1  # the driver's own helper, which the test makes outlive it
 
 
 @needs_root

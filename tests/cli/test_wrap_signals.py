@@ -57,7 +57,7 @@ def test_sent_to_the_group(job, log):
         os.killpg(job.process.pid, signo)
         found = job.receive(1, 0.015)
         assert [event["id"] for event in found] == [signo]
-        assert found[0]["pid"] == os.getpid()  # as it was sent, not by us
+        assert found[0]["pid"] == os.getpid()  # as it was sent, not from us
     log.wait_for("signal", len(ALL))
     assert [event["way"] for event in log.events("signal")] == ["direct"] * len(ALL)
 
@@ -84,7 +84,7 @@ def test_a_thousand_queued_signals_to_the_group(job):
 
 
 def test_real_time_signals_both_ways_are_all_counted(job):
-    """One to us with a value, one to the group without, as fast as can be."""
+    """Sends one signal with a value to us and one without to the group, as fast as possible."""
     for value in range(200):
         sigqueue(job.process.pid, 50, value)
         os.killpg(job.process.pid, 50)
@@ -94,7 +94,7 @@ def test_real_time_signals_both_ways_are_all_counted(job):
 
 
 def test_signals_that_have_waited_for_us_come_once(job):
-    """The tracker gets no CPU time for a while: signals that others got long ago are new to it."""
+    """The tracker gets no CPU time for a while: signals that others received long ago are new to it."""
     os.kill(job.process.pid, signal.SIGSTOP)
     wait_until(lambda: state_of(job.process.pid) == "T")
     for value in range(150):
@@ -109,7 +109,7 @@ def test_signals_that_have_waited_for_us_come_once(job):
 
 @pytest.mark.parametrize("target", ["tracker", "group", "either"])
 def test_a_thousand_answered_signals(job, log, target):
-    """Each is sent when the one before has arrived: none is lost, none comes twice."""
+    """Sends each when the one before has arrived: none is lost or doubled."""
     choose = random.Random(1)
     for count in range(1000):
         signo = choose.choice([signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, 45])
@@ -120,7 +120,7 @@ def test_a_thousand_answered_signals(job, log, target):
             os.kill(job.process.pid, signo)
         found = job.receive(1, 0)
         if target == "either":
-            # Two of a standard signal are one to a process that has not taken the first: both must have taken it.
+            # Two equal standard signals merge if the first is pending: both processes must have taken the first.
             wait_until(lambda: log.path.read_bytes().count(b"\nsignal ") > count and state_of(job.process.pid) == "S")
         assert [event["id"] for event in found] == [signo], f"number {count}, to_group {to_group}"
     assert job.receive(0, 0.03) == []
@@ -128,7 +128,7 @@ def test_a_thousand_answered_signals(job, log, target):
 
 @pytest.mark.parametrize("signo", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP])
 def test_timeout_sends_once(tmp_path, signo):
-    """timeout(1) sends to its child and then to the group: bare, the two are one."""
+    """timeout(1) signals its child and then the group; for a bare job the two merge."""
     for attempt in range(5):
         log = Log(tmp_path / f"log{attempt}")
         process = subprocess.Popen(["timeout", "-s", str(int(signo)), "0.3", DRIVER, "--log", str(log.path), SIGNAL_LOG],
@@ -140,7 +140,7 @@ def test_timeout_sends_once(tmp_path, signo):
         process.stdout.close()
         process.wait(10)
         found = [Event(line) for line in [first.decode(), *rest]]
-        # SIGCONT comes along by design of timeout.
+        # timeout also sends SIGCONT on purpose.
         assert [event["id"] for event in found if event["id"] != signal.SIGCONT] == [signo]
 
 
@@ -172,7 +172,7 @@ def test_a_job_outside_the_group_still_gets_forwarded_signals(wrap, own):
 
 
 def test_signalled_one_by_one(wrap):
-    """A scheduler may signal every process of a step: the job gets one, not its own and ours."""
+    """A scheduler may signal every process of a step: the job gets one signal, not its own and ours."""
     job = SignalJob(wrap)
     children = pathlib.Path(f"/proc/{job.process.pid}/task/{job.process.pid}/children").read_text().split()
     everyone = [job.process.pid, *map(int, children)]
@@ -251,7 +251,7 @@ def test_with_the_witness_stopped_or_killed(wrap, log, what):
 
 
 def test_another_witness_counts_after_the_first_was_killed(wrap, log):
-    """Each real-time signal to the group came twice."""
+    """Each real-time signal to the group once came twice."""
     job = SignalJob(wrap)
     os.kill(log.one("witness")["id"], signal.SIGKILL)
     assert log.wait_for("own-child")[0]["id"] > 0
@@ -263,7 +263,7 @@ def test_another_witness_counts_after_the_first_was_killed(wrap, log):
 
 @pytest.fixture
 def busy_processor():
-    """A processor that does other things."""
+    """Keeps one processor busy with other work."""
     processor = min(os.sched_getaffinity(0))
     busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"],
                              preexec_fn=lambda: os.sched_setaffinity(0, [processor])) for _ in range(3)]
@@ -274,7 +274,7 @@ def busy_processor():
 
 
 def test_with_a_witness_that_gets_no_time_to_count(wrap, log, busy_processor):
-    """It is waited for: a signal to the group does not arrive twice."""
+    """The tracker waits for the witness, so a signal to the group does not arrive twice."""
     job = SignalJob(wrap)
     witness = log.one("witness")["id"]
     os.sched_setaffinity(witness, [busy_processor])
@@ -293,7 +293,7 @@ def test_without_a_witness_the_origin_decides(wrap, terminal, log, tmp_path):
         os.kill(job.process.pid, signo)
         assert [event["id"] for event in job.receive(1, 0.01)] == [signo]
     assert job.end() == 0
-    # Keys of the terminal come from the kernel, to the group.
+    # For keys of the terminal, the kernel signals the group.
     tty = terminal(DRIVER, "--no-witness", SIGNAL_LOG)
     tty.expect(r"ready \d+")
     for key, signo in (("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT)):
@@ -354,7 +354,7 @@ exec 9<>hold
 
 
 def test_hang_up_of_a_session_leader(terminal, tmp_path):
-    """Only the session leader is told: the job learns it from us."""
+    """The kernel signals only the session leader: the job gets the signal from us."""
     log = Log(tmp_path / "log")
     script = tmp_path / "script"
     script.write_text(HANG_UP.format(prefix="exec", driver=DRIVER, log=log.path, job=SIGNAL_LOG))
@@ -373,7 +373,7 @@ def test_hang_up_of_a_session_leader(terminal, tmp_path):
 
 
 def test_hang_up_with_a_shell_as_session_leader(terminal, tmp_path):
-    """When the leader has ended, the foreground group is told: the job has it already."""
+    """When the leader has ended, the kernel signals the foreground group: the job has the signal already."""
     log = Log(tmp_path / "log")
     script = tmp_path / "script"
     script.write_text(HANG_UP.format(prefix="", driver=DRIVER, log=log.path, job=SIGNAL_LOG))
@@ -400,7 +400,7 @@ def test_hang_up_ends_a_job_and_us(terminal):
 
 @needs_root
 def test_sent_from_another_pid_namespace(log, tmp_path):
-    """The sender has no number here, and still each signal arrives once."""
+    """The sender has no pid in this namespace, and still each signal arrives once."""
     process = subprocess.Popen(["unshare", "--pid", "--fork", *OWN_PROC, DRIVER, "--log", str(log.path), SIGNAL_LOG],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0)
     assert process.stdout.readline().startswith("ready")

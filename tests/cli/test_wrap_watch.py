@@ -125,7 +125,7 @@ def test_nohup_is_honoured(wrap, log):
 
 
 def test_in_the_background_of_a_script(terminal, log, tmp_path):
-    """SIGINT is ignored there: the terminal's key does nothing, who asks by kill is heard."""
+    """With SIGINT ignored there, the terminal's key does nothing, but a process can still signal us with kill."""
     tty = terminal("sh", "-c", f"trap : INT; {DRIVER} --log wrap.log --watch 0 --interval 20 & echo pid $!; "
                                "while :; do sleep 0.05; done")
     pid = int(tty.expect(r"pid (\d+)").group(1))
@@ -151,7 +151,7 @@ def test_suspending_works_as_for_any_program(wrap, log):
 
 
 def test_children_of_ours_leave_no_zombies(tmp_path, log):
-    """A helper, or a child from before our exec, that ends is reaped."""
+    """A child from before our exec, or a helper, is reaped when it ends."""
     code = f"import os, time\nif os.fork() == 0:\n    time.sleep(0.2)\n    os._exit(0)\n" \
            f"os.execv({DRIVER!r}, [{DRIVER!r}, '--log', {str(log.path)!r}, '--watch', '0', '--interval', '20', '--ticks', '30'])"
     process = subprocess.Popen([sys.executable, "-c", code])

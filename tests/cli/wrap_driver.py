@@ -27,7 +27,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces or c
 
 
 class Event(dict):
-    """A line of the driver's log: `kind` and its key value pairs, numbers as int."""
+    """A line of the driver's log: `kind` and its key-value pairs, with numbers as int."""
 
     def __init__(self, line):
         words = line.split()
@@ -87,7 +87,7 @@ def wrap(log, tmp_path):
 
 
 class SignalJob:
-    """The driver with tests/fakes/signal-log as its job, in a process group of its own."""
+    """The driver with tests/fakes/signal-log as its job, in its own process group."""
 
     def __init__(self, wrap, *options, job=(), before=(), **popen):
         popen.setdefault("process_group", 0)
@@ -109,7 +109,7 @@ class SignalJob:
         return line.decode()
 
     def receive(self, count, settle_secs=0.03):
-        """`count` signals, and any more that come shortly after."""
+        """Returns `count` signals, and any others that come shortly after."""
         found = []
         while True:
             line = self.next_line(5 if len(found) < count else settle_secs)
@@ -133,14 +133,14 @@ def sigqueue(pid, signo, value):
 
 
 class Terminal:
-    """A program on a pseudo-terminal of its own, as its session leader."""
+    """A program on its own pseudo-terminal, as its session leader."""
 
     def __init__(self, command, cwd, env=None):
         self.text = ""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(cwd)
-            # Before there is a program that would be told, and would show its prompt once more.
+            # Set the size before a program could get a signal about it and print its prompt again.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
             for signo in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
                 signal.signal(signo, signal.SIG_DFL)
@@ -150,7 +150,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def expect(self, pattern, secs=10):
-        """Waits for a regular expression; returns the match and forgets all up to its end."""
+        """Waits for a regular expression; returns the match and drops the text up to its end."""
         deadline = time.monotonic() + secs
         while not (found := re.search(pattern, self.text)):
             left = deadline - time.monotonic()
@@ -202,7 +202,7 @@ class Shell(Terminal):
         self.run("bind 'set enable-bracketed-paste off'; stty -echo")
 
     def run(self, command, secs=10):
-        """Runs a command to the next prompt and returns what it printed."""
+        """Runs a command up to the next prompt and returns its output."""
         self.send(command + "\n")
         return self.prompt(secs)
 
@@ -235,7 +235,7 @@ def terminal(tmp_path):
 
 
 def state_of(pid):
-    """The state letter of a process, or None when it has gone."""
+    """Returns the state letter of a process, or None if it has gone."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
