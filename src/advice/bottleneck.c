@@ -201,15 +201,18 @@ static bool search_reread(struct search *search)
 	return true;
 }
 
-/* Waiting for a CPU counts only while no CPU was free: see cpu_course.h. */
+/*
+ * Waiting for a CPU counts only while no CPU was free: see cpu_course.h. An idle client that starts on a busy machine
+ * waits too, but its work is elsewhere.
+ */
 static void search_pressure(struct search *search)
 {
 	const struct rt_summary *summary = search->summary;
 	const struct cpu_course *course = &summary->cpu_course;
 	bool taken = summary->tracked && course->short_secs > 0 && cpu_course_taken(course);
 	bool reread = search_reread(search);
-	bool explained =
-		is_cpu_bound(search) || total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->wall_secs;
+	bool explained = is_cpu_bound(search) || idle_launcher(summary) ||
+			 total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->wall_secs;
 	const struct pressure PRESSURES[] = {
 		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs),
 		 reread ? (double)INFINITY : WAIT_SHARE},

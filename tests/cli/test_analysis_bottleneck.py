@@ -36,6 +36,8 @@ def reread(gib, of_gib):
     ({**of("cgroup", cpu=0.58), "cores": 1.0}, "one_core", None),
     ({**of("cgroup", cpu=0.58), "cores": 1.0, "others": 2.9}, "cpu_taken", None),
     ({**of("host", cpu=0.58), "cores": 1.0, "others": 2.9}, "none", None),
+    ({**of("cgroup", cpu=0.58), "cores": 0.1, "others": 3.8}, "cpu_taken", None),
+    ({**of("cgroup", cpu=0.58), "cores": 0.1, "others": 3.8, "start": dict(FOUR, executable="docker")}, "elsewhere", None),
     ({**of("cgroup", cpu=0.1), "cores": 1.0}, "one_core", None),
     ({"cores": 0.1}, "idle", None),
     ({"limits": dict(recordings.LIMITS, memory_limit_mib=105.0)}, "memory_near_limit", "Its peak reached 95.2 % of the memory that it may use."),
