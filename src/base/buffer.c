@@ -113,8 +113,8 @@ static const uint64_t POWERS_OF_TEN[] = {1,      10,      100,      1000,      1
 #define FIRST_BEYOND_U64 18446744073709551616.0
 
 /*
- * Rounds as a reader does that subtracts rounded totals: scale, add a half, cut. Above FIRST_WITHOUT_HALVES a
- * double cannot hold the half, so the whole part and the fraction, both exact, are rounded apart.
+ * Rounds like a reader that subtracts rounded totals: scale, add a half, truncate. Above FIRST_WITHOUT_HALVES a
+ * double cannot hold the half. The whole part and the fraction are both exact, so they are rounded separately.
  */
 static uint64_t split(double magnitude, uint64_t scale, double *ret_whole)
 {

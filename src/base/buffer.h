@@ -1,9 +1,9 @@
 /*
- * A growing byte buffer with a ceiling that is chosen once.
+ * A growing byte buffer with a ceiling that is set once.
  *
- * Appending never fails loudly: past the ceiling, or without memory, the buffer is marked failed, drops
- * what it holds and ignores further appends, so that callers check once at the end (buffer_error).
- * Memory is kept by buffer_clear() for the next use; buffer_done() gives it back.
+ * An append never reports an error itself. Past the ceiling, or without memory, the buffer is marked failed,
+ * drops its contents and ignores further appends, so callers check once at the end (buffer_error).
+ * buffer_clear() keeps the memory for the next use; buffer_done() frees it.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Scope-bound release of descriptors and memory, so that error paths are plain returns. */
+/* Releases descriptors and memory at the end of a scope, so that error paths are plain returns. */
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See duration.h. */
+/* Parses lengths of time; see duration.h. */
 #include "base/duration.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	double per_second, secs; /* one of the two: 500 ms is 500 / 1000 s, which rounds once */
+	double per_second, secs; /* one of the two is 1: 500 ms is 500 / 1000 s, which rounds once */
 } UNITS[] = {{"", 1, 1}, {"ms", 1000, 1}, {"s", 1, 1}, {"m", 1, 60}, {"h", 1, 3600}, {"d", 1, 86400}};
 
 bool parse_duration(const char *text, double *ret_secs)

@@ -1,10 +1,10 @@
-/* Lengths of time as people write them. */
+/* Parses lengths of time as people write them. */
 #pragma once
 
 #include <stdbool.h>
 
 /*
- * The whole text, without the blanks around it: a number of seconds, or a number with ms, s, m, h or d behind it. False
- * for anything else, "nan" and "inf" too.
+ * The whole text, without the blanks around it: a number of seconds, or a number followed by ms, s, m, h or d.
+ * Returns false for any other text, including "nan" and "inf".
  */
 bool parse_duration(const char *text, double *ret_secs);

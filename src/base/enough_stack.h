@@ -1,4 +1,4 @@
-/* Running on a stack of our own where the limit (RLIMIT_STACK) leaves less than we need. */
+/* Runs a function on a larger stack if the limit (RLIMIT_STACK) is too small for it. */
 #pragma once
 
 /*

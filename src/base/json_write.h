@@ -1,8 +1,8 @@
 /*
- * A streaming JSON writer over a buffer: commas and nesting are its business, the schema is the caller's.
+ * A streaming JSON writer over a buffer. It handles commas and nesting; the caller handles the schema.
  *
- * Text is escaped to valid UTF-8: bytes that are not become U+FFFD, so that a file name or a process name
- * can never break a line. Nesting deeper than JSON_DEPTH marks the buffer failed.
+ * Text is escaped to valid UTF-8. Invalid bytes become U+FFFD, so a file name or process name can never break a
+ * line. Nesting deeper than JSON_DEPTH marks the buffer failed.
  */
 #pragma once
 

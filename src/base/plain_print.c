@@ -6,7 +6,10 @@
 
 int plain_vprint(char *ret_text, size_t size, const char *format, va_list arguments)
 {
-	/* The thread's alone, for the time of one call. The C library has this one ready: nothing to free, cannot fail. */
+	/*
+	 * Belongs to this thread for the time of one call. The C library keeps this locale ready, so it needs
+	 * no free and cannot fail.
+	 */
 	locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 	int length = vsnprintf(ret_text, size, format, arguments);
 

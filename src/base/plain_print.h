@@ -1,4 +1,4 @@
-/* Printing numbers with a decimal point, whatever locale the program that we are a part of has set. */
+/* Prints numbers with a decimal point, whatever locale the surrounding program has set. */
 #pragma once
 
 #include <stdarg.h>

@@ -1,9 +1,9 @@
-/* Foreign text on a terminal; see printable.h. */
+/* Makes foreign text safe to print; see printable.h. */
 #include "base/printable.h"
 
 #include <string.h>
 
-/* The bytes of a whole UTF-8 sequence that begins here; 0 where none does. */
+/* The length of a whole UTF-8 sequence that begins here; 0: none. */
 static size_t sequence_length(const unsigned char *at, size_t left)
 {
 	size_t length = *at >= 0xf0 && *at < 0xf8   ? 4

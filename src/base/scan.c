@@ -53,7 +53,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* So many digits fit into 63 bits, whatever they are: these are all numbers that the kernel writes. */
+/* This many digits fit into 63 bits, whatever they are. The kernel's numbers have no more. */
 enum { SAFE_DIGITS = 18 };
 
 static const char *after_blanks(const struct scan *scan)
@@ -182,8 +182,8 @@ static double power_of_two(int exponent)
 }
 
 /*
- * mantissa / 10^digits (1 to 19), rounded once: a quotient of 63 bits or more, its last bit set when a
- * remainder is left, is rounded by the conversion to double.
+ * mantissa / 10^digits (1 to 19), rounded once: the quotient has 63 bits or more, its last bit is set if there
+ * is a remainder, and the conversion to double rounds it.
  */
 static double divided_exactly(uint64_t mantissa, int digits)
 {
@@ -209,7 +209,7 @@ static double scaled(uint64_t mantissa, int64_t exponent)
 
 	if (!mantissa || !exponent)
 		return (double)mantissa;
-	/* A double and a power of ten that are both exact make one rounding. */
+	/* If a double and a power of ten are both exact, dividing them rounds only once. */
 	if (exact && exponent < 0 && exponent >= -22)
 		return (double)mantissa / POWERS_OF_TEN[-exponent];
 	if (exact && exponent > 0 && exponent <= 22)
@@ -220,7 +220,7 @@ static double scaled(uint64_t mantissa, int64_t exponent)
 				     : (long double)mantissa * power_of_ten(exponent));
 }
 
-/* Digits with at most one point; those past the nineteenth that matters only scale. */
+/* Reads digits with at most one point. After the nineteenth significant digit they only scale. */
 static bool scan_digits(struct scan *scan, uint64_t *ret_mantissa, int64_t *ret_exponent)
 {
 	uint64_t mantissa = 0;

@@ -1,8 +1,8 @@
 /*
  * Bounded scanning of text: a cursor that cannot leave its bytes.
  *
- * Nothing here needs a NUL at the end, allocates, or reports errors other than by returning false, in
- * which case the cursor and the results are untouched. Blanks are space and tab only.
+ * No function needs a NUL at the end or allocates. On failure a function returns false and leaves the cursor
+ * and the results untouched. Blanks are space and tab only.
  */
 #pragma once
 
@@ -57,7 +57,8 @@ bool scan_hex(struct scan *scan, uint64_t *ret_value);
 
 /*
  * A decimal number with optional sign, fraction and exponent, after blanks; locale-free. Up to 19 digits with
- * up to 19 decimals are rounded correctly, so that what Python or printf("%.17g") wrote comes back the same.
+ * up to 19 decimals are rounded correctly, so numbers written by Python or printf("%.17g") are read back
+ * unchanged.
  */
 bool scan_real(struct scan *scan, double *ret_value);
 
@@ -71,11 +72,11 @@ static inline bool scan_is(const struct scan *scan, const char *text)
 	return scan_left(scan) == length && memcmp(scan->at, text, length) == 0;
 }
 
-/* The whole text as a yes or a no: 1/0, true/false, yes/no, on/off, in any case. */
+/* Reads the whole text as a yes or a no: 1/0, true/false, yes/no, on/off, in any case. */
 bool scan_flag(const struct scan *scan, bool *ret_flag);
 
 /* Removes blanks, newlines and NULs from both ends. */
 struct scan scan_trim(struct scan scan);
 
-/* Copies into a NUL-terminated array, cutting what does not fit. */
+/* Copies into a NUL-terminated array, cut to fit. */
 void scan_copy(const struct scan *scan, char *ret_text, size_t size);

@@ -1,4 +1,4 @@
-/* Ownership and privileges; see trust.h. */
+/* Checks ownership and privileges; see trust.h. */
 #include "base/trust.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 
-/* Larger lists of accounts are those of a directory service, where a group of one's own is not to be expected. */
+/* A larger list of accounts comes from a directory service, where private groups are unusual. */
 enum { ACCOUNTS_BYTES = 1 << 20, FIELDS_MOST = 4 };
 
 /* The first fields of a line of /etc/passwd or /etc/group. False if there are fewer than FIELDS_MOST. */
@@ -100,7 +100,7 @@ bool is_under_our_control(const char *path, const struct stat *status)
 		return false;
 	if (!(status->st_mode & S_IWGRP))
 		return true;
-	/* With an access control list, the bits of the group are the most that any of its users and groups may do. */
+	/* With an access control list, the group's bits are the most that any listed user or group may do. */
 	return getxattr(path, "system.posix_acl_access", NULL, 0) < 0 &&
 	       is_private_group_here(status->st_uid, status->st_gid);
 }

@@ -1,4 +1,4 @@
-/* Which files and which environment this process may obey: those that only its user or root controls. */
+/* Decides which files and environment this process may obey: those that only its user or root controls. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Writing where waiting is allowed; see write_all.h. */
+/* Writes all bytes; see write_all.h. */
 #include "base/write_all.h"
 
 #include <errno.h>

@@ -1,7 +1,10 @@
-/* Writing where waiting is allowed. */
+/* Writes all bytes, where waiting is allowed. */
 #pragma once
 
 #include <stddef.h>
 
-/* All of it, however many calls that takes. 0 or a negative errno; a part may have been written then. */
+/*
+ * Writes everything, in as many calls as needed. Returns 0 or a negative errno; a part may have been written
+ * then.
+ */
 int write_all(int fd, const void *bytes, size_t length);

@@ -1,4 +1,4 @@
-/* Writing with a deadline; see write_in_time.h. */
+/* Writes with a deadline; see write_in_time.h. */
 #include "base/write_in_time.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 enum { CHUNK_BYTES = 128 };
 
 /*
- * The file description belongs to others as well, so it is not made non-blocking: the same pipe or terminal is opened
- * again. -1 where that cannot be done (a socket, a terminal of another user).
+ * Opens the same pipe or terminal again, because other processes share the file description and it must not
+ * become non-blocking. Returns -1 if that is impossible (a socket, a terminal of another user).
  */
 static int open_without_waiting(int fd, const struct stat *status)
 {
@@ -52,7 +52,7 @@ int write_in_time(int fd, const void *bytes, size_t length, int timeout_ms)
 	const char *next = bytes;
 
 	while (length) {
-		/* A pipe with room takes this much at once; a terminal is asked again after each chunk. */
+		/* A pipe with room takes this much at once. A terminal is polled again after each chunk. */
 		size_t most = own_fd >= 0 || S_ISFIFO(status.st_mode) || length < CHUNK_BYTES ? length
 											      : CHUNK_BYTES;
 		ssize_t written;

@@ -70,7 +70,7 @@ enum drm_engine_use drm_engine_use(const char *name)
 		{"bcs", DRM_ENGINE_OTHER},
 		{"tfu", DRM_ENGINE_OTHER},
 		{"other", DRM_ENGINE_OTHER},
-		/* Intel's video engines encode and decode: which of both is not told. */
+		/* Intel's video engines encode and decode, and the driver does not say which of the two. */
 		{"video", DRM_ENGINE_OTHER},
 		{"vcs", DRM_ENGINE_OTHER},
 		{"vecs", DRM_ENGINE_OTHER},
@@ -100,7 +100,7 @@ struct gpu_number drm_client_vram(const struct proc_pid_fdinfo *fdinfo)
 			bytes += (double)(region->total_bytes -
 					  (region->shared_bytes > 0 ? region->shared_bytes : 0));
 	}
-	/* Without such a region the device has no memory of its own to hold. */
+	/* Without such a region, the device has no memory of its own. */
 	return fdinfo->region_count ? gpu_value(bytes) : gpu_absent(EOPNOTSUPP);
 }
 
@@ -181,7 +181,7 @@ static double at_most(double value, double most)
 	return value < 0 ? 0 : value < most ? value : most;
 }
 
-/* The part of `elapsed_ns` in which the engine worked for the client: 0 to 1; < 0: not told. */
+/* The part of `elapsed_ns` in which the engine worked for the client, 0 to 1; < 0: not reported. */
 static double engine_share(const struct drm_engine *now, const struct drm_engine *before, int64_t elapsed_ns)
 {
 	double capacity = now->capacity > 0 ? (double)now->capacity : 1;
@@ -195,7 +195,7 @@ static double engine_share(const struct drm_engine *now, const struct drm_engine
 	}
 	if (now->cycles < 0)
 		return -1;
-	/* A new client's share of all cycles since then is not known: it counts from its next reading on. */
+	/* The past cycles of a new client are unknown: it counts from its next reading on. */
 	if (!before || now->total_cycles <= before->total_cycles)
 		return 0;
 	return at_most((double)(now->cycles - before->cycles) /
@@ -242,7 +242,7 @@ static void add(struct gpu_number *sum, struct gpu_number part)
 static void add_use(struct gpu_process *process, const struct client_use *use, struct gpu_number vram)
 {
 	process->kinds |= GPU_PROCESS_GRAPHICS;
-	/* AMD's compute driver has told of the same memory already. */
+	/* AMD's compute driver has reported the same memory already. */
 	if (!(process->kinds & GPU_PROCESS_COMPUTE))
 		add(&process->vram_bytes, vram);
 	else if (!vram.error && (process->vram_bytes.error || vram.value > process->vram_bytes.value))
@@ -290,7 +290,10 @@ static void read_holder(struct drm_clients *clients, struct root *root, struct f
 			continue;
 		}
 		device = find_device(&clients->fdinfo, survey, first, count, file->number);
-		/* Drivers before the standard (Linux 5.19) number no clients: their descriptors cannot be told apart. */
+		/*
+		 * Drivers from before the standard (Linux 5.19) do not number clients, so their descriptors
+		 * cannot be distinguished.
+		 */
 		if (device >= 0 && clients->fdinfo.client_id >= 0)
 			take_fdinfo(clients, survey, device, holder->pid, elapsed_ns);
 	}

@@ -1,7 +1,7 @@
 /*
- * Reads how much the members of a job use GPUs that kernel drivers run: the fdinfo of their descriptors, the
- * same for every driver. Each client of a device counts once, however many descriptors of however many members
- * lead to it.
+ * Reads how much the job's members use GPUs that kernel drivers run, from the fdinfo of their descriptors,
+ * which has the same form for every driver. Each client of a device counts once, however many descriptors of
+ * however many members lead to it.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct drm_clients;
 
 int drm_clients_new(struct drm_clients **ret_clients);
 void drm_clients_free(struct drm_clients *clients);
-/* Devices have other places in the survey from now on. */
+/* The devices have moved to other places in the survey. */
 void drm_clients_forget(struct drm_clients *clients);
 
 /*
@@ -24,7 +24,7 @@ void drm_clients_forget(struct drm_clients *clients);
 void drm_clients_read(struct drm_clients *clients, struct root *root, struct member_files *files,
 		      struct gpu_survey *survey, int64_t first, int64_t count, int64_t elapsed_ns);
 
-/* How an engine is counted, by its name. */
+/* The kind of an engine, from its name. */
 enum drm_engine_use { DRM_ENGINE_COMPUTES, DRM_ENGINE_ENCODES, DRM_ENGINE_DECODES, DRM_ENGINE_OTHER };
 enum drm_engine_use drm_engine_use(const char *name);
 

@@ -123,7 +123,7 @@ struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_de
 
 /* ---- files ----------------------------------------------------------------------------------------- */
 
-/* Drivers refuse in many ways what the device does not have. */
+/* Drivers have many ways to refuse a value that the device lacks. */
 static int reason(ssize_t error)
 {
 	switch (-error) {
@@ -162,7 +162,7 @@ struct gpu_number drm_first_number(struct root *root, int dir_fd, const char *co
 
 		if (!number.error)
 			return number;
-		/* Why a file that is there cannot be read says more than that others are not. */
+		/* An unreadable file is a better reason than an absent one. */
 		if (first.error == EOPNOTSUPP)
 			first = number;
 	}
@@ -192,7 +192,7 @@ bool drm_asleep(struct root *root, const struct drm_device *drm, struct gpu_devi
 		return false;
 	for (int i = GPU_UTILIZATION_PCT; i < GPU_BUSY_SECS; i++)
 		device->readings[i] = gpu_absent(EAGAIN);
-	/* Without power it neither works nor holds anything. */
+	/* Without power it neither works nor holds memory. */
 	device->readings[GPU_UTILIZATION_PCT] = gpu_value(0);
 	if (device->memory_kind == GPU_MEMORY_DEDICATED)
 		device->readings[GPU_VRAM_USED_BYTES] = gpu_value(0);

@@ -1,4 +1,4 @@
-/* Common to all vendors that are read through sysfs: a device of /sys/class/drm and its sensors. */
+/* Shared by all vendors that are read through sysfs: a device of /sys/class/drm and its sensors. */
 #pragma once
 
 #include "gpu/vendor.h"
@@ -19,30 +19,30 @@ struct drm_devices {
 	int64_t count;
 };
 
-/* Whether any card is driven by one of `drivers` (ends with NULL). */
+/* Whether one of `drivers` (ends with NULL) drives a card. */
 bool drm_has_driver(struct root *root, const char *const *drivers);
-/* Opens the cards of these drivers. Returns 0 or -ENOENT when there are none. */
+/* Opens the cards of these drivers. Returns 0, or -ENOENT if there are none. */
 int drm_devices_open(struct root *root, const char *const *drivers, struct drm_devices *ret_devices);
 void drm_devices_close(struct drm_devices *devices);
 
-/* A new device of the survey with address, PCI ids and driver. NULL when there is no room. */
+/* Adds a device to the survey, with address, PCI ids and driver. Returns NULL without room. */
 struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_device *drm,
 				  const char *vendor);
 
-/* The number in a file, times `scale`. No such file: EOPNOTSUPP. */
+/* Reads the number in a file, times `scale`. EOPNOTSUPP: no such file. */
 struct gpu_number drm_number(struct root *root, int dir_fd, const char *name, double scale);
-/* The first of several files that has one; names end with NULL. */
+/* Reads the first of several files that exists. The names end with NULL. */
 struct gpu_number drm_first_number(struct root *root, int dir_fd, const char *const *names, double scale);
-/* One word or line of text; "" when there is none. */
+/* Reads one word or line of text; "": none. */
 void drm_text(struct root *root, int dir_fd, const char *name, char *ret_text, size_t size);
 
 /*
- * A device that sleeps (runtime power management) would be woken by being read: it does nothing, and what its
- * sensors would say is not known. Returns whether it sleeps, having filled its readings.
+ * Reading a sleeping device (runtime power management) would wake it. It does no work, and its sensors are
+ * unknown. Returns whether it sleeps, and then fills its readings.
  */
 bool drm_asleep(struct root *root, const struct drm_device *drm, struct gpu_device *device);
 
 /* Fan speed in percent, from pwm or rotation. */
 void drm_read_fan(struct root *root, const struct drm_device *drm, struct gpu_device *device);
-/* Power as the change of the energy counter, for drivers that have only that. */
+/* Power from the change of the energy counter, for drivers without a power reading. */
 void drm_power_from_energy(struct drm_device *drm, struct gpu_device *device, int64_t now_ns);

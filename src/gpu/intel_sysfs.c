@@ -1,8 +1,9 @@
 /*
  * Intel GPUs by the files of i915 and xe.
  *
- * Neither driver says in sysfs how busy the device is (its counters for that are performance events, for root
- * alone): the utilisation of the device is absent, and that of the job comes from the fdinfo of its processes.
+ * Neither driver reports in sysfs how busy the device is (the counters for that are performance events, for
+ * root alone). So the utilisation of the device is absent, and that of the job comes from the fdinfo of its
+ * processes.
  *
  *   i915: card0/gt/gt0/rps_act_freq_mhz 1950      (gt_act_freq_mhz before Linux 5.18)
  *   xe:   device/tile0/gt0/freq0/act_freq 2400    device/tile0/physical_vram_size_bytes 0x3fa000000
@@ -79,7 +80,7 @@ static int intel_list(void *state, struct gpu_context *context, struct gpu_surve
 		device->index = i;
 		device->readings[GPU_VRAM_TOTAL_BYTES] =
 			hex_number(context->root, drm->device_fd, "tile0/physical_vram_size_bytes");
-		/* Graphics inside the processor have no sensors of their own, cards do. */
+		/* Integrated graphics have no sensors of their own; cards do. */
 		device->memory_kind = drm->hwmon_fd >= 0 || !device->readings[GPU_VRAM_TOTAL_BYTES].error
 					      ? GPU_MEMORY_DEDICATED
 					      : GPU_MEMORY_UNIFIED;

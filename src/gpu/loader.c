@@ -10,9 +10,9 @@ void *load_library(const char *const *names, const char **ret_message)
 	const char *message = NULL;
 
 	for (; *names && !library; names++) {
-		/* Everything is bound now, so that nothing is looked up in the middle of a reading. */
+		/* Bind everything now, so that no symbol is looked up in the middle of a reading. */
 		library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-		/* The message of the usual name tells most. */
+		/* The message about the usual name is the most helpful. */
 		if (!library && !message)
 			message = dlerror();
 	}
@@ -35,7 +35,7 @@ void load_symbols(void *library, const struct symbol *symbols, size_t count, voi
 			if (function)
 				break;
 		}
-		/* POSIX says that these two kinds of pointer look alike. */
+		/* POSIX guarantees that these two kinds of pointer have the same form. */
 		memcpy((char *)functions + symbol->offset, &function, sizeof function);
 		if (symbol->version_offset != SYMBOL_NO_VERSION)
 			memcpy((char *)functions + symbol->version_offset, &version, sizeof version);

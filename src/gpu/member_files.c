@@ -1,4 +1,4 @@
-/* Looking through the descriptors of processes; see member_files.h. */
+/* Searches the descriptors of processes; see member_files.h. */
 #include "gpu/member_files.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ static struct file_holder *find(struct member_files *files, size_t known, pid_t 
 	return known ? bsearch(&key, files->holders, known, sizeof key, compare_holders) : NULL;
 }
 
-/* Keeps the holders that are still members, adds new ones, in the order of pids. */
+/* Keeps the holders that are still members and adds new ones, in the order of pids. */
 static int take_members(struct member_files *files, const pid_t *pids, size_t count)
 {
 	size_t known = files->count, kept = 0;

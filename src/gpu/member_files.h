@@ -1,7 +1,7 @@
 /*
- * Finds the GPU device files that members of the job hold open, by /proc/PID/fd. Looking through all descriptors
- * costs 20 us or more a process, so a process is looked through again only after a while, and a pass has a
- * budget. A file that a process opens is found within eight seconds.
+ * Finds the GPU device files that members of the job hold open, by /proc/PID/fd. Searching all descriptors
+ * costs at least 20 us per process. So a process is searched again only after a while, and a pass has a budget.
+ * A file that a process opens is found within eight seconds.
  */
 #pragma once
 
@@ -23,10 +23,10 @@ struct gpu_file {
 
 struct file_holder {
 	pid_t pid;
-	int denied; /* errno when its descriptors cannot be seen; 0: they can */
+	int denied; /* errno if its descriptors cannot be read; 0: they can */
 	int count;
 	struct gpu_file files[MEMBER_FILES_MAX]; /* more are left out */
-	int64_t look_at_ns;                      /* when to look through it again */
+	int64_t look_at_ns;                      /* when to search it again */
 	int64_t look_pause_ns;
 	bool present;
 };
@@ -36,14 +36,14 @@ struct member_files {
 	struct file_holder *holders;
 	size_t count;
 	size_t capacity;
-	size_t next; /* where the budget ended: the next pass goes on there */
+	size_t next; /* the next pass continues here, where the budget ended */
 };
 
 void member_files_done(struct member_files *files);
 
-/* Makes the table that of these processes and looks through as many as the budget allows. -ENOMEM. */
+/* Replaces the table's processes by these, and searches as many as the budget allows. -ENOMEM. */
 int member_files_update(struct member_files *files, struct root *root, const pid_t *pids, size_t count,
 			int64_t now_ns);
 
-/* A descriptor is not what it was: look again at the next pass. */
+/* A descriptor has changed: search again at the next pass. */
 void member_files_look_again(struct file_holder *holder);

@@ -23,7 +23,7 @@ struct simple_reading {
 	enum gpu_reading reading;
 	size_t function; /* offset in struct nvml */
 	double scale;
-	bool slow; /* changes seldom */
+	bool slow; /* rarely changes */
 };
 
 #define NVML(field) offsetof(struct nvml, field)
@@ -122,17 +122,20 @@ static void read_memory(const struct nvml *nvml, nvml_device handle, struct gpu_
 	struct nvml_memory_v1 v1;
 	int result = nvml->memory_v2 ? nvml->memory_v2(handle, &v2) : NVML_FUNCTION_NOT_FOUND;
 
-	/* The first version counts what the driver keeps for itself as used: hundreds of MiB on an idle device. */
+	/*
+	 * The first version counts memory that the driver keeps for itself as used: hundreds of MiB on an idle
+	 * device.
+	 */
 	if (nvml_errno(result) == EOPNOTSUPP && nvml->memory_v1) {
 		result = nvml->memory_v1(handle, &v1);
 		v2.total = v1.total;
 		v2.used = v1.used;
 	}
-	/* The total of a device that has gone is still known. */
+	/* The total memory of a device that is gone is still known. */
 	if (result == NVML_SUCCESS || device->readings[GPU_VRAM_TOTAL_BYTES].error)
 		device->readings[GPU_VRAM_TOTAL_BYTES] = number(result, (double)v2.total);
 	device->readings[GPU_VRAM_USED_BYTES] = number(result, (double)v2.used);
-	/* GB10, Jetson: the GPU works in the machine's memory and has none to report. */
+	/* GB10, Jetson: the GPU uses the machine's memory and has none of its own to report. */
 	if (result == NVML_SUCCESS)
 		device->memory_kind = GPU_MEMORY_DEDICATED;
 	else if (nvml_errno(result) == EOPNOTSUPP)
@@ -149,7 +152,7 @@ static struct gpu_number first_of_two(nvml_device_two_u32 *function, nvml_device
 
 static struct gpu_number percent(struct gpu_number reading)
 {
-	/* Drivers do answer garbage at times: more than all of the time is none. */
+	/* Drivers sometimes return garbage: more than 100 % is not a value. */
 	return !reading.error && reading.value > 100 ? gpu_absent(EIO) : reading;
 }
 
@@ -235,7 +238,7 @@ static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, str
 {
 	if (measure && !nvidia->no_pcie) {
 		nvidia->pcie_sent = pcie(nvml, nvidia->handle, NVML_PCIE_SENT);
-		/* A device that cannot tell one direction is not made to wait for the other. */
+		/* If a device cannot report one direction, do not wait for the other. */
 		nvidia->no_pcie = nvidia->pcie_sent.error == EOPNOTSUPP;
 		nvidia->pcie_received =
 			nvidia->no_pcie ? nvidia->pcie_sent : pcie(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
@@ -312,7 +315,7 @@ static void all_absent(struct gpu_device *device, int error)
 		device->readings[i] = gpu_absent(error);
 }
 
-/* A device that has fallen off the bus is asked ever more seldom: the driver may take long to say so. */
+/* A device that has fallen off the bus is asked less and less often, because the driver may answer slowly. */
 static int device_lost(struct nvidia_device *nvidia, struct gpu_device *device)
 {
 	enum { LONGEST_PAUSE = 60 };
@@ -399,8 +402,8 @@ static void add_details(const struct nvml *nvml, nvml_device handle, struct gpu_
 }
 
 /*
- * Sums over time are kept under this UUID. The device's address and the instance number identify it as well as a
- * UUID would.
+ * Sums over time are kept under this UUID. The device's address and the instance number identify it just as
+ * well.
  */
 static void make_up_uuid(const struct nvml *nvml, const struct nvidia_device *nvidia,
 			 struct gpu_device *device)

@@ -6,7 +6,7 @@
 
 struct nvidia_device {
 	nvml_device handle;
-	nvml_device whole; /* the device whose instance this is; `handle` when it is none */
+	nvml_device whole; /* the device of this instance; `handle` for a whole device */
 	bool is_instance;
 	bool is_divided; /* MIG mode: its instances do the work */
 	unsigned gpu_instance;
@@ -26,9 +26,9 @@ struct nvidia_device {
 
 	uint64_t last_seen_us;    /* newest sample of process utilisation */
 	bool has_samples;         /* that is one, not the time of the first look */
-	struct nvidia_held *held; /* what processes did last; nvidia_processes.c */
-	int slow_in;              /* passes until what seldom changes is read again */
-	int lost_in;              /* passes until a device that has gone is asked again */
+	struct nvidia_held *held; /* the last activity of processes; nvidia_processes.c */
+	int slow_in;              /* passes until rarely changing values are read again */
+	int lost_in;              /* passes until a missing device is asked again */
 	int lost_pause;
 };
 

@@ -21,11 +21,11 @@ struct nvidia {
 	struct nvml nvml;
 	struct nvidia_device devices[GPU_DEVICES_MAX]; /* as they were listed */
 	int64_t count;
-	struct nvidia_device earlier[GPU_DEVICES_MAX]; /* of the list before, while a new one is made */
+	struct nvidia_device earlier[GPU_DEVICES_MAX]; /* of the previous list, while a new one is made */
 	int64_t earlier_count;
 	unsigned visible_count; /* devices that NVML counted */
-	unsigned had_count;     /* of these, those that could be had */
-	int64_t next_pcie;      /* whose turn it is to be measured */
+	unsigned had_count;     /* those of them that could be opened */
+	int64_t next_pcie;      /* the next device to measure */
 	int relist_in;
 	struct nvidia_records records;
 };
@@ -85,7 +85,7 @@ static void open_or_keep(struct nvidia *nvidia, struct nvidia_device *added)
 			continue;
 		*added = *earlier;
 		*earlier = nvidia->earlier[--nvidia->earlier_count];
-		/* Its row begins anew: all is read. */
+		/* Its row starts again: read everything. */
 		added->slow_in = 0;
 		added->lost_in = 0;
 		return;
@@ -182,7 +182,7 @@ static int nvidia_list(void *state, struct gpu_context *context, struct gpu_surv
 		struct nvidia_device template = {.handle = NULL};
 		int64_t place = survey->device_count;
 
-		/* Devices that this job may not use are counted, but cannot be had. */
+		/* Devices that this job may not use are counted, but cannot be opened. */
 		if (nvidia->nvml.device_by_index(i, &template.handle) != NVML_SUCCESS)
 			continue;
 		nvidia->had_count++;
@@ -209,7 +209,7 @@ static bool counts_hold(const struct nvidia *nvidia)
 	return had == nvidia->had_count;
 }
 
-/* Whether the devices are still those of the list: they fall off the bus, and instances of MIG come and go. */
+/* Whether the listed devices are still the same: devices fall off the bus, and MIG instances come and go. */
 static bool list_holds(struct nvidia *nvidia)
 {
 	int64_t place = 0;

@@ -1,9 +1,9 @@
 /*
  * Processes on an NVIDIA device by NVML; see nvidia_processes.h.
  *
- * Three traps: a process that computes and draws stands in two lists, with the same memory; utilisation is not a
- * reading but a ring buffer of samples, which still holds those of processes that have ended; and the length of a
- * record depends on the driver, not only on the version of the call.
+ * There are three traps. A process that computes and draws is in two lists, with the same memory. Utilisation
+ * comes as a ring buffer of samples, which also holds those of exited processes. And the length of a record
+ * depends on the driver, not only on the version of the call.
  */
 #include "gpu/nvidia_processes.h"
 
@@ -17,7 +17,7 @@
 enum {
 	FIRST_RECORDS = 64,
 	LIST_TRIES = 3,
-	SPARE_RECORDS = 16, /* for those that come between the two calls */
+	SPARE_RECORDS = 16, /* room for processes that start between the two calls */
 	RECORDS_MAX = 1 << 16,
 	LONGEST_RECORD = 64,
 	UNTOUCHED = 0xa5,
@@ -32,7 +32,7 @@ void nvidia_records_done(struct nvidia_records *records)
 	*records = (struct nvidia_records){0};
 }
 
-/* Room for so many records of any version, all bytes untouched. */
+/* Allocates room for this many records of any version, with all bytes untouched. */
 static int make_room(struct nvidia_records *records, unsigned count)
 {
 	size_t wanted = (size_t)count * LONGEST_RECORD;
@@ -126,14 +126,14 @@ static void add_record(const struct place *place, const char *bytes, size_t size
 			process->vram_bytes = gpu_absent(EIO);
 		return;
 	}
-	/* Both lists tell the whole of the process. */
+	/* Each of the two lists has the whole memory of the process. */
 	if (process->vram_bytes.error || process->vram_bytes.value < (double)record.used_bytes)
 		process->vram_bytes = gpu_value((double)record.used_bytes);
 }
 
 /*
- * Returns whether all is known: some list could be had, none in a form that we do not know, and those that could not be
- * had do not exist here.
+ * Returns whether the lists are complete: at least one could be read, none had an unknown form, and the
+ * unreadable ones do not exist on this device.
  */
 static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvidia, const struct place *place,
 		       struct nvidia_records *records)
@@ -166,18 +166,18 @@ struct use {
 	unsigned sm, memory, encoder, decoder;
 };
 
-/* Both kinds of sample in one shape. */
+/* Both kinds of sample in one form. */
 struct use_sample {
 	int64_t pid;
 	uint64_t at_us;
 	struct use use;
 };
 
-/* The samples of one process since the last time, added up. */
+/* The sum of a process's samples since the last time. */
 struct use_sum {
 	struct use use;
 	unsigned count;
-	unsigned incredible; /* more than all of the time */
+	unsigned incredible; /* values above 100 % */
 	uint64_t newest_us;
 };
 
@@ -192,16 +192,15 @@ struct held_use {
 struct nvidia_held {
 	struct held_use of[GPU_PROCESSES_MAX];
 	int64_t count;
-	uint64_t
-		period_us; /* of the driver's sampling: the shortest time seen between two samples; 0: not seen */
+	uint64_t period_us; /* sampling period: the shortest time between two samples; 0: unknown */
 };
 
 struct use_sums {
 	struct use_sum of[GPU_PROCESSES_MAX]; /* by the place of the process on the device */
-	uint64_t after_us, until_us;          /* samples from outside this time do not count */
+	uint64_t after_us, until_us;          /* leave out samples from outside this time */
 };
 
-/* The ring buffer holds samples of long ago. */
+/* The ring buffer also holds old samples. */
 static bool is_new(const struct use_sums *sums, const struct use_sample *sample)
 {
 	return sample->at_us > sums->after_us && sample->at_us <= sums->until_us;
@@ -212,7 +211,7 @@ static void take_sample(struct use_sums *sums, const struct place *place, const 
 	struct gpu_process *process = gpu_survey_find(place->survey, place->from, place->index, sample->pid);
 	struct use_sum *sum;
 
-	/* Without a context on the device it has ended. */
+	/* Without a context on the device, the process has exited. */
 	if (!process || !is_new(sums, sample))
 		return;
 	sum = &sums->of[process - &place->survey->processes[place->from]];
@@ -237,10 +236,7 @@ static void set_use(struct gpu_process *process, const struct use *sum, unsigned
 	process->decoder_utilization_pct = gpu_value((double)sum->decoder / count);
 }
 
-/*
- * Returns the number of samples that the older call gives, or a negative errno. -ENOENT: no process did
- * anything.
- */
+/* Returns the number of samples from the older call, or a negative errno. -ENOENT: no process was active. */
 static int old_samples(const struct nvml *nvml, const struct nvidia_device *nvidia,
 		       struct nvidia_records *records)
 {
@@ -322,8 +318,8 @@ static const struct held_use *find_held(const struct nvidia_held *held, int64_t 
 }
 
 /*
- * Drivers sample as seldom as once a second, and list only active processes. A process without a new sample goes
- * on at its last use until the next sample is overdue; from then on it is idle.
+ * Drivers may sample as rarely as once a second, and list only active processes. A process without a new sample
+ * keeps its last use until the next sample is overdue; from then on it is idle.
  */
 static bool still_holds(const struct nvidia_held *held, const struct held_use *use, uint64_t now_us)
 {
@@ -348,7 +344,7 @@ static void set_process_use(struct gpu_process *process, const struct use_sum *s
 		set_use(process, &NONE, 1);
 }
 
-/* For the next time: the newest of each process that is still on the device. */
+/* Keeps, for the next time, the newest sample of each process that is still on the device. */
 static void hold(struct nvidia_held *held, const struct place *place, const struct use_sums *sums)
 {
 	static struct held_use kept[GPU_PROCESSES_MAX];
@@ -368,7 +364,7 @@ static void hold(struct nvidia_held *held, const struct place *place, const stru
 	held->count = count;
 }
 
-/* Takes over what the samples say of when they were made. */
+/* Stores the times of the samples. */
 static void note_time(struct nvidia_device *nvidia, uint64_t newest_us)
 {
 	uint64_t gap_us = newest_us - nvidia->last_seen_us;
@@ -404,7 +400,7 @@ static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, cons
 	for (int64_t i = place->from; i < place->survey->process_count; i++) {
 		struct gpu_process *process = &place->survey->processes[i];
 
-		/* Not found: no process did anything. */
+		/* Not found: no process was active. */
 		if (count < 0 && count != -ENOENT)
 			set_absent(process, -count);
 		else
@@ -427,7 +423,7 @@ void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia
 		return;
 	device->tenant_count = survey->process_count - place.from;
 	device->pids = GPU_PIDS_OURS;
-	/* The first time, and after the clock was set back, take the last second. */
+	/* At the first time, or after the clock was set back, use the last second. */
 	if (!nvidia->last_seen_us || nvidia->last_seen_us > (uint64_t)realtime_us + USEC_PER_SEC) {
 		nvidia->last_seen_us = (uint64_t)realtime_us - USEC_PER_SEC;
 		nvidia->has_samples = false;

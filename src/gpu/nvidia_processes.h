@@ -3,7 +3,7 @@
 
 #include "gpu/nvidia_device.h"
 
-/* A buffer that grows with the longest list; zero it before the first use. */
+/* A buffer that grows to the longest list. Zero it before the first use. */
 struct nvidia_records {
 	void *bytes;
 	size_t capacity;

@@ -1,8 +1,8 @@
 /*
- * The interface of libnvidia-ml.so.1: the documented records and numbers that we use, in our own words.
- * https://docs.nvidia.com/deploy/nvml-api The library is never linked. Records have changed their size between
- * versions: each version is a type of its own, and arrays are walked by the size of the version that answered,
- * never by the newest.
+ * The interface of libnvidia-ml.so.1: the documented records and numbers that we use, described in our own
+ * words. https://docs.nvidia.com/deploy/nvml-api The library is never linked. Records have changed their size
+ * between versions, so each version is a type of its own, and arrays are walked by the size of the version that
+ * answered, never by the newest.
  */
 #pragma once
 
@@ -35,10 +35,10 @@ enum nvml_return {
 	NVML_GPU_NOT_FOUND = 28,
 };
 
-/* Records that carry their version say their size with it. */
+/* Records with a version include their size in it. */
 #define NVML_RECORD_VERSION(type, version) ((uint32_t)(sizeof(type) | ((uint32_t)(version) << 24)))
 
-#define NVML_NOT_AVAILABLE UINT64_MAX /* of 64-bit fields: the driver does not say */
+#define NVML_NOT_AVAILABLE UINT64_MAX /* of 64-bit fields: the driver does not report it */
 #define NVML_NO_INSTANCE UINT32_MAX   /* of MIG instance fields: not in MIG mode */
 
 enum { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
@@ -48,7 +48,10 @@ enum { NVML_ECC_CORRECTED = 0, NVML_ECC_UNCORRECTED = 1 };
 enum { NVML_ECC_VOLATILE = 0 };
 enum { NVML_PERFORMANCE_STATE_UNKNOWN = 32 };
 
-/* All versions of nvmlPciInfo_t begin with a text of 16 bytes and these; none is longer than the spare room. */
+/*
+ * All versions of nvmlPciInfo_t begin with a text of 16 bytes and these fields. The spare room is enough for
+ * each.
+ */
 struct nvml_pci {
 	char old_bus_id[16];
 	uint32_t domain;
@@ -58,7 +61,7 @@ struct nvml_pci {
 	uint32_t spare[32];
 };
 
-/* nvmlMemory_t; `used` counts what the driver keeps for itself. */
+/* nvmlMemory_t; `used` includes memory that the driver keeps for itself. */
 struct nvml_memory_v1 {
 	uint64_t total;
 	uint64_t free;
@@ -70,7 +73,7 @@ struct nvml_memory_v2 {
 	uint64_t total;
 	uint64_t reserved; /* by driver and firmware */
 	uint64_t free;
-	uint64_t used; /* what nvidia-smi shows */
+	uint64_t used; /* the memory that nvidia-smi shows */
 };
 
 struct nvml_utilization {
@@ -99,7 +102,7 @@ struct nvml_process_v3_long {
 	uint64_t protected_bytes;
 };
 
-/* nvmlDeviceGetProcessUtilization */
+/* The record of nvmlDeviceGetProcessUtilization. */
 struct nvml_process_utilization_v1 {
 	uint32_t pid;
 	uint64_t at_us; /* since 1970 */
@@ -109,7 +112,7 @@ struct nvml_process_utilization_v1 {
 	uint32_t decoder_pct;
 };
 
-/* nvmlDeviceGetProcessesUtilizationInfo: the only one that Blackwell and later answer. */
+/* The record of nvmlDeviceGetProcessesUtilizationInfo, the only call that Blackwell and later answer. */
 struct nvml_process_utilization_v2 {
 	uint64_t at_us;
 	uint32_t pid;
@@ -177,7 +180,7 @@ struct nvml_gpm_metric {
 	const char *names[3];
 };
 
-/* The library fills as many metrics as are asked for; the room after them is never touched. */
+/* The library fills as many metrics as requested. The room after them is never touched. */
 struct nvml_gpm_request {
 	uint32_t version;
 	uint32_t metric_count;

@@ -1,4 +1,4 @@
-/* Finding NVML and its functions; see nvml_library.h. */
+/* Finds NVML and its functions; see nvml_library.h. */
 #include "gpu/nvml_library.h"
 
 #include <errno.h>

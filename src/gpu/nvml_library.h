@@ -70,9 +70,10 @@ struct nvml {
 };
 
 /*
- * Loads the library (TRACKER_NVML_LIBRARY, or where drivers put it) and initialises it. The library stays loaded
- * for good: unloading is where vendor libraries crash. Errors: -ENOENT there is none, -ENXIO no driver, -EPROTO
- * library and driver do not fit, others of nvml_errno(). ret_message is then one line, constant until the next call.
+ * Loads the library (TRACKER_NVML_LIBRARY, or from the drivers' usual places) and initialises it. The library
+ * stays loaded, because vendor libraries crash when they are unloaded. Errors: -ENOENT no library, -ENXIO no
+ * driver, -EPROTO library and driver do not match, or others of nvml_errno(). ret_message is then one line,
+ * constant until the next call.
  */
 int nvml_open(struct nvml *ret_nvml, const char **ret_message);
 

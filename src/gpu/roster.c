@@ -1,4 +1,4 @@
-/* Keeping devices where they were first seen; see roster.h. */
+/* Keeps devices in the places where they were first seen; see roster.h. */
 #include "gpu/roster.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static bool was_dissolved(const struct gpu_survey *survey, const struct gpu_surv
 	       find(listing, survey->devices[device->parent].uuid) != NO_PLACE;
 }
 
-/* Closes the gaps that instances leave. */
+/* Closes the gaps that dissolved instances leave. */
 static void dissolve(struct roster *roster, struct gpu_survey *survey, int64_t source,
 		     const struct gpu_survey *listing, struct roster_moves *moves)
 {
@@ -68,7 +68,7 @@ static void dissolve(struct roster *roster, struct gpu_survey *survey, int64_t s
 
 /* ---- who comes ------------------------------------------------------------------------------------- */
 
-/* The vendor counts anew without those that have gone: a number that was given keeps its meaning. */
+/* The vendor's new numbers leave out missing devices. A number that was given keeps its meaning. */
 static int64_t free_index(const struct gpu_survey *survey, const struct gpu_device *added)
 {
 	int64_t highest = -1;
@@ -94,7 +94,7 @@ static bool is_taken(const int64_t *places, int64_t count, int64_t place)
 	return false;
 }
 
-/* Where it stood before. Devices that say the same of themselves are told apart by their order. */
+/* Its earlier place. Devices with the same identity are distinguished by their order. */
 static int64_t known_place(const struct roster *roster, const struct gpu_survey *survey, int64_t source,
 			   const struct gpu_survey *listing, int64_t number, const int64_t *places)
 {
@@ -121,7 +121,7 @@ static int64_t take(struct roster *roster, struct gpu_survey *survey, int64_t so
 	if (known) {
 		index = survey->devices[place].index;
 		visible = survey->devices[place].visible;
-		/* The total of a device that does not answer is still known. */
+		/* The total memory of a device that does not answer is still known. */
 		if (total.error)
 			total = survey->devices[place].readings[GPU_VRAM_TOTAL_BYTES];
 	} else {

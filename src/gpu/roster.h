@@ -1,9 +1,9 @@
 /*
- * The devices of a survey: each keeps the place, the number and the sums that it was first seen with, however often and in
- * whatever order its vendor lists them anew.
+ * The devices of a survey. Each keeps the place, number and sums from when it was first seen, however often its
+ * vendor lists the devices again, in whatever order.
  *
- * A device that its vendor no longer lists has gone, and keeps its row without readings. An instance whose device is
- * still listed was dissolved, and leaves.
+ * A device that its vendor no longer lists is gone, and keeps its row without readings. If the device is listed
+ * but its instance is not, the instance was dissolved and is removed.
  */
 #pragma once
 
@@ -16,23 +16,23 @@ struct device_sums {
 
 struct roster {
 	struct device_sums sums[GPU_DEVICES_MAX]; /* by the place in the survey */
-	int64_t sources[GPU_DEVICES_MAX];         /* whose device it is */
+	int64_t sources[GPU_DEVICES_MAX];         /* the source of the device */
 };
 
 enum { NO_PLACE = -1 };
 
-/* Where the devices of a survey have moved: to which place, or NO_PLACE; by the place that they had. */
+/* The new place of each device of a survey, or NO_PLACE, indexed by its old place. */
 struct roster_moves {
 	int64_t to[GPU_DEVICES_MAX];
 	bool any;
 };
 
 /*
- * Takes what a source has listed into the survey. ret_places says where each device of the listing stands; NO_PLACE: there
- * was no room, which is counted.
+ * Adds a source's list of devices to the survey. ret_places gives the place of each; NO_PLACE: there was no
+ * room, which is counted.
  */
 void roster_take(struct roster *roster, struct gpu_survey *survey, int64_t source,
 		 const struct gpu_survey *listing, int64_t *ret_places, struct roster_moves *ret_moves);
 
-/* Nothing can be read of a source any more: all of its devices are without readings, for this reason. */
+/* The source cannot be read any more: makes all readings of its devices absent, with this reason. */
 void roster_lose(const struct roster *roster, struct gpu_survey *survey, int64_t source, int error);

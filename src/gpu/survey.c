@@ -1,4 +1,4 @@
-/* Filling surveys, and handing them over as bytes; see survey.h and vendor.h. */
+/* Fills surveys and packs them as bytes; see survey.h and vendor.h. */
 #include "gpu/survey.h"
 
 #include <errno.h>

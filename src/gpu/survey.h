@@ -1,7 +1,7 @@
 /*
- * A survey: the state of all GPUs of the machine, and of the processes on them, at one moment. It is made in the
- * helper process (vendor libraries and drivers may hang or crash) and handed to the recorder as plain bytes: no
- * pointers, no padding that matters, everything bounded. All numbers are in base units.
+ * A survey: the state of all GPUs of the machine, and of the processes on them, at one moment. The helper
+ * process makes it, because vendor libraries and drivers may hang or crash. The recorder gets it as plain bytes
+ * without pointers; every array is bounded. All numbers are in base units.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ enum {
 };
 
 /*
- * A number, or why there is none: a positive errno. EOPNOTSUPP: this device or driver does not count it;
- * EAGAIN: it needs an earlier reading; EACCES; ENODEV: the device has gone; EIO; ETIMEDOUT.
+ * A number, or the reason why it is absent, a positive errno. EOPNOTSUPP: this device or driver does not count
+ * it; EAGAIN: it needs an earlier reading; EACCES; ENODEV: the device is gone; EIO; ETIMEDOUT.
  */
 struct gpu_number {
 	double value;
-	int64_t error; /* 0: there is one */
+	int64_t error; /* 0: the value is present */
 };
 
 enum gpu_reading {
@@ -79,13 +79,13 @@ enum gpu_memory_kind { GPU_MEMORY_UNKNOWN, GPU_MEMORY_DEDICATED, GPU_MEMORY_UNIF
 
 enum gpu_energy_source { GPU_ENERGY_NONE, GPU_ENERGY_COUNTER, GPU_ENERGY_FROM_POWER };
 
-/* How far the process ids of a device's processes can be trusted. */
+/* How reliable the process ids of a device's processes are. */
 enum gpu_pids {
-	GPU_PIDS_UNKNOWN, /* the device lists no processes, or the job's may not be looked at */
-	GPU_PIDS_NOT_ASKED, /* the kernel's drivers are asked of each process of the job, which is not known yet */
-	GPU_PIDS_OURS,      /* they are those of our /proc */
-	GPU_PIDS_MAPPED, /* they were found among the NSpid of the job's members, and are now those of our /proc */
-	GPU_PIDS_FOREIGN, /* they belong to a namespace that cannot be seen from here */
+	GPU_PIDS_UNKNOWN,   /* the device lists no processes, or those of the job must not be looked at */
+	GPU_PIDS_NOT_ASKED, /* kernel drivers are asked for each process of the job, which is not known yet */
+	GPU_PIDS_OURS,      /* they are valid in our /proc */
+	GPU_PIDS_MAPPED,    /* found among the NSpid of the job's members, now valid in our /proc */
+	GPU_PIDS_FOREIGN,   /* they belong to a namespace that is invisible from here */
 };
 
 struct gpu_detail {
@@ -94,7 +94,7 @@ struct gpu_detail {
 };
 
 struct gpu_device {
-	char uuid[GPU_TEXT_SIZE]; /* never empty: devices without one get vendor and address */
+	char uuid[GPU_TEXT_SIZE]; /* never empty: a device without one gets vendor and address */
 	char name[GPU_TEXT_SIZE];
 	char vendor[GPU_WORD_SIZE];
 	char device_type[GPU_WORD_SIZE];
@@ -103,7 +103,7 @@ struct gpu_device {
 	int64_t detail_count;
 	int64_t index;       /* in the vendor's numbering; an instance (MIG) has its device's number */
 	int64_t file_number; /* N of /dev/nvidiaN or /dev/dri/renderDN; -1: unknown */
-	int64_t parent;      /* the device of this survey whose instance this is; -1: a whole device */
+	int64_t parent;      /* the place of the device of this instance; -1: a whole device */
 	int64_t gpu_instance;
 	int64_t compute_instance; /* -1: none */
 	int64_t visible;          /* 1: not hidden from the job by its environment */
@@ -111,7 +111,7 @@ struct gpu_device {
 	int64_t energy_source;
 	int64_t pids;         /* enum gpu_pids */
 	int64_t tenant_count; /* processes on the device, of any user; -1 unknown */
-	int64_t holder_count; /* members of the job that hold its device file open; -1: not known or not asked */
+	int64_t holder_count; /* members of the job that hold its device file open; -1: unknown or not asked */
 	struct gpu_number readings[GPU_READINGS];
 };
 
@@ -132,12 +132,12 @@ struct gpu_process {
 
 /* Only the used parts of the arrays are handed over: see gpu_survey_bytes(). */
 struct gpu_survey {
-	int64_t at_ns; /* CLOCK_MONOTONIC: when it was begun, and up to when sums were made */
+	int64_t at_ns; /* CLOCK_MONOTONIC: the beginning of the survey, and the time up to which sums were made */
 	int64_t device_count;
 	int64_t process_count;
-	int64_t left_out_count; /* devices and processes that found no room */
-	int64_t error;          /* of the vendor that could not be asked; 0: all answered */
-	char problem[256];      /* what to tell the user about it; "" if nothing */
+	int64_t left_out_count; /* devices and processes for which there was no room */
+	int64_t error;          /* errno of a vendor that could not be asked; 0: all answered */
+	char problem[256];      /* a message about it for the user; "": none */
 	struct gpu_device devices[GPU_DEVICES_MAX];
 	struct gpu_process processes[GPU_PROCESSES_MAX];
 };
@@ -145,7 +145,7 @@ struct gpu_survey {
 /* The recorder's message to the surveyor at the start. */
 struct gpu_setup {
 	char root_dir[4096];        /* "" is "/" */
-	char vendor[GPU_WORD_SIZE]; /* only this one; "" is any */
+	char vendor[GPU_WORD_SIZE]; /* only this vendor; "" is any */
 	int64_t interval_ns;        /* between samples */
 };
 
@@ -173,9 +173,9 @@ static inline size_t gpu_request_bytes(const struct gpu_request *request)
 }
 
 /*
- * Packs the used parts of a survey, without gaps. ret_bytes has room for sizeof(struct gpu_survey); returns the
- * length. Unpacking works in place: `survey` holds the packed bytes before. It trusts nothing: it returns
- * -EBADMSG when the bytes do not form a survey, and otherwise terminates texts and keeps indexes in range.
+ * Packs the used parts of a survey, without gaps. ret_bytes has room for sizeof(struct gpu_survey). Returns the
+ * length. Unpacking works in place: `survey` holds the packed bytes before. It checks everything: if the bytes
+ * are not a valid survey it returns -EBADMSG, otherwise it terminates texts and keeps indexes in range.
  */
 size_t gpu_survey_pack(const struct gpu_survey *survey, void *ret_bytes);
 int gpu_survey_unpack(struct gpu_survey *survey, size_t length);

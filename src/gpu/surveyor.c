@@ -1,4 +1,4 @@
-/* Making surveys; see surveyor.h. */
+/* Makes surveys; see surveyor.h. */
 #include "gpu/surveyor.h"
 
 #include <errno.h>
@@ -25,11 +25,11 @@ struct source {
 	const struct gpu_vendor *vendor;
 	void *state; /* NULL: not open */
 	bool listed;
-	int64_t places[GPU_DEVICES_MAX]; /* of its devices in the survey; NO_PLACE */
+	int64_t places[GPU_DEVICES_MAX]; /* places of its devices in the survey; NO_PLACE */
 	int64_t count;
 	int64_t next_try_ns;
 	int64_t pause_ns;
-	int error;     /* why it is not open; 0: it said that there are no devices */
+	int error;     /* why it is not open; 0: it has no devices */
 	bool hopeless; /* it has no devices here */
 };
 
@@ -40,7 +40,7 @@ struct surveyor {
 	struct source sources[SOURCES_MAX];
 	size_t source_count;
 	struct gpu_survey survey;
-	struct gpu_survey listing; /* what one vendor has listed */
+	struct gpu_survey listing; /* the list of one vendor */
 	struct roster roster;
 	struct gpu_process earlier[GPU_PROCESSES_MAX];
 	int64_t earlier_count;
@@ -111,7 +111,7 @@ static void try_later(struct surveyor *surveyor, struct source *source, int erro
 	source->next_try_ns = now_ns + source->pause_ns;
 	if (source->pause_ns < LONGEST_PAUSE_NS)
 		source->pause_ns *= 2;
-	/* Its devices are known, and all their readings are absent. */
+	/* Its devices are known, but all their readings are absent. */
 	roster_lose(&surveyor->roster, &surveyor->survey, source - surveyor->sources, error ? error : ENODEV);
 }
 
@@ -135,7 +135,7 @@ static void open_source(struct surveyor *surveyor, struct source *source, int64_
 	error = source->vendor->open(&surveyor->context, &source->state);
 	if (error < 0) {
 		source->state = NULL;
-		/* A device file without its library is a fault to be told; no devices are none. */
+		/* A device file without its library is an error to report; a machine without devices is not. */
 		source->hopeless = error == -ENOENT && !surveyor->context.problem;
 		if (!source->hopeless)
 			failed(surveyor, source, error, now_ns);
@@ -166,7 +166,7 @@ static int64_t move_processes(struct gpu_process *processes, int64_t count, cons
 	return kept;
 }
 
-/* All that is remembered by the places of devices. */
+/* Everything that is kept by the devices' places. */
 static void follow(struct surveyor *surveyor, const struct roster_moves *moves)
 {
 	struct gpu_survey *survey = &surveyor->survey;
@@ -194,7 +194,7 @@ static void list_source(struct surveyor *surveyor, struct source *source, int64_
 		failed(surveyor, source, error, now_ns);
 		return;
 	}
-	/* Drivers come up late. A library that loads now counts its devices when it is opened. */
+	/* Drivers may start late. A library that loads now counts its devices when it is opened. */
 	if (!listing->device_count) {
 		try_later(surveyor, source, 0, now_ns);
 		return;
@@ -247,7 +247,7 @@ static bool has_drm_devices(const struct gpu_survey *survey)
 	return false;
 }
 
-/* The clients of these devices were found among the descriptors of members: all of them, or not. */
+/* Whether all clients of these devices were found among the members' descriptors. */
 static void mark_drm_devices(struct gpu_survey *survey, const struct member_files *files, bool asked)
 {
 	int64_t pids = asked ? GPU_PIDS_OURS : GPU_PIDS_NOT_ASKED;
@@ -265,7 +265,8 @@ static void read_members(struct surveyor *surveyor, const struct gpu_request *re
 	struct gpu_survey *survey = &surveyor->survey;
 	bool drm = has_drm_devices(survey), doubt = gpu_tenants_in_doubt(survey, surveyor->first_namespace);
 	/*
-	 * Use by a member before the tracker first saw it does not count for the job: its start is unknown.
+	 * Use by a member before the tracker first saw it does not count for the job, because its start is
+	 * unknown.
 	 */
 	int64_t elapsed_ns = surveyor->had_members ? now_ns - surveyor->last_ns : 0;
 	size_t count = request ? (size_t)request->member_count : 0;
@@ -284,8 +285,7 @@ static void read_members(struct surveyor *surveyor, const struct gpu_request *re
 }
 
 /*
- * Containers have only some of the device files; the control group of devices refuses the others, to root as
- * well.
+ * Containers have only some of the device files. The control group of devices refuses the others, even to root.
  */
 static bool may_be_opened(const struct root *root, int64_t render)
 {
@@ -317,7 +317,7 @@ static void mark_visible(struct surveyor *surveyor, const struct gpu_request *re
 	surveyor->remark_in = REMARK_PASSES;
 	if (root_pid)
 		length = root_read_pid(surveyor->root, root_pid, "environ");
-	/* A wrapped job starts with our own environment; with no job nothing is hidden. */
+	/* A wrapped job starts with our own environment. Without a job no device is hidden. */
 	if (length <= 0 && root_pid)
 		length = root_read(surveyor->root, "proc/self/environ");
 	gpu_mark_visible(&surveyor->survey, length > 0 ? surveyor->root->text.data : "",
@@ -345,7 +345,7 @@ static void add_up_device(struct gpu_device *device, struct device_sums *sums, d
 	device->readings[GPU_ENERGY_JOULES] = gpu_value(sums->energy_joules);
 }
 
-/* Processes mostly keep their order: `hint` is where the one before was found. */
+/* Processes usually keep their order: `hint` is the place of the previous one. */
 static double earlier_busy_secs(const struct surveyor *surveyor, const struct gpu_process *process,
 				int64_t *hint)
 {
@@ -390,7 +390,7 @@ static bool is_hopeless(const struct surveyor *surveyor)
 	return true;
 }
 
-/* The vendor that cannot be asked now; while there is one, that no device is listed means nothing. */
+/* A vendor that cannot be asked now. While there is one, an empty list of devices proves nothing. */
 static int64_t missing_error(const struct surveyor *surveyor)
 {
 	for (size_t i = 0; i < surveyor->source_count; i++)

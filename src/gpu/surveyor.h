@@ -11,9 +11,10 @@ int surveyor_new(struct root *root, const struct gpu_setup *setup, struct survey
 void surveyor_free(struct surveyor *surveyor);
 
 /*
- * One survey, valid until the next call. -ENODEV: no vendor has devices here, and none will have. A vendor that
- * fails is tried again later, ever more seldom; until then its devices have no readings, and ->error and
- * ->problem (in words) say why. A vendor that has no devices so far is asked again as seldom, without an error.
+ * Makes a survey, valid until the next call. -ENODEV: no vendor has devices here, and none will. A vendor that
+ * fails is tried again later, after longer and longer pauses; until then its devices have no readings, and
+ * ->error and ->problem (in words) say why. A vendor without devices so far is asked again as rarely, without
+ * an error.
  */
 int surveyor_pass(struct surveyor *surveyor, const struct gpu_request *request,
 		  const struct gpu_survey **ret_survey);

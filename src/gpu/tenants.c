@@ -1,4 +1,4 @@
-/* Judging the process ids that devices list; see tenants.h. */
+/* Judges the process ids that devices list; see tenants.h. */
 #include "gpu/tenants.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ bool in_first_pid_namespace(const struct root *root)
 {
 	char target[64];
 
-	/* The number is fixed in the kernel's headers. A captured tree without the link is taken for a whole machine. */
+	/* The kernel's headers fix this number. A captured tree without the link counts as a whole machine. */
 	return root_link(root, "proc/self/ns/pid", target, sizeof target) < 0 ||
 	       strcmp(target, "pid:[4026531836]") == 0;
 }
@@ -76,7 +76,7 @@ static void map_pids(struct gpu_survey *survey, struct root *root, int64_t devic
 	survey->devices[device].pids = mapped ? GPU_PIDS_MAPPED : GPU_PIDS_FOREIGN;
 }
 
-/* How many members hold the file of a device open; -1 when that cannot be seen of all. */
+/* Counts the members that hold the file of a device open; -1: some members cannot be searched. */
 static int64_t count_holders(const struct member_files *files, int64_t number)
 {
 	int64_t count = 0;
@@ -125,7 +125,7 @@ void gpu_judge_tenants(struct gpu_survey *survey, struct root *root, const pid_t
 			continue;
 		if (device->tenant_count > 0 && !all_exist(survey, root, i))
 			map_pids(survey, root, i, members, member_count);
-		/* A list that is empty while a member uses the device has been emptied for us. */
+		/* An empty list while a member uses the device means that its processes are hidden from us. */
 		if (device->tenant_count == 0 && device->holder_count != 0)
 			device->pids = GPU_PIDS_FOREIGN;
 	}

@@ -11,7 +11,7 @@
 /* Whether the pids of this /proc are those of the whole machine. */
 bool in_first_pid_namespace(const struct root *root);
 
-/* `files` must be up to date where a device's tenants are in doubt; see gpu_tenants_in_doubt(). */
+/* `files` must be up to date if a device's tenants are in doubt; see gpu_tenants_in_doubt(). */
 void gpu_judge_tenants(struct gpu_survey *survey, struct root *root, const pid_t *members,
 		       size_t member_count, const struct member_files *files, bool first_namespace);
 

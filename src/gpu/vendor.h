@@ -1,7 +1,7 @@
 /*
- * A source of GPU readings: plug-ins as const structs in one explicit array. A vendor lists its devices and then
- * reads them again and again. A device keeps its place in the survey from one pass to the next (roster.h), so
- * its sums (GPU_BUSY_SECS) stay with it.
+ * A source of GPU readings: plug-ins as const structs in one explicit array. A vendor lists its devices, then
+ * reads them repeatedly. A device keeps its place in the survey from one pass to the next (roster.h), so its
+ * sums (GPU_BUSY_SECS) stay with it.
  */
 #pragma once
 
@@ -16,20 +16,21 @@ struct gpu_context {
 };
 
 struct gpu_vendor {
-	const char *name; /* as --gpu-vendor takes it */
-	/* Costs at most a few system calls and touches no driver. */
+	const char *name; /* the value of --gpu-vendor */
+	/* Must make at most a few system calls and touch no driver. */
 	bool (*present)(struct root *root);
 	/* Returns 0 and the state, or a negative errno; it is then tried again later. -ENOENT: nothing here. */
 	int (*open)(struct gpu_context *context, void **ret_state);
 	/*
-	 * Adds the devices (gpu_survey_add_device) to an empty survey, with what does not change. Called after open, and again
-	 * when read() asks for it. A negative errno closes the vendor; so does an empty list, and it is opened again later.
+	 * Adds the devices to an empty survey (gpu_survey_add_device), with their constant values. Called after
+	 * open, and again when read() asks for it. A negative errno closes the vendor; so does an empty list.
+	 * It is opened again later.
 	 */
 	int (*list)(void *state, struct gpu_context *context, struct gpu_survey *survey);
 	/*
-	 * Fills the readings of the devices and adds the processes on them. The one listed as number i < count stands at
-	 * places[i]; negative: nowhere, for want of room. Returns 0, -ESTALE when the devices must be listed anew and nothing
-	 * was added, or another negative errno, which closes the vendor.
+	 * Fills the readings of the devices and adds their processes. Device number i < count of the list has
+	 * its place in places[i]; negative: no place, for want of room. Returns 0; -ESTALE if the devices must
+	 * be listed again and nothing was added; or another negative errno, which closes the vendor.
 	 */
 	int (*read)(void *state, struct gpu_context *context, struct gpu_survey *survey,
 		    const int64_t *places, int64_t count);
@@ -39,13 +40,13 @@ struct gpu_vendor {
 /* The only list; ends with NULL. */
 extern const struct gpu_vendor *const GPU_VENDORS[];
 
-/* A new device with all readings absent (EOPNOTSUPP); NULL when there is no room. */
+/* Adds a device with all readings absent (EOPNOTSUPP). Returns NULL without room. */
 struct gpu_device *gpu_survey_add_device(struct gpu_survey *survey, const char *vendor);
 
 /*
- * Finds a process on a device among processes [from, process_count), or adds it. NULL when there is none, or no
- * room. A caller that adds all processes of a device together passes the first of them as `from` and searches
- * only those.
+ * Finds a process on a device among processes [from, process_count), or adds it. Returns NULL if there is none,
+ * or no room. A caller that adds all processes of a device together passes the first of them as `from`, to
+ * search only those.
  */
 struct gpu_process *gpu_survey_find(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);
 struct gpu_process *gpu_survey_process(struct gpu_survey *survey, int64_t from, int64_t device, int64_t pid);

@@ -1,4 +1,4 @@
-/* Reading the lists of visible devices; see visible.h. */
+/* Parses the lists of visible devices; see visible.h. */
 #include "gpu/visible.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "base/scan.h"
 
-/* A variable that is set at all counts, also when it is empty: it then hides every device. */
+/* A variable that is set counts even if it is empty: it then hides every device. */
 static bool find_variable(struct scan environment, const char *name, struct scan *ret_value)
 {
 	struct scan entry;
@@ -38,7 +38,7 @@ static bool same_models(const struct gpu_survey *survey, const char *vendor)
 	return true;
 }
 
-/* "GPU-8932f937" stands for the only device whose uuid begins so; MIG instances likewise. */
+/* "GPU-8932f937" stands for the only device whose UUID begins with it; MIG instances likewise. */
 static bool names_uuid(const struct gpu_device *device, const struct scan *word)
 {
 	size_t length = scan_left(word);
@@ -129,7 +129,7 @@ static void apply(struct gpu_survey *survey, const struct list *list)
 	for (int64_t i = 0; i < survey->device_count; i++)
 		if (is_of(&survey->devices[i], list->vendor))
 			survey->devices[i].visible = 0;
-	/* As the vendors' own libraries do: the list ends at the first word that names no device ("-1"). */
+	/* As the vendors' own libraries do, the list ends at the first word that names no device ("-1"). */
 	while (next_word(&words, &word) && is_known(survey, list, word)) {
 		for (int64_t i = 0; i < survey->device_count; i++)
 			if (names_device(survey, &survey->devices[i], list, word))
@@ -157,7 +157,10 @@ static void mark_nvidia(struct gpu_survey *survey, struct scan environment)
 		if (!find_variable(environment, "SLURM_STEP_GPUS", &list.words) &&
 		    !find_variable(environment, "SLURM_JOB_GPUS", &list.words))
 			return;
-		/* Unlike CUDA, Slurm hides nothing by a word that names no device: its control groups do that. */
+		/*
+		 * Unlike in CUDA, a word that names no device hides nothing: Slurm's control groups do the
+		 * hiding.
+		 */
 		words = list.words;
 		if (next_word(&words, &first) && is_known(survey, &list, first))
 			apply(survey, &list);

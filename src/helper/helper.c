@@ -36,8 +36,8 @@ struct helper {
 	size_t page_bytes;
 	struct latest request;
 	struct latest answer;
-	int socket_fd;    /* ends when the helper does */
-	pid_t started_by; /* the process that may talk to it */
+	int socket_fd;    /* closes when the helper exits */
+	pid_t started_by; /* the process that may talk to the helper */
 	pid_t supervisor_pid;
 };
 
@@ -73,16 +73,16 @@ static int64_t now_ns(void)
 
 /* ---- starting -------------------------------------------------------------------------------------- */
 
-/* The descriptors that the program inherits, with the numbers under which it finds them. */
+/* The descriptors for the program, with the numbers under which it finds them. */
 struct launch {
 	int memory_fd;
 	int socket_fd;
 };
 
 /*
- * The program that is started forks at once and ends; the process that it leaves is not our child. A descriptor that is
- * duplicated onto another number stays open over the exec in all C libraries; one that is duplicated onto itself does not.
- * Returns 0 or a negative errno.
+ * The started program forks at once and exits; the process that it leaves behind is not our child. A descriptor
+ * duplicated onto another number stays open over exec with all C libraries; one duplicated onto itself does
+ * not. Returns 0 or a negative errno.
  */
 static int launch(struct helper *helper, const char *const *argv, const struct launch *from,
 		  const struct launch *to)
@@ -100,7 +100,7 @@ static int launch(struct helper *helper, const char *const *argv, const struct l
 	posix_spawn_file_actions_destroy(&actions);
 	if (error || helper->page->start_error)
 		return error ? error : -(int)helper->page->start_error;
-	/* A program of another version does not get so far. */
+	/* A program of another version stops before this. */
 	return helper->page->supervisor_pid > 1 ? 0 : -EPROTO;
 }
 
@@ -159,7 +159,10 @@ int helper_start(const struct helper_order *order, struct helper **ret_helper)
 
 /* ---- asking and reading ---------------------------------------------------------------------------- */
 
-/* Returns whether it has ended, within timeout_ns. It sends no data, so readable means ended. */
+/*
+ * Returns whether the helper ends within timeout_ns. It sends no data, so a readable connection means that it
+ * has ended.
+ */
 static bool has_gone(const struct helper *helper, int64_t timeout_ns)
 {
 	struct pollfd socket = {.fd = helper->socket_fd, .events = POLLRDHUP};
@@ -222,7 +225,7 @@ bool helper_has_pid(const struct helper *helper, pid_t pid)
 
 /* ---- ending ---------------------------------------------------------------------------------------- */
 
-/* CPU time of another process; -1 when it has gone. */
+/* The CPU time of another process; -1: it is gone. */
 static int64_t used_ns(pid_t pid)
 {
 	clockid_t clock;
@@ -233,7 +236,7 @@ static int64_t used_ns(pid_t pid)
 	return used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* In an uninterruptible sleep: only the driver decides when it ends. */
+/* Whether it is in an uninterruptible sleep: only the driver decides when that ends. */
 static bool sleeps_uninterruptibly(pid_t pid)
 {
 	char path[32], stat[256];
@@ -252,8 +255,8 @@ static bool sleeps_uninterruptibly(pid_t pid)
 }
 
 /*
- * A process that has been killed dies when it gets a processor, for which it may have to wait on a busy machine. One
- * that had a processor and has not died, or that sleeps where signals do not reach, is stuck in a driver.
+ * A killed process dies when it gets CPU time, for which it may have to wait on a busy machine. If it had CPU
+ * time and has not died, or sleeps where signals do not reach it, it is stuck in a driver.
  */
 static void reap(pid_t pid, int64_t until_ns)
 {
@@ -275,17 +278,20 @@ static void end_process(struct helper *helper)
 {
 	int64_t worker_pid = helper->page->worker_pid, until_ns = now_ns() + WHOLE_STOP_NS;
 
-	/* The end of the connection is the helper's sign to end its worker and itself. */
+	/* The helper sees the connection end, and ends its worker and itself. */
 	shutdown(helper->socket_fd, SHUT_WR);
 	if (!has_gone(helper, POLITE_STOP_NS)) {
-		/* It still holds its end of the connection, so the pid is its own. Its worker dies with it. */
+		/*
+		 * The helper still holds its end of the connection, so the pid is still its own. Its worker
+		 * dies with it.
+		 */
 		kill(helper->supervisor_pid, SIGKILL);
 		(void)has_gone(helper, until_ns - now_ns());
 	}
 	if (!adopts_orphans())
 		return;
 	reap(helper->supervisor_pid, until_ns);
-	/* A worker that has not died at once was left to us. */
+	/* A worker that did not die at once has become our child. */
 	if (worker_pid > 1 && worker_pid <= INT_MAX)
 		reap((pid_t)worker_pid, until_ns);
 }

@@ -25,31 +25,31 @@ struct helper_order {
 	const char *kind;  /* one of kinds.c */
 	const void *setup; /* told once */
 	size_t setup_bytes;
-	size_t request_bytes; /* at most */
-	size_t answer_bytes;  /* at most */
+	size_t request_bytes; /* at most this many bytes */
+	size_t answer_bytes;  /* at most this many bytes */
 };
 
 /*
- * Returns 0, or -ENOENT when the program is not installed, -EPROTO when it is another version's, -EACCES, -EAGAIN or
- * -ENOMEM when no process or memory can be had. Takes about a millisecond; the first answer comes later.
+ * Returns 0; -ENOENT if the program is not installed; -EPROTO if it is of another version; or -EACCES, -EAGAIN,
+ * -ENOMEM. Takes about a millisecond; the first answer comes later.
  */
 int helper_start(const struct helper_order *order, struct helper **ret_helper);
 
-/* Replaces what is asked; -EMSGSIZE. Never blocks, as everything below but helper_stop(). */
+/* Replaces the question. -EMSGSIZE. Never blocks; the calls below do not block either, except helper_stop(). */
 int helper_ask(struct helper *helper, const void *request, size_t length);
 
-/* The number of the newest answer, from 1: whether there is anything new to read. */
+/* The number of the newest answer, from 1: shows whether there is a new one. */
 uint64_t helper_answer_number(const struct helper *helper);
 
 /*
  * The newest answer: its length, and when it was true (CLOCK_MONOTONIC). -EAGAIN: none yet; -EPIPE: none, and
- * there will be none, the helper has gone. Check the bytes: they come from a process that may have crashed.
+ * the helper is gone. Check the bytes: they come from a process that may have crashed.
  */
 ptrdiff_t helper_latest(struct helper *helper, void *ret_answer, size_t size, int64_t *ret_at_ns);
 
-/* The helper has ended because there was nothing to do: its last answer stays true. */
+/* Whether the helper has ended because it had nothing to do: its last answer stays true. */
 bool helper_ended_content(const struct helper *helper);
-/* How often what it does crashed or hung. */
+/* How often its work crashed or hung. */
 int64_t helper_failures(const struct helper *helper);
 /* CPU time of the helper so far. */
 int64_t helper_cpu_ns(const struct helper *helper);
@@ -58,8 +58,8 @@ size_t helper_pids(const struct helper *helper, pid_t ret_pids[2]);
 bool helper_has_pid(const struct helper *helper, pid_t pid);
 
 /*
- * Ends the helper. Waits for it at most 5 ms, and longer only while a process that was killed has not had a processor
- * to die on: one that is stopped is killed, one that is stuck in the kernel is abandoned. In a forked child of the
- * caller this only frees. NULL is allowed.
+ * Ends the helper. Waits at most 5 ms, and longer only while a killed process has had no CPU time to die. A
+ * stopped process is killed; one stuck in the kernel is abandoned. In a forked child of the caller, only frees
+ * memory. NULL is allowed.
  */
 void helper_stop(struct helper *helper);

@@ -11,7 +11,7 @@
 #define LONGEST_PERIOD_NS (1 * NSEC_PER_SEC)
 #define SHORTEST_PERIOD_NS (100 * NSEC_PER_MSEC) /* drivers renew their readings no faster */
 #define LEAD_NS (5 * NSEC_PER_MSEC)
-/* A job may be over before its first sample is due: in the beginning the device is asked more often. */
+/* A job may end before its first sample is due, so the device is asked more often at the beginning. */
 #define EARLY_NS (2 * NSEC_PER_SEC)
 #define EARLY_PERIOD_NS (250 * NSEC_PER_MSEC)
 /* Initialising several devices without persistence mode takes seconds each. */
@@ -48,7 +48,10 @@ static int gpu_open(const void *setup_bytes, void **ret_state)
 	return 0;
 }
 
-/* The recorder samples at sampled_ns + n intervals: shortly before that, and so often that nothing is missed. */
+/*
+ * The recorder samples at sampled_ns + n intervals. Ask shortly before that, and so often that no change is
+ * missed.
+ */
 static int64_t next_pass_ns(const struct gpu_work *work, int64_t sampled_ns, int64_t began_ns, int64_t now_ns)
 {
 	int64_t period_ns = work->interval_ns, lead_ns = 2 * (now_ns - began_ns) + LEAD_NS;
@@ -67,7 +70,9 @@ static int64_t next_pass_ns(const struct gpu_work *work, int64_t sampled_ns, int
 		return now_ns + period_ns / 4;
 	sample_ns =
 		sampled_ns + ((now_ns - sampled_ns) / work->interval_ns + 1) * work->interval_ns - lead_ns;
-	/* The last one before the sample stands at sample_ns, others whole periods earlier; not at once, though. */
+	/*
+	 * The last pass before the sample is at sample_ns, the others whole periods earlier, but not at once.
+	 */
 	earliest_ns = now_ns + period_ns / 4;
 	if (sample_ns > earliest_ns)
 		return sample_ns - (sample_ns - earliest_ns) / period_ns * period_ns;
@@ -90,7 +95,7 @@ static ssize_t gpu_pass(void *state, const void *request_bytes, size_t request_l
 		work->started_ns = began_ns;
 	error = surveyor_pass(work->surveyor, request, &survey);
 	if (error == -ENODEV) {
-		/* A survey of nothing: the recorder then knows that there are no devices. */
+		/* An empty survey tells the recorder that there are no devices. */
 		memset(answer, 0, offsetof(struct gpu_survey, devices));
 		((struct gpu_survey *)answer)->at_ns = began_ns;
 		*ret_next_ns = INT64_MAX;

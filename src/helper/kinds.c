@@ -1,4 +1,4 @@
-/* The list of what helpers can do; see kinds.h. */
+/* The list of helper kinds; see kinds.h. */
 #include "helper/kinds.h"
 
 extern const struct helper_kind GPU_HELPER;

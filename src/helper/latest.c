@@ -82,10 +82,10 @@ static ptrdiff_t try_read(const struct latest *latest, char *to, size_t size, in
 
 	if (!number)
 		return -EAGAIN;
-	/* Acquire: the number is asked for again after all of these. */
+	/* Acquire: the number must be read again after all of these. */
 	at_ns = (int64_t)atomic_load_explicit(at++, memory_order_acquire);
 	length = atomic_load_explicit(at++, memory_order_acquire);
-	/* A torn length must not lead out of the slot: the check of the number comes only afterwards. */
+	/* A torn length must not lead out of the slot, because the number is checked only afterwards. */
 	if (length > latest->capacity_bytes)
 		return -EAGAIN;
 	for (left = length < size ? length : size; left >= WORD; left -= WORD, to += WORD) {

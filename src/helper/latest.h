@@ -1,8 +1,8 @@
 /*
  * The latest value of something, in memory that two processes share: one writes, one reads, neither waits. Two
- * slots take turns, so that a writer that dies in the middle of a value leaves the one before it whole. The
- * bytes are copied as atomic words: a reader gets one value or, when the writer has overtaken it twice
- * meanwhile, none.
+ * slots take turns, so if a writer dies in the middle of a value, the previous one is intact. The bytes are
+ * copied as atomic words. A reader gets one whole value, or none if the writer has overtaken it twice
+ * meanwhile.
  */
 #pragma once
 
@@ -17,12 +17,12 @@ struct latest {
 	size_t capacity_bytes; /* of a slot; a multiple of 8 */
 };
 
-/* The shared memory that values of up to so many bytes take; a multiple of 8. */
+/* The size of the shared memory for values of up to this many bytes; a multiple of 8. */
 size_t latest_footprint(size_t capacity_bytes);
-/* `memory` is aligned to 8 bytes and was zero before either side came. */
+/* `memory` must be aligned to 8 bytes, and zero before either side uses it. */
 struct latest latest_at(void *memory, size_t capacity_bytes);
 
-/* -EMSGSIZE when it does not fit. Only one thread of one process may write. */
+/* -EMSGSIZE: too long. Only one thread of one process may write. */
 int latest_write(const struct latest *latest, const void *bytes, size_t length, int64_t at_ns);
 
 /* The number of the newest value; 0: none yet. */
@@ -30,6 +30,6 @@ uint64_t latest_number(const struct latest *latest);
 
 /*
  * Copies the newest value and returns its length. -EAGAIN: none yet, or it was being replaced; -EMSGSIZE:
- * longer than `size`. ret_at_ns (may be NULL) is when the writer said it was so.
+ * longer than `size`. ret_at_ns (may be NULL) is the writer's time for the value.
  */
 ptrdiff_t latest_read(const struct latest *latest, void *ret_bytes, size_t size, int64_t *ret_at_ns);

@@ -1,4 +1,4 @@
-/* memfd, and what stood in for it before Linux 3.17; see shared_memory.h. */
+/* A memfd, or its substitute before Linux 3.17; see shared_memory.h. */
 #include "helper/shared_memory.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ int shared_memory_new(size_t size, void **ret_memory)
 		return fd;
 	if (ftruncate(fd, (off_t)size) < 0)
 		return -errno;
-	/* Only a memfd can be sealed; without a seal nothing is lost but a guard. */
+	/* Only a memfd can be sealed. Without a seal, only a safeguard is missing. */
 	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)

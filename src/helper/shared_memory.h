@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * Zeroed, of `size` bytes, mapped at *ret_memory; returns its descriptor (close-on-exec) or a negative errno.
- * Where the kernel allows it (3.17), the other side cannot shrink it under our feet.
+ * Maps `size` zeroed bytes at *ret_memory. Returns its descriptor (close-on-exec) or a negative errno. On Linux
+ * 3.17 and later, the other side cannot shrink it while we use it.
  */
 int shared_memory_new(size_t size, void **ret_memory);

@@ -1,7 +1,7 @@
 /*
  * The memory that the recorder and its helper share: the question, the answer, and the state of the helper. The
- * recorder makes it (memfd) and the helper maps it. Either side may die at any moment and neither waits for the
- * other. A vendor library that crashes may have scribbled on it: both sides take the layout from here once,
+ * recorder makes it (memfd) and the helper maps it. Either side may die at any moment, and neither waits for
+ * the other. A crashing vendor library may have overwritten it. So both sides take the layout from here once,
  * before any such library runs, and the recorder checks every value that it reads.
  */
 #pragma once
@@ -27,10 +27,10 @@ struct helper_page {
 
 	_Atomic int64_t supervisor_pid; /* written by the process that forked it, before that ends */
 	_Atomic int64_t start_error;    /* errno of that fork */
-	_Atomic int64_t worker_pid;     /* 0: none */
-	_Atomic int64_t pass_began_ns;  /* CLOCK_MONOTONIC; 0: the worker waits for its time */
+	_Atomic int64_t worker_pid;     /* 0: no worker */
+	_Atomic int64_t pass_began_ns;  /* CLOCK_MONOTONIC; 0: the worker waits for its next pass */
 	_Atomic int64_t pass_count;
-	_Atomic int64_t cpu_ns;        /* of the helper, workers that have ended included */
+	_Atomic int64_t cpu_ns;        /* of the helper, including exited workers */
 	_Atomic int64_t failure_count; /* workers that crashed, hung or gave up */
 	_Atomic int64_t ended;         /* 1: there is nothing to do here; the last answer stays true */
 };

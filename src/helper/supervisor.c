@@ -1,4 +1,4 @@
-/* Keeping a worker, and ending with the recorder; see supervisor.h. */
+/* Starts and replaces the worker, and ends with the recorder; see supervisor.h. */
 #include "helper/supervisor.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define FIRST_PAUSE_NS (1 * NSEC_PER_SEC)
 #define LONGEST_PAUSE_NS (60 * NSEC_PER_SEC)
-#define STEADY_NS (60 * NSEC_PER_SEC) /* a worker that has lived so long starts the count anew */
+#define STEADY_NS (60 * NSEC_PER_SEC) /* after this lifetime, the count of failures restarts */
 #define LOOK_AROUND_NS (5 * NSEC_PER_SEC)
 #define WORKER_END_NS (1 * NSEC_PER_MSEC)
 
@@ -34,7 +34,7 @@ struct supervisor {
 	int recorder_fd; /* pidfd; -1 before Linux 5.3 */
 
 	pid_t worker_pid; /* 0: none */
-	int worker_fd;    /* ends when the worker does */
+	int worker_fd;    /* closes when the worker exits */
 	bool killed;      /* it hung, and dies when the kernel lets it */
 	int64_t started_ns;
 	int64_t next_start_ns;
@@ -57,7 +57,7 @@ static _Noreturn void become_worker(const struct supervisor *supervisor, pid_t p
 	close(supervisor->socket_fd);
 	if (supervisor->recorder_fd >= 0)
 		close(supervisor->recorder_fd);
-	/* Not exit(): the library's own last words may hang, too. */
+	/* Not exit(): the library's own exit handlers may hang, too. */
 	_exit(worker_run(supervisor->view, supervisor->kind));
 }
 
@@ -101,7 +101,7 @@ static void start_worker(struct supervisor *supervisor)
 	supervisor->view->page->worker_pid = pid;
 }
 
-/* Returns whether it was content: there is nothing to do. */
+/* Returns whether the worker has nothing to do. */
 static bool worker_ended(struct supervisor *supervisor)
 {
 	int status = 0;
@@ -129,7 +129,7 @@ static bool hangs(const struct supervisor *supervisor, int64_t now)
 	       now - began_ns > supervisor->kind->pass_limit_ns;
 }
 
-/* The recorder has ended, seen without its connection (a forked child of it may hold that open). */
+/* The recorder has exited, even though its connection is open (a forked child of it may hold that). */
 static bool recorder_gone(const struct supervisor *supervisor)
 {
 	return supervisor->recorder_fd < 0 && kill(supervisor->recorder_pid, 0) < 0 && errno == ESRCH;
@@ -145,7 +145,7 @@ static void account(struct supervisor *supervisor)
 	supervisor->counted_ns = used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* Waits for an event, or until something is due. Returns whether to go on. */
+/* Waits for an event, or until something is due. Returns whether to continue. */
 static bool wait_for_events(struct supervisor *supervisor)
 {
 	int64_t wait_ns = LOOK_AROUND_NS;
@@ -168,7 +168,7 @@ static bool wait_for_events(struct supervisor *supervisor)
 	return !fds[2].revents || !worker_ended(supervisor);
 }
 
-/* A worker that does not die at once is stuck in the kernel; it dies there, of its pending SIGKILL. */
+/* A worker that does not die at once is stuck in the kernel. Its pending SIGKILL kills it there. */
 static void end_worker(const struct supervisor *supervisor)
 {
 	struct pollfd worker = {.fd = supervisor->worker_fd};

@@ -1,6 +1,6 @@
 /*
- * The outer process of a helper: it starts the worker, replaces it when it crashes or hangs, and ends both when
- * the recorder has gone. It runs no foreign code, so it can always be told to stop.
+ * The outer process of a helper. It starts the worker, replaces it when it crashes or hangs, and ends both when
+ * the recorder has exited. It runs no foreign code, so it always reacts.
  */
 #pragma once
 

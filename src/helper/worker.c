@@ -55,7 +55,7 @@ int worker_run(const struct helper_view *view, const struct helper_kind *kind)
 		began_ns = clock_ns(CLOCK_MONOTONIC);
 		page->pass_began_ns = began_ns;
 		asked = latest_read(&view->request, request, kind->request_bytes, NULL);
-		/* A kind that does not say when to run again must not spin. */
+		/* If a kind does not say when to run again, do not spin. */
 		next_ns = began_ns + NSEC_PER_SEC;
 		length = kind->pass(state, request, asked < 0 ? 0 : (size_t)asked, answer, &next_ns);
 		if (length >= 0)

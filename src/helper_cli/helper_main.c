@@ -3,8 +3,8 @@
  * resource-tracker-helper exec PROGRAM ARG0 ARG...
  * resource-tracker-helper record
  *
- * Started by the recorder only; see helper.h. First of all it lets go of everything that is the job's: a
- * descriptor held here would keep the reader of a pipe waiting after the job has ended.
+ * Started by the recorder only; see helper.h. It first closes everything that belongs to the job: a descriptor
+ * held here would keep the reader of a pipe waiting after the job has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,10 @@ static void let_go_of_descriptors(int keep)
 	close_other_descriptors(keep, -1);
 }
 
-/* Signals of the terminal and of service managers are meant for the job; the recorder's end ends us. */
+/*
+ * Signals of the terminal and of service managers are meant for the job. The helper ends when the recorder
+ * does.
+ */
 static void set_signals(void)
 {
 	static const int IGNORED[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
@@ -69,7 +72,7 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* One byte is the limit below which neither a file nor a core handler is given a crash of a vendor's library. */
+/* With a limit of one byte, a crash of a vendor's library reaches neither a core file nor a core handler. */
 static void leave_no_cores(void)
 {
 	struct rlimit limit;
@@ -139,7 +142,10 @@ static void leave_the_recorder(struct helper_page *page)
 	if (pid)
 		_exit(0);
 	setsid();
-	/* While this process is stopped, it cannot see the recorder's end: its parent's end continues it. */
+	/*
+	 * While this process is stopped, it cannot see that the recorder has ended. The exit of its parent
+	 * continues it.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 }
 
@@ -166,7 +172,7 @@ int main(int argc, char **argv)
 	let_go_of_descriptors(socket_fd);
 	set_signals();
 	leave_no_cores();
-	/* If the kernel refuses, the helper stays in the job's folder, which does no harm but keep a mount busy. */
+	/* If the kernel refuses, the helper stays in the job's folder, which only keeps a mount busy. */
 	if (chdir("/") < 0)
 		errno = 0;
 	prctl(PR_SET_NAME, "rt-helper");

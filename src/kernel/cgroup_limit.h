@@ -1,4 +1,4 @@
-/* How both cgroup versions say "no limit", brought to one value. */
+/* "No limit" in both cgroup versions, as one value. */
 #pragma once
 
 #include <stdint.h>

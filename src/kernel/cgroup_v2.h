@@ -65,7 +65,7 @@ struct cgroup_v2_memory_stat {
 
 int parse_cgroup_v2_memory_stat(const char *bytes, size_t length, struct cgroup_v2_memory_stat *ret_stat);
 int read_cgroup_v2_memory_stat(struct root *root, int dir_fd, struct cgroup_v2_memory_stat *ret_stat);
-/* The line "kernel"; before Linux 5.18, where there is none, the sum of what it then consisted of; -1: not known. */
+/* The line "kernel". Before Linux 5.18, which lacks it, the sum of its parts at that time; -1: unknown. */
 int64_t cgroup_v2_kernel_bytes(const struct cgroup_v2_memory_stat *stat);
 
 /* memory.events (all below included) and memory.events.local (since Linux 5.2; this cgroup alone): counts. */
@@ -74,7 +74,7 @@ struct cgroup_v2_memory_events {
 	int64_t high;
 	int64_t max;
 	int64_t oom;
-	int64_t oom_kill; /* processes killed by any OOM killer, the machine's included */
+	int64_t oom_kill; /* processes that any OOM killer has killed, the machine's included */
 	int64_t oom_group_kill;
 };
 

@@ -15,8 +15,8 @@
 bool scan_cpu_range(struct scan *list, uint32_t *ret_first, uint32_t *ret_last);
 
 /*
- * Counts the CPUs that the list names. An empty list names none, which for cpuset.cpus means "as the parent".
- * Returns 0, or -EBADMSG for a text that does not parse as a list (ret_count is then untouched).
+ * Counts the CPUs in the list. An empty list has none, which for cpuset.cpus means "as the parent". Returns 0,
+ * or -EBADMSG for a text that is not a list (ret_count is then untouched).
  */
 int parse_cpu_list(const char *bytes, size_t length, int64_t *ret_count);
 int read_cpu_list(struct root *root, int dir_fd, const char *file, int64_t *ret_count);

@@ -51,7 +51,7 @@ static bool find_after(struct scan *text, const char *what)
 	return found;
 }
 
-/* A command's name may hold commas: the last of these is the kernel's. */
+/* A command's name may contain commas: the last comma is the kernel's. */
 static bool find_last_after(struct scan *text, const char *what)
 {
 	struct scan rest = *text;
@@ -90,7 +90,7 @@ int read_dev_kmsg_kill(int fd, pid_t *ret_pid)
 
 		if (length < 0 && errno == EAGAIN)
 			return 0;
-		/* EPIPE: the log has gone on and its oldest records are lost; EINVAL: one is longer than any of these. */
+		/* EPIPE: the oldest records were overwritten; EINVAL: a record is longer than the buffer. */
 		if (length < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL))
 			continue;
 		if (length <= 0)

@@ -1,4 +1,4 @@
-/* /dev/kmsg: which processes the kernel has killed for lack of memory. */
+/* /dev/kmsg: the processes that the kernel has killed for lack of memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,10 +15,13 @@
 int open_dev_kmsg(const struct root *root, int *ret_fd);
 
 /*
- * Whether one record tells of a process that was killed, or is about to be. The kernel tells of most kills twice. A
- * record that a program has written is not taken for the kernel's.
+ * Whether a record reports that a process was killed, or is about to be. The kernel reports most kills twice.
+ * Records that a program has written are ignored.
  */
 bool parse_dev_kmsg_kill(const char *bytes, size_t length, pid_t *ret_pid);
 
-/* The next such record: 1, 0 when there is none (yet), or a negative errno. Records that were overwritten are skipped. */
+/*
+ * Reads the next such record. Returns 1, 0 if there is none (yet), or a negative errno. Overwritten records are
+ * skipped.
+ */
 int read_dev_kmsg_kill(int fd, pid_t *ret_pid);

@@ -15,8 +15,8 @@ void clear_key_values(const struct key_field *fields, size_t field_count, void *
 }
 
 /*
- * The kernel writes its keys in a fixed order, and tables are best written in the same: the search begins
- * behind the field that was found last, so that a wanted line is usually found at once.
+ * The kernel writes its keys in a fixed order, and tables should have the same order. The search begins after
+ * the field that was found last, so a wanted line is usually found at once.
  */
 static const struct key_field *find_field(const struct scan *key, const struct key_field *fields,
 					  size_t field_count, size_t *next)
@@ -44,7 +44,7 @@ static size_t count_absent_fields(const struct key_field *fields, size_t field_c
 	return count;
 }
 
-/* The field of the next line that is wanted and has a number; NULL at the end. */
+/* Returns the field of the next wanted line with a number; NULL at the end. */
 static const struct key_field *next_field(struct scan *text, char separator, const struct key_field *fields,
 					  size_t field_count, size_t *next, int64_t *ret_value)
 {

@@ -1,7 +1,7 @@
 /*
- * The shape that most kernel files share: lines of a key, a separator and a number.
+ * The form that most kernel files share: lines of a key, a separator and a number.
  *
- * A table says which keys matter and where in a struct of int64_t fields their numbers go.
+ * A table lists the wanted keys, and the places for their numbers in a struct of int64_t fields.
  */
 #pragma once
 
@@ -26,9 +26,9 @@ struct key_field {
 void clear_key_values(const struct key_field *fields, size_t field_count, void *values);
 
 /*
- * Sets the fields whose lines are there: "key<separator> 123 anything". Unknown keys, lines without a number and
- * numbers beyond int64_t are skipped. Reading ends when no field is absent any more, since no key comes twice. Returns
- * how many lines were known. Fields without a line stay as they are.
+ * Sets the fields whose lines exist: "key<separator> 123 anything". Unknown keys, lines without a number and
+ * numbers beyond int64_t are skipped. Reading ends when all fields are set, because a key never repeats.
+ * Returns how many lines were known. Fields without a line stay unchanged.
  */
 int scan_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		    void *values);

@@ -24,7 +24,7 @@ static const struct {
 	 sizeof(((struct os_release *)0)->pretty_name)},
 };
 
-/* Quotes come off; within double quotes (and without any) a backslash takes the next character as it is. */
+/* Removes quotes. Within double quotes (and without any), a backslash makes the next character literal. */
 static void copy_unquoted(struct scan value, char *ret_text, size_t size)
 {
 	size_t length = 0;

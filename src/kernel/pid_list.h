@@ -9,7 +9,7 @@
 #include "base/scan.h"
 
 /*
- * The next id of the list; words that are none are skipped. 0 does occur: cgroup.procs shows so a process
- * that the reader's PID namespace cannot name.
+ * Returns the next id of the list; other words are skipped. In cgroup.procs, 0 stands for a process that the
+ * reader's PID namespace cannot name.
  */
 bool scan_pid(struct scan *text, pid_t *ret_pid);

@@ -1,7 +1,7 @@
 /*
  * /proc/cpuinfo
  *
- *   processor	: 0                            every architecture has its own lines; this one is
+ *   processor	: 0                            every architecture has its own lines; these are
  *   model name	: AMD EPYC                     common to x86, ARM, POWER, RISC-V and LoongArch
  *
  *   CPU implementer	: 0x41                 64-bit ARM: numbers instead of a name
@@ -25,7 +25,7 @@ struct arm_part {
 	const char *name;
 };
 
-/* Servers, boards and cloud machines; from Arm's and the makers' MIDR_EL1 listings. */
+/* Servers, boards and cloud machines, from the MIDR_EL1 listings of Arm and the makers. */
 static const struct arm_part ARM_PARTS[] = {
 	{0x41, 0xc07, "ARM Cortex-A7"},
 	{0x41, 0xc08, "ARM Cortex-A8"},

@@ -10,7 +10,7 @@
 
 enum { SECTOR_BYTES = 512 };
 
-/* The counters behind the name; discards came with Linux 4.18. */
+/* The counters after the name. Discards came with Linux 4.18. */
 enum column {
 	READS,
 	READS_MERGED,

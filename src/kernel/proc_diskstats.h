@@ -12,13 +12,13 @@
 struct diskstats_device {
 	uint32_t major;
 	uint32_t minor;
-	struct scan name; /* "cciss/c0d0" does hold a slash */
+	struct scan name; /* "cciss/c0d0" contains a slash */
 	struct scan counters;
 };
 
 /*
- * Since boot (or since the device came); -1 absent. The file counts sectors of 512 bytes whatever the
- * device's own sector size is; here they are bytes.
+ * Since boot (or since the device appeared); -1 absent. The file counts sectors of 512 bytes, whatever the
+ * device's own sector size; here they are bytes.
  */
 struct diskstats {
 	int64_t reads;

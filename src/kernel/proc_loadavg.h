@@ -1,4 +1,4 @@
-/* /proc/loadavg: how many threads wanted to run, averaged. */
+/* /proc/loadavg: averages of how many threads wanted to run. */
 #pragma once
 
 #include <stddef.h>
@@ -11,8 +11,8 @@ struct proc_loadavg {
 	double load_1m;
 	double load_5m;
 	double load_15m;
-	int64_t runnable_count; /* threads that run or wait for a CPU just now */
-	int64_t thread_count;   /* of the whole machine, also in a container */
+	int64_t runnable_count; /* threads that run or wait for a CPU now */
+	int64_t thread_count;   /* of the whole machine, even in a container */
 };
 
 /* Returns 0, or -EBADMSG when the text does not begin with a number (ret_loadavg is then untouched). */

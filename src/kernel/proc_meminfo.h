@@ -6,7 +6,7 @@
 
 #include "kernel/root.h"
 
-/* KiB as the kernel says; -1 where this kernel has no such line. */
+/* KiB as the kernel reports; -1 if this kernel lacks the line. */
 struct proc_meminfo {
 	int64_t total_kib;
 	int64_t free_kib;
@@ -30,6 +30,6 @@ struct proc_meminfo {
 	int64_t hugetlb_kib; /* of all sizes, used or not; since Linux 4.15 */
 };
 
-/* Returns 0, or -EBADMSG when not one line is known (ret_meminfo is then untouched). */
+/* Returns 0, or -EBADMSG if no line is known (ret_meminfo is then untouched). */
 int parse_proc_meminfo(const char *bytes, size_t length, struct proc_meminfo *ret_meminfo);
 int read_proc_meminfo(struct root *root, struct kept_file *file, struct proc_meminfo *ret_meminfo);

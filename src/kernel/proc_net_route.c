@@ -36,7 +36,7 @@ static bool scan_columns(struct scan *line, struct scan *columns, int count)
 	return true;
 }
 
-/* An IPv6 address is longer than a number can be, hence this and no scan_hex(). */
+/* An IPv6 address is too long for scan_hex(). */
 static bool is_zeros(const struct scan *column)
 {
 	for (const char *at = column->at; at < column->end; at++)

@@ -1,5 +1,6 @@
 /*
- * /proc/net/route and /proc/net/ipv6_route: through which interfaces a network namespace reaches the world.
+ * /proc/net/route and /proc/net/ipv6_route: the interfaces through which a network namespace reaches other
+ * networks.
  */
 #pragma once
 
@@ -27,6 +28,6 @@ struct scan parse_proc_net_ipv6_route(const char *bytes, size_t length);
 int read_proc_net_route(struct root *root, struct scan *ret_routes);
 int read_proc_net_ipv6_route(struct root *root, struct scan *ret_routes);
 
-/* The next route to everywhere that is up and does not reject. */
+/* Returns the next default route that is up and does not reject. */
 bool proc_net_route_next_default(struct scan *routes, struct default_route *ret_route);
 bool proc_net_ipv6_route_next_default(struct scan *routes, struct default_route *ret_route);

@@ -17,8 +17,8 @@ struct cgroup_membership {
 	int64_t hierarchy;       /* 0: the unified one (v2) */
 	struct scan controllers; /* "cpu,cpuacct", "name=systemd"; empty for v2 */
 	struct scan path;
-	struct scan whole_path; /* with the " (deleted)" that was cut off, which may be a part of the name */
-	bool deleted; /* the folder was removed, if its name does not end like that; it goes on counting the process */
+	struct scan whole_path; /* the " (deleted)" at the end was cut off; it may be part of the name */
+	bool deleted; /* the folder was removed, unless its name ends like that; it still counts the process */
 };
 
 /*
@@ -31,12 +31,12 @@ struct scan parse_proc_pid_cgroup(const char *bytes, size_t length);
 /* ret_lines points into root->text: valid until the next read. Returns 0 or a negative errno. */
 int read_proc_pid_cgroup(struct root *root, pid_t pid, struct scan *ret_lines);
 
-/* The next line; lines that are none are skipped. */
+/* Returns the next line; invalid lines are skipped. */
 bool proc_pid_cgroup_next(struct scan *lines, struct cgroup_membership *ret_membership);
 
 /*
- * The membership in the hierarchy that has a controller ("memory"), or in the unified one (NULL). lines is
- * where the search begins, and stays.
+ * The membership in the hierarchy with a controller ("memory"), or in the unified one (NULL). The search begins
+ * at lines, which stays unchanged.
  */
 bool proc_pid_cgroup_find(struct scan lines, const char *controller,
 			  struct cgroup_membership *ret_membership);

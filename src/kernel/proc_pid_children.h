@@ -1,7 +1,7 @@
 /*
- * /proc/PID/task/TID/children: the children that one thread of a process has forked. Present since Linux 3.5
- * where CONFIG_PROC_CHILDREN is set. The list may miss living children while others come and go, so a caller
- * that must not lose one reads the known ones again by pid.
+ * /proc/PID/task/TID/children: the children that one thread of a process has forked. Present since Linux 3.5 if
+ * CONFIG_PROC_CHILDREN is set. The list may miss living children while others start or exit. A caller that must
+ * not lose one reads the known ones again by pid.
  */
 #pragma once
 

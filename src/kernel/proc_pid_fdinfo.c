@@ -21,8 +21,8 @@
 #include "base/scan.h"
 
 /*
- * A key is a prefix and the name of an engine or region. Where one prefix begins with another, the longer stands
- * first.
+ * A key is a prefix followed by the name of an engine or region. If one prefix begins with another, the longer
+ * one comes first.
  */
 struct drm_key {
 	const char *prefix;
@@ -117,7 +117,7 @@ static struct drm_region *find_region(struct proc_pid_fdinfo *fdinfo, const stru
 	return region;
 }
 
-/* Both return whether the key is one of theirs. */
+/* Both return whether they handle the key. */
 static bool take_engine_line(struct scan key, struct scan value, struct proc_pid_fdinfo *fdinfo)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ENGINE_KEYS); i++) {
@@ -169,7 +169,7 @@ int parse_proc_pid_fdinfo(const char *bytes, size_t length, struct proc_pid_fdin
 {
 	struct scan text = scan_bytes(bytes, length), line, key, driver;
 
-	/* Most descriptors are none of a GPU's: that is decided before anything is filled. */
+	/* Most descriptors do not belong to a GPU: decide that before anything is filled. */
 	if (!find_driver(text, &driver))
 		return -EBADMSG;
 	scan_copy(&driver, ret_fdinfo->driver, sizeof ret_fdinfo->driver);

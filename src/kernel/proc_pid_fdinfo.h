@@ -14,11 +14,11 @@
 
 enum { DRM_ENGINES_MAX = 16, DRM_REGIONS_MAX = 16, DRM_NAME_SIZE = 32 };
 
-/* -1 absent. Drivers give either busy time or cycles. All of it counts up since the client was opened. */
+/* -1 absent. Drivers report either busy time or cycles, since the client was opened. */
 struct drm_engine {
 	char name[DRM_NAME_SIZE]; /* "gfx", "compute", "render", "video", "rcs" */
 	int64_t busy_ns;
-	int64_t capacity; /* identical engines behind this name; 1 when not said */
+	int64_t capacity; /* identical engines behind this name; 1 if not reported */
 	int64_t cycles;
 	int64_t total_cycles; /* of the engine, by all clients */
 };

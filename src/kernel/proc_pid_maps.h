@@ -30,7 +30,7 @@ struct memory_area {
  */
 struct scan parse_proc_pid_maps(const char *bytes, size_t length);
 
-/* The next area; other lines are skipped. */
+/* Returns the next area; other lines are skipped. */
 bool proc_pid_maps_next(struct scan *areas, struct memory_area *ret_area);
 
 /*

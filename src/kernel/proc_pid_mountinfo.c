@@ -12,7 +12,7 @@ struct scan parse_proc_pid_mountinfo(const char *bytes, size_t length)
 	return scan_bytes(bytes, length);
 }
 
-/* The text up to the next blank, possibly empty; the last column of a line has none behind it. */
+/* The text up to the next blank, possibly empty. The last column of a line has no blank after it. */
 static bool scan_column(struct scan *line, struct scan *ret_column)
 {
 	if (!scan_left(line))

@@ -31,12 +31,12 @@ struct mount {
 struct scan parse_proc_pid_mountinfo(const char *bytes, size_t length);
 
 /*
- * The kept file is usually KEPT_FILE("proc/self/mountinfo"): its descriptor can be polled for POLLPRI, which
- * tells that mounts have changed. ret_mounts points into root->text: valid until the next read.
+ * The kept file is usually KEPT_FILE("proc/self/mountinfo"). Its descriptor can be polled for POLLPRI, which
+ * reports changed mounts. ret_mounts points into root->text: valid until the next read.
  */
 int read_proc_pid_mountinfo(struct root *root, struct kept_file *file, struct scan *ret_mounts);
 
-/* The next mount; lines that are none are skipped. */
+/* Returns the next mount; invalid lines are skipped. */
 bool proc_pid_mountinfo_next(struct scan *mounts, struct mount *ret_mount);
 
 /*
@@ -45,5 +45,5 @@ bool proc_pid_mountinfo_next(struct scan *mounts, struct mount *ret_mount);
  */
 size_t mount_text(const struct scan *text, char *ret_text, size_t size);
 
-/* Whether an option stands in a comma-separated list ("memory" in "rw,memory"). */
+/* Whether a comma-separated list contains an option ("memory" in "rw,memory"). */
 bool mount_has_option(const struct mount *mount, const char *option);

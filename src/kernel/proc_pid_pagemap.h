@@ -1,8 +1,8 @@
 /*
  * /proc/PID/pagemap: one entry of 64 bits for each page of a process's address space.
  *
- * A process may read it of those it may trace (its own user's). Page frame numbers are hidden from users without
- * privilege, the flags below are not.
+ * A process may read it for processes that it may trace (its own user's). Page frame numbers are hidden from
+ * users without privilege; the flags below are visible.
  */
 #pragma once
 
@@ -23,13 +23,13 @@ static inline bool page_is_swapped(uint64_t entry)
 	return entry >> 62 & 1;
 }
 
-/* A page of a file or of shared memory; else anonymous. Since Linux 3.5. */
+/* A page of a file or of shared memory; otherwise anonymous. Since Linux 3.5. */
 static inline bool page_is_of_file(uint64_t entry)
 {
 	return entry >> 61 & 1;
 }
 
-/* No other page table has it. Since Linux 4.2. */
+/* The page is in no other page table. Since Linux 4.2. */
 static inline bool page_is_exclusive(uint64_t entry)
 {
 	return entry >> 56 & 1;
@@ -41,11 +41,11 @@ static inline uint64_t page_frame(uint64_t entry)
 	return entry & ((UINT64_C(1) << 55) - 1);
 }
 
-/* A descriptor, or a negative errno: -EACCES for another user's process. */
+/* Returns a descriptor, or a negative errno: -EACCES for another user's process. */
 int open_proc_pid_pagemap(const struct root *root, pid_t pid);
 
 /*
- * Reads entries from page number `first` on. Returns how many (fewer at the end of the address space), or a negative
- * errno. The kernel holds the process's memory map for about 10 ns an entry.
+ * Reads entries from page number `first` on. Returns how many (fewer at the end of the address space), or a
+ * negative errno. The kernel holds the process's memory map for about 10 ns per entry.
  */
 ssize_t read_proc_pid_pagemap(int fd, uint64_t first, uint64_t *ret_entries, size_t count);

@@ -9,15 +9,15 @@
 #include "kernel/root.h"
 
 /*
- * Numbers are -1 where the line lacks them or has none there. "waited" fields belong to children that have
- * ended and were waited for, and to theirs. Ticks are root->clock_ticks per second, pages root->page_bytes.
+ * Numbers are -1 if the line lacks them. "waited" fields belong to children that have exited and were waited
+ * for, and to theirs. Ticks are root->clock_ticks per second, pages root->page_bytes.
  */
 struct proc_pid_stat {
 	pid_t pid;
-	pid_t parent_pid; /* 0: none that this PID namespace can see */
-	char comm[64];    /* raw bytes, any but NUL: newlines, blanks and parentheses happen */
-	char state;       /* R S D T t Z X I ...; Z also for a leader whose other threads still run */
-	int64_t flags;    /* PF_* of the kernel; see proc_pid_stat_is_exiting() */
+	pid_t parent_pid; /* 0: none that is visible in this PID namespace */
+	char comm[64];    /* raw bytes except NUL: newlines, blanks and parentheses occur */
+	char state;    /* R S D T t Z X I ...; Z also for a main thread that has exited before the others */
+	int64_t flags; /* PF_* of the kernel; see proc_pid_stat_is_exiting() */
 	int64_t minor_faults;
 	int64_t waited_minor_faults;
 	int64_t major_faults;
@@ -30,13 +30,16 @@ struct proc_pid_stat {
 	int64_t start_ticks; /* since boot: with the pid the identity of a process */
 	int64_t virtual_bytes;
 	int64_t resident_pages;
-	/* Where the program's code and its first stack begin: forks keep both, exec draws new ones. 0, 1: hidden. */
+	/*
+	 * Where the program's code and its first stack begin. A fork keeps both; exec chooses new ones. 0, 1:
+	 * hidden.
+	 */
 	int64_t code_start;
 	int64_t stack_start;
 	int64_t ignored_signals; /* bit n-1 is signal n; the first 31 */
 };
 
-/* It has begun to end: its files tell less and less from here on (PF_EXITING, or it is a zombie). */
+/* Whether it has begun to exit: from then on its files have less and less (PF_EXITING, or it is a zombie). */
 static inline bool proc_pid_stat_is_exiting(const struct proc_pid_stat *stat)
 {
 	return stat->state == 'Z' || stat->state == 'X' || (stat->flags >= 0 && (stat->flags & 4));

@@ -8,8 +8,8 @@
 #include "kernel/root.h"
 
 /*
- * In pages of root->page_bytes; -1 absent. All are 0 for a zombie, for a kernel thread and for a process
- * whose first thread has ended, which is not the same as using no memory.
+ * In pages of root->page_bytes; -1 absent. All are 0 for a zombie, a kernel thread, and a process whose main
+ * thread has exited, which differs from using no memory.
  */
 struct proc_pid_statm {
 	int64_t virtual_pages;

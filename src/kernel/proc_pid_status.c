@@ -43,7 +43,7 @@ static int scan_namespace_pids(struct scan *line, struct proc_pid_status *status
 	return status->namespace_pid_count > 0;
 }
 
-/* The lines that are more than one decimal number. Returns how many were known (0 or 1). */
+/* Parses lines that have more than one decimal number. Returns how many were known (0 or 1). */
 static int scan_special(const struct scan *key, struct scan *line, struct proc_pid_status *status)
 {
 	uint64_t value;

@@ -30,6 +30,6 @@ struct proc_pid_status {
 	int64_t allowed_cpu_count; /* Cpus_allowed_list: affinity within the cpuset */
 };
 
-/* Returns 0, or -EBADMSG when not one line is known (ret_status is then untouched). */
+/* Returns 0, or -EBADMSG if no line is known (ret_status is then untouched). */
 int parse_proc_pid_status(const char *bytes, size_t length, struct proc_pid_status *ret_status);
 int read_proc_pid_status(struct root *root, pid_t pid, struct proc_pid_status *ret_status);

@@ -20,7 +20,7 @@ struct proc_pressure {
 		full; /* every task that could have run was stalled; meaningless for the machine's CPU */
 };
 
-/* Returns 0, or -EBADMSG when not one line is known (ret_pressure is then untouched). */
+/* Returns 0, or -EBADMSG if no line is known (ret_pressure is then untouched). */
 int parse_proc_pressure(const char *bytes, size_t length, struct proc_pressure *ret_pressure);
 
 /*

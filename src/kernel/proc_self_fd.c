@@ -1,4 +1,7 @@
-/* /proc/self/fd: a link for each descriptor, its number the name. Asked only where close_range(2) is missing. */
+/*
+ * /proc/self/fd: a link for each descriptor, with its number as the name. Used only if close_range(2) is
+ * missing.
+ */
 #include "kernel/proc_self_fd.h"
 
 #include <fcntl.h>

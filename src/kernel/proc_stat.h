@@ -36,12 +36,12 @@ struct proc_stat {
 	struct scan cpus;       /* for proc_stat_next_cpu(): points into the parsed text */
 };
 
-/* Returns 0, or -EBADMSG when not one line is known (ret_stat is then untouched). */
+/* Returns 0, or -EBADMSG if no line is known (ret_stat is then untouched). */
 int parse_proc_stat(const char *bytes, size_t length, struct proc_stat *ret_stat);
 int read_proc_stat(struct root *root, struct kept_file *file, struct proc_stat *ret_stat);
 
 /*
- * The next CPU that is online. Ids rise but have holes where CPUs are offline, and know no upper bound.
+ * Returns the next online CPU. Ids rise, with gaps where CPUs are offline, and have no upper bound.
  *
  *   for (struct scan cpus = stat.cpus; proc_stat_next_cpu(&cpus, &id, &ticks);)
  */

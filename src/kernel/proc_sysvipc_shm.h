@@ -16,8 +16,8 @@ struct shm_segment {
 	int64_t swapped_bytes;
 };
 
-/* Finds a segment by its id; false when the table has no such line. */
+/* Finds a segment by its id. Returns false if it is not in the table. */
 bool parse_proc_sysvipc_shm(const char *bytes, size_t length, int64_t id, struct shm_segment *ret_segment);
 
-/* Reads the table: parse_proc_sysvipc_shm() then takes root->text. Length or a negative errno. */
+/* Reads the table into root->text, for parse_proc_sysvipc_shm(). Returns the length or a negative errno. */
 ssize_t read_proc_sysvipc_shm(struct root *root);

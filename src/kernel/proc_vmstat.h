@@ -1,4 +1,4 @@
-/* /proc/vmstat: counts of the memory management, of which only a few are of use here. */
+/* /proc/vmstat: counts of the memory management; only a few are used here. */
 #pragma once
 
 #include <stddef.h>
@@ -11,6 +11,6 @@ struct proc_vmstat {
 	int64_t oom_kills; /* processes killed for lack of memory, cgroup limits included; Linux 4.13 */
 };
 
-/* Returns 0, or -EBADMSG when not one line is known (ret_vmstat is then untouched). */
+/* Returns 0, or -EBADMSG if no line is known (ret_vmstat is then untouched). */
 int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_vmstat);
 int read_proc_vmstat(struct root *root, struct proc_vmstat *ret_vmstat);

@@ -20,8 +20,8 @@ enum {
 	PATH_SIZE = 4096,
 	PID_PATH_SIZE = 128,
 	/*
-	 * Kept files take at most a share of the program's descriptors: never the last ones, and never more than
-	 * are useful.
+	 * Kept files take a share of the program's descriptors: never the last ones, and never more than are
+	 * useful.
 	 */
 	FILES_OF_OTHERS = 64,
 	MANY_FILES = 1024,
@@ -82,9 +82,9 @@ void root_close(struct root *root)
 }
 
 /*
- * seq_file gives whole records, as many as fit into one page (4 KiB or more) or one that is larger: a short
- * answer is not the end of the file. But once less than half a page came, no record of at most half a page
- * can have been left out.
+ * seq_file returns whole records: as many as fit into one page (4 KiB or more), or one larger one. So a short
+ * answer is not the end of the file. But if less than half a page came, no record of at most half a page was
+ * left out.
  */
 static bool is_whole(const struct buffer *text, size_t got, size_t room)
 {

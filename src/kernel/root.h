@@ -1,12 +1,12 @@
 /*
- * Where the kernel's files are read from, and all else that the host supplies.
+ * Access to the kernel's files, and to everything else that the host supplies.
  *
- * Everything below /proc, /sys and /etc is read relative to one directory descriptor, so that a captured
- * tree (`--root DIR`) gives the same numbers on any machine. A tree that is not live also fixes the clock
- * tick and the page size (optional file DIR/.root with "clock_ticks 100", "page_bytes 4096").
+ * All of /proc, /sys and /etc is read relative to one directory descriptor, so that a captured tree (`--root
+ * DIR`) gives the same numbers on any machine. A tree that is not live also fixes the clock tick and the page
+ * size (optional file DIR/.root with "clock_ticks 100", "page_bytes 4096").
  *
- * Paths are relative: "proc/stat", not "/proc/stat". Symbolic links inside a captured tree must be
- * relative too (root_link() reads them, it does not follow them).
+ * Paths are relative: "proc/stat", not "/proc/stat". Symbolic links inside a captured tree must be relative,
+ * too (root_link() reads them without following them).
  *
  * All functions return 0 or a length on success and a negative errno otherwise. Not thread-safe: one root
  * belongs to one tracker.
@@ -31,7 +31,7 @@ struct root {
 	int64_t clock_ticks; /* per second, of /proc/PID/stat and /proc/stat */
 	int64_t page_bytes;
 	struct clocks clocks;
-	struct buffer text;         /* what the last read brought; valid until the next read */
+	struct buffer text;         /* contents of the last read; valid until the next one */
 	struct kept_files *keep_in; /* NULL: root_read_at() closes what it opened */
 };
 
@@ -44,7 +44,7 @@ ssize_t root_read(struct root *root, const char *path);
 ssize_t root_readf(struct root *root, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same relative to an open directory descriptor (a cgroup's folder, a device's). */
 ssize_t root_read_at(struct root *root, int dir_fd, const char *path);
-/* DIR/proc/PID/NAME, and its descriptor for root_pread(), or a negative errno. */
+/* Reads DIR/proc/PID/NAME; or opens it for root_pread(), returning its descriptor or a negative errno. */
 ssize_t root_read_pid(struct root *root, pid_t pid, const char *name);
 int root_open_pid(const struct root *root, pid_t pid, const char *name, int flags);
 
@@ -63,9 +63,10 @@ ssize_t root_reread_to_end(struct root *root, struct kept_file *file);
 void kept_file_close(struct kept_file *file);
 
 /*
- * Files below folders that are read at every tick: while root->keep_in points here, root_read_at() leaves what it opens
- * open in here and reads it again from its start the next time. For files that root_pread() is right for. Their owner
- * sets keep_in around its reads alone and empties this when it has closed a folder. Initialise with kept_files_init().
+ * Files in folders that are read at every tick. While root->keep_in points here, root_read_at() keeps the files
+ * that it opens, and reads them again from their start the next time. Only for files that root_pread() can
+ * read. The owner sets keep_in only around its own reads, and empties this after closing a folder. Initialise
+ * with kept_files_init().
  */
 enum { KEPT_FILES_MOST = 12 };
 
@@ -76,7 +77,7 @@ struct kept_files {
 		const char *name; /* must outlive this */
 	} files[KEPT_FILES_MOST];
 	int count;
-	int first_not_kept; /* descriptors from this one on are left to others */
+	int first_not_kept; /* this descriptor and higher ones are left to others */
 };
 
 void kept_files_init(struct kept_files *files);
@@ -152,5 +153,8 @@ static inline int64_t root_realtime_ns(const struct root *root)
  */
 int64_t root_thread_cpu_ns(const struct root *root);
 
-/* Ticks since the boot of the machine, as /proc/PID/stat counts starts; 0 for a captured machine, which has no now. */
+/*
+ * Ticks since the boot of the machine, as in the start time of /proc/PID/stat; 0 for a captured machine, which
+ * has no present time.
+ */
 int64_t root_boot_ticks(const struct root *root);

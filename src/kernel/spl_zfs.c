@@ -102,7 +102,7 @@ int spl_zfs_open_pools(const struct root *root, struct root_dir *ret_pools)
 	return root_dir_open(root, FOLDER, ret_pools);
 }
 
-/* Beside the pools' folders lie statistics of the whole module, which are files. */
+/* Statistics of the whole module are files beside the pools' folders. */
 const char *spl_zfs_next_pool(const struct root *root, struct root_dir *pools)
 {
 	char path[PATH_SIZE];

@@ -30,18 +30,18 @@ struct spl_zfs_pool {
 	int64_t write_bytes;
 };
 
-/* Memory that ZFS caches in; the kernel counts it as used, though min_bytes .. size_bytes can be had back. */
+/* Memory of the ZFS cache. The kernel counts it as used, although min_bytes .. size_bytes can be freed. */
 struct spl_zfs_arcstats {
 	int64_t size_bytes;
 	int64_t min_bytes;
 	int64_t max_bytes;
 };
 
-/* Return 0, or -EBADMSG when not one line is known (the result is then untouched). */
+/* Return 0, or -EBADMSG if no line is known (the result is then untouched). */
 int parse_spl_zfs_objset(const char *bytes, size_t length, struct spl_zfs_objset *ret_objset);
 int parse_spl_zfs_arcstats(const char *bytes, size_t length, struct spl_zfs_arcstats *ret_arcstats);
 
-/* The pools: 0 or -ENOENT where no ZFS module is loaded. */
+/* Lists the pools. Returns 0, or -ENOENT if no ZFS module is loaded. */
 int spl_zfs_open_pools(const struct root *root, struct root_dir *ret_pools);
 const char *spl_zfs_next_pool(const struct root *root, struct root_dir *pools);
 

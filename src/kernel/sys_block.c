@@ -122,7 +122,7 @@ int parse_vpd_serial(const char *bytes, size_t length, char *ret_serial, size_t 
 	return 0;
 }
 
-/* Where the same question has different files: MMC cards have a name instead of a model. */
+/* Some devices have other files for the same fact: MMC cards have a name instead of a model. */
 static void read_model(struct root *root, int dir_fd, struct sys_block *block)
 {
 	if (root_read_word_at(root, dir_fd, "device/model", block->model, sizeof block->model) < 0)
@@ -147,7 +147,7 @@ static void read_device_number(struct root *root, int dir_fd, struct sys_block *
 	block->minor = minor;
 }
 
-/* The folder above that of a partition is its disk's: ".../block/sda/sda1". */
+/* The folder above a partition's is its disk's: ".../block/sda/sda1". */
 static void read_parent(const struct root *root, const char *path, struct sys_block *block)
 {
 	char target[4096];

@@ -20,15 +20,16 @@ enum block_kind {
 
 enum block_media { MEDIA_UNKNOWN, MEDIA_HDD, MEDIA_SSD, MEDIA_NVME };
 
-/* Texts are "" and numbers -1 where the device does not say. */
+/* Texts are "" and numbers -1 if the device lacks them. */
 struct sys_block {
 	enum block_kind kind;
-	enum block_media media; /* as the kernel knows it: many virtual machines call everything a HDD */
+	enum block_media
+		media; /* as the kernel reports it: many virtual machines report every disk as an HDD */
 	int64_t size_bytes;
 	int64_t major;
 	int64_t minor;
-	int slave_count;  /* devices that this one is made of (LVM volume -> disks) */
-	int holder_count; /* devices that are made of this one */
+	int slave_count;  /* devices below this one (LVM volume -> disks) */
+	int holder_count; /* devices above this one */
 	char parent[64];  /* of a partition: its disk, spelt as in /proc/diskstats */
 	char model[128];
 	char vendor[64];
@@ -51,7 +52,10 @@ int read_sys_block_serial(struct root *root, const char *name, char *ret_serial,
 /* 1 for a partition, 0 for another block device, -ENOENT for any other name. */
 int sys_block_is_partition(const struct root *root, const char *name);
 
-/* Whether I/O of this device is counted by no other: summing such devices counts every byte once. */
+/*
+ * Whether the I/O of this device is counted by no other device, so that summing such devices counts every byte
+ * once.
+ */
 static inline bool sys_block_is_leaf(const struct sys_block *block)
 {
 	return block->slave_count == 0 &&

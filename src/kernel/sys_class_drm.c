@@ -16,7 +16,10 @@
 
 enum { RENDER_FIRST = 128, RENDER_MAX = 64 };
 
-/* Drivers that tell of their devices' use in sysfs or in the fdinfo of their clients. NVIDIA's own does not. */
+/*
+ * Drivers that report the use of their devices in sysfs or in the fdinfo of their clients. NVIDIA's own does
+ * not.
+ */
 static const char *const DRIVERS[] = {
 	"amdgpu", "radeon", "i915",    "xe",  "nouveau", "panfrost", "panthor",
 	"lima",   "msm",    "msm_dpu", "v3d", "etnaviv", "asahi",

@@ -1,8 +1,8 @@
 /*
- * /sys/class/drm: the GPUs that the kernel drives, each with its render node.
+ * /sys/class/drm: the GPUs that kernel drivers run, each with its render node.
  *
- * Display adapters without one (server management chips, frame buffers) do not compute and are left out, and
- * so are devices whose drivers do not report their use.
+ * Display adapters without one (server management chips, frame buffers) do not compute and are left out. So are
+ * devices whose drivers do not report their use.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct drm_card {
 };
 
 /*
- * Cards in the order of their render nodes. Returns how many there are, of which the first `max` are in ret_cards
- * (NULL with 0: only count); 0 also where there is no such folder.
+ * Lists cards in the order of their render nodes. Returns how many there are; the first `max` are in ret_cards
+ * (NULL with 0: only count). Returns 0 if there is no such folder, too.
  */
 int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, int max);

@@ -22,7 +22,7 @@
 
 enum { ARPHRD_ETHERNET = 1, ARPHRD_LOOPBACK = 772, NAME_SIZE = 256 };
 
-/* Drivers said so for "unknown" while the kernel kept a speed in 16 bits. */
+/* Drivers reported this for "unknown" while the kernel kept a speed in 16 bits. */
 enum { OLD_UNKNOWN_SPEED = 65535 };
 
 int parse_uevent_devtype(const char *bytes, size_t length, char *ret_type, size_t size)
@@ -58,7 +58,7 @@ static bool has_devtype(struct root *root, int dir_fd, char *ret_type, size_t si
 	return length > 0 && parse_uevent_devtype(root->text.data, (size_t)length, ret_type, size) == 0;
 }
 
-/* Nothing in sysfs calls a veth by its name: it is what points to another interface and is not above it. */
+/* sysfs does not name a veth: it is an interface that refers to another one and is not above it. */
 static bool is_veth(struct root *root, int dir_fd, const struct sys_class_net *net, int64_t type)
 {
 	char devtype[32];

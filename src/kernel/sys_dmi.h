@@ -5,7 +5,7 @@
 
 enum { DMI_TEXT_SIZE = 128 };
 
-/* "" where the firmware does not say, or says it only to root. Clouds put their names and ids here. */
+/* "" if the firmware lacks it, or shows it only to root. Clouds put their names and ids here. */
 struct sys_dmi {
 	char system_vendor[DMI_TEXT_SIZE]; /* "Amazon EC2" */
 	char product_name[DMI_TEXT_SIZE];  /* "m5.large" */

@@ -120,7 +120,7 @@ static int set_choice(struct rt_config *config, const struct setting *setting, c
 	return wrong(config, setting, value, list.data ? list.data : "is unknown");
 }
 
-/* `least`, `too_short`: the shortest that it can be. */
+/* `least`: the shortest valid value; `too_short`: the message about shorter ones. */
 static int take_secs(struct rt_config *config, const struct setting *setting, const char *value, double least,
 		     const char *too_short)
 {
@@ -316,7 +316,7 @@ static int add_metrics(struct rt_config *config, const struct setting *setting, 
 	return 0;
 }
 
-/* A copy of `count` texts with a NULL at its end, as argv has it. Returns 0 or -ENOMEM. */
+/* Copies `count` texts and adds a NULL at the end, as argv has. Returns 0 or -ENOMEM. */
 static int copy_texts(char *const *texts, size_t count, char ***ret_texts)
 {
 	char **copy = calloc(count + 1, sizeof(*copy));

@@ -29,7 +29,7 @@
 struct config_output {
 	char *path;                /* as given, %h %p %t %r not yet expanded */
 	int fd;                    /* -1: open `path` */
-	enum config_format format; /* FORMAT_BY_EXTENSION: as the setting says */
+	enum config_format format; /* FORMAT_BY_EXTENSION: as the setting "format" says */
 };
 
 struct config_tag {
@@ -56,18 +56,18 @@ struct rt_config {
 	/* the job itself, from rt_config_set_command() */
 	char **argv; /* NULL-terminated; NULL: unknown */
 	size_t argc;
-	bool own_process; /* which does nothing but record */
-	bool apart;       /* another process is to record */
+	bool own_process; /* which only records */
+	bool apart;       /* another process will do the recording */
 
-	/* of several processes that were started together; from the launcher's environment; -1: none */
+	/* number among processes that were started together, from the launcher's environment; -1: none */
 	int64_t rank;
 
 	struct buffer
-		given; /* all that was set, for another process: name, value, each with its NUL; not copied */
+		given; /* all given settings, for another process: name, value, each with a NUL; not copied */
 	struct buffer message; /* rt_config_message() */
 };
 
-/* A copy of everything but the message. Returns 0 or -ENOMEM. */
+/* Copies everything except the message. Returns 0 or -ENOMEM. */
 int config_copy(const struct rt_config *config, struct rt_config **ret_copy);
 
 /* The number of this process among those that a launcher started together; -1: none. */
@@ -85,7 +85,7 @@ char **config_environment(const struct rt_config *config);
 /* As csv_layout.h names it. */
 const char *config_csv_layout_name(const struct rt_config *config);
 
-/* The vendor's word; NULL for any. */
+/* The vendor's word; NULL: any. */
 const char *config_gpu_vendor_name(const struct rt_config *config);
 
 /* Replaces the message with one line and returns `error`. Control characters become '?'. */
