@@ -2,6 +2,8 @@
  * C++17: tracks this program during a block of it, then reads the samples by column, from memory.
  *
  *   c++ -std=c++17 columns.cc $(pkg-config --cflags --libs resource-tracker) -o columns && ./columns
+ *
+ * Threads: any thread may call column() while samples are taken. Destroy the Tracker when no other thread uses it.
  */
 #include <resource_tracker.h>
 #include <unistd.h>

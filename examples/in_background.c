@@ -2,6 +2,9 @@
  * Records this process while it works: a thread of the library samples, and the program goes on as usual.
  *
  *   cc in_background.c $(pkg-config --cflags --libs resource-tracker) -o in_background && ./in_background run.jsonl
+ *
+ * Threads: while the library's thread samples, any thread of the program may call the tracker. rt_close() comes last, when
+ * no other thread uses it.
  */
 #include <resource_tracker.h>
 #include <stdio.h>

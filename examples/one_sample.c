@@ -2,6 +2,8 @@
  * One sample of the machine and of this process, by hand.
  *
  *   cc one_sample.c $(pkg-config --cflags --libs resource-tracker) -o one_sample && ./one_sample
+ *
+ * Threads: the rt_config belongs to one thread at a time. Any thread may call the tracker: each call takes its lock.
  */
 #include <resource_tracker.h>
 #include <stdio.h>

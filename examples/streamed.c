@@ -4,6 +4,8 @@
  *
  *   cc streamed.c $(pkg-config --cflags --libs resource-tracker) -o streamed
  *   SENTINEL_API_TOKEN=x SENTINEL_API_URL=http://127.0.0.1:8080 ./streamed run.jsonl
+ *
+ * Threads: as in in_background.c. rt_wait_for_upload() blocks only the thread that calls it.
  */
 #include <errno.h>
 #include <resource_tracker.h>

@@ -3,6 +3,8 @@
  * the network).
  *
  *   cc what_machine.c $(pkg-config --cflags --libs resource-tracker) -o what_machine && ./what_machine
+ *
+ * Threads: rt_discover() may be called from any thread, but no thread may call setenv(3) meanwhile.
  */
 #include <resource_tracker.h>
 #include <stdio.h>

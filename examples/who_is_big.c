@@ -2,6 +2,8 @@
  * The one-shot readers: the memory of the calling shell and of each of its descendants, without a tracker.
  *
  *   cc who_is_big.c $(pkg-config --cflags --libs resource-tracker) -o who_is_big && ./who_is_big
+ *
+ * Threads: the one-shot readers may be called from any thread at any time.
  */
 #include <resource_tracker.h>
 #include <stdio.h>

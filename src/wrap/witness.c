@@ -9,7 +9,7 @@
  *
  * Example: `timeout 5 resource-tracker ./job`. timeout (100) leads the process group; the tracker (101), the witness
  * (102) and the job (103) are in it. `sent` is the witness's count of SIGTERM, `used` the number of those that the
- * tracker has matched with a signal of its own (credits_used). Microseconds since the timeout:
+ * tracker has matched with a signal of its own (credits_used). The times are microseconds, as an example:
  *
  *	  0  timeout calls kill(101, SIGTERM): only the tracker gets it.
  *	 40  The tracker takes it and notes it as undecided: process 100 still runs, so it may signal again.
