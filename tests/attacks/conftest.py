@@ -1,4 +1,4 @@
-"""The fixtures of tests/cli, and what attacks need beside them: a second user, and folders that both may use."""
+"""The fixtures of tests/cli, and additions for attacks: a second user, and folders for both users."""
 import importlib.util
 import os
 import pathlib
@@ -22,7 +22,7 @@ PROGRAMS = ("resource-tracker", "resource-tracker-analysis", "resource-tracker-n
 
 @pytest.fixture(scope="session")
 def public_folder():
-    """A folder that every user may enter; those of pytest are closed."""
+    """A folder that every user may enter; pytest's folders are closed."""
     with tempfile.TemporaryDirectory(prefix="rt-attacks-") as folder:
         os.chmod(folder, 0o755)
         yield pathlib.Path(folder)
@@ -30,7 +30,7 @@ def public_folder():
 
 @pytest.fixture(scope="session")
 def public_programs(binary, public_folder):
-    """All programs, where every user may run them."""
+    """Copies all programs to a place where every user may run them."""
     for name in PROGRAMS:
         program = pathlib.Path(binary).parent / name
         if program.exists():
@@ -40,7 +40,7 @@ def public_programs(binary, public_folder):
 
 @pytest.fixture
 def shared(public_folder):
-    """A folder as /tmp is one: every user may write, only the owner of a file may remove it."""
+    """A folder like /tmp: every user may write, but only the owner of a file may remove it."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=public_folder))
     folder.chmod(0o1777)
     return folder
@@ -48,7 +48,7 @@ def shared(public_folder):
 
 @pytest.fixture
 def home(public_folder):
-    """A folder that belongs to the victim alone."""
+    """A folder that belongs to the victim."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=public_folder))
     os.chown(folder, VICTIM, VICTIM)
     return folder

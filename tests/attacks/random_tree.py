@@ -9,9 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import exact  # noqa: E402
 
-# A process that no parent reaps cannot tell its own exit, and a group counts that.
+# A process that no parent reaps cannot count its own exit, but a group does.
 EXIT_SECS = 0.0003
-# The samples and the group are read one after the other, and the record has whole microseconds.
+# The samples and the group are read in sequence, and the record has whole microseconds.
 GROUP_SECS = 0.001
 
 INTERVALS = ("0.003", "0.02", "0.1", "1")
@@ -35,7 +35,7 @@ class Told:
 
     @property
     def group_secs(self):
-        """The count of the job's own group; None without one."""
+        """Returns the count of the job's own group; None without one."""
         if self.samples[0]["cpu"]["process_cpu_source"] != "cgroup":
             return None
         return self.samples[-1]["cgroup"]["cpu_usage_secs"]
@@ -46,12 +46,12 @@ class Told:
 
     @property
     def excess_secs(self):
-        """How much more is told than was used."""
+        """Returns how much the recording exceeds the truth."""
         return self.told_secs - self.truth_secs
 
     @property
     def missing_secs(self):
-        """How much is told too little. Without a group, time that is in no rusage may be missing."""
+        """Returns how much the recording lacks. Without a group, time that is in no rusage may be missing."""
         return -self.excess_secs - (0 if self.group_secs is not None else self.unwaited_secs)
 
     def check(self):

@@ -1,4 +1,4 @@
-"""Control groups whose names mislead, and limits that bind on an ancestor."""
+"""Control groups with misleading names, and limits of an ancestor that bind."""
 import contextlib
 import os
 import pathlib
@@ -32,7 +32,7 @@ def counters(folder):
 
 
 def test_throttling_by_an_ancestor_is_counted(record):
-    """The kernel counts periods where the quota is set, not where the job is."""
+    """The kernel counts periods in the group with the quota, not in the job's."""
     above = CPU / f"attack-quota-{os.getpid()}"
     with folders(above, above / "sub"):
         (above / "cpu.cfs_period_us").write_text("10000")
@@ -59,7 +59,7 @@ def test_odd_names_of_groups(record, name):
 
 
 def test_group_that_was_removed_is_not_replaced_by_its_parent(record):
-    """The parent's memory is another one; its limit still binds."""
+    """The parent has other memory; its limit still binds."""
     above, below = MEMORY / f"attack-removed-{os.getpid()}", MEMORY / f"attack-removed-{os.getpid()}" / "x"
     job = f"sleep 0.3; echo $$ >{above}/cgroup.procs; rmdir {below}; sleep 0.7"
     with folders(above):

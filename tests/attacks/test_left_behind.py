@@ -19,7 +19,7 @@ def name_of(pid):
 
 
 def processes():
-    """{pid: (parent, name)} of all processes."""
+    """Returns {pid: (parent, name)} of all processes."""
     found = {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -49,7 +49,7 @@ def wait_until(condition, secs=10):
 
 @pytest.fixture
 def with_helper(binary, spawn, tmp_path):
-    """The program with a helper for GPUs, in a session of its own; (process, its own processes, the job)."""
+    """Starts the program with a helper for GPUs, in its own session; (process, its own processes, the job)."""
     library = pathlib.Path(binary).parent / FAKES / "nvml_fake.so"
     if not library.exists() or not (pathlib.Path(binary).parent / "resource-tracker-helper").exists():
         pytest.skip("this build has no helper, or no fake library of a vendor")
@@ -69,7 +69,7 @@ def have_gone(own):
 
 
 def test_a_tracker_that_is_stopped_with_all_its_processes_and_killed(with_helper):
-    """A stopped helper does not see the end of its recorder."""
+    """A stopped helper does not notice the end of its recorder."""
     process, own, job = with_helper
     assert {"rt-witness", "rt-helper"} <= set(own.values())
     for pid in (process.pid, *own):

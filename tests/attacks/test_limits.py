@@ -1,4 +1,4 @@
-"""A job that runs within the limits on processes, stack and descriptors runs below the program as well."""
+"""A job that runs within limits on processes, stack and descriptors also runs below the program."""
 import contextlib
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from users import VICTIM, needs_root
 
-# One process of the job, and one that it starts.
+# The job is one process, and starts another.
 JOB = ("sh", "-c", "(exit 4); exit 3")
 PIDS = pathlib.Path("/sys/fs/cgroup/pids")
 
@@ -30,7 +30,7 @@ def pids_of(user):
 
 @needs_root()
 def test_one_process_more_than_the_job_against_the_limit_of_a_user(public_programs, home):
-    """The job alone needs two. It needed four with the program: two more."""
+    """The job alone needs two processes. With the program it once needed four: two more."""
     before = pids_of(VICTIM)
 
     def start(command, limit):
@@ -58,7 +58,7 @@ def pids_group():
 
 @pytest.mark.parametrize("below", ("", "a/b"))
 def test_one_process_more_than_the_job_against_the_limit_of_a_group(run, tmp_path, pids_group, below):
-    """The limit may stand above the group that the program runs in."""
+    """The limit may be on a group above the program's."""
     (pids_group / "pids.max").write_text("3\n")
     (pids_group / below).mkdir(parents=True, exist_ok=True)
     try:
@@ -72,16 +72,16 @@ def test_one_process_more_than_the_job_against_the_limit_of_a_group(run, tmp_pat
     assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
 
 
-@pytest.mark.slow  # not below a sanitiser, which needs a stack of its own
+@pytest.mark.slow  # not with a sanitiser, which needs stack itself
 @pytest.mark.parametrize("kib", (16, 24, 32, 64, 128, 1024))
 def test_a_small_stack(binary, tmp_path, kib):
-    """With 16 KiB the job alone runs, and the program crashed."""
+    """With 16 KiB the job alone runs. The program once crashed."""
     limit = limited(resource.RLIMIT_STACK, kib * 1024)
     small = {"PATH": os.environ["PATH"]}
     alone = subprocess.run(["sh", "-c", "exit 3"], preexec_fn=limit, env=small).returncode
     assert alone == 3
     for arguments in (("-i", "0.05", "-o", "run.jsonl"), ("-f", "csv", "-o", "run.csv")):
-        # The environment stands on the stack as well.
+        # The environment is on the stack as well.
         done = subprocess.run([binary, "-q", "--no-summary", *arguments, "--", "sh", "-c", "sleep 0.2; exit 3"], cwd=tmp_path,
                               preexec_fn=limit, env=small, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         assert done.returncode == 3, done.stderr

@@ -1,4 +1,4 @@
-"""CPU time of jobs whose processes live in PID namespaces, or have no ordinary parent, is counted once."""
+"""CPU time of jobs whose processes are in PID namespaces, or have no ordinary parent, counts once."""
 import shutil
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 import exact
 import random_tree
 
-# The kinds that no unreaped time excuses, without a group.
+# Without a group, unreaped time is no excuse for these kinds.
 REAPED = "betvzk0scdnl"
 ALL = REAPED + "im"
 
@@ -31,7 +31,7 @@ UNSHARE_KILL = ("unshare", "--fork", "--pid", "--kill-child")
 @pytest.mark.parametrize("cgroup", ("off", "auto"))
 @pytest.mark.parametrize("kind", ALL)
 def test_one_kind_of_life_alone(binary, chaos, tmp_path, kind, cgroup):
-    """Time was counted twice where an init ended while it was sampled (kind l)."""
+    """Time once counted twice if an init ended while it was sampled (kind l)."""
     for seed, interval in ((1, "0.02"), (2, "0.1"), (5, "0.02")):
         random_tree.run(binary, chaos, tmp_path, seed, 12, cgroup, interval, kind).check()
 
@@ -43,14 +43,14 @@ def test_random_trees(binary, chaos, tmp_path, seed, cgroup, kinds):
     random_tree.run(binary, chaos, tmp_path, seed, 30, cgroup, random_tree.interval_of(seed), kinds).check()
 
 
-# Prints what it used, its interpreter's start included.
+# Prints its own CPU time, including the interpreter's start.
 BURN = "import time\nwhile time.process_time() < 0.2: pass\nprint(time.process_time(), flush=True)"
 
 
 @pytest.mark.parametrize("cgroup", ("off", "auto"))
 @pytest.mark.parametrize("launcher", (BWRAP, UNSHARE, UNSHARE_KILL), ids=("bwrap", "unshare", "unshare-kill-child"))
 def test_a_job_in_a_namespace_of_its_own(record, launcher, cgroup):
-    """0.51 s were told as 0.90 to 0.99 in 4 of 12 runs below bubblewrap, which leaves before its init."""
+    """0.51 s were once recorded as 0.90 to 0.99 in 4 of 12 runs below bubblewrap, which leaves before its init."""
     if not can(*launcher):
         pytest.skip(f"{launcher[0]} cannot make a namespace here")
     for _ in range(6):
@@ -58,6 +58,6 @@ def test_a_job_in_a_namespace_of_its_own(record, launcher, cgroup):
                                  sys.executable, "-c", BURN)
         assert result.returncode == 0, result.err
         told, truth = exact.told_secs(samples), float(result.out)
-        # The interpreter ends after it has printed. The time that was counted twice was 0.2 s.
+        # The interpreter ends after it has printed. The double count was 0.2 s.
         assert truth - 0.02 <= told <= truth + 0.1, (told, truth)
         assert not samples[-1]["run_end"]["sigchld_ignored"]

@@ -1,4 +1,4 @@
-"""A recording that is removed, renamed or replaced while it is written, and CSV whose columns are others."""
+"""A recording that is removed, renamed or replaced while it is written, and CSV with other columns."""
 import os
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ def rows(path):
 
 
 def follow(spawn, helpers, path, action, *options):
-    """Records for a while, during which `action` happens. Returns what it said."""
+    """Records for a while, and `action` happens in between. Returns the messages."""
     tracker = spawn("-i", 0.1, "-o", path, "--no-summary", *options, "--", "sleep", "3",
                     stderr=subprocess.PIPE)
     helpers.wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 3)

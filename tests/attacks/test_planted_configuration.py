@@ -1,4 +1,4 @@
-"""A configuration that was found, not named, is obeyed only if its user or root controls it and its folder."""
+"""A configuration that was found, not named, is obeyed only if the user or root controls it and its folder."""
 import os
 import socket
 

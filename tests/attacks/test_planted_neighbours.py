@@ -1,4 +1,4 @@
-"""Files beside a recording and beside an output, in a folder where another user has been before."""
+"""Files beside a recording and beside an output, in a folder where another user has planted them."""
 import json
 import os
 import stat
@@ -26,7 +26,7 @@ def link(path, target, user=ATTACKER):
 
 
 def record_a_phase(as_user, user, shared, programs):
-    """A job that marks a phase; (result, the marks of the recording or None)."""
+    """Runs a job that marks a phase; returns (result, the marks of the recording or None)."""
     result = as_user(user, shared, "-q", "--no-summary", "-o", shared / "run.jsonl", "--", programs, "mark", "phase", "start")
     assert result.returncode == 0, result.err
     assert json_lines(shared / "run.jsonl")
@@ -54,7 +54,7 @@ def test_a_planted_link_to_nothing_creates_nothing(as_user, shared, home, public
 
 
 def test_a_second_name_of_a_file_is_not_marked(as_user, shared, bashrc, public_programs):
-    """Where fs.protected_hardlinks is 0 another user can give a file of the victim a second name."""
+    """If fs.protected_hardlinks is 0, another user can give the victim's file a second name."""
     bashrc.rename(shared / "first")
     os.link(shared / "first", shared / "run.jsonl.marks")
     record_a_phase(as_user, VICTIM, shared, public_programs)
@@ -115,12 +115,14 @@ def test_a_link_of_ones_own_is_followed(run, tmp_path):
 
 
 def test_planted_links_for_the_temporary_file_of_sqlite(public_programs, shared, home, as_user):
-    """3,000 names of the process to come: SQLite followed the right one and made a file of the attacker's choice."""
+    """Plants 3,000 names with possible pids: SQLite once followed the right one and made a file of the attacker's
+    choice.
+    """
     if not (public_programs.parent / "resource-tracker-analysis").exists():
         pytest.skip("no analysis in this build")
     result = as_user(VICTIM, shared, "-q", "--no-summary", "-o", shared / "run.jsonl", "--", "true")
     assert result.returncode == 0
-    # exec keeps the process id: the shell plants the link as its own, then becomes the program.
+    # exec keeps the pid: the shell plants the link under its own pid, then becomes the program.
     script = f'ln -s {home}/made {shared}/out.sqlite.$$.partial; exec {public_programs} export -f sqlite run.jsonl -o {shared}/out.sqlite'
     done = subprocess.run(["sh", "-c", script], cwd=shared, user=VICTIM, group=VICTIM, extra_groups=[], capture_output=True,
                           text=True, env={"PATH": os.environ["PATH"]})

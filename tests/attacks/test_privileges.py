@@ -1,5 +1,6 @@
-"""A program with more rights than its caller obeys neither the caller's environment nor files beside it; spools that
-another user has prepared are not used."""
+"""A program with more rights than its caller ignores the caller's environment and the files beside it. Spools
+prepared by another user are not used.
+"""
 import os
 import shutil
 import stat
@@ -46,7 +47,7 @@ def test_a_found_configuration_is_passed_over(privileged, home, needs_toml):
 
 @pytest.mark.parametrize("name", ("resource-tracker-analysis", "resource-tracker-net", "resource-tracker-helper"))
 def test_no_program_beside_it_or_named_by_the_environment_is_run(privileged, public_folder, home, name):
-    """As with a hard link that another user has made beside a program of its own."""
+    """As with a hard link to the program beside another user's own program."""
     planted = os.path.join(os.path.dirname(privileged), name)
     for path in (planted, home / name):
         with open(path, "w") as script:

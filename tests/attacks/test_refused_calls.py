@@ -1,4 +1,4 @@
-"""A system call that a filter refuses changes nothing about the job, and keeps nothing from ending."""
+"""If a filter refuses a system call, this changes nothing about the job, and everything still ends."""
 import errno
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 import exact
 
 ERRORS = (errno.ENOSYS, errno.EPERM)
-# Both end with the job's status; the second has a child, and a child that the program adopts.
+# Both end with the job's status. The second has a child, and another child that the program adopts.
 JOBS = (("sh", "-c", "exit 3"), ("sh", "-c", "(sleep 0.1 &); (exit 4); exit 3"))
 # Without it no line of the record can be written.
 WRITES = ("write",)
@@ -31,7 +31,7 @@ def calls(refuse):
 
 
 def run_job(refuse, call, error, command, folder):
-    """(exit status, stdout) under the filter; a status of -9999 if it did not end."""
+    """Returns (exit status, stdout) under the filter; status -9999 if it did not end."""
     try:
         done = subprocess.run([refuse, call, str(error), *command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=20)
@@ -44,7 +44,7 @@ def run_job(refuse, call, error, command, folder):
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
 def test_every_call_of_the_list(binary, refuse, tmp_path, error, no_leak_check):
-    """waitid(2) refused hid the end of the job for ever; 49 and more calls have been tried."""
+    """A refused waitid(2) once hid the end of the job for ever. The test tries at least 49 calls."""
     names, wrong, ran = calls(refuse), [], 0
     assert len(names) >= 49
     record = tmp_path / "run.jsonl"
@@ -53,7 +53,7 @@ def test_every_call_of_the_list(binary, refuse, tmp_path, error, no_leak_check):
         record.unlink(missing_ok=True)
         alone = run_job(refuse, call, error, job, tmp_path)
         wrapped = run_job(refuse, call, error, [binary, "-q", "--no-summary", "-o", record, "--", *job], tmp_path)
-        ran += alone[0] == 3  # without pread64, for example, no program can be loaded
+        ran += alone[0] == 3  # no program can be loaded without pread64, for example
         if alone != wrapped:
             wrong.append((call, alone, wrapped))
         elif alone[0] == 3 and call not in WRITES and not record_is_whole(record):
@@ -115,7 +115,7 @@ def stopping_job(binary, refuse, tmp_path):
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
 def test_without_waitid_a_stop_of_the_job_stops_the_recorder(stopping_job, helpers, tmp_path, error):
-    """The recorder went on, and a shell waited for a job that it could not continue."""
+    """The recorder once went on while a shell waited for a job that it could not continue."""
     tracker = stopping_job(error, [sys.executable, "-c", STOPS])
     for _ in range(3):
         helpers.wait_until(lambda: state_of(tracker.pid) == "T")

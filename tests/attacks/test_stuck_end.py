@@ -1,4 +1,4 @@
-"""After the job has ended its exit status arrives, whatever has happened to the terminal, to stderr or to the page."""
+"""After the job's end its exit status arrives, whatever has happened to the terminal, to stderr or to the page."""
 import os
 import pty
 import signal
@@ -10,7 +10,7 @@ import time
 import pytest
 
 JOB = ("--", "sh", "-c", "exit 3")
-# A look at stderr for a second, five seconds without any progress of the analysis, and a loaded machine.
+# One second for stderr, five seconds without progress of the analysis, and a margin for a busy machine.
 LIMIT_SECS = 12
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -25,7 +25,7 @@ def terminal():
 
 @pytest.fixture
 def full_pipe():
-    """The writing end of a pipe without room; its reader sleeps."""
+    """Yields the writing end of a full pipe whose reader sleeps."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     try:
@@ -52,7 +52,7 @@ def test_a_frozen_terminal(spawn, terminal):
 
 
 def test_a_terminal_that_freezes_while_the_summary_is_written(spawn, terminal, binary):
-    """The summary is longer than the terminal's buffer, of which no part is read."""
+    """The summary is longer than the terminal's buffer, and the terminal is not read."""
     _, slave = terminal
     os.set_blocking(slave, False)
     try:
@@ -60,7 +60,7 @@ def test_a_terminal_that_freezes_while_the_summary_is_written(spawn, terminal, b
             os.write(slave, b"x" * 100)
     except BlockingIOError:
         pass
-    os.read(terminal[0], 1500)  # room for a first line
+    os.read(terminal[0], 1500)  # room for the first line
     os.set_blocking(slave, True)
     process = spawn("-o", "run.jsonl", "--summary", *JOB, stdin=slave, stdout=subprocess.DEVNULL, stderr=slave,
                     start_new_session=True)
@@ -119,7 +119,7 @@ def test_attached_with_a_full_stderr_pipe(spawn, full_pipe):
 
 
 def test_a_slow_reader_gets_the_whole_summary(spawn):
-    """Only standing still ends it."""
+    """As long as there is progress, the wait continues."""
     reader, writer = os.pipe()
     process = spawn("-o", "run.jsonl", "--summary", *JOB, stdout=subprocess.DEVNULL, stderr=writer)
     os.close(writer)

@@ -1,4 +1,4 @@
-"""Escape sequences in whatever is printed: every text of a recording, marks, price lists, names of files, errors."""
+"""Escape sequences in all printed text: every text of a recording, marks, price lists, file names, errors."""
 import json
 import re
 
@@ -12,7 +12,7 @@ OBEYED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f‪-‮⁦-⁩]|\r(?!\
 
 
 def poison(value):
-    """All texts of a JSON value, but those that decide how it is read."""
+    """Replaces all texts of a JSON value, except those that decide how it is read."""
     if isinstance(value, dict):
         return {key: item if key in ("mode", "layout", "resource-tracker-version") else poison(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -11,7 +11,7 @@ def needs_root():
 
 
 def plant(path, text, user, mode=0o644):
-    """A file that belongs to a user."""
+    """Makes a file that belongs to a user."""
     path.write_text(text)
     os.chown(path, user, user)
     path.chmod(mode)

@@ -1,12 +1,13 @@
 /*
- * A random tree of processes that live and end in ways which make CPU time hard to account for, and that know the truth.
+ * A random tree of processes whose CPU time is hard to account for. They know the truth.
  *
  *   chaos TRUTH SEED COUNT [KINDS]   KINDS: letters of the table below
  *   chaos TRUTH burn MS              the program that children call by exec
  *
- * TRUTH is the file of workload.c: CPU ns of all processes, how many there were, and the part of the first that is in no
- * rusage (children that were discarded unreaped). A parent reads the process clock of its zombie child before it reaps
- * it. A process that no parent of ours reaps tells its time itself, while it burns it: it may be killed at any moment.
+ * TRUTH is the file of workload.c: CPU ns of all processes, their number, and the part of the first that is
+ * in no rusage (children that were discarded unreaped). A parent reads the process clock of its zombie child
+ * before it reaps it. A process that no parent of ours reaps reports its time itself while it burns it,
+ * because it may be killed at any moment.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -37,7 +38,7 @@ static void pause_some(void)
 
 /* ---- the truth --------------------------------------------------------------------------------------- */
 
-/* How much of its own time this process has told; a child begins with nothing. */
+/* The part of its own time that this process has reported. A child starts with 0. */
 static int64_t told_ns;
 
 static void tell_so_far(bool unwaited)
@@ -87,7 +88,7 @@ static pid_t start_with(unsigned long flags, void (*act)(void))
 
 	if (pid < 0 && errno == EPERM && flags & CLONE_NEWPID)
 		pid = (pid_t)syscall(SYS_clone, flags | CLONE_NEWUSER, 0, 0, 0, 0);
-	/* Where namespaces are closed to this user, an ordinary child does the same. */
+	/* If this user may not create namespaces, an ordinary child does the same. */
 	if (pid < 0 && flags & CLONE_NEWPID)
 		pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid < 0)
@@ -113,7 +114,7 @@ static void become_burner(void)
 	_exit(FAILED);
 }
 
-/* ---- lives that a parent of ours reaps ----------------------------------------------------------------- */
+/* ---- lives that our own parent reaps ------------------------------------------------------------------- */
 
 static void live_burning(void)
 {
@@ -179,7 +180,7 @@ static void live_with_zombies(void)
 		reap(pids[i]);
 }
 
-/* The parent kills it, at any moment of its life. */
+/* The parent kills it at any moment. */
 static void live_until_killed(void)
 {
 	burn(INT64_C(1) << 40);
@@ -203,7 +204,7 @@ static void live_with_silent_children(void)
 	reap(pid);
 }
 
-/* A grandchild becomes a child by the end of the one between. */
+/* A grandchild becomes a child when the process between them ends. */
 static void live_leaving_a_child(void)
 {
 	(void)start(live_burning);
@@ -219,7 +220,7 @@ static void live_as_subreaper(void)
 	reap(-1);
 }
 
-/* ---- lives that tell of themselves -------------------------------------------------------------------- */
+/* ---- lives that report their own time ------------------------------------------------------------------ */
 
 static void tell_burning(void)
 {
@@ -239,7 +240,7 @@ static void tell_until_killed(void)
 	burn_and_tell(INT64_C(1) << 40, true);
 }
 
-/* Its child is a child of its parent, which knows nothing of it. */
+/* Its child becomes a child of its parent, without the parent's knowledge. */
 static void live_beside_a_brother(void)
 {
 	(void)start_with(CLONE_PARENT | SIGCHLD, tell_burning);
@@ -296,14 +297,14 @@ static void init_on_its_own(void)
 	burn_and_tell(some_ns(), false);
 }
 
-/* As bubblewrap does: the init outlives the process that made it. */
+/* As bubblewrap does: the init outlives its creator. */
 static void live_leaving_a_namespace(void)
 {
 	(void)start_with(CLONE_NEWPID | SIGCHLD, init_on_its_own);
 	burn(some_ns());
 }
 
-/* The kernel kills the others with the init and discards them. */
+/* When the init ends, the kernel kills the others and discards them. */
 static void init_that_kills(void)
 {
 	(void)start(tell_until_killed);

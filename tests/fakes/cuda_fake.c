@@ -1,6 +1,6 @@
 /*
- * As much of libcuda.so.1 as tests/gpu/cuda_load needs, without a device: kernels sleep, and what is held is told to the
- * fake NVML by its script (NVML_FAKE_SCRIPT), half of the time working as it is asked to.
+ * The part of libcuda.so.1 that tests/gpu/cuda_load needs, without a device: kernels sleep, and allocations
+ * go into the script of the fake NVML (NVML_FAKE_SCRIPT), busy for half of the requested time.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { CONTEXT_MIB = 400, INVALID_VALUE = 1, DUTY_PCT = 50 };
 
-/* In one step: a script that is half there has no device in it. */
+/* In one step, because half a script would lack the device. */
 static void replace_script(const char *text)
 {
 	const char *path = getenv("NVML_FAKE_SCRIPT");
@@ -106,7 +106,7 @@ EXPORT int cuMemFree_v2(unsigned long long pointer)
 	return pointer ? 0 : INVALID_VALUE;
 }
 
-/* As a driver that has left old devices behind: the first dialect is refused. */
+/* Like a driver that no longer supports old devices: it refuses the first dialect. */
 EXPORT int cuModuleLoadData(void **module, const void *image)
 {
 	*module = (void *)(uintptr_t)1;

@@ -1,6 +1,6 @@
 /*
- * Prints what a process inherits, one "key value" line each, so that a wrapped run can be compared with a
- * bare one. The reader skips the kernel's figures of memory and ids.
+ * Prints the state that a process inherits, one "key value" line each, to compare a wrapped run with a bare
+ * one. The reader skips the kernel's figures of memory and ids.
  *
  *   inherited-state [WAIT_MS]
  */

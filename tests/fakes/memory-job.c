@@ -51,8 +51,8 @@ struct area {
 	size_t size;
 	int fd;         /* -1: none */
 	int segment;    /* of System V; -1: none */
-	bool anonymous; /* private to the process or shared by fork only */
-	char path[64];  /* to be removed */
+	bool anonymous; /* private to the process, or shared by fork only */
+	char path[64];  /* file to remove */
 	pid_t maker;
 };
 
@@ -139,7 +139,7 @@ static void take_private(size_t size)
 	write_pages(area->at, size, 1);
 }
 
-/* Aligned, so that all of it can be huge pages. */
+/* Aligned, so that huge pages can cover all of it. */
 static void take_huge(size_t size)
 {
 	struct area *area = new_area(size);
@@ -179,7 +179,7 @@ static void take_segment(size_t size)
 	if (area->segment < 0)
 		die("shmget");
 	area->at = shmat(area->segment, NULL, 0);
-	/* It goes with its last user. */
+	/* The segment is removed with its last user. */
 	shmctl(area->segment, IPC_RMID, NULL);
 	if (area->at == (void *)-1)
 		die("shmat");
@@ -368,7 +368,7 @@ static void tell_next_program(void)
 static void *map_and_unmap(void *argument)
 {
 	(void)argument;
-	/* Not while the job sets itself up: its own page faults hold maps locked. */
+	/* Wait until the job is set up: its own page faults hold maps locked. */
 	sleep_ns(NSEC_PER_SEC * 9 / 10);
 	while (!stall.stop) {
 		int64_t begun_ns = now_ns(CLOCK_MONOTONIC), took_ns;
@@ -468,7 +468,7 @@ static _Noreturn void become(char **words, int count)
 	die("execv");
 }
 
-/* The words of a block whose opening brace is the first one. */
+/* Returns the number of words of a block whose opening brace is the first one. */
 static int block_length(char **words, int count)
 {
 	int depth = 0;

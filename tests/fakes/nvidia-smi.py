@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""As much of nvidia-smi as tests/gpu/on-real-gpu asks: one device, whose memory and process stand in the fake NVML's script."""
+"""The part of nvidia-smi that tests/gpu/on-real-gpu uses: one device, with memory and process from the fake NVML's
+script.
+"""
 import os
 import re
 import sys

@@ -1,6 +1,6 @@
 /*
- * A library that answers as libnvidia-ml.so.1 does, by a script (nvml_fake_script.c). NVML_FAKE_OLD builds a library of
- * long ago: no second or third version of anything.
+ * A library that answers like libnvidia-ml.so.1, by a script (nvml_fake_script.c). NVML_FAKE_OLD builds a
+ * very old version: no second or third version of any function.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +216,7 @@ EXPORT int nvmlDeviceGetPerformanceState(nvml_device device, unsigned *state)
 EXPORT int nvmlDeviceGetTotalEnergyConsumption(nvml_device device, unsigned long long *millijoules)
 {
 	ENTER(device);
-	/* Unless the script says otherwise, 318.5 W since 1970. */
+	/* Without a value in the script, 318.5 W since 1970. */
 	*millijoules =
 		script.energy[index_of(device)] ? script.energy[index_of(device)] : now_us() / 1000 * 637 / 2;
 	return NVML_SUCCESS;
@@ -283,7 +283,7 @@ static bool is_sampled(const struct process *process, nvml_device device, uint64
 		process->age_secs > 0 ? script.loaded_us - (uint64_t)(process->age_secs * 1e6) : now_us();
 	if (script.sampling_secs > 0)
 		*ret_at_us -= (*ret_at_us - script.loaded_us) % (uint64_t)(script.sampling_secs * 1e6);
-	/* The real library has been seen to return old samples as well. */
+	/* The real library returns old samples, too. */
 	return process->age_secs > 0 || *ret_at_us > last_seen_us;
 }
 
@@ -308,7 +308,7 @@ EXPORT int nvmlDeviceGetProcessUtilization(nvml_device device, struct nvml_proce
 	return !found ? NVML_NOT_FOUND : found > room ? NVML_INSUFFICIENT_SIZE : NVML_SUCCESS;
 }
 
-/* ---- what came later --------------------------------------------------------------------------------- */
+/* ---- functions of newer versions ----------------------------------------------------------------------- */
 
 #ifndef NVML_FAKE_OLD
 

@@ -15,7 +15,7 @@ struct process {
 	char lists[8];
 	uint64_t bytes;
 	int sm;
-	double age_secs; /* of its sample; 0: always new */
+	double age_secs; /* age of its sample; 0: always new */
 };
 
 struct rule {
@@ -48,13 +48,13 @@ struct nvml_script {
 extern struct nvml_script script;
 
 uint64_t now_us(void);
-/* Reads the script if it has changed. */
+/* Reads the script again if it has changed. */
 void read_script(void);
 
-/* The device that has this number now, of those that have not gone; DEVICES: none. */
+/* Returns the device that has this number now, without those that have gone; DEVICES: none. */
 int device_numbered(int number);
 int index_of(nvml_device device);
-int instance_of(nvml_device device); /* -1: a whole device */
+int instance_of(nvml_device device); /* Returns -1 for a whole device. */
 
-/* The result that the script sets for a function; NVML_SUCCESS: its usual work. */
+/* Returns the result that the script sets for a function; NVML_SUCCESS: its usual work. */
 int enter(const char *function, nvml_device device);

@@ -38,7 +38,7 @@ class Refusal(Exception):
 
 
 def problem(location, message, value):
-    """Like pydantic: the refused value is repeated in the answer."""
+    """Repeats the refused value in the answer, as pydantic does."""
     return {"type": "value_error", "loc": ["body", location], "msg": message, "input": value}
 
 
@@ -96,7 +96,7 @@ class Run:
 
 
 class Store:
-    """Where objects go, and the keys for it. `keys` makes new ones: (access, secret, token)."""
+    """The place for objects, and the keys for it. `keys` makes new ones: (access, secret, token)."""
 
     def __init__(self, prefix="s3://bucket/some/prefix", keys=lambda: ("AKIA" + "X" * 16, "s" * 40, "t" * 60),
                  region="eu-central-1", expires_secs=3600, expiry_names=("expires_at",), offset_hours=0):
@@ -122,12 +122,12 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 64
 
     def handle_error(self, request, client_address):
-        """A client that goes away is what many tests are about."""
+        """Many tests make clients go away, so errors of that kind are silent."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = 20  # a half-open connection ends some time
+    timeout = 20  # a half-open connection must end
 
     def log_message(self, *arguments):
         pass
@@ -171,7 +171,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(*trouble)
             return True
         word, _, value = trouble.partition(" ")
-        if word == "slow":  # late, but good
+        if word == "slow":  # late, but complete
             time.sleep(float(value))
             return False
         self.close_connection = True
@@ -179,7 +179,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.owner.stopped.wait(float(value or 30))
         elif word == "reset":
             self.reset()
-        elif word == "drip":  # a byte now and then
+        elif word == "drip":  # one byte at a time
             with contextlib.suppress(OSError):
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
                 while not self.owner.stopped.wait(0.2):
@@ -248,10 +248,10 @@ class Sentinel(Owner):
         self.token, self.store, self.prefix = token, store or Store(), prefix
         self.runs = {}
         self.base = self.url + prefix
-        self.extra = {}  # further members of the start's answer
-        self.further_names = set()  # members of the start that are taken as well
-        self.finish_answer = None  # the answer to the end, if it is another one
-        self.idempotent, self.keys = False, {}  # whether a run that is registered again is known again
+        self.extra = {}  # further members of the answer to the start
+        self.further_names = set()  # further members that a start may have
+        self.finish_answer = None  # the answer to the end, if not the usual one
+        self.idempotent, self.keys = False, {}  # whether registering a run twice returns the same run
 
     @property
     def run(self):

@@ -10,7 +10,7 @@ DEADLINE_SECS = 2
 
 
 def run_schedule(world, seed, slack_secs=1):
-    """One run with its troubles; the seed says which. Raises when a promise is broken. `slack_secs`: for a busy machine."""
+    """One run with the troubles of the seed. Raises if a promise is broken. `slack_secs`: margin for a busy machine."""
     chance = random.Random(seed)
     world.serve(store=world.store(expires_secs=chance.choice([None, 25, 3600])))
     servers = [world.sentinel, world.front]
@@ -24,7 +24,7 @@ def run_schedule(world, seed, slack_secs=1):
         recorder.write(chance.randrange(4))
         time.sleep(chance.uniform(0, 0.2))
         if chance.random() < 0.1:
-            world.swift.give("test:0")  # the keys are void from now on
+            world.swift.give("test:0")  # the keys are invalid from now on
         if chance.random() < 0.1:
             process.kill()
             process.wait()
@@ -44,7 +44,7 @@ def run_schedule(world, seed, slack_secs=1):
     assert done.returncode == 0, done.stderr
     finished = [run for run in world.sentinel.runs.values() if run.finishes]
     assert len(finished) == 1, f"{len(finished)} runs are finished"
-    # A finish whose answer was lost is sent again, word for word.
+    # A finish whose answer was lost is sent again, unchanged.
     assert all(finish == finished[0].finishes[0] for finish in finished[0].finishes)
     del finished[0].finishes[1:]
     compare_rows(sent_rows(finished[0], world.swift), recorder.samples)

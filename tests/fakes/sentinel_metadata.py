@@ -34,7 +34,7 @@ def aws(domain="amazonaws.com", region="us-west-2"):
 
 
 def without_tokens(answers):
-    """Version 1 of the service: no tokens are made, and none is needed."""
+    """Version 1 of the service neither makes nor needs tokens."""
     return {key: answer[1] if isinstance(answer, tuple) else answer for key, answer in answers.items()
             if not key.startswith("PUT")}
 
@@ -180,7 +180,7 @@ FIRMWARE = {
 
 
 def service(answers):
-    """The answering function of sentinel.Metadata for one vendor's answers."""
+    """Returns the answering function of sentinel.Metadata for one vendor's answers."""
 
     def respond(request):
         answer = answers.get(f"{request['method']} {request['path']}")

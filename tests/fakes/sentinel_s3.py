@@ -60,7 +60,7 @@ account_autocreate = true
 
 
 class Memory:
-    """The memcache of the proxy."""
+    """The proxy's memcache."""
 
     def __init__(self):
         self.items = {}
@@ -96,7 +96,7 @@ def session_filter(conf, folder, **_):
         def session(environ, start_response):
             environ["swift.cache"] = memory
             if environ["REQUEST_METHOD"] == "HEAD" and "HTTP_AUTHORIZATION" not in environ:
-                # Amazon names a bucket's region to everybody.
+                # Amazon reports a bucket's region in every answer.
                 start_response("403 Forbidden", [("x-amz-bucket-region", "eu-central-1"), ("Content-Length", "0")])
                 return [b""]
             found = re.match(r"AWS4-HMAC-SHA256 Credential=([^/]+)/.*SignedHeaders=([^,]+),",

@@ -20,10 +20,10 @@ import sentinel
 FAKES = pathlib.Path(__file__).resolve().parent
 TOKEN = "test-token-1234"
 SECRET = "secret/+key"
-# The Python that Debian's Swift is installed for.
+# Debian installs Swift for this Python.
 SYSTEM_PYTHON = "/usr/bin/python3"
 
-# Each CSV column and where its value is in a sample: written down here once more, on purpose.
+# Each CSV column and the place of its value in a sample, written down a second time on purpose.
 COLUMNS = {
     "timestamp": "timestamp", "system_processes": "cpu.process_count", "system_utime": "cpu.utime_secs",
     "system_stime": "cpu.stime_secs", "system_cpu_usage": "cpu.utilization_pct",
@@ -43,7 +43,7 @@ COLUMNS = {
     "process_disk_write_bytes": "cpu.process_disk_write_bytes", "process_gpu_usage": "cpu.process_gpu_usage",
     "process_gpu_vram_mib": "cpu.process_gpu_vram_mib", "process_gpu_utilized": "cpu.process_gpu_utilized",
 }
-# Half a unit of the last place, and what JSON has rounded before.
+# Half a unit of the last digit, plus the rounding of JSON before.
 TOLERANCE = {"timestamp": 0.0006, "system_memory": 0.51, "process_memory_mib": 0.51}
 
 
@@ -54,7 +54,7 @@ def value_at(sample, path):
 
 
 def compare_rows(rows, samples):
-    """Every row of the CSV (dictionaries of text) says what the sample of the recording says."""
+    """Every row of the CSV (dictionaries of text) equals its sample in the recording."""
     assert [row["timestamp"] for row in rows] == [f"{sample['timestamp']:.3f}" for sample in samples]
     for row, sample in zip(rows, samples):
         assert list(row) == list(COLUMNS)
@@ -72,10 +72,10 @@ def rows_of(csv):
     return [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
 
 
-# ---- a recorder that can be steered ---------------------------------------------------------------------------
+# ---- a recorder under control ---------------------------------------------------------------------------------
 
 class Recorder:
-    """Writes samples as the recorder does, made from real ones; the pipe ends when it ends."""
+    """Writes samples as the recorder does, based on real ones. The pipe ends when this recorder ends."""
 
     def __init__(self, path, template, **start):
         self.path, self.template = path, template
@@ -98,7 +98,7 @@ class Recorder:
             self.number += 1
 
     def end(self, exit_code=0, signal=None, reason="exit", **further):
-        """The last sample, and the recorder goes."""
+        """Writes the last sample and ends."""
         self.write(run_end={"reason": reason, "exit_code": exit_code, "signal": signal, **further})
         self.die()
 
@@ -118,7 +118,7 @@ class Recorder:
 # ---- the real S3 server ---------------------------------------------------------------------------------------
 
 class Swift:
-    """OpenStack Swift in a process of its own (sentinel_s3.py)."""
+    """OpenStack Swift in its own process (sentinel_s3.py)."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -135,7 +135,7 @@ class Swift:
         assert self.call("PUT", "/bucket")[0] == 200
 
     def give(self, key, expires=None):
-        """A new token for a key; the old one is not taken any more."""
+        """Makes a new token for a key; the old one becomes invalid."""
         self.next_token += 1
         self.keys[key] = (f"session+token/{self.next_token:04d}=", expires)
         lines = [f"{key} {token}" + (f" {expires}" if expires else "") for key, (token, expires) in self.keys.items()]
@@ -145,7 +145,7 @@ class Swift:
         return key, SECRET, self.keys[key][0]
 
     def call(self, method, path, body=b"", query=""):
-        """A request with a signature made by hand: (status, body)."""
+        """Sends a request with a signature made by hand: (status, body)."""
         key, secret, token = self.reader
         now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         headers = {"host": f"127.0.0.1:{self.port}", "x-amz-content-sha256": hashlib.sha256(body).hexdigest(),
@@ -178,7 +178,7 @@ class Swift:
 
 
 def sign_v4(method, path, query, headers, key, secret, region):
-    """The Authorization header of AWS Signature Version 4 for S3, from the documents of Amazon."""
+    """Returns the Authorization header of AWS Signature Version 4 for S3, after Amazon's documents."""
     names = ";".join(sorted(headers))
     canonical = "\n".join([method, path, query, *(f"{name}:{headers[name]}" for name in sorted(headers)), "", names,
                            headers["x-amz-content-sha256"]])
@@ -192,7 +192,7 @@ def sign_v4(method, path, query, headers, key, secret, region):
 
 
 class Front(sentinel.Owner):
-    """Stands before the S3 server and passes on what its trouble script lets through."""
+    """Stands before the S3 server and passes on the requests that its script of troubles allows."""
 
     def __init__(self, swift, **server):
         super().__init__(**server)
@@ -212,7 +212,7 @@ class Front(sentinel.Owner):
 
 
 def downloaded_rows(swift, uris):
-    """The rows of all objects, in order; each is a whole CSV of its own, compressed once."""
+    """Returns the rows of all objects, in order; each is a whole CSV, compressed once."""
     rows = []
     for uri in uris:
         body = swift.get(uri)
@@ -224,7 +224,7 @@ def downloaded_rows(swift, uris):
 
 
 def sent_rows(run, swift=None):
-    """The rows that a finished run consists of, wherever they are."""
+    """Returns the rows of a finished run, wherever they are."""
     finish = run.finish
     if finish["data_source"] == "inline":
         return rows_of(finish["data_csv"])
@@ -232,7 +232,7 @@ def sent_rows(run, swift=None):
 
 
 def spooled_rows(folder):
-    """The rows of the batches that are still in a spool."""
+    """Returns the rows of the batches that are still in a spool."""
     return [row for path in sorted(folder.glob("*.csv.gz")) for row in rows_of(gzip.decompress(path.read_bytes()).decode())]
 
 
@@ -257,7 +257,7 @@ def swift(tmp_path_factory):
 
 
 def make_template(binary, folder, environment):
-    """A real first sample, for recordings made of it."""
+    """Records a real first sample, from which recordings are made."""
     subprocess.run([binary, "-i", "0.05", "-o", folder / "run.jsonl", "-n", "a job", "--team", "blue", "--tag", "k=v",
                     "--tag", "empty=", "--", "sleep", "0.1"], check=True, stdin=subprocess.DEVNULL, cwd=folder,
                    env=environment)
@@ -290,7 +290,7 @@ class World:
         return self.sentinel
 
     def store(self, **store):
-        """The S3 server, with a front before it; the keys are new ones each time."""
+        """Starts the S3 server with a front before it; each call makes new keys."""
         self.front = self.open(Front(self.swift))
         store.setdefault("prefix", f"s3://bucket/{self.path.name}")
         store.setdefault("keys", lambda: self.swift.give("test:0"))
@@ -334,7 +334,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path, template, request, helpers):
-    """Without S3: only tests that ask for `swift` start it."""
+    """Starts S3 only for tests with the fixture `swift`."""
     swift = request.getfixturevalue("swift") if "swift" in request.fixturenames else None
     world = World(tmp_path, template, swift, helpers.clean_environment)
     yield world
@@ -348,14 +348,14 @@ def end(process, secs=20):
 
 
 def end_after(process, recorder, secs=0.6):
-    """Lets the run go on for a while and ends it."""
+    """Lets the run continue for a while and ends it."""
     time.sleep(secs)
     recorder.end()
     return end(process)
 
 
 def end_once_stored(world, process, recorder):
-    """Ends the run when the store has been given an object, so that it is one of objects on a busy machine, too."""
+    """Ends the run after the store got an object, so that it has objects even on a busy machine."""
     deadline = time.monotonic() + 20
     while not any(request["method"] == "PUT" for request in world.front.requests) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -363,7 +363,7 @@ def end_once_stored(world, process, recorder):
 
 
 class Script:
-    """The first requests go wrong, each in its way; the rest is well."""
+    """Makes the first requests fail, each in its way; the rest succeed."""
 
     def __init__(self, *troubles, only=""):
         self.troubles, self.only = collections.deque(troubles), only

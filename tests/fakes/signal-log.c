@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As the kernel has it: the C library would leave out the real-time signals that it uses itself. */
+/* All bits: the C library's sigfillset() leaves out the real-time signals that it uses itself. */
 static const uint64_t all_signals = UINT64_MAX;
 
-/* False when the reader has gone. */
+/* Returns false if the reader has gone. */
 static bool print_signals(int fd)
 {
 	struct signalfd_siginfo info;

@@ -49,7 +49,7 @@ static void tell(int64_t cpu_ns, bool unwaited)
 		atomic_fetch_add(&truth->unwaited_ns, cpu_ns);
 }
 
-/* For a process without a waiting parent in the job: the microseconds of its exit are missing. */
+/* Without a waiting parent in the job, the microseconds of the exit are missing. */
 static _Noreturn void tell_and_exit(bool unwaited)
 {
 	tell(clock_ns(CLOCK_PROCESS_CPUTIME_ID), unwaited);
@@ -92,7 +92,7 @@ static void exec_burn(void)
 	_exit(FAILED);
 }
 
-/* ---- what a child may do ----------------------------------------------------------------------------- */
+/* ---- acts of a child --------------------------------------------------------------------------------- */
 
 static void act_burn(void)
 {
@@ -131,7 +131,7 @@ static void act_vfork(void)
 	}
 }
 
-/* Reparented to the tracker, in a session of its own, with a child that it waits for. */
+/* It is reparented to the tracker, in its own session, and waits for a child. */
 static void daemon_life(void)
 {
 	pid_t pid;
@@ -220,7 +220,10 @@ struct clone3_arguments {
 		stack_size, tls, set_tid, set_tid_size;
 };
 
-/* The next process has the pid of the last one; only the superuser may ask for that, another burns as it is. */
+/*
+ * The next process gets the pid of the last one. Only the superuser may ask for that; otherwise a child with
+ * any pid burns.
+ */
 static void act_same_pid(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -405,8 +408,8 @@ static void write_and_read(int mib, const char *path)
 }
 
 /*
- * The sum of the first two numbers of /proc/self/io: bytes read and written by calls, waited-for children
- * included.
+ * Returns the sum of the first two numbers of /proc/self/io: bytes read and written by calls, including
+ * reaped children.
  */
 static int64_t own_io_bytes(void)
 {

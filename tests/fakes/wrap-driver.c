@@ -192,7 +192,7 @@ static void start_helper(struct wrap *wrap, const struct driver *driver)
 	if (pid == 0) {
 		sigset_t none;
 
-		/* A helper starts with our mask, and has to see to its own. */
+		/* A helper starts with our signal mask and must set its own. */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -17,7 +17,7 @@ static inline void must_hold(bool holds)
 		abort();
 }
 
-/* Text that a parser points to must lie in what it was given. */
+/* A parser's text must lie inside its input. */
 static inline void must_lie_in(const struct scan *part, const char *bytes, size_t length)
 {
 	must_hold(part->at <= part->end && part->at >= bytes && part->end <= bytes + length);
@@ -33,8 +33,8 @@ static inline void fuzz_one_of(const fuzz_parser *parsers, size_t count, const u
 }
 
 /*
- * Calls parse_X(bytes, length, &result) and holds it to its contract: on failure the result is untouched. The
- * block is then what to check of a success.
+ * Calls parse_X(bytes, length, &result) and checks its contract: a failure leaves the result unchanged. The
+ * block checks a success.
  */
 #define FUZZ_PARSE(parse, type, result) \
 	type result, result##_before; \

@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "resource_tracker_analysis.h"
 
-/* A run of two seconds whose numbers are in the corpus's range. */
+/* A run of two seconds, with numbers in the corpus's range. */
 static const char RECORDING[] = "{\"timestamp\":1700000001.0,\"elapsed_secs\":1.0,\"sample\":0,\"host\":"
 				"\"h\",\"cpu\":{\"process_cores_used\":1.5,"
 				"\"process_memory_mib\":100.0},\"run_start\":{\"interval_secs\":1.0}}\n"
@@ -46,7 +46,7 @@ static void print_advice(const rt_advice *advice)
 		free(text);
 }
 
-/* Alone, and as the history of a run. */
+/* Reads them alone, and as the history of a run. */
 static void as_history(const char *bytes, size_t length)
 {
 	struct file input = make_file(bytes, length), recording = make_file(RECORDING, sizeof(RECORDING) - 1);

@@ -1,4 +1,4 @@
-/* Any bytes as the files of a cgroup. */
+/* Feeds any bytes as the files of a cgroup. */
 #include "fuzz.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /*
- * Lines "NAME=VALUE" as settings: none may crash, and after a refusal there is one line to show. A copy has
- * what the original has.
+ * Feeds lines "NAME=VALUE" as settings: none may crash, and each refusal has one line of text. A copy equals
+ * the original.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* Any bytes as a configuration file: triples of whole texts, or an error with a place and one line. */
+/*
+ * Feeds any bytes as a configuration file: the result is triples of whole texts, or an error with a place and
+ * one line.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Any bytes as the files of a host. */
+/* Feeds any bytes as the files of a host. */
 #include "fuzz.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Any bytes as the end of a file to append to, and as the name of an output. */
+/* Feeds any bytes as the end of a file to append to, and as the name of an output. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static size_t get(int fd, char *text, size_t size)
 	return (size_t)status.st_size;
 }
 
-/* The result is a prefix of the input, up to a whole line; a second repair finds nothing to do. */
+/* The result is a prefix of the input, up to a whole line. A second repair changes nothing. */
 static void fuzz_repair(const char *bytes, size_t length, enum record_text text)
 {
 	CLEANUP_CLOSE int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-/* Any bytes as the files of a process. */
+/* Feeds any bytes as the files of a process. */
 #include "fuzz.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Any bytes as a recording: everything that can be made of it is made. */
+/* Feeds any bytes as a recording, and makes everything that can be made of one. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* Reads, writes and reads again: the second time must be as good as the first. */
+/* Reads, writes and reads again: the second reading must equal the first. */
 static void read_frames(const char *path)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(64 << 20);

@@ -1,4 +1,4 @@
-/* Any bytes as one sample of JSON, and as the lines of a CSV file. */
+/* Feeds any bytes as one JSON sample, and as the lines of a CSV file. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* Reads, writes and reads again: the second time must be as good as the first. */
+/* Reads, writes and reads again: the second reading must equal the first. */
 static void read_json(struct json_decoder *reader, struct scan text, struct frame *frame)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(64 << 20);

@@ -1,4 +1,4 @@
-/* Any bytes through every scanner: the rest that it leaves must be a suffix of its input. */
+/* Feeds any bytes to every scanner: the rest must be a suffix of the input. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Any bytes as a CSV table and as the output of stats. */
+/* Feeds any bytes as a CSV table and as the output of stats. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

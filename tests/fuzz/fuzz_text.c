@@ -1,4 +1,6 @@
-/* Any bytes as texts of other users: names on a terminal, account files, lengths of time on a command line. */
+/*
+ * Feeds any bytes as texts of other users: names on a terminal, account files, durations on a command line.
+ */
 #include "fuzz.h"
 
 #include <math.h>
@@ -33,7 +35,7 @@ static void fuzz_printable(const char *bytes, size_t length)
 	must_hold(memcmp(once, twice, length) == 0);
 }
 
-/* Within a JSON string nothing is left that a terminal obeys. */
+/* A JSON string contains no control characters of a terminal. */
 static void fuzz_json(const char *bytes, size_t length)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 24);

@@ -1,5 +1,7 @@
-/* Runs a fuzz target over every file of the folders and files named on the command line: libFuzzer's
- * corpus as an ordinary test, with any compiler. */
+/*
+ * Runs a fuzz target over all files of the named folders and files: libFuzzer's corpus as an ordinary test,
+ * with any compiler.
+ */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@ static int replay_file(const char *path)
 		perror(path);
 		exit(1);
 	}
-	/* Exactly as many bytes as the input has, so that the sanitisers see a read past them. */
+	/* Exactly as long as the input, so that sanitisers see a read past its end. */
 	length = (size_t)status.st_size;
 	bytes = malloc(length ? length : 1);
 	if (!bytes || fread(bytes, 1, length, file) != length) {

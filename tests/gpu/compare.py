@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares what on-real-gpu has gathered: compare.py FOLDER MIB DUTY_PCT
+"""Compares the data of on-real-gpu: compare.py FOLDER MIB DUTY_PCT
 
-Writes FOLDER/seen.md, a table of figures with what is wanted of each, and prints it. Exit status 1 when one does not hold.
+Writes FOLDER/seen.md, a table of figures with the wanted value of each, and prints it. The exit status is 1 if one
+does not hold.
 """
 import json
 import pathlib
@@ -9,7 +10,7 @@ import statistics
 import sys
 
 MIB = 1 << 20
-# Driver and device need a moment at either end of a step.
+# Driver and device need a moment at each end of a step.
 MARGIN_SECS = 1.5
 
 
@@ -41,7 +42,7 @@ def table_of(path):
 
 
 def number(text):
-    """The value of nvidia-smi; None for "[N/A]" and the like."""
+    """Returns the number that nvidia-smi prints; None for "[N/A]" and the like."""
     try:
         return float(text)
     except ValueError:
@@ -57,7 +58,7 @@ def between(samples, begin, end):
 
 
 def used_device(samples):
-    """The uuid of the device that the job was on, and whether a sample says so; else the one whose memory has grown most."""
+    """Returns the uuid of the job's device, and whether a sample has it; else the device whose memory has grown most."""
     for one in samples:
         for gpu in one["gpu"]:
             if gpu["process_count"]:
@@ -91,7 +92,7 @@ def compare_memory(seen, folder, samples, steps, uuid, mib):
              abs(after - before - mib) <= 0.01 * mib)
     theirs = max((number(row[2]) or 0 for row in table_of(folder / "processes.csv") if row[0] == uuid), default=None)
     if theirs is None:
-        # In most containers it sees no processes.
+        # In most containers the driver reports no processes.
         return
     seen.add("VRAM of the job, at most", f"{max(values(full, uuid, 'process_vram_bytes'), default=0) / MIB:.1f} MiB",
              f"{theirs:.1f} MiB", "within 1 %", abs(after - theirs) <= 0.01 * theirs)
@@ -150,7 +151,7 @@ def compare_namespace(seen, folder, mib):
     rows = [gpu for one in samples for gpu in one["gpu"]]
     methods = sorted({gpu["attribution"] for gpu in rows if gpu["attribution"]})
     known = [one["cpu"]["process_gpu_vram_mib"] for one in samples if one["cpu"]["process_gpu_vram_mib"] is not None]
-    # Null is honest; a zero, or what others hold, is not.
+    # Null is correct; a zero, or the memory of others, is not.
     seen.add("in a process namespace", f"attribution {'+'.join(methods)}, VRAM at most {max(known, default=None)} MiB", f"{mib} MiB",
              "that and a context, or null", not known or max(known) >= mib)
 

@@ -21,7 +21,7 @@
 
 enum { FAILED = 1, USAGE = 2, NO_CUDA = 77 };
 
-/* It works until the device's own clock says that the time is over. */
+/* Works until the device's own clock says that the time is over. */
 #define SPIN \
 	".address_size 64\n" \
 	".visible .entry spin(.param .u64 nanoseconds)\n" \
@@ -38,7 +38,7 @@ enum { FAILED = 1, USAGE = 2, NO_CUDA = 77 };
 	"ret;\n" \
 	"}\n"
 
-/* Later devices may want a later dialect. */
+/* Newer devices may need a newer dialect. */
 static const char *const KERNELS[] = {
 	".version 6.0\n.target sm_50\n" SPIN,
 	".version 6.3\n.target sm_75\n" SPIN,

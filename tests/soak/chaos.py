@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """CPU time of many random trees of odd processes: tests/soak/chaos.py BUILD [COUNT] [FIRST_SEED]
 
-The checks of tests/attacks/test_namespaces.py for COUNT seeds (1,000), at several intervals, with and without a control group
-of the job's own. Prints the worst of them. A tree that fails is named by its seed. Ends with "N passed, N failed".
+Runs the checks of tests/attacks/test_namespaces.py for COUNT seeds (1,000), at several intervals, with and without
+the job's own control group. Prints the worst cases, and the seed of each tree that fails. Ends with "N passed, N
+failed".
 """
 import pathlib
 import sys
@@ -17,7 +18,9 @@ REAPED, ALL = "betvzk0scdnl", "betvzk0scdnlim"
 
 
 def shape(seed):
-    """(--cgroup, interval, kinds); without a group every other tree has all its time in the figures of wait4(2)."""
+    """Returns (--cgroup, interval, kinds). Without a group, every other tree has all its time in the figures of
+    wait4(2).
+    """
     cgroup = ("off", "auto")[seed % 2]
     return cgroup, random_tree.interval_of(seed // 2), REAPED if cgroup == "off" and seed // 8 % 2 else ALL
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """CPU time of many random trees: tests/soak/exact.py BUILD SECONDS [FIRST_SEED]
 
-The checks of tests/cli/test_exact_cpu.py, for as many schedules as the time allows, at several intervals, with and without a
-control group of the job's own. A schedule that fails is named by its seed. Ends with "N passed, N failed".
+Runs the checks of tests/cli/test_exact_cpu.py on as many schedules as the time allows, at several intervals, with
+and without the job's own control group. Prints the seed of each schedule that fails. Ends with "N passed, N
+failed".
 """
 import pathlib
 import sys

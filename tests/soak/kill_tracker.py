@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Kills a recording tracker at random moments and reads what it left.
+"""Kills a recording tracker at random moments and reads its file.
 
     tests/soak/kill_tracker.py [--binary build/resource-tracker] [--kills 1000] [--seed N]
 
-Every line that ends must be one whole sample, a run's samples must be numbered without a gap, and the last of
-them must be younger than an interval when the kill came. Two runs of three append to the file of the one
-before, whose torn end, if there is one, they have to repair.
+Every complete line must be one whole sample. The samples of a run must be numbered without a gap, and the last of
+them must have been younger than an interval at the kill. Two of three runs append to the file of the run before
+and have to repair its torn end, if there is one.
 """
 import argparse
 import dataclasses
@@ -29,7 +29,7 @@ class Totals:
     kills: int = 0
     samples: int = 0
     torn_tails: int = 0
-    # How old the last sample of each run that had one was when the kill came.
+    # For each run with a sample, the age of the last one at the kill.
     ages_secs: list = dataclasses.field(default_factory=list)
 
     def age_secs(self, share):
@@ -39,13 +39,15 @@ class Totals:
         assert len(self.ages_secs) == self.kills, "some were killed before they recorded: nothing was tested"
 
     def check_ages(self):
-        """How much a kill costs; on a machine that has nothing else to do."""
+        """The price of a kill, on an idle machine."""
         assert self.age_secs(0.5) < 5 * INTERVAL_SECS, f"median age of the last sample: {self.age_secs(0.5):.4f} s"
         assert self.age_secs(0.9) < 30 * INTERVAL_SECS, f"90 % of the last samples: {self.age_secs(0.9):.4f} s"
 
 
 def whole_samples(path):
-    """(samples, whether a torn line follows). A sample that lacks only its newline is whole: it is repaired so."""
+    """Returns (samples, whether a torn line follows). A sample that lacks only its newline is whole: the repair adds
+    it.
+    """
     *lines, tail = path.read_bytes().split(b"\n") if path.exists() else [b""]
     samples = [json.loads(line) for line in lines]
     try:
@@ -60,7 +62,7 @@ def check_run(samples):
 
 
 def place(path):
-    """(inode, size) of a file; (0, 0) of none."""
+    """Returns (inode, size) of a file; (0, 0) without one."""
     try:
         status = path.stat()
     except FileNotFoundError:  # an earlier file is being renamed
@@ -69,7 +71,9 @@ def place(path):
 
 
 def wait_for_a_sample(tracker, path, before):
-    """A kill before the first sample tests nothing. An earlier file is renamed first, or its end repaired."""
+    """Waits, because a kill before the first sample tests nothing. First an earlier file is renamed, or its end
+    repaired.
+    """
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and tracker.poll() is None:
         inode, size = place(path)
@@ -80,7 +84,7 @@ def wait_for_a_sample(tracker, path, before):
 
 
 def kill_once(binary, folder, path, append, delay_secs):
-    """Returns when it was killed. The job ends by itself soon after."""
+    """Returns the time of the kill. The job ends by itself soon after."""
     command = [binary, "-i", str(INTERVAL_SECS), "-o", path, *(["--append"] if append else []), "--", "sleep", "3"]
     before = place(path)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}

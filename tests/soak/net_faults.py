@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random schedules of trouble for a streamed run: tests/soak/net_faults.py BUILD [COUNT]
 
-Each must end within its deadline with no row lost and none sent twice. Ends with "N passed, N failed".
+Each must end within its deadline, with no row lost and none sent twice. Ends with "N passed, N failed".
 """
 import importlib.util
 import os
@@ -11,7 +11,7 @@ import tempfile
 import traceback
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-FIRST_SEED = 1000  # those of the ordinary tests are below
+FIRST_SEED = 1000  # ordinary tests use smaller seeds
 
 
 def load_conftest():
