@@ -17,36 +17,6 @@
 
 static const double NOISE_ERRORS = 2;
 
-static const struct {
-	const char *name, *unit, *group, *figure;
-} FIGURES[] = {
-	{"wall_time", "s", "time", "wall_secs"},
-	{"cpu_time", "s", "time", "cpu_secs"},
-	{"user_time", "s", "time", "user_secs"},
-	{"system_time", "s", "time", "system_secs"},
-	{"cores_mean", "cores", "cores", "mean"},
-	{"cores_max", "cores", "cores", "max"},
-	{"memory_peak", "MiB", "memory", "peak_mib"},
-	{"memory_mean", "MiB", "memory", "mean_mib"},
-	{"swap_max", "MiB", "memory", "swap_max_mib"},
-	{"read", "bytes", "io", "read_bytes"},
-	{"written", "bytes", "io", "written_bytes"},
-	{"read_by_calls", "bytes", "io", "read_chars"},
-	{"written_by_calls", "bytes", "io", "written_chars"},
-	{"major_faults", "", "io", "major_faults"},
-	{"machine_received", "bytes", "network", "machine_received_bytes"},
-	{"machine_sent", "bytes", "network", "machine_sent_bytes"},
-	{"gpu_mean", "GPUs", "gpu", "mean"},
-	{"gpu_max", "GPUs", "gpu", "max"},
-	{"gpu_memory_max", "MiB", "gpu", "memory_max_mib"},
-	{"throttled", "s", "waiting", "throttled_secs"},
-	{"cpu_pressure", "s", "waiting", "cpu_pressure_secs"},
-	{"memory_pressure", "s", "waiting", "memory_pressure_secs"},
-	{"io_pressure", "s", "waiting", "io_pressure_secs"},
-	{"processes_max", "", "processes", "max"},
-	{"threads_max", "", "processes", "threads_max"},
-};
-
 /* These come first, in this order; the others follow by the size of their change. */
 static const char *const HEAD[] = {"wall_time", "cpu_time", "memory_peak"};
 
@@ -159,6 +129,7 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 		       struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_regions))) rt_regions *regions = NULL;
+	struct rt_cell values[SUMMARY_FIGURES];
 	int result = 0;
 
 	if (summary->phases.count)
@@ -166,12 +137,16 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 					 problem);
 	if (result < 0)
 		return result;
-	for (size_t i = 0; i < ARRAY_SIZE(FIGURES) && result == 0; i++) {
-		result = add_finding(
-			findings, FIGURES[i].name, FIGURES[i].unit, false, side,
-			cell_real(rt_summary_get(summary, FIGURES[i].group, FIGURES[i].figure), NAN));
+	summary_values(summary, values);
+	for (size_t i = 0; i < SUMMARY_FIGURES && result == 0; i++) {
+		const char *name = SUMMARY_FIGURE[i].compared;
+
+		if (!name)
+			continue;
+		result = add_finding(findings, name, SUMMARY_FIGURE[i].unit, false, side,
+				     cell_real(values[i], NAN));
 		if (result == 0)
-			findings->list[findings->count - 1].measures = measures_of(summary, FIGURES[i].name);
+			findings->list[findings->count - 1].measures = measures_of(summary, name);
 	}
 	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
 		result = add_phase(findings, &regions->list[i], side);

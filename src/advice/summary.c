@@ -19,22 +19,17 @@ static void want_tree(struct metric_set *wanted)
 
 static void want_host(struct metric_set *wanted)
 {
+#define MEAN_AND_MAX(field, row, metric) WANT(wanted, row, metric);
+#define SUM(field, row, metric) WANT(wanted, row, metric);
+#include "advice/summary_figures.def"
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);
 	WANT(wanted, sample, tracked_pid);
 	WANT(wanted, sample, rank);
 	WANT(wanted, sample, missed_ticks);
-	WANT(wanted, host_cpu, utilization_pct);
-	WANT(wanted, host_cpu, utime_secs);
-	WANT(wanted, host_cpu, stime_secs);
 	WANT(wanted, memory, total_mib);
-	WANT(wanted, memory, used_mib);
 	summary_gpus_want(wanted);
-	metric_set_add_kind(wanted, ROW_totals);
 	metric_set_add_kind(wanted, ROW_limits);
-	WANT(wanted, cgroup, throttled_periods);
-	WANT(wanted, cgroup, throttled_secs);
-	WANT(wanted, cgroup, cache_refault_bytes);
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
 	metric_set_add_kind(wanted, ROW_tracker);
@@ -65,6 +60,26 @@ void total_add(struct total *total, double change)
 		return;
 	total->sum += change;
 	total->present = true;
+}
+
+static double same_real(double real)
+{
+	return real;
+}
+
+/* A metric as a real number, whatever its type; NaN: absent. */
+#define REAL_OF(value) _Generic((value), double : same_real, int64_t : real_of_count)(value)
+
+/* Adds the metrics of part 1 of summary_figures.def whose value is a metric's own. */
+static void add_metrics(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+{
+#define MEAN_AND_MAX(field, kind, metric) \
+	if (FIRST(frame, kind)) \
+		figure_add(&summary->field, moment, REAL_OF(FIRST(frame, kind)->metric));
+#define SUM(field, kind, metric) \
+	if (FIRST(frame, kind)) \
+		total_add(&summary->field, REAL_OF(FIRST(frame, kind)->metric));
+#include "advice/summary_figures.def"
 }
 
 static void copy_text(char *ret_text, size_t size, const char *text)
@@ -112,9 +127,6 @@ static void add_shares(struct rt_summary *summary, const struct tree_row *tree, 
 static void add_memory(struct rt_summary *summary, const struct tree_row *tree, const struct moment *moment)
 {
 	summary_add_memory(summary, tree, moment);
-	figure_add(&summary->memory_pss, moment, tree->process_pss_mib);
-	figure_add(&summary->memory_rss, moment, tree->process_rss_mib);
-	figure_add(&summary->swap, moment, tree->process_swap_mib);
 	/*
 	 * Without swap the sum equals `memory`, where a figure that counts shared pages in each process may
 	 * still be disproved.
@@ -146,26 +158,11 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 			    !real_absent(tree->process_memory_mib) ||
 			    !count_absent(tree->process_child_count);
 	summary->had_descendants |= processes > 1;
-	figure_add(&summary->cores, moment, tree->process_cores_used);
 	shape_add(&summary->core_shape, moment->length_secs, tree->process_cores_used);
 	time_bins_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
 		      tree->process_cores_used);
-	total_add(&summary->user_secs, tree->process_utime_secs);
-	total_add(&summary->system_secs, tree->process_stime_secs);
 	add_memory(summary, tree, moment);
-	total_add(&summary->read_bytes, real_of_count(tree->process_disk_read_bytes));
-	total_add(&summary->written_bytes, real_of_count(tree->process_disk_write_bytes));
-	total_add(&summary->cancelled_bytes, real_of_count(tree->process_disk_cancelled_bytes));
-	total_add(&summary->job_received_bytes, real_of_count(tree->process_net_recv_bytes));
-	total_add(&summary->job_sent_bytes, real_of_count(tree->process_net_sent_bytes));
-	total_add(&summary->read_chars, real_of_count(tree->process_read_chars));
-	total_add(&summary->written_chars, real_of_count(tree->process_written_chars));
-	total_add(&summary->major_faults, real_of_count(tree->process_major_faults));
-	figure_add(&summary->gpu_usage, moment, tree->process_gpu_usage);
-	figure_add(&summary->gpu_vram_mib, moment, tree->process_gpu_vram_mib);
-	figure_add(&summary->gpu_utilized, moment, real_of_count(tree->process_gpu_utilized));
 	figure_add(&summary->processes, moment, processes);
-	figure_add(&summary->threads, moment, real_of_count(tree->process_thread_count));
 	/* The count becomes absent when processes may have been missed. */
 	if (!count_absent(tree->process_exited_count) || !count_absent(tree->process_child_count))
 		summary->exited = tree->process_exited_count;
@@ -175,34 +172,14 @@ static void add_tree(struct rt_summary *summary, const struct tree_row *tree, co
 	parts_add(&summary->vram, moment, tree->process_main_gpu_vram_mib, tree->process_gpu_vram_mib);
 }
 
-static void add_totals(struct rt_summary *summary, const struct totals_row *totals,
-		       const struct moment *moment)
-{
-	total_add(&summary->host_read_bytes, real_of_count(totals->disk_read_bytes));
-	total_add(&summary->host_written_bytes, real_of_count(totals->disk_write_bytes));
-	total_add(&summary->received_bytes, real_of_count(totals->net_recv_bytes));
-	total_add(&summary->sent_bytes, real_of_count(totals->net_sent_bytes));
-	figure_add(&summary->space_used_gb, moment, totals->disk_space_used_gb);
-	figure_add(&summary->host_gpu_usage, moment, totals->gpu_usage);
-	figure_add(&summary->host_gpu_vram_mib, moment, totals->gpu_vram_mib);
-}
-
 /* Without a tracked process, the sparklines show the machine. */
 static void add_host(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
 {
 	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
 	const struct memory_row *memory = FIRST(frame, memory);
 
-	if (cpu) {
-		figure_add(&summary->host_cores, moment, cpu->utilization_pct);
-		total_add(&summary->host_user_secs, cpu->utime_secs);
-		total_add(&summary->host_system_secs, cpu->stime_secs);
-	}
-	if (memory) {
-		figure_add(&summary->host_memory, moment, memory->used_mib);
-		if (!real_absent(memory->total_mib))
-			summary->total_memory_mib = memory->total_mib;
-	}
+	if (memory && !real_absent(memory->total_mib))
+		summary->total_memory_mib = memory->total_mib;
 	if (!summary->tracked) {
 		shape_add(&summary->core_shape, moment->length_secs, cpu ? cpu->utilization_pct : NAN);
 		time_bins_add(&summary->cores_history, moment->elapsed_secs, moment->length_secs,
@@ -210,8 +187,6 @@ static void add_host(struct rt_summary *summary, const struct frame *frame, cons
 		time_bins_add(&summary->memory_history, moment->elapsed_secs, moment->length_secs,
 			      memory ? memory->used_mib : NAN);
 	}
-	if (FIRST(frame, totals))
-		add_totals(summary, FIRST(frame, totals), moment);
 }
 
 static bool is_chosen(struct rt_summary *summary, const char *uuid)
@@ -284,15 +259,11 @@ static void add_bounds(struct rt_summary *summary, const struct frame *frame, co
 		if (!count_absent(limits->cpuset_cores))
 			summary->cpuset_cores = limits->cpuset_cores;
 	}
-	if (cgroup) {
-		total_add(&summary->throttled_periods, real_of_count(cgroup->throttled_periods));
-		total_add(&summary->throttled_secs, cgroup->throttled_secs);
-		total_add(&summary->cache_refault_bytes, real_of_count(cgroup->cache_refault_bytes));
+	if (cgroup)
 		add_group(summary, cgroup, moment);
-	}
 }
 
-static void add_tracker(struct rt_summary *summary, const struct frame *frame, const struct moment *moment)
+static void add_tracker(struct rt_summary *summary, const struct frame *frame)
 {
 	const struct tracker_row *tracker = FIRST(frame, tracker);
 
@@ -300,59 +271,28 @@ static void add_tracker(struct rt_summary *summary, const struct frame *frame, c
 		summary->missed_ticks += frame->sample->missed_ticks;
 	if (!tracker)
 		return;
-	total_add(&summary->tracker_cpu_secs, tracker->cpu_secs);
-	figure_add(&summary->tracker_rss_mib, moment, tracker->rss_mib);
-	figure_add(&summary->sample_ms, moment, tracker->sample_ms);
 	if (!count_absent(tracker->dropped_samples))
 		summary->dropped_samples = tracker->dropped_samples;
 }
 
+static void forget_figure(struct figure *figure)
+{
+	figure->most = figure->most_elapsed_secs = NAN;
+}
+
+static void forget_parts(struct parts *parts)
+{
+	forget_figure(&parts->main);
+	forget_figure(&parts->descendants);
+	forget_figure(&parts->combined);
+}
+
 static void forget_figures(struct rt_summary *summary)
 {
-	struct figure *const figures[] = {
-		&summary->cores,
-		&summary->host_cores,
-		&summary->gpu_cores,
-		&summary->memory,
-		&summary->memory_pss,
-		&summary->descendants_mib,
-		&summary->memory_rss,
-		&summary->private_mib.main,
-		&summary->private_mib.descendants,
-		&summary->private_mib.combined,
-		&summary->shared_mib.main,
-		&summary->shared_mib.descendants,
-		&summary->shared_mib.combined,
-		&summary->swap,
-		&summary->memory_and_swap,
-		&summary->group_memory,
-		&summary->host_memory,
-		&summary->space_used_gb,
-		&summary->gpu_usage,
-		&summary->gpu_vram_mib,
-		&summary->gpu_utilized,
-		&summary->host_gpu_usage,
-		&summary->host_gpu_vram_mib,
-		&summary->processes,
-		&summary->threads,
-		&summary->tracker_rss_mib,
-		&summary->sample_ms,
-		&summary->rss.main,
-		&summary->rss.descendants,
-		&summary->rss.combined,
-		&summary->cpu_cores.main,
-		&summary->cpu_cores.descendants,
-		&summary->cpu_cores.combined,
-		&summary->thread_count.main,
-		&summary->thread_count.descendants,
-		&summary->thread_count.combined,
-		&summary->vram.main,
-		&summary->vram.descendants,
-		&summary->vram.combined,
-	};
-
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		figures[i]->most = figures[i]->most_elapsed_secs = NAN;
+#define MEAN_AND_MAX(field, row, metric) forget_figure(&summary->field);
+#define MEAN_AND_MAX_BY_CODE(field) forget_figure(&summary->field);
+#define PARTS_BY_CODE(field) forget_parts(&summary->field);
+#include "advice/summary_figures.def"
 }
 
 static void begin_run(struct rt_summary *summary, const struct frame *frame)
@@ -404,6 +344,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 		summary->tracked_pid = sample->tracked_pid;
 	if (!count_absent(sample->rank))
 		summary->rank = sample->rank;
+	add_metrics(summary, frame, &moment);
 	if (FIRST(frame, tree))
 		add_tree(summary, FIRST(frame, tree), &moment);
 	add_host(summary, frame, &moment);
@@ -411,7 +352,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	add_bounds(summary, frame, &moment);
 	summary_add_waiting(summary, frame);
 	oom_course_add(&summary->oom, frame);
-	add_tracker(summary, frame, &moment);
+	add_tracker(summary, frame);
 }
 
 static void finish_summary(struct rt_summary *summary)

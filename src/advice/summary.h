@@ -100,11 +100,14 @@ struct rt_summary {
 	double first_timestamp;
 	double wall_secs; /* of the job; 0: unknown */
 
-	struct total user_secs, system_secs; /* of the samples; run_end has exact ones */
-	struct total host_user_secs, host_system_secs;
-	struct figure cores, host_cores, gpu_cores;
+	/* What is added up over the samples: a struct figure, total or parts for each row of part 1. */
+#define MEAN_AND_MAX(field, row, metric) struct figure field;
+#define SUM(field, row, metric) struct total field;
+#define MEAN_AND_MAX_BY_CODE(field) struct figure field;
+#define SUM_BY_CODE(field) struct total field;
+#define PARTS_BY_CODE(field) struct parts field;
+#include "advice/summary_figures.def"
 	struct shape core_shape; /* of the job's cores; without a tracked process, of the machine's */
-	struct figure memory;    /* MiB */
 	char memory_source[16];  /* of the maximum */
 	/*
 	 * The parts of `memory`. A sample is held back while a better one may disprove it (summary_memory.c).
@@ -114,34 +117,15 @@ struct rt_summary {
 	int64_t memory_disproved_samples;
 	char memory_sources[64];  /* "rss, pss": all samples that count */
 	unsigned memory_measures; /* bits of enum memory_measure */
-	struct figure memory_pss, memory_rss, swap, host_memory;
-	struct figure memory_and_swap; /* both at the same moment */
-	struct total read_bytes, written_bytes, cancelled_bytes, read_chars, written_chars, major_faults;
-	struct total job_received_bytes, job_sent_bytes; /* in the job's own network namespaces */
-	struct total host_read_bytes, host_written_bytes, received_bytes, sent_bytes;
-	struct figure space_used_gb;
-	struct figure gpu_usage, gpu_vram_mib, gpu_utilized, host_gpu_usage, host_gpu_vram_mib;
-	struct figure processes, threads;
 	int64_t exited;
-	struct total throttled_periods, throttled_secs;
-	struct total cache_refault_bytes; /* of the group: pages dropped from the cache and read again */
-	/* The memory that the group cannot give back: anonymous, shared and kernel memory. */
-	struct figure group_memory;
-	struct total cpu_pressure_secs, memory_pressure_secs, io_pressure_secs;
-	/* Waits of any process of the machine, if the job's own are unknown. */
-	struct total machine_cpu_pressure_secs, machine_memory_pressure_secs, machine_io_pressure_secs;
 	char pressure_source[16]; /* "cgroup" or "host" */
 	struct cpu_course cpu_course;
-	struct total tracker_cpu_secs;
-	struct figure tracker_rss_mib, sample_ms;
 	int64_t missed_ticks, dropped_samples;
 	double cpu_limit_cores, memory_limit_mib, total_memory_mib; /* of the last sample that has them */
 	int64_t cpuset_cores, core_count;
 	int64_t gpu_count;
 	double gpu_memory_mib;
-	struct summary_gpus *gpus;     /* one for each device; NULL: no device seen */
-	struct figure descendants_mib; /* memory of the descendants, shared pages once */
-	struct parts rss, private_mib, shared_mib, cpu_cores, thread_count, vram;
+	struct summary_gpus *gpus; /* one for each device; NULL: no device seen */
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;
 	struct phases phases; /* from the job's marks, in the file beside the recording */
@@ -240,9 +224,22 @@ struct summary_watcher {
 int summary_read_watched(const char *const *paths, size_t path_count, const struct summary_watcher *watcher,
 			 rt_summary **ret_summary, struct rt_problem *ret_problem);
 
-/*
- * Visits all figures as (group, name, value), in the order of the JSON form; a text value is a name. Stops
- * when the visitor returns false.
- */
-typedef bool summary_visitor(void *context, const char *group, const char *name, struct rt_cell value);
-void summary_visit(const struct rt_summary *summary, summary_visitor *visit, void *context);
+enum summary_kind { SUMMARY_REAL, SUMMARY_COUNT, SUMMARY_WHOLE, SUMMARY_TEXT, SUMMARY_FLAG };
+
+/* A row of part 2 of summary_figures.def, in the order of the JSON form. */
+struct summary_figure {
+	const char *group, *name;
+	enum summary_kind kind;
+	const char *compared, *unit; /* NULL: not in `compare-runs` */
+};
+
+enum {
+#define FIGURE(group, name, ...) SUMMARY_##group##_##name,
+#include "advice/summary_figures.def"
+	SUMMARY_FIGURES
+};
+
+extern const struct summary_figure SUMMARY_FIGURE[SUMMARY_FIGURES];
+
+/* All values, rounded. Texts belong to the summary. A flag is a count, 0 or 1. */
+void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[static SUMMARY_FIGURES]);

@@ -451,29 +451,26 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	return buffer_take_text(&out, ret_text);
 }
 
-struct json_page {
-	struct buffer *out;
-	const char *group;
-	bool separate;
-};
-
-static bool add_json_figure(void *context, const char *group, const char *name, struct rt_cell value)
+static void add_json_figures(struct buffer *out, const struct rt_summary *summary)
 {
-	struct json_page *page = context;
+	struct rt_cell values[SUMMARY_FIGURES];
+	const char *group = "";
 
-	if (!page->group || strcmp(page->group, group) != 0) {
-		buffer_printf(page->out, "%s\n \"%s\":{", page->group ? "}," : "", group);
-		page->group = group;
-		page->separate = false;
+	summary_values(summary, values);
+	for (size_t i = 0; i < SUMMARY_FIGURES; i++) {
+		const struct summary_figure *figure = &SUMMARY_FIGURE[i];
+
+		if (strcmp(figure->group, group) == 0)
+			buffer_add_char(out, ',');
+		else
+			buffer_printf(out, "%s\n \"%s\":{", *group ? "}," : "", figure->group);
+		group = figure->group;
+		buffer_printf(out, "\"%s\":", figure->name);
+		if (figure->kind == SUMMARY_FLAG)
+			buffer_add_text(out, values[i].count ? "true" : "false");
+		else
+			cell_add_json(out, values[i]);
 	}
-	buffer_printf(page->out, "%s\"%s\":", page->separate ? "," : "", name);
-	if ((strcmp(group, "end") == 0 && strcmp(name, "recorded") == 0) ||
-	    (strcmp(group, "memory") == 0 && strcmp(name, "mixed_sources") == 0))
-		buffer_add_text(page->out, value.count ? "true" : "false");
-	else
-		cell_add_json(page->out, value);
-	page->separate = true;
-	return true;
 }
 
 static void add_json_history(struct buffer *out, const char *name, const struct time_bins *history)
@@ -532,10 +529,9 @@ static void add_json_bottlenecks(struct buffer *out, const struct rt_summary *su
 int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
-	struct json_page page = {.out = &out};
 
 	buffer_add_char(&out, '{');
-	summary_visit(summary, add_json_figure, &page);
+	add_json_figures(&out, summary);
 	add_json_history(&out, "cores_over_time", &summary->cores_history);
 	add_json_history(&out, "memory_over_time", &summary->memory_history);
 	add_json_phases(&out, &summary->phases);
