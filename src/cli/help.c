@@ -46,8 +46,9 @@ void add_help(struct buffer *out)
 		add_subcommand(out, subcommand);
 	buffer_add_text(out,
 			"\n"
-			"Every option --x-y is also a variable TRACKER_X_Y and a key x_y of the file.\n"
-			"Options take precedence over variables, and variables over the file.\n"
+			"Every option --x-y is also a variable TRACKER_X_Y, and a key of the\n"
+			"configuration file; the man page lists the keys. Options take precedence over\n"
+			"variables, and variables over the file.\n"
 			"Exit status: that of COMMAND; 125 if resource-tracker failed before it\n"
 			"started COMMAND, 126 if COMMAND cannot be executed, 127 if it was not found.\n");
 }

@@ -98,7 +98,7 @@ static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 	free(text);
 }
 
-/* What a program asks of a tracker with a thread it asks of this one in the same way. */
+/* A program uses this tracker in the same way as a tracker with a thread. */
 static void calls_read_as_of_any_tracker(void **state)
 {
 	rt_tracker *remote = start(CONFIG("output", "read.jsonl", "tag", "a=b"));
