@@ -367,8 +367,8 @@ RT_API int64_t rt_history_count(rt_tracker *tracker, int64_t *ret_first, size_t 
 
 /*
  * Reads the values of one column from sample `first` on, also while another thread samples. Returns how many
- * values were read, fewer than `count` at the end. NaN is absent. The numbers of samples never change, so a
- * value that was read once need not be read again.
+ * values were read, fewer than `count` at the end. NaN is absent. The numbers of samples never change: read only
+ * the new ones.
  *
  * If `layout` is NULL, `column` is a metric ("cpu.process_cores_used", or "gpu[0].power_watts" as named to
  * rt_config_set_history()). The values are those of the JSON record, with MiB exact to the KiB. Otherwise

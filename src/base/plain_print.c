@@ -7,8 +7,8 @@
 int plain_vprint(char *ret_text, size_t size, const char *format, va_list arguments)
 {
 	/*
-	 * Belongs to this thread for the time of one call. The C library keeps this locale ready, so it needs
-	 * no free and cannot fail.
+	 * Belongs to this thread for the time of one call. The C library keeps this locale ready: getting it
+	 * always succeeds, and it is never freed.
 	 */
 	locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 	int length = vsnprintf(ret_text, size, format, arguments);

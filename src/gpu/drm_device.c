@@ -192,7 +192,7 @@ bool drm_asleep(struct root *root, const struct drm_device *drm, struct gpu_devi
 		return false;
 	for (int i = GPU_UTILIZATION_PCT; i < GPU_BUSY_SECS; i++)
 		device->readings[i] = gpu_absent(EAGAIN);
-	/* Without power it neither works nor holds memory. */
+	/* A device without power is idle and its memory is empty. */
 	device->readings[GPU_UTILIZATION_PCT] = gpu_value(0);
 	if (device->memory_kind == GPU_MEMORY_DEDICATED)
 		device->readings[GPU_VRAM_USED_BYTES] = gpu_value(0);

@@ -132,8 +132,8 @@ static void add_record(const struct place *place, const char *bytes, size_t size
 }
 
 /*
- * Returns whether the lists are complete: at least one could be read, none had an unknown form, and the
- * unreadable ones do not exist on this device.
+ * Returns whether the lists are complete: at least one could be read, all of those had a known form, and the
+ * others do not exist on this device.
  */
 static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvidia, const struct place *place,
 		       struct nvidia_records *records)

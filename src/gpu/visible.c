@@ -158,8 +158,8 @@ static void mark_nvidia(struct gpu_survey *survey, struct scan environment)
 		    !find_variable(environment, "SLURM_JOB_GPUS", &list.words))
 			return;
 		/*
-		 * Unlike in CUDA, a word that names no device hides nothing: Slurm's control groups do the
-		 * hiding.
+		 * In CUDA's list an unknown word hides devices. In Slurm's it hides none, because Slurm's control
+		 * groups do the hiding.
 		 */
 		words = list.words;
 		if (next_word(&words, &first) && is_known(survey, &list, first))

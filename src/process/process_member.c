@@ -425,9 +425,9 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 }
 
 /*
- * While a process is reaped, the kernel adds its figures to its parent's before it removes the process. In between,
- * both have them. The state of the process is then X, and it counts as gone. If the state is read after the parent's
- * figures and is not X, the figures are not in the parent's yet.
+ * While a process is reaped, the kernel adds its figures to its parent's before it removes the process. In
+ * between, both have them. The state of the process is then X, and it counts as gone. A state other than X that is
+ * read after the parent's figures proves that they do not include it yet.
  */
 static bool is_being_reaped(const struct proc_pid_stat *stat)
 {

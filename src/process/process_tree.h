@@ -4,9 +4,9 @@
  * Members are the root and everything that descends from it. A member stays one, even if it is reparented. A member is
  * one process, identified by (pid, start time).
  *
- * A member is read again only when its CPU clock has moved: a process that did not run did not fork, reap or do I/O.
- * Every ten seconds all members are read, because the kernel and other processes can change some figures without the
- * process running (its resident memory, and with which processes it shares it).
+ * A member is read again only when its CPU clock has moved: without running, a process cannot fork, reap or do
+ * I/O. Every ten seconds all members are read, because the kernel and other processes can change some figures
+ * without the process running (its resident memory, and with which processes it shares it).
  *
  * The order matters. Members stand in the table in the order of their discovery, parents before children, and are read
  * in that order. If a child is reaped during a pass, its time is then missing from both readings, and the account

@@ -1,8 +1,8 @@
 /*
  * execvp() for a forked child.
  *
- * The C libraries differ (musl's does not run scripts without #!), and a process with threads may call
- * neither between fork and exec. So everything that needs memory is prepared before the fork.
+ * The C libraries differ: musl's execvp() does not run scripts without #!. And a process with threads must call
+ * neither version between fork and exec. So everything that needs memory is prepared before the fork.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -218,10 +218,7 @@ enum verdict judge(struct wrap *wrap, const struct undecided *signal, int64_t no
 		verdict = UNDECIDED;
 	else
 		verdict = judge_unanswered(wrap, signal, now_ns);
-	/*
-	 * A job that left the process group does not get the group's signals, and neither does a job that was
-	 * not started yet.
-	 */
+	/* Only a job that was already started and is still in the process group gets the group's signals. */
 	if (verdict == REACHED_THE_JOB && (signal->before_job || getpgid(wrap->job) != getpgrp()))
 		verdict = OURS_ALONE;
 	return verdict;
