@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -184,6 +185,17 @@ def test_completion_of_subcommands_and_commands(complete):
     assert "--csv-layout" not in complete("-q", "sort", "--")
 
 
+def test_completion_inside_a_subcommand(complete):
+    assert {"--column", "--agg", "--round", "--output"} <= complete("stats", "--")
+    assert "--csv-layout" not in complete("stats", "--") and "--csv-layout" in complete("export", "run.jsonl", "--")
+    assert complete("recommend", "--policy", "") == {"max", "p95", "cost"}
+    assert complete("compare-runs", "--stat", "m") == {"min", "max", "mean"}
+    assert {"host", "cloud", "all"} <= complete("discover", "")
+    assert {"summary", "help", "version"} <= complete("help", "")
+    assert "LICENSE" in complete("summary", "LIC") and "LICENSE" in complete("stats", "-o", "LIC")
+    assert "--column" not in complete("-q", "stats", "--")
+
+
 def test_completion_of_values_behind_equals(completion_folder):
     assert complete_in_bash(completion_folder, "--format", "=", "j") == {"json"}
     assert complete_in_bash(completion_folder, "--summary", "=", "") == {"text", "json"}
@@ -193,3 +205,33 @@ def test_zsh_completion_parses(completion_folder):
     if not shutil.which("zsh"):
         pytest.skip("zsh is not installed")
     subprocess.run(["zsh", "-f", "-n", completion_folder / "_resource-tracker"], check=True)
+
+
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; cd $2; LISTMAX=10000; echo rea'dy'"
+zpty -r shell line '*ready*'
+zpty -w -n shell "$3"$'\\t'
+zpty -r -m -t shell line; sleep 2; text=
+while zpty -r -t shell line; do text+=$line; done
+print -r -- $text
+zpty -d shell
+"""
+
+
+def complete_in_zsh(folder, line):
+    """The text of a terminal after the tabulator key."""
+    done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, TOP, line], capture_output=True, text=True, timeout=60)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
+
+
+def test_zsh_completion_inside_a_subcommand(completion_folder):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    said = complete_in_zsh(completion_folder, "resource-tracker recommend --poli")
+    assert "--policy" in said
+    said = complete_in_zsh(completion_folder, "resource-tracker compare-runs --stat m")
+    assert "mean" in said and "std" not in said
+    assert "--csv-layout" in complete_in_zsh(completion_folder, "resource-tracker export --csv-")
+    assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker summary LICEN")
