@@ -33,6 +33,8 @@ def pytest_configure(config):
     for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(signo) == signal.SIG_IGN:
             signal.signal(signo, signal.SIG_DFL)
+    # Jobs print in signal handlers, which may not enter the buffer of a print() that they have interrupted.
+    os.environ["PYTHONUNBUFFERED"] = "1"
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
     config.addinivalue_line("markers", "plain: holds for a recorder of its own size and speed; left out of sanitiser builds")

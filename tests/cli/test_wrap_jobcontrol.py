@@ -231,7 +231,7 @@ def test_a_shell_as_the_job(shell, tmp_path):
     shell.send("\x1a")
     shell.expect(STOPPED)
     shell.expect("inner> ")
-    shell.send("kill %1; wait; echo inner-$((40+2))\n")
+    shell.send("kill -9 %1; wait %1; echo inner-$((40+2))\n")
     shell.expect("inner-42")
     shell.expect("inner> ")
     for _ in range(3):

@@ -13,6 +13,7 @@ def pytest_configure(config):
     for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(signo) == signal.SIG_IGN:
             signal.signal(signo, signal.SIG_DFL)
+    os.environ["PYTHONUNBUFFERED"] = "1"  # as in tests/cli/conftest.py
     # No test reaches a cloud or a service, even if it forgets to set an address.
     os.environ.update(TRACKER_METADATA_URL=NOBODY, KEEPER_API_URL=NOBODY, SENTINEL_API_URL=NOBODY)
     os.environ.pop("SENTINEL_API_TOKEN", None)
