@@ -1,12 +1,24 @@
 /* Describes in words how a run ended; see summary.h. */
+#include <limits.h>
 #include <string.h>
 
 #include "advice/summary.h"
+#include "base/signal_names.h"
+
+/* "killed by signal 11 (SIGSEGV)" */
+static void add_killed_by(struct buffer *out, int64_t number)
+{
+	char name[SIGNAL_NAME_SIZE];
+
+	buffer_printf(out, "killed by signal %lld", (long long)number);
+	if (number > 0 && number <= INT_MAX && strncmp(signal_name((int)number, name), "SIG", 3) == 0)
+		buffer_printf(out, " (%s)", name);
+}
 
 static void add_status(struct buffer *out, const struct run_end_row *end, const char *reason)
 {
 	if (!count_absent(end->signal))
-		buffer_printf(out, "killed by signal %lld", (long long)end->signal);
+		add_killed_by(out, end->signal);
 	else if (strcmp(reason, "exec_failed") == 0)
 		buffer_add_text(out, "the command could not be started");
 	else if (!count_absent(end->exit_code))

@@ -313,7 +313,8 @@ static void add_processes(const struct page *page)
 	}
 	if (!isnan(summary->threads.most)) {
 		add_separator(page, &any);
-		buffer_printf(page->out, "%.0f threads", summary->threads.most);
+		buffer_printf(page->out, "%.0f thread%s", summary->threads.most,
+			      summary->threads.most == 1 ? "" : "s");
 	}
 	if (end && !count_absent(end->descendants_running) && end->descendants_running) {
 		add_separator(page, &any);
@@ -386,7 +387,8 @@ static void add_tracker(const struct page *page)
 		add_mib(page, summary->tracker_rss_mib.most);
 	}
 	if (summary->missed_ticks)
-		buffer_printf(page->out, "; %lld missed", (long long)summary->missed_ticks);
+		buffer_printf(page->out, "; %lld sample%s missed", (long long)summary->missed_ticks,
+			      summary->missed_ticks == 1 ? "" : "s");
 	if (summary->dropped_samples)
 		buffer_printf(page->out, "; %lld could not be written", (long long)summary->dropped_samples);
 }

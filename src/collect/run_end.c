@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "collect/signal_names.h"
+#include "base/signal_names.h"
 
 enum { EVIDENCE_SIZE = 256 };
 

@@ -131,7 +131,9 @@ def test_without_a_process_it_is_about_the_machine(run, tmp_path):
 
 
 @pytest.mark.parametrize("end, words", [
-    ({"signal": 9, "reason": "signal"}, "killed by signal 9"),
+    ({"signal": 9, "reason": "signal"}, "killed by signal 9 (SIGKILL)"),
+    ({"signal": 35, "reason": "signal"}, "killed by signal 35 (SIGRTMIN+1)"),
+    ({"signal": 32, "reason": "signal"}, "killed by signal 32\n"),
     ({"signal": 9, "reason": "oom_kill_confirmed"}, "killed for lack of memory (OOM)"),
     ({"signal": 9, "reason": "oom_kill_suspected"}, "probably killed for lack of memory"),
     ({"reason": "exec_failed", "exit_code": 127}, "could not be started"),
@@ -265,3 +267,12 @@ def test_phases_of_the_job_are_listed(run, record, tmp_path, binary):
     line = next(line for line in result.err.splitlines() if line.startswith("  Phases"))
     assert "x?" in line and "(not closed)" in line and "load" in line
     assert run("summary", tmp_path / "record.jsonl").out == result.err
+
+
+def test_counts_have_the_right_number(run, tmp_path):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["cpu"].update(process_child_count=1, process_thread_count=1)
+    samples[4]["missed_ticks"] = 1
+    text = run("summary", recordings.write(tmp_path / "x.jsonl", samples)).out
+    assert "1 thread" in text and "1 threads" not in text and "; 1 sample missed" in text, text

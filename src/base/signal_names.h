@@ -3,5 +3,5 @@
 
 enum { SIGNAL_NAME_SIZE = 24 };
 
-/* Writes the name and returns it. */
+/* Writes the name and returns it. Without a name: "signal NUMBER". */
 const char *signal_name(int number, char ret_name[SIGNAL_NAME_SIZE]);

@@ -1,5 +1,5 @@
 /* The names of signals; see signal_names.h. */
-#include "collect/signal_names.h"
+#include "base/signal_names.h"
 
 #include <signal.h>
 #include <stdio.h>
