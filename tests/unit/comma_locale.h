@@ -1,4 +1,4 @@
-/* A locale that writes 1,5: one of the machine's, or one that is made for this process alone. */
+/* Finds a locale that writes 1,5: one of the machine's, or one made for this process alone. */
 #pragma once
 
 #include "unit.h"
@@ -32,7 +32,7 @@ static inline bool comma_locale_make(void)
 	return set;
 }
 
-/* Leaves the test when there is none; undone with setlocale(LC_ALL, "C"). */
+/* Skips the test if there is none. setlocale(LC_ALL, "C") undoes it. */
 static inline void comma_locale_set(void)
 {
 	static const char *const NAMES[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};

@@ -12,7 +12,7 @@
 #include "base/scan.h"
 #include "kernel/root.h"
 
-/* tree: "hand-made-vm-3.10/t0", below tests/roots. */
+/* `tree` is a folder below tests/roots, such as "hand-made-vm-3.10/t0". */
 static inline struct root test_root(const char *tree)
 {
 	const char *roots = getenv("TEST_ROOTS");
@@ -31,7 +31,10 @@ static inline void assert_scan_equal(const struct scan *scan, const char *text)
 		fail_msg("\"%.*s\" is not \"%s\"", (int)scan_left(scan), scan->at, text);
 }
 
-/* Parses every beginning of a text, each in a block of exactly its size: for the sanitisers and valgrind. */
+/*
+ * Parses every prefix of a text, each in a block of exactly its size, so that sanitisers and valgrind see a
+ * read past its end.
+ */
 static inline void each_prefix(const char *text, void (*parse)(const char *bytes, size_t length))
 {
 	size_t whole = strlen(text);

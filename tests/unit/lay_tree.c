@@ -1,4 +1,4 @@
-/* Fixture trees in one folder, step by step; see lay_tree.h. */
+/* Lays fixture trees into one folder, step by step; see lay_tree.h. */
 #include "lay_tree.h"
 
 #include <dirent.h>
@@ -64,7 +64,10 @@ void remove_tree(const char *path)
 	rmdir(path);
 }
 
-/* A file that a step leaves unchanged is a hard link to the file of the step before (tools/root-archive). */
+/*
+ * A file that a step leaves unchanged is a hard link to the same file of the step before
+ * (tools/root-archive).
+ */
 static bool is_unchanged(const struct stat *stat, const char *before)
 {
 	struct stat earlier;
@@ -137,7 +140,7 @@ void lay_over(const char *from, const char *to)
 	size_t length = strlen(from);
 
 	snprintf(before, sizeof before, "%s", from);
-	/* The first step, t0, has none before it: "t/" does not exist. */
+	/* Before the first step, t0, there is none: the folder "t/" does not exist. */
 	before[length - 1] = before[length - 1] > '0' ? (char)(before[length - 1] - 1) : '/';
 	lay_folder(from, before, to);
 }

@@ -1,6 +1,6 @@
 /*
- * Steps of a fixture machine (TEST_ROOTS/MACHINE/tN) laid over one folder in place, so that kept files change under the
- * reader's hands as the kernel's do. Failures are those of the running test.
+ * Lays the steps of a fixture machine (TEST_ROOTS/MACHINE/tN) over one folder in place, so that open files
+ * change under the reader as the kernel's files do. A failure fails the running test.
  */
 #pragma once
 

@@ -1,8 +1,11 @@
-/* Makes the fake NVML answer: see tests/fakes/nvml_fake_script.c for the language. */
+/* Scripts the answers of the fake NVML: see tests/fakes/nvml_fake_script.c for the language. */
 #pragma once
 
-/* The library and an empty script, by TRACKER_NVML_LIBRARY and NVML_FAKE_SCRIPT. `library`: nvml_fake, nvml_fake_old. */
+/*
+ * Sets the library and an empty script in TRACKER_NVML_LIBRARY and NVML_FAKE_SCRIPT. `library`: nvml_fake,
+ * nvml_fake_old.
+ */
 void nvml_script_begin(const char *library);
-/* Replaces what it answers; it is read at the next pass. */
+/* Replaces the script. The library reads it at its next pass. */
 void nvml_script_set(const char *text);
 void nvml_script_end(void);

@@ -1,5 +1,5 @@
 /*
- * Surveys of the fake NVML, one after the other, by clocks that can be set. The assertions of cmocka judge the
+ * Takes surveys of the fake NVML in sequence, with adjustable clocks. The assertions of cmocka judge the
  * results.
  */
 #pragma once
@@ -10,11 +10,11 @@
 extern struct root root;
 extern struct surveyor *surveyor;
 extern struct gpu_request request;
-extern const struct gpu_survey *survey; /* of the last pass */
-extern int64_t offset_ns;               /* of the machine's clocks from the real ones */
-extern int64_t realtime_offset_ns;      /* of the wall clock alone */
+extern const struct gpu_survey *survey; /* the last survey */
+extern int64_t offset_ns;               /* added to the machine's clocks */
+extern int64_t realtime_offset_ns;      /* added to the wall clock only */
 
-/* With an answering script, see nvml_script.h; `library`: nvml_fake, nvml_fake_old. */
+/* Begins with a script of answers, see nvml_script.h; `library`: nvml_fake, nvml_fake_old. */
 void begin_at(const char *library, const char *root_dir, const char *script);
 void begin(const char *script);
 void end_survey(void);
@@ -22,9 +22,9 @@ void end_survey(void);
 /* Makes the next survey. */
 void pass(void);
 
-/* A reading that must be there, and why one is not. */
+/* Returns a reading, which must be present; fails with the reason if it is not. */
 double reading(int device, enum gpu_reading which);
 int64_t error_of(int device, enum gpu_reading which);
-/* NULL: it is not in the survey. */
+/* Returns NULL if the survey lacks the process. */
 const struct gpu_process *process(int device, int pid);
 void assert_near(double value, double wanted);

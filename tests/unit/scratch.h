@@ -1,4 +1,4 @@
-/* A folder of its own for every test, which is the current one while the test runs, and small files in it. */
+/* Gives each test its own current folder, and helps with small files in it. */
 #pragma once
 
 #include "unit.h"
@@ -49,7 +49,7 @@ static inline void put_text(const char *path, const char *text)
 	put_file(path, text, strlen(text));
 }
 
-/* The whole file, NUL-terminated, to be freed. */
+/* Returns the whole file, NUL-terminated; the caller frees it. */
 static inline char *get_file(const char *path, size_t *ret_length)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

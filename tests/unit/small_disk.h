@@ -1,4 +1,4 @@
-/* A file system of 64 KiB, mounted at "disk" below the scratch folder while a test runs. Needs root. */
+/* Mounts a file system of 64 KiB at "disk" below the scratch folder during a test. Needs root. */
 #pragma once
 
 #include "scratch.h"
@@ -33,7 +33,7 @@ static inline void require_small_disk(void)
 	}
 }
 
-/* Takes all room that is left but for `spare_bytes` (whole pages), with a file that can be removed. */
+/* Takes all remaining room except `spare_bytes` (whole pages), with a file that the test can remove. */
 static inline void fill_small_disk(const char *filler, size_t spare_bytes)
 {
 	static char zeros[4096];

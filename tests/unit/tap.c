@@ -1,13 +1,13 @@
 /*
- * Takes the place of cmocka's print_message(): cmocka reports a skipped test as "not ok 4 # SKIP name", which readers
- * of TAP take for a failure; TAP says "ok 4 - name # SKIP".
+ * Replaces cmocka's print_message(). cmocka reports a skipped test as "not ok 4 # SKIP name", which readers
+ * of TAP take for a failure; TAP's form is "ok 4 - name # SKIP".
  */
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The executable's definition wins over the shared library's, for the library's own calls too. */
+/* The definition in the executable also replaces the shared library's for calls inside the library. */
 __attribute__((visibility("default"))) void print_message(const char *const format, ...)
 {
 	va_list arguments;
@@ -17,7 +17,7 @@ __attribute__((visibility("default"))) void print_message(const char *const form
 		vprintf("ok %u - %s # SKIP\n", arguments);
 	else
 		vprintf(format, arguments);
-	/* Or else a child that the test forks would say it again. */
+	/* Without this, a child that the test forks would print it again. */
 	fflush(stdout);
 	va_end(arguments);
 }

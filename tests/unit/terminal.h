@@ -1,4 +1,4 @@
-/* A pseudo-terminal whose two ends the test holds. Output is not translated, input is not echoed. */
+/* A pseudo-terminal; the test holds both ends. It neither translates output nor echoes input. */
 #pragma once
 
 #include "unit.h"
@@ -12,7 +12,7 @@
 
 struct terminal {
 	int master; /* the screen and the keyboard */
-	int slave;  /* what a program has as its standard streams */
+	int slave;  /* the standard streams of a program */
 };
 
 static inline struct terminal open_terminal(void)
@@ -37,7 +37,7 @@ static inline void close_terminal(struct terminal *terminal)
 	close(terminal->master);
 }
 
-/* Reads from the screen until `text` has come, for at most two seconds. */
+/* Reads from the screen until `text` appears, for at most two seconds. */
 static inline void assert_terminal_shows(const struct terminal *terminal, const char *text)
 {
 	char found[4096] = {0};

@@ -165,7 +165,7 @@ static void no_locale_changes_a_number(void **state)
 	buffer_clear(&buffer);
 	buffer_printf(&buffer, "%.2f %.3e %g", 0.25, 0.5, 1.5);
 	assert_string_equal(buffer.data, "0.25 5.000e-01 1.5");
-	/* And the program goes on with its own. */
+	/* The program's own locale is unchanged. */
 	assert_string_equal(localeconv()->decimal_point, ",");
 	setlocale(LC_ALL, "C");
 }

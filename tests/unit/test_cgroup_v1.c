@@ -14,7 +14,7 @@ static int64_t limit_of(const char *text)
 	return error < 0 ? error : limit;
 }
 
-/* The values that kernels since 3.10 have shown for "none", with pages of 4 and of 64 KiB. */
+/* The values by which kernels since 3.10 say "no limit", with pages of 4 and of 64 KiB. */
 static void every_way_to_say_no_limit_is_known(void **state)
 {
 	(void)state;

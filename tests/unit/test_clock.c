@@ -23,7 +23,7 @@ static void the_realtime_clock_is_that_of_time(void **state)
 	int64_t before = (int64_t)time(NULL), now = SYSTEM_CLOCKS.realtime_ns(NULL) / NSEC_PER_SEC;
 
 	(void)state;
-	/* time(2) may lag behind by a tick of the kernel. */
+	/* time(2) may be a kernel tick late. */
 	assert_true(now >= before && now <= (int64_t)time(NULL) + 1);
 }
 

@@ -1,4 +1,4 @@
-/* rt_config_set(): every setting, what it refuses and what it says then; copying. */
+/* rt_config_set(): every setting, its refusals and their messages; copying. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "metric/derive.h"
 #include "unit.h"
 
-/* A frame at a time in which the tree and the machine have used so much CPU time since the start. */
+/* Returns a frame at a time when the tree and the machine have used that much CPU time since the start. */
 static struct frame frame_at(double secs, double tree_cpu_secs, int64_t read_bytes)
 {
 	struct frame frame = {0};
@@ -50,7 +50,10 @@ static void each_kind_has_its_own_earlier_frame(void **state)
 	frame_done(&now);
 }
 
-/* A clock tick of waited-for children, known 0.8 ms after our last tick, does not mean five cores. */
+/*
+ * The time of reaped children comes in clock ticks. A tick that arrives 0.8 ms after our last sample does not
+ * mean five cores.
+ */
 static void an_end_just_after_a_tick_makes_no_own_rate(void **state)
 {
 	struct frame before = frame_at(4, 2, 0), last = frame_at(5, 3, 0), end = frame_at(5.0008, 3.0044, 0);
@@ -64,7 +67,7 @@ static void an_end_just_after_a_tick_makes_no_own_rate(void **state)
 	frame_done(&end);
 }
 
-/* On an idle core the ticks of idle time that were counted may be more than the time that passed. */
+/* On an idle core, the counted ticks of idle time may exceed the elapsed time. */
 static void an_idle_core_is_idle_and_not_unknown(void **state)
 {
 	static const struct {
@@ -90,7 +93,7 @@ static void an_idle_core_is_idle_and_not_unknown(void **state)
 	}
 }
 
-/* Two cores that are busy, and a tracker that had to wait for six seconds in its second sample. */
+/* Two cores are busy, and the tracker had to wait for six seconds in its second sample. */
 static void a_rate_is_of_the_time_between_the_readings(void **state)
 {
 	struct frame before = frame_at(1, 0, 0), now = frame_at(2, 0, 0);
@@ -119,7 +122,7 @@ static void a_counter_that_steps_back_was_reset(void **state)
 	frame_done(&now);
 }
 
-/* A total without that device would say that it did nothing. */
+/* A total without that device would claim that the device did nothing. */
 static void a_total_with_a_counter_that_was_reset_is_unknown(void **state)
 {
 	struct frame before = frame_at(1, 0, 1000), now = frame_at(2, 0, 999), after = frame_at(3, 0, 1009);
@@ -151,7 +154,7 @@ static void without_an_earlier_frame_changes_are_absent(void **state)
 	frame_done(&first);
 }
 
-/* --metrics takes published metrics out of a frame that later ones are held against. */
+/* --metrics removes published metrics from a frame with which later frames are compared. */
 static void each_change_is_of_a_raw_metric(void **state)
 {
 	(void)state;

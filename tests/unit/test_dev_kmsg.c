@@ -30,7 +30,7 @@ static void kills_are_known_by_both_lines(void **state)
 			 7);
 }
 
-/* A name of a command may hold anything. */
+/* A command's name may contain anything. */
 static void the_last_pid_is_the_kernels(void **state)
 {
 	(void)state;
@@ -58,7 +58,7 @@ static void reading_skips_other_records_than_kills(void **state)
 	pid_t pid;
 
 	(void)state;
-	/* A packet a read, as the log has a record a read. */
+	/* One packet per read, as the log gives one record per read. */
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(write(ends[0], RECORDS[i], strlen(RECORDS[i])) > 0);

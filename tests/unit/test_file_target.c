@@ -37,7 +37,9 @@ static int write_numbered(struct target *target, int number, int pad)
 	return r;
 }
 
-/* Every line is one whole numbered record; their numbers go into `ret_numbers`. Returns how many there are.
+/*
+ * Checks that every line is one whole numbered record, and stores the numbers in `ret_numbers`. Returns how
+ * many there are.
  */
 static size_t check_lines(const char *path, int *ret_numbers, size_t capacity)
 {
@@ -112,7 +114,7 @@ static void opening_reports_the_state_of_the_file(void **state)
 	assert_int_equal(target_open("no/run", &JSON, &target, message, sizeof message), -ENOENT);
 }
 
-/* A process that was forked while we recorded does not keep the next recording out. */
+/* A process that was forked during the recording does not block the next one. */
 static void closing_unlocks_even_with_a_duplicate_descriptor(void **state)
 {
 	struct target *target = open_target("run.jsonl", &JSON), *second = NULL;
@@ -153,7 +155,7 @@ static void a_full_disk_loses_nothing_that_the_ring_can_hold(void **state)
 	assert_true(target_take_warning(target, message, sizeof message));
 	assert_non_null(strstr(message, "disk/run.jsonl: No space left on device; samples are kept"));
 	assert_false(target_take_warning(target, message, sizeof message));
-	/* Whole lines only, though records do not end where pages do. */
+	/* Only whole lines, although records do not end at page borders. */
 	assert_numbers("disk/run.jsonl", 0, number - 22);
 
 	assert_int_equal(truncate("disk/run.jsonl", 0), 0);
@@ -194,7 +196,10 @@ static void the_ring_drops_the_oldest_and_counts_them(void **state)
 	target_close(target, 0);
 }
 
-/* A note that another program writes between two of our records survives when we cut a part of the third. */
+/*
+ * A note that another program writes between two of our records survives when we truncate a part of the
+ * third.
+ */
 static void a_head_is_never_dropped(void **state)
 {
 	struct target_options options = {.text = RECORD_CSV, .ring_ceiling_bytes = 1000};
@@ -240,7 +245,7 @@ static void bytes_appended_by_others_are_never_cut(void **state)
 	target_close(target, 0);
 }
 
-/* The job's own standard error on a full disk: never shortened, and continued where we stopped. */
+/* The job's own standard error on a full disk is never truncated, and we continue where we stopped. */
 static void a_shared_file_is_continued(void **state)
 {
 	struct target *target = NULL;
@@ -314,7 +319,7 @@ static void a_size_limit_neither_kills_nor_tears(void **state)
 	assert_numbers("run.jsonl", 0, number - 1);
 }
 
-/* "> log" without ">>": the position is shared with the job, whose text we must not overwrite. */
+/* With "> log" instead of ">>", we share the file position with the job, whose text we must not overwrite. */
 static void a_shared_position_is_respected(void **state)
 {
 	int fd = open("log", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -382,13 +387,16 @@ static void killed_at_any_moment_it_leaves_whole_lines(void **state)
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFSIGNALED(status));
-		/* Opening repairs what the kill tore, if only its newline, and is never kept out. */
+		/*
+		 * Opening repairs the line that the kill tore, even if it lacks only its newline, and is
+		 * never locked out.
+		 */
 		target = open_target("run.jsonl", &JSON_APPEND);
 		target_close(target, 0);
 		if (kills % 20 == 19) {
 			size_t count = check_lines("run.jsonl", numbers, CAPACITY);
 
-			/* Each run's records are there from its first to its last without a gap. */
+			/* Each run has its records from the first to the last without a gap. */
 			for (size_t i = 1; i < count; i++)
 				assert_true(numbers[i] == 1 || numbers[i] == numbers[i - 1] + 1);
 			lines += count;

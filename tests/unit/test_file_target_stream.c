@@ -1,5 +1,4 @@
-/* Tests of src/sink/file_target.c on pipes, terminals and sockets: a write that waits is ended by the alarm.
- */
+/* Tests of src/sink/file_target.c on pipes, terminals and sockets: the alarm ends a write that waits. */
 #include "scratch.h"
 #include "terminal.h"
 
@@ -16,7 +15,7 @@ static const struct target_options JSON = {.text = RECORD_JSON_LINES};
 
 static char message[512];
 
-/* With the default dispositions: a SIGPIPE or SIGTTOU that came through would end or stop the test. */
+/* With the default dispositions, a SIGPIPE or SIGTTOU would end or stop the test. */
 static int start_alarm(void **state)
 {
 	signal(SIGPIPE, SIG_DFL);
@@ -54,7 +53,7 @@ static int write_numbered(struct target *target, int number, size_t length)
 	return r;
 }
 
-/* Reads what is there without waiting; NUL-terminated, to be freed. */
+/* Reads the available bytes without waiting. NUL-terminated; the caller frees it. */
 static char *read_available(int fd, size_t *length)
 {
 	static char text[1 << 20];
@@ -68,7 +67,10 @@ static char *read_available(int fd, size_t *length)
 	return text;
 }
 
-/* Reads all that ever comes while the target is flushed, and gives the numbers of the lines, all whole. */
+/*
+ * Reads everything that comes while the target is flushed, and stores the numbers of the lines, which must be
+ * whole.
+ */
 static size_t drain_numbers(struct target *target, int fd, size_t record_length, int *ret_numbers)
 {
 	size_t count = 0, length, filled = 0;
@@ -125,7 +127,7 @@ static void an_unread_pipe_keeps_the_content_of_the_ring(void **state)
 		count = drain_numbers(target, ends[0], LENGTHS[i], numbers);
 		assert_int_equal(count + status.dropped_records, total);
 		for (size_t at = 1; at < count; at++) {
-			/* One gap: between what was in the pipe and what the ring still held. */
+			/* There is one gap: between the pipe's content and the ring's. */
 			if (numbers[at] != numbers[at - 1] + 1)
 				lost++;
 			assert_true(numbers[at] > numbers[at - 1]);
@@ -224,7 +226,7 @@ static void closed_descriptors_are_refused(void **state)
 			 -EBADF);
 	assert_int_equal(target_open("/dev/fd/987", &JSON, &target, message, sizeof message), -EBADF);
 	assert_non_null(strstr(message, "/dev/fd/987"));
-	/* Names that only look like one. */
+	/* Names that only look like a descriptor's. */
 	assert_true(target_open("/dev/fd/1x", &JSON, &target, message, sizeof message) < 0);
 	assert_true(target_open("/dev/fd/99999999999999", &JSON, &target, message, sizeof message) < 0);
 	assert_null(target);
@@ -352,7 +354,7 @@ static void a_fifo_waits_for_its_reader(void **state)
 	assert_int_equal(target_write(target, "one\n", 4), -EAGAIN);
 	assert_int_equal(target_write(target, "two\n", 4), -EAGAIN);
 	assert_int_equal(target_status(target).state, TARGET_STALLED);
-	/* Nothing to wait for. */
+	/* There is nothing to wait for. */
 	assert_int_equal(target_flush(target, INT64_MAX), -EAGAIN);
 	reader = open("fifo", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(target_write(target, "three\n", 6), 0);
@@ -395,7 +397,7 @@ static void a_flush_gives_a_slow_reader_its_time_and_no_more(void **state)
 			total += (size_t)n;
 		_exit(total == 50000 ? 0 : 1);
 	}
-	/* Long, because the reader may have to share a busy machine; it ends when all is out. */
+	/* Long, because the reader may share a busy machine; it ends when everything is written. */
 	assert_int_equal(target_flush(target, start + 20 * NSEC_PER_SEC), 0);
 	assert_int_equal(waitpid(reader, &status, 0), reader);
 	assert_int_equal(status, 0);
@@ -403,7 +405,7 @@ static void a_flush_gives_a_slow_reader_its_time_and_no_more(void **state)
 	close(ends[0]), close(ends[1]);
 }
 
-/* The job writes lines to the same pipe: ours of at most a page stay whole between them. */
+/* The job writes lines to the same pipe. Our lines of at most a page stay whole between them. */
 static void lines_beside_the_jobs_stay_whole(void **state)
 {
 	enum { RECORDS = 300 };

@@ -1,8 +1,8 @@
 /*
- * Holds the output for the fixture machines, line by line, against tests/golden/MACHINE.{jsonl,csv}.
+ * Compares the output for the fixture machines, line by line, with tests/golden/MACHINE.{jsonl,csv}.
  *
- * Each step of a tree is laid over one folder in place, so that files which collectors keep open change under
- * their hands as the kernel's do. Process 100 is attached to at t0; one sample follows per later step, a second
+ * Each step of a tree is laid over one folder in place, so that files which collectors keep open change as
+ * the kernel's do. The tracker attaches to process 100 at t0; one sample follows per later step, a second
  * apart. UPDATE_GOLDEN=1 writes the files anew: review the difference as a change of the format.
  */
 #include <dirent.h>
@@ -64,7 +64,7 @@ struct machine {
 	int step;
 };
 
-/* The tracker's own cost is of this machine, not of the fixture's. */
+/* The tracker's own cost depends on this machine, not on the fixture. */
 static bool is_golden(const struct collector *collector)
 {
 	return strcmp(collector->name, "self_usage") != 0;

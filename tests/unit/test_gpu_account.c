@@ -22,7 +22,7 @@ static struct root root;
 static const pid_t GONE[] = {ROOT_PID, 1001};
 static struct gpu_members members;
 
-/* Members are told apart by who has left: a tree without members is enough for all that is asked of it. */
+/* A tree without members is enough, because the tests only ask which members have left. */
 static int set_up(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void members_are_added_up_and_strangers_are_not(void **state)
 	assert_near(accounts[0].unattributed_vram_bytes, 300);
 	assert_int_equal(accounts[0].process_count, 2);
 	assert_string_equal(accounts[0].attribution, "pid");
-	/* A device without any process of the job is not used: that is known. */
+	/* A device without a process of the job is known to be unused. */
 	assert_near(accounts[1].usage, 0);
 	assert_near(accounts[1].unattributed_vram_bytes, 1000);
 }
@@ -193,7 +193,7 @@ static void a_device_that_no_member_holds_is_not_used(void **state)
 static void use_that_cannot_be_attributed_is_absent(void **state)
 {
 	(void)state;
-	/* Two tenants; a list that was emptied for us; files that may not be seen. */
+	/* Two tenants; a list emptied for us; files that we may not see. */
 	add_device(GPU_PIDS_FOREIGN, 80)->holder_count = 1;
 	add_process(0, 90001, 55, 640);
 	add_process(0, 90002, 5, 64);
@@ -207,7 +207,7 @@ static void use_that_cannot_be_attributed_is_absent(void **state)
 	}
 }
 
-/* ---- over time ------------------------------------------------------------------------------------- */
+/* ---- rates are means since the last survey --------------------------------------------------------- */
 
 static void rates_are_means_since_the_survey_before(void **state)
 {
@@ -224,7 +224,7 @@ static void rates_are_means_since_the_survey_before(void **state)
 	account();
 	assert_near(accounts[0].usage, 0.3);
 	assert_near(accounts[0].utilization_pct, 80);
-	/* A helper that was started anew counts from zero: the last reading stands in. */
+	/* A restarted helper counts from zero, so the last reading stands in. */
 	surveys[1].processes[0].busy_secs = gpu_value(0.1);
 	surveys[1].devices[0].readings[GPU_BUSY_SECS] = gpu_value(0.1);
 	account();

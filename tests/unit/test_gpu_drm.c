@@ -1,4 +1,7 @@
-/* Tests of what is read of AMD's, Intel's and other GPUs: amd_sysfs.c, intel_sysfs.c, drm_clients.c, member_files.c. */
+/*
+ * Tests of the readings of AMD's, Intel's and other GPUs: amd_sysfs.c, intel_sysfs.c, drm_clients.c,
+ * member_files.c.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +15,7 @@
 #include "gpu/drm_clients.h"
 #include "gpu/surveyor.h"
 
-/* A machine whose time stands still between two passes. */
+/* A machine on which no time passes between two passes. */
 struct machine {
 	char tree[128];
 	char folder[64];
@@ -130,7 +133,7 @@ static void first_generation_of_amdgpu(void **state)
 	assert_near(reading(&machine, 0, GPU_FAN_PCT), 20);
 	assert_near(reading(&machine, 0, GPU_CORE_COUNT), 60);
 	assert_near(reading(&machine, 0, GPU_ECC_CORRECTED_ERRORS), 4);
-	/* Power without an energy counter is added up. */
+	/* Without an energy counter, power is summed up. */
 	assert_int_equal(device->energy_source, GPU_ENERGY_FROM_POWER);
 	assert_near(reading(&machine, 0, GPU_ENERGY_JOULES), 214);
 	assert_near(reading(&machine, 0, GPU_BUSY_SECS), 0.57);
@@ -147,7 +150,7 @@ static void a_client_counts_once_over_all_descriptors(void **state)
 	assert_near(process(&machine, 0, 100)->utilization_pct.value, 25);
 	assert_near(process(&machine, 0, 100)->vram_bytes.value, 1048576.0 * 1024);
 	assert_near(process(&machine, 0, 100)->busy_secs.value, 0.25);
-	/* Client 17 is 100's; 101 has 18 of its own. */
+	/* Client 17 belongs to 100; 101 has its own client 18. */
 	assert_near(process(&machine, 0, 101)->utilization_pct.value, 50);
 	assert_near(process(&machine, 0, 101)->vram_bytes.value, 524288.0 * 1024);
 	assert_near(process(&machine, 0, 101)->decoder_utilization_pct.value, 10);
@@ -187,7 +190,7 @@ static void second_generation_of_amdgpu(void **state)
 	assert_near(reading(&machine, 0, GPU_CORE_COUNT), 96);
 	assert_near(process(&machine, 0, 100)->utilization_pct.value, 90);
 	assert_near(process(&machine, 0, 100)->vram_bytes.value, 2097152.0 * 1024);
-	/* The processor's graphics share its memory, sleep, and are not woken. */
+	/* The integrated GPU shares the machine's memory. It sleeps and is not woken. */
 	assert_int_equal(survey->devices[1].memory_kind, GPU_MEMORY_UNIFIED);
 	assert_near(reading(&machine, 1, GPU_UTILIZATION_PCT), 0);
 	assert_int_equal(survey->devices[1].readings[GPU_POWER_WATTS].error, EAGAIN);
@@ -216,7 +219,7 @@ static void a_sleeping_card_holds_nothing(void **state)
 	machine_close(&machine);
 }
 
-/* A container has the files of its own devices, and /sys has all. */
+/* A container has only the files of its own devices, but /sys shows all devices. */
 static void a_device_without_its_file_is_hidden(void **state)
 {
 	struct machine machine;
@@ -240,11 +243,11 @@ static void compute_processes_have_memory_and_no_false_idleness(void **state)
 
 	(void)state;
 	run_two_steps(&machine, "hand-made-gpu-navi31-6.8", 2);
-	/* ROCm's queues are in no engine's time: not known is not zero. */
+	/* No engine's time includes ROCm's queues: unknown is not zero. */
 	assert_near(process(&machine, 0, 101)->vram_bytes.value, 4294967296.0);
 	assert_int_equal(process(&machine, 0, 101)->utilization_pct.error, EOPNOTSUPP);
 	assert_int_equal(process(&machine, 0, 101)->kinds, GPU_PROCESS_COMPUTE | GPU_PROCESS_GRAPHICS);
-	/* A stranger's is listed, too. */
+	/* A foreign process is listed, too. */
 	assert_near(process(&machine, 0, 900)->vram_bytes.value, 1073741824.0);
 	assert_int_equal(machine.survey->devices[0].tenant_count, 2);
 	machine_close(&machine);
@@ -291,7 +294,7 @@ static void xe_counts_cycles_of_a_clock(void **state)
 	machine_close(&machine);
 }
 
-/* ---- what all share -------------------------------------------------------------------------------- */
+/* ---- shared by all drivers ------------------------------------------------------------------------- */
 
 static void engines_are_told_apart_by_name(void **state)
 {

@@ -1,4 +1,4 @@
-/* GPUs by the public library: values by instance, reasons, and what a program that uses it is left with. */
+/* GPUs through the public library: values by instance, reasons, and effects on the calling program. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void open_tracker(void)
 	rt_config_free(config);
 }
 
-/* Samples until there are so many devices: the helper needs a moment. */
+/* Samples until there are that many devices, because the helper needs a moment. */
 static void wait_for_devices(size_t count)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -73,7 +73,7 @@ static void values_by_instance(void **state)
 	struct rt_value value;
 
 	(void)state;
-	/* An emulated program does not start another one. */
+	/* An emulated program cannot start another one. */
 	if (getenv("MESON_EXE_WRAPPER"))
 		skip();
 	open_tracker();
@@ -85,7 +85,7 @@ static void values_by_instance(void **state)
 	assert_int_equal(value_of("gpu.index", 1).count, 1);
 	assert_string_equal(value_of("gpu.uuid", 1).text, "GPU-00000001-0000-0000-0000-000000000000");
 	assert_string_equal(value_of("gpu.memory_kind", 0).text, "dedicated");
-	/* One counter that one device does not have. */
+	/* A counter that one of the devices lacks. */
 	assert_true(value_of("gpu.fan_pct", 1).present);
 	value = value_of("gpu.fan_pct", 2);
 	assert_false(value.present);
@@ -95,7 +95,7 @@ static void values_by_instance(void **state)
 		    value_of("totals.gpu_usage", 0).real < 0.86);
 }
 
-/* The program's own waiting meets no child of ours, neither while the helper runs nor afterwards. */
+/* The program's own wait() meets no child of ours, neither while the helper runs nor afterwards. */
 static void a_program_gets_no_children(void **state)
 {
 	(void)state;

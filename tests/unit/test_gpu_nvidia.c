@@ -1,4 +1,7 @@
-/* Tests of what is read of NVIDIA's GPUs: nvidia_nvml.c, nvidia_device.c, nvidia_processes.c, tenants.c, surveyor.c. */
+/*
+ * Tests of the readings of NVIDIA's GPUs: nvidia_nvml.c, nvidia_device.c, nvidia_processes.c, tenants.c,
+ * surveyor.c.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +121,7 @@ static void any_number_of_devices(void **state)
 	(void)state;
 	begin("gpus 16\nutilization 15 44 0\nresult nvmlDeviceGetHandleByIndex 4 3\n");
 	pass();
-	/* One may not be used: it is counted by the driver, but not ours. */
+	/* The driver counts one that we may not use. */
 	assert_int_equal(survey->device_count, 15);
 	assert_near(reading(14, GPU_UTILIZATION_PCT), 44);
 	assert_int_equal(survey->devices[14].index, 15);
@@ -164,7 +167,7 @@ static void unified_memory_does_not_count_as_vram(void **state)
 	assert_near(process(0, 77)->vram_bytes.value, 1000.0 * 1048576);
 }
 
-/* ---- what goes wrong ------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------------- */
 
 static void a_lost_device_is_null_and_the_others_live(void **state)
 {
@@ -181,7 +184,7 @@ static void a_lost_device_is_null_and_the_others_live(void **state)
 	assert_int_equal(error_of(1, GPU_POWER_WATTS), ENODEV);
 	assert_int_equal(survey->devices[1].tenant_count, -1);
 	assert_near(reading(1, GPU_VRAM_TOTAL_BYTES), 81920.0 * 1048576);
-	/* It may come back after a reset. */
+	/* A device may come back after a reset. */
 	nvml_script_set("gpus 2\nutilization 1 70 0\n");
 	for (int i = 0; i < 5; i++)
 		pass();
@@ -198,7 +201,7 @@ static void a_driver_that_does_not_fit_is_tried_again(void **state)
 	assert_non_null(strstr(survey->problem, "Driver/library version mismatch"));
 	nvml_script_set("gpus 1\n");
 	pass();
-	/* Not at once. */
+	/* It does not come back at once. */
 	assert_int_equal(survey->error, EPROTO);
 	offset_ns += 2 * NSEC_PER_SEC;
 	pass();
@@ -250,7 +253,7 @@ static void records_are_walked_by_the_size_that_was_written(void **state)
 		assert_near(process(0, 79)->vram_bytes.value, 300.0 * 1048576);
 		end(NULL);
 	}
-	/* No size that we know: nothing is read rather than anything. */
+	/* The size of the record is unknown: read nothing rather than garbage. */
 	begin("gpus 1\nrecord_bytes 20\nprocess 0 77 c 1000 10\nprocess 0 78 c 200 5\nprocess 0 79 c 300 "
 	      "0\n");
 	pass();
@@ -292,7 +295,7 @@ static void samples_are_limited_to_this_interval_and_living_processes(void **sta
 	pass();
 	pass();
 	assert_near(process(0, 77)->utilization_pct.value, 40);
-	/* 78 holds a context and did nothing since: 0, not the 90 that the buffer still has. */
+	/* 78 holds a context and has been idle since: 0, not the 90 that is still in the buffer. */
 	assert_near(process(0, 78)->utilization_pct.value, 0);
 	/* 99 has ended. */
 	assert_null(process(0, 99));
@@ -304,7 +307,7 @@ static void samples_that_cannot_be_are_left_out(void **state)
 	(void)state;
 	begin("gpus 1\nprocess 0 77 c 10 250\n");
 	pass();
-	/* It was active, and the amount is unknown. */
+	/* It was active, but for an unknown time. */
 	assert_int_equal(process(0, 77)->utilization_pct.error, EIO);
 	assert_near(process(0, 77)->vram_bytes.value, 10.0 * 1048576);
 	end(NULL);

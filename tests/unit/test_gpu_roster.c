@@ -1,4 +1,6 @@
-/* Tests of src/gpu/roster.c through the surveyor: devices that go and come, and drivers that come up late. */
+/*
+ * Tests of src/gpu/roster.c through the surveyor: devices that go and come back, and drivers that start late.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* ---- devices that leave the count ------------------------------------------------------------------ */
+/* ---- devices that are no longer counted ------------------------------------------------------------ */
 
 static void pass_until_listed_anew(void)
 {
@@ -53,7 +55,7 @@ static void a_removed_device_keeps_its_row(void **state)
 	assert_near(reading(1, GPU_VRAM_TOTAL_BYTES), 81920.0 * 1048576);
 	assert_near(reading(0, GPU_UTILIZATION_PCT), 10);
 	assert_near(reading(2, GPU_UTILIZATION_PCT), 50);
-	/* Sums and readings of the other devices go on. */
+	/* Sums and readings of the other devices continue. */
 	assert_true(reading(2, GPU_BUSY_SECS) > busy_secs + 1.9 &&
 		    reading(2, GPU_BUSY_SECS) < busy_secs + 2.5);
 	assert_true(process(2, 77)->busy_secs.value > 3.1 && process(2, 77)->busy_secs.value < 3.6);
@@ -131,7 +133,7 @@ static void dissolved_instances_disturb_nobody(void **state)
 	assert_true(process(1, 77)->busy_secs.value > 3.1);
 }
 
-/* ---- drivers that come up late --------------------------------------------------------------------- */
+/* ---- drivers that start late ----------------------------------------------------------------------- */
 
 static void a_driver_without_devices_is_asked_ever_more_seldom(void **state)
 {
@@ -147,7 +149,7 @@ static void a_driver_without_devices_is_asked_ever_more_seldom(void **state)
 		pass();
 		assert_int_equal(survey->error, 0);
 	}
-	/* It was asked after 1, 3, 7 and 15 seconds, and will be after 31. */
+	/* The retries were after 1, 3, 7 and 15 seconds; the next comes after 31. */
 	nvml_script_set("gpus 2\nutilization 1 30 0\n");
 	for (int secs = 20; secs < 40 && !seen; secs++) {
 		offset_ns += NSEC_PER_SEC;

@@ -20,7 +20,10 @@ static struct gpu_device *add(const char *vendor, const char *name, const char *
 	return device;
 }
 
-/* NVML counts eight GPUs, and the cgroup leaves 2, 3 and 6; 3 is divided; one of AMD and one of Intel. */
+/*
+ * NVML counts eight GPUs, and the cgroup allows 2, 3 and 6; 3 is divided; there is one GPU of AMD and one of
+ * Intel.
+ */
 static int set_up(void **state)
 {
 	(void)state;
@@ -34,7 +37,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* The visible devices, a character for each. */
+/* Compares the visible devices with `wanted`, one character for each. */
 static void expect(const char *environment, size_t length, const char *wanted)
 {
 	char found[8] = "";
@@ -97,7 +100,7 @@ static void slurm_counts_all_of_the_machine(void **state)
 	EXPECT("SLURM_JOB_GPUS=2,6\0CUDA_VISIBLE_DEVICES=1", "011011");
 }
 
-/* Where Slurm's control group leaves some devices, NVML counts those alone. */
+/* If Slurm's control group allows some devices only, NVML counts only those. */
 static void slurm_has_the_numbers_of_the_files(void **state)
 {
 	(void)state;

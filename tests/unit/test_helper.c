@@ -1,4 +1,4 @@
-/* Tests of src/helper: the recorder's side, and the program on the other. */
+/* Tests of src/helper: the recorder's side, and the helper program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static const struct helper_order ORDER = {
 	.answer_bytes = sizeof(struct gpu_survey),
 };
 static struct gpu_survey survey;
-static bool patient; /* under valgrind or a sanitiser nothing is quick */
+static bool patient; /* nothing is quick under valgrind or a sanitiser */
 static char wrapper[64];
 
 static int64_t now_ns(void)
@@ -44,7 +44,7 @@ static void nap(void)
 	nanosleep(&(struct timespec){0, NSEC_PER_MSEC}, NULL);
 }
 
-/* A program for another processor is started through its emulator, as this one was. */
+/* A program for another processor needs the emulator under which this test runs. */
 static void name_program(const char *program)
 {
 	const char *emulator = getenv("MESON_EXE_WRAPPER");
@@ -111,7 +111,7 @@ static void wait_for_failures(const struct helper *helper, int64_t count)
 	assert_true(helper_failures(helper) >= count);
 }
 
-/* Waits until there are both processes. */
+/* Waits until both processes exist. */
 static void find_pids(const struct helper *helper, pid_t pids[2])
 {
 	int64_t until_ns = now_ns() + PATIENCE_NS;
@@ -121,7 +121,7 @@ static void find_pids(const struct helper *helper, pid_t pids[2])
 	assert_int_equal(helper_pids(helper, pids), 2);
 }
 
-/* Dead, or a zombie that init has not reaped yet. */
+/* Tells whether it is dead, or a zombie that init has not reaped yet. */
 static bool is_dead(pid_t pid)
 {
 	char path[64], stat[512] = "";
@@ -147,7 +147,7 @@ static void assert_dies(pid_t pid)
 	assert_true(is_dead(pid));
 }
 
-/* On a busy machine a process may have to wait for its turn; a wait for a hanging call never ends. */
+/* On a busy machine a process may wait for its turn, but a wait for a hanging call would never end. */
 static int64_t stop_quickly(struct helper *helper)
 {
 	int64_t began_ns = now_ns();
@@ -157,7 +157,7 @@ static int64_t stop_quickly(struct helper *helper)
 	return now_ns() - began_ns;
 }
 
-/* ---- asking and hearing ---------------------------------------------------------------------------- */
+/* ---- questions and answers ------------------------------------------------------------------------- */
 
 static void answers_come_by_themselves(void **state)
 {
@@ -183,7 +183,7 @@ static void answers_come_by_themselves(void **state)
 
 static void where_there_is_nothing_to_do_it_ends(void **state)
 {
-	/* The vendor of a library that is there is not asked for. */
+	/* The helper ignores the vendor of a library that is installed. */
 	const struct gpu_setup other = {.vendor = "none", .interval_ns = NSEC_PER_SEC / 10};
 	struct helper_order order = ORDER;
 	struct helper *helper;
@@ -228,7 +228,7 @@ static void another_version_of_the_program_is_told(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-/* ---- what it must not do to the job ---------------------------------------------------------------- */
+/* ---- effects on the job ---------------------------------------------------------------------------- */
 
 static void it_holds_nothing_of_the_job(void **state)
 {
@@ -246,7 +246,7 @@ static void it_holds_nothing_of_the_job(void **state)
 	wait_for_answer(helper, 0);
 	close(fds[1]);
 	close(kept);
-	/* The end of the pipe, though the helper still runs. */
+	/* The pipe is at its end although the helper still runs. */
 	assert_int_equal(read(fds[0], &byte, 1), 0);
 	close(fds[0]);
 	for (int i = 0; i < 2; i++) {
@@ -285,7 +285,7 @@ static void a_subreaper_is_left_without_zombies(void **state)
 	struct helper *helper;
 
 	(void)state;
-	/* Emulators do not know of it. */
+	/* Emulators lack this call. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		skip();
 	helper = start();
@@ -315,7 +315,7 @@ static void signals_of_the_terminal_are_not_for_it(void **state)
 	helper_stop(helper);
 }
 
-/* ---- what goes wrong ------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------------- */
 
 static void a_call_that_hangs_delays_nothing(void **state)
 {
@@ -350,7 +350,7 @@ static void a_crash_is_counted_and_begun_anew(void **state)
 	find_pids(helper, first);
 	nvml_script_set("gpus 2\ncrash nvmlDeviceGetUtilizationRates\n");
 	wait_for_failures(helper, 1);
-	/* The answer before the crash is still there. */
+	/* The answer from before the crash is still there. */
 	assert_int_equal(
 		gpu_survey_unpack(&survey, (size_t)helper_latest(helper, &survey, sizeof survey, NULL)), 0);
 	assert_int_equal(survey.device_count, 2);
@@ -385,7 +385,7 @@ static void a_stopped_helper_is_killed(void **state)
 		;
 }
 
-/* A tracer keeps what it traces from being reaped by anybody else. */
+/* While a tracer holds a process, no other process can reap it. */
 static void a_helper_that_cannot_be_waited_for_is_left(void **state)
 {
 	struct helper *helper = start();
@@ -422,7 +422,7 @@ static void a_helper_that_cannot_be_waited_for_is_left(void **state)
 struct recorder {
 	pid_t pid;
 	pid_t helper_pids[2];
-	pid_t heir; /* a child that was forked without exec holds all that the recorder held */
+	pid_t heir; /* a child forked without exec, which holds every descriptor of the recorder */
 };
 
 static void be_recorder(int told, bool with_heir)
@@ -434,7 +434,7 @@ static void be_recorder(int told, bool with_heir)
 		while (helper_pids(helper, self.helper_pids) < 2)
 			nap();
 	self.heir = with_heir ? fork() : -1;
-	/* Should the test fail before it kills us. */
+	/* In case the test fails before the test kills us. */
 	alarm(60);
 	if (self.heir)
 		(void)!write(told, &self, sizeof self);

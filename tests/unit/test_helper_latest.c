@@ -55,7 +55,7 @@ static void sizes_are_bounds(void **state)
 	assert_memory_equal(room + 9, "---", 3);
 }
 
-/* A crash in the middle of a value: its slot is written over, but not published. */
+/* After a crash in the middle of a value, its slot is overwritten but not published. */
 static void an_unfinished_value_is_never_seen(void **state)
 {
 	CLEANUP_FREE void *memory = new_memory(CAPACITY);
@@ -64,7 +64,7 @@ static void an_unfinished_value_is_never_seen(void **state)
 
 	(void)state;
 	assert_int_equal(latest_write(&latest, "whole", 5, 1), 0);
-	/* The next value belongs into slot 0. */
+	/* The next value goes into slot 0. */
 	for (size_t i = 0; i < 2 + CAPACITY / 8; i++)
 		atomic_store(&latest.slots[i], UINT64_MAX);
 	assert_int_equal(latest_read(&latest, text, sizeof text, NULL), 5);

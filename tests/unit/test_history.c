@@ -1,6 +1,6 @@
 /*
- * Tests of src/tracker/history.c: reading by column gives the values of the record, also while another thread
- * samples.
+ * Tests of src/tracker/history.c: reading by column returns the values of the record, even while another
+ * thread samples.
  */
 #include "scratch.h"
 
@@ -64,7 +64,7 @@ static bool same(double one, double other)
 	return (isnan(one) && isnan(other)) || one == other;
 }
 
-/* All columns of a layout, of more samples than a page has, against the file that was written. */
+/* Compares all columns of a layout, with more samples than fit in a page, with the written file. */
 static void layout_is_what_its_file_says(const char *layout)
 {
 	enum { ROWS = PAGE_ROWS + 9 };
@@ -109,7 +109,7 @@ static double rounded(double value, int decimals)
 	return floor(value * scale + 0.5) / scale;
 }
 
-/* By the names of metrics: each is what rt_get() said when its sample was the newest. */
+/* Each metric, by its name, equals the result of rt_get() when its sample was the newest. */
 static void metrics_are_those_of_each_sample(void **state)
 {
 	rt_tracker *tracker = OPEN(INT64_MAX, "cpu,memory cgroup.*\npressure", "pid", own_pid());
@@ -169,7 +169,7 @@ static void history_keeps_only_the_requested_columns(void **state)
 	rt_close(tracker);
 }
 
-/* The sum and the mean over all cores, and two of them, are what rt_get() says of each. */
+/* The sum and the mean over all cores, and two single cores, equal the results of rt_get(). */
 static void one_of_several_and_all_together(void **state)
 {
 	rt_tracker *tracker =
@@ -264,7 +264,7 @@ static void errors_of_settings(void **state)
 	rt_config_free(config);
 }
 
-/* A value that was read once stays; numbers only grow; values are never torn. */
+/* A value that was read once stays; counts only grow; no value is torn. */
 static void readable_while_a_thread_samples(void **state)
 {
 	rt_tracker *tracker =

@@ -1,5 +1,5 @@
 /*
- * A tracker inside a program that goes on with its own work: the cost of sampling is not the program's, forked
+ * A tracker inside a program that does its own work: sampling does not count as the program's cost, forked
  * children do not touch the tracker, and there may be several trackers.
  */
 #include "scratch.h"
@@ -76,7 +76,7 @@ static void *do_nothing(void *argument)
 	return argument;
 }
 
-/* Two thousand samples cost what can be measured, and the program is told what it used without them. */
+/* Two thousand samples have a measurable cost, and the program's figures do not include it. */
 static void sampling_costs_the_program_nothing(void **state)
 {
 	NEEDS_THE_KERNEL_ITSELF();
@@ -85,7 +85,7 @@ static void sampling_costs_the_program_nothing(void **state)
 	pthread_t other;
 
 	(void)state;
-	/* With the first thread a sanitiser starts one of its own. */
+	/* A sanitiser starts its own thread together with the first one. */
 	assert_int_equal(pthread_create(&other, NULL, do_nothing, NULL), 0);
 	assert_int_equal(pthread_join(other, NULL), 0);
 	assert_int_equal(rt_sample(tracker), 0);
@@ -93,7 +93,7 @@ static void sampling_costs_the_program_nothing(void **state)
 	assert_int_equal(rt_start(tracker), 0);
 	while (thread_secs() < began + 0.25)
 		continue;
-	/* Now and then nothing is done but sampling. */
+	/* Sometimes the program only waits for samples. */
 	assert_int_equal(rt_wait_for_samples(tracker, 2000, 100), 0);
 	assert_int_equal(rt_stop(tracker), 0);
 	work = thread_secs() - began;
@@ -126,7 +126,7 @@ static void sampling_by_hand_costs_nothing_either(void **state)
 	rt_close(tracker);
 }
 
-/* The program's children are its own, those from before the tracker too; helpers of ours are not. */
+/* The program's children count, including those from before the tracker; our helpers do not. */
 static void children_from_before_count(void **state)
 {
 	NEEDS_THE_KERNEL_ITSELF();
@@ -149,7 +149,7 @@ static void children_from_before_count(void **state)
 	rt_close(tracker);
 }
 
-/* 0 if every call knows that this process is not the tracker's. */
+/* Returns 0 if every call notices that this process is not the tracker's. */
 static int use_in_child(rt_tracker *tracker)
 {
 	struct rt_value value;
@@ -194,7 +194,7 @@ static size_t count_of(const char *text, const char *part)
 	return count;
 }
 
-/* Forked at any moment, also in the middle of a sample, while the file is being written. */
+/* Forks at any moment, even in the middle of a sample or of a write to the file. */
 static void forked_children_leave_it_alone(void **state)
 {
 	NEEDS_THE_KERNEL_ITSELF();
@@ -215,7 +215,7 @@ static void forked_children_leave_it_alone(void **state)
 		}
 		expect_child_is_well(child);
 	}
-	/* The lock on the file has not gone with a child's copy of it. */
+	/* A child's copy of the descriptor does not keep the lock. */
 	assert_int_equal(rt_config_new(&config), 0);
 	assert_int_equal(rt_config_set(config, "output", "run.jsonl"), 0);
 	assert_int_equal(rt_open(config, &other), -EBUSY);
@@ -258,7 +258,7 @@ static void on_signal(int number)
 	handled = 1;
 }
 
-/* With the program's own thread blocking it, a signal waits: the tracker's thread takes none. */
+/* If the program's own thread blocks a signal, it stays pending: the tracker's thread takes no signal. */
 static void signals_are_the_program_s(void **state)
 {
 	rt_tracker *tracker = OPEN("interval", "0.001");
@@ -281,7 +281,7 @@ static void signals_are_the_program_s(void **state)
 	rt_close(tracker);
 }
 
-/* A thread that ends by itself is joined by closing. */
+/* Closing joins a thread that has ended by itself. */
 static void closing_after_the_duration(void **state)
 {
 	rt_tracker *tracker = OPEN("interval", "0.01", "duration", "0.05");

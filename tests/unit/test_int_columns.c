@@ -1,4 +1,7 @@
-/* Tests of src/tracker/int_columns.c: every value comes back, whatever its shape, and rows keep their numbers. */
+/*
+ * Tests of src/tracker/int_columns.c: every value is returned, whatever its shape, and rows keep their
+ * numbers.
+ */
 #include "unit.h"
 
 #include <string.h>
@@ -107,7 +110,7 @@ static void old_rows_make_room(void **state)
 	int_columns_done(&columns);
 }
 
-/* Values that stay or change evenly need only the head of their column in each page. */
+/* A page of values that are constant or change evenly needs only the head of their column. */
 static void even_columns_are_nearly_free(void **state)
 {
 	struct int_columns columns;

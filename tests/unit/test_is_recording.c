@@ -1,4 +1,4 @@
-/* begins_recording(): recordings of every format and era, and files that only look like one. */
+/* begins_recording(): recordings of every format and version, and files that only look like one. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ static void begins_recording_knows_samples_and_marks(void **state)
 		"{\"timestamp_secs\":1,\"cpu\":{},\"resource-tracker-version\":\"0.1.0\"}\n",
 		"{\"timestamp_secs\": 1, \"resource-tracker-version\": \"0.1.0\"}\nmore\n",
 		"[\n{\"timestamp_secs\":1,\"resource-tracker-version\":\"0.1.0\"},\n",
-		"{\"timestamp_secs\":17000", /* torn off */
+		"{\"timestamp_secs\":17000", /* cut off */
 		"{\"timest",
 		"{\"timestamp_ns\":1,\"monotonic_ns\":2,\"event\":\"start\",\"name\":\"x\"}\n",
 	};

@@ -1,4 +1,4 @@
-/* Tests of src/process/memory_family.c: the total memory of a family of forks, on trees that are made here. */
+/* Tests of src/process/memory_family.c: the total memory of a family of forks, on trees made by the test. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int end(void **unused)
 	return 0;
 }
 
-/* A process that called exec, with `mib` of anonymous memory. */
+/* Adds a process that called exec, with `mib` of anonymous memory. */
 static struct member *add(pid_t parent_pid, int64_t mib)
 {
 	struct member *member = &members[tree.count];
@@ -57,7 +57,7 @@ static struct member *add(pid_t parent_pid, int64_t mib)
 	return member;
 }
 
-/* A fork of it that has written `own` of what it has. */
+/* Adds a fork of `parent` that has written `own_mib` of its memory. */
 static struct member *add_fork(const struct member *parent, int64_t mib, int64_t own_mib)
 {
 	struct member *member = add(parent->pid, mib);
@@ -91,7 +91,7 @@ static struct memory_reading *read_as(struct member *member, enum memory_reading
 	return reading;
 }
 
-/* Its common pages are those of `mib` from an address on. */
+/* Its shared pages are those of `mib` from an address on. */
 static void sample(struct member *member, int64_t exclusive_mib, int64_t from_mib, int64_t mib,
 		   int64_t taken_ns)
 {
@@ -170,7 +170,7 @@ static void shares_of_forks_add_up(void **unused)
 	for (int i = 0; i < 3; i++)
 		read_as(add_fork(parent, 300, 10), READING_ROLLUP, 10, 4, BEFORE_NS);
 	read_as(parent, READING_ROLLUP, 10, 4, BEFORE_NS);
-	/* 290 in common, 10 of each. */
+	/* 290 shared, 10 private to each. */
 	assert_int_equal(told_mib(parent, false), 330);
 	assert_int_equal(measure_way(parent, false).private_kib, 40 * MIB_KIB);
 }
@@ -181,7 +181,7 @@ static void common_pages_at_one_address_count_once(void **unused)
 		      *other = add_fork(parent, 200, 0);
 
 	(void)unused;
-	/* One has overwritten the first half. */
+	/* One of them has overwritten the first half. */
 	one->faults = 100 * MIB_PAGES;
 	sample(parent, 0, 0, 200, BEFORE_NS);
 	sample(one, 100, 100, 100, BEFORE_NS);
@@ -206,7 +206,7 @@ static void a_sibling_that_ends_while_they_are_read_is_not_counted_twice(void **
 	struct member *parent = add(1, 1), *one = add_fork(parent, 200, 0), *other = add_fork(parent, 200, 0);
 
 	(void)unused;
-	/* Their parent, which had the memory, has called exec. */
+	/* The parent, which had the memory, has called exec. */
 	one->inherited_pages = other->inherited_pages = 200 * MIB_PAGES;
 	one->parent_pid = other->parent_pid = 1;
 	sample(one, 0, 0, 200, NOW_NS);
@@ -219,7 +219,7 @@ static void forks_outlive_the_parent_that_had_their_memory(void **unused)
 	struct member *first = add(1, 1), *one = add_fork(first, 200, 0), *other = add_fork(first, 200, 0);
 
 	(void)unused;
-	/* The page faults of the first process since its own first fork are not a limit for them. */
+	/* The first process's page faults since its own first fork do not limit theirs. */
 	first->forks = (struct fork_window){.is_known = true,
 					    .faults_first = 256,
 					    .faults_last = 256,

@@ -1,4 +1,7 @@
-/* Tests of src/net/cloud_answers.c and of what the firmware excludes; whole services: tests/cli/test_net_discover.py. */
+/*
+ * Tests of src/net/cloud_answers.c and of the clouds that the firmware excludes. Whole services:
+ * tests/cli/test_net_discover.py.
+ */
 #include "unit.h"
 
 #include <stdio.h>

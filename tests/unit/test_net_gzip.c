@@ -27,7 +27,7 @@ static void gzip_round_trip_restores_the_bytes(void **state)
 		text[i] = (char)(i * i >> 7);
 	compress_text(text, sizeof(text), &packed);
 	compress_text(text, sizeof(text), &again);
-	/* Equal rows are equal bytes: no time and no name is in them. */
+	/* Equal rows give equal bytes, which contain neither a time nor a name. */
 	assert_int_equal(packed.length, again.length);
 	assert_memory_equal(packed.data, again.data, packed.length);
 	assert_memory_equal(packed.data, "\x1f\x8b\x08\x00\x00\x00\x00\x00", 8);

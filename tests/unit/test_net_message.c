@@ -19,7 +19,7 @@ static void secrets_are_replaced(void **state)
 	(void)state;
 	add_secret("hunter22");
 	add_secret("hunter22-and-more");
-	add_secret("abc"); /* too short to be looked for */
+	add_secret("abc"); /* too short to search for */
 	add_secret(NULL);
 	assert_string_equal(redacted(&out, "xhunter22y", 100), "x[redacted]y");
 	assert_string_equal(redacted(&out, "hunter22-and-more hunter2", 100),

@@ -1,4 +1,4 @@
-/* Tests of src/net/outcome.c: which answers are retried, and when. */
+/* Tests of src/net/outcome.c: answers that are retried, and when. */
 #include "unit.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void which_answers_are_retried(void **state)
 	assert_int_equal(verdict_of(200, 0), VERDICT_DONE);
 	assert_int_equal(verdict_of(201, 0), VERDICT_DONE);
 	assert_int_equal(verdict_of(0, -ETIMEDOUT), VERDICT_RETRY);
-	/* Cut off in the middle: the status says 200, but there is no answer. */
+	/* Cut off in the middle: the status is 200, but there is no answer. */
 	assert_int_equal(verdict_of(200, -EIO), VERDICT_RETRY);
 	assert_int_equal(verdict_of(200, -EMSGSIZE), VERDICT_REFUSED);
 }
@@ -100,7 +100,7 @@ static void headers_of_an_answer(void **state)
 	buffer_add_text(&answer.headers, "Retry-After: 99999\r\n");
 	assert_int_equal(http_retry_after_secs(&answer), 300);
 	buffer_clear(&answer.headers);
-	/* A date is one of the server's clock. */
+	/* A date refers to the server's clock. */
 	buffer_add_text(
 		&answer.headers,
 		"Retry-After: Wed, 01 Apr 2026 12:00:00 GMT\r\nDate: Wed, 01 Apr 2026 11:59:30 GMT\r\n");

@@ -58,7 +58,7 @@ static void lines_that_hold_no_sample_are_stepped_over(void **state)
 	recording_close(&recording);
 }
 
-/* With --static-once the root of the tree is told once. */
+/* With --static-once the root of the tree is written once. */
 static void values_of_static_once_stay(void **state)
 {
 	struct recording recording;

@@ -27,7 +27,7 @@ static void addresses(void **state)
 			    "https://bucket.s3.eu-west-1.amazonaws.com/a%20b/c/run/000000.csv.gz");
 	assert_string_equal(url_of(&out, NULL, "cn-north-1", "s3://bucket", "x"),
 			    "https://bucket.s3.cn-north-1.amazonaws.com.cn/x");
-	/* No certificate fits a host name with more dots. */
+	/* A certificate fits no host name with more dots. */
 	assert_string_equal(url_of(&out, NULL, "eu-west-1", "s3://my.bucket/p", "x"),
 			    "https://s3.eu-west-1.amazonaws.com/my.bucket/p/x");
 	assert_string_equal(url_of(&out, "http://127.0.0.1:9000/", "eu-west-1", "s3://bucket/p//q", "x"),

@@ -42,7 +42,7 @@ static void expiry_by_either_name(void **state)
 {
 	static const struct {
 		const char *text;
-		int64_t secs; /* 0: does not expire, as far as is known */
+		int64_t secs; /* 0: no known expiry */
 	} CASES[] = {
 		{ANSWER(KEYS ",\"expires_at\":\"2026-04-01T12:00:00Z\""), 1775044800},
 		{ANSWER(KEYS ",\"expiration\":\"2026-04-01T12:00:00.5Z\""), 1775044800},
@@ -75,7 +75,7 @@ static void answer_parser_accepts_missing_optional_members(void **state)
 	struct registration registration = {0};
 
 	(void)state;
-	/* Keys that live for ever, without a token, and a region that cannot be part of a host name. */
+	/* Keys without an end, without a token, and a region that cannot be part of a host name. */
 	assert_int_equal(
 		parse(ANSWER("\"access_key\":\"AK12\",\"secret_key\":\"sk34\",\"session_token\":null,"
 			     "\"region\":\"../x\""),

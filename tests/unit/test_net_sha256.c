@@ -71,7 +71,7 @@ static void keyed_hashes(void **state)
 	assert_int_equal(hmac_sha256(key, sizeof(key), LONG_TEXT, strlen(LONG_TEXT), digest), 0);
 	sha256_to_hex(digest, hex);
 	assert_string_equal(hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
-	/* In place: the chain of keys of a signature. */
+	/* In place, as in a signature's chain of keys. */
 	assert_int_equal(hmac_sha256("Jefe", 4, "what do ya want for nothing?", 28, digest), 0);
 	assert_int_equal(hmac_sha256(digest, sizeof(digest), "x", 1, digest), 0);
 	sha256_to_hex(digest, hex);

@@ -1,6 +1,6 @@
 /*
- * Tests of src/net/sigv4.c. The vectors were computed apart from this code by the chain that Amazon publishes; a server
- * that verifies signatures is in tests/cli/test_net_follow.py.
+ * Tests of src/net/sigv4.c. The vectors were computed independently, by the chain that Amazon publishes.
+ * tests/cli/test_net_follow.py has a server that verifies signatures.
  */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* Tests of src/sink/nowait_stream.c: each would hang, and be ended by its alarm, where a write waited. */
+/* Tests of src/sink/nowait_stream.c: if a write waited, the test would hang until its alarm ends it. */
 #include "scratch.h"
 #include "terminal.h"
 
@@ -32,7 +32,7 @@ static struct nowait_stream stream_of(int fd, enum nowait_way way)
 	return stream;
 }
 
-/* Writes pieces until there is no room; returns the bytes that went in. */
+/* Writes pieces until there is no room; returns the bytes written. */
 static size_t fill(struct nowait_stream *stream, size_t piece)
 {
 	char bytes[8192];
@@ -114,7 +114,7 @@ static void sockets_are_sent_to(void **state)
 	close(ends[1]);
 }
 
-/* Returns the wait status of a process of another user that runs `body`. */
+/* Runs `body` in a process of another user and returns its wait status. */
 static int as_somebody(void (*body)(int fd), int fd)
 {
 	int status;
@@ -140,7 +140,7 @@ static void require_root(void)
 	}
 }
 
-/* In a child, where an assertion would return into the wrong process. */
+/* For children, in which an assertion would jump into the wrong process. */
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) { \
@@ -159,7 +159,10 @@ static void splice_into_foreign_pipe(int fd)
 	CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
 	CHECK(nowait_stream_write(&stream, "hello\n", 6) == 6);
 	CHECK(nowait_stream_write(&stream, "world\n", 6) == 6);
-	/* Two pages are left: only two of three pages go out, and the third is not repeated later. */
+	/*
+	 * The pipe has room for two pages: only two of three pages go out, and the third is not repeated
+	 * later.
+	 */
 	memset(record, 'r', sizeof record);
 	CHECK(nowait_stream_write(&stream, record, sizeof record) == 8192);
 	CHECK(nowait_stream_write(&stream, "x", 1) == -EAGAIN);
@@ -212,7 +215,7 @@ static void splice_beside_a_greedy_job(int fd)
 	size_t written = 0;
 
 	CHECK(nowait_stream_from_fd(fd, &stream) == 0 && stream.way == NOWAIT_SPLICE);
-	/* The job is nearly always first; whether and when we get a turn is the scheduler's decision. */
+	/* The job is nearly always first; the scheduler decides whether and when it is our turn. */
 	for (int i = 0; i < 20000 || !written; i++) {
 		ssize_t n = nowait_stream_write(&stream, "record\n", 7);
 
@@ -292,7 +295,7 @@ static void poll_another_users_terminal(int fd)
 	CHECK(nowait_stream_write(&stream, "two\n", 4) == -EAGAIN);
 	CHECK(tcflow(fd, TCOON) == 0);
 	CHECK(nowait_stream_write(&stream, line, sizeof line) == sizeof line);
-	/* Without a reader it fills up and reports that. */
+	/* Without a reader the pipe fills up, and the write reports that. */
 	for (int i = 0; i < 10000; i++)
 		if (nowait_stream_write(&stream, line, sizeof line) == -EAGAIN)
 			_exit(0);

@@ -13,7 +13,7 @@ static const struct output_options FRESH = {false, RECORD_JSON_LINES, NULL},
 				   APPEND = {true, RECORD_JSON_LINES, NULL};
 static const uid_t SOMEBODY = 65534;
 
-/* Its beginning is that of a recording. */
+/* This is the beginning of a recording. */
 #define EARLIER "{\"timestamp_secs\":1700000000,\"resource-tracker-version\":\"0.1.0\"}\n"
 
 static char message[512];
@@ -129,7 +129,7 @@ static void a_live_recording_is_refused_before_it_is_renamed(void **state)
 	close(live.fd);
 }
 
-/* The job that is executed must not hold the lock when we have gone. */
+/* A job that outlives us must not hold the lock. */
 static void a_job_that_outlives_us_does_not_hold_the_lock(void **state)
 {
 	struct opened_output live = open_ok("run.jsonl", &FRESH);
@@ -145,7 +145,7 @@ static void a_job_that_outlives_us_does_not_hold_the_lock(void **state)
 		_exit(127);
 	}
 	close(ready[1]);
-	/* End of file: the copy of the pipe was closed by exec, and so was that of the lock. */
+	/* End of file: exec closed the copy of the pipe, and the copy of the lock, too. */
 	assert_int_equal(read(ready[0], &c, 1), 0);
 	close(ready[0]);
 	close(live.fd);
@@ -196,7 +196,7 @@ static void links_lead_where_they_lead(void **state)
 
 	(void)state;
 	assert_int_equal(symlink("target", "link"), 0);
-	output = open_ok("link", &FRESH); /* dangling: the file it names is made */
+	output = open_ok("link", &FRESH); /* dangling: its target is created */
 	assert_int_equal(dprintf(output.fd, "{}\n"), 3);
 	close(output.fd);
 	assert_file_text("target", "{}\n");
@@ -290,14 +290,14 @@ static void try_without_permission(void)
 	if (open_output("/etc/rt-unit-run", &FRESH, &output, message, sizeof message) != -EACCES ||
 	    !strstr(message, "Permission denied"))
 		_exit(2);
-	/* Not writable, but ours to rename. */
+	/* We may not write to it, but we may rename it. */
 	if (open_output("closed", &FRESH, &output, message, sizeof message) != 0 ||
 	    output.renamed_number != 1)
 		_exit(3);
 	chmod("closed.1", 0000);
 	put_text("secret", "text\n");
 	chmod("secret", 0000);
-	/* Whether it is being recorded to cannot be known. */
+	/* It is unknown whether a recorder writes to it. */
 	if (open_output("secret", &FRESH, &output, message, sizeof message) != -EACCES)
 		_exit(4);
 	chmod(".", 0555);
@@ -329,7 +329,7 @@ static void a_fifo_without_a_reader_does_not_wait(void **state)
 	assert_int_equal(write(output.fd, "hello", 5), 5);
 	assert_int_equal(read(reader, text, sizeof text), 5);
 	close(output.fd);
-	/* We were a reader for a moment only. */
+	/* We were a reader only for a moment. */
 	assert_int_equal(read(reader, text, sizeof text), 0);
 	output = open_ok("fifo", &FRESH);
 	assert_false(output.no_reader_yet);

@@ -1,4 +1,4 @@
-/* The table of options holds together, and unknown names are guessed as a person would. */
+/* The table of options is consistent, and unknown names get good suggestions. */
 #include <string.h>
 
 #include "base/nearest.h"

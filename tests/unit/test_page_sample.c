@@ -1,4 +1,4 @@
-/* Tests of src/process/page_sample.c: which pages are looked at. */
+/* Tests of src/process/page_sample.c: the choice of pages. */
 #include "process/page_sample.h"
 #include "unit.h"
 
@@ -22,7 +22,7 @@ static void pages_of_a_coarse_level_are_pages_of_each_finer_one(void **state)
 			assert_true(page_is_sampled(level, page_sample_at(14, block)));
 }
 
-/* A job that writes every other page, or every 512th, is not seen at the same stride. */
+/* A job that writes every other page, or every 512th, must not coincide with the stride of the sample. */
 static void strides_are_met_in_their_proportion(void **state)
 {
 	size_t hits[9] = {0};

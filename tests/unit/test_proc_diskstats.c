@@ -9,7 +9,7 @@ static const char USUAL[] = "   8       0 sda 51942 9134 2892402 13655 15284 749
 			    "4112 100 519792 309 1649 59\n"
 			    " 104       1 cciss/c0d0p1 1 2 3 4 5 6 7 8 9 10 11\n";
 
-/* The next device and its counters, as those who want all do it. */
+/* Reads the next device and its counters, as readers of all devices do. */
 static bool next_with_counters(struct scan *disks, struct diskstats_device *ret_device,
 			       struct diskstats *ret_stats)
 {

@@ -23,7 +23,7 @@ static void kernels_before_4_13_do_not_count(void **state)
 	assert_int_equal(vmstat.oom_kills, 7);
 }
 
-/* The file is longer than a page and comes in pieces; the line wanted stands behind the first. */
+/* The file is longer than a page and comes in pieces. The wanted line is behind the first piece. */
 static void the_live_file_is_read_to_its_end(void **state)
 {
 	struct root root;

@@ -1,5 +1,6 @@
 /*
- * Tests of src/process/process_account.c: the time of ended processes appears with their waiting parent, once.
+ * Tests of src/process/process_account.c: the time of ended processes appears once, in the parent that reaps
+ * them.
  */
 #include "base/clock.h"
 #include "process/process_account.h"
@@ -7,7 +8,7 @@
 
 #define SECS(secs) ((int64_t)((secs)*1e9))
 
-/* An account with nothing but CPU time. */
+/* An account with CPU time only. */
 static struct account used(double own_secs, double before_secs)
 {
 	struct account account = {0};
@@ -47,7 +48,7 @@ static void test_carried_until_it_turns_up(void **state)
 	reads(&parent, 1, 0);
 	account_carry(&parent, &child);
 	expect_total(&parent, 3);
-	/* Rounded down to ticks. */
+	/* rounded down to ticks */
 	reads(&parent, 1.5, 1.99);
 	expect_total(&parent, 3.49);
 	account_settle(&parent);
@@ -56,8 +57,8 @@ static void test_carried_until_it_turns_up(void **state)
 }
 
 /*
- * Another process has waited for it (init, where the parent ended as well): foreign time is not taken for its
- * own.
+ * Another process has reaped it (init, if the parent ended as well). Foreign time does not replace the
+ * missing time.
  */
 static void test_time_that_never_appears_stays_with_the_ancestor(void **state)
 {
@@ -75,7 +76,8 @@ static void test_time_that_never_appears_stays_with_the_ancestor(void **state)
 }
 
 /*
- * Time that a child used before the attach appears with its parent as well, and does not count there either.
+ * If a child used time before the attach, this time also appears in its parent, and does not count there
+ * either.
  */
 static void test_time_from_before_the_start_never_appears(void **state)
 {
@@ -94,7 +96,7 @@ static void test_time_from_before_the_start_never_appears(void **state)
 	expect_total(&parent, 3.5);
 }
 
-/* The same for a child that used nothing at all since. */
+/* The same for a child that used nothing since. */
 static void test_a_child_that_only_was(void **state)
 {
 	struct account parent = used(0, 0), child = used(7, 7);
@@ -107,7 +109,7 @@ static void test_a_child_that_only_was(void **state)
 	expect_total(&parent, 0);
 }
 
-/* Over two generations, the parent gone before what its child left had turned up with it, or after. */
+/* Over two generations: the parent ends before or after the time of its child has appeared. */
 static void test_time_from_before_the_start_over_two_generations(void **state)
 {
 	(void)state;
@@ -131,7 +133,7 @@ static void test_time_from_before_the_start_over_two_generations(void **state)
 	}
 }
 
-/* A child that ended while we came, before or after its time had turned up. */
+/* A child that ended during our start, before or after its time had appeared. */
 static void test_time_carried_at_the_start_is_excluded(void **state)
 {
 	(void)state;
@@ -160,11 +162,11 @@ static void test_unclaimed_at_the_end(void **state)
 	(void)state;
 	reads(&parent, 1, 0);
 	account_carry(&parent, &child);
-	/* No process waited for the child: its time since then must come from the parent. */
+	/* No process has reaped the child: its time since the start must come from the parent. */
 	reaped.of[USAGE_CPU_NS] = SECS(1);
 	unclaimed = account_unclaimed(&parent, &reaped);
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], SECS(0.5));
-	/* It did: 10 s of the appearing time are from before. */
+	/* It did: 10 s of the new time are from before. */
 	reaped.of[USAGE_CPU_NS] = SECS(11.5);
 	unclaimed = account_unclaimed(&parent, &reaped);
 	assert_int_equal(unclaimed.of[USAGE_CPU_NS], -SECS(10));

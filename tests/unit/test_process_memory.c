@@ -1,4 +1,4 @@
-/* Tests of src/process/process_memory.c: which figure is told where the shares of memory may not be read. */
+/* Tests of src/process/process_memory.c: the figure if shares of memory cannot be read. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ static pid_t job;
 
 enum { GROWTH_BYTES = 8 << 20 };
 
-/* In the job, when it is told to. */
+/* Runs in the job on request. */
 static void grow(int signal)
 {
 	static volatile char pages[GROWTH_BYTES];
@@ -101,7 +101,7 @@ static void test_a_cgroup_of_the_trees_own(void **state)
 	assert_int_equal(found.best_source, MEMORY_CGROUP);
 	assert_int_equal(found.best_bytes, 1230);
 	assert_true(found.rss_bytes > 0);
-	/* Before Linux 5.18. */
+	/* before Linux 5.18 */
 	lay_memory_stat("anon 1000\nfile 500000\nkernel_stack 16\nshmem 200\nslab 8\n");
 	found = measure(PSS_MODE_OFF);
 	assert_int_equal(found.best_bytes, 1224);
@@ -127,7 +127,7 @@ static void test_a_cgroup_without_that_counter(void **state)
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
 	tree->cgroup_has_memory = true;
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
-	/* A cgroup says nothing about a single process. */
+	/* A cgroup's figure says nothing about a single process. */
 	tree->with_children = false;
 	lay_memory_stat("anon 1000\nfile 500000\nkernel 30\nshmem 200\n");
 	assert_int_equal(measure(PSS_MODE_OFF).best_source, MEMORY_RSS);
@@ -153,7 +153,7 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
 	process_memory_open(&memory, &root);
-	/* It runs until it has come to its first pause(). */
+	/* It runs until its first pause(). */
 	for (int i = 0; i < 5000 && !asleep.pss_age_ns; i++)
 		asleep = measure_again(&memory, PSS_MODE_AUTO);
 	assert_true(asleep.pss_age_ns > 0);
@@ -163,7 +163,7 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 	assert_int_equal(found.pss_kib, before_kib);
 	assert_int_equal(measure_again(&memory, PSS_MODE_ALWAYS).pss_age_ns, 0);
 
-	/* Other processes that begin to use the C library meanwhile lower our share of it. */
+	/* Other processes that start to use the C library meanwhile lower our share of it. */
 	grown_kib = before_kib + GROWTH_BYTES / 1024 * 3 / 4;
 	assert_int_equal(kill(job, SIGUSR1), 0);
 	for (int i = 0; i < 5000 && found.pss_kib < grown_kib; i++)
@@ -189,7 +189,7 @@ static void test_every_ten_seconds_it_is_read_again(void **state)
 	process_memory_close(&memory);
 }
 
-/* The runtime of the thread sanitiser cannot live in two processes with one memory. */
+/* The runtime of the thread sanitiser cannot work in two processes with shared memory. */
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_THREAD_SANITISER true
 #elif defined(__has_feature)
@@ -209,7 +209,10 @@ static int wait_for_death(void *fd)
 	_exit(0);
 }
 
-/* The one who has its memory does not run when it is orphaned: nothing of its own says that it counts alone now. */
+/*
+ * The process that shares the memory does not run when it is orphaned, so none of its own files show that it
+ * now counts alone.
+ */
 static void test_memory_of_a_parent_that_was_killed(void **state)
 {
 	static char stack[65536];

@@ -20,7 +20,7 @@ static int64_t own_cpu_ns(void)
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* A child that has burnt CPU time and now waits for its end. */
+/* Starts a child that has used CPU time and waits for its end. */
 static pid_t start_burner(int64_t burn_ns)
 {
 	int pipe_fds[2];
@@ -50,7 +50,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* The list of children had omitted it: its time from before the attach does not count. */
+/* The list of children had left it out: its time from before the attach does not count. */
 static void test_a_member_that_is_found_late(void **state)
 {
 	struct process_tree *tree;
@@ -62,7 +62,7 @@ static void test_a_member_that_is_found_late(void **state)
 	assert_int_equal(process_tree_new(&root, true, &tree), 0);
 	first = start_burner(0);
 	late = start_burner(BURN_NS);
-	/* The kernel tells starts in ticks. */
+	/* The kernel reports start times in ticks. */
 	usleep(20000);
 	assert_int_equal(process_tree_seed(tree, first, false), 0);
 	assert_int_equal(process_tree_add(tree, late), 0);

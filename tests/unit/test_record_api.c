@@ -1,4 +1,4 @@
-/* Recordings through the installed library, as a user's program does it, with the public header alone. */
+/* Reads recordings through the installed library, as a user's program does, with only the public headers. */
 #include "comma_locale.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Both headers go together. */
+/* Both headers can be used together. */
 #include "resource_tracker.h"
 #include "resource_tracker_analysis.h"
 
@@ -153,7 +153,7 @@ static void snapshots_come_back(void **state)
 	unlink(again);
 }
 
-/* As the headers say of each: NULL is what is usual. */
+/* As the headers say: NULL means the default. */
 static void options_may_be_left_out(void **state)
 {
 	static const struct rt_combined_options CROSSED = {.system_prefix = "process_",
@@ -180,7 +180,7 @@ static void options_may_be_left_out(void **state)
 	rt_table_free(table);
 }
 
-/* A caller that shows every problem with a text shows none after success. */
+/* A caller that prints every problem with a text prints none after success. */
 static void a_successful_run_reports_without_a_problem(void **state)
 {
 	struct rt_problem problem = {0};
@@ -287,7 +287,7 @@ static void a_page_of_compared_runs_is_made_or_refused(void **state)
 	int result = rt_report_runs(runs, 2, "/dev/null", NULL, NULL, &problem);
 
 	(void)state;
-	/* The library may have been built without the page. */
+	/* The library may be built without the page. */
 	if (result == -ENOSYS)
 		return;
 	assert_int_equal(result, 0);
@@ -297,7 +297,7 @@ static void a_page_of_compared_runs_is_made_or_refused(void **state)
 	assert_int_equal(rt_report_runs(runs, 0, "/dev/null", NULL, NULL, &problem), -EINVAL);
 }
 
-/* Everything that is printed of the recording, to be freed. */
+/* Returns everything that is printed about the recording; the caller frees it. */
 static char *all_texts(void)
 {
 	const struct rt_recommend_options options = {.force = true, .usd_per_hour = 0.1234};

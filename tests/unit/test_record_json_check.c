@@ -1,4 +1,4 @@
-/* json_is_valid(): RFC 8259 to the letter. */
+/* json_is_valid(): strict RFC 8259. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Tests of src/record/reader.c and what it reads with: files are written by the sinks, then read back. */
+/* Tests of src/record/reader.c and its decoders: the sinks write files, which are then read back. */
 #include "unit.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void write_gzip(const char *to, const char *bytes, size_t length)
 	gzclose(file);
 }
 
-/* A number of which no two fields have the same. */
+/* Returns a number that is different for each field. */
 static double made_up(enum row_kind kind, size_t index, int sample)
 {
 	return (double)(kind * 64 + index) + sample * 0.5;
@@ -79,7 +79,9 @@ static void fill_row(struct frame *frame, struct row *row, int sample)
 	}
 }
 
-/* Every kind of row, every field. Rows of a kind stand below the last row of their parent's kind. */
+/*
+ * Fills every kind of row and every field. The rows of a kind are below the last row of their parent's kind.
+ */
 static void fill_frame(struct frame *frame, int sample)
 {
 	frame_begin(frame, 0, 0);
@@ -94,7 +96,7 @@ static void fill_frame(struct frame *frame, int sample)
 			fill_row(frame, frame_add(frame, kind, frame->last[ROW_DESCRIPTIONS[kind].parent]),
 				 sample);
 	}
-	/* The reader leaves out the proportional sets of an age that no recorder writes. */
+	/* The reader drops proportional sets older than any recorder writes. */
 	((struct tracker_row *)(void *)frame->first[ROW_tracker])->pss_age_secs = 0.5;
 }
 
@@ -252,7 +254,7 @@ static void reader_fills_only_the_wanted_metrics(void **state)
 	assert_true(real_absent(FIRST(frame, tree)->process_pss_mib));
 	assert_null(FIRST(frame, memory));
 	assert_null(FIRST(frame, network));
-	/* The keys of the rows come along. */
+	/* Rows come with their keys. */
 	assert_false(text_absent(FIRST(frame, disk)->device));
 	assert_false(text_absent(FIRST(frame, mount)->mount_point));
 	assert_true(real_absent(FIRST(frame, disk)->read_bytes_per_sec));
@@ -337,7 +339,10 @@ static void every_csv_layout_comes_back_in_the_units_of_the_catalogue(void **sta
 	}
 }
 
-/* 0.2 and 0.3 had the headings of 0.4, but clock ticks, and the forks since boot as the number of processes. */
+/*
+ * Versions 0.2 and 0.3 had the headings of 0.4, but clock ticks, and the forks since boot as the number of
+ * processes.
+ */
 static void ticks_are_recognised(void **state)
 {
 	static const char TICKS[] =
@@ -444,7 +449,7 @@ static void runs_and_hosts_are_told_apart(void **state)
 	record = open_one();
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(record_next(record, &frame), 1);
-	/* A clock that was set back does not make time run backwards. */
+	/* A clock that was set back does not make elapsed time run backwards. */
 	assert_true(frame->sample->elapsed_secs == 2);
 	assert_int_equal(record_damage(record).clock_steps, 1);
 	assert_int_equal(record_run(record), 1);
@@ -496,7 +501,7 @@ static void a_line_that_is_too_long_is_one_bad_line(void **state)
 	record_close(record);
 }
 
-/* --static-once: names and limits stand in the first sample and where they change. */
+/* --static-once: names and limits are in the first sample and wherever they change. */
 static void values_left_out_by_static_once_are_as_before(void **state)
 {
 	static const char TEXT[] =

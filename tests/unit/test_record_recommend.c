@@ -1,4 +1,4 @@
-/* Advice through its C interface: bad files that it reads beside recordings, and what is untouched then. */
+/* Advice through its C interface: bad files beside recordings, and outputs that stay unchanged then. */
 #include "unit.h"
 
 #include <errno.h>
@@ -72,11 +72,11 @@ static void statistics_of_earlier_runs_count_like_runs(void **state)
 						    "\"process_memory_mib\":{\"mean\":1,\"max\":4096}}"));
 
 	(void)state;
-	/* The most of either; 1.2 x 4096. */
+	/* The largest of both; 1.2 x 4096. */
 	assert_int_equal(rt_advice_get(advice, "cpu").count, 8);
 	assert_int_equal(rt_advice_get(advice, "memory").count, 5120);
 	rt_advice_free(advice);
-	/* A key of other versions, and an unknown one. */
+	/* A key of other versions, and an unknown key. */
 	advice = advise_with(write_other("{\"process_cpu_usage\":{\"mean\":null},\"else\":{\"max\":7}}"));
 	assert_int_equal(rt_advice_get(advice, "cpu").count, 3);
 	rt_advice_free(advice);
@@ -145,7 +145,9 @@ static void catalogues_are_read_as_far_as_they_make_sense(void **state)
 	(void)state;
 	find(HEAD "aws,dear,4,4096,0.5\naws,cheap,3,1024,0.1\naws,small,2,1024,0.01\n", 0,
 	     "\"api_reference\":\"cheap\"");
-	/* No price, a price that is none, too little of something; whole lines that are empty or short. */
+	/*
+	 * A missing price, an invalid price, too little of a resource; whole lines that are empty or short.
+	 */
 	find(HEAD
 	     "aws,free,8,8192,\naws,nan,8,8192,nan\naws,text,8,8192,much\naws,short\n\naws,fits,8,8192,9\n",
 	     0, "\"api_reference\":\"fits\"");
@@ -188,7 +190,7 @@ static void databases_of_another_schema_are_refused(void **state)
 	assert_int_equal(rt_catalogue_price(other, "a/b", &price, &problem), 0);
 	assert_true(price == 0.25);
 	assert_int_equal(rt_catalogue_price(other, "a/none", &price, &problem), -ENOENT);
-	/* The head of a database and nothing behind it. */
+	/* The head of a database without anything behind it. */
 	write_file(other, "SQLite format 3\0garbage", 23);
 	assert_true(rt_catalogue_price(other, "a/b", &price, &problem) < 0);
 }

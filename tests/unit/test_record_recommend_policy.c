@@ -76,7 +76,7 @@ static void one_large_run_of_many_is_worth_running_again(void **state)
 	p95 = policy_reserve(RT_POLICY_P95, peaks, 40);
 	assert_true(fabs(p95.mib - 115) < 1e-9);
 	assert_int_equal(policy_backtest(RT_POLICY_COST, peaks, 40).killed, 1);
-	/* Two runs are not enough for it. */
+	/* It needs more than two runs. */
 	assert_true(fabs(policy_reserve(RT_POLICY_COST, peaks, 2).mib - 120) < 1e-9);
 }
 

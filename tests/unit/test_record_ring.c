@@ -50,7 +50,7 @@ static void the_oldest_make_room(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(record_ring_add(&ring, "abc\n", 4), 0);
 	assert_int_equal(record_ring_add(&ring, "def\n", 4), 1);
-	/* Twice as long: two of the small ones go. */
+	/* Twice as long: two of the small ones are dropped. */
 	assert_int_equal(record_ring_add(&ring, "0123456789\n", 11), 2);
 	assert_int_equal(ring.records, 2);
 	assert_oldest(&ring, "def\n");
@@ -73,7 +73,7 @@ static void a_record_larger_than_the_ring_is_dropped_alone(void **state)
 	record_ring_done(&ring);
 }
 
-/* Against a list of the numbers that must still be there. */
+/* Compares with a list of the numbers that must remain. */
 static void a_long_random_run_loses_only_the_oldest(void **state)
 {
 	struct record_ring ring = RECORD_RING(1000);

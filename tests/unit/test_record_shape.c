@@ -1,4 +1,4 @@
-/* The shape of a value over time, against sums that can be done by hand. */
+/* The shape of a value over time, compared with sums done by hand. */
 #include "unit.h"
 
 #include <math.h>

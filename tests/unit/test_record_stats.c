@@ -177,7 +177,7 @@ static void many_values_take_bounded_memory(void **state)
 	struct quantile quantile = {0};
 
 	(void)state;
-	/* -100,000 to 299,999, in an order that is not theirs. */
+	/* -100,000 to 299,999, not in order. */
 	for (int64_t i = 0; i < 400000; i++)
 		assert_int_equal(quantile_add(&quantile, (double)(i * 7919 % 400000 - 100000)), 0);
 	assert_null(quantile.values);

@@ -64,7 +64,7 @@ static void a_long_run_takes_no_more_room(void **state)
 	assert_true(history.count <= TIME_BINS);
 	for (size_t i = 0; i < history.count; i++)
 		assert_true(history.bins[i].most == 1 || history.bins[i].most == 2);
-	/* One span of time lies across the middle. */
+	/* One span of time crosses the middle. */
 	time_bins_columns(&history, (double)secs, false, halves, 2);
 	assert_true(fabs(halves[0] - 1) < 0.01 && fabs(halves[1] - 2) < 0.01);
 }

@@ -104,7 +104,7 @@ static void columns_are_added_replaced_and_checked(void **state)
 	assert_int_equal(rt_table_get(table, 1, 2).count, 9);
 	assert_int_equal(rt_table_set_column(table, "new", three, 2), -EINVAL);
 	assert_int_equal(rt_table_column_count(table), 3);
-	/* Nothing is shared between tables. */
+	/* Tables share nothing. */
 	assert_int_equal(rt_table_column_count(other), 0);
 	assert_int_equal(rt_table_find(table, "nope"), -ENOENT);
 	assert_int_equal(rt_table_get(table, 9, 0).type, RT_CELL_NONE);

@@ -92,7 +92,7 @@ static void remote_recorder_records_and_is_invisible_to_wait(void **state)
 	rt_close(remote);
 	text = get_file("run.jsonl", NULL);
 	assert_non_null(strstr(text, "\"run_end\":{"));
-	/* There the process is the tracker's own. */
+	/* In that process, the process is the tracker's own. */
 	assert_null(strstr(text, "\"tracker\":{\"cpu_secs\":null,\"rss_mib\":null"));
 	assert_null(strstr(text, "\"rss_mib\":null"));
 	free(text);
@@ -138,7 +138,7 @@ static void calls_read_as_of_any_tracker(void **state)
 	free(text);
 }
 
-/* Sampling by hand is for a tracker of this process; a recording that never began has no samples. */
+/* Only a tracker of this process can be sampled by hand. A recording that never began has no samples. */
 static void calls_that_drive_the_sampling_are_refused(void **state)
 {
 	rt_config *config = CONFIG("output", "none.jsonl");
@@ -166,7 +166,7 @@ static void calls_that_drive_the_sampling_are_refused(void **state)
 	rt_close(remote);
 }
 
-/* The settings of command and variables go along; neither is in the caller's own environment. */
+/* Settings of the command and variables are passed on; neither is in the caller's own environment. */
 static void everything_that_was_set_goes_along(void **state)
 {
 	rt_config *config = CONFIG("output", "run.jsonl", "tag", "a=b c", "record-command", "1");
@@ -195,7 +195,7 @@ static void everything_that_was_set_goes_along(void **state)
 	free(text);
 }
 
-/* More rows than one answer holds. */
+/* More rows than fit in one answer. */
 static void long_histories_come_in_parts(void **state)
 {
 	rt_config *config = CONFIG("interval", "0.001", "metrics", "cpu.load_1m", "no-process", "1");
@@ -216,7 +216,7 @@ static void long_histories_come_in_parts(void **state)
 	rt_close(remote);
 }
 
-/* A caller that adopts orphans has it for a child, which is none of its job. */
+/* A caller that adopts orphans becomes its parent, but it does not belong to the caller's job. */
 static void it_is_outside_the_tracked_tree(void **state)
 {
 	rt_tracker *remote;
@@ -276,7 +276,7 @@ static void the_other_process_may_die(void **state)
 	rt_close(remote);
 }
 
-/* A caller that is killed leaves a recording that has its end. */
+/* If the caller is killed, the recording still gets its end. */
 static void a_killed_caller_leaves_a_whole_recording(void **state)
 {
 	pid_t caller;

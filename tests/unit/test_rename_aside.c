@@ -54,7 +54,7 @@ static void a_failed_rename_is_an_error(void **state)
 	assert_file_text(name, "long");
 }
 
-/* As on a kernel or a file system that cannot do it: the system call fails with `error`. */
+/* Simulates a kernel or a file system without it: the system call fails with `error`. */
 static void forbid(long number, int error)
 {
 	struct sock_filter filter[] = {
@@ -122,7 +122,7 @@ static void racing_renames_lose_nothing(void **state)
 		for (int round = 0; round < ROUNDS; round++) {
 			char mine[32], text[32];
 
-			/* Each has a file of its own that it renames to the common base by a link first. */
+			/* Each racer has its own file and first renames it to the common base with a link. */
 			snprintf(text, sizeof text, "%d %d\n", racer, round);
 			snprintf(mine, sizeof mine, "own%d", racer);
 			put_text(mine, text);

@@ -1,4 +1,4 @@
-/* Tests of src/kernel/root.c: whole files in few calls, whatever pieces the kernel gives them in. */
+/* Tests of src/kernel/root.c: whole files in few calls, however the kernel splits them. */
 #include "kernel.h"
 
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static void a_tree_brings_its_tick_and_page_size(void **state)
 	root_close(&root);
 }
 
-/* seq_file gives it in hundreds of pieces of less than a page. */
+/* seq_file returns it in hundreds of pieces of less than a page. */
 static void long_files_are_complete(void **state)
 {
 	enum { ROOM = 15 << 20 };
@@ -87,7 +87,7 @@ static void long_files_are_complete(void **state)
 	assert_int_equal(root_read(&root, "proc/kallsyms"), length);
 	assert_memory_equal(root.text.data, bytes, (size_t)length);
 	assert_int_equal(root.text.data[length], '\0');
-	/* Again into the buffer that has grown, by the quick way. */
+	/* Read it again, into the buffer that has grown, by the quick way. */
 	CLEANUP_CLOSE int fd = root_open_file(&root, "proc/kallsyms", 0);
 	assert_int_equal(root_pread(&root, fd), length);
 	assert_memory_equal(root.text.data, bytes, (size_t)length);
@@ -110,7 +110,7 @@ static int read_long_mount(const char *source)
 	return found ? 0 : 1;
 }
 
-/* A record of nearly a page after less than half a page of short ones: the first answer is short of it. */
+/* A record of nearly a page follows less than half a page of short ones: the first read(2) leaves it out. */
 static void a_long_record_after_short_ones_is_not_lost(void **state)
 {
 	char source[3600];
@@ -140,7 +140,7 @@ static int64_t read_calls(struct root *root)
 	return io.read_calls;
 }
 
-/* Compared with as many plain calls, so that the counting's own reads cancel out. */
+/* Compared with as many plain calls, so that the reads for counting cancel out. */
 static void a_small_file_costs_one_call(void **state)
 {
 	static const char *const SMALL[] = {"proc/self/statm", "proc/self/stat", "proc/loadavg",
@@ -219,7 +219,7 @@ static void files_of_a_folder_stay_open_while_they_are_kept(void **state)
 	assert_true(root_read_at(&root, self, "limits") > 0);
 	assert_int_equal(files.count, 2);
 	kept_files_close(&files);
-	/* Where descriptors are scarce none is kept. */
+	/* If descriptors are scarce, none is kept. */
 	files.first_not_kept = 0;
 	root.keep_in = &files;
 	assert_true(root_read_at(&root, self, "comm") > 0);

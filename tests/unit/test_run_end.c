@@ -1,4 +1,4 @@
-/* Tests of src/collect/run_end.c: which samples are evidence for the peak of memory. */
+/* Tests of src/collect/run_end.c: samples that are evidence for the peak of memory. */
 #include <errno.h>
 
 #include "collect/run_end.h"

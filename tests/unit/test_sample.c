@@ -1,4 +1,7 @@
-/* The grid of samples under a clock that steps, stands still and jumps: no burst, nothing negative, true times. */
+/*
+ * The grid of samples with a clock that steps, stands still and jumps: no burst, nothing negative, true
+ * times.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,7 +43,7 @@ struct settings {
 	bool align;
 };
 
-/* A tracker of a fixture machine whose baseline was taken at NOON_NS by a clock that only pass() moves. */
+/* Opens a tracker of a fixture machine. Its baseline is at NOON_NS, by a clock that only pass() moves. */
 static struct rt_tracker *open_at_noon(struct settings settings)
 {
 	struct rt_tracker *tracker;
@@ -63,7 +66,7 @@ static struct rt_tracker *open_at_noon(struct settings settings)
 	return tracker;
 }
 
-/* Nothing, or one sample: missed ticks are never made up for. */
+/* Takes one sample or none: missed ticks are never made up for. */
 static const struct sample_row *sample_now(struct rt_tracker *tracker)
 {
 	if (tracker_sample_due(tracker, now.monotonic_ns) == 0)
@@ -111,7 +114,7 @@ static void test_suspended_time_does_not_count(void **state)
 
 	(void)state;
 	pass(0.4);
-	/* A night: the monotonic clock stands still. */
+	/* After a night of suspension, during which the monotonic clock stood still. */
 	now.realtime_ns += 8 * 3600 * NSEC_PER_SEC;
 	pass(0.6);
 	sample = sample_now(tracker);
@@ -130,7 +133,7 @@ static void test_missed_ticks_are_counted_once(void **state)
 	(void)state;
 	pass(1);
 	assert_non_null(sample_now(tracker));
-	/* Stopped for 10.5 s: ticks 2 to 10 went by, the one at 11 s is taken late, and the grid stays. */
+	/* Stopped for 10.5 s: ticks 2 to 10 passed, the one at 11 s is taken late, and the grid stays. */
 	pass(10.5);
 	sample = sample_now(tracker);
 	assert_non_null(sample);
@@ -145,7 +148,7 @@ static void test_missed_ticks_are_counted_once(void **state)
 	rt_close(tracker);
 }
 
-/* The tracker was held up until the end: the ticks until then were missed, those after it were not there. */
+/* The tracker was held up until the end. Ticks before the end count as missed, later ones never existed. */
 static void test_ticks_missed_before_the_end_are_counted(void **state)
 {
 	static const struct {
@@ -209,7 +212,7 @@ static void test_alignment(void **state)
 		open_at_noon((struct settings){.interval_ns = 5 * NSEC_PER_SEC, .align = true});
 
 	(void)state;
-	/* Noon and 0.3 s: the next multiple that is a whole interval or less away. */
+	/* At noon and 0.3 s: the next multiple within a whole interval. */
 	pass(due_in_secs(tracker));
 	assert_true(now.realtime_ns % (5 * NSEC_PER_SEC) < 2);
 	assert_non_null(sample_now(tracker));
@@ -230,7 +233,7 @@ static void test_start_at(void **state)
 	assert_non_null(sample_now(tracker));
 	EXPECT_SECS(due_in_secs(tracker), 1.0);
 	rt_close(tracker);
-	/* A time that has passed is now. */
+	/* A time in the past means now. */
 	tracker = open_at_noon((struct settings){.interval_ns = NSEC_PER_SEC, .start_at_ns = NOON_NS - 1});
 	EXPECT_SECS(due_in_secs(tracker), 1.0);
 	rt_close(tracker);
@@ -276,7 +279,7 @@ static void test_duration_ends_without_a_tick(void **state)
 	rt_close(tracker);
 }
 
-/* As if the tree had used so much CPU time until a frame. */
+/* Pretends that the tree has used that much CPU time until a frame. */
 static void set_cpu_secs(const struct frame *frame, double secs)
 {
 	((struct tree_row *)(void *)frame->first[ROW_tree])->cpu_total_secs = secs;

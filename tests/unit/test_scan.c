@@ -224,7 +224,7 @@ static void copies_into_nothing_do_nothing(void **state)
 	assert_int_equal(room[0], '\0');
 }
 
-/* memcpy(3) wants a place even for no bytes: the sanitisers' builds tell. */
+/* memcpy(3) wants a valid pointer even for no bytes; the sanitisers' builds check this. */
 static void a_copy_of_nothing_is_empty(void **state)
 {
 	struct scan nothing = scan_bytes(NULL, 0);

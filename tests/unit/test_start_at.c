@@ -1,4 +1,4 @@
-/* parse_start_at(): every way to write a time, and what is none. */
+/* parse_start_at(): every form of a time, and texts that are not a time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

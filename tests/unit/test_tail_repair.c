@@ -38,7 +38,7 @@ static void whole_files_stay_as_they_are(void **state)
 	assert_repaired(RECORD_JSON_LINES, "\n", "\n");
 	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\n{\"b\":2}\n");
 	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2\n", "timestamp,x\n1.000,2\n");
-	/* A torn line in the middle is the readers' business. */
+	/* A torn line in the middle is left to the readers. */
 	assert_repaired(RECORD_JSON_LINES, "{\"a\":\n{\"b\":2}\n", "{\"a\":\n{\"b\":2}\n");
 }
 
@@ -102,13 +102,13 @@ static void nuls_of_a_power_loss_go(void **state)
 	assert_true(repair.terminated);
 	assert_file_text("file", "{\"a\":1}\n{\"b\":2}\n");
 
-	/* A hole inside the line: not complete, whatever its brackets say. */
+	/* With a hole inside, the line is incomplete, whatever its brackets say. */
 	memcpy(bytes + 8, "{\"b\0\":2}", 8);
 	repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
 	assert_file_text("file", "{\"a\":1}\n");
 }
 
-/* The newline before the torn line on every position around the ends of the blocks that are read. */
+/* The newline before the torn line at every position around the borders of the blocks that are read. */
 static void block_borders_do_not_matter(void **state)
 {
 	enum { BLOCK = 16384 };

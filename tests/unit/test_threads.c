@@ -1,6 +1,6 @@
 /*
- * One tracker and several threads, by calls that resource_tracker.h allows. The thread sanitiser's build shows what they
- * share without a lock; every build shows whether values stay whole.
+ * One tracker and several threads, by calls that resource_tracker.h allows. The thread sanitiser's build
+ * reports data shared without a lock; every build checks that values stay whole.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static rt_tracker *open_tracker(const char *const *settings)
 	return tracker;
 }
 
-/* A machine with one network interface, whose name is another one in each sample. */
+/* Gives the machine one network interface, with another name in each sample. */
 static void put_interface(int number)
 {
 	char text[400];
@@ -54,7 +54,7 @@ static rt_tracker *open_small_machine(void)
 		(const char *const[]){"root", ".", "no-process", "1", "metrics", "network", NULL});
 }
 
-/* Frames are filled in turn, so a text of a frame is written over some samples later. */
+/* Frames are reused in turn, so a frame's text is overwritten some samples later. */
 static void text_of_a_value_stays_while_samples_are_taken(void **state)
 {
 	rt_tracker *tracker = open_small_machine();
@@ -85,10 +85,10 @@ static bool emulated(void)
 struct shared {
 	rt_tracker *tracker;
 	rt_marks *marks;
-	_Atomic int torn; /* texts that changed under their reader */
+	_Atomic int torn; /* texts that changed during the read */
 };
 
-/* For some samples, without a call that would order this thread's reading after the other's writing. */
+/* Reads for some samples, without a call that would order this thread's reads after the other's writes. */
 static void read_slowly(struct shared *shared, const char *text)
 {
 	char copy[256];

@@ -1,4 +1,7 @@
-/* The public life of a tracker: states and their errors, samples by hand, in the background, one-shot readers. */
+/*
+ * The public life of a tracker: states and their errors, samples by hand and in the background, one-shot
+ * readers.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +81,7 @@ static void no_sample_has_no_values(void **state)
 	rt_close(tracker);
 }
 
-/* Each row by its own name, by its position and in sums is what rt_get() says of it. */
+/* Each row by its own name, by its position and in sums equals the result of rt_get(). */
 static void values_by_their_full_names(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
@@ -174,7 +177,7 @@ static void states_of_the_thread(void **state)
 	assert_int_equal(rt_stop_with(tracker, RT_END_EXIT, 0), 0);
 	assert_int_equal(rt_stop(tracker), -EALREADY);
 	assert_int_equal(rt_get_state(tracker), RT_STOPPED);
-	/* A loop that asks whether it is over ends, whichever thread has stopped it. */
+	/* A loop on rt_over() ends, whichever thread has stopped the tracker. */
 	assert_true(rt_over(tracker, &reason));
 	assert_int_equal(reason, RT_END_EXIT);
 	assert_int_equal(rt_next_sample_ns(tracker), INT64_MAX);
@@ -218,8 +221,8 @@ static void selection_keeps_only_the_wanted_metrics(void **state)
 }
 
 /*
- * A child that begins once a byte comes. It is forked before there is a tracker: a copy of one that the child
- * never frees is what valgrind would complain about in it.
+ * Forks a child that begins when a byte arrives. The fork comes before any tracker exists, because valgrind
+ * would report the child's copy of a tracker as a leak.
  */
 static pid_t fork_worker(int *ret_begin)
 {
@@ -249,7 +252,7 @@ static pid_t fork_worker(int *ret_begin)
 	return child;
 }
 
-/* Everything a child of ours used is in the samples, to the microsecond that wait4 knows. */
+/* The samples include everything that our child used, to the microsecond of wait4. */
 static void totals_are_those_of_wait4(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
@@ -286,7 +289,7 @@ static void totals_are_those_of_wait4(void **state)
 	rt_close(tracker);
 }
 
-/* Without settings there are the machine's values; the process is the caller's to name. */
+/* Without settings there are the machine's values; the caller must name the process. */
 static void opening_without_settings(void **state)
 {
 	rt_tracker *tracker = NULL;
@@ -314,7 +317,7 @@ static void settings_need_a_name_and_a_value(void **state)
 	rt_config_free(config);
 }
 
-/* The record of a child that `code` or `signo` ended, by a program that tells it and then only stops its tracker. */
+/* Records a child that ended by `code` or `signo`; the program then only stops its tracker. */
 static rt_tracker *tracked_child(int code, int signo, bool in_background)
 {
 	rt_tracker *tracker = OPEN("no-system", "1", "interval", "0.01");
@@ -356,7 +359,7 @@ static void a_status_that_was_told_is_recorded(void **state)
 	assert_string_equal(value_of(tracker, "run_end.reason").text, "signal");
 	assert_int_equal(value_of(tracker, "run_end.signal").count, SIGTERM);
 	rt_close(tracker);
-	/* A reason of the caller's own stays. */
+	/* The caller's own reason stays. */
 	tracker = tracked_child(0, 0, false);
 	assert_int_equal(rt_finish(tracker, RT_END_TRACKER_STOPPED, SIGINT), 0);
 	assert_string_equal(value_of(tracker, "run_end.reason").text, "tracker_stopped");
@@ -376,14 +379,14 @@ static void one_shot_readers(void **state)
 
 	(void)state;
 	if (child == 0) {
-		alarm(30); /* should the parent not live to end it */
+		alarm(30); /* in case the parent dies first */
 		pause();
 		_exit(0);
 	}
 	assert_int_equal(rt_process_descendants(getpid(), &pids), 1);
 	assert_int_equal(pids[0], child);
 	free(pids);
-	/* The asking process is a descendant like others. */
+	/* The asking process is a descendant like any other. */
 	pids = NULL;
 	count = rt_process_descendants(getppid(), &pids);
 	for (ssize_t i = 0; i < count; i++)
@@ -407,7 +410,7 @@ static void one_shot_readers(void **state)
 	assert_int_equal(rt_disk_is_partition("no-such-device"), -ENOENT);
 }
 
-/* As sysfs says it of every block device here. */
+/* Agrees with sysfs for every block device of this machine. */
 static void partitions_are_those_of_sysfs(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();

@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-/* For what this machine cannot show: leaves the test, which then counts as skipped. */
+/* For tests that this machine cannot run: leaves the test, which then counts as skipped. */
 #define SKIP(reason) \
 	do { \
 		print_message("# skipped: %s\n", reason); \
 		skip(); \
 	} while (0)
 
-/* For what an emulator or valgrind answers in the kernel's place; $TEST_UNDER names it. */
+/* For tests in which an emulator or valgrind would answer instead of the kernel; $TEST_UNDER names it. */
 #define NEEDS_THE_KERNEL_ITSELF() \
 	do { \
 		if (getenv("TEST_UNDER")) \
