@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
-/* Older readings are dropped, even if there was no time to replace them. */
-#define READING_AGE_NS (10 * NSEC_PER_SEC)
+#include "process/memory_union.h"
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -18,105 +15,6 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t most(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
-}
-
-/* ---- members ----------------------------------------------------------------------------------------------- */
-
-/* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
-bool memory_is_counted(const struct process_tree *tree, const struct member *member)
-{
-	const struct member *parent;
-
-	if (member->is_zombie || member->resident_pages <= 0)
-		return false;
-	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
-	return !parent || parent->is_zombie;
-}
-
-static int64_t pages_to_kib(const struct process_tree *tree, int64_t pages)
-{
-	return pages * tree->root->page_bytes / 1024;
-}
-
-int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
-{
-	return pages_to_kib(tree, most(0, member->resident_pages - member->shared_pages));
-}
-
-int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)
-{
-	return pages_to_kib(tree, member->shared_pages);
-}
-
-/* If the parent writes to a common page first, the child keeps the original: the parent's faults count, too. */
-static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
-{
-	const struct member *parent = process_tree_find(tree, member->parent_pid);
-	int64_t faults = member->faults;
-
-	if (parent && parent->family == member->family && parent->faults > member->parent_faults)
-		faults += parent->faults - member->parent_faults;
-	return faults;
-}
-
-/* The parent may have grown between its last reading and the fork, and may run another program by now. */
-static int64_t inherited_kib(const struct process_tree *tree, const struct member *member)
-{
-	return most(pages_to_kib(tree, member->inherited_pages),
-		    pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
-}
-
-int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
-{
-	int64_t anon_kib = member_anon_kib(tree, member), own_kib;
-
-	if (!member->is_forked || inherited_kib(tree, member) <= 0)
-		return anon_kib;
-	own_kib = most(anon_kib - inherited_kib(tree, member),
-		       pages_to_kib(tree, faults_since_fork(tree, member)));
-	return least(anon_kib, own_kib);
-}
-
-bool member_has_reading(const struct member *member, int64_t now_ns)
-{
-	return member->reading && now_ns - member->reading->taken_ns <= READING_AGE_NS;
-}
-
-bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
-{
-	const struct memory_reading *reading = member->reading;
-
-	if (!member_has_reading(member, now_ns))
-		return false;
-	if (family->count == 1)
-		return true;
-	return reading->has_anon && family->sampled == (reading->kind == READING_SAMPLED);
-}
-
-int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member)
-{
-	const struct memory_reading *reading = member->reading;
-	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
-
-	if (now_kib >= then_kib)
-		return reading->exclusive_kib + (now_kib - then_kib);
-	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
-}
-
-int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
-			   const struct member *member, int64_t now_ns)
-{
-	const struct memory_reading *reading = member->reading;
-	int64_t anon_kib = member_anon_kib(tree, member);
-
-	if (!member_is_read(family, member, now_ns))
-		return family->count == 1 ? anon_kib : -1;
-	if (family->count > 1)
-		return reading->private_kib + member_exclusive_kib(tree, member) - reading->exclusive_kib;
-	/* Relatives have exited: pages that it shared with them are its own now. */
-	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
-		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
-	return most(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
 }
 
 /* ---- grouping ---------------------------------------------------------------------------------------------- */
@@ -225,7 +123,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		struct memory_family *family;
-		int64_t resident_kib = pages_to_kib(tree, member->resident_pages);
+		int64_t resident_kib = memory_pages_to_kib(tree, member->resident_pages);
 
 		if (!memory_is_counted(tree, member))
 			continue;
@@ -253,147 +151,6 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 	for (size_t i = 0; i < families->count; i++)
 		families->at[i].is_changing |= families->at[i].count < families->at[i].count_before;
 	return 0;
-}
-
-/* ---- the union of sampled pages ------------------------------------------------------------------------------ */
-
-static struct member *member_at(const struct memory_families *families, const struct memory_family *family,
-				const struct process_tree *tree, size_t i)
-{
-	return &tree->members[families->order[family->first + i]];
-}
-
-/*
- * One page per address is too few if a process wrote between two forks, or before it was forked in turn: its children
- * then have another page there than their siblings or cousins. Readers with CAP_SYS_ADMIN see page frames, which
- * distinguish such pages. Other readers know how many pages the forking processes replaced.
- *
- * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Common
- * are 100 MiB of the first pages and 30 MiB of those written in between: the parent has faulted in 130 MiB since its
- * first fork, and 50 MiB of them are exclusive. The addresses alone show 100 MiB.
- */
-static int64_t left_to_forks_kib(const struct process_tree *tree, const struct member *member,
-				 int64_t exclusive_kib)
-{
-	const struct fork_window *forks = &member->forks;
-	int64_t own_kib, all_kib;
-
-	if (!member->has_forks || !forks->is_known)
-		return 0;
-	if (!member->is_forked)
-		return pages_to_kib(tree,
-				    most(0, forks->faults_last - forks->faults_first - member->shared_pages -
-						    most(0, forks->anon_last - forks->anon_first)));
-	/*
-	 * Pages of shared memory are faulted in as well. A huge page takes one fault for many pages, but makes the
-	 * process larger than the memory from its parent.
-	 */
-	own_kib = pages_to_kib(tree, most(forks->faults_last - member->shared_pages,
-					  forks->anon_last - member->inherited_pages));
-	all_kib = most(own_kib, pages_to_kib(tree, member->faults));
-	return most(0, least(own_kib, all_kib - exclusive_kib));
-}
-
-static int64_t common_by_faults_kib(const struct memory_families *families,
-				    const struct memory_family *family, const struct process_tree *tree,
-				    int64_t now_ns)
-{
-	int64_t sum_kib = 0;
-
-	for (size_t i = 0; i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
-		int64_t exclusive_kib =
-			member_is_read(family, member, now_ns) ? member_exclusive_kib(tree, member) : 0;
-
-		if (!member->is_forked)
-			sum_kib += member_anon_kib(tree, member) - exclusive_kib;
-		sum_kib += left_to_forks_kib(tree, member, exclusive_kib);
-	}
-	return sum_kib;
-}
-
-/* Sampled addresses at which any member has common pages, and the most pages that can be there. */
-struct union_counts {
-	size_t addresses;
-	size_t pages;      /* distinguished by their frames */
-	size_t pages_most; /* if each has two users */
-	bool frames_are_seen;
-};
-
-static struct union_counts count_union(struct memory_families *families, const struct memory_family *family,
-				       const struct process_tree *tree, unsigned level, int64_t now_ns)
-{
-	struct union_counts counts = {0};
-	struct page_places *places = &families->places;
-
-	places->count = 0;
-	places->level = level;
-	for (size_t i = 0; i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
-
-		if (!member_is_read(family, member, now_ns))
-			continue;
-		for (size_t j = 0; j < member->reading->common.count; j++) {
-			const struct page_place *place = &member->reading->common.at[j];
-
-			if (!page_is_sampled(level, place->page))
-				continue;
-			counts.frames_are_seen |= place->space != 0;
-			(void)page_places_add(places, place->page, place->space);
-		}
-	}
-	page_places_sort(places);
-	for (size_t i = 0, users = 0; i < places->count; i++) {
-		bool new_address = !i || places->at[i].space != places->at[i - 1].space;
-
-		users = new_address ? 1 : users + 1;
-		counts.addresses += new_address;
-		counts.pages += new_address || places->at[i].page != places->at[i - 1].page;
-		counts.pages_most += users == 1 || (users > 2 && users % 2 == 0);
-	}
-	return counts;
-}
-
-/* Scales the union by the member with the most common pages, whose resident set is known exactly. */
-static void measure_union(struct memory_families *families, struct memory_family *family,
-			  const struct process_tree *tree, int64_t now_ns)
-{
-	const struct memory_reading *largest = NULL;
-	struct union_counts counts;
-	unsigned level = 0;
-	uint64_t version = family->count;
-	double kib_per_page;
-	size_t of_largest;
-
-	for (size_t i = 0; i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
-
-		if (!member_is_read(family, member, now_ns))
-			continue;
-		version = version * 31 + (uint64_t)member->reading->taken_ns + (uint64_t)member->pid;
-		if (member->reading->common.level > level)
-			level = member->reading->common.level;
-		if (!largest || member->reading->common_kib > largest->common_kib)
-			largest = member->reading;
-	}
-	if (!largest || family->union_of == version)
-		return;
-	family->union_of = version;
-	of_largest = page_places_count_at(&largest->common, level);
-	counts = count_union(families, family, tree, level, now_ns);
-	kib_per_page = of_largest ? (double)largest->common_kib / (double)of_largest : 0;
-	family->union_kib = (int64_t)((double)counts.addresses * kib_per_page);
-	family->union_variance = 0;
-	if (level && counts.pages > of_largest)
-		family->union_variance = (double)(counts.pages - of_largest) * kib_per_page * kib_per_page;
-	if (counts.frames_are_seen) {
-		family->union_kib = (int64_t)((double)counts.pages * kib_per_page);
-	} else {
-		int64_t by_faults_kib = common_by_faults_kib(families, family, tree, now_ns);
-		int64_t pages_most_kib = (int64_t)((double)counts.pages_most * kib_per_page);
-
-		family->union_kib = most(family->union_kib, least(pages_most_kib, by_faults_kib));
-	}
 }
 
 /* ---- figures --------------------------------------------------------------------------------------------------- */
@@ -441,7 +198,7 @@ static struct family_memory measure_by_bound(struct memory_families *families,
 	int64_t own_kib = 0, common_kib = 0;
 
 	for (size_t i = 0; i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
+		const struct member *member = memory_family_member(families, family, tree, i);
 		int64_t bound_kib = member_bound_kib(tree, member);
 
 		if (member->is_forked) {
@@ -449,7 +206,7 @@ static struct family_memory measure_by_bound(struct memory_families *families,
 			common_kib = most(common_kib, member_anon_kib(tree, member) - bound_kib);
 		} else {
 			common_kib = most(common_kib, bound_kib);
-			own_kib += left_to_forks_kib(tree, member, 0);
+			own_kib += memory_left_to_forks_kib(tree, member, 0);
 		}
 	}
 	return (struct family_memory){
@@ -489,7 +246,8 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	int64_t anon_kib = member_anon_kib(tree, member);
-	int64_t own_kib = most(pages_to_kib(tree, member->faults), anon_kib - inherited_kib(tree, member));
+	int64_t own_kib = most(memory_pages_to_kib(tree, member->faults),
+			       anon_kib - member_inherited_kib(tree, member));
 	int64_t rest_kib = most(0, anon_kib - own_kib);
 
 	/* Pages that it has freed may live on in its own forks. */
@@ -514,17 +272,17 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 	int64_t base_kib;
 
 	for (size_t i = 0; i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
+		const struct member *member = memory_family_member(families, family, tree, i);
 		const struct fork_window *forks = &member->forks;
 
 		if (member->is_forked) {
 			limit_fork(tree, member, &limit);
 			continue;
 		}
-		limit.first_kib = member_anon_kib(tree, member) + left_to_forks_kib(tree, member, 0);
+		limit.first_kib = member_anon_kib(tree, member) + memory_left_to_forks_kib(tree, member, 0);
 		if (forks->is_known)
-			limit.grown_kib =
-				pages_to_kib(tree, forks->anon_first + member->faults - forks->faults_first);
+			limit.grown_kib = memory_pages_to_kib(tree, forks->anon_first + member->faults -
+									    forks->faults_first);
 	}
 	/* The pages that a process replaced before it left the family are unknown. */
 	if (!in_motion && (limit.has_orphans || limit.grown_kib == INT64_MAX))
@@ -566,7 +324,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 
 	family->read = 0;
 	for (size_t i = 0; i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
+		const struct member *member = memory_family_member(families, family, tree, i);
 
 		if (!member_is_read(family, member, now_ns))
 			continue;
@@ -576,12 +334,12 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 			add_read(&sums, tree, family, member);
 	}
 	if (family->count == 1)
-		return measure_alone(tree, family, member_at(families, family, tree, 0), now_ns);
+		return measure_alone(tree, family, memory_family_member(families, family, tree, 0), now_ns);
 	if (!family->read)
 		return measure_by_bound(families, family, tree);
 	common_kib = sums.share_kib;
 	if (family->sampled) {
-		measure_union(families, family, tree, now_ns);
+		memory_union_measure(families, family, tree, now_ns);
 		common_kib = family->union_kib;
 		sums.variance += family->union_variance;
 	}
@@ -589,7 +347,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 	found.private_kib = sums.private_kib;
 	found.variance = sums.variance;
 	for (size_t i = 0; family->read < family->count && i < family->count; i++) {
-		const struct member *member = member_at(families, family, tree, i);
+		const struct member *member = memory_family_member(families, family, tree, i);
 
 		if (!member_is_read(family, member, now_ns))
 			add_unread(&found, &sums, common_kib, tree, family, member);

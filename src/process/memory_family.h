@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "process/memory_reading.h"
+#include "process/memory_member.h"
+#include "process/page_sample.h"
 #include "process/process_tree.h"
 
 struct memory_family {
@@ -58,31 +59,17 @@ struct family_memory {
 	double variance;
 };
 
-/* Whether a member's memory counts: it is not a zombie, and its address space is not counted with its parent. */
-bool memory_is_counted(const struct process_tree *tree, const struct member *member);
-
-int64_t member_anon_kib(const struct process_tree *tree, const struct member *member);
-int64_t member_shared_kib(const struct process_tree *tree, const struct member *member);
-
-/* The most memory that a member can have of its own, from its page faults since it was forked. */
-int64_t member_bound_kib(const struct process_tree *tree, const struct member *member);
-
-/* Whether the member has a reading of the kind that its family needs. */
-bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns);
-
-/* Whether a member has a reading that is not older than ten seconds. */
-bool member_has_reading(const struct member *member, int64_t now_ns);
-
-/* A member's private memory of every kind of page; -1: unknown. */
-int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
-			   const struct member *member, int64_t now_ns);
-
-/* A reading's exclusive anonymous memory, updated by the present resident set. */
-int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member);
-
 /* Groups the members again. Returns 0 or -ENOMEM. */
 int memory_families_build(struct memory_families *families, struct process_tree *tree);
 void memory_families_done(struct memory_families *families);
+
+/* The member at `i` of a family. */
+static inline struct member *memory_family_member(const struct memory_families *families,
+						  const struct memory_family *family,
+						  const struct process_tree *tree, size_t i)
+{
+	return &tree->members[families->order[family->first + i]];
+}
 
 struct family_memory memory_family_measure(struct memory_families *families, struct memory_family *family,
 					   struct process_tree *tree, int64_t now_ns);

@@ -1,0 +1,110 @@
+/* What is known of the memory of one member; see memory_member.h. */
+#include "process/memory_member.h"
+
+#include "base/clock.h"
+#include "process/memory_family.h"
+
+/* Older readings are dropped, even if there was no time to replace them. */
+#define READING_AGE_NS (10 * NSEC_PER_SEC)
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
+bool memory_is_counted(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent;
+
+	if (member->is_zombie || member->resident_pages <= 0)
+		return false;
+	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
+	return !parent || parent->is_zombie;
+}
+
+int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
+{
+	return memory_pages_to_kib(tree, most(0, member->resident_pages - member->shared_pages));
+}
+
+int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)
+{
+	return memory_pages_to_kib(tree, member->shared_pages);
+}
+
+/* If the parent writes to a common page first, the child keeps the original: the parent's faults count, too. */
+static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	int64_t faults = member->faults;
+
+	if (parent && parent->family == member->family && parent->faults > member->parent_faults)
+		faults += parent->faults - member->parent_faults;
+	return faults;
+}
+
+/* The parent may have grown between its last reading and the fork, and may run another program by now. */
+int64_t member_inherited_kib(const struct process_tree *tree, const struct member *member)
+{
+	return most(memory_pages_to_kib(tree, member->inherited_pages),
+		    memory_pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
+}
+
+int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib;
+
+	if (!member->is_forked || member_inherited_kib(tree, member) <= 0)
+		return anon_kib;
+	own_kib = most(anon_kib - member_inherited_kib(tree, member),
+		       memory_pages_to_kib(tree, faults_since_fork(tree, member)));
+	return least(anon_kib, own_kib);
+}
+
+bool member_has_reading(const struct member *member, int64_t now_ns)
+{
+	return member->reading && now_ns - member->reading->taken_ns <= READING_AGE_NS;
+}
+
+bool member_is_read(const struct memory_family *family, const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+
+	if (!member_has_reading(member, now_ns))
+		return false;
+	if (family->count == 1)
+		return true;
+	return reading->has_anon && family->sampled == (reading->kind == READING_SAMPLED);
+}
+
+int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
+
+	if (now_kib >= then_kib)
+		return reading->exclusive_kib + (now_kib - then_kib);
+	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
+}
+
+int64_t member_private_kib(const struct process_tree *tree, const struct memory_family *family,
+			   const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t anon_kib = member_anon_kib(tree, member);
+
+	if (!member_is_read(family, member, now_ns))
+		return family->count == 1 ? anon_kib : -1;
+	if (family->count > 1)
+		return reading->private_kib + member_exclusive_kib(tree, member) - reading->exclusive_kib;
+	/* Relatives have exited: pages that it shared with them are its own now. */
+	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
+		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
+	return most(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
+}
