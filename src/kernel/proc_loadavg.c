@@ -21,8 +21,8 @@ static double average(struct scan *text)
 int parse_proc_loadavg(const char *bytes, size_t length, struct proc_loadavg *ret_loadavg)
 {
 	struct scan text = scan_bytes(bytes, length), word;
-	struct proc_loadavg loadavg = {.runnable_count = -1, .thread_count = -1};
-	uint64_t runnable, threads;
+	struct proc_loadavg loadavg = {.runnable_count = -1, .thread_count = -1, .last_pid = -1};
+	uint64_t runnable, threads, last;
 
 	loadavg.load_1m = average(&text);
 	loadavg.load_5m = average(&text);
@@ -34,6 +34,8 @@ int parse_proc_loadavg(const char *bytes, size_t length, struct proc_loadavg *re
 		loadavg.runnable_count = (int64_t)runnable;
 		loadavg.thread_count = (int64_t)threads;
 	}
+	if (scan_word(&text, &word) && scan_u64(&word, &last) && !scan_left(&word) && last <= INT32_MAX)
+		loadavg.last_pid = (int64_t)last;
 	*ret_loadavg = loadavg;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* /proc/loadavg: averages of how many threads wanted to run. */
+/* /proc/loadavg: averages of how many threads wanted to run, and the number of the newest one. */
 #pragma once
 
 #include <stddef.h>
@@ -13,6 +13,7 @@ struct proc_loadavg {
 	double load_15m;
 	int64_t runnable_count; /* threads that run or wait for a CPU now */
 	int64_t thread_count;   /* of the whole machine, even in a container */
+	int64_t last_pid;       /* of the newest process or thread in the reader's PID namespace */
 };
 
 /* Returns 0, or -EBADMSG when the text does not begin with a number (ret_loadavg is then untouched). */

@@ -5,15 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/scan.h"
+#include "kernel/proc_loadavg.h"
 #include "kernel/proc_pid_children.h"
 #include "kernel/proc_pid_stat.h"
 #include "process/process_member.h"
 
-enum { PATH_SIZE = 64, SEARCH_ROUNDS = 64 };
+enum {
+	PATH_SIZE = 64,
+	SEARCH_ROUNDS = 64,
+	LISTS_MOST = 16, /* that are read rather than /proc/loadavg */
+	PROC_MAGIC = 0x9fa0,
+};
 
 static DIR *open_directory(struct process_tree *tree, const char *path)
 {
@@ -124,6 +131,63 @@ void discover_orphans(struct process_tree *tree)
 {
 	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */
 	discover_children_of_threads(tree, getpid());
+}
+
+/* Lists of children that this pass would read: one for each thread. */
+static int64_t lists_to_read(const struct process_tree *tree)
+{
+	int64_t lists = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].is_zombie && tree->members[i].quiet_ticks <= QUIET_TICKS_LISTED)
+			lists += tree->members[i].thread_count;
+	return lists;
+}
+
+/* The file may be a replacement of lxcfs, which does not know the newest process. */
+static int64_t newest_pid(struct process_tree *tree)
+{
+	bool is_new = tree->loadavg_file.fd < 0;
+	struct proc_loadavg loadavg;
+	struct statfs filesystem;
+
+	if (tree->numbers_unknown || read_proc_loadavg(tree->root, &tree->loadavg_file, &loadavg) < 0)
+		return 0;
+	if (is_new && (fstatfs(tree->loadavg_file.fd, &filesystem) < 0 || filesystem.f_type != PROC_MAGIC))
+		tree->numbers_unknown = true;
+	return tree->numbers_unknown ? 0 : loadavg.last_pid;
+}
+
+static void try_number(struct process_tree *tree, pid_t pid)
+{
+	struct proc_pid_stat stat;
+	const struct member *parent;
+
+	/* A thread has no such clock, nor has a process that has gone. */
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid) ||
+	    read_proc_pid_stat(tree->root, pid, &stat) < 0)
+		return;
+	parent = process_tree_find(tree, stat.parent_pid);
+	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks)
+		(void)process_tree_add(tree, pid);
+}
+
+bool discover_by_number(struct process_tree *tree)
+{
+	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, lists;
+
+	if (!tree->uses_clock || !tree->knows_children || !tree->with_children)
+		return false;
+	lists = lists_to_read(tree);
+	last = lists > LISTS_MOST ? newest_pid(tree) : 0;
+	tree->newest_pids[1] = before;
+	tree->newest_pids[0] = last;
+	/* A number is given out a moment before its process can be seen: each is tried in two passes. */
+	if (first <= 0 || before < first || last < before || last - first > lists)
+		return false;
+	for (int64_t pid = first + 1; pid <= last; pid++)
+		try_number(tree, (pid_t)pid);
+	return true;
 }
 
 bool discovery_knows_children(struct process_tree *tree, pid_t pid)

@@ -15,6 +15,14 @@ void discover_children(struct process_tree *tree, size_t index);
 /* Adds descendants that were reparented to the calling process, their subreaper. */
 void discover_orphans(struct process_tree *tree);
 
+enum { QUIET_TICKS_LISTED = 2 }; /* children are listed for this many passes after a process last ran */
+
+/*
+ * The kernel numbers new processes and threads one after the other. If fewer came than there are lists of children to read,
+ * those numbers are tried instead, and the members among them are added: true. false: the lists have to be read.
+ */
+bool discover_by_number(struct process_tree *tree);
+
 /* Adds every process whose parent is a member: for kernels without children files. */
 void discover_by_search(struct process_tree *tree);
 

@@ -106,6 +106,8 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 		.pid = pid,
 		.clock_ns = -1,
 		.rollup_ns = -1,
+		.stat_pages = -1,
+		.stat_bytes = -1,
 		.seen_pass = tree->passes,
 		.stat_fd = -1,
 		.statm_fd = -1,
@@ -130,6 +132,11 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 static bool is_around_us(const struct process_tree *tree, const struct member *member)
 {
 	return tree->own_cost && member->pid == tree->root_pid;
+}
+
+bool member_has_clock(pid_t pid)
+{
+	return process_clock_ns(pid) >= 0;
 }
 
 bool member_is_gone(const struct member *member)
@@ -280,6 +287,22 @@ static int read_statm(struct process_tree *tree, struct member *member)
 	member->shared_pages = not_negative(statm.shared_pages);
 	member->virtual_pages = not_negative(statm.virtual_pages);
 	return 0;
+}
+
+/*
+ * statm is exact where stat may be some pages behind, but a process of which neither size has changed in stat, and which has
+ * had no page fault, has the same pages as before.
+ */
+static void follow_memory(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
+{
+	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults);
+
+	if (!tree->reads_all && member->state != 'Z' && faults == member->faults &&
+	    stat->resident_pages == member->stat_pages && stat->virtual_bytes == member->stat_bytes)
+		return;
+	member->faults = faults;
+	member->stat_pages = read_statm(tree, member) < 0 ? -1 : stat->resident_pages;
+	member->stat_bytes = stat->virtual_bytes;
 }
 
 void member_read_memory(struct process_tree *tree, struct member *member)
@@ -542,8 +565,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	}
 	member->faults_before = member->faults;
 	member->anon_before = anonymous_pages(member);
-	(void)read_statm(tree, member);
-	member->faults = not_negative(stat.minor_faults) + not_negative(stat.major_faults);
+	follow_memory(tree, member, &stat);
 	note_lineage(tree, member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
 	follow_high_water(tree, member, &stat, first);

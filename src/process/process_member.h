@@ -18,6 +18,9 @@ bool member_has_run(struct process_tree *tree, struct member *member);
 /* Whether the process is older than the tracking, so that its earlier use does not count. */
 bool member_is_older(const struct process_tree *tree, const struct member *member);
 
+/* Whether a process has this number: running or a zombie, but not a thread of another. Reads nothing of it. */
+bool member_has_clock(pid_t pid);
+
 /* Whether the process was reaped. Reads nothing of it. */
 bool member_is_gone(const struct member *member);
 

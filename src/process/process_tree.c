@@ -15,8 +15,7 @@
 
 enum {
 	FIRST_MEMBERS = 16,
-	QUIET_TICKS_LISTED = 2, /* children are listed for this many passes after a process last ran */
-	QUIET_TICKS_KEPT = 4,   /* descriptors are kept for this many */
+	QUIET_TICKS_KEPT = 4, /* descriptors are kept for this many passes after a process last ran */
 };
 #define FULL_READING_NS (10 * NSEC_PER_SEC)
 
@@ -29,6 +28,7 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 	tree->root = root;
 	tree->with_children = with_children;
 	tree->cgroup_folder = -1;
+	tree->loadavg_file = KEPT_FILE("proc/loadavg");
 	*ret_tree = tree;
 	return 0;
 }
@@ -39,6 +39,7 @@ void process_tree_free(struct process_tree *tree)
 		return;
 	for (size_t i = 0; i < tree->count; i++)
 		member_done(tree, &tree->members[i]);
+	kept_file_close(&tree->loadavg_file);
 	free(tree->members);
 	free(tree->slots);
 	free(tree->excluded);
@@ -321,12 +322,14 @@ void process_tree_touch(struct process_tree *tree)
 	bool any_vanished = false;
 
 	tree->passes++;
+	tree->reads_all = full;
 	if (full)
 		tree->last_full_ns = now_ns;
 	if (tree->with_children && tree->started_by_caller)
 		discover_orphans(tree);
 	if (tree->with_children && !tree->knows_children)
 		discover_by_search(tree);
+	tree->lists_children = full || !discover_by_number(tree);
 	/* Members found on the way join the end of the table and are read in the same pass. */
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
@@ -358,7 +361,8 @@ void process_tree_touch(struct process_tree *tree)
 		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
 			member_close(tree, member);
 		}
-		if (member->quiet_ticks <= QUIET_TICKS_LISTED || full || !member->listed)
+		if ((tree->lists_children && member->quiet_ticks <= QUIET_TICKS_LISTED) || full ||
+		    !member->listed)
 			list_children(tree, i);
 	}
 	/*

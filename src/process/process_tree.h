@@ -73,6 +73,8 @@ struct member {
 	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
 	int64_t inherited_least; /* those that it cannot have faulted in itself by then, except as huge pages */
 	int64_t faults;          /* its own, minor and major */
+	int64_t stat_pages;      /* its resident set by /proc/PID/stat, and */
+	int64_t stat_bytes;      /* the size of its address space, when statm was read; -1: never */
 	int64_t parent_faults;   /* its parent's when it was first seen */
 	int64_t faults_before;   /* at the previous reading; 0: none */
 	int64_t anon_before;     /* anonymous pages at that time */
@@ -93,6 +95,10 @@ struct process_tree {
 	bool with_children;
 	bool started_by_caller; /* the tracker is the root's parent and the subreaper of its descendants */
 	bool knows_children;    /* task/TID/children exists; false: all of /proc is searched */
+	bool lists_children;    /* in this pass; false: the numbers of new processes were tried */
+	bool numbers_unknown;   /* the kernel does not tell the newest */
+	struct kept_file loadavg_file;
+	int64_t newest_pids[2]; /* as of the last pass and the one before; 0: unknown */
 	pid_t root_pid;
 
 	struct member *members; /* parents before children */
@@ -118,6 +124,7 @@ struct process_tree {
 	int io_error;          /* while unknown: the errno of its reading */
 	bool uses_clock;       /* CPU time from process clocks, not from stat */
 	int64_t last_full_ns;  /* when all members were last read */
+	bool reads_all;        /* in this pass */
 	size_t passes;
 	int64_t changed_ns;     /* last pass in which a member ran, came or exited, or all were read */
 	int64_t seeded_ticks;   /* when the tree was begun, since the boot of the machine */

@@ -21,6 +21,7 @@ static void large_loads_are_taken_whole(void **state)
 	assert_true(loadavg.load_15m == 123456.59);
 	assert_int_equal(loadavg.runnable_count, 2000);
 	assert_int_equal(loadavg.thread_count, 81300);
+	assert_int_equal(loadavg.last_pid, 11206);
 }
 
 static void missing_fields_are_absent(void **state)
@@ -36,6 +37,7 @@ static void missing_fields_are_absent(void **state)
 	assert_true(isnan(loadavg.load_5m));
 	assert_true(isnan(loadavg.load_15m));
 	assert_int_equal(loadavg.runnable_count, -1);
+	assert_int_equal(loadavg.last_pid, -1);
 	assert_int_equal(loadavg.thread_count, -1);
 }
 

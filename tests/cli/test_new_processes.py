@@ -1,0 +1,86 @@
+"""Processes that a job starts late are found, whether their numbers or the lists of children led to them."""
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import exact
+
+# A process of many threads: that is as many lists of children. A thread that is not the first one forks.
+THREADS = """
+import os, subprocess, threading, time
+hold = threading.Event()
+for _ in range(60):
+    threading.Thread(target=hold.wait, daemon=True).start()
+def start():
+    subprocess.Popen(["sh", "-c", "sleep 2.5 & sleep 2.5"])
+end = time.monotonic() + {secs}
+late = threading.Timer({secs} / 2, start)
+late.start()
+while time.monotonic() < end:
+    sum(range(2000))
+    time.sleep(0.01)
+os._exit(0)
+"""
+# 80 processes that run all the time; one of them forks late, and its child forks again.
+PROCESSES = """
+import os, time
+end = time.monotonic() + {secs}
+for i in range(80):
+    if os.fork() == 0:
+        started = False
+        while time.monotonic() < end:
+            sum(range(2000))
+            if i == 40 and not started and time.monotonic() > end - {secs} / 2:
+                started = True
+                if os.fork() == 0:
+                    os.fork()
+                    time.sleep(2.5)
+                    os._exit(0)
+            time.sleep(0.02)
+        os._exit(0)
+time.sleep(end - time.monotonic())
+os._exit(0)
+"""
+
+
+def children(samples):
+    return [sample["cpu"]["process_child_count"] for sample in samples[1:-1]]
+
+
+@pytest.mark.parametrize("program, before, after", [(THREADS, 0, 3), (PROCESSES, 80, 82)], ids=["threads", "processes"])
+@pytest.mark.parametrize("attached", [False, True], ids=["wrapped", "attached"])
+def test_processes_that_are_started_late_are_found(record, attached, program, before, after):
+    code = program.format(secs=4)
+    if attached:
+        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as job:
+            _, samples = record("-i", 0.2, "--pid", job.pid, "--duration", 3.6, "--no-summary")
+            job.wait()
+    else:
+        _, samples = record("-i", 0.2, "--duration", 3.8, "--no-summary", "--", sys.executable, "-c", code)
+    counts = children(samples)
+    assert before in counts[3:9], counts
+    assert counts[-2:] == [after] * 2, counts
+
+
+# In a PID namespace of their own, where other programs take no numbers.
+TRACED = """
+{python} -c "$CODE" & job=$!
+sleep 1
+strace -qq -o {folder}/trace -e trace=openat {program} -i 0.1 --pid $job --duration 1.5 --no-summary -o {folder}/record
+kill -9 $job
+"""
+
+
+@pytest.mark.skipif(not exact.is_root() or not shutil.which("strace"), reason="needs root and strace")
+def test_no_list_of_children_is_read_while_no_process_starts(binary, tmp_path, no_leak_check):
+    script = TRACED.format(python=sys.executable, folder=tmp_path, program=binary)
+    subprocess.run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script], timeout=30,
+                   env={**os.environ, "CODE": THREADS.format(secs=12)}, stdin=subprocess.DEVNULL, check=True)
+    samples = len((tmp_path / "record").read_text().splitlines())
+    lists = (tmp_path / "trace").read_text().count("/children")
+    assert samples > 10
+    # The first passes read the list of each of 61 threads.
+    assert lists <= 61 * 4, (lists, samples)
