@@ -83,6 +83,7 @@ static void begin_again(struct memory_families *families)
 			continue;
 		families->at[kept++] = (struct memory_family){.id = family->id,
 							      .sampled = family->sampled,
+							      .own_part = family->own_part,
 							      .count_before = family->count,
 							      .union_of = family->union_of,
 							      .union_kib = family->union_kib,
@@ -97,7 +98,7 @@ static struct memory_family *family_of(struct memory_families *families, const s
 	size_t slot = slot_of(families, member->family);
 
 	if (!families->slots[slot]) {
-		families->at[families->count++] = (struct memory_family){.id = member->family};
+		families->at[families->count++] = (struct memory_family){.id = member->family, .own_part = 1};
 		families->slots[slot] = (uint32_t)families->count;
 	}
 	return &families->at[families->slots[slot] - 1];
@@ -108,7 +109,7 @@ static void note_parent(struct process_tree *tree, const struct member *member)
 	struct member *parent = member->is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
 
 	if (parent && parent->family == member->family)
-		parent->has_forks = true;
+		parent->fork_count++;
 }
 
 int memory_families_build(struct memory_families *families, struct process_tree *tree)
@@ -119,7 +120,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 		return -ENOMEM;
 	begin_again(families);
 	for (size_t i = 0; i < tree->count; i++)
-		tree->members[i].has_forks = false;
+		tree->members[i].fork_count = 0;
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		struct memory_family *family;
@@ -145,7 +146,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 			continue;
 		family = family_of(families, member);
 		families->order[family->first + family->count++] = (uint32_t)i;
-		family->inner += member->has_forks && member->is_forked;
+		family->inner += member->fork_count && member->is_forked;
 		family->is_changing |= member->seen_pass == tree->passes;
 	}
 	for (size_t i = 0; i < families->count; i++)
@@ -251,7 +252,7 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 	int64_t rest_kib = most(0, anon_kib - own_kib);
 
 	/* Pages that it has freed may live on in its own forks. */
-	limit->own_kib += member->has_forks ? own_kib : least(own_kib, anon_kib);
+	limit->own_kib += member->fork_count ? own_kib : least(own_kib, anon_kib);
 	if (parent && parent->family == member->family && !parent->is_zombie) {
 		limit->rest_kib = most(limit->rest_kib, rest_kib);
 	} else {
@@ -301,10 +302,7 @@ static void add_unread(struct family_memory *found, const struct family_sums *su
 	if (!member->is_forked) {
 		exclusive_kib = most(0, anon_kib - common_kib);
 	} else {
-		exclusive_kib = member_bound_kib(tree, member);
-		if (sums->leaf_bound_kib > 0)
-			exclusive_kib = (int64_t)((double)exclusive_kib * sums->leaf_exclusive_kib /
-						  sums->leaf_bound_kib);
+		exclusive_kib = (int64_t)((double)member_bound_kib(tree, member) * family->own_part);
 		exclusive_kib = least(exclusive_kib, anon_kib);
 	}
 	found->anon_kib += exclusive_kib;
@@ -333,6 +331,8 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (family->count > 1)
 			add_read(&sums, tree, family, member);
 	}
+	if (sums.leaf_bound_kib > 0)
+		family->own_part = sums.leaf_exclusive_kib / sums.leaf_bound_kib;
 	if (family->count == 1)
 		return measure_alone(tree, family, memory_family_member(families, family, tree, 0), now_ns);
 	if (!family->read)

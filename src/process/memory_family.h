@@ -33,6 +33,9 @@ struct memory_family {
 	bool is_changing;    /* members started or exited since then */
 	bool sampled;        /* smaps_rollup would hold the largest one for too long */
 
+	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
+	double own_part;
+
 	/* The union of the sampled common pages, and the version of the readings behind it. */
 	uint64_t union_of;
 	int64_t union_kib;

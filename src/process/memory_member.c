@@ -38,14 +38,18 @@ int64_t member_shared_kib(const struct process_tree *tree, const struct member *
 	return memory_pages_to_kib(tree, member->shared_pages);
 }
 
-/* If the parent writes to a common page first, the child keeps the original: the parent's faults count, too. */
+/*
+ * If the parent writes to a common page first, its forks together keep the original: each of them counts a part of the
+ * parent's faults.
+ */
 static int64_t faults_since_fork(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	int64_t faults = member->faults;
 
 	if (parent && parent->family == member->family && parent->faults > member->parent_faults)
-		faults += parent->faults - member->parent_faults;
+		faults += (parent->faults - member->parent_faults) /
+			  (parent->fork_count > 1 ? (int64_t)parent->fork_count : 1);
 	return faults;
 }
 

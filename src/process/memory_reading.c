@@ -12,10 +12,11 @@
 #include "kernel/proc_pid_status.h"
 
 enum {
-	ANON_SAMPLES = 512, /* resident pages to sample, as far as can be predicted */
-	SAMPLES_OF_FEW = 1024,
-	FILE_SAMPLES = 256,
+	ANON_SAMPLES = 512,   /* resident pages to sample, as far as can be predicted */
+	ANON_REFINEMENTS = 2, /* each samples twice as many */
+	FILE_SAMPLES = 128,
 	OBJECT_SAMPLES = 512,
+	FOUND_LEAST = 4,     /* a sample has to find one in so many resident pages */
 	ENTRIES_MOST = 4096, /* most places to look at in sparse areas */
 	WINDOW = 256,        /* entries per read where samples are close together */
 	CLOSE_LEVEL = 3,
@@ -47,8 +48,8 @@ struct window {
  * error.
  */
 struct tally {
-	uint64_t present;
-	uint64_t exclusive;
+	double present;
+	double exclusive;
 	double present_squares;
 	double exclusive_squares;
 	double products;
@@ -136,7 +137,7 @@ static void sort_area(struct memory_reader *reader, const struct memory_subject 
 		    !page_places_add(&reading->objects, area->device, area->inode))
 			return;
 		(void)add_area(reader, AREA_OBJECT, area);
-	} else if (area->inode && sampled) {
+	} else if (area->inode && sampled && subject->with_files && !subject->keeps_files) {
 		(void)add_area(reader, AREA_FILE, area);
 	}
 	/* The written pages of a private mapping are anonymous, even if it maps a file. */
@@ -232,23 +233,32 @@ static bool counts_as(enum area_kind kind, uint64_t entry)
 	return page_is_present(entry) && (kind == AREA_HUGE || page_is_of_file(entry) == (kind == AREA_FILE));
 }
 
-/* Counts the pages around a sampled one, within the area. */
+/*
+ * Counts the pages around a sampled one, within the area. Near its ends and in small areas there are fewer of them, and
+ * each counts for more: a library has many areas of a few pages.
+ */
 static void tally_cluster(struct window *window, const struct sampled_area *area, unsigned level,
 			  uint64_t page, struct tally *tally)
 {
 	uint64_t first = page & ~(uint64_t)(CLUSTER - 1), last = first + CLUSTER, entry;
-	double present = 0, exclusive = 0;
+	double present = 0, exclusive = 0, weight = 1;
 
 	if (level <= CLOSE_LEVEL)
 		first = page, last = page + 1;
-	for (uint64_t at = first < area->first ? area->first : first; at < last && at < area->last; at++) {
+	if (first < area->first)
+		first = area->first;
+	if (last > area->last)
+		last = area->last;
+	if (level > CLOSE_LEVEL)
+		weight = CLUSTER / (double)(last - first);
+	for (uint64_t at = first; at < last; at++) {
 		if (!read_entry(window, at, area->last, level, &entry) || !counts_as(area->kind, entry))
 			continue;
-		present++;
-		exclusive += page_is_exclusive(entry);
+		present += weight;
+		exclusive += page_is_exclusive(entry) ? weight : 0;
 	}
-	tally->present += (uint64_t)present;
-	tally->exclusive += (uint64_t)exclusive;
+	tally->present += present;
+	tally->exclusive += exclusive;
 	tally->present_squares += present * present;
 	tally->exclusive_squares += exclusive * exclusive;
 	tally->products += present * exclusive;
@@ -309,9 +319,11 @@ static int64_t to_kib(const struct memory_reader *reader, uint64_t pages)
 }
 
 /* Scales a count of sampled pages to all pages. */
-static uint64_t pages_found(uint64_t tallied, unsigned level)
+static uint64_t pages_found(double tallied, unsigned level)
 {
-	return level <= CLOSE_LEVEL ? tallied << level : (tallied << level) / CLUSTER;
+	double block = (double)(UINT64_C(1) << level);
+
+	return (uint64_t)(level <= CLOSE_LEVEL ? tallied * block : tallied * block / CLUSTER);
 }
 
 /*
@@ -326,9 +338,9 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 
 	reading->anon_kib = (int64_t)all_kib;
 	reading->exclusive_kib = reading->anon_kib;
-	if (!tally->present)
+	if (tally->present < 1)
 		return;
-	share = (double)tally->exclusive / (double)tally->present;
+	share = tally->exclusive / tally->present;
 	if (found > (uint64_t)subject->anon_pages + (uint64_t)subject->anon_pages / 4 + (64U << level))
 		reading->exclusive_kib =
 			least(reading->anon_kib, to_kib(reader, pages_found(tally->exclusive, level)));
@@ -339,8 +351,54 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 	spread = tally->exclusive_squares - 2 * share * tally->products +
 		 share * share * tally->present_squares;
 	if (level && spread > 0)
-		reading->variance =
-			all_kib * all_kib * spread / ((double)tally->present * (double)tally->present);
+		reading->variance = all_kib * all_kib * spread / (tally->present * tally->present);
+}
+
+static void sample_anon(struct memory_reader *reader, const struct memory_subject *subject,
+			struct window *window, struct memory_reading *reading)
+{
+	unsigned level = level_for(reader, AREA_ANON, subject->anon_pages, ANON_SAMPLES);
+
+	for (int i = 0; i <= ANON_REFINEMENTS; i++) {
+		struct tally tally;
+
+		reading->common.count = 0;
+		reading->variance = 0;
+		tally = sample_kind(reader, window, AREA_ANON, level, &reading->common);
+		split_anon(reader, subject, &tally, level, reading);
+		if (!level || reading->variance <= subject->variance_most)
+			return;
+		level--;
+	}
+}
+
+static int64_t resident_files_kib(struct memory_reader *reader, const struct memory_subject *subject,
+				  const struct memory_reading *reading)
+{
+	struct proc_pid_status status;
+
+	if (!reading->objects.count)
+		return to_kib(reader, (uint64_t)subject->shared_pages);
+	return read_proc_pid_status(reader->root, subject->pid, &status) < 0 ? -1 : status.rss_file_kib;
+}
+
+/* `resident_kib`: of files, shared memory not included; -1: unknown. */
+static void sample_files(struct memory_reader *reader, const struct memory_subject *subject,
+			 int64_t resident_kib, struct window *window, struct memory_reading *reading)
+{
+	int64_t pages =
+		resident_kib < 0 ? subject->shared_pages : resident_kib / (reader->root->page_bytes / 1024);
+	unsigned level = level_for(reader, AREA_FILE, pages, FILE_SAMPLES);
+	struct tally tally = sample_kind(reader, window, AREA_FILE, level, &reading->files);
+	int64_t found_kib = to_kib(reader, pages_found(tally.present, level));
+
+	reading->file_kib = to_kib(reader, pages_found(tally.exclusive, level));
+	reading->files_scale = 1;
+	/* How much is resident the kernel tells: the sample splits it, unless it has hardly seen any. */
+	if (resident_kib < 0 || found_kib < resident_kib / FOUND_LEAST || found_kib <= 0)
+		return;
+	reading->files_scale = (double)resident_kib / (double)found_kib;
+	reading->file_kib = (int64_t)((double)reading->file_kib * reading->files_scale);
 }
 
 static int read_sampled(struct memory_reader *reader, const struct memory_subject *subject,
@@ -355,14 +413,10 @@ static int read_sampled(struct memory_reader *reader, const struct memory_subjec
 	if (fd < 0)
 		return fd;
 	if (!subject->with_rollup) {
-		level = level_for(reader, AREA_ANON, subject->anon_pages,
-				  subject->is_of_few ? SAMPLES_OF_FEW : ANON_SAMPLES);
-		tally = sample_kind(reader, &window, AREA_ANON, level, &reading->common);
-		split_anon(reader, subject, &tally, level, reading);
-		level = level_for(reader, AREA_FILE, subject->shared_pages, FILE_SAMPLES);
-		tally = sample_kind(reader, &window, AREA_FILE, level, &reading->files);
-		reading->file_kib = to_kib(reader, pages_found(tally.exclusive, level));
-		reading->private_kib = reading->exclusive_kib + reading->file_kib;
+		sample_anon(reader, subject, &window, reading);
+		if (subject->with_files && !subject->keeps_files)
+			sample_files(reader, subject, resident_files_kib(reader, subject, reading), &window,
+				     reading);
 	}
 	level = level_for(reader, AREA_HUGE, 0, OBJECT_SAMPLES);
 	tally = sample_kind(reader, &window, AREA_HUGE, level, &huge);
@@ -389,6 +443,7 @@ static void take_rollup(const struct proc_pid_smaps_rollup *rollup, const struct
 	if (anon_share_kib < 0)
 		anon_share_kib = least(anon_kib, least(pss_kib, reading->private_kib));
 	reading->anon_kib = anon_kib;
+	reading->resident_kib = rollup->rss_kib;
 	reading->exclusive_kib = least(anon_share_kib, least(anon_kib, or_zero(rollup->private_dirty_kib)));
 	reading->common_kib = anon_kib - reading->exclusive_kib;
 	reading->common_share_kib = anon_share_kib - reading->exclusive_kib;
@@ -421,6 +476,14 @@ static void read_swap(struct memory_reader *reader, const struct memory_subject 
 		reading->swap_kib = or_zero(status.swap_kib);
 }
 
+static void keep_files(struct memory_reading *from, struct memory_reading *reading)
+{
+	reading->file_kib = from->file_kib;
+	reading->files_scale = from->files_scale;
+	reading->files = from->files;
+	from->files = (struct page_places){0};
+}
+
 int memory_reading_take(struct memory_reader *reader, const struct memory_subject *subject,
 			struct memory_reading **ret_reading)
 {
@@ -447,6 +510,11 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 	if (error < 0) {
 		memory_reading_free(reading);
 		return error;
+	}
+	if (!subject->with_rollup) {
+		if (subject->keeps_files)
+			keep_files(*ret_reading, reading);
+		reading->private_kib = reading->exclusive_kib + reading->file_kib;
 	}
 	memory_reading_free(*ret_reading);
 	*ret_reading = reading;

@@ -22,21 +22,26 @@ enum memory_reading_kind { READING_ROLLUP, READING_SAMPLED };
 struct memory_reading {
 	enum memory_reading_kind kind;
 	bool has_anon;   /* SAMPLED: anonymous areas were sampled, because relatives share them */
-	bool is_settled; /* the resident set was the same before and after; set by the caller */
+	bool is_settled; /* the reading and statm are of one moment; set by the caller */
 	int64_t taken_ns;
 
 	/* From statm and stat at that time; set by the caller. Growth counts from these values. */
 	int64_t statm_anon_kib;
 	int64_t statm_shared_kib;
+	int64_t others_shared_kib; /* of all other members, which may map the same files */
 	int64_t faults;
 	size_t family_size;
 
-	int64_t anon_kib;
+	bool has_files; /* file pages were sampled, perhaps in an earlier reading; set by the caller */
+	int64_t files_taken_ns; /* set by the caller */
 
+	int64_t anon_kib;
+	int64_t resident_kib; /* ROLLUP: all of it */
 	int64_t exclusive_kib;
 	int64_t common_kib;
 	int64_t common_share_kib; /* ROLLUP: this process's part of `common`, which is divided by its users */
-	int64_t file_kib;    /* pages of files: ROLLUP divided by users, SAMPLED only this process's own */
+	int64_t file_kib; /* pages of files: ROLLUP divided by users, SAMPLED only this process's own */
+	double files_scale; /* SAMPLED: resident pages of files, divided by the number that the sample suggests */
 	int64_t private_kib; /* of every kind */
 	int64_t swap_kib;
 	int64_t huge_private_kib; /* private mappings of huge pages (hugetlb) */
@@ -67,7 +72,9 @@ struct memory_subject {
 	int64_t shared_pages;
 	bool with_anon;
 	bool with_rollup;
-	bool is_of_few; /* at most eight processes share its memory, so each error weighs more */
+	bool with_files;      /* SAMPLED: file pages are sampled; without, a relative's stand for them */
+	bool keeps_files;     /* the file pages of the previous reading are still right */
+	double variance_most; /* of exclusive_kib: sample more pages while it is larger */
 };
 
 void memory_reader_done(struct memory_reader *reader);

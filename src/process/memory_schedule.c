@@ -5,19 +5,30 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "kernel/proc_pid_status.h"
 #include "process/process_member.h"
 
 enum {
 	SIBLINGS_READ =
 		16, /* forks without forks of their own to read per family: the others resemble them */
 	WORTH_READING_KIB = 32,
-	FEW = 8,
+	MANY_FILES_KIB = 4096, /* that a member maps: more than a C library */
+	LEAST_ERROR_KIB = 256,
+	FEW_FILES = 40, /* a part of the family's largest member */
 };
-/* The part of the wall-clock time that readings may take: per member, and in total. */
+/*
+ * The part of the wall-clock time that readings may take: for one process, per member of a tree, and in total. In a tree of
+ * more than a hundred members it falls again, because the tracker needs up to 1 % for the other files of 1,000 members.
+ */
 #define SHARE_FOR_ONE 0.0005
-#define SHARE_FOR_ALL 0.003
-/* The most allowance that can accumulate, and the allowance at the start, so that the second sample is right. */
+#define SHARE_FOR_EACH 0.001
+#define SHARE_FOR_ALL 0.005
+#define MANY_MEMBERS 100
+/* The allowance at the start, per member, so that the second sample is right; no more than this can accumulate. */
+#define ALLOWANCE_FOR_ONE_NS (2.0 * (double)NSEC_PER_MSEC)
 #define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
+/* The standard deviation of a family's sampling error, in parts of its largest member. */
+#define TOLERABLE_ERROR 0.012
 /* A reading that would hold a process for longer is not started. */
 #define HOLD_MOST_NS ((double)NSEC_PER_MSEC)
 /*
@@ -42,18 +53,34 @@ static int64_t difference(int64_t a, int64_t b)
 	return a > b ? a - b : b - a;
 }
 
+static double share_of_time(size_t members)
+{
+	double share = members > 1 ? SHARE_FOR_EACH * (double)members : SHARE_FOR_ONE;
+	double most = members > MANY_MEMBERS ? SHARE_FOR_ALL * MANY_MEMBERS / (double)members : SHARE_FOR_ALL;
+
+	return share < most ? share : most;
+}
+
+/* For the largest number of members that the tree has had. */
+static double allowance_most_ns(size_t members)
+{
+	double most_ns = ALLOWANCE_FOR_ONE_NS * (double)(members + 1);
+
+	return most_ns < ALLOWANCE_MOST_NS ? most_ns : ALLOWANCE_MOST_NS;
+}
+
 static void earn(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns)
 {
-	double share = SHARE_FOR_ONE * (double)tree->count;
+	if (memory->last_ns)
+		memory->allowance_ns += share_of_time(tree->count) * (double)(now_ns - memory->last_ns);
+	if (tree->count > memory->members_most) {
+		double before_ns = memory->members_most ? allowance_most_ns(memory->members_most) : 0;
 
-	if (share > SHARE_FOR_ALL)
-		share = SHARE_FOR_ALL;
-	if (!memory->last_ns)
-		memory->allowance_ns = ALLOWANCE_MOST_NS;
-	else
-		memory->allowance_ns += share * (double)(now_ns - memory->last_ns);
-	if (memory->allowance_ns > ALLOWANCE_MOST_NS)
-		memory->allowance_ns = ALLOWANCE_MOST_NS;
+		memory->allowance_ns += allowance_most_ns(tree->count) - before_ns;
+		memory->members_most = tree->count;
+	}
+	if (memory->allowance_ns > allowance_most_ns(memory->members_most))
+		memory->allowance_ns = allowance_most_ns(memory->members_most);
 	memory->last_ns = now_ns;
 }
 
@@ -68,18 +95,33 @@ static double rollup_ns(const struct process_tree *tree, const struct member *me
 	return (double)member->rollup_ns * (double)member->resident_pages / (double)member->rollup_pages;
 }
 
-/* An interrupted reading seems longer than it was: count at most twice the expected time. */
+/* An interrupted reading, or one on a shared core, seems longer than it was: count at most 1.25 times the expected time. */
 static void note_rollup_ns(const struct process_tree *tree, struct member *member, int64_t took_ns)
 {
-	double expected_ns = rollup_ns(tree, member) * 2;
+	double expected_ns = rollup_ns(tree, member) * 1.25;
 
 	member->rollup_ns = (double)took_ns < expected_ns ? took_ns : (int64_t)expected_ns;
 	member->rollup_pages = member->resident_pages;
 }
 
-/* Members of one family are all read the same way. */
+static bool maps_many_files(const struct process_memory *memory, const struct process_tree *tree,
+			    const struct memory_family *family)
+{
+	for (size_t i = 0; i < family->count; i++)
+		if (member_shared_kib(tree, memory_family_member(&memory->families, family, tree, i)) >=
+		    MANY_FILES_KIB)
+			return true;
+	return false;
+}
+
+/*
+ * Members of one family are all read the same way. So are families that map large files: a sampled page of a file counts once
+ * for all sampled members, and it would count again in the share that smaps_rollup gives another member.
+ */
 static void choose_ways(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode)
 {
+	bool any_sampled = false;
+
 	for (size_t i = 0; i < memory->families.count; i++) {
 		struct memory_family *family = &memory->families.at[i];
 
@@ -89,20 +131,37 @@ static void choose_ways(struct process_memory *memory, struct process_tree *tree
 
 		for (size_t j = 0; j < family->count && mode == PSS_MODE_AUTO; j++) {
 			const struct member *member =
-				&tree->members[memory->families.order[family->first + j]];
+				memory_family_member(&memory->families, family, tree, j);
 			double most_ns = member->rollup_ns < 0 ? HOLD_MOST_NS : MEASURED_MOST_NS;
 
 			too_long |= rollup_ns(tree, member) > most_ns * factor;
 		}
 		family->sampled = too_long;
+		any_sampled |= too_long;
 	}
+	for (size_t i = 0; any_sampled && i < memory->families.count; i++)
+		memory->families.at[i].sampled |= maps_many_files(memory, tree, &memory->families.at[i]);
 }
 
 /* ---- what a reading would tell ------------------------------------------------------------------------------- */
 
+/*
+ * Pages of a file are divided by their users, so a reading becomes stale when others map the file or exit. Sampled common pages
+ * are known by their place in the file; only pages that this process had alone can become stale.
+ */
+static int64_t stale_files_kib(const struct process_memory *memory, const struct process_tree *tree,
+			       const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member);
+	int64_t stale_kib = difference(others_kib, reading->others_shared_kib);
+
+	return stale_kib < reading->file_kib ? stale_kib : reading->file_kib;
+}
+
 /* How many KiB of a member's last figures may be wrong by now. */
-static int64_t uncertain_kib(const struct process_tree *tree, const struct memory_family *family,
-			     const struct member *member, int64_t now_ns)
+static int64_t uncertain_kib(const struct process_memory *memory, const struct process_tree *tree,
+			     const struct memory_family *family, const struct member *member, int64_t now_ns)
 {
 	const struct memory_reading *reading = member->reading;
 	int64_t page_kib = tree->root->page_bytes / 1024, wrong_kib, written_kib;
@@ -112,12 +171,17 @@ static int64_t uncertain_kib(const struct process_tree *tree, const struct memor
 					 : member_anon_kib(tree, member);
 	if (!member_is_read(family, member, now_ns))
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
-	/* The reading divided its pages among a family of which it is the last member. */
-	if (family->count == 1 && reading->family_size > 1)
+	/*
+	 * The reading divided its pages among a family of which it is the last member, or was made in another way than the
+	 * readings of the others now are.
+	 */
+	if (family->count == 1 &&
+	    (reading->family_size > 1 || family->sampled != (reading->kind == READING_SAMPLED)))
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
 	if (!reading->is_settled)
 		return member_anon_kib(tree, member) + member_shared_kib(tree, member) + WORTH_READING_KIB;
-	wrong_kib = difference(member_shared_kib(tree, member), reading->statm_shared_kib);
+	wrong_kib = difference(member_shared_kib(tree, member), reading->statm_shared_kib) +
+		    stale_files_kib(memory, tree, member);
 	if (family->count > 1) {
 		written_kib = (member->faults - reading->faults) * page_kib;
 		wrong_kib += written_kib < reading->common_kib ? written_kib : reading->common_kib;
@@ -155,7 +219,7 @@ static bool is_told_by_siblings(const struct process_tree *tree, const struct me
 {
 	int64_t own_kib;
 
-	if (!member->is_forked || member->has_forks || siblings_read < SIBLINGS_READ ||
+	if (!member->is_forked || member->fork_count || siblings_read < SIBLINGS_READ ||
 	    member_is_read(family, member, now_ns))
 		return false;
 	own_kib = member_bound_kib(tree, member);
@@ -189,12 +253,12 @@ static size_t add_family(struct process_memory *memory, const struct process_tre
 		    is_told_by_siblings(tree, family, member, siblings_read, bound_kib, now_ns))
 			continue;
 		*candidate = (struct reading_candidate){at, (uint32_t)index,
-							uncertain_kib(tree, family, member, now_ns)};
+							uncertain_kib(memory, tree, family, member, now_ns)};
 		if (!candidate->uncertain_kib && old)
 			candidate->uncertain_kib = 1;
 		if (!candidate->uncertain_kib)
 			continue;
-		if (member->is_forked && !member->has_forks && !member_is_read(family, member, now_ns))
+		if (member->is_forked && !member->fork_count && !member_is_read(family, member, now_ns))
 			siblings_read++;
 		count++;
 	}
@@ -214,19 +278,59 @@ static int by_uncertainty(const void *left_, const void *right_)
 
 /*
  * Stores the size to which a reading belongs. If the process grew or shrank during the reading, it is read again in the
- * next tick. Until then, growth counts from the size in smaps_rollup, or from the size before a sampled reading.
+ * next tick. Until then, growth counts from the size in smaps_rollup, or from the size before a sampled reading. The
+ * anonymous memory of a process without relatives is known without a reading, so its changes alone do not cause one.
  */
-static void note_size(const struct process_tree *tree, struct member *member, int64_t anon_kib,
-		      int64_t shared_kib)
+static void note_size(const struct process_tree *tree, const struct memory_family *family,
+		      struct member *member, int64_t anon_kib, int64_t shared_kib)
 {
 	struct memory_reading *reading = member->reading;
+	bool is_rollup = reading->kind == READING_ROLLUP;
+	bool anon_stood = difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB;
+	bool shared_stood = difference(shared_kib, member_shared_kib(tree, member)) <= WORTH_READING_KIB;
 
-	reading->is_settled = difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB &&
-			      difference(shared_kib, member_shared_kib(tree, member)) <= WORTH_READING_KIB;
 	reading->statm_anon_kib = member_anon_kib(tree, member);
-	if (!reading->is_settled)
-		reading->statm_anon_kib = reading->kind == READING_ROLLUP ? reading->anon_kib : anon_kib;
-	reading->statm_shared_kib = reading->is_settled ? member_shared_kib(tree, member) : shared_kib;
+	if (!anon_stood)
+		reading->statm_anon_kib = is_rollup ? reading->anon_kib : anon_kib;
+	reading->statm_shared_kib = member_shared_kib(tree, member);
+	if (!shared_stood)
+		reading->statm_shared_kib = is_rollup && reading->resident_kib >= reading->anon_kib
+						    ? reading->resident_kib - reading->anon_kib
+						    : shared_kib;
+	reading->is_settled = shared_stood && (anon_stood || family->count == 1);
+}
+
+/* Whether the file pages of the last reading are still right. */
+static bool has_its_files(const struct process_memory *memory, const struct process_tree *tree,
+			  const struct member *member, int64_t now_ns)
+{
+	const struct memory_reading *reading = member->reading;
+
+	return reading && reading->kind == READING_SAMPLED && reading->has_files &&
+	       now_ns - reading->files_taken_ns < REFRESH_NS &&
+	       difference(member_shared_kib(tree, member), reading->statm_shared_kib) <= WORTH_READING_KIB &&
+	       stale_files_kib(memory, tree, member) <= WORTH_READING_KIB;
+}
+
+/* A fork has most of its file pages from its parent: a few of them are not worth searching all that it maps. */
+static bool has_few_files(struct process_tree *tree, const struct memory_family *family,
+			  const struct member *member)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+	struct proc_pid_status status;
+
+	return member->is_forked && parent && parent->family == member->family &&
+	       read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) == 0 &&
+	       status.rss_file_kib >= 0 && status.rss_file_kib <= family->largest_kib / FEW_FILES;
+}
+
+/* Each reading's part of the sampling error that a family may have. SIBLINGS_READ readings stand for larger families. */
+static double tolerable_variance(const struct memory_family *family)
+{
+	double tolerable_kib = TOLERABLE_ERROR * (double)family->largest_kib + LEAST_ERROR_KIB;
+	double count = (double)family->count, read = count < SIBLINGS_READ ? count : SIBLINGS_READ;
+
+	return tolerable_kib * tolerable_kib * read / (count * count);
 }
 
 static void read_member(struct process_memory *memory, struct process_tree *tree,
@@ -238,9 +342,12 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		.pid = member_memory_id(tree, member),
 		.with_anon = family->count > 1,
 		.with_rollup = !family->sampled,
-		.is_of_few = family->count <= FEW,
+		.with_files = !family->sampled || !has_few_files(tree, family, member),
+		.keeps_files = family->sampled && has_its_files(memory, tree, member, begun_ns),
+		.variance_most = tolerable_variance(family),
 	};
-	int64_t anon_kib, shared_kib;
+	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member), anon_kib, shared_kib;
+	int64_t files_taken_ns = subject.keeps_files ? member->reading->files_taken_ns : begun_ns;
 	int error;
 
 	member_read_memory(tree, member);
@@ -253,6 +360,8 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	/* Captured machines and some kernels lack one of the two files. */
 	if (error == -ENOENT) {
 		subject.with_rollup = !subject.with_rollup;
+		subject.with_files = true;
+		subject.keeps_files = false;
 		error = memory_reading_take(&memory->reader, &subject, &member->reading);
 	}
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
@@ -271,8 +380,11 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	member->reading_failed_ns = 0;
 	if (subject.with_rollup)
 		note_rollup_ns(tree, member, took_ns);
-	note_size(tree, member, anon_kib, shared_kib);
+	note_size(tree, family, member, anon_kib, shared_kib);
+	member->reading->others_shared_kib = others_kib;
 	member->reading->taken_ns = begun_ns;
+	member->reading->has_files = subject.with_files || subject.keeps_files;
+	member->reading->files_taken_ns = files_taken_ns;
 	member->reading->faults = member->faults;
 	member->reading->family_size = family->count;
 }
@@ -282,6 +394,10 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 	int64_t now_ns = root_monotonic_ns(tree->root);
 	size_t count = 0;
 
+	memory->shared_kib = 0;
+	for (size_t i = 0; i < tree->count; i++)
+		if (memory_is_counted(tree, &tree->members[i]))
+			memory->shared_kib += member_shared_kib(tree, &tree->members[i]);
 	earn(memory, tree, now_ns);
 	choose_ways(memory, tree, mode);
 	if (mode == PSS_MODE_OFF || reserve(memory, tree->count) < 0)

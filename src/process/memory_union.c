@@ -28,7 +28,7 @@ int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct m
 	const struct fork_window *forks = &member->forks;
 	int64_t own_kib, all_kib;
 
-	if (!member->has_forks || !forks->is_known)
+	if (!member->fork_count || !forks->is_known)
 		return 0;
 	if (!member->is_forked)
 		return memory_pages_to_kib(

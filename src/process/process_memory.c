@@ -218,6 +218,7 @@ static void add_unsplit(const struct process_memory *memory, const struct proces
 static int64_t united_files_kib(struct process_memory *memory, const struct process_tree *tree,
 				int64_t now_ns)
 {
+	double places = 0, scale = 0;
 	uint64_t version = 1;
 	unsigned level = 0;
 
@@ -237,16 +238,22 @@ static int64_t united_files_kib(struct process_memory *memory, const struct proc
 	memory->files.count = 0;
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct member *member = &tree->members[i];
+		double found;
 
 		if (!member_has_reading(member, now_ns) || !memory_is_counted(tree, member))
 			continue;
+		found = (double)page_places_count_at(&member->reading->files, level);
+		places += found;
+		scale += found * member->reading->files_scale;
 		for (size_t j = 0; j < member->reading->files.count; j++)
 			if (page_is_sampled(level, member->reading->files.at[j].page))
 				(void)page_places_add(&memory->files, member->reading->files.at[j].space,
 						      member->reading->files.at[j].page);
 	}
+	scale = places > 0 ? scale / places : 1;
 	page_places_unite(&memory->files);
-	memory->files_kib = (int64_t)memory->files.count * (tree->root->page_bytes / 1024) << level;
+	memory->files_kib = (int64_t)((double)memory->files.count * scale *
+				      (double)((tree->root->page_bytes / 1024) << level));
 	return memory->files_kib;
 }
 
@@ -276,6 +283,9 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 			sums->oldest_ns = reading->taken_ns;
 		if (reading->kind == READING_SAMPLED) {
 			sampled_kib += reading->file_kib;
+			if (!reading->objects.count && !member->is_forked &&
+			    shared_kib > reading->statm_shared_kib)
+				sampled_kib += shared_kib - reading->statm_shared_kib;
 			sums->sampled = true;
 			continue;
 		}

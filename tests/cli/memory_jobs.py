@@ -57,6 +57,7 @@ JOBS = {
     "shared memory whose writer has ended": Job("memfd 200 unmap fork 2 { sleep 4300 } sleep 1200"),
     "short children that come and go": Job("private 150 " + "fork 8 { read burn 20 sleep 700 } wait " * 6),
     "many threads": Job("private 100 threads 64 fork 3 { threads 16 sleep 4300 } sleep 4300"),
+    "a file in areas of 3 pages": Job("private 100 file 60 pieces 3 sleep 4300"),
     "a file that four map": Job("file 200 fork 3 { read sleep 4300 } sleep 4300"),
     "hugetlb": Job("hugetlb 48 fork 2 { sleep 4300 }", needs="hugetlb"),
     "hugetlb, shared": Job("hugetlb-shared 48 fork 2 { read sleep 4300 }", needs="hugetlb"),

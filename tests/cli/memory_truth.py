@@ -119,6 +119,7 @@ class Reading:
     bytes: int = 0
     processes: int = 0
     rss: int = 0
+    moves: list = None  # of the meter that made it
     steady: bool = True  # the same processes before and after; one that ends meanwhile leaves its share to the others
 
     @property
@@ -188,15 +189,34 @@ def read_once(pids, tmpfs):
     return reading
 
 
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
 class Meter:
-    """Reads the truth of a tree again and again in a thread until it is stopped. `pid` is the root of the job."""
+    """Reads the truth of a tree again and again in a thread until it is stopped. `pid` is the root of the job.
+
+    A reading takes long, and a job may take and free memory between two readings. A second thread follows the anonymous memory of
+    each process by its statm, some fifty times a second: `moves` are (moment, {pid: bytes}).
+    """
 
     def __init__(self, pid, interval_secs=0.1):
         self.members, self.interval_secs = Members(pid), interval_secs
-        self.readings, self.tmpfs = [], tmpfs_devices()
+        self.readings, self.moves, self.tmpfs = [], [], tmpfs_devices()
         self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
+        self.threads = [threading.Thread(target=target, daemon=True) for target in (self.run, self.follow)]
+        for thread in self.threads:
+            thread.start()
+
+    def follow(self):
+        while not self.over.is_set():
+            begun, found = time.monotonic(), {}
+            for pid in list(self.members.known):
+                with contextlib.suppress(OSError, ValueError):
+                    _, resident, shared, *_ = map(int, pathlib.Path("/proc", str(pid), "statm").read_bytes().split())
+                    if resident:
+                        found[pid] = (resident - shared) * PAGE_BYTES
+            self.moves.append((time.time(), found))
+            self.over.wait(max(0.02, 9 * (time.monotonic() - begun)))
 
     def run(self):
         while not self.over.is_set():
@@ -204,13 +224,15 @@ class Meter:
             reading = read_once(pids, self.tmpfs)
             # A process that is exiting is still listed after its memory has gone.
             reading.steady = self.members.now() == pids and reading.processes == len(pids)
+            reading.moves = self.moves
             self.readings.append(reading)
             # After a long reading, leave the job as much time for itself.
             self.over.wait(max(self.interval_secs, time.monotonic() - begun))
 
     def stop(self):
         self.over.set()
-        self.thread.join()
+        for thread in self.threads:
+            thread.join()
         return self.readings
 
 
@@ -251,6 +273,23 @@ class Judged:
                 f"processes, allowed {self.allowed_mib:.1f} MiB")
 
 
+def moved_mib(before, after, begun, ended):
+    """(fall, rise) of anonymous memory at a sample, beyond what it was at the readings before and after it.
+
+    Only processes that were there all the time count: their pages do not become shared by what other processes do.
+    """
+    moves = [(at, found) for at, found in before.moves or [] if before.begun <= at <= after.ended]
+    if not moves:
+        return 0, 0
+    throughout = set.intersection(*(set(found) for _, found in moves))
+    sums = [(at, sum(found[pid] for pid in throughout) / MIB) for at, found in moves]
+    at_readings = [mib for at, mib in sums if at <= before.ended or at >= after.begun]
+    at_sample = [mib for at, mib in sums if begun - 0.05 <= at <= ended + 0.05]
+    if not at_readings or not at_sample:
+        return 0, 0
+    return max(0, min(at_readings) - min(at_sample)), max(0, max(at_sample) - max(at_readings))
+
+
 def judge(told, readings):
     """Judges `told`: [(first moment, last moment, MiB)]. A sample without a reading soon before and after is left out."""
     judged, readings = [], steady(readings)
@@ -262,7 +301,8 @@ def judge(told, readings):
         around = [reading for reading in readings if before[-1].begun <= reading.begun <= after[0].begun]
         if not all(reading.processes for reading in around):
             continue  # the job begins or ends at that moment
-        judged.append(Judged(begun, mib, min(reading.mib for reading in around), max(reading.mib for reading in around),
+        fall, rise = moved_mib(before[-1], after[0], begun, ended)
+        judged.append(Judged(begun, mib, min(reading.mib for reading in around) - fall, max(reading.mib for reading in around) + rise,
                              max(reading.processes for reading in around)))
     return judged
 

@@ -11,6 +11,7 @@
  *   read              read every page of every mapping                  attach          map what the program before exec shared
  *   overwrite PERCENT write the first part of all anonymous memory      scatter PERCENT write pages evenly spread over it
  *   poke PAGES        write so many pages of the anonymous memory, wherever the seed says
+ *   pieces PAGES      divide the newest mapping into areas of so many pages, as libraries are
  *   unmap, free       unmap the newest mapping; free closes its file, too; dontneed gives its pages back
  *   swapout PERCENT   ask the kernel to swap the first part of the anonymous memory out
  *   fork N { ... }    N children that run the block and end             wait            for all children
@@ -300,6 +301,16 @@ static void swap_out(int percent)
 				MADV_PAGEOUT);
 }
 
+/* Every other piece may no longer be written, which makes areas of their own. */
+static void divide(const struct area *area, int pages)
+{
+	size_t piece = (size_t)pages * PAGE;
+
+	for (size_t at = 0; at + piece <= area->size; at += 2 * piece)
+		if (mprotect(area->at + at, piece, PROT_READ) < 0)
+			die("mprotect");
+}
+
 static void unmap(struct area *area)
 {
 	if (area->at && area->segment >= 0)
@@ -532,6 +543,8 @@ static bool act_by_number(const char *word, int value)
 		poke(value);
 	else if (strcmp(word, "swapout") == 0)
 		swap_out(value);
+	else if (strcmp(word, "pieces") == 0 && area_count)
+		divide(&areas[area_count - 1], value);
 	else if (strcmp(word, "sleep") == 0)
 		sleep_ns(value * INT64_C(1000000));
 	else if (strcmp(word, "burn") == 0)

@@ -162,6 +162,18 @@ static void unread_forks_have_their_faulted_pages(void **unused)
 	assert_int_equal(member_private_kib(&tree, family_of(parent), parent, NOW_NS), -1);
 }
 
+static void pages_that_a_parent_replaced_are_left_to_its_forks_together(void **unused)
+{
+	struct member *parent = add(1, 300);
+
+	(void)unused;
+	for (int i = 0; i < 4; i++)
+		add_fork(parent, 300, 5);
+	parent->faults += 100 * MIB_PAGES;
+	/* 300 of the parent, 100 that it replaced, 5 of each fork. */
+	assert_int_equal(told_mib(parent, true), 420);
+}
+
 static void shares_of_forks_add_up(void **unused)
 {
 	struct member *parent = add(1, 300);
@@ -199,6 +211,20 @@ static void a_fork_that_was_not_read_is_like_its_siblings(void **unused)
 	sample(one, 10, 10, 190, BEFORE_NS);
 	assert_int_equal(told_mib(parent, true), 220);
 	assert_true(measure_way(parent, true).extrapolated);
+}
+
+static void new_forks_are_like_those_before_them(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 20);
+
+	(void)unused;
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	sample(one, 5, 5, 195, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 205);
+	/* Another one has taken its place and was not read: a quarter of what it faulted in is its own as well. */
+	one->reading = NULL;
+	one->faults = 40 * MIB_PAGES;
+	assert_int_equal(told_mib(parent, true), 210);
 }
 
 static void a_sibling_that_ends_while_they_are_read_is_not_counted_twice(void **unused)
@@ -256,9 +282,11 @@ int main(void)
 		FAMILY_TEST(a_process_alone_has_its_resident_set),
 		FAMILY_TEST(private_pages_of_one_process_need_no_sample),
 		FAMILY_TEST(unread_forks_have_their_faulted_pages),
+		FAMILY_TEST(pages_that_a_parent_replaced_are_left_to_its_forks_together),
 		FAMILY_TEST(shares_of_forks_add_up),
 		FAMILY_TEST(common_pages_at_one_address_count_once),
 		FAMILY_TEST(a_fork_that_was_not_read_is_like_its_siblings),
+		FAMILY_TEST(new_forks_are_like_those_before_them),
 		FAMILY_TEST(a_sibling_that_ends_while_they_are_read_is_not_counted_twice),
 		FAMILY_TEST(forks_outlive_the_parent_that_had_their_memory),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
