@@ -68,7 +68,7 @@ static void search_memory(struct search *search)
 static bool search_throttled(struct search *search)
 {
 	double throttled = total_of(&search->summary->throttled_secs),
-	       share = throttled / search->summary->wall_secs;
+	       share = throttled / search->summary->recorded_secs;
 	struct binding limit = summary_core_limit(search->summary);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
@@ -86,7 +86,7 @@ static bool search_throttled(struct search *search)
 
 static void search_one_core(struct search *search)
 {
-	double share = search->summary->cpu_course.one_core_secs / search->summary->wall_secs;
+	double share = search->summary->cpu_course.one_core_secs / search->summary->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!search->summary->tracked || !(search->limit > 1) || !(share >= ONE_CORE_SHARE))
@@ -112,9 +112,9 @@ static void search_bursts(struct search *search)
 		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
 	else
 		buffer_add_text(&text, "It used all CPU time that it may use for ");
-	add_duration(&text, share * summary->wall_secs);
+	add_duration(&text, share * summary->recorded_secs);
 	buffer_add_text(&text, " of ");
-	add_duration(&text, summary->wall_secs);
+	add_duration(&text, summary->recorded_secs);
 	buffer_add_char(&text, '.');
 	add_bottleneck(search, "cpu_at_times", "CPU, at times", share, &text);
 }
@@ -167,7 +167,7 @@ struct pressure {
 static void search_one_pressure(struct search *search, const struct pressure *pressure)
 {
 	const struct rt_summary *summary = search->summary;
-	double share = pressure->secs / summary->wall_secs;
+	double share = pressure->secs / summary->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
 	if (!(share >= pressure->least))
@@ -212,7 +212,7 @@ static void search_pressure(struct search *search)
 	bool taken = summary->tracked && course->short_secs > 0 && cpu_course_taken(course);
 	bool reread = search_reread(search);
 	bool explained = is_cpu_bound(search) || idle_launcher(summary) ||
-			 total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->wall_secs;
+			 total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->recorded_secs;
 	const struct pressure PRESSURES[] = {
 		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs),
 		 reread ? (double)INFINITY : WAIT_SHARE},
@@ -235,7 +235,7 @@ static void add_free_cores(struct buffer *out, const struct rt_summary *summary)
 {
 	double idle = summary_idle_cores(summary);
 
-	if (!(summary->cpu_course.free_secs >= BUSY_SHARE * summary->wall_secs) || !(idle >= 0.1))
+	if (!(summary->cpu_course.free_secs >= BUSY_SHARE * summary->recorded_secs) || !(idle >= 0.1))
 		return;
 	buffer_add_text(out, ", though ");
 	add_figure(out, idle);

@@ -135,8 +135,8 @@ static void find_thin(struct run *run)
 			 "it has no end: it still runs, or its tracker was killed");
 	else if (summary->samples < SAMPLES_LEAST)
 		snprintf(run->thin, sizeof(run->thin), "it has one sample only");
-	else if (summary->wall_secs < SHORTEST_SECS)
-		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->wall_secs);
+	else if (summary->recorded_secs < SHORTEST_SECS)
+		plain_print(run->thin, sizeof(run->thin), "it is only %.2f s long", summary->recorded_secs);
 }
 
 /*
@@ -191,7 +191,7 @@ bool summary_is_starved(const struct rt_summary *summary)
 {
 	/* While a core was free, more cores would not have helped. */
 	return summary->tracked && summary->cpu_course.has_pressure &&
-	       summary->cpu_course.short_secs >= STARVED_SHARE * summary->wall_secs &&
+	       summary->cpu_course.short_secs >= STARVED_SHARE * summary->recorded_secs &&
 	       summary_mean_cores(summary) < BUSY_SHARE * summary_core_limit(summary).value;
 }
 

@@ -56,7 +56,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 {
 	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), idle = summary_idle_cores(summary);
-	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->wall_secs;
+	bool throttled = total_of(&summary->throttled_secs) >= HELD_UP_SHARE * summary->recorded_secs;
 	bool starved = summary_is_starved(summary);
 
 	if (starved)
@@ -64,7 +64,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 			    "it was short of CPU for %s of %s: all its cores were busy, and more cores would "
 			    "have helped",
 			    amount_of(summary->cpu_course.short_secs, add_duration).text,
-			    amount_of(summary->wall_secs, add_duration).text);
+			    amount_of(summary->recorded_secs, add_duration).text);
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
 		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
 			    limit.value, limit.source);
@@ -77,7 +77,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 		advice_note(advice, "throttled",
 			    "the CPU limit held it back for %s, summed over its CPUs, in %s",
 			    amount_of(total_of(&summary->throttled_secs), add_duration).text,
-			    amount_of(summary->wall_secs, add_duration).text);
+			    amount_of(summary->recorded_secs, add_duration).text);
 }
 
 static void judge_oom(struct rt_advice *advice)
@@ -189,11 +189,11 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
 	double secs = total_of(&summary->io_pressure_secs);
 
 	/* cache_too_small already explains the I/O. */
-	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->wall_secs &&
+	if (strcmp(summary->pressure_source, "cgroup") == 0 && secs >= IO_SHARE * summary->recorded_secs &&
 	    !(summary_reread_bytes(summary) > 0))
 		advice_note(advice, "io_bound", "it waited for I/O for %s of %s",
 			    amount_of(secs, add_duration).text,
-			    amount_of(summary->wall_secs, add_duration).text);
+			    amount_of(summary->recorded_secs, add_duration).text);
 }
 
 /*

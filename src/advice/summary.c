@@ -378,6 +378,9 @@ static void finish_summary(struct rt_summary *summary)
 	summary->earliest = fmin(summary->earliest, summary->started);
 	if (end && !real_absent(end->wall_secs))
 		summary->wall_secs = end->wall_secs;
+	summary->recorded_secs = summary->wall_secs;
+	if (end && end->tree_wall_secs > summary->wall_secs)
+		summary->recorded_secs = end->tree_wall_secs;
 	if (!start)
 		return;
 	summary->core_count = start->cpu_count;

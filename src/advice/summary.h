@@ -99,6 +99,8 @@ struct rt_summary {
 	double first_elapsed_secs; /* of the first sample; its time stamp is below */
 	double first_timestamp;
 	double wall_secs; /* of the job; 0: unknown */
+	/* The time that the samples cover: more than the job's, if the tracker waited for its descendants. */
+	double recorded_secs;
 
 	/* What is added up over the samples: a struct figure, total or parts for each row of part 1. */
 #define MEAN_AND_MAX(field, row, metric) struct figure field;

@@ -376,9 +376,9 @@ static void add_tracker(const struct page *page)
 		add_duration(page->out, summary->tracker_cpu_secs.sum);
 		buffer_add_text(page->out, " of CPU time");
 		/* In a very short run, starting up is nearly all, so a share would mislead. */
-		if (summary->wall_secs >= SHARE_LEAST_SECS) {
+		if (summary->recorded_secs >= SHARE_LEAST_SECS) {
 			buffer_add_text(page->out, " (");
-			add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->wall_secs);
+			add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->recorded_secs);
 			buffer_add_text(page->out, " % of a core)");
 		}
 	}

@@ -66,7 +66,7 @@ static void add_line(struct buffer *out, const struct rt_summary *summary, const
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!(waits[i].secs >= least * summary->wall_secs) || waits[i].secs <= 0)
+		if (!(waits[i].secs >= least * summary->recorded_secs) || waits[i].secs <= 0)
 			continue;
 		buffer_add_text(out, any ? ", " : begin);
 		buffer_printf(out, "%s for ", waits[i].name);

@@ -172,6 +172,17 @@ def test_waiting_counts_only_in_samples_that_left_no_cpu_free(run, tmp_path):
     assert (waiting["cpu_pressure_secs"], waiting["cpu_short_secs"]) == (4.8, 2.4)
 
 
+def test_shares_of_a_run_whose_descendants_were_waited_for(run, tmp_path):
+    """The job's first process takes 0.5 s of 8 s: waits were 703 % of the time, and the tracker's cost 16 times too high."""
+    path = course(tmp_path, [2.0, 1.0] * 4, pressure={"cpu_some_secs": 0.6, "source": "cgroup"})
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    samples[-1]["run_end"].update(wall_secs=0.5, tree_wall_secs=8.0, tree_utime_secs=12.0, tree_stime_secs=0.0)
+    texts = [one["text"] for one in find(run, recordings.write(path, samples))]
+    assert any("waited for a CPU during 30.0 % of the time" in text for text in texts), texts
+    summary = json.loads(run("summary", "--json", path).out)
+    assert summary["time"]["wall_secs"] == 0.5 and summary["tracker"]["cpu_of_core_pct"] == 0.1
+
+
 def test_threads_that_take_turns_are_not_held_up(run, tmp_path):
     path = course(tmp_path, [1.0] * 4, pressure={"cpu_some_secs": 0.58, "source": "cgroup"})
     assert "short of CPU" not in run("summary", path).out
