@@ -26,7 +26,7 @@ void buffer_clear(struct buffer *buffer)
 		buffer->data[0] = '\0';
 }
 
-static int fail(struct buffer *buffer, int error)
+static int fail_buffer(struct buffer *buffer, int error)
 {
 	buffer_clear(buffer);
 	buffer->error = error;
@@ -41,7 +41,7 @@ int buffer_reserve(struct buffer *buffer, size_t extra)
 	if (buffer->error)
 		return buffer->error;
 	if (extra > buffer->ceiling || buffer->length > buffer->ceiling - extra)
-		return fail(buffer, -ENOBUFS);
+		return fail_buffer(buffer, -ENOBUFS);
 	if (buffer->length + extra < buffer->capacity)
 		return 0;
 	wanted = buffer->capacity ? buffer->capacity : FIRST_CAPACITY;
@@ -49,7 +49,7 @@ int buffer_reserve(struct buffer *buffer, size_t extra)
 		wanted *= 2;
 	data = realloc(buffer->data, wanted);
 	if (!data)
-		return fail(buffer, -ENOMEM);
+		return fail_buffer(buffer, -ENOMEM);
 	buffer->data = data;
 	buffer->capacity = wanted;
 	data[buffer->length] = '\0';
@@ -116,7 +116,7 @@ static const uint64_t POWERS_OF_TEN[] = {1,      10,      100,      1000,      1
  * Rounds like a reader that subtracts rounded totals: scale, add a half, truncate. Above FIRST_WITHOUT_HALVES a
  * double cannot hold the half. The whole part and the fraction are both exact, so they are rounded separately.
  */
-static uint64_t split(double magnitude, uint64_t scale, double *ret_whole)
+static uint64_t split_decimal(double magnitude, uint64_t scale, double *ret_whole)
 {
 	uint64_t scaled;
 
@@ -142,7 +142,7 @@ static void add_real(struct buffer *buffer, double value, int decimals, bool sho
 		buffer_add_text(buffer, "null");
 		return;
 	}
-	fraction = split(fabs(value), POWERS_OF_TEN[decimals], &whole);
+	fraction = split_decimal(fabs(value), POWERS_OF_TEN[decimals], &whole);
 	if (value < 0 && (whole > 0 || fraction))
 		buffer_add_char(buffer, '-');
 	if (whole < FIRST_BEYOND_U64)

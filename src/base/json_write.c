@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static void separate(struct json_writer *json)
+static void add_separator(struct json_writer *json)
 {
 	uint64_t level = UINT64_C(1) << (json->depth & 63);
 
@@ -21,7 +21,7 @@ static void separate(struct json_writer *json)
 
 void json_open(struct json_writer *json, char bracket)
 {
-	separate(json);
+	add_separator(json);
 	buffer_add_char(json->out, bracket);
 	if (++json->depth >= JSON_DEPTH) {
 		json->out->error = -ENOBUFS;
@@ -39,7 +39,7 @@ void json_close(struct json_writer *json, char bracket)
 
 void json_key(struct json_writer *json, const char *key)
 {
-	separate(json);
+	add_separator(json);
 	json_escape(json->out, key, strlen(key));
 	buffer_add_char(json->out, ':');
 	json->after_key = true;
@@ -47,7 +47,7 @@ void json_key(struct json_writer *json, const char *key)
 
 void json_plain_key(struct json_writer *json, const char *key)
 {
-	separate(json);
+	add_separator(json);
 	buffer_add_char(json->out, '"');
 	buffer_add_text(json->out, key);
 	buffer_add(json->out, "\":", 2);
@@ -144,7 +144,7 @@ void json_escape(struct buffer *out, const char *bytes, size_t length)
 
 void json_text_bytes(struct json_writer *json, const char *bytes, size_t length)
 {
-	separate(json);
+	add_separator(json);
 	json_escape(json->out, bytes, length);
 }
 
@@ -158,13 +158,13 @@ void json_text(struct json_writer *json, const char *text)
 
 void json_count(struct json_writer *json, int64_t value)
 {
-	separate(json);
+	add_separator(json);
 	buffer_add_i64(json->out, value);
 }
 
 void json_decimal(struct json_writer *json, double value, int decimals)
 {
-	separate(json);
+	add_separator(json);
 	buffer_add_real(json->out, value, decimals);
 }
 
@@ -180,6 +180,6 @@ void json_absent(struct json_writer *json)
 
 void json_raw(struct json_writer *json, const char *bytes, size_t length)
 {
-	separate(json);
+	add_separator(json);
 	buffer_add(json->out, bytes, length);
 }

@@ -35,7 +35,7 @@ static bool is_layout(const unsigned char *at, size_t left)
 	return *at == '\n' || *at == '\t' || (*at == '\r' && left > 1 && at[1] == '\n');
 }
 
-static void replace(char *text, size_t length, bool within_line)
+static void replace_unprintable(char *text, size_t length, bool within_line)
 {
 	unsigned char *at = (unsigned char *)text, *end = at + length;
 
@@ -51,7 +51,7 @@ static void replace(char *text, size_t length, bool within_line)
 
 void make_printable(char *text, size_t length)
 {
-	replace(text, length, false);
+	replace_unprintable(text, length, false);
 }
 
 void buffer_add_printable(struct buffer *out, const char *text)
@@ -60,5 +60,5 @@ void buffer_add_printable(struct buffer *out, const char *text)
 
 	buffer_add_text(out, text);
 	if (!buffer_error(out))
-		replace(out->data + start, out->length - start, true);
+		replace_unprintable(out->data + start, out->length - start, true);
 }

@@ -203,7 +203,7 @@ static double divided_exactly(uint64_t mantissa, int digits)
 	return (double)((uint64_t)quotient | rest) * power_of_two(exponent);
 }
 
-static double scaled(uint64_t mantissa, int64_t exponent)
+static double scale_mantissa(uint64_t mantissa, int64_t exponent)
 {
 	bool exact = mantissa <= UINT64_C(1) << 53;
 
@@ -265,7 +265,7 @@ bool scan_real(struct scan *scan, double *ret_value)
 		return false;
 	if (scan_exponent(&probe, &written))
 		exponent += written;
-	value = scaled(mantissa, exponent);
+	value = scale_mantissa(mantissa, exponent);
 	if (!isfinite(value))
 		return false;
 	*ret_value = negative ? -value : value;

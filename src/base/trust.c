@@ -15,7 +15,7 @@
 enum { ACCOUNTS_BYTES = 1 << 20, FIELDS_MOST = 4 };
 
 /* The first fields of a line of /etc/passwd or /etc/group. False if there are fewer than FIELDS_MOST. */
-static bool split(struct scan line, struct scan *ret_fields)
+static bool split_fields(struct scan line, struct scan *ret_fields)
 {
 	for (int i = 0; i + 1 < FIELDS_MOST; i++)
 		if (!scan_until(&line, ':', &ret_fields[i]))
@@ -39,7 +39,7 @@ static bool find_only_account(struct scan passwd, uid_t user, gid_t group, struc
 	size_t found = 0;
 
 	while (scan_line(&passwd, &line)) {
-		if (!split(line, fields) || !is_number(fields[3], group))
+		if (!split_fields(line, fields) || !is_number(fields[3], group))
 			continue;
 		if (!is_number(fields[2], user))
 			return false;
@@ -59,7 +59,7 @@ bool is_private_group(uid_t user, gid_t group, const char *passwd, size_t passwd
 		return false;
 	/* "name:password:gid:member,member" */
 	while (scan_line(&text, &line)) {
-		if (!split(line, fields) || !is_number(fields[2], group))
+		if (!split_fields(line, fields) || !is_number(fields[2], group))
 			continue;
 		listed = true;
 		if (scan_left(&fields[3]) && (scan_left(&fields[3]) != scan_left(&name) ||

@@ -9,7 +9,7 @@
 #include "cli/message.h"
 #include "options/parse.h"
 
-static const char *take(void *context, const struct option_row *row, const char *text)
+static const char *take_option(void *context, const struct option_row *row, const char *text)
 {
 	return given_add(context, row, ORIGIN_COMMAND_LINE, text, 0) < 0 ? OUT_OF_MEMORY : NULL;
 }
@@ -18,7 +18,7 @@ int read_arguments(char **argv, struct given_list *list, char ***ret_command, bo
 {
 	struct parser parser = {
 		.options = recorder_options(),
-		.take = take,
+		.take = take_option,
 		.context = list,
 		.command_follows = true,
 	};

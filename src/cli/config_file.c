@@ -75,7 +75,7 @@ static int read_all(int fd, bool is_fifo, struct buffer *text)
 }
 
 /* Returns why a file in the current folder must not be used; NULL if it may, or if it is absent. */
-static const char *distrust(const char *path)
+static const char *reason_to_distrust(const char *path)
 {
 	struct stat file, folder;
 
@@ -97,7 +97,7 @@ static int open_config(const char *path, bool named, const char **ret_distrust, 
 {
 	int fd;
 
-	*ret_distrust = named ? NULL : distrust(path);
+	*ret_distrust = named ? NULL : reason_to_distrust(path);
 	if (*ret_distrust)
 		return -EPERM;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -127,7 +127,7 @@ static int unknown_key(const struct config_file *file, const char *key, unsigned
 	return 0;
 }
 
-static int visit(void *context, const char *table, const char *key, const char *text, unsigned line)
+static int visit_setting(void *context, const char *table, const char *key, const char *text, unsigned line)
 {
 	struct config_file *file = context;
 	CLEANUP_BUFFER struct buffer name = BUFFER(KEY_BYTES);
@@ -152,7 +152,7 @@ int read_config_file(const char *path, bool named, bool warn, struct given_list 
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(FILE_BYTES);
 	struct config_file file = {path, warn, list};
-	struct toml_visitor visitor = {visit, &file};
+	struct toml_visitor visitor = {visit_setting, &file};
 	struct toml_error error;
 	const char *distrusted;
 	int r = read_config_text(path, named, &text, &distrusted);

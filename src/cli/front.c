@@ -22,7 +22,7 @@ enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
 static const char DEFAULT_CONFIG[] = "resource-tracker.toml";
 
-static int print(void (*add)(struct buffer *))
+static int print_front_text(void (*add)(struct buffer *))
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 
@@ -32,7 +32,7 @@ static int print(void (*add)(struct buffer *))
 
 /* ---- one option ------------------------------------------------------------------------------------ */
 
-/* Returns the library's message without the setting's name, which complain() puts in front itself. */
+/* Returns the library's message without the setting's name, which complain_of_setting() puts in front itself. */
 static const char *without_name(const char *message, const char *name)
 {
 	size_t length = strlen(name);
@@ -46,8 +46,8 @@ static const char *without_name(const char *message, const char *name)
  * Reports what is wrong with an option. An error in a configuration file never stops a job. Returns 0 or an
  * exit status.
  */
-static int complain(const struct front *front, const struct given *item, const char *path,
-		    const char *message)
+static int complain_of_setting(const struct front *front, const struct given *item, const char *path,
+			       const char *message)
 {
 	char variable[64], own[200];
 
@@ -171,7 +171,7 @@ static int apply_all(struct front *front, const char *path)
 				front->inherited_outputs = item->origin != ORIGIN_COMMAND_LINE;
 		}
 		if (message) {
-			status = complain(front, item, path, message);
+			status = complain_of_setting(front, item, path, message);
 			if (status)
 				return status;
 		}
@@ -326,7 +326,7 @@ static int add_temporary_output(struct front *front)
  * Turns the given options into a config; called again after the outputs were forgotten. Returns 0 or an exit
  * status.
  */
-static int configure(struct front *front, const char *path)
+static int configure_from_file(struct front *front, const char *path)
 {
 	const struct given *item = NULL;
 	const char *message;
@@ -343,7 +343,7 @@ static int configure(struct front *front, const char *path)
 		return status;
 	message = choose_summary(front, &item);
 	if (message) {
-		status = complain(front, item, path, message);
+		status = complain_of_setting(front, item, path, message);
 		if (status)
 			return status;
 	}
@@ -399,9 +399,9 @@ int front_read(char **argv, struct front *ret_front)
 	if (read_arguments(argv, &front->given, &front->command, &separated) < 0)
 		return EXIT_OWN_ERROR;
 	if (given_by_name(&front->given, "help"))
-		return print(add_help);
+		return print_front_text(add_help);
 	if (given_by_name(&front->given, "version"))
-		return print(add_version);
+		return print_front_text(add_version);
 	status = check_command(front, separated);
 	if (status)
 		return status;
@@ -412,7 +412,7 @@ int front_read(char **argv, struct front *ret_front)
 			     &front->given) < 0)
 		return refuse("out of memory");
 	front->no_warnings = flag_of(front, "no-warnings");
-	status = configure(front, config_path(front));
+	status = configure_from_file(front, config_path(front));
 	if (status)
 		return status;
 	warn_of_useless_options(front);
@@ -444,7 +444,7 @@ bool front_forget_outputs(struct front *front)
 	}
 	front->given.count = kept;
 	front->named_outputs = front->inherited_outputs = false;
-	return configure(front, config_path(front)) == 0;
+	return configure_from_file(front, config_path(front)) == 0;
 }
 
 bool front_writes_stdout(const struct front *front)

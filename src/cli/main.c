@@ -4,7 +4,7 @@
 #include "cli/programs.h"
 #include "cli/run_recording.h"
 
-static int run(char **argv)
+static int run_command(char **argv)
 {
 	struct front front;
 	int status;
@@ -22,5 +22,5 @@ static int run(char **argv)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	return run_with_enough_stack(run, argv);
+	return run_with_enough_stack(run_command, argv);
 }

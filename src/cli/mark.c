@@ -21,7 +21,7 @@ struct request {
 	bool json;
 };
 
-static const char *take(void *context, const struct option_row *row, const char *text)
+static const char *take_mark_option(void *context, const struct option_row *row, const char *text)
 {
 	struct request *request = context;
 
@@ -55,7 +55,7 @@ int run_mark(char **argv)
 
 	CLEANUP_CLOSE int fd = -1;
 
-	if (!read_subcommand(argv, take, &request, &status))
+	if (!read_subcommand(argv, take_mark_option, &request, &status))
 		return status;
 	if (request.word_count < 2 || !*request.words[0] ||
 	    (strcmp(request.words[1], "start") != 0 && strcmp(request.words[1], "stop") != 0))

@@ -72,7 +72,7 @@ static void add_json(struct json_writer *json, const struct rt_metric_info *metr
 	json_close(json, '}');
 }
 
-static void widen(int *width, const char *text)
+static void widen_column(int *width, const char *text)
 {
 	if ((int)strlen(text) > *width)
 		*width = (int)strlen(text);
@@ -88,10 +88,10 @@ static void add_table(struct buffer *out, char *const *patterns)
 	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
 		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
 			continue;
-		widen(&name_width, info.name);
-		widen(&unit_width, info.unit);
-		widen(&kind_width, info.kind);
-		widen(&cost_width, info.cost);
+		widen_column(&name_width, info.name);
+		widen_column(&unit_width, info.unit);
+		widen_column(&kind_width, info.kind);
+		widen_column(&cost_width, info.cost);
 	}
 	buffer_printf(out, "%-*s  %-*s  %-*s  %-*s  %s\n", name_width, "NAME", unit_width, "UNIT", kind_width,
 		      "KIND", cost_width, "COST", "MEANING (SOURCE)");
@@ -142,7 +142,7 @@ struct request {
 	bool json;
 };
 
-static const char *take(void *context, const struct option_row *row, const char *text)
+static const char *take_metrics_option(void *context, const struct option_row *row, const char *text)
 {
 	struct request *request = context;
 
@@ -161,7 +161,7 @@ int run_metrics(char **argv)
 	const char *unmatched;
 	int status;
 
-	if (!read_subcommand(argv, take, &request, &status))
+	if (!read_subcommand(argv, take_metrics_option, &request, &status))
 		return status;
 	*request.end = NULL;
 	unmatched = pattern_without_metric(request.patterns);

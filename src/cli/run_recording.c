@@ -37,7 +37,7 @@ static void take_warnings(const struct run *run, void (*say_it)(const char *, ..
 	}
 }
 
-static void finish(struct run *run, enum rt_end_reason reason, int status)
+static void finish_run(struct run *run, enum rt_end_reason reason, int status)
 {
 	if (run->finished)
 		return;
@@ -54,7 +54,7 @@ static int64_t next_deadline_ns(void *context)
 	return run->finished ? INT64_MAX : rt_next_sample_ns(run->tracker);
 }
 
-static void tick(void *context)
+static void on_tick(void *context)
 {
 	struct run *run = context;
 	enum rt_end_reason reason;
@@ -65,10 +65,10 @@ static void tick(void *context)
 	take_warnings(run, say_if_possible);
 	/* The job continues after its recording has ended. */
 	if (run->front->mode == MODE_WRAP && rt_over(run->tracker, &reason))
-		finish(run, reason, 0);
+		finish_run(run, reason, 0);
 }
 
-static void reaping(void *context, pid_t pid, const struct rusage *usage)
+static void on_reaping(void *context, pid_t pid, const struct rusage *usage)
 {
 	struct run *run = context;
 
@@ -83,27 +83,27 @@ static void own_child(void *context, pid_t pid)
 	rt_exclude(run->tracker, pid);
 }
 
-static void reaped(void *context, pid_t pid, int status, const struct rusage *usage)
+static void on_reaped(void *context, pid_t pid, int status, const struct rusage *usage)
 {
 	struct run *run = context;
 
 	rt_add_exited(run->tracker, pid, status, usage);
 }
 
-static void signalled(void *context, const struct wrap_signal *signal)
+static void on_signal(void *context, const struct wrap_signal *signal)
 {
 	struct run *run = context;
 
 	rt_add_signal(run->tracker, signal->signo, signal->seen_ns);
 }
 
-static bool done(void *context)
+static bool recording_is_done(void *context)
 {
 	struct run *run = context;
 	enum rt_end_reason reason;
 
 	if (!run->finished && rt_over(run->tracker, &reason))
-		finish(run, reason, 0);
+		finish_run(run, reason, 0);
 	return run->finished;
 }
 
@@ -160,7 +160,7 @@ static void report_page(const struct run *run, const char *path)
 }
 
 /* After the recording: prints everything that is meant for people. */
-static void report(struct run *run, const char *summary_path)
+static void report_run(struct run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
 
@@ -237,11 +237,11 @@ static int run_job(struct run *run)
 {
 	static const struct wrap_hooks HOOKS = {
 		.next_deadline_ns = next_deadline_ns,
-		.tick = tick,
-		.reaping = reaping,
+		.tick = on_tick,
+		.reaping = on_reaping,
 		.own_child = own_child,
-		.reaped = reaped,
-		.signalled = signalled,
+		.reaped = on_reaped,
+		.signalled = on_signal,
 	};
 	struct front *front = run->front;
 	struct wrap_hooks hooks = HOOKS;
@@ -255,30 +255,30 @@ static int run_job(struct run *run)
 	if (!status)
 		status = start_job(run, &job);
 	if (status) {
-		finish(run, RT_END_EXEC_FAILED, EAGAIN);
+		finish_run(run, RT_END_EXEC_FAILED, EAGAIN);
 		rt_close(run->tracker);
 		return status;
 	}
 	hooks.context = run;
 	r = wrap_run(run->wrap, &hooks, front->wait_descendants, &end);
 	if (r < 0) {
-		finish(run, RT_END_TRACKER_STOPPED, 0);
+		finish_run(run, RT_END_TRACKER_STOPPED, 0);
 		rt_close(run->tracker);
 		return refuse("lost sight of the job: %s", strerror(-r));
 	}
-	finish(run, end_reason(&end), end.exec_error ? abs(end.exec_error) : end.status);
+	finish_run(run, end_reason(&end), end.exec_error ? abs(end.exec_error) : end.status);
 	say_exec_error(front->command[0], &end);
-	report(run, summary_path);
+	report_run(run, summary_path);
 	wrap_exit(run->wrap, &end);
 }
 
-static int watch(struct run *run)
+static int watch_process(struct run *run)
 {
 	struct wrap_hooks hooks = {
 		.context = run,
 		.next_deadline_ns = next_deadline_ns,
-		.tick = tick,
-		.done = done,
+		.tick = on_tick,
+		.done = recording_is_done,
 	};
 	struct front *front = run->front;
 	CLEANUP_FREE char *summary_path = recorded_file(run);
@@ -288,17 +288,17 @@ static int watch(struct run *run)
 
 	switch (wrap_watch(run->wrap, pid, front->keep_running, &hooks, &signo)) {
 	case WRAP_TARGET_EXITED:
-		finish(run, RT_END_TARGET_EXITED, 0);
+		finish_run(run, RT_END_TARGET_EXITED, 0);
 		break;
 	case WRAP_STOPPED:
-		finish(run, RT_END_TRACKER_STOPPED, signo);
+		finish_run(run, RT_END_TRACKER_STOPPED, signo);
 		break;
 	case WRAP_DONE:
 	default:
-		finish(run, RT_END_TRACKER_STOPPED, 0);
+		finish_run(run, RT_END_TRACKER_STOPPED, 0);
 		break;
 	}
-	report(run, summary_path);
+	report_run(run, summary_path);
 	wrap_finish(run->wrap);
 	return 0;
 }
@@ -320,5 +320,5 @@ int run_recording(struct front *front, char **argv)
 		wrap_finish(run.wrap);
 		return status;
 	}
-	return watch(&run);
+	return watch_process(&run);
 }

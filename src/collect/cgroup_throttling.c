@@ -79,7 +79,7 @@ double cgroup_throttling_find_quota(struct cgroup_throttling *throttling, struct
 	return least;
 }
 
-static void add(int64_t *sum, int64_t before, int64_t now)
+static void add_difference(int64_t *sum, int64_t before, int64_t now)
 {
 	if (now < 0)
 		*sum = -1;
@@ -95,7 +95,7 @@ void cgroup_throttling_read(struct cgroup_throttling *throttling, struct root *r
 
 	if (throttling->binding < chain->depth && (throttling->binding || !chain->own_missing))
 		now = read_count(root, throttling->hierarchy, chain->folders[throttling->binding]);
-	add(&throttling->sum.periods, seen->periods, now.periods);
-	add(&throttling->sum.ns, seen->ns, now.ns);
+	add_difference(&throttling->sum.periods, seen->periods, now.periods);
+	add_difference(&throttling->sum.ns, seen->ns, now.ns);
 	*seen = now;
 }

@@ -72,7 +72,7 @@ static int cgroup_usage_open(struct collect_context *context, void **ret_state)
 
 /* ---- limits ------------------------------------------------------------------------------------------- */
 
-static void lower(double *limit, double found)
+static void lower_limit(double *limit, double found)
 {
 	if (real_absent(*limit) || found < *limit)
 		*limit = found;
@@ -87,15 +87,15 @@ static void lower_memory_limit(struct root *root, const struct cgroup_place *pla
 	for (int i = 0; i < v1->depth; i++)
 		if (read_cgroup_v1_limit(root, v1->folders[i], "memory.limit_in_bytes", &bytes) == 0 &&
 		    bytes != CGROUP_NO_LIMIT)
-			lower(limit, (double)bytes);
+			lower_limit(limit, (double)bytes);
 	/* A container cannot see the ancestors, but the kernel reports the limit that results from them. */
 	if (v1->depth && read_cgroup_v1_memory_stat(root, v1->folders[0], &stat) == 0 &&
 	    stat.limit_bytes > 0 && stat.limit_bytes < INT64_MAX - 65536)
-		lower(limit, (double)stat.limit_bytes);
+		lower_limit(limit, (double)stat.limit_bytes);
 	for (int i = 0; i < v2->depth; i++)
 		if (read_cgroup_v2_limit(root, v2->folders[i], "memory.max", &bytes) == 0 &&
 		    bytes != CGROUP_NO_LIMIT)
-			lower(limit, (double)bytes);
+			lower_limit(limit, (double)bytes);
 }
 
 static void lower_count(int64_t *count, int64_t found)
@@ -205,7 +205,7 @@ static int find_place(struct cgroup_usage *state, struct collect_context *contex
 	return found;
 }
 
-static void refresh(struct cgroup_usage *state, struct collect_context *context)
+static void refresh_groups(struct cgroup_usage *state, struct collect_context *context)
 {
 	pid_t pid = context->tree ? context->tree->root_pid : 0;
 	struct limits limits = {.cpu_cores = no_real(ABSENT_NO_LIMIT),
@@ -449,7 +449,7 @@ static void cgroup_usage_prepare(void *state_, struct collect_context *context)
 {
 	struct cgroup_usage *state = state_;
 
-	refresh(state, context);
+	refresh_groups(state, context);
 	state->next_refresh_ns = root_monotonic_ns(context->root) + REFRESH_NS;
 	state->next_look_ns = root_monotonic_ns(context->root) + LOOK_FOR_MOVE_NS;
 	/* At the first sample, a stranger may have exited already. */

@@ -30,7 +30,7 @@ struct cloud {
 	char warning[200];
 };
 
-static int start(const struct collect_context *context, struct cloud *cloud)
+static int start_cloud_query(const struct collect_context *context, struct cloud *cloud)
 {
 	const char *const argv[] = {NET_PROGRAM.name,  "discover",    "cloud",
 				    "--lines",         "--when-told", context->root_dir ? "--root" : NULL,
@@ -56,7 +56,7 @@ static int cloud_open(struct collect_context *context, void **ret_state)
 	cloud->socket_fd = -1;
 	cloud->answer = BUFFER(MOST_ANSWER_BYTES);
 	*ret_state = cloud;
-	error = start(context, cloud);
+	error = start_cloud_query(context, cloud);
 	if (error < 0) {
 		snprintf(cloud->warning, sizeof cloud->warning,
 			 "the cloud is not asked for: resource-tracker-net cannot be started: %s",
@@ -90,7 +90,7 @@ static void let_go(struct cloud *cloud)
 	detached_reap(cloud->pid);
 }
 
-static void hear(struct cloud *cloud)
+static void read_cloud_answer(struct cloud *cloud)
 {
 	static const char END[] = "end\n";
 	char bytes[1024];
@@ -108,7 +108,7 @@ static void hear(struct cloud *cloud)
 			  strcmp(cloud->answer.data + cloud->answer.length - strlen(END), END) == 0;
 }
 
-static void fill(const struct cloud *cloud, struct frame *frame)
+static void fill_cloud_row(const struct cloud *cloud, struct frame *frame)
 {
 	struct cloud_row *row = ADD_ROW(frame, cloud, NULL);
 	const struct {
@@ -138,12 +138,12 @@ static void cloud_collect(void *state, struct collect_context *context, struct f
 
 	if (!cloud)
 		return;
-	hear(cloud);
+	read_cloud_answer(cloud);
 	if (cloud->socket_fd >= 0)
 		context->helper_count++;
 	if (!cloud->complete || cloud->told || context->progress.baseline)
 		return;
-	fill(cloud, frame);
+	fill_cloud_row(cloud, frame);
 	cloud->told = true;
 }
 

@@ -88,7 +88,7 @@ bool gpu_is_member(const struct gpu_members *members, int64_t pid)
 	return false;
 }
 
-static void add(struct gpu_number *sum, struct gpu_number part)
+static void add_gpu_number(struct gpu_number *sum, struct gpu_number part)
 {
 	/* If a part is unknown, the sum is unknown. */
 	if (sum->error)
@@ -108,13 +108,13 @@ static void add_member(struct device_account *account, const struct gpu_process 
 		       const struct gpu_device *device, struct gpu_number rate, bool is_root)
 {
 	account->process_count++;
-	add(&account->usage, rate);
-	add(&account->vram_bytes, vram_of(process, device));
+	add_gpu_number(&account->usage, rate);
+	add_gpu_number(&account->vram_bytes, vram_of(process, device));
 	if (is_root)
 		account->main_vram_bytes = vram_of(process, device);
 }
 
-static void begin(struct device_account *account, struct gpu_number utilization)
+static void begin_account(struct device_account *account, struct gpu_number utilization)
 {
 	*account = (struct device_account){
 		.usage = gpu_value(0),
@@ -179,8 +179,8 @@ static void judge_foreign(const struct gpu_device *device, struct device_account
 }
 
 /* `all_there`: the survey had room for every process of the machine. */
-static void judge(const struct gpu_device *device, struct device_account *account,
-		  const struct gpu_process *sole, struct gpu_number sole_rate, bool all_there)
+static void judge_device(const struct gpu_device *device, struct device_account *account,
+			 const struct gpu_process *sole, struct gpu_number sole_rate, bool all_there)
 {
 	struct gpu_number share = device->readings[GPU_SHARE];
 
@@ -263,7 +263,7 @@ void gpu_account(const struct timed_survey *now, const struct timed_survey *befo
 		gathering.listed_bytes[i] = 0;
 		gathering.some_unlisted[i] = false;
 		gathering.same[i] = is_later(now, before) && same_device(survey, before->survey, i);
-		begin(&ret_accounts[i], device_utilization(now, before, i, gathering.same[i]));
+		begin_account(&ret_accounts[i], device_utilization(now, before, i, gathering.same[i]));
 	}
 	for (int64_t i = 0; i < survey->device_count; i++)
 		if (survey->devices[i].parent >= 0)
@@ -272,8 +272,8 @@ void gpu_account(const struct timed_survey *now, const struct timed_survey *befo
 		gather_process(&gathering, now, before, i, members, ret_accounts, &ret_shares[i]);
 	for (int64_t i = 0; i < survey->device_count; i++) {
 		if (members->tree)
-			judge(&survey->devices[i], &ret_accounts[i], gathering.sole[i],
-			      gathering.sole_rate[i], !survey->left_out_count);
+			judge_device(&survey->devices[i], &ret_accounts[i], gathering.sole[i],
+				     gathering.sole_rate[i], !survey->left_out_count);
 		find_unattributed(survey, i, gathering.listed_bytes[i], !gathering.some_unlisted[i],
 				  &ret_accounts[i]);
 	}

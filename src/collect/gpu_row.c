@@ -39,7 +39,7 @@ int64_t gpu_count(struct gpu_number number, double scale)
 	return (int64_t)(number.value * scale + 0.5);
 }
 
-static const char *text(struct frame *frame, const char *from)
+static const char *frame_gpu_text(struct frame *frame, const char *from)
 {
 	return *from ? frame_text(frame, from, strlen(from)) : no_text(ABSENT_NO_SUCH_COUNTER);
 }
@@ -91,15 +91,15 @@ void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gp
 {
 	const struct gpu_device *device = &survey->devices[index];
 
-	row->uuid = text(frame, device->uuid);
-	row->name = text(frame, device->name);
-	row->vendor = text(frame, device->vendor);
-	row->device_type = text(frame, device->device_type);
-	row->host_id = text(frame, device->host_id);
+	row->uuid = frame_gpu_text(frame, device->uuid);
+	row->name = frame_gpu_text(frame, device->name);
+	row->vendor = frame_gpu_text(frame, device->vendor);
+	row->device_type = frame_gpu_text(frame, device->device_type);
+	row->host_id = frame_gpu_text(frame, device->host_id);
 	row->index = device->index;
 	row->visible = device->visible == 1;
 	row->mig_parent = device->parent < 0 ? no_text(ABSENT_NO_SUCH_COUNTER)
-					     : text(frame, survey->devices[device->parent].uuid);
+					     : frame_gpu_text(frame, survey->devices[device->parent].uuid);
 	row->mig_gpu_instance = or_none(device->gpu_instance);
 	row->mig_compute_instance = or_none(device->compute_instance);
 	row->memory_kind = memory_kind(device->memory_kind);
@@ -108,8 +108,8 @@ void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gp
 	for (int64_t i = 0; i < device->detail_count; i++) {
 		struct gpu_detail_row *detail = ADD_ROW(frame, gpu_detail, &row->row);
 
-		detail->name = text(frame, device->details[i].name);
-		detail->value = text(frame, device->details[i].value);
+		detail->name = frame_gpu_text(frame, device->details[i].name);
+		detail->value = frame_gpu_text(frame, device->details[i].value);
 	}
 }
 

@@ -86,7 +86,7 @@ static int set_root(struct gpu_setup *setup, const char *root_dir)
 	return error;
 }
 
-static int start(struct gpu_usage *state, const struct collect_context *context)
+static int start_gpu_helper(struct gpu_usage *state, const struct collect_context *context)
 {
 	struct gpu_setup *setup = calloc(1, sizeof *setup);
 	struct helper_order order = {
@@ -152,7 +152,7 @@ static int gpu_usage_open(struct collect_context *context, void **ret_state)
 		free_state(state);
 		return -ENOMEM;
 	}
-	state->start_error = start(state, context);
+	state->start_error = start_gpu_helper(state, context);
 	if (state->start_error < 0) {
 		snprintf(state->warning, sizeof state->warning,
 			 "GPUs are not recorded: the helper cannot be started: %s",
@@ -185,7 +185,7 @@ static void find_gone(struct gpu_usage *state, const struct process_tree *tree)
 			state->gone[state->gone_count++] = request->members[i];
 }
 
-static void ask(struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
+static void ask_helper(struct gpu_usage *state, const struct collect_context *context, int64_t now_ns)
 {
 	struct gpu_request *request = state->request;
 	const struct process_tree *tree = context->tree;
@@ -227,7 +227,7 @@ static void carry_used(struct gpu_usage *state, const struct gpu_survey *later)
 	memcpy(state->used, used, sizeof used);
 }
 
-static void hear(struct gpu_usage *state)
+static void take_survey(struct gpu_usage *state)
 {
 	uint64_t number = helper_answer_number(state->helper);
 	struct timed_survey later = state->before;
@@ -278,7 +278,7 @@ static void warn_once(struct gpu_usage *state, struct collect_context *context, 
 	}
 }
 
-static bool names(const struct gpu_device *device, const char *word, size_t length)
+static bool list_names_device(const struct gpu_device *device, const char *word, size_t length)
 {
 	char index[24];
 
@@ -303,7 +303,7 @@ static void check_list(struct gpu_usage *state, struct collect_context *context)
 
 		length = strcspn(list, ",");
 		for (int64_t i = 0; i < survey->device_count; i++)
-			found |= names(&survey->devices[i], list, length);
+			found |= list_names_device(&survey->devices[i], list, length);
 		if (found)
 			continue;
 		used = (size_t)snprintf(state->warning, sizeof state->warning,
@@ -338,7 +338,7 @@ static bool is_listed(const struct gpu_device *device, const char *list)
 
 	for (; *list; list += length + (list[length] == ',')) {
 		length = strcspn(list, ",");
-		if (names(device, list, length))
+		if (list_names_device(device, list, length))
 			return true;
 	}
 	return false;
@@ -542,8 +542,8 @@ static void gpu_usage_collect(void *state_, struct collect_context *context, str
 	if (state->helper) {
 		pid_t pids[2];
 
-		ask(state, context, frame->monotonic_ns);
-		hear(state);
+		ask_helper(state, context, frame->monotonic_ns);
+		take_survey(state);
 		if (!state->began_ns)
 			state->began_ns = frame->monotonic_ns;
 		warn_once(state, context, frame->monotonic_ns);

@@ -46,7 +46,7 @@ static int64_t or_zero(int64_t ticks)
 	return ticks < 0 ? 0 : ticks;
 }
 
-static double secs(const struct root *root, int64_t ticks)
+static double secs_of_ticks(const struct root *root, int64_t ticks)
 {
 	return ticks < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)ticks / (double)root->clock_ticks;
 }
@@ -79,7 +79,7 @@ static int64_t fill_cores(struct frame *frame, struct host_cpu_row *row, const s
 
 	while (proc_stat_next_cpu(&cpus, &id, &ticks)) {
 		struct cpu_core_row *core = ADD_ROW(frame, cpu_core, &row->row);
-		double idle_secs = secs(root, or_zero(ticks.idle) + or_zero(ticks.iowait));
+		double idle_secs = secs_of_ticks(root, or_zero(ticks.idle) + or_zero(ticks.iowait));
 
 		core->number = id;
 		core->row.read_ns = now_ns;
@@ -108,15 +108,15 @@ static void fill_stat(struct host_cpu *state, struct host_cpu_row *row, struct c
 		state->capacity_secs += (double)online * ns_to_secs(now_ns - state->last_ns);
 	state->last_ns = now_ns;
 	if (stat.total.idle >= 0)
-		row->busy_secs =
-			state->capacity_secs - secs(root, stat.total.idle + or_zero(stat.total.iowait));
+		row->busy_secs = state->capacity_secs -
+				 secs_of_ticks(root, stat.total.idle + or_zero(stat.total.iowait));
 	if (stat.total.user >= 0)
-		row->utime_total_secs = secs(root, stat.total.user + or_zero(stat.total.nice));
-	row->stime_total_secs = secs(root, stat.total.system);
-	row->iowait_total_secs = secs(root, stat.total.iowait);
+		row->utime_total_secs = secs_of_ticks(root, stat.total.user + or_zero(stat.total.nice));
+	row->stime_total_secs = secs_of_ticks(root, stat.total.system);
+	row->iowait_total_secs = secs_of_ticks(root, stat.total.iowait);
 	if (stat.total.irq >= 0)
-		row->irq_total_secs = secs(root, stat.total.irq + or_zero(stat.total.softirq));
-	row->steal_total_secs = secs(root, stat.total.steal);
+		row->irq_total_secs = secs_of_ticks(root, stat.total.irq + or_zero(stat.total.softirq));
+	row->steal_total_secs = secs_of_ticks(root, stat.total.steal);
 	if (stat.context_switches >= 0)
 		row->context_switches_total = stat.context_switches;
 	row->blocked_count = stat.blocked_count < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : stat.blocked_count;

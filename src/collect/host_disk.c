@@ -56,7 +56,7 @@ static int host_disk_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static struct known_disk *find(struct host_disk *state, const struct scan *name, size_t guess)
+static struct known_disk *find_known_disk(struct host_disk *state, const struct scan *name, size_t guess)
 {
 	if (guess < state->count && scan_is(name, state->known[guess].name))
 		return &state->known[guess];
@@ -66,7 +66,7 @@ static struct known_disk *find(struct host_disk *state, const struct scan *name,
 	return NULL;
 }
 
-static struct known_disk *add(struct host_disk *state, const struct diskstats_device *disk)
+static struct known_disk *add_known_disk(struct host_disk *state, const struct diskstats_device *disk)
 {
 	struct known_disk *known = realloc(state->known, (state->count + 1) * sizeof *known);
 
@@ -111,7 +111,7 @@ static bool is_never_shown(const char *name)
 	return false;
 }
 
-static void identify(struct known_disk *known, struct root *root)
+static void identify_disk(struct known_disk *known, struct root *root)
 {
 	if (is_never_shown(known->name)) {
 		known->error = -ENOTSUP;
@@ -169,10 +169,10 @@ static int read_devices(struct host_disk *state, struct root *root, bool *ret_an
 	if (error < 0)
 		return error;
 	while (proc_diskstats_next(&disks, &disk)) {
-		struct known_disk *known = find(state, &disk.name, position++);
+		struct known_disk *known = find_known_disk(state, &disk.name, position++);
 
 		if (!known)
-			known = add(state, &disk);
+			known = add_known_disk(state, &disk);
 		if (!known)
 			continue;
 		if (known->major != disk.major || known->minor != disk.minor)
@@ -202,7 +202,7 @@ static bool identify_new(struct host_disk *state, struct root *root)
 	for (size_t i = 0; i < state->count; i++) {
 		if (state->known[i].error != -EINPROGRESS)
 			continue;
-		identify(&state->known[i], root);
+		identify_disk(&state->known[i], root);
 		any = true;
 	}
 	state->devices_changed |= any;

@@ -21,7 +21,7 @@ static int host_memory_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static double mib(int64_t kib)
+static double mib_of_kib(int64_t kib)
 {
 	return kib < 0 ? no_real(ABSENT_NO_SUCH_COUNTER) : (double)kib / 1024;
 }
@@ -42,10 +42,10 @@ static void fill_swap(struct memory_row *row, const struct proc_meminfo *meminfo
 {
 	int64_t used_kib = meminfo->swap_total_kib - meminfo->swap_free_kib;
 
-	row->swap_total_mib = mib(meminfo->swap_total_kib);
+	row->swap_total_mib = mib_of_kib(meminfo->swap_total_kib);
 	if (meminfo->swap_total_kib < 0 || meminfo->swap_free_kib < 0)
 		return;
-	row->swap_used_mib = mib(used_kib);
+	row->swap_used_mib = mib_of_kib(used_kib);
 	row->swap_used_pct =
 		meminfo->swap_total_kib ? 100.0 * (double)used_kib / (double)meminfo->swap_total_kib : 0;
 }
@@ -63,21 +63,22 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 		return;
 	}
 	available = available_kib(&meminfo);
-	row->total_mib = mib(meminfo.total_kib);
-	row->free_mib = mib(meminfo.free_kib);
-	row->available_mib = mib(available);
-	row->buffers_mib = mib(meminfo.buffers_kib);
-	row->active_mib = mib(meminfo.active_kib);
-	row->inactive_mib = mib(meminfo.inactive_kib);
+	row->total_mib = mib_of_kib(meminfo.total_kib);
+	row->free_mib = mib_of_kib(meminfo.free_kib);
+	row->available_mib = mib_of_kib(available);
+	row->buffers_mib = mib_of_kib(meminfo.buffers_kib);
+	row->active_mib = mib_of_kib(meminfo.active_kib);
+	row->inactive_mib = mib_of_kib(meminfo.inactive_kib);
 	if (meminfo.cached_kib >= 0)
-		row->cached_mib = mib(meminfo.cached_kib +
-				      (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
+		row->cached_mib =
+			mib_of_kib(meminfo.cached_kib +
+				   (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
 	if (available >= 0 && meminfo.total_kib > 0) {
-		row->used_mib = mib(meminfo.total_kib - available);
+		row->used_mib = mib_of_kib(meminfo.total_kib - available);
 		row->used_pct = 100.0 * (double)(meminfo.total_kib - available) / (double)meminfo.total_kib;
 	}
-	row->active_anon_mib = mib(meminfo.active_anon_kib);
-	row->inactive_anon_mib = mib(meminfo.inactive_anon_kib);
+	row->active_anon_mib = mib_of_kib(meminfo.active_anon_kib);
+	row->inactive_anon_mib = mib_of_kib(meminfo.inactive_anon_kib);
 	/* If a part is absent, so is the difference. */
 	row->used_less_cache_mib = row->total_mib - row->free_mib - row->buffers_mib - row->cached_mib;
 	fill_swap(row, &meminfo);

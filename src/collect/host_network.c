@@ -49,7 +49,7 @@ static int host_network_open(struct collect_context *context, void **ret_state)
 	return 0;
 }
 
-static struct known_interface *find(struct host_network *state, const char *name)
+static struct known_interface *find_known_interface(struct host_network *state, const char *name)
 {
 	for (size_t i = 0; i < state->count; i++)
 		if (strcmp(state->known[i].name, name) == 0)
@@ -57,7 +57,7 @@ static struct known_interface *find(struct host_network *state, const char *name
 	return NULL;
 }
 
-static struct known_interface *add(struct host_network *state, const char *name)
+static struct known_interface *add_known_interface(struct host_network *state, const char *name)
 {
 	struct known_interface *known = realloc(state->known, (state->count + 1) * sizeof *known);
 
@@ -80,7 +80,7 @@ static void mark_routes(struct host_network *state, struct scan routes,
 		struct known_interface *known;
 
 		scan_copy(&route.interface, name, sizeof name);
-		known = find(state, name);
+		known = find_known_interface(state, name);
 		if (known)
 			known->has_default_route = true;
 	}
@@ -118,7 +118,7 @@ static void decide_counted(struct host_network *state)
 						    : state->known[i].identity.kind != NET_BRIDGE;
 }
 
-static void refresh(struct host_network *state, struct root *root)
+static void refresh_interfaces(struct host_network *state, struct root *root)
 {
 	struct scan routes;
 
@@ -153,7 +153,7 @@ static void fill_identity(struct host_network *state, struct frame *frame)
 {
 	for (struct row *at = frame->first[ROW_network]; at; at = at->next) {
 		struct network_row *row = (struct network_row *)(void *)at;
-		const struct known_interface *known = find(state, row->interface);
+		const struct known_interface *known = find_known_interface(state, row->interface);
 
 		if (!known)
 			continue;
@@ -219,9 +219,9 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 		row->tx_bytes_total = device.transmit_bytes < 0 ? no_count(EBADMSG) : device.transmit_bytes;
 		row->rx_bytes_counter = row->rx_bytes_total;
 		row->tx_bytes_counter = row->tx_bytes_total;
-		known = find(state, name);
+		known = find_known_interface(state, name);
 		if (!known) {
-			known = add(state, name);
+			known = add_known_interface(state, name);
 			due = true;
 		}
 		if (known)
@@ -229,7 +229,7 @@ static void host_network_collect(void *state_, struct collect_context *context, 
 	}
 	forget_gone(state);
 	if (due && context->prepared) {
-		refresh(state, context->root);
+		refresh_interfaces(state, context->root);
 		state->next_refresh_ns = now_ns + REFRESH_NS;
 	}
 	if (context->prepared)
@@ -242,7 +242,7 @@ static void host_network_prepare(void *state_, struct collect_context *context)
 {
 	struct host_network *state = state_;
 
-	refresh(state, context->root);
+	refresh_interfaces(state, context->root);
 	state->next_refresh_ns = root_monotonic_ns(context->root) + REFRESH_NS;
 }
 

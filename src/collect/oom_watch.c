@@ -170,8 +170,8 @@ static bool log_names(const struct oom_watch *watch, pid_t job, int64_t *ret_kil
 	return named;
 }
 
-static enum oom_of_job judge(const struct oom_watch *watch, const struct oom_findings *found, pid_t job,
-			     int64_t ended_ns)
+static enum oom_of_job judge_oom_kill(const struct oom_watch *watch, const struct oom_findings *found,
+				      pid_t job, int64_t ended_ns)
 {
 	bool in_cgroup = may_be_at_end(&watch->cgroup, ended_ns);
 	int64_t logged;
@@ -205,6 +205,6 @@ struct oom_findings oom_watch_end(struct oom_watch *watch, const struct collect_
 	if (watch->cgroup.rise_seen_ns && watch->cgroup.rise_seen_ns < ended_ns - NSEC_PER_SEC)
 		found.secs_before_end = ns_to_secs(ended_ns - watch->cgroup.rise_seen_ns);
 	if (died_of_sigkill && context->tree)
-		found.job = judge(watch, &found, context->tree->root_pid, ended_ns);
+		found.job = judge_oom_kill(watch, &found, context->tree->root_pid, ended_ns);
 	return found;
 }

@@ -91,7 +91,7 @@ void process_counter_open(struct process_counter *counter)
 	*counter = (struct process_counter){.count = -1};
 }
 
-static void calibrate(struct process_counter *counter, const struct root *root)
+static void calibrate_link_count(struct process_counter *counter, const struct root *root)
 {
 	int64_t folders = root->live && is_first_pid_namespace(root) ? count_other_folders(root) : -1;
 
@@ -108,7 +108,7 @@ int64_t process_counter_read(struct process_counter *counter, struct root *root)
 	int64_t begun_ns = root_monotonic_ns(root), ended_ns, links;
 
 	if (!counter->calibrated)
-		calibrate(counter, root);
+		calibrate_link_count(counter, root);
 	if (counter->by_links) {
 		links = count_links(root);
 		return links < 0 ? no_count(errno) : links - counter->links_of_others;

@@ -145,7 +145,7 @@ static const char *oom_reason(const struct run_ending *ending, const struct oom_
 }
 
 /* Returns how certain a suspicion is; "" without one. */
-static const char *confidence(const struct oom_findings *oom)
+static const char *oom_confidence(const struct oom_findings *oom)
 {
 	if (oom->job != OOM_JOB_SUSPECTED)
 		return "";
@@ -162,16 +162,16 @@ static int add_oom(char *text, size_t size, const struct oom_findings *oom)
 			 (long long)oom->secs_before_end);
 	if (oom->in_cgroup > 0 && oom->only_tree)
 		return snprintf(text, size, "%s; %lld of the job's processes killed for lack of memory%s%s",
-				named, (long long)oom->in_cgroup, ago, confidence(oom));
+				named, (long long)oom->in_cgroup, ago, oom_confidence(oom));
 	if (oom->in_cgroup > 0)
 		return snprintf(
 			text, size,
 			"%s; %lld killed for lack of memory in the job's cgroup, which others share%s%s",
-			named, (long long)oom->in_cgroup, ago, confidence(oom));
+			named, (long long)oom->in_cgroup, ago, oom_confidence(oom));
 	if (oom->on_machine > 0)
 		return snprintf(text, size,
 				"%s; %lld killed for lack of memory on the machine during the run%s", named,
-				(long long)oom->on_machine, confidence(oom));
+				(long long)oom->on_machine, oom_confidence(oom));
 	return snprintf(text, size, "%s", named);
 }
 
@@ -189,8 +189,8 @@ static int add_cause(char *text, size_t size, const struct run_ending *ending)
 	return 0;
 }
 
-static const char *evidence(const struct run_ending *ending, const struct oom_findings *oom,
-			    struct frame *frame)
+static const char *end_evidence(const struct run_ending *ending, const struct oom_findings *oom,
+				struct frame *frame)
 {
 	char name[SIGNAL_NAME_SIZE], text[EVIDENCE_SIZE];
 	bool had_cause;
@@ -356,7 +356,7 @@ void run_end_fill(struct run_end_state *state, struct collect_context *context, 
 	reason = oom_reason(ending, &oom);
 
 	row->reason = frame_text(frame, reason, strlen(reason));
-	row->evidence = evidence(ending, &oom, frame);
+	row->evidence = end_evidence(ending, &oom, frame);
 	fill_status(ending, row);
 	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
 	fill_peaks(state, context, row);

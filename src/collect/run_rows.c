@@ -33,13 +33,13 @@ struct run {
 	struct machine machine;
 };
 
-static const char *given(struct frame *frame, const char *text)
+static const char *given_text(struct frame *frame, const char *text)
 {
 	return text ? frame_text(frame, text, strlen(text)) : no_text(ABSENT_NOT_GIVEN);
 }
 
 /* Kernel readers leave an absent text empty. */
-static const char *found(struct frame *frame, const char *text)
+static const char *found_text(struct frame *frame, const char *text)
 {
 	return *text ? frame_text(frame, text, strlen(text)) : no_text(ENOENT);
 }
@@ -55,9 +55,9 @@ static void fill_sample(struct collect_context *context, struct frame *frame)
 	row->actual_interval_ms = (double)(frame->monotonic_ns - progress->previous_ns) / 1e6;
 	row->sample = progress->number;
 	row->missed_ticks = progress->missed;
-	row->host = given(frame, context->facts->host);
+	row->host = given_text(frame, context->facts->host);
 	row->rank = context->facts->rank < 0 ? no_count(ABSENT_NOT_GIVEN) : context->facts->rank;
-	row->job_name = given(frame, context->facts->job_name);
+	row->job_name = given_text(frame, context->facts->job_name);
 	row->tracked_pid = context->tree ? context->tree->root_pid : no_count(ABSENT_NOT_TRACKED);
 }
 
@@ -83,13 +83,13 @@ static void fill_machine(const struct machine *machine, struct frame *frame, str
 		row->cpu_count = no_count(ABSENT_NOT_YET);
 		return;
 	}
-	row->kernel = found(frame, machine->kernel.release);
-	row->boot_id = found(frame, machine->kernel.boot_id);
-	row->os = found(frame,
-			*machine->release.pretty_name ? machine->release.pretty_name : machine->release.name);
-	row->server = found(frame, machine->server);
-	row->cpu_model = found(frame, machine->cpu.model);
-	row->architecture = found(frame, machine->architecture);
+	row->kernel = found_text(frame, machine->kernel.release);
+	row->boot_id = found_text(frame, machine->kernel.boot_id);
+	row->os = found_text(frame, *machine->release.pretty_name ? machine->release.pretty_name
+								  : machine->release.name);
+	row->server = found_text(frame, machine->server);
+	row->cpu_model = found_text(frame, machine->cpu.model);
+	row->architecture = found_text(frame, machine->architecture);
 	if (machine->cpu_count >= 0)
 		row->cpu_count = machine->cpu_count;
 }
@@ -100,8 +100,8 @@ static void fill_pairs(struct frame *frame, enum row_kind kind, struct row *pare
 	for (size_t i = 0; i < count; i++) {
 		struct row *row = frame_add(frame, kind, parent);
 
-		*row_text(row, metric_offset(0)) = given(frame, pairs[i].name);
-		*row_text(row, metric_offset(1)) = given(frame, pairs[i].value);
+		*row_text(row, metric_offset(0)) = given_text(frame, pairs[i].name);
+		*row_text(row, metric_offset(1)) = given_text(frame, pairs[i].value);
 	}
 }
 
@@ -121,12 +121,12 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 		row->memory_limit_mib = limits->memory_limit_mib;
 		row->cpuset_cores = limits->cpuset_cores;
 	}
-#define JOB_SETTING(field, ...) row->field = given(frame, facts->field);
+#define JOB_SETTING(field, ...) row->field = given_text(frame, facts->field);
 #include "options/settings.def"
-	row->executable = given(frame, facts->executable);
+	row->executable = given_text(frame, facts->executable);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
-	row->command = given(frame, facts->command);
-	row->mode = given(frame, facts->mode);
+	row->command = given_text(frame, facts->command);
+	row->mode = given_text(frame, facts->mode);
 	row->interval_secs = facts->interval_seconds;
 	row->children = facts->children;
 	row->aligned = facts->aligned;

@@ -53,7 +53,7 @@ static bool check_number(struct scan *text)
 }
 
 /* Checks the continuation bytes of a character: not overlong, not a surrogate, not above U+10FFFF. */
-static bool utf8(struct scan *text)
+static bool scan_utf8(struct scan *text)
 {
 	unsigned char first = (unsigned char)*text->at++;
 	uint32_t point;
@@ -97,7 +97,7 @@ static bool check_string(struct scan *text)
 			return true;
 		if ((unsigned char)*text->at < ' ')
 			return false;
-		if (take_char(text, '\\') ? !check_escape(text) : !utf8(text))
+		if (take_char(text, '\\') ? !check_escape(text) : !scan_utf8(text))
 			return false;
 	}
 	return false;

@@ -37,7 +37,7 @@ static size_t known_headings(const struct csv_layout *layout, struct scan line)
 	return timestamp ? known : 0;
 }
 
-static const struct csv_layout *recognise(struct scan line)
+static const struct csv_layout *recognise_layout(struct scan line)
 {
 	const struct csv_layout *best = NULL;
 	size_t most = 1; /* the time stamp alone proves nothing */
@@ -66,7 +66,7 @@ static size_t count_cells(struct scan line)
 
 bool csv_decoder_header(struct csv_decoder *reader, struct scan line)
 {
-	const struct csv_layout *layout = recognise(line);
+	const struct csv_layout *layout = recognise_layout(line);
 	struct csv_decoder fresh = {.layout = layout};
 	CLEANUP_CELLS struct cells cells = CELLS(line);
 	struct cell_text cell;

@@ -17,7 +17,7 @@ enum {
 #define FIRST_TIMESTAMP 1e9
 
 /* Steps over a text without blanks in JSON. If the bytes end inside the text, it matches, too. */
-static bool takes(struct scan *json, const char *text)
+static bool scan_takes(struct scan *json, const char *text)
 {
 	for (; *text; text++) {
 		while (scan_left(json) && (*json->at == ' ' || *json->at == '\t'))
@@ -30,7 +30,7 @@ static bool takes(struct scan *json, const char *text)
 	return true;
 }
 
-static bool contains(const struct scan *line, const char *text)
+static bool line_contains(const struct scan *line, const char *text)
 {
 	return memmem(line->at, scan_left(line), text, strlen(text)) != NULL;
 }
@@ -41,11 +41,11 @@ static bool is_sample(struct scan line, bool is_cut)
 	struct scan start = line, mark = line;
 
 	is_cut = is_cut && line.end[-1] != '}';
-	if (takes(&mark, "{\"timestamp_ns\":") && (is_cut || contains(&line, "\"event\"")))
+	if (scan_takes(&mark, "{\"timestamp_ns\":") && (is_cut || line_contains(&line, "\"event\"")))
 		return true;
-	if (!takes(&start, "{\"timestamp"))
+	if (!scan_takes(&start, "{\"timestamp"))
 		return false;
-	return is_cut || contains(&line, "\"resource-tracker-version\"");
+	return is_cut || line_contains(&line, "\"resource-tracker-version\"");
 }
 
 static bool is_heading(struct scan word)

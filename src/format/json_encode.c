@@ -34,7 +34,7 @@ static void write_field(struct json_writer *json, const struct row *row, const s
 }
 
 /* Returns the next row of a kind below `parent`, from `row` on. */
-static const struct row *below(const struct row *row, const struct row *parent)
+static const struct row *next_row_below(const struct row *row, const struct row *parent)
 {
 	while (row && row->parent != parent)
 		row = row->next;
@@ -47,12 +47,13 @@ static void write_list(struct json_writer *json, const struct frame *frame, cons
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
 	char closing = description->shape == MAP ? '}' : ']';
 
-	if (frame->missing[kind] && !below(frame->first[kind], parent)) {
+	if (frame->missing[kind] && !next_row_below(frame->first[kind], parent)) {
 		json_absent(json);
 		return;
 	}
 	json_open(json, description->shape == MAP ? '{' : '[');
-	for (const struct row *row = below(frame->first[kind], parent); row; row = below(row->next, parent)) {
+	for (const struct row *row = next_row_below(frame->first[kind], parent); row;
+	     row = next_row_below(row->next, parent)) {
 		switch (description->shape) {
 		case LIST:
 			write_field(json, row, &description->metrics[0], metric_offset(0));
@@ -78,7 +79,7 @@ static void write_child(struct json_writer *json, const struct frame *frame, con
 			enum row_kind kind, bool brief)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[kind];
-	const struct row *row = parent ? below(frame->first[kind], parent) : NULL;
+	const struct row *row = parent ? next_row_below(frame->first[kind], parent) : NULL;
 
 	if (description->shape == INLINE) {
 		write_row(json, frame, row, kind, brief);

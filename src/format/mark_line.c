@@ -94,7 +94,7 @@ static int find_place(const char *path, struct place *ret_place)
 	return 0;
 }
 
-static int check(const struct place *place, const struct stat *status)
+static int check_marks_file(const struct place *place, const struct stat *status)
 {
 	if (!S_ISREG(status->st_mode))
 		return -EINVAL;
@@ -106,7 +106,7 @@ static int check(const struct place *place, const struct stat *status)
 	return status->st_nlink > 1 ? -EACCES : 0;
 }
 
-static int create(const struct place *place, int flags)
+static int create_marks_file(const struct place *place, int flags)
 {
 	int fd = open(place->path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
 
@@ -130,7 +130,7 @@ int mark_open(const char *path)
 	result = find_place(path, &place);
 	if (result < 0)
 		return result;
-	fd = create(&place, flags);
+	fd = create_marks_file(&place, flags);
 	if (fd >= 0)
 		return fd;
 	if (fd != -EEXIST)
@@ -139,7 +139,7 @@ int mark_open(const char *path)
 	fd = place.shared ? open(path, flags | O_NOFOLLOW) : open(path, flags | O_CREAT, 0666);
 	if (fd < 0)
 		return -errno;
-	result = fstat(fd, &status) < 0 ? -errno : check(&place, &status);
+	result = fstat(fd, &status) < 0 ? -errno : check_marks_file(&place, &status);
 	if (result == 0)
 		return fd;
 	close(fd);
@@ -153,5 +153,5 @@ bool marks_can_be_read(const char *path)
 
 	return find_place(path, &place) == 0 &&
 	       (place.shared ? lstat(path, &status) : stat(path, &status)) == 0 &&
-	       check(&place, &status) == 0;
+	       check_marks_file(&place, &status) == 0;
 }

@@ -191,7 +191,7 @@ static struct gpu_number marked_clock(struct root *root, int device_fd, const ch
 	return gpu_absent(EIO);
 }
 
-static struct gpu_number celsius(struct gpu_number millidegrees)
+static struct gpu_number celsius_of_millidegrees(struct gpu_number millidegrees)
 {
 	/* Some chips give degrees where hwmon wants thousandths. */
 	if (millidegrees.error || millidegrees.value < 1000)
@@ -210,7 +210,8 @@ static void amd_read_device(struct root *root, const struct drm_device *drm, str
 	readings[GPU_VRAM_USED_BYTES] = drm_number(root, drm->device_fd, "mem_info_vram_used", 1);
 	readings[GPU_POWER_WATTS] = drm_first_number(root, drm->hwmon_fd, POWER, 1e-6);
 	readings[GPU_POWER_LIMIT_WATTS] = drm_number(root, drm->hwmon_fd, "power1_cap", 1e-6);
-	readings[GPU_TEMPERATURE_CELSIUS] = celsius(drm_first_number(root, drm->hwmon_fd, TEMPERATURE, 1));
+	readings[GPU_TEMPERATURE_CELSIUS] =
+		celsius_of_millidegrees(drm_first_number(root, drm->hwmon_fd, TEMPERATURE, 1));
 	readings[GPU_FREQUENCY_HZ] = drm_number(root, drm->hwmon_fd, "freq1_input", 1);
 	if (readings[GPU_FREQUENCY_HZ].error)
 		readings[GPU_FREQUENCY_HZ] = marked_clock(root, drm->device_fd, "pp_dpm_sclk");

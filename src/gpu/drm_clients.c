@@ -50,7 +50,7 @@ void drm_clients_forget(struct drm_clients *clients)
 
 /* ---- meaning --------------------------------------------------------------------------------------- */
 
-static bool begins(const char *name, const char *prefix)
+static bool begins_with(const char *name, const char *prefix)
 {
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
@@ -80,7 +80,7 @@ enum drm_engine_use drm_engine_use(const char *name)
 	};
 
 	for (size_t i = 0; i < sizeof(USES) / sizeof(USES[0]); i++)
-		if (begins(name, USES[i].prefix))
+		if (begins_with(name, USES[i].prefix))
 			return USES[i].use;
 	return DRM_ENGINE_COMPUTES;
 }
@@ -92,7 +92,7 @@ struct gpu_number drm_client_vram(const struct proc_pid_fdinfo *fdinfo)
 	for (int i = 0; i < fdinfo->region_count; i++) {
 		const struct drm_region *region = &fdinfo->regions[i];
 
-		if (!begins(region->name, "vram") && !begins(region->name, "local"))
+		if (!begins_with(region->name, "vram") && !begins_with(region->name, "local"))
 			continue;
 		if (region->resident_bytes >= 0)
 			bytes += (double)region->resident_bytes;
@@ -233,7 +233,7 @@ static struct client_use use_of(const struct proc_pid_fdinfo *fdinfo, const stru
 
 /* ---- adding up ------------------------------------------------------------------------------------- */
 
-static void add(struct gpu_number *sum, struct gpu_number part)
+static void add_gpu_number(struct gpu_number *sum, struct gpu_number part)
 {
 	if (!part.error)
 		*sum = gpu_value(sum->error ? part.value : sum->value + part.value);
@@ -244,14 +244,14 @@ static void add_use(struct gpu_process *process, const struct client_use *use, s
 	process->kinds |= GPU_PROCESS_GRAPHICS;
 	/* AMD's compute driver has reported the same memory already. */
 	if (!(process->kinds & GPU_PROCESS_COMPUTE))
-		add(&process->vram_bytes, vram);
+		add_gpu_number(&process->vram_bytes, vram);
 	else if (!vram.error && (process->vram_bytes.error || vram.value > process->vram_bytes.value))
 		process->vram_bytes = vram;
-	add(&process->encoder_utilization_pct, use->percent[DRM_ENGINE_ENCODES]);
-	add(&process->decoder_utilization_pct, use->percent[DRM_ENGINE_DECODES]);
+	add_gpu_number(&process->encoder_utilization_pct, use->percent[DRM_ENGINE_ENCODES]);
+	add_gpu_number(&process->decoder_utilization_pct, use->percent[DRM_ENGINE_DECODES]);
 	/* Compute queues have no busy time in fdinfo. The graphics engines alone would be a false total. */
 	if (!(process->kinds & GPU_PROCESS_COMPUTE))
-		add(&process->utilization_pct, use->percent[DRM_ENGINE_COMPUTES]);
+		add_gpu_number(&process->utilization_pct, use->percent[DRM_ENGINE_COMPUTES]);
 }
 
 static void take_fdinfo(struct drm_clients *clients, struct gpu_survey *survey, int64_t device, pid_t pid,

@@ -124,7 +124,7 @@ struct gpu_device *drm_add_device(struct gpu_survey *survey, const struct drm_de
 /* ---- files ----------------------------------------------------------------------------------------- */
 
 /* Drivers have many ways to refuse a value that the device lacks. */
-static int reason(ssize_t error)
+static int absence_reason(ssize_t error)
 {
 	switch (-error) {
 	case ENOENT:
@@ -148,7 +148,7 @@ struct gpu_number drm_number(struct root *root, int dir_fd, const char *name, do
 	int64_t value;
 
 	if (length < 0)
-		return gpu_absent(reason(length));
+		return gpu_absent(absence_reason(length));
 	text = scan_bytes(root->text.data, (size_t)length);
 	return scan_i64(&text, &value) ? gpu_value((double)value * scale) : gpu_absent(EIO);
 }

@@ -90,7 +90,7 @@ static int compare_holders(const void *a, const void *b)
 	return compare_pids(&((const struct file_holder *)a)->pid, &((const struct file_holder *)b)->pid);
 }
 
-static struct file_holder *find(struct member_files *files, size_t known, pid_t pid)
+static struct file_holder *find_file_holder(struct member_files *files, size_t known, pid_t pid)
 {
 	const struct file_holder key = {.pid = pid};
 
@@ -113,7 +113,7 @@ static int take_members(struct member_files *files, const pid_t *pids, size_t co
 	for (size_t i = 0; i < known; i++)
 		files->holders[i].present = false;
 	for (size_t i = 0; i < count; i++) {
-		struct file_holder *holder = find(files, known, pids[i]);
+		struct file_holder *holder = find_file_holder(files, known, pids[i]);
 
 		if (!holder) {
 			holder = &files->holders[files->count++];

@@ -12,7 +12,7 @@
 
 enum { SLOW_PASSES = 5, KIB = 1024, KILOBYTE = 1000 };
 
-static struct gpu_number number(int result, double value)
+static struct gpu_number gpu_number_of(int result, double value)
 {
 	return result == NVML_SUCCESS ? gpu_value(value) : gpu_absent(nvml_errno(result));
 }
@@ -71,7 +71,7 @@ static void read_u32(const struct nvml *nvml, nvml_device handle, const struct s
 		return;
 	memcpy(&function, &pointer, sizeof function);
 	result = function(handle, &value);
-	device->readings[simple->reading] = number(result, value * simple->scale);
+	device->readings[simple->reading] = gpu_number_of(result, value * simple->scale);
 }
 
 static void read_u64(const struct nvml *nvml, nvml_device handle, const struct simple_reading *simple,
@@ -86,7 +86,7 @@ static void read_u64(const struct nvml *nvml, nvml_device handle, const struct s
 		return;
 	memcpy(&function, &pointer, sizeof function);
 	result = function(handle, &value);
-	device->readings[simple->reading] = number(result, (double)value * simple->scale);
+	device->readings[simple->reading] = gpu_number_of(result, (double)value * simple->scale);
 }
 
 static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_device *device, bool slow)
@@ -106,7 +106,8 @@ static void read_tables(const struct nvml *nvml, nvml_device handle, struct gpu_
 			continue;
 		memcpy(&function, &pointer, sizeof function);
 		result = function(handle, KIND_READINGS[i].kind, &value);
-		device->readings[KIND_READINGS[i].reading] = number(result, value * KIND_READINGS[i].scale);
+		device->readings[KIND_READINGS[i].reading] =
+			gpu_number_of(result, value * KIND_READINGS[i].scale);
 	}
 	if (device->readings[GPU_PERFORMANCE_STATE].value >= (double)NVML_PERFORMANCE_STATE_UNKNOWN)
 		device->readings[GPU_PERFORMANCE_STATE] = gpu_absent(EOPNOTSUPP);
@@ -133,8 +134,8 @@ static void read_memory(const struct nvml *nvml, nvml_device handle, struct gpu_
 	}
 	/* The total memory of a device that is gone is still known. */
 	if (result == NVML_SUCCESS || device->readings[GPU_VRAM_TOTAL_BYTES].error)
-		device->readings[GPU_VRAM_TOTAL_BYTES] = number(result, (double)v2.total);
-	device->readings[GPU_VRAM_USED_BYTES] = number(result, (double)v2.used);
+		device->readings[GPU_VRAM_TOTAL_BYTES] = gpu_number_of(result, (double)v2.total);
+	device->readings[GPU_VRAM_USED_BYTES] = gpu_number_of(result, (double)v2.used);
 	/* GB10, Jetson: the GPU uses the machine's memory and has none of its own to report. */
 	if (result == NVML_SUCCESS)
 		device->memory_kind = GPU_MEMORY_DEDICATED;
@@ -147,10 +148,10 @@ static struct gpu_number first_of_two(nvml_device_two_u32 *function, nvml_device
 	unsigned first = 0, second = 0;
 	int result = function ? function(handle, &first, &second) : NVML_FUNCTION_NOT_FOUND;
 
-	return number(result, first);
+	return gpu_number_of(result, first);
 }
 
-static struct gpu_number percent(struct gpu_number reading)
+static struct gpu_number percent_of_reading(struct gpu_number reading)
 {
 	/* Drivers sometimes return garbage: more than 100 % is not a value. */
 	return !reading.error && reading.value > 100 ? gpu_absent(EIO) : reading;
@@ -161,12 +162,12 @@ static void read_utilization(const struct nvml *nvml, nvml_device handle, struct
 	struct nvml_utilization both = {0, 0};
 	int result = nvml->utilization ? nvml->utilization(handle, &both) : NVML_FUNCTION_NOT_FOUND;
 
-	device->readings[GPU_UTILIZATION_PCT] = percent(number(result, both.gpu));
-	device->readings[GPU_MEMORY_UTILIZATION_PCT] = percent(number(result, both.memory));
+	device->readings[GPU_UTILIZATION_PCT] = percent_of_reading(gpu_number_of(result, both.gpu));
+	device->readings[GPU_MEMORY_UTILIZATION_PCT] = percent_of_reading(gpu_number_of(result, both.memory));
 	device->readings[GPU_ENCODER_UTILIZATION_PCT] =
-		percent(first_of_two(nvml->encoder_utilization, handle));
+		percent_of_reading(first_of_two(nvml->encoder_utilization, handle));
 	device->readings[GPU_DECODER_UTILIZATION_PCT] =
-		percent(first_of_two(nvml->decoder_utilization, handle));
+		percent_of_reading(first_of_two(nvml->decoder_utilization, handle));
 }
 
 static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_device *device)
@@ -177,9 +178,9 @@ static void read_ecc(const struct nvml *nvml, nvml_device handle, struct gpu_dev
 	if (!nvml->ecc_errors)
 		return;
 	result = nvml->ecc_errors(handle, NVML_ECC_CORRECTED, NVML_ECC_VOLATILE, &count);
-	device->readings[GPU_ECC_CORRECTED_ERRORS] = number(result, (double)count);
+	device->readings[GPU_ECC_CORRECTED_ERRORS] = gpu_number_of(result, (double)count);
 	result = nvml->ecc_errors(handle, NVML_ECC_UNCORRECTED, NVML_ECC_VOLATILE, &count);
-	device->readings[GPU_ECC_UNCORRECTED_ERRORS] = number(result, (double)count);
+	device->readings[GPU_ECC_UNCORRECTED_ERRORS] = gpu_number_of(result, (double)count);
 }
 
 static int64_t field_bytes(const struct nvml_field_value *value)
@@ -191,7 +192,7 @@ static int64_t field_bytes(const struct nvml_field_value *value)
 	return (int64_t)kib * KIB;
 }
 
-static struct gpu_number rate(int64_t bytes, int64_t before, int64_t elapsed_ns)
+static struct gpu_number rate_of_bytes(int64_t bytes, int64_t before, int64_t elapsed_ns)
 {
 	if (bytes < 0)
 		return gpu_absent(EOPNOTSUPP);
@@ -216,32 +217,34 @@ static void read_nvlink(const struct nvml *nvml, struct nvidia_device *nvidia, s
 		return;
 	sent = field_bytes(&values[0]);
 	received = field_bytes(&values[1]);
-	device->readings[GPU_NVLINK_SENT_BYTES_PER_SEC] = rate(sent, nvidia->nvlink_sent_bytes, elapsed_ns);
+	device->readings[GPU_NVLINK_SENT_BYTES_PER_SEC] =
+		rate_of_bytes(sent, nvidia->nvlink_sent_bytes, elapsed_ns);
 	device->readings[GPU_NVLINK_RECEIVED_BYTES_PER_SEC] =
-		rate(received, nvidia->nvlink_received_bytes, elapsed_ns);
+		rate_of_bytes(received, nvidia->nvlink_received_bytes, elapsed_ns);
 	nvidia->nvlink_sent_bytes = sent;
 	nvidia->nvlink_received_bytes = received;
 	nvidia->nvlink_at_ns = now_ns;
 }
 
-static struct gpu_number pcie(const struct nvml *nvml, nvml_device handle, unsigned direction)
+static struct gpu_number pcie_reading(const struct nvml *nvml, nvml_device handle, unsigned direction)
 {
 	unsigned kilobytes = 0;
 	int result = nvml->pcie_throughput ? nvml->pcie_throughput(handle, direction, &kilobytes)
 					   : NVML_FUNCTION_NOT_FOUND;
 
-	return number(result, (double)kilobytes * (double)KILOBYTE);
+	return gpu_number_of(result, (double)kilobytes * (double)KILOBYTE);
 }
 
 static void read_pcie(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_device *device,
 		      bool measure)
 {
 	if (measure && !nvidia->no_pcie) {
-		nvidia->pcie_sent = pcie(nvml, nvidia->handle, NVML_PCIE_SENT);
+		nvidia->pcie_sent = pcie_reading(nvml, nvidia->handle, NVML_PCIE_SENT);
 		/* If a device cannot report one direction, do not wait for the other. */
 		nvidia->no_pcie = nvidia->pcie_sent.error == EOPNOTSUPP;
-		nvidia->pcie_received =
-			nvidia->no_pcie ? nvidia->pcie_sent : pcie(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
+		nvidia->pcie_received = nvidia->no_pcie
+						? nvidia->pcie_sent
+						: pcie_reading(nvml, nvidia->handle, NVML_PCIE_RECEIVED);
 	}
 	device->readings[GPU_PCIE_SENT_BYTES_PER_SEC] = nvidia->pcie_sent;
 	device->readings[GPU_PCIE_RECEIVED_BYTES_PER_SEC] = nvidia->pcie_received;
@@ -276,7 +279,7 @@ static struct gpu_number gpm_utilization(const struct nvml *nvml, struct nvidia_
 	result = nvml->gpm_metrics(&request);
 	if (result == NVML_SUCCESS)
 		result = (int)request.metrics[0].result;
-	return percent(number(result, request.metrics[0].value));
+	return percent_of_reading(gpu_number_of(result, request.metrics[0].value));
 }
 
 void nvidia_device_open(const struct nvml *nvml, struct nvidia_device *nvidia)

@@ -93,8 +93,8 @@ static void open_or_keep(struct nvidia *nvidia, struct nvidia_device *added)
 	nvidia_device_open(&nvidia->nvml, added);
 }
 
-static struct gpu_device *add(struct nvidia *nvidia, struct gpu_survey *survey,
-			      const struct nvidia_device *template, int64_t index)
+static struct gpu_device *add_nvidia_device(struct nvidia *nvidia, struct gpu_survey *survey,
+					    const struct nvidia_device *template, int64_t index)
 {
 	struct gpu_device *device = gpu_survey_add_device(survey, "NVIDIA");
 	struct nvidia_device *added = &nvidia->devices[nvidia->count];
@@ -134,7 +134,7 @@ static void add_instance(struct nvidia *nvidia, struct gpu_survey *survey, nvml_
 	struct gpu_device *device;
 
 	template.gpu_instance = ask_u32(nvml->gpu_instance, instance, NVML_NO_INSTANCE);
-	device = add(nvidia, survey, &template, survey->devices[parent].index);
+	device = add_nvidia_device(nvidia, survey, &template, survey->devices[parent].index);
 	if (!device)
 		return;
 	device->parent = parent;
@@ -188,7 +188,7 @@ static int nvidia_list(void *state, struct gpu_context *context, struct gpu_surv
 		nvidia->had_count++;
 		template.whole = template.handle;
 		template.is_divided = is_divided(&nvidia->nvml, template.handle);
-		if (add(nvidia, survey, &template, i) && template.is_divided)
+		if (add_nvidia_device(nvidia, survey, &template, i) && template.is_divided)
 			add_instances(nvidia, survey, template.whole, place);
 	}
 	close_devices(&nvidia->nvml, nvidia->earlier, &nvidia->earlier_count);

@@ -345,7 +345,7 @@ static void set_process_use(struct gpu_process *process, const struct use_sum *s
 }
 
 /* Keeps, for the next time, the newest sample of each process that is still on the device. */
-static void hold(struct nvidia_held *held, const struct place *place, const struct use_sums *sums)
+static void hold_process(struct nvidia_held *held, const struct place *place, const struct use_sums *sums)
 {
 	static struct held_use kept[GPU_PROCESSES_MAX];
 	int64_t count = 0;
@@ -408,7 +408,7 @@ static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, cons
 					(uint64_t)realtime_us);
 	}
 	note_time(nvidia, newest_us);
-	hold(nvidia->held, place, &sums);
+	hold_process(nvidia->held, place, &sums);
 }
 
 void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_survey *survey,

@@ -114,7 +114,7 @@ int nvml_errno(int result)
 	}
 }
 
-static void *load(const char **ret_message)
+static void *load_nvml(const char **ret_message)
 {
 	static const char *const USUAL[] = {
 		"libnvidia-ml.so.1",
@@ -131,7 +131,7 @@ static void *load(const char **ret_message)
 
 int nvml_open(struct nvml *ret_nvml, const char **ret_message)
 {
-	struct nvml nvml = {.library = load(ret_message)};
+	struct nvml nvml = {.library = load_nvml(ret_message)};
 	int result;
 
 	if (!nvml.library)

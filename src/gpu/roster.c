@@ -8,7 +8,7 @@
 
 #include "gpu/vendor.h"
 
-static int64_t find(const struct gpu_survey *listing, const char *uuid)
+static int64_t find_in_listing(const struct gpu_survey *listing, const char *uuid)
 {
 	for (int64_t i = 0; i < listing->device_count; i++)
 		if (strcmp(listing->devices[i].uuid, uuid) == 0)
@@ -16,7 +16,7 @@ static int64_t find(const struct gpu_survey *listing, const char *uuid)
 	return NO_PLACE;
 }
 
-static void lose(struct gpu_device *device, int error)
+static void lose_readings(struct gpu_device *device, int error)
 {
 	for (int i = GPU_UTILIZATION_PCT; i < GPU_BUSY_SECS; i++)
 		device->readings[i] = gpu_absent(error);
@@ -28,7 +28,7 @@ void roster_lose(const struct roster *roster, struct gpu_survey *survey, int64_t
 {
 	for (int64_t i = 0; i < survey->device_count; i++)
 		if (roster->sources[i] == source)
-			lose(&survey->devices[i], error);
+			lose_readings(&survey->devices[i], error);
 }
 
 /* ---- who stays ------------------------------------------------------------------------------------- */
@@ -37,13 +37,13 @@ static bool was_dissolved(const struct gpu_survey *survey, const struct gpu_surv
 {
 	const struct gpu_device *device = &survey->devices[place];
 
-	return device->parent >= 0 && find(listing, device->uuid) == NO_PLACE &&
-	       find(listing, survey->devices[device->parent].uuid) != NO_PLACE;
+	return device->parent >= 0 && find_in_listing(listing, device->uuid) == NO_PLACE &&
+	       find_in_listing(listing, survey->devices[device->parent].uuid) != NO_PLACE;
 }
 
 /* Closes the gaps that dissolved instances leave. */
-static void dissolve(struct roster *roster, struct gpu_survey *survey, int64_t source,
-		     const struct gpu_survey *listing, struct roster_moves *moves)
+static void close_gaps(struct roster *roster, struct gpu_survey *survey, int64_t source,
+		       const struct gpu_survey *listing, struct roster_moves *moves)
 {
 	int64_t kept = 0;
 
@@ -105,8 +105,8 @@ static int64_t known_place(const struct roster *roster, const struct gpu_survey 
 	return NO_PLACE;
 }
 
-static int64_t take(struct roster *roster, struct gpu_survey *survey, int64_t source,
-		    const struct gpu_survey *listing, int64_t number, const int64_t *places)
+static int64_t take_source(struct roster *roster, struct gpu_survey *survey, int64_t source,
+			   const struct gpu_survey *listing, int64_t number, const int64_t *places)
 {
 	const struct gpu_device *listed = &listing->devices[number];
 	int64_t parent = listed->parent >= 0 ? places[listed->parent] : NO_PLACE;
@@ -147,8 +147,8 @@ static int64_t take(struct roster *roster, struct gpu_survey *survey, int64_t so
 void roster_take(struct roster *roster, struct gpu_survey *survey, int64_t source,
 		 const struct gpu_survey *listing, int64_t *ret_places, struct roster_moves *ret_moves)
 {
-	dissolve(roster, survey, source, listing, ret_moves);
+	close_gaps(roster, survey, source, listing, ret_moves);
 	roster_lose(roster, survey, source, ENODEV);
 	for (int64_t i = 0; i < listing->device_count; i++)
-		ret_places[i] = take(roster, survey, source, listing, i, ret_places);
+		ret_places[i] = take_source(roster, survey, source, listing, i, ret_places);
 }

@@ -95,7 +95,7 @@ size_t gpu_survey_pack(const struct gpu_survey *survey, void *ret_bytes)
 	return head + devices + processes;
 }
 
-static void terminate(char *text, size_t size)
+static void terminate_text(char *text, size_t size)
 {
 	text[size - 1] = '\0';
 }
@@ -106,14 +106,14 @@ static void check_device(struct gpu_survey *survey, struct gpu_device *device)
 		device->detail_count = 0;
 	if (device->parent < -1 || device->parent >= survey->device_count)
 		device->parent = -1;
-	terminate(device->uuid, sizeof device->uuid);
-	terminate(device->name, sizeof device->name);
-	terminate(device->vendor, sizeof device->vendor);
-	terminate(device->device_type, sizeof device->device_type);
-	terminate(device->host_id, sizeof device->host_id);
+	terminate_text(device->uuid, sizeof device->uuid);
+	terminate_text(device->name, sizeof device->name);
+	terminate_text(device->vendor, sizeof device->vendor);
+	terminate_text(device->device_type, sizeof device->device_type);
+	terminate_text(device->host_id, sizeof device->host_id);
 	for (int64_t i = 0; i < device->detail_count; i++) {
-		terminate(device->details[i].name, sizeof device->details[i].name);
-		terminate(device->details[i].value, sizeof device->details[i].value);
+		terminate_text(device->details[i].name, sizeof device->details[i].name);
+		terminate_text(device->details[i].value, sizeof device->details[i].value);
 	}
 }
 
@@ -129,7 +129,7 @@ int gpu_survey_unpack(struct gpu_survey *survey, size_t length)
 	if (length != head + devices + processes)
 		return -EBADMSG;
 	memmove(survey->processes, (char *)survey + head + devices, processes);
-	terminate(survey->problem, sizeof survey->problem);
+	terminate_text(survey->problem, sizeof survey->problem);
 	for (int64_t i = 0; i < survey->device_count; i++)
 		check_device(survey, &survey->devices[i]);
 	for (int64_t i = 0; i < survey->process_count; i++)

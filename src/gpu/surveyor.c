@@ -115,7 +115,7 @@ static void try_later(struct surveyor *surveyor, struct source *source, int erro
 	roster_lose(&surveyor->roster, &surveyor->survey, source - surveyor->sources, error ? error : ENODEV);
 }
 
-static void failed(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
+static void source_failed(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
 {
 	struct gpu_survey *survey = &surveyor->survey;
 	const char *why = surveyor->context.problem;
@@ -138,7 +138,7 @@ static void open_source(struct surveyor *surveyor, struct source *source, int64_
 		/* A device file without its library is an error to report; a machine without devices is not. */
 		source->hopeless = error == -ENOENT && !surveyor->context.problem;
 		if (!source->hopeless)
-			failed(surveyor, source, error, now_ns);
+			source_failed(surveyor, source, error, now_ns);
 		return;
 	}
 	source->error = 0;
@@ -167,7 +167,7 @@ static int64_t move_processes(struct gpu_process *processes, int64_t count, cons
 }
 
 /* Everything that is kept by the devices' places. */
-static void follow(struct surveyor *surveyor, const struct roster_moves *moves)
+static void follow_roster_moves(struct surveyor *surveyor, const struct roster_moves *moves)
 {
 	struct gpu_survey *survey = &surveyor->survey;
 
@@ -191,7 +191,7 @@ static void list_source(struct surveyor *surveyor, struct source *source, int64_
 	surveyor->context.problem = NULL;
 	error = source->vendor->list(source->state, &surveyor->context, listing);
 	if (error < 0) {
-		failed(surveyor, source, error, now_ns);
+		source_failed(surveyor, source, error, now_ns);
 		return;
 	}
 	/* Drivers may start late. A library that loads now counts its devices when it is opened. */
@@ -202,7 +202,7 @@ static void list_source(struct surveyor *surveyor, struct source *source, int64_
 	source->count = 0;
 	roster_take(&surveyor->roster, &surveyor->survey, source - surveyor->sources, listing, source->places,
 		    &moves);
-	follow(surveyor, &moves);
+	follow_roster_moves(surveyor, &moves);
 	source->count = listing->device_count;
 	source->listed = true;
 	surveyor->survey.left_out_count += listing->left_out_count;
@@ -224,7 +224,7 @@ static void read_source(struct surveyor *surveyor, struct source *source, int64_
 		source->listed = error != -ESTALE;
 	}
 	if (error < 0 && error != -ESTALE)
-		failed(surveyor, source, error, now_ns);
+		source_failed(surveyor, source, error, now_ns);
 	else if (!error)
 		source->pause_ns = FIRST_PAUSE_NS;
 }

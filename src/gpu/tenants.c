@@ -19,7 +19,7 @@ bool in_first_pid_namespace(const struct root *root)
 	       strcmp(target, "pid:[4026531836]") == 0;
 }
 
-static bool exists(const struct root *root, int64_t pid)
+static bool process_exists(const struct root *root, int64_t pid)
 {
 	char path[32];
 
@@ -30,7 +30,7 @@ static bool exists(const struct root *root, int64_t pid)
 static bool all_exist(const struct gpu_survey *survey, const struct root *root, int64_t device)
 {
 	for (int64_t i = 0; i < survey->process_count; i++)
-		if (survey->processes[i].device == device && !exists(root, survey->processes[i].pid))
+		if (survey->processes[i].device == device && !process_exists(root, survey->processes[i].pid))
 			return false;
 	return true;
 }
@@ -65,7 +65,7 @@ static void map_pids(struct gpu_survey *survey, struct root *root, int64_t devic
 		struct gpu_process *process = &survey->processes[i];
 		pid_t member;
 
-		if (process->device != device || exists(root, process->pid))
+		if (process->device != device || process_exists(root, process->pid))
 			continue;
 		member = find_by_inner_pid(root, members, member_count, process->pid);
 		if (!member)

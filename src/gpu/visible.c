@@ -122,7 +122,7 @@ static bool is_known(const struct gpu_survey *survey, const struct list *list, s
 	return false;
 }
 
-static void apply(struct gpu_survey *survey, const struct list *list)
+static void apply_visible_list(struct gpu_survey *survey, const struct list *list)
 {
 	struct scan words = list->words, word;
 
@@ -163,7 +163,7 @@ static void mark_nvidia(struct gpu_survey *survey, struct scan environment)
 		 */
 		words = list.words;
 		if (next_word(&words, &first) && is_known(survey, &list, first))
-			apply(survey, &list);
+			apply_visible_list(survey, &list);
 		return;
 	}
 	/*
@@ -174,7 +174,7 @@ static void mark_nvidia(struct gpu_survey *survey, struct scan environment)
 	    !(find_variable(environment, "CUDA_DEVICE_ORDER", &order) && scan_is(&order, "PCI_BUS_ID")))
 		return;
 	list.numbering = BY_PLACE;
-	apply(survey, &list);
+	apply_visible_list(survey, &list);
 }
 
 void gpu_mark_visible(struct gpu_survey *survey, const char *environment, size_t length)
@@ -188,7 +188,7 @@ void gpu_mark_visible(struct gpu_survey *survey, const char *environment, size_t
 	mark_nvidia(survey, all);
 	if (find_variable(all, "ROCR_VISIBLE_DEVICES", &amd.words) ||
 	    find_variable(all, "HIP_VISIBLE_DEVICES", &amd.words))
-		apply(survey, &amd);
+		apply_visible_list(survey, &amd);
 	if (find_variable(all, "ZE_AFFINITY_MASK", &intel.words) && scan_left(&intel.words))
-		apply(survey, &intel);
+		apply_visible_list(survey, &intel);
 }

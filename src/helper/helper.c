@@ -41,7 +41,7 @@ struct helper {
 	pid_t supervisor_pid;
 };
 
-static size_t aligned(size_t bytes)
+static size_t align_to_cache_line(size_t bytes)
 {
 	return (bytes + 63) & ~(size_t)63;
 }
@@ -53,11 +53,12 @@ static void lay_out(struct helper *helper, const struct helper_order *order)
 
 	page->magic = HELPER_MAGIC;
 	page->total_bytes = helper->page_bytes;
-	page->setup_offset = aligned(sizeof(*page));
+	page->setup_offset = align_to_cache_line(sizeof(*page));
 	page->setup_bytes = order->setup_bytes;
-	page->request_offset = page->setup_offset + aligned(order->setup_bytes);
+	page->request_offset = page->setup_offset + align_to_cache_line(order->setup_bytes);
 	page->request_bytes = order->request_bytes;
-	page->answer_offset = page->request_offset + aligned(latest_footprint(order->request_bytes));
+	page->answer_offset =
+		page->request_offset + align_to_cache_line(latest_footprint(order->request_bytes));
 	page->answer_bytes = order->answer_bytes;
 	page->recorder_pid = getpid();
 	helper->request = latest_at(base + page->request_offset, order->request_bytes);
@@ -84,8 +85,8 @@ struct launch {
  * duplicated onto another number stays open over exec with all C libraries; one duplicated onto itself does
  * not. Returns 0 or a negative errno.
  */
-static int launch(struct helper *helper, const char *const *argv, const struct launch *from,
-		  const struct launch *to)
+static int launch_helper(struct helper *helper, const char *const *argv, const struct launch *from,
+			 const struct launch *to)
 {
 	posix_spawn_file_actions_t actions;
 	int status, error;
@@ -121,8 +122,8 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 		return -errno;
 	snprintf(memory_text, sizeof memory_text, "%d", memory_there);
 	snprintf(socket_text, sizeof socket_text, "%d", socket_there);
-	error = launch(helper, argv, &(struct launch){memory_fd, theirs},
-		       &(struct launch){memory_there, socket_there});
+	error = launch_helper(helper, argv, &(struct launch){memory_fd, theirs},
+			      &(struct launch){memory_there, socket_there});
 	if (!error)
 		helper->socket_fd = take_fd(&ours);
 	return error;
@@ -130,9 +131,10 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 
 int helper_start(const struct helper_order *order, struct helper **ret_helper)
 {
-	size_t total = aligned(sizeof(struct helper_page)) + aligned(order->setup_bytes) +
-		       aligned(latest_footprint(order->request_bytes)) +
-		       aligned(latest_footprint(order->answer_bytes));
+	size_t total = align_to_cache_line(sizeof(struct helper_page)) +
+		       align_to_cache_line(order->setup_bytes) +
+		       align_to_cache_line(latest_footprint(order->request_bytes)) +
+		       align_to_cache_line(latest_footprint(order->answer_bytes));
 	CLEANUP_FREE struct helper *helper = malloc(sizeof *helper);
 	CLEANUP_CLOSE int memory_fd = -1;
 	void *memory;
@@ -258,7 +260,7 @@ static bool sleeps_uninterruptibly(pid_t pid)
  * A killed process dies when it gets CPU time, for which it may have to wait on a busy machine. If it had CPU
  * time and has not died, or sleeps where signals do not reach it, it is stuck in a driver.
  */
-static void reap(pid_t pid, int64_t until_ns)
+static void reap_supervisor(pid_t pid, int64_t until_ns)
 {
 	const struct timespec pause = {0, REAP_PAUSE_NS};
 	int64_t before_ns = used_ns(pid);
@@ -290,10 +292,10 @@ static void end_process(struct helper *helper)
 	}
 	if (!adopts_orphans())
 		return;
-	reap(helper->supervisor_pid, until_ns);
+	reap_supervisor(helper->supervisor_pid, until_ns);
 	/* A worker that did not die at once has become our child. */
 	if (worker_pid > 1 && worker_pid <= INT_MAX)
-		reap((pid_t)worker_pid, until_ns);
+		reap_supervisor((pid_t)worker_pid, until_ns);
 }
 
 void helper_stop(struct helper *helper)

@@ -22,7 +22,7 @@
 struct helper;
 
 struct helper_order {
-	const char *kind;  /* one of kinds.c */
+	const char *kind;  /* the name of a struct helper_kind */
 	const void *setup; /* told once */
 	size_t setup_bytes;
 	size_t request_bytes; /* at most this many bytes */

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "gpu/surveyor.h"
-#include "helper/kinds.h"
+#include "helper/helper_kind.h"
 #include "kernel/root.h"
 
 #define LONGEST_PERIOD_NS (1 * NSEC_PER_SEC)

@@ -11,14 +11,14 @@ typedef _Atomic uint64_t atomic_word;
 
 enum { WORD = 8, SLOT_HEAD_WORDS = 2, READ_TRIES = 3 };
 
-static size_t words(size_t bytes)
+static size_t words_of_bytes(size_t bytes)
 {
 	return (bytes + WORD - 1) / WORD;
 }
 
 static size_t slot_words(size_t capacity_bytes)
 {
-	return SLOT_HEAD_WORDS + words(capacity_bytes);
+	return SLOT_HEAD_WORDS + words_of_bytes(capacity_bytes);
 }
 
 size_t latest_footprint(size_t capacity_bytes)
@@ -30,11 +30,11 @@ struct latest latest_at(void *memory, size_t capacity_bytes)
 {
 	atomic_word *at = memory;
 
-	return (struct latest){at, at + 1, words(capacity_bytes) * WORD};
+	return (struct latest){at, at + 1, words_of_bytes(capacity_bytes) * WORD};
 }
 
 /* A slot is when, how long, and the bytes. */
-static atomic_word *slot(const struct latest *latest, uint64_t number)
+static atomic_word *value_slot(const struct latest *latest, uint64_t number)
 {
 	return latest->slots + (number & 1) * slot_words(latest->capacity_bytes);
 }
@@ -42,7 +42,7 @@ static atomic_word *slot(const struct latest *latest, uint64_t number)
 int latest_write(const struct latest *latest, const void *bytes, size_t length, int64_t at_ns)
 {
 	uint64_t number = atomic_load_explicit(latest->published, memory_order_relaxed) + 1;
-	atomic_word *at = slot(latest, number);
+	atomic_word *at = value_slot(latest, number);
 	const char *from = bytes;
 
 	if (length > latest->capacity_bytes)
@@ -76,7 +76,7 @@ uint64_t latest_number(const struct latest *latest)
 static ptrdiff_t try_read(const struct latest *latest, char *to, size_t size, int64_t *ret_at_ns)
 {
 	uint64_t number = latest_number(latest), length;
-	const atomic_word *at = slot(latest, number);
+	const atomic_word *at = value_slot(latest, number);
 	size_t left;
 	int64_t at_ns;
 

@@ -61,7 +61,7 @@ static _Noreturn void become_worker(const struct supervisor *supervisor, pid_t p
 	_exit(worker_run(supervisor->view, supervisor->kind));
 }
 
-static void failed(struct supervisor *supervisor)
+static void note_worker_failure(struct supervisor *supervisor)
 {
 	supervisor->view->page->failure_count++;
 	if (now_ns() - supervisor->started_ns > STEADY_NS) {
@@ -81,7 +81,7 @@ static void start_worker(struct supervisor *supervisor)
 
 	supervisor->started_ns = now_ns();
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
-		failed(supervisor);
+		note_worker_failure(supervisor);
 		return;
 	}
 	pid = fork();
@@ -92,7 +92,7 @@ static void start_worker(struct supervisor *supervisor)
 	close(pipe_fds[1]);
 	if (pid < 0) {
 		close(pipe_fds[0]);
-		failed(supervisor);
+		note_worker_failure(supervisor);
 		return;
 	}
 	supervisor->worker_pid = pid;
@@ -117,11 +117,11 @@ static bool worker_ended(struct supervisor *supervisor)
 		supervisor->view->page->ended = 1;
 		return true;
 	}
-	failed(supervisor);
+	note_worker_failure(supervisor);
 	return false;
 }
 
-static bool hangs(const struct supervisor *supervisor, int64_t now)
+static bool worker_hangs(const struct supervisor *supervisor, int64_t now)
 {
 	int64_t began_ns = supervisor->view->page->pass_began_ns;
 
@@ -135,7 +135,7 @@ static bool recorder_gone(const struct supervisor *supervisor)
 	return supervisor->recorder_fd < 0 && kill(supervisor->recorder_pid, 0) < 0 && errno == ESRCH;
 }
 
-static void account(struct supervisor *supervisor)
+static void account_supervisor_cpu(struct supervisor *supervisor)
 {
 	struct timespec used;
 
@@ -196,11 +196,11 @@ int supervise(const struct helper_view *view, const struct helper_kind *kind, in
 		if (!supervisor.worker_pid && now_ns() >= supervisor.next_start_ns)
 			start_worker(&supervisor);
 		running = wait_for_events(&supervisor);
-		if (hangs(&supervisor, now_ns())) {
+		if (worker_hangs(&supervisor, now_ns())) {
 			kill(supervisor.worker_pid, SIGKILL);
 			supervisor.killed = true;
 		}
-		account(&supervisor);
+		account_supervisor_cpu(&supervisor);
 	}
 	if (supervisor.worker_pid)
 		end_worker(&supervisor);

@@ -24,7 +24,7 @@ static void sleep_until(int64_t at_ns)
 }
 
 /* The page already holds the time that earlier workers and the supervisor used. */
-static void account(struct helper_page *page, int64_t *counted_ns)
+static void account_worker_cpu(struct helper_page *page, int64_t *counted_ns)
 {
 	int64_t used_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
@@ -62,7 +62,7 @@ int worker_run(const struct helper_view *view, const struct helper_kind *kind)
 			(void)latest_write(&view->answer, answer, (size_t)length, clock_ns(CLOCK_MONOTONIC));
 		page->pass_count++;
 		page->pass_began_ns = 0;
-		account(page, &counted_ns);
+		account_worker_cpu(page, &counted_ns);
 	}
 	return WORKER_CONTENT;
 }

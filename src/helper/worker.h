@@ -1,7 +1,7 @@
 /* The part of a helper that does the work, in a process of its own. */
 #pragma once
 
-#include "helper/kinds.h"
+#include "helper/helper_kind.h"
 #include "helper/shared_page.h"
 
 enum { WORKER_CONTENT = 0, WORKER_FAILED = 1 };

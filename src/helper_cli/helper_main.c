@@ -83,7 +83,7 @@ static void leave_no_cores(void)
 	}
 }
 
-static bool fits(uint64_t offset, uint64_t bytes, uint64_t total)
+static bool fits_in_memory(uint64_t offset, uint64_t bytes, uint64_t total)
 {
 	return offset <= total && bytes <= total - offset && offset % 8 == 0;
 }
@@ -104,9 +104,9 @@ static bool map_page(int memory_fd, const struct helper_kind *kind, struct helpe
 	close(memory_fd);
 	if (page->magic != HELPER_MAGIC || page->setup_bytes != kind->setup_bytes ||
 	    page->request_bytes != kind->request_bytes || page->answer_bytes != kind->answer_bytes ||
-	    !fits(page->setup_offset, page->setup_bytes, total) ||
-	    !fits(page->request_offset, latest_footprint(page->request_bytes), total) ||
-	    !fits(page->answer_offset, latest_footprint(page->answer_bytes), total))
+	    !fits_in_memory(page->setup_offset, page->setup_bytes, total) ||
+	    !fits_in_memory(page->request_offset, latest_footprint(page->request_bytes), total) ||
+	    !fits_in_memory(page->answer_offset, latest_footprint(page->answer_bytes), total))
 		return false;
 	base = (char *)page;
 	*ret_view = (struct helper_view){
@@ -116,14 +116,6 @@ static bool map_page(int memory_fd, const struct helper_kind *kind, struct helpe
 		.answer = latest_at(base + page->answer_offset, page->answer_bytes),
 	};
 	return true;
-}
-
-static const struct helper_kind *find_kind(const char *name)
-{
-	for (size_t i = 0; HELPER_KINDS[i]; i++)
-		if (strcmp(HELPER_KINDS[i]->name, name) == 0)
-			return HELPER_KINDS[i];
-	return NULL;
 }
 
 /*
@@ -151,7 +143,8 @@ static void leave_the_recorder(struct helper_page *page)
 
 int main(int argc, char **argv)
 {
-	const struct helper_kind *kind = argc == 4 ? find_kind(argv[1]) : NULL;
+	const struct helper_kind *kind =
+		argc == 4 && strcmp(argv[1], GPU_HELPER.name) == 0 ? &GPU_HELPER : NULL;
 	struct helper_view view;
 	int memory_fd, socket_fd;
 

@@ -21,7 +21,7 @@ struct recorder {
 	double *values; /* ROWS_MOST values */
 };
 
-static int answer(const struct recorder *recorder, int64_t result, const void *payload, size_t length)
+static int send_answer(const struct recorder *recorder, int64_t result, const void *payload, size_t length)
 {
 	struct remote_message message = {.what = result, .payload_bytes = length};
 
@@ -51,7 +51,8 @@ static int set_one(rt_config *config, const struct remote_message *message, cons
 	return strcmp(name, "argument") == 0 ? 0 : rt_config_set(config, name, value);
 }
 
-static int set(rt_config *config, const struct remote_message *message, const struct buffer *given)
+static int set_config_value(rt_config *config, const struct remote_message *message,
+			    const struct buffer *given)
 {
 	/* Each argument takes at least its name and two NULs. */
 	CLEANUP_FREE char **argv = calloc(given->length / sizeof "argument" + 1, sizeof *argv);
@@ -77,20 +78,20 @@ static int open_tracker(struct recorder *recorder, const struct remote_message *
 	int error = recorder->tracker ? -EALREADY : rt_config_new(&config);
 
 	if (!error)
-		error = set(config, message, &recorder->question);
+		error = set_config_value(config, message, &recorder->question);
 	if (!error) {
 		rt_config_set_own_process(config, true);
 		error = rt_open(config, &recorder->tracker);
 	}
 	text = config ? rt_config_message(config) : "";
-	error = answer(recorder, error, text, strlen(text));
+	error = send_answer(recorder, error, text, strlen(text));
 	rt_config_free(config);
 	return error;
 }
 
 static int answer_text(const struct recorder *recorder, int result, const char *text)
 {
-	return answer(recorder, result, text, result < 0 ? 0 : strlen(text));
+	return send_answer(recorder, result, text, result < 0 ? 0 : strlen(text));
 }
 
 static int answer_history(struct recorder *recorder, const struct remote_message *message)
@@ -107,8 +108,8 @@ static int answer_history(struct recorder *recorder, const struct remote_message
 	else if (layout && column)
 		read = rt_history_read(recorder->tracker, *layout ? layout : NULL, column, message->first,
 				       count < ROWS_MOST ? count : ROWS_MOST, recorder->values);
-	return answer(recorder, read, recorder->values,
-		      read > 0 ? (size_t)read * sizeof *recorder->values : 0);
+	return send_answer(recorder, read, recorder->values,
+			   read > 0 ? (size_t)read * sizeof *recorder->values : 0);
 }
 
 static int answer_count(const struct recorder *recorder)
@@ -157,7 +158,7 @@ static int start_sampling(struct recorder *recorder)
 	return 0;
 }
 
-static int finish(struct recorder *recorder, enum rt_end_reason reason, int status)
+static int finish_recording(struct recorder *recorder, enum rt_end_reason reason, int status)
 {
 	int error = recorder->finished ? -EALREADY : rt_finish(recorder->tracker, reason, status);
 
@@ -174,7 +175,7 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 	int error;
 
 	if (message->what != REMOTE_OPEN && !tracker)
-		return answer(recorder, -EINVAL, NULL, 0);
+		return send_answer(recorder, -EINVAL, NULL, 0);
 	switch ((enum remote_question)message->what) {
 	case REMOTE_OPEN:
 		return open_tracker(recorder, message);
@@ -183,7 +184,7 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 	case REMOTE_HISTORY_READ:
 		return answer_history(recorder, message);
 	case REMOTE_SAMPLE_COUNT:
-		return answer(recorder, rt_sample_count(tracker), NULL, 0);
+		return send_answer(recorder, rt_sample_count(tracker), NULL, 0);
 	case REMOTE_SAMPLE_JSON:
 		error = rt_sample_json(tracker, &text);
 		return answer_text(recorder, error, text);
@@ -199,18 +200,19 @@ static int answer_question(struct recorder *recorder, const struct remote_messag
 	case REMOTE_VALUE:
 		return answer_value(recorder, message);
 	case REMOTE_INSTANCES:
-		return answer(recorder, (int64_t)rt_instance_count(tracker, (rt_metric)message->first), NULL,
-			      0);
+		return send_answer(recorder, (int64_t)rt_instance_count(tracker, (rt_metric)message->first),
+				   NULL, 0);
 	case REMOTE_START:
-		return answer(recorder, start_sampling(recorder), NULL, 0);
+		return send_answer(recorder, start_sampling(recorder), NULL, 0);
 	case REMOTE_OVER:
 		return answer_over(recorder);
 	case REMOTE_STOP:
-		return answer(recorder,
-			      finish(recorder, (enum rt_end_reason)message->first, (int)message->count), NULL,
-			      0);
+		return send_answer(
+			recorder,
+			finish_recording(recorder, (enum rt_end_reason)message->first, (int)message->count),
+			NULL, 0);
 	}
-	return answer(recorder, -EINVAL, NULL, 0);
+	return send_answer(recorder, -EINVAL, NULL, 0);
 }
 
 /* Returns 1 if a question has come, 0 if the other end has closed, -EAGAIN if the next sample is due. */
@@ -245,7 +247,7 @@ int remote_recorder_main(int socket)
 		if (recorder.started && !recorder.finished) {
 			(void)rt_sample_due(recorder.tracker);
 			if (rt_over(recorder.tracker, &reason))
-				(void)finish(&recorder, reason, 0);
+				(void)finish_recording(&recorder, reason, 0);
 		}
 		if (asked == 0)
 			break;

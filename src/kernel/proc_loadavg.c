@@ -10,7 +10,7 @@
 
 #include "base/scan.h"
 
-static double average(struct scan *text)
+static double scan_load_average(struct scan *text)
 {
 	struct scan word;
 	double value;
@@ -24,9 +24,9 @@ int parse_proc_loadavg(const char *bytes, size_t length, struct proc_loadavg *re
 	struct proc_loadavg loadavg = {.runnable_count = -1, .thread_count = -1, .last_pid = -1};
 	uint64_t runnable, threads, last;
 
-	loadavg.load_1m = average(&text);
-	loadavg.load_5m = average(&text);
-	loadavg.load_15m = average(&text);
+	loadavg.load_1m = scan_load_average(&text);
+	loadavg.load_5m = scan_load_average(&text);
+	loadavg.load_15m = scan_load_average(&text);
 	if (isnan(loadavg.load_1m))
 		return -EBADMSG;
 	if (scan_word(&text, &word) && scan_u64(&word, &runnable) && scan_literal(&word, "/") &&

@@ -42,7 +42,7 @@ bool proc_pid_cgroup_next(struct scan *lines, struct cgroup_membership *ret_memb
 	return false;
 }
 
-static bool lists(struct scan controllers, const char *controller)
+static bool lists_controller(struct scan controllers, const char *controller)
 {
 	struct scan one;
 
@@ -57,7 +57,7 @@ bool proc_pid_cgroup_find(struct scan lines, const char *controller, struct cgro
 	struct cgroup_membership membership;
 
 	while (proc_pid_cgroup_next(&lines, &membership)) {
-		if (controller ? !lists(membership.controllers, controller)
+		if (controller ? !lists_controller(membership.controllers, controller)
 			       : membership.hierarchy != 0 || scan_left(&membership.controllers) != 0)
 			continue;
 		*ret_membership = membership;

@@ -9,7 +9,7 @@
 
 #include "base/scan.h"
 
-static int64_t pages(struct scan *text)
+static int64_t scan_pages(struct scan *text)
 {
 	struct scan word;
 	uint64_t value;
@@ -24,9 +24,9 @@ int parse_proc_pid_statm(const char *bytes, size_t length, struct proc_pid_statm
 	struct scan text = scan_bytes(bytes, length);
 	struct proc_pid_statm statm;
 
-	statm.virtual_pages = pages(&text);
-	statm.resident_pages = pages(&text);
-	statm.shared_pages = pages(&text);
+	statm.virtual_pages = scan_pages(&text);
+	statm.resident_pages = scan_pages(&text);
+	statm.shared_pages = scan_pages(&text);
 	if (statm.virtual_pages < 0)
 		return -EBADMSG;
 	*ret_statm = statm;

@@ -167,7 +167,7 @@ static int find_kept(const struct kept_files *files, int dir_fd, const char *nam
 	return -1;
 }
 
-static bool keep(struct kept_files *files, int dir_fd, const char *name, int fd)
+static bool keep_file(struct kept_files *files, int dir_fd, const char *name, int fd)
 {
 	if (files->count >= KEPT_FILES_MOST || fd >= files->first_not_kept)
 		return false;
@@ -199,7 +199,7 @@ static ssize_t read_kept_at(struct root *root, int dir_fd, const char *name)
 		return error;
 	}
 	length = root_pread(root, fd);
-	if (length < 0 || !keep(files, dir_fd, name, fd))
+	if (length < 0 || !keep_file(files, dir_fd, name, fd))
 		close(fd);
 	return length;
 }
@@ -252,7 +252,7 @@ ssize_t root_read_pid(struct root *root, pid_t pid, const char *name)
 	return root_pread(root, fd);
 }
 
-static ssize_t reread(struct root *root, struct kept_file *file, bool to_end)
+static ssize_t reread_file(struct root *root, struct kept_file *file, bool to_end)
 {
 	ssize_t length;
 
@@ -269,12 +269,12 @@ static ssize_t reread(struct root *root, struct kept_file *file, bool to_end)
 
 ssize_t root_reread(struct root *root, struct kept_file *file)
 {
-	return reread(root, file, false);
+	return reread_file(root, file, false);
 }
 
 ssize_t root_reread_to_end(struct root *root, struct kept_file *file)
 {
-	return reread(root, file, true);
+	return reread_file(root, file, true);
 }
 
 void kept_file_close(struct kept_file *file)

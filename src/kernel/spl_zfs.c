@@ -117,7 +117,7 @@ const char *spl_zfs_next_pool(const struct root *root, struct root_dir *pools)
 	return NULL;
 }
 
-static void add(int64_t *sum, int64_t value)
+static void add_counter(int64_t *sum, int64_t value)
 {
 	if (value >= 0 && *sum <= INT64_MAX - value)
 		*sum += value;
@@ -152,8 +152,8 @@ int read_spl_zfs_pool(struct root *root, const char *pool, struct spl_zfs_pool *
 		if (got < 0 || parse_spl_zfs_objset(root->text.data, (size_t)got, &objset) < 0)
 			continue;
 		sum.dataset_count++;
-		add(&sum.read_bytes, objset.read_bytes);
-		add(&sum.write_bytes, objset.write_bytes);
+		add_counter(&sum.read_bytes, objset.read_bytes);
+		add_counter(&sum.write_bytes, objset.write_bytes);
 	}
 	*ret_pool = sum;
 	return 0;

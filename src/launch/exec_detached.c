@@ -12,7 +12,7 @@
 
 #include "kernel/proc_self_fd.h"
 
-static void become(char **argv, int error_fd)
+static void become_detached(char **argv, int error_fd)
 {
 	sigset_t none;
 
@@ -42,7 +42,7 @@ int exec_detached(char **argv)
 	if (pid < 0)
 		return errno;
 	if (pid == 0)
-		become(argv, fds[1]);
+		become_detached(argv, fds[1]);
 	close(fds[1]);
 	/* Nothing can be read if exec succeeded, because that closed the other end. */
 	if (read(fds[0], &error, sizeof(error)) == sizeof(error))

@@ -6,7 +6,7 @@
 static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 /* Rounds down. A value too large for 64 bits has no fraction. */
-static double whole(double value)
+static double cut_fraction(double value)
 {
 	double cut;
 
@@ -18,7 +18,7 @@ static double whole(double value)
 
 double round_to(double value, int decimals)
 {
-	return whole(value * SCALES[decimals] + 0.5) / SCALES[decimals];
+	return cut_fraction(value * SCALES[decimals] + 0.5) / SCALES[decimals];
 }
 
 static double delta_real(const struct metric *metric, const struct row *now, const struct row *before)
@@ -33,8 +33,8 @@ static double delta_real(const struct metric *metric, const struct row *now, con
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
 	/* The difference of the scaled integers is exact. */
-	change = whole(new_total * SCALES[metric->decimals] + 0.5) -
-		 whole(old_total * SCALES[metric->decimals] + 0.5);
+	change = cut_fraction(new_total * SCALES[metric->decimals] + 0.5) -
+		 cut_fraction(old_total * SCALES[metric->decimals] + 0.5);
 	return change < 0 ? no_real(ABSENT_COUNTER_RESET) : change / SCALES[metric->decimals];
 }
 
@@ -77,7 +77,7 @@ struct spans {
  * How far a total of time may seem to step back. Busy time is the clock minus idle time, and the kernel
  * counts idle time in ticks, read a moment later. Counts of bytes or events never step back.
  */
-static double slack(const struct metric *metric, enum metric_type type, double secs)
+static double derived_slack(const struct metric *metric, enum metric_type type, double secs)
 {
 	double time_secs = 0.02 * (secs > 1 ? secs : 1);
 
@@ -101,7 +101,7 @@ static double span_secs(const struct row *now, const struct span *span)
 	return (double)(time_of(now, span->now) - time_of(span->before, span->earlier)) / 1e9;
 }
 
-static double rate(const struct metric *metric, const struct row *now, const struct span *since)
+static double rate_since(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
 	size_t index = (metric->from_offset - sizeof(struct row)) / 8;
@@ -116,12 +116,12 @@ static double rate(const struct metric *metric, const struct row *now, const str
 	old_total = total_of(since->before, metric, type);
 	if (real_absent(old_total))
 		return no_real(ABSENT_FIRST_SAMPLE);
-	if (old_total - new_total > slack(metric, type, secs))
+	if (old_total - new_total > derived_slack(metric, type, secs))
 		return no_real(ABSENT_COUNTER_RESET);
 	return new_total < old_total ? 0 : (new_total - old_total) / secs;
 }
 
-static int64_t counted(const struct row *row)
+static int64_t counts_in_sum(const struct row *row)
 {
 	switch (row->kind) {
 	case ROW_disk:
@@ -170,9 +170,9 @@ static int64_t sum_of_deltas(const struct metric *metric, const struct frame *fr
 		int64_t change = delta_count(metric, row, companion_next(&earlier, row));
 
 		/* It is unknown whether this device counts, so the sum is unknown. */
-		if (count_absent(counted(row)))
-			return counted(row);
-		if (counted(row) != 1)
+		if (count_absent(counts_in_sum(row)))
+			return counts_in_sum(row);
+		if (counts_in_sum(row) != 1)
 			continue;
 		any_counted = true;
 		/*
@@ -208,10 +208,10 @@ static void derive_row(struct row *row, const struct frame *frame, const struct 
 				*row_count(row, offset) = delta_count(metric, row, since->deltas.before);
 			break;
 		case RATE_EXACT:
-			*row_real(row, offset) = rate(metric, row, &since->rates);
+			*row_real(row, offset) = rate_since(metric, row, &since->rates);
 			break;
 		case RATE_WINDOWED:
-			*row_real(row, offset) = rate(metric, row, &since->window);
+			*row_real(row, offset) = rate_since(metric, row, &since->window);
 			break;
 		case SUM_OF_DELTAS:
 			*row_count(row, offset) = sum_of_deltas(metric, frame, previous);

@@ -42,7 +42,7 @@ static struct frame_chunk *new_chunk(size_t size)
 	return chunk;
 }
 
-static void *take(struct frame *frame, size_t size)
+static void *take_memory(struct frame *frame, size_t size)
 {
 	struct frame_chunk **link = &frame->chunks;
 	void *taken;
@@ -97,7 +97,7 @@ static struct row *spare_row(enum row_kind kind)
 
 struct row *frame_add(struct frame *frame, enum row_kind kind, struct row *parent)
 {
-	struct row *row = take(frame, ROW_DESCRIPTIONS[kind].size);
+	struct row *row = take_memory(frame, ROW_DESCRIPTIONS[kind].size);
 
 	if (!row)
 		return spare_row(kind);
@@ -119,7 +119,7 @@ struct row *frame_single(struct frame *frame, enum row_kind kind)
 
 const char *frame_text(struct frame *frame, const char *bytes, size_t length)
 {
-	char *copy = take(frame, length + 1);
+	char *copy = take_memory(frame, length + 1);
 
 	if (!copy)
 		return no_text(ENOMEM);

@@ -153,7 +153,7 @@ static void free_probe(struct probe *probe)
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
 /* Returns the winner as soon as it is certain: every vendor before it has failed. */
-static const struct probe *winner(const struct probe *probes, size_t count, bool time_is_up)
+static const struct probe *winning_probe(const struct probe *probes, size_t count, bool time_is_up)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!probes[i].over && !time_is_up)
@@ -172,8 +172,8 @@ static bool all_over(const struct probe *probes, size_t count)
 	return true;
 }
 
-static const struct probe *ask(struct http_client *http, struct probe *probes, size_t count,
-			       const char *metadata_url)
+static const struct probe *ask_probes(struct http_client *http, struct probe *probes, size_t count,
+				      const char *metadata_url)
 {
 	int64_t until_ns = monotonic_ns() + DISCOVERY_TIMEOUT_MS * NSEC_PER_MSEC;
 	const struct probe *won = NULL;
@@ -184,9 +184,9 @@ static const struct probe *ask(struct http_client *http, struct probe *probes, s
 		struct http_transfer *transfer = http_next_done(http, until_ns);
 
 		if (!transfer)
-			return winner(probes, count, true);
+			return winning_probe(probes, count, true);
 		next_step(http, http_context(transfer), metadata_url);
-		won = winner(probes, count, false);
+		won = winning_probe(probes, count, false);
 	}
 	return won;
 }
@@ -209,7 +209,7 @@ bool cloud_discover(struct http_client *http, const struct sys_dmi *dmi, const c
 		probes[at].token_header = BUFFER(8 << 10);
 		at++;
 	}
-	won = ask(http, probes, count, metadata_url);
+	won = ask_probes(http, probes, count, metadata_url);
 	if (won) {
 		for (enum fact_id id = CLOUD_VENDOR_ID; id < FACTS; id++)
 			facts->items[id] = won->reading.facts.items[id];

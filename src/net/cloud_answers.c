@@ -162,7 +162,7 @@ bool take_hcloud(struct cloud_reading *reading, const char *bytes, size_t length
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
-static json_t *load(const char *bytes, size_t length)
+static json_t *load_json(const char *bytes, size_t length)
 {
 	return length ? json_loadb(bytes, length, 0, NULL) : NULL;
 }
@@ -183,7 +183,7 @@ static bool take_member(struct cloud_reading *reading, enum fact_id id, const js
 
 bool take_aws_account(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	bool taken = take_member(reading, CLOUD_ACCOUNT_ID, root, "AccountId");
 
 	json_decref(root);
@@ -192,7 +192,7 @@ bool take_aws_account(struct cloud_reading *reading, const char *bytes, size_t l
 
 bool take_azure(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const json_t *compute = json_object_get(root, "compute");
 	/* Any service may have a "compute" member; the machine's id together with the cloud's name is Azure's. */
 	bool taken = text_of(compute, "vmId") && text_of(compute, "azEnvironment") &&
@@ -209,7 +209,7 @@ bool take_azure(struct cloud_reading *reading, const char *bytes, size_t length)
 
 bool take_ovh_network(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const json_t *services = json_object_get(root, "services");
 	bool found = false;
 
@@ -226,7 +226,7 @@ bool take_ovh_network(struct cloud_reading *reading, const char *bytes, size_t l
 
 bool take_ovh_metadata(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const char *zone = text_of(root, "availability_zone");
 	bool taken = json_is_object(root);
 
@@ -240,7 +240,7 @@ bool take_ovh_metadata(struct cloud_reading *reading, const char *bytes, size_t 
 
 bool take_upcloud(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const char *name = text_of(root, "cloud_name");
 	bool taken = name && strcmp(name, "upcloud") == 0;
 
@@ -252,7 +252,7 @@ bool take_upcloud(struct cloud_reading *reading, const char *bytes, size_t lengt
 
 bool take_vultr(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	bool taken = text_of(root, "instanceid") || text_of(root, "instance-v2-id");
 
 	if (taken)
@@ -263,7 +263,7 @@ bool take_vultr(struct cloud_reading *reading, const char *bytes, size_t length)
 
 bool take_oracle(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const char *id = text_of(root, "id");
 	bool taken = id && strncmp(id, "ocid1.instance.", 15) == 0;
 
@@ -280,7 +280,7 @@ bool take_oracle(struct cloud_reading *reading, const char *bytes, size_t length
 
 bool take_digitalocean(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	bool taken = json_is_integer(json_object_get(root, "droplet_id")) &&
 		     take_member(reading, CLOUD_REGION_ID, root, "region");
 
@@ -290,7 +290,7 @@ bool take_digitalocean(struct cloud_reading *reading, const char *bytes, size_t 
 
 bool take_scaleway(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const json_t *location = json_object_get(root, "location");
 	bool taken =
 		text_of(root, "commercial_type") && (text_of(root, "zone") || text_of(location, "zone_id"));
@@ -313,7 +313,7 @@ bool take_scaleway(struct cloud_reading *reading, const char *bytes, size_t leng
 
 bool take_linode(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	bool taken = json_is_integer(json_object_get(root, "id")) && text_of(root, "host_uuid") &&
 		     text_of(root, "type") && take_member(reading, CLOUD_REGION_ID, root, "region");
 
@@ -327,7 +327,7 @@ bool take_linode(struct cloud_reading *reading, const char *bytes, size_t length
 
 bool take_ibm_token(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const char *token = text_of(root, "access_token");
 	bool taken = token && keep_token(reading, token, strlen(token));
 
@@ -346,7 +346,7 @@ static void take_ibm_account(struct cloud_reading *reading, const char *crn)
 
 bool take_ibm(struct cloud_reading *reading, const char *bytes, size_t length)
 {
-	json_t *root = load(bytes, length);
+	json_t *root = load_json(bytes, length);
 	const char *crn = text_of(root, "crn"), *zone;
 	bool taken = crn && strncmp(crn, "crn:v1:", 7) == 0 &&
 		     take_member(reading, CLOUD_ZONE_ID, json_object_get(root, "zone"), "name");

@@ -157,7 +157,7 @@ static void write_lines(struct buffer *out, const struct discovery *discovery)
 	buffer_add_text(out, "end\n");
 }
 
-static int print(const struct discovery *discovery, const struct arguments *arguments)
+static int print_discovery(const struct discovery *discovery, const struct arguments *arguments)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 
@@ -221,5 +221,5 @@ int discover_main(const struct settings *settings, char **argv)
 	/* A user who hides the number of GPUs hides their list as well. */
 	if (discovery->facts.items[HOST_GPU_COUNT].type == FACT_UNKNOWN)
 		discovery->gpus.count = 0;
-	return print(discovery, &arguments);
+	return print_discovery(discovery, &arguments);
 }

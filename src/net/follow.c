@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "net/arguments.h"
 #include "net/message.h"
 #include "net/stream.h"
@@ -135,7 +136,7 @@ static void wait_for_more(struct follower *follower, enum stream_step step)
 	patience_wait(&follower->patience, until);
 }
 
-static int follow(struct follower *follower)
+static int follow_recording(struct follower *follower)
 {
 	struct stream *stream = &follower->stream;
 	bool was_ended = false;
@@ -183,31 +184,19 @@ static void remove_empty(const struct arguments *arguments)
 		unlink(arguments->operands[0]);
 }
 
-/* Writes the whole text, in parts if necessary. */
-static void tell(const char *text)
+static void say_to_recorder(const char *text)
 {
-	size_t left = strlen(text);
-
-	while (left) {
-		ssize_t written = write(STDERR_FILENO, text, left);
-
-		if (written < 0 && errno != EINTR)
-			return;
-		if (written > 0) {
-			text += written;
-			left -= (size_t)written;
-		}
-	}
+	(void)write_all(STDERR_FILENO, text, strlen(text));
 }
 
 static void tell_recorder(const struct stream *stream)
 {
 	if (stream->answer) {
-		tell("answer ");
-		tell(stream->answer);
-		tell("\n");
+		say_to_recorder("answer ");
+		say_to_recorder(stream->answer);
+		say_to_recorder("\n");
 	}
-	tell("sent\n");
+	say_to_recorder("sent\n");
 }
 
 int follow_main(const struct settings *settings, char **argv)
@@ -240,7 +229,7 @@ int follow_main(const struct settings *settings, char **argv)
 		say("streaming: cannot follow %s: %s", arguments.operands[0], strerror(-r));
 		return 1;
 	}
-	r = follow(&follower);
+	r = follow_recording(&follower);
 	if (r == -ENODATA)
 		remove_empty(&arguments);
 	else if (r < 0)

@@ -125,7 +125,7 @@ static void set_error_text(struct http_answer *answer, const char *text)
 	snprintf(answer->error_text, sizeof(answer->error_text), "%s", text);
 }
 
-static void finish(struct http_transfer *transfer, CURLcode code)
+static void finish_transfer(struct http_transfer *transfer, CURLcode code)
 {
 	struct http_answer *answer = transfer->answer;
 
@@ -366,7 +366,7 @@ static struct http_transfer *take_done(struct http_client *client)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
 		transfer = (struct http_transfer *)(void *)private;
-		finish(transfer, message->data.result);
+		finish_transfer(transfer, message->data.result);
 		return transfer;
 	}
 	return NULL;

@@ -192,7 +192,7 @@ int keeper_find_price(const char *bytes, size_t length, const char *region, doub
 
 /* ---- the subcommand --------------------------------------------------------------------------------- */
 
-static void ask(const char *url, struct http_answer *answer, struct outcome *ret_outcome)
+static void ask_keeper(const char *url, struct http_answer *answer, struct outcome *ret_outcome)
 {
 	struct http_client http = {0};
 	struct http_request request = {
@@ -281,7 +281,7 @@ int keeper_main(const struct settings *settings, char **argv)
 		keeper_price_url(&url, settings->keeper_url, &arguments);
 	if (buffer_error(&url))
 		return say_usage("keeper", "the question is too long");
-	ask(url.data, &answer, &outcome);
+	ask_keeper(url.data, &answer, &outcome);
 	json_open(&json, '{');
 	json_key(&json, "asked");
 	json_text(&json, url.data);

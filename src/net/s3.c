@@ -64,7 +64,7 @@ void s3_url(struct buffer *out, const char *endpoint, const char *region, const 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
 /* The text between <tag> and the next "<"; entities stay as they are. */
-static void element(const char *bytes, size_t length, const char *tag, char *ret_text, size_t size)
+static void copy_xml_element(const char *bytes, size_t length, const char *tag, char *ret_text, size_t size)
 {
 	const char *at = memmem(bytes, length, tag, strlen(tag)), *end;
 	struct scan text;
@@ -85,9 +85,9 @@ void s3_parse_error(const char *bytes, size_t length, struct s3_error *ret_error
 	*ret_error = (struct s3_error){0};
 	if (!length)
 		return;
-	element(bytes, length, "<Code>", ret_error->code, sizeof(ret_error->code));
-	element(bytes, length, "<Message>", ret_error->message, sizeof(ret_error->message));
-	element(bytes, length, "<Region>", ret_error->region, sizeof(ret_error->region));
+	copy_xml_element(bytes, length, "<Code>", ret_error->code, sizeof(ret_error->code));
+	copy_xml_element(bytes, length, "<Message>", ret_error->message, sizeof(ret_error->message));
+	copy_xml_element(bytes, length, "<Region>", ret_error->region, sizeof(ret_error->region));
 	if (!s3_is_region(ret_error->region))
 		ret_error->region[0] = '\0';
 }
@@ -261,8 +261,8 @@ static void put_once(struct s3_store *store, const char *url, const char *region
 }
 
 /* Judges an answer. Returns true if it corrected the region or time, so that the same request may succeed now. */
-static bool judge(struct s3_store *store, const struct http_answer *answer, const char *region,
-		  struct outcome *ret_outcome)
+static bool judge_s3_answer(struct s3_store *store, const struct http_answer *answer, const char *region,
+			    struct outcome *ret_outcome)
 {
 	struct s3_error error;
 
@@ -300,7 +300,7 @@ void s3_put(struct s3_store *store, const struct s3_uri *uri, const char *name,
 			break;
 		}
 		put_once(store, url.data, used, credentials, bytes, length, &answer);
-		again = judge(store, &answer, used, ret_outcome);
+		again = judge_s3_answer(store, &answer, used, ret_outcome);
 	}
 	http_answer_done(&answer);
 }

@@ -29,7 +29,7 @@ static void note_clock(struct sentinel *sentinel, const struct http_answer *answ
 }
 
 /* FastAPI describes the fault. From other servers only the status is shown. */
-static void describe(const struct http_answer *answer, struct outcome *outcome)
+static void describe_answer(const struct http_answer *answer, struct outcome *outcome)
 {
 	CLEANUP_BUFFER struct buffer detail = BUFFER(64 << 10);
 
@@ -41,8 +41,8 @@ static void describe(const struct http_answer *answer, struct outcome *outcome)
 }
 
 /* `header`: one more; NULL: none. */
-static void post(struct sentinel *sentinel, const char *url, const struct buffer *body, const char *header,
-		 struct http_answer *answer, struct outcome *ret_outcome)
+static void post_json(struct sentinel *sentinel, const char *url, const struct buffer *body,
+		      const char *header, struct http_answer *answer, struct outcome *ret_outcome)
 {
 	CLEANUP_BUFFER struct buffer authorization = BUFFER(16 << 10);
 	struct http_request request = {
@@ -61,7 +61,7 @@ static void post(struct sentinel *sentinel, const char *url, const struct buffer
 	request.headers[0] = buffer_error(&authorization) ? "" : authorization.data;
 	http_send(sentinel->http, &request, answer);
 	outcome_of_answer(answer, ret_outcome);
-	describe(answer, ret_outcome);
+	describe_answer(answer, ret_outcome);
 	note_clock(sentinel, answer);
 }
 
@@ -95,7 +95,7 @@ void sentinel_start(struct sentinel *sentinel, const char *payload, const char *
 	buffer_add_text(&body, payload);
 	sha256_hex(run_name, strlen(run_name), hash);
 	snprintf(key, sizeof(key), "Idempotency-Key: %.32s", hash);
-	post(sentinel, url.data, &body, key, &answer, ret_outcome);
+	post_json(sentinel, url.data, &body, key, &answer, ret_outcome);
 	if (ret_outcome->verdict == VERDICT_DONE &&
 	    parse_registration(answer.body.data, answer.body.length, ret_registration, &wrong) < 0)
 		cannot_read(ret_outcome, wrong, answer.body.length);
@@ -110,7 +110,7 @@ void sentinel_refresh(struct sentinel *sentinel, const char *run_id, struct cred
 	const char *wrong;
 
 	add_run_url(&url, sentinel, run_id, "refresh-credentials");
-	post(sentinel, url.data, NULL, NULL, &answer, ret_outcome);
+	post_json(sentinel, url.data, NULL, NULL, &answer, ret_outcome);
 	if (ret_outcome->verdict == VERDICT_DONE &&
 	    parse_credentials(answer.body.data, answer.body.length, ret_credentials, &wrong) < 0)
 		cannot_read(ret_outcome, wrong, answer.body.length);
@@ -125,7 +125,7 @@ void sentinel_finish(struct sentinel *sentinel, const char *run_id, const struct
 
 	*ret_answer = NULL;
 	add_run_url(&url, sentinel, run_id, "finish");
-	post(sentinel, url.data, body, NULL, &answer, ret_outcome);
+	post_json(sentinel, url.data, body, NULL, &answer, ret_outcome);
 	if (ret_outcome->verdict == VERDICT_DONE)
 		*ret_answer = object_as_line(answer.body.data, answer.body.length);
 	if (answer.status == 409 && !answer.error)

@@ -321,7 +321,7 @@ static int take_credentials(const json_t *root, struct credentials *ret_credenti
 	return 0;
 }
 
-static json_t *load(const char *bytes, size_t length, const char **ret_wrong)
+static json_t *load_json_or_say(const char *bytes, size_t length, const char **ret_wrong)
 {
 	json_t *root = length ? json_loadb(bytes, length, 0, NULL) : NULL;
 
@@ -332,7 +332,7 @@ static json_t *load(const char *bytes, size_t length, const char **ret_wrong)
 int parse_credentials(const char *bytes, size_t length, struct credentials *ret_credentials,
 		      const char **ret_wrong)
 {
-	json_t *root = load(bytes, length, ret_wrong);
+	json_t *root = load_json_or_say(bytes, length, ret_wrong);
 	int r = root ? take_credentials(root, ret_credentials, ret_wrong) : -EBADMSG;
 
 	json_decref(root);
@@ -343,7 +343,7 @@ int parse_registration(const char *bytes, size_t length, struct registration *re
 		       const char **ret_wrong)
 {
 	struct registration registration = {0};
-	json_t *root = load(bytes, length, ret_wrong);
+	json_t *root = load_json_or_say(bytes, length, ret_wrong);
 	int r = -EBADMSG;
 
 	if (!root)
@@ -383,7 +383,7 @@ void add_error_detail(struct buffer *out, const char *bytes, size_t length)
 {
 	enum { MOST_PROBLEMS = 4 };
 	const char *wrong;
-	json_t *root = load(bytes, length, &wrong);
+	json_t *root = load_json_or_say(bytes, length, &wrong);
 	const json_t *detail = json_object_get(root, "detail");
 
 	if (json_is_string(detail))

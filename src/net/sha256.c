@@ -20,7 +20,7 @@ static const uint32_t ROUNDS[64] = {
 	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t value, int bits)
+static uint32_t rotate_right(uint32_t value, int bits)
 {
 	return value >> bits | value << (32 - bits);
 }
@@ -34,15 +34,17 @@ static void add_block(uint32_t state[8], const unsigned char *block)
 		       block[3];
 	for (int i = 16; i < 64; i++)
 		w[i] = w[i - 16] + w[i - 7] +
-		       (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) +
-		       (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
+		       (rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ w[i - 15] >> 3) +
+		       (rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ w[i - 2] >> 10);
 	memcpy(v, state, sizeof(v));
 	for (int i = 0; i < 64; i++) {
 		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
 		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-		uint32_t first = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) + choice +
-				 ROUNDS[i] + w[i];
-		uint32_t second = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) + majority;
+		uint32_t first = v[7] +
+				 (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25)) +
+				 choice + ROUNDS[i] + w[i];
+		uint32_t second =
+			(rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22)) + majority;
 
 		memmove(v + 1, v, 7 * sizeof(v[0]));
 		v[4] += first;

@@ -47,7 +47,7 @@ static const struct {
 #undef FIELD
 };
 
-static void *member(const struct spool_state *state, size_t index)
+static void *state_member(const struct spool_state *state, size_t index)
 {
 	return (char *)(uintptr_t)state + FIELDS[index].offset;
 }
@@ -75,13 +75,13 @@ void spool_state_format(const struct spool_state *state, struct buffer *out)
 		switch (FIELDS[i].type) {
 		case TEXT_FIELD:
 		case OPTIONAL_TEXT_FIELD:
-			json_text(&json, *(char **)member(state, i));
+			json_text(&json, *(char **)state_member(state, i));
 			break;
 		case COUNT_FIELD:
-			json_count(&json, *(int64_t *)member(state, i));
+			json_count(&json, *(int64_t *)state_member(state, i));
 			break;
 		case FLAG_FIELD:
-			json_flag(&json, *(bool *)member(state, i));
+			json_flag(&json, *(bool *)state_member(state, i));
 			break;
 		}
 	}
@@ -98,17 +98,17 @@ static int take_field(const json_t *value, struct spool_state *state, size_t ind
 			return 0;
 		if (!json_is_string(value))
 			return -EBADMSG;
-		*(char **)member(state, index) = strdup(json_string_value(value));
-		return *(char **)member(state, index) ? 0 : -ENOMEM;
+		*(char **)state_member(state, index) = strdup(json_string_value(value));
+		return *(char **)state_member(state, index) ? 0 : -ENOMEM;
 	case COUNT_FIELD:
 		if (!json_is_integer(value))
 			return -EBADMSG;
-		*(int64_t *)member(state, index) = json_integer_value(value);
+		*(int64_t *)state_member(state, index) = json_integer_value(value);
 		return 0;
 	case FLAG_FIELD:
 		if (!json_is_boolean(value))
 			return -EBADMSG;
-		*(bool *)member(state, index) = json_is_true(value);
+		*(bool *)state_member(state, index) = json_is_true(value);
 		return 0;
 	}
 	return -EBADMSG;

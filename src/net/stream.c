@@ -114,7 +114,7 @@ void stream_close(struct stream *stream)
 /* ---- begin ------------------------------------------------------------------------------------------ */
 
 /* Only a process on the machine itself asks it; a recording from elsewhere has its own facts. */
-static void discover(struct stream *stream, const struct frame *first, struct facts *facts)
+static void discover_for_stream(struct stream *stream, const struct frame *first, struct facts *facts)
 {
 	struct sys_dmi dmi;
 	struct root root;
@@ -140,7 +140,7 @@ static int make_payload(struct stream *stream, const struct frame *first)
 
 	if (!facts)
 		return -ENOMEM;
-	discover(stream, first, facts);
+	discover_for_stream(stream, first, facts);
 	write_start(&payload, first, facts, env_value("TRACKER_STREAM_METADATA"));
 	if (buffer_error(&payload))
 		return buffer_error(&payload);

@@ -29,7 +29,7 @@ static void say_trouble(struct stream *stream, const char *doing, const struct o
 		say("streaming: %s", stream->trouble);
 }
 
-static enum stream_step failed(struct stream *stream, const char *doing, const struct outcome *outcome)
+static enum stream_step step_failed(struct stream *stream, const char *doing, const struct outcome *outcome)
 {
 	bool ended = patience_ended(stream->patience);
 
@@ -40,7 +40,7 @@ static enum stream_step failed(struct stream *stream, const char *doing, const s
 	return patience_over(stream->patience) ? STEP_GIVE_UP : STEP_WAIT;
 }
 
-static enum stream_step refused(struct stream *stream, const char *doing, const struct outcome *outcome)
+static enum stream_step step_refused(struct stream *stream, const char *doing, const struct outcome *outcome)
 {
 	say_trouble(stream, doing, outcome);
 	stream->refused = true;
@@ -90,7 +90,7 @@ static bool needs_refresh(const struct stream *stream)
 	       monotonic_ns() >= stream->refresh_at_ns;
 }
 
-static enum stream_step refresh(struct stream *stream)
+static enum stream_step refresh_credentials(struct stream *stream)
 {
 	struct credentials credentials;
 	struct outcome outcome;
@@ -107,8 +107,8 @@ static enum stream_step refresh(struct stream *stream)
 		return STEP_MADE;
 	}
 	if (outcome.verdict == VERDICT_RETRY)
-		return failed(stream, "refresh the upload credentials", &outcome);
-	return refused(stream, "refresh the upload credentials", &outcome);
+		return step_failed(stream, "refresh the upload credentials", &outcome);
+	return step_refused(stream, "refresh the upload credentials", &outcome);
 }
 
 /* ---- the run ---------------------------------------------------------------------------------------- */
@@ -121,9 +121,9 @@ static enum stream_step start_run(struct stream *stream)
 
 	sentinel_start(&stream->sentinel, state->payload, stream->spool.name, &registration, &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
-		return failed(stream, "register the run", &outcome);
+		return step_failed(stream, "register the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)
-		return refused(stream, "register the run", &outcome);
+		return step_refused(stream, "register the run", &outcome);
 	use_credentials(stream, &registration.credentials);
 	state->run_id = registration.run_id;
 	state->uri_prefix = registration.uri_prefix;
@@ -187,7 +187,7 @@ static enum stream_step upload_batch(struct stream *stream)
 		stream->tried_new_keys = true;
 		return STEP_MADE;
 	}
-	return failed(stream, "store a batch", &outcome);
+	return step_failed(stream, "store a batch", &outcome);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------- */
@@ -239,9 +239,9 @@ static enum stream_step send_finish(struct stream *stream, const struct buffer *
 	free(stream->answer);
 	sentinel_finish(&stream->sentinel, stream->spool.state.run_id, body, &stream->answer, &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
-		return failed(stream, "finish the run", &outcome);
+		return step_failed(stream, "finish the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)
-		return refused(stream, "finish the run", &outcome);
+		return step_refused(stream, "finish the run", &outcome);
 	went_well(stream);
 	forget_run(stream);
 	return STEP_FINISHED;
@@ -278,6 +278,6 @@ enum stream_step stream_send(struct stream *stream)
 	if (state->outcome.known && gather_inline(stream, &csv))
 		return finish_inline(stream, &csv);
 	if (state->sent < state->cut)
-		return needs_refresh(stream) ? refresh(stream) : upload_batch(stream);
+		return needs_refresh(stream) ? refresh_credentials(stream) : upload_batch(stream);
 	return state->outcome.known ? finish_with_objects(stream) : STEP_IDLE;
 }

@@ -10,7 +10,7 @@
 #include "base/scan.h"
 
 /* Reads exactly `count` digits. scan_u64() would accept blanks and more. */
-static bool digits(struct scan *scan, int count, int *ret_value)
+static bool scan_digits(struct scan *scan, int count, int *ret_value)
 {
 	int value = 0;
 
@@ -65,11 +65,11 @@ static bool scan_offset(struct scan *scan, int64_t *ret_offset_secs)
 		sign = -1;
 	else
 		return false;
-	if (!digits(scan, 2, &hours))
+	if (!scan_digits(scan, 2, &hours))
 		return false;
 	if (scan_left(scan)) {
 		scan_literal(scan, ":");
-		if (!digits(scan, 2, &minutes) || scan_left(scan))
+		if (!scan_digits(scan, 2, &minutes) || scan_left(scan))
 			return false;
 	}
 	if (hours > 23 || minutes > 59)
@@ -84,14 +84,14 @@ int parse_iso8601(const char *text, size_t length, int64_t *ret_secs)
 	int year, month, day, hour, minute, second = 0;
 	int64_t offset;
 
-	if (!digits(&scan, 4, &year) || !scan_literal(&scan, "-") || !digits(&scan, 2, &month) ||
-	    !scan_literal(&scan, "-") || !digits(&scan, 2, &day))
+	if (!scan_digits(&scan, 4, &year) || !scan_literal(&scan, "-") || !scan_digits(&scan, 2, &month) ||
+	    !scan_literal(&scan, "-") || !scan_digits(&scan, 2, &day))
 		return -EBADMSG;
 	if (!scan_literal(&scan, "T") && !scan_literal(&scan, "t") && !scan_literal(&scan, " "))
 		return -EBADMSG;
-	if (!digits(&scan, 2, &hour) || !scan_literal(&scan, ":") || !digits(&scan, 2, &minute))
+	if (!scan_digits(&scan, 2, &hour) || !scan_literal(&scan, ":") || !scan_digits(&scan, 2, &minute))
 		return -EBADMSG;
-	if (scan_literal(&scan, ":") && !digits(&scan, 2, &second))
+	if (scan_literal(&scan, ":") && !scan_digits(&scan, 2, &second))
 		return -EBADMSG;
 	if (scan_literal(&scan, ".") || scan_literal(&scan, ",")) {
 		const char *fraction = scan.at;
@@ -117,7 +117,7 @@ int parse_http_date(const char *text, int64_t *ret_secs)
 	return 0;
 }
 
-static void format(int64_t secs, const char *form, char ret_text[TIME_TEXT_SIZE])
+static void format_time(int64_t secs, const char *form, char ret_text[TIME_TEXT_SIZE])
 {
 	time_t at = (time_t)secs;
 	struct tm parts;
@@ -128,10 +128,10 @@ static void format(int64_t secs, const char *form, char ret_text[TIME_TEXT_SIZE]
 
 void format_iso8601(int64_t secs, char ret_text[TIME_TEXT_SIZE])
 {
-	format(secs, "%Y-%m-%dT%H:%M:%SZ", ret_text);
+	format_time(secs, "%Y-%m-%dT%H:%M:%SZ", ret_text);
 }
 
 void format_iso8601_basic(int64_t secs, char ret_text[TIME_TEXT_SIZE])
 {
-	format(secs, "%Y%m%dT%H%M%SZ", ret_text);
+	format_time(secs, "%Y%m%dT%H%M%SZ", ret_text);
 }

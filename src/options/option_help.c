@@ -10,7 +10,7 @@ enum {
 	CHOICES_COLUMNS = 20, /* longer lists of words stand in the help text */
 };
 
-static void pad(struct buffer *out, size_t *column, size_t to)
+static void pad_to_column(struct buffer *out, size_t *column, size_t to)
 {
 	for (; *column < to; ++*column)
 		buffer_add_char(out, ' ');
@@ -22,7 +22,7 @@ static void add_piece(struct buffer *out, size_t *column, const char *text, size
 	if (*column + 1 + length > COLUMNS) {
 		buffer_add_char(out, '\n');
 		*column = 0;
-		pad(out, column, LABEL_COLUMNS);
+		pad_to_column(out, column, LABEL_COLUMNS);
 	} else if (*column > LABEL_COLUMNS) {
 		buffer_add_char(out, ' ');
 		++*column;
@@ -64,7 +64,7 @@ static void add_label(struct buffer *out, size_t *column, const struct option_ro
 		buffer_add_char(out, '\n');
 		*column = 0;
 	}
-	pad(out, column, LABEL_COLUMNS);
+	pad_to_column(out, column, LABEL_COLUMNS);
 }
 
 static void add_choices(struct buffer *out, size_t *column, const char *choices)
@@ -118,7 +118,7 @@ void add_label_help(struct buffer *out, const char *label, const char *help)
 		buffer_add_char(out, '\n');
 		column = 0;
 	}
-	pad(out, &column, LABEL_COLUMNS);
+	pad_to_column(out, &column, LABEL_COLUMNS);
 	add_words(out, &column, help);
 	buffer_add_char(out, '\n');
 }

@@ -11,8 +11,8 @@ enum { WORD_MAX = 64, QUOTED_BYTES = 60 };
 
 const char OUT_OF_MEMORY[] = "out of memory";
 
-static int fail(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int fail(struct parser *parser, const char *format, ...)
+static int fail_parse(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int fail_parse(struct parser *parser, const char *format, ...)
 {
 	va_list arguments;
 
@@ -25,9 +25,9 @@ static int fail(struct parser *parser, const char *format, ...)
 static int wrong_value(struct parser *parser, const struct option_row *row, const char *text, const char *why)
 {
 	if (why == OUT_OF_MEMORY)
-		return fail(parser, "%s", why);
-	return fail(parser, "--%s: '%.*s%s' %s", row->name, QUOTED_BYTES, text,
-		    strlen(text) > QUOTED_BYTES ? "..." : "", why);
+		return fail_parse(parser, "%s", why);
+	return fail_parse(parser, "--%s: '%.*s%s' %s", row->name, QUOTED_BYTES, text,
+			  strlen(text) > QUOTED_BYTES ? "..." : "", why);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------ */
@@ -77,14 +77,14 @@ static int check_value(struct parser *parser, const struct option_row *row, cons
 	return 0;
 }
 
-static int note(struct parser *parser, const struct option_row *row, const char *text)
+static int note_option(struct parser *parser, const struct option_row *row, const char *text)
 {
 	bool *seen = &parser->seen[row - parser->options.rows];
 	const char *why;
 	int r = parser->checks_values && text ? check_value(parser, row, text) : 0;
 
 	if (row->kind == KIND_VALUE && *seen)
-		return fail(parser, "--%s is given twice", row->name);
+		return fail_parse(parser, "--%s is given twice", row->name);
 	*seen = true;
 	if (r)
 		return r < 0 ? r : 0;
@@ -105,12 +105,13 @@ static int take_next(struct parser *parser, const struct option_row *row, char *
 	const char *next = **at;
 
 	if (!next)
-		return fail(parser, "--%s needs %s", row->name, row->argument);
+		return fail_parse(parser, "--%s needs %s", row->name, row->argument);
 	if (looks_like_option(next))
-		return fail(parser, "--%s needs %s, but '%.*s' follows; if that is meant: --%s=%.*s",
-			    row->name, row->argument, QUOTED_BYTES, next, row->name, QUOTED_BYTES, next);
+		return fail_parse(parser, "--%s needs %s, but '%.*s' follows; if that is meant: --%s=%.*s",
+				  row->name, row->argument, QUOTED_BYTES, next, row->name, QUOTED_BYTES,
+				  next);
 	++*at;
-	return note(parser, row, next);
+	return note_option(parser, row, next);
 }
 
 /* ---- options ----------------------------------------------------------------------------------------- */
@@ -119,8 +120,8 @@ static int unknown_option(struct parser *parser, const char *given, const char *
 {
 	const struct option_row *nearest = nearest_option(parser->options, name);
 
-	return fail(parser, "unknown option '%.*s'%s%s", QUOTED_BYTES, given,
-		    nearest ? "; the nearest is --" : "", nearest ? nearest->name : "");
+	return fail_parse(parser, "unknown option '%.*s'%s%s", QUOTED_BYTES, given,
+			  nearest ? "; the nearest is --" : "", nearest ? nearest->name : "");
 }
 
 static int long_option(struct parser *parser, const char *argument, char ***at)
@@ -136,10 +137,10 @@ static int long_option(struct parser *parser, const char *argument, char ***at)
 		return unknown_option(parser, argument, word);
 	}
 	if (value)
-		return note(parser, row, value);
+		return note_option(parser, row, value);
 	if (row->kind == KIND_SWITCH)
-		return note(parser, row, "1");
-	return row->kind == KIND_OPTIONAL ? note(parser, row, NULL) : take_next(parser, row, at);
+		return note_option(parser, row, "1");
+	return row->kind == KIND_OPTIONAL ? note_option(parser, row, NULL) : take_next(parser, row, at);
 }
 
 /* "-q", "-qi5", "-i 5" */
@@ -149,29 +150,29 @@ static int short_options(struct parser *parser, const char *argument, char ***at
 
 	/* "-interval 5" would otherwise be an interval of "nterval". */
 	if (word[1] && find_option(parser->options, word, strcspn(word, "=")))
-		return fail(parser, "unknown option '%.*s'; the nearest is -%.*s", QUOTED_BYTES, argument,
-			    QUOTED_BYTES, argument);
+		return fail_parse(parser, "unknown option '%.*s'; the nearest is -%.*s", QUOTED_BYTES,
+				  argument, QUOTED_BYTES, argument);
 	for (const char *letter = word; *letter; letter++) {
 		const struct option_row *row = find_letter(parser->options, *letter);
 
 		if (!row)
 			return unknown_option(parser, argument, word);
 		if (row->kind != KIND_SWITCH)
-			return letter[1] ? note(parser, row, letter + 1) : take_next(parser, row, at);
-		if (note(parser, row, "1") < 0)
+			return letter[1] ? note_option(parser, row, letter + 1) : take_next(parser, row, at);
+		if (note_option(parser, row, "1") < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int operand(struct parser *parser, const char *word)
+static int take_operand(struct parser *parser, const char *word)
 {
 	const char *why = parser->take(parser->context, NULL, word);
 
 	if (!why)
 		return 0;
-	return why == OUT_OF_MEMORY ? fail(parser, "%s", why)
-				    : fail(parser, "'%.*s' %s", QUOTED_BYTES, word, why);
+	return why == OUT_OF_MEMORY ? fail_parse(parser, "%s", why)
+				    : fail_parse(parser, "'%.*s' %s", QUOTED_BYTES, word, why);
 }
 
 static int one_word(struct parser *parser, const char *argument, char ***at)
@@ -187,9 +188,10 @@ static int one_word(struct parser *parser, const char *argument, char ***at)
 	if (is_option && argument[1])
 		return short_options(parser, argument, at);
 	if (is_option && parser->command_follows)
-		return fail(parser,
-			    "'-' is neither an option nor a command; to run a program of that name: -- -");
-	return operand(parser, argument);
+		return fail_parse(
+			parser,
+			"'-' is neither an option nor a command; to run a program of that name: -- -");
+	return take_operand(parser, argument);
 }
 
 int parse_words(struct parser *parser, char **argv, char ***ret_rest)

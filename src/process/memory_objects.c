@@ -133,7 +133,7 @@ static bool path_is_memory(const struct memory_objects *objects, const char *pat
 	return deepest && deepest->is_tmpfs;
 }
 
-static bool begins(const struct scan *name, const char *text)
+static bool begins_with(const struct scan *name, const char *text)
 {
 	return scan_left(name) >= strlen(text) && memcmp(name->at, text, strlen(text)) == 0;
 }
@@ -141,8 +141,8 @@ static bool begins(const struct scan *name, const char *text)
 /* Files of the kernel's internal tmpfs and hugetlbfs, which have no mount point. */
 static bool is_nameless(const struct scan *name)
 {
-	return begins(name, "/memfd:") || begins(name, "/dev/zero (deleted)") || begins(name, "/SYSV") ||
-	       begins(name, "/anon_hugepage");
+	return begins_with(name, "/memfd:") || begins_with(name, "/dev/zero (deleted)") ||
+	       begins_with(name, "/SYSV") || begins_with(name, "/anon_hugepage");
 }
 
 bool memory_objects_has(const struct memory_objects *objects, const struct memory_area *area)
@@ -159,7 +159,7 @@ bool memory_objects_has(const struct memory_objects *objects, const struct memor
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-static size_t position(const struct memory_objects *objects, uint64_t device, uint64_t inode)
+static size_t object_position(const struct memory_objects *objects, uint64_t device, uint64_t inode)
 {
 	size_t low = 0, high = objects->count;
 
@@ -178,7 +178,7 @@ static size_t position(const struct memory_objects *objects, uint64_t device, ui
 struct memory_object *memory_objects_find(const struct memory_objects *objects, uint64_t device,
 					  uint64_t inode)
 {
-	size_t at = position(objects, device, inode);
+	size_t at = object_position(objects, device, inode);
 
 	return at < objects->count && objects->objects[at].device == device &&
 			       objects->objects[at].inode == inode
@@ -189,7 +189,7 @@ struct memory_object *memory_objects_find(const struct memory_objects *objects, 
 static struct memory_object *find_or_add(struct memory_objects *objects, uint64_t device, uint64_t inode)
 {
 	struct memory_object *found = memory_objects_find(objects, device, inode);
-	size_t at = position(objects, device, inode);
+	size_t at = object_position(objects, device, inode);
 
 	if (found || objects->count >= OBJECTS_MOST)
 		return found;
@@ -242,10 +242,10 @@ struct memory_object *memory_objects_meet(struct memory_objects *objects, const 
 		object = find_or_add(objects, area->device, area->inode);
 		if (!object)
 			return NULL;
-		object->is_system_v = begins(&area->name, "/SYSV");
+		object->is_system_v = begins_with(&area->name, "/SYSV");
 		snprintf(name, sizeof name, "%d/map_files/%llx-%llx", (int)pid,
 			 (unsigned long long)area->start, (unsigned long long)area->end);
-		object->is_huge = begins(&area->name, "/anon_hugepage") || is_on_hugetlbfs(root, name);
+		object->is_huge = begins_with(&area->name, "/anon_hugepage") || is_on_hugetlbfs(root, name);
 	}
 	note_path(object, &area->name);
 	object->was_written |= area->shared && area->writable;
@@ -307,15 +307,15 @@ void memory_objects_scan_fds(struct memory_objects *objects, const struct root *
 			continue; /* sockets, pipes */
 		target[length] = '\0';
 		text = scan_bytes(target, (size_t)length);
-		if (begins(&text, "/memfd:") || path_is_memory(objects, target))
+		if (begins_with(&text, "/memfd:") || path_is_memory(objects, target))
 			meet_descriptor(objects, root, folder_fd, pid, name, &text);
 	}
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------ */
 
-static bool ask(const struct root *root, const struct memory_object *object, const char *path,
-		int64_t *ret_kib)
+static bool ask_object_pages(const struct root *root, const struct memory_object *object, const char *path,
+			     int64_t *ret_kib)
 {
 	struct stat status;
 
@@ -347,7 +347,7 @@ static bool ask_path(const struct root *root, const struct memory_object *object
 	if (!object->path || pid <= 0)
 		return false;
 	length = snprintf(path, sizeof path, "%d/root%s", (int)pid, object->path);
-	return length > 0 && (size_t)length < sizeof path && ask(root, object, path, ret_kib);
+	return length > 0 && (size_t)length < sizeof path && ask_object_pages(root, object, path, ret_kib);
 }
 
 static bool ask_mapping(struct memory_objects *objects, const struct root *root,
@@ -360,7 +360,7 @@ static bool ask_mapping(struct memory_objects *objects, const struct root *root,
 		return false;
 	snprintf(path, sizeof path, "%d/map_files/%llx-%llx", (int)object->mapped_by,
 		 (unsigned long long)object->mapped_start, (unsigned long long)object->mapped_end);
-	if (ask(root, object, path, ret_kib))
+	if (ask_object_pages(root, object, path, ret_kib))
 		return true;
 	if (fstatat(root->proc_fd, path, &status, 0) < 0 && (errno == EPERM || errno == EACCES))
 		objects->map_files_refused = true;
@@ -368,8 +368,8 @@ static bool ask_mapping(struct memory_objects *objects, const struct root *root,
 }
 
 /* Returns whether the job still uses the object. */
-static bool refresh(struct memory_objects *objects, struct root *root, struct memory_object *object,
-		    pid_t root_pid)
+static bool refresh_object(struct memory_objects *objects, struct root *root, struct memory_object *object,
+			   pid_t root_pid)
 {
 	char path[NAME_SIZE];
 
@@ -378,7 +378,7 @@ static bool refresh(struct memory_objects *objects, struct root *root, struct me
 		return ask_segment(root, object, &object->kib) || object->is_used;
 	if (object->held_fd >= 0) {
 		snprintf(path, sizeof path, "%d/fd/%d", (int)object->held_by, object->held_fd);
-		if (ask(root, object, path, &object->kib))
+		if (ask_object_pages(root, object, path, &object->kib))
 			return true;
 		object->held_fd = -1;
 		objects->lost_one = true;
@@ -397,7 +397,7 @@ void memory_objects_refresh(struct memory_objects *objects, struct root *root, p
 
 	for (size_t i = 0; i < objects->count; i++) {
 		struct memory_object *object = &objects->objects[i];
-		bool stays = refresh(objects, root, object, root_pid);
+		bool stays = refresh_object(objects, root, object, root_pid);
 
 		if (!stays) {
 			object_done(object);

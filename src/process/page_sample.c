@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* splitmix64. */
-static uint64_t mix(uint64_t value)
+static uint64_t mix_bits(uint64_t value)
 {
 	value += UINT64_C(0x9e3779b97f4a7c15);
 	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -18,7 +18,7 @@ uint64_t page_sample_at(unsigned level, uint64_t block)
 	uint64_t at = block;
 
 	while (level-- > 0)
-		at = at << 1 | (mix(at ^ (uint64_t)level << 56) & 1);
+		at = at << 1 | (mix_bits(at ^ (uint64_t)level << 56) & 1);
 	return at;
 }
 
@@ -63,7 +63,7 @@ void page_places_thin(struct page_places *places, unsigned level)
 	places->level = level;
 }
 
-static int compare(const void *left_, const void *right_)
+static int compare_page_places(const void *left_, const void *right_)
 {
 	const struct page_place *left = left_, *right = right_;
 
@@ -75,7 +75,7 @@ static int compare(const void *left_, const void *right_)
 void page_places_sort(struct page_places *places)
 {
 	if (places->count > 1)
-		qsort(places->at, places->count, sizeof *places->at, compare);
+		qsort(places->at, places->count, sizeof *places->at, compare_page_places);
 }
 
 void page_places_unite(struct page_places *places)
@@ -84,7 +84,7 @@ void page_places_unite(struct page_places *places)
 
 	page_places_sort(places);
 	for (size_t i = 0; i < places->count; i++)
-		if (!kept || compare(&places->at[kept - 1], &places->at[i]) != 0)
+		if (!kept || compare_page_places(&places->at[kept - 1], &places->at[i]) != 0)
 			places->at[kept++] = places->at[i];
 	places->count = kept;
 }

@@ -367,7 +367,7 @@ static void follow_high_water(struct process_tree *tree, struct member *member,
 		tree->largest_kib = kib;
 }
 
-static uint64_t mixed(uint64_t a, uint64_t b)
+static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
 	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
 	return a ^ a >> 29;
@@ -385,7 +385,7 @@ static int64_t anonymous_pages(const struct member *member)
 static uint64_t layout_of(const struct proc_pid_stat *stat)
 {
 	return stat->stack_start <= 0 ? 0
-				      : mixed((uint64_t)stat->code_start, (uint64_t)stat->stack_start) | 1;
+				      : mix_hash((uint64_t)stat->code_start, (uint64_t)stat->stack_start) | 1;
 }
 
 static struct member *relative_of(const struct process_tree *tree, const struct member *member)
@@ -433,7 +433,7 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	relative = is_forked ? relative_of(tree, member) : NULL;
 	if (!relative) {
 		member->family =
-			mixed(layout, mixed((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
+			mix_hash(layout, mix_hash((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
 		return;
 	}
 	member->family = relative->family;

@@ -85,7 +85,7 @@ struct member *process_tree_root(const struct process_tree *tree)
 	return tree->root_gone ? NULL : process_tree_find(tree, tree->root_pid);
 }
 
-static int grow(struct process_tree *tree)
+static int grow_tree(struct process_tree *tree)
 {
 	size_t capacity = tree->capacity ? tree->capacity * 2 : FIRST_MEMBERS;
 	struct member *members = realloc(tree->members, capacity * sizeof *members);
@@ -112,7 +112,7 @@ int process_tree_add(struct process_tree *tree, pid_t pid)
 	if (process_tree_find(tree, pid))
 		return -EEXIST;
 	if (tree->count == tree->capacity) {
-		error = grow(tree);
+		error = grow_tree(tree);
 		if (error < 0)
 			return error;
 	}
@@ -179,7 +179,7 @@ static struct member *heir_of(struct process_tree *tree, const struct member *go
 	return NULL;
 }
 
-static void bequeath(struct process_tree *tree, struct member *gone)
+static void pass_figures_on(struct process_tree *tree, struct member *gone)
 {
 	struct usages total = account_total(&gone->account);
 	struct member *heir;
@@ -200,14 +200,14 @@ static int64_t own_faults(const struct member *member)
 }
 
 /* Removes vanished members from the table. The others keep their order. */
-static void sweep(struct process_tree *tree)
+static void sweep_gone_members(struct process_tree *tree)
 {
 	size_t kept = 0;
 
 	/* Children first: a parent that vanished as well passes their figures on with its own. */
 	for (size_t i = tree->count; i-- > 0;)
 		if (tree->members[i].vanished)
-			bequeath(tree, &tree->members[i]);
+			pass_figures_on(tree, &tree->members[i]);
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 
@@ -289,7 +289,7 @@ static void look_for_unseen(struct process_tree *tree)
 		tree->exits_missed = true;
 }
 
-static void publish(struct process_tree *tree)
+static void publish_usage(struct process_tree *tree)
 {
 	int64_t certain_ns = tree->account.reaped.of[USAGE_CPU_NS];
 	struct usages sum = {0};
@@ -373,8 +373,8 @@ void process_tree_touch(struct process_tree *tree)
 		if (!tree->members[i].vanished)
 			account_settle(&tree->members[i].account);
 	if (any_vanished)
-		sweep(tree);
-	publish(tree);
+		sweep_gone_members(tree);
+	publish_usage(tree);
 }
 
 int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
@@ -471,7 +471,7 @@ static void carry_namespace(struct process_tree *tree, pid_t init)
 	for (size_t i = 0; i < tree->count; i++)
 		if (descends_from(tree, &tree->members[i], init) && member_is_gone(&tree->members[i]))
 			tree->members[i].vanished = true;
-	sweep(tree);
+	sweep_gone_members(tree);
 }
 
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
@@ -508,7 +508,7 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 	tree->exited_faults += own_faults(member);
 	member->account = (struct account){0};
 	member->vanished = true;
-	sweep(tree);
+	sweep_gone_members(tree);
 }
 
 /*

@@ -75,16 +75,16 @@ static int64_t file_size(const struct target *target)
 	return fstat(target->fd, &status) < 0 ? -1 : status.st_size;
 }
 
-static void warn(struct target *target)
+static void warn_of_target(struct target *target)
 {
 	target->warning_due = !target->warned;
 }
 
-static void drop(struct target *target, size_t records)
+static void drop_records(struct target *target, size_t records)
 {
 	target->dropped_records += records;
 	if (records && !target->gone)
-		warn(target);
+		warn_of_target(target);
 }
 
 static bool means_gone(const struct target *target, int error)
@@ -112,19 +112,19 @@ static void note_failure(struct target *target, int error)
 	target->last_error = error;
 	if (!means_gone(target, error)) {
 		if (error != -EAGAIN && error != -EPIPE)
-			warn(target);
+			warn_of_target(target);
 		return;
 	}
 	if (error != -EPIPE)
-		warn(target);
+		warn_of_target(target);
 	target->gone = true;
-	drop(target, target->ring.records + (target->unfinished.length > 0));
+	drop_records(target, target->ring.records + (target->unfinished.length > 0));
 	record_ring_done(&target->ring);
 	buffer_done(&target->unfinished);
 }
 
 /* Writes once. Returns the number of bytes, or why none could be written. */
-static ssize_t put(struct target *target, const char *bytes, size_t length)
+static ssize_t put_bytes(struct target *target, const char *bytes, size_t length)
 {
 	ssize_t n;
 
@@ -149,7 +149,7 @@ static size_t put_as_much_as_fits(struct target *target, const char *bytes, size
 	size_t done = 0;
 
 	while (done < length) {
-		ssize_t n = put(target, bytes + done, length - done);
+		ssize_t n = put_bytes(target, bytes + done, length - done);
 
 		if (n <= 0)
 			break;
@@ -186,7 +186,7 @@ static void remember_unfinished(struct target *target, const char *bytes, size_t
 	if (buffer_error(&target->unfinished)) {
 		buffer_clear(&target->unfinished);
 		target->newline_due = true;
-		drop(target, 1);
+		drop_records(target, 1);
 	}
 }
 
@@ -194,7 +194,7 @@ enum outcome { WRITTEN, NOT_WRITTEN, BEGUN };
 
 static enum outcome write_record(struct target *target, const char *bytes, size_t length)
 {
-	ssize_t n = put(target, bytes, length);
+	ssize_t n = put_bytes(target, bytes, length);
 	size_t done = n < 0 ? 0 : (size_t)n;
 	int64_t start;
 
@@ -216,7 +216,7 @@ static enum outcome write_record(struct target *target, const char *bytes, size_
 /* Writes a pending newline. Returns true if it is written or was not needed. */
 static bool end_line(struct target *target)
 {
-	if (target->newline_due && put(target, "\n", 1) == 1)
+	if (target->newline_due && put_bytes(target, "\n", 1) == 1)
 		target->newline_due = false;
 	return !target->newline_due;
 }
@@ -268,7 +268,7 @@ static bool write_pending(struct target *target)
 	return true;
 }
 
-static int answer(const struct target *target)
+static int target_error(const struct target *target)
 {
 	return target->gone ? -EPIPE : is_pending(target) ? -EAGAIN : 0;
 }
@@ -281,9 +281,9 @@ int target_write(struct target *target, const char *bytes, size_t length)
 	if (!target->gone && write_pending(target))
 		outcome = write_record(target, bytes, length);
 	if (outcome == NOT_WRITTEN)
-		drop(target, target->gone ? 1 : record_ring_add(&target->ring, bytes, length));
+		drop_records(target, target->gone ? 1 : record_ring_add(&target->ring, bytes, length));
 	release_signals(&held);
-	return answer(target);
+	return target_error(target);
 }
 
 int target_write_head(struct target *target, const char *bytes, size_t length)
@@ -294,7 +294,7 @@ int target_write_head(struct target *target, const char *bytes, size_t length)
 	if (!target->gone && write_record(target, bytes, length) == NOT_WRITTEN && !target->gone)
 		remember_unfinished(target, bytes, length, 0);
 	release_signals(&held);
-	return answer(target);
+	return target_error(target);
 }
 
 static void wait_for_room(const struct target *target, int64_t left_ns)
@@ -321,7 +321,7 @@ int target_flush(struct target *target, int64_t deadline_ns)
 			nanosleep(&PAUSE, NULL);
 	}
 	release_signals(&held);
-	return answer(target);
+	return target_error(target);
 }
 
 void target_end(struct target *target)
@@ -330,7 +330,7 @@ void target_end(struct target *target)
 	if (target->gone || !is_pending(target) || strcmp(target->name, "/dev/stderr") == 0)
 		return;
 	target->ended = true;
-	warn(target);
+	warn_of_target(target);
 }
 
 void target_close(struct target *target, int64_t deadline_ns)

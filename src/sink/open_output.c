@@ -57,7 +57,7 @@ const char *output_shown_path(const char *path)
 	return length > LONGEST_SHOWN_PATH ? path + length - LONGEST_SHOWN_PATH : path;
 }
 
-static int refuse(const struct place *place, int error, const char *reason)
+static int refuse_output(const struct place *place, int error, const char *reason)
 {
 	output_message(place->message, place->message_size, "cannot write to '%s': %s",
 		       output_shown_path(place->path), reason);
@@ -66,7 +66,7 @@ static int refuse(const struct place *place, int error, const char *reason)
 
 static int refuse_errno(const struct place *place, int error)
 {
-	return refuse(place, error, strerror(-error));
+	return refuse_output(place, error, strerror(-error));
 }
 
 /* If standard input, output or error is closed, the file must not get that number: the job would write to it. */
@@ -92,7 +92,7 @@ static int open_in_place(const struct place *place, int flags)
 }
 
 /* Held while recording. Close-on-exec, because a descriptor in the job would keep the lock. */
-static int lock(const struct place *place, int fd)
+static int lock_output(const struct place *place, int fd)
 {
 	/*
 	 * If a tracker was killed while it started its job, the child still holds the lock for a moment: try
@@ -103,7 +103,8 @@ static int lock(const struct place *place, int fd)
 			return 0; /* the file system has no locks: record anyway */
 		nanosleep(&(struct timespec){.tv_nsec = 10 * NSEC_PER_MSEC}, NULL);
 	}
-	return refuse(place, -EBUSY, "another recording is being written to it; choose another output");
+	return refuse_output(place, -EBUSY,
+			     "another recording is being written to it; choose another output");
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -124,7 +125,7 @@ static int check_still_there(const struct place *place, int fd)
 	return 0;
 }
 
-static int create(const struct place *place, struct opened_output *output)
+static int create_output(const struct place *place, struct opened_output *output)
 {
 	/* O_EXCL would refuse a dangling link, which is allowed here. */
 	int flags = O_RDWR | O_APPEND | O_CREAT | (place->link ? 0 : O_EXCL);
@@ -135,7 +136,7 @@ static int create(const struct place *place, struct opened_output *output)
 		return -EAGAIN;
 	if (fd < 0)
 		return refuse_errno(place, fd);
-	r = lock(place, fd);
+	r = lock_output(place, fd);
 	if (r < 0)
 		return r;
 	output->regular = true;
@@ -181,7 +182,7 @@ static int check_format(const struct place *place, int fd)
 	bool is_csv, is_row;
 
 	if (place->options->text == RECORD_CSV && scan_literal(&scan, "{"))
-		return refuse(
+		return refuse_output(
 			place, -EINVAL,
 			"it holds JSON lines, and CSV cannot be appended to them; choose another output");
 	/* A torn line is about to be cut off, or has a check of its own. */
@@ -191,11 +192,12 @@ static int check_format(const struct place *place, int fd)
 	is_row = scan_left(&scan) && *scan.at >= '0' && *scan.at <= '9' && count_fields(line) > 1;
 	is_csv = scan_literal(&scan, "timestamp");
 	if (place->options->text == RECORD_JSON_LINES && is_csv)
-		return refuse(place, -EINVAL,
-			      "it holds CSV, and JSON cannot be appended to it; choose another output");
+		return refuse_output(
+			place, -EINVAL,
+			"it holds CSV, and JSON cannot be appended to it; choose another output");
 	if (place->options->text == RECORD_CSV && place->options->csv_head && (is_csv || is_row) &&
 	    scan_left(&line) && !fits_layout(place->options->csv_head, line))
-		return refuse(
+		return refuse_output(
 			place, -EINVAL,
 			"it holds CSV with other columns; choose the same --csv-layout or another output");
 	return 0;
@@ -233,9 +235,9 @@ static int rotate_and_create(const struct place *place, struct opened_output *ou
 	int number;
 
 	if (place->link)
-		return refuse(place, -EEXIST,
-			      "it is a symbolic link to a file with content, which is not renamed; "
-			      "name the file itself or use --append");
+		return refuse_output(place, -EEXIST,
+				     "it is a symbolic link to a file with content, which is not renamed; "
+				     "name the file itself or use --append");
 	number = rename_aside(place->dir_fd, place->name);
 	if (number == -ENOENT)
 		return -EAGAIN;
@@ -247,7 +249,7 @@ static int rotate_and_create(const struct place *place, struct opened_output *ou
 	}
 	output->renamed_number = (unsigned)number;
 	take_marks_along(place, number);
-	return create(place, output);
+	return create_output(place, output);
 }
 
 static int open_regular(const struct place *place, const struct stat *found, struct opened_output *output)
@@ -263,7 +265,7 @@ static int open_regular(const struct place *place, const struct stat *found, str
 		return -EAGAIN;
 	if (fd < 0)
 		return refuse_errno(place, fd);
-	r = lock(place, fd);
+	r = lock_output(place, fd);
 	if (r == 0)
 		r = check_still_there(place, fd);
 	if (r < 0)
@@ -271,9 +273,9 @@ static int open_regular(const struct place *place, const struct stat *found, str
 	if (use_it)
 		return append_to(place, &fd, output);
 	if (!place->link && !is_recording(fd))
-		return refuse(place, -EEXIST,
-			      "it has content that is not a recording, so it is neither renamed nor "
-			      "overwritten; choose another name");
+		return refuse_output(place, -EEXIST,
+				     "it has content that is not a recording, so it is neither renamed nor "
+				     "overwritten; choose another name");
 	return rotate_and_create(place, output);
 }
 
@@ -320,11 +322,12 @@ static int check_owner(const struct place *place, const struct stat *found)
 	if (!place->shared)
 		return 0;
 	if (found->st_uid != geteuid() && found->st_uid != place->dir_owner)
-		return refuse(place, -EACCES,
-			      "it belongs to another user, in a folder that everyone may write to; choose "
-			      "another name");
+		return refuse_output(
+			place, -EACCES,
+			"it belongs to another user, in a folder that everyone may write to; choose "
+			"another name");
 	if (S_ISREG(found->st_mode) && found->st_nlink > 1)
-		return refuse(
+		return refuse_output(
 			place, -EACCES,
 			"it has a second name, in a folder that everyone may write to; choose another name");
 	return 0;
@@ -344,11 +347,11 @@ static int open_found(const struct place *place, const struct stat *found, struc
 	case S_IFCHR:
 		return open_device(place, found, output);
 	case S_IFDIR:
-		return refuse(place, -EISDIR, "it is a folder; name a file in it");
+		return refuse_output(place, -EISDIR, "it is a folder; name a file in it");
 	case S_IFBLK:
-		return refuse(place, -EINVAL, "it is a disk; name a file");
+		return refuse_output(place, -EINVAL, "it is a disk; name a file");
 	default:
-		return refuse(place, -EINVAL, "it is a socket; name a file");
+		return refuse_output(place, -EINVAL, "it is a socket; name a file");
 	}
 }
 
@@ -362,15 +365,16 @@ static int open_name(struct place *place, struct opened_output *output)
 	r = fstatat(place->dir_fd, place->name, &found, AT_SYMLINK_NOFOLLOW);
 	if (r == 0 && S_ISLNK(found.st_mode)) {
 		if (place->shared)
-			return refuse(place, -ELOOP,
-				      "it is a symbolic link in a folder that everyone may write to; name "
-				      "the file itself");
+			return refuse_output(
+				place, -ELOOP,
+				"it is a symbolic link in a folder that everyone may write to; name "
+				"the file itself");
 		place->link = true;
 		r = fstatat(place->dir_fd, place->name, &found, 0);
 	}
 	if (r == 0)
 		return open_found(place, &found, output);
-	return errno == ENOENT ? create(place, output) : refuse_errno(place, -errno);
+	return errno == ENOENT ? create_output(place, output) : refuse_errno(place, -errno);
 }
 
 static int open_folder(struct place *place)
@@ -385,7 +389,7 @@ static int open_folder(struct place *place)
 	place->name = slash ? slash + 1 : place->path;
 	place->dir_fd = move_above_stdio(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (place->dir_fd == -ENOENT)
-		return refuse(place, -ENOENT, "its folder does not exist; create it first");
+		return refuse_output(place, -ENOENT, "its folder does not exist; create it first");
 	if (place->dir_fd < 0)
 		return refuse_errno(place, place->dir_fd);
 	if (fstat(place->dir_fd, &status) < 0)
@@ -393,7 +397,7 @@ static int open_folder(struct place *place)
 	place->dir_owner = status.st_uid;
 	place->shared = (status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH);
 	if (!*place->name)
-		return refuse(place, -EISDIR, "it is a folder; name a file in it");
+		return refuse_output(place, -EISDIR, "it is a folder; name a file in it");
 	return 0;
 }
 
@@ -409,7 +413,7 @@ int open_output(const char *path, const struct output_options *options, struct o
 	int r;
 
 	if (!*path)
-		return refuse(&place, -ENOENT, "the name is empty");
+		return refuse_output(&place, -ENOENT, "the name is empty");
 	r = open_folder(&place);
 	if (r == 0)
 		r = -EAGAIN;
@@ -418,5 +422,5 @@ int open_output(const char *path, const struct output_options *options, struct o
 	if (r == 0)
 		*ret_output = output;
 	cleanup_close(&place.dir_fd);
-	return r == -EAGAIN ? refuse(&place, r, "other programs keep replacing it") : r;
+	return r == -EAGAIN ? refuse_output(&place, r, "other programs keep replacing it") : r;
 }

@@ -56,7 +56,7 @@ static int check_folders(const char *path, size_t base_length)
 	return 0;
 }
 
-static int make(char *path, size_t base_length, char **ret_path)
+static int make_folder(char *path, size_t base_length, char **ret_path)
 {
 	int r = path ? make_folders(path) : -ENOMEM;
 
@@ -72,7 +72,7 @@ static int make(char *path, size_t base_length, char **ret_path)
 	return r;
 }
 
-static char *joined(const char *folder, const char *rest)
+static char *join_path(const char *folder, const char *rest)
 {
 	char *path;
 
@@ -82,9 +82,10 @@ static char *joined(const char *folder, const char *rest)
 /* Makes the spool's folder below `folder` and returns its path. */
 static int make_below(const char *folder, const char *between, char **ret_path)
 {
-	CLEANUP_FREE char *base = joined(folder, between);
+	CLEANUP_FREE char *base = join_path(folder, between);
 
-	return base ? make(joined(base, "resource-tracker/spool"), strlen(base), ret_path) : -ENOMEM;
+	return base ? make_folder(join_path(base, "resource-tracker/spool"), strlen(base), ret_path)
+		    : -ENOMEM;
 }
 
 /* In a folder to which all users may write, another user may have made it first. */
@@ -98,7 +99,7 @@ static int make_temporary(char **ret_path)
 	if (!folder || folder[0] != '/')
 		folder = "/tmp";
 	snprintf(name, sizeof(name), "resource-tracker-%u", (unsigned int)geteuid());
-	own = joined(folder, name);
+	own = join_path(folder, name);
 	if (!own)
 		return -ENOMEM;
 	if (mkdir(own, 0700) < 0 && errno != EEXIST)
@@ -107,7 +108,7 @@ static int make_temporary(char **ret_path)
 		return -errno;
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022))
 		return -EPERM;
-	return make(joined(own, "spool"), strlen(own), ret_path);
+	return make_folder(join_path(own, "spool"), strlen(own), ret_path);
 }
 
 int spool_folder_make(const char *given, char **ret_path)
@@ -115,7 +116,7 @@ int spool_folder_make(const char *given, char **ret_path)
 	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
 
 	if (given)
-		return make(strdup(given), strlen(given), ret_path);
+		return make_folder(strdup(given), strlen(given), ret_path);
 	if (state && state[0] == '/' && make_below(state, "", ret_path) == 0)
 		return 0;
 	if (home && home[0] == '/' && make_below(home, ".local/state", ret_path) == 0)

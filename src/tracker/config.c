@@ -57,7 +57,8 @@ int config_fail(struct rt_config *config, int error, const char *format, ...)
 	return error;
 }
 
-static int wrong(struct rt_config *config, const struct setting *setting, const char *value, const char *why)
+static int refuse_setting(struct rt_config *config, const struct setting *setting, const char *value,
+			  const char *why)
 {
 	size_t length = strlen(value);
 
@@ -77,7 +78,7 @@ const char *rt_config_message(const rt_config *config)
 
 /* ---- kinds of settings ----------------------------------------------------------------------------- */
 
-static void *field(struct rt_config *config, const struct setting *setting)
+static void *setting_field(struct rt_config *config, const struct setting *setting)
 {
 	return (char *)config + setting->offset;
 }
@@ -86,14 +87,14 @@ static int set_flag(struct rt_config *config, const struct setting *setting, con
 {
 	struct scan text = scan_trim(scan_bytes(value, strlen(value)));
 
-	if (!scan_flag(&text, field(config, setting)))
-		return wrong(config, setting, value, "is neither yes nor no; give 1 or 0");
+	if (!scan_flag(&text, setting_field(config, setting)))
+		return refuse_setting(config, setting, value, "is neither yes nor no; give 1 or 0");
 	return 0;
 }
 
 static int set_text(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	char **text = field(config, setting);
+	char **text = setting_field(config, setting);
 	char *copy = NULL;
 
 	if (*value && !(copy = strdup(value)))
@@ -111,13 +112,13 @@ static int set_choice(struct rt_config *config, const struct setting *setting, c
 		if (!*setting->choices[i])
 			continue;
 		if (strcmp(value, setting->choices[i]) == 0) {
-			*(unsigned *)field(config, setting) = i;
+			*(unsigned *)setting_field(config, setting) = i;
 			return 0;
 		}
 		buffer_add_text(&list, list.length ? ", " : "is unknown; give one of ");
 		buffer_add_text(&list, setting->choices[i]);
 	}
-	return wrong(config, setting, value, list.data ? list.data : "is unknown");
+	return refuse_setting(config, setting, value, list.data ? list.data : "is unknown");
 }
 
 /* `least`: the shortest valid value; `too_short`: the message about shorter ones. */
@@ -127,13 +128,13 @@ static int take_secs(struct rt_config *config, const struct setting *setting, co
 	double secs = 0;
 
 	if (!parse_duration(value, &secs))
-		return wrong(config, setting, value,
-			     "is not a length of time; give for example 1, 0.25, 500ms or 5m");
+		return refuse_setting(config, setting, value,
+				      "is not a length of time; give for example 1, 0.25, 500ms or 5m");
 	if (secs < least)
-		return wrong(config, setting, value, too_short);
+		return refuse_setting(config, setting, value, too_short);
 	if (secs > SECS_MAX)
-		return wrong(config, setting, value, "is too long; the most is 1000000000 seconds");
-	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
+		return refuse_setting(config, setting, value, "is too long; the most is 1000000000 seconds");
+	*(int64_t *)setting_field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
 
@@ -154,8 +155,8 @@ static int set_deadline(struct rt_config *config, const struct setting *setting,
 	double secs = 0;
 
 	if (!parse_duration(value, &secs) || secs < 0 || secs > 86400)
-		return wrong(config, setting, value, "must be a length of time from 0 to 1d");
-	*(int64_t *)field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
+		return refuse_setting(config, setting, value, "must be a length of time from 0 to 1d");
+	*(int64_t *)setting_field(config, setting) = (int64_t)(secs * 1e9 + 0.5);
 	return 0;
 }
 
@@ -163,8 +164,8 @@ static int set_start_at(struct rt_config *config, const struct setting *setting,
 {
 	int64_t now_ns = SYSTEM_CLOCKS.realtime_ns(SYSTEM_CLOCKS.context);
 
-	if (parse_start_at(value, now_ns, field(config, setting)) < 0)
-		return wrong(
+	if (parse_start_at(value, now_ns, setting_field(config, setting)) < 0)
+		return refuse_setting(
 			config, setting, value,
 			"is not a time; give for example 2026-11-21T12:00:00, 12:30, +90 or @1795262400");
 	return 0;
@@ -176,8 +177,8 @@ static int set_pid(struct rt_config *config, const struct setting *setting, cons
 	uint64_t pid;
 
 	if (!scan_u64(&text, &pid) || scan_left(&text) || !pid || pid > INT32_MAX)
-		return wrong(config, setting, value, "is not a process id; give a positive number");
-	*(pid_t *)field(config, setting) = (pid_t)pid;
+		return refuse_setting(config, setting, value, "is not a process id; give a positive number");
+	*(pid_t *)setting_field(config, setting) = (pid_t)pid;
 	return 0;
 }
 
@@ -201,8 +202,9 @@ static int set_gpus(struct rt_config *config, const struct setting *setting, con
 		size_t length = strcspn(at, ",");
 
 		if (!length || !names_gpu(at, length))
-			return wrong(config, setting, value,
-				     "is unknown; give used, visible, all, or UUIDs separated by commas");
+			return refuse_setting(
+				config, setting, value,
+				"is unknown; give used, visible, all, or UUIDs separated by commas");
 		at += length;
 	}
 	return set_text(config, setting, value);
@@ -211,7 +213,7 @@ static int set_gpus(struct rt_config *config, const struct setting *setting, con
 /* ---- lists ----------------------------------------------------------------------------------------- */
 
 /* Makes room for one more element; NULL without memory, and then nothing has changed. */
-static void *grow(void *list_field, size_t count, size_t element_size)
+static void *grow_list(void *list_field, size_t count, size_t element_size)
 {
 	void **list = list_field;
 	void *grown = reallocarray(*list, count + 1, element_size);
@@ -242,12 +244,13 @@ static int add_output(struct rt_config *config, const struct setting *setting, c
 	char *path;
 
 	if (!*value)
-		return wrong(config, setting, value, "names no file; give a file name, or - for stdout");
+		return refuse_setting(config, setting, value,
+				      "names no file; give a file name, or - for stdout");
 	for (size_t i = 0; i < config->output_count; i++) {
 		if (strcmp(config->outputs[i].path, value) == 0)
-			return wrong(config, setting, value, "is given twice");
+			return refuse_setting(config, setting, value, "is given twice");
 	}
-	if (!grow(&config->outputs, config->output_count, sizeof(config->outputs[0])))
+	if (!grow_list(&config->outputs, config->output_count, sizeof(config->outputs[0])))
 		return no_memory(config);
 	path = strdup(value);
 	if (!path)
@@ -263,10 +266,10 @@ static int add_tag(struct rt_config *config, const struct setting *setting, cons
 	struct config_tag tag;
 
 	if (!equals)
-		return wrong(config, setting, value, "has no '='; give KEY=VALUE");
+		return refuse_setting(config, setting, value, "has no '='; give KEY=VALUE");
 	if (equals == value)
-		return wrong(config, setting, value, "has no key before the '='; give KEY=VALUE");
-	if (!grow(&config->tags, config->tag_count, sizeof(config->tags[0])))
+		return refuse_setting(config, setting, value, "has no key before the '='; give KEY=VALUE");
+	if (!grow_list(&config->tags, config->tag_count, sizeof(config->tags[0])))
 		return no_memory(config);
 	tag = (struct config_tag){strndup(value, (size_t)(equals - value)), strdup(equals + 1)};
 	if (!tag.key || !tag.value) {
@@ -300,12 +303,13 @@ static int add_metrics(struct rt_config *config, const struct setting *setting, 
 	const char *at = value + strspn(value, BETWEEN);
 
 	if (!*at)
-		return wrong(config, setting, value,
-			     "names no metric; 'resource-tracker metrics' lists them, 'cpu.*' is a group");
+		return refuse_setting(
+			config, setting, value,
+			"names no metric; 'resource-tracker metrics' lists them, 'cpu.*' is a group");
 	for (; *at; at += strspn(at, BETWEEN)) {
 		size_t length = strcspn(at, BETWEEN);
 
-		if (!grow(&config->metrics, config->metric_count, sizeof(config->metrics[0])))
+		if (!grow_list(&config->metrics, config->metric_count, sizeof(config->metrics[0])))
 			return no_memory(config);
 		config->metrics[config->metric_count] = strndup(at, length);
 		if (!config->metrics[config->metric_count])
@@ -471,7 +475,7 @@ int rt_config_new(rt_config **ret_config)
 /* Returns NULL for a setting that is not a text. */
 static char **text_field(struct rt_config *config, size_t setting)
 {
-	return SETTINGS[setting].is_text ? field(config, &SETTINGS[setting]) : NULL;
+	return SETTINGS[setting].is_text ? setting_field(config, &SETTINGS[setting]) : NULL;
 }
 
 void rt_config_free(rt_config *config)

@@ -23,7 +23,7 @@ static const char *subject_of(unsigned int what)
 }
 
 /* Returns the descriptor from which to read the answer, or a negative errno. */
-static int start(unsigned int what, pid_t *ret_pid)
+static int start_discovery(unsigned int what, pid_t *ret_pid)
 {
 	const char *const argv[] = {NET_PROGRAM.name, "discover", subject_of(what),
 				    what & RT_DISCOVER_PYTHON ? "--python" : NULL, NULL};
@@ -61,7 +61,8 @@ static int read_answer(int fd, int64_t until_ns, struct buffer *answer)
 int rt_discover(unsigned int what, double timeout_secs, char **ret_json)
 {
 	struct buffer answer = BUFFER(MOST_ANSWER_BYTES);
-	double secs = timeout_secs > 0 ? timeout_secs < 1e6 ? timeout_secs : 1e6 : (double)DEFAULT_TIMEOUT_SECS;
+	double secs =
+		timeout_secs > 0 ? timeout_secs < 1e6 ? timeout_secs : 1e6 : (double)DEFAULT_TIMEOUT_SECS;
 	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + (int64_t)(secs * 1e9);
 	CLEANUP_CLOSE int fd = -1;
 	pid_t pid = 0;
@@ -69,7 +70,7 @@ int rt_discover(unsigned int what, double timeout_secs, char **ret_json)
 
 	if (!(what & (RT_DISCOVER_HOST | RT_DISCOVER_CLOUD)))
 		return -EINVAL;
-	fd = start(what, &pid);
+	fd = start_discovery(what, &pid);
 	if (fd < 0)
 		return fd;
 	r = read_answer(fd, until_ns, &answer);

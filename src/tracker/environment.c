@@ -18,7 +18,7 @@ static const char *value_of(const char *variable, const char *name, size_t lengt
 	return strncmp(variable, name, length) == 0 && variable[length] == '=' ? variable + length + 1 : NULL;
 }
 
-static void forget(struct rt_config *config, const char *name)
+static void forget_variable(struct rt_config *config, const char *name)
 {
 	size_t length = strlen(name), kept = 0;
 
@@ -38,7 +38,7 @@ int rt_config_set_variable(rt_config *config, const char *name, const char *valu
 
 	if (!name || !*name || strchr(name, '='))
 		return config_fail(config, -EINVAL, "'%.60s' is not a name of a variable", name ? name : "");
-	forget(config, name);
+	forget_variable(config, name);
 	if (!value)
 		return 0;
 	buffer_printf(&text, "%s=", name);

@@ -161,7 +161,7 @@ static int64_t steps_of(double value)
 	return value < 0 ? -(int64_t)(-value + 0.5) : (int64_t)(value + 0.5);
 }
 
-static int64_t scaled(const struct frame *frame, const struct history_column *column)
+static int64_t scaled_value(const struct frame *frame, const struct history_column *column)
 {
 	const struct metric *metric = &ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)];
 	const struct row *row = frame->first[column->kind];
@@ -180,7 +180,7 @@ void history_add(struct history *history, const struct frame *frame)
 	if (!history->columns)
 		return;
 	for (size_t i = 0; i < history->column_count; i++)
-		history->row[i] = scaled(frame, &history->columns[i]);
+		history->row[i] = scaled_value(frame, &history->columns[i]);
 	int_columns_add(&history->rows, history->row);
 }
 
@@ -210,7 +210,7 @@ int rt_config_set_history(rt_config *config, int64_t samples, const char *metric
 }
 
 /* Splits names and globs at commas, blanks and newlines. The results point into `text`, which is modified. */
-static size_t split(char *text, char **ret_globs, size_t most)
+static size_t split_globs(char *text, char **ret_globs, size_t most)
 {
 	static const char BETWEEN[] = ", \t\n";
 	size_t count = 0;
@@ -276,7 +276,7 @@ int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 		return 0;
 	if (!names)
 		return config_fail(config, -ENOMEM, "out of memory");
-	count = asked = text ? split(text, globs, HISTORY_NAMES_MOST) : 0;
+	count = asked = text ? split_globs(text, globs, HISTORY_NAMES_MOST) : 0;
 	if (count == HISTORY_NAMES_MOST)
 		return config_fail(config, -EINVAL, "history: more than %d names", HISTORY_NAMES_MOST - 1);
 	error = take_names(config, globs, &count, names);
@@ -356,7 +356,8 @@ static int find_heading(const struct history *history, const char *layout_name, 
 	return -ENOENT;
 }
 
-static void convert(const struct reading *reading, const int64_t *integers, size_t count, double *ret_values)
+static void convert_column(const struct reading *reading, const int64_t *integers, size_t count,
+			   double *ret_values)
 {
 	for (size_t i = 0; i < count; i++) {
 		double value = (double)integers[i] / reading->scale;
@@ -379,7 +380,7 @@ static ssize_t read_rows(const struct history *history, const struct reading *re
 
 		if (!got)
 			break;
-		convert(reading, integers, got, ret_values + done);
+		convert_column(reading, integers, got, ret_values + done);
 		done += got;
 	}
 	return (ssize_t)done;

@@ -94,7 +94,7 @@ static size_t fill_gaps(int64_t *values)
 }
 
 /* How a column is packed best; `filled` has no gaps. */
-static struct packed_column plan(const int64_t *filled)
+static struct packed_column plan_column(const int64_t *filled)
 {
 	int64_t low = filled[0], high = filled[0], least_step = INT64_MAX, most_step = INT64_MIN;
 	bool steps_fit = true;
@@ -122,7 +122,7 @@ static size_t packed_size(const struct packed_column *column)
 	return (column->has_gaps ? BITMAP_BYTES : 0) + (size_t)column->width * ROWS / 8;
 }
 
-static void put(unsigned char *bytes, size_t index, unsigned width, uint64_t offset)
+static void put_bits(unsigned char *bytes, size_t index, unsigned width, uint64_t offset)
 {
 	size_t bit = index * width;
 	uint64_t word;
@@ -132,8 +132,8 @@ static void put(unsigned char *bytes, size_t index, unsigned width, uint64_t off
 	memcpy(bytes + bit / 8, &word, sizeof word);
 }
 
-static void pack(const struct packed_column *column, const int64_t *values, const int64_t *filled,
-		 unsigned char *bytes)
+static void pack_column(const struct packed_column *column, const int64_t *values, const int64_t *filled,
+			unsigned char *bytes)
 {
 	if (column->has_gaps) {
 		for (size_t i = 0; i < ROWS; i++)
@@ -148,7 +148,7 @@ static void pack(const struct packed_column *column, const int64_t *values, cons
 		uint64_t offset = (uint64_t)filled[i] - before - (uint64_t)column->low;
 
 		if (column->shape == VALUES || i)
-			put(bytes, i, column->width, offset);
+			put_bits(bytes, i, column->width, offset);
 	}
 }
 
@@ -167,7 +167,7 @@ static struct int_page *pack_open_rows(const struct int_columns *columns)
 		memcpy(filled, columns->open + i * ROWS, sizeof filled);
 		gaps = fill_gaps(filled);
 		if (gaps < ROWS) {
-			plans[i] = plan(filled);
+			plans[i] = plan_column(filled);
 			plans[i].has_gaps = gaps > 0;
 		}
 		plans[i].at = (uint32_t)size;
@@ -184,7 +184,7 @@ static struct int_page *pack_open_rows(const struct int_columns *columns)
 
 			memcpy(filled, values, sizeof filled);
 			(void)fill_gaps(filled);
-			pack(&plans[i], values, filled, (unsigned char *)page + plans[i].at);
+			pack_column(&plans[i], values, filled, (unsigned char *)page + plans[i].at);
 		}
 	}
 	free(plans);
@@ -242,7 +242,7 @@ void int_columns_add(struct int_columns *columns, const int64_t *values)
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-static uint64_t get(const unsigned char *bytes, size_t index, unsigned width)
+static uint64_t get_bits(const unsigned char *bytes, size_t index, unsigned width)
 {
 	uint64_t mask = width == WIDE ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 	size_t bit = index * width;
@@ -253,7 +253,7 @@ static uint64_t get(const unsigned char *bytes, size_t index, unsigned width)
 }
 
 /* All values of a page's column. */
-static void unpack(const struct int_page *page, size_t column, int64_t *ret_values)
+static void unpack_column(const struct int_page *page, size_t column, int64_t *ret_values)
 {
 	const struct packed_column *packed = &page->columns[column];
 	const unsigned char *gaps = (const unsigned char *)page + packed->at;
@@ -268,11 +268,11 @@ static void unpack(const struct int_page *page, size_t column, int64_t *ret_valu
 		break;
 	case VALUES:
 		for (size_t i = 0; i < ROWS; i++)
-			ret_values[i] = (int64_t)(low + get(bytes, i, width));
+			ret_values[i] = (int64_t)(low + get_bits(bytes, i, width));
 		break;
 	case STEPS: /* the offset of the first is 0 */
 		for (size_t i = 0; i < ROWS; i++)
-			ret_values[i] = (int64_t)(value += low + get(bytes, i, width));
+			ret_values[i] = (int64_t)(value += low + get_bits(bytes, i, width));
 		break;
 	}
 	for (size_t i = 0; packed->has_gaps && i < ROWS; i++)
@@ -292,7 +292,7 @@ size_t int_columns_read(const struct int_columns *columns, size_t column, int64_
 	there = page < columns->page_count ? ROWS - offset : columns->open_rows - offset;
 	count = count < there ? count : there;
 	if (page < columns->page_count)
-		unpack(columns->pages[page], column, values);
+		unpack_column(columns->pages[page], column, values);
 	memcpy(ret_values,
 	       page < columns->page_count ? values + offset : columns->open + column * ROWS + offset,
 	       count * sizeof *ret_values);

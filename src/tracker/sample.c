@@ -182,7 +182,7 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 }
 
 /* Moves the grid past `now`. Ticks without a sample are counted; they are not made up for. */
-static void advance(struct rt_tracker *tracker, int64_t now_ns)
+static void advance_deadline(struct rt_tracker *tracker, int64_t now_ns)
 {
 	int64_t interval_ns = tracker->config->interval_ns;
 	int64_t passed = (now_ns - tracker->next_due_ns) / interval_ns;
@@ -203,7 +203,7 @@ static void count_ticks_until(struct rt_tracker *tracker, int64_t end_ns)
 		return;
 	tracker->context.progress.missed++;
 	tracker->context.progress.missed_total++;
-	advance(tracker, end_ns - 1);
+	advance_deadline(tracker, end_ns - 1);
 }
 
 int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
@@ -223,7 +223,7 @@ int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
 	}
 	if (now_ns < tracker->next_due_ns)
 		return 0;
-	advance(tracker, now_ns);
+	advance_deadline(tracker, now_ns);
 	/* The first sample of a job that goes on has every value, however short the interval. */
 	tracker_prepare(tracker);
 	error = tracker_take_sample(tracker, false);

@@ -62,7 +62,7 @@ static bool calendar_day(struct scan *text, struct tm *tm)
 }
 
 /* "Z", "+01:00", "-0530"; nothing: local time. */
-static bool zone(struct scan *text, bool *ret_local, int *ret_offset_secs)
+static bool scan_zone(struct scan *text, bool *ret_local, int *ret_offset_secs)
 {
 	int hours, minutes = 0;
 	bool west;
@@ -102,7 +102,7 @@ static int parse_date(struct scan text, int64_t *ret_ns)
 		return -EINVAL;
 	if (!scan_literal(&text, "T") && !scan_literal(&text, "t") && !scan_literal(&text, " "))
 		return -EINVAL;
-	if (!clock_time(&text, &tm, &fraction_ns) || !zone(&text, &local, &offset_secs))
+	if (!clock_time(&text, &tm, &fraction_ns) || !scan_zone(&text, &local, &offset_secs))
 		return -EINVAL;
 	check = tm;
 	secs = local ? mktime(&check) : timegm(&check);

@@ -25,7 +25,7 @@ enum { LONGEST_MESSAGE = 2 << 20 /* an answer of the server */, NUMBER_SIZE = 32
 
 static const char TOKEN[] = "SENTINEL_API_TOKEN";
 
-static void warn(struct rt_tracker *tracker, const char *what, const char *path, int error)
+static void warn_of_stream(struct rt_tracker *tracker, const char *what, const char *path, int error)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * PATH_MAX);
 
@@ -75,7 +75,7 @@ static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 	if (r == 0)
 		r = tracker_add_spool(tracker, path.data);
 	if (r < 0) {
-		warn(tracker, "the spool cannot be used: ", folder, r);
+		warn_of_stream(tracker, "the spool cannot be used: ", folder, r);
 		return NULL;
 	}
 	return tracker->outputs[tracker->output_count - 1].path;
@@ -84,8 +84,8 @@ static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 /* ---- the follower ------------------------------------------------------------------------------------ */
 
 /* Starts the follower. follow.h of src/net describes its arguments. Its standard input ends when we exit. */
-static int start(struct rt_tracker *tracker, const char *recording, const char *folder, bool disposable,
-		 char *const *environment)
+static int start_follower(struct rt_tracker *tracker, const char *recording, const char *folder,
+			  bool disposable, char *const *environment)
 {
 	const struct rt_config *config = tracker->config;
 	struct streaming *streaming = &tracker->streaming;
@@ -125,10 +125,10 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 		return;
 	r = spool_folder_make(tracker->config->spool, &folder);
 	if (r < 0) {
-		warn(tracker, "the spool cannot be used: ",
-		     tracker->config->spool ? tracker->config->spool
-					    : "there is no folder for it, name one with --spool",
-		     r);
+		warn_of_stream(tracker, "the spool cannot be used: ",
+			       tracker->config->spool ? tracker->config->spool
+						      : "there is no folder for it, name one with --spool",
+			       r);
 		return;
 	}
 	recording = find_recording(tracker);
@@ -137,13 +137,13 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 		recording = open_spool(tracker, folder);
 	if (!recording)
 		return;
-	r = start(tracker, recording, folder, disposable, environment);
+	r = start_follower(tracker, recording, folder, disposable, environment);
 	if (r == 0)
 		return;
-	warn(tracker,
-	     r == -ENOENT ? "resource-tracker-net is not installed"
-			  : "resource-tracker-net cannot be started",
-	     "", r == -ENOENT ? 0 : r);
+	warn_of_stream(tracker,
+		       r == -ENOENT ? "resource-tracker-net is not installed"
+				    : "resource-tracker-net cannot be started",
+		       "", r == -ENOENT ? 0 : r);
 	if (disposable)
 		tracker_remove_spool(tracker);
 }

@@ -9,7 +9,7 @@
 enum { FIRST_SIZE = 64 };
 
 /* FNV-1a */
-static uint64_t hash(const char *text)
+static uint64_t hash_text(const char *text)
 {
 	uint64_t value = 0xcbf29ce484222325;
 
@@ -21,14 +21,14 @@ static uint64_t hash(const char *text)
 /* Returns the slot of a text, or the free slot where it belongs. */
 static char **slot_of(char **slots, size_t size, const char *text)
 {
-	size_t at = hash(text) & (size - 1);
+	size_t at = hash_text(text) & (size - 1);
 
 	while (slots[at] && strcmp(slots[at], text) != 0)
 		at = (at + 1) & (size - 1);
 	return &slots[at];
 }
 
-static int grow(struct texts *texts)
+static int grow_texts(struct texts *texts)
 {
 	size_t size = texts->size ? texts->size * 2 : FIRST_SIZE;
 	char **slots = calloc(size, sizeof *slots);
@@ -49,7 +49,7 @@ const char *texts_keep(struct texts *texts, const char *text)
 	char **slot;
 
 	/* A quarter of the slots stays free, which keeps searches short. */
-	if (texts->count >= texts->size - texts->size / 4 && grow(texts) < 0)
+	if (texts->count >= texts->size - texts->size / 4 && grow_texts(texts) < 0)
 		return NULL;
 	slot = slot_of(texts->slots, texts->size, text);
 	if (!*slot) {

@@ -74,7 +74,7 @@ static void open_collectors(struct rt_tracker *tracker)
 	}
 }
 
-static int seed(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
+static int seed_tree(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 {
 	int error = process_tree_seed(tracker->tree, pid, started_by_caller);
 
@@ -113,7 +113,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 	/* A recorder that was started from within the tree is left out of it. */
 	if (tracker->config->pid != getpid() && tracker->root.live)
 		process_tree_exclude(tracker->tree, getpid());
-	error = seed(tracker, tracker->config->pid, false);
+	error = seed_tree(tracker, tracker->config->pid, false);
 	if (error == -ESRCH)
 		return config_fail(config, error, "no process with pid %d: check the number (--pid)",
 				   (int)tracker->config->pid);
@@ -123,7 +123,7 @@ static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
 	return 0;
 }
 
-static int prepare(struct rt_tracker *tracker, struct rt_config *config)
+static int prepare_tracker(struct rt_tracker *tracker, struct rt_config *config)
 {
 	const char *unmatched;
 	int error = config_copy(config, &tracker->config);
@@ -168,7 +168,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 			*ret_tracker = tracker;
 		return error;
 	}
-	error = prepare(tracker, config);
+	error = prepare_tracker(tracker, config);
 	if (!error)
 		error = new_tree(tracker, config);
 	if (!error)
@@ -255,13 +255,13 @@ int rt_job_cgroup(struct rt_tracker *tracker)
 	return folder;
 }
 
-static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, bool in_cgroup)
+static int track_process(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, bool in_cgroup)
 {
 	int error = tracker_enter(tracker);
 
 	if (error < 0)
 		return error;
-	error = tracker->context.tree ? -EALREADY : seed(tracker, pid, started_by_caller);
+	error = tracker->context.tree ? -EALREADY : seed_tree(tracker, pid, started_by_caller);
 	if (!error) {
 		tracker->wrapped = started_by_caller;
 		tracker->ending.job_started_ns = root_monotonic_ns(&tracker->root);
@@ -281,7 +281,7 @@ static int track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller, 
 
 int rt_track(struct rt_tracker *tracker, pid_t pid, bool started_by_caller)
 {
-	return track(tracker, pid, started_by_caller, false);
+	return track_process(tracker, pid, started_by_caller, false);
 }
 
 int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
@@ -295,7 +295,7 @@ int rt_track_in_cgroup(struct rt_tracker *tracker, pid_t pid)
 	tracker_unlock(tracker);
 	if (!has_folder)
 		return -EINVAL;
-	return track(tracker, pid, true, true);
+	return track_process(tracker, pid, true, true);
 }
 
 void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
@@ -424,7 +424,7 @@ int rt_finish(struct rt_tracker *tracker, enum rt_end_reason reason, int status)
  * In a forked child, memory is a copy that may have been made in the middle of a sample: do not use it. The
  * parent's files must not be flushed or unlocked from here; only close the descriptors.
  */
-static void leave(struct rt_tracker *tracker)
+static void close_in_child(struct rt_tracker *tracker)
 {
 	if (tracker->apart)
 		close(tracker->apart->socket);
@@ -437,7 +437,7 @@ void rt_close(struct rt_tracker *tracker)
 	if (!tracker)
 		return;
 	if (tracker->owner != getpid()) {
-		leave(tracker);
+		close_in_child(tracker);
 		return;
 	}
 	/* A thread that ended by itself must still be joined. */

@@ -19,7 +19,7 @@ static rt_metric number_of(enum row_kind kind, size_t index)
 	return (rt_metric)((unsigned)kind + 1) << KIND_SHIFT | (rt_metric)(index + 1);
 }
 
-static bool resolve(rt_metric metric, enum row_kind *ret_kind, size_t *ret_index)
+static bool resolve_metric(rt_metric metric, enum row_kind *ret_kind, size_t *ret_index)
 {
 	uint32_t kind = (metric >> KIND_SHIFT) - 1, index = (metric & INDEX_MASK) - 1;
 
@@ -50,7 +50,7 @@ rt_metric rt_metric_find(const char *name)
 		enum row_kind kind;
 		size_t index;
 
-		if (resolve(metric, &kind, &index) &&
+		if (resolve_metric(metric, &kind, &index) &&
 		    metric_full_name(kind, index, full_name, sizeof full_name) > 0 &&
 		    strcmp(name, full_name) == 0)
 			return metric;
@@ -94,7 +94,7 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 	enum row_kind kind;
 	size_t index;
 
-	if (!resolve(metric, &kind, &index))
+	if (!resolve_metric(metric, &kind, &index))
 		return -ENOENT;
 	description = &ROW_DESCRIPTIONS[kind];
 	described = &description->metrics[index];
@@ -181,7 +181,7 @@ int rt_get(struct rt_tracker *tracker, rt_metric metric, size_t instance, struct
 	size_t index;
 	int error;
 
-	if (!resolve(metric, &kind, &index))
+	if (!resolve_metric(metric, &kind, &index))
 		return -ENOENT;
 	if (!tracker_lock(tracker))
 		return -ECHILD;
@@ -254,7 +254,7 @@ size_t rt_instance_count(struct rt_tracker *tracker, rt_metric metric)
 	enum row_kind kind;
 	size_t index, count = 0;
 
-	if (!resolve(metric, &kind, &index))
+	if (!resolve_metric(metric, &kind, &index))
 		return 0;
 	if (!tracker_lock(tracker))
 		return 0;

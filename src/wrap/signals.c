@@ -128,7 +128,7 @@ static int pass_on(pid_t job, const struct undecided *signal)
 	return kill(job, signal->signo) < 0 ? -errno : 0;
 }
 
-static void report(const struct wrap *wrap, const struct undecided *signal, bool forwarded)
+static void report_signal(const struct wrap *wrap, const struct undecided *signal, bool forwarded)
 {
 	struct wrap_signal told = {
 		.signo = signal->signo,
@@ -153,7 +153,7 @@ static bool settle_one(const struct wrap *wrap, const struct undecided *signal, 
 		result = pass_on(wrap->job, signal);
 	if (result == -EAGAIN)
 		return false;
-	report(wrap, signal, verdict == OURS_ALONE && result == 0);
+	report_signal(wrap, signal, verdict == OURS_ALONE && result == 0);
 	return true;
 }
 

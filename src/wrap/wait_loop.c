@@ -86,7 +86,7 @@ static int64_t tick_if_due(const struct wrap_hooks *hooks)
 	return hooks->next_deadline_ns(hooks->context);
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
+static int64_t earlier_of(int64_t a_ns, int64_t b_ns)
 {
 	return a_ns < b_ns ? a_ns : b_ns;
 }
@@ -106,10 +106,10 @@ int wrap_run(struct wrap *wrap, const struct wrap_hooks *hooks, bool wait_descen
 		if (!more && is_over(&wait))
 			break;
 		if (wrap->job) {
-			wake_ns = earlier(signals_settle(wrap), continue_job(wrap));
+			wake_ns = earlier_of(signals_settle(wrap), continue_job(wrap));
 			mirror_stop(wrap);
 		}
-		wake_ns = earlier(wake_ns, tick_if_due(hooks));
+		wake_ns = earlier_of(wake_ns, tick_if_due(hooks));
 		wait_for_signals(&wait, more ? 0 : wake_ns);
 	}
 	wrap->hooks = NULL;

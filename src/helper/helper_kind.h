@@ -1,4 +1,4 @@
-/* The kinds of helpers: plug-ins as const structs in one explicit array. */
+/* The work of a helper. There is one kind: kind_gpu.c makes surveys of GPUs. */
 #pragma once
 
 #include <stddef.h>
@@ -27,5 +27,4 @@ struct helper_kind {
 			int64_t *ret_next_ns);
 };
 
-/* The only list; ends with NULL. */
-extern const struct helper_kind *const HELPER_KINDS[];
+extern const struct helper_kind GPU_HELPER;
