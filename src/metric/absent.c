@@ -17,7 +17,8 @@ static const char *const TEXTS[] = {
 	[ABSENT_PSS_TOO_COSTLY - ABSENT_NOT_COLLECTED] = "reading it now would stall the job (see --pss)",
 	[ABSENT_NOT_SAMPLED - ABSENT_NOT_COLLECTED] = "nothing was sampled, so there is no sampling error",
 	[ABSENT_PSS_OFF - ABSENT_NOT_COLLECTED] = "switched off by --pss off",
-	[ABSENT_NOT_YET - ABSENT_NOT_COLLECTED] = "the helper process has not answered yet",
+	[ABSENT_NOT_YET - ABSENT_NOT_COLLECTED] =
+		"not read yet: the run was too short, or a helper process has not answered",
 	[ABSENT_STALE - ABSENT_NOT_COLLECTED] = "the helper process's last answer is too old",
 	[ABSENT_NO_CGROUP - ABSENT_NOT_COLLECTED] = "the cgroup's files could not be found",
 	[ABSENT_NOT_A_VALUE - ABSENT_NOT_COLLECTED] = "the kernel gives no usable value",
