@@ -1,0 +1,134 @@
+"""The recipes of CONTRIBUTING.md, followed in a copy of the sources: how many lines a setting, a metric and a subcommand take."""
+import json
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import recordings
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+SUBCOMMAND_C = """/* length: how many samples a run has. */
+#include <stdio.h>
+
+#include "analysis/command.h"
+#include "resource_tracker_analysis.h"
+
+static bool set_option(void *context, int option, const char *value)
+{
+	(void)value;
+	*(bool *)context = option == OPTION_length_json;
+	return true;
+}
+
+int run_length(const struct subcommand *command, char **argv)
+{
+	CLEANUP_TEXTS struct text_list files = {0};
+	struct rt_problem problem = {""};
+	rt_summary *summary = NULL;
+	bool json = false;
+	char text[64];
+	int length, status = command_read(command, argv, set_option, &json, &files);
+
+	if (status)
+		return status;
+	if (rt_summary_read(files.texts, files.count, &summary, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	length = snprintf(text, sizeof(text), json ? "[%.0f]\\n" : "%.0f\\n",
+			  (double)rt_summary_get(summary, "run", "samples").count);
+	rt_summary_free(summary);
+	return command_write(command, NULL, text, (size_t)length);
+}
+"""
+
+
+class Copy:
+    """A copy of the sources, and how many lines were added to which file."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", ":!bindings", ":!bench"],
+                                cwd=TOP, capture_output=True, check=True).stdout.decode().split("\0")
+        for name in listed:
+            if name and (TOP / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(TOP / name, folder / name)
+        self.added = {}
+
+    def add(self, name, before, *lines):
+        """Puts lines before the first one that begins so."""
+        path = self.folder / name
+        have = path.read_text().split("\n")
+        at = next(number for number, line in enumerate(have) if line.startswith(before))
+        path.write_text("\n".join([*have[:at], *lines, *have[at:]]))
+        self.added[name] = self.added.get(name, 0) + len(lines)
+
+    def take_count(self):
+        added, self.added = self.added, {}
+        return added
+
+    def run(self, *command, **more):
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_setting_a_metric_and_a_subcommand_take_a_few_lines(tmp_path, binary):
+    meson = shutil.which("meson")
+    if not meson or not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
+        pytest.skip("needs meson and the analysis")
+    if not (TOP / ".git").exists():
+        pytest.skip("needs the repository")
+    copy = Copy(tmp_path / "copy")
+
+    # A text setting: one line in one file.
+    copy.add("src/options/settings.def", "JOB_SETTING(container_image",
+             'JOB_SETTING(cost_center, "cost-center", "cost center that pays for the job", "Cost center")')
+    assert copy.take_count() == {"src/options/settings.def": 1}
+    # A metric: its line, and its assignment.
+    copy.add("src/metric/catalogue.def", "REAL(memory, active_mib",
+             'REAL(memory, shared_mib, "MiB", 3, GAUGE, "Shared memory and tmpfs")')
+    copy.add("src/collect/host_memory.c", "\trow->active_mib", "\trow->shared_mib = mib(meminfo.shmem_kib);")
+    assert sum(copy.take_count().values()) == 2
+    # A subcommand: one file, and its row with one option.
+    (copy.folder / "src/analysis/cmd_length.c").write_text(SUBCOMMAND_C)
+    copy.add("src/options/analysis_subcommands.def", "SUBCOMMAND(combine",
+             'SUBCOMMAND(length, "length", "FILE", "samples of a run", "Count samples", "", "resource-tracker length x.jsonl")')
+    assert copy.take_count() == {"src/options/analysis_subcommands.def": 1}
+    # Its options are rows of their own.
+    copy.add("src/options/analysis_subcommands.def", "SUBCOMMAND(combine",
+             'OPTION(length, json, "json", 0, SWITCH, "", "", "print a list")')
+
+    built = copy.run(meson, "setup", "build", "-Dtests=disabled", "-Dnetwork=disabled", "-Doptimization=0", "-Dwerror=true")
+    assert built.returncode == 0, built.stdout[-2000:]
+    built = copy.run("nice", "ninja", "-C", "build", "product")
+    assert built.returncode == 0, built.stdout[-3000:]
+    program = copy.folder / "build" / "resource-tracker"
+
+    def first_sample(*arguments, **environment):
+        done = copy.run(program, "-o", "-", "-q", *arguments, "--", "true", env={"PATH": "/usr/bin:/bin", **environment})
+        assert (done.returncode, done.stderr) == (0, "")
+        return json.loads(done.stdout.splitlines()[0])
+
+    assert first_sample()["run_start"]["cost_center"] is None
+    assert first_sample("--cost-center", "A")["run_start"]["cost_center"] == "A"
+    assert first_sample(TRACKER_COST_CENTER="B")["run_start"]["cost_center"] == "B"
+    (copy.folder / "x.toml").write_text('[job]\ncost_center = "C"\n')
+    assert first_sample("--config", "x.toml")["run_start"]["cost_center"] in ("C", None)  # None: built without TOML
+    assert first_sample()["memory"]["shared_mib"] >= 0
+    names = [metric["name"] for metric in json.loads(copy.run(program, "metrics", "--json").stdout)]
+    assert "memory.shared_mib" in names and "run_start.cost_center" in names
+
+    recordings.steady(copy.folder / "x.jsonl")
+    samples = len((copy.folder / "x.jsonl").read_text().splitlines())
+    assert copy.run(program, "length", "x.jsonl").stdout == f"{samples}\n"
+    assert json.loads(copy.run(program, "length", "--json", "x.jsonl").stdout) == [samples]
+    assert copy.run(program, "length", "--jsn").stderr.startswith(
+        "resource-tracker length: unknown option '--jsn'; the nearest is --json")
+    # Help, man pages and completions follow: the check compares them with the tables.
+    checked = copy.run("python3", "tools/check-docs", program, copy.folder / "build")
+    assert checked.returncode == 0, checked.stdout
+    if shutil.which("scdoc"):
+        assert (copy.folder / "build/src/cli/resource-tracker-length.1").exists()
