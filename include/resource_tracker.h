@@ -2,8 +2,8 @@
  * resource_tracker.h: records what a process tree and its machine use. Linux; links libc only.
  *
  * Results: a function that can fail returns 0 (or a count) on success and a negative errno on failure. It
- * writes results through ret_ arguments, and leaves those untouched on failure. The library prints nothing,
- * sets no signal handler and keeps no global state.
+ * writes results through ret_ arguments, and leaves those untouched on failure. The library sets no
+ * signal handler, keeps no global state, and prints nothing unless TRACKER_DEBUG=1 is in the environment.
  *
  * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Freeing
  * NULL is allowed. Text that a call returns belongs to the object that was asked; it stays unchanged until

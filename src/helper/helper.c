@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/debug.h"
 #include "helper/shared_memory.h"
 #include "helper/shared_page.h"
 #include "launch/child.h"
@@ -137,6 +138,7 @@ int helper_start(const struct helper_order *order, struct helper **ret_helper)
 		       align_to_cache_line(latest_footprint(order->answer_bytes));
 	CLEANUP_FREE struct helper *helper = malloc(sizeof *helper);
 	CLEANUP_CLOSE int memory_fd = -1;
+	int64_t begun_ns;
 	void *memory;
 	int error;
 
@@ -148,7 +150,10 @@ int helper_start(const struct helper_order *order, struct helper **ret_helper)
 	*helper =
 		(struct helper){.page = memory, .page_bytes = total, .socket_fd = -1, .started_by = getpid()};
 	lay_out(helper, order);
+	begun_ns = debug_now_ns();
 	error = start_program(helper, order->kind, memory_fd);
+	debug_say("helper", begun_ns, error < 0 ? "%s cannot be started: error %d" : "%s is process %d",
+		  order->kind, error < 0 ? -error : (int)helper->page->supervisor_pid);
 	if (error < 0) {
 		munmap(memory, total);
 		return error;

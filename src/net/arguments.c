@@ -181,11 +181,21 @@ int arguments_parse(struct arguments *ret_arguments, char **argv)
 	};
 
 	if (parse_words(&parser, argv, NULL) < 0) {
-		say_usage(argv[0], parser.message);
+		arguments_refuse(argv[0], parser.message);
 		return -EINVAL;
 	}
 	*ret_arguments = arguments;
 	return 0;
+}
+
+int arguments_refuse(const char *name, const char *message)
+{
+	const struct subcommand *subcommand = find_subcommand(SUBCOMMANDS, name);
+
+	if (!subcommand || *subcommand->help)
+		return say_usage(name, message);
+	say("%s: %s; usage: resource-tracker-net %s %s", name, message, name, subcommand->arguments);
+	return EXIT_USAGE;
 }
 
 bool arguments_print_help(char **argv, int *ret_status)

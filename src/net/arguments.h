@@ -38,5 +38,11 @@ struct arguments {
 /* Reads the words behind the subcommand argv[0] by its table. Returns 0, or -EINVAL after it has said what is wrong. */
 int arguments_parse(struct arguments *ret_arguments, char **argv);
 
+/*
+ * Says what is wrong with the words of a subcommand, with a pointer to its help, or with its usage where it has none because
+ * only our own programs call it. Returns EXIT_USAGE.
+ */
+int arguments_refuse(const char *name, const char *message);
+
 /* Prints the help of argv[0] if that is asked for, and if people may type it; else returns false. */
 bool arguments_print_help(char **argv, int *ret_status);

@@ -198,7 +198,7 @@ int discover_main(const struct settings *settings, char **argv)
 	discovery->host = strcmp(what, "host") == 0 || strcmp(what, "all") == 0;
 	discovery->cloud = strcmp(what, "cloud") == 0 || strcmp(what, "all") == 0;
 	if (!discovery->host && !discovery->cloud)
-		return r < 0 ? EXIT_USAGE : say_usage("discover", "name one of host, cloud, all");
+		return r < 0 ? EXIT_USAGE : arguments_refuse("discover", "name one of host, cloud, all");
 	signal(SIGPIPE, SIG_IGN);
 	if (arguments.when_told && !is_told())
 		return 0;

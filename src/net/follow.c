@@ -208,7 +208,7 @@ int follow_main(const struct settings *settings, char **argv)
 	if (r < 0)
 		return EXIT_USAGE;
 	if (arguments.operand_count != 1)
-		return say_usage("follow", "name one recording");
+		return arguments_refuse("follow", "name one recording");
 	if (!settings->token) {
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;

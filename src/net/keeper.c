@@ -272,15 +272,15 @@ int keeper_main(const struct settings *settings, char **argv)
 	price = strcmp(what, "price") == 0 && arguments.vendor && arguments.instance_type;
 	if (!servers && !price)
 		return r < 0 ? EXIT_USAGE
-			     : say_usage("keeper",
-					 "give servers with --vcpus and --memory-mib, or price with "
-					 "--vendor and --instance-type");
+			     : arguments_refuse("keeper",
+						"give servers with --vcpus and --memory-mib, or price with "
+						"--vendor and --instance-type");
 	if (servers)
 		keeper_servers_url(&url, settings->keeper_url, &arguments);
 	else
 		keeper_price_url(&url, settings->keeper_url, &arguments);
 	if (buffer_error(&url))
-		return say_usage("keeper", "the question is too long");
+		return arguments_refuse("keeper", "the question is too long");
 	ask_keeper(url.data, &answer, &outcome);
 	json_open(&json, '{');
 	json_key(&json, "asked");

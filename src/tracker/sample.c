@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/debug.h"
 #include "metric/derive.h"
 #include "tracker/tracker.h"
 
@@ -61,9 +62,13 @@ static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 	tracker->context.helper_count = 0;
 	tracker->context.helper_cpu_ns = 0;
 	for (size_t i = 0; COLLECTORS[i]; i++) {
+		int64_t begun_ns = debug_now_ns();
+
 		if (!tracker->runs[i])
 			continue;
 		COLLECTORS[i]->collect(tracker->states[i], &tracker->context, frame);
+		debug_say("collector", begun_ns, "%s has read sample %lld", COLLECTORS[i]->name,
+			  (long long)tracker->sample_count);
 		tracker_take_warning(tracker);
 	}
 }
@@ -83,6 +88,7 @@ static int take_sample(struct rt_tracker *tracker, bool baseline)
 	struct run_progress *progress = &tracker->context.progress;
 	struct frame *frame = free_frame(tracker);
 	struct earlier_frames earlier;
+	int64_t written_ns;
 
 	if (!baseline && !tracker->wrapped)
 		tracker_prepare(tracker);
@@ -104,7 +110,10 @@ static int take_sample(struct rt_tracker *tracker, bool baseline)
 		return 0;
 	tracker->sample_count++;
 	history_add(&tracker->history, frame);
+	written_ns = debug_now_ns();
 	tracker_write_outputs(tracker, frame);
+	debug_say("outputs", written_ns, "sample %lld is written to %zu of them", (long long)progress->number,
+		  tracker->output_count);
 	streaming_hear(tracker);
 	pthread_cond_broadcast(&tracker->changed);
 	return 0;

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/debug.h"
 #include "base/plain_print.h"
 #include "launch/detached.h"
 #include "sink/spool_folder.h"
@@ -119,6 +120,7 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 	CLEANUP_FREE char *folder = NULL;
 	const char *recording;
 	bool disposable;
+	int64_t begun_ns;
 	int r;
 
 	if (tracker->config->stream == STREAM_OFF || !has_token(tracker->config))
@@ -137,7 +139,10 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 		recording = open_spool(tracker, folder);
 	if (!recording)
 		return;
+	begun_ns = debug_now_ns();
 	r = start_follower(tracker, recording, folder, disposable, environment);
+	debug_say("follower", begun_ns, r == 0 ? "process %d follows %s" : "error %d, nothing follows %s",
+		  r == 0 ? (int)tracker->streaming.pid : -r, recording);
 	if (r == 0)
 		return;
 	warn_of_stream(tracker,
@@ -155,6 +160,7 @@ static void take_line(struct rt_tracker *tracker, char *line)
 	static const char PREFIX[] = "resource-tracker: ", ANSWER[] = "answer ";
 	struct streaming *streaming = &tracker->streaming;
 
+	debug_say("follower", 0, "says: %s", line);
 	if (strcmp(line, "sent") == 0) {
 		streaming->sent = true;
 	} else if (strncmp(line, ANSWER, strlen(ANSWER)) == 0) {
@@ -198,8 +204,10 @@ void streaming_hear(struct rt_tracker *tracker)
 		take_lines(tracker);
 	}
 	streaming->gone = length == 0 || (errno != EAGAIN && errno != EINTR);
-	if (streaming->gone)
+	if (streaming->gone) {
+		debug_say("follower", 0, "process %d has gone", (int)streaming->pid);
 		detached_reap(streaming->pid);
+	}
 }
 
 void streaming_tell_end(struct rt_tracker *tracker)
@@ -210,6 +218,7 @@ void streaming_tell_end(struct rt_tracker *tracker)
 		return;
 	streaming->told = true;
 	streaming->told_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+	debug_say("follower", 0, "is told of the end");
 	shutdown(streaming->socket_fd, SHUT_WR);
 }
 

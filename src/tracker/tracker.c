@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/debug.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
 #include "tracker/apart.h"
@@ -64,12 +65,17 @@ static void tracker_free(struct rt_tracker *tracker)
 static void open_collectors(struct rt_tracker *tracker)
 {
 	for (size_t i = 0; COLLECTORS[i] && i < COLLECTORS_MOST; i++) {
+		int64_t begun_ns = debug_now_ns();
 		bool wanted = false;
 
 		for (const enum row_kind *kind = COLLECTORS[i]->fills; *kind != ROW_KINDS; kind++)
 			wanted |= tracker->selection.kinds[*kind];
 		/* The fields of a collector that cannot work stay absent. */
 		tracker->runs[i] = wanted && COLLECTORS[i]->open(&tracker->context, &tracker->states[i]) == 0;
+		debug_say("collector", begun_ns, "%s %s", COLLECTORS[i]->name,
+			  tracker->runs[i] ? "is open"
+			  : wanted         ? "cannot work here"
+					   : "is not needed");
 		tracker_take_warning(tracker);
 	}
 }

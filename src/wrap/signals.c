@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "base/debug.h"
 #include "wrap/state.h"
 
 #define LOOK_EVERY_NS (200 * NSEC_PER_USEC)
@@ -137,6 +138,8 @@ static void report_signal(const struct wrap *wrap, const struct undecided *signa
 		.forwarded = forwarded,
 	};
 
+	debug_say("witness", 0, "signal %d of process %d %s", signal->signo, (int)signal->sender,
+		  forwarded ? "is forwarded to the job" : "reached the job by itself");
 	if (wrap->hooks && wrap->hooks->signalled)
 		wrap->hooks->signalled(wrap->hooks->context, &told);
 }

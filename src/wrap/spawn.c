@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/debug.h"
 #include "wrap/state.h"
 
 #ifndef SYS_clone3
@@ -103,6 +104,7 @@ int wrap_spawn(struct wrap *wrap, const struct wrap_job *job, struct wrap_starte
 	exec_plan_free(&plan);
 	if (result < 0)
 		return result;
+	debug_say("job", debug_is_on() ? started.start_ns : 0, "is process %d", (int)started.pid);
 	wrap->job = started.pid;
 	*ret_started = started;
 	return 0;

@@ -41,6 +41,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/debug.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
 
@@ -115,8 +116,12 @@ static void rename_process(char *const *argv)
 
 void witness_start(struct wrap *wrap)
 {
+	int64_t begun_ns = debug_now_ns();
 	pid_t pid = fork();
 
+	if (pid)
+		debug_say("witness", begun_ns, "%s %d", pid < 0 ? "cannot be started:" : "is process",
+			  pid < 0 ? errno : (int)pid);
 	if (pid < 0)
 		return;
 	if (pid) {
@@ -135,6 +140,7 @@ void witness_lost(struct wrap *wrap)
 {
 	const struct wrap_hooks *hooks = wrap->hooks;
 
+	debug_say("witness", 0, "process %d has gone", (int)wrap->witness);
 	wrap->witness = 0;
 	if (wrap->witness_killed || !wrap->job || wrap->witnesses_lost++ >= MOST_LOST)
 		return;

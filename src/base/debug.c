@@ -1,0 +1,59 @@
+/* Lines for who looks for a fault; see debug.h. */
+#include "base/debug.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/printable.h"
+#include "base/trust.h"
+#include "base/write_in_time.h"
+
+enum { LINE_BYTES = 1200, UNKNOWN = 0, OFF, ON };
+
+bool debug_is_on(void)
+{
+	static atomic_int known = UNKNOWN;
+	int state = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (state == UNKNOWN) {
+		const char *value = has_more_rights_than_caller() ? NULL : getenv("TRACKER_DEBUG");
+
+		state = value && strcmp(value, "1") == 0 ? ON : OFF;
+		atomic_store_explicit(&known, state, memory_order_relaxed);
+	}
+	return state == ON;
+}
+
+int64_t debug_now_ns(void)
+{
+	return debug_is_on() ? SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context) : 0;
+}
+
+void debug_say(const char *part, int64_t since_ns, const char *format, ...)
+{
+	static _Atomic int64_t first_ns;
+	int64_t now_ns = debug_now_ns(), none = 0, shown_ns;
+	char text[LINE_BYTES / 2], took[48] = "", line[LINE_BYTES];
+	va_list arguments;
+	int length;
+
+	if (!now_ns)
+		return;
+	shown_ns = atomic_compare_exchange_strong(&first_ns, &none, now_ns) ? 0 : now_ns - none;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (since_ns)
+		snprintf(took, sizeof(took), ", %lld us", (long long)((now_ns - since_ns) / 1000));
+	length = snprintf(line, sizeof(line) - 1, "resource-tracker: debug %lld.%06lld %s: %s%s",
+			  (long long)(shown_ns / NSEC_PER_SEC), (long long)(shown_ns % NSEC_PER_SEC / 1000),
+			  part, text, took);
+	make_printable(line, (size_t)length);
+	line[length++] = '\n';
+	(void)write_in_time(STDERR_FILENO, line, (size_t)length, 0);
+}

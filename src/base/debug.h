@@ -1,0 +1,21 @@
+/*
+ * TRACKER_DEBUG=1: a line on stderr for each thing that a part of the program does, with its time. Without that variable
+ * a call costs one comparison.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether TRACKER_DEBUG is 1. A program with more rights than its caller says no. */
+bool debug_is_on(void);
+
+/* CLOCK_MONOTONIC for debug_say(); 0 while debugging is off. */
+int64_t debug_now_ns(void);
+
+/*
+ * Writes "resource-tracker: debug SECONDS PART: TEXT" and, with `since_ns` of debug_now_ns(), how long it took. SECONDS
+ * count from the first line. A line is dropped if stderr cannot take it at once.
+ */
+void debug_say(const char *part, int64_t since_ns, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

@@ -1,0 +1,42 @@
+"""TRACKER_DEBUG=1: a line for each thing that a part of the recorder does."""
+import re
+
+LINE = re.compile(r"resource-tracker: debug (\d+)\.(\d{6}) (\w+): (.*?)(?:, (\d+) us)?$")
+
+
+def debug_lines(text):
+    found = [LINE.fullmatch(line) for line in text.splitlines()]
+    assert all(found), text
+    return [(int(one[1]) + int(one[2]) / 1e6, one[3], one[4], one[5]) for one in found]
+
+
+def test_each_part_tells_what_it_does_with_times(run):
+    result = run("-o", "run.jsonl", "-i", "0.1", "--", "sleep", "0.25", env={"TRACKER_DEBUG": "1"})
+    assert result.returncode == 0
+    lines = debug_lines(result.err)
+    assert lines[0][0] == 0 and lines[-1][0] < 60
+    texts = {(part, text) for _, part, text, _ in lines}
+    assert ("collector", "host_memory is open") in texts and ("collector", "host_memory has read sample 1") in texts
+    assert any(part == "job" and re.fullmatch(r"is process \d+", text) for part, text in texts)
+    assert any(part == "witness" for part, _ in texts)
+    assert ("outputs", "sample 0 is written to 1 of them") in texts
+    assert all(took is not None for _, part, _, took in lines if part in ("collector", "outputs", "job"))
+
+
+def test_a_group_that_is_left_out_needs_no_collector(run):
+    result = run("-o", "run.jsonl", "--metrics", "memory", "--", "true", env={"TRACKER_DEBUG": "1"})
+    texts = {text for _, part, text, _ in debug_lines(result.err) if part == "collector"}
+    assert "host_memory is open" in texts and "host_disk is not needed" in texts
+    assert "host_disk has read sample 0" not in texts
+
+
+def test_a_follower_is_among_them(run, tmp_path):
+    result = run("-o", "run.jsonl", "--upload-deadline", "0", "--spool", tmp_path / "spool", "--", "true",
+                 env={"TRACKER_DEBUG": "1", "SENTINEL_API_TOKEN": "x", "SENTINEL_API_URL": "http://127.0.0.1:9"})
+    told = [line for line in result.err.splitlines() if " follower: " in line]
+    assert "follows" in told[0] and (": error" in told[0] or any("is told of the end" in line for line in told))
+
+
+def test_nothing_is_said_without_it(run):
+    for value in ("", "0", "yes"):
+        assert run("-o", "run.jsonl", "--append", "--", "true", env={"TRACKER_DEBUG": value}).err == ""
