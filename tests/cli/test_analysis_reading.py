@@ -99,7 +99,7 @@ def test_a_clock_that_is_set_does_not_change_how_long_the_run_took(run, tmp_path
     path = recordings.write(tmp_path / "steps.jsonl", samples)
     assert stats(run, path)["timestamp"] == {"duration": 8.0}
     assert json.loads(run("summary", "--json", path).out)["run"]["started_timestamp"] == 1_700_000_000.5
-    # The phase that ended earlier counts, and so does the one that continues.
+    # Phases before and after the step of the clock are both found.
     (tmp_path / "steps.jsonl.marks").write_text(recordings.lines([
         {"timestamp_ns": int((1_700_000_000.5 + at) * 1000) * 10**6, "event": event, "name": name, "id": None, "pid": 1, "host": "h"}
         for event, name, at in [("start", "before", 1), ("stop", "before", 2), ("start", "behind", 6 + ahead_secs),

@@ -193,7 +193,7 @@ def test_after_a_kill_at_a_limit_the_advice_is_twice_that_and_a_fifth(run, tmp_p
     assert answer["evidence"]["memory"]["at_least"] and "It needs at least 4.00 GiB" in note(answer, "oom")
     assert "it needs more than 4.00 GiB: it was killed with this amount" in run("recommend", path).out
     assert run("recommend", "--for", "slurm", path).out.startswith("# it was killed for lack of memory with 4.00 GiB: ")
-    # This also holds for a later run that used less.
+    # A later run that used less does not change the advice.
     assert advice(run, make(tmp_path / "y.jsonl"), path)["memory"] == 10240
     # A run that took more and survived settles the kill.
     answer = advice(run, make(tmp_path / "z.jsonl", memory=5000.0), path)

@@ -28,5 +28,5 @@ def test_a_hidden_mount_is_not_counted(run, tmp_path):
     below = "23 22 8:17 / /x rw - xfs /dev/sdb1 rw\n"
     assert mounts(run, tmp_path, [below, "24 23 8:33 / /x rw - ext4 /dev/sdc1 rw\n"]) == (["/", "/x"], 8.0)
     assert mounts(run, tmp_path, [below, "24 23 0:40 / /x rw - tmpfs tmpfs rw\n"]) == (["/"], 1.0)
-    # It still counts once.
+    # A device that is mounted twice at the same place counts once.
     assert mounts(run, tmp_path, [below, "24 23 8:17 / /x rw - xfs /dev/sdb1 rw\n"]) == (["/", "/x"], 8.0)
