@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/arguments.h"
 #include "analysis/command.h"
+#include "analysis/words.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "format/mark_line.h"

@@ -1,8 +1,8 @@
 /* export: a recording as JSON, CSV, SQLite, a snapshot of the Python package, or a tracking file of gpu_tracker. */
 #include <string.h>
 
-#include "analysis/arguments.h"
 #include "analysis/command.h"
+#include "analysis/words.h"
 #include "resource_tracker_analysis.h"
 
 static bool parse_positive(const char *text, double *ret_number)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/arguments.h"
 #include "analysis/ask_keeper.h"
 #include "analysis/command.h"
+#include "analysis/words.h"
 #include "base/cleanup.h"
 #include "resource_tracker_analysis.h"
 

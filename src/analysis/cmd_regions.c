@@ -1,8 +1,8 @@
 /* regions: shows what each phase of a run used. */
 #include <string.h>
 
-#include "analysis/arguments.h"
 #include "analysis/command.h"
+#include "analysis/words.h"
 #include "base/cleanup.h"
 #include "resource_tracker_analysis.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/arguments.h"
 #include "analysis/command.h"
+#include "analysis/words.h"
 #include "resource_tracker_analysis.h"
 
 extern char **environ;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/arguments.h"
 #include "analysis/command.h"
+#include "analysis/words.h"
 #include "base/cleanup.h"
 #include "resource_tracker_analysis.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/arguments.h"
+#include "analysis/words.h"
 #include "options/option.h"
 #include "options/usage.h"
 

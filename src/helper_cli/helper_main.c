@@ -22,10 +22,10 @@
 
 #include "base/scan.h"
 #include "helper/supervisor.h"
+#include "helper_cli/remote_recorder.h"
 #include "kernel/proc_self_fd.h"
 #include "launch/exec_detached.h"
 #include "remote/remote_message.h"
-#include "helper_cli/remote_recorder.h"
 
 enum { FIRST_FREE_FD = 3, USAGE_STATUS = 2 };
 

@@ -11,7 +11,7 @@
 #include "base/duration.h"
 #include "base/scan.h"
 #include "base/write_all.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "options/parse.h"
 #include "options/rows.h"
 #include "options/usage.h"

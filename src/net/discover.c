@@ -14,7 +14,7 @@
 #include "net/host.h"
 #include "net/host_gpus.h"
 #include "net/host_limits.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/settings.h"
 #include "options/usage.h"
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/write_all.h"
 #include "net/arguments.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/stream.h"
 #include "options/usage.h"
 

@@ -12,7 +12,7 @@
 #include "net/discover.h"
 #include "net/follow.h"
 #include "net/keeper.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/settings.h"
 #include "net/upload.h"
 

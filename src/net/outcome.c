@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 
 enum { FIRST_WAIT_MS = 1000, FIRST_HURRIED_WAIT_MS = 250, LONGEST_WAIT_MS = 60000 };
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/sha256.h"
 #include "net/timestamps.h"
 #include "net/uri.h"

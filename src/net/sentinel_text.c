@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/timestamps.h"
 
 /* ---- what is said ----------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/scan.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/uri.h"
 
 enum { DEFAULT_INTERVAL_SECS = 60, LONGEST_INTERVAL_SECS = 86400 };

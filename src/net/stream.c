@@ -14,7 +14,7 @@
 #include "format/sample_format.h"
 #include "net/cloud.h"
 #include "net/host.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 
 enum { MOST_RAW_BYTES = 2 << 20, MOST_BATCH_BYTES = 4 << 20, MOST_PAYLOAD_BYTES = 1 << 20 };
 

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "format/gzip.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 
 enum { MOST_INLINE_BYTES = 1 << 20, MOST_FINISH_BYTES = 64 << 20, REFRESH_BEFORE_SECS = 300 };
 

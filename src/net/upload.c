@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/scan.h"
 #include "net/arguments.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/stream.h"
 #include "options/usage.h"
 

@@ -5,17 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "process/memory_union.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* ---- grouping ---------------------------------------------------------------------------------------------- */
 
@@ -37,7 +28,7 @@ static size_t slot_of(const struct memory_families *families, uint64_t id)
 	return slot;
 }
 
-static int reserve(struct memory_families *families, size_t members)
+static int reserve_family_members(struct memory_families *families, size_t members)
 {
 	size_t capacity = families->order_capacity ? families->order_capacity : 16;
 	uint32_t *order, *slots;
@@ -116,7 +107,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 {
 	size_t next = 0;
 
-	if (reserve(families, tree->count) < 0)
+	if (reserve_family_members(families, tree->count) < 0)
 		return -ENOMEM;
 	begin_again(families);
 	for (size_t i = 0; i < tree->count; i++)
@@ -130,7 +121,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 			continue;
 		family = family_of(families, member);
 		family->count++;
-		family->largest_kib = most(family->largest_kib, resident_kib);
+		family->largest_kib = max_i64(family->largest_kib, resident_kib);
 		note_parent(tree, member);
 	}
 	for (size_t i = 0; i < families->count; i++) {
@@ -204,9 +195,9 @@ static struct family_memory measure_by_bound(struct memory_families *families,
 
 		if (member->is_forked) {
 			own_kib += bound_kib;
-			common_kib = most(common_kib, member_anon_kib(tree, member) - bound_kib);
+			common_kib = max_i64(common_kib, member_anon_kib(tree, member) - bound_kib);
 		} else {
-			common_kib = most(common_kib, bound_kib);
+			common_kib = max_i64(common_kib, bound_kib);
 			own_kib += memory_left_to_forks_kib(tree, member, 0);
 		}
 	}
@@ -227,8 +218,8 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 
 	if (member_is_read(family, member, now_ns) && reading->kind == READING_ROLLUP &&
 	    reading->family_size == 1)
-		found.anon_kib = most(0, reading->exclusive_kib + reading->common_share_kib + anon_kib -
-						 reading->statm_anon_kib);
+		found.anon_kib = max_i64(0, reading->exclusive_kib + reading->common_share_kib + anon_kib -
+						    reading->statm_anon_kib);
 	return found;
 }
 
@@ -247,16 +238,16 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 	int64_t anon_kib = member_anon_kib(tree, member);
-	int64_t own_kib = most(memory_pages_to_kib(tree, member->faults),
-			       anon_kib - member_inherited_kib(tree, member));
-	int64_t rest_kib = most(0, anon_kib - own_kib);
+	int64_t own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
+				  anon_kib - member_inherited_kib(tree, member));
+	int64_t rest_kib = max_i64(0, anon_kib - own_kib);
 
 	/* Pages that it has freed may live on in its own forks. */
-	limit->own_kib += member->fork_count ? own_kib : least(own_kib, anon_kib);
+	limit->own_kib += member->fork_count ? own_kib : min_i64(own_kib, anon_kib);
 	if (parent && parent->family == member->family && !parent->is_zombie) {
-		limit->rest_kib = most(limit->rest_kib, rest_kib);
+		limit->rest_kib = max_i64(limit->rest_kib, rest_kib);
 	} else {
-		limit->orphans_kib = most(limit->orphans_kib, rest_kib);
+		limit->orphans_kib = max_i64(limit->orphans_kib, rest_kib);
 		limit->has_orphans = true;
 	}
 }
@@ -288,7 +279,7 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 	/* The pages that a process replaced before it left the family are unknown. */
 	if (!in_motion && (limit.has_orphans || limit.grown_kib == INT64_MAX))
 		return INT64_MAX;
-	base_kib = least(limit.grown_kib, limit.first_kib + limit.rest_kib);
+	base_kib = min_i64(limit.grown_kib, limit.first_kib + limit.rest_kib);
 	return base_kib + limit.orphans_kib + limit.own_kib + tree->huge_kib;
 }
 
@@ -300,10 +291,10 @@ static void add_unread(struct family_memory *found, const struct family_sums *su
 	int64_t anon_kib = member_anon_kib(tree, member), exclusive_kib;
 
 	if (!member->is_forked) {
-		exclusive_kib = most(0, anon_kib - common_kib);
+		exclusive_kib = max_i64(0, anon_kib - common_kib);
 	} else {
 		exclusive_kib = (int64_t)((double)member_bound_kib(tree, member) * family->own_part);
-		exclusive_kib = least(exclusive_kib, anon_kib);
+		exclusive_kib = min_i64(exclusive_kib, anon_kib);
 	}
 	found->anon_kib += exclusive_kib;
 	found->private_kib += exclusive_kib;
@@ -352,6 +343,6 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		if (!member_is_read(family, member, now_ns))
 			add_unread(&found, &sums, common_kib, tree, family, member);
 	}
-	found.anon_kib = least(found.anon_kib, limit_kib(families, family, tree, in_motion));
+	found.anon_kib = min_i64(found.anon_kib, limit_kib(families, family, tree, in_motion));
 	return found;
 }

@@ -2,20 +2,11 @@
 #include "process/memory_member.h"
 
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "process/memory_family.h"
 
 /* Older readings are dropped, even if there was no time to replace them. */
 #define READING_AGE_NS (10 * NSEC_PER_SEC)
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* A child that shares its parent's address space (vfork) is counted only after the parent has exited. */
 bool memory_is_counted(const struct process_tree *tree, const struct member *member)
@@ -30,7 +21,7 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)
 {
-	return memory_pages_to_kib(tree, most(0, member->resident_pages - member->shared_pages));
+	return memory_pages_to_kib(tree, max_i64(0, member->resident_pages - member->shared_pages));
 }
 
 int64_t member_shared_kib(const struct process_tree *tree, const struct member *member)
@@ -56,8 +47,8 @@ static int64_t faults_since_fork(const struct process_tree *tree, const struct m
 /* The parent may have grown between its last reading and the fork, and may run another program by now. */
 int64_t member_inherited_kib(const struct process_tree *tree, const struct member *member)
 {
-	return most(memory_pages_to_kib(tree, member->inherited_pages),
-		    memory_pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
+	return max_i64(memory_pages_to_kib(tree, member->inherited_pages),
+		       memory_pages_to_kib(tree, member->inherited_least) - tree->huge_kib);
 }
 
 int64_t member_bound_kib(const struct process_tree *tree, const struct member *member)
@@ -66,9 +57,9 @@ int64_t member_bound_kib(const struct process_tree *tree, const struct member *m
 
 	if (!member->is_forked || member_inherited_kib(tree, member) <= 0)
 		return anon_kib;
-	own_kib = most(anon_kib - member_inherited_kib(tree, member),
-		       memory_pages_to_kib(tree, faults_since_fork(tree, member)));
-	return least(anon_kib, own_kib);
+	own_kib = max_i64(anon_kib - member_inherited_kib(tree, member),
+			  memory_pages_to_kib(tree, faults_since_fork(tree, member)));
+	return min_i64(anon_kib, own_kib);
 }
 
 bool member_has_reading(const struct member *member, int64_t now_ns)
@@ -110,5 +101,5 @@ int64_t member_private_kib(const struct process_tree *tree, const struct memory_
 	/* Relatives have exited: pages that it shared with them are its own now. */
 	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
 		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);
-	return most(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
+	return max_i64(0, reading->private_kib + anon_kib - reading->statm_anon_kib);
 }

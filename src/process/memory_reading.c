@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/min_max.h"
 #include "kernel/proc_pid_maps.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"
@@ -74,11 +75,6 @@ void memory_reader_done(struct memory_reader *reader)
 static int64_t or_zero(int64_t kib)
 {
 	return kib < 0 ? 0 : kib;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* ---- areas ------------------------------------------------------------------------------------------------- */
@@ -343,7 +339,7 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 	share = tally->exclusive / tally->present;
 	if (found > (uint64_t)subject->anon_pages + (uint64_t)subject->anon_pages / 4 + (64U << level))
 		reading->exclusive_kib =
-			least(reading->anon_kib, to_kib(reader, pages_found(tally->exclusive, level)));
+			min_i64(reading->anon_kib, to_kib(reader, pages_found(tally->exclusive, level)));
 	else
 		reading->exclusive_kib = (int64_t)(all_kib * share);
 	reading->common_kib = reading->anon_kib - reading->exclusive_kib;
@@ -441,10 +437,11 @@ static void take_rollup(const struct proc_pid_smaps_rollup *rollup, const struct
 
 	reading->private_kib = or_zero(rollup->private_clean_kib) + or_zero(rollup->private_dirty_kib);
 	if (anon_share_kib < 0)
-		anon_share_kib = least(anon_kib, least(pss_kib, reading->private_kib));
+		anon_share_kib = min_i64(anon_kib, min_i64(pss_kib, reading->private_kib));
 	reading->anon_kib = anon_kib;
 	reading->resident_kib = rollup->rss_kib;
-	reading->exclusive_kib = least(anon_share_kib, least(anon_kib, or_zero(rollup->private_dirty_kib)));
+	reading->exclusive_kib =
+		min_i64(anon_share_kib, min_i64(anon_kib, or_zero(rollup->private_dirty_kib)));
 	reading->common_kib = anon_kib - reading->exclusive_kib;
 	reading->common_share_kib = anon_share_kib - reading->exclusive_kib;
 	reading->file_kib = rollup->pss_file_kib >= 0 ? rollup->pss_file_kib : pss_kib - anon_share_kib;

@@ -48,7 +48,7 @@ struct reading_candidate {
 	int64_t uncertain_kib;
 };
 
-static int64_t difference(int64_t a, int64_t b)
+static int64_t absolute_difference(int64_t a, int64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -69,7 +69,7 @@ static double allowance_most_ns(size_t members)
 	return most_ns < ALLOWANCE_MOST_NS ? most_ns : ALLOWANCE_MOST_NS;
 }
 
-static void earn(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns)
+static void earn_allowance(struct process_memory *memory, const struct process_tree *tree, int64_t now_ns)
 {
 	if (memory->last_ns)
 		memory->allowance_ns += share_of_time(tree->count) * (double)(now_ns - memory->last_ns);
@@ -154,7 +154,7 @@ static int64_t stale_files_kib(const struct process_memory *memory, const struct
 {
 	const struct memory_reading *reading = member->reading;
 	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member);
-	int64_t stale_kib = difference(others_kib, reading->others_shared_kib);
+	int64_t stale_kib = absolute_difference(others_kib, reading->others_shared_kib);
 
 	return stale_kib < reading->file_kib ? stale_kib : reading->file_kib;
 }
@@ -180,12 +180,12 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 		return member_shared_kib(tree, member) + WORTH_READING_KIB;
 	if (!reading->is_settled)
 		return member_anon_kib(tree, member) + member_shared_kib(tree, member) + WORTH_READING_KIB;
-	wrong_kib = difference(member_shared_kib(tree, member), reading->statm_shared_kib) +
+	wrong_kib = absolute_difference(member_shared_kib(tree, member), reading->statm_shared_kib) +
 		    stale_files_kib(memory, tree, member);
 	if (family->count > 1) {
 		written_kib = (member->faults - reading->faults) * page_kib;
 		wrong_kib += written_kib < reading->common_kib ? written_kib : reading->common_kib;
-		wrong_kib += difference(member_anon_kib(tree, member), reading->statm_anon_kib);
+		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
 		if (family->count != reading->family_size && !family->sampled)
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
@@ -198,7 +198,7 @@ static bool is_refused(const struct member *member, int64_t now_ns)
 	return member->reading_failed_ns && now_ns - member->reading_failed_ns < RETRY_NS;
 }
 
-static int reserve(struct process_memory *memory, size_t count)
+static int reserve_candidates(struct process_memory *memory, size_t count)
 {
 	struct reading_candidate *candidates;
 
@@ -286,8 +286,9 @@ static void note_size(const struct process_tree *tree, const struct memory_famil
 {
 	struct memory_reading *reading = member->reading;
 	bool is_rollup = reading->kind == READING_ROLLUP;
-	bool anon_stood = difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB;
-	bool shared_stood = difference(shared_kib, member_shared_kib(tree, member)) <= WORTH_READING_KIB;
+	bool anon_stood = absolute_difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB;
+	bool shared_stood =
+		absolute_difference(shared_kib, member_shared_kib(tree, member)) <= WORTH_READING_KIB;
 
 	reading->statm_anon_kib = member_anon_kib(tree, member);
 	if (!anon_stood)
@@ -308,7 +309,8 @@ static bool has_its_files(const struct process_memory *memory, const struct proc
 
 	return reading && reading->kind == READING_SAMPLED && reading->has_files &&
 	       now_ns - reading->files_taken_ns < REFRESH_NS &&
-	       difference(member_shared_kib(tree, member), reading->statm_shared_kib) <= WORTH_READING_KIB &&
+	       absolute_difference(member_shared_kib(tree, member), reading->statm_shared_kib) <=
+		       WORTH_READING_KIB &&
 	       stale_files_kib(memory, tree, member) <= WORTH_READING_KIB;
 }
 
@@ -398,9 +400,9 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 	for (size_t i = 0; i < tree->count; i++)
 		if (memory_is_counted(tree, &tree->members[i]))
 			memory->shared_kib += member_shared_kib(tree, &tree->members[i]);
-	earn(memory, tree, now_ns);
+	earn_allowance(memory, tree, now_ns);
 	choose_ways(memory, tree, mode);
-	if (mode == PSS_MODE_OFF || reserve(memory, tree->count) < 0)
+	if (mode == PSS_MODE_OFF || reserve_candidates(memory, tree->count) < 0)
 		return;
 	for (size_t i = 0; i < memory->families.count; i++) {
 		const struct memory_family *family = &memory->families.at[i];

@@ -1,17 +1,8 @@
 /* The union of the pages that the members of a family share; see memory_union.h. */
 #include "process/memory_union.h"
 
+#include "base/min_max.h"
 #include "process/memory_member.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /*
  * One page per address is too few if a process wrote between two forks, or before it was forked in turn: its children
@@ -32,16 +23,16 @@ int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct m
 		return 0;
 	if (!member->is_forked)
 		return memory_pages_to_kib(
-			tree, most(0, forks->faults_last - forks->faults_first - member->shared_pages -
-					      most(0, forks->anon_last - forks->anon_first)));
+			tree, max_i64(0, forks->faults_last - forks->faults_first - member->shared_pages -
+						 max_i64(0, forks->anon_last - forks->anon_first)));
 	/*
 	 * Pages of shared memory are faulted in as well. A huge page takes one fault for many pages, but makes the
 	 * process larger than the memory from its parent.
 	 */
-	own_kib = memory_pages_to_kib(tree, most(forks->faults_last - member->shared_pages,
-						 forks->anon_last - member->inherited_pages));
-	all_kib = most(own_kib, memory_pages_to_kib(tree, member->faults));
-	return most(0, least(own_kib, all_kib - exclusive_kib));
+	own_kib = memory_pages_to_kib(tree, max_i64(forks->faults_last - member->shared_pages,
+						    forks->anon_last - member->inherited_pages));
+	all_kib = max_i64(own_kib, memory_pages_to_kib(tree, member->faults));
+	return max_i64(0, min_i64(own_kib, all_kib - exclusive_kib));
 }
 
 static int64_t common_by_faults_kib(const struct memory_families *families,
@@ -142,6 +133,6 @@ void memory_union_measure(struct memory_families *families, struct memory_family
 		int64_t by_faults_kib = common_by_faults_kib(families, family, tree, now_ns);
 		int64_t pages_most_kib = (int64_t)((double)counts.pages_most * kib_per_page);
 
-		family->union_kib = most(family->union_kib, least(pages_most_kib, by_faults_kib));
+		family->union_kib = max_i64(family->union_kib, min_i64(pages_most_kib, by_faults_kib));
 	}
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
 #include "process/memory_schedule.h"
@@ -21,11 +22,6 @@ enum {
 static int64_t or_zero(int64_t value)
 {
 	return value < 0 ? 0 : value;
-}
-
-static int64_t most_i64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 void process_memory_open(struct process_memory *memory, struct root *root)
@@ -55,7 +51,7 @@ static int64_t huge_used_kib(const struct proc_meminfo *machine)
 	/* For other sizes than the default one only the total is known. */
 	return machine->hugetlb_kib > machine->huge_pages_total * machine->huge_page_kib
 		       ? machine->hugetlb_kib
-		       : most_i64(0, used_kib);
+		       : max_i64(0, used_kib);
 }
 
 static void read_machine(struct process_memory *memory, struct root *root)
@@ -206,8 +202,8 @@ static void add_unsplit(const struct process_memory *memory, const struct proces
 			if (!member_is_read(family, member, now_ns))
 				continue;
 			swap_sum_kib += member->reading->swap_kib;
-			swap_most_kib = most_i64(swap_most_kib, member->reading->swap_kib);
-			huge_most_kib = most_i64(huge_most_kib, member->reading->huge_private_kib);
+			swap_most_kib = max_i64(swap_most_kib, member->reading->swap_kib);
+			huge_most_kib = max_i64(huge_most_kib, member->reading->huge_private_kib);
 		}
 		sums->swap_kib += family->sampled ? swap_most_kib : swap_sum_kib;
 		sums->huge_kib += huge_most_kib;
@@ -275,7 +271,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 			continue;
 		if (!member_has_reading(member, now_ns)) {
 			unread_kib += shared_kib;
-			unread_most_kib = most_i64(unread_most_kib, shared_kib);
+			unread_most_kib = max_i64(unread_most_kib, shared_kib);
 			continue;
 		}
 		sums->read++;
@@ -302,7 +298,7 @@ static void add_files(struct process_memory *memory, const struct process_tree *
 		sums->sampled = true;
 	} else {
 		/* Shared memory with a name is counted with the objects. */
-		unread_most_kib = most_i64(0, unread_most_kib - sums->objects_kib);
+		unread_most_kib = max_i64(0, unread_most_kib - sums->objects_kib);
 		sums->file_kib += unread_most_kib;
 		sums->unread_kib += unread_most_kib;
 	}
@@ -391,7 +387,7 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 	ret_memory->shared_kib = rss_kib - ret_memory->private_kib;
 	ret_memory->main_private_kib = main_private_kib(memory, tree, now_ns);
 	ret_memory->swap_kib = sums->swap_kib;
-	ret_memory->pss_age_ns = most_i64(0, now_ns - sums->oldest_ns);
+	ret_memory->pss_age_ns = max_i64(0, now_ns - sums->oldest_ns);
 }
 
 /*

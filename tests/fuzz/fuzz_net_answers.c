@@ -7,7 +7,7 @@
 #include "format/gzip.h"
 #include "net/cloud_answers.h"
 #include "net/keeper.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 #include "net/s3.h"
 #include "net/sentinel_text.h"
 #include "net/timestamps.h"

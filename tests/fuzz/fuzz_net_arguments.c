@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "net/arguments.h"
-#include "net/message.h"
+#include "net/redacted_message.h"
 
 enum { MOST_WORDS = MOST_OPERANDS + 40, MOST_BYTES = 1 << 14 };
 

@@ -1,5 +1,5 @@
-/* Parses lists and numbers of the command line; see arguments.h. */
-#include "analysis/arguments.h"
+/* Parses lists and numbers of the command line; see words.h. */
+#include "analysis/words.h"
 
 #include <stdlib.h>
 #include <string.h>

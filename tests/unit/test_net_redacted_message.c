@@ -1,9 +1,9 @@
-/* Tests of src/net/message.c: secrets are never shown. */
+/* Tests of src/net/redacted_message.c: secrets are never shown. */
 #include "unit.h"
 
 #include <string.h>
 
-#include "net/message.h"
+#include "net/redacted_message.h"
 
 static const char *redacted(struct buffer *out, const char *text, size_t limit)
 {

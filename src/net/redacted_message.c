@@ -1,5 +1,5 @@
-/* Lines on stderr, redacted; see message.h. */
-#include "net/message.h"
+/* Lines on stderr, redacted; see redacted_message.h. */
+#include "net/redacted_message.h"
 
 #include <poll.h>
 #include <stdarg.h>
