@@ -24,7 +24,7 @@ enum absent_reason {
 	ABSENT_PSS_TOO_COSTLY,       /* reading it would stall the job */
 	ABSENT_NOT_SAMPLED,          /* the value is exact, so it has no sampling error */
 	ABSENT_PSS_OFF,              /* switched off by --pss off */
-	ABSENT_NOT_YET,              /* a helper has not answered yet */
+	ABSENT_NOT_YET,              /* the run was too short, or a helper has not answered yet */
 	ABSENT_STALE,                /* a helper's last answer is too old */
 	ABSENT_NO_CGROUP,            /* the cgroup could not be found */
 	ABSENT_NOT_A_VALUE,          /* the kernel reports -1, "unknown", ... */
