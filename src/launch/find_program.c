@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,12 +69,29 @@ static int find_installed(const struct sister_program *program, char ret_path[st
 	return length < (int)sizeof path ? take_if_program(path, ret_path) : -ENOENT;
 }
 
+/*
+ * If this code is in a library, its path; else NULL. The dynamic linker names the program itself by argv[0], which is a
+ * symbolic link if the program was started through one, and an attacker may write to the folder of that link.
+ */
+static const char *path_of_library(void)
+{
+	Dl_info here, main_program;
+
+	if (!dladdr((const void *)(uintptr_t)find_sister_program, &here) || !here.dli_fname)
+		return NULL;
+	/* AT_PHDR: the program headers of the main program, which are mapped with it. */
+	if (!dladdr((const void *)(uintptr_t)getauxval(AT_PHDR), &main_program) ||
+	    main_program.dli_fbase == here.dli_fbase)
+		return NULL;
+	return here.dli_fname;
+}
+
 int find_sister_program(const struct sister_program *program, char ret_path[static PATH_MAX])
 {
 	const char *given = program->variable ? secure_getenv(program->variable) : NULL;
+	const char *library;
 	char path[PATH_MAX];
 	ssize_t length;
-	Dl_info here;
 
 	if (given && *given)
 		return take_if_program(given, ret_path);
@@ -81,8 +99,8 @@ int find_sister_program(const struct sister_program *program, char ret_path[stat
 	if (has_more_rights_than_caller())
 		return find_installed(program, ret_path);
 	/* The library's own path comes first, because any program may load it. */
-	if (dladdr((const void *)(uintptr_t)find_sister_program, &here) && here.dli_fname &&
-	    find_near(here.dli_fname, program, ret_path) == 0)
+	library = path_of_library();
+	if (library && find_near(library, program, ret_path) == 0)
 		return 0;
 	length = readlink("/proc/self/exe", path, sizeof path - 1);
 	if (length > 0) {

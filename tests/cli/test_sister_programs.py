@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from conftest import BUILD
+from conftest import BUILD, ROOTS
 
 NET = "resource-tracker-net"
 ANALYSIS = "resource-tracker-analysis"
@@ -79,3 +79,20 @@ def test_the_net_program_finds_the_recorder_of_its_installation(run, installed):
     program.write_text(f"#!/bin/sh\n: >'{started}'\n")
     assert run("discover", "host", program=folder / NET).returncode == 0
     assert started.exists()
+
+
+def test_a_program_beside_a_symbolic_link_is_not_run(run, installed, tmp_path):
+    """Another user may write to the folder of a link: the folder of the program itself counts."""
+    program, folder = installed
+    script(folder / NET, "from libexec")
+    link = tmp_path / "links" / "recorder"
+    planted = [script(link.parent / name, "planted") for name in (NET, ANALYSIS, "resource-tracker-helper")]
+    log = link.parent / "planted"
+    for one in planted:
+        one.write_text(f"#!/bin/sh\necho $0 >>'{log}'\n")
+    link.symlink_to(program)
+    assert run("discover", "host", program=link).out == "discover host\nfrom libexec\n"
+    run("summary", "run.jsonl", program=link)
+    # The recorder starts its helper for the GPUs of this machine.
+    run("-i", "0.05", "--duration", "0.05", "--root", ROOTS / "hand-made-gpu-i915-6.2" / "t0", program=link)
+    assert not log.exists(), log.read_text()
