@@ -127,9 +127,9 @@ static int64_t read_some(struct rt_tracker *tracker, const struct buffer *names,
 		.count = count < ROWS_AT_ONCE ? (int64_t)count : ROWS_AT_ONCE,
 		.payload_bytes = names->length,
 	};
-	int64_t result = remote_client_ask(tracker->apart, &message, names->data);
+	int64_t asked = message.count, result = remote_client_ask(tracker->apart, &message, names->data);
 
-	if (result > 0 && (result > ROWS_AT_ONCE || answer->length != (size_t)result * sizeof *ret_values))
+	if (result > 0 && (result > asked || answer->length != (size_t)result * sizeof *ret_values))
 		return -EBADMSG;
 	if (result > 0)
 		memcpy(ret_values, answer->data, answer->length);
@@ -183,7 +183,9 @@ int apart_value(struct rt_tracker *tracker, rt_metric metric, size_t instance, c
 		return (int)result;
 	value = remote_value_unpack(&message);
 	if (value.present && value.type == RT_TEXT) {
-		value.text = texts_keep(&tracker->texts, tracker->apart->answer.data);
+		/* The answer holds no bytes if the text is empty. */
+		value.text = texts_keep(&tracker->texts,
+					message.payload_bytes ? tracker->apart->answer.data : "");
 		if (!value.text)
 			return -ENOMEM;
 	}
