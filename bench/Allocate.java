@@ -10,13 +10,15 @@ public class Allocate {
 
 		while (System.currentTimeMillis() < until) {
 			List<byte[]> kept = new ArrayList<>();
-			for (int i = 0; i < mib && System.currentTimeMillis() < until; i++) {
-				byte[] block = new byte[1 << 20];
+			for (int i = 0; i < 4 * mib && System.currentTimeMillis() < until; i++) {
+				/* Small beside a region of the collector, which gives large ones whole regions. */
+				byte[] block = new byte[1 << 18];
 				for (int at = 0; at < block.length; at += 4096)
 					block[at] = 1;
 				kept.add(block);
 				sum += block[0];
-				Thread.sleep(2);
+				if (i % 4 == 3)
+					Thread.sleep(2);
 			}
 		}
 		System.exit(sum > 0 ? 0 : 1);

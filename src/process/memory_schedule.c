@@ -14,7 +14,8 @@ enum {
 	WORTH_READING_KIB = 32,
 	MANY_FILES_KIB = 4096, /* that a member maps: more than a C library */
 	LEAST_ERROR_KIB = 256,
-	FEW_FILES = 40, /* a part of the family's largest member */
+	LONE_TOLERANCE = 20, /* one part in so many of a process without relatives */
+	FEW_FILES = 40,      /* a part of the family's largest member */
 };
 /*
  * The part of the wall-clock time that readings may take: for one process, per member of a tree, and in total. In a tree of
@@ -164,7 +165,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
 {
 	const struct memory_reading *reading = member->reading;
-	int64_t page_kib = tree->root->page_bytes / 1024, wrong_kib, written_kib;
+	int64_t page_kib = tree->root->page_bytes / 1024, wrong_kib, written_kib, tolerated_kib;
 
 	if (!member_is_read(family, member, now_ns) && family->count > 1)
 		return member->is_forked ? member_bound_kib(tree, member) + WORTH_READING_KIB
@@ -189,8 +190,14 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 		if (family->count != reading->family_size && !family->sampled)
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
-	/* Tolerates rounding, and libraries that other processes begin to use. */
-	return wrong_kib > WORTH_READING_KIB + member_anon_kib(tree, member) / 256 ? wrong_kib : 0;
+	/*
+	 * Tolerates rounding, and libraries that other processes begin to use. Of a process alone, only the part of its files
+	 * that programs outside the job map is unknown: a JVM that loads classes is not read at each sample.
+	 */
+	tolerated_kib = tree->count == 1 ? (member_anon_kib(tree, member) + member_shared_kib(tree, member)) /
+						   LONE_TOLERANCE
+					 : member_anon_kib(tree, member) / 256;
+	return wrong_kib > WORTH_READING_KIB + tolerated_kib ? wrong_kib : 0;
 }
 
 static bool is_refused(const struct member *member, int64_t now_ns)
@@ -279,7 +286,8 @@ static int by_uncertainty(const void *left_, const void *right_)
 /*
  * Stores the size to which a reading belongs. If the process grew or shrank during the reading, it is read again in the
  * next tick. Until then, growth counts from the size in smaps_rollup, or from the size before a sampled reading. The
- * anonymous memory of a process without relatives is known without a reading, so its changes alone do not cause one.
+ * anonymous memory of a process without relatives is known without a reading, and growth of its files is counted, so it is
+ * not read again for that alone.
  */
 static void note_size(const struct process_tree *tree, const struct memory_family *family,
 		      struct member *member, int64_t anon_kib, int64_t shared_kib)
@@ -298,7 +306,7 @@ static void note_size(const struct process_tree *tree, const struct memory_famil
 		reading->statm_shared_kib = is_rollup && reading->resident_kib >= reading->anon_kib
 						    ? reading->resident_kib - reading->anon_kib
 						    : shared_kib;
-	reading->is_settled = shared_stood && (anon_stood || family->count == 1);
+	reading->is_settled = (anon_stood && shared_stood) || family->count == 1;
 }
 
 /* Whether the file pages of the last reading are still right. */

@@ -18,7 +18,12 @@
 enum {
 	PATH_SIZE = 64,
 	SEARCH_ROUNDS = 64,
-	LISTS_MOST = 16, /* that are read rather than /proc/loadavg */
+	/* In quarters of a microsecond, measured. */
+	COST_OF_NUMBER = 1,
+	COST_OF_STAT = 16,
+	COST_OF_LIST = 4,
+	COST_OF_THREAD_LIST = 20,
+	COST_OF_LISTS_LEAST = 64, /* below, the lists are read without a look at /proc/loadavg */
 	PROC_MAGIC = 0x9fa0,
 };
 
@@ -133,15 +138,19 @@ void discover_orphans(struct process_tree *tree)
 	discover_children_of_threads(tree, getpid());
 }
 
-/* Lists of children that this pass would read: one for each thread. */
-static int64_t lists_to_read(const struct process_tree *tree)
+/* The cost of the lists of children that this pass would read: one per thread, and that of a single thread is kept open. */
+static int64_t lists_cost(const struct process_tree *tree)
 {
-	int64_t lists = 0;
+	int64_t cost = 0;
 
-	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].is_zombie && tree->members[i].quiet_ticks <= QUIET_TICKS_LISTED)
-			lists += tree->members[i].thread_count;
-	return lists;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->members[i];
+
+		if (!member->is_zombie && member->quiet_ticks <= QUIET_TICKS_LISTED)
+			cost += member->thread_count > 1 ? member->thread_count * COST_OF_THREAD_LIST
+							 : COST_OF_LIST;
+	}
+	return cost;
 }
 
 /* The file may be a replacement of lxcfs, which does not know the newest process. */
@@ -158,36 +167,39 @@ static int64_t newest_pid(struct process_tree *tree)
 	return tree->numbers_unknown ? 0 : loadavg.last_pid;
 }
 
-static void try_number(struct process_tree *tree, pid_t pid)
+/* Returns the cost. */
+static int64_t try_number(struct process_tree *tree, pid_t pid)
 {
 	struct proc_pid_stat stat;
 	const struct member *parent;
 
-	/* A thread has no such clock, nor has a process that has gone. */
-	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid) ||
-	    read_proc_pid_stat(tree->root, pid, &stat) < 0)
-		return;
+	/* Threads and processes that have gone have no process clock. */
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid))
+		return COST_OF_NUMBER;
+	if (read_proc_pid_stat(tree->root, pid, &stat) < 0)
+		return COST_OF_STAT;
 	parent = process_tree_find(tree, stat.parent_pid);
 	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks)
 		(void)process_tree_add(tree, pid);
+	return COST_OF_STAT;
 }
 
 bool discover_by_number(struct process_tree *tree)
 {
-	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, lists;
+	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, left;
 
 	if (!tree->uses_clock || !tree->knows_children || !tree->with_children)
 		return false;
-	lists = lists_to_read(tree);
-	last = lists > LISTS_MOST ? newest_pid(tree) : 0;
+	left = lists_cost(tree);
+	last = left > COST_OF_LISTS_LEAST ? newest_pid(tree) : 0;
 	tree->newest_pids[1] = before;
 	tree->newest_pids[0] = last;
-	/* A number is given out a moment before its process can be seen: each is tried in two passes. */
-	if (first <= 0 || before < first || last < before || last - first > lists)
+	/* The kernel assigns a number a moment before its process becomes visible: each is tried in two passes. */
+	if (first <= 0 || before < first || last < before || (last - first) * COST_OF_NUMBER > left)
 		return false;
-	for (int64_t pid = first + 1; pid <= last; pid++)
-		try_number(tree, (pid_t)pid);
-	return true;
+	for (int64_t pid = first + 1; pid <= last && left >= 0; pid++)
+		left -= try_number(tree, (pid_t)pid);
+	return left >= 0;
 }
 
 bool discovery_knows_children(struct process_tree *tree, pid_t pid)

@@ -18,8 +18,8 @@ void discover_orphans(struct process_tree *tree);
 enum { QUIET_TICKS_LISTED = 2 }; /* children are listed for this many passes after a process last ran */
 
 /*
- * The kernel numbers new processes and threads one after the other. If fewer came than there are lists of children to read,
- * those numbers are tried instead, and the members among them are added: true. false: the lists have to be read.
+ * The kernel numbers new processes and threads one after the other. If trying those numbers costs less than the lists of children,
+ * they are tried instead, and the members among them are added: true. false: the lists have to be read.
  */
 bool discover_by_number(struct process_tree *tree);
 
