@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/scan.h"
+#include "base/wait_child.h"
 #include "cli/message.h"
 #include "launch/child.h"
 
@@ -127,21 +128,21 @@ static bool wait_while_it_works(pid_t pid)
 	while (still_ns < STILL_LIMIT_NS && !is_told_to_go()) {
 		int64_t cpu_now_ns;
 
-		if (waitpid(pid, NULL, WNOHANG) != 0)
+		if (wait_child(pid, NULL, WNOHANG, NULL) != 0)
 			return true;
 		wait_a_moment();
 		cpu_now_ns = cpu_ns_of(pid);
 		still_ns = cpu_now_ns == cpu_ns ? still_ns + LOOK_EVERY_NS : 0;
 		cpu_ns = cpu_now_ns;
 	}
-	return waitpid(pid, NULL, WNOHANG) != 0;
+	return wait_child(pid, NULL, WNOHANG, NULL) != 0;
 }
 
 /* A process that hangs in the kernel cannot be killed: leave it behind. */
 static void end_it(pid_t pid)
 {
 	kill(pid, SIGKILL);
-	for (int i = 0; i < LAST_LOOKS && waitpid(pid, NULL, WNOHANG) == 0; i++)
+	for (int i = 0; i < LAST_LOOKS && wait_child(pid, NULL, WNOHANG, NULL) == 0; i++)
 		wait_a_moment();
 }
 

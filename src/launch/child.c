@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/wait_child.h"
 
 extern char **environ;
 
@@ -87,7 +88,7 @@ int child_wait(pid_t pid)
 	int status = 0;
 
 	/* Where SIGCHLD is ignored there is nothing to wait for: ECHILD. */
-	while (waitpid(pid, &status, 0) < 0) {
+	while (wait_child(pid, &status, 0, NULL) < 0) {
 		if (errno != EINTR)
 			return 0;
 	}

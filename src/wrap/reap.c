@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "base/wait_child.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
 
@@ -115,7 +116,7 @@ static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 		witness_kill(wrap);
 	if (!is_foreign && pid > 0 && hooks->reaping)
 		hooks->reaping(hooks->context, pid, usage);
-	pid = wait4(pid < ANY_CHILD ? -pid : pid, &status, WNOHANG, usage);
+	pid = wait_child(pid < ANY_CHILD ? -pid : pid, &status, WNOHANG, usage);
 	if (pid <= 0)
 		return false;
 	is_foreign = wrap_is_foreign(wrap, pid);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/wait_child.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
 
@@ -145,7 +146,7 @@ static enum wrap_watch_end watch_until(struct watch *watch, bool keep_running, i
 	for (;;) {
 		int64_t deadline_ns = hooks->next_deadline_ns(hooks->context);
 
-		while (waitpid(-1, NULL, WNOHANG) > 0)
+		while (wait_child(-1, NULL, WNOHANG, NULL) > 0)
 			;
 		if (target_has_gone(watch)) {
 			if (!keep_running)

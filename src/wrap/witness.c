@@ -42,6 +42,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "base/wait_child.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
 
@@ -187,7 +188,7 @@ void witness_reap(struct wrap *wrap)
 	while (wrap->witness) {
 		int64_t left_ns = deadline_ns - monotonic_now_ns();
 
-		if (waitpid(wrap->witness, NULL, WNOHANG) != 0 || left_ns <= 0)
+		if (wait_child(wrap->witness, NULL, WNOHANG, NULL) != 0 || left_ns <= 0)
 			wrap->witness = 0;
 		else
 			take_signal(SIGNAL_BIT(SIGCHLD), &info, left_ns);

@@ -82,6 +82,16 @@ def test_without_waitid_the_record_is_exact(binary, refuse, tmp_path, error):
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
+@pytest.mark.parametrize("way, told", (("exit 3", 3), ("kill -TERM $$", -signal.SIGTERM)))
+def test_without_wait4_the_end_is_noticed(binary, refuse, tmp_path, error, way, told):
+    """The recorder never ended: 15 s for a job of 20 ms."""
+    done = subprocess.run([refuse, "wait4", str(error), binary, "-q", "--summary", "-o", "run.jsonl", "--", "sh", "-c", way],
+                          cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    assert done.returncode == told and b"CPU" in done.stderr
+    assert record_is_whole(tmp_path / "run.jsonl")
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
 def test_without_waitid_descendants_are_waited_for(binary, refuse, tmp_path, error):
     status, _ = run_job(refuse, "waitid", error, [binary, "-q", "--no-summary", "--wait-descendants", "-o", "run.jsonl", "--",
                                                   "sh", "-c", "(setsid sh -c 'sleep 0.5; echo > late' &); exit 3"], tmp_path)

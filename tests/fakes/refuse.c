@@ -114,6 +114,7 @@ static const struct {
 #ifdef SYS_vfork
 	CALL(vfork),
 #endif
+	CALL(wait4),
 	CALL(waitid),
 	CALL(write),
 	CALL(writev),
