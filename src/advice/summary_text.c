@@ -240,7 +240,7 @@ static void add_io(const struct page *page)
 		add_label(page, "Network");
 		add_both_ways(page, "received", summary->job_received_bytes.sum, "sent",
 			      summary->job_sent_bytes.sum);
-		buffer_add_text(page->out, " (the job's own network namespace)");
+		buffer_add_text(page->out, " (the job's own network namespace; loopback not counted)");
 	} else if (summary->received_bytes.present) {
 		add_label(page, "Network");
 		add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);

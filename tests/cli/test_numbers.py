@@ -329,7 +329,7 @@ def test_the_traffic_of_a_namespace_of_the_jobs_own_is_the_jobs(record, run, tmp
     sent = sum(one["cpu"]["process_net_sent_bytes"] or 0 for one in samples)
     assert 4_000_000 <= sent <= 4_400_000, [one["cpu"]["process_net_sent_bytes"] for one in samples]
     assert json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["network"]["sent_bytes"] == sent
-    assert "(the job's own network namespace)" in run("summary", tmp_path / "run.jsonl").out
+    assert "(the job's own network namespace; loopback not counted)" in run("summary", tmp_path / "run.jsonl").out
 
 
 def test_traffic_in_the_namespace_of_the_tracker_is_not_told_as_the_jobs(record, run, tmp_path):
