@@ -53,14 +53,16 @@ static void areas_that_end_before_they_begin_are_skipped(void **state)
 
 static void page_map_of_the_test_itself(void **state)
 {
-	struct root root = test_root("hand-made-workstation-6.1/t0"), live;
+	struct root root, live;
 	long page = sysconf(_SC_PAGESIZE);
-	char *memory = aligned_alloc((size_t)page, (size_t)page);
+	char *memory;
 	uint64_t entry = 0;
 	int fd;
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
+	root = test_root("hand-made-workstation-6.1/t0");
+	memory = aligned_alloc((size_t)page, (size_t)page);
 	assert_int_equal(open_proc_pid_pagemap(&root, getpid()), -ENOENT);
 	root_close(&root);
 	assert_int_equal(root_open(&live, NULL, NULL), 0);
