@@ -49,6 +49,12 @@ static void add_text(struct json_writer *json, const char *key, const char *text
 /* Shows how much longer the work takes with fewer cores: one row for each whole number, at most this many. */
 enum { CHOICES_MOST = 8 };
 
+/* A job that got fewer cores than it wanted does not show how long it takes with one core less. */
+static bool shows_time(const struct rt_advice *advice, double stretch)
+{
+	return !isnan(stretch) && !(advice->cpu_at_least && stretch < 1.005);
+}
+
 static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *advice)
 {
 	const struct usage *usage = &advice->usage;
@@ -67,8 +73,8 @@ static void add_cpu_evidence(struct json_writer *json, const struct rt_advice *a
 	     cores--, count++) {
 		double stretch = advice_stretch(advice, cores);
 
-		if (isnan(stretch))
-			break;
+		if (!shows_time(advice, stretch))
+			continue;
 		json_open(json, '{');
 		add_whole(json, "cores", cores);
 		add_decimal(json, "slower_pct", 100 * (stretch - 1), 1);
@@ -275,8 +281,7 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 		buffer_printf(out, " than with %lld", (long long)advice->cpu_limit);
 	}
 	stretch = advice_stretch(advice, fewer);
-	/* A job that got fewer cores than it wanted does not show how long it takes with one core less. */
-	if (fewer < 1 || isnan(stretch) || (advice->cpu_at_least && stretch < 1.005))
+	if (fewer < 1 || !shows_time(advice, stretch))
 		return;
 	next_line(out);
 	buffer_printf(out, "with %lld it would take ", (long long)fewer);

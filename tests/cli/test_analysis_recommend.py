@@ -71,6 +71,7 @@ def test_a_job_on_a_busy_machine_is_not_called_no_slower(run, tmp_path):
     assert "at most 0.60: it had no more cores\n" in run("recommend", path).out
     # While it ran on 0.6 cores, another thread was ready for 0.6 of the time: a single core would hold it back.
     assert answer["cpu"] == 2 and "with 1 it would take" not in run("recommend", path).out
+    assert answer["evidence"]["cpu"]["with_fewer"] == [], "how long it takes with one core is unknown, not 0 % longer"
     for one in samples:
         one["pressure"]["cpu_some_secs"] = 0.42
     recordings.write(path, samples)
