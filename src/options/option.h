@@ -19,8 +19,10 @@ struct option_row {
 	unsigned modes;           /* of enum option_mode */
 	const char *toml_key;     /* "table.key", or "" */
 	const char *help;
-	const char *more; /* "" without WITH_MANUAL */
-	int id;           /* of a subcommand's option: OPTION_SUBCOMMAND_KEY */
+	int id; /* of a subcommand's option: OPTION_SUBCOMMAND_KEY */
+#ifdef WITH_MANUAL
+	const char *more; /* for the man page */
+#endif
 };
 
 struct option_list {

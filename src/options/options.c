@@ -13,36 +13,29 @@ enum { WORD_MAX = 64 };
 #define ATTACH MODE_ATTACH
 #define ANY MODE_ANY
 
-/* The recorder prints no manual: its texts stay out of the program. */
-#ifdef WITH_MANUAL
-#define MANUAL(more) more
-#else
-#define MANUAL(more) ""
-#endif
-
 /* "a|b" from a list of words, each of which puts a bar before itself. */
 #define ALTERNATIVE(id, word) "|" word
 #define NOTHING(id)
 #define ALTERNATIVES(words) (&(words(ALTERNATIVE, NOTHING))[1])
 
-#define GROUP(heading) {heading, NULL, 0, 0, 0, "", "", 0, "", "", "", 0},
+#define GROUP(heading) {heading, NULL, 0, 0, 0, "", "", 0, "", "", 0 MANUAL("")},
 #define SETTING(field, type, set, initial, name, letter, argument, shown, modes, key, help, more) \
-	{NULL, name, letter, OWNER_SETTING, VALUE, argument, shown, modes, key, help, MANUAL(more), 0},
+	{NULL, name, letter, OWNER_SETTING, VALUE, argument, shown, modes, key, help, 0 MANUAL(more)},
 #define FLAG_SETTING(field, name, modes, help, more) \
-	{NULL, name, 0, OWNER_SETTING, SWITCH, "", "", modes, "tracker." #field, help, MANUAL(more), 0},
+	{NULL, name, 0, OWNER_SETTING, SWITCH, "", "", modes, "tracker." #field, help, 0 MANUAL(more)},
 #define CHOICE_SETTING(field, words, initial, name, letter, shown, modes, help, more) \
-	{NULL,          name,         letter, \
-	 OWNER_SETTING, VALUE,        ALTERNATIVES(words), \
-	 shown,         modes,        "tracker." #field, \
-	 help,          MANUAL(more), 0},
+	{NULL,          name,          letter, \
+	 OWNER_SETTING, VALUE,         ALTERNATIVES(words), \
+	 shown,         modes,         "tracker." #field, \
+	 help,          0 MANUAL(more)},
 #define LIST_SETTING(field, count, type, add, name, letter, argument, key, help, more) \
-	{NULL, name, letter, OWNER_SETTING, LIST, argument, "", ANY, key, help, MANUAL(more), 0},
+	{NULL, name, letter, OWNER_SETTING, LIST, argument, "", ANY, key, help, 0 MANUAL(more)},
 #define COMMAND_OPTION(name, letter, kind, argument, shown, modes, key, help, more) \
-	{NULL, name, letter, OWNER_FRONT, kind, argument, shown, modes, key, help, MANUAL(more), 0},
+	{NULL, name, letter, OWNER_FRONT, kind, argument, shown, modes, key, help, 0 MANUAL(more)},
 
 const struct option_row OPTIONS[] = {
 #include "options/settings.def"
-	{NULL, NULL, 0, 0, 0, "", "", 0, "", "", "", 0},
+	{NULL, NULL, 0, 0, 0, "", "", 0, "", "", 0 MANUAL("")},
 };
 
 const size_t OPTION_COUNT = sizeof(OPTIONS) / sizeof(OPTIONS[0]) - 1;

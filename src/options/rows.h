@@ -11,12 +11,19 @@
 #define LIST KIND_LIST
 #define OPTIONAL KIND_OPTIONAL
 
+/* Programs print no manual: its texts stay out of them. */
+#ifdef WITH_MANUAL
+#define MANUAL(more) , more
+#else
+#define MANUAL(more)
+#endif
+
 #define SUBCOMMAND_ROW(name, arguments, help, purpose, notes, example) \
 	{name, arguments, help, purpose, notes, example},
-#define HEADING_ROW(name) {name, NULL, 0, OWNER_SUBCOMMAND, SWITCH, "", "", 0, "", "", "", 0},
+#define HEADING_ROW(name) {name, NULL, 0, OWNER_SUBCOMMAND, SWITCH, "", "", 0, "", "", 0 MANUAL("")},
 #define OPTION_ROW(id, name, letter, kind, argument, shown, help) \
-	{NULL, name, letter, OWNER_SUBCOMMAND, kind, argument, shown, MODE_ANY, "", help, "", id},
+	{NULL, name, letter, OWNER_SUBCOMMAND, kind, argument, shown, MODE_ANY, "", help, id MANUAL("")},
 #define LAST_ROW \
 	{ \
-		NULL, NULL, 0, OWNER_SUBCOMMAND, SWITCH, "", "", 0, "", "", "", 0 \
+		NULL, NULL, 0, OWNER_SUBCOMMAND, SWITCH, "", "", 0, "", "", 0 MANUAL("") \
 	}
