@@ -236,3 +236,17 @@ def test_build_tries_uplot_again(helpers, tmp_path):
     problem.write_text("WARNING: -Doffline=true leaves it out\n")
     page.write_text("old")
     assert (build().stderr.count("offline"), page.read_text()) == (1, "old")
+
+
+def test_the_abi_check_tells_a_break_from_an_addition(helpers):
+    if not shutil.which("abidiff"):
+        pytest.skip("abidiff is not installed")
+    subprocess.run([helpers.top / "tools" / "check-abi", "--self-test"], check=True)
+
+
+def test_the_abi_check_says_that_there_is_no_release_yet(helpers, tmp_path):
+    shutil.copytree(helpers.top / "tools", tmp_path / "tools")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    done = subprocess.run([tmp_path / "tools" / "check-abi", tmp_path / "abi"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("check-abi: there is no tag")
+    assert len(done.stdout.splitlines()) == 1
