@@ -20,10 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/close_descriptors.h"
 #include "base/scan.h"
 #include "helper/supervisor.h"
 #include "helper_cli/remote_recorder.h"
-#include "kernel/proc_self_fd.h"
 #include "launch/exec_detached.h"
 #include "remote/remote_message.h"
 
@@ -51,7 +51,7 @@ static void let_go_of_descriptors(int keep)
 		else if (null_fd != fd)
 			dup2(null_fd, fd);
 	}
-	close_other_descriptors(keep, -1);
+	close_descriptors(FIRST_FREE_FD, keep, -1);
 }
 
 /*

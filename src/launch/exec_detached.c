@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "kernel/proc_self_fd.h"
+#include "base/close_descriptors.h"
 
 static void become_detached(char **argv, int error_fd)
 {
@@ -19,7 +19,7 @@ static void become_detached(char **argv, int error_fd)
 	setsid();
 	/* As in helper_main.c: a stopped program is continued, so that it notices the recorder's exit. */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
-	close_other_descriptors(error_fd, -1);
+	close_descriptors(STDERR_FILENO + 1, error_fd, -1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Write the pid before the program can write to the same connection. */

@@ -41,14 +41,11 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/close_descriptors.h"
 #include "base/debug.h"
 #include "base/wait_child.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 
 enum { MOST_LOST = 16 };
 
@@ -86,18 +83,6 @@ static _Noreturn void witness_main(struct shared_page *page, pid_t tracker)
 	}
 }
 
-static void close_everything(void)
-{
-	struct rlimit open_files;
-
-	if (syscall(SYS_close_range, 0, ~0U, 0) == 0)
-		return;
-	if (getrlimit(RLIMIT_NOFILE, &open_files) < 0 || open_files.rlim_cur > 65536)
-		open_files.rlim_cur = 65536;
-	for (int fd = 0; fd < (int)open_files.rlim_cur; fd++)
-		close(fd);
-}
-
 /* The command line's memory is a private copy after the fork, so the tracker's own stays as it is. */
 static void rename_process(char *const *argv)
 {
@@ -133,7 +118,7 @@ void witness_start(struct wrap *wrap)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != wrap->own_pid)
 		_exit(0);
 	rename_process(wrap->main_argv);
-	close_everything();
+	close_descriptors(0, -1, -1);
 	witness_main(wrap->page, wrap->own_pid);
 }
 
