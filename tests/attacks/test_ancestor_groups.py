@@ -66,4 +66,6 @@ def test_group_that_was_removed_is_not_replaced_by_its_parent(record):
         below.mkdir()
         (above / "memory.limit_in_bytes").write_text(str(200 * MIB))
         _, samples = record("-i", 0.2, "--", "sh", "-c", f"echo $$ >{below}/cgroup.procs; {job}")
-    assert {sample["limits"]["memory_limit_mib"] for sample in samples} == {200}
+    limits = [sample["limits"]["memory_limit_mib"] for sample in samples]
+    # A first sample may find the shell where it started, in a group without a limit.
+    assert 200 in limits[:3] and set(limits[limits.index(200):]) == {200}, limits
