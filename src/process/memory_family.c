@@ -75,6 +75,7 @@ static void begin_again(struct memory_families *families)
 		families->at[kept++] = (struct memory_family){.id = family->id,
 							      .sampled = family->sampled,
 							      .own_part = family->own_part,
+							      .has_own_objects = family->has_own_objects,
 							      .count_before = family->count,
 							      .union_of = family->union_of,
 							      .union_kib = family->union_kib,

@@ -26,12 +26,13 @@ struct memory_family {
 	uint64_t id;
 	size_t first; /* index of its first member in memory_families.order */
 	size_t count;
-	size_t read;         /* members with a usable reading */
-	size_t inner;        /* forked members that have forked in turn */
-	int64_t largest_kib; /* resident set of its largest member */
-	size_t count_before; /* members in the tick before */
-	bool is_changing;    /* members started or exited since then */
-	bool sampled;        /* smaps_rollup would hold the largest one for too long */
+	size_t read;          /* members with a usable reading */
+	size_t inner;         /* forked members that have forked in turn */
+	int64_t largest_kib;  /* resident set of its largest member */
+	size_t count_before;  /* members in the tick before */
+	bool is_changing;     /* members started or exited since then */
+	bool has_own_objects; /* forks map shared memory that no other member maps */
+	bool sampled;         /* smaps_rollup would hold the largest one for too long */
 
 	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
 	double own_part;

@@ -26,6 +26,7 @@ struct memory_object {
 	bool is_huge;     /* on hugetlbfs: neither in resident sets nor in Shmem */
 	bool was_written; /* a member could write to it: counts for the job even after it is closed */
 	bool is_used;     /* a member maps it in this tick */
+	size_t users;     /* members that map it in this tick, as far as they were read */
 	int held_fd;      /* descriptor of held_by; -1: unknown */
 	pid_t held_by;
 	pid_t mapped_by; /* 0: unknown */

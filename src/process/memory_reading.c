@@ -508,6 +508,7 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 		memory_reading_free(reading);
 		return error;
 	}
+	page_places_unite(&reading->objects);
 	if (!subject->with_rollup) {
 		if (subject->keeps_files)
 			keep_files(*ret_reading, reading);

@@ -226,8 +226,8 @@ static bool is_told_by_siblings(const struct process_tree *tree, const struct me
 {
 	int64_t own_kib;
 
-	if (!member->is_forked || member->fork_count || siblings_read < SIBLINGS_READ ||
-	    member_is_read(family, member, now_ns))
+	if (!member->is_forked || member->fork_count || family->has_own_objects ||
+	    siblings_read < SIBLINGS_READ || member_is_read(family, member, now_ns))
 		return false;
 	own_kib = member_bound_kib(tree, member);
 	return bound_kib < 0 || own_kib <= 2 * bound_kib + WORTH_READING_KIB;

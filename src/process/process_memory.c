@@ -131,11 +131,30 @@ static void scan_descriptors(struct process_memory *memory, struct process_tree 
 	}
 }
 
+/* Forks that map shared memory of their own: the siblings that were not read have some as well, which nothing else tells. */
+static void note_own_objects(struct process_memory *memory, const struct process_tree *tree,
+			     struct memory_family *family)
+{
+	for (size_t i = 0; memory->objects.count && !family->has_own_objects && i < family->count; i++) {
+		const struct member *member = memory_family_member(&memory->families, family, tree, i);
+		const struct memory_reading *reading = member->reading;
+
+		for (size_t j = 0; member->is_forked && reading && j < reading->objects.count; j++) {
+			const struct memory_object *object = memory_objects_find(
+				&memory->objects, reading->objects.at[j].space, reading->objects.at[j].page);
+
+			family->has_own_objects |= object && object->users == 1;
+		}
+	}
+}
+
 /* Marks the objects that a member mapped at its last reading. */
 static void mark_objects(struct process_memory *memory, const struct process_tree *tree)
 {
-	for (size_t i = 0; i < memory->objects.count; i++)
+	for (size_t i = 0; i < memory->objects.count; i++) {
 		memory->objects.objects[i].is_used = false;
+		memory->objects.objects[i].users = 0;
+	}
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct memory_reading *reading = tree->members[i].reading;
 
@@ -145,10 +164,14 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 			struct memory_object *object = memory_objects_find(
 				&memory->objects, reading->objects.at[j].space, reading->objects.at[j].page);
 
-			if (object)
+			if (object) {
 				object->is_used = true;
+				object->users++;
+			}
 		}
 	}
+	for (size_t i = 0; i < memory->families.count; i++)
+		note_own_objects(memory, tree, &memory->families.at[i]);
 }
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------- */

@@ -37,6 +37,7 @@ JOBS = {
     "300 MiB shared, POSIX": sharers("posix", 300),
     "300 MiB shared, System V": sharers("sysv", 300),
     "four shared mappings of their own": Job("fork 4 { shared 120 sleep 4300 }"),
+    "40 forks with shared memory of their own": Job("private 20 fork 40 { sysv 4 sleep 4300 }"),
     "two families of forks": Job("fork 1 { private 150 fork 4 { read overwrite 10 sleep 4300 } } "
                                  "fork 1 { private 100 fork 3 { read overwrite 30 sleep 4300 } }"),
     "forks of forks": Job("private 120 fork 2 { private 30 fork 2 { private 10 fork 2 { read sleep 4300 } } }"),
