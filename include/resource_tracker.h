@@ -5,6 +5,9 @@
  * writes results through ret_ arguments, and leaves those untouched on failure. The library sets no
  * signal handler, keeps no global state, and prints nothing unless TRACKER_DEBUG=1 is in the environment.
  *
+ * Structs that may grow begin with their size, which the caller sets: struct rt_process process = {.size = sizeof
+ * process}. The library writes no further, and returns -EINVAL if the size was not set.
+ *
  * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Freeing
  * NULL is allowed. Text that a call returns belongs to the object that was asked; it stays unchanged until
  * that object is freed. Text of the catalogue (names, units, help) is constant. Only the text of
@@ -300,6 +303,7 @@ struct rt_value {
 RT_API rt_metric rt_metric_find(const char *name);
 
 struct rt_metric_info {
+	size_t size;        /* sizeof(struct rt_metric_info), set by the caller */
 	char name[128];     /* full, with dots */
 	char group[64];     /* the row kind: "cpu", "disk", "disk.mounts", ...; "" at the top */
 	const char *key;    /* the last part of the name */
@@ -415,6 +419,7 @@ RT_API int rt_process_io(pid_t pid, int64_t *ret_read_bytes, int64_t *ret_writte
  * use rt_sample().
  */
 struct rt_process {
+	size_t size; /* sizeof(struct rt_process), set by the caller */
 	double realtime_secs;
 	pid_t pid;
 	int64_t child_count;
@@ -431,6 +436,7 @@ RT_API int rt_process_read(pid_t pid, bool children, struct rt_process *ret_proc
  * and rt_get().
  */
 struct rt_system {
+	size_t size; /* sizeof(struct rt_system), set by the caller */
 	double realtime_secs;
 	int64_t process_count;
 	double user_secs, system_secs; /* user + nice; system; all cores, since boot */

@@ -83,7 +83,7 @@ static void add_table(struct buffer *out, char *const *patterns)
 {
 	int name_width = (int)strlen("NAME"), unit_width = (int)strlen("UNIT"),
 	    kind_width = (int)strlen("KIND"), cost_width = (int)strlen("COST");
-	struct rt_metric_info info;
+	struct rt_metric_info info = {.size = sizeof info};
 
 	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
 		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
@@ -109,7 +109,7 @@ static void add_table(struct buffer *out, char *const *patterns)
 static void add_array(struct buffer *out, char *const *patterns)
 {
 	struct json_writer json = JSON_WRITER(out);
-	struct rt_metric_info info;
+	struct rt_metric_info info = {.size = sizeof info};
 
 	json_open(&json, '[');
 	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
@@ -126,7 +126,7 @@ static const char *pattern_without_metric(char *const *patterns)
 {
 	for (; *patterns; patterns++) {
 		char *const one[] = {*patterns, NULL};
-		struct rt_metric_info info;
+		struct rt_metric_info info = {.size = sizeof info};
 		rt_metric metric = rt_metric_next(0);
 
 		while (metric && (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, one)))

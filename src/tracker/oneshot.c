@@ -12,6 +12,10 @@
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/sys_block.h"
+#include "tracker/sized.h"
+
+/* The structs of version 0.1. */
+enum { PROCESS_LEAST = sizeof(struct rt_process), SYSTEM_LEAST = sizeof(struct rt_system) };
 #include "resource_tracker.h"
 
 static void close_root(struct root *root)
@@ -146,6 +150,7 @@ static void add_process(struct rt_process *sum, pid_t pid)
 int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process)
 {
 	struct rt_process process = {
+		.size = sizeof process,
 		.realtime_secs = ns_to_secs(SYSTEM_CLOCKS.realtime_ns(NULL)),
 		.pid = pid,
 		.user_secs = NAN,
@@ -165,8 +170,7 @@ int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process)
 	for (ssize_t i = 0; children && i < count; i++)
 		add_process(&process, descendants[i]);
 	free(descendants);
-	*ret_process = process;
-	return 0;
+	return copy_sized(ret_process, &process, sizeof process, PROCESS_LEAST);
 }
 
 /* Runs the collectors that fill the machine's rows once. */
@@ -201,14 +205,17 @@ int rt_system_read(struct rt_system *ret_system)
 {
 	CLEANUP_ROOT struct root root = CLOSED_ROOT;
 	struct frame frame = {0};
+	struct rt_system system;
 	int error = root_open(&root, NULL, NULL);
 
 	if (error < 0)
 		return error;
 	collect_machine(&root, &frame);
 	error = frame.error;
-	if (!error)
-		machine_summary(&frame, ret_system);
+	if (!error) {
+		machine_summary(&frame, &system);
+		error = copy_sized(ret_system, &system, sizeof system, SYSTEM_LEAST);
+	}
 	frame_done(&frame);
 	return error;
 }

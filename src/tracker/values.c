@@ -10,6 +10,9 @@
 #include "metric/place.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
+#include "tracker/sized.h"
+
+enum { METRIC_INFO_LEAST = sizeof(struct rt_metric_info) /* of version 0.1 */ };
 
 /* The number of a metric: its kind and its place in that kind, both from 1, because 0 means none. */
 enum { KIND_SHIFT = 16, INDEX_MASK = 0xffff, NAME_SIZE = 160 };
@@ -91,6 +94,7 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 	};
 	const struct row_description *description;
 	const struct metric *described;
+	struct rt_metric_info info;
 	enum row_kind kind;
 	size_t index;
 
@@ -98,7 +102,8 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 		return -ENOENT;
 	description = &ROW_DESCRIPTIONS[kind];
 	described = &description->metrics[index];
-	*ret_info = (struct rt_metric_info){
+	info = (struct rt_metric_info){
+		.size = sizeof info,
 		.key = described->name,
 		.unit = described->unit,
 		.kind = NATURES[described->nature],
@@ -109,9 +114,9 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 		.decimals = described->decimals,
 		.many = has_many(kind),
 	};
-	metric_full_name(kind, index, ret_info->name, sizeof ret_info->name);
-	row_path(kind, ret_info->group, sizeof ret_info->group);
-	return 0;
+	metric_full_name(kind, index, info.name, sizeof info.name);
+	row_path(kind, info.group, sizeof info.group);
+	return copy_sized(ret_info, &info, sizeof info, METRIC_INFO_LEAST);
 }
 
 static const struct row *instance_of(const struct frame *frame, enum row_kind kind, size_t instance)

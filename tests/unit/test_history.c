@@ -119,7 +119,7 @@ static void metrics_are_those_of_each_sample(void **state)
 	for (int64_t row = 0; row < PAGE_ROWS + 3; row++) {
 		assert_int_equal(rt_sample(tracker), 0);
 		for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
-			struct rt_metric_info info;
+			struct rt_metric_info info = {.size = sizeof info};
 			struct rt_value value;
 			ssize_t got;
 			double read;

@@ -369,8 +369,8 @@ static void a_status_that_was_told_is_recorded(void **state)
 static void one_shot_readers(void **state)
 {
 	NEEDS_PROC_BELOW_ROOT();
-	struct rt_process process;
-	struct rt_system machine;
+	struct rt_process process = {.size = sizeof process};
+	struct rt_system machine = {.size = sizeof machine};
 	double user_secs, system_secs;
 	int64_t bytes, written;
 	pid_t *pids = NULL, child = fork();
@@ -410,6 +410,30 @@ static void one_shot_readers(void **state)
 	assert_int_equal(rt_disk_is_partition("no-such-device"), -ENOENT);
 }
 
+/* A program that was compiled with a later header has longer structs, and one that forgot the size must be told. */
+static void structs_carry_their_size(void **state)
+{
+	NEEDS_PROC_BELOW_ROOT();
+	struct {
+		struct rt_process process;
+		unsigned char behind[64];
+	} later;
+	struct rt_metric_info info = {.size = 0};
+	struct rt_system machine = {.size = sizeof machine - 1};
+
+	(void)state;
+	memset(&later, 0xa5, sizeof later);
+	later.process.size = sizeof later;
+	assert_int_equal(rt_process_read(getpid(), false, &later.process), 0);
+	assert_int_equal(later.process.size, sizeof later);
+	assert_int_equal(later.process.pid, getpid());
+	for (size_t i = 0; i < sizeof later.behind; i++)
+		assert_int_equal(later.behind[i], 0xa5);
+	assert_int_equal(rt_metric_get_info(rt_metric_find("memory.used_mib"), &info), -EINVAL);
+	assert_int_equal(info.size, 0);
+	assert_int_equal(rt_system_read(&machine), -EINVAL);
+}
+
 /* Agrees with sysfs for every block device of this machine. */
 static void partitions_are_those_of_sysfs(void **state)
 {
@@ -440,7 +464,7 @@ static void metrics_have_names(void **state)
 
 	(void)state;
 	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric), count++) {
-		struct rt_metric_info info;
+		struct rt_metric_info info = {.size = sizeof info};
 
 		assert_int_equal(rt_metric_get_info(metric, &info), 0);
 		assert_int_equal(rt_metric_find(info.name), metric);
@@ -464,6 +488,7 @@ int main(void)
 		cmocka_unit_test(settings_need_a_name_and_a_value),
 		cmocka_unit_test(a_status_that_was_told_is_recorded),
 		cmocka_unit_test(one_shot_readers),
+		cmocka_unit_test(structs_carry_their_size),
 		cmocka_unit_test(metrics_have_names),
 		cmocka_unit_test(partitions_are_those_of_sysfs),
 	};

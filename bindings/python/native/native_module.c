@@ -40,7 +40,7 @@ static PyObject *names_of_settings(PyObject *module, PyObject *unused)
 
 static PyObject *metric_info(rt_metric metric)
 {
-	struct rt_metric_info info;
+	struct rt_metric_info info = {.size = sizeof info};
 	int error = rt_metric_get_info(metric, &info);
 	static const char *const TYPES[] = {"", "float", "int", "str", "bool"};
 
@@ -152,7 +152,7 @@ static PyObject *known_real(double value)
 static PyObject *process_read(PyObject *module, PyObject *arguments)
 {
 	int pid, children = 1, error;
-	struct rt_process process;
+	struct rt_process process = {.size = sizeof process};
 
 	if (!PyArg_ParseTuple(arguments, "i|p", &pid, &children))
 		return NULL;
@@ -218,7 +218,7 @@ static PyObject *system_object(const struct rt_system *machine)
 
 static PyObject *system_read(PyObject *module, PyObject *unused)
 {
-	struct rt_system machine;
+	struct rt_system machine = {.size = sizeof machine};
 	int error;
 
 	Py_BEGIN_ALLOW_THREADS;
