@@ -43,21 +43,75 @@ static int take_if_program(const char *path, char ret_path[static PATH_MAX])
 	return 0;
 }
 
+/* The owner of the running binary may run programs as this user anyway: so may root. */
+static bool is_trusted_owner(uid_t owner, const struct stat *binary)
+{
+	return owner == 0 || owner == geteuid() || owner == binary->st_uid;
+}
+
+/* Whether more users may write to a file than to the running binary. */
+static bool has_more_writers(const struct stat *file, const struct stat *binary)
+{
+	mode_t more = file->st_mode & ~binary->st_mode;
+
+	return more & S_IWOTH || (file->st_mode & S_IWGRP &&
+				  (more & S_IWGRP || file->st_gid != binary->st_gid) && file->st_gid != 0);
+}
+
+static bool is_shared_folder(const char *path, const struct stat *binary)
+{
+	struct stat folder;
+
+	return stat(path, &folder) < 0 || !is_trusted_owner(folder.st_uid, binary) ||
+	       folder.st_mode & S_IWOTH;
+}
+
+/*
+ * A recorder may be run from a folder that everyone may write to, such as /tmp, where another user can put a program of
+ * that name beside it: a file, a symbolic link, or a second name of any file.
+ */
+static bool is_planted(const char *path, bool in_shared_folder, const struct stat *binary)
+{
+	struct stat name, file;
+
+	return lstat(path, &name) < 0 || stat(path, &file) < 0 || !is_trusted_owner(name.st_uid, binary) ||
+	       !is_trusted_owner(file.st_uid, binary) || has_more_writers(&file, binary) ||
+	       (in_shared_folder && name.st_nlink > 1);
+}
+
+/* Looks in one place, "" or "../libexec/resource-tracker/", seen from the folder of the binary. */
+static int find_in_place(const char *folder, const char *place, const struct sister_program *program,
+			 const struct stat *binary, char ret_path[static PATH_MAX])
+{
+	bool shared = is_shared_folder(folder, binary);
+	char path[PATH_MAX];
+
+	/* Another user could exchange a folder on the way. */
+	for (const char *slash = strchr(place, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(path, sizeof path, "%s%.*s", folder, (int)(slash - place), place);
+		if (is_shared_folder(path, binary))
+			return -ENOENT;
+		shared = false;
+	}
+	if (snprintf(path, sizeof path, "%s%s%s", folder, place, program->name) >= (int)sizeof path ||
+	    is_planted(path, shared, binary))
+		return -ENOENT;
+	return take_if_program(path, ret_path);
+}
+
 /* `binary` is the path of the program or library that this code is part of. */
 static int find_near(const char *binary, const struct sister_program *program, char ret_path[static PATH_MAX])
 {
 	const char *slash = strrchr(binary, '/');
-	char path[PATH_MAX];
+	char folder[PATH_MAX];
+	struct stat status;
 
-	if (!slash || binary[0] != '/')
+	if (!slash || binary[0] != '/' || strlen(binary) >= sizeof folder || stat(binary, &status) < 0)
 		return -ENOENT;
-	for (const char *const *place = program->near_places; *place; place++) {
-		int length = snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - binary), binary, *place,
-				      program->name);
-
-		if (length < (int)sizeof path && take_if_program(path, ret_path) == 0)
+	snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - binary), binary);
+	for (const char *const *place = program->near_places; *place; place++)
+		if (find_in_place(folder, *place, program, &status, ret_path) == 0)
 			return 0;
-	}
 	return -ENOENT;
 }
 

@@ -3,7 +3,9 @@
  *
  *   1. the path in the program's variable, if that is set;
  *   2. beside the running program or library (a build tree, a Python wheel), or in the folder that an installation has
- *      next to theirs. A program that was started through a symbolic link looks beside itself, not beside the link;
+ *      next to theirs. A program that was started through a symbolic link looks beside itself, not beside the link. The
+ *      program must belong to root, this user or the owner of the running binary, and no user may write to it who may
+ *      not write to the binary;
  *   3. the folder that this build was configured to be installed in.
  *
  * A process with more rights than its caller (setuid, file capabilities) uses rule 3 alone.

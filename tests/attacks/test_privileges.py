@@ -64,6 +64,67 @@ def test_no_program_beside_it_or_named_by_the_environment_is_run(privileged, pub
     assert not (home / "ran").exists()
 
 
+PROGRAM_NAMES = ("resource-tracker-analysis", "resource-tracker-net", "resource-tracker-helper")
+
+
+def put_program(path, how, owner, home):
+    """Puts a program of its own, a link to one, or a second name of a shell there."""
+    script = path.parent / f"script-{path.name}"
+    script.write_text(f"#!/bin/sh\nid -u >> {home}/ran\n")
+    script.chmod(0o755)
+    os.chown(script, owner, owner)
+    if how == "link":
+        path.symlink_to(script)
+        os.lchown(path, owner, owner)
+    elif how == "hard link":
+        os.link(script, path)
+    else:
+        script.rename(path)
+
+
+def run_all(recorder, folder, user):
+    """Runs what needs each of the other programs."""
+    environment = {"PATH": os.environ["PATH"], "SENTINEL_API_TOKEN": "token", "SENTINEL_API_URL": "http://127.0.0.1:9",
+                   "XDG_STATE_HOME": str(folder), "TRACKER_METADATA_URL": "http://127.0.0.1:9"}
+    for words in (["-q", "--summary", "-o", "run.jsonl", "--upload-deadline", "0.1", "--", "true"], ["summary", "run.jsonl"],
+                  ["discover", "host"]):
+        subprocess.run([recorder, *words], cwd=folder, user=user, group=user, extra_groups=[], capture_output=True,
+                       stdin=subprocess.DEVNULL, timeout=20, env=environment)
+
+
+@pytest.mark.parametrize("place", ("", "../libexec/resource-tracker"))
+@pytest.mark.parametrize("how", ("file", "link", "hard link"))
+def test_no_program_that_another_user_has_put_beside_it_is_run(public_programs, shared, home, how, place):
+    """A recorder that was copied to /tmp ran what another user had put there, as its own user."""
+    folder = shared / "bin" if place else shared
+    folder.mkdir(exist_ok=True)
+    recorder = shutil.copy(public_programs, folder / "resource-tracker")
+    os.chown(recorder, VICTIM, VICTIM)
+    os.chown(folder, VICTIM if place else 0, 0)
+    beside = folder / place
+    beside.mkdir(parents=True, exist_ok=True)
+    home.chmod(0o777)
+    for name in PROGRAM_NAMES:
+        # A second name of a file of the victim: its owner says nothing about who put it there.
+        put_program(beside / name, how, VICTIM if how == "hard link" else ATTACKER, home)
+    for path in (beside.resolve(), beside.resolve().parent):
+        if path not in (shared, shared.parent):
+            os.chown(path, ATTACKER, ATTACKER)
+    run_all(recorder, home, VICTIM)
+    assert not (home / "ran").exists()
+
+
+@pytest.mark.parametrize("how", ("file", "link"))
+@pytest.mark.parametrize("owner", (VICTIM, 0))
+def test_own_programs_beside_it_are_run(public_programs, shared, home, how, owner):
+    recorder = shutil.copy(public_programs, shared / "resource-tracker")
+    os.chown(recorder, VICTIM, VICTIM)
+    home.chmod(0o777)
+    put_program(shared / PROGRAM_NAMES[0], how, owner, home)
+    run_all(recorder, home, VICTIM)
+    assert (home / "ran").read_text().split() == [str(VICTIM)] * 2
+
+
 def spool_run(as_user, folder, home):
     return as_user(VICTIM, home, "-q", "--no-summary", "--upload-deadline", "0.1", "--", "true",
                    env={"SENTINEL_API_TOKEN": "token", "XDG_STATE_HOME": str(folder), "HOME": "/nonexistent", "TMPDIR": str(home)})
