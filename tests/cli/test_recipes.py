@@ -90,7 +90,9 @@ def test_a_setting_a_metric_and_a_subcommand_take_a_few_lines(tmp_path, binary):
     # A metric: its line, and its assignment.
     copy.add("src/metric/catalogue.def", "REAL(memory, active_mib",
              'REAL(memory, shared_mib, "MiB", 3, GAUGE, "Shared memory and tmpfs")')
-    copy.add("src/collect/host_memory.c", "\trow->active_mib", "\trow->shared_mib = mib(meminfo.shmem_kib);")
+    collector = copy.folder / "src/collect/host_memory.c"
+    alike = next(line for line in collector.read_text().splitlines() if line.startswith("\trow->active_mib"))
+    copy.add("src/collect/host_memory.c", "\trow->active_mib", alike.replace("active_mib", "shared_mib").replace("active_kib", "shmem_kib"))
     assert sum(copy.take_count().values()) == 2
     # A subcommand: one file, and its row with one option.
     (copy.folder / "src/analysis/cmd_length.c").write_text(SUBCOMMAND_C)
