@@ -60,7 +60,7 @@ static double figure_of(const rt_stats *stats, const char *column, const char *n
  * otherwise count as much as minutes. The decimals matter for a job that mostly sleeps: it uses little CPU,
  * but more than none.
  */
-static int read_stats(struct run *run, const char *path, struct rt_problem *problem)
+static int read_stats(struct advice_run *run, const char *path, struct rt_problem *problem)
 {
 	size_t count;
 	const struct rt_stat_spec *defaults = rt_stats_default_specs(&count);
@@ -78,7 +78,7 @@ static int read_stats(struct run *run, const char *path, struct rt_problem *prob
 	return rt_stats_read_record(&path, 1, specs, count, &run->stats, problem);
 }
 
-static int read_run(struct run *run, const char *path, struct rt_problem *problem)
+static int read_run(struct advice_run *run, const char *path, struct rt_problem *problem)
 {
 	struct rt_problem no_stats = {0};
 	int result = 0;
@@ -308,7 +308,7 @@ static double average_of(double sum, size_t count)
 }
 
 /* Tells whether more than the peaks of a run count. */
-static bool counts_fully(const struct rt_advice *advice, const struct run *run)
+static bool counts_fully(const struct rt_advice *advice, const struct advice_run *run)
 {
 	return !*run->thin || advice->forced;
 }
@@ -333,7 +333,7 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 		with_cores++;
 	}
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct run *run = &runs->list[i];
+		const struct advice_run *run = &runs->list[i];
 		double mean = figure_of(run->stats, "process_gpu_usage", "mean");
 
 		if (!counts_fully(advice, run))

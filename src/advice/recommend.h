@@ -53,7 +53,7 @@ struct evidence {
 };
 
 /* A recording, or the statistics of one. */
-struct run {
+struct advice_run {
 	rt_summary *summary; /* NULL: only its statistics are known */
 	rt_stats *stats;
 	bool borrowed;  /* the caller owns the summary */
@@ -62,7 +62,7 @@ struct run {
 };
 
 struct runs {
-	struct run *list;
+	struct advice_run *list;
 	size_t count;
 	size_t empty; /* recordings without a whole sample, which are not in the list */
 };
@@ -150,9 +150,9 @@ double advice_stretch(const struct rt_advice *advice, int64_t cores);
 int64_t round_reservation_mib(double mib);
 
 /* Defined in recommend_evidence.c. */
-void find_evidence(struct run *run);
+void find_evidence(struct advice_run *run);
 /* Finds the evidence in statistics without a recording. */
-void find_evidence_of_stats(struct run *run);
+void find_evidence_of_stats(struct advice_run *run);
 
 /*
  * recommend_ranks.c: joins recordings of ranks of one job. `group[i]` is the number, from 0, of the run that

@@ -114,7 +114,7 @@ static void find_oom(struct evidence *evidence, const struct rt_summary *summary
  * ---- thin recordings -------------------------------------------------------------------------------------
  */
 
-static void find_thin(struct run *run)
+static void find_thin(struct advice_run *run)
 {
 	const struct rt_summary *summary = run->summary;
 	const struct run_end_row *end = end_of(summary);
@@ -203,7 +203,7 @@ static double cores_wanted(const struct rt_summary *summary)
 	return summary_is_starved(summary) ? fmin(wanted, summary_core_limit(summary).value) : NAN;
 }
 
-static void find_cores(struct evidence *evidence, const struct run *run)
+static void find_cores(struct evidence *evidence, const struct advice_run *run)
 {
 	const struct rt_summary *summary = run->summary;
 	const struct shape *shape = &summary->core_shape;
@@ -236,7 +236,7 @@ static const struct evidence UNKNOWN = {
 	.rank = -1,
 };
 
-void find_evidence(struct run *run)
+void find_evidence(struct advice_run *run)
 {
 	const struct rt_summary *summary = run->summary;
 	struct evidence *evidence = &run->evidence;
@@ -262,7 +262,7 @@ void find_evidence(struct run *run)
 	evidence->good = !*run->thin && evidence->oom == OOM_NONE;
 }
 
-void find_evidence_of_stats(struct run *run)
+void find_evidence_of_stats(struct advice_run *run)
 {
 	struct evidence *evidence = &run->evidence;
 

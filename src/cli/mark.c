@@ -14,7 +14,7 @@
 #include "format/mark_line.h"
 #include "options/usage.h"
 
-struct request {
+struct mark_request {
 	const char *id, *file;
 	const char *words[2];
 	int word_count;
@@ -23,7 +23,7 @@ struct request {
 
 static const char *take_mark_option(void *context, const struct option_row *row, const char *text)
 {
-	struct request *request = context;
+	struct mark_request *request = context;
 
 	if (!row && request->word_count == 2)
 		return "is one word too many; give a name, and start or stop";
@@ -48,7 +48,7 @@ static int print_mark(const struct mark *mark)
 
 int run_mark(char **argv)
 {
-	struct request request = {0};
+	struct mark_request request = {0};
 	struct utsname system = {0};
 	struct mark mark;
 	int result, status;

@@ -137,14 +137,14 @@ static const char *pattern_without_metric(char *const *patterns)
 	return NULL;
 }
 
-struct request {
+struct metrics_request {
 	char **patterns, **end; /* they take the place of the words that were read */
 	bool json;
 };
 
 static const char *take_metrics_option(void *context, const struct option_row *row, const char *text)
 {
-	struct request *request = context;
+	struct metrics_request *request = context;
 
 	if (row)
 		request->json = true;
@@ -157,7 +157,7 @@ int run_metrics(char **argv)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
 	CLEANUP_FREE char *message = NULL;
-	struct request request = {argv + 1, argv + 1, false};
+	struct metrics_request request = {argv + 1, argv + 1, false};
 	const char *unmatched;
 	int status;
 

@@ -20,14 +20,14 @@
 #include "cli/programs.h"
 #include "wrap/wrap.h"
 
-struct run {
+struct recording_run {
 	struct front *front;
 	struct wrap *wrap;
 	rt_tracker *tracker;
 	bool finished; /* the last sample was written; sampling is over */
 };
 
-static void take_warnings(const struct run *run, void (*say_it)(const char *, ...))
+static void take_warnings(const struct recording_run *run, void (*say_it)(const char *, ...))
 {
 	char text[400];
 
@@ -37,7 +37,7 @@ static void take_warnings(const struct run *run, void (*say_it)(const char *, ..
 	}
 }
 
-static void finish_run(struct run *run, enum rt_end_reason reason, int status)
+static void finish_run(struct recording_run *run, enum rt_end_reason reason, int status)
 {
 	if (run->finished)
 		return;
@@ -49,14 +49,14 @@ static void finish_run(struct run *run, enum rt_end_reason reason, int status)
 
 static int64_t next_deadline_ns(void *context)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 
 	return run->finished ? INT64_MAX : rt_next_sample_ns(run->tracker);
 }
 
 static void on_tick(void *context)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 	enum rt_end_reason reason;
 
 	if (run->finished)
@@ -70,7 +70,7 @@ static void on_tick(void *context)
 
 static void on_reaping(void *context, pid_t pid, const struct rusage *usage)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 
 	(void)usage;
 	rt_before_reap(run->tracker, pid);
@@ -78,28 +78,28 @@ static void on_reaping(void *context, pid_t pid, const struct rusage *usage)
 
 static void own_child(void *context, pid_t pid)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 
 	rt_exclude(run->tracker, pid);
 }
 
 static void on_reaped(void *context, pid_t pid, int status, const struct rusage *usage)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 
 	rt_add_exited(run->tracker, pid, status, usage);
 }
 
 static void on_signal(void *context, const struct wrap_signal *signal)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 
 	rt_add_signal(run->tracker, signal->signo, signal->seen_ns);
 }
 
 static bool recording_is_done(void *context)
 {
-	struct run *run = context;
+	struct recording_run *run = context;
 	enum rt_end_reason reason;
 
 	if (!run->finished && rt_over(run->tracker, &reason))
@@ -110,7 +110,7 @@ static bool recording_is_done(void *context)
 /* ---- beginning and end ----------------------------------------------------------------------------- */
 
 /* Returns 0, or an exit status after reporting the error. */
-static int open_tracker(struct run *run)
+static int open_tracker(struct recording_run *run)
 {
 	struct front *front = run->front;
 	const char *message;
@@ -126,20 +126,20 @@ static int open_tracker(struct run *run)
 }
 
 /* Waits at most for the upload deadline, which the library keeps. */
-static void wait_for_upload(const struct run *run)
+static void wait_for_upload(const struct recording_run *run)
 {
 	while (rt_wait_for_upload(run->tracker, 0.05) == -ETIMEDOUT && !is_told_to_go())
 		;
 }
 
-static void close_tracker(struct run *run)
+static void close_tracker(struct recording_run *run)
 {
 	rt_close(run->tracker);
 	run->tracker = NULL;
 }
 
 /* Returns the file from which to make the summary and the report, or NULL. The caller frees it. */
-static char *recorded_file(const struct run *run)
+static char *recorded_file(const struct recording_run *run)
 {
 	char *path = NULL;
 
@@ -149,7 +149,7 @@ static char *recorded_file(const struct run *run)
 	return asprintf(&path, "/proc/%d/fd/%d", (int)getpid(), run->front->temporary_fd) < 0 ? NULL : path;
 }
 
-static void report_page(const struct run *run, const char *path)
+static void report_page(const struct recording_run *run, const char *path)
 {
 	CLEANUP_FREE char *named = NULL;
 
@@ -160,7 +160,7 @@ static void report_page(const struct run *run, const char *path)
 }
 
 /* After the recording: prints everything that is meant for people. */
-static void report_run(struct run *run, const char *summary_path)
+static void report_run(struct recording_run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
 
@@ -204,7 +204,7 @@ static void say_exec_error(const char *command, const struct wrap_end *end)
 /* ---- the modes ------------------------------------------------------------------------------------- */
 
 /* A negative folder means none, which is an error only if one is required. Returns 0 or an exit status. */
-static int find_cgroup(const struct run *run, int *ret_folder)
+static int find_cgroup(const struct recording_run *run, int *ret_folder)
 {
 	int folder = rt_job_cgroup(run->tracker);
 
@@ -215,7 +215,7 @@ static int find_cgroup(const struct run *run, int *ret_folder)
 	return 0;
 }
 
-static int start_job(struct run *run, const struct wrap_job *job)
+static int start_job(struct recording_run *run, const struct wrap_job *job)
 {
 	struct wrap_started started;
 	int r = wrap_spawn(run->wrap, job, &started);
@@ -233,7 +233,7 @@ static int start_job(struct run *run, const struct wrap_job *job)
 	return 0;
 }
 
-static int run_job(struct run *run)
+static int run_job(struct recording_run *run)
 {
 	static const struct wrap_hooks HOOKS = {
 		.next_deadline_ns = next_deadline_ns,
@@ -272,7 +272,7 @@ static int run_job(struct run *run)
 	wrap_exit(run->wrap, &end);
 }
 
-static int watch_process(struct run *run)
+static int watch_process(struct recording_run *run)
 {
 	struct wrap_hooks hooks = {
 		.context = run,
@@ -305,7 +305,7 @@ static int watch_process(struct run *run)
 
 int run_recording(struct front *front, char **argv)
 {
-	struct run run = {.front = front};
+	struct recording_run run = {.front = front};
 	int status, r = wrap_prepare(front->mode == MODE_WRAP ? WRAP_JOB : WRAP_WATCH, argv, &run.wrap);
 
 	if (r < 0)

@@ -220,7 +220,7 @@ void gpu_account_too_early(struct device_account *account)
 }
 
 /* Sums over the processes of each device. */
-struct gathering {
+struct holder_gathering {
 	const struct gpu_process *sole[GPU_DEVICES_MAX]; /* the last process; the only one if there is one */
 	struct gpu_number sole_rate[GPU_DEVICES_MAX];
 	double listed_bytes[GPU_DEVICES_MAX];
@@ -228,7 +228,7 @@ struct gathering {
 	bool same[GPU_DEVICES_MAX]; /* has the same place as in the earlier survey */
 };
 
-static void gather_process(struct gathering *gathering, const struct timed_survey *now,
+static void gather_process(struct holder_gathering *gathering, const struct timed_survey *now,
 			   const struct timed_survey *before, int64_t index,
 			   const struct gpu_members *members, struct device_account *accounts,
 			   struct process_share *ret_share)
@@ -256,7 +256,7 @@ void gpu_account(const struct timed_survey *now, const struct timed_survey *befo
 		 struct process_share *ret_shares)
 {
 	const struct gpu_survey *survey = now->survey;
-	struct gathering gathering;
+	struct holder_gathering gathering;
 
 	for (int64_t i = 0; i < survey->device_count; i++) {
 		gathering.sole[i] = NULL;

@@ -28,7 +28,7 @@ struct machine {
 	char architecture[65];
 };
 
-struct run {
+struct run_state {
 	struct run_end_state end;
 	struct machine machine;
 };
@@ -141,7 +141,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 
 static int run_open(struct collect_context *context, void **ret_state)
 {
-	struct run *state = calloc(1, sizeof *state);
+	struct run_state *state = calloc(1, sizeof *state);
 
 	(void)context;
 	if (!state)
@@ -153,7 +153,7 @@ static int run_open(struct collect_context *context, void **ret_state)
 
 static void run_prepare(void *state_, struct collect_context *context)
 {
-	struct run *state = state_;
+	struct run_state *state = state_;
 
 	read_machine(&state->machine, context->root);
 	run_end_prepare(&state->end, context->root);
@@ -161,7 +161,7 @@ static void run_prepare(void *state_, struct collect_context *context)
 
 static void run_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
-	struct run *state = state_;
+	struct run_state *state = state_;
 
 	fill_sample(context, frame);
 	if (context->progress.baseline) {
@@ -177,7 +177,7 @@ static void run_collect(void *state_, struct collect_context *context, struct fr
 
 static void run_close(void *state_)
 {
-	struct run *state = state_;
+	struct run_state *state = state_;
 
 	run_end_close(&state->end);
 	free(state);

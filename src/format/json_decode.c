@@ -5,13 +5,13 @@
 
 #include "format/csv_cells.h"
 
-struct place {
+struct field_place {
 	struct frame *frame;
 	struct row *row;
 	enum row_kind kind;
 };
 
-static bool read_members(struct json_decoder *reader, struct scan *json, const struct place *place);
+static bool read_members(struct json_decoder *reader, struct scan *json, const struct field_place *place);
 
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert((sizeof(struct kind##_row) - sizeof(struct row)) / 8 <= METRICS_PER_KIND, \
@@ -86,7 +86,7 @@ static const char *read_text(struct json_decoder *reader, struct frame *frame, c
 	return frame_text(frame, reader->text.data ? reader->text.data : "", reader->text.length);
 }
 
-static bool read_metric(struct json_decoder *reader, struct scan *json, const struct place *place,
+static bool read_metric(struct json_decoder *reader, struct scan *json, const struct field_place *place,
 			size_t index)
 {
 	const struct metric *metric = &ROW_DESCRIPTIONS[place->kind].metrics[index];
@@ -129,7 +129,7 @@ static struct row *add_row(struct json_decoder *reader, struct frame *frame, enu
 static bool read_object(struct json_decoder *reader, struct scan *json, struct frame *frame,
 			enum row_kind kind, struct row *parent)
 {
-	struct place place = {frame, NULL, kind};
+	struct field_place place = {frame, NULL, kind};
 
 	/* null means that the row is absent. Other values that are not objects are ignored as well. */
 	if (json->at >= json->end || *json->at != '{')
@@ -149,7 +149,7 @@ static bool read_array(struct json_decoder *reader, struct scan *json, struct fr
 	if (json_take(json, ']'))
 		return true;
 	do {
-		struct place place = {frame, NULL, kind};
+		struct field_place place = {frame, NULL, kind};
 
 		if (!list) {
 			if (!read_object(reader, json, frame, kind, parent))
@@ -173,7 +173,7 @@ static bool read_map(struct json_decoder *reader, struct scan *json, struct fram
 	if (json_take(json, '}'))
 		return true;
 	do {
-		struct place place = {frame, NULL, kind};
+		struct field_place place = {frame, NULL, kind};
 		struct scan name;
 
 		if (!json_quoted(json, &name) || !json_take(json, ':'))
@@ -188,7 +188,7 @@ static bool read_map(struct json_decoder *reader, struct scan *json, struct fram
 	return json_take(json, '}');
 }
 
-static bool read_below(struct json_decoder *reader, struct scan *json, const struct place *place,
+static bool read_below(struct json_decoder *reader, struct scan *json, const struct field_place *place,
 		       enum row_kind kind)
 {
 	if (!reader->below_wanted[kind])
@@ -205,17 +205,17 @@ static bool read_below(struct json_decoder *reader, struct scan *json, const str
 }
 
 /* Returns the row of an INLINE kind among the members of `place`. */
-static struct row *inline_row(const struct place *place, enum row_kind kind)
+static struct row *inline_row(const struct field_place *place, enum row_kind kind)
 {
 	struct row *last = place->frame->last[kind];
 
 	return last && last->parent == place->row ? last : frame_add(place->frame, kind, place->row);
 }
 
-static bool read_member(struct json_decoder *reader, struct scan *json, const struct place *place,
+static bool read_member(struct json_decoder *reader, struct scan *json, const struct field_place *place,
 			const struct sample_member *member)
 {
-	struct place inlined;
+	struct field_place inlined;
 
 	/* Every sample has it, except brief ones. */
 	if (member->kind == ROW_sample && member->metric == (int)METRIC_INDEX(sample, job_name))
@@ -226,7 +226,7 @@ static bool read_member(struct json_decoder *reader, struct scan *json, const st
 		return json_skip(json);
 	if (member->kind == place->kind)
 		return read_metric(reader, json, place, (size_t)member->metric);
-	inlined = (struct place){place->frame, inline_row(place, member->kind), member->kind};
+	inlined = (struct field_place){place->frame, inline_row(place, member->kind), member->kind};
 	return read_metric(reader, json, &inlined, (size_t)member->metric);
 }
 
@@ -267,7 +267,7 @@ static const struct sample_member *take_expected(const struct json_decoder *read
 	return member;
 }
 
-static bool read_members(struct json_decoder *reader, struct scan *json, const struct place *place)
+static bool read_members(struct json_decoder *reader, struct scan *json, const struct field_place *place)
 {
 	size_t next = 0;
 
@@ -292,7 +292,7 @@ static bool read_members(struct json_decoder *reader, struct scan *json, const s
 
 bool json_decoder_read(struct json_decoder *reader, struct scan line, struct frame *frame)
 {
-	struct place place = {frame, &frame->sample->row, ROW_sample};
+	struct field_place place = {frame, &frame->sample->row, ROW_sample};
 
 	reader->brief = true;
 	memset(reader->rows, 0, sizeof(reader->rows));

@@ -61,7 +61,7 @@ int mark_write(int fd, const struct mark *mark)
 
 /* ---- the file ----------------------------------------------------------------------------------------- */
 
-struct place {
+struct marks_place {
 	const char *path;
 	uid_t folder_owner;
 	bool shared;       /* other users may put files there */
@@ -69,14 +69,14 @@ struct place {
 	struct stat recording;
 };
 
-static int find_place(const char *path, struct place *ret_place)
+static int find_place(const char *path, struct marks_place *ret_place)
 {
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) : 0, name_length = strlen(path),
 	       suffix = strlen(SUFFIX);
 	CLEANUP_FREE char *folder = length ? strndup(path, length) : strdup(slash ? "/" : ".");
 	CLEANUP_FREE char *recording = NULL;
-	struct place place = {.path = path};
+	struct marks_place place = {.path = path};
 	struct stat status;
 
 	if (!folder)
@@ -94,7 +94,7 @@ static int find_place(const char *path, struct place *ret_place)
 	return 0;
 }
 
-static int check_marks_file(const struct place *place, const struct stat *status)
+static int check_marks_file(const struct marks_place *place, const struct stat *status)
 {
 	if (!S_ISREG(status->st_mode))
 		return -EINVAL;
@@ -106,7 +106,7 @@ static int check_marks_file(const struct place *place, const struct stat *status
 	return status->st_nlink > 1 ? -EACCES : 0;
 }
 
-static int create_marks_file(const struct place *place, int flags)
+static int create_marks_file(const struct marks_place *place, int flags)
 {
 	int fd = open(place->path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
 
@@ -123,7 +123,7 @@ int mark_open(const char *path)
 {
 	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, fd, result;
 	struct stat status;
-	struct place place;
+	struct marks_place place;
 
 	if (!path || !*path)
 		return -ENOENT;
@@ -149,7 +149,7 @@ int mark_open(const char *path)
 bool marks_can_be_read(const char *path)
 {
 	struct stat status;
-	struct place place;
+	struct marks_place place;
 
 	return find_place(path, &place) == 0 &&
 	       (place.shared ? lstat(path, &status) : stat(path, &status)) == 0 &&

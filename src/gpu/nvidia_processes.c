@@ -99,13 +99,13 @@ static int read_list(nvml_device_processes *list, nvml_device handle, struct nvi
 }
 
 /* The device whose processes are being read. */
-struct place {
+struct process_place {
 	struct gpu_survey *survey;
 	int64_t index; /* of the device */
 	int64_t from;  /* its first process */
 };
 
-static void add_record(const struct place *place, const char *bytes, size_t size, int kind)
+static void add_record(const struct process_place *place, const char *bytes, size_t size, int kind)
 {
 	struct nvml_process_v2 record = {.gpu_instance = NVML_NO_INSTANCE};
 	struct gpu_number total = place->survey->devices[place->index].readings[GPU_VRAM_TOTAL_BYTES];
@@ -135,8 +135,8 @@ static void add_record(const struct place *place, const char *bytes, size_t size
  * Returns whether the lists are complete: at least one could be read, all of those had a known form, and the
  * others do not exist on this device.
  */
-static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvidia, const struct place *place,
-		       struct nvidia_records *records)
+static bool read_lists(const struct nvml *nvml, const struct nvidia_device *nvidia,
+		       const struct process_place *place, struct nvidia_records *records)
 {
 	bool any = false, strange = false;
 
@@ -206,7 +206,8 @@ static bool is_new(const struct use_sums *sums, const struct use_sample *sample)
 	return sample->at_us > sums->after_us && sample->at_us <= sums->until_us;
 }
 
-static void take_sample(struct use_sums *sums, const struct place *place, const struct use_sample *sample)
+static void take_sample(struct use_sums *sums, const struct process_place *place,
+			const struct use_sample *sample)
 {
 	struct gpu_process *process = gpu_survey_find(place->survey, place->from, place->index, sample->pid);
 	struct use_sum *sum;
@@ -345,7 +346,8 @@ static void set_process_use(struct gpu_process *process, const struct use_sum *s
 }
 
 /* Keeps, for the next time, the newest sample of each process that is still on the device. */
-static void hold_process(struct nvidia_held *held, const struct place *place, const struct use_sums *sums)
+static void hold_process(struct nvidia_held *held, const struct process_place *place,
+			 const struct use_sums *sums)
 {
 	static struct held_use kept[GPU_PROCESSES_MAX];
 	int64_t count = 0;
@@ -377,7 +379,7 @@ static void note_time(struct nvidia_device *nvidia, uint64_t newest_us)
 	nvidia->last_seen_us = newest_us;
 }
 
-static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, const struct place *place,
+static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, const struct process_place *place,
 		     int64_t realtime_us, struct nvidia_records *records)
 {
 	struct use_sums sums = {
@@ -414,7 +416,7 @@ static void read_use(const struct nvml *nvml, struct nvidia_device *nvidia, cons
 void nvidia_read_processes(const struct nvml *nvml, struct nvidia_device *nvidia, struct gpu_survey *survey,
 			   int64_t index, int64_t realtime_us, struct nvidia_records *records)
 {
-	const struct place place = {survey, index, survey->process_count};
+	const struct process_place place = {survey, index, survey->process_count};
 	struct gpu_device *device = &survey->devices[index];
 
 	device->tenant_count = -1;

@@ -21,7 +21,7 @@
 
 enum { SOURCES_MAX = 8, REMARK_PASSES = 10, LIST_TRIES = 2 };
 
-struct source {
+struct survey_source {
 	const struct gpu_vendor *vendor;
 	void *state; /* NULL: not open */
 	bool listed;
@@ -37,7 +37,7 @@ struct surveyor {
 	struct root *root;
 	struct gpu_setup setup;
 	struct gpu_context context;
-	struct source sources[SOURCES_MAX];
+	struct survey_source sources[SOURCES_MAX];
 	size_t source_count;
 	struct gpu_survey survey;
 	struct gpu_survey listing; /* the list of one vendor */
@@ -73,7 +73,7 @@ int surveyor_new(struct root *root, const struct gpu_setup *setup, struct survey
 		if ((setup->vendor[0] && strcasecmp(setup->vendor, vendor->name) != 0) ||
 		    !vendor->present(root))
 			continue;
-		surveyor->sources[surveyor->source_count++] = (struct source){
+		surveyor->sources[surveyor->source_count++] = (struct survey_source){
 			.vendor = vendor,
 			.pause_ns = FIRST_PAUSE_NS,
 		};
@@ -82,7 +82,7 @@ int surveyor_new(struct root *root, const struct gpu_setup *setup, struct survey
 	return 0;
 }
 
-static void close_source(struct source *source)
+static void close_source(struct survey_source *source)
 {
 	if (source->state)
 		source->vendor->close(source->state);
@@ -104,7 +104,7 @@ void surveyor_free(struct surveyor *surveyor)
 
 /* ---- opening and listing --------------------------------------------------------------------------- */
 
-static void try_later(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
+static void try_later(struct surveyor *surveyor, struct survey_source *source, int error, int64_t now_ns)
 {
 	close_source(source);
 	source->error = error;
@@ -115,7 +115,7 @@ static void try_later(struct surveyor *surveyor, struct source *source, int erro
 	roster_lose(&surveyor->roster, &surveyor->survey, source - surveyor->sources, error ? error : ENODEV);
 }
 
-static void source_failed(struct surveyor *surveyor, struct source *source, int error, int64_t now_ns)
+static void source_failed(struct surveyor *surveyor, struct survey_source *source, int error, int64_t now_ns)
 {
 	struct gpu_survey *survey = &surveyor->survey;
 	const char *why = surveyor->context.problem;
@@ -125,7 +125,7 @@ static void source_failed(struct surveyor *surveyor, struct source *source, int 
 	try_later(surveyor, source, -error, now_ns);
 }
 
-static void open_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
+static void open_source(struct surveyor *surveyor, struct survey_source *source, int64_t now_ns)
 {
 	int error;
 
@@ -181,7 +181,7 @@ static void follow_roster_moves(struct surveyor *surveyor, const struct roster_m
 	surveyor->had_members = false;
 }
 
-static void list_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
+static void list_source(struct surveyor *surveyor, struct survey_source *source, int64_t now_ns)
 {
 	struct gpu_survey *listing = &surveyor->listing;
 	struct roster_moves moves;
@@ -209,7 +209,7 @@ static void list_source(struct surveyor *surveyor, struct source *source, int64_
 	surveyor->remark_in = 0;
 }
 
-static void read_source(struct surveyor *surveyor, struct source *source, int64_t now_ns)
+static void read_source(struct surveyor *surveyor, struct survey_source *source, int64_t now_ns)
 {
 	int error = -ESTALE;
 

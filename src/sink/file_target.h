@@ -27,7 +27,7 @@ struct target;
 
 struct target_options {
 	bool append;
-	enum record_text text;
+	enum line_format text;
 	size_t ring_ceiling_bytes; /* 0: 256 KiB */
 	const char *csv_head;      /* see open_output.h; used only while opening */
 };

@@ -23,7 +23,7 @@
 
 enum { ABOVE_STDIO = 3, RACES_LOST_AT_MOST = 16, LONGEST_SHOWN_PATH = 200, MOST_HEAD_BYTES = 4096 };
 
-struct place {
+struct output_place {
 	const char *path; /* as the user wrote it, for messages */
 	const char *name; /* its last part */
 	int dir_fd;
@@ -57,14 +57,14 @@ const char *output_shown_path(const char *path)
 	return length > LONGEST_SHOWN_PATH ? path + length - LONGEST_SHOWN_PATH : path;
 }
 
-static int refuse_output(const struct place *place, int error, const char *reason)
+static int refuse_output(const struct output_place *place, int error, const char *reason)
 {
 	output_message(place->message, place->message_size, "cannot write to '%s': %s",
 		       output_shown_path(place->path), reason);
 	return error;
 }
 
-static int refuse_errno(const struct place *place, int error)
+static int refuse_errno(const struct output_place *place, int error)
 {
 	return refuse_output(place, error, strerror(-error));
 }
@@ -83,7 +83,7 @@ static int move_above_stdio(int fd)
 	return above;
 }
 
-static int open_in_place(const struct place *place, int flags)
+static int open_in_place(const struct output_place *place, int flags)
 {
 	if (!place->link)
 		flags |= O_NOFOLLOW;
@@ -92,7 +92,7 @@ static int open_in_place(const struct place *place, int flags)
 }
 
 /* Held while recording. Close-on-exec, because a descriptor in the job would keep the lock. */
-static int lock_output(const struct place *place, int fd)
+static int lock_output(const struct output_place *place, int fd)
 {
 	/*
 	 * If a tracker was killed while it started its job, the child still holds the lock for a moment: try
@@ -113,7 +113,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 /* Returns -EAGAIN if the name leads to another file by now. */
-static int check_still_there(const struct place *place, int fd)
+static int check_still_there(const struct output_place *place, int fd)
 {
 	struct stat opened, named;
 
@@ -125,7 +125,7 @@ static int check_still_there(const struct place *place, int fd)
 	return 0;
 }
 
-static int create_output(const struct place *place, struct opened_output *output)
+static int create_output(const struct output_place *place, struct opened_output *output)
 {
 	/* O_EXCL would refuse a dangling link, which is allowed here. */
 	int flags = O_RDWR | O_APPEND | O_CREAT | (place->link ? 0 : O_EXCL);
@@ -174,14 +174,14 @@ static bool fits_layout(const char *csv_head, struct scan line)
 /*
  * No program reads a file with two kinds of lines. Other text is allowed: a log may have our lines among its own.
  */
-static int check_format(const struct place *place, int fd)
+static int check_format(const struct output_place *place, int fd)
 {
 	char begins[MOST_HEAD_BYTES];
 	ssize_t length = pread(fd, begins, sizeof begins, 0);
 	struct scan scan = scan_bytes(begins, length > 0 ? (size_t)length : 0), first = scan, line;
 	bool is_csv, is_row;
 
-	if (place->options->text == RECORD_CSV && scan_literal(&scan, "{"))
+	if (place->options->text == LINES_CSV && scan_literal(&scan, "{"))
 		return refuse_output(
 			place, -EINVAL,
 			"it holds JSON lines, and CSV cannot be appended to them; choose another output");
@@ -191,11 +191,11 @@ static int check_format(const struct place *place, int fd)
 	scan_literal(&scan, "\"");
 	is_row = scan_left(&scan) && *scan.at >= '0' && *scan.at <= '9' && count_fields(line) > 1;
 	is_csv = scan_literal(&scan, "timestamp");
-	if (place->options->text == RECORD_JSON_LINES && is_csv)
+	if (place->options->text == LINES_JSON && is_csv)
 		return refuse_output(
 			place, -EINVAL,
 			"it holds CSV, and JSON cannot be appended to it; choose another output");
-	if (place->options->text == RECORD_CSV && place->options->csv_head && (is_csv || is_row) &&
+	if (place->options->text == LINES_CSV && place->options->csv_head && (is_csv || is_row) &&
 	    scan_left(&line) && !fits_layout(place->options->csv_head, line))
 		return refuse_output(
 			place, -EINVAL,
@@ -203,7 +203,7 @@ static int check_format(const struct place *place, int fd)
 	return 0;
 }
 
-static int append_to(const struct place *place, int *fd, struct opened_output *output)
+static int append_to(const struct output_place *place, int *fd, struct opened_output *output)
 {
 	struct stat status;
 	int r = check_format(place, *fd);
@@ -220,7 +220,7 @@ static int append_to(const struct place *place, int *fd, struct opened_output *o
 }
 
 /* The marks of an earlier recording belong to it, not to the next recording with that name. */
-static void take_marks_along(const struct place *place, int number)
+static void take_marks_along(const struct output_place *place, int number)
 {
 	CLEANUP_BUFFER struct buffer from = BUFFER(PATH_MAX), to = BUFFER(PATH_MAX);
 
@@ -230,7 +230,7 @@ static void take_marks_along(const struct place *place, int number)
 		(void)renameat(place->dir_fd, from.data, place->dir_fd, to.data);
 }
 
-static int rotate_and_create(const struct place *place, struct opened_output *output)
+static int rotate_and_create(const struct output_place *place, struct opened_output *output)
 {
 	int number;
 
@@ -252,7 +252,8 @@ static int rotate_and_create(const struct place *place, struct opened_output *ou
 	return create_output(place, output);
 }
 
-static int open_regular(const struct place *place, const struct stat *found, struct opened_output *output)
+static int open_regular(const struct output_place *place, const struct stat *found,
+			struct opened_output *output)
 {
 	bool use_it = found->st_size == 0 || place->options->append;
 	CLEANUP_CLOSE int fd = open_in_place(place, O_RDWR | O_APPEND);
@@ -293,7 +294,7 @@ static int hand_over(const struct stat *found, int *fd, struct opened_output *ou
 	return 0;
 }
 
-static int open_fifo(const struct place *place, const struct stat *found, struct opened_output *output)
+static int open_fifo(const struct output_place *place, const struct stat *found, struct opened_output *output)
 {
 	CLEANUP_CLOSE int fd = open_in_place(place, O_WRONLY);
 
@@ -307,7 +308,8 @@ static int open_fifo(const struct place *place, const struct stat *found, struct
 	return fd < 0 ? refuse_errno(place, fd) : hand_over(found, &fd, output);
 }
 
-static int open_device(const struct place *place, const struct stat *found, struct opened_output *output)
+static int open_device(const struct output_place *place, const struct stat *found,
+		       struct opened_output *output)
 {
 	CLEANUP_CLOSE int fd = open_in_place(place, O_WRONLY);
 
@@ -317,7 +319,7 @@ static int open_device(const struct place *place, const struct stat *found, stru
 /*
  * In a shared folder any user can place a file, a FIFO or a hard link to another user's file for us to write to.
  */
-static int check_owner(const struct place *place, const struct stat *found)
+static int check_owner(const struct output_place *place, const struct stat *found)
 {
 	if (!place->shared)
 		return 0;
@@ -333,7 +335,8 @@ static int check_owner(const struct place *place, const struct stat *found)
 	return 0;
 }
 
-static int open_found(const struct place *place, const struct stat *found, struct opened_output *output)
+static int open_found(const struct output_place *place, const struct stat *found,
+		      struct opened_output *output)
 {
 	int r = check_owner(place, found);
 
@@ -356,7 +359,7 @@ static int open_found(const struct place *place, const struct stat *found, struc
 }
 
 /* Tries once. Returns -EAGAIN if another process changed the folder between two steps. */
-static int open_name(struct place *place, struct opened_output *output)
+static int open_name(struct output_place *place, struct opened_output *output)
 {
 	struct stat found;
 	int r;
@@ -377,7 +380,7 @@ static int open_name(struct place *place, struct opened_output *output)
 	return errno == ENOENT ? create_output(place, output) : refuse_errno(place, -errno);
 }
 
-static int open_folder(struct place *place)
+static int open_folder(struct output_place *place)
 {
 	const char *slash = strrchr(place->path, '/');
 	size_t length = slash ? (size_t)(slash - place->path) : 0;
@@ -404,11 +407,11 @@ static int open_folder(struct place *place)
 int open_output(const char *path, const struct output_options *options, struct opened_output *ret_output,
 		char *ret_message, size_t message_size)
 {
-	struct place place = {.path = path,
-			      .dir_fd = -1,
-			      .options = options,
-			      .message = ret_message,
-			      .message_size = message_size};
+	struct output_place place = {.path = path,
+				     .dir_fd = -1,
+				     .options = options,
+				     .message = ret_message,
+				     .message_size = message_size};
 	struct opened_output output = {.fd = -1};
 	int r;
 

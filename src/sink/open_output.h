@@ -19,7 +19,7 @@
 
 struct output_options {
 	bool append;           /* to an existing recording, instead of renaming it */
-	enum record_text text; /* the format, for recognising a torn end */
+	enum line_format text; /* the format, for recognising a torn end */
 	const char *csv_head;  /* header that an existing CSV must have, with or without newline; NULL: any */
 };
 

@@ -130,7 +130,7 @@ static bool is_csv_beginning(const char *bytes, size_t length, bool first_line)
  * Returns 1 if the line without newline from `start` to `end` must be cut, 0 if it must be kept, or a negative
  * errno.
  */
-static int is_torn_record(int fd, enum record_text text, int64_t start, int64_t end)
+static int is_torn_record(int fd, enum line_format text, int64_t start, int64_t end)
 {
 	char head[16];
 	size_t length = end - start > (int64_t)sizeof head ? sizeof head : (size_t)(end - start);
@@ -138,7 +138,7 @@ static int is_torn_record(int fd, enum record_text text, int64_t start, int64_t 
 
 	if (r < 0)
 		return r;
-	if (text == RECORD_CSV)
+	if (text == LINES_CSV)
 		return is_csv_beginning(head, length, start == 0);
 	if (head[0] != '{')
 		return 0;
@@ -156,7 +156,7 @@ static int add_newline(int fd)
 	return n < 0 ? -errno : n == 1 ? 0 : -ENOSPC;
 }
 
-int repair_tail(int fd, enum record_text text, struct tail_repair *ret_repair)
+int repair_tail(int fd, enum line_format text, struct tail_repair *ret_repair)
 {
 	struct tail_repair repair = {0};
 	int64_t end, start;

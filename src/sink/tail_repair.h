@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum record_text {
-	RECORD_JSON_LINES,
-	RECORD_CSV,
+enum line_format {
+	LINES_JSON,
+	LINES_CSV,
 };
 
 struct tail_repair {
@@ -28,4 +28,4 @@ struct tail_repair {
  * Returns 0 or a negative errno: -EIO if the file shrank meanwhile, -ENOSPC if there was no room even for the
  * newline.
  */
-int repair_tail(int fd, enum record_text text, struct tail_repair *ret_repair);
+int repair_tail(int fd, enum line_format text, struct tail_repair *ret_repair);

@@ -111,14 +111,14 @@ int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column,
 }
 
 /* One requested column, with any number of aggregates. */
-struct gathering {
+struct stats_gathering {
 	const char *name;
 	struct metric_place column;
 	struct values values;
 };
 
 struct gatherings {
-	struct gathering *list;
+	struct stats_gathering *list;
 	size_t count;
 	double first_elapsed_secs, last_elapsed_secs;
 };
@@ -130,7 +130,7 @@ static void gatherings_done(struct gatherings *gatherings)
 	free(gatherings->list);
 }
 
-static struct gathering *find_gathering(const struct gatherings *gatherings, const char *name)
+static struct stats_gathering *find_gathering(const struct gatherings *gatherings, const char *name)
 {
 	for (size_t i = 0; i < gatherings->count; i++)
 		if (strcmp(gatherings->list[i].name, name) == 0)
@@ -141,7 +141,7 @@ static struct gathering *find_gathering(const struct gatherings *gatherings, con
 static int add_spec(struct gatherings *gatherings, const struct rt_stat_spec *spec,
 		    struct rt_problem *problem)
 {
-	struct gathering *gathering = find_gathering(gatherings, spec->column);
+	struct stats_gathering *gathering = find_gathering(gatherings, spec->column);
 	struct aggregate aggregate;
 	int result = aggregate_find(spec->aggregate, &aggregate, problem);
 
@@ -182,7 +182,7 @@ static int gather_values(struct gatherings *gatherings, struct record *record)
 		run = record_run(record);
 		gatherings->last_elapsed_secs = frame->sample->elapsed_secs;
 		for (size_t i = 0; i < gatherings->count; i++) {
-			struct gathering *gathering = &gatherings->list[i];
+			struct stats_gathering *gathering = &gatherings->list[i];
 			struct rt_cell cell = record_column_cell(&gathering->column, frame);
 
 			result = values_add(&gathering->values, cell,
@@ -221,7 +221,7 @@ static int add_results(rt_stats *stats, const struct gatherings *gatherings, con
 	int result = 0;
 
 	for (size_t i = 0; i < count && result == 0; i++) {
-		struct gathering *gathering = find_gathering(gatherings, specs[i].column);
+		struct stats_gathering *gathering = find_gathering(gatherings, specs[i].column);
 		struct aggregate aggregate = {0};
 		struct rt_cell value;
 

@@ -50,7 +50,7 @@ static const struct sample_format *choose_format(const struct rt_config *config,
 	return by_extension ? by_extension : &JSONL_FORMAT;
 }
 
-static struct target_options target_options(struct rt_tracker *tracker, const struct output *output,
+static struct target_options target_options(struct rt_tracker *tracker, const struct tracker_output *output,
 					    struct buffer *csv_head)
 {
 	struct format_options with_header = output->options;
@@ -60,13 +60,13 @@ static struct target_options target_options(struct rt_tracker *tracker, const st
 		output->format->begin(csv_head, &with_header);
 	return (struct target_options){
 		.append = tracker->config->append,
-		.text = output->format == &CSV_FORMAT ? RECORD_CSV : RECORD_JSON_LINES,
+		.text = output->format == &CSV_FORMAT ? LINES_CSV : LINES_JSON,
 		.csv_head = csv_head->data,
 	};
 }
 
-static int open_target(struct rt_tracker *tracker, const struct config_output *output, struct output *opened,
-		       char *message, size_t size)
+static int open_target(struct rt_tracker *tracker, const struct config_output *output,
+		       struct tracker_output *opened, char *message, size_t size)
 {
 	const struct rt_config *config = tracker->config;
 	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
@@ -91,7 +91,7 @@ static int open_target(struct rt_tracker *tracker, const struct config_output *o
 	return opened->path ? target_open(path.data, &options, &opened->target, message, size) : -ENOMEM;
 }
 
-static void tell_of_repair(struct rt_tracker *tracker, const struct output *output)
+static void tell_of_repair(struct rt_tracker *tracker, const struct tracker_output *output)
 {
 	const struct tail_repair *repair = &target_opening(output->target)->repair;
 	char message[MESSAGE_SIZE];
@@ -103,7 +103,7 @@ static void tell_of_repair(struct rt_tracker *tracker, const struct output *outp
 	tracker_warn(tracker, message);
 }
 
-static void write_head(struct rt_tracker *tracker, struct output *output)
+static void write_head(struct rt_tracker *tracker, struct tracker_output *output)
 {
 	if (target_had_content(output->target))
 		return;
@@ -126,7 +126,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 		return -ENOMEM;
 	for (size_t i = 0; i < settings->output_count; i++) {
 		const struct config_output *given = &settings->outputs[i];
-		struct output *output = &tracker->outputs[i];
+		struct tracker_output *output = &tracker->outputs[i];
 		int error;
 
 		output->format = choose_format(settings, given);
@@ -149,12 +149,12 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 
 int tracker_add_spool(struct rt_tracker *tracker, const char *path)
 {
-	struct output *output = &tracker->outputs[tracker->output_count];
-	struct target_options options = {.text = RECORD_JSON_LINES};
+	struct tracker_output *output = &tracker->outputs[tracker->output_count];
+	struct target_options options = {.text = LINES_JSON};
 	char message[MESSAGE_SIZE];
 	int error;
 
-	*output = (struct output){
+	*output = (struct tracker_output){
 		.format = &JSONL_FORMAT,
 		.options = {.static_once = tracker->config->static_once},
 		.path = strdup(path),
@@ -172,7 +172,7 @@ int tracker_add_spool(struct rt_tracker *tracker, const char *path)
 
 void tracker_remove_spool(struct rt_tracker *tracker)
 {
-	struct output *output = &tracker->outputs[tracker->output_count - 1];
+	struct tracker_output *output = &tracker->outputs[tracker->output_count - 1];
 
 	target_close(output->target, 0);
 	unlink(output->path);
@@ -181,7 +181,7 @@ void tracker_remove_spool(struct rt_tracker *tracker)
 }
 
 /* A target reports each kind of trouble once. */
-static void collect_warning(struct rt_tracker *tracker, struct output *output)
+static void collect_warning(struct rt_tracker *tracker, struct tracker_output *output)
 {
 	char message[MESSAGE_SIZE];
 
@@ -190,7 +190,7 @@ static void collect_warning(struct rt_tracker *tracker, struct output *output)
 }
 
 /* If a file was renamed or removed, opens a new one, which begins with a header as the first one did. */
-static void renew_target(struct rt_tracker *tracker, struct output *output)
+static void renew_target(struct rt_tracker *tracker, struct tracker_output *output)
 {
 	CLEANUP_BUFFER struct buffer csv_head = BUFFER(CSV_HEAD_CEILING);
 	struct target_options options;
@@ -213,7 +213,7 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 	int64_t dropped = 0;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
-		struct output *output = &tracker->outputs[i];
+		struct tracker_output *output = &tracker->outputs[i];
 
 		renew_target(tracker, output);
 		buffer_clear(&tracker->line);
@@ -231,7 +231,7 @@ void tracker_end_outputs(struct rt_tracker *tracker, int64_t patience_ns)
 	int64_t deadline_ns = patience_ns ? SYSTEM_CLOCKS.monotonic_ns(NULL) + patience_ns : 0;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
-		struct output *output = &tracker->outputs[i];
+		struct tracker_output *output = &tracker->outputs[i];
 
 		(void)target_flush(output->target, deadline_ns);
 		/* After a wrapped job the close tries a last time, too late for a warning. */
@@ -261,7 +261,7 @@ bool tracker_outputs_gone(const struct rt_tracker *tracker)
 	size_t gone = 0;
 
 	for (size_t i = 0; i < tracker->output_count; i++) {
-		const struct output *output = &tracker->outputs[i];
+		const struct tracker_output *output = &tracker->outputs[i];
 
 		if (output->is_spool)
 			continue;

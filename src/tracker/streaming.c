@@ -41,7 +41,7 @@ static void warn_of_stream(struct rt_tracker *tracker, const char *what, const c
 static const char *find_recording(const struct rt_tracker *tracker)
 {
 	for (size_t i = 0; i < tracker->output_count; i++) {
-		const struct output *output = &tracker->outputs[i];
+		const struct tracker_output *output = &tracker->outputs[i];
 		struct stat status;
 
 		if (output->path && output->format == &JSONL_FORMAT && stat(output->path, &status) == 0 &&

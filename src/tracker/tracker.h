@@ -21,7 +21,7 @@
 
 enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 32 };
 
-struct output {
+struct tracker_output {
 	const struct sample_format *format;
 	struct format_options options;
 	struct format_state state;
@@ -66,7 +66,7 @@ struct rt_tracker {
 
 	struct history history; /* for rt_history_read(); rates do not use it */
 
-	struct output *outputs;
+	struct tracker_output *outputs;
 	size_t output_count;
 	struct buffer line;
 	struct streaming streaming;

@@ -77,21 +77,21 @@ bool sender_is_done(const struct wrap *wrap, struct undecided *signal, int64_t n
  * Signals of one number that the witness got, and how many of them were matched with a signal to the tracker.
  * Real-time signals never merge, so those with a value (sigqueue) have an account of their own.
  */
-struct account {
+struct signal_account {
 	uint32_t seen;
 	uint32_t *used;
 };
 
 /* Negative after a signal was matched while it was still pending in the witness. */
-static int32_t credit_of(const struct account *account)
+static int32_t credit_of(const struct signal_account *account)
 {
 	return (int32_t)(account->seen - *account->used);
 }
 
-static struct account account_of(struct wrap *wrap, const struct undecided *signal)
+static struct signal_account account_of(struct wrap *wrap, const struct undecided *signal)
 {
 	struct sighting *sighting = &wrap->page->sightings[signal->signo];
-	struct account account = {atomic_load(&sighting->sent), &wrap->credits_used[signal->signo]};
+	struct signal_account account = {atomic_load(&sighting->sent), &wrap->credits_used[signal->signo]};
 
 	if (!is_real_time(signal->signo)) {
 		account.seen += atomic_load(&sighting->queued);
@@ -107,7 +107,7 @@ static struct account account_of(struct wrap *wrap, const struct undecided *sign
 
 static bool has_credit(struct wrap *wrap, const struct undecided *signal)
 {
-	struct account account = account_of(wrap, signal);
+	struct signal_account account = account_of(wrap, signal);
 
 	return credit_of(&account) > 0;
 }
@@ -154,7 +154,7 @@ static bool may_have_become_one(const struct wrap *wrap, const struct undecided 
  */
 static bool take_credit(struct wrap *wrap, const struct undecided *signal)
 {
-	struct account account = account_of(wrap, signal);
+	struct signal_account account = account_of(wrap, signal);
 	int32_t waiting = count_waiting(wrap, signal);
 
 	if (credit_of(&account) <= 0)
@@ -181,7 +181,7 @@ static bool origin_says_group(const struct wrap *wrap, const struct undecided *s
  */
 static enum verdict judge_unanswered(struct wrap *wrap, const struct undecided *signal, int64_t now_ns)
 {
-	struct account before = account_of(wrap, signal);
+	struct signal_account before = account_of(wrap, signal);
 	struct peek peek = {0};
 	bool seen = wrap->has_own_proc && peek_process(wrap->witness, &peek) == 0;
 	bool pending = !is_real_time(signal->signo) && (peek.pending & SIGNAL_BIT(signal->signo));

@@ -20,7 +20,7 @@ static size_t get(int fd, char *text, size_t size)
 }
 
 /* The result is a prefix of the input, up to a whole line. A second repair changes nothing. */
-static void fuzz_repair(const char *bytes, size_t length, enum record_text text)
+static void fuzz_repair(const char *bytes, size_t length, enum line_format text)
 {
 	CLEANUP_CLOSE int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	CLEANUP_FREE char *after = malloc(length + 1);
@@ -41,12 +41,12 @@ static void fuzz_repair(const char *bytes, size_t length, enum record_text text)
 
 static void fuzz_json_lines(const char *bytes, size_t length)
 {
-	fuzz_repair(bytes, length, RECORD_JSON_LINES);
+	fuzz_repair(bytes, length, LINES_JSON);
 }
 
 static void fuzz_csv(const char *bytes, size_t length)
 {
-	fuzz_repair(bytes, length, RECORD_CSV);
+	fuzz_repair(bytes, length, LINES_CSV);
 }
 
 static void fuzz_path(const char *bytes, size_t length)

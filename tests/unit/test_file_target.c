@@ -10,8 +10,8 @@
 
 #include "sink/file_target.h"
 
-static const struct target_options JSON = {.text = RECORD_JSON_LINES};
-static const struct target_options JSON_APPEND = {.append = true, .text = RECORD_JSON_LINES};
+static const struct target_options JSON = {.text = LINES_JSON};
+static const struct target_options JSON_APPEND = {.append = true, .text = LINES_JSON};
 
 static char message[512];
 
@@ -167,7 +167,7 @@ static void a_full_disk_loses_nothing_that_the_ring_can_hold(void **state)
 
 static void the_ring_drops_the_oldest_and_counts_them(void **state)
 {
-	struct target_options options = {.text = RECORD_JSON_LINES, .ring_ceiling_bytes = 10 * 1024};
+	struct target_options options = {.text = LINES_JSON, .ring_ceiling_bytes = 10 * 1024};
 	struct target *target;
 	int numbers[256], number = 0, written;
 	size_t count;
@@ -202,7 +202,7 @@ static void the_ring_drops_the_oldest_and_counts_them(void **state)
  */
 static void a_head_is_never_dropped(void **state)
 {
-	struct target_options options = {.text = RECORD_CSV, .ring_ceiling_bytes = 1000};
+	struct target_options options = {.text = LINES_CSV, .ring_ceiling_bytes = 1000};
 	struct target *target;
 	char *text;
 

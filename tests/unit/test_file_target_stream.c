@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "sink/file_target.h"
 
-static const struct target_options JSON = {.text = RECORD_JSON_LINES};
+static const struct target_options JSON = {.text = LINES_JSON};
 
 static char message[512];
 

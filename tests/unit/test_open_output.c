@@ -9,8 +9,7 @@
 
 #include "sink/open_output.h"
 
-static const struct output_options FRESH = {false, RECORD_JSON_LINES, NULL},
-				   APPEND = {true, RECORD_JSON_LINES, NULL};
+static const struct output_options FRESH = {false, LINES_JSON, NULL}, APPEND = {true, LINES_JSON, NULL};
 static const uid_t SOMEBODY = 65534;
 
 /* This is the beginning of a recording. */

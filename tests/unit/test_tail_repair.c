@@ -7,7 +7,7 @@
 
 #include "sink/tail_repair.h"
 
-static struct tail_repair repair_bytes(enum record_text text, const void *bytes, size_t length)
+static struct tail_repair repair_bytes(enum line_format text, const void *bytes, size_t length)
 {
 	struct tail_repair repair = {-1, false};
 	int fd;
@@ -19,7 +19,7 @@ static struct tail_repair repair_bytes(enum record_text text, const void *bytes,
 	return repair;
 }
 
-static void assert_repaired(enum record_text text, const char *before, const char *after)
+static void assert_repaired(enum line_format text, const char *before, const char *after)
 {
 	struct tail_repair repair = repair_bytes(text, before, strlen(before));
 	size_t length, newline;
@@ -34,47 +34,47 @@ static void assert_repaired(enum record_text text, const char *before, const cha
 static void whole_files_stay_as_they_are(void **state)
 {
 	(void)state;
-	assert_repaired(RECORD_JSON_LINES, "", "");
-	assert_repaired(RECORD_JSON_LINES, "\n", "\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\n{\"b\":2}\n");
-	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2\n", "timestamp,x\n1.000,2\n");
+	assert_repaired(LINES_JSON, "", "");
+	assert_repaired(LINES_JSON, "\n", "\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\n{\"b\":2}\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n1.000,2\n", "timestamp,x\n1.000,2\n");
 	/* A torn line in the middle is left to the readers. */
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":\n{\"b\":2}\n", "{\"a\":\n{\"b\":2}\n");
+	assert_repaired(LINES_JSON, "{\"a\":\n{\"b\":2}\n", "{\"a\":\n{\"b\":2}\n");
 }
 
 static void a_torn_record_is_cut(void **state)
 {
 	(void)state;
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":\"}", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":\"\\\"}", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":{\"c\":[1]}", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":1}{\"c\"", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"only\":", "");
-	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2\n2.00", "timestamp,x\n1.000,2\n");
-	assert_repaired(RECORD_CSV, "timestamp,x\n1.000,2", "timestamp,x\n");
-	assert_repaired(RECORD_CSV, "timestamp,x\n,5", "timestamp,x\n");
-	assert_repaired(RECORD_CSV, "timest", "");
-	assert_repaired(RECORD_CSV, "\"timestamp\",\"cpu", "");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":\"}", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":\"\\\"}", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":{\"c\":[1]}", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":1}{\"c\"", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"only\":", "");
+	assert_repaired(LINES_CSV, "timestamp,x\n1.000,2\n2.00", "timestamp,x\n1.000,2\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n1.000,2", "timestamp,x\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n,5", "timestamp,x\n");
+	assert_repaired(LINES_CSV, "timest", "");
+	assert_repaired(LINES_CSV, "\"timestamp\",\"cpu", "");
 }
 
 static void a_complete_object_only_gets_its_newline(void **state)
 {
 	(void)state;
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}", "{\"a\":1}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\n{\"b\":[{\"c\":\"}{\\\"\"}]}",
+	assert_repaired(LINES_JSON, "{\"a\":1}", "{\"a\":1}\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\n{\"b\":[{\"c\":\"}{\\\"\"}]}",
 			"{\"a\":1}\n{\"b\":[{\"c\":\"}{\\\"\"}]}\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1} \t\r", "{\"a\":1} \t\r\n");
+	assert_repaired(LINES_JSON, "{\"a\":1} \t\r", "{\"a\":1} \t\r\n");
 }
 
 static void text_of_others_is_never_cut(void **state)
 {
 	(void)state;
-	assert_repaired(RECORD_JSON_LINES, "my thesis, last line", "my thesis, last line\n");
-	assert_repaired(RECORD_JSON_LINES, "{\"a\":1}\nnote", "{\"a\":1}\nnote\n");
-	assert_repaired(RECORD_CSV, "text of mine", "text of mine\n");
-	assert_repaired(RECORD_CSV, "timestamp,x\n1,2\n# note", "timestamp,x\n1,2\n# note\n");
+	assert_repaired(LINES_JSON, "my thesis, last line", "my thesis, last line\n");
+	assert_repaired(LINES_JSON, "{\"a\":1}\nnote", "{\"a\":1}\nnote\n");
+	assert_repaired(LINES_CSV, "text of mine", "text of mine\n");
+	assert_repaired(LINES_CSV, "timestamp,x\n1,2\n# note", "timestamp,x\n1,2\n# note\n");
 }
 
 static void nuls_of_a_power_loss_go(void **state)
@@ -83,28 +83,28 @@ static void nuls_of_a_power_loss_go(void **state)
 	struct tail_repair repair;
 
 	(void)state;
-	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	repair = repair_bytes(LINES_JSON, bytes, sizeof bytes);
 	assert_int_equal(repair.cut_bytes, sizeof bytes);
 	assert_file_text("file", "");
 
 	memcpy(bytes, "{\"a\":1}\n", 8);
-	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	repair = repair_bytes(LINES_JSON, bytes, sizeof bytes);
 	assert_int_equal(repair.cut_bytes, sizeof bytes - 8);
 	assert_file_text("file", "{\"a\":1}\n");
 
 	memcpy(bytes + 8, "{\"b\":", 5);
-	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	repair = repair_bytes(LINES_JSON, bytes, sizeof bytes);
 	assert_int_equal(repair.cut_bytes, sizeof bytes - 8);
 	assert_file_text("file", "{\"a\":1}\n");
 
 	memcpy(bytes + 8, "{\"b\":2}", 7);
-	repair = repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	repair = repair_bytes(LINES_JSON, bytes, sizeof bytes);
 	assert_true(repair.terminated);
 	assert_file_text("file", "{\"a\":1}\n{\"b\":2}\n");
 
 	/* With a hole inside, the line is incomplete, whatever its brackets say. */
 	memcpy(bytes + 8, "{\"b\0\":2}", 8);
-	repair_bytes(RECORD_JSON_LINES, bytes, sizeof bytes);
+	repair_bytes(LINES_JSON, bytes, sizeof bytes);
 	assert_file_text("file", "{\"a\":1}\n");
 }
 
@@ -123,7 +123,7 @@ static void block_borders_do_not_matter(void **state)
 			memset(bytes, 'x', line + torn);
 			bytes[line - 1] = '\n';
 			bytes[line] = '{';
-			repair = repair_bytes(RECORD_JSON_LINES, bytes, line + torn);
+			repair = repair_bytes(LINES_JSON, bytes, line + torn);
 			assert_int_equal(repair.cut_bytes, torn);
 			assert_false(repair.terminated);
 		}
@@ -143,7 +143,7 @@ static void a_line_of_a_gibibyte_needs_no_memory(void **state)
 	fd = open("file", O_RDWR | O_APPEND | O_CLOEXEC);
 	assert_int_equal(ftruncate(fd, size), 0);
 	assert_int_equal(write(fd, "x", 1), 1);
-	assert_int_equal(repair_tail(fd, RECORD_JSON_LINES, &repair), 0);
+	assert_int_equal(repair_tail(fd, LINES_JSON, &repair), 0);
 	assert_int_equal(repair.cut_bytes, size + 1 - 8);
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_int_equal(status.st_size, 8);
@@ -163,7 +163,7 @@ static void a_file_that_only_grows_is_terminated(void **state)
 		print_message("# no append-only attribute here: %s\n", strerror(errno));
 		skip();
 	}
-	r = repair_tail(fd, RECORD_JSON_LINES, &repair);
+	r = repair_tail(fd, LINES_JSON, &repair);
 	assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
 	close(fd);
 	assert_int_equal(r, 0);
@@ -177,7 +177,7 @@ static void errors_leave_the_answer_alone(void **state)
 	struct tail_repair repair = {77, true};
 
 	(void)state;
-	assert_int_equal(repair_tail(-1, RECORD_CSV, &repair), -EBADF);
+	assert_int_equal(repair_tail(-1, LINES_CSV, &repair), -EBADF);
 	assert_int_equal(repair.cut_bytes, 77);
 }
 
