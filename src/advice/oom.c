@@ -9,6 +9,7 @@
 
 #include "advice/summary.h"
 #include "base/cleanup.h"
+#include "base/file_lock.h"
 
 /*
  * The last sample is usually taken some time before the kill. Memory this near to the limit, or memory that
@@ -87,7 +88,7 @@ void oom_course_end(struct oom_course *course, const char *path)
 	CLEANUP_CLOSE int fd =
 		strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	course->live = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	course->live = fd >= 0 && is_locked_by_writer(fd, LOCK_SH);
 }
 
 static double first_known(double value, double otherwise)

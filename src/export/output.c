@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_lock.h"
 #include "base/scan.h"
 #include "base/write_all.h"
 #include "format/gzip.h"
@@ -147,7 +148,7 @@ static int check_regular(const char *path, const char *name, bool replace, struc
 
 	if (fd < 0)
 		return 0;
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (is_locked_by_writer(fd, LOCK_SH))
 		return refuse_output(problem, -EBUSY, path, "a recorder is writing to it");
 	if (!replace && is_recording(fd))
 		return refuse_output(problem, -EEXIST, path, "it is a recording; --force replaces it");

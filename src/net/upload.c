@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_lock.h"
 #include "base/clock.h"
 #include "base/scan.h"
 #include "net/arguments.h"
@@ -39,7 +40,7 @@ static bool is_being_recorded(const char *path)
 {
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	return fd >= 0 && is_locked_by_writer(fd, LOCK_SH);
 }
 
 static int send_all(struct stream *stream)

@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/file_lock.h"
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/scan.h"
@@ -99,8 +100,9 @@ static int lock_output(const struct output_place *place, int fd)
 	 * again.
 	 */
 	for (int patience = 25; patience > 0; patience--) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-			return 0; /* the file system has no locks: record anyway */
+		/* Without the lock as well: where the file system has none, or a user holds it who cannot record here. */
+		if (!is_locked_by_writer(fd, LOCK_EX))
+			return 0;
 		nanosleep(&(struct timespec){.tv_nsec = 10 * NSEC_PER_MSEC}, NULL);
 	}
 	return refuse_output(place, -EBUSY,

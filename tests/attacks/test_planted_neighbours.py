@@ -1,6 +1,7 @@
 """Files beside a recording and beside an output, in a folder where another user has planted them."""
 import json
 import os
+import pathlib
 import stat
 import subprocess
 
@@ -133,3 +134,37 @@ def test_planted_links_for_the_temporary_file_of_sqlite(public_programs, shared,
 
 def pid_of(shared):
     return next(shared.glob("out.sqlite.*.partial")).name.split(".")[-2]
+
+
+@pytest.mark.parametrize("kind", ("-x", "-s"))
+def test_lock_of_a_user_who_may_only_read_keeps_no_recording_from_starting(as_user, home, helpers, kind):
+    """Any reader of a recording could keep every later run of that output from starting, those of root too."""
+    record = home / "run.jsonl"
+    home.chmod(0o755)
+    assert as_user(VICTIM, home, "-q", "--no-summary", "-o", record, "--", "true").returncode == 0
+    holder = subprocess.Popen(["flock", "--no-fork", kind, record, "sleep", "30"], user=ATTACKER, group=ATTACKER, extra_groups=[])
+    try:
+        helpers.wait_until(lambda: f":{record.stat().st_ino} " in pathlib.Path("/proc/locks").read_text())
+        for user in (VICTIM, 0):
+            done = as_user(user, home, "-q", "--no-summary", "--append", "-o", record, "--", "echo", "ran")
+            assert (done.returncode, done.out) == (0, "ran\n"), done.err
+    finally:
+        holder.kill()
+        holder.wait()
+    assert len(record.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("mode, locker", ((0o644, VICTIM), (0o644, 0), (0o666, ATTACKER)))
+def test_lock_of_a_user_who_may_write_counts(as_user, home, helpers, mode, locker):
+    record = home / "run.jsonl"
+    home.chmod(0o755)
+    assert as_user(VICTIM, home, "-q", "--no-summary", "-o", record, "--", "true").returncode == 0
+    record.chmod(mode)
+    holder = subprocess.Popen(["flock", "--no-fork", "-x", record, "sleep", "30"], user=locker, group=locker, extra_groups=[])
+    try:
+        helpers.wait_until(lambda: f":{record.stat().st_ino} " in pathlib.Path("/proc/locks").read_text())
+        done = as_user(VICTIM, home, "-q", "--no-summary", "-o", record, "--", "true")
+        assert done.returncode == 125 and "another recording" in done.err
+    finally:
+        holder.kill()
+        holder.wait()
