@@ -197,6 +197,16 @@ def csv_rows(source):
 
 
 @pytest.fixture
+def nvml(binary, tmp_path):
+    """The fake NVML, which answers by a script."""
+    from gpu import Nvml
+    fake = Nvml(binary, tmp_path / "nvml.script")
+    if not fake.library.exists():
+        pytest.skip(f"{fake.library} is not built")
+    return fake
+
+
+@pytest.fixture
 def record(run, tmp_path):
     """record("-i", 0.1, "--", "true") runs with -o and returns (Result, samples)."""
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from gpu import Nvml, traced_environment
+from gpu import traced_environment
 
 
 @pytest.fixture
@@ -24,14 +24,6 @@ def discover(binary, helpers, tmp_path):
         return json.loads(done.stdout)
 
     return ask
-
-
-@pytest.fixture
-def nvml(binary, tmp_path):
-    fake = Nvml(binary, tmp_path / "nvml.script")
-    if not fake.library.exists():
-        pytest.skip(f"{fake.library} is not built")
-    return fake
 
 
 def test_every_gpu_is_listed(discover, nvml, tmp_path):

@@ -11,18 +11,15 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from gpu import Nvml, adopt_orphans, left_behind, traced_environment
+from gpu import adopt_orphans, left_behind, traced_environment
 
 CALLS_OF_DETECTION = ("dev/nvidiactl", "dev/dxg", "dev/dri")
 
 
 @pytest.fixture
-def nvml(binary, tmp_path):
-    fake = Nvml(binary, tmp_path / "nvml.script")
-    if not fake.library.exists():
-        pytest.skip(f"{fake.library} is not built")
+def nvml(nvml):
     adopt_orphans()
-    return fake
+    return nvml
 
 
 def helper_processes(tracker_pid):

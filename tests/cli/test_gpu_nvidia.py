@@ -12,14 +12,6 @@ MIB = 1 << 20
 
 
 @pytest.fixture
-def nvml(binary, tmp_path):
-    fake = Nvml(binary, tmp_path / "nvml.script")
-    if not fake.library.exists():
-        pytest.skip(f"{fake.library} is not built")
-    return fake
-
-
-@pytest.fixture
 def gpu_record(record, nvml):
     """gpu_record(["gpus 1", ...], *arguments) returns the samples of a run with that script."""
 
