@@ -1,8 +1,9 @@
-/* Tests of src/remote/remote_client.c and src/remote/remote_recorder.c: recording in another process. */
+/* Tests of src/remote/remote_client.c and src/helper_cli/remote_recorder.c: recording in another process. */
 #include "scratch.h"
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -327,6 +328,47 @@ static void a_forked_child_leaves_it_alone(void **state)
 	rt_close(remote);
 }
 
+/* Calls until the recording is over, and once more after it. */
+static void *ask_until_over(void *remote)
+{
+	bool over;
+
+	do {
+		struct rt_value value;
+		char *json = NULL;
+
+		over = rt_get_state(remote) == RT_STOPPED;
+		if (rt_get_named(remote, "host", &value) == 0 && value.present && !*value.text)
+			return remote;
+		if (rt_sample_json(remote, &json) == 0 && json[0] != '{')
+			return remote;
+		free(json);
+		if (rt_sample_count(remote) < 0 || !rt_output_path(remote, 0))
+			return remote;
+	} while (!over);
+	return NULL;
+}
+
+/* The thread sanitiser runs this test. */
+static void two_threads_call_while_a_third_stops(void **state)
+{
+	rt_tracker *remote = start(CONFIG("output", "run.jsonl"));
+	pthread_t threads[2];
+	void *wrong;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_until_over, remote), 0);
+	wait_for(remote, 5);
+	assert_int_equal(rt_stop(remote), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	assert_int_equal(rt_stop(remote), -EALREADY);
+	rt_close(remote);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +382,7 @@ int main(void)
 		unit_test_in_scratch(the_other_process_may_die),
 		unit_test_in_scratch(a_killed_caller_leaves_a_whole_recording),
 		unit_test_in_scratch(a_forked_child_leaves_it_alone),
+		unit_test_in_scratch(two_threads_call_while_a_third_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
