@@ -76,6 +76,8 @@ kill -9 $job
 
 @pytest.mark.skipif(not exact.is_root() or not shutil.which("strace"), reason="needs root and strace")
 def test_no_list_of_children_is_read_while_no_process_starts(binary, tmp_path, no_leak_check):
+    if subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no PID namespace can be made here")
     script = TRACED.format(python=sys.executable, folder=tmp_path, program=binary)
     subprocess.run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script], timeout=30,
                    env={**os.environ, "CODE": THREADS.format(secs=12)}, stdin=subprocess.DEVNULL, check=True)
