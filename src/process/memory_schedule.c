@@ -26,7 +26,8 @@ enum {
 #define SHARE_FOR_ALL 0.005
 #define MANY_MEMBERS 100
 /* The allowance at the start, per member, so that the second sample is right; no more than this can accumulate. */
-#define ALLOWANCE_FOR_ONE_NS (2.0 * (double)NSEC_PER_MSEC)
+#define ALLOWANCE_FOR_ONE_NS (4.0 * (double)NSEC_PER_MSEC)
+#define ALLOWANCE_FOR_EACH_NS (7.0 * (double)NSEC_PER_MSEC)
 #define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
 /* The standard deviation of a family's sampling error, in parts of its largest member. */
 #define TOLERABLE_ERROR 0.012
@@ -65,7 +66,7 @@ static double share_of_time(size_t members)
 /* For the largest number of members that the tree has had. */
 static double allowance_most_ns(size_t members)
 {
-	double most_ns = ALLOWANCE_FOR_ONE_NS * (double)(members + 1);
+	double most_ns = members > 1 ? ALLOWANCE_FOR_EACH_NS * (double)members : ALLOWANCE_FOR_ONE_NS;
 
 	return most_ns < ALLOWANCE_MOST_NS ? most_ns : ALLOWANCE_MOST_NS;
 }

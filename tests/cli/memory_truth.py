@@ -190,6 +190,7 @@ def read_once(pids, tmpfs):
 
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+PF_FORKNOEXEC = 0x40  # it has not called exec since its fork
 
 
 class Meter:
@@ -213,7 +214,8 @@ class Meter:
             for pid in list(self.members.known):
                 with contextlib.suppress(OSError, ValueError):
                     _, resident, shared, *_ = map(int, pathlib.Path("/proc", str(pid), "statm").read_bytes().split())
-                    if resident:
+                    flags = int(pathlib.Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()[6])
+                    if resident and not flags & PF_FORKNOEXEC:
                         found[pid] = (resident - shared) * PAGE_BYTES
             self.moves.append((time.time(), found))
             self.over.wait(max(0.02, 9 * (time.monotonic() - begun)))
@@ -276,7 +278,8 @@ class Judged:
 def moved_mib(before, after, begun, ended):
     """(fall, rise) of anonymous memory at a sample, beyond what it was at the readings before and after it.
 
-    Only processes that were there all the time count: their pages do not become shared by what other processes do.
+    Only processes that were there all the time count, and no forks: those have pages in common, which their sum counts more
+    than once.
     """
     moves = [(at, found) for at, found in before.moves or [] if before.begun <= at <= after.ended]
     if not moves:
