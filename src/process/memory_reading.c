@@ -246,7 +246,7 @@ static void tally_cluster(struct window *window, const struct sampled_area *area
 	if (last > area->last)
 		last = area->last;
 	if (level > CLOSE_LEVEL)
-		weight = CLUSTER / (double)(last - first);
+		weight = (double)CLUSTER / (double)(last - first);
 	for (uint64_t at = first; at < last; at++) {
 		if (!read_entry(window, at, area->last, level, &entry) || !counts_as(area->kind, entry))
 			continue;
@@ -319,7 +319,7 @@ static uint64_t pages_found(double tallied, unsigned level)
 {
 	double block = (double)(UINT64_C(1) << level);
 
-	return (uint64_t)(level <= CLOSE_LEVEL ? tallied * block : tallied * block / CLUSTER);
+	return (uint64_t)(level <= CLOSE_LEVEL ? tallied * block : tallied * block / (double)CLUSTER);
 }
 
 /*

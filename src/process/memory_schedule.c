@@ -338,8 +338,9 @@ static bool has_few_files(struct process_tree *tree, const struct memory_family 
 /* Each reading's part of the sampling error that a family may have. SIBLINGS_READ readings stand for larger families. */
 static double tolerable_variance(const struct memory_family *family)
 {
-	double tolerable_kib = TOLERABLE_ERROR * (double)family->largest_kib + LEAST_ERROR_KIB;
-	double count = (double)family->count, read = count < SIBLINGS_READ ? count : SIBLINGS_READ;
+	double tolerable_kib = TOLERABLE_ERROR * (double)family->largest_kib + (double)LEAST_ERROR_KIB;
+	double count = (double)family->count;
+	double read = count < (double)SIBLINGS_READ ? count : (double)SIBLINGS_READ;
 
 	return tolerable_kib * tolerable_kib * read / (count * count);
 }
