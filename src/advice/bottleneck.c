@@ -10,7 +10,8 @@
 #include "base/cleanup.h"
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
-		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, GPU_SHARE = 0.6;
+		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
+		    GPU_SHARE = 0.6;
 
 struct search {
 	const struct rt_summary *summary;
@@ -280,6 +281,30 @@ static bool search_launcher(struct search *search)
 	return true;
 }
 
+/* Without pressure of its own, a job that waited for a busy CPU looks like one that slept. */
+static bool may_have_waited_for_cpu(const struct rt_summary *summary)
+{
+	return summary->tracked && !summary->cpu_course.has_pressure &&
+	       summary->cpu_course.full_secs >= FULL_HALF * summary->wall_secs;
+}
+
+static void add_idle(struct search *search)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (may_have_waited_for_cpu(search->summary))
+		buffer_add_text(&text,
+				"It used little CPU time: it was sleeping or waiting, perhaps for a CPU, "
+				"because other programs kept them busy.");
+	else
+		buffer_add_text(
+			&text,
+			search->summary->tracked
+				? "It used little CPU time: it was sleeping or waiting for something else."
+				: "The CPUs were idle most of the time.");
+	add_bottleneck(search, "idle", "Idle", 0, &text);
+}
+
 static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
@@ -288,12 +313,7 @@ static void search_nothing(struct search *search)
 		buffer_add_text(&text, "Its CPU use is not recorded.");
 		add_bottleneck(search, "unknown", "Unknown", 0, &text);
 	} else if (search->cores < IDLE_CORES) {
-		buffer_add_text(
-			&text,
-			search->summary->tracked
-				? "It used little CPU time: it was sleeping or waiting for something else."
-				: "The CPUs were idle most of the time.");
-		add_bottleneck(search, "idle", "Idle", 0, &text);
+		add_idle(search);
 	} else {
 		add_what_it_was_not(&text, search);
 		add_bottleneck(search, "none", "None stands out", 0, &text);

@@ -65,7 +65,11 @@ def reread(gib, of_gib):
     ({**of("cgroup", cpu=0.3), "others": 3.5}, "cpu_taken",
      "At least one of its processes waited for a CPU during 30.0 % of the time, while others kept the CPUs busy."),
     ({**of("host", cpu=0.3), "others": 3.5}, "none", None),
-    ({**of("host", cpu=0.98), "others": 3.9, "cores": 0.01}, "idle", None),
+    # An ordinary user's job has no pressure of its own: it may have slept, or waited for the others.
+    ({**of("host", cpu=0.98), "others": 3.9, "cores": 0.01}, "idle", "It used little CPU time: it was sleeping or waiting, perhaps "
+     "for a CPU, because other programs kept them busy."),
+    ({**of("cgroup", cpu=0.0), "others": 3.9, "cores": 0.01}, "idle",
+     "It used little CPU time: it was sleeping or waiting for something else."),
     ({**of("cgroup", cpu=0.3), "others": 2.5}, "none", None),
     ({**of("cgroup", cpu=0.9), "cores": 4.0}, "cpu_bound", "4.00 of 4 cores were busy on average."),
     ({"gpu": 0.9, "gpus": 1}, "gpu_bound", "0.90 of 1 GPU was busy on average."),
