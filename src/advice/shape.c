@@ -17,7 +17,8 @@ static void add_mark(struct shape *shape)
 {
 	size_t last = (shape->first_mark + shape->mark_count - 1) % SHAPE_MARKS;
 
-	if (shape->mark_count && shape->now.secs - shape->marks[last].secs < 2 * WINDOW_SECS / (double)SHAPE_MARKS)
+	if (shape->mark_count &&
+	    shape->now.secs - shape->marks[last].secs < 2 * WINDOW_SECS / (double)SHAPE_MARKS)
 		return;
 	if (shape->mark_count == SHAPE_MARKS) {
 		shape->first_mark = (shape->first_mark + 1) % SHAPE_MARKS;

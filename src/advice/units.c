@@ -95,9 +95,9 @@ void add_sparkline(struct buffer *out, const double *values, size_t count, doubl
 		double height = most > 0 ? values[i] / most * (double)HIGHEST : 0;
 
 		/* A measured value of 0 still gets a mark, unlike an absent one. */
-		buffer_add_text(out, isnan(values[i])   ? BLOCKS[0]
-				     : height < 1       ? BLOCKS[1]
+		buffer_add_text(out, isnan(values[i])           ? BLOCKS[0]
+				     : height < 1               ? BLOCKS[1]
 				     : height > (double)HIGHEST ? BLOCKS[HIGHEST]
-							: BLOCKS[(size_t)(height + 0.5)]);
+								: BLOCKS[(size_t)(height + 0.5)]);
 	}
 }

@@ -184,8 +184,8 @@ int apart_value(struct rt_tracker *tracker, rt_metric metric, size_t instance, c
 	value = remote_value_unpack(&message);
 	if (value.present && value.type == RT_TEXT) {
 		/* The answer holds no bytes if the text is empty. */
-		value.text = texts_keep(&tracker->texts,
-					message.payload_bytes ? tracker->apart->answer.data : "");
+		value.text =
+			texts_keep(&tracker->texts, message.payload_bytes ? tracker->apart->answer.data : "");
 		if (!value.text)
 			return -ENOMEM;
 	}

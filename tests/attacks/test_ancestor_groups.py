@@ -48,9 +48,9 @@ def test_throttling_by_an_ancestor_is_counted(record):
     assert samples[-1]["limits"]["cpu_limit_cores"] == 0.2
 
 
-@pytest.mark.parametrize("name", ["x (deleted)", "..x", "...", "x (deleted) (deleted)", "a:b c", "x\\n"])
+@pytest.mark.parametrize("name", ["%d (deleted)", "..%d", "...%d", "%d (deleted) (deleted)", "a:b c %d", "%d\\n"])
 def test_odd_names_of_groups(record, name):
-    folder = MEMORY / name
+    folder = MEMORY / (name % os.getpid())
     with folders(folder):
         (folder / "memory.limit_in_bytes").write_text(str(100 * MIB))
         _, samples = record("-i", 0.2, "--", "sleep", "0.5", preexec_fn=exact.enter(folder))
