@@ -88,7 +88,7 @@ def test_without_waitid_the_record_is_exact(binary, refuse, tmp_path, error):
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda number: errno.errorcode[number])
 @pytest.mark.parametrize("way, told", (("exit 3", 3), ("kill -TERM $$", -signal.SIGTERM)))
-def test_without_wait4_the_end_is_noticed(binary, refuse, tmp_path, error, way, told):
+def test_without_wait4_the_end_is_noticed(binary, refuse, tmp_path, error, way, told, no_leak_check):
     """The recorder never ended: 15 s for a job of 20 ms."""
     done = subprocess.run([refuse, "wait4", str(error), binary, "-q", "--summary", "-o", "run.jsonl", "--", "sh", "-c", way],
                           cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)

@@ -86,8 +86,8 @@ def clean_environment():
 
 @pytest.fixture
 def no_leak_check(monkeypatch):
-    """Turns off the leak check of a sanitiser build, which starts a process to trace its own. Needed under strace,
-    and in tests with no process or descriptor to spare.
+    """Turns off the leak check of a sanitiser build, which starts a process to trace its own and waits for it. Needed
+    under strace, and in tests with no process or descriptor to spare, or in which wait4(2) is refused.
     """
     options = os.environ.get("ASAN_OPTIONS")
     monkeypatch.setenv("ASAN_OPTIONS", f"{options}:detect_leaks=0" if options else "detect_leaks=0")
