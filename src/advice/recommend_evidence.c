@@ -195,7 +195,7 @@ bool summary_is_starved(const struct rt_summary *summary)
 	       summary_mean_cores(summary) < BUSY_SHARE * summary_core_limit(summary).value;
 }
 
-/* What a job used while others kept the CPUs busy says less than what it was ready to use. */
+/* While others kept the CPUs busy, a job used fewer cores than it was ready to use. */
 static double cores_wanted(const struct rt_summary *summary)
 {
 	double wanted = shape_quantile(&summary->cpu_course.wanted, P95) - WAIT_NOISE;

@@ -102,7 +102,7 @@ struct rt_summary {
 	/* The time that the samples cover: more than the job's, if the tracker waited for its descendants. */
 	double recorded_secs;
 
-	/* What is added up over the samples: a struct figure, total or parts for each row of part 1. */
+	/* Sums over the samples: a struct figure, total or parts for each row of part 1. */
 #define MEAN_AND_MAX(field, row, metric) struct figure field;
 #define SUM(field, row, metric) struct total field;
 #define MEAN_AND_MAX_BY_CODE(field) struct figure field;

@@ -137,7 +137,7 @@ const struct summary_figure SUMMARY_FIGURE[SUMMARY_FIGURES] = {
 #include "advice/summary_figures.def"
 };
 
-/* What several figures are made of. */
+/* Shared parts of several figures. */
 struct told {
 	const struct run_start_row *start; /* NULL: not recorded */
 	const struct run_end_row *end;     /* all absent if it is not recorded */

@@ -80,7 +80,7 @@ static bool find_user(pid_t pid, uint64_t *ret_user)
 	return false;
 }
 
-/* Who holds the lock is unknown in another PID namespace, and on file systems whose device has another number. */
+/* The holder of the lock is unknown in another PID namespace, and on file systems whose device has another number. */
 static bool is_held_by_writer(int fd)
 {
 	CLEANUP_BUFFER struct buffer locks = BUFFER(LOCKS_BYTES);
