@@ -23,12 +23,14 @@ struct name_value {
 
 /* The user's description of the run. A text is NULL if it was not given. */
 struct run_facts {
-	const char *mode; /* wrap, attach or host */
-	const char *host; /* host name */
+	const char *run_id; /* UUID; NULL: none */
+	const char *mode;   /* wrap, attach or host */
+	const char *host;   /* host name */
 	const char *job_name;
 #define JOB_SETTING(field, ...) const char *field;
 #include "options/settings.def"
 	const char *executable;
+	const char *folder;  /* of the command */
 	int64_t argc;        /* 0: no command */
 	const char *command; /* JSON list; NULL: not recorded */
 	const struct name_value *tags;

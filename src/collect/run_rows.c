@@ -126,6 +126,8 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->executable = given_text(frame, facts->executable);
 	row->argument_count = facts->argc > 0 ? facts->argc : no_count(ABSENT_NOT_GIVEN);
 	row->command = given_text(frame, facts->command);
+	row->run_id = given_text(frame, facts->run_id);
+	row->folder = given_text(frame, facts->folder);
 	row->mode = given_text(frame, facts->mode);
 	row->interval_secs = facts->interval_seconds;
 	row->children = facts->children;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "tracker/tracker.h"
 
@@ -81,11 +82,12 @@ static size_t gather_scheduler(struct name_value *ret_values)
 	return count;
 }
 
+/* The last part of a path; "/" of the root folder. */
 static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash ? slash + 1 : path;
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 int tracker_gather_facts(struct rt_tracker *tracker)
@@ -97,9 +99,12 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 		error = gather_tags(tracker, config);
 	if (error < 0)
 		return error;
+	uuid7_make(root_realtime_ns(&tracker->root) / NSEC_PER_MSEC, tracker->run_id);
+	tracker->folder = config->argc ? getcwd(NULL, 0) : NULL;
 	if (gethostname(tracker->host_name, sizeof tracker->host_name - 1) < 0)
 		tracker->host_name[0] = '\0';
 	tracker->facts = (struct run_facts){
+		.run_id = tracker->run_id,
 		.mode = config->argc  ? "wrap"
 			: config->pid ? "attach"
 				      : "host",
@@ -108,6 +113,7 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 #define JOB_SETTING(field, ...) .field = config->field,
 #include "options/settings.def"
 		.executable = config->argc ? file_name(config->argv[0]) : NULL,
+		.folder = tracker->folder ? file_name(tracker->folder) : NULL,
 		.argc = (int64_t)config->argc,
 		.command = tracker->command_json,
 		.tags = tracker->tags,

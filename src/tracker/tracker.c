@@ -55,6 +55,7 @@ static void tracker_free(struct rt_tracker *tracker)
 	buffer_done(&tracker->warnings);
 	texts_done(&tracker->texts);
 	free(tracker->command_json);
+	free(tracker->folder);
 	free(tracker->tags);
 	rt_config_free(tracker->config);
 	pthread_cond_destroy(&tracker->changed);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/uuid.h"
 #include "collect/collector.h"
 #include "collect/own_cgroup.h"
 #include "format/sample_format.h"
@@ -49,7 +50,9 @@ struct rt_tracker {
 	struct collect_context context;
 
 	struct run_facts facts;
+	char run_id[UUID_TEXT_BYTES];
 	char host_name[256];
+	char *folder; /* the current one; NULL: unknown, or no command */
 	char *command_json;
 	struct name_value *tags;
 	struct name_value scheduler[SCHEDULER_NAMES_MOST];
