@@ -66,8 +66,10 @@ def test_temporary_recording_for_a_summary_that_others_ask_for(run, tmp_path, sc
 
 
 def test_a_named_file_is_the_only_recording(run, tmp_path, scratch):
-    result = run("--summary", "-o", "run.jsonl", "-o", "-", "--", "sh", "-c", "ls -l /proc/$PPID/fd >&2")
-    assert str(scratch) not in result.err and "exit status 0" in result.err
+    # ls fails if the tracker closes a file while it lists them. Outputs stay open.
+    result = run("--summary", "-o", "run.jsonl", "-o", "-", "--", "sh", "-c", "ls -l /proc/$PPID/fd >&2; exit 0")
+    assert "/run.jsonl" in result.err and "exit status 0" in result.err
+    assert str(scratch) not in result.err
 
 
 def test_a_job_runs_without_room_for_a_temporary_recording(run, tmp_path):
