@@ -281,11 +281,27 @@ static void meet_descriptor(struct memory_objects *objects, const struct root *r
 		object->is_huge = is_on_hugetlbfs(root, name);
 	}
 	note_path(object, target);
-	object->held_by = pid;
-	object->held_fd = (int)fd;
+	if (object->held_fd < 0) {
+		object->held_by = pid;
+		object->held_fd = (int)fd;
+		object->lost_before = 0;
+	}
 	/* The mode of the link in /proc/PID/fd shows how the file was opened. */
 	if (!object->was_written && fstatat(folder_fd, number, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		object->was_written = status.st_mode & S_IWUSR;
+}
+
+void memory_objects_begin_search(struct memory_objects *objects)
+{
+	objects->searches++;
+	objects->lost_one = false;
+}
+
+void memory_objects_end_search(struct memory_objects *objects)
+{
+	for (size_t i = 0; i < objects->count; i++)
+		if (objects->objects[i].lost_before <= objects->searches)
+			objects->objects[i].lost_before = 0;
 }
 
 void memory_objects_scan_fds(struct memory_objects *objects, const struct root *root, pid_t pid)
@@ -371,6 +387,7 @@ static bool ask_mapping(struct memory_objects *objects, const struct root *root,
 static bool refresh_object(struct memory_objects *objects, struct root *root, struct memory_object *object,
 			   pid_t root_pid)
 {
+	int64_t last_kib = object->kib;
 	char path[NAME_SIZE];
 
 	object->kib = -1;
@@ -381,14 +398,16 @@ static bool refresh_object(struct memory_objects *objects, struct root *root, st
 		if (ask_object_pages(root, object, path, &object->kib))
 			return true;
 		object->held_fd = -1;
+		object->lost_before = objects->searches + 1;
 		objects->lost_one = true;
 	}
 	if (ask_path(root, object, object->mapped_by, &object->kib) ||
 	    ask_path(root, object, object->held_by, &object->kib) ||
 	    ask_path(root, object, root_pid, &object->kib))
 		return object->is_used || object->was_written;
-	(void)ask_mapping(objects, root, object, &object->kib);
-	return object->is_used;
+	if (!ask_mapping(objects, root, object, &object->kib) && object->lost_before)
+		object->kib = last_kib;
+	return object->is_used || object->lost_before;
 }
 
 void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid)

@@ -32,6 +32,7 @@ struct memory_object {
 	pid_t mapped_by; /* 0: unknown */
 	uint64_t mapped_start, mapped_end;
 	int64_t kib;             /* reported by the kernel; -1: not available */
+	size_t lost_before;      /* its descriptor has gone: the number of the next search; 0: not so */
 	struct page_places seen; /* sampled pages seen in a page table */
 	uint64_t pages;          /* end of the largest mapping */
 };
@@ -50,7 +51,8 @@ struct memory_objects {
 	size_t mount_count;
 	int64_t mounts_read_ns; /* 0: never */
 	bool map_files_refused;
-	bool lost_one; /* a descriptor was closed: search the members again */
+	bool lost_one;   /* a descriptor was closed: search the members again */
+	size_t searches; /* of all members that have begun */
 };
 
 struct memory_objects_sum {
@@ -76,10 +78,17 @@ struct memory_object *memory_objects_meet(struct memory_objects *objects, const 
 struct memory_object *memory_objects_find(const struct memory_objects *objects, uint64_t device,
 					  uint64_t inode);
 
+/*
+ * A search visits the descriptors of all members. An object whose descriptor has gone, because the process that held it
+ * has ended or has closed it, keeps its size until a search that began later has visited all members.
+ */
+void memory_objects_begin_search(struct memory_objects *objects);
+void memory_objects_end_search(struct memory_objects *objects);
+
 /* Searches the descriptors of one process for objects. */
 void memory_objects_scan_fds(struct memory_objects *objects, const struct root *root, pid_t pid);
 
-/* Reads all sizes again. Drops objects that are not mapped, not open and not kept. Resets is_used. */
+/* Reads all sizes again. Drops objects that are not mapped, not open and not kept. */
 void memory_objects_refresh(struct memory_objects *objects, struct root *root, pid_t root_pid);
 
 struct memory_objects_sum memory_objects_sum(const struct memory_objects *objects, int64_t page_bytes);

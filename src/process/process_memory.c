@@ -115,7 +115,7 @@ static void scan_descriptors(struct process_memory *memory, struct process_tree 
 		memory->scanning = true;
 		memory->scan_next = 0;
 		memory->scanned_shmem_kib = memory->machine.shmem_kib;
-		memory->objects.lost_one = false;
+		memory_objects_begin_search(&memory->objects);
 	}
 	memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
 	for (; memory->scan_next < tree->count && now_ns - begun_ns < SCAN_TICK_NS; memory->scan_next++) {
@@ -128,6 +128,7 @@ static void scan_descriptors(struct process_memory *memory, struct process_tree 
 	if (memory->scan_next >= tree->count) {
 		memory->scanning = false;
 		memory->scanned_ns = root_monotonic_ns(tree->root);
+		memory_objects_end_search(&memory->objects);
 	}
 }
 
@@ -172,6 +173,18 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 	}
 	for (size_t i = 0; i < memory->families.count; i++)
 		note_own_objects(memory, tree, &memory->families.at[i]);
+}
+
+/* Reads the sizes of all objects. If a process that held one has ended, another one may hold it as well. */
+static void refresh_objects(struct process_memory *memory, struct process_tree *tree)
+{
+	scan_descriptors(memory, tree);
+	mark_objects(memory, tree);
+	memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
+	if (!memory->objects.lost_one)
+		return;
+	scan_descriptors(memory, tree);
+	memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
 }
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------- */
@@ -463,9 +476,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	memory_schedule(memory, tree, mode);
 	read_machine(memory, tree->root);
 	if (mode != PSS_MODE_OFF) {
-		scan_descriptors(memory, tree);
-		mark_objects(memory, tree);
-		memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
+		refresh_objects(memory, tree);
 		add_objects(memory, tree, &sums);
 	}
 	ret_memory->rss_bytes = rss_kib_of(tree) * 1024;

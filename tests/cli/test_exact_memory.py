@@ -1,5 +1,7 @@
 """Memory of a tree: peaks between samples and shared memory; a missing value is null."""
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -7,6 +9,7 @@ import time
 import pytest
 
 import exact
+from conftest import wait_until
 
 needs_root = pytest.mark.skipif(not exact.is_root(), reason="only root can be somebody else")
 
@@ -184,3 +187,48 @@ def test_a_leader_that_has_ended_has_the_memory_of_its_threads(record, pss):
     assert len(held) >= 3
     assert all(cpu["process_pss_mib"] > 64 and cpu["process_memory_mib"] > 64 for cpu in held[2:]), held
     assert samples[-1]["cpu"]["process_pss_mib"] is None
+
+
+HOLDERS = """
+import mmap, os, signal, sys
+
+fd, children = os.memfd_create("held"), []
+for _ in range(100):
+    os.write(fd, b"x" * (1 << 20))
+if sys.argv[1] == "mapped":
+    pages = mmap.mmap(fd, 100 << 20)
+    assert sum(pages[::4096])
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+    children.append(child)
+os.close(fd)
+print(*children, flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("ends", [0, 1])
+@pytest.mark.parametrize("mapped", ["mapped", "open"])
+def test_shared_memory_stays_when_one_of_its_holders_ends(spawn, tmp_path, helpers, mapped, ends):
+    """The size of a memfd comes from the descriptor of one process. Another one has it open as well."""
+    def samples(count):
+        wait_until(lambda: path.exists() and path.read_text().count("\n") >= count, what=f"{count} samples")
+        return path.read_text().count("\n")
+
+    path = tmp_path / "run.jsonl"
+    with subprocess.Popen([sys.executable, "-c", HOLDERS, mapped], stdout=subprocess.PIPE, text=True) as job:
+        children = [int(word) for word in job.stdout.readline().split()]
+        try:
+            tracker = spawn("--pid", job.pid, "-i", "0.05", "-o", path, "--no-summary")
+            before = samples(10)
+            os.kill(children[ends], signal.SIGKILL)
+            samples(before + 10)
+            tracker.terminate()
+            tracker.wait(10)
+        finally:
+            for pid in (*children, job.pid):
+                os.kill(pid, signal.SIGKILL)  # the job does not wait for its children, so their pids stay theirs
+    told = [(sample["cpu"]["process_memory_mib"], sample["cpu"]["process_child_count"]) for sample in helpers.json_lines(path)]
+    assert told[0][1] == 2 and told[-1][1] == 1 and min(mib for mib, _ in told[:-1]) > 100, told

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from conftest import wait_until
+from memory_truth import Members
 from namespaces import OWN_PROC
 from wrap_driver import DRIVER, Log, has_gone, log, needs_root, state_of, wrap  # noqa: F401
 
@@ -78,11 +79,13 @@ os._exit(8)
 
 
 def test_running_descendants_are_counted_and_left_alone(wrap, log, tmp_path):
-    code = "(sleep 5; true) & (sh -c 'sleep 5 & sleep 5; true') & sleep 0.1; exit 2"
+    code = "(sleep 40; true) & (sh -c 'sleep 40 & sleep 40; true') & read line <end; exit 2"
+    os.mkfifo(tmp_path / "end")
     process = wrap("sh", "-c", code, process_group=0)
-    started = time.monotonic()
-    assert process.wait(10) == 2
-    assert time.monotonic() - started < 2
+    job = Members(log.wait_for("started")[0]["id"])
+    wait_until(lambda: len(job.now()) == 6, what="the job and five descendants")
+    (tmp_path / "end").write_text("now\n")
+    assert process.wait(20) == 2
     assert log.one("descendants")["id"] == 5
     os.killpg(process.pid, signal.SIGKILL)
 

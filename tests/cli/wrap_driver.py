@@ -242,5 +242,13 @@ def state_of(pid):
         return None
 
 
+def waited_for_cpu_ns(pid):
+    """Returns how long a process with one thread was ready to run while others had the CPUs. 0: the kernel does not count it."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[1])
+    except FileNotFoundError:
+        return 0
+
+
 def has_gone(pid):
     return state_of(pid) in (None, "Z")
