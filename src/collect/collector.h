@@ -56,7 +56,7 @@ struct run_ending {
 	bool killed;          /* SIGKILL killed the root: check whether it was an OOM kill */
 	int exec_errno;       /* 0: the job was started */
 	int stopped_by;       /* the signal that ended the recording; 0: none */
-	struct rusage reaped; /* ru_utime, ru_stime: sums over wait4(); ru_maxrss: the largest */
+	struct rusage reaped; /* ru_utime, ru_stime, ru_n*csw: sums over wait4(); ru_maxrss: the largest */
 	bool has_reaped;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t job_ended_ns;

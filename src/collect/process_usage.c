@@ -46,6 +46,29 @@ static void fill_totals(struct tree_row *row, const struct usages *published, in
 	row->written_chars_total = io_error ? no_count(io_error) : published->of[USAGE_WRITTEN_CHARS];
 }
 
+/* If the main process could not be read either, the kernel does not count this. */
+static void fill_waiting(struct tree_row *row, const struct tree_waiting *waiting)
+{
+	int reason = !waiting->is_followed                                   ? ABSENT_NOT_WANTED
+		     : waiting->error == ENOENT || waiting->error == ENODATA ? ABSENT_NO_SUCH_COUNTER
+		     : waiting->error                                        ? waiting->error
+									     : ABSENT_NOT_YET;
+	const struct thread_counters *total = &waiting->total;
+
+	row->cpu_wait_total_secs = waiting->has_times ? ns_to_secs(total->wait_ns) : no_real(reason);
+	row->cpu_wait_known_total_secs = waiting->has_times ? ns_to_secs(total->run_ns) : no_real(reason);
+	row->voluntary_switches_total = waiting->has_switches ? total->voluntary : no_count(reason);
+	row->involuntary_switches_total = waiting->has_switches ? total->involuntary : no_count(reason);
+}
+
+bool process_usage_follows_waiting(const struct selection *selection)
+{
+	return IS_WANTED(selection, tree, process_cpu_wait_secs) ||
+	       IS_WANTED(selection, tree, process_cpu_wait_known_secs) ||
+	       IS_WANTED(selection, tree, process_voluntary_switches) ||
+	       IS_WANTED(selection, tree, process_involuntary_switches);
+}
+
 static void fill_counts(struct tree_row *row, const struct process_tree *tree)
 {
 	int64_t running = (int64_t)process_tree_running(tree), unreadable = 0, threads = 0;
@@ -135,6 +158,8 @@ void process_usage_begin(struct frame *frame)
 		return;
 	fill_totals(row, &(struct usages){0}, 0);
 	row->main_utime_total_secs = row->main_stime_total_secs = 0;
+	row->cpu_wait_total_secs = row->cpu_wait_known_total_secs = 0;
+	row->voluntary_switches_total = row->involuntary_switches_total = 0;
 	row->net_received_total = row->net_sent_total = 0;
 }
 
@@ -156,6 +181,7 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	/* The process exists but the file does not: this kernel does not count it. */
 	fill_totals(row, &context->tree->account.published,
 		    io_error == ENOENT ? ABSENT_NO_SUCH_COUNTER : io_error);
+	fill_waiting(row, &context->tree->waiting);
 	fill_counts(row, context->tree);
 	fill_main(state, row, context->tree);
 	fill_memory(state, row, context, frame);

@@ -285,6 +285,8 @@ static void fill_status(const struct run_ending *ending, struct run_end_row *row
 	if (ending->has_reaped) {
 		row->utime_secs = timeval_secs(&ending->reaped.ru_utime);
 		row->stime_secs = timeval_secs(&ending->reaped.ru_stime);
+		row->voluntary_switches = ending->reaped.ru_nvcsw;
+		row->involuntary_switches = ending->reaped.ru_nivcsw;
 	}
 }
 
@@ -309,6 +311,8 @@ static void fill_tree(const struct collect_context *context, const struct frame 
 		return;
 	row->tree_utime_secs = use->utime_total_secs;
 	row->tree_stime_secs = use->stime_total_secs;
+	row->tree_cpu_wait_secs = use->cpu_wait_total_secs;
+	row->tree_cpu_wait_known_secs = use->cpu_wait_known_total_secs;
 	if (process_tree_running(tree) == 0 && ending->tree_ended_ns)
 		ended_ns = ending->tree_ended_ns;
 	row->tree_wall_secs = ns_to_secs(ended_ns - started_ns(context));

@@ -31,6 +31,8 @@ static const struct key_field FIELDS[] = {
 	KEY_FIELD("VmSwap", struct proc_pid_status, swap_kib),
 	KEY_FIELD("HugetlbPages", struct proc_pid_status, hugetlb_kib),
 	KEY_FIELD("Threads", struct proc_pid_status, thread_count),
+	KEY_FIELD("voluntary_ctxt_switches", struct proc_pid_status, voluntary_switches),
+	KEY_FIELD("nonvoluntary_ctxt_switches", struct proc_pid_status, involuntary_switches),
 };
 
 static int scan_namespace_pids(struct scan *line, struct proc_pid_status *status)

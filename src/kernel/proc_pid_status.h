@@ -28,6 +28,9 @@ struct proc_pid_status {
 	int64_t hugetlb_kib; /* in none of the above; since Linux 4.4 */
 	int64_t thread_count;
 	int64_t allowed_cpu_count; /* Cpus_allowed_list: affinity within the cpuset */
+	/* Context switches of the main thread alone, also of a zombie: it waited, or the scheduler took the CPU away. */
+	int64_t voluntary_switches;
+	int64_t involuntary_switches;
 };
 
 /* Returns 0, or -EBADMSG if no line is known (ret_status is then untouched). */

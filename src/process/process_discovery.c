@@ -69,6 +69,23 @@ pid_t discovery_other_thread(struct process_tree *tree, pid_t pid)
 	return tid;
 }
 
+size_t discovery_list_threads(struct process_tree *tree, pid_t pid, pid_t *ret_threads, size_t most)
+{
+	char path[PATH_SIZE];
+	DIR *directory;
+	size_t count = 0;
+	pid_t tid;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	directory = open_directory(tree, path);
+	if (!directory)
+		return 0;
+	while (count < most && (tid = next_number(directory)) > 0)
+		ret_threads[count++] = tid;
+	closedir(directory);
+	return count;
+}
+
 /* Adds all processes in the text of a children file. Adding overwrites that text, so their numbers are copied first. */
 static void add_listed(struct process_tree *tree, size_t length)
 {

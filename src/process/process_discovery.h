@@ -28,3 +28,6 @@ void discover_by_search(struct process_tree *tree);
 
 /* Returns a thread of the process other than its main thread; 0: none. */
 pid_t discovery_other_thread(struct process_tree *tree, pid_t pid);
+
+/* Lists at most `most` threads of the process, in the order of their creation. Returns how many. */
+size_t discovery_list_threads(struct process_tree *tree, pid_t pid, pid_t *ret_threads, size_t most);

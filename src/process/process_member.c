@@ -81,6 +81,7 @@ void member_close(struct process_tree *tree, struct member *member)
 	close_kept(tree, &member->stat_fd);
 	close_kept(tree, &member->statm_fd);
 	close_kept(tree, &member->io_fd);
+	close_kept(tree, &member->schedstat_fd);
 	close_kept(tree, &member->children_fd);
 }
 
@@ -89,6 +90,7 @@ void member_done(struct process_tree *tree, struct member *member)
 	member_close(tree, member);
 	memory_reading_free(member->reading);
 	member->reading = NULL;
+	waiting_member_done(member);
 }
 
 static int read_stat(struct process_tree *tree, struct member *member, struct proc_pid_stat *ret_stat)
@@ -112,6 +114,7 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 		.stat_fd = -1,
 		.statm_fd = -1,
 		.io_fd = -1,
+		.schedstat_fd = -1,
 		.children_fd = -1,
 	};
 	struct proc_pid_stat stat;

@@ -323,6 +323,7 @@ void process_tree_touch(struct process_tree *tree)
 
 	tree->passes++;
 	tree->reads_all = full;
+	waiting_begin_pass(tree, now_ns);
 	if (full)
 		tree->last_full_ns = now_ns;
 	if (tree->with_children && tree->started_by_caller)
@@ -358,6 +359,8 @@ void process_tree_touch(struct process_tree *tree)
 				continue;
 			}
 			forgive_if_older(tree, member);
+			if (ran || !member->listed)
+				waiting_read(tree, member, false);
 		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
 			member_close(tree, member);
 		}
@@ -422,6 +425,7 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 		account_begin(&member->account);
 		member_read(tree, member);
 		member->vanished = false;
+		waiting_read(tree, member, true);
 	}
 	length = member_read_self_io(tree->root, &tree->account.self_io_before);
 	tree->account.has_self_io_before = length > 0;

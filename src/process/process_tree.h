@@ -25,6 +25,7 @@
 #include "process/memory_reading.h"
 #include "process/own_cost.h"
 #include "process/process_account.h"
+#include "process/process_waiting.h"
 
 /*
  * From the reading before a process's first fork was seen to the reading at its last fork. `faults` counts its page
@@ -84,9 +85,13 @@ struct member {
 	int64_t rollup_ns;              /* how long smaps_rollup would take now; -1: never read */
 	int64_t rollup_pages;           /* its resident pages at that time */
 
+	struct followed_thread main_thread;
+	struct member_threads *threads; /* the others; NULL: none so far, or waiting is not followed */
+
 	int stat_fd; /* kept while the process runs often; -1: closed */
 	int statm_fd;
 	int io_fd;
+	int schedstat_fd;
 	int children_fd;
 };
 
@@ -113,6 +118,7 @@ struct process_tree {
 	size_t excluded_count;
 
 	struct tree_account account;
+	struct tree_waiting waiting; /* the caller sets is_followed before the tree begins */
 	int64_t exited_count;
 	int64_t exited_faults; /* page faults of seen processes that have exited, at their last readings */
 	bool exits_missed;     /* a process may have come and gone unseen: `exited_count` is too low */

@@ -100,6 +100,7 @@ static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 
 	if (error < 0)
 		return config_fail(config, error, "out of memory");
+	tracker->tree->waiting.is_followed = process_usage_follows_waiting(&tracker->selection);
 	if (tracker->root.live && !tracker->config->pid)
 		process_tree_exclude_present(tracker->tree);
 	return 0;
@@ -335,6 +336,8 @@ void rt_add_exited(struct rt_tracker *tracker, pid_t pid, int status, const stru
 		process_tree_add_exited(tracker->tree, pid, usage);
 		timeradd(&ending->reaped.ru_utime, &usage->ru_utime, &ending->reaped.ru_utime);
 		timeradd(&ending->reaped.ru_stime, &usage->ru_stime, &ending->reaped.ru_stime);
+		ending->reaped.ru_nvcsw += usage->ru_nvcsw;
+		ending->reaped.ru_nivcsw += usage->ru_nivcsw;
 		if (usage->ru_maxrss > ending->reaped.ru_maxrss)
 			ending->reaped.ru_maxrss = usage->ru_maxrss;
 		ending->has_reaped = true;

@@ -9,6 +9,7 @@
 #include "kernel/proc_pid_io.h"
 #include "kernel/proc_pid_maps.h"
 #include "kernel/proc_pid_mountinfo.h"
+#include "kernel/proc_pid_schedstat.h"
 #include "kernel/proc_pid_smaps_rollup.h"
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_statm.h"
@@ -128,11 +129,17 @@ static void fuzz_sysvipc_shm(const char *bytes, size_t length)
 		must_hold(segment.id == 3 && segment.size_bytes >= -1 && segment.swapped_bytes >= -1);
 }
 
+static void fuzz_schedstat(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_pid_schedstat, struct proc_pid_schedstat, schedstat)
+	must_hold(schedstat.run_ns >= 0 && schedstat.wait_ns >= 0 && schedstat.turns >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
 		fuzz_stat,   fuzz_statm,     fuzz_io,     fuzz_smaps_rollup, fuzz_status,      fuzz_children,
-		fuzz_cgroup, fuzz_mountinfo, fuzz_fdinfo, fuzz_maps,         fuzz_sysvipc_shm,
+		fuzz_cgroup, fuzz_mountinfo, fuzz_fdinfo, fuzz_maps,         fuzz_sysvipc_shm, fuzz_schedstat,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -1,0 +1,220 @@
+/* Follows how long the threads of a tree wait for a CPU; see process_waiting.h. */
+#include "process/process_waiting.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kernel/proc_pid_schedstat.h"
+#include "kernel/proc_pid_status.h"
+#include "process/process_discovery.h"
+#include "process/process_member.h"
+
+enum {
+	NAME_SIZE = 64,
+	THREADS_A_SECOND = 64,  /* 4 us each */
+	SWITCHES_A_SECOND = 24, /* 12 us each */
+	SECONDS_SAVED = 4,
+	THREADS_MOST = 2048, /* of one process; the others are not followed */
+};
+
+static int64_t refill(int64_t left, int64_t a_second, int64_t elapsed_ns)
+{
+	int64_t most = a_second * SECONDS_SAVED;
+
+	if (elapsed_ns >= SECONDS_SAVED * NSEC_PER_SEC)
+		return most;
+	left += (elapsed_ns * a_second + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
+	return left > most ? most : left;
+}
+
+void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
+{
+	struct tree_waiting *waiting = &tree->waiting;
+	int64_t elapsed_ns = waiting->pass_ns ? now_ns - waiting->pass_ns : NSEC_PER_SEC;
+
+	waiting->budget.threads = refill(waiting->budget.threads, THREADS_A_SECOND, elapsed_ns);
+	waiting->budget.switches = refill(waiting->budget.switches, SWITCHES_A_SECOND, elapsed_ns);
+	waiting->asked_last = waiting->asked;
+	waiting->asked = 0;
+	waiting->pass_ns = now_ns;
+}
+
+/* Adds the growth of a counter. One that went back belongs to another thread with the same number. */
+static void add_growth(int64_t *total, int64_t *last, int64_t now, bool counts)
+{
+	if (counts && now > *last)
+		*total += now - *last;
+	*last = now;
+}
+
+static void follow_times(struct process_tree *tree, struct followed_thread *thread, size_t length)
+{
+	struct tree_waiting *waiting = &tree->waiting;
+	bool counts = thread->has_times || !thread->is_older;
+	struct proc_pid_schedstat now;
+	int error = parse_proc_pid_schedstat(tree->root->text.data, length, &now);
+
+	if (error < 0) {
+		waiting->error = -error;
+		return;
+	}
+	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, counts);
+	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, counts);
+	thread->has_times = waiting->has_times = true;
+}
+
+static void follow_switches(struct process_tree *tree, struct followed_thread *thread, size_t length)
+{
+	struct tree_waiting *waiting = &tree->waiting;
+	bool counts = thread->has_switches || !thread->is_older;
+	struct proc_pid_status now;
+
+	if (parse_proc_pid_status(tree->root->text.data, length, &now) < 0 || now.voluntary_switches < 0 ||
+	    now.involuntary_switches < 0)
+		return;
+	add_growth(&waiting->total.voluntary, &thread->last.voluntary, now.voluntary_switches, counts);
+	add_growth(&waiting->total.involuntary, &thread->last.involuntary, now.involuntary_switches, counts);
+	thread->has_switches = waiting->has_switches = true;
+}
+
+/* If more threads ask than may be read, each has its turn in one of several passes. */
+static bool may_read_switches(struct process_tree *tree, const struct followed_thread *thread, bool is_last)
+{
+	struct tree_waiting *waiting = &tree->waiting;
+	size_t turns = waiting->asked_last / SWITCHES_A_SECOND + 1;
+
+	waiting->asked++;
+	if (is_last || (thread->is_older && !thread->has_switches))
+		return true;
+	if (waiting->budget.switches <= 0 || ((size_t)thread->tid + tree->passes) % turns != 0)
+		return false;
+	waiting->budget.switches--;
+	return true;
+}
+
+static void read_main_thread(struct process_tree *tree, struct member *member, bool is_last)
+{
+	struct followed_thread *thread = &member->main_thread;
+	ssize_t length = member_read_file(tree, member, &member->schedstat_fd, "schedstat");
+
+	thread->tid = member->pid;
+	thread->is_older = member_is_older(tree, member);
+	if (length >= 0)
+		follow_times(tree, thread, (size_t)length);
+	else
+		tree->waiting.error = (int)-length;
+	if (!may_read_switches(tree, thread, is_last))
+		return;
+	length = root_read_pid(tree->root, member->pid, "status");
+	if (length >= 0)
+		follow_switches(tree, thread, (size_t)length);
+}
+
+static ssize_t read_thread_file(struct process_tree *tree, pid_t pid, pid_t tid, const char *name)
+{
+	char path[NAME_SIZE];
+
+	snprintf(path, sizeof path, "%d/task/%d/%s", (int)pid, (int)tid, name);
+	return root_read_at(tree->root, tree->root->proc_fd, path);
+}
+
+/* Returns false if the thread has exited. */
+static bool read_thread(struct process_tree *tree, pid_t pid, struct followed_thread *thread)
+{
+	ssize_t length = read_thread_file(tree, pid, thread->tid, "schedstat");
+
+	if (length < 0)
+		return false;
+	follow_times(tree, thread, (size_t)length);
+	if (!may_read_switches(tree, thread, false))
+		return true;
+	length = read_thread_file(tree, pid, thread->tid, "status");
+	if (length >= 0)
+		follow_switches(tree, thread, (size_t)length);
+	return length >= 0;
+}
+
+/* In a program that samples in a thread of its own, that thread does not belong to the job. */
+static bool is_trackers(const struct process_tree *tree, const struct member *member, pid_t tid)
+{
+	return tree->own_cost && member->pid == tree->root_pid && tree->own_cost->threads > 0 &&
+	       tid == (pid_t)syscall(SYS_gettid);
+}
+
+/* The kernel lists threads in the order of their creation, so the old list is walked beside the new one. */
+static void list_threads(struct process_tree *tree, struct member *member)
+{
+	struct member_threads *threads = member->threads;
+	bool first = !threads->list, is_older = first && member_is_older(tree, member);
+	pid_t *found = malloc(THREADS_MOST * sizeof *found);
+	size_t count = found ? discovery_list_threads(tree, member->pid, found, THREADS_MOST) : 0;
+	struct followed_thread *list = count ? calloc(count, sizeof *list) : NULL;
+	size_t old = 0, kept = 0;
+
+	for (size_t i = 0; list && i < count; i++) {
+		size_t at = old;
+
+		if (found[i] == member->pid || is_trackers(tree, member, found[i]))
+			continue;
+		while (at < threads->count && threads->list[at].tid != found[i])
+			at++;
+		if (at < threads->count) {
+			list[kept++] = threads->list[at];
+			old = at + 1;
+		} else {
+			list[kept++] = (struct followed_thread){.tid = found[i], .is_older = is_older};
+		}
+	}
+	free(found);
+	if (!list)
+		return;
+	free(threads->list);
+	*threads = (struct member_threads){
+		.list = list, .count = kept, .next = threads->next, .process_count = member->thread_count};
+}
+
+static void read_threads(struct process_tree *tree, struct member *member)
+{
+	struct member_threads *threads = member->threads;
+	struct reading_budget *budget = &tree->waiting.budget;
+
+	if (!threads)
+		threads = member->threads = calloc(1, sizeof *threads);
+	if (!threads)
+		return;
+	if (!threads->list || threads->is_stale || tree->reads_all ||
+	    threads->process_count != member->thread_count)
+		list_threads(tree, member);
+	for (size_t i = 0; i < threads->count; i++) {
+		struct followed_thread *thread = &threads->list[threads->next++ % threads->count];
+
+		/* The first reading of an older thread only says from where on it counts. */
+		if (thread->is_older && !thread->has_times)
+			threads->is_stale |= !read_thread(tree, member->pid, thread);
+		else if (budget->threads > 0 && budget->threads-- > 0)
+			threads->is_stale |= !read_thread(tree, member->pid, thread);
+		else
+			break;
+	}
+}
+
+void waiting_read(struct process_tree *tree, struct member *member, bool is_last)
+{
+	if (!tree->waiting.is_followed || member->vanished)
+		return;
+	read_main_thread(tree, member, is_last);
+	if (member->thread_count > 1)
+		read_threads(tree, member);
+}
+
+void waiting_member_done(struct member *member)
+{
+	if (member->threads)
+		free(member->threads->list);
+	free(member->threads);
+	member->threads = NULL;
+}

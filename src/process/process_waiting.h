@@ -1,0 +1,78 @@
+/*
+ * How long the threads of a tree waited for a CPU, and how often they were switched.
+ *
+ * The kernel counts both for each thread (task/TID/schedstat and status), and keeps neither for threads and processes
+ * that have exited. So the totals add up what each thread's counters grew by from one reading to the next, and are a
+ * lower bound: a thread that exits takes along what came after its last reading. `run_ns` is the CPU time of the same
+ * threads at the same readings, and shows how much is missing:
+ *
+ *	            CPU time of the tree    run_ns    wait_ns
+ *	one long loop             4.00 s    4.00 s     3.98 s    complete
+ *	a compile                 4.00 s    1.10 s     0.90 s    a quarter of the tree waited for 0.90 s
+ *
+ * A process that the tracker reaps itself is read as a zombie, so its main thread is complete.
+ *
+ * The cost is bounded. Threads that did not run are not read, except in a process with several threads, which shows only
+ * that one of them ran. There, and for the context switches (10 us a thread), the readings of a second are limited, and
+ * the threads take turns: the counters only grow, so a late reading loses nothing while the thread lives.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_tree;
+struct member;
+
+struct thread_counters {
+	int64_t run_ns;
+	int64_t wait_ns;
+	int64_t voluntary;
+	int64_t involuntary;
+};
+
+/* A thread whose counters are followed. */
+struct followed_thread {
+	pid_t tid;
+	bool has_times;    /* run_ns and wait_ns of `last` are a reading */
+	bool has_switches; /* so are the others */
+	bool is_older;     /* than the tracking: its first reading does not count */
+	struct thread_counters last;
+};
+
+/* The threads of a process with several of them. */
+struct member_threads {
+	struct followed_thread *list;
+	size_t count;
+	size_t next;           /* the next to read */
+	int64_t process_count; /* threads of the process when they were listed */
+	bool is_stale;         /* one has exited since */
+};
+
+/* Readings that may be made now. */
+struct reading_budget {
+	int64_t threads;
+	int64_t switches;
+};
+
+struct tree_waiting {
+	bool is_followed; /* false: nothing is read */
+	bool has_times;   /* some thread's counters were read */
+	bool has_switches;
+	int error; /* while unknown: the errno of the last reading */
+	struct thread_counters total;
+	struct reading_budget budget;
+	size_t asked;      /* threads that asked for a reading of their switches in this pass */
+	size_t asked_last; /* in the last one */
+	int64_t pass_ns;
+};
+
+/* Call at the begin of each pass over the members. */
+void waiting_begin_pass(struct process_tree *tree, int64_t now_ns);
+
+/* Reads a member that ran, or was just found. `is_last`: it is about to be reaped. */
+void waiting_read(struct process_tree *tree, struct member *member, bool is_last);
+
+void waiting_member_done(struct member *member);

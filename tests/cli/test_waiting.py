@@ -1,0 +1,184 @@
+"""Waiting for a CPU and context switches of the job, beside what its own threads say of themselves."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+# The kernel's counters of a thread, as the thread itself reads them: it prints seconds on a CPU and waiting for one.
+SAYS = """
+import os, resource, sys, threading, time
+def spin(secs):
+    end = time.monotonic() + secs
+    while time.monotonic() < end:
+        sum(range(500))
+def say():
+    run, wait, _ = open("/proc/thread-self/schedstat").read().split()
+    os.write(1, f"{int(run) / 1e9} {int(wait) / 1e9}\\n".encode())
+def one_core():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+"""
+PROCESSES = SAYS + """
+one_core()
+for _ in range(2):
+    if os.fork() == 0:
+        spin(1.2); say(); time.sleep(0.6); os._exit(0)
+os.wait(); os.wait()
+"""
+THREADS = SAYS + """
+def work():
+    spin(1.2); say(); time.sleep(0.6)
+one_core()
+many = [threading.Thread(target=work) for _ in range(6)]
+for one in many: one.start()
+for one in many: one.join()
+"""
+SHORT = SAYS + """
+one_core()
+def lives_short(_):
+    if os.fork() == 0:
+        spin(0.004); say(); os._exit(0)
+for i in range(120):
+    lives_short(i); lives_short(i); os.wait(); os.wait()
+"""
+
+
+@pytest.fixture
+def record(run, tmp_path):
+    """record("-i", 0.1, "--", "true") returns (samples, the job's output)."""
+    def start(*arguments, **options):
+        path = tmp_path / "run.jsonl"
+        path.unlink(missing_ok=True)
+        done = run("-o", path, "-q", "--no-summary", *arguments, **options)
+        assert done.returncode == 0, done.err
+        return [json.loads(line) for line in path.read_text().splitlines()], done.out
+    return start
+
+
+def python(code):
+    return "--", sys.executable, "-c", code
+
+
+def said(out):
+    """Returns (seconds on a CPU, seconds waiting) of all threads that spoke."""
+    pairs = [tuple(map(float, line.split())) for line in out.splitlines()]
+    return sum(run for run, _ in pairs), sum(wait for _, wait in pairs)
+
+
+def told(samples, name):
+    known = [sample["cpu"][name] for sample in samples]
+    assert None not in known, known
+    return sum(known)
+
+
+@pytest.mark.parametrize("code", [PROCESSES, THREADS], ids=["processes", "threads"])
+def test_threads_on_one_core_wait_as_long_as_they_say(record, code):
+    samples, out = record("-i", "0.2", *python(code))
+    run, wait = said(out)
+    waited, known = told(samples, "process_cpu_wait_secs"), told(samples, "process_cpu_wait_known_secs")
+    assert wait > 0.4 * (run + wait), "two loops on one core should wait half of the time"
+    # Python itself waited, too, before and after.
+    assert wait * 0.99 - 0.01 <= waited <= wait * 1.05 + 0.3, (waited, wait)
+    assert run * 0.99 - 0.01 <= known
+    end = samples[-1]["run_end"]
+    assert end["tree_cpu_wait_secs"] == pytest.approx(waited, abs=0.001 * len(samples))
+    assert end["tree_cpu_wait_known_secs"] <= end["tree_utime_secs"] + end["tree_stime_secs"] + 0.01
+
+
+def test_waiting_of_short_lived_children_is_a_lower_bound_that_tells_its_part(record):
+    samples, out = record("-i", "0.5", *python(SHORT))
+    _, wait = said(out)
+    cpu = sum(sample["cpu"]["process_utime_secs"] + sample["cpu"]["process_stime_secs"] for sample in samples)
+    known = told(samples, "process_cpu_wait_known_secs")
+    assert known < 0.7 * cpu, "most of the CPU time was in children that ended between two samples"
+    assert told(samples, "process_cpu_wait_secs") < wait + 0.3
+
+
+def test_waiting_before_an_attach_does_not_count(binary, tmp_path):
+    job = subprocess.Popen([sys.executable, "-c", SAYS + "one_core()\nmany = [threading.Thread(target=spin, args=(0.8,)) for _ in range(4)]\n"
+                            "for one in many: one.start()\nfor one in many: one.join()\nprint('ready', flush=True); time.sleep(30)"],
+                           stdout=subprocess.PIPE)
+    try:
+        assert job.stdout.readline() == b"ready\n"
+        subprocess.run([binary, "-p", str(job.pid), "-i", "0.2", "--duration", "1", "-q", "-o", tmp_path / "run.jsonl"], check=True)
+        before = int(open(f"/proc/{job.pid}/schedstat", encoding="ascii").read().split()[1]) / 1e9
+    finally:
+        job.kill()
+        job.wait()
+        job.stdout.close()
+    samples = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert told(samples, "process_cpu_wait_secs") < 0.1
+    assert told(samples, "process_voluntary_switches") < 20
+    assert before >= 0
+
+
+def test_context_switches_are_those_of_the_job_itself(record):
+    code = SAYS + """
+one_core()
+if os.fork() == 0:
+    for _ in range(300): time.sleep(0.001)
+    spin(0.5); os._exit(0)
+spin(0.5)
+os.wait()
+who = [resource.getrusage(one) for one in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(sum(one.ru_nvcsw for one in who), sum(one.ru_nivcsw for one in who))
+"""
+    samples, out = record("-i", "0.2", *python(code))
+    voluntary, involuntary = map(int, out.split())
+    end = samples[-1]["run_end"]
+    # The end of the job itself comes after it has spoken.
+    assert voluntary <= end["voluntary_switches"] <= voluntary + 10
+    assert involuntary <= end["involuntary_switches"] <= involuntary + 10 + involuntary // 10
+    assert voluntary >= 300
+    live = told(samples, "process_voluntary_switches")
+    assert voluntary / 2 <= live <= end["voluntary_switches"]
+
+
+@pytest.mark.skipif(not shutil.which("time"), reason="needs GNU time")
+def test_context_switches_agree_with_gnu_time(run, tmp_path):
+    path = tmp_path / "run.jsonl"
+    code = "import time\nfor _ in range(200): time.sleep(0.001)"
+    done = run("-o", path, "-q", "--no-summary", "--", shutil.which("time"), "-f", "%w %c", sys.executable, "-c", code)
+    voluntary, involuntary = map(int, done.err.split())
+    end = json.loads(path.read_text().splitlines()[-1])["run_end"]
+    # GNU time itself is switched, too.
+    assert voluntary <= end["voluntary_switches"] <= voluntary + 5
+    assert involuntary <= end["involuntary_switches"] <= involuntary + 10
+
+
+def test_a_job_that_sleeps_waits_for_no_cpu(record):
+    samples, _ = record("-i", "0.3", "--", "sleep", "1")
+    assert told(samples, "process_cpu_wait_secs") < 0.2
+
+
+STRACE = shutil.which("strace")
+
+
+def opened(binary, tmp_path, *arguments):
+    trace = tmp_path / "trace"
+    subprocess.run([STRACE, "-o", trace, "-e", "trace=openat,pread64", "-y", "-s", "0", binary, "-o", tmp_path / "run.jsonl", "-q", "--no-summary",
+                    "-i", "0.2", *arguments], check=True, stdout=subprocess.DEVNULL)
+    return trace.read_text()
+
+
+@pytest.mark.skipif(not STRACE, reason="needs strace")
+def test_nothing_is_read_where_waiting_is_not_wanted(binary, tmp_path):
+    trace = opened(binary, tmp_path, "--metrics", "process_cores_used,process_memory_mib", "--", "sleep", "0.5")
+    assert "schedstat" not in trace and trace
+    assert "schedstat" in opened(binary, tmp_path, "--", "sleep", "0.5")
+
+
+@pytest.mark.skipif(not STRACE, reason="needs strace")
+def test_threads_that_did_not_run_are_not_read_again(binary, tmp_path):
+    """300 idle children: their counters are read once each, and not at every sample."""
+    code = "import os, time\nfor _ in range(300):\n    if os.fork() == 0:\n        time.sleep(60)\ntime.sleep(1.5)\nos.killpg(0, 9)"
+    job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        trace = opened(binary, tmp_path, "-p", str(job.pid), "--duration", "1.2")
+    finally:
+        os.killpg(job.pid, 9)
+        job.wait()
+    reads = [line for line in trace.splitlines() if "/schedstat" in line and line.startswith("pread64")]
+    assert 250 <= len(reads) <= 450, len(reads)
