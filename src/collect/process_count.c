@@ -113,13 +113,13 @@ int64_t process_counter_read(struct process_counter *counter, struct root *root)
 		links = count_links(root);
 		return links < 0 ? no_count(errno) : links - counter->links_of_others;
 	}
-	if (counter->count >= 0 && begun_ns < counter->next_reading_ns)
-		return counter->count;
-	counter->count = count_entries(root);
-	ended_ns = root_monotonic_ns(root);
-	counter->next_reading_ns = ended_ns + (ended_ns - begun_ns) * READING_SHARE;
-	if (counter->count < 0)
-		return no_count((int)counter->count);
+	if (counter->count < 0 || begun_ns >= counter->next_reading_ns) {
+		counter->count = count_entries(root);
+		ended_ns = root_monotonic_ns(root);
+		counter->next_reading_ns = ended_ns + (ended_ns - begun_ns) * READING_SHARE;
+		if (counter->count < 0)
+			return no_count((int)counter->count);
+	}
 	/* On a live system there is at least the reader. A captured tree has left its processes out. */
 	return counter->count ? counter->count : no_count(ABSENT_NOT_COLLECTED);
 }

@@ -145,7 +145,7 @@ static int follow_recording(struct follower *follower)
 	stream_watch_name(stream);
 	follower->next_cut_ns = monotonic_ns() + stream->settings->upload_interval_ns;
 	for (;;) {
-		bool ended = patience_ended(&follower->patience);
+		bool had_ended = patience_ended(&follower->patience), ended = had_ended;
 		enum stream_step step = STEP_IDLE;
 		int r = take_in(follower, ended);
 
@@ -163,7 +163,9 @@ static int follow_recording(struct follower *follower)
 			return 0;
 		if (ended && (step == STEP_GIVE_UP || patience_over(&follower->patience)))
 			return 1;
-		wait_for_more(follower, step);
+		/* If the end came meanwhile, the rest of the run is not cut yet. */
+		if (had_ended || !patience_ended(&follower->patience))
+			wait_for_more(follower, step);
 	}
 }
 

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -414,6 +415,27 @@ def test_the_deadline_holds(world, swift, trouble, call):
     assert (done.returncode, done.stderr) == (0, "")
     run = list(world.sentinel.runs.values())[-1]
     compare_rows(sent_rows(run, swift), recorder.samples)
+
+
+def test_a_recorder_that_ends_during_a_request(world):
+    """The rest of the run is sent at once, not some seconds later."""
+    asked, ended = threading.Event(), threading.Event()
+
+    def answer_after_the_end(request):
+        asked.set()
+        assert ended.wait(30)
+
+    world.serve()
+    world.sentinel.trouble = answer_after_the_end
+    recorder = world.record()
+    process = world.follow(recorder, deadline=30)
+    recorder.write(2)
+    assert asked.wait(30)
+    recorder.end()
+    begun = time.monotonic()
+    ended.set()
+    assert end(process) == (0, "") and time.monotonic() - begun < 4
+    compare_rows(sent_rows(world.sentinel.run), recorder.samples)
 
 
 def test_a_dead_server_does_not_hold_up_the_end(world):

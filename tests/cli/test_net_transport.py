@@ -143,7 +143,7 @@ def test_upload_interval(world, value, says):
     process = world.follow(recorder, env={"TRACKER_UPLOAD_INTERVAL": value})
     recorder.write(2)
     code, err = end_after(process, recorder, 0.1)
-    assert code == 0 and ("TRACKER_UPLOAD_INTERVAL" in err) == says
+    assert code == 0 and ("TRACKER_UPLOAD_INTERVAL" in err) == says, err
 
 
 # ---- names ----------------------------------------------------------------------------------------------------
