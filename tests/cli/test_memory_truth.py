@@ -32,13 +32,15 @@ def programs(binary, tmp_path_factory):
         yield shutil.copy(binary, folder), shutil.copy(job, folder)
 
 
-def told_by_csv(path):
+def told_by_csv(path, samples):
     """Returns [(first moment, last moment, MiB)] from the second row on. A CSV row does not tell how long its sample
-    took.
+    took; the same sample in JSON does.
     """
     header, *rows = [line.split(",") for line in path.read_text().splitlines()]
-    when, memory = header.index("timestamp"), header.index("process_memory_mib")
-    return [(float(row[when]), float(row[when]) + 0.05, float(row[memory]) if row[memory] else None) for row in rows[1:]]
+    memory = header.index("process_memory_mib")
+    assert len(rows) == len(samples)
+    told = memory_truth.told_by_json(samples)
+    return [(begun, ended, float(row[memory]) if row[memory] else None) for (begun, ended, _), row in zip(told, rows[1:])]
 
 
 def job_of(tracker, program):
@@ -66,7 +68,8 @@ class Run:
                  "env": {key: value for key, value in os.environ.items() if not key.startswith("TRACKER_")}}
         self.wrapped = subprocess.Popen([*as_user, recorder, "-i", "1", "-o", "wrapped.jsonl", "--no-summary", "--", job, *words], **popen)
         pid = job_of(self.wrapped, job)
-        self.attached = subprocess.Popen([*as_user, recorder, "-i", "1", "-o", "attached.csv", "--no-summary", "--pid", str(pid)], **popen)
+        self.attached = subprocess.Popen([*as_user, recorder, "-i", "1", "-o", "attached.csv", "-o", "attached.jsonl", "--no-summary",
+                                          "--pid", str(pid)], **popen)
         self.meter = memory_truth.Meter(pid, interval_secs=0.2)
 
     def end(self):
@@ -79,8 +82,8 @@ class Run:
                 if process.poll() is None:
                     memory_truth.kill_descendants(process.pid)
                     process.wait()
-        samples = [json.loads(line) for line in (self.folder / "wrapped.jsonl").open()]
-        return samples, told_by_csv(self.folder / "attached.csv"), readings
+        samples, attached = ([json.loads(line) for line in (self.folder / name).open()] for name in ("wrapped.jsonl", "attached.jsonl"))
+        return samples, told_by_csv(self.folder / "attached.csv", attached), readings
 
 
 def wrong_in(samples, attached, readings):
