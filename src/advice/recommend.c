@@ -13,7 +13,7 @@
 
 static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
 static const double MOST = 1e15; /* statistics in a file may contain any number */
-enum { LEAST_MIB = 128, MEMORY_STEP_MIB = 1024, FIGURE_DECIMALS = 6, RUNS_TO_FORGET_A_KILL = 10 };
+enum { FIGURE_DECIMALS = 6, RUNS_TO_FORGET_A_KILL = 10 };
 
 static void runs_done(struct runs *runs)
 {
@@ -23,31 +23,6 @@ static void runs_done(struct runs *runs)
 		rt_stats_free(runs->list[i].stats);
 	}
 	free(runs->list);
-}
-
-int64_t rt_round_memory_mib(double mib)
-{
-	int64_t step = LEAST_MIB;
-
-	if (!(mib < MOST))
-		return mib >= MOST ? (int64_t)MOST : step;
-	while (step < 2 * MEMORY_STEP_MIB && (double)step < mib)
-		step *= 2;
-	return (double)step >= mib ? step : (int64_t)ceil(mib / (double)MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
-}
-
-/* The steps are a sixteenth to an eighth of the amount. */
-int64_t round_reservation_mib(double mib)
-{
-	int64_t step = 32;
-
-	if (!(mib < MOST))
-		return mib >= MOST ? (int64_t)MOST : LEAST_MIB;
-	if (mib <= (double)LEAST_MIB)
-		return LEAST_MIB;
-	while (step < MEMORY_STEP_MIB && (double)step * 16 < mib)
-		step *= 2;
-	return (int64_t)ceil(mib / (double)step) * step;
 }
 
 static double figure_of(const rt_stats *stats, const char *column, const char *name)
@@ -138,7 +113,7 @@ static bool is_settled(const struct past *past, const struct evidence *killed)
 
 		if (!one->good)
 			continue;
-		peak = larger(one->sampled_peak_mib, one->process_peak_mib);
+		peak = peak_of(one);
 		is_later = one->started > killed->started;
 		if (peak >= (is_later ? SETTLING_SHARE : 1) * killed->oom_had_mib)
 			return true;
@@ -158,10 +133,11 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
-		double peak = larger(one->sampled_peak_mib, one->process_peak_mib);
+		double peak = peak_of(one);
 
 		usage->sampled_peak_mib = larger(usage->sampled_peak_mib, one->sampled_peak_mib);
 		usage->process_peak_mib = larger(usage->process_peak_mib, one->process_peak_mib);
+		usage->between_peak_mib = larger(usage->between_peak_mib, one->between_peak_mib);
 		usage->swapped |= one->swapped;
 		if (one->oom_floor_mib > usage->oom_floor_mib) {
 			usage->oom = one->oom;
@@ -197,6 +173,17 @@ static double find_oom_floor(const struct rt_advice *advice, const struct past *
 	return floor;
 }
 
+static const char *basis_of(const struct usage *usage)
+{
+	double told = larger(usage->sampled_peak_mib, usage->process_peak_mib);
+
+	if (usage->between_peak_mib > told * (1 + OVER))
+		return "the kernel's peak of one process beside what the rest of the tree held";
+	if (usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib))
+		return "the kernel's peak of the largest process";
+	return "the sampled peak of the process tree";
+}
+
 static void decide_memory(struct rt_advice *advice, const struct past *past, struct peak *peaks)
 {
 	size_t count = add_peaks(advice, past, peaks);
@@ -210,12 +197,9 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 	if (advice->policy == RT_POLICY_MAX)
 		mib = larger(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
 	advice->memory_at_least = unsettled;
-	advice->memory_basis =
-		floor > 0 && !(advice->reservation.mib > floor)
-			? "what was not enough when the job was killed for lack of memory"
-		: usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib)
-			? "the kernel's peak of the largest process"
-			: "the sampled peak of the process tree";
+	advice->memory_basis = floor > 0 && !(advice->reservation.mib > floor)
+				       ? "what was not enough when the job was killed for lack of memory"
+				       : basis_of(usage);
 	if (mib > 0)
 		advice->memory_mib = round_reservation_mib(mib);
 	else if (count)
@@ -476,7 +460,8 @@ static int recommend_from(const char *const *paths, size_t path_count, rt_summar
 	*advice = (struct rt_advice){
 		.forced = options && options->force,
 		.policy = options ? options->policy : RT_POLICY_MAX,
-		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false, 0},
+		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
+			  0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
 		.reservation = {.mib = NAN, .base = NAN},
 		.backtest = {.reserved_per_used = NAN},

@@ -2,8 +2,9 @@
  * Computes the advice for the next run from the use of earlier runs; see rt_recommend().
  *
  *   memory  the largest peak of the last 50 runs plus 20 %, including swap, rounded up by at most a quarter;
- *           other policies reserve less (recommend_policy.h). A peak is the larger of the sampled one and the
- *           kernel's for the largest process, never the control group's, which counts the page cache. A run that
+ *           other policies reserve less (recommend_policy.h). A peak is the largest of the sampled one, the
+ *           kernel's for the largest process, and what the rest of the tree may have held beside that
+ *           (memory_peak_between_mib); never the control group's, which counts the page cache. A run that
  *           was killed for lack of memory needed at least what it had: the advice is twice that plus 20 %, until
  *           a run takes more and survives. The least is the peak plus its kernel memory plus 10 %, for jobs of
  *           many small processes.
@@ -33,9 +34,10 @@ struct advice_note {
 struct evidence {
 	double started, secs;
 	double sampled_peak_mib, process_peak_mib;
-	double kernel_mib; /* estimate of the kernel memory for its processes */
-	bool swapped;      /* the peak contains swapped memory */
-	double limit_mib;  /* memory limit */
+	double between_peak_mib; /* at most, between two samples */
+	double kernel_mib;       /* estimate of the kernel memory for its processes */
+	bool swapped;            /* the peak contains swapped memory */
+	double limit_mib;        /* memory limit */
 	enum oom_kind oom;
 	double oom_had_mib;           /* memory needed at least; 0 without a kill */
 	double oom_floor_mib;         /* memory to try next */
@@ -70,7 +72,7 @@ struct runs {
 /* The use of all runs together. NaN: in no recording. */
 struct usage {
 	double mean_cores, max_cores, busy_cores, p95_cores;
-	double sampled_peak_mib, process_peak_mib;
+	double sampled_peak_mib, process_peak_mib, between_peak_mib;
 	double mean_gpus, max_gpus, vram_peak_mib;
 	double gpu_joules; /* of the first run; NaN: unknown */
 	double duration_secs;
@@ -138,16 +140,19 @@ static inline double larger(double a, double b)
 
 static inline double larger_peak(const struct usage *usage)
 {
-	return larger(usage->sampled_peak_mib, usage->process_peak_mib);
+	return larger(larger(usage->sampled_peak_mib, usage->process_peak_mib), usage->between_peak_mib);
+}
+
+/* Returns the memory that a run is reckoned with. */
+static inline double peak_of(const struct evidence *one)
+{
+	return larger(larger(one->sampled_peak_mib, one->process_peak_mib), one->between_peak_mib);
 }
 
 /* Tells whether the job waited for a CPU for a fifth of its time, while none was free and it had not all of them itself. */
 bool summary_is_starved(const struct rt_summary *summary);
 /* Returns how many times as long the work takes with that many cores on its host; NaN: unknown. */
 double advice_stretch(const struct rt_advice *advice, int64_t cores);
-
-/* Rounds memory up to the next step of reservations. A step adds at most a quarter; the least is 128 MiB. */
-int64_t round_reservation_mib(double mib);
 
 /* Defined in recommend_evidence.c. */
 void find_evidence(struct advice_run *run);

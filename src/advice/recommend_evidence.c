@@ -65,6 +65,12 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
 					     ? end->largest_process_peak_mib
 					     : (double)NAN;
+	/* A run that ended well did not need more than its limit. */
+	evidence->between_peak_mib = end && !real_absent(end->memory_peak_between_mib)
+					     ? end->memory_peak_between_mib
+					     : (double)NAN;
+	if (evidence->between_peak_mib > summary->memory_limit_mib)
+		evidence->between_peak_mib = summary->memory_limit_mib;
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
@@ -225,6 +231,7 @@ static const struct evidence UNKNOWN = {
 	.secs = NAN,
 	.sampled_peak_mib = NAN,
 	.process_peak_mib = NAN,
+	.between_peak_mib = NAN,
 	.kernel_mib = 0,
 	.limit_mib = NAN,
 	.mean_cores = NAN,

@@ -7,7 +7,8 @@
 static const double MAX_MARGIN = 0.2, P95_MARGIN = 0.15, COST_MARGIN = 0.05, P95 = 0.95, STEEP = 3;
 /* The weight of a run halves every this many runs. */
 static const double HALF_LIFE_RUNS = 25;
-enum { TREND_LEAST = 8, NEW_LEAST = 10, OLD_LEAST = 3 };
+static const double MOST = 1e15; /* statistics in a file may contain any number */
+enum { TREND_LEAST = 8, NEW_LEAST = 10, OLD_LEAST = 3, MEMORY_STEP_MIB = 1024 };
 
 static double largest_peak(const struct peak *peaks, size_t count)
 {
@@ -169,4 +170,29 @@ struct backtest policy_backtest(enum rt_policy policy, const struct peak *peaks,
 	if (used > 0)
 		result.reserved_per_used = reserved / used;
 	return result;
+}
+
+int64_t rt_round_memory_mib(double mib)
+{
+	int64_t step = LEAST_MIB;
+
+	if (!(mib < MOST))
+		return mib >= MOST ? (int64_t)MOST : step;
+	while (step < 2 * MEMORY_STEP_MIB && (double)step < mib)
+		step *= 2;
+	return (double)step >= mib ? step : (int64_t)ceil(mib / (double)MEMORY_STEP_MIB) * MEMORY_STEP_MIB;
+}
+
+/* The steps are a sixteenth to an eighth of the amount. */
+int64_t round_reservation_mib(double mib)
+{
+	int64_t step = 32;
+
+	if (!(mib < MOST))
+		return mib >= MOST ? (int64_t)MOST : LEAST_MIB;
+	if (mib <= (double)LEAST_MIB)
+		return LEAST_MIB;
+	while (step < MEMORY_STEP_MIB && (double)step * 16 < mib)
+		step *= 2;
+	return (int64_t)ceil(mib / (double)step) * step;
 }

@@ -9,10 +9,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "resource_tracker_analysis.h"
 
-enum { POLICY_RUNS = 50 };
+enum { POLICY_RUNS = 50, LEAST_MIB = 128 /* of a reservation */ };
 
 struct peak {
 	double mib, secs;
@@ -37,3 +38,6 @@ struct backtest {
 	double reserved_per_used; /* NaN: no runs */
 };
 struct backtest policy_backtest(enum rt_policy policy, const struct peak *peaks, size_t count);
+
+/* Rounds memory up to the next step of reservations. A step adds at most a quarter; the least is 128 MiB. */
+int64_t round_reservation_mib(double mib);

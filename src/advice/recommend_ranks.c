@@ -81,8 +81,7 @@ static struct host add_host(const struct runs *runs, const size_t *group, size_t
 
 		if (group[i] != number || strcmp(one->host, name) != 0)
 			continue;
-		host.peak_mib =
-			add_known(host.peak_mib, larger(one->sampled_peak_mib, one->process_peak_mib));
+		host.peak_mib = add_known(host.peak_mib, peak_of(one));
 		host.mean_cores = add_known(host.mean_cores, one->mean_cores);
 		host.max_cores = add_known(host.max_cores, one->max_cores);
 		host.members++;
@@ -103,6 +102,7 @@ static bool is_first_of_host(const struct runs *runs, const size_t *group, size_
 static void add_member(struct evidence *all, const struct evidence *one)
 {
 	all->process_peak_mib = larger(all->process_peak_mib, one->process_peak_mib);
+	all->between_peak_mib = larger(all->between_peak_mib, one->between_peak_mib);
 	all->busy_cores = larger(all->busy_cores, one->busy_cores);
 	all->p95_cores = larger(all->p95_cores, one->p95_cores);
 	all->max_gpus = add_known(all->max_gpus, one->max_gpus);
@@ -142,7 +142,7 @@ static void add_missing_tasks(struct evidence *all, struct ranks *ranks, size_t 
 	if (!all->is_one_task)
 		return;
 	factor = (double)ranks->tasks_on_host / (double)recorded_on_host;
-	all->sampled_peak_mib *= factor;
+	all->sampled_peak_mib = (factor > 1 ? peak_of(all) : all->sampled_peak_mib) * factor;
 	all->mean_cores *= factor;
 	all->max_cores *= factor;
 }
@@ -164,8 +164,7 @@ struct evidence join_group(const struct runs *runs, const size_t *group, size_t 
 			all = *one;
 		else
 			add_member(&all, one);
-		ranks.task_memory_mib =
-			larger(ranks.task_memory_mib, larger(one->sampled_peak_mib, one->process_peak_mib));
+		ranks.task_memory_mib = larger(ranks.task_memory_mib, peak_of(one));
 		if (!is_first_of_host(runs, group, i))
 			continue;
 		ranks.hosts++;

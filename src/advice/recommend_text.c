@@ -93,6 +93,7 @@ static void add_memory_evidence(struct json_writer *json, const struct rt_advice
 	json_open(json, '{');
 	add_decimal(json, "sampled_peak_mib", usage->sampled_peak_mib, 3);
 	add_decimal(json, "largest_process_peak_mib", usage->process_peak_mib, 3);
+	add_decimal(json, "peak_between_samples_mib", usage->between_peak_mib, 3);
 	add_decimal(json, "oom_floor_mib", usage->oom_floor_mib > 0 ? usage->oom_floor_mib : (double)NAN, 3);
 	add_text(json, "basis", advice->memory_mib < 0 ? "" : advice->memory_basis);
 	json_key(json, "buffer_pct");

@@ -237,6 +237,20 @@ static double cgroup_peak_of_job(const struct run_end_state *state, const struct
 	return no_real(ABSENT_NO_ATTRIBUTION);
 }
 
+/* A cgroup that holds only the job charges all of its memory, and page cache as well. */
+static void fill_peak_between(const struct collect_context *context, double largest_mib,
+			      struct run_end_row *row)
+{
+	double mib;
+
+	if (!context->tree)
+		return;
+	mib = (double)memory_between_most_kib(&context->tree->between, (int64_t)(largest_mib * 1024)) / 1024;
+	if (mib > row->cgroup_memory_peak_mib)
+		mib = row->cgroup_memory_peak_mib;
+	row->memory_peak_between_mib = mib > row->memory_peak_mib ? mib : row->memory_peak_mib;
+}
+
 static void fill_peaks(const struct run_end_state *state, const struct collect_context *context,
 		       struct run_end_row *row)
 {
@@ -266,6 +280,7 @@ static void fill_peaks(const struct run_end_state *state, const struct collect_c
 							? no_real(ABSENT_NO_SUCH_COUNTER)
 							: state->largest_elapsed_secs;
 	}
+	fill_peak_between(context, largest_mib, row);
 }
 
 static double timeval_secs(const struct timeval *time)

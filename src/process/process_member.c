@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "kernel/proc_pid_io.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
@@ -22,6 +23,7 @@ enum {
 	DESCRIPTORS_OF_OTHERS = 64,
 	SIGCHLD_BIT = 1 << (17 - 1),
 	HIGH_WATER_READINGS = 128, /* about this many per pass: 6 us each */
+	HIGH_WATER_WRAPPED = 8,
 	PF_EXITING = 0x4,
 	PF_FORKNOEXEC = 0x40,
 };
@@ -342,21 +344,28 @@ bool member_is_older(const struct process_tree *tree, const struct member *membe
 /*
  * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
  * tracking began is older than the record. Without a page fault the mark cannot rise, so the file is not read.
- * Processes started by the caller report their mark when they are reaped. In a large tree the members take turns,
- * because a mark never goes down.
+ * Processes started by the caller report their mark when they are reaped, so that fewer are read; but the moment of a peak
+ * matters while the tree holds more than its largest member. In a large tree the members take turns, because a mark never goes
+ * down.
  */
+static bool is_turn_for_mark(const struct process_tree *tree, const struct member *member, bool first)
+{
+	size_t readings = tree->started_by_caller ? HIGH_WATER_WRAPPED : HIGH_WATER_READINGS;
+
+	if (tree->started_by_caller &&
+	    (member->pid == tree->root_pid || member->pid == tree->between.largest_pid))
+		return true;
+	return (first && !tree->started_by_caller) ||
+	       ((size_t)member->pid + tree->passes) % (tree->count / readings + 1) == 0;
+}
+
 static void follow_high_water(struct process_tree *tree, struct member *member,
 			      const struct proc_pid_stat *stat, bool first)
 {
 	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults), kib;
 	struct proc_pid_status status;
 
-	if (tree->started_by_caller ? member->pid != tree->root_pid
-				    : !first && ((size_t)member->pid + tree->passes) %
-								(tree->count / HIGH_WATER_READINGS + 1) !=
-							0)
-		return;
-	if ((!first && faults == member->peak_faults) ||
+	if (!is_turn_for_mark(tree, member, first) || (!first && faults == member->peak_faults) ||
 	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0 ||
 	    status.peak_rss_kib < 0)
 		return;
@@ -366,8 +375,8 @@ static void follow_high_water(struct process_tree *tree, struct member *member,
 	else if (status.peak_rss_kib < member->peak_before_kib)
 		member->peak_before_kib = 0; /* exec began a new mark */
 	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
-	if (kib > tree->largest_kib)
-		tree->largest_kib = kib;
+	member->mark_kib = max_i64(member->mark_kib, kib);
+	tree->largest_kib = max_i64(tree->largest_kib, kib);
 }
 
 static uint64_t mix_hash(uint64_t a, uint64_t b)

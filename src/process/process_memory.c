@@ -465,6 +465,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		ret_memory->reason = ENOMEM;
 	if (ret_memory->reason) {
 		ret_memory->pss_reason = ret_memory->reason;
+		memory_between_follow(tree, -1);
 		return;
 	}
 	if (memory->meminfo_file.fd < 0)
@@ -488,4 +489,6 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 		ret_memory->pss_reason = ABSENT_PSS_OFF;
 	if (ret_memory->best_source > MEMORY_CGROUP)
 		estimate_by_cgroup(tree, ret_memory);
+	memory_between_follow(tree,
+			      ret_memory->best_source == MEMORY_BOUND ? -1 : ret_memory->best_bytes / 1024);
 }

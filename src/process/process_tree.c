@@ -28,6 +28,7 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 	tree->root = root;
 	tree->with_children = with_children;
 	tree->cgroup_folder = -1;
+	tree->between.before_kib = -1;
 	tree->loadavg_file = KEPT_FILE("proc/loadavg");
 	*ret_tree = tree;
 	return 0;
@@ -221,6 +222,7 @@ static void sweep_gone_members(struct process_tree *tree)
 			tree->root_gone = true;
 		tree->exited_count++;
 		tree->exited_faults += own_faults(member);
+		memory_between_remove(&tree->between, member);
 		member_done(tree, member);
 	}
 	if (kept != tree->count) {
@@ -284,8 +286,8 @@ static void look_for_unseen(struct process_tree *tree)
 
 	for (size_t i = 0; i < tree->count; i++)
 		explained += own_faults(&tree->members[i]);
-	if (tree->account.published.of[USAGE_MINOR_FAULTS] - explained > UNEXPLAINED_FAULTS ||
-	    tree->sigchld_ignored)
+	tree->unseen_faults = tree->account.published.of[USAGE_MINOR_FAULTS] - explained;
+	if (tree->unseen_faults > UNEXPLAINED_FAULTS || tree->sigchld_ignored)
 		tree->exits_missed = true;
 }
 

@@ -22,6 +22,7 @@
 
 #include "kernel/proc_pid_stat.h"
 #include "kernel/root.h"
+#include "process/memory_between.h"
 #include "process/memory_reading.h"
 #include "process/own_cost.h"
 #include "process/process_account.h"
@@ -64,6 +65,11 @@ struct member {
 	bool is_ending;          /* its memory is being freed */
 	int64_t peak_faults;     /* page faults when its high-water mark was read; same count, same mark */
 	int64_t peak_before_kib; /* the mark when tracking began; 0: all of it is from the record */
+	int64_t mark_kib;        /* its high-water mark while tracked; 0: was not read */
+
+	/* As of the last tick: see memory_between.h. */
+	int64_t mark_followed_kib;
+	int64_t resident_before; /* pages */
 
 	/* Memory that is shared since a fork: see memory_family.h. */
 	bool is_forked;          /* forked, and has not called exec since */
@@ -124,13 +130,15 @@ struct process_tree {
 	bool exits_missed;     /* a process may have come and gone unseen: `exited_count` is too low */
 	bool sigchld_ignored;  /* some member ignored SIGCHLD at some time */
 	int64_t in_nobody_ns;  /* CPU time in the tree's cgroup that no process reported, at the last pass */
+	int64_t unseen_faults; /* page faults of the tree that no seen member explains */
 	int64_t largest_kib;   /* largest high-water mark of any process while tracked; 0: unknown */
-	bool root_gone;        /* reaped or vanished */
-	bool io_known;         /* the root's I/O was read, or was added to ours when it was reaped */
-	int io_error;          /* while unknown: the errno of its reading */
-	bool uses_clock;       /* CPU time from process clocks, not from stat */
-	int64_t last_full_ns;  /* when all members were last read */
-	bool reads_all;        /* in this pass */
+	struct memory_between between;
+	bool root_gone;       /* reaped or vanished */
+	bool io_known;        /* the root's I/O was read, or was added to ours when it was reaped */
+	int io_error;         /* while unknown: the errno of its reading */
+	bool uses_clock;      /* CPU time from process clocks, not from stat */
+	int64_t last_full_ns; /* when all members were last read */
+	bool reads_all;       /* in this pass */
 	size_t passes;
 	int64_t changed_ns;     /* last pass in which a member ran, came or exited, or all were read */
 	int64_t seeded_ticks;   /* when the tree was begun, since the boot of the machine */

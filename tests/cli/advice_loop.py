@@ -259,6 +259,25 @@ os.unlink("written")
 STEP = "{python} -c 'import time; taken = b\"x\" * ({mib} << 20); time.sleep(1.5); open(\"done\", \"w\")'; sleep 1.2; exit 0"
 
 
+# A short-lived object of 150 MiB beside 150 MiB that are in no resident set, as an ordinary Python program has it.
+MEMFD_AND_SPIKE = "import os, time; held = os.memfd_create('x'); os.write(held, b'1' * (150 << 20)); time.sleep(2.5)"
+GROWING_FILE = """
+import os, time
+name = "/dev/shm/rt-advice-%d" % os.getpid()
+with open(name, "wb", buffering=0) as held:
+    for _ in range(40): held.write(b"1" * (4 << 20)); time.sleep(0.05)
+len(b"1" * (120 << 20)); time.sleep(0.3); os.unlink(name)
+time.sleep(0.8)
+"""
+CHILD_WITH_SPIKE = """
+import subprocess, sys, time
+taken = b"x" * (150 << 20)
+time.sleep(1.3)
+subprocess.run([sys.executable, "-c", "b'1' * (200 << 20)"])
+time.sleep(1)
+"""
+
+
 def memory_jobs(program):
     def job(name, text, **more):
         return Job(name, [[program, *text.split()]], **more)
@@ -285,6 +304,19 @@ def memory_jobs(program):
         job("200 threads", "private 100 threads 200 sleep 2500"),
         job("1.2 s of memory at the end", "sleep 1500 private 200 sleep 1200"),
         Job("Python pool over an array", [python(POOL)]),
+        # The kernel's peak of one process beside memory that only samples show.
+        Job("memfd and a short-lived object", [[PYTHON, "-c", MEMFD_AND_SPIKE]]),
+        Job("growing file in /dev/shm, removed", [[PYTHON, "-c", GROWING_FILE]]),
+        Job("short child that is larger than its parent", [[PYTHON, "-c", CHILD_WITH_SPIKE]]),
+        job("memfd, spike at the end", "open-memfd 150 sleep 2500 private 150 unmap"),
+        job("file in /dev/shm, spike between samples", "open-shm 150 sleep 1300 private 150 unmap sleep 1300"),
+        job("System V, spike in a child", "sysv 150 fork 1 { exec { sleep 300 private 150 unmap sleep 1500 } } wait sleep 500"),
+        job("memfd, spike in a child", "open-memfd 150 fork 1 { exec { sleep 1300 private 150 unmap } } wait sleep 1200"),
+        job("anonymous shared, spike in a child", "shared 150 fork 1 { exec { sleep 1300 private 170 unmap } } wait sleep 1200"),
+        job("4 workers, spikes in turn", "fork 4 { private 40 sleep 2500 } sleep 1300 fork 1 { exec { private 90 unmap } } wait"),
+        job("forks in turn, each with a spike", " ".join(["fork 1 { exec { private 120 sleep 40 } } wait sleep 60"] * 12) + " sleep 1000"),
+        Job("a shell's short steps", [shell("for i in 1 2 3 4 5 6; do $0 -c 'b\"1\" * (120 << 20); import time; time.sleep(0.25)'; done".replace("$0", PYTHON))]),
+        job("large first, then memfd", "private 200 sleep 1200 unmap open-memfd 150 sleep 1500"),
     ]
 
 

@@ -8,7 +8,8 @@ pytestmark = [pytest.mark.plain,
               pytest.mark.skipif(not advice_loop.needs_groups, reason="limits memory by control groups: needs root and a memory controller")]
 
 OOM_JOBS = [job.name for job in advice_loop.oom_jobs("")]
-OTHERS = ["memfd that is not mapped", "40 MiB, 60 workers, 2 % overwritten", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep"]
+OTHERS = ["memfd that is not mapped", "40 MiB, 60 workers, 2 % overwritten", "freed and taken again", "4 ranks of 30 to 120 MiB", "a daemon does the work", "sleep",
+          "memfd and a short-lived object", "short child that is larger than its parent", "System V, spike in a child", "a shell's short steps"]
 
 
 @pytest.fixture

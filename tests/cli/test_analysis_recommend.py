@@ -176,6 +176,19 @@ def test_the_kernel_s_peak_of_a_process_counts_and_that_of_the_cgroup_does_not(r
     assert answer["evidence"]["memory"]["largest_process_peak_mib"] == 3000.0
 
 
+def test_the_peak_between_samples_counts_up_to_the_limit(run, tmp_path):
+    end = {"memory_peak_mib": 160.0, "largest_process_peak_mib": 160.0, "memory_peak_between_mib": 310.0}
+    answer = advice(run, make(tmp_path / "x.jsonl", memory=158.0, end=end))
+    assert answer["memory"] == 384
+    assert answer["evidence"]["memory"]["peak_between_samples_mib"] == 310.0
+    assert "beside what the rest of the tree held" in answer["evidence"]["memory"]["basis"]
+    # The run ended well under its limit, so it did not need more.
+    assert advice(run, make(tmp_path / "y.jsonl", memory=158.0, end=end, **memory_limit(250.0)))["memory"] == 320
+    # Without a second process or memory outside resident sets it is the peak of the process.
+    answer = advice(run, make(tmp_path / "z.jsonl", memory=158.0, end={**end, "memory_peak_between_mib": 160.0}))
+    assert answer["memory"] == 192 and "beside" not in answer["evidence"]["memory"]["basis"]
+
+
 def memory_limit(mib):
     return {"start": dict(NO_LIMITS, memory_limit_mib=mib), "limits": dict(LIMITS, memory_limit_mib=mib)}
 

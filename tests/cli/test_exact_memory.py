@@ -36,6 +36,21 @@ def test_peak_between_two_samples(record, workload):
     assert end["largest_process_peak_mib"] == end["memory_peak_mib"]
 
 
+def test_peak_of_a_process_beside_memory_in_no_resident_set(record):
+    """No figure of the kernel has the sum: 100 MiB in a memfd, and a short-lived object of 90 MiB."""
+    code = "import os, time; f = os.memfd_create('x'); [os.write(f, b'1' * (1 << 20)) for _ in range(100)]; time.sleep(0.5); b'1' * (90 << 20); time.sleep(0.5)"
+    _, samples = record("-i", 0.2, "--", sys.executable, "-c", code)
+    end = samples[-1]["run_end"]
+    assert end["largest_process_peak_mib"] < 130
+    assert 190 <= end["memory_peak_between_mib"] <= 230, end
+
+
+def test_peak_between_is_the_peak_of_one_process_alone(record, workload):
+    _, samples = record("-i", 0.2, "--", workload, "truth", "spike", 300, 700)
+    end = samples[-1]["run_end"]
+    within(end["memory_peak_between_mib"], end["memory_peak_mib"], 0.02)
+
+
 @pytest.mark.parametrize("pss", ["always", "auto"])
 def test_memory_that_many_share_counts_once(record, workload, pss):
     size_mib = 240

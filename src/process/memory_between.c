@@ -1,0 +1,110 @@
+/* The most that a tree may have held between two samples; see memory_between.h. */
+#include "process/memory_between.h"
+
+#include "base/min_max.h"
+#include "process/memory_family.h"
+
+enum {
+	WORTH_KIB = 8 << 10, /* less beside the largest member is not worth reading its mark */
+	SLACK_KIB = 2 << 10, /* the kernel's marks are this exact */
+	/* A process that takes much memory has at least this many page faults, even with huge pages. */
+	FAULTS_LEAST = 256,
+};
+
+void memory_between_remove(struct memory_between *between, const struct member *member)
+{
+	between->gone_pages += member->resident_before;
+	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
+}
+
+/* A zombie has freed its memory, and may have had its peak since the last tick. */
+static void note_zombies(struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		if (!tree->members[i].is_zombie)
+			continue;
+		memory_between_remove(&tree->between, &tree->members[i]);
+		tree->members[i].resident_before = 0;
+	}
+}
+
+/*
+ * Adds the marks that have risen since the last tick. What the others held is their memory at either end of the
+ * interval; members that have gone since may have ended before the new peak.
+ */
+static void add_marks(struct process_tree *tree, int64_t now_kib)
+{
+	struct memory_between *between = &tree->between;
+	int64_t stayed_kib = between->before_kib - memory_pages_to_kib(tree, between->gone_pages);
+
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		int64_t beside_kib = max_i64(0, now_kib - memory_pages_to_kib(tree, member->resident_pages));
+
+		if (member->mark_kib <= member->mark_followed_kib || !memory_is_counted(tree, member))
+			continue;
+		if (between->before_kib >= 0)
+			beside_kib = max_i64(beside_kib,
+					     stayed_kib - memory_pages_to_kib(tree, member->resident_before));
+		between->most_kib = max_i64(between->most_kib, member->mark_kib + beside_kib);
+		member->mark_followed_kib = member->mark_kib;
+	}
+}
+
+/*
+ * An unseen mark belongs to a member that has gone, after its last reading, or to a process that was never seen. The
+ * latter has page faults that no member explains, and all members that stayed were beside it.
+ */
+static void add_exits(struct process_tree *tree)
+{
+	struct memory_between *between = &tree->between;
+	int64_t before_kib = between->before_kib, beside_kib = 0;
+
+	if (before_kib < 0)
+		return;
+	if (between->gone_pages)
+		beside_kib = before_kib - memory_pages_to_kib(tree, between->gone_most_pages);
+	if (tree->unseen_faults - between->unseen_faults >= FAULTS_LEAST)
+		beside_kib = max_i64(beside_kib, before_kib - memory_pages_to_kib(tree, between->gone_pages));
+	between->beside_kib = max_i64(between->beside_kib, beside_kib);
+}
+
+static void keep_for_next(struct process_tree *tree, int64_t now_kib)
+{
+	struct memory_between *between = &tree->between;
+	int64_t largest_pages = 0;
+
+	between->before_kib = now_kib;
+	between->gone_pages = between->gone_most_pages = 0;
+	between->unseen_faults = tree->unseen_faults;
+	between->largest_pid = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+
+		member->resident_before = memory_is_counted(tree, member) ? member->resident_pages : 0;
+		if (member->resident_before > largest_pages) {
+			largest_pages = member->resident_before;
+			between->largest_pid = member->pid;
+		}
+	}
+	between->seen_kib = max_i64(max_i64(between->seen_kib, tree->largest_kib),
+				    memory_pages_to_kib(tree, largest_pages));
+	if (now_kib - memory_pages_to_kib(tree, largest_pages) < WORTH_KIB)
+		between->largest_pid = 0;
+}
+
+void memory_between_follow(struct process_tree *tree, int64_t now_kib)
+{
+	note_zombies(tree);
+	add_exits(tree);
+	if (now_kib >= 0)
+		add_marks(tree, now_kib);
+	keep_for_next(tree, now_kib);
+}
+
+int64_t memory_between_most_kib(const struct memory_between *between, int64_t largest_kib)
+{
+	if (largest_kib <= between->seen_kib + SLACK_KIB)
+		return max_i64(between->most_kib, largest_kib);
+	return max_i64(between->most_kib, largest_kib + between->beside_kib);
+}

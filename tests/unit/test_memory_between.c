@@ -1,0 +1,153 @@
+/* Tests of src/process/memory_between.c: the most that a tree may have held between two samples, on trees made by the test. */
+#include <string.h>
+
+#include "process/memory_between.h"
+#include "process/process_tree.h"
+#include "unit.h"
+
+enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 4, MANY_FAULTS = 50000 };
+
+static struct root root = {.page_bytes = 4096};
+static struct member members[MEMBERS];
+static struct process_tree tree;
+
+static int begin(void **unused)
+{
+	(void)unused;
+	memset(members, 0, sizeof members);
+	tree = (struct process_tree){.root = &root, .members = members, .between = {.before_kib = -1}};
+	return 0;
+}
+
+static struct member *add(int64_t mib, int64_t mark_mib)
+{
+	struct member *member = &members[tree.count++];
+
+	*member = (struct member){
+		.pid = (pid_t)tree.count, .resident_pages = mib * MIB_PAGES, .mark_kib = mark_mib * MIB_KIB};
+	return member;
+}
+
+static void tick(int64_t tree_mib)
+{
+	memory_between_follow(&tree, tree_mib < 0 ? -1 : tree_mib * MIB_KIB);
+}
+
+static int64_t most_mib(int64_t largest_mib)
+{
+	return memory_between_most_kib(&tree.between, largest_mib * MIB_KIB) / MIB_KIB;
+}
+
+static void test_a_rising_mark_counts_beside_memory_in_no_resident_set(void **unused)
+{
+	struct member *one = add(10, 10);
+
+	(void)unused;
+	tick(160);
+	assert_int_equal(most_mib(10), 160);
+	one->mark_kib = 160 * MIB_KIB;
+	tick(160);
+	assert_int_equal(most_mib(160), 310);
+	/* The object came after the mark, so the two were never there together. */
+	begin(NULL);
+	add(10, 160);
+	tick(10);
+	tick(160);
+	assert_int_equal(most_mib(160), 160);
+}
+
+static void test_a_rising_mark_does_not_count_beside_its_own_process(void **unused)
+{
+	struct member *one = add(100, 100);
+
+	(void)unused;
+	tick(100);
+	one->resident_pages = 120 * MIB_PAGES;
+	one->mark_kib = 300 * MIB_KIB;
+	tick(120);
+	assert_int_equal(most_mib(300), 300);
+}
+
+static void test_a_new_process_is_not_beside_one_that_has_gone(void **unused)
+{
+	(void)unused;
+	add(300, 300);
+	tick(300);
+	memory_between_remove(&tree.between, &members[0]);
+	tree.count = 0;
+	add(290, 290);
+	tick(290);
+	assert_int_equal(most_mib(300), 300);
+}
+
+static void test_an_unseen_mark_counts_beside_the_members_that_stayed(void **unused)
+{
+	struct member *parent = add(150, 150);
+
+	(void)unused;
+	tick(150);
+	tick(150);
+	assert_int_equal(most_mib(200), 200);
+	/* A process came and went between two samples. */
+	tree.unseen_faults = MANY_FAULTS;
+	tick(150);
+	assert_int_equal(most_mib(200), 350);
+	/* It may have been the parent itself if it was no larger than that: nothing tells. */
+	assert_int_equal(most_mib(150), 150);
+	parent->is_zombie = true;
+	tick(-1);
+	assert_int_equal(most_mib(200), 350);
+}
+
+static void test_an_unseen_mark_of_the_last_process_counts_alone(void **unused)
+{
+	struct member *one = add(150, 150);
+
+	(void)unused;
+	tick(150);
+	one->is_zombie = true;
+	one->resident_pages = 0;
+	tick(-1);
+	assert_int_equal(most_mib(300), 300);
+}
+
+static void test_an_unseen_mark_at_the_end_counts_beside_an_object(void **unused)
+{
+	struct member *one = add(10, 10);
+
+	(void)unused;
+	tick(160);
+	memory_between_remove(&tree.between, one);
+	tree.count = 0;
+	tick(-1);
+	assert_int_equal(most_mib(160), 310);
+}
+
+static void test_the_mark_of_the_largest_member_is_read_if_it_matters(void **unused)
+{
+	(void)unused;
+	add(2, 0);
+	add(10, 0);
+	tick(12);
+	assert_int_equal(tree.between.largest_pid, 0);
+	tick(162);
+	assert_int_equal(tree.between.largest_pid, 2);
+	/* An upper bound of the tree's memory proves nothing. */
+	tick(-1);
+	assert_int_equal(tree.between.largest_pid, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_a_rising_mark_counts_beside_memory_in_no_resident_set, begin),
+		cmocka_unit_test_setup(test_a_rising_mark_does_not_count_beside_its_own_process, begin),
+		cmocka_unit_test_setup(test_a_new_process_is_not_beside_one_that_has_gone, begin),
+		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
+		cmocka_unit_test_setup(test_an_unseen_mark_of_the_last_process_counts_alone, begin),
+		cmocka_unit_test_setup(test_an_unseen_mark_at_the_end_counts_beside_an_object, begin),
+		cmocka_unit_test_setup(test_the_mark_of_the_largest_member_is_read_if_it_matters, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
