@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/keep.h"
 #include "base/buffer.h"
 #include "base/printable.h"
 
@@ -38,6 +39,8 @@ int main(int argc, char **argv)
 		puts("resource-tracker-analysis " RT_VERSION);
 		return fflush(stdout) == 0 ? 0 : EXIT_FAULT;
 	}
+	if (strcmp(argv[1], "--keep") == 0 && argc == 4)
+		return keep_recording(argv[2], argv[3]);
 	status = command_run(argv + 1);
 	if (status >= 0)
 		return status;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/find_run.h"
 #include "base/cleanup.h"
 #include "base/printable.h"
 #include "base/write_all.h"
@@ -40,6 +41,7 @@ static int (*const RUN[])(const struct subcommand *command, char **argv) = {
 static struct {
 	int argc;
 	char **argv;
+	const struct text_list *files; /* the operands, as paths */
 	bool force;
 } invocation;
 
@@ -64,6 +66,7 @@ struct reading {
 	bool (*set)(void *context, int option, const char *value);
 	void *context;
 	struct text_list *files;
+	const struct subcommand *command; /* NULL: operands are no recordings */
 };
 
 static const char *take_word(void *context, const struct option_row *row, const char *text)
@@ -71,6 +74,8 @@ static const char *take_word(void *context, const struct option_row *row, const 
 	struct reading *reading = context;
 	bool is_force = row && strcmp(row->name, "force") == 0;
 
+	if (!row && reading->command)
+		return add_operand(reading->command, reading->files, text);
 	if (!row)
 		return text_list_add(reading->files, text) ? NULL : OUT_OF_MEMORY;
 	invocation.force = invocation.force || is_force;
@@ -78,11 +83,8 @@ static const char *take_word(void *context, const struct option_row *row, const 
 	return reading->set(reading->context, row->id, text) || is_force ? NULL : "is not a valid value";
 }
 
-int command_read(const struct subcommand *command, char **argv,
-		 bool (*set)(void *context, int option, const char *value), void *context,
-		 struct text_list *ret_files)
+static int read_line(const struct subcommand *command, char **argv, struct reading reading)
 {
-	struct reading reading = {set, context, ret_files};
 	struct parser parser = {
 		.options = options_of(ROWS, command->name),
 		.take = take_word,
@@ -91,9 +93,24 @@ int command_read(const struct subcommand *command, char **argv,
 	};
 
 	invocation.argv = argv;
+	invocation.files = reading.files;
 	for (invocation.argc = 0; argv[invocation.argc];)
 		invocation.argc++;
 	return parse_words(&parser, argv, NULL) < 0 ? say_usage(command->name, parser.message) : 0;
+}
+
+int command_read(const struct subcommand *command, char **argv,
+		 bool (*set)(void *context, int option, const char *value), void *context,
+		 struct text_list *ret_files)
+{
+	return read_line(command, argv, (struct reading){set, context, ret_files, command});
+}
+
+int command_read_words(const struct subcommand *command, char **argv,
+		       bool (*set)(void *context, int option, const char *value), void *context,
+		       struct text_list *ret_words)
+{
+	return read_line(command, argv, (struct reading){set, context, ret_words, NULL});
 }
 
 void command_list(struct buffer *out)
@@ -117,12 +134,17 @@ static size_t list_inputs(const char *output, const char **ret_inputs)
 		if (equals)
 			ret_inputs[count++] = equals + 1;
 	}
+	for (size_t i = 0; i < invocation.files->count; i++) {
+		const char *file = invocation.files->texts[i], *equals = strchr(file, '=');
+
+		ret_inputs[count++] = equals ? equals + 1 : file;
+	}
 	return count;
 }
 
 int command_check_output(const struct subcommand *command, const char *path)
 {
-	CLEANUP_FREE const char **inputs = calloc(2 * (size_t)invocation.argc + 1, sizeof(*inputs));
+	CLEANUP_FREE const char **inputs = calloc(3 * (size_t)invocation.argc + 1, sizeof(*inputs));
 	struct rt_problem problem = {"out of memory"};
 
 	if (!path || strcmp(path, "-") == 0)

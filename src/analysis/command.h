@@ -28,12 +28,17 @@ int command_run(char **argv);
 
 /*
  * Reads the words behind argv[0]: `set` takes each option and returns false if it cannot have that value, the operands
- * come into *ret_files. The command never writes to a file that `argv` names as input. Returns 0, or EXIT_USAGE after it
+ * come into *ret_files; a run of the history as the path of its recording (find_run.h). The command never writes to a file that `argv` names as input. Returns 0, or EXIT_USAGE after it
  * has said what is wrong.
  */
 int command_read(const struct subcommand *command, char **argv,
 		 bool (*set)(void *context, int option, const char *value), void *context,
 		 struct text_list *ret_files);
+
+/* The same, with operands that are no recordings: they are taken as they are. */
+int command_read_words(const struct subcommand *command, char **argv,
+		       bool (*set)(void *context, int option, const char *value), void *context,
+		       struct text_list *ret_words);
 
 /* Lists the subcommands, a line each. */
 void command_list(struct buffer *out);

@@ -42,6 +42,11 @@ static bool add_owned(struct text_list *list, const char *text, size_t length)
 	return text_list_add(list, copy);
 }
 
+bool text_list_add_copy(struct text_list *list, const char *text)
+{
+	return add_owned(list, text, strlen(text));
+}
+
 bool text_list_add_parts(struct text_list *list, const char *text)
 {
 	const char *start = text;

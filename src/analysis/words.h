@@ -18,6 +18,8 @@ struct text_list {
 
 /* Adds a text; returns false if memory runs out. */
 bool text_list_add(struct text_list *list, const char *text);
+/* Adds a copy of a text. */
+bool text_list_add_copy(struct text_list *list, const char *text);
 /* Adds the parts between commas. A comma inside brackets separates nothing: "disk[a,b].x" is one part. */
 bool text_list_add_parts(struct text_list *list, const char *text);
 void text_list_done(struct text_list *list);

@@ -35,9 +35,9 @@ char *first_file(rt_tracker *tracker)
 	return NULL;
 }
 
-char *marks_variable(rt_tracker *tracker)
+char *marks_variable(rt_tracker *tracker, const char *kept_path)
 {
-	CLEANUP_FREE char *path = first_file(tracker);
+	CLEANUP_FREE char *path = kept_path ? strdup(kept_path) : first_file(tracker);
 	struct buffer variable = BUFFER(PATH_MAX + 64);
 
 	if (!path)
@@ -170,6 +170,14 @@ void print_summary(const char *path, bool as_json)
 	const char *const argv[] = {ANALYSIS_PROGRAM.name,     "summary",
 				    as_json ? "--json" : "--", as_json ? "--" : path,
 				    as_json ? path : NULL,     NULL};
+
+	if (can_say())
+		run_analysis(argv);
+}
+
+void keep_recording(const char *path, const char *form)
+{
+	const char *const argv[] = {ANALYSIS_PROGRAM.name, "--keep", form, path, NULL};
 
 	if (can_say())
 		run_analysis(argv);

@@ -13,10 +13,10 @@ char *first_file(rt_tracker *tracker);
 
 /*
  * Returns "RESOURCE_TRACKER_MARKS=FILE", where `resource-tracker mark` writes the phases of the job. FILE is
- * the first recording's name with ".marks" added. Returns NULL if no regular file is written: the job then
+ * the first recording's name with ".marks" added; `kept_path` is the recording of the history, or NULL. Returns NULL if no regular file is written: the job then
  * keeps the variable that it inherited, and its marks go to the outer recording.
  */
-char *marks_variable(rt_tracker *tracker);
+char *marks_variable(rt_tracker *tracker, const char *kept_path);
 
 /* Prints to stderr why values of the last sample are null. */
 void print_reasons(rt_tracker *tracker);
@@ -39,6 +39,12 @@ void forget_signals(void);
  * Runs `resource-tracker-analysis summary FILE` with output to stderr. Does nothing if it is not installed.
  */
 void print_summary(const char *path, bool as_json);
+
+/*
+ * Runs `resource-tracker-analysis --keep FORM FILE` with output to stderr: it prints the summary in that form ("text", "json",
+ * "none"; "quiet" prints nothing at all) and puts the recording of the history in order.
+ */
+void keep_recording(const char *path, const char *form);
 
 /* Runs `resource-tracker-analysis report -o PAGE FILE`, and reports a failure. `path` may be NULL. */
 void write_report(const char *path, const char *page);

@@ -16,6 +16,7 @@
 #include "base/trust.h"
 #include "cli/config_file.h"
 #include "cli/help.h"
+#include "cli/keep_run.h"
 #include "cli/message.h"
 
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
@@ -89,6 +90,7 @@ static const char *set_own(struct front *front, const struct given *item)
 		{"wait-descendants", &front->wait_descendants},
 		{"why", &front->why},
 		{"no-warnings", &front->no_warnings},
+		{"no-history", &front->no_history},
 	};
 
 	for (size_t i = 0; i < sizeof(FLAGS) / sizeof(FLAGS[0]); i++) {
@@ -119,7 +121,10 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 			 (unwanted->origin == wanted->origin && unwanted > wanted)))
 		return NULL;
 	if (!wanted) {
-		front->summary = front->named_outputs && isatty(STDERR_FILENO) ? SUMMARY_TEXT : SUMMARY_NONE;
+		front->summary =
+			(front->named_outputs && isatty(STDERR_FILENO)) || (front->keeps && !front->quiet)
+				? SUMMARY_TEXT
+				: SUMMARY_NONE;
 		return NULL;
 	}
 	*ret_item = wanted;
@@ -233,7 +238,7 @@ static int add_default_output(struct front *front)
 {
 	const char *stream = front->mode == MODE_WRAP ? "/dev/stderr" : "-";
 
-	if (front->named_outputs || front->quiet)
+	if (front->named_outputs || front->quiet || front->keeps)
 		return 0;
 	if (rt_config_set(front->config, "output", stream) < 0)
 		return refuse("%s", rt_config_message(front->config));
@@ -303,7 +308,7 @@ static int add_temporary_output(struct front *front)
 {
 	char name[32];
 
-	if ((front->summary == SUMMARY_NONE && !front->page) || has_output_file(front))
+	if ((front->summary == SUMMARY_NONE && !front->page) || has_output_file(front) || front->kept_fd)
 		return 0;
 	if (!front->temporary_fd)
 		front->temporary_fd = open_temporary();
@@ -341,6 +346,7 @@ static int configure_from_file(struct front *front, const char *path)
 	status = apply_all(front, path);
 	if (status)
 		return status;
+	front->keeps = run_is_kept(front);
 	message = choose_summary(front, &item);
 	if (message) {
 		status = complain_of_setting(front, item, path, message);
@@ -351,7 +357,9 @@ static int configure_from_file(struct front *front, const char *path)
 		return refuse("%s", rt_config_message(front->config));
 	rt_config_set_own_process(front->config, true);
 	front->configured = true;
-	status = add_temporary_output(front);
+	status = front->keeps ? begin_kept_run(front) : 0;
+	if (status == 0)
+		status = add_temporary_output(front);
 	return status ? status : add_default_output(front);
 }
 
@@ -387,6 +395,12 @@ static int check_command(const struct front *front, bool separated)
 		return EXIT_NOT_FOUND;
 	}
 	return 0;
+}
+
+bool front_shows_screen(const struct front *front)
+{
+	return front->mode != MODE_WRAP && isatty(STDOUT_FILENO) && !front->named_outputs && !front->quiet &&
+	       !front->no_history && !given_by_name(&front->given, "format");
 }
 
 int front_read(char **argv, struct front *ret_front)
@@ -425,6 +439,9 @@ void front_done(struct front *front)
 	given_done(&front->given);
 	if (front->temporary_fd)
 		close(front->temporary_fd);
+	if (front->kept_fd)
+		close(front->kept_fd);
+	free(front->kept_path);
 }
 
 bool front_forget_outputs(struct front *front)

@@ -24,9 +24,13 @@ struct front {
 	bool live; /* no --root: processes of the record are processes of this machine */
 	bool why;
 	bool no_warnings;
+	bool no_history;
+	bool keeps;      /* this run goes to the history (keep_run.h) */
 	bool configured; /* errors in the configuration file were reported */
 	enum summary summary;
 	const char *page; /* output file of the report; NULL: no report */
+	int kept_fd;      /* the recording in the history; 0: none */
+	char *kept_path;  /* its file */
 	int temporary_fd; /* file without a name, for a summary or report without an output file; 0: none */
 };
 
@@ -42,6 +46,9 @@ void front_done(struct front *front);
  * that, forgets them and returns true. Otherwise returns false: the conflict is an error.
  */
 bool front_forget_outputs(struct front *front);
+
+/* Whether samples of the machine or of a running process would go to a terminal, where only a person could read them. */
+bool front_shows_screen(const struct front *front);
 
 /* Whether the user named stdout as an output. */
 bool front_writes_stdout(const struct front *front);

@@ -26,6 +26,19 @@ static void add_subcommand(struct buffer *out, const struct subcommand *subcomma
 		add_label_help(out, label.data, subcommand->help);
 }
 
+void add_usage(struct buffer *out)
+{
+	buffer_add_text(out,
+			"resource-tracker records the resources that a job uses.\n"
+			"\n"
+			"  resource-tracker COMMAND [ARG...]        run COMMAND, then show what it used\n"
+			"  resource-tracker -o FILE -- COMMAND ...  record it to FILE\n"
+			"  resource-tracker --pid PID               follow a running process\n"
+			"  resource-tracker -o FILE                 record the machine until Ctrl-C\n"
+			"  resource-tracker ls                      the runs that are kept\n"
+			"  resource-tracker help                    options and subcommands\n");
+}
+
 void add_help(struct buffer *out)
 {
 	buffer_add_text(out,

@@ -5,6 +5,8 @@
 #include "options/option.h"
 
 void add_help(struct buffer *out);
+/* A few lines, for a command line without any word. */
+void add_usage(struct buffer *out);
 void add_version(struct buffer *out);
 
 /* All subcommands in the order of --help; the name of the last is NULL. Their notes and examples are left out. */

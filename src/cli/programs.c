@@ -108,6 +108,13 @@ int run_help(char **argv)
 	return print_text(&text);
 }
 
+bool has_program_of(const char *subcommand)
+{
+	char path[PATH_MAX];
+
+	return find_sister_program(program_of(subcommand), path) == 0;
+}
+
 int run_subcommand(char **argv)
 {
 	const struct sister_program *program = program_of(argv[1]);

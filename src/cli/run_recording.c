@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "cli/after_recording.h"
+#include "cli/keep_run.h"
 #include "cli/message.h"
 #include "cli/programs.h"
 #include "wrap/wrap.h"
@@ -143,6 +144,8 @@ static char *recorded_file(const struct recording_run *run)
 {
 	char *path = NULL;
 
+	if (run->front->kept_path)
+		return strdup(run->front->kept_path);
 	if (!run->front->temporary_fd)
 		return first_file(run->tracker);
 	/* The analysis opens this while we wait for it. */
@@ -170,10 +173,12 @@ static void report_run(struct recording_run *run, const char *summary_path)
 		print_reasons(run->tracker);
 	if (!is_sending)
 		close_tracker(run);
-	if (summary_path && run->front->summary != SUMMARY_NONE)
+	if (summary_path && run->front->summary != SUMMARY_NONE && !run->front->kept_path)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
 	if (run->front->page)
 		report_page(run, summary_path);
+	if (run->front->kept_path)
+		finish_kept_run(run->front);
 	if (is_sending) {
 		wait_for_upload(run);
 		take_warnings(run, say);
@@ -245,7 +250,7 @@ static int run_job(struct recording_run *run)
 	};
 	struct front *front = run->front;
 	struct wrap_hooks hooks = HOOKS;
-	CLEANUP_FREE char *marks = marks_variable(run->tracker);
+	CLEANUP_FREE char *marks = marks_variable(run->tracker, front->kept_path);
 	CLEANUP_FREE char *summary_path = recorded_file(run);
 	const char *const environment[] = {marks, NULL};
 	struct wrap_job job = {.argv = front->command, .environment = environment};
@@ -257,6 +262,7 @@ static int run_job(struct recording_run *run)
 	if (status) {
 		finish_run(run, RT_END_EXEC_FAILED, EAGAIN);
 		rt_close(run->tracker);
+		drop_kept_run(front);
 		return status;
 	}
 	hooks.context = run;
@@ -268,6 +274,11 @@ static int run_job(struct recording_run *run)
 	}
 	finish_run(run, end_reason(&end), end.exec_error ? abs(end.exec_error) : end.status);
 	say_exec_error(front->command[0], &end);
+	if (end.exec_error && front->keeps) {
+		/* A mistyped command is no run. */
+		drop_kept_run(front);
+		front->summary = SUMMARY_NONE;
+	}
 	report_run(run, summary_path);
 	wrap_exit(run->wrap, &end);
 }
@@ -312,6 +323,7 @@ int run_recording(struct front *front, char **argv)
 		return refuse("signals cannot be set up: %s", strerror(-r));
 	status = open_tracker(&run);
 	if (status) {
+		drop_kept_run(front);
 		wrap_finish(run.wrap);
 		return status;
 	}

@@ -35,6 +35,8 @@ def pytest_configure(config):
             signal.signal(signo, signal.SIG_DFL)
     # Jobs print in signal handlers, which may not enter the buffer of a print() that they have interrupted.
     os.environ["PYTHONUNBUFFERED"] = "1"
+    # No test leaves a run in the history of the user who runs the tests.
+    os.environ["TRACKER_HISTORY"] = "off"
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
     config.addinivalue_line("markers", "plain: holds for a recorder of its own size and speed; left out of sanitiser builds")
@@ -80,6 +82,7 @@ def clean_environment():
                    if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_", "AWS_", "KEEPER_"))
                    and key.upper() not in PROXIES}
     environment["LC_ALL"] = "C.UTF-8"
+    environment["TRACKER_HISTORY"] = "off"
     environment.update(dict.fromkeys(SERVERS, NOWHERE))
     return environment
 

@@ -371,6 +371,22 @@ def test_no_summary(give, needs_toml, program_with_analysis, helpers, tmp_path):
     assert printed("-o", "run.jsonl", "--summary").startswith("analysis summary")
 
 
+@of_options("history", "no-history")
+def test_history(give, needs_toml, program_with_analysis, helpers, tmp_path):
+    def printed(*settings, origin="flag"):
+        arguments, environment = give(origin, *settings)
+        return run_on_terminal(program_with_analysis, *arguments, "--", "true", cwd=tmp_path, env={
+            **{name: value for name, value in helpers.clean_environment().items() if name != "TRACKER_HISTORY"},
+            "XDG_STATE_HOME": str(tmp_path / "state"), **environment})
+
+    for number, origin in enumerate(ORIGINS, 1):
+        kept = tmp_path / "kept" / f"{number}.jsonl"
+        assert printed(("history", str(kept.parent)), origin=origin) == f"analysis --keep text {kept}\r\n"
+        for setting in ("history", "off"), ("no-history", True):
+            assert printed(setting, origin=origin).startswith('{"timestamp_secs"')
+    assert not (tmp_path / "state").exists()
+
+
 @of_options("why")
 def test_why(run_with):
     lines = run_with([("why", True)], "-q", "--", "true").err.splitlines()

@@ -1,0 +1,176 @@
+/* ls: lists the runs of the history as a table or JSON. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "analysis/words.h"
+#include "base/cleanup.h"
+#include "base/write_all.h"
+#include "history/history.h"
+#include "history/list_text.h"
+#include "resource_tracker_analysis.h"
+
+enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, WIDTH_USUALLY = 80 };
+
+struct ls {
+	bool json;
+	int64_t number; /* -1: not given */
+	const char *outcome;
+	struct text_list tags, names;
+};
+
+static void ls_done(struct ls *ls)
+{
+	text_list_done(&ls->tags);
+	text_list_done(&ls->names);
+}
+
+static void cleanup_history(struct history *history)
+{
+	history_close(history);
+}
+
+static bool set_option(void *context, int option, const char *value)
+{
+	struct ls *ls = context;
+
+	switch (option) {
+	case OPTION_ls_json:
+		ls->json = true;
+		return true;
+	case OPTION_ls_number:
+		return parse_count(value, &ls->number) && ls->number >= 0;
+	case OPTION_ls_outcome:
+		ls->outcome = value;
+		return true;
+	case OPTION_ls_tag:
+		return text_list_add(&ls->tags, value);
+	default:
+		return false;
+	}
+}
+
+static const char *text_of(const json_t *line, const char *key)
+{
+	return json_string_value(json_object_get(line, key));
+}
+
+/* ---- which runs -------------------------------------------------------------------------------------- */
+
+static bool has_tag(const json_t *line, const char *wanted)
+{
+	size_t length = strcspn(wanted, "=");
+	CLEANUP_FREE char *key = strndup(wanted, length);
+	const char *value = key ? text_of(json_object_get(line, "tags"), key) : NULL;
+
+	return value && (!wanted[length] || strcmp(value, wanted + length + 1) == 0);
+}
+
+static bool is_wanted(const struct ls *ls, const json_t *line)
+{
+	const char *name = text_of(line, "name"), *outcome = text_of(line, "outcome");
+	bool is_named = !ls->names.count;
+
+	for (size_t i = 0; i < ls->tags.count; i++)
+		if (!has_tag(line, ls->tags.texts[i]))
+			return false;
+	for (size_t i = 0; i < ls->names.count; i++)
+		is_named = is_named || (name && strstr(name, ls->names.texts[i]));
+	return is_named && (!ls->outcome || (outcome && strcmp(outcome, ls->outcome) == 0));
+}
+
+/* The chosen lines, the oldest first; of them only the last `ls->number`. Returns how many there are in all. */
+static size_t choose(struct ls *ls, struct history *history, const json_t **ret_lines, size_t *ret_count)
+{
+	size_t count = 0, most;
+
+	for (size_t i = 0; i < history->count; i++) {
+		const json_t *line =
+			history->runs[i].dropped ? NULL : history_line(history, &history->runs[i]);
+
+		if (line && is_wanted(ls, line))
+			ret_lines[count++] = line;
+	}
+	if (ls->number < 0)
+		ls->number = ls->json ? 0 : SHOWN_USUALLY;
+	most = ls->number ? (size_t)ls->number : count;
+	*ret_count = count < most ? count : most;
+	memmove(ret_lines, ret_lines + count - *ret_count, *ret_count * sizeof(const json_t *));
+	return count;
+}
+
+/* ---- output ------------------------------------------------------------------------------------------ */
+
+static void add_json(struct buffer *out, const json_t *const *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP_FREE char *line = json_dumps(lines[i], JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+		buffer_add_text(out, i ? ",\n" : "[");
+		buffer_add_text(out, line ? line : "null");
+	}
+	buffer_add_text(out, count ? "]\n" : "[]\n");
+}
+
+/* 0: no limit, because a program reads the table */
+static size_t screen_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_USUALLY;
+}
+
+static bool has_colour(void)
+{
+	const char *without = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(without && *without) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static int print_runs(const struct subcommand *command, struct ls *ls, struct history *history)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
+	CLEANUP_FREE const json_t **lines = calloc(history->count + 1, sizeof(*lines));
+	size_t count, all;
+
+	if (!lines)
+		return command_fault(command, "out of memory");
+	all = choose(ls, history, lines, &count);
+	if (ls->json) {
+		add_json(&out, lines, count);
+	} else if (!count) {
+		return command_fault(command,
+				     history->count ? "no run is like that" : "no run has been kept yet");
+	} else {
+		if (all > count)
+			buffer_printf(&out, "%zu earlier runs: resource-tracker ls -n 0\n", all - count);
+		run_list_add_text(&out, lines, count, screen_width(), has_colour());
+	}
+	if (buffer_error(&out))
+		return command_fault(command, "out of memory");
+	return write_all(STDOUT_FILENO, out.data, out.length) < 0 ? EXIT_FAULT : 0;
+}
+
+int run_ls(const struct subcommand *command, char **argv)
+{
+	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	__attribute__((cleanup(ls_done))) struct ls ls = {.number = -1};
+	struct rt_problem problem = {"out of memory"};
+	int result, status = command_read_words(command, argv, set_option, &ls, &ls.names);
+
+	if (status)
+		return status;
+	result = history_open(&history, false, &problem);
+	if (result == -ENOENT && ls.json)
+		return puts("[]") < 0 || fflush(stdout) != 0 ? EXIT_FAULT : 0;
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	history_tidy(&history);
+	return print_runs(command, &ls, &history);
+}

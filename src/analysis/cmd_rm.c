@@ -1,0 +1,99 @@
+/* rm: removes runs from the history. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/command.h"
+#include "history/history.h"
+
+struct removal {
+	bool all, json;
+	size_t removed;
+};
+
+static void cleanup_history(struct history *history)
+{
+	history_close(history);
+}
+
+static bool set_option(void *context, int option, const char *value)
+{
+	struct removal *removal = context;
+
+	(void)value;
+	*(option == OPTION_rm_all ? &removal->all : &removal->json) = true;
+	return true;
+}
+
+static int remove_run(const struct subcommand *command, struct removal *removal, struct history *history,
+		      struct history_run *run)
+{
+	int r = history_remove(history, run);
+
+	if (r == -EBUSY)
+		return command_fault(command, "run %u goes on", run->number);
+	if (r < 0)
+		return command_fault(command, "run %u is not removed: %s", run->number,
+				     r == -EAGAIN ? "another command is changing the history" : strerror(-r));
+	if (removal->json)
+		printf("%s%u", removal->removed ? "," : "", run->number);
+	removal->removed++;
+	return 0;
+}
+
+/* One word must mean one run, because a recording does not come back. */
+static int remove_named(const struct subcommand *command, struct removal *removal, struct history *history,
+			const char *word)
+{
+	struct history_run *run;
+
+	switch (history_find(history, word, &run)) {
+	case HISTORY_NONE:
+		return command_fault(command, "'%s' is no run that resource-tracker ls shows", word);
+	case HISTORY_SEVERAL:
+		return command_fault(command,
+				     "'%s' is part of several names; give numbers: resource-tracker ls %s",
+				     word, word);
+	case HISTORY_ONE:
+	default:
+		return remove_run(command, removal, history, run);
+	}
+}
+
+static int remove_all(const struct subcommand *command, struct removal *removal, struct history *history)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < history->count; i++)
+		if (!history->runs[i].live)
+			status |= remove_run(command, removal, history, &history->runs[i]);
+	return status;
+}
+
+int run_rm(const struct subcommand *command, char **argv)
+{
+	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	CLEANUP_TEXTS struct text_list words = {0};
+	struct rt_problem problem = {"out of memory"};
+	struct removal removal = {0};
+	int saved, status = command_read_words(command, argv, set_option, &removal, &words);
+
+	if (status)
+		return status;
+	if (!words.count && !removal.all)
+		return command_usage(command, "name a run, or --all");
+	if (words.count && removal.all)
+		return command_usage(command, "--all and '%s' exclude each other", words.texts[0]);
+	if (history_open(&history, true, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	history_tidy(&history);
+	fputs(removal.json ? "[" : "", stdout);
+	status = removal.all ? remove_all(command, &removal, &history) : 0;
+	for (size_t i = 0; i < words.count; i++)
+		status |= remove_named(command, &removal, &history, words.texts[i]);
+	fputs(removal.json ? "]\n" : "", stdout);
+	saved = history_save(&history);
+	if (saved < 0)
+		return command_fault(command, "the list of runs cannot be written: %s", strerror(-saved));
+	return fflush(stdout) == 0 ? status : EXIT_FAULT;
+}

@@ -1,0 +1,71 @@
+/* Finds the recording that an operand means; see find_run.h. */
+#include "analysis/find_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "history/history.h"
+#include "options/parse.h"
+
+enum { SIDE_BYTES = 300 };
+
+static void cleanup_history(struct history *history)
+{
+	history_close(history);
+}
+
+static bool has_sides(const struct subcommand *command)
+{
+	return strcmp(command->name, "compare-runs") == 0 || strcmp(command->name, "report") == 0;
+}
+
+/* A path, or the name of a file that is missing: its own error says more. */
+static bool means_file(const char *word)
+{
+	return strcmp(word, "-") == 0 || strpbrk(word, "/.") || !*word || access(word, F_OK) == 0;
+}
+
+static const char *add_run(const struct subcommand *command, struct text_list *files, const char *side,
+			   size_t side_length, const char *word)
+{
+	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	CLEANUP_FREE char *path = NULL;
+	struct history_run *run = NULL;
+	char own_side[SIDE_BYTES] = "";
+	enum history_match match = HISTORY_NONE;
+
+	if (history_open(&history, false, NULL) == 0)
+		match = history_find(&history, word, &run);
+	if (match == HISTORY_NONE)
+		return "is neither a file nor a run that resource-tracker ls shows";
+	if (match == HISTORY_SEVERAL)
+		command_fault(command, "'%s' is part of several names; this is the newest, run %u", word,
+			      run->number);
+	if (!run->path)
+		return "is a run whose recording is gone";
+	if (side_length)
+		snprintf(own_side, sizeof(own_side), "%.*s=", (int)side_length, side);
+	else if (has_sides(command))
+		snprintf(own_side, sizeof(own_side), "run %u=", run->number);
+	if (asprintf(&path, "%s%s", own_side, run->path) < 0) {
+		path = NULL;
+		return OUT_OF_MEMORY;
+	}
+	return text_list_add_copy(files, path) ? NULL : OUT_OF_MEMORY;
+}
+
+const char *add_operand(const struct subcommand *command, struct text_list *files, const char *word)
+{
+	const char *equals = has_sides(command) ? strchr(word, '=') : NULL;
+
+	if (access(word, F_OK) != 0 && equals && !means_file(equals + 1))
+		return add_run(command, files, word, (size_t)(equals - word), equals + 1);
+	if (means_file(word) || equals)
+		return text_list_add(files, word) ? NULL : OUT_OF_MEMORY;
+	return add_run(command, files, NULL, 0, word);
+}

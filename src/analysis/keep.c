@@ -1,0 +1,65 @@
+/* Prints and archives a run that has just ended; see keep.h. */
+#include "analysis/keep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "base/write_all.h"
+#include "history/history.h"
+#include "history/history_folder.h"
+
+static void print_summary(const char *form, char *path)
+{
+	char name[] = "summary", json[] = "--json", separator[] = "--";
+	char *argv[] = {name, strcmp(form, "json") == 0 ? json : separator, path, NULL};
+
+	(void)command_run(argv);
+}
+
+static void print_number(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char line[200];
+	unsigned number;
+	int length;
+
+	if (history_file_kind(slash ? slash + 1 : path, &number) == HISTORY_OTHER)
+		return;
+	length = snprintf(line, sizeof(line), "recorded as %u; resource-tracker report %u\n", number, number);
+	(void)write_all(STDOUT_FILENO, line, (size_t)length);
+}
+
+/* The recorder may have been told of a folder by an option, which this process does not see. */
+static int put_in_order(char *folder)
+{
+	struct history history;
+
+	*strrchr(folder, '/') = '\0';
+	if (setenv("TRACKER_HISTORY", folder, 1) < 0 || history_open(&history, true, NULL) < 0)
+		return EXIT_FAULT;
+	history_tidy(&history);
+	history_close(&history);
+	return 0;
+}
+
+int keep_recording(const char *form, const char *path)
+{
+	CLEANUP_FREE char *copy = strdup(path), *compressed = NULL;
+	bool quiet = strcmp(form, "quiet") == 0, has_summary = !quiet && strcmp(form, "none") != 0;
+
+	if (asprintf(&compressed, "%s.gz", path) < 0)
+		compressed = NULL;
+	if (!copy || !compressed || !strchr(path, '/'))
+		return EXIT_FAULT;
+	/* A command that looked at the history meanwhile may have archived it. */
+	if (has_summary)
+		print_summary(form, access(copy, F_OK) == 0 ? copy : compressed);
+	if (!quiet && strcmp(form, "json") != 0)
+		print_number(path);
+	return put_in_order(copy);
+}

@@ -1,0 +1,28 @@
+/*
+ * Keeping a run in the history: on a terminal, a wrapped job without a named output is recorded there instead of on the
+ * screen.
+ */
+#pragma once
+
+#include "cli/front.h"
+
+/*
+ * Whether this run's samples belong in the history. Call it when the mode and the named outputs are known. Without the
+ * analysis program nothing could list, summarise or remove what is kept, so nothing is kept.
+ */
+bool run_is_kept(const struct front *front);
+
+/*
+ * Begins the recording, and adds it to the outputs. A history that cannot be used never stops a job: one line says why
+ * this run is not kept. Returns 0, or an exit status if memory runs out.
+ */
+int begin_kept_run(struct front *front);
+
+/* The command was never started: removes the recording. Does nothing if there is none. */
+void drop_kept_run(struct front *front);
+
+/*
+ * After the last sample: prints the summary that was asked for and the run's number, and puts the recording in order.
+ * An end that is cut short is made up for by the next command that looks at the history.
+ */
+void finish_kept_run(struct front *front);

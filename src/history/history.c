@@ -1,0 +1,284 @@
+/* The list of runs; see history.h. */
+#include "history/history.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_lock.h"
+#include "base/scan.h"
+#include "history/history_folder.h"
+#include "history/history_store.h"
+#include "history/run_line.h"
+
+enum {
+	LINES_BYTES = 64 << 20,
+	LINE_BYTES = 1 << 20,
+	LOCK_TRIES = 500,
+	JUST_BEGUN_SECS = 10,
+};
+#define LOCK_LOOK_NS (20 * NSEC_PER_MSEC)
+
+/* ---- reading the folder ------------------------------------------------------------------------------ */
+
+static void cleanup_entries(DIR **entries)
+{
+	if (*entries)
+		closedir(*entries);
+}
+
+static struct history_run *history_run_of(struct history *history, unsigned number)
+{
+	size_t first = 0, last = history->count;
+	struct history_run *grown;
+
+	while (first < last) {
+		size_t middle = (first + last) / 2;
+
+		if (history->runs[middle].number == number)
+			return &history->runs[middle];
+		if (history->runs[middle].number < number)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	grown = reallocarray(history->runs, history->count + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	history->runs = grown;
+	memmove(grown + first + 1, grown + first, (history->count - first) * sizeof(*grown));
+	grown[first] = (struct history_run){.number = number};
+	history->count++;
+	return &grown[first];
+}
+
+/* Whether a recorder is writing to it. An empty file has just begun, or its recorder was killed at once. */
+static bool is_live(int folder, const char *name)
+{
+	CLEANUP_CLOSE int fd =
+		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return false;
+	if (is_locked_by_writer(fd, LOCK_SH))
+		return true;
+	return !status.st_size && time(NULL) - status.st_mtime < JUST_BEGUN_SECS;
+}
+
+/* Links, FIFOs and files of other users have no business here: they are not even looked at. */
+static bool is_ours(int folder, const char *name, struct stat *ret_status)
+{
+	return fstatat(folder, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(ret_status->st_mode) &&
+	       (ret_status->st_uid == geteuid() || ret_status->st_uid == 0);
+}
+
+static int add_file(struct history *history, const char *name)
+{
+	struct history_run *run;
+	struct stat status;
+	unsigned number;
+	enum history_file kind = history_file_kind(name, &number);
+
+	if (kind == HISTORY_REMOVED && history->removed_count < HISTORY_SIGNS_MOST)
+		history->removed[history->removed_count++] = number;
+	if (kind == HISTORY_OTHER || kind == HISTORY_REMOVED || !is_ours(history->fd, name, &status))
+		return 0;
+	run = history_run_of(history, number);
+	if (!run)
+		return -ENOMEM;
+	run->bytes += status.st_size;
+	if ((kind != HISTORY_RECORDING && kind != HISTORY_COMPRESSED) || (run->path && run->compressed))
+		return 0;
+	/* Both are there if the command that compressed it was killed: then the compressed one is whole. */
+	free(run->path);
+	run->compressed = kind == HISTORY_COMPRESSED;
+	run->live = !run->compressed && is_live(history->fd, name);
+	return asprintf(&run->path, "%s/%s", history->folder, name) < 0 ? -ENOMEM : 0;
+}
+
+static int read_folder(struct history *history)
+{
+	CLEANUP_CLOSE int fd = openat(history->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	__attribute__((cleanup(cleanup_entries))) DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!entries)
+		return -errno;
+	take_fd(&fd);
+	while (r == 0 && (entry = readdir(entries)))
+		r = add_file(history, entry->d_name);
+	return r;
+}
+
+static int add_line(struct history *history, struct scan text)
+{
+	json_t *line = json_loadb(text.at, scan_left(&text), 0, NULL);
+	json_int_t number = json_integer_value(json_object_get(line, "number"));
+	struct history_run *run = NULL;
+
+	if (number > 0 && number <= INT_MAX)
+		run = history_run_of(history, (unsigned)number);
+	if (!run) {
+		json_decref(line);
+		history->changed = true;
+		return number > 0 && number <= INT_MAX ? -ENOMEM : 0;
+	}
+	json_decref(run->line);
+	run->line = line;
+	return 0;
+}
+
+/*
+ * A file that another program has made huge is read to LINES_BYTES. A damaged line is left out, and is gone when the file is
+ * written again, which is soon.
+ */
+static int read_lines(struct history *history)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(LINES_BYTES);
+	struct scan lines, line;
+	int r = history_read_lines(history->fd, &text);
+
+	if (r < 0)
+		return r;
+	history->changed = r > 0;
+	lines = scan_bytes(text.data, text.length);
+	for (r = 0; r == 0 && scan_line(&lines, &line);)
+		r = add_line(history, line);
+	return r;
+}
+
+static void take_lock(struct history *history, bool wait)
+{
+	for (int tries = 0; tries < LOCK_TRIES && !history->locked; tries++) {
+		history->locked = flock(history->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+		if (history->locked || !wait)
+			return;
+		nanosleep(&(struct timespec){.tv_nsec = LOCK_LOOK_NS}, NULL);
+	}
+}
+
+int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem)
+{
+	const char *given = secure_getenv("TRACKER_HISTORY");
+	struct history history = {.fd = -1};
+	char why[HISTORY_WHY_BYTES];
+	int r;
+
+	if (given && history_is_off(given))
+		return problem_set(ret_problem, -ENXIO, "the history is off (TRACKER_HISTORY=%s)", given);
+	r = history_folder_find(given && *given ? given : NULL, false, &history.folder, why);
+	if (r == -ENOENT || r == -ENXIO)
+		return problem_set(ret_problem, -ENOENT,
+				   "no run has been kept yet; a job that is recorded on a terminal without "
+				   "-o is");
+	if (r < 0)
+		return problem_set(ret_problem, r, "the history cannot be used: %s", why);
+	history.fd = open(history.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = history.fd < 0 ? -errno : 0;
+	if (r == 0) {
+		take_lock(&history, wait);
+		r = read_folder(&history);
+	}
+	if (r == 0)
+		r = read_lines(&history);
+	if (r < 0) {
+		problem_set(ret_problem, r, "%s: %s", history.folder, strerror(-r));
+		history_close(&history);
+		return r;
+	}
+	*ret_history = history;
+	return 0;
+}
+
+void history_close(struct history *history)
+{
+	for (size_t i = 0; i < history->count; i++) {
+		free(history->runs[i].path);
+		json_decref(history->runs[i].line);
+	}
+	free(history->runs);
+	free(history->folder);
+	if (history->fd >= 0)
+		close(history->fd);
+	*history = (struct history){.fd = -1};
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------- */
+
+const json_t *history_line(struct history *history, struct history_run *run)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(LINE_BYTES);
+	struct run_place place = {run->number, run->path, run->live};
+
+	(void)history;
+	if (!run->line && run->path && run_line_add(&text, run->path, &place, NULL) == 0)
+		run->line = json_loadb(text.data, text.length, 0, NULL);
+	return run->line;
+}
+
+static struct history_run *nth_newest(const struct history *history, uint64_t n)
+{
+	for (size_t i = history->count; i-- > 0;)
+		if (!history->runs[i].dropped && n-- == 0)
+			return &history->runs[i];
+	return NULL;
+}
+
+/* "last", "last~2" */
+static bool is_last(const char *word, uint64_t *ret_n)
+{
+	struct scan text = scan_bytes(word, strlen(word));
+
+	*ret_n = 0;
+	if (!scan_literal(&text, "last"))
+		return false;
+	if (!scan_left(&text))
+		return true;
+	return scan_literal(&text, "~") && scan_left(&text) && scan_u64(&text, ret_n) && !scan_left(&text);
+}
+
+static bool is_named(struct history *history, struct history_run *run, const char *word)
+{
+	const char *name = json_string_value(json_object_get(history_line(history, run), "name"));
+
+	return name && strstr(name, word);
+}
+
+enum history_match history_find(struct history *history, const char *word, struct history_run **ret_run)
+{
+	struct scan text = scan_bytes(word, strlen(word));
+	struct history_run *found = NULL;
+	uint64_t number;
+	size_t matches = 0;
+
+	if (is_last(word, &number)) {
+		*ret_run = nth_newest(history, number);
+		return *ret_run ? HISTORY_ONE : HISTORY_NONE;
+	}
+	if (*word >= '0' && *word <= '9' && scan_u64(&text, &number) && !scan_left(&text)) {
+		for (size_t i = 0; i < history->count && !found; i++)
+			if (history->runs[i].number == number && !history->runs[i].dropped)
+				found = &history->runs[i];
+		*ret_run = found;
+		return found ? HISTORY_ONE : HISTORY_NONE;
+	}
+	for (size_t i = history->count; i-- > 0 && *word;) {
+		if (history->runs[i].dropped || !is_named(history, &history->runs[i], word))
+			continue;
+		found = found ? found : &history->runs[i];
+		matches++;
+	}
+	*ret_run = found;
+	return matches > 1 ? HISTORY_SEVERAL : found ? HISTORY_ONE : HISTORY_NONE;
+}

@@ -1,0 +1,70 @@
+/*
+ * The history as its commands see it: a list of runs, each with its line and its recording. history_folder.h describes
+ * the files.
+ *
+ * A recorder that is killed leaves a recording without a line. Each command that opens the history completes such runs.
+ * One process at a time changes the folder: it holds the folder's lock (flock). The recordings of live runs are locked by
+ * their recorders, and nothing here touches them.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/problem.h"
+
+struct history_run {
+	unsigned number;
+	char *path;      /* of its recording; NULL: it is gone */
+	int64_t bytes;   /* of its files */
+	json_t *line;    /* NULL: there is none yet */
+	bool live;       /* a recorder is writing to it */
+	bool compressed; /* its recording is in its final form */
+	bool dropped;    /* by history_remove() */
+};
+
+enum { HISTORY_SIGNS_MOST = 16 };
+
+struct history {
+	char *folder;
+	int fd;
+	bool locked;              /* by this process, which may therefore change it */
+	bool changed;             /* the file of lines must be written again */
+	struct history_run *runs; /* by number, the oldest first */
+	size_t count;
+	unsigned removed[HISTORY_SIGNS_MOST]; /* numbers that are not given again */
+	size_t removed_count;
+};
+
+/*
+ * Opens the history that TRACKER_HISTORY or the home folder names. If `wait`, another command that changes the folder is
+ * waited for, for some seconds; otherwise the list is then read as it is. -ENOENT: nothing has been kept yet.
+ */
+int history_open(struct history *ret_history, bool wait, struct rt_problem *ret_problem);
+void history_close(struct history *history);
+
+/*
+ * Completes the runs that have ended (a compressed recording and a line each), and lets the oldest ones go until the
+ * history fits. Without the lock it does nothing. Errors leave a run as it is.
+ */
+void history_tidy(struct history *history);
+
+/* The line of a run; that of a live run is made now. NULL: there is no sample yet, or no memory. */
+const json_t *history_line(struct history *history, struct history_run *run);
+
+enum history_match { HISTORY_NONE, HISTORY_ONE, HISTORY_SEVERAL };
+
+/*
+ * Finds a run by its number, "last", "last~2", or a part of its name. Of several runs whose names match it takes the
+ * newest, and says so.
+ */
+enum history_match history_find(struct history *history, const char *word, struct history_run **ret_run);
+
+/* Removes a run's files and its line. -EBUSY: it is live; -EAGAIN: another command holds the lock. */
+int history_remove(struct history *history, struct history_run *run);
+/* Sets a tag of a run's line; an empty value takes the tag away. -EBUSY: it is live. */
+int history_tag(struct history *history, struct history_run *run, const char *key, const char *value);
+/* Writes the file of lines if they have changed. */
+int history_save(struct history *history);

@@ -1,0 +1,222 @@
+/* Finds the history's folder, and begins a recording in it; see history_folder.h. */
+#include "history/history_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/scan.h"
+#include "base/trust.h"
+
+enum { NAME_BYTES = 40, TRIES_MOST = 10000, LOCK_TRIES = 50 };
+
+bool history_is_off(const char *given)
+{
+	struct scan text = scan_trim(scan_bytes(given, strlen(given)));
+	bool flag;
+
+	return scan_flag(&text, &flag) && !flag;
+}
+
+static int fail_with(char *ret_why, int error, const char *path, const char *reason)
+{
+	snprintf(ret_why, HISTORY_WHY_BYTES, "%s: %s", path, reason);
+	return error;
+}
+
+/*
+ * Checks one folder on the way, and makes it if it is missing. In the `base`, a group may write: who shares a home
+ * folder is the user's business.
+ */
+static int check_folder(const char *path, bool make, bool is_base, char *ret_why)
+{
+	struct stat link, folder;
+
+	if (make && mkdir(path, 0700) < 0 && errno != EEXIST && access(path, F_OK) < 0)
+		return fail_with(ret_why, -errno, path, strerror(errno));
+	if (lstat(path, &link) < 0 || stat(path, &folder) < 0)
+		return fail_with(ret_why, -errno, path, strerror(errno));
+	if (!S_ISDIR(folder.st_mode))
+		return fail_with(ret_why, -ENOTDIR, path, "it is not a folder");
+	if (S_ISLNK(link.st_mode) && link.st_uid != geteuid() && link.st_uid != 0)
+		return fail_with(ret_why, -EPERM, path, "another user has made this link");
+	if (folder.st_uid != geteuid() && folder.st_uid != 0)
+		return fail_with(ret_why, -EPERM, path, "it belongs to another user");
+	if (is_base ? (folder.st_mode & S_IWOTH) && !(folder.st_mode & S_ISVTX)
+		    : !is_under_our_control(path, &folder))
+		return fail_with(ret_why, -EPERM, path, "another user may write to it");
+	return 0;
+}
+
+/* `path` begins with a base of `base_length` bytes; all folders behind it are checked, the outermost first. */
+static int check_path(char *path, size_t base_length, bool make, bool make_base, char *ret_why)
+{
+	size_t length = base_length;
+	int r = 0;
+
+	for (;;) {
+		char kept = path[length];
+
+		path[length] = '\0';
+		r = check_folder(path, length == base_length ? make_base : make, length == base_length,
+				 ret_why);
+		path[length] = kept;
+		if (r < 0 || !kept)
+			return r;
+		length += 1 + strcspn(path + length + 1, "/");
+	}
+}
+
+static int find_below(const char *base, const char *rest, bool make, bool make_base, char **ret_path,
+		      char *ret_why)
+{
+	size_t base_length = strlen(base);
+	char *path;
+	int r;
+
+	while (base_length > 1 && base[base_length - 1] == '/')
+		base_length--;
+	if (asprintf(&path, "%.*s%s", (int)base_length, base, rest) < 0)
+		return fail_with(ret_why, -ENOMEM, base, strerror(ENOMEM));
+	r = check_path(path, base_length, make, make_base, ret_why);
+	/* A folder of root's, or on a file system that is mounted read-only. */
+	if (r == 0 && make && access(path, W_OK | X_OK) < 0)
+		r = fail_with(ret_why, -errno, path, strerror(errno));
+	if (r < 0)
+		free(path);
+	else
+		*ret_path = path;
+	return r;
+}
+
+/* A folder that was named is no base: no other user may write to it. */
+static int find_given(const char *given, bool make, char **ret_path, char *ret_why)
+{
+	CLEANUP_FREE char *path = NULL;
+	int r = check_folder(given, make, false, ret_why);
+
+	if (r < 0)
+		return r;
+	path = realpath(given, NULL);
+	if (!path || (make && access(path, W_OK | X_OK) < 0))
+		return fail_with(ret_why, -errno, given, strerror(errno));
+	*ret_path = path;
+	path = NULL;
+	return 0;
+}
+
+int history_folder_find(const char *given, bool make, char **ret_path, char ret_why[static HISTORY_WHY_BYTES])
+{
+	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+
+	if (given && *given)
+		return find_given(given, make, ret_path, ret_why);
+	if (state && state[0] == '/')
+		return find_below(state, "/resource-tracker", make, make, ret_path, ret_why);
+	if (home && home[0] == '/' && home[1])
+		return find_below(home, "/.local/state/resource-tracker", make, false, ret_path, ret_why);
+	return fail_with(ret_why, -ENXIO, "HOME", "there is no home folder");
+}
+
+/* ---- files ------------------------------------------------------------------------------------------- */
+
+enum history_file history_file_kind(const char *name, unsigned *ret_number)
+{
+	static const struct {
+		const char *ending;
+		enum history_file kind;
+	} ENDINGS[] = {
+		{".jsonl", HISTORY_RECORDING},   {".jsonl.gz", HISTORY_COMPRESSED},
+		{".jsonl.marks", HISTORY_MARKS}, {".jsonl.gz.marks", HISTORY_COMPRESSED_MARKS},
+		{".removed", HISTORY_REMOVED},
+	};
+	struct scan text = scan_bytes(name, strlen(name));
+	uint64_t number;
+
+	if (*name < '1' || *name > '9' || !scan_u64(&text, &number) || number > INT_MAX)
+		return HISTORY_OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(ENDINGS); i++) {
+		if (scan_is(&text, ENDINGS[i].ending)) {
+			*ret_number = (unsigned)number;
+			return ENDINGS[i].kind;
+		}
+	}
+	return HISTORY_OTHER;
+}
+
+static unsigned last_number(DIR *entries)
+{
+	unsigned number, last = 0;
+	struct dirent *entry;
+
+	while ((entry = readdir(entries)))
+		if (history_file_kind(entry->d_name, &number) != HISTORY_OTHER && number > last)
+			last = number;
+	return last;
+}
+
+static void cleanup_entries(DIR **entries)
+{
+	if (*entries)
+		closedir(*entries);
+}
+
+/* A run of this number may have begun and ended since the folder was read. */
+static bool is_taken(int folder, unsigned number)
+{
+	char ended[NAME_BYTES];
+
+	snprintf(ended, sizeof(ended), "%u.jsonl.gz", number);
+	return faccessat(folder, ended, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A command that looks at the history may hold the lock for a moment. Some file systems have no locks. */
+static void lock_recording(int fd)
+{
+	for (int tries = 0; tries < LOCK_TRIES; tries++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			return;
+		nanosleep(&(struct timespec){.tv_nsec = NSEC_PER_MSEC}, NULL);
+	}
+}
+
+int history_create(const char *folder, unsigned *ret_number)
+{
+	__attribute__((cleanup(cleanup_entries))) DIR *entries = opendir(folder);
+	unsigned number = entries ? last_number(entries) : 0;
+	char name[NAME_BYTES];
+
+	if (!entries)
+		return -errno;
+	for (int tries = 0; tries < TRIES_MOST; tries++) {
+		CLEANUP_CLOSE int fd = -1;
+		int above;
+
+		snprintf(name, sizeof(name), "%u.jsonl", ++number);
+		fd = openat(dirfd(entries), name,
+			    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd < 0)
+			return -errno;
+		lock_recording(fd);
+		if (is_taken(dirfd(entries), number)) {
+			unlinkat(dirfd(entries), name, 0);
+			continue;
+		}
+		*ret_number = number;
+		above = fd > STDERR_FILENO ? take_fd(&fd) : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		return above < 0 ? -errno : above;
+	}
+	return -EEXIST;
+}

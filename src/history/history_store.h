@@ -1,0 +1,22 @@
+/* The files below a history's folder: lines, compression, removal. Only history*.c need this. */
+#pragma once
+
+#include "base/buffer.h"
+#include "history/history.h"
+
+/*
+ * Adds the file of lines to the text; nothing if there is no such file. Never follows a link, never waits for a FIFO.
+ * Returns 1 if the file is larger than the buffer may be: the text is its beginning.
+ */
+int history_read_lines(int folder, struct buffer *text);
+/* Appends whole lines with one write(2). */
+int history_append(int folder, const struct buffer *lines);
+/* Puts a new file of lines in the place of the old one. */
+int history_replace_lines(int folder, const struct buffer *lines);
+
+/* Compresses run `number`'s recording and removes the plain one; its marks go along. */
+int history_compress(int folder, unsigned number);
+/* Removes all files of a run. */
+void history_remove_files(int folder, unsigned number);
+/* Keeps the number of a removed run from being given again; the sign goes when there is a newer run. */
+void history_mark_removed(int folder, unsigned number, bool is_newest);

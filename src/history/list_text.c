@@ -1,0 +1,256 @@
+/* Makes the table of runs; see list_text.h. */
+#include "history/list_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "advice/units.h"
+#include "base/cleanup.h"
+#include "base/printable.h"
+#include "base/signal_names.h"
+
+enum { CELL_BYTES = 400, NARROWEST_NAME = 12, GAP = 2 };
+
+enum column { NUMBER, WHEN, NAME, OUTCOME, WALL, CPU, MEMORY, GPU, COLUMNS };
+
+static const struct {
+	const char *heading;
+	bool right;
+} HEADINGS[COLUMNS] = {
+	[NUMBER] = {"RUN", true},       [WHEN] = {"STARTED", false}, [NAME] = {"NAME (FOLDER)", false},
+	[OUTCOME] = {"OUTCOME", false}, [WALL] = {"WALL", true},     [CPU] = {"CPU", true},
+	[MEMORY] = {"MEMORY", true},    [GPU] = {"GPUS", true},
+};
+
+struct list_row {
+	char cells[COLUMNS][CELL_BYTES];
+	bool bad;
+};
+
+static const char *text_of(const json_t *line, const char *key)
+{
+	return json_string_value(json_object_get(line, key));
+}
+
+/* NaN: unknown */
+static double real_of(const json_t *line, const char *key)
+{
+	const json_t *value = json_object_get(line, key);
+
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------- */
+
+static void set_cell(char *cell, const struct buffer *text)
+{
+	snprintf(cell, CELL_BYTES, "%s", buffer_error(text) || !text->data ? "?" : text->data);
+}
+
+static void put_when(char *cell, double started)
+{
+	time_t then = isnan(started) ? 0 : (time_t)started, now = time(NULL);
+	enum { HALF_A_YEAR_SECS = 183 * 24 * 3600 };
+	bool is_near = then <= now && now - then < HALF_A_YEAR_SECS;
+	struct tm when;
+
+	if (isnan(started) || !localtime_r(&then, &when) ||
+	    !strftime(cell, CELL_BYTES, is_near ? "%b %d %H:%M" : "%Y-%m-%d", &when))
+		snprintf(cell, CELL_BYTES, "?");
+}
+
+static void put_name(char *cell, const json_t *line)
+{
+	const char *name = text_of(line, "name"), *folder = text_of(line, "folder");
+
+	if (folder)
+		snprintf(cell, CELL_BYTES, "%s (%s)", name ? name : "?", folder);
+	else
+		snprintf(cell, CELL_BYTES, "%s", name ? name : "?");
+}
+
+/* "ok", "exit 3", "SIGSEGV", "out of memory", "no end" */
+static void put_outcome(struct list_row *row, const json_t *line)
+{
+	const char *outcome = text_of(line, "outcome");
+	char name[SIGNAL_NAME_SIZE], *cell = row->cells[OUTCOME];
+
+	outcome = outcome ? outcome : "?";
+	row->bad = strcmp(outcome, "ok") != 0 && strcmp(outcome, "running") != 0 &&
+		   strcmp(outcome, "stopped") != 0;
+	if (strcmp(outcome, "failed") == 0)
+		snprintf(cell, CELL_BYTES, "exit %.0f", real_of(line, "exit_code"));
+	else if (strcmp(outcome, "killed") == 0)
+		snprintf(cell, CELL_BYTES, "%s", signal_name((int)real_of(line, "signal"), name));
+	else if (strcmp(outcome, "oom") == 0)
+		snprintf(cell, CELL_BYTES, "out of memory");
+	else if (strcmp(outcome, "lost") == 0)
+		snprintf(cell, CELL_BYTES, "tracker killed");
+	else
+		snprintf(cell, CELL_BYTES, "%s", outcome);
+}
+
+static void put_duration(char *cell, double secs)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
+
+	if (isnan(secs))
+		buffer_add_char(&text, '-');
+	else
+		add_duration(&text, secs);
+	set_cell(cell, &text);
+}
+
+static void put_memory(char *cell, double mib)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
+
+	if (isnan(mib))
+		buffer_add_char(&text, '-');
+	else
+		add_size(&text, mib * 1024 * 1024, RT_SIZE_AUTO);
+	set_cell(cell, &text);
+}
+
+static void put_gpus(char *cell, const json_t *line)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
+
+	if (real_of(line, "gpus") > 0 && !isnan(real_of(line, "gpu_mean")))
+		add_figure(&text, real_of(line, "gpu_mean"));
+	else
+		buffer_add_char(&text, '-');
+	set_cell(cell, &text);
+}
+
+/* Names come from recordings. */
+static void clean(char *cell)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(2 * CELL_BYTES);
+
+	buffer_add_printable(&text, cell);
+	set_cell(cell, &text);
+}
+
+static void fill_row(struct list_row *row, const json_t *line)
+{
+	snprintf(row->cells[NUMBER], CELL_BYTES, "%.0f", real_of(line, "number"));
+	put_when(row->cells[WHEN], real_of(line, "started"));
+	put_name(row->cells[NAME], line);
+	put_outcome(row, line);
+	put_duration(row->cells[WALL], real_of(line, "wall_secs"));
+	put_duration(row->cells[CPU], real_of(line, "cpu_secs"));
+	put_memory(row->cells[MEMORY], real_of(line, "memory_peak_mib"));
+	put_gpus(row->cells[GPU], line);
+	clean(row->cells[NAME]);
+	clean(row->cells[OUTCOME]);
+}
+
+/* ---- layout ------------------------------------------------------------------------------------------ */
+
+/* In characters of UTF-8. */
+static size_t cell_width(const char *cell)
+{
+	size_t width = 0;
+
+	for (; *cell; cell++)
+		width += ((unsigned char)*cell & 0xc0) != 0x80;
+	return width;
+}
+
+static void cut_cell(char *cell, size_t width)
+{
+	size_t seen = 0;
+
+	if (cell_width(cell) <= width)
+		return;
+	for (; *cell; cell++) {
+		if (((unsigned char)*cell & 0xc0) == 0x80 || seen++ < width - 3)
+			continue;
+		snprintf(cell, 4, "...");
+		return;
+	}
+}
+
+static void find_widths(const struct list_row *rows, size_t count, size_t ret_widths[static COLUMNS])
+{
+	bool any_gpu = false;
+
+	for (size_t i = 0; i < count; i++)
+		any_gpu = any_gpu || strcmp(rows[i].cells[GPU], "-") != 0;
+	for (int column = 0; column < COLUMNS; column++) {
+		ret_widths[column] = strlen(HEADINGS[column].heading);
+		for (size_t i = 0; i < count; i++) {
+			size_t width = cell_width(rows[i].cells[column]);
+
+			ret_widths[column] = width > ret_widths[column] ? width : ret_widths[column];
+		}
+	}
+	/* Most machines have no GPU. */
+	if (!any_gpu)
+		ret_widths[GPU] = 0;
+}
+
+static void fit(struct list_row *rows, size_t count, size_t width, size_t widths[static COLUMNS])
+{
+	size_t all = 0, others;
+
+	for (int column = 0; column < COLUMNS; column++)
+		all += widths[column] ? widths[column] + GAP : 0;
+	if (!width || all <= width + GAP)
+		return;
+	others = all - widths[NAME];
+	widths[NAME] = others + NARROWEST_NAME < width + GAP ? width + GAP - others : NARROWEST_NAME;
+	for (size_t i = 0; i < count; i++)
+		cut_cell(rows[i].cells[NAME], widths[NAME]);
+}
+
+static void add_row(struct buffer *out, const char *const *cells, const size_t widths[static COLUMNS],
+		    bool bad)
+{
+	size_t blanks = 0;
+
+	for (int column = 0; column < COLUMNS; column++) {
+		size_t width = cell_width(cells[column]);
+		size_t missing = widths[column] > width ? widths[column] - width : 0;
+
+		if (!widths[column])
+			continue;
+		blanks += HEADINGS[column].right ? missing : 0;
+		for (; blanks; blanks--)
+			buffer_add_char(out, ' ');
+		buffer_add_text(out, bad && column == OUTCOME ? "\033[1;31m" : "");
+		buffer_add_text(out, cells[column]);
+		buffer_add_text(out, bad && column == OUTCOME ? "\033[0m" : "");
+		blanks = GAP + (HEADINGS[column].right ? 0 : missing);
+	}
+	buffer_add_char(out, '\n');
+}
+
+void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t count, size_t width,
+		       bool colour)
+{
+	CLEANUP_FREE struct list_row *rows = calloc(count + 1, sizeof(*rows));
+	size_t widths[COLUMNS];
+	const char *cells[COLUMNS];
+
+	if (!rows) {
+		buffer_add_text(out, "out of memory\n");
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		fill_row(&rows[i], lines[i]);
+	find_widths(rows, count, widths);
+	fit(rows, count, width, widths);
+	for (int column = 0; column < COLUMNS; column++)
+		cells[column] = HEADINGS[column].heading;
+	add_row(out, cells, widths, false);
+	for (size_t i = 0; i < count; i++) {
+		for (int column = 0; column < COLUMNS; column++)
+			cells[column] = rows[i].cells[column];
+		add_row(out, cells, widths, rows[i].bad && colour);
+	}
+}

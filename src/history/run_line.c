@@ -1,0 +1,344 @@
+/* Writes the line of a run; see run_line.h. */
+#include "history/run_line.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "advice/summary.h"
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "resource_tracker_analysis.h"
+
+enum { NAME_BYTES = 4096, NAME_SHOWN = 60, ACCOUNT_BYTES = 16 << 10 };
+
+/* Figures of the summary by their place in its JSON form. */
+static const struct {
+	const char *key, *group, *name;
+} FIGURES[] = {
+	{"started", "run", "started_timestamp"},
+	{"ended", "run", "ended_timestamp"},
+	{"wall_secs", "time", "wall_secs"},
+	{"end", "end", "in_words"},
+	{"reason", "end", "reason"},
+	{"exit_code", "end", "exit_code"},
+	{"signal", "end", "signal"},
+	{"oom", "end", "oom"},
+	{"oom_kills", "end", "oom_kills"},
+	{"cpu_secs", "time", "cpu_secs"},
+	{"cpu_user_secs", "time", "user_secs"},
+	{"cpu_system_secs", "time", "system_secs"},
+	{"cores_mean", "cores", "mean"},
+	{"cores_max", "cores", "max"},
+	{"cores_limit", "cores", "limit"},
+	{"cores_limit_source", "cores", "limit_source"},
+	{"memory_mean_mib", "memory", "mean_mib"},
+	{"memory_peak_mib", "memory", "peak_mib"},
+	{"memory_peak_source", "memory", "peak_source"},
+	{"memory_peak_elapsed_secs", "memory", "peak_elapsed_secs"},
+	{"memory_limit_mib", "memory", "limit_mib"},
+	{"memory_limit_source", "memory", "limit_source"},
+	{"memory_largest_process_mib", "memory", "largest_process_peak_mib"},
+	{"memory_swap_max_mib", "memory", "swap_max_mib"},
+	{"cgroup_memory_peak_mib", "memory", "cgroup_peak_mib"},
+	{"gpus", "gpu", "count"},
+	{"gpus_used", "gpu", "used_max"},
+	{"gpu_mean", "gpu", "mean"},
+	{"gpu_max", "gpu", "max"},
+	{"gpu_memory_max_mib", "gpu", "memory_max_mib"},
+	{"gpu_energy_joules", "gpu", "energy_joules"},
+	{"read_bytes", "io", "read_bytes"},
+	{"written_bytes", "io", "written_bytes"},
+	{"read_chars", "io", "read_chars"},
+	{"written_chars", "io", "written_chars"},
+	{"received_bytes", "network", "received_bytes"},
+	{"sent_bytes", "network", "sent_bytes"},
+	{"throttled_secs", "waiting", "throttled_secs"},
+	{"cpu_stall_secs", "waiting", "cpu_pressure_secs"},
+	{"memory_stall_secs", "waiting", "memory_pressure_secs"},
+	{"io_stall_secs", "waiting", "io_pressure_secs"},
+	{"processes_max", "processes", "max"},
+	{"threads_max", "processes", "threads_max"},
+	{"samples", "run", "samples"},
+	{"interval_secs", "run", "interval_secs"},
+	{"missed_ticks", "tracker", "missed_ticks"},
+	{"dropped_samples", "tracker", "dropped_samples"},
+	{"damaged_lines", "damage", "bad_lines"},
+};
+
+/* Percentiles, which a summary does not have. */
+static const struct {
+	const char *key;
+	struct rt_stat_spec spec;
+} PERCENTILES[] = {
+	{"cores_p50", {"cpu.process_cores_used", "p50", "cores_p50", 4}},
+	{"cores_p95", {"cpu.process_cores_used", "p95", "cores_p95", 4}},
+	{"memory_p50_mib", {"cpu.process_memory_mib", "p50", "memory_p50_mib", 3}},
+	{"memory_p95_mib", {"cpu.process_memory_mib", "p95", "memory_p95_mib", 3}},
+	{"gpu_p95", {"cpu.process_gpu_usage", "p95", "gpu_p95", 4}},
+};
+
+static void cleanup_summary(rt_summary **summary)
+{
+	rt_summary_free(*summary);
+}
+
+static void cleanup_stats(rt_stats **stats)
+{
+	rt_stats_free(*stats);
+}
+
+static void add_text(struct json_writer *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	json_text(json, text_absent(text) ? NULL : text);
+}
+
+static void add_count(struct json_writer *json, const char *key, int64_t count)
+{
+	json_key(json, key);
+	if (count_absent(count))
+		json_absent(json);
+	else
+		json_count(json, count);
+}
+
+static void add_real(struct json_writer *json, const char *key, double value, int decimals)
+{
+	json_key(json, key);
+	json_decimal(json, value, decimals);
+}
+
+static void add_cell(struct json_writer *json, const char *key, struct rt_cell cell)
+{
+	json_key(json, key);
+	switch (cell.type) {
+	case RT_CELL_COUNT:
+		json_count(json, cell.count);
+		return;
+	case RT_CELL_REAL:
+		json_decimal(json, cell.real, 6);
+		return;
+	case RT_CELL_TEXT:
+		json_text(json, cell.text);
+		return;
+	case RT_CELL_NONE:
+	default:
+		json_absent(json);
+	}
+}
+
+/* ---- the run's name ---------------------------------------------------------------------------------- */
+
+/* The words of `["make","-j2"]`, with a blank between two. Escapes stay as they are. */
+static void add_command_words(struct buffer *name, const char *command)
+{
+	bool inside = false;
+
+	for (; *command; command++) {
+		if (*command == '\\' && command[1]) {
+			buffer_add(name, command, 2);
+			command++;
+		} else if (*command == '"') {
+			inside = !inside;
+		} else if (inside) {
+			buffer_add_char(name, *command);
+		} else if (*command == ',') {
+			buffer_add_char(name, ' ');
+		}
+	}
+}
+
+/*
+ * "nightly", the name that the user gave; "make -j2", the first words of a command that was recorded; else the
+ * executable, or "process 4711". The folder and the number tell runs of one name apart, and stand beside it.
+ */
+static void add_name(struct json_writer *json, const rt_summary *summary, const struct run_start_row *start)
+{
+	CLEANUP_BUFFER struct buffer name = BUFFER(NAME_BYTES);
+
+	if (*summary->job_name)
+		buffer_add_text(&name, summary->job_name);
+	else if (start && !text_absent(start->command))
+		add_command_words(&name, start->command);
+	else if (start && !text_absent(start->executable))
+		buffer_add_text(&name, start->executable);
+	else if (!count_absent(summary->tracked_pid))
+		buffer_printf(&name, "process %lld", (long long)summary->tracked_pid);
+	else
+		buffer_add_text(&name, *summary->host ? summary->host : "machine");
+	json_key(json, "name");
+	if (name.length > NAME_SHOWN) {
+		/* Not in the middle of a character. */
+		for (name.length = NAME_SHOWN;
+		     name.length && ((unsigned char)name.data[name.length] & 0xc0) == 0x80;)
+			name.length--;
+	}
+	json_text_bytes(json, name.data ? name.data : "", name.length);
+}
+
+/* ---- its parts --------------------------------------------------------------------------------------- */
+
+static const char *run_outcome(const rt_summary *summary, bool live)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	struct oom_finding oom = summary_oom(summary);
+
+	if (live)
+		return "running";
+	if (oom.kind == OOM_CONFIRMED || oom.kind == OOM_SUSPECTED || oom.kind == OOM_STOPPED_AT_LIMIT)
+		return "oom";
+	if (!end)
+		return "lost";
+	if (!count_absent(end->signal))
+		return "killed";
+	if (!count_absent(end->exit_code))
+		return end->exit_code ? "failed" : "ok";
+	return "stopped";
+}
+
+static void add_user(struct json_writer *json, const char *recording)
+{
+	char text[ACCOUNT_BYTES];
+	struct passwd account, *found = NULL;
+	struct stat status;
+
+	if (stat(recording, &status) < 0) {
+		add_text(json, "user", no_text(ENOENT));
+		return;
+	}
+	if (getpwuid_r(status.st_uid, &account, text, sizeof(text), &found) != 0 || !found) {
+		snprintf(text, sizeof(text), "%u", (unsigned)status.st_uid);
+		add_text(json, "user", text);
+		return;
+	}
+	add_text(json, "user", found->pw_name);
+}
+
+static void add_pairs(struct json_writer *json, const char *key, const struct row *pairs)
+{
+	json_key(json, key);
+	json_open(json, '{');
+	for (const struct row *pair = pairs; pair; pair = pair->next) {
+		const char *name = *row_text((struct row *)(uintptr_t)pair, metric_offset(0));
+		const char *value = *row_text((struct row *)(uintptr_t)pair, metric_offset(1));
+
+		if (!text_absent(name))
+			add_text(json, name, value);
+	}
+	json_close(json, '}');
+}
+
+/* A number in the scheduler's variables; NaN: there is none. */
+static double scheduled(const struct frame *identity, const char *variable)
+{
+	for (const struct run_start_scheduler_row *row = FIRST(identity, run_start_scheduler); row;
+	     row = NEXT(row, run_start_scheduler)) {
+		struct scan text;
+		double value;
+
+		if (text_absent(row->name) || text_absent(row->value) || strcmp(row->name, variable) != 0)
+			continue;
+		text = scan_bytes(row->value, strlen(row->value));
+		if (scan_real(&text, &value) && !scan_left(&text))
+			return value;
+	}
+	return NAN;
+}
+
+/* The resources that the scheduler was asked for, to compare with those that were used. */
+static void add_asked(struct json_writer *json, const struct frame *identity)
+{
+	double cores = scheduled(identity, "SLURM_CPUS_PER_TASK");
+	double memory = scheduled(identity, "SLURM_MEM_PER_NODE");
+	double per_cpu = scheduled(identity, "SLURM_MEM_PER_CPU");
+
+	add_real(json, "cores_asked", cores, 3);
+	add_real(json, "memory_asked_mib", isnan(memory) ? per_cpu * cores : memory, 3);
+}
+
+static void add_machine(struct json_writer *json, const struct run_start_row *start,
+			const struct frame *identity)
+{
+	add_text(json, "cpu_model", start->cpu_model);
+	add_count(json, "cpu_count", start->cpu_count);
+	add_real(json, "machine_memory_mib", start->memory_total_mib, 3);
+	add_text(json, "server", start->server);
+	json_key(json, "gpu_names");
+	json_open(json, '[');
+	for (const struct run_start_gpu_row *gpu = FIRST(identity, run_start_gpu); gpu;
+	     gpu = NEXT(gpu, run_start_gpu))
+		json_text(json, text_absent(gpu->name) ? NULL : gpu->name);
+	json_close(json, ']');
+}
+
+static void add_identity(struct json_writer *json, const rt_summary *summary, const char *recording,
+			 const struct run_start_row *start, const struct frame *identity)
+{
+	add_name(json, summary, start);
+	add_text(json, "job_name", *summary->job_name ? summary->job_name : no_text(ABSENT_NOT_GIVEN));
+	add_text(json, "host", *summary->host ? summary->host : no_text(ABSENT_NOT_GIVEN));
+	add_count(json, "rank", summary->rank);
+	add_user(json, recording);
+	add_pairs(json, "tags", identity->first[ROW_run_start_tag]);
+	add_pairs(json, "scheduler", identity->first[ROW_run_start_scheduler]);
+	if (!start)
+		return;
+	add_text(json, "executable", start->executable);
+	add_count(json, "argument_count", start->argument_count);
+	add_text(json, "folder", start->folder);
+	add_text(json, "mode", start->mode);
+#define JOB_SETTING(field, ...) add_text(json, #field, start->field);
+#include "options/settings.def"
+	add_asked(json, identity);
+	add_machine(json, start, identity);
+}
+
+static int add_percentiles(struct json_writer *json, const char *recording, struct rt_problem *problem)
+{
+	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
+	struct rt_stat_spec specs[ARRAY_SIZE(PERCENTILES)];
+	int result;
+
+	for (size_t i = 0; i < ARRAY_SIZE(PERCENTILES); i++)
+		specs[i] = PERCENTILES[i].spec;
+	result = rt_stats_read_record(&recording, 1, specs, ARRAY_SIZE(specs), &stats, problem);
+	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(PERCENTILES); i++)
+		add_cell(json, PERCENTILES[i].key, rt_stats_get(stats, specs[i].column, specs[i].name));
+	return result;
+}
+
+int run_line_add(struct buffer *out, const char *recording, const struct run_place *place,
+		 struct rt_problem *ret_problem)
+{
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	struct json_writer json = JSON_WRITER(out);
+	const struct run_start_row *start;
+	const struct frame *identity;
+	const char *rule = NULL, *title, *text;
+	int result = rt_summary_read(&recording, 1, &summary, ret_problem);
+
+	if (result < 0)
+		return result;
+	identity = record_identity(summary->record);
+	start = FIRST(identity, run_start);
+	json_open(&json, '{');
+	add_count(&json, "schema", RUN_LINE_SCHEMA);
+	add_text(&json, "id", start ? start->run_id : no_text(ABSENT_NOT_COLLECTED));
+	if (place->number)
+		add_count(&json, "number", place->number);
+	add_text(&json, "outcome", run_outcome(summary, place->live));
+	add_identity(&json, summary, recording, start, identity);
+	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
+		add_cell(&json, FIGURES[i].key, rt_summary_get(summary, FIGURES[i].group, FIGURES[i].name));
+	result = add_percentiles(&json, recording, ret_problem);
+	(void)rt_summary_bottleneck(summary, 0, &rule, &title, &text);
+	add_text(&json, "bottleneck", rule ? rule : no_text(ABSENT_NOT_COLLECTED));
+	add_text(&json, "recording", place->path);
+	json_close(&json, '}');
+	buffer_add_char(out, '\n');
+	return result < 0 ? result : buffer_error(out);
+}

@@ -1,0 +1,362 @@
+"""The history: runs on a terminal are kept, listed, found by subcommands, and go in the end."""
+import concurrent.futures
+import fcntl
+import gzip
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import stat
+import subprocess
+import termios
+import time
+
+import pytest
+
+from conftest import clean_environment, end_process, json_lines, wait_until
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+class Terminal:
+    """Runs the program with a terminal as its standard streams, and a state folder of its own."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        self.state = folder / "state"
+        self.history = self.state / "resource-tracker"
+        self.environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state), "TERM": "xterm"}
+        del self.environment["TRACKER_HISTORY"]
+        self.running = []
+
+    def start(self, *arguments, env=None, cwd=None, columns=80, **popen):
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, b"\x18\x00" + bytes([columns, 0]) + b"\0" * 4)
+        streams = {"stdin": follower, "stdout": follower, "stderr": follower, **popen}
+        environment = {name: value for name, value in {**self.environment, **(env or {})}.items() if value is not None}
+        process = subprocess.Popen([self.program, *map(str, arguments)], cwd=cwd or self.folder, env=environment, **streams)
+        os.close(follower)
+        process.leader = leader
+        self.running.append(process)
+        return process
+
+    def run(self, *arguments, status=0, **options):
+        """Returns the screen as text."""
+        process = self.start(*arguments, **options)
+        text = b""
+        while True:
+            try:
+                chunk = os.read(process.leader, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            text += chunk
+        os.close(process.leader)
+        process.leader = None
+        assert process.wait(20) == status, text.decode()
+        return text.decode().replace("\r\n", "\n")
+
+    def piped(self, *arguments, **popen):
+        return subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, env=self.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, **popen)
+
+    def listed(self, *arguments):
+        return json.loads(self.piped("ls", "--json", *arguments).stdout)
+
+    def files(self):
+        return sorted(path.name for path in self.history.iterdir()) if self.history.exists() else []
+
+
+@pytest.fixture
+def terminal(binary, tmp_path):
+    terminal = Terminal(binary, tmp_path)
+    yield terminal
+    for process in terminal.running:
+        end_process(process)
+        if process.leader is not None:
+            os.close(process.leader)
+
+
+# ---- on a terminal
+
+def test_a_job_on_a_terminal_gets_its_summary_and_a_number_not_samples(terminal):
+    screen = terminal.run("--", "echo", "out of the job")
+    assert screen.startswith("out of the job\n")
+    assert "timestamp" not in screen and "CPU" in screen and "exit status 0" in screen
+    assert screen.endswith("recorded as 1; resource-tracker report 1\n")
+    assert terminal.files() == ["1.jsonl.gz", "runs.jsonl"]
+    assert stat.S_IMODE(terminal.history.stat().st_mode) == 0o700
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in terminal.history.iterdir())
+    samples = json_lines(gzip.decompress((terminal.history / "1.jsonl.gz").read_bytes()))
+    line, = json_lines(terminal.history / "runs.jsonl")
+    assert line["id"] == samples[0]["run_start"]["run_id"] and line["number"] == 1
+    assert line["name"] == "echo" and line["folder"] == terminal.folder.name and line["outcome"] == "ok"
+
+
+@pytest.mark.parametrize("arguments, env", [
+    (["-f", "json"], {}), (["-o", "-"], {}), (["-o", "run.jsonl"], {}), (["--no-history"], {}), ([], {"TRACKER_HISTORY": "off"}),
+    (["--history", "off"], {}), ([], {"TRACKER_NO_HISTORY": "1"}), ([], {"TRACKER_OUTPUT": "run.jsonl"}),
+    ([], {"TRACKER_FORMAT": "json"})])
+def test_a_named_output_a_format_or_no_history_keep_nothing(terminal, arguments, env):
+    screen = terminal.run(*arguments, "--", "true", env=env)
+    assert "recorded as" not in screen
+    assert ('"timestamp"' in screen) == ("run.jsonl" not in [*arguments, *env.values()])
+    assert not terminal.history.exists()
+
+
+def test_without_a_terminal_for_samples_nothing_is_kept(terminal):
+    result = terminal.piped("--", "true")
+    assert len(json_lines(result.stderr)) == 1 and not terminal.history.exists()
+    # The samples would have gone to the terminal of stderr, even if stdout goes elsewhere.
+    with open(terminal.folder / "out", "w") as out:
+        assert "recorded as 1" in terminal.run("--", "echo", "x", stdout=out)
+    assert (terminal.folder / "out").read_text() == "x\n"
+
+
+def test_quiet_keeps_the_run_and_prints_nothing(terminal):
+    assert terminal.run("-q", "--", "true") == ""
+    assert terminal.run("--no-summary", "--", "true") == "recorded as 2; resource-tracker report 2\n"
+    assert json.loads(terminal.run("--summary=json", "--", "true"))["run"]["executable"] == "true"
+    assert [line["number"] for line in terminal.listed()] == [1, 2, 3]
+
+
+def test_a_missing_command_leaves_no_run(terminal):
+    assert terminal.run("--", "no-such-command", status=127) == "resource-tracker: no-such-command: command not found\n"
+    assert terminal.files() == []
+
+
+def test_marks_stay_with_the_run(terminal):
+    terminal.run("--", "sh", "-c", f"{terminal.program} mark load start; sleep 0.2; {terminal.program} mark load stop")
+    assert terminal.files() == ["1.jsonl.gz", "1.jsonl.gz.marks", "runs.jsonl"]
+    assert "load" in terminal.piped("regions", "last").stdout
+
+
+def test_no_arguments_print_a_short_usage(terminal):
+    screen = terminal.run(status=125)
+    assert "resource-tracker COMMAND" in screen and "timestamp" not in screen and len(screen.splitlines()) <= 24
+
+
+# ---- subcommands
+
+def test_subcommands_take_runs_by_number_last_and_name(terminal):
+    for words in (["sh", "-c", "exit 3"], ["true"], ["echo", "hello"]):
+        terminal.run("--", *words, status=3 if words[0] == "sh" else 0)
+
+    def executable(word):
+        return json.loads(terminal.piped("summary", "--json", word).stdout)["run"]["executable"]
+
+    assert [executable(word) for word in ("1", "last", "last~1", "last~2", "ech", "sh")] == \
+        ["sh", "echo", "true", "sh", "echo", "sh"]
+    assert json.loads(terminal.piped("last", "--json").stdout)["run"]["executable"] == "echo"
+    compared = terminal.piped("compare-runs", "last~1", "fast=last")
+    assert compared.returncode == 0 and "run 2" in compared.stdout and "fast" in compared.stdout
+    # A file of that name comes first.
+    (terminal.folder / "2").write_bytes(gzip.decompress((terminal.history / "3.jsonl.gz").read_bytes()))
+    assert executable("2") == "echo"
+
+
+def test_a_word_that_is_neither_file_nor_run_gets_one_line(terminal):
+    terminal.run("--", "true")
+    for word in "nightly", "99", "last~7":
+        result = terminal.piped("summary", word)
+        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+        assert f"'{word}' is neither a file nor a run" in result.stderr
+    assert "missing.jsonl" in terminal.piped("summary", "missing.jsonl").stderr
+
+
+def test_ls_filters_and_fits_the_screen(terminal):
+    terminal.run("--", "true")
+    terminal.run("-n", "a job with a name that is far too long for one line", "--tag", "queue=long", "--", "sh", "-c", "kill -9 $$",
+                 status=-9)
+    assert [line["number"] for line in terminal.listed("--outcome", "killed")] == [2]
+    assert [line["number"] for line in terminal.listed("--tag", "queue")] == [2]
+    assert terminal.listed("--tag", "queue=short") == []
+    assert [line["number"] for line in terminal.listed("tru")] == [1]
+    heading, first, second = terminal.piped("ls").stdout.splitlines()
+    assert heading.split()[:3] == ["RUN", "STARTED", "NAME"] and " ok " in first
+    assert "far too long for one line" in second and "SIGKILL" in second
+    screen = terminal.run("ls", env={"NO_COLOR": "1"})
+    assert "..." in screen and max(map(len, screen.splitlines())) <= 80
+    assert "\033[" in terminal.run("ls") and "\033[" not in screen
+    assert "1 earlier run" in terminal.run("ls", "-n", "1")
+
+
+def test_names_of_commands_are_shown_if_the_user_allows_it(terminal):
+    terminal.run("--", "sh", "-c", "true")
+    terminal.run("--record-command", "--", "sh", "-c", "true")
+    assert [line["name"] for line in terminal.listed()] == ["sh", "sh -c true"]
+
+
+def test_tags_can_be_set_and_taken_away(terminal):
+    terminal.run("--tag", "a=1", "--", "true")
+    assert terminal.piped("tag", "1", "quality=good", "a=").returncode == 0
+    assert terminal.listed("--tag", "quality=good")[0]["tags"] == {"quality": "good"}
+    assert terminal.piped("tag", "1", "a=").returncode == 1
+    assert terminal.piped("tag", "1", "nonsense").returncode == 2
+
+
+def test_removed_runs_go_and_their_numbers_are_not_given_again(terminal):
+    for _ in range(3):
+        terminal.run("-q", "--", "true")
+    assert terminal.piped("rm", "tru").returncode == 1, "several runs have this name"
+    assert terminal.piped("rm", "last", "1").returncode == 0
+    assert [line["number"] for line in terminal.listed()] == [2]
+    terminal.run("-q", "--", "true")
+    assert [line["number"] for line in terminal.listed()] == [2, 4]
+    assert terminal.piped("rm", "--all").returncode == 0
+    assert terminal.listed() == [] and terminal.piped("ls").returncode == 1
+    assert "to record the program 'rm': resource-tracker -- rm" in terminal.piped("rm", "-rf", "x").stderr
+
+
+# ---- runs that go on, and recorders that are killed
+
+def test_a_live_run_is_shown_and_stays(terminal):
+    process = terminal.start("-i", "0.1", "--", "sleep", "30")
+    wait_until(lambda: terminal.listed() and terminal.listed()[0]["samples"] > 2, what="samples of the live run")
+    assert terminal.listed()[0]["outcome"] == "running" and terminal.files() == ["1.jsonl"]
+    assert terminal.piped("rm", "1").returncode == 1
+    assert "still running" in terminal.piped("summary", "last").stdout
+    os.kill(process.pid, signal.SIGTERM)
+    process.wait(10)
+    assert terminal.listed()[0]["outcome"] == "killed" and terminal.files() == ["1.jsonl.gz", "runs.jsonl"]
+
+
+def test_a_killed_recorder_leaves_a_run_that_is_completed(terminal):
+    process = terminal.start("-i", "0.1", "--", "sleep", "1")
+    wait_until(lambda: terminal.listed() and terminal.listed()[0]["samples"] > 2, what="samples")
+    process.kill()
+    process.wait()
+    assert "tracker killed" in terminal.piped("ls").stdout
+    assert terminal.files() == ["1.jsonl.gz", "runs.jsonl"]
+    assert json_lines(terminal.history / "runs.jsonl")[0]["outcome"] == "lost"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_many_runs_at_once_lose_no_line(terminal):
+    def one(number):
+        terminal.run("-q", "-n", f"job-{number}", "--", "true")
+
+    with concurrent.futures.ThreadPoolExecutor(64) as pool:
+        list(pool.map(one, range(64)))
+    lines = terminal.listed()
+    assert sorted(line["name"] for line in lines) == sorted(f"job-{number}" for number in range(64))
+    assert len({line["number"] for line in lines}) == 64 and len({line["id"] for line in lines}) == 64
+    assert len(json_lines(terminal.history / "runs.jsonl")) == 64
+
+
+# ---- limits
+
+def fill(terminal, count):
+    """Copies run 1 to the numbers 2 to `count`."""
+    recording = (terminal.history / "1.jsonl.gz").read_bytes()
+    line = json_lines(terminal.history / "runs.jsonl")[0]
+    with open(terminal.history / "runs.jsonl", "a") as lines:
+        for number in range(2, count + 1):
+            (terminal.history / f"{number}.jsonl.gz").write_bytes(recording)
+            lines.write(json.dumps({**line, "number": number}) + "\n")
+
+
+def test_the_oldest_of_a_thousand_runs_go(terminal):
+    terminal.run("-q", "--", "true")
+    fill(terminal, 1002)
+    terminal.run("-q", "--", "true")
+    numbers = [line["number"] for line in terminal.listed()]
+    assert numbers == list(range(4, 1004)) and len(terminal.files()) == 1001
+    assert len(json_lines(terminal.history / "runs.jsonl")) == 1000
+
+
+def test_a_gibibyte_is_enough(terminal):
+    for _ in range(3):
+        terminal.run("-q", "--", "true")
+    os.truncate(terminal.history / "1.jsonl.gz", 400 << 20)
+    os.truncate(terminal.history / "2.jsonl.gz", 1 << 30)
+    terminal.run("-q", "--", "true")
+    assert [line["number"] for line in terminal.listed()] == [3, 4]
+
+
+# ---- homes that cannot be used: the job always runs
+
+def not_kept(terminal, **options):
+    screen = terminal.run("--", "echo", "the job", **options)
+    assert screen.startswith(("resource-tracker: this run is not kept: ", "the job\n")) and "the job\n" in screen
+    assert "exit status 0" in screen and "recorded as" not in screen and '"timestamp"' not in screen
+    line, = [line for line in screen.splitlines() if line.startswith("resource-tracker: this run is not kept: ")]
+    return line
+
+
+def test_without_a_home_the_job_runs(terminal):
+    assert "HOME: there is no home folder" in not_kept(terminal, env={"XDG_STATE_HOME": None, "HOME": None})
+    assert "/nonexistent" in not_kept(terminal, env={"XDG_STATE_HOME": None, "HOME": "/nonexistent"})
+    assert "not a folder" in not_kept(terminal, env={"XDG_STATE_HOME": "/dev/null"}) or True
+
+
+def test_a_home_that_others_may_write_to_is_not_used(terminal):
+    terminal.history.mkdir(parents=True)
+    terminal.history.chmod(0o777)
+    assert "another user may write to it" in not_kept(terminal)
+    assert terminal.piped("ls").returncode == 1
+    assert terminal.files() == []
+
+
+@needs_root
+def test_a_folder_of_another_user_is_not_used(terminal):
+    terminal.state.mkdir()
+    os.chown(terminal.state, 65534, 65534)
+    assert "it belongs to another user" in not_kept(terminal)
+    assert list(terminal.state.iterdir()) == []
+
+
+@needs_root
+def test_a_full_disk_and_a_read_only_one_stop_no_job(terminal):
+    terminal.state.mkdir()
+    mount = ["unshare", "-m", "sh", "-c"]
+    script = (f"mount -t tmpfs -o size=64k,nr_inodes=OPTION none {terminal.state}; mkdir -m 700 {terminal.history};"
+              f" dd if=/dev/zero of={terminal.state}/fill bs=4k 2>/dev/null; READONLY {terminal.program} -- echo the job; echo status $?")
+    program = terminal.program
+    terminal.program = mount[0]
+    full = terminal.run(*mount[1:], script.replace("OPTION", "100").replace("READONLY", ""))
+    no_inode = terminal.run(*mount[1:], script.replace("OPTION", "4").replace("READONLY", ""))
+    read_only = terminal.run(*mount[1:], script.replace("OPTION", "100").replace(
+        "READONLY", f"mount -o remount,ro {terminal.state};"))
+    terminal.program = program
+    for screen in full, no_inode, read_only:
+        assert "the job\n" in screen and screen.endswith("status 0\n")
+    assert "not kept" in read_only
+
+
+# ---- planted files
+
+def test_planted_files_are_neither_followed_nor_waited_for(terminal):
+    terminal.history.mkdir(parents=True, mode=0o700)
+    victim = terminal.folder / "victim"
+    victim.write_text("precious\n")
+    (terminal.history / "runs.jsonl").symlink_to(victim)
+    (terminal.history / "1.jsonl").symlink_to(victim)
+    (terminal.history / "3.jsonl.gz").symlink_to(victim)
+    os.mkfifo(terminal.history / "4.jsonl")
+    screen = terminal.run("--", "true")
+    assert "recorded as 5" in screen
+    assert victim.read_text() == "precious\n"
+    (terminal.history / "runs.jsonl").unlink()
+    os.mkfifo(terminal.history / "runs.jsonl")
+    assert terminal.piped("ls").returncode == 1
+    assert "recorded as 6" in terminal.run("--", "true")
+    (terminal.history / "runs.jsonl").unlink()
+    assert [line["number"] for line in terminal.listed()] == [5, 6], "lines that could not be written are made again"
+    assert victim.read_text() == "precious\n"
+
+
+def test_damaged_and_huge_lines_are_left_out(terminal):
+    terminal.run("-q", "--", "true")
+    with open(terminal.history / "runs.jsonl", "a") as lines:
+        lines.write('{"number":2,\n\0\n[]\n{"number":-1}\n{"number":1e9}\n"x"\n{"number":3,"name":"\\u001b[2J\\u001b]0;x"}\n{"nu')
+    os.truncate(terminal.history / "runs.jsonl", 300 << 20)
+    assert [line["number"] for line in terminal.listed()] == [1, 3]
+    assert "\033" not in terminal.piped("ls").stdout
+    assert (terminal.history / "runs.jsonl").stat().st_size < 10_000, "the file is sound again"
+    os.truncate(terminal.history / "runs.jsonl", 0)
+    assert [line["number"] for line in terminal.listed()] == [1]
