@@ -202,6 +202,47 @@ static bool search_reread(struct search *search)
 	return true;
 }
 
+/* Adds "Its threads waited 3.94 s for a CPU and ran for 4.05 s": what the job itself shows. */
+static void add_threads_wait(struct buffer *out, double wait_secs, double run_secs)
+{
+	buffer_add_text(out, "Its threads waited for a CPU for ");
+	add_duration(out, wait_secs);
+	buffer_add_text(out, " and ran for ");
+	add_duration(out, run_secs);
+}
+
+static void search_cpu_wait(struct search *search, const struct pressure *pressure)
+{
+	const struct cpu_course *course = &search->summary->cpu_course;
+	double share = pressure->secs / search->summary->recorded_secs;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!search->summary->tracked || !course->has_threads || !(course->threads_wait_secs > 0)) {
+		search_one_pressure(search, pressure);
+		return;
+	}
+	if (!(share >= pressure->least))
+		return;
+	add_threads_wait(&text, course->threads_wait_secs, course->threads_run_secs);
+	buffer_printf(&text, "%s.", pressure->while_what);
+	add_bottleneck(search, pressure->rule, pressure->title, share, &text);
+}
+
+/* Its threads waited although CPUs were free: they may only run on some of them. */
+static void search_confined(struct search *search)
+{
+	const struct cpu_course *course = &search->summary->cpu_course;
+	double share = course->confined_secs / search->summary->recorded_secs;
+	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
+
+	if (!search->summary->tracked || !(share >= CPU_WAIT_SHARE))
+		return;
+	add_threads_wait(&text, course->confined_wait_secs, course->confined_run_secs);
+	buffer_add_text(&text,
+			", while other CPUs were free: they may be confined to too few (taskset, affinity).");
+	add_bottleneck(search, "cpu_confined", "Confined to some CPUs", share, &text);
+}
+
 /*
  * Waiting for a CPU counts only while no CPU was free: see cpu_course.h. An idle client that starts on a busy machine
  * waits too, but its work is elsewhere.
@@ -219,16 +260,22 @@ static void search_pressure(struct search *search)
 		 reread ? (double)INFINITY : WAIT_SHARE},
 		{"memory_pressure", "Memory pressure", "memory", "", total_of(&summary->memory_pressure_secs),
 		 WAIT_SHARE},
-		{taken ? "cpu_taken" : "cpu_pressure", taken ? "Others on the machine" : "Short of CPU",
-		 "a CPU",
-		 taken                                       ? ", while others kept the CPUs busy"
-		 : course->short_secs > course->unclear_secs ? ", while all CPUs were busy"
-							     : "",
-		 summary_cpu_short_secs(summary), explained ? (double)INFINITY : CPU_WAIT_SHARE},
 	};
+	const struct pressure CPU = {taken ? "cpu_taken" : "cpu_pressure",
+				     taken ? "Others on the machine" : "Short of CPU",
+				     "a CPU",
+				     taken ? ", while others kept the CPUs busy"
+				     : course->short_secs > course->unclear_secs
+					     ? ", while all CPUs were busy"
+					     : "",
+				     summary_cpu_short_secs(summary),
+				     explained ? (double)INFINITY : CPU_WAIT_SHARE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++)
 		search_one_pressure(search, &PRESSURES[i]);
+	search_cpu_wait(search, &CPU);
+	if (!explained)
+		search_confined(search);
 }
 
 /* Adds "though 0.70 of them were free": more cores would not have helped. */

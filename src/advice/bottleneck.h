@@ -17,7 +17,10 @@
  * memory_pressure    Memory pressure        some process waited for memory during 10 % of the time
  * cpu_taken          Others on the machine  as cpu_pressure, and others used the larger part of the machine
  * cpu_pressure       Short of CPU           some process waited for a CPU during 20 % of the time while no CPU
- *                                           was free (cpu_course.h); not with cpu_bound
+ *                                           was free (cpu_course.h), and its threads for a tenth of the time
+ *                                           in which they could run; not with cpu_bound
+ * cpu_confined       Confined to some CPUs  its threads waited for a CPU during 20 % of the time while other CPUs were
+ *                                           free, and the scheduler took turns among them; not with cpu_bound
  * one_core           One core               the run had more than one core, used 0.75 to 1.15 of them during
  *                                           half of the time, and did not wait for more
  * cpu_at_times       CPU, at times          85 % of the cores were busy during 20 % of the time; not with

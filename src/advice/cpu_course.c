@@ -4,7 +4,8 @@
 #include <math.h>
 
 static const double FULL_SHARE = 0.9, HELD_SHARE = 0.1, WAIT_SHARE = 0.2, ONE_CORE_LEAST = 0.75,
-		    ONE_CORE_MOST = 1.15;
+		    ONE_CORE_MOST = 1.15, KNOWN_SHARE = 0.5, IDLE_CORES = 0.02, READY_SHARE = 0.1,
+		    CONFINED_SHARE = 0.3, FORCED_RATIO = 2;
 
 enum room { ROOM_UNKNOWN, ROOM_NONE, ROOM_LEFT };
 
@@ -54,6 +55,67 @@ static bool is_one_core(double job, enum room room, double waited, double secs)
 	return room == ROOM_LEFT || waited < WAIT_SHARE * secs || (room == ROOM_UNKNOWN && isnan(waited));
 }
 
+/* The waiting of the job's own threads in a sample. */
+struct own_wait {
+	double secs;     /* all threads together; NaN: unknown, or known for too few of them */
+	double run_secs; /* CPU time of the job */
+	double forced;   /* context switches that the scheduler forced on them, per one by their own choice */
+};
+
+/* Threads that were not read waited for as large a part of their time as those that were. */
+static struct own_wait own_wait_of(const struct tree_row *tree, double secs)
+{
+	struct own_wait own = {NAN, NAN, NAN};
+	double known;
+
+	if (!tree)
+		return own;
+	own.run_secs = tree->process_utime_secs + tree->process_stime_secs;
+	known = tree->process_cpu_wait_known_secs;
+	if (isnan(own.run_secs) || isnan(known) || isnan(tree->process_cpu_wait_secs))
+		return own;
+	if (known < KNOWN_SHARE * own.run_secs && own.run_secs > IDLE_CORES * secs)
+		return own;
+	own.secs = tree->process_cpu_wait_secs;
+	if (known > 0 && known < own.run_secs)
+		own.secs *= fmin(own.run_secs / known, 1 / KNOWN_SHARE);
+	if (!count_absent(tree->process_voluntary_switches) &&
+	    !count_absent(tree->process_involuntary_switches))
+		own.forced = (double)tree->process_involuntary_switches /
+			     fmax((double)tree->process_voluntary_switches, 1);
+	return own;
+}
+
+/*
+ * How long at least one thread waited: at most as long as all of them together. If that is a small part of the time in
+ * which they could run, more CPUs would hardly make the job faster.
+ */
+static double waited_secs(double pressure_secs, const struct own_wait *own, double secs)
+{
+	if (isnan(own->secs))
+		return pressure_secs;
+	if (own->secs < READY_SHARE * (own->secs + own->run_secs))
+		return 0;
+	return fmin(fmin(own->secs, secs), isnan(pressure_secs) ? secs : pressure_secs);
+}
+
+static bool is_confined_by_itself(const struct own_wait *own, double waited, double secs)
+{
+	return waited >= WAIT_SHARE * secs && own->secs >= CONFINED_SHARE * (own->secs + own->run_secs) &&
+	       own->forced >= FORCED_RATIO;
+}
+
+static void add_own_wait(struct cpu_course *course, const struct own_wait *own, enum room room)
+{
+	if (isnan(own->secs))
+		return;
+	course->has_threads = true;
+	if (room == ROOM_LEFT)
+		return;
+	course->threads_wait_secs += own->secs;
+	course->threads_run_secs += own->run_secs;
+}
+
 void cpu_course_add(struct cpu_course *course, const struct frame *frame, const struct cpu_bounds *bounds,
 		    bool own_pressure)
 {
@@ -61,13 +123,22 @@ void cpu_course_add(struct cpu_course *course, const struct frame *frame, const 
 	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
 	const struct pressure_row *pressure = FIRST(frame, pressure);
 	double job = tree ? tree->process_cores_used : NAN, all = cpu ? cpu->utilization_pct : NAN;
-	double waited = pressure && own_pressure ? pressure->cpu_some_secs : NAN;
 	double secs = frame->sample->actual_interval_ms / 1000;
+	struct own_wait own = own_wait_of(tree, secs);
+	double waited = waited_secs(pressure && own_pressure ? pressure->cpu_some_secs : NAN, &own, secs);
+	bool confined;
 	enum room room;
 
 	if (!(secs > 0))
 		return;
 	room = room_in(frame, bounds, job, all, secs);
+	confined = room == ROOM_LEFT && is_confined_by_itself(&own, waited, secs);
+	add_own_wait(course, &own, room);
+	if (confined) {
+		course->confined_secs += waited;
+		course->confined_wait_secs += own.secs;
+		course->confined_run_secs += own.run_secs;
+	}
 	if (!isnan(waited)) {
 		course->has_pressure = true;
 		course->short_secs += room == ROOM_NONE ? waited : 0;
@@ -81,6 +152,6 @@ void cpu_course_add(struct cpu_course *course, const struct frame *frame, const 
 		course->full_core_secs += all * secs;
 		course->others_core_secs += fmax(all - job, 0) * secs;
 	}
-	if (is_one_core(job, room, waited, secs))
+	if (!confined && is_one_core(job, room, waited, secs))
 		course->one_core_secs += secs;
 }

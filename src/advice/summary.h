@@ -208,6 +208,12 @@ void summary_add_waiting(struct rt_summary *summary, const struct frame *frame);
  */
 double summary_cpu_short_secs(const struct rt_summary *summary);
 
+/* The part of the job's CPU time for which its threads' waiting is known; NaN: unknown. */
+double summary_cpu_wait_known_pct(const struct rt_summary *summary);
+
+/* Context switches of the whole run: exact ones of its end, or else those of the samples. NaN: unknown. */
+double summary_switches(int64_t at_end, const struct total *of_samples);
+
 /*
  * Returns the file bytes that the run read again from storage because its memory limit left too little room
  * for the page cache: more than half of its reads, and at least as much as the limit. 0: not so, or unknown.

@@ -157,6 +157,7 @@ static struct run_end_row no_end(void)
 
 	memset(&end, 0, sizeof(end));
 	end.exit_code = end.signal = end.descendants_running = end.oom_kills = no_count(ABSENT_NOT_YET);
+	end.voluntary_switches = end.involuntary_switches = no_count(ABSENT_NOT_YET);
 	end.cgroup_oom_kills = end.machine_oom_kills = no_count(ABSENT_NOT_YET);
 	end.largest_process_peak_mib = end.cgroup_memory_peak_mib = no_real(ABSENT_NOT_YET);
 	return end;

@@ -54,6 +54,20 @@ double summary_cpu_short_secs(const struct rt_summary *summary)
 	return course->has_pressure ? course->short_secs + course->unclear_secs : (double)NAN;
 }
 
+double summary_cpu_wait_known_pct(const struct rt_summary *summary)
+{
+	double cpu_secs = total_of(&summary->user_secs) + total_of(&summary->system_secs);
+
+	/* Both are rounded in each sample. */
+	return cpu_secs > 0 ? fmin(100 * total_of(&summary->cpu_wait_known_secs) / cpu_secs, 100)
+			    : (double)NAN;
+}
+
+double summary_switches(int64_t at_end, const struct total *of_samples)
+{
+	return count_absent(at_end) ? total_of(of_samples) : (double)at_end;
+}
+
 struct wait {
 	const char *name;
 	double secs;
@@ -87,6 +101,22 @@ double summary_reread_bytes(const struct rt_summary *summary)
 	return again >= read / 2 && again >= room ? again : 0;
 }
 
+/* Adds "its threads waited for a CPU for 3.94 s in all, and lost it 737 times". */
+static void add_threads(struct buffer *out, const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	double forced = summary_switches(end ? end->involuntary_switches : no_count(ABSENT_NOT_YET),
+					 &summary->involuntary_switches);
+
+	/* If short-lived threads are missing, so is their waiting. */
+	buffer_printf(out, "its threads waited for a CPU for %s",
+		      summary_cpu_wait_known_pct(summary) < 95 ? "at least " : "");
+	add_duration(out, summary->cpu_wait_secs.sum);
+	buffer_add_text(out, " in all");
+	if (!isnan(forced))
+		buffer_printf(out, ", and lost it %.0f time%s", forced, forced == 1 ? "" : "s");
+}
+
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns)
 {
 	const struct wait OWN[] = {
@@ -102,9 +132,15 @@ void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary,
 		{"I/O", total_of(&summary->machine_io_pressure_secs)},
 	};
 	CLEANUP_BUFFER struct buffer begin = BUFFER(128);
+	size_t before;
 
 	buffer_printf(&begin, "\n  %-*s", label_columns, "Held up");
+	before = out->length;
 	add_line(out, summary, begin.data, OWN, ARRAY_SIZE(OWN), 0.01);
+	if (total_of(&summary->cpu_wait_secs) >= 0.01 * summary->recorded_secs) {
+		buffer_add_text(out, out->length > before ? "; " : begin.data);
+		add_threads(out, summary);
+	}
 	buffer_clear(&begin);
 	buffer_printf(&begin, "\n  %-*ssome process, not necessarily the job's, waited for ", label_columns,
 		      "Machine");

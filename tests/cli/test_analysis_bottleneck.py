@@ -20,6 +20,12 @@ def of(source, **secs):
     return {"pressure": {**{f"{name}_some_secs": value for name, value in secs.items()}, "source": source}}
 
 
+def waited(secs, known_secs, forced=200, by_choice=5):
+    """The waiting of the job's own threads in each sample, and their CPU time."""
+    return {"process_cpu_wait_secs": secs, "process_cpu_wait_known_secs": known_secs, "process_involuntary_switches": forced,
+            "process_voluntary_switches": by_choice}
+
+
 def reread(gib, of_gib):
     """Returns a run of 8 seconds below a limit of 200 MiB that read `of_gib`, partly twice."""
     return {"limits": dict(recordings.LIMITS, memory_limit_mib=200.0), "read_bytes": int(of_gib * (1 << 27)),
@@ -70,6 +76,25 @@ def reread(gib, of_gib):
      "for a CPU, because other programs kept them busy."),
     ({**of("cgroup", cpu=0.0), "others": 3.9, "cores": 0.01}, "idle",
      "It used little CPU time: it was sleeping or waiting for something else."),
+    # Its own threads tell whether it waited, whatever the pressure of the machine or of its group says.
+    ({**of("host", cpu=0.98), "others": 3.9, "cores": 0.01, "threads": waited(0.0, 0.01)}, "idle",
+     "It used little CPU time: it was sleeping or waiting for something else."),
+    ({**of("host", cpu=0.98), "others": 3.4, "cores": 0.5, "threads": waited(1.5, 0.5)}, "cpu_taken",
+     "Its threads waited for a CPU for 12.0 s and ran for 4.00 s, while others kept the CPUs busy."),
+    ({**of("cgroup", cpu=0.9), "others": 3.4, "cores": 0.5, "threads": waited(0.01, 0.5)}, "none", None),
+    ({**of("cgroup", cpu=0.9), "others": 1.0, "cores": 3.0, "threads": waited(0.25, 3.0)}, "none", None),
+    ({**of("cgroup", cpu=0.9), "others": 1.0, "cores": 3.0, "threads": waited(1.5, 3.0)}, "cpu_pressure",
+     "Its threads waited for a CPU for 12.0 s and ran for 24.0 s, while all CPUs were busy."),
+    ({**of("host", cpu=0.9), "others": 3.4, "cores": 0.5, "threads": waited(0.3, 0.3)}, "cpu_taken",
+     "Its threads waited for a CPU for 4.00 s and ran for 4.00 s, while others kept the CPUs busy."),
+    # Too few of them were read: the pressure of its group decides, or it is unknown.
+    ({**of("cgroup", cpu=0.9), "others": 3.4, "cores": 0.5, "threads": waited(0.0, 0.1)}, "cpu_taken",
+     "At least one of its processes waited for a CPU during 90.0 % of the time, while others kept the CPUs busy."),
+    ({**of("host", cpu=0.9), "others": 3.4, "cores": 0.5, "threads": waited(0.1, 0.1)}, "none", None),
+    ({**of("cgroup", cpu=0.9), "cores": 1.0, "threads": waited(1.0, 1.0)}, "cpu_confined",
+     "Its threads waited for a CPU for 8.00 s and ran for 8.00 s, while other CPUs were free: they may be confined to too few "
+     "(taskset, affinity)."),
+    ({**of("cgroup", cpu=0.9), "cores": 1.0, "threads": waited(1.0, 1.0, by_choice=300)}, "one_core", None),
     ({**of("cgroup", cpu=0.3), "others": 2.5}, "none", None),
     ({**of("cgroup", cpu=0.9), "cores": 4.0}, "cpu_bound", "4.00 of 4 cores were busy on average."),
     ({"gpu": 0.9, "gpus": 1}, "gpu_bound", "0.90 of 1 GPU was busy on average."),
@@ -85,13 +110,13 @@ def reread(gib, of_gib):
 def test_each_rule(run, tmp_path, figures, rule, text):
     values = {"cores": 0.5, "start": FOUR, **figures}
     gpus, others, used = values.pop("gpus", 0), values.pop("others", 0), values.pop("gpus_used", 0)
-    read_bytes = values.pop("read_bytes", 0)
+    read_bytes, threads = values.pop("read_bytes", 0), values.pop("threads", {})
     path = recordings.steady(tmp_path / "x.jsonl", **values)
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     for one in samples:
         one["gpu"] = [{"uuid": "GPU-1", "utilization_pct": 90.0, "vram_total_bytes": 1 << 30}] * gpus
         one["cpu"]["utilization_pct"] += others
-        one["cpu"].update(process_gpu_utilized=used, process_disk_read_bytes=read_bytes)
+        one["cpu"].update(process_gpu_utilized=used, process_disk_read_bytes=read_bytes, **threads)
     found = find(run, recordings.write(path, samples))
     assert found[0]["rule"] == rule, found
     assert text is None or found[0]["text"] == text

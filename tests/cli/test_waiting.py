@@ -1,9 +1,11 @@
 """Waiting for a CPU and context switches of the job, beside what its own threads say of themselves."""
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -25,7 +27,7 @@ one_core()
 for _ in range(2):
     if os.fork() == 0:
         spin(1.2); say(); time.sleep(0.6); os._exit(0)
-os.wait(); os.wait()
+os.wait(); os.wait(); say()
 """
 THREADS = SAYS + """
 def work():
@@ -34,6 +36,7 @@ one_core()
 many = [threading.Thread(target=work) for _ in range(6)]
 for one in many: one.start()
 for one in many: one.join()
+say()
 """
 SHORT = SAYS + """
 one_core()
@@ -79,9 +82,9 @@ def test_threads_on_one_core_wait_as_long_as_they_say(record, code):
     run, wait = said(out)
     waited, known = told(samples, "process_cpu_wait_secs"), told(samples, "process_cpu_wait_known_secs")
     assert wait > 0.4 * (run + wait), "two loops on one core should wait half of the time"
-    # Python itself waited, too, before and after.
-    assert wait * 0.99 - 0.01 <= waited <= wait * 1.05 + 0.3, (waited, wait)
-    assert run * 0.99 - 0.01 <= known
+    # Each of them waits once more before it ends.
+    assert wait * 0.98 - 0.01 <= waited <= wait * 1.2 + 0.4, (waited, wait)
+    assert run * 0.98 - 0.01 <= known
     end = samples[-1]["run_end"]
     assert end["tree_cpu_wait_secs"] == pytest.approx(waited, abs=0.001 * len(samples))
     assert end["tree_cpu_wait_known_secs"] <= end["tree_utime_secs"] + end["tree_stime_secs"] + 0.01
@@ -97,21 +100,29 @@ def test_waiting_of_short_lived_children_is_a_lower_bound_that_tells_its_part(re
 
 
 def test_waiting_before_an_attach_does_not_count(binary, tmp_path):
-    job = subprocess.Popen([sys.executable, "-c", SAYS + "one_core()\nmany = [threading.Thread(target=spin, args=(0.8,)) for _ in range(4)]\n"
-                            "for one in many: one.start()\nfor one in many: one.join()\nprint('ready', flush=True); time.sleep(30)"],
-                           stdout=subprocess.PIPE)
+    code = SAYS + """
+def work():
+    spin(0.8); say()
+    while True: time.sleep(0.1)
+one_core()
+many = [threading.Thread(target=work) for _ in range(4)]
+for one in many: one.start()
+time.sleep(60)
+"""
+    job = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     try:
-        assert job.stdout.readline() == b"ready\n"
+        _, before = said("".join(job.stdout.readline().decode() for _ in range(4)))
         subprocess.run([binary, "-p", str(job.pid), "-i", "0.2", "--duration", "1", "-q", "-o", tmp_path / "run.jsonl"], check=True)
-        before = int(open(f"/proc/{job.pid}/schedstat", encoding="ascii").read().split()[1]) / 1e9
     finally:
         job.kill()
         job.wait()
         job.stdout.close()
     samples = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
-    assert told(samples, "process_cpu_wait_secs") < 0.1
-    assert told(samples, "process_voluntary_switches") < 20
-    assert before >= 0
+    assert before > 1
+    assert told(samples, "process_cpu_wait_secs") < 0.8
+    assert told(samples, "process_cpu_wait_known_secs") < 0.3
+    # Four threads sleep ten times a second.
+    assert 10 <= told(samples, "process_voluntary_switches") <= 80
 
 
 def test_context_switches_are_those_of_the_job_itself(record):
@@ -173,12 +184,61 @@ def test_nothing_is_read_where_waiting_is_not_wanted(binary, tmp_path):
 @pytest.mark.skipif(not STRACE, reason="needs strace")
 def test_threads_that_did_not_run_are_not_read_again(binary, tmp_path):
     """300 idle children: their counters are read once each, and not at every sample."""
-    code = "import os, time\nfor _ in range(300):\n    if os.fork() == 0:\n        time.sleep(60)\ntime.sleep(1.5)\nos.killpg(0, 9)"
-    job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    code = "import os, time\nfor _ in range(300):\n    if os.fork() == 0:\n        time.sleep(60)\nprint('ready', flush=True)\ntime.sleep(60)"
+    job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stdout=subprocess.PIPE)
     try:
+        assert job.stdout.readline() == b"ready\n"
         trace = opened(binary, tmp_path, "-p", str(job.pid), "--duration", "1.2")
     finally:
         os.killpg(job.pid, 9)
         job.wait()
+        job.stdout.close()
     reads = [line for line in trace.splitlines() if "/schedstat" in line and line.startswith("pread64")]
     assert 250 <= len(reads) <= 450, len(reads)
+
+
+# ---- the summary's answer on a busy machine --------------------------------------------------------------------------
+
+LOOP = "import os, time\nend = time.monotonic() + {secs}\nwhile time.monotonic() < end: sum(range(500))"
+
+
+@pytest.fixture
+def busy_machine():
+    """Twice as many loops as CPUs."""
+    loops = [subprocess.Popen([sys.executable, "-c", LOOP.format(secs=30)]) for _ in range(2 * os.cpu_count())]
+    yield
+    for one in loops:
+        one.kill()
+    for one in loops:
+        one.wait()
+
+
+def first_bottleneck(binary, folder, user, *job):
+    """The answer for a job that a user without privileges runs, or the user of the test."""
+    path = folder / f"{len(list(folder.iterdir()))}.jsonl"
+    subprocess.run([*user, folder / "resource-tracker", "-i", "0.4", "-q", "--no-summary", "-o", path, "--", *job], check=False, cwd="/")
+    text = subprocess.run([binary, "summary", "--json", path], check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text)["bottlenecks"][0]
+
+
+@pytest.fixture
+def open_folder(binary):
+    """A folder with the recorder that every user may enter and write to, because test folders belong to root."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="rt-waiting-"))
+    folder.chmod(0o777)
+    shutil.copy(binary, folder / "resource-tracker")
+    yield folder
+    shutil.rmtree(folder)
+
+
+USERS = [pytest.param([], id="as it is")]
+if os.geteuid() == 0 and shutil.which("setpriv"):
+    USERS.append(pytest.param(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], id="without privileges"))
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_a_job_that_waits_for_a_cpu_is_told_so_and_one_that_sleeps_beside_it_is_not(binary, open_folder, busy_machine, user):
+    loop = first_bottleneck(binary, open_folder, user, "timeout", "2.5", "sh", "-c", "while :; do :; done")
+    assert loop["rule"] == "cpu_taken" and loop["text"].startswith("Its threads waited for a CPU for "), loop
+    asleep = first_bottleneck(binary, open_folder, user, "sleep", "2")
+    assert asleep["rule"] == "idle" and "perhaps for a CPU" not in asleep["text"], asleep
