@@ -127,7 +127,7 @@ const struct row *metric_place_row(const struct metric_place *place, const struc
 	return row_by_key(frame, place->kind, parent, place->keys[place->depth - 1]);
 }
 
-static double real_of(const struct row *row, const struct metric_place *place)
+double metric_place_real_of(const struct metric_place *place, const struct row *row)
 {
 	enum metric_type type = metric_place_metric(place)->type;
 	size_t offset = metric_offset(place->index);
@@ -142,7 +142,7 @@ static double over_all(const struct metric_place *place, const struct frame *fra
 	double sum = 0, most = -INFINITY, count = 0;
 
 	for (const struct row *row = frame->first[place->kind]; row; row = row->next) {
-		double value = real_of(row, place);
+		double value = metric_place_real_of(place, row);
 
 		if (isnan(value))
 			continue;
@@ -160,5 +160,5 @@ static double over_all(const struct metric_place *place, const struct frame *fra
 double metric_place_real(const struct metric_place *place, const struct frame *frame)
 {
 	return place->choice >= PLACE_SUM ? over_all(place, frame)
-					  : real_of(metric_place_row(place, frame), place);
+					  : metric_place_real_of(place, metric_place_row(place, frame));
 }

@@ -49,6 +49,9 @@ const struct row *metric_place_row(const struct metric_place *place, const struc
 /* Returns the value as a number; NaN if it is absent, a text, or not in this sample. */
 double metric_place_real(const struct metric_place *place, const struct frame *frame);
 
+/* Returns the value in a row of the place's kind; NaN if it is absent or a text. */
+double metric_place_real_of(const struct metric_place *place, const struct row *row);
+
 static inline const struct metric *metric_place_metric(const struct metric_place *place)
 {
 	return &ROW_DESCRIPTIONS[place->kind].metrics[place->index];

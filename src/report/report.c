@@ -18,6 +18,7 @@
 #include "format/sample_format.h"
 #include "record/problem.h"
 #include "report/page.h"
+#include "report/row_series.h"
 #include "report/series.h"
 
 #define DATA_CEILING ((size_t)1 << 30)
@@ -33,7 +34,8 @@ struct report {
 	struct buffer data;
 	struct json_writer json;
 	struct series *series;
-	size_t run; /* index in the current file */
+	struct row_series *rows; /* of each kind of the page */
+	size_t run;              /* index in the current file */
 	struct rt_problem *problem;
 };
 
@@ -160,6 +162,11 @@ static void watch_sample(void *context, const struct frame *frame, size_t run)
 			series_clear(&report->series[i]);
 		series_add(&report->series[i], frame);
 	}
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++) {
+		if (run != report->run)
+			row_series_clear(&report->rows[i]);
+		row_series_add(&report->rows[i], frame);
+	}
 	report->run = run;
 }
 
@@ -175,6 +182,10 @@ static int read_run(struct report *report, const char *path, rt_summary **ret_su
 	for (size_t i = 0; i < REPORT_PAGE.column_count; i++) {
 		record_column_want(&report->series[i].column, &watcher.wanted);
 		series_clear(&report->series[i]);
+	}
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++) {
+		row_series_want(&report->rows[i], &watcher.wanted);
+		row_series_clear(&report->rows[i]);
 	}
 	report->run = 0;
 	return summary_read_watched(&path, 1, &watcher, ret_summary, report->problem);
@@ -207,6 +218,12 @@ static int add_series(struct report *report)
 	for (size_t i = 0; i < REPORT_PAGE.column_count && result == 0; i++)
 		if (report->series[i].any)
 			result = series_write(&report->series[i], &report->json);
+	json_close(&report->json, ']');
+	json_key(&report->json, "rows");
+	json_open(&report->json, '[');
+	for (size_t i = 0; i < REPORT_PAGE.rows_count && result == 0; i++)
+		if (report->rows[i].count)
+			result = row_series_write(&report->rows[i], &report->json);
 	json_close(&report->json, ']');
 	return result < 0 ? problem_set(report->problem, result, "out of memory") : 0;
 }
@@ -285,6 +302,8 @@ static int write_page(struct report *report)
 
 	for (size_t i = 0; i < REPORT_PAGE.column_count && result == 0; i++)
 		result = series_begin(&report->series[i], REPORT_PAGE.columns[i], report->problem);
+	for (size_t i = 0; i < REPORT_PAGE.rows_count && result == 0; i++)
+		result = row_series_begin(&report->rows[i], &REPORT_PAGE.rows[i], report->problem);
 	if (result < 0)
 		return result;
 	add_static(report, REPORT_PAGE.head, REPORT_PAGE.head_length);
@@ -336,6 +355,8 @@ static int make_report(struct report *report, const char *output)
 		rt_summary_free(report->summaries[i]);
 	for (size_t i = 0; i < REPORT_PAGE.column_count; i++)
 		series_done(&report->series[i]);
+	for (size_t i = 0; i < REPORT_PAGE.rows_count; i++)
+		row_series_done(&report->rows[i]);
 	buffer_done(&report->data);
 	return result;
 }
@@ -346,6 +367,7 @@ int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const c
 {
 	static const struct rt_report_options NOTHING_SAID;
 	CLEANUP_FREE struct series *series = calloc(REPORT_PAGE.column_count + 1, sizeof(*series));
+	CLEANUP_FREE struct row_series *rows = calloc(REPORT_PAGE.rows_count + 1, sizeof(*rows));
 	CLEANUP_FREE rt_summary **summaries = calloc(run_count + 1, sizeof(*summaries));
 	struct report report = {
 		.runs = runs,
@@ -355,6 +377,7 @@ int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const c
 		.prices = prices,
 		.data = BUFFER(DATA_CEILING),
 		.series = series,
+		.rows = rows,
 		.problem = ret_problem,
 	};
 
@@ -364,7 +387,7 @@ int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const c
 				   "from the npm registry");
 	if (!run_count)
 		return problem_set(ret_problem, -EINVAL, "no recording was named");
-	if (!series || !summaries)
+	if (!series || !rows || !summaries)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	report.json = JSON_WRITER(&report.data);
 	return make_report(&report, output);

@@ -11,15 +11,20 @@ static const double LARGEST_WHOLE = 9007199254740992.0;
 
 int series_begin(struct series *series, const char *name, struct rt_problem *problem)
 {
-	int result;
+	struct metric_place column = {0};
+	int result = record_column_find(name, &column, problem);
 
-	*series = (struct series){.name = name, .scale = 1, .bytes = BUFFER(BYTES_CEILING)};
-	result = record_column_find(name, &series->column, problem);
-	if (result < 0)
-		return result;
-	for (int i = 0; i < metric_place_metric(&series->column)->decimals; i++)
+	if (result == 0)
+		series_of_place(series, name, &column);
+	return result;
+}
+
+void series_of_place(struct series *series, const char *name, const struct metric_place *column)
+{
+	*series =
+		(struct series){.name = name, .column = *column, .scale = 1, .bytes = BUFFER(BYTES_CEILING)};
+	for (int i = 0; i < metric_place_metric(column)->decimals; i++)
 		series->scale *= 10;
-	return 0;
 }
 
 static void add_number(struct buffer *bytes, uint64_t number)
@@ -43,7 +48,7 @@ static void end_run(struct series *series)
 	series->absent = series->same = 0;
 }
 
-static void add_value(struct series *series, double value)
+void series_add_value(struct series *series, double value)
 {
 	double whole = round(value * series->scale);
 	int64_t change;
@@ -69,7 +74,12 @@ static void add_value(struct series *series, double value)
 
 void series_add(struct series *series, const struct frame *frame)
 {
-	add_value(series, record_column_real(&series->column, frame));
+	series_add_value(series, record_column_real(&series->column, frame));
+}
+
+void series_add_absent(struct series *series, uint64_t samples)
+{
+	series->absent = samples;
 }
 
 void series_clear(struct series *series)

@@ -26,7 +26,12 @@ struct series {
 
 /* Begins a series. Returns 0 or the error of record_column_find(). */
 int series_begin(struct series *series, const char *name, struct rt_problem *problem);
+/* Begins a series whose column is known. */
+void series_of_place(struct series *series, const char *name, const struct metric_place *column);
 void series_add(struct series *series, const struct frame *frame);
+void series_add_value(struct series *series, double value); /* NaN: none */
+/* Begins with this number of samples without a value. */
+void series_add_absent(struct series *series, uint64_t samples);
 /* Drops the values before another run begins. */
 void series_clear(struct series *series);
 /*

@@ -1,13 +1,17 @@
 /*
- * Drives a report in a real browser: node page.mjs PLAYWRIGHT_FOLDER CHROMIUM PAGE.html SCENARIO [SCREENSHOT_FOLDER]
+ * Drives reports in real browsers: node page.mjs PLAYWRIGHT_FOLDER [SCREENSHOT_FOLDER] <REQUESTS
  *
- * Prints one JSON object with what was seen; tests/cli/test_report_page.py knows what it has to be.
+ * A request is a line of JSON: {"browser": "chromium" or "firefox", "executable": PATH, "page": PAGE.html,
+ * "scenario": NAME, "hash": TEXT, "axe": FOLDER}. The answer is a line of JSON with what was seen, or {"error": TEXT};
+ * tests/cli/test_report_page.py knows what it has to be. A browser is started once.
  */
+import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
+import {createInterface} from 'node:readline';
 import {pathToFileURL} from 'node:url';
 
-const [, , playwright, executablePath, file, scenario, shots] = process.argv;
-const {chromium} = createRequire(import.meta.url)(playwright);
+const [, , playwright, shots] = process.argv;
+const {chromium, firefox} = createRequire(import.meta.url)(playwright);
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
 	'--disable-component-update', '--disable-sync'];
 
@@ -105,7 +109,8 @@ const SCENARIOS = {
 		seen.panned = await where(page);
 		await hover(page, 'disk', 0.5);
 		seen.pointers = await pointers(page);
-		await page.mouse.dblclick((await plotBox(page, 'disk')).x + 90, (await plotBox(page, 'disk')).y + 40);
+		/* Playwright cannot double-click in the stock Firefox: its clicks all count as the first. */
+		await page.locator('#chart-disk .u-over').dispatchEvent('dblclick');
 		await page.mouse.move(2, 2);
 		await settle(page);
 		seen.reset = await where(page);
@@ -113,7 +118,7 @@ const SCENARIOS = {
 	},
 	async keys(page) {
 		const seen = {whole: await where(page)};
-		await page.locator('main').focus();
+		await page.locator('.charts').focus();
 		for (const [name, key] of [['nearer', '+'], ['later', 'ArrowRight'], ['earlier', 'ArrowLeft'], ['all', '0'], ['first', '.'], ['second', '.'], ['back', ',']]) {
 			await page.keyboard.press(key);
 			await settle(page);
@@ -125,7 +130,7 @@ const SCENARIOS = {
 		for (const summary of await page.locator('details > summary').all())
 			await summary.click();
 		await page.waitForFunction(() => [...document.querySelectorAll('details:not(.forms)')].every((one) => one.querySelector('table')));
-		return {rows: await page.$$eval('.numbers', (tables) => tables.map((table) => ({
+		return {rows: await page.$$eval('.numbers:not(.phases)', (tables) => tables.map((table) => ({
 			caption: table.caption.textContent, rows: [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\u00a0', ' ')))})))};
 	},
 	async looks(page) {
@@ -133,14 +138,14 @@ const SCENARIOS = {
 		const seen = {light: await paper()};
 		const shot = async (name) => {
 			if (shots)
-				await page.screenshot({path: `${shots}/${name}.png`, fullPage: true});
+				await page.screenshot({path: `${shots}/${name}.png`, fullPage: true, caret: 'initial'});
 		};
 		await shot('light');
 		await page.locator('.head button').click();
 		await settle(page);
 		seen.dark = await paper();
 		await shot('dark');
-		await page.setViewportSize({width: 400, height: 800});
+		await page.setViewportSize({width: 390, height: 844});
 		await settle(page);
 		await settle(page);
 		await shot('narrow');
@@ -148,6 +153,166 @@ const SCENARIOS = {
 		seen.pdf = (await page.pdf({format: 'A4', printBackground: true, ...(shots ? {path: `${shots}/print.pdf`} : {})})).length;
 		seen.afterPrint = await paper();
 		return seen;
+	},
+	/* Every rule of axe that applies, at both widths and in both themes, with all sections open. */
+	async axe(page, {axe}) {
+		const violations = [];
+
+		for (const summary of await page.locator('details > summary').all())
+			await summary.click();
+		await page.evaluate(readFileSync(`${axe}/axe.min.js`, 'utf8') + ';0');
+		for (const [width, height] of [[1280, 900], [390, 844]]) {
+			await page.setViewportSize({width, height});
+			for (const theme of ['light', 'dark']) {
+				await page.evaluate((name) => {
+					document.documentElement.dataset.theme = name;
+				}, theme);
+				/* The colours of buttons change slowly. */
+				await page.waitForTimeout(200);
+				const found = await page.evaluate(() => axe.run(document, {resultTypes: ['violations']}));
+				violations.push(...found.violations.map(({id, nodes}) => `${width} ${theme} ${id}: ${nodes.map(({html, failureSummary}) => `${html} ${failureSummary}`).join(' | ').slice(0, 800)}`));
+			}
+		}
+		return {violations, rules: await page.evaluate(() => axe.getRules().length)};
+	},
+	/* The tree that a screen reader walks. */
+	async tree(page) {
+		return {tree: await page.locator('body').ariaSnapshot()};
+	},
+	/* Where the Tab key stops, and a phase that the keyboard alone opens. */
+	async tab(page) {
+		const stops = [];
+
+		for (let i = 0; i < 60; i++) {
+			await page.keyboard.press('Tab');
+			stops.push(await page.evaluate(() => {
+				const {activeElement: at} = document;
+				return at === document.body ? '' : at.getAttribute('aria-label') || at.textContent.slice(0, 40);
+			}));
+			if (stops.at(-1) === 'load') {
+				await page.keyboard.press('Enter');
+				await settle(page);
+			}
+		}
+		return {stops, where: await where(page)};
+	},
+	async fragment(page, {hash}) {
+		const seen = {first: await where(page)};
+
+		if (hash)
+			return seen;
+		await drag(page, 'cpu', 0.25, 0.75);
+		await page.waitForFunction(() => location.hash);
+		seen.hash = await page.evaluate(() => location.hash);
+		await page.evaluate(() => {
+			location.hash = '#t=1,3';
+		});
+		await page.waitForFunction(() => document.querySelector('.where').textContent.startsWith('0:01'));
+		seen.changed = await where(page);
+		await page.locator('.charts').focus();
+		await page.keyboard.press('0');
+		await page.waitForFunction(() => !location.hash);
+		return seen;
+	},
+	async wheel(page) {
+		const seen = {whole: await where(page)};
+
+		await hover(page, 'cpu', 0.25);
+		await page.mouse.wheel(0, 5);
+		await settle(page);
+		seen.plain = await page.evaluate(() => location.hash);
+		await hover(page, 'cpu', 0.25);
+		await page.keyboard.down('Control');
+		await page.mouse.wheel(0, -200);
+		await page.keyboard.up('Control');
+		await page.mouse.move(2, 2);
+		await page.waitForFunction(() => location.hash);
+		return {...seen, zoomed: await where(page), scale: await page.evaluate(() => visualViewport.scale)};
+	},
+	/* The files that the buttons save, and the text that they copy. */
+	async save(page) {
+		const saved = async (locator) => {
+			const [download] = await Promise.all([page.waitForEvent('download'), locator.click()]);
+			return {name: download.suggestedFilename(), bytes: readFileSync(await download.path())};
+		};
+		await drag(page, 'cpu', 0.25, 0.75);
+		const all = await saved(page.getByRole('toolbar').getByRole('button', {name: /CSV/}));
+		const one = await saved(page.locator('#chart-memory').getByRole('button', {name: /CSV/}));
+		const picture = await saved(page.locator('#chart-cpu').getByRole('button', {name: /picture/}));
+		const ratio = await page.evaluate(() => devicePixelRatio);
+		await page.locator('.forms > summary').click();
+		await page.locator('.forms').getByRole('button', {name: 'Copy the settings for Slurm'}).click();
+		await page.evaluate(() => {
+			const area = document.createElement('textarea');
+			document.body.append(area);
+			area.focus();
+		});
+		await page.keyboard.press('Control+V');
+		return {all: [all.name, all.bytes.toString()], one: [one.name, one.bytes.toString()],
+			picture: [picture.name, picture.bytes.subarray(1, 4).toString(), picture.bytes.readUInt32BE(16) / ratio, picture.bytes.readUInt32BE(20) / ratio],
+			copied: await page.evaluate(() => document.querySelector('body > textarea').value), form: await page.locator('.forms pre').first().innerText()};
+	},
+	/* In which parts of the width a chart has pixels of a colour, and pale ones of it. */
+	async drawn(page, {chart, colour}) {
+		return page.evaluate(([id, name]) => {
+			const canvas = document.querySelector(`#chart-${id} canvas`), over = document.querySelector(`#chart-${id} .u-over`);
+			const ratio = canvas.width / canvas.getBoundingClientRect().width, scale = (pixels) => Math.round(pixels * ratio);
+			const [left, top, width, height] = [over.offsetLeft, over.offsetTop, over.clientWidth, over.clientHeight].map(scale);
+			const {data} = canvas.getContext('2d').getImageData(left, top, width, height);
+			const hex = getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+			const wanted = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+			const full = [], pale = [];
+			for (let x = 0; x < width; x++) {
+				let [solid, light] = [0, 0];
+				for (let y = 0; y < height; y++) {
+					const at = 4 * (y * width + x);
+					const same = data[at + 3] > 0 && wanted.every((value, i) => Math.abs(data[at + i] - value) < 40);
+					solid += same && data[at + 3] > 150;
+					light += same && data[at + 3] > 40 && data[at + 3] < 100;
+				}
+				if (solid)
+					full.push(x / width);
+				if (light > 8)
+					pale.push(x / width);
+			}
+			return {full, pale};
+		}, [chart, colour]);
+	},
+	async phases(page) {
+		const rows = await page.$$eval('.phases tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll('\u00a0', ' '))));
+		const bar = await page.evaluate(() => {
+			const canvas = document.querySelector('.bar canvas'), ratio = canvas.width / canvas.clientWidth, copy = document.createElement('canvas');
+			/* A copy, because the browser warns of reading a canvas again and again. */
+			copy.width = canvas.width;
+			copy.height = canvas.height;
+			const ctx = copy.getContext('2d', {willReadFrequently: true});
+			ctx.drawImage(canvas, 0, 0);
+			const box = document.querySelector('.u-over').getBoundingClientRect(), own = canvas.getBoundingClientRect();
+			const at = (part) => [...ctx.getImageData(Math.round((box.left - own.left + part * box.width) * ratio), 8, 1, 1).data].slice(0, 3);
+			return [1.5, 3.5, 5.5, 7.5].map((secs) => at(secs / 8).join());
+		});
+		await page.locator('.phases button').first().click();
+		await settle(page);
+		return {rows, bar, where: await where(page)};
+	},
+	async overlay(page) {
+		const seen = {labels: await page.$$eval('#chart-cpu .entry .label', (all) => all.map((one) => one.textContent)), plots: await page.locator('#chart-cpu canvas').count(),
+			verdict: await page.locator('.answers .card').first().innerText(), mood: await page.locator('.answers .card').first().getAttribute('class'),
+			worse: await page.$$eval('.change.worse', (all) => all.length)};
+		await page.getByRole('button', {name: /over each other/}).click();
+		await settle(page);
+		seen.beside = await page.locator('#chart-cpu canvas').count();
+		await page.waitForFunction(() => location.hash);
+		return {...seen, hash: await page.evaluate(() => location.hash)};
+	},
+	async clock(page) {
+		await page.getByRole('button', {name: /local time/}).click();
+		await settle(page);
+		await hover(page, 'cpu', 0.5);
+		return {range: await page.locator('.where').innerText(), hash: await page.evaluate(() => location.hash)};
+	},
+	async paper(page) {
+		return {pdf: (await page.pdf({format: 'A4', printBackground: true})).toString('base64')};
 	},
 	async toggle(page) {
 		const button = page.locator('#chart-cpu .entry').first();
@@ -158,22 +323,37 @@ const SCENARIOS = {
 	},
 };
 
-const browser = await chromium.launch({executablePath, headless: true, args: FLAGS});
-try {
-	const page = await browser.newPage({viewport: {width: 1200, height: 900}, colorScheme: 'light', timezoneId: 'UTC'});
+const browsers = {};
+const start = ({browser, executable}) => {
+	browsers[browser] = browsers[browser] || (browser === 'firefox' ?
+		/* The stock Firefox speaks WebDriver BiDi, which Playwright calls a channel. */
+		firefox.launch({executablePath: executable, channel: 'moz-firefox', headless: true}) :
+		chromium.launch({executablePath: executable, headless: true, args: FLAGS}));
+	return browsers[browser];
+};
+
+const answer = async (request) => {
+	const context = await (await start(request)).newContext({viewport: {width: 1280, height: 900}, colorScheme: 'light', timezoneId: 'UTC', acceptDownloads: true});
+	const page = await context.newPage();
 	const problems = [], requests = [];
 
 	page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
-	page.on('pageerror', (error) => problems.push(String(error.stack)));
+	page.on('pageerror', (error) => problems.push(String(error.stack || error)));
 	page.on('dialog', (dialog) => {
 		problems.push(`dialog: ${dialog.message()}`);
 		dialog.dismiss();
 	});
-	page.on('request', (request) => requests.push(request.url().slice(0, 60)));
-	await page.goto(pathToFileURL(file).href);
-	await page.waitForSelector('html[data-ready]', {timeout: 20000});
-	const seen = await SCENARIOS[scenario](page);
-	console.log(JSON.stringify({...seen, problems, requests}));
-} finally {
-	await browser.close();
-}
+	page.on('request', (one) => requests.push(one.url().slice(0, 60)));
+	try {
+		await page.goto(pathToFileURL(request.page).href + (request.hash || ''));
+		await page.waitForSelector('html[data-ready]', {timeout: 20000});
+		return {...await SCENARIOS[request.scenario](page, request), problems, requests};
+	} finally {
+		await context.close();
+	}
+};
+
+for await (const line of createInterface({input: process.stdin}))
+	console.log(JSON.stringify(await answer(JSON.parse(line)).catch((error) => ({error: String(error.stack || error)}))));
+for (const browser of Object.values(browsers))
+	await (await browser).close();

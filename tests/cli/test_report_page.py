@@ -1,99 +1,15 @@
 """The page of `report`: its content, and its behaviour in a real browser (tests/browser/page.mjs drives Chromium)."""
-import base64
 import json
 import os
-import pathlib
 import re
 import resource
-import shutil
-import subprocess
-import tempfile
+import sys
 
 import pytest
 
+sys.path.insert(0, os.path.dirname(__file__))
 import recordings
-
-TOP = pathlib.Path(__file__).resolve().parents[2]
-# The last version that runs with Debian 12's Node.js.
-PLAYWRIGHT = ("playwright-core@1.61.0",
-              "caX7TrY3Ml6egyDX0WUcTHDxodl/b51y5wJOdCEA36QviK/s2g081hvmGs8eaE3DWb6NYZQ6BjO/QkNRPenoPA==")
-HOSTILE = "</script><img src=x onerror=alert(1)><!--"
-WHOLE = "0:00.0 \u2013 0:08.0"
-
-
-@pytest.fixture(scope="session")
-def playwright():
-    if not shutil.which("node") or not shutil.which("chromium"):
-        pytest.skip("needs node and chromium")
-    found = subprocess.run([TOP / "tools" / "npm-package", *PLAYWRIGHT], capture_output=True, text=True)
-    if found.returncode:
-        pytest.skip(found.stderr.strip())
-    return found.stdout.strip()
-
-
-@pytest.fixture
-def make(run, tmp_path):
-    """make(samples, ..., options=[]) returns the path of the page of these runs."""
-
-    def make_page(*runs, options=()):
-        paths = [recordings.write(tmp_path / f"run{i}.jsonl", samples) for i, samples in enumerate(runs)]
-        result = run("report", "-o", tmp_path / "page.html", *options, *paths)
-        if "without the page of reports" in result.err:
-            pytest.skip(result.err.strip())
-        assert (result.returncode, result.out, result.err) == (0, "", "")
-        return tmp_path / "page.html"
-
-    return make_page
-
-
-@pytest.fixture
-def drive(playwright):
-    """drive(page, scenario) returns what the browser saw. The console stayed empty, and only the page was requested."""
-
-    def look(page, scenario):
-        # The browser makes a socket in there, and its path may have at most 107 bytes.
-        with tempfile.TemporaryDirectory(prefix="rt-", dir="/tmp") as folder:
-            environment = dict(os.environ, TMPDIR=folder, HOME=folder)
-            done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", playwright, shutil.which("chromium"),
-                                   page, scenario, *filter(None, [os.environ.get("SCREENSHOTS")])],
-                                  capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
-        assert done.returncode == 0, done.stderr
-        seen = json.loads(done.stdout)
-        assert seen["problems"] == []
-        assert [one for one in seen["requests"] if not one.startswith(("file:", "data:"))] == []
-        return seen
-
-    return look
-
-
-def data_of(page):
-    text = page.read_text()
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
-
-
-def unpack(column):
-    """Reads the columns of src/report/series.h with independent code."""
-    packed = base64.b64decode(column["data"])
-    values, at, last = [], 0, 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = packed[at]
-            at += 1
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(packed):
-        token = number()
-        if token > 1:
-            last += (token - 1) // 2 if token % 2 else -(token // 2)
-        values += [None if token == 0 else last / 10 ** column["decimals"]] * (1 if token > 1 else number())
-    return values
-
+from report_pages import HOSTILE, WHOLE, both_browsers, data_of, drive, driver, make, unpack  # noqa: E402, F401
 
 def test_columns_come_back_exactly(make):
     samples = recordings.eight_samples()
@@ -176,7 +92,8 @@ def test_a_job_with_gpus(make, drive, programs):
     samples[0]["run_start"] = dict(recordings.START, gpu_names=["T4", "T4"])
     page = make(samples)
     seen = drive(page, "look")
-    assert [f"chart-{name}" for name in ("gpu", "gpus", "vram")] == [one for one in seen["charts"] if "gpu" in one or "vram" in one]
+    # Both GPUs are equally busy, and the driver tells neither power nor temperature.
+    assert [f"chart-{name}" for name in ("gpu", "gpu-use", "gpus", "vram")] == [one for one in seen["charts"] if "gpu" in one or "vram" in one]
     text = seen["text"].replace("\u00a0", " ")
     for answer in ["mean 1.75, max 1.75 of 2", "peak 8.79 GiB of 32.0 GiB", "2 \u00d7 T4", "2 GPUs with 11.0 GiB",
                    "1.75 of 2 GPUs were busy on average.", "800 J", "Each GPU", "94.0 %", "Energy, J"]:
@@ -204,8 +121,9 @@ def test_hostile_name_stays_text(make, drive):
     assert (seen["heading"], seen["images"], seen["scripts"]) == (HOSTILE, 0, 3)
 
 
-def test_hover_reads_all_charts(make, drive):
-    seen = drive(make(recordings.eight_samples()), "hover")
+@both_browsers
+def test_hover_reads_all_charts(make, drive, browser):
+    seen = drive(make(recordings.eight_samples()), "hover", browser)
     assert all(value.startswith("max ") for value in seen["before"])
     assert len(set(seen["pointers"])) == 1 and "translate(-10" not in seen["pointers"][0]
     # Half way is 4 s: the fourth sample, with 2 cores and 100 MiB.
@@ -214,23 +132,26 @@ def test_hover_reads_all_charts(make, drive):
     assert seen["after"] == seen["before"]
 
 
-def test_zoom_pan_and_reset(make, drive):
-    seen = drive(make(recordings.eight_samples()), "zoom")
+@both_browsers
+def test_zoom_pan_and_reset(make, drive, browser):
+    seen = drive(make(recordings.eight_samples()), "zoom", browser)
     assert seen["whole"] == seen["reset"] == WHOLE
     assert seen["dragged"] == "0:02.0 \u2013 0:06.0"
     assert seen["panned"] == "0:03.0 \u2013 0:07.0"
     assert len(set(seen["pointers"])) == 1
 
 
-def test_keys(make, drive):
-    seen = drive(make(recordings.eight_samples()), "keys")
+@both_browsers
+def test_keys(make, drive, browser):
+    seen = drive(make(recordings.eight_samples()), "keys", browser)
     assert seen["whole"] == seen["all"] == WHOLE
     assert seen["nearer"] == seen["earlier"] == "0:02.0 \u2013 0:06.0" and seen["later"] == "0:02.8 \u2013 0:06.8"
     assert [seen[name][:4] for name in ("first", "second", "back")] == ["0:04", "0:05", "0:04"]
 
 
-def test_tables_match_the_charts(make, drive):
-    statistics, samples = drive(make(recordings.eight_samples()), "tables")["rows"]
+@both_browsers
+def test_tables_match_the_charts(make, drive, browser):
+    statistics, samples = drive(make(recordings.eight_samples()), "tables", browser)["rows"]
     assert ["CPU: Job", "2.25", "0.50", "4.00", "0:08.0"] in statistics["rows"]
     assert len(samples["rows"]) == 9 and samples["rows"][1][0] == "0:01.000"
 
@@ -241,8 +162,9 @@ def test_looks(make, drive):
     assert seen["overflow"] <= 0 and seen["pdf"] > 10000
 
 
-def test_series_can_be_hidden(make, drive):
-    seen = drive(make(recordings.eight_samples()), "toggle")
+@both_browsers
+def test_series_can_be_hidden(make, drive, browser):
+    seen = drive(make(recordings.eight_samples()), "toggle", browser)
     assert (seen["before"], seen["after"]) == ("true", "false")
 
 

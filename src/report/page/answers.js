@@ -110,7 +110,7 @@ const gpuTable = (run) => {
 	const columns = [['mean_pct', 'Mean', ofHundred], ['max_pct', 'Max', ofHundred], ['memory_max_mib', 'Memory, peak', mib],
 		['job_mean_pct', 'Job, mean', ofHundred], ['job_memory_max_mib', 'Job, memory', mib], ['energy_joules', 'Energy, J', figure]];
 
-	return gpus.length < 2 ? null : element('div', {class: 'scroll'}, element('table', {class: 'compare'},
+	return gpus.length < 2 ? null : element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Each GPU'}, element('table', {class: 'compare'},
 		element('caption', {}, 'Each GPU, with its peak memory'),
 		element('thead', {}, element('tr', {}, element('td', {}), columns.map(([, title]) => element('th', {scope: 'col'}, title)))),
 		element('tbody', {}, gpus.map((gpu, i) => element('tr', {}, element('th', {scope: 'row', title: gpu.uuid},
@@ -196,7 +196,7 @@ const formsOf = (run) => {
 	const names = Object.keys(run.raw.forms);
 
 	return names.length ? element('details', {class: 'card wide forms'}, element('summary', {}, 'Settings for your scheduler'), element('div', {class: 'form-list'}, names.map((name) =>
-		element('div', {}, element('h3', {}, FORMS[name] || name), element('pre', {}, told(run.raw, 'forms.' + name)))))) : null;
+		element('div', {}, element('div', {class: 'form-head'}, element('h3', {}, FORMS[name] || name), copyButton(`the settings for ${FORMS[name] || name}`, () => run.raw.forms[name])), element('pre', {}, told(run.raw, 'forms.' + name)))))) : null;
 };
 
 const adviceCard = (run, report) => {
@@ -210,6 +210,15 @@ const adviceCard = (run, report) => {
 		advice.runs > 1 ? note('From ', told(run.raw, 'advice.runs'), ' runs: ', told(run.raw, 'advice.evidence.cpu.mean_cores', figure), ' cores on average, a peak of ', told(run.raw, 'advice.evidence.memory.sampled_peak_mib', mib), '.') : null,
 		serverNotes(run),
 		advice.notes.slice(0, 3).map((one, i) => note(told(run.raw, `advice.notes.${i}.text`, sentence))));
+};
+
+/* Writes a JSON list of words as a shell would take it. */
+const commandLine = (text) => {
+	try {
+		return JSON.parse(text).map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`).join(' ');
+	} catch {
+		return text;
+	}
 };
 
 const machineFacts = (run, report) => {
@@ -227,7 +236,7 @@ const machineFacts = (run, report) => {
 		fact('GPU memory', at('gpu', 'memory_total_mib') ? sizeOf(at('gpu', 'memory_total_mib') * MIB) : null),
 		fact('Project', start.project_name), fact('Stage', start.stage_name), fact('Task', start.task_name), fact('Team', start.team),
 		fact('Environment', start.env), fact('Image', start.container_image), fact('Orchestrator', start.orchestrator),
-		fact('Command', start.command || (start.executable ? start.executable + (start.argument_count > 1 ? ` and ${start.argument_count - 1} argument${start.argument_count > 2 ? 's' : ''}` : '') : null)),
+		fact('Command', commandLine(start.command) || (start.executable ? start.executable + (start.argument_count > 1 ? ` and ${start.argument_count - 1} argument${start.argument_count > 2 ? 's' : ''}` : '') : null)),
 		fact('Tags', pairs(start.tags)), fact('Scheduler', pairs(start.scheduler)),
 		fact('Allocation', run.raw.advice.allocation, 'Whether others used the machine at the same time'));
 };
@@ -258,10 +267,29 @@ const AMOUNTS = {s: duration, MiB: mib, bytes: sizeOf};
 const inUnit = (unit) => (value) => AMOUNTS[unit] ? AMOUNTS[unit](value) : Number.isInteger(value) ? String(value) : figure(value);
 const inWords = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ').replace(/\b([cg]pu)\b/i, (word) => word.toUpperCase()).replace(/^Io\b/, 'I/O');
 
-const changeOf = (report, from, side) => {
+/* Between single runs, a smaller change may be chance. */
+const TELLING_PCT = 5;
+/* Wall time, CPU time and memory come first, changed or not. */
+const FIRST_FIGURES = 3;
+
+/* Less time, memory and traffic is better. More cores or a higher rate are neither. */
+const moodOfChange = (side, unit) => {
+	const telling = side.noise_pct === null ? Math.abs(side.change_pct) >= TELLING_PCT : side.beyond_noise;
+
+	return telling && AMOUNTS[unit] ? (side.change_pct > 0 ? ' worse' : ' better') : '';
+};
+
+/* "epoch.memory_max" is "epoch: memory max". */
+const phaseFigure = (name) => {
+	const point = name.lastIndexOf('.'), what = name.slice(point + 1).replaceAll('_', ' ');
+
+	return `Phase ${name.slice(0, point)}: ${what === 'secs' ? 'time' : what}`;
+};
+
+const changeOf = (report, from, side, unit) => {
 	if (side.change_pct === null || side.negligible || Math.abs(side.change_pct) < 0.05)
 		return null;
-	return element('span', {class: 'change' + (side.beyond_noise ? ' beyond' : '')},
+	return element('span', {class: 'change' + (side.beyond_noise ? ' beyond' : '') + moodOfChange(side, unit)},
 		told(report, from + '.change_pct', (value) => (value > 0 ? '+' : '') + figure(value) + '\u00a0%'),
 		side.noise_pct === null ? null : [' (noise ', told(report, from + '.noise_pct', ofHundred), ')']);
 };
@@ -269,18 +297,34 @@ const changeOf = (report, from, side) => {
 /* Shows the result of compare-runs: a column for each side. */
 const comparisonTable = (report) => {
 	const {sides, metrics, phases} = report.comparison;
+	const telling = ({sides: all, unit}, i) => i < FIRST_FIGURES || all.some((side) => side.change_pct !== null && !side.negligible && moodOfChange(side, unit));
 	const row = (group, metric, i) => metric.sides.every((side) => !side.mean) ? null :
-		element('tr', {}, element('th', {scope: 'row'}, group === 'phases' ? 'Phase ' + metric.name : inWords(metric.name)), metric.sides.map((side, j) => {
+		element('tr', {}, element('th', {scope: 'row'}, group === 'phases' ? phaseFigure(metric.name) : inWords(metric.name)), metric.sides.map((side, j) => {
 			const from = `comparison.${group}.${i}.sides.${j}`;
-			return element('td', {}, told(report, from + '.mean', inUnit(metric.unit)), changeOf(report, from, side));
+			return element('td', {}, told(report, from + '.mean', inUnit(metric.unit)), changeOf(report, from, side, metric.unit));
 		}));
 
-	return element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
-		element('caption', {}, 'Wall time, CPU time and memory, then the largest changes, in percent of ', element('strong', {}, report.shortNames[0]),
-			sides.some((side) => side.runs > 1) ? '. Means of several runs; changes beyond the noise are bold' : ''),
+	const part = (told) => [['metrics', metrics], ['phases', phases]].flatMap(([group, all]) => all.map((metric, i) => telling(metric, group === 'metrics' ? i : FIRST_FIGURES) === told ? row(group, metric, i) : null)).filter(Boolean);
+	const table = (caption, rows) => element('table', {class: 'compare'}, element('caption', {}, caption),
 		element('thead', {}, element('tr', {}, element('td', {}), sides.map((side, i) =>
 			element('th', {scope: 'col'}, report.shortNames[i], side.runs > 1 ? [' (', told(report, `comparison.sides.${i}.runs`), ' runs)'] : '')))),
-		element('tbody', {}, metrics.map((metric, i) => row('metrics', metric, i)), phases.map((metric, i) => row('phases', metric, i)))));
+		element('tbody', {}, rows));
+	const others = part(false);
+
+	return element('div', {class: 'scroll card', tabindex: '0', role: 'region', 'aria-label': 'Comparison'},
+		table(['Wall time, CPU time and memory, then the largest changes, in percent of ', element('strong', {}, report.shortNames[0]),
+			sides.some((side) => side.runs > 1) ? '. Means of several runs; changes beyond the noise are bold' : ''], part(true)),
+		others.length ? element('details', {class: 'more'}, element('summary', {}, 'Figures that hardly changed'), table('In percent of the same run', others)) : null);
+};
+
+/* The sentences of compare-runs, coloured by the change in wall time of the last side. */
+const comparisonCard = (report) => {
+	const wall = report.comparison && report.comparison.metrics.find(({name}) => name === 'wall_time');
+	const last = wall && wall.sides[wall.sides.length - 1];
+	const mood = last && last.change_pct !== null && !last.negligible ? {worse: 'bad', better: 'good'}[moodOfChange(last, wall.unit).trim()] : null;
+
+	return report.comparison && report.comparison.verdict ? card('What changed?', 'answer ' + (mood || 'unknown'),
+		element('p', {class: 'headline'}, svg(mood === 'bad' ? ICONS.slower : mood === 'good' ? ICONS.faster : ICONS.same), told(report, 'comparison.verdict'))) : null;
 };
 
 const answersOfSeveral = (runs, report) => {
@@ -292,7 +336,7 @@ const answersOfSeveral = (runs, report) => {
 		return element('td', {class: 'answer ' + mood}, svg(ICONS[mood]), ' ', title);
 	};
 
-	return element('div', {class: 'answers stacked'}, element('div', {class: 'scroll card'}, element('table', {class: 'compare'},
+	return element('div', {class: 'answers stacked'}, comparisonCard(report), element('div', {class: 'scroll card', tabindex: '0', role: 'region', 'aria-label': 'Each run'}, element('table', {class: 'compare'},
 		element('caption', {}, 'Each run'),
 		element('thead', {}, element('tr', {}, element('td', {}), runs.map((run) => element('th', {scope: 'col'}, run.label)))),
 		element('tbody', {}, row('Result', result),

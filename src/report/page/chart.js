@@ -1,11 +1,13 @@
-/* One chart of one run: uPlot with our colours, axes, marks and read-out. */
+/* One chart: uPlot with our colours, axes, marks and read-out. */
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
 	3600, 7200, 10800, 21600, 43200, 86400, 172800, 432800, 864000];
 const BINARY = Array.from({length: 80}, (_, i) => 2 ** (i - 20));
-const PLOT_HEIGHT = 176;
+const PLOT_HEIGHT = 176, AXIS_WIDTH = 74, RIGHT_ROOM = 24;
+const FONT = 'system-ui, sans-serif';
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+const pale = (name, alpha) => colour(name) + alpha;
 
 /* Returns the events of a run, which every chart shows as vertical lines. */
 const eventsOf = (run) => {
@@ -31,37 +33,21 @@ const eventsOf = (run) => {
 };
 
 class Chart {
-	constructor(view, layout, run) {
+	/* `runs` is one run, or several that are drawn over each other. */
+	constructor(view, layout, runs, lines) {
 		this.view = view;
 		this.layout = layout;
-		this.run = run;
+		this.runs = runs;
+		this.run = runs.length === 1 ? runs[0] : null;
 		this.unit = layout.unit;
-		this.series = layout.series.map((series) => ({...series, values: run.drawn(layout, series), shown: true}))
-			.filter((series) => series.values && series.values.some((value) => value === value));
-		this.hideRepeated();
-		this.limit = layout.limit ? run.figure(layout.limit[0], layout.limit[1]) : null;
-		const most = Math.max(0, ...this.series.filter((series) => series.shown).map((series) => extent(series.values, 0, series.values.length)[1] || 0));
+		this.series = lines;
+		this.limit = this.run && layout.limit ? this.run.figure(layout.limit[0], layout.limit[1]) : null;
+		const most = Math.max(0, ...lines.filter((line) => line.shown).map((line) => topOf(line) || 0));
 		this.limitFits = this.limit > 0 && most >= 0.25 * this.limit;
-		this.peak = layout.peak && run.figure(layout.peak[0], layout.peak[2]) !== null ?
-			{at: run.figure(layout.peak[0], layout.peak[2]), value: run.figure(layout.peak[0], layout.peak[1])} : null;
+		this.peak = this.run && layout.peak && this.run.figure(layout.peak[0], layout.peak[2]) !== null ?
+			{at: this.run.figure(layout.peak[0], layout.peak[2]), value: this.run.figure(layout.peak[0], layout.peak[1])} : null;
 		this.plot = null;
-	}
-
-	/*
-	 * Drops a series that equals the one it would repeat. Hides a series that is so large that the job's line
-	 * would be flat.
-	 */
-	hideRepeated() {
-		const top = (series) => extent(series.values, 0, series.values.length)[1];
-		const job = this.series.find((series) => series.look === 'job');
-
-		this.series = this.series.filter((series) => !series.only_if_any || top(series) > 0).filter((series) => {
-			const same = series.same_as && this.series.find((other) => other.column === series.same_as);
-			return !same || series.values.some((value, i) => value === value && value !== same.values[i]);
-		});
-		for (const series of this.series)
-			if (series.aside && job && series !== job && top(series) > 6 * top(job))
-				series.shown = false;
+		this.bands = [];
 	}
 
 	get empty() {
@@ -69,25 +55,30 @@ class Chart {
 	}
 
 	get idle() {
-		return this.series.every((series) => extent(series.values, 0, series.values.length)[1] === 0);
+		return this.series.every((line) => extent(line.values, 0, line.values.length)[1] === 0);
 	}
 
 	visible() {
-		return this.series.filter((series) => series.shown);
+		return this.series.filter((line) => line.shown);
+	}
+
+	spoken() {
+		return `${this.layout.title} over time. ${this.series.map((line) => `${line.label}: at most ${withUnit(topOf(line), this.unit)}`).join(', ')}. The numbers are in the tables below.`;
 	}
 
 	/* Returns [smallest, largest]: the part of the vertical axis that the shown range needs. */
 	reach() {
-		const [first, end] = this.run.span(this.view.from, this.view.to);
 		let [least, most] = [Infinity, -Infinity];
 
-		for (const series of this.visible()) {
-			const [low, high] = extent(series.values, first, end);
+		for (const line of this.visible()) {
+			const [low, high] = extent(line.values, ...line.run.span(this.view.from, this.view.to));
 			if (low < least)
 				least = low;
 			if (high > most)
 				most = high;
 		}
+		if (this.layout.stacked)
+			most = Math.max(most, this.tallest());
 		if (this.layout.from_zero !== false)
 			least = 0;
 		if (this.limitFits)
@@ -95,53 +86,82 @@ class Chart {
 		return [least, most];
 	}
 
+	/* Returns the largest height of the stack in the shown range. */
+	tallest() {
+		const [first, end] = this.run.span(this.view.from, this.view.to), lines = this.visible();
+		let most = -Infinity;
+
+		for (let i = first; i < end; i++) {
+			let sum = 0;
+			for (const {values} of lines)
+				sum += values[i] === values[i] ? values[i] : 0;
+			most = sum > most ? sum : most;
+		}
+		return most;
+	}
+
 	readout() {
-		this.entries = this.series.map((series) => {
-			const value = element('span', {class: 'value'});
-			const button = element('button', {type: 'button', class: 'entry look-' + series.look, 'aria-pressed': String(series.shown),
-				title: (this.run.column(series.column) || {}).help, onclick: () => this.toggle(series, button)},
-			element('span', {class: 'swatch', 'aria-hidden': 'true'}), element('span', {}, series.label), value);
-			return {series, value, button};
+		this.entries = this.series.map((line) => {
+			const value = element('span', {class: 'value'}), swatch = element('span', {class: 'swatch' + (this.layout.stacked ? ' area' : line.dash ? ' dashed' : ''), 'aria-hidden': 'true'});
+			const button = element('button', {type: 'button', class: 'entry', 'aria-pressed': String(line.shown), title: line.title, onclick: () => this.toggle(line, button)},
+				swatch, element('span', {class: 'label'}, line.label), value);
+			swatch.style.setProperty('--swatch', `var(--${line.colour})`);
+			return {line, value, button};
 		});
-		const limit = this.limit > 0 && !this.empty ? element('span', {class: 'entry look-limit still'}, element('span', {class: 'swatch', 'aria-hidden': 'true'}),
+		const limit = this.limit > 0 && !this.empty ? element('span', {class: 'entry look-limit still'}, element('span', {class: 'swatch dashed', 'aria-hidden': 'true'}),
 			element('span', {}, this.limitFits ? 'Limit' : 'Limit, above the chart'), element('span', {class: 'value'}, withUnit(this.limit, this.unit))) : null;
 		return element('div', {class: 'readout'}, this.entries.map((entry) => entry.button), limit);
 	}
 
-	toggle(series, button) {
-		series.shown = !series.shown;
-		button.setAttribute('aria-pressed', String(series.shown));
+	toggle(line, button) {
+		line.shown = !line.shown;
+		button.setAttribute('aria-pressed', String(line.shown));
+		this.plot.setSeries(this.series.indexOf(line) + 1, {show: line.shown});
+		this.stackAgain();
 		this.view.draw([this]);
-		this.plot.setSeries(this.series.indexOf(series) + 1, {show: series.shown});
 	}
 
-	/* Shows the values at a sample; without an index, the largest values of the shown range. */
-	tell(index) {
-		const [first, end] = this.run.span(this.view.from, this.view.to);
+	/* Shows the values at the samples of the pointer; without a pointer, the largest values of the shown range. */
+	tell(indices) {
+		for (const {line, value} of this.entries) {
+			const index = indices.get(line.run);
+			value.textContent = index === null ? 'max ' + withUnit(extent(line.values, ...line.run.span(this.view.from, this.view.to))[1], this.unit) : withUnit(line.values[index], this.unit);
+		}
+	}
 
-		for (const {series, value} of this.entries)
-			value.textContent = index === null ? 'max ' + withUnit(extent(series.values, first, end)[1], this.unit) : withUnit(series.values[index], this.unit);
+	/* The areas between neighbouring lines of a stack. */
+	stackBands() {
+		const shown = this.series.map((line, i) => ({line, at: i + 1})).filter(({line}) => line.shown);
+
+		return shown.slice(1).map(({line, at}, i) => ({series: [at, shown[i].at], fill: () => pale(line.colour, '8c')}));
+	}
+
+	stackAgain() {
+		if (!this.layout.stacked)
+			return;
+		this.plot.delBand(null);
+		for (const band of this.stackBands())
+			this.plot.addBand(band);
+	}
+
+	fillOf(line) {
+		if (this.layout.stacked)
+			return line === this.visible()[0] ? pale(line.colour, '8c') : undefined;
+		return line.fill && !this.bands.length ? colour('job-fill') : undefined;
 	}
 
 	options(width) {
 		const view = this.view;
 		const grid = {stroke: () => colour('grid'), width: 1};
 		const ticks = {show: false};
-		const font = '11px system-ui, sans-serif';
+		const font = `11px ${FONT}`;
 		const stroke = () => colour('muted');
-		const binary = ['MiB', 'bytes/s'].includes(this.unit);
-		const looks = {job: {width: 1.8, fill: true}, 'job-out': {width: 1.5, dash: [6, 3]}, machine: {width: 1.2}, 'machine-out': {width: 1.2, dash: [6, 3]},
-			second: {width: 1.3, dash: [2, 2]}, third: {width: 1.3}, fourth: {width: 1.3, dash: [8, 3, 2, 3]}, fifth: {width: 1.2, dash: [3, 3]}, limit: {width: 1.4, dash: [8, 4]}};
-		const draws = (series) => {
-			const look = looks[series.look];
-			const name = series.look.replace('-out', '');
-			return {label: series.label, show: series.shown, width: look.width, dash: look.dash, stroke: () => colour(name),
-				fill: look.fill ? () => colour('job-fill') : undefined, points: {show: this.run.x.length < 3},
-				paths: this.layout.stepped ? uPlot.paths.stepped({align: 1}) : undefined};
-		};
+		const binary = ['MiB', 'bytes', 'bytes/s'].includes(this.unit);
+		const draws = (line) => ({label: line.label, show: line.shown, width: line.width, dash: line.dash, stroke: () => colour(line.colour), fill: () => this.fillOf(line),
+			points: {show: false}, paths: this.layout.stepped ? uPlot.paths.stepped({align: 1}) : undefined});
 
 		return {
-			width, height: PLOT_HEIGHT, padding: [10, 24, 0, 0], legend: {show: false}, focus: {alpha: 1},
+			width, height: PLOT_HEIGHT, padding: [10, RIGHT_ROOM, 0, 0], legend: {show: false}, focus: {alpha: 1},
 			cursor: {
 				y: false, points: {size: 6, width: 1.5, fill: () => colour('card')},
 				drag: {x: true, y: false, setScale: false, dist: 4},
@@ -150,12 +170,13 @@ class Chart {
 			},
 			scales: {x: {time: false, range: () => [view.from, view.to]}, y: {range: () => this.range || [0, 1]}},
 			axes: [
-				{stroke, grid: {...grid, show: true}, ticks, font, size: 26, gap: 4, space: 70, incrs: SECONDS, values: (plot, splits, axis, space, step) => splits.map((secs) => clock(secs, step))},
-				{stroke, grid, ticks, font, size: 74, gap: 6, space: 34, incrs: binary ? BINARY : undefined, values: (plot, splits, axis, space, step) => splits.map((value) => onAxis(value, this.unit, step))},
+				{stroke, grid: {...grid, show: true}, ticks, font, size: 26, gap: 4, space: () => view.local ? 96 : 70, incrs: SECONDS, values: (plot, splits, axis, space, step) => splits.map((secs) => view.onTimeAxis(secs, step))},
+				{stroke, grid, ticks, font, size: AXIS_WIDTH, gap: 6, space: 34, incrs: binary ? BINARY : undefined, values: (plot, splits, axis, space, step) => splits.map((value) => onAxis(value, this.unit, step))},
 			],
 			series: [{}, ...this.series.map(draws)],
+			bands: this.layout.stacked ? this.stackBands() : undefined,
 			hooks: {
-				drawAxes: [(plot) => this.drawPhases(plot)],
+				drawAxes: [(plot) => this.drawPhases(plot), (plot) => this.drawBands(plot)],
 				draw: [(plot) => this.drawMarks(plot)],
 				setCursor: [(plot) => view.hovered(plot)],
 				setSelect: [(plot) => {
@@ -167,10 +188,28 @@ class Chart {
 		};
 	}
 
-	data(width) {
-		const [first, end] = this.run.span(this.view.from, this.view.to);
+	/* Each line becomes the sum of itself and the shown lines before it. */
+	piled(means) {
+		const heights = means.length ? means[0].map(() => 0) : [];
 
-		return thin(this.run.x, this.series.map((series) => series.values), first, end, Math.max(50, Math.round(width)));
+		return means.map((mean, s) => mean.map((value, i) => {
+			if (!this.series[s].shown || means.every((other) => other[i] === null))
+				return null;
+			heights[i] += value || 0;
+			return heights[i];
+		}));
+	}
+
+	data(width) {
+		const parts = this.runs.map((run) => {
+			const lines = this.series.filter((line) => line.run === run);
+			return {lines, ...thin(run, lines.map((line) => line.values), ...run.span(this.view.from, this.view.to), Math.max(150, width - AXIS_WIDTH))};
+		}).filter(({lines}) => lines.length);
+
+		this.bands = this.layout.stacked ? [] : parts.filter(({bands}) => bands).flatMap(({x, lines, bands}) => lines.map((line, i) => ({line, x, low: bands[i][0], high: bands[i][1]})));
+		if (parts.length > 1)
+			return uPlot.join(parts.map(({x, means}) => [x, ...means]));
+		return [parts[0].x, ...(this.layout.stacked ? this.piled(parts[0].means) : parts[0].means)];
 	}
 
 	mount(place) {
@@ -178,6 +217,12 @@ class Chart {
 
 		this.place = place;
 		this.plot = new uPlot(this.options(width), this.data(width), place);
+	}
+
+	unmount() {
+		if (this.plot)
+			this.plot.destroy();
+		this.plot = null;
 	}
 
 	/* Draws clipped to the plot area of the canvas. */
@@ -188,37 +233,74 @@ class Chart {
 		ctx.beginPath();
 		ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
 		ctx.clip();
-		ctx.font = `${11 * uPlot.pxRatio}px system-ui, sans-serif`;
+		ctx.font = `${11 * uPlot.pxRatio}px ${FONT}`;
 		ctx.textAlign = 'left';
 		ctx.textBaseline = 'alphabetic';
 		draw(ctx, bbox, (secs) => plot.valToPos(secs, 'x', true), (value) => plot.valToPos(value, 'y', true));
 		ctx.restore();
 	}
 
+	/* Tints the time of each phase. The bar above the charts has their names. */
 	drawPhases(plot) {
-		if (!this.run.phases.length)
+		if (!this.run || !this.run.phases.length)
 			return;
 		this.within(plot, (ctx, bbox, x) => {
 			const ratio = uPlot.pxRatio, right = bbox.left + bbox.width;
-			const [ink, ...bands] = ['muted', 'phase-a', 'phase-b'].map(colour);
+			const tints = Array.from({length: PALETTE}, (_, i) => pale('c' + i, '14'));
 			let last = NaN;
 
 			for (const phase of this.run.phases) {
 				const left = x(phase.start), width = Math.max(1, x(phase.stop) - left);
-				const shown = Math.max(left, bbox.left), seen = Math.min(left + width, right) - shown;
 				/*
 				 * Draw only one of several phases that are narrower than a pixel and lie side by
 				 * side.
 				 */
-				if (seen <= 0 || (width <= ratio && Math.abs(left - last) < ratio))
+				if (left + width <= bbox.left || left >= right || (width <= ratio && Math.abs(left - last) < ratio))
 					continue;
 				last = left;
-				ctx.fillStyle = bands[phase.kind % 2];
+				ctx.fillStyle = tints[phase.kind % PALETTE];
 				ctx.fillRect(left, bbox.top, width, bbox.height);
-				ctx.fillStyle = ink;
-				if (seen > 16 * ratio && seen > ctx.measureText(phase.name).width + 8 * ratio)
-					ctx.fillText(phase.name, shown + 4 * ratio, bbox.top + (11 + 13 * phase.lane) * ratio);
 			}
+		});
+	}
+
+	/* Where a line is a mean of many samples, a pale band shows their smallest and largest values. */
+	drawBands(plot) {
+		this.within(plot, (ctx, bbox, x, y) => {
+			for (const {line, x: times, low, high} of this.bands.filter(({line: one}) => one.shown)) {
+				ctx.fillStyle = pale(line.colour, line.colour === 'machine' ? '2e' : '3d');
+				for (let from = 0; from < times.length; from++) {
+					if (low[from] === null)
+						continue;
+					let to = from;
+					while (to + 1 < times.length && low[to + 1] !== null)
+						to++;
+					ctx.beginPath();
+					for (let i = from; i <= to; i++)
+						ctx.lineTo(x(times[i]), y(high[i]) - 0.5);
+					for (let i = to; i >= from; i--)
+						ctx.lineTo(x(times[i]), y(low[i]) + 0.5);
+					ctx.fill();
+					from = to;
+				}
+			}
+		});
+	}
+
+	/* A value between two gaps is no line, so it needs a dot. */
+	drawLone(plot, ctx, x, y) {
+		this.series.forEach((line, s) => {
+			const values = plot.data[s + 1], times = plot.data[0];
+
+			if (!line.shown || this.runs.length > 1)
+				return;
+			ctx.fillStyle = colour(line.colour);
+			for (let i = 0; i < values.length; i++)
+				if (values[i] !== null && (i === 0 || values[i - 1] === null) && (i + 1 === values.length || values[i + 1] === null)) {
+					ctx.beginPath();
+					ctx.arc(x(times[i]), y(values[i]), 2 * uPlot.pxRatio, 0, 2 * Math.PI);
+					ctx.fill();
+				}
 		});
 	}
 
@@ -226,6 +308,7 @@ class Chart {
 		const ratio = uPlot.pxRatio;
 
 		this.within(plot, (ctx, bbox, x, y) => {
+			this.drawLone(plot, ctx, x, y);
 			ctx.lineWidth = 1.2 * ratio;
 			if (this.limitFits) {
 				ctx.strokeStyle = colour('limit');
@@ -235,28 +318,34 @@ class Chart {
 				ctx.lineTo(bbox.left + bbox.width, y(this.limit));
 				ctx.stroke();
 			}
-			const looks = {oom: ['bad', []], signal: ['ink', [2 * ratio, 3 * ratio]], start: ['mark', []], stop: ['mark', []]};
-			const last = {};
-			let flagged = -Infinity;
-
-			for (const event of this.run.events) {
-				const at = x(event.at), [name, dash] = looks[event.kind];
-				/* Draw only one of several lines at the same pixel. */
-				if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1 || Math.abs(at - last[name]) < ratio)
-					continue;
-				last[name] = at;
-				ctx.strokeStyle = ctx.fillStyle = colour(name);
-				ctx.setLineDash(dash);
-				ctx.beginPath();
-				ctx.moveTo(at, bbox.top);
-				ctx.lineTo(at, bbox.top + bbox.height);
-				ctx.stroke();
-				if (name !== 'mark' && at > flagged)
-					flagged = at + this.flag(ctx, bbox, at, event);
-			}
-			if (this.peak && this.peak.value >= 0)
+			if (this.run)
+				this.drawEvents(ctx, bbox, x);
+			if (this.peak && this.peak.value >= 0 && this.peak.at >= this.view.from && this.peak.at <= this.view.to)
 				this.drawPeak(ctx, x(this.peak.at), y(this.peak.value), bbox);
 		});
+	}
+
+	drawEvents(ctx, bbox, x) {
+		const ratio = uPlot.pxRatio;
+		const looks = {oom: ['bad', []], signal: ['ink', [2 * ratio, 3 * ratio]], start: ['mark', []], stop: ['mark', []]};
+		const last = {};
+		let flagged = -Infinity;
+
+		for (const event of this.run.events) {
+			const at = x(event.at), [name, dash] = looks[event.kind];
+			/* Draw only one of several lines at the same pixel. */
+			if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1 || Math.abs(at - last[name]) < ratio)
+				continue;
+			last[name] = at;
+			ctx.strokeStyle = ctx.fillStyle = colour(name);
+			ctx.setLineDash(dash);
+			ctx.beginPath();
+			ctx.moveTo(at, bbox.top);
+			ctx.lineTo(at, bbox.top + bbox.height);
+			ctx.stroke();
+			if (name !== 'mark' && at > flagged)
+				flagged = at + this.flag(ctx, bbox, at, event);
+		}
 	}
 
 	/* Draws a label on the side of the line that has room; returns the label's width. */
@@ -273,8 +362,8 @@ class Chart {
 
 	drawPeak(ctx, x, y, bbox) {
 		const ratio = uPlot.pxRatio, text = 'peak ' + withUnit(this.peak.value, this.unit).replace('\u00a0', ' ');
-		const width = ctx.measureText(text).width;
-		const right = x + width + 10 * ratio > bbox.left + bbox.width;
+		const width = ctx.measureText(text).width, right = bbox.left + bbox.width;
+		const left = x + width + 10 * ratio > right ? x - width - 7 * ratio : x + 7 * ratio;
 
 		ctx.setLineDash([]);
 		ctx.strokeStyle = ctx.fillStyle = colour('job');
@@ -282,6 +371,6 @@ class Chart {
 		ctx.arc(x, y, 3.5 * ratio, 0, 2 * Math.PI);
 		ctx.stroke();
 		ctx.fillStyle = colour('ink');
-		ctx.fillText(text, right ? x - width - 7 * ratio : x + 7 * ratio, Math.max(y - 4 * ratio, bbox.top + 11 * ratio));
+		ctx.fillText(text, Math.max(bbox.left + 4 * ratio, Math.min(left, right - width - 2 * ratio)), Math.max(y - 4 * ratio, bbox.top + 11 * ratio));
 	}
 }

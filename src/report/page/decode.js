@@ -45,7 +45,7 @@ const unpack = (text, decimals, count) => {
  * free at its start.
  */
 const lanes = (phases) => {
-	const calls = phases.flatMap((phase, kind) => phase.calls.map(([start, stop]) => ({name: phase.name, kind, start, stop, lane: 0})));
+	const calls = phases.flatMap(({name, kind, calls: all}) => all.map(([start, stop]) => ({name, kind, start, stop, lane: 0})));
 	const ends = [];
 
 	calls.sort((a, b) => a.start - b.start || b.stop - a.stop);
@@ -56,6 +56,21 @@ const lanes = (phases) => {
 	}
 	return calls;
 };
+
+/* Phases with the same name have the same colour in all runs. */
+const nameKinds = (runs) => {
+	const kinds = new Map();
+
+	for (const run of runs)
+		for (const phase of [...run.phaseList, ...run.phases]) {
+			if (!kinds.has(phase.name))
+				kinds.set(phase.name, kinds.size);
+			phase.kind = kinds.get(phase.name);
+		}
+};
+
+/* A line ends where this many intervals have no sample, and where a device's values are older than this. */
+const GAP_INTERVALS = 5, OLDEST_SECS = 5;
 
 /* Gives the charts what they need of a run: its columns, unpacked at first use. */
 class Run {
@@ -68,8 +83,12 @@ class Run {
 		this.summary = raw.summary;
 		this.start = raw.run_start || {};
 		this.end = raw.run_end || {};
-		this.phases = lanes(raw.phases || []);
+		/* Phases in the order of their first calls; a kind is a colour. */
+		this.phaseList = (raw.phases || []).filter(({calls}) => calls.length).sort((a, b) => a.calls[0][0] - b.calls[0][0]).map((phase, kind) => ({...phase, kind}));
+		this.phases = lanes(this.phaseList);
 		this.x = time ? unpack(time.data, time.decimals) : new Float64Array(0);
+		this.gap = GAP_INTERVALS * this.usualInterval();
+		this.began_at = this.figure('run', 'started_timestamp');
 		this.unpacked = new Map();
 		this.name = this.summary.run.job_name || this.summary.run.executable || raw.file;
 	}
@@ -94,22 +113,85 @@ class Run {
 		return this.unpacked.get(name);
 	}
 
-	/* Returns the values that a chart draws of a series: rates, if the column holds changes per interval. */
-	drawn(chart, series) {
-		const values = this.values(series.column);
-		const key = chart.id + '/' + series.column;
+	/* Returns the values that a chart draws of a column: rates, if the column holds changes per interval. */
+	drawn(chart, column) {
+		const key = chart.id + '/' + column;
 
-		if (!values || !chart.per_interval)
-			return values;
-		if (!this.unpacked.has(key)) {
-			const lengths = this.values(LAYOUT.interval);
-			const rates = new Float64Array(values.length);
-
-			for (let i = 0; i < rates.length; i++)
-				rates[i] = lengths && lengths[i] > 0 ? values[i] / lengths[i] * 1000 * (chart.factor || 1) : NaN;
-			this.unpacked.set(key, rates);
-		}
+		if (!chart.per_interval)
+			return this.values(column);
+		if (!this.unpacked.has(key))
+			this.unpacked.set(key, this.rates(chart, this.values(column)));
 		return this.unpacked.get(key);
+	}
+
+	rates(chart, values) {
+		const lengths = this.values(LAYOUT.interval);
+
+		return values && values.map((value, i) => lengths && lengths[i] > 0 ? value / lengths[i] * 1000 * (chart.factor || 1) : NaN);
+	}
+
+	/* Returns {name, label, title, values} of each row of a chart's kind. Values that are too old are missing. */
+	instances(chart) {
+		const rows = (this.raw.rows || []).find(({rows: kind}) => kind === chart.rows);
+		const column = (instance, name) => instance.columns.find((one) => one.column === `${chart.rows}.${name}`);
+		const values = (one) => one && unpack(one.data, one.decimals, this.x.length);
+
+		return !rows ? [] : rows.instances.map((instance) => {
+			const found = chart.columns.map((name) => values(column(instance, name))).filter(Boolean);
+			const age = chart.age && values(column(instance, chart.age));
+			if (!found.length || this.isDivided(chart, instance.name))
+				return null;
+			const sum = found[0].map((value, i) => found.slice(1).reduce((all, more) => all + (more[i] === more[i] ? more[i] : 0), age && age[i] > this.oldest ? NaN : value));
+			return {name: instance.name, ...this.naming(chart, instance.name), values: chart.per_interval ? this.rates(chart, sum) : sum};
+		}).filter(Boolean);
+	}
+
+	/* A divided GPU is the sum of its instances, which have lines of their own. */
+	isDivided(chart, name) {
+		return chart.rows === 'gpu' && (this.raw.summary.gpus || []).some(({mig_parent: parent}) => parent === name);
+	}
+
+	naming(chart, name) {
+		const gpu = chart.rows === 'gpu' && (this.raw.summary.gpus || []).find(({uuid}) => uuid === name);
+
+		return gpu && gpu.index !== null ? {label: `GPU ${gpu.index}` + (gpu.mig_parent ? ` (${name.slice(-6)})` : ''), title: [gpu.name, name].filter(Boolean).join(', ')} : {label: name, title: name};
+	}
+
+	/* Returns the median of the first intervals. */
+	usualInterval() {
+		const lengths = Array.from({length: Math.min(1000, Math.max(0, this.x.length - 1))}, (_, i) => this.x[i + 1] - this.x[i]).sort((a, b) => a - b);
+
+		return lengths.length ? lengths[lengths.length >> 1] : Infinity;
+	}
+
+	/* Says whether samples are missing before a sample. */
+	missing(index) {
+		return this.x[index] - this.x[index - 1] > this.gap;
+	}
+
+	get oldest() {
+		return Math.max(OLDEST_SECS, this.gap);
+	}
+
+	/* Returns the time at which a sample's interval began. */
+	began(index) {
+		const lengths = this.values(LAYOUT.interval), least = index ? this.x[index - 1] : 0;
+
+		return lengths && lengths[index] === lengths[index] ? Math.max(least, this.x[index] - lengths[index] / 1000) : least;
+	}
+
+	/* Returns the first sample at a time or after it; the number of samples, if none is. */
+	firstFrom(time) {
+		let low = 0, high = this.x.length;
+
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (this.x[middle] < time)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
 	}
 
 	/* Returns the index of the sample nearest to a time, or -1 without samples. */

@@ -31,6 +31,9 @@ const svg = (paths, properties) => {
 const ICONS = {
 	good: ['M4 10.5l4 4 8-9'],
 	bad: ['M5 5l10 10M15 5L5 15'],
+	slower: ['M10 16V4M5 9l5-5 5 5'],
+	faster: ['M10 4v12M5 11l5 5 5-5'],
+	same: ['M4 7.5h12M4 12.5h12'],
 	unknown: ['M10 4.5v7M10 15v.5'],
 };
 

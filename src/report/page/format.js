@@ -64,9 +64,10 @@ const withUnit = (value, unit) => {
 	case 'bytes/s':
 		return value ? sizeOf(value) + '/s' : '0';
 	case 'GB':
-		return figure(value) + '\u00a0GB';
 	case '%':
-		return figure(value) + '\u00a0%';
+	case 'W':
+	case '\u00b0C':
+		return figure(value) + '\u00a0' + unit;
 	case 'cores':
 	case 'GPUs':
 		return figure(value);
@@ -75,19 +76,28 @@ const withUnit = (value, unit) => {
 	}
 };
 
+/* The decimals that a multiple of `step` needs: 1 for 2.5, so that 7.5 does not become 8. */
+const decimalsOf = (step, most) => {
+	let decimals = 0;
+
+	while (decimals < most && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-3 * step * 10 ** decimals)
+		decimals++;
+	return decimals;
+};
+
 /* Formats a value on an axis, with just enough decimals to tell neighbouring ticks apart. */
 const onAxis = (value, unit, step) => {
 	if (value === 0)
 		return '0';
-	if (unit === 'MiB' || unit === 'bytes/s') {
+	if (unit === 'MiB' || unit === 'bytes' || unit === 'bytes/s') {
 		const [bytes, stepBytes] = unit === 'MiB' ? [value * MIB, step * MIB] : [value, step];
 		const power = Math.min(4, Math.floor(Math.log2(Math.abs(bytes)) / 10 + 1e-9));
 		const scale = 1024 ** Math.max(0, power);
-		const decimals = Math.max(0, Math.min(3, Math.ceil(-Math.log10(stepBytes / scale) - 1e-9)));
-		return String(Number((bytes / scale).toFixed(decimals))) + '\u00a0' + SIZES[Math.max(0, power)] + (unit === 'MiB' ? '' : '/s');
+		const decimals = decimalsOf(stepBytes / scale, 3);
+		return String(Number((bytes / scale).toFixed(decimals))) + '\u00a0' + SIZES[Math.max(0, power)] + (unit === 'bytes/s' ? '/s' : '');
 	}
-	const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step) - 1e-9)));
-	return value.toFixed(decimals) + (unit === 'GB' || unit === '%' ? '\u00a0' + unit : '');
+	const decimals = decimalsOf(step, 6);
+	return value.toFixed(decimals) + (['GB', '%', 'W', '\u00b0C'].includes(unit) ? '\u00a0' + unit : '');
 };
 
 /* Formats a time in the run: 1:02:03, 0:42.5. It has as many decimals as `step` needs. */
@@ -96,7 +106,6 @@ const clock = (secs, step) => {
 	const scale = 10 ** decimals;
 	const all = Math.round(Math.abs(secs) * scale);
 	const whole = Math.floor(all / scale);
-	const two = (number) => String(number).padStart(2, '0');
 	const hours = Math.floor(whole / 3600);
 	const rest = decimals ? '.' + String(all % scale).padStart(decimals, '0') : '';
 
@@ -109,6 +118,41 @@ const moment = (timestamp) => {
 
 	return Number.isFinite(timestamp) && !Number.isNaN(date.getTime()) ?
 		date.toISOString().slice(0, 19).replace('T', ' ') + ' UTC' : '';
+};
+
+const two = (number) => String(number).padStart(2, '0');
+
+/* The reader's time zone at that moment: "+01:00", "UTC". */
+const zoneOf = (date) => {
+	const minutes = -date.getTimezoneOffset(), size = Math.abs(minutes);
+
+	return minutes ? `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}` : 'UTC';
+};
+
+const dayOf = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+const hourOf = (date) => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+
+/* The reader's local time: "2026-01-31 14:05:07 +01:00". */
+const localMoment = (timestamp) => {
+	const date = new Date(timestamp * 1000);
+
+	return Number.isNaN(date.getTime()) || timestamp === null ? '' : `${dayOf(date)} ${hourOf(date)} ${zoneOf(date)}`;
+};
+
+/* The local time of a day, as exact as `step` needs. */
+const wallClock = (timestamp, step) => {
+	const date = new Date(Math.round(timestamp * 1000));
+
+	if (Number.isNaN(date.getTime()))
+		return '';
+	return (step >= 86400 ? dayOf(date) : step >= 60 ? hourOf(date).slice(0, 5) : hourOf(date)) + (step < 1 ? '.' + String(date.getMilliseconds()).padStart(3, '0').slice(0, step < 0.01 ? 3 : 1) : '');
+};
+
+/* For programs: ISO 8601 with the local offset. */
+const isoMoment = (timestamp) => {
+	const date = new Date(Math.round(timestamp * 1000)), zone = zoneOf(date);
+
+	return `${dayOf(date)}T${hourOf(date)}.${String(date.getMilliseconds()).padStart(3, '0')}${zone === 'UTC' ? 'Z' : zone}`;
 };
 
 const dollars = (amount) => '$' + (amount >= 1 ? amount.toFixed(2) : amount.toFixed(6).replace(/0{1,4}$/, ''));

@@ -42,9 +42,9 @@ const statisticsTable = (view) => {
 		const several = view.runs.length > 1;
 
 		caption.textContent = view.whole ? 'Statistics of the whole run' : `Statistics from ${clock(view.from, 0.1)} to ${clock(view.to, 0.1)}`;
-		body.replaceChildren(...view.charts.flatMap((chart) => chart.series.map((series) => {
-			const found = statistics(series.values, chart.run.x, ...inside(chart.run, view));
-			return element('tr', {}, element('th', {scope: 'row'}, `${chart.layout.title}: ${series.label}` + (several ? ` (${chart.run.label})` : '')),
+		body.replaceChildren(...view.charts.flatMap((chart) => chart.series.map((line) => {
+			const found = statistics(line.values, line.run.x, ...inside(line.run, view));
+			return element('tr', {}, element('th', {scope: 'row'}, `${chart.layout.title}: ${line.label}` + (several && chart.run ? ` (${line.run.label})` : '')),
 				[found.mean, found.least, found.most].map((value) => element('td', {}, withUnit(value, chart.unit))),
 				element('td', {}, Number.isNaN(found.at) ? '\u2013' : clock(found.at, 0.1)));
 		})));
@@ -55,8 +55,7 @@ const statisticsTable = (view) => {
 };
 
 const samplesTable = (view, run) => {
-	const charts = view.charts.filter((chart) => chart.run === run);
-	const columns = charts.flatMap((chart) => chart.series.map((series) => ({chart, series})));
+	const columns = view.charts.flatMap((chart) => chart.series.filter((line) => line.run === run).map((series) => ({chart, series})));
 	const body = element('tbody', {});
 	const caption = element('caption', {});
 	const fill = () => {
@@ -66,13 +65,13 @@ const samplesTable = (view, run) => {
 
 		for (let i = first; i < end; i += every)
 			rows.push(element('tr', {}, element('th', {scope: 'row'}, clock(run.x[i], 0.001)),
-				columns.map(({chart, series}) => element('td', {}, withUnit(series.values[i], chart.unit)))));
+				run.began_at === null ? null : element('td', {}, wallClock(run.began_at + run.x[i], 0.001)), columns.map(({chart, series}) => element('td', {}, withUnit(series.values[i], chart.unit)))));
 		caption.textContent = `${run.label}: ${end - first} samples` + (every > 1 ? `, every ${every}th is shown; zoom in for all` : '');
 		body.replaceChildren(...rows);
 	};
 
 	return {fill, table: element('table', {class: 'numbers'}, caption,
-		element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'Time'),
+		element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'Time'), run.began_at === null ? null : element('th', {scope: 'col'}, 'Local time'),
 			columns.map(({chart, series}) => element('th', {scope: 'col'}, `${chart.layout.title}: ${series.label}`)))), body)};
 };
 
@@ -87,10 +86,10 @@ const eventsTable = (run) => {
 };
 
 /* Builds its content when the user opens it, and updates it while it is open. */
-const folded = (title, view, make) => {
+const folded = (title, view, make, kind) => {
 	const tables = [];
-	const place = element('div', {class: 'scroll'});
-	const details = element('details', {class: 'card'}, element('summary', {}, title), place);
+	const place = element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title});
+	const details = element('details', {class: 'card ' + (kind || '')}, element('summary', {}, title), place);
 	const fill = () => tables.forEach(({fill: again}) => again());
 
 	details.addEventListener('toggle', () => {

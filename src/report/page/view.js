@@ -8,6 +8,8 @@ class View {
 		this.to = this.length;
 		this.charts = [];
 		this.rows = [];
+		this.bars = [];
+		this.local = false;
 		this.listeners = [];
 		this.at = null;
 		this.redraws = 0;
@@ -28,6 +30,25 @@ class View {
 
 	reset() {
 		this.show(0, this.length);
+	}
+
+	/* Labels the axis of time with times since the start, or of the clock. */
+	onTimeAxis(secs, step) {
+		return this.local ? wallClock(this.runs[0].began_at + secs, step) : clock(secs, step);
+	}
+
+	/* With Ctrl or the command key held, the wheel zooms around the pointer; with Shift it pans. Else the page scrolls. */
+	wheel(event) {
+		const over = event.target.closest ? event.target.closest('.u-over') : null;
+
+		if (!over || !(event.ctrlKey || event.metaKey || event.shiftKey))
+			return;
+		event.preventDefault();
+		const {left, width} = over.getBoundingClientRect(), steps = Math.max(-3, Math.min(3, (event.deltaY || event.deltaX) / 100));
+		if (event.shiftKey)
+			this.pan(0.15 * steps);
+		else
+			this.zoom(2 ** (steps / 2), this.from + (event.clientX - left) / width * (this.to - this.from));
 	}
 
 	get whole() {
@@ -87,6 +108,12 @@ class View {
 			chart.plot.setData(chart.data(chart.plot.width), false);
 			chart.plot.setScale('x', {min: this.from, max: this.to});
 		}
+		this.drawn();
+	}
+
+	/* After the charts: all else that shows the same time. */
+	drawn() {
+		this.bars.forEach((bar) => bar.draw(this.fixed));
 		this.tell();
 		for (const listener of this.listeners)
 			listener(this);
@@ -109,17 +136,18 @@ class View {
 	}
 
 	tell() {
-		const indices = new Map(this.runs.map((run) => [run, this.at === null ? null : run.nearest(this.at)]));
+		/* After the end of a run there is no sample of it. */
+		const indices = new Map(this.runs.map((run) => [run, this.at === null ? null : this.at > run.length + run.gap ? -1 : run.nearest(this.at)]));
 
 		for (const chart of this.charts)
-			chart.tell(indices.get(chart.run));
+			chart.tell(indices);
 		for (const listener of this.hoverListeners || [])
 			listener(this.at, indices);
 	}
 
 	/* Moves to the previous or next sample, for the keyboard. */
 	step(by) {
-		const run = this.runs[0], chart = this.charts.find((one) => one.run === run && one.plot);
+		const run = this.runs[0], chart = this.charts.find((one) => one.runs[0] === run && one.plot);
 
 		if (!chart)
 			return;
@@ -137,9 +165,11 @@ class View {
 		(this.hoverListeners = this.hoverListeners || []).push(listener);
 	}
 
-	resize() {
+	/* Fits the charts to their places, or to a width. */
+	resize(fixed) {
+		this.fixed = fixed;
 		for (const chart of this.charts.filter((one) => one.plot)) {
-			const width = Math.max(200, chart.place.clientWidth);
+			const width = fixed || Math.max(200, chart.place.clientWidth);
 			if (width !== chart.plot.width)
 				chart.plot.setSize({width, height: PLOT_HEIGHT});
 		}
@@ -147,6 +177,7 @@ class View {
 	}
 
 	repaint() {
+		this.bars.forEach((bar) => bar.draw());
 		for (const chart of this.charts.filter((one) => one.plot))
 			chart.plot.redraw(false, true);
 	}

@@ -1,0 +1,74 @@
+/* The lines of each chart: {run, label, title, values, colour, width, dash, fill, shown}. */
+
+const LOOKS = {
+	job: {width: 1.8, fill: true}, machine: {width: 1.2}, second: {width: 1.3, dash: [2, 2]}, third: {width: 1.3}, fourth: {width: 1.3, dash: [8, 3, 2, 3]},
+	fifth: {width: 1.2, dash: [3, 3]}, limit: {width: 1.4, dash: [8, 4]},
+};
+const OUTWARD = [6, 3];
+const PALETTE = 8, MOST_STACKED = 8;
+
+const has = (values) => values && values.some((value) => value === value);
+const topOf = (line) => extent(line.values, 0, line.values.length)[1];
+
+const looking = (look) => {
+	const colour = look.replace('-out', '');
+
+	return {colour, ...LOOKS[colour], ...(look === colour ? {} : {width: 1.2, fill: false, dash: OUTWARD})};
+};
+
+/*
+ * Drops a line that equals the one it would repeat. Hides a line that is so large that the job's would be flat.
+ */
+const tidied = (lines) => {
+	const job = lines.find((line) => line.look === 'job');
+	const kept = lines.filter((line) => !line.only_if_any || topOf(line) > 0).filter((line) => {
+		const same = line.same_as && lines.find((other) => other.column === line.same_as);
+		return !same || line.values.some((value, i) => value === value && value !== same.values[i]);
+	});
+
+	for (const line of kept)
+		line.shown = !(line.aside && job && line !== job && topOf(line) > 6 * topOf(job));
+	return kept;
+};
+
+/* The values that the layout lists. */
+const listedLines = (run, layout) => tidied(layout.series
+	.map((series) => ({...series, ...looking(series.look), run, values: run.drawn(layout, series.column), title: (run.column(series.column) || {}).help}))
+	.filter((line) => has(line.values)));
+
+const numbered = (line, i) => ({...line, colour: 'c' + i % PALETTE, dash: i < PALETTE ? undefined : OUTWARD, width: 1.5});
+
+/* All rows of a kind: each GPU, each disk. Several columns are added up. */
+const rowLines = (run, layout) => {
+	const lines = run.instances(layout).filter((line) => has(line.values)).map((line) => ({...line, run, shown: true}));
+	const busy = layout.several ? lines.filter((line) => topOf(line) > 0) : lines;
+
+	return layout.several && busy.length < 2 ? [] : layout.stacked ? stackable(busy) : busy.map(numbered);
+};
+
+/* The largest lines, and the sum of all others; each is a part of a stack. */
+const stackable = (lines) => {
+	const total = (line) => line.values.reduce((sum, value) => value === value ? sum + value : sum, 0);
+	const sorted = lines.map((line) => ({...line, total: total(line)})).sort((a, b) => b.total - a.total);
+	const most = sorted.length > MOST_STACKED + 1 ? MOST_STACKED : sorted.length;
+	const others = sorted.slice(most);
+	const added = (sum, line) => sum.map((value, i) => value === value ? (line.values[i] === line.values[i] ? value + line.values[i] : value) : line.values[i]);
+
+	return [...sorted.slice(0, most).map((line, i) => ({...numbered(line, i), width: 1})),
+		...(others.length ? [{...others[0], label: `${others.length} others`, title: others.map(({label}) => label).join(', '), colour: 'machine', width: 1,
+			values: others.slice(1).reduce(added, others[0].values)}] : [])];
+};
+
+/* The lines of a chart of one run. */
+const linesOf = (run, layout) => layout.rows ? rowLines(run, layout) : listedLines(run, layout);
+
+/* One chart of several runs: the job's lines, or all lines of a chart that has none of the job. The run gives the colour. */
+const overlaidLines = (runs, layout) => {
+	if (layout.rows)
+		return [];
+	const all = runs.map((run) => listedLines(run, layout).map((line) => ({...line, shown: true})));
+	const ofJob = all.some((lines) => lines.some(({look}) => look.startsWith('job')));
+
+	return all.flatMap((lines, i) => lines.filter(({look}) => !ofJob || look.startsWith('job')).map((line) => ({...line, colour: 'c' + i % PALETTE, fill: false,
+		dash: line.look.endsWith('-out') ? OUTWARD : undefined, width: 1.5, label: ofJob && line.label === 'Job' ? runs[i].label : `${runs[i].label}: ${line.label}`})));
+};
