@@ -107,7 +107,9 @@ static void fill_main(struct process_usage *state, struct tree_row *row, const s
 		return;
 	}
 	row->process_main_thread_count = root->thread_count;
-	row->process_main_rss_mib = (double)(root->resident_pages * tree->root->page_bytes) / 1048576;
+	row->process_main_rss_mib =
+		root->is_being_freed ? no_real(ABSENT_ZOMBIE)
+				     : (double)(root->resident_pages * tree->root->page_bytes) / 1048576;
 }
 
 static void fill_memory(struct process_usage *state, struct tree_row *row, struct collect_context *context,

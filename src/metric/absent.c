@@ -13,7 +13,8 @@ static const char *const TEXTS[] = {
 	[ABSENT_NOT_WANTED - ABSENT_NOT_COLLECTED] = "switched off by an option",
 	[ABSENT_NO_LIMIT - ABSENT_NOT_COLLECTED] = "there is no limit",
 	[ABSENT_NO_SUCH_COUNTER - ABSENT_NOT_COLLECTED] = "this kernel or device does not count it",
-	[ABSENT_ZOMBIE - ABSENT_NOT_COLLECTED] = "the process has ended and its memory is gone",
+	[ABSENT_ZOMBIE - ABSENT_NOT_COLLECTED] =
+		"the process has ended: its memory is gone, or the kernel is freeing it",
 	[ABSENT_PSS_TOO_COSTLY - ABSENT_NOT_COLLECTED] = "reading it now would stall the job (see --pss)",
 	[ABSENT_NOT_SAMPLED - ABSENT_NOT_COLLECTED] = "nothing was sampled, so there is no sampling error",
 	[ABSENT_PSS_OFF - ABSENT_NOT_COLLECTED] = "switched off by --pss off",

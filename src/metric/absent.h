@@ -20,7 +20,7 @@ enum absent_reason {
 	ABSENT_NOT_WANTED,           /* switched off by --metrics, --no-system, --no-process */
 	ABSENT_NO_LIMIT,             /* there is no limit */
 	ABSENT_NO_SUCH_COUNTER,      /* this kernel or device lacks the counter */
-	ABSENT_ZOMBIE,               /* the process has exited, its memory is freed */
+	ABSENT_ZOMBIE,               /* the process has exited: its memory is gone or being freed */
 	ABSENT_PSS_TOO_COSTLY,       /* reading it would stall the job */
 	ABSENT_NOT_SAMPLED,          /* the value is exact, so it has no sampling error */
 	ABSENT_PSS_OFF,              /* switched off by --pss off */

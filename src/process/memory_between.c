@@ -17,11 +17,11 @@ void memory_between_remove(struct memory_between *between, const struct member *
 	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
 }
 
-/* A zombie has freed its memory, and may have had its peak since the last tick. */
-static void note_zombies(struct process_tree *tree)
+/* A process that has ended has no memory any more, and may have had its peak since the last tick. */
+static void note_ended(struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++) {
-		if (!tree->members[i].is_zombie)
+		if (!tree->members[i].is_zombie && !tree->members[i].is_being_freed)
 			continue;
 		memory_between_remove(&tree->between, &tree->members[i]);
 		tree->members[i].resident_before = 0;
@@ -95,7 +95,7 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 
 void memory_between_follow(struct process_tree *tree, int64_t now_kib)
 {
-	note_zombies(tree);
+	note_ended(tree);
 	add_exits(tree);
 	if (now_kib >= 0)
 		add_marks(tree, now_kib);

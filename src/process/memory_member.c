@@ -16,7 +16,7 @@ bool memory_is_counted(const struct process_tree *tree, const struct member *mem
 	if (member->is_zombie || member->resident_pages <= 0)
 		return false;
 	parent = member->shares_memory ? process_tree_find(tree, member->parent_pid) : NULL;
-	return !parent || parent->is_zombie;
+	return !parent || parent->is_zombie || parent->is_being_freed;
 }
 
 int64_t member_anon_kib(const struct process_tree *tree, const struct member *member)

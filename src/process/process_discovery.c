@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/min_max.h"
 #include "base/scan.h"
 #include "kernel/proc_loadavg.h"
 #include "kernel/proc_pid_children.h"
@@ -24,8 +26,11 @@ enum {
 	COST_OF_LIST = 4,
 	COST_OF_THREAD_LIST = 20,
 	COST_OF_LISTS_LEAST = 64, /* below, the lists are read without a look at /proc/loadavg */
+	COST_TO_SPARE_THREADS = 2000,
 	PROC_MAGIC = 0x9fa0,
 };
+/* After this time the numbers may have begun again from the smallest. */
+#define NEWEST_AGE_NS (15 * NSEC_PER_SEC)
 
 static DIR *open_directory(struct process_tree *tree, const char *path)
 {
@@ -133,13 +138,14 @@ static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 	closedir(directory);
 }
 
-void discover_children(struct process_tree *tree, size_t index)
+void discover_children(struct process_tree *tree, size_t index, bool was_listed)
 {
 	struct member *member = &tree->members[index];
 	char name[PATH_SIZE];
 	ssize_t length;
 
-	if (member->thread_count > 1) {
+	/* The numbers show the children of all threads. The list of the main thread is cheap, and a check. */
+	if (member->thread_count > 1 && !(tree->tried_numbers && (was_listed || member->by_number))) {
 		discover_children_of_threads(tree, member->pid);
 		return;
 	}
@@ -155,19 +161,29 @@ void discover_orphans(struct process_tree *tree)
 	discover_children_of_threads(tree, getpid());
 }
 
-/* The cost of the lists of children that this pass would read: one per thread, and that of a single thread is kept open. */
+/*
+ * The cost of the lists of children that this pass would read: one per thread, and that of a single thread is kept open.
+ *
+ * Much may be paid to do without the lists of threads. Each leaves an entry below /proc/PID/task in the kernel's cache of names, which
+ * the thread drops as it ends. A thread that is kept from the CPU while it does that makes the parent of its process wait actively
+ * in wait4(2): 10 to 60 ms at the end of a JVM, with 13 runnable processes for two CPUs.
+ */
 static int64_t lists_cost(const struct process_tree *tree)
 {
 	int64_t cost = 0;
+	bool any_threads = false;
 
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct member *member = &tree->members[i];
 
-		if (!member->is_zombie && member->quiet_ticks <= QUIET_TICKS_LISTED)
+		if (member->is_zombie)
+			continue;
+		any_threads |= member->thread_count > 1;
+		if (member->quiet_ticks <= QUIET_TICKS_LISTED)
 			cost += member->thread_count > 1 ? member->thread_count * COST_OF_THREAD_LIST
 							 : COST_OF_LIST;
 	}
-	return cost;
+	return any_threads ? max_i64(cost, COST_TO_SPARE_THREADS) : cost;
 }
 
 /* The file may be a replacement of lxcfs, which does not know the newest process. */
@@ -196,27 +212,34 @@ static int64_t try_number(struct process_tree *tree, pid_t pid)
 	if (read_proc_pid_stat(tree->root, pid, &stat) < 0)
 		return COST_OF_STAT;
 	parent = process_tree_find(tree, stat.parent_pid);
-	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks)
-		(void)process_tree_add(tree, pid);
+	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks &&
+	    process_tree_add(tree, pid) == 0)
+		tree->members[tree->count - 1].by_number = true;
 	return COST_OF_STAT;
 }
 
-bool discover_by_number(struct process_tree *tree)
+void discover_by_number(struct process_tree *tree)
 {
 	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, left;
+	bool is_recent = tree->touched_ns - tree->newest_ns <= NEWEST_AGE_NS;
 
-	if (!tree->uses_clock || !tree->knows_children || !tree->with_children)
-		return false;
+	if (tree->looked_at_numbers || !tree->uses_clock || !tree->knows_children || !tree->with_children)
+		return;
 	left = lists_cost(tree);
-	last = left > COST_OF_LISTS_LEAST ? newest_pid(tree) : 0;
+	if (left <= COST_OF_LISTS_LEAST && !tree->reads_all)
+		return;
+	last = newest_pid(tree);
+	tree->looked_at_numbers = true;
 	tree->newest_pids[1] = before;
 	tree->newest_pids[0] = last;
+	tree->newest_ns = tree->touched_ns;
 	/* The kernel assigns a number a moment before its process becomes visible: each is tried in two passes. */
-	if (first <= 0 || before < first || last < before || (last - first) * COST_OF_NUMBER > left)
-		return false;
+	if (first <= 0 || before < first || last < before || !is_recent ||
+	    (last - first) * COST_OF_NUMBER > left)
+		return;
 	for (int64_t pid = first + 1; pid <= last && left >= 0; pid++)
 		left -= try_number(tree, (pid_t)pid);
-	return left >= 0;
+	tree->tried_numbers = left >= 0;
 }
 
 bool discovery_knows_children(struct process_tree *tree, pid_t pid)

@@ -9,8 +9,8 @@ int process_tree_add(struct process_tree *tree, pid_t pid);
 /* Whether this kernel has task/TID/children. */
 bool discovery_knows_children(struct process_tree *tree, pid_t pid);
 
-/* Adds the children of one member, which may move the table of members. */
-void discover_children(struct process_tree *tree, size_t index);
+/* Adds the children of one member, which may move the table of members. `was_listed`: in an earlier pass as well. */
+void discover_children(struct process_tree *tree, size_t index, bool was_listed);
 
 /* Adds descendants that were reparented to the calling process, their subreaper. */
 void discover_orphans(struct process_tree *tree);
@@ -19,9 +19,9 @@ enum { QUIET_TICKS_LISTED = 2 }; /* children are listed for this many passes aft
 
 /*
  * The kernel numbers new processes and threads one after the other. If trying those numbers costs less than the lists of children,
- * they are tried instead, and the members among them are added: true. false: the lists have to be read.
+ * they are tried instead, and the members among them are added (tree->tried_numbers). Otherwise the lists have to be read.
  */
-bool discover_by_number(struct process_tree *tree);
+void discover_by_number(struct process_tree *tree);
 
 /* Adds every process whose parent is a member: for kernels without children files. */
 void discover_by_search(struct process_tree *tree);

@@ -288,10 +288,25 @@ static int read_statm(struct process_tree *tree, struct member *member)
 		return (int)length;
 	if (parse_proc_pid_statm(tree->root->text.data, (size_t)length, &statm) < 0)
 		return -EBADMSG;
+	if (statm.virtual_pages > 0)
+		member->is_being_freed = false;
+	else if (member->virtual_pages > 0)
+		member->is_being_freed = true;
 	member->resident_pages = not_negative(statm.resident_pages);
 	member->shared_pages = not_negative(statm.shared_pages);
 	member->virtual_pages = not_negative(statm.virtual_pages);
 	return 0;
+}
+
+/*
+ * An exiting process gives up its address space first: statm shows zeros from then on, while the kernel takes 0.1 s per
+ * GiB to free the pages. Only then it becomes a zombie. A kernel thread has never had an address space.
+ */
+static void note_freeing(struct member *member, const struct proc_pid_stat *stat)
+{
+	bool exiting = stat->state == 'Z' || (stat->flags > 0 && stat->flags & PF_EXITING);
+
+	member->is_being_freed |= !member->virtual_pages && (exiting || stat->virtual_bytes > 0);
 }
 
 /*
@@ -578,6 +593,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	member->faults_before = member->faults;
 	member->anon_before = anonymous_pages(member);
 	follow_memory(tree, member, &stat);
+	note_freeing(member, &stat);
 	note_lineage(tree, member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
 	follow_high_water(tree, member, &stat, first);

@@ -448,10 +448,18 @@ static int why_no_memory(const struct process_tree *tree)
 	const struct member *root = process_tree_root(tree);
 
 	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].is_zombie)
+		if (!tree->members[i].is_zombie && !tree->members[i].is_being_freed)
 			return root && root->unreadable && !root->resident_pages && !root->is_zombie ? EACCES
 												     : 0;
 	return ABSENT_ZOMBIE;
+}
+
+static bool is_unknown(struct process_tree *tree, int reason, struct tree_memory *ret_memory)
+{
+	ret_memory->reason = ret_memory->pss_reason = reason;
+	if (reason)
+		memory_between_follow(tree, -1);
+	return reason;
 }
 
 void process_memory_measure(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode,
@@ -460,14 +468,10 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	int64_t now_ns = root_monotonic_ns(tree->root);
 	struct sums sums = {0};
 
-	*ret_memory = (struct tree_memory){.reason = why_no_memory(tree), .error_kib = -1};
-	if (!ret_memory->reason && memory_families_build(&memory->families, tree) < 0)
-		ret_memory->reason = ENOMEM;
-	if (ret_memory->reason) {
-		ret_memory->pss_reason = ret_memory->reason;
-		memory_between_follow(tree, -1);
+	*ret_memory = (struct tree_memory){.error_kib = -1};
+	if (is_unknown(tree, why_no_memory(tree), ret_memory) ||
+	    is_unknown(tree, -memory_families_build(&memory->families, tree), ret_memory))
 		return;
-	}
 	if (memory->meminfo_file.fd < 0)
 		read_machine(memory, tree->root);
 	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_huge_kib) : 0;
@@ -475,6 +479,9 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
 		memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
 	memory_schedule(memory, tree, mode);
+	/* The readings look at the processes again: by now all may have begun to exit. */
+	if (is_unknown(tree, why_no_memory(tree), ret_memory))
+		return;
 	read_machine(memory, tree->root);
 	if (mode != PSS_MODE_OFF) {
 		refresh_objects(memory, tree);

@@ -236,13 +236,15 @@ static void sweep_gone_members(struct process_tree *tree)
 
 static void list_children(struct process_tree *tree, size_t index)
 {
-	struct member *member = &tree->members[index];
+	bool was_listed = tree->members[index].listed;
 
-	member->listed = true;
-	if (!tree->with_children || !tree->knows_children || member->is_zombie)
+	tree->members[index].listed = true;
+	if (!tree->with_children || !tree->knows_children || tree->members[index].is_zombie)
 		return;
-	/* May move the table: do not use `member` after it. */
-	discover_children(tree, index);
+	/* These may move the table. */
+	if (tree->members[index].thread_count > 1)
+		discover_by_number(tree);
+	discover_children(tree, index, was_listed);
 }
 
 /*
@@ -324,7 +326,9 @@ void process_tree_touch(struct process_tree *tree)
 	bool any_vanished = false;
 
 	tree->passes++;
+	tree->touched_ns = now_ns;
 	tree->reads_all = full;
+	tree->looked_at_numbers = tree->tried_numbers = false;
 	waiting_begin_pass(tree, now_ns);
 	if (full)
 		tree->last_full_ns = now_ns;
@@ -332,7 +336,7 @@ void process_tree_touch(struct process_tree *tree)
 		discover_orphans(tree);
 	if (tree->with_children && !tree->knows_children)
 		discover_by_search(tree);
-	tree->lists_children = full || !discover_by_number(tree);
+	discover_by_number(tree);
 	/* Members found on the way join the end of the table and are read in the same pass. */
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
@@ -366,7 +370,7 @@ void process_tree_touch(struct process_tree *tree)
 		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
 			member_close(tree, member);
 		}
-		if ((tree->lists_children && member->quiet_ticks <= QUIET_TICKS_LISTED) || full ||
+		if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || full ||
 		    !member->listed)
 			list_children(tree, i);
 	}
@@ -398,8 +402,13 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 	if (error < 0)
 		return error;
 	process_tree_root(tree)->listed = !tree->with_children;
-	if (started_by_caller)
+	if (started_by_caller) {
+		/* The numbers of its descendants follow its own. */
+		process_tree_root(tree)->by_number = true;
+		tree->newest_pids[0] = tree->newest_pids[1] = pid;
+		tree->newest_ns = tree->last_full_ns;
 		return 0;
+	}
 	/* Twice, because lists of children may omit one. */
 	for (int i = 0; i < 2; i++)
 		process_tree_touch(tree);

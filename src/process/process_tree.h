@@ -47,6 +47,7 @@ struct member {
 	int64_t clock_ns; /* process CPU clock at the last reading; -1: not available */
 	int quiet_ticks;  /* passes since it last ran */
 	bool listed;      /* its children were read at least once */
+	bool by_number;   /* found by its number, as its children will be */
 	bool vanished;    /* in this pass */
 	bool unreadable;  /* no permission for some of its files */
 	bool ignores_sigchld;
@@ -59,11 +60,12 @@ struct member {
 	int64_t resident_pages;
 	int64_t shared_pages;
 	int64_t virtual_pages;
-	bool shares_memory;      /* its memory is its parent's (vfork, CLONE_VM) and counted there */
-	pid_t apart_from;        /* the parent with which it does not share memory; 0: unknown */
-	bool is_zombie;          /* its memory is freed */
-	bool is_ending;          /* its memory is being freed */
-	int64_t peak_faults;     /* page faults when its high-water mark was read; same count, same mark */
+	bool shares_memory;  /* its memory is its parent's (vfork, CLONE_VM) and counted there */
+	pid_t apart_from;    /* the parent with which it does not share memory; 0: unknown */
+	bool is_zombie;      /* its memory is freed */
+	bool is_ending;      /* its last thread is exiting */
+	bool is_being_freed; /* it has no address space any more, but the kernel may still hold its pages */
+	int64_t peak_faults; /* page faults when its high-water mark was read; same count, same mark */
 	int64_t peak_before_kib; /* the mark when tracking began; 0: all of it is from the record */
 	int64_t mark_kib;        /* its high-water mark while tracked; 0: was not read */
 
@@ -106,10 +108,12 @@ struct process_tree {
 	bool with_children;
 	bool started_by_caller; /* the tracker is the root's parent and the subreaper of its descendants */
 	bool knows_children;    /* task/TID/children exists; false: all of /proc is searched */
-	bool lists_children;    /* in this pass; false: the numbers of new processes were tried */
+	bool looked_at_numbers; /* of new processes, in this pass, and */
+	bool tried_numbers;     /* found all new members by them */
 	bool numbers_unknown;   /* the kernel does not tell the newest */
 	struct kept_file loadavg_file;
-	int64_t newest_pids[2]; /* as of the last pass and the one before; 0: unknown */
+	int64_t newest_pids[2]; /* at the last look and the one before; 0: unknown */
+	int64_t newest_ns;      /* when that was */
 	pid_t root_pid;
 
 	struct member *members; /* parents before children */
@@ -137,6 +141,7 @@ struct process_tree {
 	bool io_known;        /* the root's I/O was read, or was added to ours when it was reaped */
 	int io_error;         /* while unknown: the errno of its reading */
 	bool uses_clock;      /* CPU time from process clocks, not from stat */
+	int64_t touched_ns;   /* when this pass began */
 	int64_t last_full_ns; /* when all members were last read */
 	bool reads_all;       /* in this pass */
 	size_t passes;

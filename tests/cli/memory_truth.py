@@ -22,8 +22,14 @@ MIB = 1 << 20
 SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
 # Readings further apart than this do not describe a sample between them.
 WIDEST_SECS = 2.5
+# So do moves that are further apart.
+WIDEST_MOVE_SECS = 0.15
 # The distance of two samples at -i 1, plus a margin for a busy machine.
 SAMPLED_SECS = 1.2
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+PF_FORKNOEXEC = 0x40  # it has not called exec since its fork
+# munmap(2) takes a mapping out of /proc/PID/smaps first and then frees its pages, 0.1 s per GiB.
+UNMAPPED_LEAST = 2 << 20
 
 SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<device>\S+) (?P<inode>\d+)"
                    rb"|^(?P<key>Pss|Rss|Private_Hugetlb|Shared_Hugetlb|VmFlags): +(?P<value>\d*)", re.M)
@@ -121,6 +127,7 @@ class Reading:
     rss: int = 0
     moves: list = None  # of the meter that made it
     steady: bool = True  # the same processes before and after; one that ends meanwhile leaves its share to the others
+    unmapping: bool = False  # a process was giving memory back: the pages were in no mapping any more, but not yet free
 
     @property
     def mib(self):
@@ -166,6 +173,10 @@ def read_descriptors(pid, shmem, tmpfs):
                 shmem[status.st_dev, status.st_ino] = status.st_blocks * 512
 
 
+def resident_bytes(pid):
+    return int(pathlib.Path("/proc", str(pid), "statm").read_bytes().split()[1]) * PAGE_BYTES
+
+
 def read_once(pids, tmpfs):
     """Returns one Reading of these processes."""
     reading = Reading(begun=time.time())
@@ -173,7 +184,9 @@ def read_once(pids, tmpfs):
     system_v = segments()
     for pid in pids:
         with contextlib.suppress(OSError):  # it has ended since
+            resident = resident_bytes(pid)
             pss, rss = read_smaps(pid, shmem, tmpfs, objects, huge)
+            reading.unmapping |= min(resident, resident_bytes(pid)) > rss + UNMAPPED_LEAST
             if rss:
                 reading.bytes += pss
                 reading.rss += rss
@@ -189,15 +202,11 @@ def read_once(pids, tmpfs):
     return reading
 
 
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-PF_FORKNOEXEC = 0x40  # it has not called exec since its fork
-
-
 class Meter:
     """Reads the truth of a tree again and again in a thread until it is stopped. `pid` is the root of the job.
 
     A reading takes long, and a job may take and free memory between two readings. A second thread follows the anonymous memory of
-    each process by its statm, some fifty times a second: `moves` are (moment, {pid: bytes}).
+    each process without forks by its statm, some fifty times a second: `moves` are (moment, {pid: bytes}).
     """
 
     def __init__(self, pid, interval_secs=0.1):
@@ -210,14 +219,17 @@ class Meter:
 
     def follow(self):
         while not self.over.is_set():
-            begun, found = time.monotonic(), {}
+            begun, found, parents_of_forks = time.monotonic(), {}, set()
             for pid in list(self.members.known):
                 with contextlib.suppress(OSError, ValueError):
                     _, resident, shared, *_ = map(int, pathlib.Path("/proc", str(pid), "statm").read_bytes().split())
-                    flags = int(pathlib.Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()[6])
-                    if resident and not flags & PF_FORKNOEXEC:
+                    _, parent, _, _, _, _, flags, *_ = pathlib.Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
+                    if int(flags) & PF_FORKNOEXEC:
+                        parents_of_forks.add(int(parent))
+                    elif resident:
                         found[pid] = (resident - shared) * PAGE_BYTES
-            self.moves.append((time.time(), found))
+            alone = {pid: size for pid, size in found.items() if pid not in parents_of_forks}
+            self.moves.append((time.time(), alone))
             self.over.wait(max(0.02, 9 * (time.monotonic() - begun)))
 
     def run(self):
@@ -225,7 +237,7 @@ class Meter:
             begun, pids = time.monotonic(), set(self.members.now())
             reading = read_once(pids, self.tmpfs)
             # A process that is exiting is still listed after its memory has gone.
-            reading.steady = self.members.now() == pids and reading.processes == len(pids)
+            reading.steady = self.members.now() == pids and reading.processes == len(pids) and not reading.unmapping
             reading.moves = self.moves
             self.readings.append(reading)
             # After a long reading, leave the job as much time for itself.
@@ -276,21 +288,27 @@ class Judged:
 
 
 def moved_mib(before, after, begun, ended):
-    """(fall, rise) of anonymous memory at a sample, beyond what it was at the readings before and after it.
+    """(lowest, highest): how anonymous memory at a sample differs from its least and its most at the readings around it.
 
-    Only processes that were there all the time count, and no forks: those have pages in common, which their sum counts more
-    than once.
+    Only processes that were there all the time count, and neither forks nor processes that have forks: their pages may be
+    common, and the sum counts those more than once. The last move before the sample, those during it and the first one after it
+    count, and no others: a sample that tells what was true earlier or later is wrong.
     """
     moves = [(at, found) for at, found in before.moves or [] if before.begun <= at <= after.ended]
-    if not moves:
+    first = max((at for at, _ in moves if at <= begun), default=None)
+    last = min((at for at, _ in moves if at >= ended), default=None)
+    if first is None or last is None or last - first > WIDEST_MOVE_SECS:
         return 0, 0
     throughout = set.intersection(*(set(found) for _, found in moves))
     sums = [(at, sum(found[pid] for pid in throughout) / MIB) for at, found in moves]
     at_readings = [mib for at, mib in sums if at <= before.ended or at >= after.begun]
-    at_sample = [mib for at, mib in sums if begun - 0.05 <= at <= ended + 0.05]
-    if not at_readings or not at_sample:
+    at_sample = [mib for at, mib in sums if first <= at <= last]
+    if not at_readings:
         return 0, 0
-    return max(0, min(at_readings) - min(at_sample)), max(0, max(at_sample) - max(at_readings))
+    least, most = min(at_readings), max(at_readings)
+    lowest = min(0, min(at_sample) - least) or max(0, min(at_sample) - most)
+    highest = max(0, max(at_sample) - most) or min(0, max(at_sample) - least)
+    return lowest, highest
 
 
 def judge(told, readings):
@@ -304,8 +322,8 @@ def judge(told, readings):
         around = [reading for reading in readings if before[-1].begun <= reading.begun <= after[0].begun]
         if not all(reading.processes for reading in around):
             continue  # the job begins or ends at that moment
-        fall, rise = moved_mib(before[-1], after[0], begun, ended)
-        judged.append(Judged(begun, mib, min(reading.mib for reading in around) - fall, max(reading.mib for reading in around) + rise,
+        lowest, highest = moved_mib(before[-1], after[0], begun, ended)
+        judged.append(Judged(begun, mib, min(reading.mib for reading in around) + lowest, max(reading.mib for reading in around) + highest,
                              max(reading.processes for reading in around)))
     return judged
 

@@ -9,6 +9,7 @@ import time
 import pytest
 
 import exact
+import memory_truth
 from conftest import wait_until
 
 needs_root = pytest.mark.skipif(not exact.is_root(), reason="only root can be somebody else")
@@ -67,6 +68,23 @@ def test_memory_that_many_share_counts_once(record, workload, pss):
         within(cpu["process_shared_mib"], 9 * size_mib, 0.1)
     # Processes are read in sequence, so a sum during the beginning of sharing is too high.
     assert size_mib < samples[-1]["run_end"]["memory_peak_mib"] < 1.3 * size_mib
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [0, 20])
+def test_memory_that_the_kernel_is_freeing_is_unknown(record, binary, tmp_path, threads):
+    """A process that ends has no address space from then on, while the kernel frees its pages: 0.1 s per GiB."""
+    size_mib = 600
+    job = memory_truth.build_job(binary, tmp_path)
+    _, samples = record("-i", 0.003, "--", job, *f"private {size_mib} threads {threads} sleep 300 quit".split())
+    told = [sample["cpu"]["process_memory_mib"] for sample in samples]
+    full = next(i for i, mib in enumerate(told) if mib and mib >= 0.95 * size_mib)
+    # Its size until the end, then unknown: neither 0 nor a figure that is no longer true.
+    wrong = [(i, mib) for i, mib in enumerate(told) if i > full and mib is not None and not 0.9 * size_mib <= mib <= 1.1 * size_mib + 5]
+    assert not wrong, wrong
+    assert told[-2:] == [None, None], "no sample was taken while the kernel freed the memory"
+    freeing = [sample["cpu"] for sample in samples[full:-1] if sample["cpu"]["process_memory_mib"] is None]
+    assert all(cpu["process_rss_mib"] is None and cpu["process_main_rss_mib"] is None and cpu["process_pss_mib"] is None for cpu in freeing)
 
 
 def test_private_memory_of_the_root_process_alone(record):

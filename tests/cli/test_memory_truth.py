@@ -94,7 +94,8 @@ def wrong_in(samples, attached, readings):
         if len(judged) < 2:
             wrong.append(f"{way}: only {len(judged)} samples can be judged")
         wrong += [f"{way}: {one}" for one in judged if not one.holds]
-    if any(sample["cpu"]["process_memory_mib"] is None for sample in samples[1:-1]):
+    # The sample before the last one may fall into the end of the job, while the kernel frees its memory.
+    if any(sample["cpu"]["process_memory_mib"] is None for sample in samples[1:-2]):
         wrong.append("a sample in the middle has no memory")
     if samples[-1]["cpu"]["process_memory_mib"] is not None:
         wrong.append("the last sample has memory though the job has ended")

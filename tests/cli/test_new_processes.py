@@ -1,5 +1,7 @@
 """Processes that a job starts late are found, whether their numbers or the lists of children led to them."""
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -86,3 +88,28 @@ def test_no_list_of_children_is_read_while_no_process_starts(binary, tmp_path, n
     assert samples > 10
     # The first passes read the list of each of 61 threads.
     assert lists <= 61 * 4, (lists, samples)
+
+
+WRAPPED = """
+exec strace -qq -o {folder}/trace -e trace=openat {program} -i 0.1 --no-summary -o {folder}/record -- {python} -c "$CODE"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not exact.is_root() or not shutil.which("strace"), reason="needs root and strace")
+def test_lists_of_threads_are_not_read_in_a_wrapped_job(binary, tmp_path, no_leak_check):
+    """Each list leaves an entry in the kernel's cache of names, which the thread has to drop as it ends.
+
+    The job lives for longer than ten seconds, after which all members are read again.
+    """
+    if subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no PID namespace can be made here")
+    script = WRAPPED.format(python=sys.executable, folder=tmp_path, program=binary)
+    subprocess.run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script], timeout=50,
+                   env={**os.environ, "CODE": THREADS.format(secs=11)}, stdin=subprocess.DEVNULL, check=True)
+    samples = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert max(sample["cpu"]["process_thread_count"] or 0 for sample in samples) > 60
+    assert 3 in children(samples), children(samples)
+    lists = re.findall(r'"[^"]*?(\d+)/task/(\d+)/children"', (tmp_path / "trace").read_text())
+    of_threads = [(pid, tid) for pid, tid in lists if pid != tid]
+    assert lists and not of_threads, of_threads
