@@ -12,6 +12,11 @@
  * Ownership: the caller owns an object that a call returns, and frees it with the call named there. Freeing
  * NULL is allowed. Texts returned through `char **` are freed with free(3).
  *
+ * Structs that may grow begin with their size, which the caller sets: struct rt_phase phase = {.size = sizeof phase}. The
+ * library writes no further and reads no further. A function that is given such a struct returns -EINVAL if its size was not
+ * set, and -E2BIG if the caller's header is a later one and a member that this library lacks is not zero. The other structs
+ * keep their members as long as the soname stays.
+ *
  * Threads: every call may be made from any thread. One object is used by one thread at a time; different
  * objects are independent.
  */
@@ -140,6 +145,7 @@ RT_API double rt_record_timestamp(const rt_record *record);
 RT_API double rt_record_elapsed_secs(const rt_record *record);
 
 struct rt_record_info {
+	size_t size;            /* sizeof(struct rt_record_info), set by the caller */
 	size_t run;             /* run of the last sample, from 1: a file may hold several (--append) */
 	int64_t torn_tails;     /* files that end in the middle of a sample */
 	int64_t bad_lines;      /* lines that cannot be read as samples */
@@ -150,7 +156,7 @@ struct rt_record_info {
 	bool finished;          /* the last sample's run has an end record */
 	const char *layout;     /* "json", "combined", "system-0.4", ... */
 };
-RT_API struct rt_record_info rt_record_get_info(const rt_record *record);
+RT_API int rt_record_get_info(const rt_record *record, struct rt_record_info *ret_info);
 
 /*
  * Reads all samples of the last run into a table. Columns are named as in `columns`; without any, the 32
@@ -247,6 +253,7 @@ RT_API int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit,
 
 /* The tree of figures of gpu_tracker. A NULL unit is its default: gigabytes, gigabytes, hours. */
 struct rt_gpu_tracker_options {
+	size_t size;                  /* sizeof(struct rt_gpu_tracker_options), set by the caller */
 	const char *ram_unit;         /* bytes, kilobytes, megabytes, gigabytes, terabytes (decimal) */
 	const char *gpu_ram_unit;     /* the same */
 	const char *time_unit;        /* seconds, minutes, hours, days */
@@ -262,6 +269,7 @@ RT_API int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_
 /* ---- exchange -------------------------------------------------------------------------------------- */
 
 struct rt_export_options {
+	size_t size; /* sizeof(struct rt_export_options), set by the caller */
 	/*
 	 * Name of the format:
 	 *   "json"         a list of all samples, one a line
@@ -277,7 +285,7 @@ struct rt_export_options {
 	const char *format;
 	const char *layout; /* for CSV: "combined" (NULL), "system", "process", "system-0.4", ... */
 	bool no_header;     /* for CSV */
-	struct rt_gpu_tracker_options gpu_tracker;
+	const struct rt_gpu_tracker_options *gpu_tracker; /* for its tracking file; may be NULL */
 };
 /*
  * Writes the last run in the files. The output appears under its name when it is complete; "-" is standard
@@ -300,8 +308,9 @@ RT_API int rt_snapshot_dump(const char *const *paths, size_t path_count, const c
 RT_API int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_text,
 			     struct rt_problem *ret_problem);
 
-/* Names and scales of the columns of a combined table. Zeroes are the defaults of get_combined_metrics(). */
+/* Names and scales of the columns of a combined table. Zeroes behind the size are the defaults of get_combined_metrics(). */
 struct rt_combined_options {
+	size_t size;                /* sizeof(struct rt_combined_options), set by the caller */
 	bool bytes;                 /* _mib and disk_space_*_gb columns in bytes; names unchanged */
 	bool human_names;           /* "CPU usage", "free memory", ... */
 	const char *system_prefix;  /* NULL: "system_", with human names "System " */
@@ -326,6 +335,7 @@ enum rt_policy {
 };
 
 struct rt_recommend_options {
+	size_t size;           /* sizeof(struct rt_recommend_options), set by the caller */
 	bool force;            /* answer even from too little data */
 	double usd_per_hour;   /* price of the run's machine; 0: unknown */
 	enum rt_policy policy; /* 0: RT_POLICY_MAX */
@@ -358,14 +368,15 @@ RT_API int rt_advice_note(const rt_advice *advice, size_t index, const char **re
 
 /* A cloud server that fits, as the answer of a catalogue or service to a question. All texts may be NULL. */
 struct rt_server {
+	size_t size; /* sizeof(struct rt_server), set by the caller */
 	const char *question, *problem;
 	const char *vendor, *type, *region;
-	int64_t vcpus;
+	int64_t vcpus; /* 0: unknown */
 	double memory_mib;
 	double usd_per_hour; /* NaN: unknown */
 };
 /* The texts are copied. */
-RT_API void rt_advice_set_server(rt_advice *advice, const struct rt_server *server);
+RT_API int rt_advice_set_server(rt_advice *advice, const struct rt_server *server);
 /* Sets the price of an hour on the machine that the run had. */
 RT_API void rt_advice_set_price(rt_advice *advice, double usd_per_hour);
 
@@ -415,6 +426,7 @@ RT_API int rt_regions_read_gpu_tracker(const char *tracking_file, const char *su
 RT_API void rt_regions_free(rt_regions *regions);
 
 struct rt_phase {
+	size_t size;      /* sizeof(struct rt_phase), set by the caller */
 	const char *name; /* lives as long as the regions */
 	int64_t calls;    /* how often it was entered */
 	double total_secs;
@@ -469,6 +481,7 @@ RT_API int rt_compare_phases(const struct rt_compared_run *runs, size_t run_coun
 /* ---- report ---------------------------------------------------------------------------------------- */
 
 struct rt_report_options {
+	size_t size;             /* sizeof(struct rt_report_options), set by the caller */
 	const char *integration; /* the system around the job: "Metaflow", "R", ...; NULL: not shown */
 	bool failed;             /* the job failed, even if the recording says otherwise */
 	double usd_per_hour;     /* price of the machine; 0: unknown */
@@ -489,6 +502,7 @@ RT_API int rt_report(const char *const *paths, size_t path_count, const char *ou
 
 /* Prices for the report, from a catalogue as for rt_advice_find_server(). */
 struct rt_report_prices {
+	size_t size; /* sizeof(struct rt_report_prices), set by the caller */
 	const char *catalogue;
 	const char *instance;       /* the runs' instance, as for rt_catalogue_price(); NULL: unknown */
 	const char *const *filters; /* for the servers that the page offers */

@@ -100,7 +100,7 @@ static bool fits_advice(const struct rt_advice *advice, const rt_table *table, s
 int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *const *filters,
 			  size_t filter_count, struct rt_problem *ret_problem)
 {
-	struct rt_server server = {.question = catalogue, .usd_per_hour = NAN};
+	struct rt_server server = {.size = sizeof(server), .question = catalogue, .usd_per_hour = NAN};
 	CLEANUP_TABLE rt_table *table = NULL;
 	int result = read_catalogue(catalogue, &table, ret_problem);
 	size_t best = SIZE_MAX;
@@ -129,8 +129,7 @@ int rt_advice_find_server(rt_advice *advice, const char *catalogue, const char *
 		server.vcpus = (int64_t)fmin(number_at(table, "vcpus", best), 1e15);
 		server.memory_mib = memory_mib(table, best);
 	}
-	rt_advice_set_server(advice, &server);
-	return 0;
+	return rt_advice_set_server(advice, &server);
 }
 
 int rt_catalogue_price(const char *catalogue, const char *instance, double *ret_usd_per_hour,

@@ -443,23 +443,26 @@ static bool is_empty(const char *path)
 
 /* `known` is the summary of the first path, or NULL. */
 static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
-			  const struct rt_recommend_options *options, rt_advice **ret_advice,
+			  const struct rt_recommend_options *given, rt_advice **ret_advice,
 			  struct rt_problem *ret_problem)
 {
+	struct rt_recommend_options options;
 	__attribute__((cleanup(runs_done))) struct runs runs = {0};
 	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
-	int result = 0;
+	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, policy, given);
 
+	if (result < 0)
+		return result;
 	if (!path_count)
 		return problem_set(ret_problem, -EINVAL, "no recording was named");
-	if (options && (options->policy < RT_POLICY_MAX || options->policy > RT_POLICY_COST))
+	if (options.policy < RT_POLICY_MAX || options.policy > RT_POLICY_COST)
 		return problem_set(ret_problem, -EINVAL, "there is no such policy");
 	runs.list = calloc(path_count, sizeof(*runs.list));
 	if (!advice || !runs.list)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	*advice = (struct rt_advice){
-		.forced = options && options->force,
-		.policy = options ? options->policy : RT_POLICY_MAX,
+		.forced = options.force,
+		.policy = options.policy,
 		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
 			  0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
@@ -473,7 +476,7 @@ static int recommend_from(const char *const *paths, size_t path_count, rt_summar
 		.gpu = -1,
 		.vram_mib = -1,
 		.allocation = "unknown",
-		.usd_per_hour = options && options->usd_per_hour > 0 ? options->usd_per_hour : (double)NAN,
+		.usd_per_hour = options.usd_per_hour > 0 ? options.usd_per_hour : (double)NAN,
 	};
 	runs.list[0].summary = known;
 	runs.list[0].borrowed = known;
@@ -565,8 +568,14 @@ static void copy_text(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from ? from : "");
 }
 
-void rt_advice_set_server(rt_advice *advice, const struct rt_server *server)
+int rt_advice_set_server(rt_advice *advice, const struct rt_server *given)
 {
+	struct rt_server own;
+	const struct rt_server *server = &own;
+	int result = take_sized(&own, sizeof(own), SIZE_UP_TO(struct rt_server, usd_per_hour), given);
+
+	if (result < 0)
+		return result;
 	advice->server.asked = true;
 	copy_text(advice->server.question, sizeof(advice->server.question), server->question);
 	copy_text(advice->server.problem, sizeof(advice->server.problem), server->problem);
@@ -576,4 +585,5 @@ void rt_advice_set_server(rt_advice *advice, const struct rt_server *server)
 	advice->server.vcpus = server->vcpus;
 	advice->server.memory_mib = server->memory_mib;
 	advice->server.usd_per_hour = server->usd_per_hour;
+	return 0;
 }

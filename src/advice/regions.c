@@ -8,6 +8,7 @@
 
 #include "advice/summary.h"
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "format/csv_cells.h"
 #include "format/mark_line.h"
 #include "record/source.h"
@@ -421,14 +422,16 @@ int rt_regions_read_gpu_tracker(const char *tracking_file, const char *sub_track
 
 int rt_regions_phase(const rt_regions *regions, size_t index, struct rt_phase *ret_phase)
 {
+	struct rt_phase phase;
+
 	if (index >= regions->count)
 		return -ENOENT;
-	*ret_phase = (struct rt_phase){
+	phase = (struct rt_phase){
 		.name = regions->list[index].name,
 		.calls = regions->list[index].calls,
 		.total_secs = regions->list[index].seconds[REGION_TOTAL],
 	};
-	return 0;
+	return copy_sized(ret_phase, &phase, sizeof(phase), SIZE_UP_TO(struct rt_phase, total_secs));
 }
 
 int rt_regions_call(const rt_regions *regions, size_t phase, size_t index, double *ret_start,

@@ -77,6 +77,7 @@ static void take_server(rt_advice *advice, const json_t *root, const char *quest
 	const json_t *first = json_array_get(json_object_get(root, "servers"), 0);
 	const json_t *price = json_object_get(first, "price_usd_per_hour");
 	struct rt_server server = {
+		.size = sizeof(server),
 		.question = text_of(root, "asked") ? text_of(root, "asked") : question,
 		.problem = text_of(root, "problem"),
 		.vendor = text_of(first, "vendor_id"),
@@ -88,7 +89,7 @@ static void take_server(rt_advice *advice, const json_t *root, const char *quest
 
 	if (!first && !server.problem)
 		server.problem = root ? "no server fits" : "the answer is not JSON";
-	rt_advice_set_server(advice, &server);
+	(void)rt_advice_set_server(advice, &server);
 }
 
 static const char *why_not(int result)
@@ -132,11 +133,12 @@ int ask_for_server(rt_advice *advice, const char *const *filters, size_t filter_
 	if (result == -ENOMEM || buffer_error(&typed))
 		return -ENOMEM;
 	if (result < 0) {
-		struct rt_server none = {
-			.question = typed.data, .problem = why_not(result), .usd_per_hour = NAN};
+		const struct rt_server none = {.size = sizeof(none),
+					       .question = typed.data,
+					       .problem = why_not(result),
+					       .usd_per_hour = NAN};
 
-		rt_advice_set_server(advice, &none);
-		return 0;
+		return rt_advice_set_server(advice, &none);
 	}
 	root = json_loadb(answer.data ? answer.data : "", answer.length, 0, NULL);
 	take_server(advice, root, typed.data);

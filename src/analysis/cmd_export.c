@@ -12,6 +12,7 @@ static bool parse_positive(const char *text, double *ret_number)
 
 struct export_choice {
 	struct rt_export_options options;
+	struct rt_gpu_tracker_options gpu_tracker;
 	struct text_list gpu_uuids;
 	const char *output;
 };
@@ -40,18 +41,18 @@ static bool set_option(void *context, int option, const char *value)
 		options->no_header = true;
 		return true;
 	case OPTION_export_ram_unit:
-		options->gpu_tracker.ram_unit = value;
+		choice->gpu_tracker.ram_unit = value;
 		return true;
 	case OPTION_export_gpu_ram_unit:
-		options->gpu_tracker.gpu_ram_unit = value;
+		choice->gpu_tracker.gpu_ram_unit = value;
 		return true;
 	case OPTION_export_time_unit:
-		options->gpu_tracker.time_unit = value;
+		choice->gpu_tracker.time_unit = value;
 		return true;
 	case OPTION_export_expected_cores:
-		return parse_positive(value, &options->gpu_tracker.expected_cores);
+		return parse_positive(value, &choice->gpu_tracker.expected_cores);
 	case OPTION_export_expected_gpus:
-		return parse_positive(value, &options->gpu_tracker.expected_gpus);
+		return parse_positive(value, &choice->gpu_tracker.expected_gpus);
 	case OPTION_export_gpu_uuids:
 		return text_list_add_parts(&choice->gpu_uuids, value) && choice->gpu_uuids.count;
 	case OPTION_export_json:
@@ -64,8 +65,9 @@ static bool set_option(void *context, int option, const char *value)
 
 int run_export(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {0};
-	struct rt_gpu_tracker_options *gpu_tracker = &choice.options.gpu_tracker;
+	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {
+		.options = {.size = sizeof(choice.options), .gpu_tracker = &choice.gpu_tracker},
+		.gpu_tracker = {.size = sizeof(choice.gpu_tracker)}};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_TEXTS struct text_list files = {0};
 	int result, status;
@@ -79,8 +81,8 @@ int run_export(const struct subcommand *command, char **argv)
 		choice.options.format = "csv";
 	if (!choice.output && !choice.options.format)
 		return command_usage(command, "name a --format or an --output");
-	gpu_tracker->gpu_uuids = choice.gpu_uuids.texts;
-	gpu_tracker->gpu_uuid_count = choice.gpu_uuids.count;
+	choice.gpu_tracker.gpu_uuids = choice.gpu_uuids.texts;
+	choice.gpu_tracker.gpu_uuid_count = choice.gpu_uuids.count;
 	if (command_check_output(command, choice.output))
 		return EXIT_FAULT;
 	result = rt_export(files.texts, files.count, choice.output ? choice.output : "-", &choice.options,

@@ -124,7 +124,8 @@ static int make_text(const struct recommend_options *options, const rt_advice *a
 
 int run_recommend(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {0};
+	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {
+		.advice = {.size = sizeof(options.advice)}};
 	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL;

@@ -100,7 +100,8 @@ static int open_page(const struct subcommand *command, const char *path)
 
 int run_report(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(cleanup_options))) struct report_options options = {0};
+	__attribute__((cleanup(cleanup_options))) struct report_options options = {
+		.page = {.size = sizeof(options.page)}, .prices = {.size = sizeof(options.prices)}};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_TEXTS struct text_list files = {0};
 	int status;

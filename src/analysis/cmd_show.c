@@ -239,7 +239,8 @@ static int print_table(const struct subcommand *command, const struct show *show
 
 int run_show(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(show_done))) struct show show = {.head = -1, .tail = -1, .rows = 10};
+	__attribute__((cleanup(show_done))) struct show show = {
+		.head = -1, .tail = -1, .rows = 10, .combined = {.size = sizeof(show.combined)}};
 	CLEANUP_TABLE rt_table *table = NULL;
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_TEXTS struct text_list files = {0};

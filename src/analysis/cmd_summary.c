@@ -146,7 +146,8 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 
 int run_summary(const struct subcommand *command, char **argv)
 {
-	__attribute__((cleanup(options_done))) struct summary_options options = {0};
+	__attribute__((cleanup(options_done))) struct summary_options options = {
+		.tree = {.size = sizeof(options.tree)}};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL, *list = NULL;
 	const char *const *paths;

@@ -113,22 +113,23 @@ int rt_table_read_combined(const char *const *paths, size_t path_count,
 			   const struct rt_combined_options *options, rt_table **ret_table,
 			   struct rt_problem *ret_problem)
 {
-	static const struct rt_combined_options USUAL;
+	struct rt_combined_options own;
 	struct rt_slice rest = {.has_start = true, .step = 1};
 	rt_table *table = NULL, *part = NULL;
-	int result = rt_table_read_record(paths, path_count, NULL, 0, &table, ret_problem);
+	int result = TAKE_OPTIONS(ret_problem, &own, rt_combined_options, offset, options);
 
+	if (result == 0)
+		result = rt_table_read_record(paths, path_count, NULL, 0, &table, ret_problem);
 	if (result < 0)
 		return result;
-	options = options ? options : &USUAL;
-	rest.start = options->offset > INT64_MAX ? INT64_MAX : (int64_t)options->offset;
-	if (options->offset) {
+	rest.start = own.offset > INT64_MAX ? INT64_MAX : (int64_t)own.offset;
+	if (own.offset) {
 		result = rt_table_slice(table, rest, &part);
 		rt_table_free(table);
 		table = part;
 	}
 	if (result == 0)
-		result = rename_columns(table, options);
+		result = rename_columns(table, &own);
 	if (result < 0) {
 		rt_table_free(table);
 		return problem_set(ret_problem, result, "out of memory");

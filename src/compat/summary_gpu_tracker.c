@@ -196,20 +196,20 @@ int rt_summary_to_gpu_tracker(const rt_summary *summary, const struct rt_gpu_tra
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 	struct tree tree = {.out = &out, .json = json, .depth = 1};
-	static const struct rt_gpu_tracker_options USUAL;
+	struct rt_gpu_tracker_options own;
 	struct gpu_tracker_units units;
-	int result;
+	int result = TAKE_OPTIONS(ret_problem, &own, rt_gpu_tracker_options, gpu_uuid_count, options);
 
-	options = options ? options : &USUAL;
-	result = gpu_tracker_units_find(options, &units, ret_problem);
+	if (result == 0)
+		result = gpu_tracker_units_find(&own, &units, ret_problem);
 	if (result < 0)
 		return result;
 	if (json)
 		buffer_add_char(&out, '{');
 	add_ram(&tree, summary, &units.ram);
 	add_gpu_ram(&tree, summary, &units.gpu_ram);
-	add_cpu(&tree, summary, options->expected_cores);
-	add_gpu(&tree, summary, options->expected_gpus);
+	add_cpu(&tree, summary, own.expected_cores);
+	add_gpu(&tree, summary, own.expected_gpus);
 	open_group(&tree, "compute_time", "Compute time");
 	add_text(&tree, "unit", "Unit", units.time.name);
 	add_real(&tree, "time", "Time", summary->wall_secs * units.time.factor);

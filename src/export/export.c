@@ -194,12 +194,20 @@ static const char *format_of(const char *output)
 int rt_export(const char *const *paths, size_t path_count, const char *output,
 	      const struct rt_export_options *options, struct rt_problem *ret_problem)
 {
-	static const struct rt_export_options USUAL;
-	const struct export_job job = {paths, path_count, output, options ? options : &USUAL, ret_problem};
-	const char *format = options && options->format ? options->format : format_of(output);
+	struct rt_export_options own;
+	struct rt_gpu_tracker_options gpu_tracker;
+	const struct export_job job = {paths, path_count, output, &own, &gpu_tracker, ret_problem};
+	int result = TAKE_OPTIONS(ret_problem, &own, rt_export_options, gpu_tracker, options);
+	const char *format;
 
-	if (options && options->layout && !csv_layout_find(options->layout))
-		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is not a CSV layout", options->layout);
+	if (result == 0)
+		result = TAKE_OPTIONS(ret_problem, &gpu_tracker, rt_gpu_tracker_options, gpu_uuid_count,
+				      own.gpu_tracker);
+	if (result < 0)
+		return result;
+	format = own.format ? own.format : format_of(output);
+	if (own.layout && !csv_layout_find(own.layout))
+		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is not a CSV layout", own.layout);
 	if (output_check_inputs(output, paths, path_count, ret_problem) < 0)
 		return -EINVAL;
 	if (!format)

@@ -10,6 +10,7 @@ struct export_job {
 	size_t path_count;
 	const char *output;
 	const struct rt_export_options *options;
+	const struct rt_gpu_tracker_options *gpu_tracker;
 	struct rt_problem *problem;
 };
 

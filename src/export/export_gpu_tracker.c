@@ -304,7 +304,7 @@ static int write_samples(struct tracking_writer *writer, const struct tracking *
 
 static int describe_tracking(const struct export_job *job, struct tracking *ret_tracking)
 {
-	const struct rt_gpu_tracker_options *options = &job->options->gpu_tracker;
+	const struct rt_gpu_tracker_options *options = job->gpu_tracker;
 	rt_summary *summary = NULL;
 	int result = gpu_tracker_units_find(options, &ret_tracking->units, job->problem);
 

@@ -299,7 +299,7 @@ int export_snapshot(const struct export_job *job, bool older, char **ret_text)
 int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,
 		     struct rt_problem *ret_problem)
 {
-	const struct rt_export_options options = {.format = "snapshot"};
+	const struct rt_export_options options = {.size = sizeof(options), .format = "snapshot"};
 
 	return rt_export(paths, path_count, output, &options, ret_problem);
 }
@@ -308,7 +308,7 @@ int rt_snapshot_dumps(const char *const *paths, size_t path_count, char **ret_te
 		      struct rt_problem *ret_problem)
 {
 	const struct rt_export_options options = {.format = "snapshot"};
-	const struct export_job job = {paths, path_count, NULL, &options, ret_problem};
+	const struct export_job job = {paths, path_count, NULL, &options, NULL, ret_problem};
 
 	return export_snapshot(&job, false, ret_text);
 }

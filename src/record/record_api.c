@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "record/column.h"
 #include "record/reader.h"
 
@@ -87,11 +88,10 @@ double rt_record_elapsed_secs(const rt_record *record)
 	return record->frame ? record->frame->sample->elapsed_secs : NAN;
 }
 
-struct rt_record_info rt_record_get_info(const rt_record *record)
+int rt_record_get_info(const rt_record *record, struct rt_record_info *ret_info)
 {
 	struct record_damage damage = record_damage(record->record);
-
-	return (struct rt_record_info){
+	const struct rt_record_info info = {
 		.run = record_run(record->record),
 		.torn_tails = damage.torn_tails,
 		.bad_lines = damage.bad_lines,
@@ -102,4 +102,6 @@ struct rt_record_info rt_record_get_info(const rt_record *record)
 		.finished = FIRST(record_identity(record->record), run_end) != NULL,
 		.layout = record_layout(record->record),
 	};
+
+	return copy_sized(ret_info, &info, sizeof(info), SIZE_UP_TO(struct rt_record_info, layout));
 }

@@ -112,7 +112,7 @@ static int add_advice(struct report *report, const char *path, rt_summary *summa
 {
 	__attribute__((cleanup(cleanup_advice))) rt_advice *advice = NULL;
 	const struct rt_report_prices *prices = report->prices;
-	struct rt_recommend_options options = {.usd_per_hour = report->usd_per_hour};
+	struct rt_recommend_options options = {.size = sizeof(options), .usd_per_hour = report->usd_per_hour};
 	char *text;
 	int result = recommend_of_summary(path, summary, report->options->history,
 					  report->options->history_count, &options, &advice, report->problem);
@@ -365,7 +365,8 @@ int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const c
 		   const struct rt_report_options *options, const struct rt_report_prices *prices,
 		   struct rt_problem *ret_problem)
 {
-	static const struct rt_report_options NOTHING_SAID;
+	struct rt_report_options own;
+	struct rt_report_prices own_prices;
 	CLEANUP_FREE struct series *series = calloc(REPORT_PAGE.column_count + 1, sizeof(*series));
 	CLEANUP_FREE struct row_series *rows = calloc(REPORT_PAGE.rows_count + 1, sizeof(*rows));
 	CLEANUP_FREE rt_summary **summaries = calloc(run_count + 1, sizeof(*summaries));
@@ -373,14 +374,19 @@ int rt_report_runs(const struct rt_compared_run *runs, size_t run_count, const c
 		.runs = runs,
 		.run_count = run_count,
 		.summaries = summaries,
-		.options = options ? options : &NOTHING_SAID,
-		.prices = prices,
+		.options = &own,
+		.prices = prices ? &own_prices : NULL,
 		.data = BUFFER(DATA_CEILING),
 		.series = series,
 		.rows = rows,
 		.problem = ret_problem,
 	};
+	int result = TAKE_OPTIONS(ret_problem, &own, rt_report_options, history_count, options);
 
+	if (result == 0)
+		result = TAKE_OPTIONS(ret_problem, &own_prices, rt_report_prices, filter_count, prices);
+	if (result < 0)
+		return result;
 	if (!REPORT_PAGE.head_length)
 		return problem_set(ret_problem, -ENOSYS,
 				   "built without the HTML report, because uPlot could not be downloaded "

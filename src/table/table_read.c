@@ -167,14 +167,16 @@ static int add_columns(rt_table *table, const char *const *columns, size_t count
 static int add_samples(rt_table **table, rt_record *record, const char *const *columns, size_t count,
 		       struct rt_problem *problem)
 {
+	struct rt_record_info info = {.size = sizeof(info)};
 	size_t run = 1;
 	int result;
 
 	while ((result = rt_record_next(record, problem)) > 0) {
 		ssize_t row;
 
-		if (rt_record_get_info(record).run != run) {
-			run = rt_record_get_info(record).run;
+		(void)rt_record_get_info(record, &info);
+		if (info.run != run) {
+			run = info.run;
 			rt_table_free(*table);
 			*table = rt_table_new();
 			result = *table ? add_columns(*table, columns, count) : -ENOMEM;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sized.h"
 #include "collect/collector.h"
 #include "collect/machine_summary.h"
 #include "kernel/proc_pid_io.h"
@@ -12,10 +13,7 @@
 #include "kernel/proc_pid_stat.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/sys_block.h"
-#include "tracker/sized.h"
 
-/* The structs of version 0.1. */
-enum { PROCESS_LEAST = sizeof(struct rt_process), SYSTEM_LEAST = sizeof(struct rt_system) };
 #include "resource_tracker.h"
 
 static void close_root(struct root *root)
@@ -170,7 +168,8 @@ int rt_process_read(pid_t pid, bool children, struct rt_process *ret_process)
 	for (ssize_t i = 0; children && i < count; i++)
 		add_process(&process, descendants[i]);
 	free(descendants);
-	return copy_sized(ret_process, &process, sizeof process, PROCESS_LEAST);
+	return copy_sized(ret_process, &process, sizeof process,
+			  SIZE_UP_TO(struct rt_process, written_bytes));
 }
 
 /* Runs the collectors that fill the machine's rows once. */
@@ -214,7 +213,8 @@ int rt_system_read(struct rt_system *ret_system)
 	error = frame.error;
 	if (!error) {
 		machine_summary(&frame, &system);
-		error = copy_sized(ret_system, &system, sizeof system, SYSTEM_LEAST);
+		error = copy_sized(ret_system, &system, sizeof system,
+				   SIZE_UP_TO(struct rt_system, network_sent_bytes));
 	}
 	frame_done(&frame);
 	return error;

@@ -5,14 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/cleanup.h"
 #include "base/scan.h"
 #include "metric/place.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
-#include "tracker/sized.h"
-
-enum { METRIC_INFO_LEAST = sizeof(struct rt_metric_info) /* of version 0.1 */ };
 
 /* The number of a metric: its kind and its place in that kind, both from 1, because 0 means none. */
 enum { KIND_SHIFT = 16, INDEX_MASK = 0xffff, NAME_SIZE = 160 };
@@ -116,7 +114,7 @@ int rt_metric_get_info(rt_metric metric, struct rt_metric_info *ret_info)
 	};
 	metric_full_name(kind, index, info.name, sizeof info.name);
 	row_path(kind, info.group, sizeof info.group);
-	return copy_sized(ret_info, &info, sizeof info, METRIC_INFO_LEAST);
+	return copy_sized(ret_info, &info, sizeof info, SIZE_UP_TO(struct rt_metric_info, many));
 }
 
 static const struct row *instance_of(const struct frame *frame, enum row_kind kind, size_t instance)

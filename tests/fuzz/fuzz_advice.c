@@ -52,7 +52,7 @@ static void as_history(const char *bytes, size_t length)
 	struct file input = make_file(bytes, length), recording = make_file(RECORDING, sizeof(RECORDING) - 1);
 	const char *const paths[] = {input.path, recording.path}, *const swapped[] = {recording.path,
 										      input.path};
-	const struct rt_recommend_options forced = {.force = true, .usd_per_hour = 1};
+	const struct rt_recommend_options forced = {.size = sizeof forced, .force = true, .usd_per_hour = 1};
 	struct rt_problem problem = {""};
 	rt_advice *advice;
 
@@ -90,7 +90,7 @@ static void as_catalogue(const char *bytes, size_t length)
 
 static void print_regions(rt_regions *regions)
 {
-	struct rt_phase phase;
+	struct rt_phase phase = {.size = sizeof phase};
 	double start, stop;
 	char *text;
 

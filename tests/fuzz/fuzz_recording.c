@@ -43,7 +43,7 @@ static void read_frames(const char *path)
 
 static void summarise(const char *path)
 {
-	const struct rt_gpu_tracker_options options = {0};
+	const struct rt_gpu_tracker_options options = {.size = sizeof options};
 	struct rt_problem problem;
 	rt_summary *summary;
 	char *text = NULL;
@@ -87,7 +87,7 @@ static void compute(const char *path)
 
 static void export_as(const char *path, const char *format)
 {
-	const struct rt_export_options options = {.format = format};
+	const struct rt_export_options options = {.size = sizeof options, .format = format};
 	struct rt_problem problem;
 
 	(void)rt_export(&path, 1, "/dev/null", &options, &problem);

@@ -45,7 +45,7 @@ static void samples_are_read_one_by_one(void **state)
 {
 	const char *const columns[] = {"process_cpu_usage", "host", "disk[sda].read_bytes_total"};
 	struct rt_problem problem;
-	struct rt_record_info info;
+	struct rt_record_info info = {.size = sizeof info};
 	rt_record *record;
 
 	(void)state;
@@ -55,13 +55,14 @@ static void samples_are_read_one_by_one(void **state)
 	assert_true(rt_record_get(record, 0).real == 0.5);
 	assert_string_equal(rt_record_get(record, 1).text, "here");
 	assert_int_equal(rt_record_get(record, 2).type, RT_CELL_NONE);
-	assert_false(rt_record_get_info(record).finished);
+	assert_int_equal(rt_record_get_info(record, &info), 0);
+	assert_false(info.finished);
 	assert_int_equal(rt_record_next(record, &problem), 1);
 	assert_int_equal(rt_record_get(record, 2).count, 7);
 	assert_true(rt_record_timestamp(record) == 11.5 && rt_record_elapsed_secs(record) == 2);
 	assert_int_equal(rt_record_next(record, &problem), 0);
 	assert_true(isnan(rt_record_timestamp(record)));
-	info = rt_record_get_info(record);
+	assert_int_equal(rt_record_get_info(record, &info), 0);
 	assert_true(info.finished && info.torn_tails == 1 && info.run == 1 && info.interval_secs == 1);
 	assert_string_equal(info.layout, "json");
 	rt_record_close(record);
@@ -124,8 +125,8 @@ static void statistics_are_entries(void **state)
 
 static void tables_and_exports(void **state)
 {
-	const struct rt_combined_options combined = {.human_names = true};
-	const struct rt_export_options options = {.format = "csv"};
+	const struct rt_combined_options combined = {.size = sizeof combined, .human_names = true};
+	const struct rt_export_options options = {.size = sizeof options, .format = "csv"};
 	rt_table *table;
 
 	(void)state;
@@ -156,8 +157,8 @@ static void snapshots_come_back(void **state)
 /* As the headers say: NULL means the default. */
 static void options_may_be_left_out(void **state)
 {
-	static const struct rt_combined_options CROSSED = {.system_prefix = "process_",
-							   .process_prefix = "system_"};
+	static const struct rt_combined_options CROSSED = {
+		.size = sizeof CROSSED, .system_prefix = "process_", .process_prefix = "system_"};
 	const char *const output = "/tmp/test_api_export.csv";
 	rt_summary *summary = NULL;
 	rt_table *table = NULL;
@@ -233,7 +234,7 @@ static bool contains(const char *file_path, const char *text)
 static void page_title_names_the_run(void **state)
 {
 	static const char page[] = "/tmp/test_api_page.html";
-	struct rt_report_options options = {.integration = "Metaflow"};
+	struct rt_report_options options = {.size = sizeof options, .integration = "Metaflow"};
 	int error = rt_report(PATHS, 1, page, &options, NULL);
 
 	(void)state;
@@ -282,7 +283,8 @@ static void phases_are_compared_like_gpu_tracker_does(void **state)
 static void a_page_of_compared_runs_is_made_or_refused(void **state)
 {
 	const struct rt_compared_run runs[] = {{"a", path}, {"b", path}}, gone[] = {{"a", "/nonexistent/x"}};
-	const struct rt_report_prices nowhere = {.catalogue = "/nonexistent/y", .instance = "a/b"};
+	const struct rt_report_prices nowhere = {
+		.size = sizeof nowhere, .catalogue = "/nonexistent/y", .instance = "a/b"};
 	struct rt_problem problem = {""};
 	int result = rt_report_runs(runs, 2, "/dev/null", NULL, NULL, &problem);
 
@@ -297,10 +299,98 @@ static void a_page_of_compared_runs_is_made_or_refused(void **state)
 	assert_int_equal(rt_report_runs(runs, 0, "/dev/null", NULL, NULL, &problem), -EINVAL);
 }
 
+/* A program that was compiled with a later header has longer structs; this one has a member more. */
+#define LATER(name) \
+	struct { \
+		struct name known; \
+		size_t later[4]; \
+	}
+
+static int take_each(size_t missing, size_t asked, struct rt_problem *problem, int number)
+{
+	LATER(rt_export_options) export = {{.size = sizeof export - missing, .format = "csv"}, {asked}};
+	LATER(rt_combined_options) combined = {{.size = sizeof combined - missing}, {asked}};
+	LATER(rt_recommend_options) advice = {{.size = sizeof advice - missing, .force = true}, {asked}};
+	LATER(rt_report_options) page = {{.size = sizeof page - missing}, {asked}};
+	LATER(rt_report_prices) prices = {{.size = sizeof prices - missing}, {asked}};
+	LATER(rt_gpu_tracker_options) units = {{.size = sizeof units - missing}, {asked}};
+	const struct rt_export_options tracking = {
+		.size = sizeof tracking, .format = "gpu_tracker", .gpu_tracker = &units.known};
+	const struct rt_compared_run run = {"a", path};
+	rt_advice *result = NULL;
+	rt_table *table = NULL;
+	int error;
+
+	switch (number) {
+	case 0:
+		return rt_export(PATHS, 1, "/dev/null", &export.known, problem);
+	case 1:
+		error = rt_table_read_combined(PATHS, 1, &combined.known, &table, problem);
+		rt_table_free(table);
+		return error;
+	case 2:
+		error = rt_recommend(PATHS, 1, &advice.known, &result, problem);
+		rt_advice_free(result);
+		return error;
+	case 3:
+		return rt_report(PATHS, 1, "/dev/null", &page.known, problem);
+	case 4:
+		return rt_report_runs(&run, 1, "/dev/null", NULL, &prices.known, problem);
+	case 5:
+		return rt_export(PATHS, 1, "/dev/null", &tracking, problem);
+	default:
+		return 1;
+	}
+}
+
+static void options_carry_their_size(void **state)
+{
+	struct rt_problem problem;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		int with_later = take_each(0, 0, &problem, i);
+
+		/* The library may be built without the page. */
+		assert_true(with_later == 0 || (with_later == -ENOSYS && (i == 3 || i == 4)));
+		assert_int_equal(take_each(0, 1, &problem, i), -E2BIG);
+		assert_non_null(strstr(problem.text, "a later library"));
+		/* Shorter than in version 0.1. */
+		assert_int_equal(take_each(5 * sizeof(size_t), 0, &problem, i), -EINVAL);
+		assert_non_null(strstr(problem.text, "the size of struct rt_"));
+	}
+}
+
+static void results_carry_their_size(void **state)
+{
+	LATER(rt_record_info) info = {{.size = sizeof info}, {7, 7, 7, 7}};
+	struct rt_record_info unset = {.size = 0, .run = 9};
+	struct rt_server server = {.size = sizeof server, .type = "one"}, no_size = {.type = "two"};
+	rt_advice *advice = NULL;
+	rt_record *record;
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(rt_record_open(PATHS, 1, NULL, 0, &record, NULL), 0);
+	assert_int_equal(rt_record_get_info(record, &info.known), 0);
+	assert_true(info.known.size == sizeof info && info.later[0] == 7 && info.later[3] == 7);
+	assert_int_equal(rt_record_get_info(record, &unset), -EINVAL);
+	assert_true(unset.size == 0 && unset.run == 9);
+	rt_record_close(record);
+	assert_int_equal(rt_recommend(PATHS, 1, NULL, &advice, NULL), 0);
+	assert_int_equal(rt_advice_set_server(advice, &server), 0);
+	assert_int_equal(rt_advice_set_server(advice, &no_size), -EINVAL);
+	assert_int_equal(rt_advice_to_json(advice, &text), 0);
+	assert_non_null(strstr(text, "\"one\""));
+	free(text);
+	rt_advice_free(advice);
+}
+
 /* Returns everything that is printed about the recording; the caller frees it. */
 static char *all_texts(void)
 {
-	const struct rt_recommend_options options = {.force = true, .usd_per_hour = 0.1234};
+	const struct rt_recommend_options options = {
+		.size = sizeof options, .force = true, .usd_per_hour = 0.1234};
 	size_t count, size, length = 0;
 	const struct rt_stat_spec *specs = rt_stats_default_specs(&count);
 	char *texts[7] = {0}, *all;
@@ -366,6 +456,8 @@ int main(void)
 		cmocka_unit_test(bottleneck_names_its_rule),
 		cmocka_unit_test(phases_are_compared_like_gpu_tracker_does),
 		cmocka_unit_test(a_page_of_compared_runs_is_made_or_refused),
+		cmocka_unit_test(options_carry_their_size),
+		cmocka_unit_test(results_carry_their_size),
 		cmocka_unit_test(a_program_s_locale_changes_no_number),
 	};
 

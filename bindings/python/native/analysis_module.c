@@ -130,7 +130,8 @@ static PyObject *round_memory_mib(PyObject *module, PyObject *arguments)
 static PyObject *export_record(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
 	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL}, uuids = {NULL};
-	struct rt_export_options options = {NULL};
+	struct rt_gpu_tracker_options tracking = {.size = sizeof(tracking)};
+	struct rt_export_options options = {.size = sizeof(options), .gpu_tracker = &tracking};
 	struct rt_problem problem = {""};
 	int no_header = 0, error;
 
@@ -139,12 +140,11 @@ static PyObject *export_record(PyObject *module, PyObject *arguments, PyObject *
 		    KEYWORDS("paths", "output", "format", "layout", "no_header", "ram_unit", "gpu_ram_unit",
 			     "time_unit", "expected_cores", "expected_gpus", "gpu_uuids"),
 		    texts_of, &paths, texts_of, &output, &options.format, &options.layout, &no_header,
-		    &options.gpu_tracker.ram_unit, &options.gpu_tracker.gpu_ram_unit,
-		    &options.gpu_tracker.time_unit, &options.gpu_tracker.expected_cores,
-		    &options.gpu_tracker.expected_gpus, texts_of, &uuids))
+		    &tracking.ram_unit, &tracking.gpu_ram_unit, &tracking.time_unit, &tracking.expected_cores,
+		    &tracking.expected_gpus, texts_of, &uuids))
 		return NULL;
-	options.gpu_tracker.gpu_uuids = uuids.items;
-	options.gpu_tracker.gpu_uuid_count = uuids.count;
+	tracking.gpu_uuids = uuids.items;
+	tracking.gpu_uuid_count = uuids.count;
 	options.no_header = no_header;
 	Py_BEGIN_ALLOW_THREADS;
 	error = rt_export(paths.items, paths.count, output.items[0], &options, &problem);
@@ -173,8 +173,8 @@ static PyObject *report(PyObject *module, PyObject *arguments, PyObject *keyword
 {
 	CLEANUP_TEXTS struct texts paths = {NULL}, output = {NULL}, history = {NULL}, catalogue = {NULL},
 				   filters = {NULL};
-	struct rt_report_options options = {NULL};
-	struct rt_report_prices prices = {NULL};
+	struct rt_report_options options = {.size = sizeof(options)};
+	struct rt_report_prices prices = {.size = sizeof(prices)};
 	struct rt_problem problem = {""};
 	struct rt_compared_run *runs;
 	int failed = 0, succeeded = 0, error;

@@ -19,7 +19,7 @@ static PyObject *no_form(const char *form)
 PyObject *summary(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
 	CLEANUP_TEXTS struct texts paths = {NULL}, uuids = {NULL};
-	struct rt_gpu_tracker_options options = {NULL};
+	struct rt_gpu_tracker_options options = {.size = sizeof(options)};
 	struct rt_problem problem = {""};
 	rt_summary *result = NULL;
 	const char *form = "json";
@@ -55,7 +55,7 @@ PyObject *summary(PyObject *module, PyObject *arguments, PyObject *keywords)
 PyObject *recommend(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
 	CLEANUP_TEXTS struct texts paths = {NULL}, filters = {NULL};
-	struct rt_recommend_options options = {false};
+	struct rt_recommend_options options = {.size = sizeof(options)};
 	struct rt_problem problem = {""};
 	rt_advice *result = NULL;
 	const char *form = "json", *catalogue = NULL;
@@ -160,7 +160,7 @@ PyObject *calls_gpu_tracker(PyObject *module, PyObject *arguments)
 	CLEANUP_TEXTS struct texts path = {NULL};
 	struct rt_problem problem = {""};
 	rt_regions *regions = NULL;
-	struct rt_phase phase;
+	struct rt_phase phase = {.size = sizeof(phase)};
 	PyObject *list;
 	int error;
 
