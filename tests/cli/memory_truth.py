@@ -24,6 +24,8 @@ SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
 WIDEST_SECS = 2.5
 # So do moves that are further apart.
 WIDEST_MOVE_SECS = 0.15
+# Readings further apart than this may have missed a peak between them.
+CLOSE_SECS = 1.0
 # The distance of two samples at -i 1, plus a margin for a busy machine.
 SAMPLED_SECS = 1.2
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -330,8 +332,12 @@ def judge(told, readings):
 
 def told_by_json(samples, first=1):
     """Returns the samples of a recording, from the second on."""
-    return [(sample["timestamp"], sample["timestamp"] + (sample["tracker"]["sample_ms"] or 0) / 1000,
-             sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
+    return [(*when_of(sample), sample["cpu"]["process_memory_mib"]) for sample in samples[first:]]
+
+
+def when_of(sample):
+    """Returns the first and the last moment of a sample."""
+    return sample["timestamp"], sample["timestamp"] + (sample["tracker"]["sample_ms"] or 0) / 1000
 
 
 def widest_gap_secs(readings):
@@ -364,12 +370,22 @@ def lasting_peak_mib(readings, secs=SAMPLED_SECS):
     return best
 
 
-def peak_holds(told_mib, readings, source=None):
-    """The kernel's high-water mark of a process may know a higher peak than a meter that reads from time to time."""
+def was_read_around(readings, at):
+    """Whether the meter read shortly before and after a sample: (first moment, last moment)."""
+    before = max((reading.begun for reading in steady(readings) if reading.ended <= at[0]), default=-float("inf"))
+    after = min((reading.ended for reading in steady(readings) if reading.begun >= at[1]), default=float("inf"))
+    return after - before <= CLOSE_SECS
+
+
+def peak_holds(told_mib, readings, source=None, at=None):
+    """The kernel's high-water mark of a process may know a higher peak than a meter that reads from time to time. So may a
+    sample (`at`) that was taken between two readings far apart, while processes come and go.
+    """
     most, lasting_mib = peak(readings), lasting_peak_mib(readings)
     each_mib = EACH_PROCESS_MIB * most.processes
+    is_bound = source != "largest_process" and (not at or was_read_around(readings, at))
     return (told_mib >= (1 - PEAK_SHARE) * lasting_mib - each_mib and
-            (told_mib <= (1 + PEAK_SHARE) * most.mib + each_mib or source == "largest_process"))
+            (told_mib <= (1 + PEAK_SHARE) * most.mib + each_mib or not is_bound))
 
 
 def hugetlb_pages():
