@@ -15,6 +15,8 @@
 #include "net/timestamps.h"
 
 enum { MOST_HEADER_BYTES = 32 << 10, MOST_CONNECTIONS = 4, MOST_RETRY_AFTER_SECS = 300 };
+/* CURLMOPT_QUICK_EXIT of libcurl 8.20. A program that was built with an earlier one may run with a later one. */
+enum { MULTI_QUICK_EXIT = 21 };
 
 struct http_transfer {
 	CURL *easy;
@@ -340,6 +342,8 @@ int http_open(struct http_client *ret_client, struct patience *patience)
 	if (!multi)
 		return -ENOMEM;
 	curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)MOST_CONNECTIONS);
+	/* From libcurl 8.20 on, resolver threads belong to the multi handle. Earlier ones refuse the option. */
+	curl_multi_setopt(multi, (CURLMoption)MULTI_QUICK_EXIT, 1L);
 	*ret_client = (struct http_client){multi, patience};
 	return 0;
 }
