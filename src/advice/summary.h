@@ -208,6 +208,14 @@ void summary_add_waiting(struct rt_summary *summary, const struct frame *frame);
  */
 double summary_cpu_short_secs(const struct rt_summary *summary);
 
+/* Grams per kWh that the user gave; NaN: none. */
+double summary_carbon_factor(const struct rt_summary *summary);
+/*
+ * Carbon of the energy that the summary shows: the job's part of the CPU sockets' (without a tracked process, all of it) and
+ * that of the GPUs. NaN: no factor was given, or no energy is known.
+ */
+double summary_carbon_grams(const struct rt_summary *summary);
+
 /* The part of the job's CPU time for which its threads' waiting is known; NaN: unknown. */
 double summary_cpu_wait_known_pct(const struct rt_summary *summary);
 

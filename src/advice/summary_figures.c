@@ -12,6 +12,8 @@
  */
 static const double EXITS_SECS = 0.002, EXITS_SHARE = 0.01;
 
+static const double JOULES_PER_KWH = 3.6e6;
+
 struct cpu_time summary_cpu_time(const struct rt_summary *summary)
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
@@ -115,6 +117,25 @@ struct binding summary_memory_limit(const struct rt_summary *summary)
 	if (!isnan(summary->memory_limit_mib) && !(summary->memory_limit_mib >= binding.value))
 		binding = (struct binding){summary->memory_limit_mib, "cgroup limit"};
 	return binding;
+}
+
+double summary_carbon_factor(const struct rt_summary *summary)
+{
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
+
+	return start && !real_absent(start->carbon_g_per_kwh) ? start->carbon_g_per_kwh : (double)NAN;
+}
+
+double summary_carbon_grams(const struct rt_summary *summary)
+{
+	double cpu = total_of(summary->tracked ? &summary->job_cpu_energy_joules
+					       : &summary->cpu_energy_joules),
+	       gpu = summary_gpus_energy_joules(summary);
+
+	if (isnan(cpu) && isnan(gpu))
+		return NAN;
+	return summary_carbon_factor(summary) * ((isnan(cpu) ? 0 : cpu) + (isnan(gpu) ? 0 : gpu)) /
+	       JOULES_PER_KWH;
 }
 
 struct phase_time summary_phase_time(const struct phase *phase)

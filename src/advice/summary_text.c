@@ -289,6 +289,41 @@ static void add_gpu(const struct page *page)
 	summary_gpus_lines(page->out, summary, page->unit, LABEL_COLUMNS);
 }
 
+static void add_joules(const struct page *page, double joules)
+{
+	buffer_add_real(page->out, joules, joules < 100 ? 1 : 0);
+	buffer_add_text(page->out, " J");
+}
+
+/* The energy of GPUs is in their line. */
+static void add_energy(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	double grams = summary_carbon_grams(summary);
+	bool any = false;
+
+	if (!summary->cpu_energy_joules.present && isnan(grams))
+		return;
+	add_label(page, "Energy");
+	if (summary->cpu_energy_joules.present) {
+		add_separator(page, &any);
+		add_joules(page, summary->cpu_energy_joules.sum);
+		buffer_add_text(page->out, " by all CPU sockets (whole machine)");
+	}
+	if (summary->cpu_energy_joules.present && summary->job_cpu_energy_joules.present) {
+		buffer_add_text(page->out, ", about ");
+		add_joules(page, summary->job_cpu_energy_joules.sum);
+		buffer_add_text(page->out, " of it for the job, by its part of the CPU time");
+	}
+	if (!isnan(grams)) {
+		add_separator(page, &any);
+		buffer_add_text(page->out, "about ");
+		add_figure(page->out, grams);
+		buffer_printf(page->out, " g of CO2 at %.4g g/kWh%s", summary_carbon_factor(summary),
+			      isnan(summary_gpus_energy_joules(summary)) ? "" : ", GPUs included");
+	}
+}
+
 static void add_bottleneck(const struct page *page)
 {
 	const struct bottleneck *first = &page->summary->bottlenecks[0];
@@ -443,6 +478,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_memory(&page);
 	add_io(&page);
 	add_gpu(&page);
+	add_energy(&page);
 	summary_waiting_lines(&out, summary, LABEL_COLUMNS);
 	add_bottleneck(&page);
 	add_processes(&page);

@@ -31,3 +31,14 @@ bool parse_duration(const char *text, double *ret_secs)
 	}
 	return false;
 }
+
+bool parse_positive(const char *text, double most, double *ret_number)
+{
+	struct scan number = scan_trim(scan_bytes(text, strlen(text)));
+	double value;
+
+	if (!scan_real(&number, &value) || scan_left(&number) || !(value > 0 && value <= most))
+		return false;
+	*ret_number = value;
+	return true;
+}

@@ -8,3 +8,6 @@
  * Returns false for any other text, including "nan" and "inf".
  */
 bool parse_duration(const char *text, double *ret_secs);
+
+/* A number above 0, at most `most`. */
+bool parse_positive(const char *text, double most, double *ret_number);

@@ -39,6 +39,7 @@ struct run_facts {
 	size_t scheduler_count;
 	int64_t rank; /* -1: none */
 	double interval_seconds;
+	double carbon_factor; /* g/kWh; 0: not given */
 	bool children;
 	bool aligned;
 };

@@ -3,6 +3,7 @@
 
 extern const struct collector CGROUP_USAGE_COLLECTOR;
 extern const struct collector CLOUD_COLLECTOR;
+extern const struct collector CPU_ENERGY_COLLECTOR;
 extern const struct collector GPU_USAGE_COLLECTOR;
 extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_DISK_COLLECTOR;
@@ -18,6 +19,7 @@ const struct collector *const COLLECTORS[] = {
 	&CGROUP_USAGE_COLLECTOR,  /* adds to the tree's row */
 	&JOB_NETWORK_COLLECTOR,   /* adds to the tree's row, too */
 	&HOST_CPU_COLLECTOR,
+	&CPU_ENERGY_COLLECTOR, /* divides by the CPU time of the two rows above */
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,
 	&HOST_NETWORK_COLLECTOR,

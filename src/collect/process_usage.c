@@ -162,6 +162,7 @@ void process_usage_begin(struct frame *frame)
 	row->main_utime_total_secs = row->main_stime_total_secs = 0;
 	row->cpu_wait_total_secs = row->cpu_wait_known_total_secs = 0;
 	row->voluntary_switches_total = row->involuntary_switches_total = 0;
+	row->cpu_energy_total_joules = 0;
 	row->net_received_total = row->net_sent_total = 0;
 }
 

@@ -130,6 +130,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	row->folder = given_text(frame, facts->folder);
 	row->mode = given_text(frame, facts->mode);
 	row->interval_secs = facts->interval_seconds;
+	row->carbon_g_per_kwh = facts->carbon_factor > 0 ? facts->carbon_factor : no_real(ABSENT_NOT_GIVEN);
 	row->children = facts->children;
 	row->aligned = facts->aligned;
 	row->cpu_source =

@@ -160,6 +160,13 @@ static int set_deadline(struct rt_config *config, const struct setting *setting,
 	return 0;
 }
 
+static int set_carbon_factor(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	return parse_positive(value, 10000, setting_field(config, setting))
+		       ? 0
+		       : refuse_setting(config, setting, value, "must be grams per kWh, up to 10000");
+}
+
 static int set_start_at(struct rt_config *config, const struct setting *setting, const char *value)
 {
 	int64_t now_ns = SYSTEM_CLOCKS.realtime_ns(SYSTEM_CLOCKS.context);

@@ -122,6 +122,7 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 		.scheduler_count = gather_scheduler(tracker->scheduler),
 		.rank = config->rank,
 		.interval_seconds = (double)config->interval_ns / 1e9,
+		.carbon_factor = config->carbon_factor,
 		.children = !config->no_children,
 		.aligned = config->align,
 	};

@@ -306,6 +306,15 @@ def test_metadata(recorded_with):
         assert samples[0]["run_start"][name.replace("-", "_")] == value
 
 
+@of_options("carbon-factor")
+def test_carbon_factor(recorded_with, run):
+    samples = recorded_with([("carbon-factor", 412.5)])
+    assert samples[0]["run_start"]["carbon_g_per_kwh"] == 412.5
+    for wrong in ("0", "-1", "x", "10001", "4 g", "nan"):
+        result = run("--carbon-factor", wrong, "--", "true")
+        assert result.returncode == OWN_ERROR and "must be grams per kWh" in result.err, result.err
+
+
 @of_options("tag")
 def test_tag(run, give, needs_toml, helpers, tmp_path):
     for origin, value in [("environment", "a=1\nb=x=y\na=2"), ("file", ["a=1", "b=x=y", "a=2"])]:
