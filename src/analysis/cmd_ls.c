@@ -9,15 +9,16 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
+#include "base/printable.h"
 #include "base/write_all.h"
 #include "history/history.h"
 #include "history/list_text.h"
 #include "resource_tracker_analysis.h"
 
-enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, WIDTH_USUALLY = 80 };
+enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, WIDTH_USUALLY = 80, LASTS_SHOWN = 3 };
 
 struct ls {
-	bool json;
+	bool json, words;
 	int64_t number; /* -1: not given */
 	const char *outcome;
 	struct text_list tags, names;
@@ -41,6 +42,9 @@ static bool set_option(void *context, int option, const char *value)
 	switch (option) {
 	case OPTION_ls_json:
 		ls->json = true;
+		return true;
+	case OPTION_ls_words:
+		ls->words = true;
 		return true;
 	case OPTION_ls_number:
 		return parse_count(value, &ls->number) && ls->number >= 0;
@@ -133,6 +137,34 @@ static bool has_colour(void)
 	return isatty(STDOUT_FILENO) && !(without && *without) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+/* A name may match several runs, and stands here once. */
+static bool is_new_name(const json_t *const *lines, size_t index)
+{
+	const char *name = text_of(lines[index], "name");
+
+	for (size_t i = 0; i < index && name; i++)
+		if (text_of(lines[i], "name") && strcmp(text_of(lines[i], "name"), name) == 0)
+			return false;
+	return name && *name;
+}
+
+static void add_words(struct buffer *out, const json_t *const *lines, size_t count)
+{
+	if (count)
+		buffer_add_text(out, "last\n");
+	for (size_t i = 1; i < count && i <= LASTS_SHOWN; i++)
+		buffer_printf(out, "last~%zu\n", i);
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(out, "%lld\n",
+			      (long long)json_integer_value(json_object_get(lines[i], "number")));
+	for (size_t i = 0; i < count; i++) {
+		if (!is_new_name(lines, i))
+			continue;
+		buffer_add_printable(out, text_of(lines[i], "name"));
+		buffer_add_char(out, '\n');
+	}
+}
+
 static int print_runs(const struct subcommand *command, struct ls *ls, struct history *history)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
@@ -142,7 +174,9 @@ static int print_runs(const struct subcommand *command, struct ls *ls, struct hi
 	if (!lines)
 		return command_fault(command, "out of memory");
 	all = choose(ls, history, lines, &count);
-	if (ls->json) {
+	if (ls->words) {
+		add_words(&out, lines, count);
+	} else if (ls->json) {
 		add_json(&out, lines, count);
 	} else if (!count) {
 		return command_fault(command,
@@ -167,10 +201,13 @@ int run_ls(const struct subcommand *command, char **argv)
 	if (status)
 		return status;
 	result = history_open(&history, false, &problem);
+	if (result < 0 && ls.words)
+		return 0;
 	if (result == -ENOENT && ls.json)
 		return puts("[]") < 0 || fflush(stdout) != 0 ? EXIT_FAULT : 0;
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
-	history_tidy(&history);
+	if (!ls.words)
+		history_tidy(&history);
 	return print_runs(command, &ls, &history);
 }

@@ -2,15 +2,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/words.h"
+#include "base/scan.h"
 #include "resource_tracker_analysis.h"
 
 extern char **environ;
+
+enum { PAGE_BYTES = 64 };
 
 struct report_options {
 	const char *output;
@@ -98,12 +102,25 @@ static int open_page(const struct subcommand *command, const char *path)
 		     : 0;
 }
 
+/* A run of the history needs no -o: the page of "run 12=PATH" is resource-tracker-12.html in this folder. */
+static bool name_page(const char *operand, char ret_page[static PAGE_BYTES])
+{
+	struct scan text = scan_bytes(operand, strlen(operand));
+	uint64_t number;
+
+	if (!scan_literal(&text, "run ") || !scan_u64(&text, &number) || !scan_literal(&text, "=/"))
+		return false;
+	snprintf(ret_page, PAGE_BYTES, "resource-tracker-%llu.html", (unsigned long long)number);
+	return true;
+}
+
 int run_report(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct report_options options = {
 		.page = {.size = sizeof(options.page)}, .prices = {.size = sizeof(options.prices)}};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_TEXTS struct text_list files = {0};
+	char page[PAGE_BYTES];
 	int status;
 
 	status = command_read(command, argv, set_option, &options, &files);
@@ -111,7 +128,9 @@ int run_report(const struct subcommand *command, char **argv)
 		return status;
 	if (!files.count)
 		return command_usage(command, "name a recording");
-	if (!options.output)
+	if (!options.output && name_page(files.texts[0], page))
+		options.output = page;
+	else if (!options.output)
 		return command_usage(command, "name the page to write: -o OUT.html");
 	if (options.open && strcmp(options.output, "-") == 0)
 		return command_usage(command, "--open needs a file, not standard output");
@@ -128,5 +147,7 @@ int run_report(const struct subcommand *command, char **argv)
 	if (rt_report_runs(options.runs.runs, options.runs.count, options.output, &options.page,
 			   &options.prices, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
+	if (options.output == page)
+		printf("%s is written\n", page);
 	return options.open ? open_page(command, options.output) : 0;
 }

@@ -16,12 +16,18 @@ bool is_switch(const struct option_row *row)
 
 bool is_choice(const struct option_row *row)
 {
-	return strchr(row->argument, '|') != NULL;
+	return strchr(row->argument, '|') || row->kind == KIND_OPTIONAL;
 }
 
 bool takes_word(const struct option_row *row)
 {
 	return row->kind == KIND_VALUE || row->kind == KIND_LIST;
+}
+
+/* The word by which the completions know what an argument is: "METRIC" for a list of names of metrics. */
+static const char *kind_of(const struct option_row *row)
+{
+	return strcmp(row->argument, "NAME[,NAME]") == 0 ? "METRIC" : row->argument;
 }
 
 void print_words(const char *choices)
@@ -95,7 +101,7 @@ void print_man_option(const struct option_row *row)
 void print_bash_value(const struct option_row *row)
 {
 	printf(is_choice(row) ? "choices='" : "kind='");
-	print_words(row->argument);
+	print_words(kind_of(row));
 	printf("' ;;\n");
 }
 
@@ -126,6 +132,8 @@ static void print_zsh_action(const struct option_row *row)
 		printf("_files -/");
 	} else if (strcmp(row->argument, "PID") == 0) {
 		printf("_pids");
+	} else if (strcmp(kind_of(row), "METRIC") == 0) {
+		printf("_resource_tracker_metrics");
 	} else {
 		putchar(' ');
 	}
@@ -169,6 +177,8 @@ void print_fish_option(const struct option_row *row)
 		printf(" -x -a '(__fish_complete_directories)'");
 	} else if (strcmp(row->argument, "PID") == 0) {
 		printf(" -x -a '(__fish_complete_pids)'");
+	} else if (strcmp(kind_of(row), "METRIC") == 0) {
+		printf(" -x -a '(__fish_append , (__resource_tracker_metrics))'");
 	} else if (!is_switch(row)) {
 		printf(" -x");
 	}

@@ -84,9 +84,9 @@ bool man_page(const char *name)
 	       "# EXIT STATUS\n\n0 on success, 1 if something could not be read, written or sent, 2 after a "
 	       "mistake on "
 	       "the command line.\n\n"
-	       "# EXAMPLES\n\n\t");
-	print_escaped(subcommand->example, "_*\\#[]");
-	printf("\n\n# SEE ALSO\n\n*resource-tracker*(1)\n");
+	       "# EXAMPLES\n\n```\n%s\n```\n",
+	       subcommand->example);
+	printf("\n# SEE ALSO\n\n*resource-tracker*(1)\n");
 	return true;
 }
 
@@ -126,12 +126,32 @@ static const char *operand_words(const struct subcommand *subcommand)
 	const char *blank = strrchr(subcommand->arguments, ' ');
 	const char *last = blank ? blank + 1 : subcommand->arguments;
 
-	return strchr(last, '|') && *last >= 'a' && *last <= 'z' ? last : NULL;
+	return *last >= 'a' && *last <= 'z' ? last : NULL;
+}
+
+/*
+ * What the operands are, for those subcommands whose operands are no plain files: "RUN" a file or a run of the history,
+ * "KEPT" only such a run, "METRIC" a metric. NULL: a plain file, or none.
+ */
+static const char *operand_kind(const struct subcommand *subcommand)
+{
+	static const struct {
+		const char *arguments, *kind;
+	} KINDS[] = {{"FILE...", "RUN"}, {"A B...", "RUN"}, {"RUN", "KEPT"}, {"[NAME...]", "KEPT"}};
+
+	if (strcmp(subcommand->name, "metrics") == 0)
+		return "METRIC";
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
+		if (strncmp(subcommand->arguments, KINDS[i].arguments, strlen(KINDS[i].arguments)) == 0)
+			return KINDS[i].kind;
+	return NULL;
 }
 
 void bash_operands(void)
 {
 	for (const struct subcommand *subcommand = ALL; subcommand->name; subcommand++) {
+		if (operand_kind(subcommand))
+			printf("\t%s) kind=%s ;;\n", subcommand->name, operand_kind(subcommand));
 		if (!operand_words(subcommand))
 			continue;
 		printf("\t%s) choices='", subcommand->name);
@@ -159,6 +179,12 @@ static void print_zsh_operand(const struct subcommand *subcommand)
 		printf("'*:word:(");
 		print_words(operand_words(subcommand));
 		printf(")'\n");
+	} else if (operand_kind(subcommand)) {
+		printf("'*:%s'\n", strcmp(operand_kind(subcommand), "METRIC") == 0
+					   ? "metric:_resource_tracker_metrics"
+				   : strcmp(operand_kind(subcommand), "KEPT") == 0
+					   ? "run:_resource_tracker_runs"
+					   : "recording:_resource_tracker_recordings");
 	} else {
 		printf("'*:file:_files'\n");
 	}
@@ -210,6 +236,11 @@ void fish_subcommand_options(void)
 		printf("complete -c resource-tracker -n '__resource_tracker_in %s' -s h -l help -d 'print "
 		       "the help'\n",
 		       subcommand->name);
+		if (operand_kind(subcommand))
+			printf("complete -c resource-tracker -n '__resource_tracker_in %s'%s -a "
+			       "'(__resource_tracker_%s)'\n",
+			       subcommand->name, strcmp(operand_kind(subcommand), "RUN") == 0 ? "" : " -f",
+			       strcmp(operand_kind(subcommand), "METRIC") == 0 ? "metrics" : "runs");
 		if (!operand_words(subcommand))
 			continue;
 		printf("complete -c resource-tracker -n '__resource_tracker_in %s' -f -a '",

@@ -23,11 +23,22 @@ enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
 static const char DEFAULT_CONFIG[] = "resource-tracker.toml";
 
-static int print_front_text(void (*add)(struct buffer *))
+static int print_version(void)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 
-	add(&text);
+	add_version(&text);
+	return print_text(&text);
+}
+
+static int print_help(const struct given *help)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
+
+	if (help->text && strcmp(help->text, "all") != 0)
+		return refuse("--help: '%.*s' is unknown; give --help or --help=all", QUOTED_BYTES,
+			      help->text);
+	add_help(&text, help->text != NULL);
 	return print_text(&text);
 }
 
@@ -413,9 +424,9 @@ int front_read(char **argv, struct front *ret_front)
 	if (read_arguments(argv, &front->given, &front->command, &separated) < 0)
 		return EXIT_OWN_ERROR;
 	if (given_by_name(&front->given, "help"))
-		return print_front_text(add_help);
+		return print_help(given_by_name(&front->given, "help"));
 	if (given_by_name(&front->given, "version"))
-		return print_front_text(add_version);
+		return print_version();
 	status = check_command(front, separated);
 	if (status)
 		return status;

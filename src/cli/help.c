@@ -1,6 +1,8 @@
 /* --help and --version, from the tables of options; see help.h. */
 #include "cli/help.h"
 
+#include <string.h>
+
 #include "options/option_help.h"
 #include "options/options.h"
 #include "options/rows.h"
@@ -39,7 +41,50 @@ void add_usage(struct buffer *out)
 			"  resource-tracker help                    options and subcommands\n");
 }
 
-void add_help(struct buffer *out)
+static bool is_usual(const struct option_row *row)
+{
+	static const char USUAL[] = " pid interval duration metrics output format no-history quiet job-name "
+				    "tag summary report config help version ";
+	const char *at = strstr(USUAL, row->name);
+	size_t length = strlen(row->name);
+
+	return at && at[-1] == ' ' && at[length] == ' ';
+}
+
+/* A heading stands before the first option of its group that is shown. */
+static void add_options(struct buffer *out, bool all)
+{
+	const char *heading = NULL;
+
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *row = &OPTIONS[i];
+
+		if (row->heading) {
+			heading = row->heading;
+			continue;
+		}
+		if (!all && !is_usual(row))
+			continue;
+		if (heading)
+			buffer_printf(out, "\n%s:\n", heading);
+		heading = NULL;
+		add_option_help(out, row);
+	}
+}
+
+static void add_subcommands(struct buffer *out, bool all)
+{
+	buffer_add_text(out, all ? "\nSubcommands (each knows --help; all but help and report know --json):\n"
+				 : "\nSubcommands (resource-tracker help SUBCOMMAND explains one):\n");
+	for (const struct subcommand *subcommand = SUBCOMMANDS; subcommand->name; subcommand++) {
+		if (all)
+			add_subcommand(out, subcommand);
+		else
+			buffer_printf(out, "  %-14s %s\n", subcommand->name, subcommand->help);
+	}
+}
+
+void add_help(struct buffer *out, bool all)
 {
 	buffer_add_text(out,
 			"Record the resources that a job and its machine use.\n"
@@ -48,22 +93,22 @@ void add_help(struct buffer *out)
 			"  resource-tracker [OPTIONS] --pid PID               attach to a running process\n"
 			"  resource-tracker [OPTIONS]                         record the host\n"
 			"  resource-tracker SUBCOMMAND ...                    work on recordings\n");
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (OPTIONS[i].heading)
-			buffer_printf(out, "\n%s:\n", OPTIONS[i].heading);
-		else
-			add_option_help(out, &OPTIONS[i]);
-	}
-	buffer_add_text(out, "\nSubcommands (each knows --help; all but help and report know --json):\n");
-	for (const struct subcommand *subcommand = SUBCOMMANDS; subcommand->name; subcommand++)
-		add_subcommand(out, subcommand);
-	buffer_add_text(out,
-			"\n"
-			"Every option --x-y is also a variable TRACKER_X_Y, and a key of the\n"
-			"configuration file; the man page lists the keys. Options take precedence over\n"
-			"variables, and variables over the file.\n"
-			"Exit status: that of COMMAND; 125 if resource-tracker failed before it\n"
-			"started COMMAND, 126 if COMMAND cannot be executed, 127 if it was not found.\n");
+	add_options(out, all);
+	add_subcommands(out, all);
+	buffer_add_text(
+		out,
+		all ? "\n"
+		      "Every option --x-y is also a variable TRACKER_X_Y, and a key of the\n"
+		      "configuration file; `resource-tracker config show` prints the keys. Options take\n"
+		      "precedence over variables, and variables over the file.\n"
+		      "Exit status: that of COMMAND; 125 if resource-tracker failed before it\n"
+		      "started COMMAND, 126 if COMMAND cannot be executed, 127 if it was not found.\n"
+		    : "\n"
+		      "Examples:\n"
+		      "  resource-tracker make -j2\n"
+		      "  resource-tracker -i 500ms -o run.jsonl -- ./train.sh --epochs 3\n"
+		      "\n"
+		      "These are the usual options: resource-tracker --help=all lists all.\n");
 }
 
 void add_version(struct buffer *out)

@@ -1,10 +1,13 @@
 /* --help and --version, from the table of options. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "options/option.h"
 
-void add_help(struct buffer *out);
+/* The usual options, or all of them. */
+void add_help(struct buffer *out, bool all);
 /* A few lines, for a command line without any word. */
 void add_usage(struct buffer *out);
 void add_version(struct buffer *out);

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "base/json_write.h"
 #include "cli/message.h"
 #include "cli/subcommands.h"
 #include "options/usage.h"
 #include "resource_tracker.h"
 
-enum { OUTPUT_BYTES = 4 << 20 };
+enum { OUTPUT_BYTES = 4 << 20, NAME_BYTES = 200 };
 
 static const char *type_name(enum rt_type type)
 {
@@ -28,6 +29,14 @@ static const char *type_name(enum rt_type type)
 	}
 }
 
+/* "process_rss_mib" of "cpu.process_rss_mib", by which `stats` and `show` know it too. */
+static const char *last_part(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
 static bool is_wanted(const struct rt_metric_info *metric, char *const *patterns)
 {
 	if (!*patterns)
@@ -36,6 +45,7 @@ static bool is_wanted(const struct rt_metric_info *metric, char *const *patterns
 		size_t length = strlen(*patterns);
 
 		if (fnmatch(*patterns, metric->name, 0) == 0 ||
+		    strcmp(*patterns, last_part(metric->name)) == 0 ||
 		    (strncmp(metric->name, *patterns, length) == 0 && metric->name[length] == '.'))
 			return true;
 	}
@@ -106,6 +116,18 @@ static void add_table(struct buffer *out, char *const *patterns)
 	}
 }
 
+static void add_names(struct buffer *out, char *const *patterns)
+{
+	struct rt_metric_info info = {.size = sizeof info};
+
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
+			continue;
+		buffer_add_text(out, info.name);
+		buffer_add_char(out, '\n');
+	}
+}
+
 static void add_array(struct buffer *out, char *const *patterns)
 {
 	struct json_writer json = JSON_WRITER(out);
@@ -137,9 +159,33 @@ static const char *pattern_without_metric(char *const *patterns)
 	return NULL;
 }
 
+/* The library reuses the memory of names, so the nearest one is copied. */
+static bool find_nearest(const char *word, char ret_name[static NAME_BYTES])
+{
+	struct nearest nearest = {0};
+	struct rt_metric_info info = {.size = sizeof info};
+
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric))
+		if (rt_metric_get_info(metric, &info) == 0 &&
+		    (nearest_consider(&nearest, word, info.name) ||
+		     nearest_consider(&nearest, word, last_part(info.name))))
+			snprintf(ret_name, NAME_BYTES, "%s", info.name);
+	return nearest.word != NULL;
+}
+
+static int no_metric(const char *word)
+{
+	char message[2 * NAME_BYTES], near[NAME_BYTES] = "";
+	bool is_near = find_nearest(word, near);
+
+	snprintf(message, sizeof(message), "there is no metric '%.100s'%s%s", word,
+		 is_near ? "; the nearest is " : "", near);
+	return say_usage("metrics", message);
+}
+
 struct metrics_request {
 	char **patterns, **end; /* they take the place of the words that were read */
-	bool json;
+	bool json, names;
 };
 
 static const char *take_metrics_option(void *context, const struct option_row *row, const char *text)
@@ -147,7 +193,7 @@ static const char *take_metrics_option(void *context, const struct option_row *r
 	struct metrics_request *request = context;
 
 	if (row)
-		request->json = true;
+		*(row->id == OPTION_metrics_names ? &request->names : &request->json) = true;
 	else
 		*request->end++ = (char *)(uintptr_t)text;
 	return NULL;
@@ -156,8 +202,7 @@ static const char *take_metrics_option(void *context, const struct option_row *r
 int run_metrics(char **argv)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
-	CLEANUP_FREE char *message = NULL;
-	struct metrics_request request = {argv + 1, argv + 1, false};
+	struct metrics_request request = {argv + 1, argv + 1, false, false};
 	const char *unmatched;
 	int status;
 
@@ -165,11 +210,11 @@ int run_metrics(char **argv)
 		return status;
 	*request.end = NULL;
 	unmatched = pattern_without_metric(request.patterns);
-	if (unmatched && asprintf(&message, "there is no metric '%s'", unmatched) < 0)
-		message = NULL;
 	if (unmatched)
-		return say_usage("metrics", message ? message : OUT_OF_MEMORY);
-	if (request.json)
+		return no_metric(unmatched);
+	if (request.names)
+		add_names(&out, request.patterns);
+	else if (request.json)
 		add_array(&out, request.patterns);
 	else
 		add_table(&out, request.patterns);

@@ -72,13 +72,21 @@ int run_version(char **argv)
 	return print_text(&text);
 }
 
-static const char *take_name(void *context, const struct option_row *row, const char *text)
-{
-	const char **name = context;
+struct help_request {
+	char *name;
+	bool all;
+};
 
-	if (row || *name)
+static const char *take_help_word(void *context, const struct option_row *row, const char *text)
+{
+	struct help_request *request = context;
+
+	if (!row && request->name)
 		return "is one word too many";
-	*name = text;
+	if (row)
+		request->all = true;
+	else
+		request->name = (char *)(uintptr_t)text;
 	return NULL;
 }
 
@@ -97,14 +105,16 @@ int run_help(char **argv)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 	char program[] = "resource-tracker", help[] = "--help";
+	struct help_request request = {0};
 	char *words[] = {program, NULL, help, NULL};
 	int status;
 
-	if (!read_subcommand(argv, take_name, &words[1], &status))
+	if (!read_subcommand(argv, take_help_word, &request, &status))
 		return status;
-	if (words[1])
-		return is_subcommand(words[1]) ? run_subcommand(words) : unknown_subcommand(words[1]);
-	add_help(&text);
+	words[1] = request.name;
+	if (request.name)
+		return is_subcommand(request.name) ? run_subcommand(words) : unknown_subcommand(request.name);
+	add_help(&text, request.all);
 	return print_text(&text);
 }
 

@@ -157,6 +157,8 @@ static int short_options(struct parser *parser, const char *argument, char ***at
 
 		if (!row)
 			return unknown_option(parser, argument, word);
+		if (row->kind == KIND_OPTIONAL && !letter[1])
+			return note_option(parser, row, NULL);
 		if (row->kind != KIND_SWITCH)
 			return letter[1] ? note_option(parser, row, letter + 1) : take_next(parser, row, at);
 		if (note_option(parser, row, "1") < 0)
@@ -214,7 +216,8 @@ int parse_words(struct parser *parser, char **argv, char ***ret_rest)
 bool asks_for_help(char **argv)
 {
 	for (argv += argv[0] != NULL; *argv && strcmp(*argv, "--") != 0; argv++) {
-		if (strcmp(*argv, "--help") == 0 || strcmp(*argv, "-h") == 0)
+		if (strcmp(*argv, "--help") == 0 || strcmp(*argv, "--help=all") == 0 ||
+		    strcmp(*argv, "-h") == 0)
 			return true;
 	}
 	return false;

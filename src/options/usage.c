@@ -1,6 +1,7 @@
 /* The help of a subcommand, and mistakes on its command line; see usage.h. */
 #include "options/usage.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/printable.h"
@@ -22,8 +23,13 @@ void add_subcommand_help(struct buffer *out, const struct subcommand *subcommand
 		buffer_add_char(out, '\n');
 		add_paragraphs(out, subcommand->notes);
 	}
-	if (*subcommand->example)
-		buffer_printf(out, "\nExample:\n  %s\n", subcommand->example);
+	buffer_add_text(out, "\nExamples:\n");
+	for (const char *line = subcommand->example; *line;) {
+		size_t length = strcspn(line, "\n");
+
+		buffer_printf(out, "  %.*s\n", (int)length, line);
+		line += length + (line[length] == '\n');
+	}
 }
 
 int say_usage(const char *subcommand, const char *message)

@@ -8,7 +8,7 @@ enum {
 	EXIT_USAGE = 2
 }; /* of every subcommand; the recorder's own is 125, because lower ones may be the job's */
 
-/* Appends the help of a subcommand: a sentence, its usage, its options, notes and an example. */
+/* Appends the help of a subcommand: a sentence, its usage, its options, notes and examples. */
 void add_subcommand_help(struct buffer *out, const struct subcommand *subcommand, struct option_list options);
 
 /*

@@ -153,6 +153,8 @@ def test_subcommands_take_runs_by_number_last_and_name(terminal):
     assert json.loads(terminal.piped("last", "--json").stdout)["run"]["executable"] == "echo"
     compared = terminal.piped("compare-runs", "last~1", "fast=last")
     assert compared.returncode == 0 and "run 2" in compared.stdout and "fast" in compared.stdout
+    page = terminal.piped("report", "last")
+    assert page.stdout == "resource-tracker-3.html is written\n" and "echo" in (terminal.folder / "resource-tracker-3.html").read_text()
     # A file of that name comes first.
     (terminal.folder / "2").write_bytes(gzip.decompress((terminal.history / "3.jsonl.gz").read_bytes()))
     assert executable("2") == "echo"

@@ -235,3 +235,42 @@ def test_zsh_completion_inside_a_subcommand(completion_folder):
     assert "mean" in said and "std" not in said
     assert "--csv-layout" in complete_in_zsh(completion_folder, "resource-tracker export --csv-")
     assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker summary LICEN")
+
+
+@pytest.fixture
+def kept_runs(binary, tmp_path, monkeypatch):
+    """A history of two runs, and the program on PATH."""
+    if not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
+        pytest.skip("built without the analysis")
+    line = {"schema": 1, "outcome": "ok", "folder": "x", "started": 1.0}
+    history = tmp_path / "history"
+    history.mkdir(mode=0o700)
+    (history / "runs.jsonl").write_text("".join(
+        json.dumps({**line, "number": number, "name": name}) + "\n" for number, name in ((4711, "nightly"), (4712, "two words"))))
+    monkeypatch.setenv("TRACKER_HISTORY", str(history))
+    monkeypatch.setenv("PATH", f"{pathlib.Path(binary).resolve().parent}:{os.environ['PATH']}")
+
+
+def test_completion_of_runs(complete, kept_runs):
+    assert {"last", "last~1", "4711", "4712", "nightly"} <= complete("summary", "")
+    assert complete("report", "nig") == {"nightly"} and "LICENSE" in complete("report", "LIC")
+    assert complete("rm", "47") == {"4711", "4712"} and "LICENSE" not in complete("tag", "LIC")
+    assert "last~1" in complete("compare-runs", "4711", "last")
+
+
+def test_completion_of_metrics(complete, kept_runs):
+    assert complete("metrics", "cpu.process_rss") == {"cpu.process_rss_mib"}
+    assert "memory.used_mib" in complete("stats", "-c", "memory.used")
+    assert "memory.used_mib" in complete("--metrics", "memory.used")
+    listed = complete("stats", "--column", "memory.used_mib,cpu.process_rss")
+    assert listed == {"memory.used_mib,cpu.process_rss_mib"}
+
+
+def test_zsh_completion_of_runs_and_metrics(completion_folder, kept_runs):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    assert "nightly" in complete_in_zsh(completion_folder, "resource-tracker summary nigh")
+    assert "nightly" in complete_in_zsh(completion_folder, "resource-tracker rm nigh")
+    assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker report LICEN")
+    assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker metrics cpu.process_rs")
+    assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker stats -c memory.used_mib,cpu.process_rs")

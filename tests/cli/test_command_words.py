@@ -142,10 +142,20 @@ def test_a_metric_that_is_like_none_has_no_nearest(run, recorded):
     assert "nearest" not in run("stats", "-c", "qqqq", recorded).err
 
 
+def test_metrics_are_known_by_their_last_part_and_by_a_near_name(run):
+    assert run("metrics", "--names", "process_rss_mib").out == "cpu.process_rss_mib\n"
+    assert "the nearest is cpu.process_rss_mib" in run("metrics", "proces_rss_mib").err
+    assert "the nearest is cpu.process_rss_mib" in run("metrics", "cpu.proces_rss_mib").err
+    for word in "x", "nosuch", "zzzz":
+        result = run("metrics", word)
+        assert result.returncode == USAGE and "nearest" not in result.err
+
+
 # ---- help and version ------------------------------------------------------------------------------------
 
 def test_help_and_version_are_subcommands(run):
     assert run("help").out == run("--help").out
+    assert run("help", "--all").out == run("--help=all").out
     assert run("version").out == run("--version").out
     assert json.loads(run("version", "--json").out) == {"version": run("--version").out.split()[1]}
     assert run("version", "now").returncode == USAGE
@@ -165,3 +175,34 @@ def test_programs_called_help_can_still_be_recorded(run, tmp_path):
     program.write_text("#!/bin/sh\necho helped\n")
     program.chmod(0o755)
     assert run("-q", "--", "./help").out == "helped\n"
+
+
+# ---- config show -----------------------------------------------------------------------------------------
+
+def shown(run, *arguments, **popen):
+    rows = json.loads(run("config", "show", "--json", *arguments, **popen).out)
+    return {row["option"]: row for row in rows if row["option"] != "tag"}, [row for row in rows if row["option"] == "tag"]
+
+
+def test_config_show_names_the_origin_of_each_setting(run, tmp_path):
+    rows, _ = shown(run)
+    assert rows["interval"] == {"option": "interval", "key": "tracker.interval_secs", "value": "1s", "from": "default",
+                                "problem": None}
+    rows, _ = shown(run, env={"TRACKER_INTERVAL": "5m", "TRACKER_DURATION": "x"})
+    assert (rows["interval"]["value"], rows["interval"]["from"]) == ("5m", "TRACKER_INTERVAL")
+    assert "not a length of time" in rows["duration"]["problem"]
+    text = run("config", "show").out
+    assert any(line.split() == ["tracker.interval_secs", "1s", "default"] for line in text.splitlines())
+
+
+def test_config_show_reads_the_file_as_a_recording_does(run, needs_toml, tmp_path):
+    (tmp_path / "job.toml").write_text('[tracker]\ninterval_secs = 2\nquiet = true\nintervall = 3\n[job]\ntag = ["a=1", "b=2"]\n')
+    result = run("config", "show", "--json", "-c", "job.toml", env={"TRACKER_INTERVAL": "3"})
+    assert "job.toml:4: unknown key tracker.intervall is ignored; the nearest is tracker.interval_secs" in result.err
+    rows, tags = shown(run, "-c", "job.toml", env={"TRACKER_INTERVAL": "3"})
+    assert (rows["interval"]["value"], rows["interval"]["from"]) == ("3", "TRACKER_INTERVAL")
+    assert (rows["quiet"]["value"], rows["quiet"]["from"]) == ("1", "job.toml:3")
+    assert [(tag["value"], tag["from"]) for tag in tags] == [("a=1", "job.toml:6"), ("b=2", "job.toml:6")]
+    (tmp_path / "job.toml").rename(tmp_path / "resource-tracker.toml")
+    assert shown(run)[0]["interval"]["from"] == "resource-tracker.toml:2"
+    assert run("config").returncode == USAGE and run("config", "set").returncode == USAGE

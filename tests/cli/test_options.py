@@ -489,8 +489,16 @@ def test_help_fits_a_terminal(run):
     result = run("--help")
     assert result.returncode == 0 and result.err == ""
     assert max(map(len, result.out.splitlines())) <= 80
+    assert len(result.out.splitlines()) <= 72
     assert run("-h").out == result.out
     assert run("-i", 1, "--help", "--", "false").out == result.out
+    everything = run("--help=all")
+    assert everything.returncode == 0 and max(map(len, everything.out.splitlines())) <= 80
+    assert set(re.findall(r"^  (?:-\w, |    )--([\w-]+)", everything.out, re.M)) == set(OPTIONS)
+    shown = set(re.findall(r"^  (?:-\w, |    )--([\w-]+)", result.out, re.M))
+    assert {option.name for option in OPTIONS.values() if option.letter} <= shown < set(OPTIONS)
+    assert "Examples:" in result.out and "--help=all" in result.out
+    assert "give --help or --help=all" in run("--help=most").err
 
 
 @of_options("version")

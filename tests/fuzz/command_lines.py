@@ -42,7 +42,7 @@ NET_COMMANDS = {"follow": ("spool", "from", "end-fd", "pid", "disposable", "repo
 
 def options(program):
     """(long name, letter or None, argument or None for a switch) of each option that --help lists."""
-    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([program, "--help=all"], capture_output=True, text=True, check=True).stdout
     found = [(name, letter or None, argument or None) for letter, name, _, argument in OPTION.findall(text)]
     assert len(found) > 40 and ("interval", "i", "TIME") in found, found
     return found
