@@ -259,3 +259,8 @@ extern const struct summary_figure SUMMARY_FIGURE[SUMMARY_FIGURES];
 
 /* All values, rounded. Texts belong to the summary. A flag is a count, 0 or 1. */
 void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[static SUMMARY_FIGURES]);
+/* The same as numbers, not rounded. NaN: absent, or a text. */
+void summary_numbers(const struct rt_summary *summary, double ret_numbers[static SUMMARY_FIGURES]);
+/* Adds the figures of a line of the screen, by part 3 of summary_figures.def. */
+void summary_add_line(struct buffer *out, const struct rt_summary *summary, const char *line,
+		      enum rt_size_unit unit);

@@ -250,6 +250,42 @@ void summary_values(const struct rt_summary *summary, struct rt_cell ret_values[
 #include "advice/summary_figures.def"
 }
 
+static double number_of_REAL(double value)
+{
+	return value;
+}
+
+static double number_of_COUNT(int64_t value)
+{
+	return count_absent(value) ? NAN : (double)value;
+}
+
+static double number_of_WHOLE(double value)
+{
+	return value;
+}
+
+static double number_of_TEXT(const char *text)
+{
+	(void)text;
+	return NAN;
+}
+
+static double number_of_FLAG(bool value)
+{
+	return value;
+}
+
+void summary_numbers(const struct rt_summary *summary, double ret_numbers[static SUMMARY_FIGURES])
+{
+	const struct run_end_row none = no_end();
+	const struct told told = work_out(summary, &none);
+
+#define FIGURE(group, name, kind, decimals, value) \
+	ret_numbers[SUMMARY_##group##_##name] = number_of_##kind(value);
+#include "advice/summary_figures.def"
+}
+
 struct rt_cell rt_summary_get(const rt_summary *summary, const char *group, const char *name)
 {
 	struct rt_cell values[SUMMARY_FIGURES];

@@ -15,7 +15,6 @@
 enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
 
 #define MIB 1048576.0
-#define SHARE_LEAST_SECS 0.1
 
 struct page {
 	struct buffer *out;
@@ -336,25 +335,12 @@ static void add_processes(const struct page *page)
 {
 	const struct run_end_row *end = FIRST(record_identity(page->summary->record), run_end);
 	const struct rt_summary *summary = page->summary;
-	bool any = false;
 
 	if (!(summary->processes.most > 1) && !(summary->threads.most > 1) &&
 	    !(end && !count_absent(end->descendants_running) && end->descendants_running))
 		return;
 	add_label(page, "Processes");
-	if (!isnan(summary->processes.most)) {
-		add_separator(page, &any);
-		buffer_printf(page->out, "at most %.0f at a time", summary->processes.most);
-	}
-	if (!isnan(summary->threads.most)) {
-		add_separator(page, &any);
-		buffer_printf(page->out, "%.0f thread%s", summary->threads.most,
-			      summary->threads.most == 1 ? "" : "s");
-	}
-	if (end && !count_absent(end->descendants_running) && end->descendants_running) {
-		add_separator(page, &any);
-		buffer_printf(page->out, "%lld still running", (long long)end->descendants_running);
-	}
+	summary_add_line(page->out, summary, "Processes", page->unit);
 }
 
 static int by_time(const void *a, const void *b)
@@ -397,35 +383,8 @@ static void add_phases(const struct page *page)
 
 static void add_tracker(const struct page *page)
 {
-	const struct rt_summary *summary = page->summary;
-
 	add_label(page, "Tracker");
-	buffer_printf(page->out, "%lld sample%s", (long long)summary->samples,
-		      summary->samples == 1 ? "" : "s");
-	if (!isnan(summary->interval_secs)) {
-		buffer_add_text(page->out, " every ");
-		add_duration(page->out, summary->interval_secs);
-	}
-	if (summary->tracker_cpu_secs.present) {
-		buffer_add_text(page->out, "; cost ");
-		add_duration(page->out, summary->tracker_cpu_secs.sum);
-		buffer_add_text(page->out, " of CPU time");
-		/* In a very short run, starting up is nearly all, so a share would mislead. */
-		if (summary->recorded_secs >= SHARE_LEAST_SECS) {
-			buffer_add_text(page->out, " (");
-			add_figure(page->out, 100 * summary->tracker_cpu_secs.sum / summary->recorded_secs);
-			buffer_add_text(page->out, " % of a core)");
-		}
-	}
-	if (!isnan(summary->tracker_rss_mib.most)) {
-		buffer_add_text(page->out, ", ");
-		add_mib(page, summary->tracker_rss_mib.most);
-	}
-	if (summary->missed_ticks)
-		buffer_printf(page->out, "; %lld sample%s missed", (long long)summary->missed_ticks,
-			      summary->missed_ticks == 1 ? "" : "s");
-	if (summary->dropped_samples)
-		buffer_printf(page->out, "; %lld could not be written", (long long)summary->dropped_samples);
+	summary_add_line(page->out, page->summary, "Tracker", page->unit);
 }
 
 static void add_note(const struct page *page, int64_t count, const char *one, const char *several)
