@@ -32,7 +32,7 @@ void cgroup_place_close(struct cgroup_place *place)
 {
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
 		close_chain(&place->chains[i]);
-	*place = CGROUP_PLACE;
+	place->memberships_hash = 0;
 }
 
 /* FNV-1a; the result is never 0. */
@@ -186,7 +186,7 @@ int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, 
 	for (enum cgroup_hierarchy i = 0; i < CGROUP_HIERARCHIES; i++) {
 		struct cgroup_membership membership;
 
-		if (!mounts->of[i].point ||
+		if (!mounts->of[i].point || (place->only_unified && i != CGROUP_UNIFIED) ||
 		    !proc_pid_cgroup_find(parse_proc_pid_cgroup(memberships.data, memberships.length),
 					  CONTROLLERS[i], &membership))
 			continue;

@@ -47,6 +47,7 @@ struct cgroup_chain {
 struct cgroup_place {
 	struct cgroup_chain chains[CGROUP_HIERARCHIES];
 	uint64_t memberships_hash; /* of /proc/PID/cgroup: changes when the process is moved */
+	bool only_unified;         /* set by the caller: the other hierarchies are left out */
 };
 
 #define CGROUP_PLACE ((struct cgroup_place){.memberships_hash = 0})

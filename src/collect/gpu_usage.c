@@ -31,8 +31,8 @@ struct gpu_usage {
 	struct gpu_request *request; /* the last request, with the members at that time */
 	pid_t *gone;                 /* members of that request that have left the tree since */
 	size_t gone_count;
-	struct device_account accounts[GPU_DEVICES_MAX];
-	struct process_share shares[GPU_PROCESSES_MAX];
+	struct device_account *accounts; /* NULL: no devices */
+	struct process_share *shares;
 	bool used[GPU_DEVICES_MAX]; /* the tree has used it at some time */
 	char warning[300];
 	char warned_of[300]; /* the last problem reported to the user */
@@ -116,6 +116,8 @@ static void free_state(struct gpu_usage *state)
 	free(state->before.survey);
 	free(state->request);
 	free(state->gone);
+	free(state->accounts);
+	free(state->shares);
 	free(state);
 }
 
@@ -148,7 +150,10 @@ static int gpu_usage_open(struct collect_context *context, void **ret_state)
 	state->before.survey = calloc(1, sizeof *state->before.survey);
 	state->request = calloc(1, sizeof *state->request);
 	state->gone = calloc(GPU_MEMBERS_MAX + 1, sizeof *state->gone);
-	if (!state->now.survey || !state->before.survey || !state->request || !state->gone) {
+	state->accounts = calloc(GPU_DEVICES_MAX, sizeof *state->accounts);
+	state->shares = calloc(GPU_PROCESSES_MAX, sizeof *state->shares);
+	if (!state->now.survey || !state->before.survey || !state->request || !state->gone ||
+	    !state->accounts || !state->shares) {
 		free_state(state);
 		return -ENOMEM;
 	}

@@ -15,7 +15,7 @@
 #include "kernel/cgroup_v2.h"
 #include "kernel/pid_list.h"
 
-enum { SWEEP_ROUNDS = 20, PID_TEXT_SIZE = 24, MOST_OF_ONE_PROCESS = 100 };
+enum { SWEEP_ROUNDS = 20, PID_TEXT_SIZE = 24, LINKS_WITHOUT_FOLDERS = 2, MOST_OF_ONE_PROCESS = 100 };
 
 static const char PREFIX[] = "resource-tracker-";
 
@@ -48,9 +48,12 @@ static void write_file(int folder, const char *name, const char *text)
 static void sweep_leftovers(int parent)
 {
 	CLEANUP_ROOT_DIR struct root_dir folders = ROOT_DIR;
+	struct stat status;
 	const char *name;
 
-	if (root_dir_open_at(parent, ".", &folders) < 0)
+	/* The kernel counts the folders in a folder of cgroups as links. */
+	if ((fstat(parent, &status) == 0 && status.st_nlink == LINKS_WITHOUT_FOLDERS) ||
+	    root_dir_open_at(parent, ".", &folders) < 0)
 		return;
 	while ((name = root_dir_next(&folders))) {
 		struct scan text = scan_bytes(name, strlen(name));
@@ -80,7 +83,7 @@ static int make_folder(struct own_cgroup *own)
 int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct root *root,
 		    enum own_cgroup_mode mode)
 {
-	struct cgroup_place place = CGROUP_PLACE;
+	struct cgroup_place place = {.only_unified = true};
 	const struct cgroup_chain *chain = &place.chains[CGROUP_UNIFIED];
 	int error = !root->live || mode == OWN_CGROUP_OFF ? -EOPNOTSUPP
 							  : cgroup_place_find(&place, mounts, root, 0);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -117,6 +118,17 @@ static void add_listed(struct process_tree *tree, size_t length)
 	}
 }
 
+static void discover_children_of_thread(struct process_tree *tree, pid_t pid, pid_t tid)
+{
+	char path[PATH_SIZE];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)tid);
+	length = root_read_at(tree->root, tree->root->proc_fd, path);
+	if (length > 0)
+		add_listed(tree, (size_t)length);
+}
+
 static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 {
 	char path[PATH_SIZE];
@@ -127,14 +139,8 @@ static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 	directory = open_directory(tree, path);
 	if (!directory)
 		return;
-	while ((tid = next_number(directory)) > 0) {
-		ssize_t length;
-
-		snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)tid);
-		length = root_read_at(tree->root, tree->root->proc_fd, path);
-		if (length > 0)
-			add_listed(tree, (size_t)length);
-	}
+	while ((tid = next_number(directory)) > 0)
+		discover_children_of_thread(tree, pid, tid);
 	closedir(directory);
 }
 
@@ -155,8 +161,22 @@ void discover_children(struct process_tree *tree, size_t index, bool was_listed)
 		add_listed(tree, (size_t)length);
 }
 
+/* The kernel counts the threads as links, beside the two of any folder. */
+static bool has_one_thread(const struct process_tree *tree, pid_t pid)
+{
+	char path[PATH_SIZE];
+	struct stat status;
+
+	snprintf(path, sizeof path, "%d/task", (int)pid);
+	return fstatat(tree->root->proc_fd, path, &status, 0) == 0 && status.st_nlink == 3;
+}
+
 void discover_orphans(struct process_tree *tree)
 {
+	if (has_one_thread(tree, getpid())) {
+		discover_children_of_thread(tree, getpid(), getpid());
+		return;
+	}
 	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */
 	discover_children_of_threads(tree, getpid());
 }

@@ -264,7 +264,7 @@ static int take_names(struct rt_config *config, char **globs, size_t *count, str
 
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 {
-	CLEANUP_FREE struct history_names *names = calloc(1, sizeof *names);
+	CLEANUP_FREE struct history_names *names = NULL;
 	char *text = tracker->config->history_metrics;
 	char none[] = "", *globs[HISTORY_NAMES_MOST] = {none};
 	struct selection selection;
@@ -274,6 +274,7 @@ int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 
 	if (!tracker->config->history_samples)
 		return 0;
+	names = calloc(1, sizeof *names);
 	if (!names)
 		return config_fail(config, -ENOMEM, "out of memory");
 	count = asked = text ? split_globs(text, globs, HISTORY_NAMES_MOST) : 0;
