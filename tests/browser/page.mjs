@@ -311,6 +311,14 @@ const SCENARIOS = {
 		await hover(page, 'cpu', 0.5);
 		return {range: await page.locator('.where').innerText(), hash: await page.evaluate(() => location.hash)};
 	},
+	/* The top of the page, for README (tools/make-pictures). */
+	async picture(page) {
+		await page.setViewportSize({width: 1180, height: 900});
+		await settle(page);
+		await settle(page);
+		const {y, height} = await page.locator('#chart-cpu').evaluate((one) => one.getBoundingClientRect().toJSON());
+		return {png: (await page.screenshot({clip: {x: 0, y: 0, width: 1180, height: y + height + 12}, fullPage: true})).toString('base64')};
+	},
 	async paper(page) {
 		return {pdf: (await page.pdf({format: 'A4', printBackground: true})).toString('base64')};
 	},

@@ -6,7 +6,6 @@ const BINARY = Array.from({length: 80}, (_, i) => 2 ** (i - 20));
 const PLOT_HEIGHT = 176, AXIS_WIDTH = 74, RIGHT_ROOM = 24;
 const FONT = 'system-ui, sans-serif';
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 const pale = (name, alpha) => colour(name) + alpha;
 
 /* Returns the events of a run, which every chart shows as vertical lines. */
@@ -55,7 +54,7 @@ class Chart {
 	}
 
 	get idle() {
-		return this.series.every((line) => extent(line.values, 0, line.values.length)[1] === 0);
+		return this.series.every((line) => topOf(line) === 0);
 	}
 
 	visible() {
@@ -245,21 +244,12 @@ class Chart {
 		if (!this.run || !this.run.phases.length)
 			return;
 		this.within(plot, (ctx, bbox, x) => {
-			const ratio = uPlot.pxRatio, right = bbox.left + bbox.width;
 			const tints = Array.from({length: PALETTE}, (_, i) => pale('c' + i, '14'));
-			let last = NaN;
 
-			for (const phase of this.run.phases) {
-				const left = x(phase.start), width = Math.max(1, x(phase.stop) - left);
-				/*
-				 * Draw only one of several phases that are narrower than a pixel and lie side by
-				 * side.
-				 */
-				if (left + width <= bbox.left || left >= right || (width <= ratio && Math.abs(left - last) < ratio))
-					continue;
-				last = left;
+			for (const phase of this.view.shownPhases(this.run, bbox.width / uPlot.pxRatio)) {
+				const left = x(phase.start);
 				ctx.fillStyle = tints[phase.kind % PALETTE];
-				ctx.fillRect(left, bbox.top, width, bbox.height);
+				ctx.fillRect(left, bbox.top, Math.max(1, x(phase.stop) - left), bbox.height);
 			}
 		});
 	}
@@ -328,15 +318,10 @@ class Chart {
 	drawEvents(ctx, bbox, x) {
 		const ratio = uPlot.pxRatio;
 		const looks = {oom: ['bad', []], signal: ['ink', [2 * ratio, 3 * ratio]], start: ['mark', []], stop: ['mark', []]};
-		const last = {};
 		let flagged = -Infinity;
 
-		for (const event of this.run.events) {
+		for (const event of this.view.shownEvents(this.run, bbox.width / ratio)) {
 			const at = x(event.at), [name, dash] = looks[event.kind];
-			/* Draw only one of several lines at the same pixel. */
-			if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1 || Math.abs(at - last[name]) < ratio)
-				continue;
-			last[name] = at;
 			ctx.strokeStyle = ctx.fillStyle = colour(name);
 			ctx.setLineDash(dash);
 			ctx.beginPath();

@@ -1,41 +1,61 @@
 /* Reads the packed columns of a run, which src/report/series.h writes. */
 
+/* Base64 into bytes. */
+const bytesOf = (text) => {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const characters = atob(text), bytes = new Uint8Array(characters.length);
+
+	for (let i = 0; i < bytes.length; i++)
+		bytes[i] = characters.charCodeAt(i);
+	return bytes;
+};
+
 /*
  * Unpacks a column into a Float64Array, with NaN for a missing value. Without `count`, the column itself says how
- * many values it has.
+ * many values it has. The loop calls nothing, because a page may have millions of values.
  */
 const unpack = (text, decimals, count) => {
-	const bytes = atob(text);
-	const scale = 10 ** decimals;
+	const bytes = bytesOf(text), size = bytes.length, scale = 10 ** decimals;
 	let values = new Float64Array(count || 1024);
-	let at = 0, filled = 0, last = 0;
+	let at = 0, filled = 0, last = 0, repeated = -1;
 
-	const number = () => {
-		let value = 0, weight = 1, byte;
+	while (at < size) {
+		let number = bytes[at++];
 
-		do {
-			byte = bytes.charCodeAt(at++);
-			value += (byte & 0x7f) * weight;
-			weight *= 128;
-		} while (byte & 0x80);
-		return value;
-	};
-	const room = (more) => {
-		if (filled + more <= values.length)
-			return;
-		const larger = new Float64Array(Math.max(2 * values.length, filled + more));
-		larger.set(values);
-		values = larger;
-	};
-	while (at < bytes.length) {
-		const token = number();
-		const times = token < 2 ? number() : 1;
-
-		if (token > 1)
-			last += token % 2 ? (token - 1) / 2 : -token / 2;
-		room(times);
-		values.fill(token === 0 ? NaN : last / scale, filled, filled + times);
-		filled += times;
+		if (number > 127) {
+			let byte = bytes[at++], shift = 7;
+			number = number & 127 | (byte & 127) << shift;
+			while (byte > 127 && shift < 21) {
+				byte = bytes[at++];
+				shift += 7;
+				number |= (byte & 127) << shift;
+			}
+			/* Larger numbers than a shift can build. */
+			for (let weight = 2 ** 28; byte > 127; weight *= 128) {
+				byte = bytes[at++];
+				number += (byte & 127) * weight;
+			}
+		}
+		if (repeated < 0 && number < 2) {
+			repeated = number;
+			continue;
+		}
+		const times = repeated < 0 ? 1 : number;
+		if (filled + times > values.length) {
+			const larger = new Float64Array(Math.max(2 * values.length, filled + times));
+			larger.set(values);
+			values = larger;
+		}
+		if (repeated < 0) {
+			const half = number < 2 ** 30 ? number >> 1 : Math.floor(number / 2);
+			last += number === 2 * half ? -half : half;
+			values[filled++] = last / scale;
+		} else {
+			values.fill(repeated === 0 ? NaN : last / scale, filled, filled + times);
+			filled += times;
+			repeated = -1;
+		}
 	}
 	return values.subarray(0, filled);
 };
@@ -127,7 +147,12 @@ class Run {
 	rates(chart, values) {
 		const lengths = this.values(LAYOUT.interval);
 
-		return values && values.map((value, i) => lengths && lengths[i] > 0 ? value / lengths[i] * 1000 * (chart.factor || 1) : NaN);
+		if (!values)
+			return values;
+		const rates = new Float64Array(values.length), factor = 1000 * (chart.factor || 1);
+		for (let i = 0; i < rates.length; i++)
+			rates[i] = lengths && lengths[i] > 0 ? values[i] / lengths[i] * factor : NaN;
+		return rates;
 	}
 
 	/* Returns {name, label, title, values} of each row of a chart's kind. Values that are too old are missing. */

@@ -1,3 +1,15 @@
+const systemTheme = matchMedia('(prefers-color-scheme: dark)');
+
+/* The colours of page.css for canvases. Asking the browser takes long, so each is asked for once in a theme. */
+const askedColours = new Map();
+const colour = (name) => {
+	const key = `${document.documentElement.dataset.theme || systemTheme.matches} ${name}`;
+
+	if (!askedColours.has(key))
+		askedColours.set(key, getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim());
+	return askedColours.get(key);
+};
+
 /* Creates elements. Text of a recording becomes a text node, never markup. */
 
 const element = (tag, properties, ...children) => {

@@ -8,7 +8,12 @@ const OUTWARD = [6, 3];
 const PALETTE = 8, MOST_STACKED = 8;
 
 const has = (values) => values && values.some((value) => value === value);
-const topOf = (line) => extent(line.values, 0, line.values.length)[1];
+const tops = new WeakMap();
+const topOf = ({values}) => {
+	if (!tops.has(values))
+		tops.set(values, extent(values, 0, values.length)[1]);
+	return tops.get(values);
+};
 
 const looking = (look) => {
 	const colour = look.replace('-out', '');

@@ -25,7 +25,6 @@ const fragment = fragmentOf();
 
 /* ---- light and dark ---- */
 
-const systemTheme = matchMedia('(prefers-color-scheme: dark)');
 const isDark = () => (document.documentElement.dataset.theme || (systemTheme.matches ? 'dark' : 'light')) === 'dark';
 const themeButton = element('button', {type: 'button', class: 'plain', onclick: () => {
 	document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';

@@ -28,6 +28,45 @@ class View {
 		this.draw(this.charts);
 	}
 
+	/* Computes a list for a run once for all charts, while the shown time and the width stay. */
+	once(run, name, width, make) {
+		const key = `${this.from} ${this.to} ${width}`;
+
+		run.lists = run.lists || {};
+		if (!run.lists[name] || run.lists[name].key !== key)
+			run.lists[name] = {key, list: make((this.to - this.from) / width)};
+		return run.lists[name].list;
+	}
+
+	/* The phases in the shown time; of several that are narrower than a pixel and lie side by side, one. */
+	shownPhases(run, width) {
+		return this.once(run, 'phases', width, (pixel) => {
+			let last = -Infinity;
+
+			return run.phases.filter(({start, stop}) => {
+				if (stop < this.from || start > this.to || (stop - start <= pixel && Math.abs(start - last) < pixel))
+					return false;
+				last = start;
+				return true;
+			});
+		});
+	}
+
+	/* The events in the shown time; of several of a kind at the same pixel, one. */
+	shownEvents(run, width) {
+		return this.once(run, 'events', width, (pixel) => {
+			const last = {};
+
+			return run.events.filter(({at, kind}) => {
+				const look = kind === 'stop' ? 'start' : kind;
+				if (at < this.from - pixel || at > this.to + pixel || at - last[look] < pixel)
+					return false;
+				last[look] = at;
+				return true;
+			});
+		});
+	}
+
 	reset() {
 		this.show(0, this.length);
 	}
