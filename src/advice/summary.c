@@ -351,6 +351,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	add_gpus(summary, frame, &moment);
 	add_bounds(summary, frame, &moment);
 	summary_add_waiting(summary, frame);
+	summary_add_network(summary, FIRST(frame, tree));
 	oom_course_add(&summary->oom, frame);
 	add_tracker(summary, frame);
 }
@@ -475,7 +476,7 @@ static int read_summary(const char *const *paths, size_t path_count, const struc
 	want_tree(&options.wanted);
 	want_host(&options.wanted);
 	for (enum row_kind kind = 0; watcher && kind < ROW_KINDS; kind++)
-		options.wanted.bits[kind] |= watcher->wanted.bits[kind];
+		metric_set_join_kind(&options.wanted, &watcher->wanted, kind);
 	result = uuid_count > GPUS_CHOSEN
 			 ? problem_set(problem, -EINVAL, "too many GPUs were named")
 			 : record_open(paths, path_count, &options, &summary->record, problem);

@@ -121,6 +121,7 @@ struct rt_summary {
 	unsigned memory_measures; /* bits of enum memory_measure */
 	int64_t exited;
 	char pressure_source[16]; /* "cgroup" or "host" */
+	char network_source[16];  /* process_net_source of the last sample that has it */
 	struct cpu_course cpu_course;
 	int64_t missed_ticks, dropped_samples;
 	double cpu_limit_cores, memory_limit_mib, total_memory_mib; /* of the last sample that has them */
@@ -175,6 +176,16 @@ double summary_idle_cores(const struct rt_summary *summary);
  * Returns the bytes that the job wrote to storage, without those dropped before they got there. NaN: unknown.
  */
 double summary_stored_bytes(const struct rt_summary *summary);
+
+/* Bytes that the job received and sent, and how that is known. NaN: unknown. */
+struct network_use {
+	double received, sent;             /* not less than this, if the source is "bound" */
+	double received_bound, sent_bound; /* and not more than this */
+	double connections, retransmits;
+	const char *source; /* "sockets", "bound", "namespace", "mixed"; NULL: unknown */
+};
+struct network_use summary_network(const struct rt_summary *summary);
+void summary_add_network(struct rt_summary *summary, const struct tree_row *tree);
 
 struct memory_peak {
 	double mib;          /* NaN: unknown */

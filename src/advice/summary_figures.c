@@ -168,6 +168,7 @@ struct told {
 	struct cpu_time time;
 	struct binding core_limit, memory_limit;
 	struct memory_peak peak;
+	struct network_use network;
 	struct oom_finding oom;
 	int64_t idle_gpus; /* negative: unknown */
 };
@@ -202,6 +203,7 @@ static struct told work_out(const struct rt_summary *summary, const struct run_e
 		.core_limit = summary_core_limit(summary),
 		.memory_limit = summary_memory_limit(summary),
 		.peak = summary_memory_peak(summary),
+		.network = summary_network(summary),
 		.oom = summary_oom(summary),
 		.idle_gpus = idle.count,
 	};

@@ -235,16 +235,58 @@ static void add_io(const struct page *page)
 				      summary->written_chars.sum);
 		}
 	}
-	if (summary->job_received_bytes.present) {
-		add_label(page, "Network");
-		add_both_ways(page, "received", summary->job_received_bytes.sum, "sent",
-			      summary->job_sent_bytes.sum);
+}
+
+/* The unseen part, if it matters: more than 1 % of what was seen. */
+static void add_bound(const struct page *page, const struct network_use *use)
+{
+	double unseen = use->received_bound - use->received + use->sent_bound - use->sent;
+
+	if (isnan(unseen) && strcmp(use->source, "bound") == 0)
+		buffer_add_text(page->out, "; short connections may be missing");
+	if (!(unseen > 0.01 * (use->received + use->sent)))
+		return;
+	add_label(page, "");
+	buffer_add_text(page->out, "short connections may be missing: at most ");
+	add_both_ways(page, "received", use->received_bound, "sent", use->sent_bound);
+}
+
+static void add_job_network(const struct page *page, const struct network_use *use)
+{
+	add_both_ways(page, "received", use->received, "sent", use->sent);
+	if (use->connections > 0)
+		buffer_printf(page->out, " over %.0f TCP connection%s", use->connections,
+			      use->connections == 1 ? "" : "s");
+	if (strcmp(use->source, "namespace") == 0)
 		buffer_add_text(page->out, " (the job's own network namespace; loopback not counted)");
-	} else if (summary->received_bytes.present) {
-		add_label(page, "Network");
-		add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
-		buffer_add_text(page->out, " (all processes; loopback not counted)");
+	if (strcmp(use->source, "mixed") == 0)
+		buffer_add_text(page->out, " and in its own network namespace");
+	add_bound(page, use);
+}
+
+static void add_network(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	struct network_use use = summary_network(summary);
+	bool has_own = use.received > 0 || use.sent > 0 || use.connections > 0;
+
+	if (!use.source && !summary->received_bytes.present)
+		return;
+	add_label(page, "Network");
+	if (has_own || (use.source && strcmp(use.source, "namespace") == 0)) {
+		add_job_network(page, &use);
+		return;
 	}
+	if (use.source) {
+		buffer_add_text(page->out, "no TCP connection of the job");
+		if (use.received_bound > 0 || use.sent_bound > 0) {
+			buffer_add_text(page->out, " was seen; short ones at most ");
+			add_both_ways(page, "received", use.received_bound, "sent", use.sent_bound);
+		}
+		return;
+	}
+	add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
+	buffer_add_text(page->out, " (all processes; loopback not counted)");
 }
 
 static void add_gpu(const struct page *page)
@@ -436,6 +478,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_cpu(&page);
 	add_memory(&page);
 	add_io(&page);
+	add_network(&page);
 	add_gpu(&page);
 	add_energy(&page);
 	summary_waiting_lines(&out, summary, LABEL_COLUMNS);

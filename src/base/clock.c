@@ -23,4 +23,13 @@ static int64_t system_realtime_ns(void *context)
 	return read_clock(CLOCK_REALTIME);
 }
 
+int64_t thread_cpu_now_ns(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) < 0)
+		return 0;
+	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+}
+
 const struct clocks SYSTEM_CLOCKS = {system_monotonic_ns, system_realtime_ns, NULL};

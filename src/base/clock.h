@@ -15,6 +15,9 @@ struct clocks {
 
 extern const struct clocks SYSTEM_CLOCKS;
 
+/* CPU time of the calling thread: the cost of its work, without the time of other threads on its CPU. 0 if the kernel refuses. */
+int64_t thread_cpu_now_ns(void);
+
 static inline double ns_to_secs(int64_t ns)
 {
 	return (double)ns / 1e9;

@@ -103,12 +103,16 @@ struct collect_context {
 	const char *gpus;                  /* setting: used, visible, all or UUIDs; NULL: visible */
 	const char *gpu_vendor;            /* setting; NULL: any */
 	bool cloud;                        /* setting: detect the cloud */
+	bool no_process_network;           /* setting */
 	char *const *environment; /* for started programs; NULL: this process's. Only during open() */
 
 	/* Set by collectors; reset for every frame. */
 	int64_t helper_count;  /* living helper processes */
 	int64_t helper_cpu_ns; /* CPU time of helpers since the start */
 	const char *warning;   /* one line for the user, taken when the collector returns; NULL: none */
+
+	/* When to call attend(), if that is before the next sample (CLOCK_MONOTONIC). A collector may set an earlier time. */
+	int64_t attend_ns;
 };
 
 struct collector {
@@ -118,6 +122,8 @@ struct collector {
 	void (*collect)(void *state, struct collect_context *context, struct frame *frame);
 	/* Optional: work that must be done before the first sample, but may be done after the job's start. */
 	void (*prepare)(void *state, struct collect_context *context);
+	/* Optional: work between samples, at context->attend_ns or later. It asks for its next time itself. */
+	void (*attend)(void *state, struct collect_context *context);
 	void (*close)(void *state);
 	/* The kinds of rows that it fills, up to ROW_KINDS. If none is wanted, the collector does not run. */
 	const enum row_kind *fills;

@@ -1,237 +1,184 @@
 /*
- * Traffic of the job if it has network namespaces of its own, as in a container: all bytes there belong to
- * the job. In the tracker's namespace, the job's traffic cannot be separated from that of other processes.
+ * The traffic of the job alone: of its TCP connections (process/job_sockets.h), and of network namespaces of its own
+ * (job_namespaces.h), which the tracker's table of sockets does not show.
  *
- * /proc/PID/net/dev is readable for every user, also for another user's process. Each namespace has a file
- * (inode) of its own. An open file still works after its process has exited, so the last bytes are counted,
- * too. The file is closed at the first sample that finds the process gone, because it keeps the namespace
- * alive.
- *
- * Counting begins when a namespace is first seen. The root process is checked in each sample, the others in
- * turn.
+ * A connection must be seen while it is open, so the tracker looks between samples, too: every 0.1 s at first, later as
+ * often as 0.15 ms of CPU time a second allows. For a job of two processes, that is about every 0.4 s.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "collect/collector.h"
-#include "collect/process_usage.h"
-#include "kernel/proc_net_dev.h"
-#include "kernel/proc_net_route.h"
+#include "collect/job_namespaces.h"
+#include "process/job_sockets.h"
 
-enum { NAMESPACES_MOST = 8, UPLINKS_MOST = 4, NAME_SIZE = 32, LOOKED_AT_ONCE = 8 };
-
-struct traffic {
-	int64_t received;
-	int64_t sent;
-};
-
-struct job_namespace {
-	ino_t id;  /* of its net/dev */
-	pid_t pid; /* the member through which it was found */
-	int fd;
-	struct traffic before; /* at the first reading */
-	struct traffic now;
-	char uplinks[UPLINKS_MOST]
-		    [NAME_SIZE]; /* interfaces of its default routes; none: all except lo count */
-	size_t uplink_count;
-};
+#define NS_FOR_A_LOOK INT64_C(6667) /* of time, for 1 ns of work */
+#define LOOKS_MOST_NS (1500 * NSEC_PER_USEC)
+#define FIRST_LOOK_NS (30 * NSEC_PER_MSEC)
+#define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
 
 struct job_network {
-	ino_t own; /* the tracker's; 0: unknown, so no namespace can be compared with it */
-	struct job_namespace namespaces[NAMESPACES_MOST];
-	size_t count;
-	bool seen;           /* the job was in a namespace of its own at some time */
-	struct traffic past; /* of closed namespaces */
-	size_t next_member;  /* the next to check */
+	bool is_off;
+	struct allowance for_looks;
+	int64_t look_ns; /* when to look next */
+	struct job_namespaces namespaces;
+	struct job_sockets sockets;
 };
+
+static bool is_wanted(const struct selection *selection)
+{
+	return !selection || IS_WANTED(selection, tree, process_net_recv_bytes) ||
+	       IS_WANTED(selection, tree, process_net_sent_bytes) ||
+	       IS_WANTED(selection, tree, process_net_recv_bound_bytes) ||
+	       IS_WANTED(selection, tree, process_net_sent_bound_bytes) ||
+	       IS_WANTED(selection, tree, process_net_connections) ||
+	       IS_WANTED(selection, tree, process_net_retransmits) ||
+	       IS_WANTED(selection, tree, process_net_source);
+}
 
 static int job_network_open(struct collect_context *context, void **ret_state)
 {
 	struct job_network *state = calloc(1, sizeof *state);
-	struct stat status;
 
 	if (!state)
 		return -ENOMEM;
-	/* The files of a captured machine do not identify namespaces. */
-	if (context->root->live && stat("/proc/self/net/dev", &status) == 0)
-		state->own = status.st_ino;
 	*ret_state = state;
+	state->sockets = (struct job_sockets){.ask_fd = -1, .ended_fd = -1, .error = ABSENT_NOT_COLLECTED};
+	/* A tracker of the machine alone has no tree. */
+	state->is_off = context->no_process_network || !is_wanted(context->selection) || !context->facts;
+	if (state->is_off || !context->root->live)
+		return 0;
+	job_namespaces_open(&state->namespaces, context->root);
+	job_sockets_open(&state->sockets, context->root, context->tree);
 	return 0;
 }
 
-static bool is_counted(const struct job_namespace *space, const struct scan *name)
+static void ask_to_attend(struct job_network *state, struct collect_context *context)
 {
-	if (scan_is(name, "lo"))
-		return false;
-	for (size_t i = 0; i < space->uplink_count; i++)
-		if (scan_is(name, space->uplinks[i]))
-			return true;
-	return space->uplink_count == 0;
+	int64_t at_ns = job_sockets_attend(&state->sockets, root_monotonic_ns(context->root));
+
+	if (!state->sockets.error)
+		at_ns = min_i64(at_ns, state->look_ns);
+	context->attend_ns = min_i64(context->attend_ns, at_ns);
 }
 
-static bool read_traffic(struct job_namespace *space, struct root *root)
+static void look(struct job_network *state, struct collect_context *context, int64_t now_ns)
 {
-	ssize_t length = root_pread_to_end(root, space->fd);
-	struct traffic sum = {0};
-	struct scan interfaces;
-	struct net_dev device;
+	int64_t begun_ns = thread_cpu_now_ns(), pause_ns = LOOK_EVERY_NS;
 
-	if (length < 0)
-		return false;
-	interfaces = parse_proc_net_dev(root->text.data, (size_t)length);
-	while (proc_net_dev_next(&interfaces, &device)) {
-		if (!is_counted(space, &device.name))
-			continue;
-		sum.received += device.receive_bytes > 0 ? device.receive_bytes : 0;
-		sum.sent += device.transmit_bytes > 0 ? device.transmit_bytes : 0;
-	}
-	/* A removed interface takes its count along: keep the bytes counted so far. */
-	if (sum.received > space->now.received)
-		space->now.received = sum.received;
-	if (sum.sent > space->now.sent)
-		space->now.sent = sum.sent;
-	return true;
+	process_tree_touch(context->tree);
+	job_sockets_update(&state->sockets, context->tree, false);
+	allowance_earn(&state->for_looks, now_ns, NS_FOR_A_LOOK, LOOKS_MOST_NS);
+	state->for_looks.left_ns -= thread_cpu_now_ns() - begun_ns;
+	if (state->for_looks.left_ns < 0)
+		pause_ns = max_i64(pause_ns, -state->for_looks.left_ns * NS_FOR_A_LOOK);
+	state->look_ns = now_ns + pause_ns;
 }
 
-static void add_uplinks(struct job_namespace *space, struct scan routes,
-			bool (*next)(struct scan *, struct default_route *))
+static void job_network_attend(void *state_, struct collect_context *context)
 {
-	struct default_route route;
+	struct job_network *state = state_;
+	int64_t now_ns = root_monotonic_ns(context->root);
 
-	while (space->uplink_count < UPLINKS_MOST && next(&routes, &route)) {
-		bool known = false;
-
-		for (size_t i = 0; i < space->uplink_count; i++)
-			known |= scan_is(&route.interface, space->uplinks[i]);
-		if (!known)
-			scan_copy(&route.interface, space->uplinks[space->uplink_count++], NAME_SIZE);
-	}
-}
-
-static void find_uplinks(struct job_namespace *space, struct root *root)
-{
-	ssize_t length = root_read_pid(root, space->pid, "net/route");
-
-	if (length >= 0)
-		add_uplinks(space, parse_proc_net_route(root->text.data, (size_t)length),
-			    proc_net_route_next_default);
-	length = root_read_pid(root, space->pid, "net/ipv6_route");
-	if (length >= 0)
-		add_uplinks(space, parse_proc_net_ipv6_route(root->text.data, (size_t)length),
-			    proc_net_ipv6_route_next_default);
-}
-
-/* Returns 0 if the process has exited or may not be asked. */
-static ino_t namespace_of(pid_t pid)
-{
-	char path[64];
-	struct stat status;
-
-	snprintf(path, sizeof path, "/proc/%d/net/dev", (int)pid);
-	return stat(path, &status) < 0 ? 0 : status.st_ino;
-}
-
-static void look_at(struct job_network *state, struct root *root, pid_t pid)
-{
-	struct job_namespace *space = &state->namespaces[state->count];
-	ino_t id = namespace_of(pid);
-
-	if (!id || id == state->own || state->count == NAMESPACES_MOST)
+	if (state->is_off || !context->tree)
 		return;
-	for (size_t i = 0; i < state->count; i++)
-		if (state->namespaces[i].id == id)
-			return;
-	*space = (struct job_namespace){.id = id, .pid = pid, .fd = root_open_pid(root, pid, "net/dev", 0)};
-	if (space->fd < 0)
-		return;
-	find_uplinks(space, root);
-	if (!read_traffic(space, root)) {
-		close(space->fd);
-		return;
-	}
-	space->before = space->now;
-	state->seen = true;
-	state->count++;
-}
-
-static void look_at_members(struct job_network *state, struct root *root, const struct process_tree *tree)
-{
-	look_at(state, root, tree->root_pid);
-	for (size_t i = 0; i < tree->count && i < LOOKED_AT_ONCE; i++) {
-		const struct member *member = &tree->members[state->next_member++ % tree->count];
-
-		if (member->pid != tree->root_pid && !member->is_zombie)
-			look_at(state, root, member->pid);
-	}
-}
-
-/* The process through which it was found has exited or moved: another member may still be there. */
-static bool find_other_member(struct job_namespace *space, const struct process_tree *tree)
-{
-	for (size_t i = 0; i < tree->count && i < LOOKED_AT_ONCE; i++) {
-		if (namespace_of(tree->members[i].pid) != space->id)
-			continue;
-		space->pid = tree->members[i].pid;
-		return true;
-	}
-	return false;
-}
-
-static void read_all(struct job_network *state, struct root *root, const struct process_tree *tree)
-{
-	for (size_t i = state->count; i-- > 0;) {
-		struct job_namespace *space = &state->namespaces[i];
-
-		(void)read_traffic(space, root);
-		if (namespace_of(space->pid) == space->id || find_other_member(space, tree))
-			continue;
-		state->past.received += space->now.received - space->before.received;
-		state->past.sent += space->now.sent - space->before.sent;
-		close(space->fd);
-		*space = state->namespaces[--state->count];
-	}
+	if (now_ns >= state->look_ns && !state->sockets.error)
+		look(state, context, now_ns);
+	ask_to_attend(state, context);
 }
 
 static void job_network_prepare(void *state_, struct collect_context *context)
 {
 	struct job_network *state = state_;
 
-	if (state->own && context->tree)
-		look_at_members(state, context->root, context->tree);
+	if (state->is_off || !context->tree)
+		return;
+	job_namespaces_look(&state->namespaces, context->tree);
+	job_sockets_begin(&state->sockets, context->tree);
+	state->look_ns = root_monotonic_ns(context->root) + FIRST_LOOK_NS;
+	ask_to_attend(state, context);
+}
+
+static void set_absent(struct tree_row *row, int reason)
+{
+	row->net_received_total = row->net_sent_total = no_count(reason);
+	row->net_received_bound_total = row->net_sent_bound_total = no_count(reason);
+	row->net_retransmits_total = row->net_connections_total = no_count(reason);
+	row->process_net_connections = no_count(reason);
+	row->process_net_source = no_text(reason);
+}
+
+static const char *source_of(const struct job_network *state, const struct job_traffic *sockets,
+			     const struct traffic *shared)
+{
+	bool is_exact = sockets->has_bound && !sockets->unattributed_count;
+
+	if (!state->namespaces.seen)
+		return is_exact ? "sockets" : "bound";
+	if (shared->received || shared->sent)
+		return "bound";
+	return !sockets->reason && sockets->count ? "mixed" : "namespace";
+}
+
+static void fill(const struct job_network *state, struct tree_row *row)
+{
+	struct traffic spaces, shared;
+	struct job_traffic sockets;
+	bool by_sockets;
+
+	job_namespaces_total(&state->namespaces, &spaces, &shared);
+	job_sockets_total(&state->sockets, &sockets);
+	by_sockets = !sockets.reason && (sockets.count || !state->namespaces.seen);
+	if (sockets.reason && !state->namespaces.seen) {
+		set_absent(row, sockets.reason);
+		return;
+	}
+	row->process_net_source = source_of(state, &sockets, &shared);
+	row->net_received_total = spaces.received + (by_sockets ? sockets.known.received : 0);
+	row->net_sent_total = spaces.sent + (by_sockets ? sockets.known.sent : 0);
+	row->net_received_bound_total = row->net_received_total + shared.received;
+	row->net_sent_bound_total = row->net_sent_total + shared.sent;
+	row->process_net_connections = by_sockets ? sockets.open_count : no_count(ABSENT_NO_ATTRIBUTION);
+	row->net_connections_total = by_sockets ? sockets.count : no_count(ABSENT_NO_ATTRIBUTION);
+	row->net_retransmits_total = by_sockets ? sockets.known.retransmits : no_count(ABSENT_NO_ATTRIBUTION);
+	if (!by_sockets)
+		return;
+	row->net_received_bound_total += sockets.unattributed.received;
+	row->net_sent_bound_total += sockets.unattributed.sent;
+	if (!sockets.has_bound)
+		row->net_received_bound_total = row->net_sent_bound_total = no_count(ABSENT_UNSEEN_ENDS);
 }
 
 static void job_network_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct job_network *state = state_;
 	struct tree_row *row = (struct tree_row *)(void *)frame->first[ROW_tree];
-	struct traffic sum;
+	bool is_last = context->ending->reason;
 
-	if (!row || !context->tree || !state->own)
+	if (!row || !context->tree)
 		return;
-	read_all(state, context->root, context->tree);
-	/* A new namespace counts from now on. After the job has ended, no more bytes can come. */
-	if (!context->ending->reason)
-		look_at_members(state, context->root, context->tree);
-	sum = state->past;
-	for (size_t i = 0; i < state->count; i++) {
-		sum.received += state->namespaces[i].now.received - state->namespaces[i].before.received;
-		sum.sent += state->namespaces[i].now.sent - state->namespaces[i].before.sent;
+	if (state->is_off) {
+		set_absent(row, ABSENT_NOT_WANTED);
+		return;
 	}
-	row->net_received_total = state->seen ? sum.received : no_count(ABSENT_NO_ATTRIBUTION);
-	row->net_sent_total = state->seen ? sum.sent : no_count(ABSENT_NO_ATTRIBUTION);
+	job_namespaces_read(&state->namespaces, context->tree);
+	/* After the job has ended, no more bytes can come. */
+	if (!is_last)
+		job_namespaces_look(&state->namespaces, context->tree);
+	job_sockets_update(&state->sockets, context->tree, is_last);
+	state->look_ns = max_i64(state->look_ns, root_monotonic_ns(context->root) + LOOK_EVERY_NS);
+	ask_to_attend(state, context);
+	fill(state, row);
 }
 
 static void job_network_close(void *state_)
 {
 	struct job_network *state = state_;
 
-	for (size_t i = 0; i < state->count; i++)
-		close(state->namespaces[i].fd);
+	job_namespaces_close(&state->namespaces);
+	job_sockets_close(&state->sockets);
 	free(state);
 }
 
@@ -240,6 +187,7 @@ const struct collector JOB_NETWORK_COLLECTOR = {
 	.open = job_network_open,
 	.collect = job_network_collect,
 	.prepare = job_network_prepare,
+	.attend = job_network_attend,
 	.close = job_network_close,
 	.fills = (const enum row_kind[]){ROW_tree, ROW_KINDS},
 };

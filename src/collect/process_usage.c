@@ -164,6 +164,8 @@ void process_usage_begin(struct frame *frame)
 	row->voluntary_switches_total = row->involuntary_switches_total = 0;
 	row->cpu_energy_total_joules = 0;
 	row->net_received_total = row->net_sent_total = 0;
+	row->net_received_bound_total = row->net_sent_bound_total = 0;
+	row->net_retransmits_total = row->net_connections_total = 0;
 }
 
 static void process_usage_collect(void *state_, struct collect_context *context, struct frame *frame)

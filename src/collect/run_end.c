@@ -311,6 +311,17 @@ static int64_t started_ns(const struct collect_context *context)
 					       : context->progress.started_ns;
 }
 
+static void fill_network(const struct tree_row *tree, struct run_end_row *row)
+{
+	row->net_recv_bytes = tree->net_received_total;
+	row->net_sent_bytes = tree->net_sent_total;
+	row->net_recv_bound_bytes = tree->net_received_bound_total;
+	row->net_sent_bound_bytes = tree->net_sent_bound_total;
+	row->net_connections = tree->net_connections_total;
+	row->net_retransmits = tree->net_retransmits_total;
+	row->net_source = tree->process_net_source;
+}
+
 static void fill_tree(const struct collect_context *context, const struct frame *frame,
 		      struct run_end_row *row)
 {
@@ -324,6 +335,7 @@ static void fill_tree(const struct collect_context *context, const struct frame 
 	row->sigchld_ignored = tree->sigchld_ignored || process_tree_lost_usage(tree);
 	if (!use)
 		return;
+	fill_network(use, row);
 	row->tree_utime_secs = use->utime_total_secs;
 	row->tree_stime_secs = use->stime_total_secs;
 	row->tree_cpu_wait_secs = use->cpu_wait_total_secs;

@@ -68,7 +68,7 @@ void json_decoder_init(struct json_decoder *ret_reader, const struct metric_set 
 		ret_reader->objects[kind].count = at - ret_reader->objects[kind].first;
 	}
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
-		if (wanted->bits[kind])
+		if (metric_set_has_kind(wanted, kind))
 			want_upwards(ret_reader, kind);
 }
 

@@ -28,6 +28,8 @@ static const char *const TEXTS[] = {
 	[ABSENT_NOT_GIVEN - ABSENT_NOT_COLLECTED] = "it was not given or not requested",
 	[ABSENT_NOT_THIS_END - ABSENT_NOT_COLLECTED] = "the run ended in another way",
 	[ABSENT_UNSEEN_EXITS - ABSENT_NOT_COLLECTED] = "processes may have come and gone between two samples",
+	[ABSENT_UNSEEN_ENDS - ABSENT_NOT_COLLECTED] =
+		"the kernel did not tell of every connection that ended: too many did, or it cannot",
 };
 
 const char *absent_reason_text(int reason)

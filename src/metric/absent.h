@@ -33,6 +33,7 @@ enum absent_reason {
 	ABSENT_NOT_GIVEN,            /* the collector did not set it, or was not asked for it */
 	ABSENT_NOT_THIS_END,         /* the run ended in another way */
 	ABSENT_UNSEEN_EXITS,         /* processes may have come and gone between two samples */
+	ABSENT_UNSEEN_ENDS,          /* the kernel did not tell of all connections that ended */
 	ABSENT_END
 };
 

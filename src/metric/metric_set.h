@@ -5,7 +5,7 @@
 
 #include "metric/catalogue.h"
 
-enum { METRICS_PER_KIND = 64 };
+enum { METRICS_PER_WORD = 64, METRIC_WORDS = 2, METRICS_PER_KIND = METRIC_WORDS * METRICS_PER_WORD };
 
 /*
  * No quantity of the catalogue is larger in its unit (10^15 MiB are 10^21 bytes). A larger number in a recording is damage:
@@ -14,22 +14,40 @@ enum { METRICS_PER_KIND = 64 };
 #define RECORDED_MOST 1e15
 
 struct metric_set {
-	uint64_t bits[ROW_KINDS]; /* bit i: metric i of the kind */
+	uint64_t words[ROW_KINDS][METRIC_WORDS]; /* bit i: metric i of the kind */
 };
 
 static inline bool metric_set_has(const struct metric_set *set, enum row_kind kind, size_t index)
 {
-	return set->bits[kind] >> index & 1;
+	return set->words[kind][index / METRICS_PER_WORD] >> index % METRICS_PER_WORD & 1;
 }
 
 static inline void metric_set_add(struct metric_set *set, enum row_kind kind, size_t index)
 {
-	set->bits[kind] |= UINT64_C(1) << index;
+	set->words[kind][index / METRICS_PER_WORD] |= UINT64_C(1) << index % METRICS_PER_WORD;
 }
 
 static inline void metric_set_add_kind(struct metric_set *set, enum row_kind kind)
 {
-	set->bits[kind] = UINT64_MAX;
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		set->words[kind][i] = UINT64_MAX;
+}
+
+static inline bool metric_set_has_kind(const struct metric_set *set, enum row_kind kind)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		any |= set->words[kind][i] != 0;
+	return any;
+}
+
+/* Adds the metrics of a kind that another set has. */
+static inline void metric_set_join_kind(struct metric_set *set, const struct metric_set *more,
+					enum row_kind kind)
+{
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		set->words[kind][i] |= more->words[kind][i];
 }
 
 static inline void metric_set_add_all(struct metric_set *set)

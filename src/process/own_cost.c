@@ -3,20 +3,10 @@
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "process/process_member.h"
-
-static int64_t thread_cpu_ns(void)
-{
-	struct timespec time;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) < 0)
-		return 0;
-	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
-}
 
 /* The counters of this thread, except its CPU time. */
 static struct usages thread_rest(const struct own_cost *cost, struct root *root)
@@ -40,13 +30,13 @@ void own_cost_begin(struct own_cost *cost, struct root *root)
 	if (cost->running)
 		return;
 	cost->begun = thread_rest(cost, root);
-	cost->begun.of[USAGE_CPU_NS] = thread_cpu_ns();
+	cost->begun.of[USAGE_CPU_NS] = thread_cpu_now_ns();
 	cost->running = true;
 }
 
 int64_t own_cost_cpu_ns(const struct own_cost *cost)
 {
-	int64_t now_ns = cost->running ? thread_cpu_ns() : 0;
+	int64_t now_ns = cost->running ? thread_cpu_now_ns() : 0;
 
 	return cost->spent.of[USAGE_CPU_NS] + (cost->running ? now_ns - cost->begun.of[USAGE_CPU_NS] : 0);
 }

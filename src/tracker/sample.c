@@ -61,6 +61,7 @@ static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 {
 	tracker->context.helper_count = 0;
 	tracker->context.helper_cpu_ns = 0;
+	tracker->context.attend_ns = INT64_MAX;
 	for (size_t i = 0; COLLECTORS[i]; i++) {
 		int64_t begun_ns = debug_now_ns();
 
@@ -81,6 +82,20 @@ void tracker_prepare(struct rt_tracker *tracker)
 	for (size_t i = 0; COLLECTORS[i]; i++)
 		if (tracker->runs[i] && COLLECTORS[i]->prepare)
 			COLLECTORS[i]->prepare(tracker->states[i], &tracker->context);
+}
+
+static void attend(struct rt_tracker *tracker)
+{
+	bool begins = tracker->context.in_program && !tracker->own_cost.running;
+
+	if (begins)
+		own_cost_begin(&tracker->own_cost, &tracker->root);
+	tracker->context.attend_ns = INT64_MAX;
+	for (size_t i = 0; COLLECTORS[i]; i++)
+		if (tracker->runs[i] && COLLECTORS[i]->attend)
+			COLLECTORS[i]->attend(tracker->states[i], &tracker->context);
+	if (begins)
+		own_cost_end(&tracker->own_cost, &tracker->root);
 }
 
 static int take_sample(struct rt_tracker *tracker, bool baseline)
@@ -176,6 +191,8 @@ int64_t tracker_next_due_ns(struct rt_tracker *tracker)
 		due_ns = tracker->last_due_ns;
 	if (tracker->wrapped && !tracker->prepared && tracker->prepare_ns < due_ns)
 		due_ns = tracker->prepare_ns;
+	if (tracker->context.attend_ns < due_ns)
+		due_ns = tracker->context.attend_ns;
 	return tracker->finished ? INT64_MAX : due_ns;
 }
 
@@ -230,8 +247,11 @@ int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
 			return error < 0 ? error : 1;
 		}
 	}
-	if (now_ns < tracker->next_due_ns)
+	if (now_ns < tracker->next_due_ns) {
+		if (now_ns >= tracker->context.attend_ns)
+			attend(tracker);
 		return 0;
+	}
 	advance_deadline(tracker, now_ns);
 	/* The first sample of a job that goes on has every value, however short the interval. */
 	tracker_prepare(tracker);

@@ -191,6 +191,8 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	}
 	environment = config_environment(tracker->config);
 	tracker->context.cloud = tracker->config->cloud;
+	tracker->context.no_process_network = tracker->config->no_process_network;
+	tracker->context.attend_ns = INT64_MAX;
 	tracker->context.own_process = tracker->config->own_process;
 	tracker->context.environment = environment;
 	tracker->context.root = &tracker->root;

@@ -188,6 +188,13 @@ def test_no_process(recorded_with):
     assert sample["memory"]["used_mib"] is not None and sample["cpu"]["process_utime_secs"] is None
 
 
+@of_options("no-process-network")
+def test_no_process_network(recorded_with):
+    figures = recorded_with([("no-process-network", True)])[0]["cpu"]
+    assert all(value is None for name, value in figures.items() if name.startswith("process_net_"))
+    assert figures["process_utime_secs"] is not None
+
+
 @of_options("metrics")
 def test_metrics(recorded_with):
     sample = recorded_with([("metrics", "memory.used_mib,cpu.process_*")])[0]

@@ -34,6 +34,7 @@ static const struct {
 #ifdef SYS_access
 	CALL(access),
 #endif
+	CALL(bind),
 	CALL(clock_gettime),
 	CALL(clock_nanosleep),
 	CALL(clone3),
@@ -56,6 +57,7 @@ static const struct {
 	CALL(getrlimit),
 	CALL(getrusage),
 	CALL(getsid),
+	CALL(getsockopt),
 	CALL(getxattr),
 	CALL(ioctl),
 	CALL(kcmp),
@@ -87,15 +89,18 @@ static const struct {
 #ifdef SYS_rename
 	CALL(rename),
 #endif
+	CALL(recvfrom),
 	CALL(renameat2),
 	CALL(rt_sigaction),
 	CALL(rt_sigpending),
 	CALL(rt_sigqueueinfo),
 	CALL(sched_getaffinity),
+	CALL(sendto),
 	CALL(set_robust_list),
 	CALL(setitimer),
 	CALL(setrlimit),
 	CALL(setsid),
+	CALL(setsockopt),
 	CALL(signalfd4),
 	CALL(socket),
 	CALL(socketpair),

@@ -14,6 +14,7 @@
 #include "kernel/proc_pressure.h"
 #include "kernel/proc_stat.h"
 #include "kernel/proc_vmstat.h"
+#include "kernel/sock_diag.h"
 #include "kernel/spl_zfs.h"
 #include "kernel/sys_block.h"
 #include "kernel/sys_class_net.h"
@@ -138,12 +139,30 @@ static void fuzz_small(const char *bytes, size_t length)
 	must_hold(memchr(text, '\0', sizeof text) != NULL);
 }
 
+static void fuzz_sock_diag(const char *bytes, size_t length)
+{
+	struct scan datagram = scan_bytes(bytes, length);
+	uint8_t request[DIAG_REQUEST_BYTES];
+	struct diag_message message;
+
+	while (sock_diag_next(&datagram, &message)) {
+		must_lie_in(&datagram, bytes, length);
+		must_hold(message.error <= 0 && message.error >= -4095);
+		if (!message.is_socket)
+			continue;
+		must_hold(message.socket.received >= -1 && message.socket.sent >= -1 &&
+			  message.socket.retransmits >= -1);
+		must_hold(sock_diag_single_request(&message.socket, request) <= sizeof request);
+		(void)diag_is_from(&message.socket, &message.socket);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
 		fuzz_stat,     fuzz_meminfo, fuzz_loadavg,    fuzz_diskstats, fuzz_net_dev,
 		fuzz_routes,   fuzz_cpuinfo, fuzz_os_release, fuzz_zfs,       fuzz_pressure,
-		fuzz_cpu_list, fuzz_small,   fuzz_vmstat,     fuzz_kmsg,
+		fuzz_cpu_list, fuzz_small,   fuzz_vmstat,     fuzz_kmsg,      fuzz_sock_diag,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

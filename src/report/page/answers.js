@@ -128,7 +128,10 @@ const traffic = (run) => {
 			['read ', say(`io.${whole}read_bytes`, sizeOf), ', written ', say(`io.${whole}written_bytes`, sizeOf), whole ? ' (machine)' : '']),
 		fact('Network', at('network', net + 'received_bytes') === null ? null :
 			['received ', say(`network.${net}received_bytes`, sizeOf), ', sent ', say(`network.${net}sent_bytes`, sizeOf),
-				net ? ' (all processes; loopback not counted)' : " (the job's own network namespace; loopback not counted)"]),
+				net ? ' (all processes; loopback not counted)' : at('network', 'connections') ? [' over ', say('network.connections'), ' TCP connections'] : '',
+				net || at('network', 'source') !== 'bound' ? '' : [' (short connections may be missing: at most ', say('network.received_bound_bytes', sizeOf),
+					' and ', say('network.sent_bound_bytes', sizeOf), ')'],
+				at('network', 'source') === 'namespace' ? " (the job's own network namespace; loopback not counted)" : '']),
 		fact('Disk space', at('io', 'machine_space_used_max_gb') === null ? null :
 			['at most ', say('io.machine_space_used_max_gb', figure), ' GB used (machine)']));
 };
