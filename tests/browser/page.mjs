@@ -267,7 +267,7 @@ const SCENARIOS = {
 				for (let y = 0; y < height; y++) {
 					const at = 4 * (y * width + x);
 					const same = data[at + 3] > 0 && wanted.every((value, i) => Math.abs(data[at + i] - value) < 40);
-					solid += same && data[at + 3] > 150;
+					solid += same && data[at + 3] > 120;
 					light += same && data[at + 3] > 40 && data[at + 3] < 100;
 				}
 				if (solid)

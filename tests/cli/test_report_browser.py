@@ -72,6 +72,31 @@ def test_each_gpu_has_lines_until_its_values_are_too_old(make, drive):
     assert max(drawn["c0"]) > 0.97 and 0.45 < max(drawn["c1"]) < 0.53 and 0.6 < min(drawn["c2"]) < 0.65
 
 
+def test_a_stack_has_the_largest_rows_and_the_sum_of_all_others(make, drive):
+    """Twelve GPUs with 1, 2, ... 12 GiB in use: the largest eight, and 1 + 2 + 3 + 4 GiB."""
+    samples = recordings.eight_samples()
+    for i, one in enumerate(samples):
+        one["gpu"] = [gpu(number, i) for number in range(12)]
+    page = make(samples)
+    rows = [row for row in drive(page, "tables")["rows"][0]["rows"] if row[0].startswith("Memory of each GPU")]
+    assert [(row[0].split(": ")[1], row[3]) for row in rows] == [(f"GPU {i}", f"{i + 1}.0 GiB" if i > 8 else f"{i + 1}.00 GiB")
+                                                                 for i in range(11, 3, -1)] + [("others", "10.0 GiB")]
+    # The areas reach from the bottom to the top of the stack: each colour is somewhere, above the ones before it.
+    assert all(len(drive(page, "drawn", chart="gpu-memory", colour=f"c{i}")["full"]) > 500 for i in (0, 4, 7))
+
+
+def test_sockets_and_waiting_threads_have_charts_where_they_are_known(make, drive):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["energy"] = [{"zone": "package-0", "power_watts": 35.5}, {"zone": "package-1", "power_watts": 12.0}]
+        one["cpu"]["process_cpu_wait_secs"] = 2.5
+    page = make(samples)
+    assert {"chart-energy", "chart-queue"} <= set(drive(page, "look")["charts"])
+    rows = drive(page, "tables")["rows"][0]["rows"]
+    assert ["Power of the CPUs: package-1", "12.0 W", "12.0 W", "12.0 W", "0:01.0"] in rows
+    assert ["Threads waiting for a CPU: Job", "2.50", "2.50", "2.50", "0:01.0"] in rows
+
+
 def test_disks_are_lines_of_their_own_if_several_are_busy(make, drive):
     samples = recordings.eight_samples()
     assert "chart-disks" not in drive(make(samples), "look")["charts"]

@@ -51,17 +51,16 @@ const rowLines = (run, layout) => {
 	return layout.several && busy.length < 2 ? [] : layout.stacked ? stackable(busy) : busy.map(numbered);
 };
 
-/* The largest lines, and the sum of all others; each is a part of a stack. */
+/* The largest lines, and last the sum of all others, to which rows that the recorder called so belong; each is a part of a stack. */
 const stackable = (lines) => {
-	const total = (line) => line.values.reduce((sum, value) => value === value ? sum + value : sum, 0);
-	const sorted = lines.map((line) => ({...line, total: total(line)})).sort((a, b) => b.total - a.total);
-	const most = sorted.length > MOST_STACKED + 1 ? MOST_STACKED : sorted.length;
-	const others = sorted.slice(most);
-	const added = (sum, line) => sum.map((value, i) => value === value ? (line.values[i] === line.values[i] ? value + line.values[i] : value) : line.values[i]);
+	const total = ({values}) => values.reduce((sum, value) => value === value ? sum + value : sum, 0);
+	const named = lines.filter(({name}) => name !== 'others').map((line) => ({...line, total: total(line)})).sort((a, b) => b.total - a.total);
+	const most = named.length > MOST_STACKED + 1 ? MOST_STACKED : named.length;
+	const rest = [...named.slice(most), ...lines.filter(({name}) => name === 'others')];
+	const added = (sum, {values}) => sum.map((value, i) => value === value ? (values[i] === values[i] ? value + values[i] : value) : values[i]);
 
-	return [...sorted.slice(0, most).map((line, i) => ({...numbered(line, i), width: 1})),
-		...(others.length ? [{...others[0], label: `${others.length} others`, title: others.map(({label}) => label).join(', '), colour: 'machine', width: 1,
-			values: others.slice(1).reduce(added, others[0].values)}] : [])];
+	return [...named.slice(0, most).map((line, i) => ({...numbered(line, i), dash: undefined, width: 1})),
+		...(rest.length ? [{...rest[0], label: 'others', title: rest.map(({label}) => label).join(', '), colour: 'machine', width: 1, values: rest.slice(1).reduce(added, rest[0].values)}] : [])];
 };
 
 /* The lines of a chart of one run. */
