@@ -120,12 +120,19 @@ def test_an_unread_pipe_delays_neither_the_job_nor_its_end(spawn):
         json.loads(line)
 
 
-def test_a_slow_reader_gets_whole_samples_in_order(spawn):
+def test_a_slow_reader_gets_whole_samples_in_order(spawn, tmp_path):
     read_end, write_end = small_pipe()
-    process = spawn("-i", 0.01, "-o", "-", "--", "sleep", "0.5", stdout=write_end, stderr=subprocess.PIPE)
+    process = spawn("-i", 0.01, "-o", "-", "--", "sh", "-c", "until [ -e end ]; do sleep 0.02; done", stdout=write_end,
+                    stderr=subprocess.PIPE)
     os.close(write_end)
     time.sleep(0.3)
-    text = read_for(read_end, 10)
+    text = b""
+    while text.count(b"\n") <= 10:
+        text += os.read(read_end, 65536)
+    # At the end of the job, a full pipe has 0.1 s for its reader, which is not enough on a busy machine.
+    fcntl.fcntl(read_end, fcntl.F_SETPIPE_SZ, 1 << 20)
+    (tmp_path / "end").touch()
+    text += read_for(read_end, 30)
     os.close(read_end)
     assert process.wait(5) == 0 and process.stderr.read() == b""
     samples = [json.loads(line) for line in text.decode().splitlines()]

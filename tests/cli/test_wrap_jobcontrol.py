@@ -37,6 +37,10 @@ def wait_until_awake(tracker):
     wait_until(lambda: state_of(tracker) == "S")
 
 
+# A Python job that runs until the test makes the file "end".
+UNTIL_END = "import os, time\nprint('up', flush=True)\nwhile not os.path.exists('end'):\n    time.sleep(0.01)\n"
+
+
 def wrapped(command):
     return f"{DRIVER} --log log {command}"
 
@@ -86,7 +90,7 @@ raise SystemExit(5)
 def test_suspend_key_and_foreground(shell, tmp_path):
     # A shell script would not do: dash starts commands by vfork, and a child stopped before its exec blocks it for
     # ever.
-    job = python_job(tmp_path, "import time\nprint('up', flush=True)\ntime.sleep(0.4)\nprint('done')\nexit(9)\n")
+    job = python_job(tmp_path, UNTIL_END + "print('done')\nexit(9)\n")
     shell.send(wrapped(job) + "\n")
     shell.expect("up")
     tracker, job = pids(tmp_path)
@@ -98,6 +102,7 @@ def test_suspend_key_and_foreground(shell, tmp_path):
         shell.send("fg\n")
         wait_until(lambda: state_of(job) != "T")
         wait_until_awake(tracker)
+    (tmp_path / "end").touch()
     shell.expect("done")
     shell.prompt()
     assert shell.status() == 9
@@ -105,13 +110,14 @@ def test_suspend_key_and_foreground(shell, tmp_path):
 
 
 def test_suspend_key_and_background(shell, tmp_path):
-    job = python_job(tmp_path, "import time\nprint('up', flush=True)\ntime.sleep(0.3)\nprint('late')\nexit(3)\n")
+    job = python_job(tmp_path, UNTIL_END + "print('late')\nexit(3)\n")
     shell.send(wrapped(job) + "\n")
     shell.expect("up")
     shell.send("\x1a")
     shell.expect(STOPPED)
     shell.prompt()
     shell.run("bg")
+    (tmp_path / "end").touch()
     shell.expect("late")
     shell.send("wait %1; echo status $?\n")
     shell.expect("status 3")
@@ -231,8 +237,16 @@ def test_a_shell_as_the_job(shell, tmp_path):
     shell.send("\x1a")
     shell.expect(STOPPED)
     shell.expect("inner> ")
-    shell.send("kill -9 %1; wait %1; echo inner-$((40+2))\n")
-    shell.expect("inner-42")
+    shell.send("kill -9 %1\n")
+    shell.expect("inner> ")
+
+    def jobs():
+        shell.send("/bin/true; jobs; echo inner-$((40+2))\n")
+        return shell.expect(r"([\s\S]*?)inner-42").group(1)
+
+    # bash does not exit while it believes that a job is stopped. `wait` returns at once if the job was not reaped yet, and bash
+    # 5.2 may look at its children only when one that it has started ends.
+    wait_until(lambda: "sleep 30" not in jobs())
     shell.expect("inner> ")
     for _ in range(3):
         shell.send("suspend -f\n")
@@ -288,7 +302,7 @@ def test_a_job_that_is_killed_while_stopped(wrap, log):
     assert process.wait(10) == -signal.SIGKILL
 
 
-def test_continuing_us_continues_the_job(wrap, log):
+def test_continuing_us_continues_the_job(wrap, log, tmp_path):
     """Stops them in different ways: both together, the job first, or only us by SIGTSTP."""
     def stop_group(process, job):
         os.killpg(process.pid, signal.SIGSTOP)
@@ -302,19 +316,22 @@ def test_continuing_us_continues_the_job(wrap, log):
     for stop in (stop_group, stop_job, suspend_us):
         log.path.unlink(missing_ok=True)
         # Continue a single process: others in its group would stay stopped, as without the wrapper.
-        process = wrap(sys.executable, "-c", "import time; time.sleep(0.4); exit(13)", process_group=0)
+        process = wrap(sys.executable, "-c", UNTIL_END + "exit(13)", process_group=0, stdout=subprocess.PIPE)
         job = log.wait_for("started")[0]["id"]
-        wait_until(lambda: state_of(job) == "S")
+        assert process.stdout.readline() == b"up\n"
         stop(process, job)
         wait_until(lambda: state_of(process.pid) == "T" and state_of(job) == "T")
+        (tmp_path / "end").touch()
         os.kill(process.pid, signal.SIGCONT)
         assert process.wait(10) == 13
+        (tmp_path / "end").unlink()
 
 
-def test_stopping_us_alone_leaves_the_job_running(wrap, log):
-    process = wrap("--interval", 20, "sh", "-c", "sleep 0.3; exit 14")
+def test_stopping_us_alone_leaves_the_job_running(wrap, log, tmp_path):
+    process = wrap("--interval", 20, sys.executable, "-c", UNTIL_END + "exit(14)")
     job = log.wait_for("started")[0]["id"]
     process.send_signal(signal.SIGSTOP)
+    (tmp_path / "end").touch()
     wait_until(lambda: state_of(job) == "Z")
     before = len(log.events("tick"))
     process.send_signal(signal.SIGCONT)
