@@ -42,3 +42,15 @@ bool parse_positive(const char *text, double most, double *ret_number)
 	*ret_number = value;
 	return true;
 }
+
+bool parse_count_or_off(const char *text, uint64_t most, int64_t *ret_count)
+{
+	struct scan value = scan_trim(scan_bytes(text, strlen(text)));
+	uint64_t count = 0;
+
+	if (!scan_is(&value, "off") &&
+	    (!scan_u64(&value, &count) || scan_left(&value) || !count || count > most))
+		return false;
+	*ret_count = (int64_t)count;
+	return true;
+}

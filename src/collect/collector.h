@@ -92,6 +92,7 @@ struct collect_context {
 	bool in_program; /* the process belongs to another program: only `own_cost` is the tracker's */
 	struct cgroup_mounts *cgroup_mounts;
 	enum pss_mode pss;
+	int64_t program_rows;               /* setting: programs to report one by one; 0: none */
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
 	struct memory_cgroup memory_cgroup; /* in this frame */
 	const struct run_facts *facts;

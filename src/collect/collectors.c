@@ -11,6 +11,7 @@ extern const struct collector HOST_MEMORY_COLLECTOR;
 extern const struct collector HOST_NETWORK_COLLECTOR;
 extern const struct collector JOB_NETWORK_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
+extern const struct collector PROGRAM_USAGE_COLLECTOR;
 extern const struct collector RUN_COLLECTOR;
 extern const struct collector SELF_USAGE_COLLECTOR;
 
@@ -26,6 +27,7 @@ const struct collector *const COLLECTORS[] = {
 	&GPU_USAGE_COLLECTOR,
 	&CLOUD_COLLECTOR,
 	&RUN_COLLECTOR,
-	&SELF_USAGE_COLLECTOR, /* last: it measures the others */
+	&PROGRAM_USAGE_COLLECTOR, /* needs the rows of the tree, the GPUs and the end of the run */
+	&SELF_USAGE_COLLECTOR,    /* last: it measures the others */
 	NULL,
 };

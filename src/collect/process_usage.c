@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "collect/collector.h"
 #include "collect/process_usage.h"
+#include "process/memory_divide.h"
 #include "process/process_memory.h"
+#include "process/programs.h"
 
 struct process_usage {
 	struct process_memory memory;
@@ -69,10 +71,11 @@ bool process_usage_follows_waiting(const struct selection *selection)
 	       IS_WANTED(selection, tree, process_involuntary_switches);
 }
 
-static void fill_counts(struct tree_row *row, const struct process_tree *tree)
+static void fill_counts(struct tree_row *row, struct process_tree *tree)
 {
 	int64_t running = (int64_t)process_tree_running(tree), unreadable = 0, threads = 0;
 	const struct member *root = process_tree_root(tree);
+	int64_t exits = process_tree_exits(tree);
 
 	for (size_t i = 0; i < tree->count; i++) {
 		unreadable += tree->members[i].unreadable;
@@ -81,7 +84,7 @@ static void fill_counts(struct tree_row *row, const struct process_tree *tree)
 	row->process_child_count = running - (root && !root->is_zombie ? 1 : 0);
 	row->process_thread_count = threads;
 	row->process_unreadable_count = unreadable;
-	row->process_exited_count = tree->exits_missed ? no_count(ABSENT_UNSEEN_EXITS) : tree->exited_count;
+	row->process_exited_count = exits < 0 ? no_count(ABSENT_UNSEEN_EXITS) : exits;
 }
 
 static void fill_main(struct process_usage *state, struct tree_row *row, const struct process_tree *tree)
@@ -123,6 +126,9 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	int pss_reason;
 
 	process_memory_measure(&state->memory, context->tree, context->pss, &memory);
+	if (context->tree->programs && !memory.reason)
+		process_memory_divide(&state->memory, context->tree,
+				      (double)((memory.best_bytes + 512) / 1024));
 	pss_reason = memory.reason ? memory.reason : memory.pss_reason;
 	if (memory.reason) {
 		row->process_rss_mib = row->process_memory_mib = no_real(memory.reason);
@@ -180,6 +186,9 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 		return;
 	}
 	row->process_cpu_source = process_tree_cpu_source(context->tree);
+	/* After the last pass it is too late for events. */
+	if (context->ending->reason && context->tree->programs)
+		programs_finish(context->tree->programs);
 	process_tree_touch(context->tree);
 	row->row.read_ns = root_monotonic_ns(context->root);
 	io_error = context->tree->io_error;

@@ -28,6 +28,8 @@ struct sample_member {
 #define FLAG(kind, name, help) +1
 #define DELTA_REAL(kind, name, unit, decimals, from, help) +1
 #define DELTA_COUNT(kind, name, unit, from, help) +1
+#define CHANGE_REAL(kind, name, unit, decimals, help) +1
+#define CHANGE_COUNT(kind, name, unit, help) +1
 #define RATE(kind, name, unit, decimals, from, help) +1
 #define EXACT_RATE(kind, name, unit, decimals, from, help) +1
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) +1

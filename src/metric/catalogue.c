@@ -34,6 +34,8 @@ _Static_assert(sizeof(const char *) == 8, "32-bit machines are not supported");
 #define DELTA_REAL(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, DELTA, decimals, kind, from)
 #define DELTA_COUNT(kind, name, unit, from, help) DERIVED(name, unit, help, TYPE_COUNT, DELTA, 0, kind, from)
+#define CHANGE_REAL(kind, name, unit, decimals, help) {#name, unit, help, TYPE_REAL, DELTA, decimals, 0, 0},
+#define CHANGE_COUNT(kind, name, unit, help) {#name, unit, help, TYPE_COUNT, DELTA, 0, 0, 0},
 #define RATE(kind, name, unit, decimals, from, help) \
 	DERIVED(name, unit, help, TYPE_REAL, RATE_WINDOWED, decimals, kind, from)
 #define EXACT_RATE(kind, name, unit, decimals, from, help) \

@@ -36,6 +36,8 @@ struct row {
 #define RAW_COUNT(kind, name, help) int64_t name;
 #define DELTA_REAL(kind, name, unit, decimals, from, help) double name;
 #define DELTA_COUNT(kind, name, unit, from, help) int64_t name;
+#define CHANGE_REAL(kind, name, unit, decimals, help) double name;
+#define CHANGE_COUNT(kind, name, unit, help) int64_t name;
 #define RATE(kind, name, unit, decimals, from, help) double name;
 #define EXACT_RATE(kind, name, unit, decimals, from, help) double name;
 #define SUM_DELTA(kind, name, unit, of_kind, from, help) int64_t name;
@@ -55,7 +57,7 @@ struct metric {
 	enum metric_nature nature;
 	int decimals;
 	enum row_kind from_kind; /* of derived metrics: the row kind that has `from_offset` */
-	size_t from_offset;
+	size_t from_offset;      /* 0: assigned by the collector */
 };
 
 struct row_description {

@@ -202,6 +202,8 @@ static void derive_row(struct row *row, const struct frame *frame, const struct 
 
 		switch (metric->nature) {
 		case DELTA:
+			if (!metric->from_offset)
+				break;
 			if (metric->type == TYPE_REAL)
 				*row_real(row, offset) = delta_real(metric, row, since->deltas.before);
 			else
@@ -231,7 +233,7 @@ static bool has_derived_metrics(enum row_kind kind)
 	bool any = false;
 
 	for (size_t i = 0; i < description->metric_count && !any; i++)
-		any = description->metrics[i].nature >= DELTA;
+		any = description->metrics[i].nature >= DELTA && description->metrics[i].from_offset;
 	return any;
 }
 

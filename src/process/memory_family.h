@@ -28,6 +28,7 @@ struct memory_family {
 	size_t count;
 	size_t read;          /* members with a usable reading */
 	size_t inner;         /* forked members that have forked in turn */
+	int64_t anon_kib;     /* its anonymous memory in this tick */
 	int64_t largest_kib;  /* resident set of its largest member */
 	size_t count_before;  /* members in the tick before */
 	bool is_changing;     /* members started or exited since then */

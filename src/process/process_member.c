@@ -559,7 +559,6 @@ void member_read(struct process_tree *tree, struct member *member)
 	if (is_around_us(tree, member))
 		cost = own_cost_rest(tree->own_cost, tree->root);
 	error = read_stat(tree, member, &stat);
-
 	if (error < 0 && error != -EACCES && error != -EPERM) {
 		member->vanished = true;
 		return;
@@ -595,6 +594,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	follow_memory(tree, member, &stat);
 	note_freeing(member, &stat);
 	note_lineage(tree, member, &stat);
+	programs_note_stat(member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
 	follow_high_water(tree, member, &stat, first);
 }

@@ -214,6 +214,7 @@ static void add_families(struct process_memory *memory, struct process_tree *tre
 		if (!family->count)
 			continue;
 		found = memory_family_measure(&memory->families, family, tree, now_ns);
+		family->anon_kib = found.anon_kib;
 		sums->anon_kib += found.anon_kib;
 		sums->private_kib += found.private_kib;
 		sums->unread_kib += found.unread_kib;

@@ -41,6 +41,7 @@ void process_tree_free(struct process_tree *tree)
 	for (size_t i = 0; i < tree->count; i++)
 		member_done(tree, &tree->members[i]);
 	kept_file_close(&tree->loadavg_file);
+	programs_free(tree->programs);
 	free(tree->members);
 	free(tree->slots);
 	free(tree->excluded);
@@ -334,6 +335,8 @@ void process_tree_touch(struct process_tree *tree)
 		tree->last_full_ns = now_ns;
 	if (tree->with_children && tree->started_by_caller)
 		discover_orphans(tree);
+	if (tree->programs)
+		programs_find_strays(tree->programs, tree);
 	if (tree->with_children && !tree->knows_children)
 		discover_by_search(tree);
 	discover_by_number(tree);
@@ -384,9 +387,11 @@ void process_tree_touch(struct process_tree *tree)
 	if (any_vanished)
 		sweep_gone_members(tree);
 	publish_usage(tree);
+	if (tree->programs)
+		programs_update(tree->programs, tree);
 }
 
-int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
+static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_caller)
 {
 	int error;
 
@@ -420,6 +425,15 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 	tree->exits_missed = false;
 	tree->exited_faults = 0;
 	return 0;
+}
+
+int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_caller)
+{
+	int error = begin_tree(tree, pid, started_by_caller);
+
+	if (!error && tree->programs)
+		programs_start(tree->programs, tree);
+	return error;
 }
 
 /* ---- what the caller reaps --------------------------------------------------------------------------- */
@@ -521,6 +535,8 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 	usages_add(&tree->account.retired, &unclaimed);
 	usages_subtract(&tree->account.retired, &member->account.before);
 	tree->exited_faults += own_faults(member);
+	if (tree->programs)
+		programs_note_reaped(tree->programs, member);
 	member->account = (struct account){0};
 	member->vanished = true;
 	sweep_gone_members(tree);
@@ -536,6 +552,15 @@ bool process_tree_lost_usage(const struct process_tree *tree)
 	int64_t told_ns = tree->account.published.of[USAGE_CPU_NS] - tree->in_nobody_ns;
 
 	return process_tree_running(tree) == 0 && tree->in_nobody_ns > 20 * NSEC_PER_MSEC + told_ns / 20;
+}
+
+int64_t process_tree_exits(struct process_tree *tree)
+{
+	int64_t exits = tree->programs ? programs_exits(tree->programs) : -1;
+
+	if (exits >= 0)
+		return exits;
+	return tree->exits_missed ? -1 : tree->exited_count;
 }
 
 size_t process_tree_running(const struct process_tree *tree)

@@ -26,6 +26,7 @@
 #include "process/memory_reading.h"
 #include "process/own_cost.h"
 #include "process/process_account.h"
+#include "process/programs.h"
 #include "process/process_waiting.h"
 
 /*
@@ -43,6 +44,9 @@ struct member {
 	pid_t parent_pid;
 	int64_t start_ticks;
 	char state;
+	char comm[16];
+	uint64_t identity;   /* of the program that it runs: changes with exec */
+	double memory_share; /* its part of the tree's memory, in KiB; see memory_divide.h */
 
 	int64_t clock_ns; /* process CPU clock at the last reading; -1: not available */
 	int quiet_ticks;  /* passes since it last ran */
@@ -145,12 +149,13 @@ struct process_tree {
 	int64_t last_full_ns; /* when all members were last read */
 	bool reads_all;       /* in this pass */
 	size_t passes;
-	int64_t changed_ns;     /* last pass in which a member ran, came or exited, or all were read */
-	int64_t seeded_ticks;   /* when the tree was begun, since the boot of the machine */
-	int cgroup_folder;      /* of the tree's own cgroup, which holds nothing else; -1: none */
-	bool cgroup_has_memory; /* that cgroup counts memory */
-	int64_t fds_left;       /* how many more descriptors may be kept */
-	int64_t huge_kib;       /* the most transparent huge pages that the members can have */
+	int64_t changed_ns;        /* last pass in which a member ran, came or exited, or all were read */
+	int64_t seeded_ticks;      /* when the tree was begun, since the boot of the machine */
+	int cgroup_folder;         /* of the tree's own cgroup, which holds nothing else; -1: none */
+	bool cgroup_has_memory;    /* that cgroup counts memory */
+	int64_t fds_left;          /* how many more descriptors may be kept */
+	struct programs *programs; /* the use by program; NULL: not wanted */
+	int64_t huge_kib;          /* the most transparent huge pages that the members can have */
 };
 
 /* Returns 0 or -ENOMEM. The root must outlive the tree. */
@@ -176,6 +181,9 @@ void process_tree_touch(struct process_tree *tree);
 /* Call before and after wait4(2) of a child of the caller; see rt_before_reap() and rt_add_exited(). */
 void process_tree_before_reap(struct process_tree *tree, pid_t pid);
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage);
+
+/* How many processes have ended since the start; -1: unknown, because some may have come and gone unseen. */
+int64_t process_tree_exits(struct process_tree *tree);
 
 /*
  * After all members have exited: whether the use of some is missing from every sum, because no process could wait for

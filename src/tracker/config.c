@@ -14,12 +14,7 @@
 #include "base/scan.h"
 #include "tracker/start_at.h"
 
-enum {
-	MESSAGE_BYTES = 1000,
-	GIVEN_BYTES = 1 << 18,
-	QUOTED_BYTES = 60, /* of a wrong value in a message */
-};
-
+enum { MESSAGE_BYTES = 1000, GIVEN_BYTES = 1 << 18, QUOTED_BYTES = 60 /* of a wrong value in a message */ };
 #define INTERVAL_MIN_SECS 0.001
 #define SECS_MAX 1e9 /* 31 years: far below the end of int64_t nanoseconds */
 
@@ -162,9 +157,16 @@ static int set_deadline(struct rt_config *config, const struct setting *setting,
 
 static int set_carbon_factor(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	return parse_positive(value, 10000, setting_field(config, setting))
-		       ? 0
-		       : refuse_setting(config, setting, value, "must be grams per kWh, up to 10000");
+	if (parse_positive(value, 10000, setting_field(config, setting)))
+		return 0;
+	return refuse_setting(config, setting, value, "must be grams per kWh, up to 10000");
+}
+
+static int set_programs(struct rt_config *config, const struct setting *setting, const char *value)
+{
+	if (parse_count_or_off(value, 256, setting_field(config, setting)))
+		return 0;
+	return refuse_setting(config, setting, value, "must be off or a number from 1 to 256");
 }
 
 static int set_start_at(struct rt_config *config, const struct setting *setting, const char *value)
@@ -180,10 +182,9 @@ static int set_start_at(struct rt_config *config, const struct setting *setting,
 
 static int set_pid(struct rt_config *config, const struct setting *setting, const char *value)
 {
-	struct scan text = scan_trim(scan_bytes(value, strlen(value)));
-	uint64_t pid;
+	int64_t pid = 0;
 
-	if (!scan_u64(&text, &pid) || scan_left(&text) || !pid || pid > INT32_MAX)
+	if (!parse_count_or_off(value, INT32_MAX, &pid) || !pid)
 		return refuse_setting(config, setting, value, "is not a process id; give a positive number");
 	*(pid_t *)setting_field(config, setting) = (pid_t)pid;
 	return 0;

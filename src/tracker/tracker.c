@@ -12,6 +12,7 @@
 #include "base/debug.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
+#include "process/programs.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
 
@@ -103,7 +104,11 @@ static int new_tree(struct rt_tracker *tracker, struct rt_config *config)
 	tracker->tree->waiting.is_followed = process_usage_follows_waiting(&tracker->selection);
 	if (tracker->root.live && !tracker->config->pid)
 		process_tree_exclude_present(tracker->tree);
-	return 0;
+	if (config->programs &&
+	    (tracker->selection.kinds[ROW_program] || tracker->selection.kinds[ROW_run_end_program]))
+		error = programs_new(tracker->root.live && config->own_process && !config->no_children,
+				     &tracker->tree->programs);
+	return error < 0 ? config_fail(config, error, "out of memory") : 0;
 }
 
 static int seed_attached(struct rt_tracker *tracker, struct rt_config *config)
@@ -204,6 +209,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	tracker->context.root_dir = tracker->config->root_dir;
 	tracker->context.gpus = tracker->config->gpus;
 	tracker->context.gpu_vendor = config_gpu_vendor_name(tracker->config);
+	tracker->context.program_rows = tracker->tree->programs ? config->programs : 0;
 	tracker->context.pss = tracker->config->pss == PSS_OFF      ? PSS_MODE_OFF
 			       : tracker->config->pss == PSS_ALWAYS ? PSS_MODE_ALWAYS
 								    : PSS_MODE_AUTO;

@@ -207,6 +207,14 @@ def test_metrics(recorded_with):
     assert sample["cpu"]["utime_secs"] is None
 
 
+@of_options("programs")
+def test_programs(recorded_with):
+    off = recorded_with([("programs", "off")], "-i", 0.1, "--", "sleep", 0.25)
+    assert {sample["programs"] is None for sample in off} == {True}
+    one = recorded_with([("programs", "1")], "-i", 0.1, "--", "sh", "-c", "sleep 0.25; true")
+    assert {len(sample["programs"]) for sample in one} <= {1, 2}
+
+
 @of_options("pss")
 def test_pss(recorded_with):
     off = recorded_with([("pss", "off")], "-i", 0.1, "--", "sleep", 0.25)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/pid_list.h"
+#include "kernel/proc_events.h"
 #include "kernel/proc_pid_cgroup.h"
 #include "kernel/proc_pid_children.h"
 #include "kernel/proc_pid_fdinfo.h"
@@ -15,6 +16,8 @@
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
 #include "kernel/proc_sysvipc_shm.h"
+#include "kernel/taskstats.h"
+#include "process/program_name.h"
 
 static void fuzz_stat(const char *bytes, size_t length)
 {
@@ -135,11 +138,41 @@ static void fuzz_schedstat(const char *bytes, size_t length)
 	must_hold(schedstat.run_ns >= 0 && schedstat.wait_ns >= 0 && schedstat.turns >= 0);
 }
 
+static void fuzz_events(const char *bytes, size_t length)
+{
+	struct scan messages = scan_bytes(bytes, length);
+	struct proc_event event;
+
+	while (proc_events_next(&messages, &event))
+		must_hold((event.pid > 0 || event.kind == PROC_EVENT_ACK) && event.parent_pid >= 0);
+}
+
+static void fuzz_taskstats(const char *bytes, size_t length)
+{
+	struct scan messages = scan_bytes(bytes, length);
+	struct taskstats record;
+
+	(void)parse_taskstats_family(messages);
+	while (taskstats_next(&messages, 31, &record)) {
+		must_hold(record.tid > 0 && record.pid >= 0 && record.cpu_ns >= 0);
+		must_hold(strlen(record.comm) < sizeof record.comm);
+	}
+}
+
+static void fuzz_program_name(const char *bytes, size_t length)
+{
+	char name[PROGRAM_NAME_BYTES];
+
+	program_name(bytes, length, "x", name);
+	must_hold(*name && memchr(name, '\0', sizeof name));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_stat,   fuzz_statm,     fuzz_io,     fuzz_smaps_rollup, fuzz_status,      fuzz_children,
-		fuzz_cgroup, fuzz_mountinfo, fuzz_fdinfo, fuzz_maps,         fuzz_sysvipc_shm, fuzz_schedstat,
+		fuzz_stat,        fuzz_statm,     fuzz_io,        fuzz_smaps_rollup, fuzz_status,
+		fuzz_children,    fuzz_cgroup,    fuzz_mountinfo, fuzz_fdinfo,       fuzz_maps,
+		fuzz_sysvipc_shm, fuzz_schedstat, fuzz_events,    fuzz_taskstats,    fuzz_program_name,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -1,0 +1,30 @@
+/* The processes of the job that the listener knows, by pid. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct known_process {
+	pid_t pid;           /* 0: a free slot */
+	const char *program; /* NULL: unknown */
+	const char *parent;  /* the program that forked it; NULL: unknown */
+	int64_t since_ns;    /* its fork or its last exec */
+	int64_t record_ns;   /* CPU time of its threads that have ended, by exit records; -1: none */
+	bool has_children;
+};
+
+struct known_processes {
+	struct known_process *at; /* hash of pid, linear probing */
+	size_t count, slots;
+};
+
+/* Returns NULL if the pid is unknown. Valid until the next call that changes the table. */
+struct known_process *known_processes_find(const struct known_processes *known, pid_t pid);
+
+/* Adds a process with a pid that is not known. Returns 0 or -ENOMEM; a table of 65536 slots does not grow. */
+int known_processes_add(struct known_processes *known, const struct known_process *process);
+void known_processes_remove(struct known_processes *known, struct known_process *process);
+void known_processes_clear(struct known_processes *known);
+void known_processes_done(struct known_processes *known);

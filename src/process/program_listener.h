@@ -1,0 +1,62 @@
+/*
+ * Follows the job by the kernel's process events, in a thread of its own: which processes belong to it, which program each
+ * one runs, and how much CPU time each had used when it called exec or ended. A process that lives for a millisecond is
+ * seen, because the kernel reports its exit before its parent hears of it, and its CPU clock can be read until the parent has
+ * waited for it. That is a race, and under load it is lost for some processes; with CAP_NET_ADMIN their exit records
+ * (kernel/taskstats.h) have the time.
+ *
+ * The thread stops when it has used more than 0.2 % of a core, because every fork of the machine wakes it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED };
+
+/* Texts belong to the listener and stay valid until it is closed. */
+struct program_event {
+	enum program_event_kind kind;
+	pid_t pid;
+	const char *before;  /* the program up to this event; NULL: unknown */
+	const char *parent;  /* the program that forked it; NULL: unknown */
+	const char *after;   /* EXECED: the new program; NULL: it could not be read */
+	int64_t clock_ns;    /* CPU time of the process at this event; -1: unknown */
+	int64_t lifetime_ns; /* since its fork or its last exec */
+	bool had_children;   /* EXITED: it has forked */
+};
+
+struct program_listener;
+
+/* Returns 0 or a negative errno: the kernel does not deliver events here. Nothing runs yet, but events are kept. */
+int program_listener_open(struct program_listener **ret_listener);
+void program_listener_close(struct program_listener *listener);
+
+/* Starts the thread. Returns 0 or a negative errno. */
+int program_listener_start(struct program_listener *listener);
+
+/* Adds a process of the job if it is not known yet. Its descendants from now on follow by themselves. */
+void program_listener_add(struct program_listener *listener, pid_t pid, const char *program);
+/* A process that has ended without an event. */
+void program_listener_remove(struct program_listener *listener, pid_t pid);
+
+/*
+ * Takes the events since the last call, in their order. They stay valid until the next call. *ret_lost: some are missing
+ * since then, and the processes must be added again.
+ */
+const struct program_event *program_listener_take(struct program_listener *listener, size_t *ret_count,
+						  bool *ret_lost);
+
+/* Waits, for some milliseconds at most, until the events that the kernel has sent so far are ready to be taken. */
+void program_listener_catch_up(struct program_listener *listener);
+
+/* Copies the pids of living processes of the job. Returns their number, at most `size`. */
+size_t program_listener_living(struct program_listener *listener, pid_t *ret_pids, size_t size);
+
+/* How many processes of the job have ended since the start; -1: some events were lost. */
+int64_t program_listener_exits(struct program_listener *listener);
+
+/* Listens again, if it had stopped and its cost allows it now. Returns whether it listens. */
+bool program_listener_resume(struct program_listener *listener);

@@ -1,0 +1,454 @@
+/* The use of the job by program; see programs.h. */
+#include "process/programs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/min_max.h"
+#include "process/process_discovery.h"
+#include "process/process_tree.h"
+#include "process/program_share.h"
+
+enum {
+	PATH_SIZE = 48,
+	STRAYS_MOST = 4096,
+	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
+};
+
+int programs_new(bool listens, struct programs **ret_programs)
+{
+	struct programs *programs = calloc(1, sizeof *programs);
+
+	if (!programs)
+		return -ENOMEM;
+	if (listens)
+		(void)program_listener_open(&programs->listener);
+	*ret_programs = programs;
+	return 0;
+}
+
+void programs_free(struct programs *programs)
+{
+	if (!programs)
+		return;
+	program_listener_close(programs->listener);
+	free(programs->at);
+	free(programs->processes);
+	free(programs);
+}
+
+/* ---- programs and processes ------------------------------------------------------------------------------------- */
+
+size_t programs_index(struct programs *programs, const char *name)
+{
+	struct program *at;
+
+	for (size_t i = 0; i < programs->count; i++)
+		if (strcmp(programs->at[i].name, name) == 0)
+			return i;
+	if (programs->count == PROGRAMS_MOST)
+		return PROGRAMS_MOST - 1;
+	if (programs->count == programs->capacity) {
+		size_t capacity = programs->capacity ? programs->capacity * 2 : 16;
+
+		at = realloc(programs->at, capacity * sizeof *at);
+		if (!at)
+			return 0;
+		programs->at = at;
+		programs->capacity = capacity;
+	}
+	programs->at[programs->count] = (struct program){0};
+	snprintf(programs->at[programs->count].name, sizeof programs->at->name, "%s",
+		 programs->count == PROGRAMS_MOST - 1 ? "more programs" : name);
+	return programs->count++;
+}
+
+/* Returns where a pid stands or would stand. */
+static size_t process_place(const struct programs *programs, pid_t pid)
+{
+	size_t low = 0, high = programs->process_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (programs->processes[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct program_process *find_process(const struct programs *programs, pid_t pid)
+{
+	size_t place = process_place(programs, pid);
+
+	return place < programs->process_count && programs->processes[place].pid == pid
+		       ? &programs->processes[place]
+		       : NULL;
+}
+
+static struct program_process *add_process(struct programs *programs, pid_t pid)
+{
+	size_t place = process_place(programs, pid);
+	struct program_process *processes = programs->processes;
+
+	if (programs->process_count == programs->process_capacity) {
+		size_t capacity = programs->process_capacity ? programs->process_capacity * 2 : 16;
+
+		processes = realloc(processes, capacity * sizeof *processes);
+		if (!processes)
+			return NULL;
+		programs->processes = processes;
+		programs->process_capacity = capacity;
+	}
+	memmove(&processes[place + 1], &processes[place],
+		(programs->process_count - place) * sizeof *processes);
+	processes[place] = (struct program_process){.pid = pid};
+	programs->process_count++;
+	return &processes[place];
+}
+
+static void remove_process(struct programs *programs, struct program_process *process)
+{
+	size_t place = (size_t)(process - programs->processes);
+
+	programs->process_count--;
+	memmove(process, process + 1, (programs->process_count - place) * sizeof *process);
+}
+
+const struct program *programs_of(const struct programs *programs, pid_t pid)
+{
+	const struct program_process *process = find_process(programs, pid);
+
+	return process ? &programs->at[process->program] : NULL;
+}
+
+/* ---- what the members say --------------------------------------------------------------------------------------- */
+
+static size_t read_program(struct programs *programs, struct process_tree *tree, const struct member *member,
+			   bool *ret_read)
+{
+	char path[PATH_SIZE], name[PROGRAM_NAME_BYTES];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "%d/cmdline", (int)member->pid);
+	length = root_read_at(tree->root, tree->root->proc_fd, path);
+	/* In the middle of exec: read it again. */
+	*ret_read = length > 0;
+	program_name(tree->root->text.data, length > 0 ? (size_t)length : 0, member->comm, name);
+	return programs_index(programs, name);
+}
+
+/* Where its code and stack may not be seen, the name must do. */
+void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
+{
+	enum { PF_FORKNOEXEC = 0x40 };
+	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
+
+	memcpy(member->comm, stat->comm, sizeof member->comm - 1);
+	memcpy(name, member->comm, sizeof member->comm);
+	mixed = mixed * 31 + (stat->flags >= 0 && stat->flags & PF_FORKNOEXEC);
+	member->identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
+}
+
+static void credit(struct program *program, int64_t ns)
+{
+	if (ns > 0)
+		program->unpublished_ns += ns;
+}
+
+static int64_t io_of(const struct member *member, int usage)
+{
+	return member->account.own.of[USAGE_READ_BYTES + usage];
+}
+
+static void grow_process(struct programs *programs, struct program_process *process,
+			 const struct member *member, int64_t now_ns)
+{
+	struct program *program = &programs->at[process->program];
+	const struct account *account = &member->account;
+	int64_t cpu_ns = account->own.of[USAGE_CPU_NS];
+	bool reaped = account->waited.of[USAGE_MINOR_FAULTS] != process->waited_faults;
+
+	process->grown_ns = max_i64(0, cpu_ns - process->cpu_ns);
+	credit(program, process->grown_ns);
+	program->grown_ns += process->grown_ns;
+	process->cpu_ns = max_i64(cpu_ns, process->cpu_ns);
+	if (account->waited.of[USAGE_CPU_NS] > process->waited_ns)
+		program->parent_ns += (double)(account->waited.of[USAGE_CPU_NS] - process->waited_ns);
+	for (int i = 0; i < PROGRAM_IO_COUNT; i++) {
+		if (!reaped)
+			program->io_grown[i] += max_i64(0, io_of(member, i) - process->io[i]);
+		process->io[i] = io_of(member, i);
+	}
+	process->waited_ns = account->waited.of[USAGE_CPU_NS];
+	process->waited_faults = account->waited.of[USAGE_MINOR_FAULTS];
+	process->read_ns = now_ns;
+}
+
+/* What the account of the tree does not count, the program does not get either. */
+static void begin_process(struct program_process *process, const struct member *member)
+{
+	process->start_ticks = member->start_ticks;
+	process->cpu_ns = member->account.own_before.of[USAGE_CPU_NS];
+	for (int i = 0; i < PROGRAM_IO_COUNT; i++)
+		process->io[i] = member->account.own_before.of[USAGE_READ_BYTES + i];
+	/* Children that it had waited for by then are none of a pass. */
+	process->waited_ns = member->account.before.of[USAGE_CPU_NS] - process->cpu_ns;
+	process->waited_faults = member->account.before.of[USAGE_MINOR_FAULTS] -
+				 member->account.own_before.of[USAGE_MINOR_FAULTS];
+}
+
+static void look_at_member(struct programs *programs, struct process_tree *tree, const struct member *member,
+			   int64_t now_ns)
+{
+	struct program_process *process = find_process(programs, member->pid);
+	bool is_new = !process || (process->start_ticks >= 0 && process->start_ticks != member->start_ticks);
+
+	/* Its exit event has its time, or had it. */
+	if (!process && member->is_zombie && programs->exact)
+		return;
+	if (!process)
+		process = add_process(programs, member->pid);
+	if (!process)
+		return;
+	if (is_new) {
+		*process = (struct program_process){.pid = member->pid};
+		begin_process(process, member);
+	}
+	process->start_ticks = member->start_ticks;
+	/* Without an event, the time before an exec since the last pass counts for the new program. */
+	if (is_new || (process->identity != member->identity && !member->is_zombie)) {
+		bool has_arguments;
+
+		process->program = read_program(programs, tree, member, &has_arguments);
+		process->identity = has_arguments || member->is_zombie ? member->identity : 0;
+		if (programs->listener)
+			program_listener_add(programs->listener, member->pid,
+					     programs->at[process->program].name);
+	}
+	process->seen_pass = programs->pass;
+	if (!member->is_zombie)
+		programs->at[process->program].process_count++;
+	grow_process(programs, process, member, now_ns);
+}
+
+void programs_note_reaped(struct programs *programs, const struct member *member)
+{
+	struct program_process *process = find_process(programs, member->pid);
+
+	if (!process || process->start_ticks != member->start_ticks)
+		return;
+	credit(&programs->at[process->program], member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+	programs->at[process->program].ended_ns +=
+		(double)max_i64(1, member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+	programs->at[process->program].parent_ns +=
+		(double)max_i64(0, member->account.waited.of[USAGE_CPU_NS] - process->waited_ns);
+	process->cpu_ns = max_i64(process->cpu_ns, member->account.own.of[USAGE_CPU_NS]);
+	process->is_final = true;
+}
+
+/* ---- what the events say ---------------------------------------------------------------------------------------- */
+
+/* Most of a process's life may be waiting: for its children, or as the others of its program did. */
+static double likely_ns(const struct program *program, int64_t lifetime_ns, bool had_children)
+{
+	double part = had_children ? 0.1 : 1;
+
+	if (program->known_life_ns > 0)
+		part = (double)program->known_cpu_ns / (double)program->known_life_ns;
+	return 1e3 + part * (double)max_i64(0, lifetime_ns);
+}
+
+/* A process that ended before its name could be read is a short-lived child. */
+static size_t program_of_event(struct programs *programs, const struct program_event *event,
+			       const struct program_process *process, const char *name)
+{
+	char child[sizeof programs->at->name];
+
+	if (name)
+		return programs_index(programs, name);
+	if (process && process->identity)
+		return process->program;
+	snprintf(child, sizeof child, "short-lived children of %s",
+		 event->parent ? event->parent : "unknown");
+	return programs_index(programs, event->parent ? child : "unknown");
+}
+
+static void take_exec(struct programs *programs, const struct program_event *event)
+{
+	struct program_process *process = find_process(programs, event->pid);
+	size_t after = program_of_event(programs, event, NULL, event->after);
+	int64_t used_ns;
+
+	if (!process) {
+		if (event->clock_ns <= 0)
+			return;
+		/* The fork of a process that no pass has seen yet. */
+		process = add_process(programs, event->pid);
+		if (!process)
+			return;
+		process->start_ticks = -1;
+	}
+	used_ns = event->clock_ns - process->cpu_ns;
+	if (event->clock_ns >= 0 && used_ns > 0) {
+		credit(&programs->at[event->before ? programs_index(programs, event->before) : after],
+		       used_ns);
+		process->cpu_ns = event->clock_ns;
+	}
+	process->program = after;
+	process->seen_pass = programs->pass;
+}
+
+static void take_exit(struct programs *programs, const struct program_event *event, int64_t now_ns)
+{
+	struct program_process *process = find_process(programs, event->pid);
+	size_t index = program_of_event(programs, event, process, event->before);
+	struct program *program = &programs->at[index];
+	int64_t before_ns = process ? process->cpu_ns : 0, life_ns = event->lifetime_ns;
+
+	program->exited_count++;
+	if (event->clock_ns >= 0) {
+		credit(program, event->clock_ns - before_ns);
+		program->ended_ns += (double)max_i64(1, event->clock_ns - before_ns);
+		program->known_cpu_ns += max_i64(0, event->clock_ns - before_ns);
+		program->known_life_ns +=
+			max_i64(1, process && process->read_ns ? now_ns - process->read_ns : life_ns);
+	} else if (!process || !process->is_final) {
+		/* Since its last reading. */
+		if (process && process->read_ns)
+			life_ns = min_i64(life_ns, now_ns - process->read_ns);
+		program->missed_ns += likely_ns(program, life_ns, event->had_children);
+	}
+	if (!process)
+		return;
+	/* The process may still be a zombie, or its other threads may run. */
+	process->is_final = process->is_exited = true;
+	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns);
+	process->seen_pass = programs->pass;
+}
+
+/* A process that went without an event, or between two passes where there are none. */
+static void take_unseen_end(struct programs *programs, struct program_process *process, int64_t now_ns)
+{
+	struct program *program = &programs->at[process->program];
+	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
+
+	program->exited_count += !process->is_exited;
+	if (process->is_final || process->start_ticks < 0)
+		return;
+	/* On average it ended in the middle of the pass, and it went on as before. */
+	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
+}
+
+static void take_events(struct programs *programs, int64_t now_ns)
+{
+	const struct program_event *events;
+	size_t count = 0;
+	bool lost = false;
+
+	if (!programs->listener)
+		return;
+	events = program_listener_take(programs->listener, &count, &lost);
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].kind == PROGRAM_EXECED)
+			take_exec(programs, &events[i]);
+		else
+			take_exit(programs, &events[i], now_ns);
+	}
+	programs->exact = !lost;
+	if (!lost)
+		return;
+	/* The processes that the listener followed are unknown to it now. */
+	if (!program_listener_resume(programs->listener))
+		return;
+	for (size_t i = 0; i < programs->process_count; i++)
+		program_listener_add(programs->listener, programs->processes[i].pid,
+				     programs->at[programs->processes[i].program].name);
+}
+
+static void drop_ended(struct programs *programs, int64_t now_ns)
+{
+	size_t patience = programs->listener && programs->exact ? PASSES_KEPT : 0;
+
+	for (size_t i = programs->process_count; i-- > 0;) {
+		struct program_process *process = &programs->processes[i];
+
+		if (process->seen_pass + patience >= programs->pass)
+			continue;
+		take_unseen_end(programs, process, now_ns);
+		if (programs->listener)
+			program_listener_remove(programs->listener, process->pid);
+		remove_process(programs, process);
+	}
+}
+
+/* ---- a pass ------------------------------------------------------------------------------------------------------ */
+
+void programs_start(struct programs *programs, struct process_tree *tree)
+{
+	programs->last_ns = root_monotonic_ns(tree->root);
+	programs->started = true;
+	for (size_t i = 0; i < tree->count && !tree->started_by_caller; i++)
+		look_at_member(programs, tree, &tree->members[i], programs->last_ns);
+	if (!programs->listener)
+		return;
+	/* The caller has only forked it: exec gives it its program. */
+	program_listener_add(programs->listener, tree->root_pid, NULL);
+	if (program_listener_start(programs->listener) < 0) {
+		program_listener_close(programs->listener);
+		programs->listener = NULL;
+	}
+	programs->exact = programs->listener != NULL;
+}
+
+void programs_find_strays(struct programs *programs, struct process_tree *tree)
+{
+	static const size_t most = STRAYS_MOST;
+	pid_t *pids;
+	size_t count;
+
+	/* The descendants of a process that the caller started come to the caller. */
+	if (!programs->started || !programs->listener || tree->started_by_caller || !tree->with_children)
+		return;
+	pids = malloc(most * sizeof *pids);
+	if (!pids)
+		return;
+	count = program_listener_living(programs->listener, pids, most);
+	for (size_t i = 0; i < count; i++)
+		if (!process_tree_excludes(tree, pids[i]))
+			(void)process_tree_add(tree, pids[i]);
+	free(pids);
+}
+
+void programs_finish(struct programs *programs)
+{
+	if (programs->started && programs->listener)
+		program_listener_catch_up(programs->listener);
+}
+
+int64_t programs_exits(struct programs *programs)
+{
+	return programs->listener ? program_listener_exits(programs->listener) : -1;
+}
+
+void programs_update(struct programs *programs, struct process_tree *tree)
+{
+	int64_t now_ns = root_monotonic_ns(tree->root);
+
+	if (!programs->started)
+		return;
+	programs->pass++;
+	for (size_t i = 0; i < programs->count; i++)
+		program_begin_pass(&programs->at[i]);
+	take_events(programs, now_ns);
+	for (size_t i = 0; i < tree->count; i++)
+		look_at_member(programs, tree, &tree->members[i], now_ns);
+	drop_ended(programs, now_ns);
+	programs_share(programs, &tree->account.published, process_tree_running(tree));
+	programs->last_ns = now_ns;
+}

@@ -1,0 +1,111 @@
+/* Tests of src/process/program_name.c. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "process/program_name.h"
+
+/* `arguments` has blanks between the arguments. */
+static void assert_name(const char *arguments, const char *expected)
+{
+	char cmdline[512], name[PROGRAM_NAME_BYTES];
+	size_t length = strlen(arguments) + 1;
+
+	memcpy(cmdline, arguments, length);
+	for (size_t i = 0; i < length; i++)
+		if (cmdline[i] == ' ')
+			cmdline[i] = '\0';
+	/* "|" stands for a blank within an argument. */
+	for (size_t i = 0; i < length; i++)
+		if (cmdline[i] == '|')
+			cmdline[i] = ' ';
+	program_name(cmdline, length, "comm", name);
+	assert_string_equal(name, expected);
+}
+
+static void programs_have_the_name_of_their_file(void **state)
+{
+	(void)state;
+	assert_name("/usr/lib/gcc/cc1plus -quiet secret", "cc1plus");
+	assert_name("make -j2", "make");
+	assert_name("-bash", "bash");
+	assert_name("postgres:|14/main:|checkpointer", "postgres");
+	assert_name("nginx:|worker|process", "nginx");
+	assert_name("./a.out", "a.out");
+	assert_name("gcc-12 x.c", "gcc-12");
+}
+
+static void interpreters_have_their_script(void **state)
+{
+	(void)state;
+	assert_name("python3 train.py --password secret", "python3 train.py");
+	assert_name("/usr/bin/python3.11 -u -W ignore /srv/x/train.py secret", "python3.11 train.py");
+	assert_name("python3 -m pytest tests", "python3 pytest");
+	assert_name("python3 -c import|secret", "python3");
+	assert_name("python3", "python3");
+	assert_name("python3 -", "python3");
+	assert_name("bash build.sh", "bash build.sh");
+	assert_name("bash -e -o pipefail ./ci/build.sh", "bash build.sh");
+	assert_name("sh -c make|secret", "sh");
+	assert_name("java -Xmx1g -cp a.jar:b.jar org.x.Main secret", "java org.x.Main");
+	assert_name("java -Dk=v -jar /opt/tool.jar secret", "java tool.jar");
+	assert_name("java -p mods -m app/org.x.Main", "java org.x.Main");
+	assert_name("perl -w -I lib tool.pl", "perl tool.pl");
+	assert_name("perl -e print|1 secret", "perl");
+	assert_name("node --max-old-space-size=4096 -r ts-node/register server.js", "node server.js");
+	assert_name("/usr/lib/R/bin/exec/Rscript analysis.R", "Rscript analysis.R");
+	assert_name("php -d x=1 -f job.php secret", "php job.php");
+	assert_name("bash -- job.sh", "bash job.sh");
+}
+
+static void a_code_argument_behind_other_letters_names_no_script(void **state)
+{
+	(void)state;
+	assert_name("bash -lc make|secret", "bash");
+	assert_name("sh -ec make|secret", "sh");
+	assert_name("python3 -Ic import|secret", "python3");
+	assert_name("perl -ne print|1 secret", "perl");
+	assert_name("python3 -cprint(1) secret", "python3");
+}
+
+static void without_arguments_the_kernel_name_counts(void **state)
+{
+	char name[PROGRAM_NAME_BYTES];
+
+	(void)state;
+	program_name("", 0, "cc1", name);
+	assert_string_equal(name, "cc1");
+	program_name("\0\0", 2, "cc1", name);
+	assert_string_equal(name, "cc1");
+	program_name("", 0, "", name);
+	assert_string_equal(name, "?");
+}
+
+static void long_names_are_cut_and_odd_bytes_are_harmless(void **state)
+{
+	char cmdline[512], name[PROGRAM_NAME_BYTES];
+
+	(void)state;
+	memset(cmdline, 'x', sizeof cmdline);
+	program_name(cmdline, sizeof cmdline, "c", name);
+	assert_int_equal(strlen(name), PROGRAM_NAME_BYTES - 1);
+	memcpy(cmdline, "python3", 8);
+	program_name(cmdline, sizeof cmdline, "c", name);
+	assert_int_equal(strlen(name), PROGRAM_NAME_BYTES - 1);
+	assert_memory_equal(name, "python3 xx", 10);
+	for (size_t length = 0; length < sizeof cmdline; length++)
+		program_name(cmdline, length, "c", name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_have_the_name_of_their_file),
+		cmocka_unit_test(interpreters_have_their_script),
+		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),
+		cmocka_unit_test(without_arguments_the_kernel_name_counts),
+		cmocka_unit_test(long_names_are_cut_and_odd_bytes_are_harmless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

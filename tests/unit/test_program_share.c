@@ -1,0 +1,189 @@
+/* Tests of src/process/program_share.c: the sums over programs stay those of the tree. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "process/program_share.h"
+
+static struct usages cpu(int64_t msec)
+{
+	return (struct usages){
+		.of = {[USAGE_CPU_NS] = msec * NSEC_PER_MSEC, [USAGE_UTIME_NS] = msec * NSEC_PER_MSEC}};
+}
+
+static struct program *program(struct programs *programs, const char *name)
+{
+	return &programs->at[programs_index(programs, name)];
+}
+
+static int64_t msec_of(struct programs *programs, const char *name)
+{
+	return program(programs, name)->cpu_units / 10;
+}
+
+static int64_t sum_units(const struct programs *programs)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < programs->count; i++)
+		sum += programs->at[i].cpu_units;
+	return sum;
+}
+
+static int begin(void **state)
+{
+	struct programs *programs = NULL;
+
+	assert_int_equal(programs_new(false, &programs), 0);
+	(void)programs_index(programs, "make");
+	(void)programs_index(programs, "cc1plus");
+	(void)programs_index(programs, "as");
+	programs->exact = true;
+	*state = programs;
+	return 0;
+}
+
+static int end(void **state)
+{
+	programs_free(*state);
+	return 0;
+}
+
+/* The example of programs.h. */
+static void a_missed_end_gets_the_rest_as_an_estimate(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1000);
+
+	program(programs, "cc1plus")->unpublished_ns = 600 * NSEC_PER_MSEC;
+	program(programs, "make")->unpublished_ns = 100 * NSEC_PER_MSEC;
+	program(programs, "as")->unpublished_ns = 40 * NSEC_PER_MSEC;
+	program(programs, "as")->missed_ns = 1e6;
+	programs_share(programs, &total, 2);
+	assert_int_equal(msec_of(programs, "cc1plus"), 600);
+	assert_int_equal(msec_of(programs, "make"), 100);
+	assert_int_equal(msec_of(programs, "as"), 300);
+	assert_int_equal(program(programs, "as")->estimated_units, 2600);
+	assert_int_equal(program(programs, "make")->estimated_units, 0);
+}
+
+static void a_clock_ahead_of_the_total_waits_for_it(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(300);
+
+	program(programs, "cc1plus")->unpublished_ns = 400 * NSEC_PER_MSEC;
+	program(programs, "make")->unpublished_ns = 200 * NSEC_PER_MSEC;
+	programs_share(programs, &total, 2);
+	assert_int_equal(msec_of(programs, "cc1plus"), 200);
+	assert_int_equal(msec_of(programs, "make"), 100);
+	total = cpu(600);
+	programs_share(programs, &total, 2);
+	assert_int_equal(msec_of(programs, "cc1plus"), 400);
+	assert_int_equal(msec_of(programs, "make"), 200);
+	assert_int_equal(program(programs, "make")->estimated_units, 0);
+}
+
+static void without_events_unseen_processes_are_children_of_their_parent(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1000);
+
+	programs->exact = false;
+	program(programs, "make")->unpublished_ns = 100 * NSEC_PER_MSEC;
+	program(programs, "make")->parent_ns = 9e8;
+	program(programs, "cc1plus")->missed_ns = 2e8;
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "make"), 100);
+	assert_int_equal(msec_of(programs, "cc1plus"), 200);
+	assert_int_equal(msec_of(programs, "short-lived children of make"), 699);
+	assert_int_equal(sum_units(programs), 10000);
+}
+
+static void a_little_rest_is_of_those_that_run(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(105);
+
+	program(programs, "make")->grown_ns = program(programs, "make")->unpublished_ns = 100 * NSEC_PER_MSEC;
+	program(programs, "make")->parent_ns = 1e6;
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "make"), 105);
+	assert_int_equal(program(programs, "make")->estimated_units, 0);
+	/* Their clocks show it later, and it is not counted twice. */
+	program(programs, "make")->unpublished_ns += 5 * NSEC_PER_MSEC;
+	program(programs, "make")->grown_ns = 0;
+	programs_share(programs, &total, 1);
+	assert_int_equal(msec_of(programs, "make"), 105);
+	assert_int_equal(program(programs, "make")->unpublished_ns, 0);
+}
+
+static void bytes_of_ended_processes_follow_their_time(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1);
+
+	total.of[USAGE_READ_BYTES] = 1000;
+	program(programs, "make")->io_grown[0] = 100;
+	program(programs, "cc1plus")->ended_ns = 2e9;
+	program(programs, "as")->missed_ns = 1e9;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->io[0], 100);
+	assert_int_equal(program(programs, "cc1plus")->io[0], 600);
+	assert_int_equal(program(programs, "as")->io[0], 300);
+}
+
+/* Whatever the clocks say, the sums are exact and no figure goes down. */
+static void sums_hold_for_random_histories(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = {0};
+
+	srand(7);
+	for (int pass = 0; pass < 2000; pass++) {
+		int64_t before[64] = {0}, bytes = 0;
+
+		for (size_t i = 0; i < programs->count; i++)
+			before[i] = programs->at[i].cpu_units;
+		programs->exact = rand() % 4 != 0;
+		for (size_t i = 0; i < 3; i++) {
+			struct program *at = &programs->at[i];
+
+			program_begin_pass(at);
+			at->grown_ns = rand() % 3 ? rand() % 100000000 : 0;
+			at->unpublished_ns += at->grown_ns;
+			at->missed_ns += rand() % 5 ? 0 : rand() % 100000000;
+			at->ended_ns += rand() % 5 ? 0 : rand() % 100000000;
+			at->parent_ns += rand() % 5 ? 0 : rand() % 100000000;
+			at->io_grown[1] = rand() % 1000;
+		}
+		total.of[USAGE_UTIME_NS] += rand() % 90000000;
+		total.of[USAGE_CPU_NS] = total.of[USAGE_UTIME_NS] + pass * INT64_C(1234567);
+		total.of[USAGE_WRITE_BYTES] += rand() % 3000;
+		programs_share(programs, &total, 3);
+		assert_int_equal(sum_units(programs), programs->published_units);
+		for (size_t i = 0; i < programs->count; i++) {
+			assert_true(programs->at[i].cpu_units >= before[i]);
+			assert_true(programs->at[i].estimated_units <= programs->at[i].cpu_units);
+			bytes += programs->at[i].io[1];
+		}
+		assert_int_equal(bytes, total.of[USAGE_WRITE_BYTES]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_missed_end_gets_the_rest_as_an_estimate, begin, end),
+		cmocka_unit_test_setup_teardown(a_clock_ahead_of_the_total_waits_for_it, begin, end),
+		cmocka_unit_test_setup_teardown(without_events_unseen_processes_are_children_of_their_parent,
+						begin, end),
+		cmocka_unit_test_setup_teardown(a_little_rest_is_of_those_that_run, begin, end),
+		cmocka_unit_test_setup_teardown(bytes_of_ended_processes_follow_their_time, begin, end),
+		cmocka_unit_test_setup_teardown(sums_hold_for_random_histories, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

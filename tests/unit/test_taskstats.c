@@ -1,0 +1,156 @@
+/* Tests of src/kernel/taskstats.c, on messages built like the kernel's. */
+#include "kernel.h"
+
+#include <sys/wait.h>
+
+#include "kernel/netlink.h"
+#include "kernel/taskstats.h"
+
+enum { FAMILY = 31, STATS_BYTES = 416, MESSAGE_BYTES = 16 + 4 + 4 + 8 + 4 + STATS_BYTES };
+
+static void put(char *bytes, size_t offset, uint64_t value, size_t size)
+{
+	memcpy(bytes + offset, &value, size);
+}
+
+/* A record of thread 101 of process 100 ("cc1plus"), child of 99. */
+static void build(char message[MESSAGE_BYTES])
+{
+	char *stats = message + MESSAGE_BYTES - STATS_BYTES;
+
+	memset(message, 0, MESSAGE_BYTES);
+	put(message, 0, MESSAGE_BYTES, 4);
+	put(message, 4, FAMILY, 2);
+	put(message, 20, MESSAGE_BYTES - 20, 2);
+	put(message, 22, 4, 2); /* AGGR_PID */
+	put(message, 24, 8, 2);
+	put(message, 26, 1, 2); /* PID */
+	put(message, 28, 101, 4);
+	put(message, 32, 4 + STATS_BYTES, 2);
+	put(message, 34, 3, 2); /* STATS */
+	memcpy(stats + 80, "cc1plus", 7);
+	put(stats, 72, 1234567, 8);
+	put(stats, 128, 101, 4);
+	put(stats, 132, 99, 4);
+	put(stats, 152, 1000, 8);
+	put(stats, 160, 500, 8);
+	put(stats, 216, 11, 8);
+	put(stats, 224, 12, 8);
+	put(stats, 248, 13, 8);
+	put(stats, 256, 14, 8);
+	put(stats, 264, 15, 8);
+	put(stats, 368, 100, 4);
+}
+
+static bool first_of(const char *bytes, size_t length, struct taskstats *record)
+{
+	struct scan messages = scan_bytes(bytes, length);
+
+	return taskstats_next(&messages, FAMILY, record);
+}
+
+static void a_record_has_every_field(void **state)
+{
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_int_equal(record.tid, 101);
+	assert_int_equal(record.pid, 100);
+	assert_int_equal(record.parent_pid, 99);
+	assert_string_equal(record.comm, "cc1plus");
+	assert_int_equal(record.cpu_ns, 1234567);
+	assert_int_equal(record.read_chars, 11);
+	assert_int_equal(record.written_chars, 12);
+	assert_int_equal(record.read_bytes, 13);
+	assert_int_equal(record.write_bytes, 14);
+	assert_int_equal(record.cancelled_bytes, 15);
+}
+
+static void without_a_run_time_the_ticks_count(void **state)
+{
+	char message[MESSAGE_BYTES];
+	struct taskstats record;
+
+	(void)state;
+	build(message);
+	put(message, MESSAGE_BYTES - STATS_BYTES + 72, 0, 8);
+	assert_true(first_of(message, sizeof message, &record));
+	assert_int_equal(record.cpu_ns, 1500000);
+}
+
+static void other_families_and_odd_records_are_passed_over(void **state)
+{
+	/* The family, the aggregate, the statistics, the thread id. */
+	static const size_t OFFSETS[] = {4, 22, 34, MESSAGE_BYTES - STATS_BYTES + 128};
+	struct taskstats record;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof OFFSETS / sizeof OFFSETS[0]; i++) {
+		char message[MESSAGE_BYTES];
+
+		build(message);
+		message[OFFSETS[i]] = 0;
+		assert_false(first_of(message, sizeof message, &record));
+	}
+}
+
+static void every_beginning_of_a_record_is_harmless(void **state)
+{
+	char message[MESSAGE_BYTES];
+
+	(void)state;
+	build(message);
+	for (size_t i = 0; i < MESSAGE_BYTES; i++) {
+		char *exact = malloc(i + !i);
+		struct taskstats record;
+
+		assert_non_null(exact);
+		memcpy(exact, message, i);
+		assert_false(first_of(exact, i, &record));
+		free(exact);
+	}
+}
+
+/* Root in the initial namespaces hears its own child. */
+static void a_child_is_recorded_where_the_kernel_allows(void **state)
+{
+	uint16_t family = 0;
+	int fd = taskstats_open(1 << 20, &family);
+	bool found = false;
+	char bytes[8192];
+	pid_t child;
+	int length;
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	child = fork();
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	while ((length = netlink_receive(fd, bytes, sizeof bytes, false)) > 0) {
+		struct scan messages = scan_bytes(bytes, (size_t)length);
+		struct taskstats record;
+
+		while (taskstats_next(&messages, family, &record))
+			found |= record.tid == child && record.parent_pid == getpid();
+	}
+	close(fd);
+	assert_true(found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_has_every_field),
+		cmocka_unit_test(without_a_run_time_the_ticks_count),
+		cmocka_unit_test(other_families_and_odd_records_are_passed_over),
+		cmocka_unit_test(every_beginning_of_a_record_is_harmless),
+		cmocka_unit_test(a_child_is_recorded_where_the_kernel_allows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
