@@ -107,7 +107,8 @@ RT_API void rt_config_set_own_process(rt_config *config, bool own);
  * The tracker is used as any other: rt_start(), the calls that read, rt_stop(), rt_close(). Each asks the other process:
  * -EPIPE if that has exited, -ETIMEDOUT without an answer in 20 s. The calls that drive the sampling by hand (rt_track()
  * and what belongs to it, rt_sample(), rt_sample_due(), rt_finish(), rt_job_cgroup()) and those of streaming return
- * -ENOTSUP. rt_open() also returns -ENOENT: the helper is not installed; -EINVAL: an output is a stream of the caller.
+ * -ENOTSUP. rt_open() also returns -ENOENT: the helper is not installed; -EPROTO: it is of another
+ * version; -EINVAL: an output is a stream of the caller.
  */
 RT_API void rt_config_set_apart(rt_config *config, bool apart);
 

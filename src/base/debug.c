@@ -1,4 +1,4 @@
-/* Lines for who looks for a fault; see debug.h. */
+/* Lines for people who look for a fault; see debug.h. */
 #include "base/debug.h"
 
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include "base/trust.h"
 #include "base/write_in_time.h"
 
+#define PREFIX "resource-tracker: debug "
 enum { LINE_BYTES = 1200, UNKNOWN = 0, OFF, ON };
 
 bool debug_is_on(void)
@@ -50,10 +51,28 @@ void debug_say(const char *part, int64_t since_ns, const char *format, ...)
 	va_end(arguments);
 	if (since_ns)
 		snprintf(took, sizeof(took), ", %lld us", (long long)((now_ns - since_ns) / 1000));
-	length = snprintf(line, sizeof(line) - 1, "resource-tracker: debug %lld.%06lld %s: %s%s",
+	length = snprintf(line, sizeof(line) - 1, PREFIX "%lld.%06lld %s: %s%s",
 			  (long long)(shown_ns / NSEC_PER_SEC), (long long)(shown_ns % NSEC_PER_SEC / 1000),
 			  part, text, took);
 	make_printable(line, (size_t)length);
 	line[length++] = '\n';
 	(void)write_in_time(STDERR_FILENO, line, (size_t)length, 0);
+}
+
+bool debug_pass_on(const char *text)
+{
+	char line[LINE_BYTES];
+	int length;
+
+	if (strncmp(text, PREFIX, strlen(PREFIX)) != 0)
+		return false;
+	if (!debug_is_on())
+		return true;
+	length = snprintf(line, sizeof(line) - 1, "%s", text);
+	if (length > (int)sizeof(line) - 2)
+		length = (int)sizeof(line) - 2;
+	make_printable(line, (size_t)length);
+	line[length++] = '\n';
+	(void)write_in_time(STDERR_FILENO, line, (size_t)length, 0);
+	return true;
 }

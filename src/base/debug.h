@@ -15,7 +15,10 @@ int64_t debug_now_ns(void);
 
 /*
  * Writes "resource-tracker: debug SECONDS PART: TEXT" and, with `since_ns` of debug_now_ns(), how long it took. SECONDS
- * count from the first line. A line is dropped if stderr cannot take it at once.
+ * count from the first line of the process. A line is dropped if stderr cannot take it at once.
  */
 void debug_say(const char *part, int64_t since_ns, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Whether a line of another program is such a line. It is then written as it is, if debugging is on here, too. */
+bool debug_pass_on(const char *line);

@@ -161,7 +161,9 @@ static int gpu_usage_open(struct collect_context *context, void **ret_state)
 	if (state->start_error < 0) {
 		snprintf(state->warning, sizeof state->warning,
 			 "GPUs are not recorded: the helper cannot be started: %s",
-			 strerror(-state->start_error));
+			 state->start_error == -EPROTO
+				 ? "it is of another version; install all programs from one package"
+				 : strerror(-state->start_error));
 		context->warning = state->warning;
 		return 0;
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/debug.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -99,6 +100,7 @@ static void start_worker(struct supervisor *supervisor)
 	supervisor->worker_fd = pipe_fds[0];
 	supervisor->killed = false;
 	supervisor->view->page->worker_pid = pid;
+	debug_say("helper", 0, "worker %d is started", (int)pid);
 }
 
 /* Returns whether the worker has nothing to do. */
@@ -113,6 +115,7 @@ static bool worker_ended(struct supervisor *supervisor)
 	supervisor->worker_fd = -1;
 	supervisor->view->page->worker_pid = 0;
 	supervisor->view->page->pass_began_ns = 0;
+	debug_say("helper", 0, "the worker has ended with wait status %#x", (unsigned)status);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_CONTENT) {
 		supervisor->view->page->ended = 1;
 		return true;
@@ -197,11 +200,15 @@ int supervise(const struct helper_view *view, const struct helper_kind *kind, in
 			start_worker(&supervisor);
 		running = wait_for_events(&supervisor);
 		if (worker_hangs(&supervisor, now_ns())) {
+			debug_say("helper", supervisor.view->page->pass_began_ns,
+				  "worker %d hangs and is killed", (int)supervisor.worker_pid);
 			kill(supervisor.worker_pid, SIGKILL);
 			supervisor.killed = true;
 		}
 		account_supervisor_cpu(&supervisor);
 	}
+	debug_say("helper", 0, "ends: %s",
+		  running ? "too many workers have failed" : "the recorder or the work is over");
 	if (supervisor.worker_pid)
 		end_worker(&supervisor);
 	return 0;

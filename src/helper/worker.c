@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/debug.h"
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -43,8 +44,10 @@ int worker_run(const struct helper_view *view, const struct helper_kind *kind)
 	if (!request || !answer)
 		return WORKER_FAILED;
 	page->pass_began_ns = clock_ns(CLOCK_MONOTONIC);
-	if (kind->open(view->setup, &state) < 0)
+	if (kind->open(view->setup, &state) < 0) {
+		debug_say("worker", page->pass_began_ns, "cannot open %s", kind->name);
 		return WORKER_FAILED;
+	}
 	while (next_ns < INT64_MAX) {
 		ptrdiff_t asked;
 		ssize_t length;
@@ -62,6 +65,8 @@ int worker_run(const struct helper_view *view, const struct helper_kind *kind)
 			(void)latest_write(&view->answer, answer, (size_t)length, clock_ns(CLOCK_MONOTONIC));
 		page->pass_count++;
 		page->pass_began_ns = 0;
+		debug_say("worker", began_ns, "pass %lld has an answer of %lld bytes",
+			  (long long)page->pass_count, (long long)length);
 		account_worker_cpu(page, &counted_ns);
 	}
 	return WORKER_CONTENT;

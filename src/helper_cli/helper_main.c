@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/close_descriptors.h"
+#include "base/debug.h"
 #include "base/scan.h"
 #include "helper/supervisor.h"
 #include "helper_cli/remote_recorder.h"
@@ -46,6 +47,9 @@ static void let_go_of_descriptors(int keep)
 	int null_fd = open("/dev/null", O_RDWR);
 
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
+		/* Debugging is worth that a reader of stderr may wait for the helper's end. */
+		if (fd == STDERR_FILENO && debug_is_on())
+			continue;
 		if (null_fd < 0)
 			close(fd);
 		else if (null_fd != fd)
@@ -159,8 +163,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s is started by resource-tracker; it does nothing by itself.\n", argv[0]);
 		return USAGE_STATUS;
 	}
-	if (!map_page(memory_fd, kind, &view))
+	if (!map_page(memory_fd, kind, &view)) {
+		debug_say("helper", 0, "the recorder's memory is not that of version " RT_VERSION);
 		return USAGE_STATUS;
+	}
 	leave_the_recorder(view.page);
 	let_go_of_descriptors(socket_fd);
 	set_signals();
@@ -169,6 +175,8 @@ int main(int argc, char **argv)
 	if (chdir("/") < 0)
 		errno = 0;
 	prctl(PR_SET_NAME, "rt-helper");
+	debug_say("helper", 0, "process %d of resource-tracker-helper " RT_VERSION " is there for kind %s",
+		  (int)getpid(), kind->name);
 	/* _exit(), not exit(): the deadline leaves no time for handlers. */
 	_exit(supervise(&view, kind, socket_fd));
 }

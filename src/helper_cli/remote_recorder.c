@@ -71,12 +71,23 @@ static int set_config_value(rt_config *config, const struct remote_message *mess
 	return error || !argc ? error : rt_config_set_command(config, argv);
 }
 
+static int answer_open(const struct recorder *recorder, int result, const char *text)
+{
+	struct remote_message message = {
+		.what = result, .first = RT_VERSION_NUMBER, .payload_bytes = strlen(text)};
+
+	return remote_send(recorder->socket, &message, text);
+}
+
 static int open_tracker(struct recorder *recorder, const struct remote_message *message)
 {
 	rt_config *config = NULL;
 	const char *text;
-	int error = recorder->tracker ? -EALREADY : rt_config_new(&config);
+	int error;
 
+	if (message->first != RT_VERSION_NUMBER)
+		return answer_open(recorder, -EPROTO, "resource-tracker-helper is of version " RT_VERSION);
+	error = recorder->tracker ? -EALREADY : rt_config_new(&config);
 	if (!error)
 		error = set_config_value(config, message, &recorder->question);
 	if (!error) {
@@ -84,7 +95,7 @@ static int open_tracker(struct recorder *recorder, const struct remote_message *
 		error = rt_open(config, &recorder->tracker);
 	}
 	text = config ? rt_config_message(config) : "";
-	error = send_answer(recorder, error, text, strlen(text));
+	error = answer_open(recorder, error, text);
 	rt_config_free(config);
 	return error;
 }

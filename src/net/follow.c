@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/debug.h"
 #include "base/write_all.h"
 #include "net/arguments.h"
 #include "net/redacted_message.h"
@@ -154,8 +155,10 @@ static int follow_recording(struct follower *follower)
 		if (ended && !stream->began)
 			return -ENODATA;
 		ended = patience_ended(&follower->patience);
-		if (ended && !was_ended)
+		if (ended && !was_ended) {
+			debug_say("follower", 0, "the recording has ended");
 			backoff_reset(&stream->backoff);
+		}
 		was_ended = ended;
 		while (stream->began && (step = stream_send(stream)) == STEP_MADE)
 			;
@@ -231,7 +234,14 @@ int follow_main(const struct settings *settings, char **argv)
 		say("streaming: cannot follow %s: %s", arguments.operands[0], strerror(-r));
 		return 1;
 	}
+	debug_say("follower", 0,
+		  "process %d of resource-tracker-net " RT_VERSION " follows %s from byte %lld",
+		  (int)getpid(), arguments.operands[0], (long long)arguments.from);
 	r = follow_recording(&follower);
+	debug_say("follower", 0, "ends: %s",
+		  r == 0  ? "all is sent"
+		  : r > 0 ? "a part is left"
+			  : strerror(-r));
 	if (r == -ENODATA)
 		remove_empty(&arguments);
 	else if (r < 0)

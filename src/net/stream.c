@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/debug.h"
 #include "format/gzip.h"
 #include "format/sample_format.h"
 #include "net/cloud.h"
@@ -345,6 +346,8 @@ static int commit_batch(struct stream *stream, const struct batch *batch)
 		return r;
 	state->cut++;
 	state->rows += batch->rows;
+	debug_say("follower", 0, "batch %lld is cut: samples %lld, bytes %zu", (long long)state->cut - 1,
+		  (long long)batch->rows, batch->bytes.length);
 	state->offset = stream->recording.offset;
 	r = spool_write(&stream->spool);
 	if (r < 0)

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/debug.h"
 #include "format/gzip.h"
 #include "net/redacted_message.h"
 
@@ -45,6 +46,19 @@ static enum stream_step step_refused(struct stream *stream, const char *doing, c
 	say_trouble(stream, doing, outcome);
 	stream->refused = true;
 	return STEP_GIVE_UP;
+}
+
+/* With TRACKER_DEBUG=1. The reason of a failure follows in the message for the user, which is redacted. */
+static void say_step(int64_t begun_ns, const char *doing, const struct outcome *outcome)
+{
+	static const char *const RESULTS[] = {
+		[VERDICT_DONE] = "done",
+		[VERDICT_RETRY] = "failed, will be tried again",
+		[VERDICT_REFUSED] = "refused",
+		[VERDICT_EXPIRED] = "refused, because the credentials have expired",
+	};
+
+	debug_say("follower", begun_ns, "%s: %s", doing, RESULTS[outcome->verdict]);
 }
 
 static void went_well(struct stream *stream)
@@ -95,7 +109,10 @@ static enum stream_step refresh_credentials(struct stream *stream)
 	struct credentials credentials;
 	struct outcome outcome;
 
+	int64_t begun_ns = debug_now_ns();
+
 	sentinel_refresh(&stream->sentinel, stream->spool.state.run_id, &credentials, &outcome);
+	say_step(begun_ns, "refreshing the upload credentials", &outcome);
 	if (outcome.verdict == VERDICT_DONE) {
 		use_credentials(stream, &credentials);
 		return STEP_MADE;
@@ -119,7 +136,10 @@ static enum stream_step start_run(struct stream *stream)
 	struct registration registration;
 	struct outcome outcome;
 
+	int64_t begun_ns = debug_now_ns();
+
 	sentinel_start(&stream->sentinel, state->payload, stream->spool.name, &registration, &outcome);
+	say_step(begun_ns, "registering the run", &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
 		return step_failed(stream, "register the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)
@@ -166,6 +186,8 @@ static enum stream_step upload_batch(struct stream *stream)
 	const struct spool_state *state = &stream->spool.state;
 	CLEANUP_BUFFER struct buffer bytes = BUFFER(0);
 	struct outcome outcome;
+	int64_t begun_ns;
+	char doing[80];
 	int r = spool_read_batch(&stream->spool, state->sent, &bytes);
 
 	if (r < 0) {
@@ -175,7 +197,11 @@ static enum stream_step upload_batch(struct stream *stream)
 		count_sent(stream, false);
 		return STEP_MADE;
 	}
+	snprintf(doing, sizeof(doing), "storing batch %lld of %zu bytes", (long long)state->sent,
+		 bytes.length);
+	begun_ns = debug_now_ns();
 	put_batch(stream, &bytes, &outcome);
+	say_step(begun_ns, doing, &outcome);
 	if (outcome.verdict == VERDICT_DONE) {
 		count_sent(stream, true);
 		went_well(stream);
@@ -234,10 +260,12 @@ static void forget_run(struct stream *stream)
 
 static enum stream_step send_finish(struct stream *stream, const struct buffer *body)
 {
+	int64_t begun_ns = debug_now_ns();
 	struct outcome outcome;
 
 	free(stream->answer);
 	sentinel_finish(&stream->sentinel, stream->spool.state.run_id, body, &stream->answer, &outcome);
+	say_step(begun_ns, "finishing the run", &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
 		return step_failed(stream, "finish the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)

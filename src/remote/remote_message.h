@@ -1,6 +1,6 @@
 /*
  * The messages between a library and its recorder in another process (remote_client.c, helper_cli/remote_recorder.c): one
- * question, one answer, over a connected socket. Both ends come from the same build.
+ * question, one answer, over a connected socket. Both ends come from the same build, which the first question checks.
  */
 #pragma once
 
@@ -13,7 +13,11 @@
 #define REMOTE_WORD "record"
 
 enum remote_question {
-	REMOTE_OPEN = 1,      /* payload: name, value, name, value, ..., each with its NUL */
+	/*
+	 * first: RT_VERSION_NUMBER; payload: name, value, name, value, ..., each with its NUL. The answer has the version
+	 * of the recorder, which refuses another one than its own.
+	 */
+	REMOTE_OPEN = 1,
 	REMOTE_HISTORY_COUNT, /* answer: first, count (of bytes) */
 	REMOTE_HISTORY_READ,  /* first, count; payload: layout and column; answer: doubles */
 	REMOTE_SAMPLE_COUNT,

@@ -35,7 +35,8 @@ static int write_settings(const struct rt_config *config, struct buffer *ret_giv
 
 static int open_there(struct rt_tracker *tracker, struct rt_config *config)
 {
-	struct remote_message message = {.what = REMOTE_OPEN, .count = config->history_samples};
+	struct remote_message message = {
+		.what = REMOTE_OPEN, .first = RT_VERSION_NUMBER, .count = config->history_samples};
 	CLEANUP_BUFFER struct buffer given = BUFFER(1 << 20);
 	int error = write_settings(config, &given);
 
@@ -43,6 +44,11 @@ static int open_there(struct rt_tracker *tracker, struct rt_config *config)
 		return config_fail(config, error, "out of memory");
 	message.payload_bytes = given.length;
 	error = (int)remote_client_ask(tracker->apart, &message, given.data);
+	if (!tracker->apart->broken && message.first != RT_VERSION_NUMBER)
+		return config_fail(config, -EPROTO,
+				   "%s is of another version than this library, which is " RT_VERSION
+				   ": install both from one package",
+				   HELPER_PROGRAM.name);
 	if (error < 0 && !tracker->apart->broken && tracker->apart->answer.length)
 		return config_fail(config, error, "%s", tracker->apart->answer.data);
 	return error < 0 ? config_fail(config, error, "%s", strerror(-error)) : 0;

@@ -1,6 +1,10 @@
 """How the programs find each other: by variable, beside each other, and in an installation's folders."""
+import errno
 import json
 import shutil
+import socket
+import struct
+import subprocess
 
 import pytest
 
@@ -96,3 +100,36 @@ def test_a_program_beside_a_symbolic_link_is_not_run(run, installed, tmp_path):
     # The recorder starts its helper for the GPUs of this machine.
     run("-i", "0.05", "--duration", "0.05", "--root", ROOTS / "hand-made-gpu-i915-6.2" / "t0", program=link)
     assert not log.exists(), log.read_text()
+
+
+# ---- another version ----
+
+# As in src/remote/remote_message.h: what, first, count, payload_bytes.
+MESSAGE = struct.Struct("=qqqQ")
+OPEN = 1
+
+
+def test_a_helper_refuses_a_library_of_another_version(helpers):
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen([BUILD / "resource-tracker-helper", "record"], stdin=theirs, stdout=theirs)
+    theirs.close()
+    with ours:
+        ours.settimeout(20)
+        ours.sendall(MESSAGE.pack(OPEN, 999999, 0, 0))
+        what, first, _, length = MESSAGE.unpack(ours.recv(MESSAGE.size, socket.MSG_WAITALL))
+        text = ours.recv(length, socket.MSG_WAITALL).decode()
+    assert what == -errno.EPROTO and first != 999999
+    assert text.startswith("resource-tracker-helper is of version ")
+    assert process.wait(20) == 0
+
+
+def test_gpus_of_a_helper_of_another_version_are_one_clear_warning(run, nvml, tmp_path):
+    nvml.say("gpus 1")
+    helper = tmp_path / "older-helper"
+    # It does not know the recorder's memory, so it writes nothing there.
+    helper.write_text("#!/bin/sh\nexit 2\n")
+    helper.chmod(0o755)
+    result = run("-o", "run.jsonl", "--", "true", env=nvml.env(TRACKER_HELPER=str(helper)))
+    assert result.returncode == 0
+    assert result.err == ("resource-tracker: GPUs are not recorded: the helper cannot be started: it is of another version; "
+                          "install all programs from one package\n")

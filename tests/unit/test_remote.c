@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -369,6 +370,36 @@ static void two_threads_call_while_a_third_stops(void **state)
 	rt_close(remote);
 }
 
+/* A helper that was there before the versions were compared answers with zeroes. */
+static void a_helper_of_another_version_is_one_clear_line(void **state)
+{
+	rt_config *config = CONFIG();
+	char script[4096], folder[] = "/tmp/test-remote-XXXXXX", path[64];
+	rt_tracker *remote = NULL;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/helper", folder);
+	snprintf(script, sizeof script,
+		 "#!/bin/sh\n[ \"$1\" = exec ] && exec %s/resource-tracker-helper \"$@\"\n"
+		 "head -c 32 /dev/zero\nexec cat >/dev/null\n",
+		 getenv("TEST_BUILD"));
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(script, file);
+	fclose(file);
+	assert_int_equal(chmod(path, 0755), 0);
+	setenv("TRACKER_HELPER", path, 1);
+	assert_int_equal(rt_open(config, &remote), -EPROTO);
+	assert_null(remote);
+	assert_non_null(strstr(rt_config_message(config), "is of another version than this library"));
+	assert_non_null(strstr(rt_config_message(config), rt_version()));
+	rt_config_free(config);
+	unlink(path);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +414,7 @@ int main(void)
 		unit_test_in_scratch(a_killed_caller_leaves_a_whole_recording),
 		unit_test_in_scratch(a_forked_child_leaves_it_alone),
 		unit_test_in_scratch(two_threads_call_while_a_third_stops),
+		cmocka_unit_test(a_helper_of_another_version_is_one_clear_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
