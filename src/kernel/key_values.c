@@ -44,12 +44,38 @@ static size_t count_absent_fields(const struct key_field *fields, size_t field_c
 	return count;
 }
 
+/* Steps over the next line if it has the field that is expected next: the same as below, without a search for line and key. */
+static const struct key_field *expected_field(struct scan *text, char separator,
+					      const struct key_field *fields, size_t field_count,
+					      size_t *next, int64_t *ret_value)
+{
+	const struct key_field *field = &fields[*next];
+	struct scan rest, line;
+	uint64_t value;
+
+	if (*next >= field_count || scan_left(text) <= field->key_length ||
+	    text->at[field->key_length] != separator || memcmp(text->at, field->key, field->key_length) != 0)
+		return NULL;
+	rest = (struct scan){text->at + field->key_length + 1, text->end};
+	if (!scan_u64(&rest, &value) || value > INT64_MAX)
+		return NULL;
+	*text = rest;
+	(void)scan_line(text, &line);
+	++*next;
+	*ret_value = (int64_t)value;
+	return field;
+}
+
 /* Returns the field of the next wanted line with a number; NULL at the end. */
 static const struct key_field *next_field(struct scan *text, char separator, const struct key_field *fields,
 					  size_t field_count, size_t *next, int64_t *ret_value)
 {
+	const struct key_field *expected =
+		expected_field(text, separator, fields, field_count, next, ret_value);
 	struct scan line, key;
 
+	if (expected)
+		return expected;
 	while (scan_line(text, &line)) {
 		const struct key_field *field;
 		uint64_t value;

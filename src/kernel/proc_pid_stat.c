@@ -47,19 +47,32 @@ static bool scan_name(struct scan *text, struct scan *ret_name)
 	return true;
 }
 
+/* As scan_word(). This loop runs for each process that has run, at each sample. */
+static bool skip_word(struct scan *text)
+{
+	const char *at, *start;
+
+	scan_blanks(text);
+	for (at = start = text->at; at < text->end && *at != ' ' && *at != '\t' && *at != '\n';)
+		at++;
+	text->at = at;
+	return at > start;
+}
+
 static void scan_numbers(struct scan *text, struct proc_pid_stat *stat)
 {
-	struct scan word;
+	int64_t value;
 	size_t next = 0;
 
-	for (int column = 2; next < ARRAY_SIZE(FIELDS) && scan_word(text, &word); column++) {
-		uint64_t value;
-
-		if (column != FIELDS[next].column)
+	for (int column = 2; next < ARRAY_SIZE(FIELDS); column++) {
+		if (column != FIELDS[next].column) {
+			if (!skip_word(text))
+				return;
 			continue;
-		if (scan_u64(&word, &value) && !scan_left(&word) && value <= INT64_MAX)
-			*(int64_t *)((char *)stat + FIELDS[next].offset) = (int64_t)value;
-		next++;
+		}
+		if (!scan_count(text, &value))
+			return;
+		*(int64_t *)((char *)stat + FIELDS[next++].offset) = value;
 	}
 }
 
