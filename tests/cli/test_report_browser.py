@@ -85,16 +85,14 @@ def test_a_stack_has_the_largest_rows_and_the_sum_of_all_others(make, drive):
     assert all(len(drive(page, "drawn", chart="gpu-memory", colour=f"c{i}")["full"]) > 500 for i in (0, 4, 7))
 
 
-def test_sockets_and_waiting_threads_have_charts_where_they_are_known(make, drive):
+def test_sockets_have_a_chart_where_their_power_is_known(make, drive):
     samples = recordings.eight_samples()
     for one in samples:
         one["energy"] = [{"zone": "package-0", "power_watts": 35.5}, {"zone": "package-1", "power_watts": 12.0}]
-        one["cpu"]["process_cpu_wait_secs"] = 2.5
     page = make(samples)
-    assert {"chart-energy", "chart-queue"} <= set(drive(page, "look")["charts"])
+    assert "chart-energy" in drive(page, "look")["charts"]
     rows = drive(page, "tables")["rows"][0]["rows"]
     assert ["Power of the CPUs: package-1", "12.0 W", "12.0 W", "12.0 W", "0:01.0"] in rows
-    assert ["Threads waiting for a CPU: Job", "2.50", "2.50", "2.50", "0:01.0"] in rows
 
 
 def test_disks_are_lines_of_their_own_if_several_are_busy(make, drive):

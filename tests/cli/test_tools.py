@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -287,3 +288,14 @@ def test_the_abi_check_says_that_there_is_no_release_yet(helpers, tmp_path):
     done = subprocess.run([tmp_path / "tools" / "check-abi", tmp_path / "abi"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("check-abi: there is no tag")
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_make_pictures_draws_a_terminal(helpers, tmp_path):
+    """Colours become colours, columns stay where they were, and nothing of the text is markup."""
+    text = "CPU     \\033[1;31m<b>full</b>\\033[0m  \\342\\226\\201\\342\\226\\210\\n\\n  second line\\n"
+    subprocess.run([helpers.top / "tools" / "make-pictures", "--text", tmp_path / "out.svg", "printf", text], check=True)
+    rows = [(one.get("x"), one.get("y"), one.get("fill"), one.get("font-weight"), one.text)
+            for one in ElementTree.parse(tmp_path / "out.svg").iter("{http://www.w3.org/2000/svg}text")]
+    assert [row[1:] for row in rows] == [("29", "#e8ebee", "400", "CPU"), ("29", "#ff8a80", "700", "<b>full</b>"),
+                                         ("29", "#e8ebee", "400", "\u2581\u2588"), ("65", "#e8ebee", "400", "second line")]
+    assert [round((float(row[0]) - 16) / 7.83) for row in rows] == [0, 8, 21, 2]
