@@ -28,6 +28,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, sample, rank);
 	WANT(wanted, sample, missed_ticks);
 	WANT(wanted, memory, total_mib);
+	summary_disks_want(wanted);
 	summary_gpus_want(wanted);
 	metric_set_add_kind(wanted, ROW_limits);
 	oom_course_want(wanted);
@@ -348,6 +349,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	if (FIRST(frame, tree))
 		add_tree(summary, FIRST(frame, tree), &moment);
 	add_host(summary, frame, &moment);
+	summary_disks_add(&summary->disks, frame);
 	add_gpus(summary, frame, &moment);
 	add_bounds(summary, frame, &moment);
 	summary_add_waiting(summary, frame);

@@ -12,6 +12,7 @@
 #include "advice/oom.h"
 #include "advice/phases.h"
 #include "advice/shape.h"
+#include "advice/summary_disks.h"
 #include "advice/summary_gpus.h"
 #include "advice/time_bins.h"
 #include "base/buffer.h"
@@ -128,6 +129,7 @@ struct rt_summary {
 	int64_t cpuset_cores, core_count;
 	int64_t gpu_count;
 	double gpu_memory_mib;
+	struct summary_disks disks;
 	struct summary_gpus *gpus; /* one for each device; NULL: no device seen */
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;

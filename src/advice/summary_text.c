@@ -235,6 +235,7 @@ static void add_io(const struct page *page)
 				      summary->written_chars.sum);
 		}
 	}
+	summary_disks_lines(page->out, &summary->disks, page->unit, LABEL_COLUMNS);
 }
 
 /* The unseen part, if it matters: more than 1 % of what was seen. */
@@ -575,6 +576,8 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	add_json_history(&out, "cores_over_time", &summary->cores_history);
 	add_json_history(&out, "memory_over_time", &summary->memory_history);
 	add_json_phases(&out, &summary->phases);
+	buffer_add_text(&out, ",\n ");
+	summary_disks_json(&out, &summary->disks);
 	buffer_add_text(&out, ",\n ");
 	summary_gpus_json(&out, summary);
 	add_json_bottlenecks(&out, summary);

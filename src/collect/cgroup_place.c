@@ -19,6 +19,7 @@ static const char *const CONTROLLERS[CGROUP_HIERARCHIES] = {
 	[CGROUP_CPUACCT] = "cpuacct",
 	[CGROUP_MEMORY] = "memory",
 	[CGROUP_CPUSET] = "cpuset",
+	[CGROUP_BLKIO] = "blkio",
 };
 
 static void close_chain(struct cgroup_chain *chain)

@@ -492,6 +492,7 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 	uint64_t pressure;
 	bool first_of_own;
 
+	context->place = NULL;
 	if (context->progress.baseline)
 		(void)find_place(state, context);
 	else if (context->prepared || context->ending->killed)
@@ -503,6 +504,8 @@ static void cgroup_usage_collect(void *state_, struct collect_context *context, 
 		row_set_absent(frame_single(frame, ROW_pressure), ABSENT_NOT_YET);
 		return;
 	}
+	context->place = state->place.memberships_hash ? &state->place : NULL;
+	context->memory_folder = state->memory_folder;
 	limits->cpu_limit_cores = state->limits.cpu_cores;
 	limits->memory_limit_mib = mib_of(state->limits.memory_bytes);
 	limits->cpuset_cores = state->limits.cpuset_cores;
@@ -542,5 +545,6 @@ const struct collector CGROUP_USAGE_COLLECTOR = {
 	.collect = cgroup_usage_collect,
 	.prepare = cgroup_usage_prepare,
 	.close = cgroup_usage_close,
-	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_tree, ROW_KINDS},
+	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_tree, ROW_job_disk,
+					 ROW_KINDS},
 };

@@ -95,6 +95,8 @@ struct collect_context {
 	int64_t program_rows;               /* setting: programs to report one by one; 0: none */
 	bool own_cgroup;                    /* the job runs in a memory cgroup that was made for it */
 	struct memory_cgroup memory_cgroup; /* in this frame */
+	const struct cgroup_place *place;   /* of the job in this frame; NULL: unknown */
+	int memory_folder;                  /* in the place; -1: no cgroup counts its memory */
 	const struct run_facts *facts;
 	const struct run_ending *ending;
 	struct run_progress progress;

@@ -9,6 +9,7 @@ extern const struct collector HOST_CPU_COLLECTOR;
 extern const struct collector HOST_DISK_COLLECTOR;
 extern const struct collector HOST_MEMORY_COLLECTOR;
 extern const struct collector HOST_NETWORK_COLLECTOR;
+extern const struct collector JOB_DISK_COLLECTOR;
 extern const struct collector JOB_NETWORK_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector PROGRAM_USAGE_COLLECTOR;
@@ -23,6 +24,7 @@ const struct collector *const COLLECTORS[] = {
 	&CPU_ENERGY_COLLECTOR, /* divides by the CPU time of the two rows above */
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,
+	&JOB_DISK_COLLECTOR, /* in the folders that CGROUP_USAGE has found */
 	&HOST_NETWORK_COLLECTOR,
 	&GPU_USAGE_COLLECTOR,
 	&CLOUD_COLLECTOR,

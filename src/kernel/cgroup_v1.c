@@ -177,3 +177,33 @@ int read_cgroup_v1_oom_control(struct root *root, int dir_fd, struct cgroup_v1_o
 	return length < 0 ? (int)length
 			  : parse_cgroup_v1_oom_control(root->text.data, (size_t)length, ret_control);
 }
+
+int read_cgroup_v1_blkio(struct root *root, int dir_fd, const char *file, struct scan *ret_lines)
+{
+	ssize_t length = root_read_at(root, dir_fd, file);
+
+	if (length < 0)
+		return (int)length;
+	*ret_lines = scan_bytes(root->text.data, (size_t)length);
+	return 0;
+}
+
+bool cgroup_v1_blkio_next(struct scan *lines, struct cgroup_v1_blkio *ret_blkio)
+{
+	struct scan line, operation;
+	uint64_t major, minor, value;
+
+	while (scan_line(lines, &line)) {
+		if (!scan_u64(&line, &major) || !scan_literal(&line, ":") || !scan_u64(&line, &minor) ||
+		    !scan_word(&line, &operation) ||
+		    (!scan_is(&operation, "Read") && !scan_is(&operation, "Write")))
+			continue;
+		scan_blanks(&line);
+		if (!scan_u64(&line, &value) || value > INT64_MAX || major > UINT32_MAX || minor > UINT32_MAX)
+			continue;
+		*ret_blkio = (struct cgroup_v1_blkio){(uint32_t)major, (uint32_t)minor,
+						      scan_is(&operation, "Write"), (int64_t)value};
+		return true;
+	}
+	return false;
+}

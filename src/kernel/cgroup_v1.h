@@ -7,9 +7,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/scan.h"
 #include "kernel/cgroup_limit.h"
 #include "kernel/root.h"
 
@@ -62,6 +64,17 @@ struct cgroup_v1_memory_stat {
 
 int parse_cgroup_v1_memory_stat(const char *bytes, size_t length, struct cgroup_v1_memory_stat *ret_stat);
 int read_cgroup_v1_memory_stat(struct root *root, int dir_fd, struct cgroup_v1_memory_stat *ret_stat);
+
+/* A line of blkio.throttle.io_service_bytes (bytes) and blkio.throttle.io_serviced (requests), or of *_recursive. */
+struct cgroup_v1_blkio {
+	uint32_t major, minor;
+	bool is_write;
+	int64_t value; /* since the cgroup was made; writes that went through the page cache are in the root's */
+};
+
+/* An iteration like that over io.stat; other operations (Sync, Total, ...) are left out. */
+int read_cgroup_v1_blkio(struct root *root, int dir_fd, const char *file, struct scan *ret_lines);
+bool cgroup_v1_blkio_next(struct scan *lines, struct cgroup_v1_blkio *ret_blkio);
 
 /* memory.oom_control */
 struct cgroup_v1_oom_control {

@@ -43,6 +43,15 @@ static void fuzz_v2_io(const char *bytes, size_t length)
 		must_hold(io.read_bytes >= -1 && io.writes >= -1);
 }
 
+static void fuzz_v1_blkio(const char *bytes, size_t length)
+{
+	struct scan lines = scan_bytes(bytes, length);
+	struct cgroup_v1_blkio one;
+
+	while (cgroup_v1_blkio_next(&lines, &one))
+		must_hold(one.value >= 0);
+}
+
 static void fuzz_v1_cpu(const char *bytes, size_t length)
 {
 	FUZZ_PARSE(parse_cgroup_v1_cpuacct_stat, struct cgroup_v1_cpuacct_stat, cpuacct)
@@ -68,8 +77,8 @@ static void fuzz_v1_memory(const char *bytes, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_v2_cpu, fuzz_v2_limit, fuzz_v2_memory, fuzz_v2_events,
-		fuzz_v2_io,  fuzz_v1_cpu,   fuzz_v1_limit,  fuzz_v1_memory,
+		fuzz_v2_cpu, fuzz_v2_limit, fuzz_v2_memory, fuzz_v2_events, fuzz_v2_io,
+		fuzz_v1_cpu, fuzz_v1_limit, fuzz_v1_memory, fuzz_v1_blkio,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -73,6 +73,24 @@ static void oom_kills_are_not_counted_before_4_13(void **state)
 	assert_int_equal(parse_cgroup_v1_oom_control("", 0, &control), -EBADMSG);
 }
 
+static void bytes_by_device_are_read_from_blkio(void **state)
+{
+	static const char TEXT[] =
+		"254:0 Read 1459200\n254:0 Write 314773504\n254:0 Sync 5\n254:0 Total 316232704\n"
+		"8:16 Read x\n8:16 Write 7\nTotal 316232711\n";
+	struct scan lines = scan_bytes(TEXT, strlen(TEXT));
+	struct cgroup_v1_blkio one;
+
+	(void)state;
+	assert_true(cgroup_v1_blkio_next(&lines, &one));
+	assert_true(one.major == 254 && one.minor == 0 && !one.is_write && one.value == 1459200);
+	assert_true(cgroup_v1_blkio_next(&lines, &one));
+	assert_true(one.is_write && one.value == 314773504);
+	assert_true(cgroup_v1_blkio_next(&lines, &one));
+	assert_true(one.major == 8 && one.minor == 16 && one.is_write && one.value == 7);
+	assert_false(cgroup_v1_blkio_next(&lines, &one));
+}
+
 static void parse_any(const char *bytes, size_t length)
 {
 	struct cgroup_v1_oom_control control;
@@ -132,6 +150,7 @@ int main(void)
 		cmocka_unit_test(every_way_to_say_no_limit_is_known),
 		cmocka_unit_test(totals_count_not_the_own_lines),
 		cmocka_unit_test(oom_kills_are_not_counted_before_4_13),
+		cmocka_unit_test(bytes_by_device_are_read_from_blkio),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(a_nested_group_is_read),
 	};
