@@ -3,7 +3,7 @@
  * (job_namespaces.h), which the tracker's table of sockets does not show.
  *
  * A connection must be seen while it is open, so the tracker looks between samples, too: every 0.1 s at first, later as
- * often as 0.15 ms of CPU time a second allows. For a job of two processes, that is about every 0.4 s.
+ * often as 0.1 ms of CPU time a second allows. While no member runs, it looks once a second.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,15 +14,18 @@
 #include "collect/job_namespaces.h"
 #include "process/job_sockets.h"
 
-#define NS_FOR_A_LOOK INT64_C(6667) /* of time, for 1 ns of work */
-#define LOOKS_MOST_NS (1500 * NSEC_PER_USEC)
+#define NS_FOR_A_LOOK INT64_C(10000) /* of time, for 1 ns of work */
+#define LOOKS_MOST_NS (1 * NSEC_PER_MSEC)
 #define FIRST_LOOK_NS (30 * NSEC_PER_MSEC)
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
+#define LONGEST_PAUSE_NS (1 * NSEC_PER_SEC)
 
 struct job_network {
 	bool is_off;
 	struct allowance for_looks;
-	int64_t look_ns; /* when to look next */
+	int64_t look_ns;    /* when to look next */
+	int64_t pause_ns;   /* before it */
+	int64_t changed_ns; /* when a member last ran, as of the last look */
 	struct job_namespaces namespaces;
 	struct job_sockets sockets;
 };
@@ -66,9 +69,14 @@ static void ask_to_attend(struct job_network *state, struct collect_context *con
 
 static void look(struct job_network *state, struct collect_context *context, int64_t now_ns)
 {
-	int64_t begun_ns = thread_cpu_now_ns(), pause_ns = LOOK_EVERY_NS;
+	int64_t begun_ns = thread_cpu_now_ns(), pause_ns;
 
 	process_tree_touch(context->tree);
+	state->pause_ns = context->tree->changed_ns == state->changed_ns
+				  ? min_i64(2 * state->pause_ns, LONGEST_PAUSE_NS)
+				  : LOOK_EVERY_NS;
+	state->changed_ns = context->tree->changed_ns;
+	pause_ns = state->pause_ns;
 	job_sockets_update(&state->sockets, context->tree, false);
 	allowance_earn(&state->for_looks, now_ns, NS_FOR_A_LOOK, LOOKS_MOST_NS);
 	state->for_looks.left_ns -= thread_cpu_now_ns() - begun_ns;

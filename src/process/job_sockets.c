@@ -399,10 +399,12 @@ static bool has_unresolved(const struct job_sockets *sockets)
 	return false;
 }
 
-static void dump_if_due(struct job_sockets *sockets, int64_t now_ns)
+static void dump_if_due(struct job_sockets *sockets, const struct process_tree *tree, int64_t now_ns)
 {
 	bool unresolved = now_ns >= sockets->next_try_ns && has_unresolved(sockets);
-	bool for_group = sockets->is_selected && now_ns - sockets->dumped_ns >= GROUP_DUMP_EVERY_NS;
+	/* A job that did not run has made no connection. */
+	bool for_group = sockets->is_selected && now_ns - sockets->dumped_ns >= GROUP_DUMP_EVERY_NS &&
+			 tree->changed_ns >= sockets->dumped_ns;
 	int64_t begun_ns = thread_cpu_now_ns();
 	int error = 0;
 
@@ -495,7 +497,7 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 	if (sockets->for_searches.left_ns > 0)
 		sockets->for_searches.left_ns -= socket_holders_search(
 			&sockets->holders, tree, sockets->for_searches.left_ns, visit_held, sockets);
-	dump_if_due(sockets, now_ns);
+	dump_if_due(sockets, tree, now_ns);
 	ask(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
 	if (is_last)
 		wait_for_ends(sockets, tree->root, now_ns);
