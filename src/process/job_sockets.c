@@ -27,7 +27,9 @@ enum {
 #define SEARCHES_MOST_NS (2 * NSEC_PER_MSEC)
 #define DUMPS_MOST_NS (3 * NSEC_PER_MSEC)
 #define ENDS_MOST_NS (100 * NSEC_PER_MSEC)
-#define GROUP_DUMP_EVERY_NS (3 * NSEC_PER_SEC)
+/* Of sockets that were made in the job's group: the search of descriptors finds them sooner, if it may see them. */
+#define GROUP_DUMP_EVERY_NS (10 * NSEC_PER_SEC)
+#define DENIED_DUMP_EVERY_NS (2 * NSEC_PER_SEC)
 #define FIRST_TRY_PAUSE_NS (1 * NSEC_PER_SEC)
 #define LONGEST_TRY_PAUSE_NS (16 * NSEC_PER_SEC)
 #define SHORTEST_PAUSE_NS (10 * NSEC_PER_MSEC)
@@ -403,7 +405,8 @@ static void dump_if_due(struct job_sockets *sockets, const struct process_tree *
 {
 	bool unresolved = now_ns >= sockets->next_try_ns && has_unresolved(sockets);
 	/* A job that did not run has made no connection. */
-	bool for_group = sockets->is_selected && now_ns - sockets->dumped_ns >= GROUP_DUMP_EVERY_NS &&
+	int64_t every_ns = sockets->holders.denied ? DENIED_DUMP_EVERY_NS : GROUP_DUMP_EVERY_NS;
+	bool for_group = sockets->is_selected && now_ns - sockets->dumped_ns >= every_ns &&
 			 tree->changed_ns >= sockets->dumped_ns;
 	int64_t begun_ns = thread_cpu_now_ns();
 	int error = 0;
@@ -522,11 +525,13 @@ int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns)
 
 void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *ret_traffic)
 {
+	/* A connection of a member whose descriptors may not be read is neither known nor in the bound while it is open. */
+	bool hidden = sockets->holders.denied && !sockets->is_selected;
 	struct job_traffic traffic = {
 		.known = sockets->ended,
 		.count = sockets->ended_count,
 		.has_datagrams = sockets->has_datagrams,
-		.has_bound = !sockets->lost_ends && !sockets->lost_tails && !sockets->overflowed,
+		.has_bound = !sockets->lost_ends && !sockets->lost_tails && !sockets->overflowed && !hidden,
 		.unattributed = sockets->unattributed,
 		.unattributed_count = sockets->unattributed_count,
 	};
@@ -548,6 +553,8 @@ void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *re
 		traffic.reason = sockets->error;
 	else if (!sockets->has_begun)
 		traffic.reason = ABSENT_NOT_YET;
+	else if (hidden && !traffic.count)
+		traffic.reason = EACCES;
 	else if (traffic.has_datagrams && !traffic.count)
 		traffic.reason = ABSENT_NO_SUCH_COUNTER;
 	*ret_traffic = traffic;

@@ -336,6 +336,23 @@ def test_traffic_over_udp_alone_is_unknown(record):
     assert end["net_sent_bytes"] is None
 
 
+def test_job_of_another_user_is_unknown_and_not_0(binary, tmp_path, program_for_everybody):
+    """Its descriptors cannot be read."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv(1)")
+    folder = os.path.dirname(program_for_everybody)
+    os.chmod(folder, 0o777)
+    with server() as address, subprocess.Popen(list(map(str, client(address, 3 * MB, secs=2.0)))) as job:
+        time.sleep(0.3)
+        path = os.path.join(folder, "run.jsonl")
+        subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program_for_everybody, "-q", "--no-summary",
+                        "-i", "0.2", "--duration", "0.7", "-o", path, "--pid", str(job.pid)], check=True, cwd=folder,
+                       env=clean_environment())
+        with open(path) as lines:
+            samples = [json.loads(line) for line in lines]
+    assert_unknown(samples, samples[-1]["run_end"])
+
+
 # ---- cost --------------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.cost
