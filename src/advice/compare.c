@@ -525,7 +525,7 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 	if (!parse_condition(condition_text, &condition))
 		return problem_set(
 			ret_problem, -EINVAL,
-			"\"%.100s\" is not a condition: give one like memory_peak>+10%% or wall_time>60",
+			"'%.100s' is not a condition: give one like memory_peak>+10%% or wall_time>60",
 			condition_text);
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = &comparison->list[i];
@@ -533,6 +533,6 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 		if (scan_is(&condition.name, compared->name))
 			return check_figure(comparison, compared, &condition, condition_text, ret_problem);
 	}
-	return problem_set(ret_problem, -ENOENT, "no run has a figure \"%.*s\"",
+	return problem_set(ret_problem, -ENOENT, "no run has a figure '%.*s'",
 			   (int)scan_left(&condition.name), condition.name.at);
 }

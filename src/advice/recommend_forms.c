@@ -149,7 +149,7 @@ int rt_advice_to_form(const rt_advice *advice, const char *form, char **ret_text
 		return buffer_take_text(&out, ret_text);
 	}
 	return problem_set(ret_problem, -EINVAL,
-			   "there is no form \"%.100s\": it is one of slurm, kubernetes, docker, nextflow, "
+			   "there is no form '%.100s': it is one of slurm, kubernetes, docker, nextflow, "
 			   "snakemake, metaflow",
 			   form);
 }

@@ -459,7 +459,7 @@ static int check_gpus(struct rt_summary *summary, const struct metric_set *wante
 					buffer_printf(&names, "%s%s", names.length ? ", " : "", gpu->uuid);
 		record_close(record);
 	}
-	return problem_set(problem, -EINVAL, "there is no GPU \"%.100s\"; there are %s", missing,
+	return problem_set(problem, -EINVAL, "there is no GPU '%.100s'; there are %s", missing,
 			   names.length && !buffer_error(&names) ? names.data : "none");
 }
 

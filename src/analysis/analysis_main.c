@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	make_printable(argv[1], strlen(argv[1]));
-	fprintf(stderr, "resource-tracker: \"%s\" is not a subcommand\n", argv[1]);
+	fprintf(stderr, "resource-tracker: '%s' is not a subcommand\n", argv[1]);
 	list_commands(stderr);
 	return EXIT_USAGE;
 }

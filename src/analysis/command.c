@@ -67,6 +67,7 @@ struct reading {
 	void *context;
 	struct text_list *files;
 	const struct subcommand *command; /* NULL: operands are no recordings */
+	bool not_found;                   /* an operand, which is no mistake on the command line */
 };
 
 static const char *take_word(void *context, const struct option_row *row, const char *text)
@@ -74,8 +75,12 @@ static const char *take_word(void *context, const struct option_row *row, const 
 	struct reading *reading = context;
 	bool is_force = row && strcmp(row->name, "force") == 0;
 
-	if (!row && reading->command)
-		return add_operand(reading->command, reading->files, text);
+	if (!row && reading->command) {
+		const char *why = add_operand(reading->command, reading->files, text);
+
+		reading->not_found = why != NULL;
+		return why;
+	}
 	if (!row)
 		return text_list_add(reading->files, text) ? NULL : OUT_OF_MEMORY;
 	invocation.force = invocation.force || is_force;
@@ -96,21 +101,24 @@ static int read_line(const struct subcommand *command, char **argv, struct readi
 	invocation.files = reading.files;
 	for (invocation.argc = 0; argv[invocation.argc];)
 		invocation.argc++;
-	return parse_words(&parser, argv, NULL) < 0 ? say_usage(command->name, parser.message) : 0;
+	if (parse_words(&parser, argv, NULL) == 0)
+		return 0;
+	return reading.not_found ? command_fault(command, "%s", parser.message)
+				 : say_usage(command->name, parser.message);
 }
 
 int command_read(const struct subcommand *command, char **argv,
 		 bool (*set)(void *context, int option, const char *value), void *context,
 		 struct text_list *ret_files)
 {
-	return read_line(command, argv, (struct reading){set, context, ret_files, command});
+	return read_line(command, argv, (struct reading){set, context, ret_files, command, false});
 }
 
 int command_read_words(const struct subcommand *command, char **argv,
 		       bool (*set)(void *context, int option, const char *value), void *context,
 		       struct text_list *ret_words)
 {
-	return read_line(command, argv, (struct reading){set, context, ret_words, NULL});
+	return read_line(command, argv, (struct reading){set, context, ret_words, NULL, false});
 }
 
 void command_list(struct buffer *out)

@@ -28,8 +28,9 @@ int command_run(char **argv);
 
 /*
  * Reads the words behind argv[0]: `set` takes each option and returns false if it cannot have that value, the operands
- * come into *ret_files; a run of the history as the path of its recording (find_run.h). The command never writes to a file that `argv` names as input. Returns 0, or EXIT_USAGE after it
- * has said what is wrong.
+ * come into *ret_files, a run of the history as the path of its recording (find_run.h). The command never writes to a
+ * file that `argv` names as input. Returns 0, or after it has said what is wrong EXIT_USAGE, or EXIT_FAULT for a run that
+ * does not exist.
  */
 int command_read(const struct subcommand *command, char **argv,
 		 bool (*set)(void *context, int option, const char *value), void *context,

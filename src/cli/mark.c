@@ -72,6 +72,6 @@ int run_mark(char **argv)
 	result = fd < 0 ? fd : mark_write(fd, &mark);
 	/* A job that is not being recorded is not an error, and a mark must never fail a job. */
 	if (result < 0 && !(fd == -ENOENT && !request.file))
-		say("mark: the phase is not marked: %s", strerror(-result));
+		say_of("mark", "the phase is not marked: %s", strerror(-result));
 	return request.json ? print_mark(&mark) : 0;
 }

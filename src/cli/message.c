@@ -43,7 +43,7 @@ bool can_say(void)
 	return false;
 }
 
-static void say_line(const char *format, va_list args, int timeout_ms)
+static void say_line(const char *subcommand, const char *format, va_list args, int timeout_ms)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
 	CLEANUP_FREE char *text = NULL;
@@ -52,7 +52,7 @@ static void say_line(const char *format, va_list args, int timeout_ms)
 		text = NULL;
 		return;
 	}
-	buffer_add_text(&line, "resource-tracker: ");
+	buffer_printf(&line, "resource-tracker%s%s: ", *subcommand ? " " : "", subcommand);
 	if (strlen(text) > LONGEST_TEXT)
 		text[LONGEST_TEXT] = '\0';
 	buffer_add_printable(&line, text);
@@ -66,7 +66,16 @@ void say(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_line(format, args, PATIENCE_MS);
+	say_line("", format, args, PATIENCE_MS);
+	va_end(args);
+}
+
+void say_of(const char *subcommand, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(subcommand, format, args, PATIENCE_MS);
 	va_end(args);
 }
 
@@ -75,7 +84,7 @@ void say_if_possible(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_line(format, args, 0);
+	say_line("", format, args, 0);
 	va_end(args);
 }
 
@@ -84,7 +93,7 @@ int refuse(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_line(format, args, PATIENCE_MS);
+	say_line("", format, args, PATIENCE_MS);
 	va_end(args);
 	return EXIT_OWN_ERROR;
 }

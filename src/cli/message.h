@@ -18,6 +18,9 @@ enum exit_status {
 /* Writes a line before the job is started or after it has ended. Waits for a full pipe, but not long. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for a subcommand: "resource-tracker mark: ...". */
+void say_of(const char *subcommand, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes a line while a job may be running. Drops it if stderr is not ready at once. */
 void say_if_possible(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -497,7 +497,7 @@ int rt_compare_phases(const struct rt_compared_run *runs, size_t run_count, cons
 		ret_problem->text[0] = '\0';
 	if (!is_statistic(sessions.statistic))
 		return problem_set(ret_problem, -EINVAL,
-				   "\"%.100s\" is not a statistic; use min, max, mean or std",
+				   "'%.100s' is not a statistic; use min, max, mean or std",
 				   sessions.statistic);
 	if (run_count < 2)
 		return problem_set(ret_problem, -EINVAL, "there must be two sides to compare");

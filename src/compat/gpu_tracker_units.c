@@ -25,7 +25,7 @@ static int find_unit(const char *name, const struct gpu_tracker_unit *units, siz
 		}
 		buffer_printf(&names, "%s%s", i ? ", " : "", units[i].name);
 	}
-	return problem_set(problem, -EINVAL, "\"%.100s\" is not a unit; there are %s", name, names.data);
+	return problem_set(problem, -EINVAL, "'%.100s' is not a unit; there are %s", name, names.data);
 }
 
 int gpu_tracker_units_find(const struct rt_gpu_tracker_options *options, struct gpu_tracker_units *ret_units,

@@ -207,7 +207,7 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 		return result;
 	format = own.format ? own.format : format_of(output);
 	if (own.layout && !csv_layout_find(own.layout))
-		return problem_set(ret_problem, -EINVAL, "\"%.100s\" is not a CSV layout", own.layout);
+		return problem_set(ret_problem, -EINVAL, "'%.100s' is not a CSV layout", own.layout);
 	if (output_check_inputs(output, paths, path_count, ret_problem) < 0)
 		return -EINVAL;
 	if (!format)
@@ -224,7 +224,7 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 	if (strcmp(format, "gpu_tracker") == 0)
 		return export_gpu_tracker(&job);
 	return problem_set(ret_problem, -EINVAL,
-			   "\"%.100s\" is not a format; use json, jsonl, csv, sqlite, snapshot, "
+			   "'%.100s' is not a format; use json, jsonl, csv, sqlite, snapshot, "
 			   "snapshot-0.4, gpu_tracker",
 			   format);
 }

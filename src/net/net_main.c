@@ -19,10 +19,11 @@
 static const struct {
 	const char *name;
 	int (*main)(const struct settings *settings, char **argv);
+	bool is_typed; /* by people; the others are started by our programs */
 } SUBCOMMANDS[] = {
-#define SUBCOMMAND(id, name, ...) {name, id##_main},
+#define SUBCOMMAND(id, name, ...) {name, id##_main, true},
 #include "options/net_subcommands.def"
-#define SUBCOMMAND(id, name, ...) {name, id##_main},
+#define SUBCOMMAND(id, name, ...) {name, id##_main, false},
 #include "options/net_internal.def"
 };
 
@@ -37,6 +38,7 @@ int main(int argc, char **argv)
 			continue;
 		if (arguments_print_help(argv + 1, &status))
 			return status;
+		message_name(SUBCOMMANDS[i].is_typed ? SUBCOMMANDS[i].name : "");
 		r = settings_read(&settings, &wrong);
 		if (r < 0) {
 			say("%s is invalid: it must be %s", wrong,

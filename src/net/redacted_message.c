@@ -16,6 +16,7 @@ static const char REDACTED[] = "[redacted]";
 static const char BEARER[] = "Bearer ";
 static const char *secrets[MOST_SECRETS];
 static bool enabled = true;
+static const char *speaker = "";
 
 void message_enable(bool on)
 {
@@ -98,6 +99,11 @@ void add_redacted(struct buffer *out, const char *text, size_t length, size_t li
 	}
 }
 
+void message_name(const char *subcommand)
+{
+	speaker = subcommand;
+}
+
 void say(const char *format, ...)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(8 << 10);
@@ -110,7 +116,7 @@ void say(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	buffer_add_text(&line, "resource-tracker: ");
+	buffer_printf(&line, "resource-tracker%s%s: ", *speaker ? " " : "", speaker);
 	add_redacted(&line, text, strlen(text), LONGEST_LINE);
 	if (!buffer_error(&line))
 		make_printable(line.data, line.length);

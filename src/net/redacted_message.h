@@ -12,6 +12,9 @@
 /* Switches all messages off (--no-warnings). */
 void message_enable(bool on);
 
+/* The subcommand that a person typed stands in front of each line: "resource-tracker upload: ...". */
+void message_name(const char *subcommand);
+
 /* "resource-tracker: TEXT\n", redacted. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -393,7 +393,7 @@ int upload_main(const struct settings *settings, char **argv)
 	if (arguments_parse(&arguments, argv) < 0)
 		return EXIT_USAGE;
 	if (!settings->token) {
-		say("upload needs SENTINEL_API_TOKEN");
+		say("it needs SENTINEL_API_TOKEN");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);

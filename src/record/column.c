@@ -67,8 +67,8 @@ static int unknown_name(const char *name, const char *plain, struct rt_problem *
 		consider_name(plain, combined->columns[i].heading, &nearest, word);
 	if (!nearest.word)
 		return problem_set(problem, -ENOENT,
-				   "no metric is called \"%s\"; `resource-tracker metrics` lists them", name);
-	return problem_set(problem, -ENOENT, "no metric is called \"%s\"; the nearest is \"%s\"", name, word);
+				   "there is no metric '%s'; resource-tracker metrics lists them", name);
+	return problem_set(problem, -ENOENT, "there is no metric '%s'; the nearest is %s", name, word);
 }
 
 static int settle_place(const char *name, struct metric_place *place, struct rt_problem *problem)
@@ -77,18 +77,17 @@ static int settle_place(const char *name, struct metric_place *place, struct rt_
 	case PLACE_GOOD:
 		return 0;
 	case PLACE_HAS_NO_KEYS:
-		return problem_set(problem, -EINVAL, "\"%s\": there is only one, leave the brackets out",
-				   name);
+		return problem_set(problem, -EINVAL, "'%s': there is only one, leave the brackets out", name);
 	case PLACE_NEEDS_KEYS:
 		return problem_set(
 			problem, -EINVAL,
-			"\"%s\" has several values: name one in brackets, as in disk[sda].read_bytes_per_sec "
+			"'%s' has several values: name one in brackets, as in disk[sda].read_bytes_per_sec "
 			"or gpu[0].utilization_pct, or take [sum], [mean] or [max]",
 			name);
 	case PLACE_NEEDS_OTHER_KEYS:
 		break;
 	}
-	return problem_set(problem, -EINVAL, "\"%s\" needs %d names in brackets", name,
+	return problem_set(problem, -EINVAL, "'%s' needs %d names in brackets", name,
 			   metric_place_levels(place->kind));
 }
 
@@ -99,14 +98,14 @@ int record_column_find(const char *name, struct metric_place *ret_column, struct
 	int matches, result;
 
 	if (!metric_place_split(name, plain, sizeof plain, &column))
-		return problem_set(problem, -ENOENT, "\"%.100s\" is not the name of a metric", name);
+		return problem_set(problem, -ENOENT, "'%.100s' is not the name of a metric", name);
 	if (!metric_place_find(plain, &column) && !find_heading(plain, &column)) {
 		matches = find_short(plain, &column);
 		if (!matches)
 			return unknown_name(name, plain, problem);
 		if (matches > 1)
 			return problem_set(problem, -EINVAL,
-					   "\"%s\" is the name of %d metrics: write it with its group, as in "
+					   "'%s' is the name of %d metrics: write it with its group, as in "
 					   "cpu.process_rss_mib",
 					   name, matches);
 	}

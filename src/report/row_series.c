@@ -18,7 +18,7 @@ int row_series_begin(struct row_series *all, const struct report_rows *rows, str
 	for (size_t i = 0; i < rows->column_count; i++)
 		if (!metric_place_find(rows->columns[i], &all->columns[i]) ||
 		    all->columns[i].kind != all->columns[0].kind)
-			return problem_set(problem, -ENOENT, "no metric of the page's rows is called \"%s\"",
+			return problem_set(problem, -ENOENT, "no metric of the page's rows is called '%s'",
 					   rows->columns[i]);
 	return 0;
 }

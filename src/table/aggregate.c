@@ -42,11 +42,10 @@ int aggregate_find(const char *name, struct aggregate *ret_aggregate, struct rt_
 		*ret_aggregate = (struct aggregate){AGGREGATE_PERCENTILE, percent / 100};
 		return 0;
 	}
-	return problem_set(
-		problem, -EINVAL,
-		"\"%.100s\" is not a statistic; use mean, max, min, sum, len, std, median, p95 (any "
-		"percentile), first, last, duration, time_mean",
-		name);
+	return problem_set(problem, -EINVAL,
+			   "'%.100s' is not a statistic; use mean, max, min, sum, len, std, median, p95 (any "
+			   "percentile), first, last, duration, time_mean",
+			   name);
 }
 
 static void add_sums(struct values *values, double value)

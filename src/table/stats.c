@@ -292,7 +292,7 @@ static int compute_of_table(rt_stats *stats, const rt_table *table, const struct
 	if (result < 0)
 		return result;
 	if (column < 0)
-		return problem_set(problem, -ENOENT, "there is no column \"%.200s\"", spec->column);
+		return problem_set(problem, -ENOENT, "there is no column '%.200s'", spec->column);
 	values.keep_quantiles = aggregate.kind == AGGREGATE_PERCENTILE;
 	for (size_t row = 0; row < rt_table_row_count(table) && result == 0; row++)
 		result = values_add(&values, rt_table_get(table, (size_t)column, row), NAN);
@@ -301,7 +301,7 @@ static int compute_of_table(rt_stats *stats, const rt_table *table, const struct
 		value.count = (int64_t)rt_table_row_count(table);
 	values_done(&values);
 	if (result == 0 && value.type == RT_CELL_NONE)
-		return problem_set(problem, -ENODATA, "\"%.200s\" has no numbers", spec->column);
+		return problem_set(problem, -ENODATA, "'%.200s' has no numbers", spec->column);
 	if (result == 0)
 		result = stats_set(stats, spec->column, spec->name ? spec->name : spec->aggregate,
 				   rounded_cell(value, spec->decimals));

@@ -245,7 +245,7 @@ int rt_stats_combine(const rt_stats *const *stats, size_t count, rt_stats **ret_
 
 			if (result < 0)
 				return problem_set(ret_problem, result,
-						   "\"%s\" of several runs is not defined; mean, duration, "
+						   "'%s' of several runs is not defined; mean, duration, "
 						   "max and sum are",
 						   entry->name);
 			result = stats_set(combined, entry->column, entry->name, value);

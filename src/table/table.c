@@ -209,7 +209,7 @@ int rt_table_rename(rt_table *table, const char *const *from, const char *const 
 		ssize_t column = rt_table_find(table, from[i]);
 
 		if (column < 0) {
-			result = problem_set(ret_problem, -ENOENT, "there is no column \"%.200s\" to rename",
+			result = problem_set(ret_problem, -ENOENT, "there is no column '%.200s' to rename",
 					     from[i]);
 			break;
 		}
@@ -251,7 +251,7 @@ int rt_table_select(const rt_table *table, const char *const *names, size_t coun
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		ssize_t column = rt_table_find(table, names[i]);
-		int result = column < 0 ? problem_set(ret_problem, -ENOENT, "there is no column \"%.200s\"",
+		int result = column < 0 ? problem_set(ret_problem, -ENOENT, "there is no column '%.200s'",
 						      names[i])
 					: rt_table_set_column(part, names[i], table->columns[column].cells,
 							      table->row_count);

@@ -89,7 +89,7 @@ static int add_names(rt_table *table, struct scan line, struct rt_problem *probl
 		buffer_add(&name, cell.text.at, scan_left(&cell.text));
 		added = buffer_error(&name) ? buffer_error(&name) : rt_table_add_column(table, name.data);
 		if (added == -EEXIST)
-			return problem_set(problem, -EBADMSG, "%s:1: the column \"%s\" is there twice", path,
+			return problem_set(problem, -EBADMSG, "%s:1: the column '%s' is there twice", path,
 					   name.data);
 		if (added < 0)
 			return (int)added;

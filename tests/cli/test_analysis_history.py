@@ -164,7 +164,7 @@ def test_a_word_that_is_neither_file_nor_run_gets_one_line(terminal):
     terminal.run("--", "true")
     for word in "nightly", "99", "last~7":
         result = terminal.piped("summary", word)
-        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+        assert result.returncode == 1 and len(result.stderr.splitlines()) == 1
         assert f"'{word}' is neither a file nor a run" in result.stderr
     assert "missing.jsonl" in terminal.piped("summary", "missing.jsonl").stderr
 

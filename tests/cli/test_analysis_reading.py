@@ -271,7 +271,7 @@ def test_mistakes_on_the_command_line(run, tmp_path):
         assert result.returncode == 2 and f"see resource-tracker {arguments[0]} --help" in result.err, arguments
         assert len(result.err.splitlines()) == 1, arguments
     result = run("stats", "-c", "proces_cpu_usage", path)
-    assert result.returncode == 1 and '"process_cpu_usage"' in result.err
+    assert result.returncode == 1 and 'the nearest is process_cpu_usage' in result.err
     result = run("stats", "-c", "timestamp", "-a", "average", path)
     assert result.returncode == 1 and "mean, max, min" in result.err
     result = run("show", "-c", "disk.read_bytes_per_sec", path)

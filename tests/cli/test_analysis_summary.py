@@ -255,7 +255,7 @@ def test_gpus_are_chosen_by_their_uuid(run, tmp_path):
     assert percentages("--gpu-uuids", "GPU-0,GPU-2")[1]["max_sum_percent"] == 100.0
     assert percentages("--gpu-uuids", "GPU-0,GPU-2")[0] == 2
     refused = run("summary", "--layout", "gpu_tracker", "--gpu-uuids", "GPU-9", path)
-    assert refused.returncode == 1 and 'no GPU "GPU-9"; there are GPU-0, GPU-1, GPU-2' in refused.err
+    assert refused.returncode == 1 and "no GPU 'GPU-9'; there are GPU-0, GPU-1, GPU-2" in refused.err
 
 
 def test_phases_of_the_job_are_listed(run, record, tmp_path, binary):

@@ -85,7 +85,7 @@ def test_any_csv(run, tmp_path):
     assert json.loads(run("stats", "--any-csv", "-c", "x", "-a", "sum,len", "--json", path).out) == {
         "x": {"sum": 3.5, "len": 2}}
     result = run("stats", "--any-csv", "-c", "x,name", "-a", "sum", "--json", path)
-    assert result.returncode == 1 and json.loads(result.out) == {"x": {"sum": 3.5}} and '"name"' in result.err
+    assert result.returncode == 1 and json.loads(result.out) == {"x": {"sum": 3.5}} and "'name'" in result.err
     path.write_text("a,b\n1,2,3\n")
     result = run("show", "--any-csv", path)
     assert result.returncode == 1 and f"{path}:2" in result.err

@@ -156,7 +156,7 @@ static void units_of_gpu_tracker_are_decimal(void **state)
 	assert_int_equal(gpu_tracker_units_find(&wrong, &units, &problem), -EINVAL);
 	assert_string_equal(
 		problem.text,
-		"\"mib\" is not a unit; there are bytes, gigabytes, kilobytes, megabytes, terabytes");
+		"'mib' is not a unit; there are bytes, gigabytes, kilobytes, megabytes, terabytes");
 }
 
 int main(void)
