@@ -14,7 +14,7 @@
 
 /* ---- what is said ----------------------------------------------------------------------------------- */
 
-/* The metrics of the run_start row have the API's names. */
+/* Texts about the job: the settings, the metrics of the run_start row and the API have the same names. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -23,16 +23,8 @@ static const struct {
 	{ \
 #name, offsetof(struct run_start_row, name) \
 	}
-	FROM_START(project_name),
-	FROM_START(stage_name),
-	FROM_START(task_name),
-	FROM_START(team),
-	FROM_START(env),
-	FROM_START(language),
-	FROM_START(orchestrator),
-	FROM_START(executor),
-	FROM_START(external_run_id),
-	FROM_START(container_image),
+#define JOB_SETTING(field, ...) FROM_START(field),
+#include "options/settings.def"
 	FROM_START(command),
 #undef FROM_START
 };

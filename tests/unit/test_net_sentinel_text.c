@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "net/sentinel_text.h"
 
 static const char *wrong;
@@ -193,6 +194,34 @@ static void how_a_run_ended(void **state)
 	frame_done(&frame);
 }
 
+/* Of the one table: a text that is added there is sent without another line of code. */
+static void a_registration_has_all_texts_about_the_job(void **state)
+{
+	static const char *const NAMES[] = {
+#define JOB_SETTING(field, ...) #field,
+#include "options/settings.def"
+	};
+	CLEANUP_BUFFER struct buffer out = BUFFER(4096);
+	struct frame frame = {0};
+	struct facts facts = {0};
+	struct run_start_row *start;
+
+	(void)state;
+	frame_begin(&frame, 0, 0);
+	start = ADD_ROW(&frame, run_start, NULL);
+#define JOB_SETTING(field, ...) start->field = "the " #field;
+#include "options/settings.def"
+	write_start(&out, &frame, &facts, NULL);
+	assert_true(ARRAY_SIZE(NAMES) >= 10);
+	for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
+		char member[128];
+
+		snprintf(member, sizeof member, "\"%s\":\"the %s\"", NAMES[i], NAMES[i]);
+		assert_non_null(strstr(out.data, member));
+	}
+	frame_done(&frame);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +232,7 @@ int main(void)
 		cmocka_unit_test(refusal_text_leaves_out_the_refused_values),
 		cmocka_unit_test(finishing),
 		cmocka_unit_test(how_a_run_ended),
+		cmocka_unit_test(a_registration_has_all_texts_about_the_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,14 @@ def test_sampling_in_the_background():
         tracker.start()
 
 
+def test_texts_about_the_job_are_those_of_the_library():
+    """streaming_metadata goes into the recording by the settings of the library, so a new text needs no line here."""
+    from resource_tracker_native._settings import job_settings
+    assert job_settings() >= {"job_name", "project_name", "stage_name", "task_name", "team", "env", "language", "orchestrator", "executor",
+                              "external_run_id", "container_image"}
+    assert not job_settings() & {"interval", "pid", "output", "host", "command", "tag", "mode"}
+
+
 def test_settings_that_are_none_are_refused_with_the_reason():
     with pytest.raises(ValueError, match="interval"):
         _native.Tracker([("interval", "soon")])

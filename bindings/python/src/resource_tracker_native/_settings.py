@@ -1,17 +1,17 @@
 """Turns a ResourceTracker's arguments into settings and variables of the library, and finds the files it writes."""
 from __future__ import annotations
 
+from functools import lru_cache
 from os import environ, getpid, path
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
+
+from . import _native
 
 Pairs = List[Tuple[str, str]]
 
 # The metrics behind the columns. A recorder that writes only columns collects no others.
 METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
            "totals")
-# Keys of streaming_metadata that are job settings as well, so that the recording contains them.
-JOB_SETTINGS = frozenset(["job_name", "project_name", "stage_name", "task_name", "team", "env", "language", "orchestrator",
-                          "executor", "external_run_id", "container_image"])
 MOST_METADATA_BYTES = 100_000  # Linux allows 128 KiB for an environment variable
 
 
@@ -31,9 +31,18 @@ def _what(tracker: Any) -> Pairs:
     return pairs
 
 
+@lru_cache(maxsize=None)
+def job_settings() -> FrozenSet[str]:
+    """Returns the keys of streaming_metadata that the recording contains as well: settings whose name is also a text of the
+    sample or of run_start.
+    """
+    texts = {metric["key"] for metric in _native.metrics() if metric["group"] in ("", "run_start") and metric["type"] == "str"}
+    return frozenset(texts & {name.replace("-", "_") for name in _native.settings()})
+
+
 def _job(metadata: Dict[str, Any]) -> Dict[str, Any]:
     """Returns the part of streaming_metadata that the recording contains as well."""
-    job = {name: value for name, value in metadata.items() if name in JOB_SETTINGS}
+    job = {name: value for name, value in metadata.items() if name in job_settings()}
     tags = metadata.get("tags")
     if tags:
         job["tags"] = [f"{key}={text}" for key, text in tags.items()] if isinstance(tags, dict) else list(tags)
