@@ -117,7 +117,7 @@ def test_locked_output_is_refused(run, spawn, helpers, tmp_path):
 
 def test_inherited_output_that_is_being_written_is_ignored(run, binary, helpers, tmp_path):
     path = tmp_path / "shared.jsonl"
-    result = run("--", binary, "--", "sh", "-c", "exit 5", env={"TRACKER_OUTPUT": str(path)})
+    result = run("-i", 60, "--", binary, "-i", 60, "--", "sh", "-c", "exit 5", env={"TRACKER_OUTPUT": str(path)})
     assert result.returncode == 5
     warnings = [line for line in result.err.splitlines() if line.startswith("resource-tracker: ")]
     inner = [line for line in result.err.splitlines() if line.startswith("{")]

@@ -36,14 +36,14 @@ def test_script_without_interpreter_runs_through_sh(run, tmp_path):
 
 def test_samples_go_to_stderr_while_wrapping_and_to_stdout_otherwise(run, helpers):
     result = run("--", "echo", "hello")
-    assert result.out == "hello\n" and len(helpers.json_lines(result.stderr)) == 1
+    assert result.out == "hello\n" and helpers.json_lines(result.stderr)
     result = run("-i", 0.1, "--duration", 0.25)
     assert result.err == "" and len(helpers.json_lines(result.stdout)) >= 2
 
 
 def test_dash_is_stdout(run, helpers):
     result = run("-o", "-", "--", "true")
-    assert result.err == "" and len(helpers.json_lines(result.stdout)) == 1
+    assert result.err == "" and helpers.json_lines(result.stdout)
 
 
 def test_options_without_effect_are_said(run):

@@ -151,7 +151,7 @@ def test_without_a_token_the_follower_opens_no_socket(world, run, helpers, token
 def test_in_an_empty_network_namespace(world, run, helpers):
     result = run("-n", os.environ.get("RESOURCE_TRACKER", helpers.top / "build" / "resource-tracker"), "-i", "0.1", "--",
                  "true", program=shutil.which("unshare"), env=world.env(SENTINEL_API_TOKEN=""))
-    assert result.returncode == 0 and len(helpers.json_lines(result.stderr)) == 1
+    assert result.returncode == 0 and helpers.json_lines(result.stderr)
 
 
 def test_subcommands_reach_the_program(world, run):

@@ -271,7 +271,7 @@ def test_root(recorded_with, tmp_path):
 @of_options("output")
 def test_output(run_with, helpers, tmp_path):
     result = run_with([("output", "named.jsonl")], "--", "true")
-    assert result.stderr == b"" and len(helpers.json_lines(tmp_path / "named.jsonl")) == 1
+    assert result.stderr == b"" and helpers.json_lines(tmp_path / "named.jsonl")
 
 
 @of_options("format")

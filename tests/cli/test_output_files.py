@@ -54,7 +54,7 @@ def test_an_empty_file_is_used(run, tmp_path, helpers):
     path = tmp_path / "run.jsonl"
     path.touch()
     assert run("-o", path, "--", "true").returncode == 0
-    assert len(helpers.json_lines(path)) == 1
+    assert helpers.json_lines(path)
     assert not (tmp_path / "run.jsonl.1").exists()
 
 
@@ -84,7 +84,7 @@ def test_a_job_that_outlives_the_tracker_does_not_keep_the_next_recording_out(ru
 
 
 def test_a_nested_tracker_leaves_the_outer_ones_output_alone(run, binary, tmp_path, helpers):
-    result = run("--", binary, "-q", "--", "sh", "-c", "exit 7", env={"TRACKER_OUTPUT": "run.jsonl"})
+    result = run("-i", 60, "--", binary, "-q", "--", "sh", "-c", "exit 7", env={"TRACKER_OUTPUT": "run.jsonl"})
     assert result.returncode == 7
     assert len([line for line in result.err.splitlines() if "run.jsonl" in line]) == 1
     assert len(helpers.json_lines(tmp_path / "run.jsonl")) == 1
