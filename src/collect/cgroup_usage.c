@@ -276,10 +276,13 @@ static void fill_throttling(struct cgroup_usage *state, struct root *root, struc
 		row->throttled_total_secs = ns_to_secs(state->throttling.sum.ns);
 }
 
-static void set_refaults(const struct root *root, int64_t pages, struct cgroup_row *row)
+static void set_refaults(const struct root *root, int64_t file_pages, int64_t anon_pages,
+			 struct cgroup_row *row)
 {
-	if (pages >= 0 && pages <= INT64_MAX / root->page_bytes)
-		row->cache_refault_total = pages * root->page_bytes;
+	if (file_pages >= 0 && file_pages <= INT64_MAX / root->page_bytes)
+		row->cache_refault_total = file_pages * root->page_bytes;
+	if (anon_pages >= 0 && anon_pages <= INT64_MAX / root->page_bytes)
+		row->swap_refault_total = anon_pages * root->page_bytes;
 }
 
 static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row)
@@ -296,7 +299,7 @@ static void fill_memory_v1(struct root *root, int folder, struct cgroup_row *row
 	if (read_cgroup_v1_memory_stat(root, folder, &stat) == 0) {
 		row->anon_mib = mib_of_count(stat.rss_bytes);
 		row->file_mib = mib_of_count(stat.cache_bytes);
-		set_refaults(root, stat.file_refaults, row);
+		set_refaults(root, stat.file_refaults, stat.anon_refaults, row);
 		row->shmem_mib = mib_of_count(stat.shmem_bytes);
 	}
 }
@@ -313,7 +316,7 @@ static void fill_memory_v2(struct root *root, int folder, struct cgroup_row *row
 	if (read_cgroup_v2_memory_stat(root, folder, &stat) == 0) {
 		row->anon_mib = mib_of_count(stat.anon_bytes);
 		row->file_mib = mib_of_count(stat.file_bytes);
-		set_refaults(root, stat.file_refaults, row);
+		set_refaults(root, stat.file_refaults, stat.anon_refaults, row);
 		row->shmem_mib = mib_of_count(stat.shmem_bytes);
 		row->kernel_mib = mib_of_count(cgroup_v2_kernel_bytes(&stat));
 	}
@@ -359,6 +362,7 @@ static void forget_totals(struct frame *frame)
 	cgroup->throttled_periods_total = no_count(ABSENT_FIRST_SAMPLE);
 	cgroup->throttled_total_secs = no_real(ABSENT_FIRST_SAMPLE);
 	cgroup->cache_refault_total = no_count(ABSENT_FIRST_SAMPLE);
+	cgroup->swap_refault_total = no_count(ABSENT_FIRST_SAMPLE);
 	if (tree)
 		tree->cgroup_cpu_total_secs = no_real(ABSENT_FIRST_SAMPLE);
 }
@@ -546,5 +550,5 @@ const struct collector CGROUP_USAGE_COLLECTOR = {
 	.prepare = cgroup_usage_prepare,
 	.close = cgroup_usage_close,
 	.fills = (const enum row_kind[]){ROW_limits, ROW_cgroup, ROW_pressure, ROW_tree, ROW_job_disk,
-					 ROW_KINDS},
+					 ROW_numa, ROW_KINDS},
 };

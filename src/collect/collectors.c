@@ -11,6 +11,7 @@ extern const struct collector HOST_MEMORY_COLLECTOR;
 extern const struct collector HOST_NETWORK_COLLECTOR;
 extern const struct collector JOB_DISK_COLLECTOR;
 extern const struct collector JOB_NETWORK_COLLECTOR;
+extern const struct collector NUMA_COLLECTOR;
 extern const struct collector PROCESS_USAGE_COLLECTOR;
 extern const struct collector PROGRAM_USAGE_COLLECTOR;
 extern const struct collector RUN_COLLECTOR;
@@ -24,6 +25,7 @@ const struct collector *const COLLECTORS[] = {
 	&CPU_ENERGY_COLLECTOR, /* divides by the CPU time of the two rows above */
 	&HOST_MEMORY_COLLECTOR,
 	&HOST_DISK_COLLECTOR,
+	&NUMA_COLLECTOR,
 	&JOB_DISK_COLLECTOR, /* in the folders that CGROUP_USAGE has found */
 	&HOST_NETWORK_COLLECTOR,
 	&GPU_USAGE_COLLECTOR,

@@ -50,6 +50,21 @@ static void fill_swap(struct memory_row *row, const struct proc_meminfo *meminfo
 		meminfo->swap_total_kib ? 100.0 * (double)used_kib / (double)meminfo->swap_total_kib : 0;
 }
 
+/* The kernel tells how many of the usual size are free, but of all sizes together only how much they take. */
+static void fill_huge(struct memory_row *row, const struct proc_meminfo *meminfo)
+{
+	int64_t usual_kib, free_kib;
+
+	if (meminfo->huge_pages_total < 0 || meminfo->huge_pages_free < 0 || meminfo->huge_page_kib < 0 ||
+	    __builtin_mul_overflow(meminfo->huge_pages_total, meminfo->huge_page_kib, &usual_kib) ||
+	    __builtin_mul_overflow(meminfo->huge_pages_free, meminfo->huge_page_kib, &free_kib))
+		return;
+	row->hugetlb_total_mib =
+		mib_of_kib(meminfo->hugetlb_kib > usual_kib ? meminfo->hugetlb_kib : usual_kib);
+	row->hugetlb_used_mib = meminfo->hugetlb_kib > usual_kib ? no_real(ABSENT_NO_SUCH_COUNTER)
+								 : mib_of_kib(usual_kib - free_kib);
+}
+
 static void host_memory_collect(void *state_, struct collect_context *context, struct frame *frame)
 {
 	struct host_memory *state = state_;
@@ -82,6 +97,7 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	/* If a part is absent, so is the difference. */
 	row->used_less_cache_mib = row->total_mib - row->free_mib - row->buffers_mib - row->cached_mib;
 	fill_swap(row, &meminfo);
+	fill_huge(row, &meminfo);
 }
 
 static void host_memory_close(void *state_)

@@ -41,6 +41,7 @@ static const struct key_field MEMORY_STAT[] = {
 	KEY_FIELD("total_pgfault", struct cgroup_v1_memory_stat, page_faults),
 	KEY_FIELD("total_pgmajfault", struct cgroup_v1_memory_stat, major_faults),
 	KEY_FIELD("total_workingset_refault_file", struct cgroup_v1_memory_stat, file_refaults),
+	KEY_FIELD("total_workingset_refault_anon", struct cgroup_v1_memory_stat, anon_refaults),
 	KEY_FIELD("total_inactive_file", struct cgroup_v1_memory_stat, inactive_file_bytes),
 	KEY_FIELD("total_active_file", struct cgroup_v1_memory_stat, active_file_bytes),
 };

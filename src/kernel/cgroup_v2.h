@@ -61,6 +61,7 @@ struct cgroup_v2_memory_stat {
 	int64_t page_faults;
 	int64_t major_faults;
 	int64_t file_refaults; /* pages; since Linux 5.9 */
+	int64_t anon_refaults; /* read from swap again, soon after they were swapped out; since Linux 5.9 */
 };
 
 int parse_cgroup_v2_memory_stat(const char *bytes, size_t length, struct cgroup_v2_memory_stat *ret_stat);
