@@ -244,6 +244,19 @@ RT_API struct rt_cell rt_summary_get(const rt_summary *summary, const char *grou
  */
 RT_API int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,
 				 const char **ret_title, const char **ret_text);
+
+/* What one program of the job used in the whole run; see the rows of "programs" in a sample. */
+struct rt_program_use {
+	size_t size;               /* sizeof(struct rt_program_use), set by the caller */
+	const char *name;          /* "cc1plus", "python3 train.py", "others"; lives as long as the summary */
+	double cpu_secs;           /* user and system */
+	double cpu_pct;            /* of the job's CPU time */
+	double cpu_estimated_secs; /* the part that is estimated */
+	double memory_peak_mib;    /* NaN: unknown */
+	int64_t process_count;     /* 0 for "others" */
+};
+/* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
+RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);
 /* {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units are part of the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 

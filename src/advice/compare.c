@@ -125,6 +125,25 @@ static void add_outcome(char *outcome, const rt_summary *summary)
 		snprintf(outcome, OUTCOME_BYTES, "not all alike");
 }
 
+/* A program that only other runs have used no CPU time in this one. */
+static double value_of_missing(const char *name)
+{
+	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0 ? 0 : (double)NAN;
+}
+
+static int add_programs(struct findings *findings, const rt_summary *summary, size_t side)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < summary->programs.count && result == 0; i++) {
+		char name[sizeof PROGRAM_PREFIX + sizeof summary->programs.list->name];
+
+		snprintf(name, sizeof name, PROGRAM_PREFIX "%s]", summary->programs.list[i].name);
+		result = add_finding(findings, name, "s", false, side, summary->programs.list[i].cpu_secs);
+	}
+	return result;
+}
+
 static int add_summary(struct findings *findings, const char *path, const rt_summary *summary, size_t side,
 		       struct rt_problem *problem)
 {
@@ -148,6 +167,8 @@ static int add_summary(struct findings *findings, const char *path, const rt_sum
 		if (result == 0)
 			findings->list[findings->count - 1].measures = measures_of(summary, name);
 	}
+	if (result == 0)
+		result = add_programs(findings, summary, side);
 	for (size_t i = 0; regions && i < regions->count && result == 0; i++)
 		result = add_phase(findings, &regions->list[i], side);
 	return result < 0 ? problem_set(problem, result, "out of memory") : 0;
@@ -190,6 +211,10 @@ static void take_values(struct side_figure *figure, struct findings *findings, c
 		squares += (one->value - before) * (one->value - figure->mean);
 		figure->least = fmin(figure->least, one->value);
 		figure->most = fmax(figure->most, one->value);
+	}
+	if (!figure->runs && !isnan(value_of_missing(name))) {
+		figure->mean = figure->least = figure->most = value_of_missing(name);
+		figure->runs = 1;
 	}
 	if (figure->runs > 1)
 		figure->deviation = sqrt(squares / (double)(figure->runs - 1));

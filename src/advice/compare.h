@@ -23,6 +23,9 @@ struct compared {
 	struct side_figure *sides;
 };
 
+/* Begins the name of a program's CPU time: "program_cpu[cc1plus]". */
+#define PROGRAM_PREFIX "program_cpu["
+
 enum { OUTCOME_BYTES = 160 };
 
 struct rt_comparison {

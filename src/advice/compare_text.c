@@ -236,7 +236,8 @@ static void add_figures(struct buffer *out, const rt_comparison *comparison)
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = &comparison->list[i];
 
-		if (compared->of_phase)
+		if (compared->of_phase ||
+		    strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0)
 			continue;
 		if (!compared->head && is_same(comparison, compared))
 			same++;
@@ -250,6 +251,35 @@ static void add_figures(struct buffer *out, const rt_comparison *comparison)
 			same, same == 1 ? " is" : "s are", same == 1 ? "s" : "");
 }
 
+/* "cc1plus +18.2 s, ninja -0.4 s": the programs whose CPU time changed most. */
+static void add_programs(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	enum { SHOWN = 4 };
+	size_t shown = 0;
+
+	for (size_t i = 0; i < comparison->count && shown < SHOWN; i++) {
+		const struct compared *compared = &comparison->list[i];
+		const char *name = compared->name + strlen(PROGRAM_PREFIX);
+		double change = compared->sides[side].mean - compared->sides[0].mean;
+
+		if (strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) != 0 ||
+		    compared_negligible(compared, side) || fabs(change) < 0.05)
+			continue;
+		if (!shown++) {
+			buffer_add_text(out, "  CPU time by program in ");
+			buffer_add_printable(out, comparison_side_name(comparison, side));
+			buffer_add_text(out, ": ");
+		} else {
+			buffer_add_text(out, ", ");
+		}
+		for (const char *at = name; at[0] && at[1]; at++)
+			buffer_add_char(out, *at);
+		buffer_printf(out, " %+.1f s", change);
+	}
+	if (shown)
+		buffer_add_char(out, '\n');
+}
+
 int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
@@ -260,6 +290,8 @@ int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
 	add_heading(&out, comparison);
 	add_outcomes(&out, comparison);
 	add_figures(&out, comparison);
+	for (size_t side = 1; side < comparison->side_count; side++)
+		add_programs(&out, comparison, side);
 	for (size_t i = 0; i < comparison->count; i++) {
 		if (!comparison->list[i].of_phase)
 			continue;

@@ -30,6 +30,7 @@ static void want_host(struct metric_set *wanted)
 	WANT(wanted, memory, total_mib);
 	summary_disks_want(wanted);
 	summary_gpus_want(wanted);
+	summary_programs_want(wanted);
 	metric_set_add_kind(wanted, ROW_limits);
 	oom_course_want(wanted);
 	metric_set_add_kind(wanted, ROW_pressure);
@@ -355,6 +356,7 @@ static void add_sample(struct rt_summary *summary, const struct frame *frame)
 	summary_add_waiting(summary, frame);
 	summary_add_network(summary, FIRST(frame, tree));
 	oom_course_add(&summary->oom, frame);
+	summary_programs_add(&summary->programs, frame);
 	add_tracker(summary, frame);
 }
 
@@ -370,6 +372,7 @@ static void finish_summary(struct rt_summary *summary)
 	summary->layout = record_layout(summary->record);
 	summary->interval_secs = record_interval_secs(summary->record);
 	summary_finish_memory(summary);
+	summary_programs_finish(&summary->programs);
 	/* If elapsed time starts at the first sample, the time that this sample covers is added. */
 	if (summary->first_elapsed_secs == 0)
 		summary->wall_secs += lead_in;

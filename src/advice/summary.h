@@ -14,6 +14,7 @@
 #include "advice/shape.h"
 #include "advice/summary_disks.h"
 #include "advice/summary_gpus.h"
+#include "advice/summary_programs.h"
 #include "advice/time_bins.h"
 #include "base/buffer.h"
 #include "base/scan.h"
@@ -130,6 +131,7 @@ struct rt_summary {
 	int64_t gpu_count;
 	double gpu_memory_mib;
 	struct summary_disks disks;
+	struct summary_programs programs;
 	struct summary_gpus *gpus; /* one for each device; NULL: no device seen */
 	bool had_descendants;
 	struct time_bins cores_history, memory_history;

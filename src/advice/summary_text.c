@@ -482,6 +482,7 @@ int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char *
 	add_network(&page);
 	add_gpu(&page);
 	add_energy(&page);
+	summary_programs_line(&out, summary, LABEL_COLUMNS);
 	summary_waiting_lines(&out, summary, LABEL_COLUMNS);
 	add_bottleneck(&page);
 	add_processes(&page);
@@ -580,6 +581,8 @@ int rt_summary_to_json(const rt_summary *summary, char **ret_text)
 	summary_disks_json(&out, &summary->disks);
 	buffer_add_text(&out, ",\n ");
 	summary_gpus_json(&out, summary);
+	buffer_add_text(&out, ",\n ");
+	summary_programs_json(&out, summary);
 	add_json_bottlenecks(&out, summary);
 	buffer_add_text(&out, "}\n");
 	return buffer_take_text(&out, ret_text);

@@ -4,7 +4,10 @@
 
 #include "analysis/command.h"
 #include "analysis/words.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/json_write.h"
+#include "base/printable.h"
 #include "resource_tracker_analysis.h"
 
 struct stats_options {
@@ -14,7 +17,7 @@ struct stats_options {
 	size_t spec_count;
 	struct text_list names; /* owns the names: "peak" of "peak=max" */
 	int64_t decimals;       /* RT_NOT_ROUNDED until --round */
-	bool json, any_csv;
+	bool json, any_csv, by_program;
 	const char *output;
 };
 
@@ -128,6 +131,9 @@ static bool set_option(void *context, int option, const char *value)
 	case OPTION_stats_json:
 		options->json = true;
 		return true;
+	case OPTION_stats_by:
+		options->by_program = true;
+		return strcmp(value, "program") == 0;
 	case OPTION_stats_any_csv:
 		options->any_csv = true;
 		return true;
@@ -158,6 +164,68 @@ static int compute_stats(const struct stats_options *options, const char *const 
 	return result;
 }
 
+static void add_program_json(struct buffer *out, const struct rt_program_use *use, bool first)
+{
+	buffer_add_text(out, first ? "\n {\"name\":" : ",\n {\"name\":");
+	json_escape(out, use->name, strlen(use->name));
+	buffer_printf(out,
+		      ",\"cpu_secs\":%.4f,\"cpu_pct\":%.2f,\"cpu_estimated_secs\":%.4f,\"memory_peak_mib\":",
+		      use->cpu_secs, use->cpu_pct, use->cpu_estimated_secs);
+	if (use->memory_peak_mib >= 0)
+		buffer_printf(out, "%.3f", use->memory_peak_mib);
+	else
+		buffer_add_text(out, "null");
+	buffer_printf(out, ",\"processes\":%lld}", (long long)use->process_count);
+}
+
+static void add_program_text(struct buffer *out, const struct rt_program_use *use)
+{
+	buffer_printf(out, "%12.3f %6.1f %12.3f ", use->cpu_secs, use->cpu_pct, use->cpu_estimated_secs);
+	if (use->memory_peak_mib >= 0)
+		buffer_printf(out, "%12.1f", use->memory_peak_mib);
+	else
+		buffer_printf(out, "%12s", "-");
+	buffer_printf(out, " %10lld  ", (long long)use->process_count);
+	buffer_add_printable(out, use->name);
+	buffer_add_char(out, '\n');
+}
+
+static void cleanup_summary(rt_summary **summary)
+{
+	rt_summary_free(*summary);
+}
+
+static int tell_programs(const struct subcommand *command, const struct stats_options *options,
+			 const struct text_list *files)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
+	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	struct rt_program_use use = {.size = sizeof use};
+	struct rt_problem problem = {"out of memory"};
+
+	if (rt_summary_read(files->texts, files->count, &summary, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	if (rt_summary_program(summary, 0, &use) < 0)
+		return command_fault(
+			command,
+			"the recording has no programs: it is older, or was made with --programs off");
+	if (options->json)
+		buffer_add_char(&out, '[');
+	else
+		buffer_printf(&out, "%12s %6s %12s %12s %10s  %s\n", "cpu_secs", "cpu_%", "estimated",
+			      "memory_MiB", "processes", "program");
+	for (size_t i = 0; rt_summary_program(summary, i, &use) == 0; i++) {
+		if (options->json)
+			add_program_json(&out, &use, i == 0);
+		else
+			add_program_text(&out, &use);
+	}
+	buffer_add_text(&out, options->json ? "\n]\n" : "");
+	if (buffer_error(&out))
+		return command_fault(command, "out of memory");
+	return command_write(command, options->output, out.data, out.length) ? EXIT_FAULT : 0;
+}
+
 int run_stats(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct stats_options options = {0};
@@ -174,6 +242,10 @@ int run_stats(const struct subcommand *command, char **argv)
 		return status;
 	if (!files.count)
 		return command_usage(command, "name a recording");
+	if (options.by_program)
+		return options.columns.count || options.any_csv
+			       ? command_usage(command, "--by program has its own columns")
+			       : tell_programs(command, &options, &files);
 	if (group.described && options.columns.count == group.first_column)
 		return command_usage(command, "name a --column before --agg and --round");
 	if (options.columns.count > group.first_column && !end_group(&options, &group))

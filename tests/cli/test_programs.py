@@ -177,3 +177,56 @@ def test_others_hold_what_has_no_row(record, tmp_path):
     _, samples = record("-i", 0.1, "--programs", 2, "--", "sh", "-c", script)
     found = programs_of(samples)
     assert len(found) == 3 and "others" in found and all(len(sample["programs"]) <= 3 for sample in samples)
+
+
+# ---- what is made of them -------------------------------------------------------------------------------------
+
+def sample_line(number, programs, end=None):
+    """A sample of a recording made by hand: programs is {name: total CPU seconds}."""
+    rows = [{"name": name, "cpu_secs": secs, "cpu_total_secs": secs, "cpu_estimated_secs": secs / 2, "memory_mib": 10.0 * number,
+             "process_count": 1, "exited_count": number} for name, secs in programs.items()]
+    return json.dumps({"timestamp": 1e9 + number, "elapsed_secs": number + 0.0, "actual_interval_ms": 1000.0, "sample": number,
+                       "cpu": {"process_cores_used": 1.0, "process_child_count": 1, "process_utime_secs": 1.0, "process_stime_secs": 0.0},
+                       "programs": rows, "run_end": end}) + "\n"
+
+
+@pytest.fixture
+def by_hand(tmp_path):
+    def write(name, programs, end=None):
+        path = tmp_path / name
+        path.write_text(sample_line(0, {}) + sample_line(1, programs) + (sample_line(2, programs, end) if end else ""))
+        return path
+    return write
+
+
+def test_a_summary_names_the_programs(run, by_hand):
+    path = by_hand("a.jsonl", {"cc1plus": 7.1, "ninja": 0.2, "others": 2.7})
+    assert "Programs   cc1plus 71 %, ninja 2 %, others 27 % of the CPU time (36 % of it estimated)" in run("summary", path).out
+    told = json.loads(run("summary", "--json", path).out)["programs"]
+    assert [(one["name"], one["cpu_secs"]) for one in told] == [("cc1plus", 7.1), ("ninja", 0.2), ("others", 2.7)]
+
+
+def test_the_end_of_a_run_has_the_totals(run, by_hand):
+    end = {"reason": "exit", "exit_code": 0, "programs": [
+        {"name": "cc1plus", "cpu_secs": 8.0, "cpu_estimated_secs": 0.0, "memory_peak_mib": 300.0, "process_count": 12},
+        {"name": "others", "cpu_secs": 2.0, "cpu_estimated_secs": 0.0, "memory_peak_mib": None, "process_count": 90}]}
+    path = by_hand("a.jsonl", {"make": 3.0}, end)
+    told = json.loads(run("stats", "--by", "program", "--json", path).out)
+    assert [(one["name"], one["cpu_secs"], one["cpu_pct"], one["memory_peak_mib"]) for one in told] == [
+        ("cc1plus", 8.0, 80.0, 300.0), ("others", 2.0, 20.0, None)]
+    lines = run("stats", "--by", "program", path).out.splitlines()
+    assert lines[0].split() == ["cpu_secs", "cpu_%", "estimated", "memory_MiB", "processes", "program"]
+    assert lines[1].split() == ["8.000", "80.0", "0.000", "300.0", "12", "cc1plus"]
+
+
+def test_stats_by_program_tells_when_there_are_none(run, by_hand):
+    result = run("stats", "--by", "program", by_hand("a.jsonl", {}))
+    assert result.returncode != 0 and "--programs off" in result.err
+    assert run("stats", "--by", "colour", by_hand("b.jsonl", {"x": 1.0})).returncode != 0
+
+
+def test_a_comparison_names_the_programs_that_changed(run, by_hand):
+    one, two = by_hand("a.jsonl", {"cc1plus": 7.0, "ninja": 0.2}), by_hand("b.jsonl", {"cc1plus": 25.2, "ninja": 0.2, "ld": 1.5})
+    assert "CPU time by program in b.jsonl: cc1plus +18.2 s, ld +1.5 s" in run("compare-runs", one, two).out
+    told = {one["name"]: one["sides"] for one in json.loads(run("compare-runs", "--json", one, two).out)["metrics"]}
+    assert [side["mean"] for side in told["program_cpu[ld]"]] == [0, 1.5]
