@@ -130,7 +130,7 @@ const SCENARIOS = {
 		for (const summary of await page.locator('details > summary').all())
 			await summary.click();
 		await page.waitForFunction(() => [...document.querySelectorAll('details:not(.forms)')].every((one) => one.querySelector('table')));
-		return {rows: await page.$$eval('.numbers:not(.phases)', (tables) => tables.map((table) => ({
+		return {rows: await page.$$eval('.numbers:not(#chart-phases *)', (tables) => tables.map((table) => ({
 			caption: table.caption.textContent, rows: [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('\u00a0', ' ')))})))};
 	},
 	async looks(page) {
@@ -279,7 +279,7 @@ const SCENARIOS = {
 		}, [chart, colour]);
 	},
 	async phases(page) {
-		const rows = await page.$$eval('.phases tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll('\u00a0', ' '))));
+		const rows = await page.$$eval('#chart-phases tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll('\u00a0', ' '))));
 		const bar = await page.evaluate(() => {
 			const canvas = document.querySelector('.bar canvas'), ratio = canvas.width / canvas.clientWidth, copy = document.createElement('canvas');
 			/* A copy, because the browser warns of reading a canvas again and again. */
@@ -291,7 +291,7 @@ const SCENARIOS = {
 			const at = (part) => [...ctx.getImageData(Math.round((box.left - own.left + part * box.width) * ratio), 8, 1, 1).data].slice(0, 3);
 			return [1.5, 3.5, 5.5, 7.5].map((secs) => at(secs / 8).join());
 		});
-		await page.locator('.phases button').first().click();
+		await page.locator('#chart-phases tbody button').first().click();
 		await settle(page);
 		return {rows, bar, where: await where(page)};
 	},

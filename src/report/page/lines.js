@@ -41,25 +41,47 @@ const listedLines = (run, layout) => tidied(layout.series
 	.map((series) => ({...series, ...looking(series.look), run, values: run.drawn(layout, series.column), title: (run.column(series.column) || {}).help}))
 	.filter((line) => has(line.values)));
 
-const numbered = (line, i) => ({...line, colour: 'c' + i % PALETTE, dash: i < PALETTE ? undefined : OUTWARD, width: 1.5});
+/* For each kind of rows, the number of each row's colour: a GPU or a program has the same in all charts, where that is free. */
+const kindColours = new Map();
+
+const coloured = (kind, lines, most) => {
+	const known = kindColours.get(kind) || kindColours.set(kind, new Map()).get(kind), taken = new Set();
+	const numbers = lines.map(({name}) => {
+		const number = known.get(name);
+		if (!(number < most) || taken.has(number))
+			return null;
+		taken.add(number);
+		return number;
+	});
+
+	return lines.map((line, i) => {
+		let number = numbers[i];
+		for (let free = 0; number === null; free++)
+			number = taken.has(free) ? null : free;
+		taken.add(number);
+		if (!known.has(line.name))
+			known.set(line.name, number);
+		return {...line, colour: 'c' + number % PALETTE, dash: number < PALETTE ? undefined : OUTWARD, width: 1.5};
+	});
+};
 
 /* All rows of a kind: each GPU, each disk. Several columns are added up. */
 const rowLines = (run, layout) => {
 	const lines = run.instances(layout).filter((line) => has(line.values)).map((line) => ({...line, run, shown: true}));
 	const busy = layout.several ? lines.filter((line) => topOf(line) > 0) : lines;
 
-	return layout.several && busy.length < 2 ? [] : layout.stacked ? stackable(busy) : busy.map(numbered);
+	return layout.several && busy.length < 2 ? [] : layout.stacked ? stackable(layout.rows, busy) : coloured(layout.rows, busy, Infinity);
 };
 
 /* The largest lines, and last the sum of all others, to which rows that the recorder called so belong; each is a part of a stack. */
-const stackable = (lines) => {
+const stackable = (kind, lines) => {
 	const total = ({values}) => values.reduce((sum, value) => value === value ? sum + value : sum, 0);
 	const named = lines.filter(({name}) => name !== 'others').map((line) => ({...line, total: total(line)})).sort((a, b) => b.total - a.total);
 	const most = named.length > MOST_STACKED + 1 ? MOST_STACKED : named.length;
 	const rest = [...named.slice(most), ...lines.filter(({name}) => name === 'others')];
 	const added = (sum, {values}) => sum.map((value, i) => value === value ? (values[i] === values[i] ? value + values[i] : value) : values[i]);
 
-	return [...named.slice(0, most).map((line, i) => ({...numbered(line, i), dash: undefined, width: 1})),
+	return [...coloured(kind, named.slice(0, most), PALETTE).map((line) => ({...line, dash: undefined, width: 1})),
 		...(rest.length ? [{...rest[0], label: 'others', title: rest.map(({label}) => label).join(', '), colour: 'machine', width: 1, values: rest.slice(1).reduce(added, rest[0].values)}] : [])];
 };
 

@@ -115,7 +115,7 @@ const section = (layout) => {
 
 const chartList = element('div', {class: 'chart-list'});
 const charts = element('section', {class: 'charts', tabindex: '0', 'aria-label': 'Charts. Arrow keys pan and zoom, comma and full stop go from sample to sample, 0 shows all.',
-	onkeydown: (event) => view.key(event)}, toolbar, phaseSection(view), chartList);
+	onkeydown: (event) => view.key(event)}, toolbar, phaseSection(view), programSection(view), chartList);
 
 charts.addEventListener('wheel', (event) => view.wheel(event), {passive: false});
 

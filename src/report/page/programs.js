@@ -1,0 +1,26 @@
+/* What each program of the job used over the whole run, as the end of the recording tells it. */
+
+const programRow = (view, run, program, cpu) => {
+	const cell = (value, format) => element('td', {}, value === null || value === undefined ? '\u2013' : format(value));
+	const share = cpu > 0 && program.cpu_secs !== null ? ofHundred(100 * program.cpu_secs / cpu) : '\u2013';
+
+	return element('tr', {}, element('th', {scope: 'row'}, program.name), view.runs.length > 1 ? element('td', {}, run.label) : null,
+		element('td', {}, program.cpu_secs === null ? '\u2013' : duration(program.cpu_secs),
+			program.cpu_estimated_secs > 0 ? element('span', {class: 'spread'}, `${duration(program.cpu_estimated_secs)} estimated`) : null),
+		element('td', {}, share), cell(program.memory_peak_mib, mib), cell(program.disk_read_bytes, sizeOf), cell(program.disk_write_bytes, sizeOf), cell(program.process_count, String));
+};
+
+const programSection = (view) => {
+	const runs = view.runs.filter(({end}) => (end.programs || []).length > 1);
+	const heads = ['Program', ...(view.runs.length > 1 ? ['Run'] : []), 'CPU time', 'Share', 'Memory, peak', 'Read', 'Written', 'Processes'];
+	const rowsOf = (run) => {
+		const cpu = total(run.end.programs.map((program) => program.cpu_secs || 0));
+		return run.end.programs.map((program) => programRow(view, run, program, cpu));
+	};
+
+	return runs.length ? element('section', {class: 'chart card', id: 'chart-programs', 'aria-labelledby': 'title-programs'},
+		element('div', {class: 'chart-head'}, element('h2', {id: 'title-programs'}, 'Programs')),
+		element('div', {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the programs'}, element('table', {class: 'numbers phases'},
+			element('caption', {}, 'Each program of the job, over the whole run.'),
+			element('thead', {}, element('tr', {}, heads.map((name) => element('th', {scope: 'col'}, name)))), element('tbody', {}, runs.map(rowsOf))))) : null;
+};
