@@ -29,6 +29,7 @@ class Server:
 
     def environment(self, **further):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("SENTINEL_", "TRACKER_", "AWS_"))}
+        clean["TRACKER_HISTORY"] = "off"  # also on the terminal of a developer
         return {**clean, "SENTINEL_API_TOKEN": "x", "SENTINEL_API_URL": self.url, "TRACKER_METADATA_URL": "http://127.0.0.1:1",
                 "TRACKER_UPLOAD_INTERVAL": "1", **further}
 

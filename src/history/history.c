@@ -25,6 +25,7 @@ enum {
 	LINE_BYTES = 1 << 20,
 	LOCK_TRIES = 500,
 	JUST_BEGUN_SECS = 10,
+	SILENT_WITHOUT_LOCK_SECS = 3600,
 };
 #define LOCK_LOOK_NS (20 * NSEC_PER_MSEC)
 
@@ -61,18 +62,25 @@ static struct history_run *history_run_of(struct history *history, unsigned numb
 	return &grown[first];
 }
 
-/* Whether a recorder is writing to it. An empty file has just begun, or its recorder was killed at once. */
+/*
+ * Whether a recorder is writing to it. An empty file has just begun, or its recorder was killed at once. On a file system
+ * without locks, a recording that was written to within the hour counts as live.
+ */
 static bool is_live(int folder, const char *name)
 {
 	CLEANUP_CLOSE int fd =
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
+	time_t silence_secs;
 
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
+	silence_secs = time(NULL) - status.st_mtime;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno != EWOULDBLOCK)
+		return silence_secs < SILENT_WITHOUT_LOCK_SECS;
 	if (is_locked_by_writer(fd, LOCK_SH))
 		return true;
-	return !status.st_size && time(NULL) - status.st_mtime < JUST_BEGUN_SECS;
+	return !status.st_size && silence_secs < JUST_BEGUN_SECS;
 }
 
 /* Links, FIFOs and files of other users have no business here: they are not even looked at. */
@@ -82,6 +90,18 @@ static bool is_ours(int folder, const char *name, struct stat *ret_status)
 	       (ret_status->st_uid == geteuid() || ret_status->st_uid == 0);
 }
 
+/* A command that was killed leaves a file that it had not finished. */
+static void clear_leftover(const struct history *history, const char *name)
+{
+	static const char ENDING[] = ".partial";
+	size_t length = strlen(name), ending = strlen(ENDING);
+	struct stat status;
+
+	if (history->locked && length > ending && strcmp(name + length - ending, ENDING) == 0 &&
+	    is_ours(history->fd, name, &status) && time(NULL) - status.st_mtime > SILENT_WITHOUT_LOCK_SECS)
+		unlinkat(history->fd, name, 0);
+}
+
 static int add_file(struct history *history, const char *name)
 {
 	struct history_run *run;
@@ -89,6 +109,8 @@ static int add_file(struct history *history, const char *name)
 	unsigned number;
 	enum history_file kind = history_file_kind(name, &number);
 
+	if (kind == HISTORY_OTHER)
+		clear_leftover(history, name);
 	if (kind == HISTORY_REMOVED && history->removed_count < HISTORY_SIGNS_MOST)
 		history->removed[history->removed_count++] = number;
 	if (kind == HISTORY_OTHER || kind == HISTORY_REMOVED || !is_ours(history->fd, name, &status))

@@ -14,7 +14,7 @@
 
 enum { NAME_BYTES = 48, PIECE_BYTES = 256 << 10, COMPRESSED_BYTES = 1 << 20 };
 
-static const char LINES[] = "runs.jsonl", NEW_LINES[] = "runs.jsonl.partial";
+static const char LINES[] = "runs.jsonl";
 
 /* A regular file of this user or root, opened without following a link or waiting. */
 static int open_own(int folder, const char *name, int flags)
@@ -67,12 +67,17 @@ int history_append(int folder, const struct buffer *lines)
 	return (size_t)written == lines->length ? 0 : -ENOSPC;
 }
 
+/* With the pid: on a file system without locks, two commands may do this at once. */
+static void partial_file(char ret_name[static NAME_BYTES], unsigned number)
+{
+	snprintf(ret_name, NAME_BYTES, "%u.%d.partial", number, (int)getpid());
+}
+
 static int write_new(int folder, const char *name, const struct buffer *text)
 {
 	CLEANUP_CLOSE int fd = -1;
 	int r;
 
-	/* Left behind by a command that was killed; the folder's lock keeps others away. */
 	unlinkat(folder, name, 0);
 	fd = open_own(folder, name, O_WRONLY | O_CREAT | O_EXCL);
 	r = fd < 0 ? fd : buffer_error(text);
@@ -85,9 +90,12 @@ static int write_new(int folder, const char *name, const struct buffer *text)
 
 int history_replace_lines(int folder, const struct buffer *lines)
 {
-	int r = write_new(folder, NEW_LINES, lines);
+	char partial[NAME_BYTES];
+	int r;
 
-	return r == 0 && renameat(folder, NEW_LINES, folder, LINES) < 0 ? -errno : r;
+	partial_file(partial, 0);
+	r = write_new(folder, partial, lines);
+	return r == 0 && renameat(folder, partial, folder, LINES) < 0 ? -errno : r;
 }
 
 /* ---- recordings -------------------------------------------------------------------------------------- */
@@ -141,7 +149,7 @@ int history_compress(int folder, unsigned number)
 	int r;
 
 	run_file(plain, number, ".jsonl");
-	run_file(partial, number, ".partial");
+	partial_file(partial, number);
 	run_file(compressed, number, ".jsonl.gz");
 	run_file(marks, number, ".jsonl.marks");
 	run_file(new_marks, number, ".jsonl.gz.marks");
@@ -164,8 +172,7 @@ int history_compress(int folder, unsigned number)
 
 void history_remove_files(int folder, unsigned number)
 {
-	static const char *const ENDINGS[] = {".jsonl", ".jsonl.gz", ".jsonl.marks", ".jsonl.gz.marks",
-					      ".partial"};
+	static const char *const ENDINGS[] = {".jsonl", ".jsonl.gz", ".jsonl.marks", ".jsonl.gz.marks"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ENDINGS); i++) {
 		char name[NAME_BYTES];

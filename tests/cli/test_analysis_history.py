@@ -1,5 +1,6 @@
 """The history: runs on a terminal are kept, listed, found by subcommands, and go in the end."""
 import concurrent.futures
+import errno
 import fcntl
 import gzip
 import json
@@ -15,6 +16,7 @@ import time
 
 import pytest
 
+import exact
 from conftest import clean_environment, end_process, json_lines, wait_until
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -234,6 +236,27 @@ def test_a_killed_recorder_leaves_a_run_that_is_completed(terminal):
     assert "tracker killed" in terminal.piped("ls").stdout
     assert terminal.files() == ["1.jsonl.gz", "runs.jsonl"]
     assert json_lines(terminal.history / "runs.jsonl")[0]["outcome"] == "lost"
+
+
+def test_without_locks_a_live_recording_is_left_alone(terminal, binary, tmp_path_factory):
+    refuse = exact.build_workload(binary, tmp_path_factory.mktemp("refuse"), "refuse")
+    filtered = [refuse, "flock", str(errno.ENOLCK)]
+    if subprocess.run([*filtered, "true"]).returncode:
+        pytest.skip("no filters of system calls here")
+    process = terminal.start("-i", "0.1", "--", "sleep", "30")
+
+    def listed():
+        done = subprocess.run([*filtered, terminal.program, "ls", "--json"], env=terminal.environment, capture_output=True)
+        return json.loads(done.stdout)
+
+    wait_until(lambda: listed() and listed()[0]["samples"] > 2, what="samples")
+    assert listed()[0]["outcome"] == "running" and terminal.files() == ["1.jsonl"]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    os.utime(terminal.history / "1.jsonl", (0, 0))
+    (terminal.history / "9.77.partial").write_text("")
+    os.utime(terminal.history / "9.77.partial", (0, 0))
+    assert listed()[0]["outcome"] == "lost" and terminal.files() == ["1.jsonl.gz", "runs.jsonl"]
 
 
 @pytest.mark.slow

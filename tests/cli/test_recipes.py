@@ -97,7 +97,8 @@ def test_a_setting_a_metric_and_a_subcommand_take_a_few_lines(tmp_path, binary):
     # A subcommand: one file, and its row with one option.
     (copy.folder / "src/analysis/cmd_length.c").write_text(SUBCOMMAND_C)
     copy.add("src/options/analysis_subcommands.def", "SUBCOMMAND(combine",
-             'SUBCOMMAND(length, "length", "FILE", "samples of a run", "Count samples", "", "resource-tracker length x.jsonl")')
+             'SUBCOMMAND(length, "length", "FILE", "samples of a run", "Count samples", "", "resource-tracker length x.jsonl\\n'
+             'resource-tracker length --json last")')
     assert copy.take_count() == {"src/options/analysis_subcommands.def": 1}
     # Its options are rows of their own.
     copy.add("src/options/analysis_subcommands.def", "SUBCOMMAND(combine",
