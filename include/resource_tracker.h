@@ -221,7 +221,7 @@ RT_API int64_t rt_next_sample_ns(rt_tracker *tracker);
 RT_API int rt_sample_due(rt_tracker *tracker);
 
 /*
- * Whether no further sample will come: the duration has passed, the target has exited, every output has lost
+ * Tells whether no further sample will come: the duration has passed, the target has exited, every output has lost
  * its reader, or the tracker was finished or stopped. *ret_reason is the reason, as given to rt_finish().
  */
 RT_API bool rt_over(rt_tracker *tracker, enum rt_end_reason *ret_reason);
@@ -450,7 +450,7 @@ struct rt_system {
 /* -ENOMEM, or the errno of reading /proc. */
 RT_API int rt_system_read(struct rt_system *ret_system);
 
-/* Whether a block device is a partition, from sysfs: 1, 0, or -ENOENT if there is no such device. */
+/* Returns 1 if sysfs says that a block device is a partition, 0 if not, or -ENOENT if there is no such device. */
 RT_API int rt_disk_is_partition(const char *device);
 
 /* ---- what machine this is -------------------------------------------------------------------------- */

@@ -470,7 +470,7 @@ RT_API int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_c
 		      struct rt_problem *ret_problem);
 RT_API void rt_comparison_free(rt_comparison *comparison);
 /*
- * Whether a condition such as "memory_peak>+10%" or "load.secs>60" holds for any side after the first.
+ * Tells whether a condition such as "memory_peak>+10%" or "load.secs>60" holds for any side after the first.
  * Returns 1 or 0; with 1 the problem says where. A change in percent counts only if it exceeds the noise.
  * -EINVAL: not a condition; -ENOENT: no such figure; -ENODATA: the condition holds for no side, and one side
  * lacks the figure or counts memory differently (shared pages once, or in each process), so that percentages
@@ -544,7 +544,7 @@ RT_API int rt_combine(const char *const *paths, size_t path_count, const char *o
 /* ---- outputs --------------------------------------------------------------------------------------- */
 
 /*
- * Whether a file may be written under a name. rt_export(), rt_report(), rt_combine() and rt_output_write()
+ * Tells whether a file may be written under a name. rt_export(), rt_report(), rt_combine() and rt_output_write()
  * check this themselves, but replace recordings. Returns 0, or
  *   -EINVAL  it is one of the `inputs`, or the marks beside one
  *   -EEXIST  it is a recording, and `replace` is false

@@ -11,19 +11,6 @@
 
 enum { TEXT_CEILING = 16 << 20, NAME_COLUMNS = 24, VALUE_COLUMNS = 14, CHANGE_COLUMNS = 24 };
 
-static void add_number(struct json_writer *json, const char *key, double value)
-{
-	CLEANUP_BUFFER struct buffer text = BUFFER(64);
-
-	json_key(json, key);
-	if (!isfinite(value)) {
-		json_absent(json);
-		return;
-	}
-	buffer_add_shortest(&text, value);
-	json_raw(json, text.data, text.length);
-}
-
 static void add_side(struct json_writer *json, const rt_comparison *comparison,
 		     const struct compared *compared, size_t side)
 {
@@ -36,12 +23,12 @@ static void add_side(struct json_writer *json, const rt_comparison *comparison,
 	json_text(json, comparison->sides[side]);
 	json_key(json, "runs");
 	json_count(json, (int64_t)figure->runs);
-	add_number(json, "mean", figure->mean);
-	add_number(json, "min", figure->least);
-	add_number(json, "max", figure->most);
-	add_number(json, "std", figure->deviation);
-	add_number(json, "change_pct", change);
-	add_number(json, "noise_pct", noise);
+	json_shortest_member(json, "mean", figure->mean);
+	json_shortest_member(json, "min", figure->least);
+	json_shortest_member(json, "max", figure->most);
+	json_shortest_member(json, "std", figure->deviation);
+	json_shortest_member(json, "change_pct", change);
+	json_shortest_member(json, "noise_pct", noise);
 	json_key(json, "negligible");
 	if (side && !isnan(change))
 		json_flag(json, compared_negligible(compared, side));

@@ -15,25 +15,12 @@ static const char *const STATISTICS[] = {"min", "max", "mean", "std", "total"};
 
 /* ---- JSON ------------------------------------------------------------------------------------------- */
 
-static void add_number(struct json_writer *json, const char *key, double value)
-{
-	CLEANUP_BUFFER struct buffer text = BUFFER(64);
-
-	json_key(json, key);
-	if (!isfinite(value)) {
-		json_absent(json);
-		return;
-	}
-	buffer_add_shortest(&text, value);
-	json_raw(json, text.data, text.length);
-}
-
 static void add_statistics(struct json_writer *json, const char *key, const double *values, size_t count)
 {
 	json_key(json, key);
 	json_open(json, '{');
 	for (size_t i = 0; i < count; i++)
-		add_number(json, STATISTICS[i], values[i]);
+		json_shortest_member(json, STATISTICS[i], values[i]);
 	json_close(json, '}');
 }
 

@@ -27,7 +27,7 @@ void print_man_option(const struct option_row *row);
 void print_bash_value(const struct option_row *row);
 /* An argument of _arguments. */
 void print_zsh_option(const struct option_row *row);
-/* What stands behind the condition of `complete`. */
+/* The words behind the condition of `complete`. */
 void print_fish_option(const struct option_row *row);
 
 /* The parts of the templates that tell of subcommands. */

@@ -1,4 +1,4 @@
-/* What the man pages and the completions say of subcommands; see fill.h. */
+/* Subcommands in the man pages and the completions; see fill.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -130,7 +130,7 @@ static const char *operand_words(const struct subcommand *subcommand)
 }
 
 /*
- * What the operands are, for those subcommands whose operands are no plain files: "RUN" a file or a run of the history,
+ * The kind of operands, for subcommands whose operands are not plain files: "RUN" a file or a run of the history,
  * "KEPT" only such a run, "METRIC" a metric. NULL: a plain file, or none.
  */
 static const char *operand_kind(const struct subcommand *subcommand)

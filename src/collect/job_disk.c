@@ -178,7 +178,7 @@ static bool is_only_the_job(struct job_disk *state, const struct collect_context
 	return cgroup_tenants_only_tree(&state->tenants);
 }
 
-/* The job is in another group than at the last reading. What it used there counts on. */
+/* The job is in another group than at the last reading. Its use there still counts. */
 static void begin_in(struct job_disk *state, struct root *root, int folder, bool is_v2, bool began_with_job)
 {
 	struct device earlier[DEVICES_MOST];

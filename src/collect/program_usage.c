@@ -117,7 +117,7 @@ static int64_t change_of(const struct program *program, int usage)
 	return program->io[usage] - program->told_io[usage];
 }
 
-/* What the tree does not know, its programs do not know either. */
+/* A figure that is unknown for the tree is unknown for its programs. */
 static void hide_unknown(const struct tree_row *tree, struct program_row *row)
 {
 	if (count_absent(tree->read_bytes_total)) {

@@ -30,7 +30,7 @@ bool history_is_off(const char *given);
 int history_folder_find(const char *given, bool make, char **ret_path,
 			char ret_why[static HISTORY_WHY_BYTES]);
 
-/* What the name of a file in the folder says. */
+/* The facts in the name of a file in the folder. */
 enum history_file {
 	HISTORY_OTHER,
 	HISTORY_RECORDING,

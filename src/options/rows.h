@@ -1,5 +1,5 @@
 /*
- * What a file defines before it expands the tables of subcommands: the identifiers of their options, and macros that make
+ * The definitions that a file needs before it expands the tables of subcommands: the identifiers of their options, and macros that make
  * rows of struct option_row and struct subcommand.
  */
 #pragma once

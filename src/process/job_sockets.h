@@ -1,5 +1,5 @@
 /*
- * What the TCP connections of a job have transferred.
+ * The bytes that the TCP connections of a job have transferred.
  *
  *   which are the job's   made in its own cgroup; found among its members' descriptors; or accepted from a listening
  *                         socket of the job. A connection that several members share counts once, and it stays the

@@ -29,7 +29,7 @@ static void note_ended(struct process_tree *tree)
 }
 
 /*
- * Adds the marks that have risen since the last tick. What the others held is their memory at either end of the
+ * Adds the marks that have risen since the last tick. The others held their memory of either end of the
  * interval; members that have gone since may have ended before the new peak.
  */
 static void add_marks(struct process_tree *tree, int64_t now_kib)

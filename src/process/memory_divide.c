@@ -3,7 +3,7 @@
 
 #include "base/min_max.h"
 
-/* What is certainly its own. */
+/* The memory that is certainly its own. */
 static double own_kib(const struct process_memory *memory, const struct memory_family *family,
 		      const struct process_tree *tree, const struct member *member, int64_t now_ns)
 {

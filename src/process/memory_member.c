@@ -1,4 +1,4 @@
-/* What is known of the memory of one member; see memory_member.h. */
+/* The memory of one member; see memory_member.h. */
 #include "process/memory_member.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /*
- * What is known of the memory of one member: its resident set of this tick, its page faults, and its last reading.
+ * The memory of one member: its resident set of this tick, its page faults, and its last reading.
  */
 #pragma once
 

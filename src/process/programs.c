@@ -190,7 +190,7 @@ static void grow_process(struct programs *programs, struct program_process *proc
 	process->read_ns = now_ns;
 }
 
-/* What the account of the tree does not count, the program does not get either. */
+/* The program gets only figures that the account of the tree counts. */
 static void begin_process(struct program_process *process, const struct member *member)
 {
 	process->start_ticks = member->start_ticks;

@@ -75,3 +75,16 @@ void buffer_add_shortest(struct buffer *out, double value)
 		buffer_printf(out, ".%s", digits + 1);
 	buffer_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
 }
+
+void json_shortest_member(struct json_writer *json, const char *key, double value)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(64);
+
+	json_key(json, key);
+	if (!isfinite(value)) {
+		json_absent(json);
+		return;
+	}
+	buffer_add_shortest(&text, value);
+	json_raw(json, text.data, text.length);
+}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/json_write.h"
 #include "base/scan.h"
 #include "record/problem.h"
 
@@ -12,6 +13,8 @@
  * 1e-05, 1e+16, nan, inf.
  */
 void buffer_add_shortest(struct buffer *out, double value);
+/* Adds a member with that number; NaN and infinity are null. */
+void json_shortest_member(struct json_writer *json, const char *key, double value);
 
 /* Adds a cell as Python's str() prints it: None, 12, 2.5, text. */
 void cell_add_text(struct buffer *out, struct rt_cell cell);

@@ -14,7 +14,7 @@ def debug_lines(text):
     return [(int(one[1]) + int(one[2]) / 1e6, one[3], one[4], one[5]) for one in found]
 
 
-def test_each_part_tells_what_it_does_with_times(run):
+def test_each_part_reports_its_work_with_times(run):
     result = run("-o", "run.jsonl", "-i", "0.1", "--", "sleep", "0.25", env={"TRACKER_DEBUG": "1"})
     assert result.returncode == 0
     lines = debug_lines(result.err)

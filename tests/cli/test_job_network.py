@@ -1,4 +1,4 @@
-"""What a job receives and sends: process_net_*, the totals of run_end, and what the summary says.
+"""Bytes that a job receives and sends: process_net_*, the totals of run_end, and what the summary says.
 
 Servers are threads of the test, which is no part of the job, so their sockets must never count.
 """

@@ -15,7 +15,7 @@ SUMS = [("disk_read_bytes", "process_disk_read_bytes"), ("disk_write_bytes", "pr
 
 
 def check_sums(samples):
-    """Whatever happened: the rows of each sample add up to the tree's figures, and no total goes down."""
+    """In every case the rows of each sample add up to the tree's figures, and no total goes down."""
     totals = {}
     for sample in samples:
         rows, tree = sample["programs"], sample["cpu"]

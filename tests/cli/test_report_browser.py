@@ -1,4 +1,4 @@
-"""What the page of `report` draws and lets its reader do, in Chromium and Firefox (tests/browser/page.mjs drives them)."""
+"""The page of `report`: its charts and controls, in Chromium and Firefox (tests/browser/page.mjs drives them)."""
 import base64
 import os
 import shutil

@@ -229,7 +229,7 @@ class CommandLines:
 
 
 def send(connection, stream):
-    """What does not fit into the socket is left."""
+    """Bytes that do not fit into the socket are left."""
     connection.setblocking(False)
     try:
         connection.sendall(stream)

@@ -1,5 +1,5 @@
 /*
- * The arguments of resource-tracker-net, a line each; the first byte selects the subcommand. What is accepted lies within
+ * The arguments of resource-tracker-net, a line each; the first byte selects the subcommand. An accepted line lies within
  * its bounds and belongs to the subcommand.
  */
 #include <errno.h>

@@ -135,7 +135,7 @@ static void bytes_of_ended_processes_follow_their_time(void **state)
 	assert_int_equal(program(programs, "as")->io[0], 300);
 }
 
-/* Whatever the clocks say, the sums are exact and no figure goes down. */
+/* With any clocks the sums are exact and no figure goes down. */
 static void sums_hold_for_random_histories(void **state)
 {
 	struct programs *programs = *state;

@@ -45,7 +45,7 @@ class Largest {
 	}
 }
 
-/* What the calls of a phase used: a list of each amount, with a value for each call. An amount is absent if no sample has it. */
+/* The use of resources in the calls of a phase: a list of each amount, with a value for each call. An amount is absent if no sample has it. */
 const phaseUse = (run) => {
 	const summing = (column) => {
 		const values = run.values(column);
