@@ -208,7 +208,7 @@ class Meter:
     """Reads the truth of a tree again and again in a thread until it is stopped. `pid` is the root of the job.
 
     A reading takes long, and a job may take and free memory between two readings. A second thread follows the anonymous memory of
-    each process without forks by its statm, some fifty times a second: `moves` are (moment, {pid: bytes}).
+    each process without forks by its statm, some fifty times a second: `moves` are (since, until, {pid: bytes}).
     """
 
     def __init__(self, pid, interval_secs=0.1):
@@ -221,7 +221,7 @@ class Meter:
 
     def follow(self):
         while not self.over.is_set():
-            begun, found, parents_of_forks = time.monotonic(), {}, set()
+            begun, since, found, parents_of_forks = time.monotonic(), time.time(), {}, set()
             for pid in list(self.members.known):
                 with contextlib.suppress(OSError, ValueError):
                     _, resident, shared, *_ = map(int, pathlib.Path("/proc", str(pid), "statm").read_bytes().split())
@@ -231,7 +231,7 @@ class Meter:
                     elif resident:
                         found[pid] = (resident - shared) * PAGE_BYTES
             alone = {pid: size for pid, size in found.items() if pid not in parents_of_forks}
-            self.moves.append((time.time(), alone))
+            self.moves.append((since, time.time(), alone))
             self.over.wait(max(0.02, 9 * (time.monotonic() - begun)))
 
     def run(self):
@@ -296,15 +296,16 @@ def moved_mib(before, after, begun, ended):
     common, and the sum counts those more than once. The last move before the sample, those during it and the first one after it
     count, and no others: a sample that tells what was true earlier or later is wrong.
     """
-    moves = [(at, found) for at, found in before.moves or [] if before.begun <= at <= after.ended]
-    first = max((at for at, _ in moves if at <= begun), default=None)
-    last = min((at for at, _ in moves if at >= ended), default=None)
+    # The meter may be kept from a CPU in the middle of a move, whose figures are from any moment between its two.
+    moves = [move for move in before.moves or [] if before.begun <= move[0] and move[1] <= after.ended]
+    first = max((since for since, until, _ in moves if until <= begun), default=None)
+    last = min((until for since, until, _ in moves if since >= ended), default=None)
     if first is None or last is None or last - first > WIDEST_MOVE_SECS:
         return 0, 0
-    throughout = set.intersection(*(set(found) for _, found in moves))
-    sums = [(at, sum(found[pid] for pid in throughout) / MIB) for at, found in moves]
-    at_readings = [mib for at, mib in sums if at <= before.ended or at >= after.begun]
-    at_sample = [mib for at, mib in sums if first <= at <= last]
+    throughout = set.intersection(*(set(found) for _, _, found in moves))
+    sums = [(since, until, sum(found[pid] for pid in throughout) / MIB) for since, until, found in moves]
+    at_readings = [mib for since, until, mib in sums if until <= before.ended or since >= after.begun]
+    at_sample = [mib for since, until, mib in sums if since <= last and until >= first]
     if not at_readings:
         return 0, 0
     least, most = min(at_readings), max(at_readings)

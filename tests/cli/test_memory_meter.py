@@ -8,8 +8,8 @@ MIB = memory_truth.MIB
 
 
 def readings_beside(moves, before_mib, after_mib):
-    """Two readings, from 0 to 0.1 s and from 0.9 to 1 s, and the moves of process 1 in between."""
-    moves = [(at, {1: mib * MIB}) for at, mib in moves]
+    """Two readings, from 0 to 0.1 s and from 0.9 to 1 s, and the moves of process 1 in between: (moment, MiB) or (since, until, MiB)."""
+    moves = [(move[0], move[-2], {1: move[-1] * MIB}) for move in moves]
     return [memory_truth.Reading(begun=begun, ended=begun + 0.1, bytes=mib * MIB, processes=1, rss=mib * MIB, moves=moves)
             for begun, mib in ((0, before_mib), (0.9, after_mib))]
 
@@ -27,6 +27,13 @@ def test_meter_knows_nothing_from_moves_far_apart():
     readings = readings_beside([(0.05, 100), (0.3, 300), (0.95, 100)], 100, 100)
     judged, = memory_truth.judge([(0.5, 0.501, 300)], readings)
     assert not judged.holds
+
+
+def test_meter_does_not_date_a_move_that_was_interrupted():
+    """The size was read at some moment from 0.49 to 0.53 s. A sample at 0.50 s may show the memory that was taken meanwhile."""
+    readings = readings_beside([(0.05, 0), (0.46, 0.49, 0), (0.49, 0.53, 0), (0.53, 0.55, 300), (0.95, 300)], 0, 300)
+    judged, = memory_truth.judge([(0.50, 0.501, 250)], readings)
+    assert judged.holds, judged
 
 
 def test_meter_does_not_believe_mappings_while_their_pages_are_being_freed(binary, tmp_path):

@@ -353,7 +353,9 @@ def test_the_next_run_of_the_same_name_is_not_followed(world, spawn, run, helper
     first.kill()
     first.wait()
     second = spawn(*options, "--", "sleep", "1.5", env=world.env(TRACKER_UPLOAD_INTERVAL="0.25"))
-    helpers.wait_until(lambda: (tmp_path / "run.jsonl.1").exists() and (tmp_path / "run.jsonl").read_bytes().count(b"\n") > 5)
+    # The second run renames the file of the first one, and then makes its own.
+    helpers.wait_until(lambda: all((tmp_path / name).exists() for name in ("run.jsonl.1", "run.jsonl")))
+    helpers.wait_until(lambda: (tmp_path / "run.jsonl").read_bytes().count(b"\n") > 5)
     world.sentinel.trouble = None
     assert second.wait(30) == 0
     helpers.wait_until(lambda: sum(len(run.finishes) for run in world.sentinel.runs.values()) == 2, 20)
