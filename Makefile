@@ -30,6 +30,7 @@ bench:
 	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@bench/run $(BUILD)
 	@bench/harm $(BUILD)
+	@bench/network $(BUILD)
 	@bench/peers $(BUILD)
 	@bench/python $(BUILD)
 	@bench/advice $(BUILD)
