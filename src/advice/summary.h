@@ -189,6 +189,8 @@ struct network_use {
 	const char *source; /* "sockets", "bound", "namespace", "mixed"; NULL: unknown */
 };
 struct network_use summary_network(const struct rt_summary *summary);
+/* The known bytes, if nothing worth mentioning can be missing: 1 %, or 1 MiB. Else NaN. */
+double network_certain(double known, double bound);
 void summary_add_network(struct rt_summary *summary, const struct tree_row *tree);
 
 struct memory_peak {

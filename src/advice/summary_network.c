@@ -51,3 +51,9 @@ struct network_use summary_network(const struct rt_summary *summary)
 		use.source = "namespace";
 	return use;
 }
+
+double network_certain(double known, double bound)
+{
+	/* NaN if the bound is unknown. */
+	return bound - known <= fmax(0.01 * known, 1 << 20) ? known : (double)NAN;
+}

@@ -30,7 +30,8 @@ def test_every_figure_follows_from_the_samples(run, eight):
     assert figures["memory"]["limit_mib"] == 512.0 and figures["memory"]["peak_of_limit_pct"] == 50.0
     assert figures["io"]["read_bytes"] == 8 * 4096 and figures["io"]["machine_written_bytes"] == 8 * 9000
     assert figures["network"] == {"received_bytes": None, "sent_bytes": None, "received_bound_bytes": None,
-                                  "sent_bound_bytes": None, "connections": None, "retransmits": None, "source": None,
+                                  "sent_bound_bytes": None, "certain_received_bytes": None,
+                                  "certain_sent_bytes": None, "connections": None, "retransmits": None, "source": None,
                                   "machine_received_bytes": 800, "machine_sent_bytes": 400}
     assert figures["waiting"]["throttled_secs"] == 1.0 and figures["waiting"]["throttled_periods"] == 8
     assert figures["processes"] == {"max": 3, "threads_max": 5, "exited": None}

@@ -15,6 +15,7 @@ import time
 import pytest
 
 import exact
+import recordings
 from conftest import clean_environment
 
 MB = 1_000_000
@@ -300,6 +301,35 @@ def test_connections_that_the_jobs_server_accepts_are_the_jobs(record, tmp_path)
     asking.join()
     assert_near(end["net_sent_bytes"], 500 * 10_000, 500)
     assert end["net_connections"] == 500
+
+
+# ---- reading it back ---------------------------------------------------------------------------------------------------------
+
+def test_stats_and_compare_runs_have_the_bytes_of_the_job(record, run, tmp_path):
+    with server() as address:
+        for name, count in (("a", 10 * MB), ("b", 20 * MB)):
+            record("-i", 0.3, "--", *client(address, count, secs=0.8))
+            (tmp_path / "run.jsonl").rename(tmp_path / f"{name}.jsonl")
+    stats = json.loads(run("stats", "--json", "-c", "process_net_recv_bytes", "-a", "sum", tmp_path / "b.jsonl").out)
+    assert_near(stats["process_net_recv_bytes"]["sum"], 20 * MB)
+    compared = run("compare-runs", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--fail-if", "received>+50%")
+    assert compared.returncode == 3, compared.out + compared.err
+    assert "received" in compared.out
+
+
+def test_bytes_that_are_known_in_part_only_are_not_compared(run, tmp_path):
+    """The least that was received says nothing about a change."""
+    for name, bound in (("exact", 5 * MB), ("bound", 9 * MB), ("unknown", None)):
+        recordings.write(tmp_path / f"{name}.jsonl", [recordings.sample(0, start=recordings.START, end=dict(
+            recordings.END, net_recv_bytes=5 * MB, net_sent_bytes=10, net_recv_bound_bytes=bound, net_sent_bound_bytes=10,
+            net_connections=3, net_retransmits=0, net_source="bound"))])
+    figures = {name: json.loads(run("summary", "--json", tmp_path / f"{name}.jsonl").out)["network"]
+               for name in ("exact", "bound", "unknown")}
+    assert [one["received_bytes"] for one in figures.values()] == [5 * MB] * 3
+    assert [one["certain_received_bytes"] for one in figures.values()] == [5 * MB, None, None]
+    assert "at most received 8.58 MiB" in run("summary", tmp_path / "bound.jsonl").out
+    assert "short connections may be missing" in run("summary", tmp_path / "unknown.jsonl").out
+    assert "missing" not in run("summary", tmp_path / "exact.jsonl").out
 
 
 # ---- unknown -----------------------------------------------------------------------------------------------------------------

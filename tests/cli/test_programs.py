@@ -172,7 +172,7 @@ def test_without_programs_nothing_listens(spawn, tmp_path):
 
 
 @pytest.mark.plain
-def test_others_hold_what_has_no_row(record, tmp_path):
+def test_others_hold_the_programs_without_a_row(record, tmp_path):
     script = "for i in 1 2; do sleep 0.3 & od -v -N 8000000 /dev/zero >/dev/null; head -c 10000000 /dev/zero | wc -c >/dev/null; done; wait"
     _, samples = record("-i", 0.1, "--programs", 2, "--", "sh", "-c", script)
     found = programs_of(samples)
