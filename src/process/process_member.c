@@ -299,14 +299,12 @@ static int read_statm(struct process_tree *tree, struct member *member)
 }
 
 /*
- * An exiting process gives up its address space first: statm shows zeros from then on, while the kernel takes 0.1 s per
- * GiB to free the pages. Only then it becomes a zombie. A kernel thread has never had an address space.
+ * An exiting process gives up its address space first. The kernel then takes 0.1 s per GiB to free the pages.
  */
 static void note_freeing(struct member *member, const struct proc_pid_stat *stat)
 {
-	bool exiting = stat->state == 'Z' || (stat->flags > 0 && stat->flags & PF_EXITING);
-
-	member->is_being_freed |= !member->virtual_pages && (exiting || stat->virtual_bytes > 0);
+	member->is_being_freed |=
+		!member->virtual_pages && (proc_pid_stat_is_exiting(stat) || stat->virtual_bytes > 0);
 }
 
 /*
@@ -451,7 +449,9 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	uint64_t layout = layout_of(stat);
 	struct member *relative;
 
-	if (member->family && member->layout == layout && member->is_forked == is_forked)
+	/* A main thread that has exited shows no addresses, while other threads still have the memory. */
+	if (member->family && ((member->layout == layout && member->is_forked == is_forked) ||
+			       (!layout && proc_pid_stat_is_exiting(stat))))
 		return;
 	member->layout = layout;
 	member->is_forked = is_forked;

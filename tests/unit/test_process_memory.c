@@ -1,5 +1,6 @@
 /* Tests of src/process/process_memory.c: the figure if shares of memory cannot be read. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -323,6 +324,62 @@ static void test_memory_of_a_parent_that_has_called_exec(void **state)
 	}
 }
 
+static void *wait_in_thread(void *fd)
+{
+	(void)wait_for_death(fd);
+	return NULL;
+}
+
+/* The file of the main thread then shows no addresses of code and stack: the fork still has the same memory. */
+static void test_main_thread_that_has_exited_stays_in_its_family(void **state)
+{
+	struct process_tree *threaded;
+	int until[2], ready[2], go[2];
+	pid_t parent, child = 0;
+	pthread_t thread;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_THREAD_SANITISER)
+		SKIP("threads after a fork are beyond the thread sanitiser");
+	assert_int_equal(pipe(until), 0);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	parent = fork();
+	if (parent == 0) {
+		close(until[1]);
+		child = fork();
+		if (child == 0)
+			(void)wait_for_death(&until[0]);
+		if (pthread_create(&thread, NULL, wait_in_thread, &until[0]))
+			_exit(1);
+		(void)!write(ready[1], &child, sizeof child);
+		(void)!read(go[0], &child, 1);
+		pthread_exit(NULL);
+	}
+	assert_int_equal(read(ready[0], &child, sizeof child), sizeof child);
+	assert_int_equal(process_tree_new(&root, true, &threaded), 0);
+	assert_int_equal(process_tree_seed(threaded, parent, false), 0);
+	assert_true(process_tree_find(threaded, child)->family == process_tree_root(threaded)->family);
+	assert_int_equal(write(go[1], "", 1), 1);
+	for (int i = 0; i < 5000 && process_tree_root(threaded)->state != 'Z'; i++) {
+		usleep(1000);
+		process_tree_touch(threaded);
+	}
+	assert_int_equal(process_tree_root(threaded)->state, 'Z');
+	assert_true(process_tree_root(threaded)->resident_pages > 0);
+	assert_true(process_tree_find(threaded, child)->family == process_tree_root(threaded)->family);
+	process_tree_free(threaded);
+	kill(child, SIGKILL);
+	kill(parent, SIGKILL);
+	waitpid(parent, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		close(until[i]);
+		close(ready[i]);
+		close(go[i]);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -335,6 +392,7 @@ int main(void)
 		TEST(test_every_ten_seconds_it_is_read_again),
 		TEST(test_memory_of_a_parent_that_was_killed),
 		TEST(test_memory_of_a_parent_that_has_called_exec),
+		TEST(test_main_thread_that_has_exited_stays_in_its_family),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
