@@ -35,15 +35,17 @@ static int fail_with(char *ret_why, int error, const char *path, const char *rea
 }
 
 /*
- * Checks one folder on the way, and makes it if it is missing. In the `base`, a group may write: who shares a home
- * folder is the user's business.
+ * Checks one folder on the way, and makes it if it is missing. In the `base`, a group may write: users may
+ * share a home folder.
  */
 static int check_folder(const char *path, bool make, bool is_base, char *ret_why)
 {
 	struct stat link, folder;
+	int error = make && mkdir(path, 0700) < 0 ? errno : 0;
 
-	if (make && mkdir(path, 0700) < 0 && errno != EEXIST && access(path, F_OK) < 0)
-		return fail_with(ret_why, -errno, path, strerror(errno));
+	/* On a file system that is mounted read-only, the error of an existing folder may be that one. */
+	if (error && error != EEXIST && access(path, F_OK) < 0)
+		return fail_with(ret_why, -error, path, strerror(error));
 	if (lstat(path, &link) < 0 || stat(path, &folder) < 0)
 		return fail_with(ret_why, -errno, path, strerror(errno));
 	if (!S_ISDIR(folder.st_mode))

@@ -339,18 +339,22 @@ def test_a_folder_of_another_user_is_not_used(terminal):
 def test_a_full_disk_and_a_read_only_one_stop_no_job(terminal):
     terminal.state.mkdir()
     mount = ["unshare", "-m", "sh", "-c"]
-    script = (f"mount -t tmpfs -o size=64k,nr_inodes=OPTION none {terminal.state}; mkdir -m 700 {terminal.history};"
+    script = (f"mount -t tmpfs -o size=64k,nr_inodes=OPTION,mode=700 none {terminal.state}; MAKE"
               f" dd if=/dev/zero of={terminal.state}/fill bs=4k 2>/dev/null; READONLY {terminal.program} -- echo the job; echo status $?")
     program = terminal.program
     terminal.program = mount[0]
-    full = terminal.run(*mount[1:], script.replace("OPTION", "100").replace("READONLY", ""))
-    no_inode = terminal.run(*mount[1:], script.replace("OPTION", "4").replace("READONLY", ""))
-    read_only = terminal.run(*mount[1:], script.replace("OPTION", "100").replace(
-        "READONLY", f"mount -o remount,ro {terminal.state};"))
+
+    def run(inodes, made, before=""):
+        make = f"mkdir -m 700 {terminal.history};" if made else ""
+        return terminal.run(*mount[1:], script.replace("OPTION", str(inodes)).replace("MAKE", make).replace("READONLY", before))
+
+    full, no_inode = run(100, True), run(4, True)
+    for made in True, False:
+        read_only = run(100, made, f"mount -o remount,ro {terminal.state};")
+        assert "not kept" in read_only and "Read-only file system" in read_only and read_only.endswith("status 0\n")
     terminal.program = program
-    for screen in full, no_inode, read_only:
+    for screen in full, no_inode:
         assert "the job\n" in screen and screen.endswith("status 0\n")
-    assert "not kept" in read_only
 
 
 # ---- planted files

@@ -282,7 +282,7 @@ def test_the_abi_check_tells_a_break_from_an_addition(helpers):
     subprocess.run([helpers.top / "tools" / "check-abi", "--self-test"], check=True)
 
 
-def test_the_abi_check_says_that_there_is_no_release_yet(helpers, tmp_path):
+def test_the_abi_check_says_that_no_release_exists(helpers, tmp_path):
     shutil.copytree(helpers.top / "tools", tmp_path / "tools")
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     done = subprocess.run([tmp_path / "tools" / "check-abi", tmp_path / "abi"], capture_output=True, text=True)
