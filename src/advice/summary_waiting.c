@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+static const double LARGE_SHARE = 0.1;
+
 /* Tells whether the waiting is that of any process on the machine, which says nothing about the job. */
 static bool is_of_machine(const struct rt_summary *summary, const struct pressure_row *pressure)
 {
@@ -117,11 +119,20 @@ static void add_threads(struct buffer *out, const struct rt_summary *summary)
 		buffer_printf(out, ", and lost it %.0f time%s", forced, forced == 1 ? "" : "s");
 }
 
+/* Each process waits for a moment when it starts. As its threads show that exactly, it is shown only if it matters. */
+static double shown_cpu_short_secs(const struct rt_summary *summary)
+{
+	double secs = summary_cpu_short_secs(summary);
+
+	return summary->cpu_course.has_threads && secs < LARGE_SHARE * summary->recorded_secs ? (double)NAN
+											      : secs;
+}
+
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns)
 {
 	const struct wait OWN[] = {
 		{"throttled by the CPU limit", total_of(&summary->throttled_secs)},
-		{"short of CPU", summary_cpu_short_secs(summary)},
+		{"short of CPU", shown_cpu_short_secs(summary)},
 		{"short of memory", total_of(&summary->memory_pressure_secs)},
 		{"waiting for I/O", total_of(&summary->io_pressure_secs)},
 	};
@@ -137,12 +148,12 @@ void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary,
 	buffer_printf(&begin, "\n  %-*s", label_columns, "Held up");
 	before = out->length;
 	add_line(out, summary, begin.data, OWN, ARRAY_SIZE(OWN), 0.01);
-	if (total_of(&summary->cpu_wait_secs) >= 0.01 * summary->recorded_secs) {
+	if (total_of(&summary->cpu_wait_secs) >= LARGE_SHARE * summary->recorded_secs) {
 		buffer_add_text(out, out->length > before ? "; " : begin.data);
 		add_threads(out, summary);
 	}
 	buffer_clear(&begin);
 	buffer_printf(&begin, "\n  %-*ssome process, not necessarily the job's, waited for ", label_columns,
 		      "Machine");
-	add_line(out, summary, begin.data, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), 0.1);
+	add_line(out, summary, begin.data, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
 }

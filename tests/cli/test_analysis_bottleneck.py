@@ -253,3 +253,27 @@ def test_idle_gpus_take_one_line(run, tmp_path):
     assert [line.split(";")[0].strip() for line in lines] == [
         "0: mean 70 %, max 70 %", "3: mean 30 %, max 30 %", "4: mean 0 %, max 0 %", "1, 2, 5: idle"], text
     assert "Bottleneck GPU, most of the time: 0.70 of 1 GPU was busy" in text
+
+
+@pytest.mark.parametrize("secs, shown", [(0.04, None), (0.5, "short of CPU for 4.00 s; its threads waited for a CPU for 4.00 s in all, and lost it 1600 times")])
+def test_waiting_of_threads_is_shown_if_it_matters(run, tmp_path, secs, shown):
+    """A start on a busy machine alone takes some milliseconds of waiting."""
+    path = recordings.steady(tmp_path / "x.jsonl", cores=0.5, start=FOUR, **of("host", cpu=0.0))
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["cpu"]["utilization_pct"] = 3.9
+        one["cpu"].update(waited(secs, 0.5))
+    text = run("summary", recordings.write(path, samples)).out
+    assert ("Held up" in text) == (shown is not None), text
+    assert shown is None or f"Held up    {shown}\n" in text, text
+
+
+def test_waiting_of_short_lived_threads_is_a_lower_bound(run, tmp_path):
+    path = recordings.steady(tmp_path / "x.jsonl", cores=0.5, start=FOUR, **of("host", cpu=0.0))
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for one in samples:
+        one["cpu"]["utilization_pct"] = 3.9
+        one["cpu"].update(waited(0.5, 0.25))
+    figures = json.loads(run("summary", "--json", recordings.write(path, samples)).out)["waiting"]
+    assert (figures["cpu_wait_secs"], figures["cpu_wait_known_pct"]) == (4.0, 50.0)
+    assert "its threads waited for a CPU for at least 4.00 s in all" in run("summary", path).out
