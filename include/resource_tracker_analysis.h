@@ -245,7 +245,7 @@ RT_API struct rt_cell rt_summary_get(const rt_summary *summary, const char *grou
 RT_API int rt_summary_bottleneck(const rt_summary *summary, size_t index, const char **ret_rule,
 				 const char **ret_title, const char **ret_text);
 
-/* What one program of the job used in the whole run; see the rows of "programs" in a sample. */
+/* The use of one program of the job in the whole run; see the rows of "programs" in a sample. */
 struct rt_program_use {
 	size_t size;               /* sizeof(struct rt_program_use), set by the caller */
 	const char *name;          /* "cc1plus", "python3 train.py", "others"; lives as long as the summary */

@@ -1,4 +1,4 @@
-/* What each program of the job used over the whole run, as the end of the recording tells it. */
+/* The use of each program of the job over the whole run, as the end of the recording tells it. */
 
 const programRow = (view, run, program, cpu) => {
 	const cell = (value, format) => element('td', {}, value === null || value === undefined ? '\u2013' : format(value));
