@@ -578,6 +578,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	member->thread_count = not_negative(stat.thread_count);
 	member->is_zombie = stat.state == 'Z' && member->thread_count <= 1;
 	member->is_ending = stat.flags > 0 && stat.flags & PF_EXITING && member->thread_count <= 1;
+	programs_note_stat(member, &stat);
 	note_sigchld(tree, member, &stat);
 	account_stat(tree, member, &stat);
 	error = read_io(tree, member);
@@ -594,7 +595,6 @@ void member_read(struct process_tree *tree, struct member *member)
 	follow_memory(tree, member, &stat);
 	note_freeing(member, &stat);
 	note_lineage(tree, member, &stat);
-	programs_note_stat(member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
 	follow_high_water(tree, member, &stat, first);
 }

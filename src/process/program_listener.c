@@ -550,10 +550,14 @@ int64_t program_listener_exits(struct program_listener *listener)
 bool program_listener_resume(struct program_listener *listener)
 {
 	int64_t allowed_ns = (SYSTEM_CLOCKS.monotonic_ns(NULL) - listener->started_ns) / STOP_PART;
+	bool has_ended;
 
 	if (!listener->runs)
 		return false;
-	if (!listener->has_ended)
+	pthread_mutex_lock(&listener->lock);
+	has_ended = listener->has_ended;
+	pthread_mutex_unlock(&listener->lock);
+	if (!has_ended)
 		return true;
 	/* Below the limit by the amount that may be used at once. */
 	if (listener->spent_ns > allowed_ns)
