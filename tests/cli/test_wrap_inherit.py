@@ -156,8 +156,8 @@ def test_an_alarm_set_before_exec_reaches_the_job_in_time():
     code = "alarm 1; exec @ARGV"
     started = time.monotonic()
     done = subprocess.run(["perl", "-e", code, DRIVER, "sleep", "20"])
-    assert done.returncode == -signal.SIGALRM
-    assert 0.9 < time.monotonic() - started < 1.5
+    # A busy machine may be late, but the job would have gone on for 20 s.
+    assert done.returncode == -signal.SIGALRM and 0.9 < time.monotonic() - started < 15
     cancels = "import signal, time; signal.alarm(0); time.sleep(1.2)"
     assert subprocess.run(["perl", "-e", code, DRIVER, sys.executable, "-c", cancels]).returncode == 0
 
