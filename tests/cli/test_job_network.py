@@ -451,3 +451,28 @@ def test_a_download_over_a_veth_pair_agrees_with_its_counters(binary, tmp_path, 
     end = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]
     assert_near(end["net_recv_bytes"], 500 * MB)
     assert end["net_recv_bytes"] <= veth <= end["net_recv_bytes"] * 1.02, veth
+
+
+SEND = """
+import socket, sys, time
+sender, end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), time.time() + float(sys.argv[1])
+while time.time() < end:
+    sender.sendto(bytes(1000), ("10.213.9.2", 9))
+    time.sleep(0.002)
+"""
+
+
+@pytest.mark.parametrize("other", ["sleeps", "runs"])
+def test_a_namespace_is_the_jobs_until_a_process_outside_the_job_runs_in_it(record, pair_of_namespaces, other):
+    enter = ["ip", "netns", "exec", pair_of_namespaces[0]]
+    foreign = [sys.executable, "-c", SEND, "4"] if other == "runs" else ["sleep", "4"]
+    with subprocess.Popen([*enter, *foreign]) as neighbour:
+        time.sleep(0.5)
+        _, end = record("-i", 0.2, "--", *enter, sys.executable, "-c", SEND, "2")
+        neighbour.kill()
+    if other == "sleeps":
+        assert end["net_source"] == "namespace" and end["net_sent_bytes"] > 100_000
+        assert end["net_sent_bound_bytes"] == end["net_sent_bytes"]
+    else:
+        assert end["net_source"] == "bound" and end["net_sent_bound_bytes"] > 100_000
+        assert end["net_sent_bytes"] < 0.5 * end["net_sent_bound_bytes"]
