@@ -212,11 +212,10 @@ struct phase_time {
 };
 struct phase_time summary_phase_time(const struct phase *phase);
 
-/*
- * Adds the end in words: "exited with status 3", "was killed by signal 9 (KILL)", "goes on, or its tracker
- * was killed", ...
- */
+/* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);
+/* Whether the job failed. Other recordings, and jobs that still run, have not. */
+bool summary_has_failed(const struct rt_summary *summary);
 
 void summary_add_waiting(struct rt_summary *summary, const struct frame *frame);
 /*

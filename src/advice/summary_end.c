@@ -5,20 +5,24 @@
 #include "advice/summary.h"
 #include "base/signal_names.h"
 
-/* "killed by signal 11 (SIGSEGV)" */
-static void add_killed_by(struct buffer *out, int64_t number)
+/* "killed by SIGSEGV (11), core dumped" */
+static void add_killed_by(struct buffer *out, const struct run_end_row *end)
 {
 	char name[SIGNAL_NAME_SIZE];
+	int64_t number = end->signal;
 
-	buffer_printf(out, "killed by signal %lld", (long long)number);
 	if (number > 0 && number <= INT_MAX && strncmp(signal_name((int)number, name), "SIG", 3) == 0)
-		buffer_printf(out, " (%s)", name);
+		buffer_printf(out, "killed by %s (%lld)", name, (long long)number);
+	else
+		buffer_printf(out, "killed by signal %lld", (long long)number);
+	if (!count_absent(end->core_dumped) && end->core_dumped)
+		buffer_add_text(out, ", core dumped");
 }
 
 static void add_status(struct buffer *out, const struct run_end_row *end, const char *reason)
 {
 	if (!count_absent(end->signal))
-		add_killed_by(out, end->signal);
+		add_killed_by(out, end);
 	else if (strcmp(reason, "exec_failed") == 0)
 		buffer_add_text(out, "the command could not be started");
 	else if (!count_absent(end->exit_code))
@@ -31,6 +35,16 @@ static void add_status(struct buffer *out, const struct run_end_row *end, const 
 		buffer_add_text(out, "the tracker was stopped");
 	else
 		buffer_add_text(out, *reason ? reason : "ended");
+}
+
+bool summary_has_failed(const struct rt_summary *summary)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+
+	if (summary_oom(summary).kind == OOM_STOPPED_AT_LIMIT)
+		return true;
+	return end && (!count_absent(end->signal) || (!count_absent(end->exit_code) && end->exit_code != 0) ||
+		       (!text_absent(end->reason) && strcmp(end->reason, "exec_failed") == 0));
 }
 
 void summary_add_end(struct buffer *out, const struct rt_summary *summary)

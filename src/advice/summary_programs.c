@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/printable.h"
 #include "base/sized.h"
+#include "table/screen.h"
 
 static const char OTHERS[] = "others";
 
@@ -123,7 +124,7 @@ void summary_programs_line(struct buffer *out, const struct rt_summary *summary,
 
 	if (programs->count < 2 || programs->cpu_secs <= 0)
 		return;
-	buffer_printf(out, "\n  %-*s", label_columns, "Programs");
+	buffer_printf(out, "\n  " STYLE_STRONG "%-*s" STYLE_END, label_columns, "Programs");
 	for (size_t i = 0; i < programs->count; i++) {
 		const struct program_figures *program = &programs->list[i];
 

@@ -1,5 +1,7 @@
-/* Formats the summary for a screen and as JSON; see summary.h. */
+/* Formats the summary for a screen; see summary.h. */
+#include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,12 +9,22 @@
 #include "advice/summary.h"
 #include "advice/units.h"
 #include "base/cleanup.h"
-#include "base/json_write.h"
 #include "base/printable.h"
 #include "record/tree_memory.h"
+#include "table/screen.h"
 #include "table/table.h"
 
-enum { LINE_COLUMNS = 60, LABEL_COLUMNS = 11, SHOWN_PHASES = 4, TEXT_CEILING = 1 << 20 };
+enum {
+	LINE_COLUMNS = 48, /* of a sparkline: its scale fits on the same line */
+	LABEL_COLUMNS = 11,
+	TEXT_COLUMN = 2 + LABEL_COLUMNS,
+	NAME_COLUMNS = 28,
+	SHOWN_PHASES = 8,
+	TEXT_CEILING = 1 << 20
+};
+
+/* Below it, the clock tick of the kernel and the start of a process are most of a CPU time. */
+static const double NOISE_SECS = 0.01;
 
 #define MIB 1048576.0
 
@@ -24,7 +36,10 @@ struct page {
 
 static void add_label(const struct page *page, const char *text)
 {
-	buffer_printf(page->out, "\n  %-*s", LABEL_COLUMNS, text);
+	if (*text)
+		buffer_printf(page->out, "\n  " STYLE_STRONG "%-*s" STYLE_END, LABEL_COLUMNS, text);
+	else
+		buffer_printf(page->out, "\n  %-*s", LABEL_COLUMNS, "");
 }
 
 static void add_mib(const struct page *page, double mib)
@@ -51,11 +66,12 @@ static void add_time(struct buffer *out, double timestamp)
 	buffer_printf(out, "%s, ", text);
 }
 
-static void add_heading(const struct page *page)
+static void add_name(const struct page *page)
 {
 	const struct run_start_row *start = FIRST(record_identity(page->summary->record), run_start);
 	const struct rt_summary *summary = page->summary;
 
+	buffer_add_text(page->out, STYLE_STRONG);
 	if (start && !text_absent(start->executable))
 		buffer_add_printable(page->out, start->executable);
 	else if (!count_absent(summary->tracked_pid))
@@ -63,6 +79,7 @@ static void add_heading(const struct page *page)
 			      (long long)summary->tracked_pid);
 	else
 		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
+	buffer_add_text(page->out, STYLE_END);
 	if (*summary->job_name) {
 		buffer_add_text(page->out, ", job ");
 		buffer_add_printable(page->out, summary->job_name);
@@ -72,26 +89,54 @@ static void add_heading(const struct page *page)
 		buffer_add_printable(page->out, summary->host);
 	}
 	buffer_add_text(page->out, "\n");
+}
+
+/* A failure has the first line. */
+static void add_heading(const struct page *page)
+{
+	const struct rt_summary *summary = page->summary;
+	bool failed = summary_has_failed(summary);
+
+	if (failed) {
+		buffer_add_text(page->out, STYLE_BAD "Failed: ");
+		summary_add_end(page->out, summary);
+		buffer_add_text(page->out, STYLE_END "\n");
+	}
+	add_name(page);
 	add_time(page->out, summary->started);
 	/* In a format with only time stamps, a single row covers an unknown time. */
 	if (summary->wall_secs > 0) {
 		add_duration(page->out, summary->wall_secs);
 		buffer_add_text(page->out, ": ");
 	}
-	summary_add_end(page->out, summary);
+	if (failed) {
+		buffer_add_text(page->out, "failed");
+	} else {
+		buffer_add_text(page->out, STYLE_GOOD);
+		summary_add_end(page->out, summary);
+		buffer_add_text(page->out, STYLE_END);
+	}
 	buffer_add_text(page->out, "\n");
 }
 
-static void add_history(const struct page *page, const struct time_bins *history, double most)
+/* The course over the run, from 0 to `most`. */
+static void add_history(const struct page *page, const struct time_bins *history, double most, bool is_memory)
 {
 	double values[LINE_COLUMNS];
-	size_t columns = LINE_COLUMNS;
 
 	if (page->summary->samples < 4 || isnan(most))
 		return;
-	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, columns);
+	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, LINE_COLUMNS);
 	add_label(page, "");
-	add_sparkline(page->out, values, columns, most);
+	add_sparkline(page->out, values, LINE_COLUMNS, most);
+	buffer_add_text(page->out, STYLE_FAINT "  0 to ");
+	if (is_memory) {
+		add_mib(page, most);
+	} else {
+		add_figure(page->out, most);
+		buffer_add_text(page->out, " cores");
+	}
+	buffer_add_text(page->out, STYLE_END);
 }
 
 /* "12 % of", "less than 1 % of" */
@@ -133,10 +178,13 @@ static void add_cpu(const struct page *page)
 	}
 	buffer_add_text(page->out, "; ");
 	add_duration(page->out, cpu_time_total(&time));
-	buffer_add_text(page->out, " of CPU time, ");
+	buffer_add_text(page->out, " of CPU time");
+	if (!(cpu_time_total(&time) >= NOISE_SECS))
+		return;
+	buffer_add_text(page->out, ", ");
 	add_share(page, time.system_secs, cpu_time_total(&time));
 	buffer_add_text(page->out, " it in the kernel");
-	add_history(page, &summary->cores_history, most);
+	add_history(page, &summary->cores_history, most, false);
 }
 
 /* Warns about figures with different measures, and about samples that were left out. */
@@ -199,7 +247,7 @@ static void add_memory(const struct page *page)
 		}
 	}
 	add_memory_caveats(page);
-	add_history(page, &summary->memory_history, memory->most);
+	add_history(page, &summary->memory_history, memory->most, true);
 }
 
 /* "read 4 KiB, written 8 KiB" */
@@ -394,34 +442,61 @@ static int by_time(const void *a, const void *b)
 	return (left < right) - (left > right);
 }
 
-/* Lists the longest phases; `regions` has them all. */
+/* A name in a column of its own: names that are too long are cut. */
+static void add_cell(struct buffer *out, const char *name, size_t columns)
+{
+	CLEANUP_BUFFER struct buffer printable = BUFFER(TEXT_CEILING);
+	size_t used = 0;
+
+	buffer_add_printable(&printable, name);
+	for (const char *at = printable.data; at && *at && used < columns; used++) {
+		size_t length = 1;
+
+		while (((unsigned char)at[length] & 0xc0) == 0x80)
+			length++;
+		buffer_add(out, at, length);
+		at += length;
+	}
+	buffer_printf(out, "%*s", (int)(columns - used), "");
+}
+
+static void add_phase(const struct page *page, const struct phase *phase)
+{
+	CLEANUP_BUFFER struct buffer duration = BUFFER(64);
+	struct phase_time time = summary_phase_time(phase);
+
+	add_cell(page->out, phase->name, NAME_COLUMNS);
+	add_duration(&duration, time.secs);
+	buffer_printf(page->out, " %12s", duration.data);
+	if (page->summary->recorded_secs > 0)
+		buffer_printf(page->out, " %4.0f %%", 100 * time.secs / page->summary->recorded_secs);
+	if (phase->call_count > 1)
+		buffer_printf(page->out, "  %zu calls", phase->call_count);
+	if (time.open_calls)
+		buffer_add_text(page->out, "  not closed");
+}
+
+/* A table of the longest phases: time, share of the run, calls. `regions` has them all. */
 static void add_phases(const struct page *page)
 {
 	const struct phases *phases = &page->summary->phases;
 	CLEANUP_FREE const struct phase **longest =
 		calloc(phases->count ? phases->count : 1, sizeof(*longest));
-	bool any = false;
 
 	if (!longest || !phases->count)
 		return;
 	for (size_t i = 0; i < phases->count; i++)
 		longest[i] = &phases->list[i];
 	qsort(longest, phases->count, sizeof(*longest), by_time);
-	add_label(page, "Phases");
 	for (size_t i = 0; i < phases->count && i < SHOWN_PHASES; i++) {
-		struct phase_time time = summary_phase_time(longest[i]);
-
-		add_separator(page, &any);
-		buffer_add_printable(page->out, longest[i]->name);
-		buffer_add_char(page->out, ' ');
-		add_duration(page->out, time.secs);
-		if (longest[i]->call_count > 1)
-			buffer_printf(page->out, " in %zu calls", longest[i]->call_count);
-		if (time.open_calls)
-			buffer_add_text(page->out, " (not closed)");
+		add_label(page, i ? "" : "Phases");
+		add_phase(page, longest[i]);
 	}
-	if (phases->count > SHOWN_PHASES)
-		buffer_printf(page->out, " and %zu more", phases->count - SHOWN_PHASES);
+	if (phases->count > SHOWN_PHASES) {
+		add_label(page, "");
+		buffer_printf(page->out, "and %zu more, see resource-tracker regions",
+			      phases->count - SHOWN_PHASES);
+	}
 }
 
 static void add_tracker(const struct page *page)
@@ -468,122 +543,53 @@ static void add_notes(const struct page *page)
 }
 #pragma GCC diagnostic pop
 
-int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text)
+static void add_page(struct buffer *out, const rt_summary *summary, enum rt_size_unit unit)
 {
-	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
-	struct page page = {&out, summary, unit};
+	struct page page = {out, summary, unit};
 
 	add_heading(&page);
 	if (summary_not_started(summary))
-		return buffer_take_text(&out, ret_text);
+		return;
 	add_cpu(&page);
 	add_memory(&page);
 	add_io(&page);
 	add_network(&page);
 	add_gpu(&page);
 	add_energy(&page);
-	summary_programs_line(&out, summary, LABEL_COLUMNS);
-	summary_waiting_lines(&out, summary, LABEL_COLUMNS);
+	summary_programs_line(out, summary, LABEL_COLUMNS);
+	summary_waiting_lines(out, summary, LABEL_COLUMNS);
 	add_bottleneck(&page);
 	add_processes(&page);
 	add_phases(&page);
 	add_tracker(&page);
 	add_notes(&page);
-	buffer_add_char(&out, '\n');
+	buffer_add_char(out, '\n');
+}
+
+static int fit_page(const rt_summary *summary, enum rt_size_unit unit, const struct screen *screen,
+		    char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer page = BUFFER(TEXT_CEILING), out = BUFFER(TEXT_CEILING);
+
+	add_page(&page, summary, unit);
+	if (buffer_error(&page) < 0)
+		return buffer_error(&page);
+	screen_add(&out, page.data, screen, TEXT_COLUMN);
 	return buffer_take_text(&out, ret_text);
 }
 
-static void add_json_figures(struct buffer *out, const struct rt_summary *summary)
+int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text)
 {
-	struct rt_cell values[SUMMARY_FIGURES];
-	const char *group = "";
-
-	summary_values(summary, values);
-	for (size_t i = 0; i < SUMMARY_FIGURES; i++) {
-		const struct summary_figure *figure = &SUMMARY_FIGURE[i];
-
-		if (strcmp(figure->group, group) == 0)
-			buffer_add_char(out, ',');
-		else
-			buffer_printf(out, "%s\n \"%s\":{", *group ? "}," : "", figure->group);
-		group = figure->group;
-		buffer_printf(out, "\"%s\":", figure->name);
-		if (figure->kind == SUMMARY_FLAG)
-			buffer_add_text(out, values[i].count ? "true" : "false");
-		else
-			cell_add_json(out, values[i]);
-	}
+	return fit_page(summary, unit, &(struct screen){.columns = SIZE_MAX}, ret_text);
 }
 
-static void add_json_history(struct buffer *out, const char *name, const struct time_bins *history)
+int rt_summary_for_screen(const rt_summary *summary, enum rt_size_unit unit, int fd, const char *colour,
+			  char **ret_text)
 {
-	double values[LINE_COLUMNS], total = history->bin_secs * (double)history->count;
+	struct screen screen;
 
-	time_bins_columns(history, total, false, values, LINE_COLUMNS);
-	buffer_printf(out, "},\n \"%s\":{\"step_secs\":", name);
-	buffer_add_real(out, total / (double)LINE_COLUMNS, 6);
-	buffer_add_text(out, ",\"means\":[");
-	for (size_t i = 0; i < LINE_COLUMNS && history->count; i++) {
-		buffer_add_text(out, i ? "," : "");
-		buffer_add_real(out, values[i], 4);
-	}
-	buffer_add_char(out, ']');
-}
-
-static void add_json_phases(struct buffer *out, const struct phases *phases)
-{
-	buffer_add_text(out, "},\n \"phases\":[");
-	for (size_t i = 0; i < phases->count; i++) {
-		struct phase_time time = summary_phase_time(&phases->list[i]);
-
-		buffer_add_text(out, i ? "," : "");
-		buffer_add_text(out, "{\"name\":");
-		json_escape(out, phases->list[i].name, strlen(phases->list[i].name));
-		buffer_printf(out,
-			      ",\"calls\":%zu,\"open_calls\":%zu,\"total_secs\":", phases->list[i].call_count,
-			      time.open_calls);
-		buffer_add_real(out, time.secs, 6);
-		buffer_add_char(out, '}');
-	}
-	buffer_add_char(out, ']');
-}
-
-static void add_json_text(struct buffer *out, const char *key, const char *text)
-{
-	buffer_printf(out, "%s:", key);
-	json_escape(out, text, strlen(text));
-}
-
-static void add_json_bottlenecks(struct buffer *out, const struct rt_summary *summary)
-{
-	buffer_add_text(out, ",\n \"bottlenecks\":[");
-	for (size_t i = 0; i < summary->bottleneck_count; i++) {
-		const struct bottleneck *one = &summary->bottlenecks[i];
-
-		add_json_text(out, i ? ",{\"rule\"" : "{\"rule\"", one->rule);
-		add_json_text(out, ",\"title\"", one->title);
-		add_json_text(out, ",\"text\"", one->text);
-		buffer_add_char(out, '}');
-	}
-	buffer_add_char(out, ']');
-}
-
-int rt_summary_to_json(const rt_summary *summary, char **ret_text)
-{
-	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
-
-	buffer_add_char(&out, '{');
-	add_json_figures(&out, summary);
-	add_json_history(&out, "cores_over_time", &summary->cores_history);
-	add_json_history(&out, "memory_over_time", &summary->memory_history);
-	add_json_phases(&out, &summary->phases);
-	buffer_add_text(&out, ",\n ");
-	summary_disks_json(&out, &summary->disks);
-	buffer_add_text(&out, ",\n ");
-	summary_gpus_json(&out, summary);
-	buffer_add_text(&out, ",\n ");
-	summary_programs_json(&out, summary);
-	add_json_bottlenecks(&out, summary);
-	buffer_add_text(&out, "}\n");
-	return buffer_take_text(&out, ret_text);
+	if (!is_colour_choice(colour))
+		return -EINVAL;
+	screen = screen_of(fd, colour);
+	return fit_page(summary, unit, &screen, ret_text);
 }

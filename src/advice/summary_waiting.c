@@ -2,6 +2,7 @@
 #include "advice/summary.h"
 #include "advice/units.h"
 #include "base/cleanup.h"
+#include "table/screen.h"
 
 #include <string.h>
 
@@ -70,6 +71,9 @@ double summary_switches(int64_t at_end, const struct total *of_samples)
 	return count_absent(at_end) ? total_of(of_samples) : (double)at_end;
 }
 
+/* Shorter waits are noise. */
+static const double LEAST_SECS = 0.01;
+
 struct wait {
 	const char *name;
 	double secs;
@@ -82,7 +86,7 @@ static void add_line(struct buffer *out, const struct rt_summary *summary, const
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!(waits[i].secs >= least * summary->recorded_secs) || waits[i].secs <= 0)
+		if (!(waits[i].secs >= least * summary->recorded_secs) || waits[i].secs < LEAST_SECS)
 			continue;
 		buffer_add_text(out, any ? ", " : begin);
 		buffer_printf(out, "%s for ", waits[i].name);
@@ -145,15 +149,17 @@ void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary,
 	CLEANUP_BUFFER struct buffer begin = BUFFER(128);
 	size_t before;
 
-	buffer_printf(&begin, "\n  %-*s", label_columns, "Held up");
+	buffer_printf(&begin, "\n  " STYLE_STRONG "%-*s" STYLE_END, label_columns, "Held up");
 	before = out->length;
 	add_line(out, summary, begin.data, OWN, ARRAY_SIZE(OWN), 0.01);
-	if (total_of(&summary->cpu_wait_secs) >= LARGE_SHARE * summary->recorded_secs) {
+	if (total_of(&summary->cpu_wait_secs) >= fmax(LARGE_SHARE * summary->recorded_secs, LEAST_SECS)) {
 		buffer_add_text(out, out->length > before ? "; " : begin.data);
 		add_threads(out, summary);
 	}
 	buffer_clear(&begin);
-	buffer_printf(&begin, "\n  %-*ssome process, not necessarily the job's, waited for ", label_columns,
-		      "Machine");
+	buffer_printf(&begin,
+		      "\n  " STYLE_STRONG "%-*s" STYLE_END
+		      "some process, not necessarily the job's, waited for ",
+		      label_columns, "Machine");
 	add_line(out, summary, begin.data, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
 }

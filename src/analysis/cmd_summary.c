@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/words.h"
@@ -14,7 +15,7 @@ struct summary_options {
 	enum rt_size_unit unit;
 	struct rt_gpu_tracker_options tree;
 	struct text_list gpu_uuids;
-	const char *output;
+	const char *output, *colour;
 };
 
 static void options_done(struct summary_options *options)
@@ -85,6 +86,9 @@ static bool set_option(void *context, int option, const char *value)
 		return parse_positive(value, &options->tree.expected_gpus);
 	case OPTION_summary_gpu_uuids:
 		return text_list_add_parts(&options->gpu_uuids, value) && options->gpu_uuids.count;
+	case OPTION_summary_color:
+		options->colour = value;
+		return true;
 	case OPTION_summary_output:
 		options->output = value;
 		return true;
@@ -98,8 +102,10 @@ static int make_text(const struct summary_options *options, const rt_summary *su
 {
 	if (options->gpu_tracker)
 		return rt_summary_to_gpu_tracker(summary, &options->tree, options->json, ret_text, problem);
-	return options->json ? rt_summary_to_json(summary, ret_text)
-			     : rt_summary_to_text(summary, options->unit, ret_text);
+	if (options->json)
+		return rt_summary_to_json(summary, ret_text);
+	return rt_summary_for_screen(summary, options->unit, options->output ? -1 : STDOUT_FILENO,
+				     options->colour, ret_text);
 }
 
 /* Appends to *text and grows it. `between` separates the parts, so the first one does not get it. */
@@ -147,7 +153,7 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 int run_summary(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct summary_options options = {
-		.tree = {.size = sizeof(options.tree)}};
+		.tree = {.size = sizeof(options.tree)}, .colour = "auto"};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL, *list = NULL;
 	const char *const *paths;
@@ -171,6 +177,8 @@ int run_summary(const struct subcommand *command, char **argv)
 		result = append_text(&text, "\n", "");
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
+	if (!options.json && !options.gpu_tracker)
+		return command_write_fitted(command, options.output, text);
 	if (one || !options.json)
 		return command_write(command, options.output, text, strlen(text));
 	if (asprintf(&list, "[%s]\n", text) < 0)

@@ -175,7 +175,8 @@ static int print_foreign(const char *bytes, size_t length)
 	return write_all(STDOUT_FILENO, text, length);
 }
 
-int command_write(const struct subcommand *command, const char *path, const char *bytes, size_t length)
+static int write_text(const struct subcommand *command, const char *path, const char *bytes, size_t length,
+		      int (*print)(const char *bytes, size_t length))
 {
 	struct rt_problem problem = {"out of memory"};
 	int result;
@@ -186,11 +187,26 @@ int command_write(const struct subcommand *command, const char *path, const char
 			result = command_fault(command, "%s", problem.text);
 		return result;
 	}
-	result = print_foreign(bytes, length);
+	result = print(bytes, length);
 	/* A reader such as head closes its end when it has seen enough; this is not an error. */
 	if (result == -EPIPE)
 		return 0;
 	return result < 0 ? command_fault(command, "standard output: %s", strerror(-result)) : 0;
+}
+
+int command_write(const struct subcommand *command, const char *path, const char *bytes, size_t length)
+{
+	return write_text(command, path, bytes, length, print_foreign);
+}
+
+static int print_fitted(const char *text, size_t length)
+{
+	return write_all(STDOUT_FILENO, text, length);
+}
+
+int command_write_fitted(const struct subcommand *command, const char *path, const char *text)
+{
+	return write_text(command, path, text, strlen(text), print_fitted);
 }
 
 static void say_on_stderr(const struct subcommand *command, const char *format, va_list arguments)

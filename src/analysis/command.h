@@ -52,6 +52,9 @@ int command_check_output(const struct subcommand *command, const char *path);
 /* Writes all bytes to `path`, or to standard output if `path` is "-" or NULL. Returns 0 or EXIT_FAULT. */
 int command_write(const struct subcommand *command, const char *path, const char *bytes, size_t length);
 
+/* The same for a text of a function NAME_for_screen(): its colours are meant, and it has no other control characters. */
+int command_write_fitted(const struct subcommand *command, const char *path, const char *text);
+
 /* Prints "resource-tracker NAME: TEXT" on standard error; returns EXIT_FAULT. */
 int command_fault(const struct subcommand *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

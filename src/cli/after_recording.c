@@ -165,22 +165,39 @@ static int run_analysis(const char *const *argv)
 	return is_told_to_go() ? -EINTR : -ETIMEDOUT;
 }
 
+/* Separates the summary from the job's output. */
+static void set_apart(bool as_json)
+{
+	if (!as_json && isatty(STDERR_FILENO))
+		say_plainly("%s", "");
+}
+
 void print_summary(const char *path, bool as_json)
 {
 	const char *const argv[] = {ANALYSIS_PROGRAM.name,     "summary",
 				    as_json ? "--json" : "--", as_json ? "--" : path,
 				    as_json ? path : NULL,     NULL};
 
-	if (can_say())
-		run_analysis(argv);
+	if (!can_say())
+		return;
+	set_apart(as_json);
+	run_analysis(argv);
+}
+
+void name_recording(const char *path)
+{
+	if (isatty(STDERR_FILENO))
+		say_plainly("recorded in %s; resource-tracker report %s", path, path);
 }
 
 void keep_recording(const char *path, const char *form)
 {
 	const char *const argv[] = {ANALYSIS_PROGRAM.name, "--keep", form, path, NULL};
 
-	if (can_say())
-		run_analysis(argv);
+	if (!can_say())
+		return;
+	set_apart(strcmp(form, "text") != 0);
+	run_analysis(argv);
 }
 
 void write_report(const char *path, const char *page)

@@ -39,6 +39,8 @@ void forget_signals(void);
  * Runs `resource-tracker-analysis summary FILE` with output to stderr. Does nothing if it is not installed.
  */
 void print_summary(const char *path, bool as_json);
+/* Says on a terminal where the recording is, and how to see more of it. */
+void name_recording(const char *path);
 
 /*
  * Runs `resource-tracker-analysis --keep FORM FILE` with output to stderr: it prints the summary in that form ("text", "json",

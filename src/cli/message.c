@@ -43,6 +43,7 @@ bool can_say(void)
 	return false;
 }
 
+/* `subcommand` may be empty; NULL: the line does not begin with the program's name. */
 static void say_line(const char *subcommand, const char *format, va_list args, int timeout_ms)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(LINE_BYTES);
@@ -52,7 +53,8 @@ static void say_line(const char *subcommand, const char *format, va_list args, i
 		text = NULL;
 		return;
 	}
-	buffer_printf(&line, "resource-tracker%s%s: ", *subcommand ? " " : "", subcommand);
+	if (subcommand)
+		buffer_printf(&line, "resource-tracker%s%s: ", *subcommand ? " " : "", subcommand);
 	if (strlen(text) > LONGEST_TEXT)
 		text[LONGEST_TEXT] = '\0';
 	buffer_add_printable(&line, text);
@@ -76,6 +78,15 @@ void say_of(const char *subcommand, const char *format, ...)
 
 	va_start(args, format);
 	say_line(subcommand, format, args, PATIENCE_MS);
+	va_end(args);
+}
+
+void say_plainly(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(NULL, format, args, PATIENCE_MS);
 	va_end(args);
 }
 

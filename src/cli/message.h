@@ -21,6 +21,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a subcommand: "resource-tracker mark: ...". */
 void say_of(const char *subcommand, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same without the program's name. */
+void say_plainly(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Writes a line while a job may be running. Drops it if stderr is not ready at once. */
 void say_if_possible(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

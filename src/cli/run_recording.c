@@ -175,6 +175,9 @@ static void report_run(struct recording_run *run, const char *summary_path)
 		close_tracker(run);
 	if (summary_path && run->front->summary != SUMMARY_NONE && !run->front->kept_path)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
+	if (summary_path && run->front->summary == SUMMARY_TEXT && !run->front->kept_path &&
+	    !run->front->temporary_fd)
+		name_recording(summary_path);
 	if (run->front->page)
 		report_page(run, summary_path);
 	if (run->front->kept_path)

@@ -290,11 +290,13 @@ static double timeval_secs(const struct timeval *time)
 
 static void fill_status(const struct run_ending *ending, struct run_end_row *row)
 {
-	row->exit_code = row->signal = no_count(ABSENT_NOT_THIS_END);
+	row->exit_code = row->signal = row->core_dumped = no_count(ABSENT_NOT_THIS_END);
 	if (ending->has_status && WIFEXITED(ending->wait_status))
 		row->exit_code = WEXITSTATUS(ending->wait_status);
-	if (ending->has_status && WIFSIGNALED(ending->wait_status))
+	if (ending->has_status && WIFSIGNALED(ending->wait_status)) {
 		row->signal = WTERMSIG(ending->wait_status);
+		row->core_dumped = WCOREDUMP(ending->wait_status) ? 1 : 0;
+	}
 	if (ending->exec_errno)
 		row->exit_code = ending->exec_errno == ENOENT ? 127 : 126;
 	if (ending->has_reaped) {

@@ -177,6 +177,7 @@ void combined_end(const struct combination *combination, struct frame *frame, do
 	all->evidence = worst->evidence;
 	all->exit_code = worst->exit_code;
 	all->signal = worst->signal;
+	all->core_dumped = worst->core_dumped;
 	all->oom_kill_elapsed_secs = worst->oom_kill_elapsed_secs;
 	all->oom_kill_limit_mib = worst->oom_kill_limit_mib;
 	all->oom_kill_peak_mib = worst->oom_kill_peak_mib;

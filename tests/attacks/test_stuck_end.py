@@ -147,4 +147,4 @@ def test_a_signal_that_ended_the_job_does_not_take_the_summary_away(spawn, tmp_p
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == -signal.SIGINT
-        assert b"killed by signal 2" in err, err
+        assert b"killed by SIGINT (2)" in err, err
