@@ -41,7 +41,10 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 		struct member *member = &tree->members[i];
 		int64_t beside_kib = max_i64(0, now_kib - memory_pages_to_kib(tree, member->resident_pages));
 
-		if (member->mark_kib <= member->mark_followed_kib || !memory_is_counted(tree, member))
+		/* The mark of a process that is ending may be read in the tick that finds its memory gone. */
+		if (member->mark_kib <= member->mark_followed_kib ||
+		    (now_kib < 0 && between->before_kib < 0) ||
+		    (!member->is_zombie && now_kib >= 0 && !memory_is_counted(tree, member)))
 			continue;
 		if (between->before_kib >= 0)
 			beside_kib = max_i64(beside_kib,
@@ -97,8 +100,7 @@ void memory_between_follow(struct process_tree *tree, int64_t now_kib)
 {
 	note_ended(tree);
 	add_exits(tree);
-	if (now_kib >= 0)
-		add_marks(tree, now_kib);
+	add_marks(tree, now_kib);
 	keep_for_next(tree, now_kib);
 }
 

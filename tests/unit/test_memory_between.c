@@ -123,6 +123,19 @@ static void test_an_unseen_mark_at_the_end_counts_beside_an_object(void **unused
 	assert_int_equal(most_mib(160), 310);
 }
 
+static void test_a_mark_that_is_read_while_its_process_ends_counts(void **unused)
+{
+	struct member *one = add(10, 10);
+
+	(void)unused;
+	tick(160);
+	one->mark_kib = tree.largest_kib = 160 * MIB_KIB;
+	one->resident_pages = 0;
+	one->is_zombie = true;
+	tick(-1);
+	assert_int_equal(most_mib(160), 310);
+}
+
 static void test_the_mark_of_the_largest_member_is_read_if_it_matters(void **unused)
 {
 	(void)unused;
@@ -146,6 +159,7 @@ int main(void)
 		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_of_the_last_process_counts_alone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_at_the_end_counts_beside_an_object, begin),
+		cmocka_unit_test_setup(test_a_mark_that_is_read_while_its_process_ends_counts, begin),
 		cmocka_unit_test_setup(test_the_mark_of_the_largest_member_is_read_if_it_matters, begin),
 	};
 
