@@ -51,6 +51,7 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 					     stayed_kib - memory_pages_to_kib(tree, member->resident_before));
 		between->most_kib = max_i64(between->most_kib, member->mark_kib + beside_kib);
 		member->mark_followed_kib = member->mark_kib;
+		between->seen_kib = max_i64(between->seen_kib, member->mark_kib);
 	}
 }
 
@@ -90,8 +91,7 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 			between->largest_pid = member->pid;
 		}
 	}
-	between->seen_kib = max_i64(max_i64(between->seen_kib, tree->largest_kib),
-				    memory_pages_to_kib(tree, largest_pages));
+	between->seen_kib = max_i64(between->seen_kib, memory_pages_to_kib(tree, largest_pages));
 	if (now_kib - memory_pages_to_kib(tree, largest_pages) < WORTH_KIB)
 		between->largest_pid = 0;
 }

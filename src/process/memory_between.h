@@ -22,7 +22,7 @@ struct memory_between {
 	int64_t before_kib; /* the tree's memory in the tick before; -1: unknown */
 	int64_t most_kib;   /* with marks that were seen to rise; 0: none */
 	int64_t beside_kib; /* beside a process that exited with an unseen mark */
-	int64_t seen_kib;   /* largest mark or resident set of any member so far */
+	int64_t seen_kib;   /* largest resident set in a tick, or mark that was followed, so far */
 	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set; 0: none */
 	/* Members that were removed since the last tick, as they were then. */
 	int64_t gone_pages, gone_most_pages;

@@ -136,6 +136,18 @@ static void test_a_mark_that_is_read_while_its_process_ends_counts(void **unused
 	assert_int_equal(most_mib(160), 310);
 }
 
+static void test_a_mark_that_is_read_as_its_process_is_reaped_counts(void **unused)
+{
+	(void)unused;
+	add(10, 10);
+	tick(160);
+	members[0].mark_kib = tree.largest_kib = 160 * MIB_KIB;
+	memory_between_remove(&tree.between, &members[0]);
+	tree.count = 0;
+	tick(-1);
+	assert_int_equal(most_mib(160), 310);
+}
+
 static void test_the_mark_of_the_largest_member_is_read_if_it_matters(void **unused)
 {
 	(void)unused;
@@ -160,6 +172,7 @@ int main(void)
 		cmocka_unit_test_setup(test_an_unseen_mark_of_the_last_process_counts_alone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_at_the_end_counts_beside_an_object, begin),
 		cmocka_unit_test_setup(test_a_mark_that_is_read_while_its_process_ends_counts, begin),
+		cmocka_unit_test_setup(test_a_mark_that_is_read_as_its_process_is_reaped_counts, begin),
 		cmocka_unit_test_setup(test_the_mark_of_the_largest_member_is_read_if_it_matters, begin),
 	};
 
