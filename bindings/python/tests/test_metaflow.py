@@ -178,8 +178,7 @@ print(json.dumps([sorted(round(task.data.resource_tracker_data["stats"]["duratio
 def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, tmp_path):
     if not shutil.which("node") or not shutil.which("chromium"):
         pytest.skip("needs node and chromium")
-    source = (TOP / "tests" / "cli" / "test_report_page.py").read_text()
-    package = re.findall(r'"([^"]*)"', re.search(r"PLAYWRIGHT = \((.*?)\)", source, re.S).group(1))
+    package = json.loads((TOP / "tests" / "browser" / "packages.json").read_text())["playwright-core"]
     found = subprocess.run([TOP / "tools" / "npm-package", *package], capture_output=True, text=True)
     if found.returncode:
         pytest.skip(found.stderr.strip())
@@ -187,9 +186,9 @@ def test_the_card_is_drawn_in_a_browser_without_a_network(example, needs_page, t
     page.write_text(example.cards("TrackedFlow", "start")[1])
     # The browser puts a socket there, whose path may have 107 bytes.
     with tempfile.TemporaryDirectory(prefix="rt-", dir="/tmp") as folder:
-        done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", found.stdout.strip(), shutil.which("chromium"),
-                               page, "look"], capture_output=True, text=True,
-                              env={**os.environ, "TMPDIR": folder, "HOME": folder})
+        request = {"browser": "chromium", "executable": shutil.which("chromium"), "page": str(page), "scenario": "look"}
+        done = subprocess.run(["node", TOP / "tests" / "browser" / "page.mjs", found.stdout.strip(), folder], capture_output=True,
+                              text=True, input=json.dumps(request) + "\n", env={**os.environ, "TMPDIR": folder, "HOME": folder})
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["problems"] == [] and [one for one in seen["requests"] if not one.startswith(("file:", "data:"))] == []
