@@ -103,6 +103,8 @@ static void job_network_prepare(void *state_, struct collect_context *context)
 
 	if (state->is_off || !context->tree)
 		return;
+	/* During a sample, the tree has just been read, and what follows must tell of that reading. */
+	process_tree_touch(context->tree);
 	job_namespaces_look(&state->namespaces, context->tree);
 	job_sockets_begin(&state->sockets, context->tree);
 	state->look_ns = root_monotonic_ns(context->root) + FIRST_LOOK_NS;

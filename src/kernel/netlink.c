@@ -2,6 +2,7 @@
 #include "kernel/netlink.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,10 +43,24 @@ bool netlink_next_attribute(struct scan *attributes, uint16_t *ret_type, struct 
 	return true;
 }
 
+/* Below it, the outputs need every descriptor. */
+static const rlim_t DESCRIPTORS_LEAST = 64;
+
+static bool few_descriptors(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS_LEAST;
+}
+
 int netlink_open(int protocol, uint32_t groups)
 {
 	struct netlink_address address = {.family = AF_NETLINK, .groups = groups};
-	CLEANUP_CLOSE int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, protocol);
+	CLEANUP_CLOSE int fd = -1;
+
+	if (few_descriptors())
+		return -EMFILE;
+	fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, protocol);
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)(const void *)&address, sizeof address) < 0)
 		return -errno;

@@ -67,7 +67,10 @@ bool netlink_next_message(struct scan *messages, uint16_t *ret_type, struct scan
 /* Steps over the next attribute. Attributes and messages are padded to 4 bytes. */
 bool netlink_next_attribute(struct scan *attributes, uint16_t *ret_type, struct scan *ret_value);
 
-/* Opens a socket of a protocol that joins the groups. Returns it, or a negative errno. */
+/*
+ * Opens a socket of a protocol that joins the groups. Returns it, or a negative errno. -EMFILE also if this process may have so
+ * few descriptors that its outputs need them all.
+ */
 int netlink_open(int protocol, uint32_t groups);
 
 /* Sends to the kernel. Returns 0 or a negative errno. */

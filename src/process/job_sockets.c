@@ -382,7 +382,6 @@ void job_sockets_begin(struct job_sockets *sockets, struct process_tree *tree)
 		sockets->cgroup_id = status.st_ino;
 	sockets->is_selected = sockets->cgroup_id;
 	sockets->error = -sock_diag_dump(sockets->ask_fd, 0, keep_dumped, &dumped);
-	process_tree_touch(tree);
 	(void)socket_holders_search(&sockets->holders, tree, -1, visit_held, sockets);
 	tell_apart(sockets, &dumped);
 	free(dumped.sockets);
