@@ -387,12 +387,12 @@ def test_no_summary(give, needs_toml, program_with_analysis, helpers, tmp_path):
         return run_on_terminal(program_with_analysis, *arguments, "--", "true", cwd=tmp_path,
                                env={**helpers.clean_environment(), **(env or {})})
 
-    assert printed("-o", "run.jsonl").startswith("analysis summary")
+    assert printed("-o", "run.jsonl").startswith("\r\nanalysis summary")
     assert printed("-q") == ""
     for origin in ORIGINS:
         given, environment = give(origin, ("no-summary", True))
         assert printed("-o", "run.jsonl", *given, env=environment) == ""
-    assert printed("-o", "run.jsonl", "--summary").startswith("analysis summary")
+    assert printed("-o", "run.jsonl", "--summary").startswith("\r\nanalysis summary")
 
 
 @of_options("history", "no-history")
@@ -405,7 +405,7 @@ def test_history(give, needs_toml, program_with_analysis, helpers, tmp_path):
 
     for number, origin in enumerate(ORIGINS, 1):
         kept = tmp_path / "kept" / f"{number}.jsonl"
-        assert printed(("history", str(kept.parent)), origin=origin) == f"analysis --keep text {kept}\r\n"
+        assert printed(("history", str(kept.parent)), origin=origin) == f"\r\nanalysis --keep text {kept}\r\n"
         for setting in ("history", "off"), ("no-history", True):
             assert printed(setting, origin=origin).startswith('{"timestamp_secs"')
     assert not (tmp_path / "state").exists()
