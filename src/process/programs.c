@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/process_room.h"
 #include "process/process_discovery.h"
 #include "process/process_tree.h"
 #include "process/program_share.h"
@@ -24,7 +25,7 @@ int programs_new(bool listens, struct programs **ret_programs)
 
 	if (!programs)
 		return -ENOMEM;
-	if (listens)
+	if (listens && has_room_for_processes(true))
 		(void)program_listener_open(&programs->listener);
 	*ret_programs = programs;
 	return 0;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "base/process_room.h"
 #include "base/scan.h"
 #include "wrap/peek.h"
 #include "wrap/state.h"
@@ -71,7 +72,7 @@ int wrap_prepare(enum wrap_mode mode, char *const *main_argv, struct wrap **ret_
 	inherited_capture(wrap);
 	note_earlier_children(wrap);
 	wrap->main_argv = main_argv;
-	if (mode == WRAP_JOB && has_room_for_witness(wrap))
+	if (mode == WRAP_JOB && has_room_for_processes(wrap->has_own_proc))
 		witness_start(wrap);
 	*ret_wrap = wrap;
 	return 0;

@@ -103,9 +103,6 @@ struct wrap {
  */
 void note_earlier_children(struct wrap *wrap);
 
-/* room.c: whether this user and our control group may have one process more than the job needs. */
-bool has_room_for_witness(const struct wrap *wrap);
-
 /* inherited.c */
 void inherited_capture(struct wrap *wrap);
 void inherited_restore_for_job(const struct wrap *wrap);

@@ -11,11 +11,13 @@ import pytest
 
 # The kernel's counters of a thread, as the thread itself reads them: it prints seconds on a CPU and waiting for one.
 SAYS = """
-import os, resource, sys, threading, time
+import hashlib, os, resource, sys, threading, time
+BLOCK = bytes(100_000)
 def spin(secs):
+    # Threads wait for a CPU and not for each other: a hash does without the interpreter's lock.
     end = time.monotonic() + secs
     while time.monotonic() < end:
-        sum(range(500))
+        hashlib.sha256(BLOCK)
 def say():
     run, wait, _ = open("/proc/thread-self/schedstat").read().split()
     os.write(1, f"{int(run) / 1e9} {int(wait) / 1e9}\\n".encode())

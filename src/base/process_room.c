@@ -1,21 +1,16 @@
-/*
- * Whether there is room for one more process than the job needs.
- *
- * Limits on processes count the tracker as well. Where few processes are left, they are kept for the job, and
- * signals are judged without the witness (judge.c).
- *
- *   /proc/self/cgroup		5:pids:/user.slice/a	0::/user.slice/a
- *   .../user.slice/a/pids.max	max, or a number
- */
-#include <errno.h>
+/* Whether the limits on processes leave some over; see process_room.h. */
+#include "base/process_room.h"
+
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/scan.h"
-#include "wrap/state.h"
 
 enum { FEW_PROCESSES = 64, TEXT_SIZE = 4096 };
 
@@ -78,12 +73,12 @@ static bool has_room_in_groups(void)
 	return true;
 }
 
-bool has_room_for_witness(const struct wrap *wrap)
+bool has_room_for_processes(bool has_own_proc)
 {
 	struct rlimit processes;
 
 	if (getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY &&
 	    processes.rlim_cur <= FEW_PROCESSES)
 		return false;
-	return !wrap->has_own_proc || has_room_in_groups();
+	return !has_own_proc || has_room_in_groups();
 }
