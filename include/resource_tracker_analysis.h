@@ -268,8 +268,8 @@ RT_API int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit,
  * COLUMNS overrides both), plain ASCII in a locale that is not UTF-8, and colours. `colour`: "always", "never", or "auto"
  * for a terminal unless NO_COLOR is set or TERM is "dumb". -EINVAL: another word.
  */
-RT_API int rt_summary_for_screen(const rt_summary *summary, enum rt_size_unit unit, int fd, const char *colour,
-				 char **ret_text);
+RT_API int rt_summary_for_screen(const rt_summary *summary, enum rt_size_unit unit, int fd,
+				 const char *colour, char **ret_text);
 
 /* The tree of figures of gpu_tracker. A NULL unit is its default: gigabytes, gigabytes, hours. */
 struct rt_gpu_tracker_options {

@@ -193,12 +193,11 @@ static void read_threads(struct process_tree *tree, struct member *member)
 		struct followed_thread *thread = &threads->list[threads->next++ % threads->count];
 
 		/* The first reading of an older thread only says from where on it counts. */
-		if (thread->is_older && !thread->has_times)
-			threads->is_stale |= !read_thread(tree, member->pid, thread);
-		else if (budget->threads > 0 && budget->threads-- > 0)
-			threads->is_stale |= !read_thread(tree, member->pid, thread);
-		else
+		if (!(thread->is_older && !thread->has_times) && budget->threads-- <= 0) {
+			budget->threads = 0;
 			break;
+		}
+		threads->is_stale |= !read_thread(tree, member->pid, thread);
 	}
 }
 
