@@ -167,8 +167,9 @@ const SCENARIOS = {
 				await page.evaluate((name) => {
 					document.documentElement.dataset.theme = name;
 				}, theme);
-				/* The colours of buttons change slowly. */
-				await page.waitForTimeout(200);
+				/* The colours of buttons change slowly: two frames until the change has begun, then to its end. */
+				await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+				await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)));
 				const found = await page.evaluate(() => axe.run(document, {resultTypes: ['violations']}));
 				violations.push(...found.violations.map(({id, nodes}) => `${width} ${theme} ${id}: ${nodes.map(({html, failureSummary}) => `${html} ${failureSummary}`).join(' | ').slice(0, 800)}`));
 			}
@@ -242,6 +243,7 @@ const SCENARIOS = {
 		const ratio = await page.evaluate(() => devicePixelRatio);
 		await page.locator('.forms > summary').click();
 		await page.locator('.forms').getByRole('button', {name: 'Copy the settings for Slurm'}).click();
+		await page.locator('.forms button', {hasText: 'Copied'}).first().waitFor();
 		await page.evaluate(() => {
 			const area = document.createElement('textarea');
 			document.body.append(area);

@@ -177,14 +177,14 @@ def opened(binary, tmp_path, *arguments):
 
 
 @pytest.mark.skipif(not STRACE, reason="needs strace")
-def test_nothing_is_read_where_waiting_is_not_wanted(binary, tmp_path):
+def test_nothing_is_read_where_waiting_is_not_wanted(no_leak_check, binary, tmp_path):
     trace = opened(binary, tmp_path, "--metrics", "process_cores_used,process_memory_mib", "--", "sleep", "0.5")
     assert "schedstat" not in trace and trace
     assert "schedstat" in opened(binary, tmp_path, "--", "sleep", "0.5")
 
 
 @pytest.mark.skipif(not STRACE, reason="needs strace")
-def test_threads_that_did_not_run_are_not_read_again(binary, tmp_path):
+def test_threads_that_did_not_run_are_not_read_again(no_leak_check, binary, tmp_path):
     """300 idle children: their counters are read once each, and not at every sample."""
     code = "import os, time\nfor _ in range(300):\n    if os.fork() == 0:\n        time.sleep(60)\nprint('ready', flush=True)\ntime.sleep(60)"
     job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stdout=subprocess.PIPE)
