@@ -92,8 +92,9 @@ def test_short_children_of_a_shell_are_told_or_are_children_of_it(record, tmp_pa
     children = {name: row for name, row in found.items() if name in ("true", "env", "short-lived children of sh loop.sh")}
     assert sum(row["cpu_secs"] for row in children.values()) > 0.04, found
     if hears_events(samples):
-        # Each one execs env, and then true.
-        assert sum(row["process_count"] for row in children.values()) >= 150, found
+        # Each one execs env, and then true. One whose exec is seen too late counts as the shell that it was.
+        assert sum(row["process_count"] for row in found.values()) == 151, found
+        assert sum(row["process_count"] for row in children.values()) >= 140, found
 
 
 @pytest.mark.plain
