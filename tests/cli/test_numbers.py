@@ -384,8 +384,9 @@ def test_a_launcher_that_works_itself_is_judged_by_its_work(record, run, tmp_pat
 @pytest.mark.parametrize("programs", ["off", "8"])
 def test_the_number_of_ended_processes_is_exact_or_null(record, run, tmp_path, script, ended, programs):
     samples = record("-i", 0.2, "--programs", programs, "--", "sh", "-c", script)
-    # Process events tell of each end. They are not to be had everywhere, and too many stop the listener.
-    allowed = {ended} if ended == 1 else {None} if programs == "off" else {ended, None}
+    # Process events tell of each end. They are not to be had everywhere, and too many stop the listener. Without them, a
+    # look between two samples may still see the one process that a sample misses.
+    allowed = {ended} if ended == 1 else {ended, None}
     count = samples[-1]["cpu"]["process_exited_count"]
     assert count in allowed
     assert json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["processes"]["exited"] == count
