@@ -450,7 +450,7 @@ struct rt_system {
 /* -ENOMEM, or the errno of reading /proc. */
 RT_API int rt_system_read(struct rt_system *ret_system);
 
-/* Returns 1 if sysfs says that a block device is a partition, 0 if not, or -ENOENT if there is no such device. */
+/* Returns 1 if sysfs says that a block device is a partition, 0 if not, or -ENOENT if sysfs does not know the device. */
 RT_API int rt_disk_is_partition(const char *device);
 
 /* ---- what machine this is -------------------------------------------------------------------------- */

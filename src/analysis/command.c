@@ -66,8 +66,8 @@ struct reading {
 	bool (*set)(void *context, int option, const char *value);
 	void *context;
 	struct text_list *files;
-	const struct subcommand *command; /* NULL: operands are no recordings */
-	bool not_found;                   /* an operand, which is no mistake on the command line */
+	const struct subcommand *command; /* NULL: do not look for recordings among the operands */
+	bool not_found;                   /* an operand names neither a file nor a run */
 };
 
 static const char *take_word(void *context, const struct option_row *row, const char *text)

@@ -36,7 +36,7 @@ int command_read(const struct subcommand *command, char **argv,
 		 bool (*set)(void *context, int option, const char *value), void *context,
 		 struct text_list *ret_files);
 
-/* The same, with operands that are no recordings: they are taken as they are. */
+/* The same, but takes the operands as they are: they do not name recordings. */
 int command_read_words(const struct subcommand *command, char **argv,
 		       bool (*set)(void *context, int option, const char *value), void *context,
 		       struct text_list *ret_words);

@@ -99,7 +99,7 @@ static void add_rows(struct config_request *request)
 		for (size_t j = 0; j < request->given.count; j++) {
 			const struct given *item = &request->given.items[j];
 
-			/* Of an option that takes one value the last one counts. */
+			/* If an option that takes one value is repeated, the last one counts. */
 			if (item->row == row && given_counts(&request->given, item) &&
 			    (row->kind == KIND_LIST || item == given_for(&request->given, row)))
 				add_row(request, row, item);

@@ -14,7 +14,7 @@ enum { USAGE_BYTES = 4096 };
 
 /*
  * The machine or a running process on a terminal: a short usage if nothing was asked for, else the live view. It starts
- * the recorder with the words behind "--". Returns an exit status, or -1 if there is no such view: then samples are
+ * the recorder with the words behind "--". Returns an exit status, or -1 if the view is not installed: then samples are
  * printed.
  */
 static int run_screen(char **argv)

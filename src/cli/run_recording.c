@@ -278,7 +278,7 @@ static int run_job(struct recording_run *run)
 	finish_run(run, end_reason(&end), end.exec_error ? abs(end.exec_error) : end.status);
 	say_exec_error(front->command[0], &end);
 	if (end.exec_error && front->keeps) {
-		/* A mistyped command is no run. */
+		/* The history keeps only runs that started: the command may be mistyped. */
 		drop_kept_run(front);
 		front->summary = SUMMARY_NONE;
 	}

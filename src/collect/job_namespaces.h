@@ -22,7 +22,7 @@ struct traffic {
 	int64_t sent;
 };
 
-/* A process of the namespace that is no member. */
+/* A process of the namespace outside the tree. */
 struct other {
 	pid_t pid;
 	int64_t clock_ns; /* its CPU time when it was found */

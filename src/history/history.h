@@ -51,13 +51,13 @@ void history_close(struct history *history);
  */
 void history_tidy(struct history *history);
 
-/* The line of a run; that of a live run is made now. NULL: there is no sample yet, or no memory. */
+/* Returns the line of a run, and makes it now if the run is live. NULL before the first sample, or if memory runs out. */
 const json_t *history_line(struct history *history, struct history_run *run);
 
 enum history_match { HISTORY_NONE, HISTORY_ONE, HISTORY_SEVERAL };
 
 /*
- * Finds a run by its number, "last", "last~2", or a part of its name. Of several runs whose names match it takes the
+ * Finds a run by its number, "last", "last~2", or a part of its name. If several names match, it takes the
  * newest, and says so.
  */
 enum history_match history_find(struct history *history, const char *word, struct history_run **ret_run);
