@@ -200,6 +200,21 @@ void keep_recording(const char *path, const char *form)
 	run_analysis(argv);
 }
 
+void add_run_line(const char *path, const char *runs)
+{
+	CLEANUP_BUFFER struct buffer option = BUFFER(PATH_MAX + 64);
+	const char *argv[] = {ANALYSIS_PROGRAM.name, "runs", NULL, "--", "add", path, NULL};
+	int result;
+
+	buffer_printf(&option, "--runs=%s", runs);
+	argv[2] = option.data;
+	result = buffer_error(&option) ? buffer_error(&option) : run_analysis(argv);
+	if (result == -ENOENT)
+		say("--runs needs %s, which is not installed", ANALYSIS_PROGRAM.name);
+	else if (result < 0)
+		say("%s: the line of this run could not be added: %s", runs, strerror(-result));
+}
+
 void write_report(const char *path, const char *page)
 {
 	CLEANUP_BUFFER struct buffer output_option = BUFFER(PATH_MAX + 64);

@@ -31,7 +31,7 @@ bool is_told_to_go(void);
 void forget_signals(void);
 
 /*
- * The next two wait for the analysis as long as it makes progress. An analysis that has made none for some
+ * All of these wait for the analysis as long as it makes progress. An analysis that has made none for some
  * seconds (a frozen terminal, a full pipe, a FIFO without a reader) is killed.
  */
 
@@ -47,6 +47,9 @@ void name_recording(const char *path);
  * "none"; "quiet" prints nothing at all) and puts the recording of the history in order.
  */
 void keep_recording(const char *path, const char *form);
+
+/* Runs `resource-tracker-analysis runs --runs=RUNS -- add FILE`, which appends a line to RUNS, and reports a failure. */
+void add_run_line(const char *path, const char *runs);
 
 /* Runs `resource-tracker-analysis report -o PAGE FILE`, and reports a failure. `path` may be NULL. */
 void write_report(const char *path, const char *page);

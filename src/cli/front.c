@@ -210,11 +210,13 @@ static void find_mode(struct front *front)
 	const struct given *root = given_by_name(&front->given, "root");
 	const struct given *cgroup = given_by_name(&front->given, "cgroup");
 	const struct given *page = given_by_name(&front->given, "report");
+	const struct given *runs = given_by_name(&front->given, "runs");
 	uint64_t number = 0;
 
 	front->keep_running = flag_of(front, "keep-running");
 	front->requires_cgroup = cgroup && strcmp(cgroup->text, "require") == 0;
 	front->page = page && *page->text ? page->text : NULL;
+	front->runs = runs && *runs->text ? runs->text : NULL;
 	front->live = !root || strcmp(root->text, "/") == 0;
 	if (front->command) {
 		front->mode = MODE_WRAP;
@@ -312,24 +314,26 @@ static int open_temporary(void)
 }
 
 /*
- * The summary and the report need a file to read. If no output is a named file, record to a temporary one: as JSON
+ * The summary, the report and the line of the run need a file to read. If no output is a named file, record to a temporary one: as JSON
  * whatever the format of the output is, because CSV does not record how the job ended.
  */
 static int add_temporary_output(struct front *front)
 {
 	char name[32];
 
-	if ((front->summary == SUMMARY_NONE && !front->page) || has_output_file(front) || front->kept_fd)
+	if ((front->summary == SUMMARY_NONE && !front->page && !front->runs) || has_output_file(front) ||
+	    front->kept_fd)
 		return 0;
 	if (!front->temporary_fd)
 		front->temporary_fd = open_temporary();
 	if (front->temporary_fd < 0) {
-		say("no summary and no report: the temporary recording cannot be created: %s; name a "
+		say("no summary, report or line of this run: the temporary recording cannot be created: %s; "
+		    "name a "
 		    "file with -o",
 		    strerror(-front->temporary_fd));
 		front->temporary_fd = 0;
 		front->summary = SUMMARY_NONE;
-		front->page = NULL;
+		front->page = front->runs = NULL;
 		return 0;
 	}
 	snprintf(name, sizeof(name), "/dev/fd/%d", front->temporary_fd);

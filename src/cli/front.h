@@ -29,6 +29,7 @@ struct front {
 	bool configured; /* errors in the configuration file were reported */
 	enum summary summary;
 	const char *page; /* output file of the report; NULL: no report */
+	const char *runs; /* the file that gets the line of this run; NULL: none */
 	int kept_fd;      /* the recording in the history; 0: none */
 	char *kept_path;  /* its file */
 	int temporary_fd; /* file without a name, for a summary or report without an output file; 0: none */

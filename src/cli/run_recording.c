@@ -162,6 +162,18 @@ static void report_page(const struct recording_run *run, const char *path)
 	write_report(named ? named : path, run->front->page);
 }
 
+/* The history compresses a run that it keeps, which changes the name of the recording. */
+static void add_line(const struct recording_run *run, const char *path)
+{
+	CLEANUP_FREE char *compressed = NULL;
+
+	/* A kept run whose command could not be started is gone. */
+	if (path && access(path, F_OK) < 0)
+		path = run->front->kept_path && asprintf(&compressed, "%s.gz", path) > 0 ? compressed : NULL;
+	if (path)
+		add_run_line(path, run->front->runs);
+}
+
 /* After the recording: prints everything that is meant for people. */
 static void report_run(struct recording_run *run, const char *summary_path)
 {
@@ -182,6 +194,8 @@ static void report_run(struct recording_run *run, const char *summary_path)
 		report_page(run, summary_path);
 	if (run->front->kept_path)
 		finish_kept_run(run->front);
+	if (run->front->runs)
+		add_line(run, summary_path);
 	if (is_sending) {
 		wait_for_upload(run);
 		take_warnings(run, say);

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "advice/recommend.h"
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
@@ -69,7 +71,7 @@ static const struct {
 	{"damaged_lines", "damage", "bad_lines"},
 };
 
-/* Percentiles, which a summary does not have. */
+/* Percentiles, which a summary does not have. The last two are for the advice only. */
 static const struct {
 	const char *key;
 	struct rt_stat_spec spec;
@@ -79,16 +81,17 @@ static const struct {
 	{"memory_p50_mib", {"cpu.process_memory_mib", "p50", "memory_p50_mib", 3}},
 	{"memory_p95_mib", {"cpu.process_memory_mib", "p95", "memory_p95_mib", 3}},
 	{"gpu_p95", {"cpu.process_gpu_usage", "p95", "gpu_p95", 4}},
+	{NULL, {"process_cpu_usage", "time_mean", "mean", 6}},
+	{NULL, {"process_cpu_usage", "max", "max", 6}},
 };
 
-static void cleanup_summary(rt_summary **summary)
+static void cleanup_run(struct advice_run **run)
 {
-	rt_summary_free(*summary);
-}
-
-static void cleanup_stats(rt_stats **stats)
-{
-	rt_stats_free(*stats);
+	if (!*run)
+		return;
+	rt_summary_free((*run)->summary);
+	rt_stats_free((*run)->stats);
+	free(*run);
 }
 
 static void add_text(struct json_writer *json, const char *key, const char *text)
@@ -187,7 +190,7 @@ static const char *run_outcome(const rt_summary *summary, bool live)
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
 	struct oom_finding oom = summary_oom(summary);
 
-	if (live)
+	if (live && !end)
 		return "running";
 	if (oom.kind == OOM_CONFIRMED || oom.kind == OOM_SUSPECTED || oom.kind == OOM_STOPPED_AT_LIMIT)
 		return "oom";
@@ -232,32 +235,91 @@ static void add_pairs(struct json_writer *json, const char *key, const struct ro
 	json_close(json, '}');
 }
 
+/* ---- the scheduler ----------------------------------------------------------------------------------- */
+
+static const char *variable_of(const struct frame *identity, const char *name)
+{
+	for (const struct run_start_scheduler_row *row = FIRST(identity, run_start_scheduler); row;
+	     row = NEXT(row, run_start_scheduler))
+		if (!text_absent(row->name) && !text_absent(row->value) && strcmp(row->name, name) == 0)
+			return row->value;
+	return NULL;
+}
+
+/* Facts for which each scheduler has a variable of its own. The first that is set counts, the innermost system first. */
+static const struct {
+	const char *key;
+	const char *variables[8];
+} SCHEDULED[] = {
+	{"scheduler_job",
+	 {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "AWS_BATCH_JOB_ID", "AIRFLOW_CTX_DAG_RUN_ID",
+	  "GITHUB_RUN_ID", "CI_JOB_ID"}},
+	{"array_task", {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SGE_TASK_ID"}},
+	{"attempt",
+	 {"SLURM_RESTART_COUNT", "AWS_BATCH_JOB_ATTEMPT", "AIRFLOW_CTX_TRY_NUMBER", "GITHUB_RUN_ATTEMPT"}},
+	{"commit", {"GITHUB_SHA", "CI_COMMIT_SHA"}},
+};
+
+static const char *first_variable(const struct frame *identity, const char *const *names, size_t count)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < count && names[i] && !value; i++)
+		value = variable_of(identity, names[i]);
+	return value;
+}
+
+static void add_scheduled(struct json_writer *json, const struct frame *identity)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(SCHEDULED); i++) {
+		const char *value =
+			first_variable(identity, SCHEDULED[i].variables, ARRAY_SIZE(SCHEDULED[i].variables));
+
+		/* Grid Engine says "undefined" outside arrays. */
+		add_text(json, SCHEDULED[i].key,
+			 value && strcmp(value, "undefined") != 0 ? value : no_text(ABSENT_NOT_GIVEN));
+	}
+}
+
+/* The part of the job that is done again in each run: runs of equal job and task are compared with each other. */
+static void add_task(struct json_writer *json, const struct run_start_row *start,
+		     const struct frame *identity)
+{
+	static const char *const NAMES[] = {"AIRFLOW_CTX_TASK_ID", "GITHUB_JOB", "NXF_TASK_NAME"};
+	const char *name = first_variable(identity, NAMES, ARRAY_SIZE(NAMES));
+
+	if (start && !text_absent(start->task_name))
+		name = start->task_name;
+	add_text(json, "task", name ? name : no_text(ABSENT_NOT_GIVEN));
+}
+
 /* A number in the scheduler's variables; NaN: there is none. */
 static double scheduled(const struct frame *identity, const char *variable)
 {
-	for (const struct run_start_scheduler_row *row = FIRST(identity, run_start_scheduler); row;
-	     row = NEXT(row, run_start_scheduler)) {
-		struct scan text;
-		double value;
+	const char *value = variable_of(identity, variable);
+	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
+	double number;
 
-		if (text_absent(row->name) || text_absent(row->value) || strcmp(row->name, variable) != 0)
-			continue;
-		text = scan_bytes(row->value, strlen(row->value));
-		if (scan_real(&text, &value) && !scan_left(&text))
-			return value;
-	}
-	return NAN;
+	return scan_real(&text, &number) && !scan_left(&text) ? number : (double)NAN;
 }
 
-/* The resources that the scheduler was asked for, to compare with those that were used. */
+/*
+ * The resources that the scheduler was asked for, to compare with those that were used. A batch script has all of its
+ * node's share; a step has the cores of one task.
+ */
 static void add_asked(struct json_writer *json, const struct frame *identity)
 {
 	double cores = scheduled(identity, "SLURM_CPUS_PER_TASK");
+	double on_node = scheduled(identity, "SLURM_CPUS_ON_NODE");
 	double memory = scheduled(identity, "SLURM_MEM_PER_NODE");
 	double per_cpu = scheduled(identity, "SLURM_MEM_PER_CPU");
 
+	if (!variable_of(identity, "SLURM_STEP_ID") && !isnan(on_node))
+		cores = on_node;
 	add_real(json, "cores_asked", cores, 3);
 	add_real(json, "memory_asked_mib", isnan(memory) ? per_cpu * cores : memory, 3);
+	add_real(json, "tasks", scheduled(identity, "SLURM_NTASKS"), 0);
+	add_real(json, "nodes", scheduled(identity, "SLURM_JOB_NUM_NODES"), 0);
 }
 
 static void add_machine(struct json_writer *json, const struct run_start_row *start,
@@ -279,6 +341,7 @@ static void add_identity(struct json_writer *json, const rt_summary *summary, co
 			 const struct run_start_row *start, const struct frame *identity)
 {
 	add_name(json, summary, start);
+	add_task(json, start, identity);
 	add_text(json, "job_name", *summary->job_name ? summary->job_name : no_text(ABSENT_NOT_GIVEN));
 	add_text(json, "host", *summary->host ? summary->host : no_text(ABSENT_NOT_GIVEN));
 	add_count(json, "rank", summary->rank);
@@ -293,36 +356,60 @@ static void add_identity(struct json_writer *json, const rt_summary *summary, co
 	add_text(json, "mode", start->mode);
 #define JOB_SETTING(field, ...) add_text(json, #field, start->field);
 #include "options/settings.def"
+	add_scheduled(json, identity);
 	add_asked(json, identity);
 	add_machine(json, start, identity);
 }
 
-static int add_percentiles(struct json_writer *json, const char *recording, struct rt_problem *problem)
+static int read_run(struct advice_run *run, const char *recording, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_stats))) rt_stats *stats = NULL;
 	struct rt_stat_spec specs[ARRAY_SIZE(PERCENTILES)];
-	int result;
+	int result = rt_summary_read(&recording, 1, &run->summary, problem);
 
 	for (size_t i = 0; i < ARRAY_SIZE(PERCENTILES); i++)
 		specs[i] = PERCENTILES[i].spec;
-	result = rt_stats_read_record(&recording, 1, specs, ARRAY_SIZE(specs), &stats, problem);
-	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(PERCENTILES); i++)
-		add_cell(json, PERCENTILES[i].key, rt_stats_get(stats, specs[i].column, specs[i].name));
+	if (result == 0)
+		result = rt_stats_read_record(&recording, 1, specs, ARRAY_SIZE(specs), &run->stats, problem);
+	if (result == 0)
+		find_evidence(run);
 	return result;
+}
+
+static void add_percentiles(struct json_writer *json, const rt_stats *stats)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(PERCENTILES) && PERCENTILES[i].key; i++)
+		add_cell(json, PERCENTILES[i].key,
+			 rt_stats_get(stats, PERCENTILES[i].spec.column, PERCENTILES[i].spec.name));
+}
+
+/* The facts from which `recommend` advises, so that it needs no recording. */
+static void add_evidence(struct json_writer *json, const struct advice_run *run)
+{
+	const struct evidence *evidence = &run->evidence;
+
+	add_real(json, "memory_needed_mib", peak_of(evidence), 3);
+	add_real(json, "memory_kernel_mib", evidence->kernel_mib, 3);
+	add_real(json, "oom_had_mib", evidence->oom_had_mib > 0 ? evidence->oom_had_mib : (double)NAN, 3);
+	add_real(json, "oom_next_mib", evidence->oom_floor_mib > 0 ? evidence->oom_floor_mib : (double)NAN,
+		 3);
+	add_real(json, "cores_needed", evidence->busy_cores, 3);
+	add_text(json, "says_little", *run->thin ? run->thin : no_text(ABSENT_NOT_GIVEN));
 }
 
 int run_line_add(struct buffer *out, const char *recording, const struct run_place *place,
 		 struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
+	__attribute__((cleanup(cleanup_run))) struct advice_run *run = calloc(1, sizeof(*run));
 	struct json_writer json = JSON_WRITER(out);
 	const struct run_start_row *start;
 	const struct frame *identity;
+	const rt_summary *summary;
 	const char *rule = NULL, *title, *text;
-	int result = rt_summary_read(&recording, 1, &summary, ret_problem);
+	int result = run ? read_run(run, recording, ret_problem) : -ENOMEM;
 
 	if (result < 0)
 		return result;
+	summary = run->summary;
 	identity = record_identity(summary->record);
 	start = FIRST(identity, run_start);
 	json_open(&json, '{');
@@ -334,11 +421,12 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	add_identity(&json, summary, recording, start, identity);
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
 		add_cell(&json, FIGURES[i].key, rt_summary_get(summary, FIGURES[i].group, FIGURES[i].name));
-	result = add_percentiles(&json, recording, ret_problem);
+	add_percentiles(&json, run->stats);
+	add_evidence(&json, run);
 	(void)rt_summary_bottleneck(summary, 0, &rule, &title, &text);
 	add_text(&json, "bottleneck", rule ? rule : no_text(ABSENT_NOT_COLLECTED));
-	add_text(&json, "recording", place->path);
+	add_text(&json, "recording", place->path ? place->path : no_text(ABSENT_NOT_GIVEN));
 	json_close(&json, '}');
 	buffer_add_char(out, '\n');
-	return result < 0 ? result : buffer_error(out);
+	return buffer_error(out);
 }

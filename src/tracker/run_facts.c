@@ -9,35 +9,68 @@
 #include "base/json_write.h"
 #include "tracker/tracker.h"
 
-/* Only these identifiers are read, because an environment may hold secrets. */
-static const char *const SCHEDULER_VARIABLES[] = {
-	"SLURM_JOB_ID",
-	"SLURM_STEP_ID",
-	"SLURM_PROCID",
-	"SLURM_LOCALID",
-	"SLURM_NODEID",
-	"SLURM_NTASKS",
-	"SLURM_JOB_NUM_NODES",
-	"SLURM_ARRAY_JOB_ID",
-	"SLURM_ARRAY_TASK_ID",
-	"SLURM_CPUS_PER_TASK",
-	"SLURM_MEM_PER_NODE",
-	"SLURM_MEM_PER_CPU",
-	"PBS_JOBID",
-	"PBS_ARRAY_INDEX",
-	"LSB_JOBID",
-	"LSB_JOBINDEX",
-	"SGE_TASK_ID",
-	"OMPI_COMM_WORLD_RANK",
-	"PMI_RANK",
-	"AWS_BATCH_JOB_ID",
-	"AWS_BATCH_JOB_ATTEMPT",
-	"GITHUB_RUN_ID",
-	"CI_JOB_ID",
-	"NXF_TASK_NAME",
-	"FLUX_JOB_ID",
-};
-_Static_assert(ARRAY_SIZE(SCHEDULER_VARIABLES) <= SCHEDULER_NAMES_MOST, "raise SCHEDULER_NAMES_MOST");
+/*
+ * Identifiers of schedulers and CI systems. Only these are read, because an environment may hold secrets. The first
+ * JOB_NAME_COUNT of them name the job: it has the first such name that is set, unless the user gives one.
+ */
+enum { JOB_NAME_COUNT = 7 };
+#define SCHEDULER_VARIABLES(ONE) \
+	ONE("SLURM_JOB_NAME") \
+	ONE("PBS_JOBNAME") \
+	ONE("LSB_JOBNAME") \
+	ONE("JOB_NAME") \
+	ONE("AIRFLOW_CTX_DAG_ID") \
+	ONE("GITHUB_WORKFLOW") \
+	ONE("CI_JOB_NAME") \
+	ONE("SLURM_JOB_ID") \
+	ONE("SLURM_STEP_ID") \
+	ONE("SLURM_PROCID") \
+	ONE("SLURM_LOCALID") \
+	ONE("SLURM_NODEID") \
+	ONE("SLURM_NTASKS") \
+	ONE("SLURM_JOB_NUM_NODES") \
+	ONE("SLURM_ARRAY_JOB_ID") \
+	ONE("SLURM_ARRAY_TASK_ID") \
+	ONE("SLURM_CPUS_PER_TASK") \
+	ONE("SLURM_CPUS_ON_NODE") \
+	ONE("SLURM_MEM_PER_NODE") \
+	ONE("SLURM_MEM_PER_CPU") \
+	ONE("SLURM_JOB_PARTITION") \
+	ONE("SLURM_JOB_ACCOUNT") \
+	ONE("SLURM_CLUSTER_NAME") \
+	ONE("SLURM_RESTART_COUNT") \
+	ONE("PBS_JOBID") \
+	ONE("PBS_ARRAY_INDEX") \
+	ONE("PBS_QUEUE") \
+	ONE("LSB_JOBID") \
+	ONE("LSB_JOBINDEX") \
+	ONE("LSB_QUEUE") \
+	ONE("JOB_ID") \
+	ONE("SGE_TASK_ID") \
+	ONE("OMPI_COMM_WORLD_RANK") \
+	ONE("PMI_RANK") \
+	ONE("AWS_BATCH_JOB_ID") \
+	ONE("AWS_BATCH_JOB_ATTEMPT") \
+	ONE("AIRFLOW_CTX_TASK_ID") \
+	ONE("AIRFLOW_CTX_DAG_RUN_ID") \
+	ONE("AIRFLOW_CTX_TRY_NUMBER") \
+	ONE("GITHUB_RUN_ID") \
+	ONE("GITHUB_RUN_ATTEMPT") \
+	ONE("GITHUB_JOB") \
+	ONE("GITHUB_REPOSITORY") \
+	ONE("GITHUB_SHA") \
+	ONE("CI_JOB_ID") \
+	ONE("CI_PIPELINE_ID") \
+	ONE("CI_PROJECT_PATH") \
+	ONE("CI_COMMIT_SHA") \
+	ONE("NXF_TASK_NAME") \
+	ONE("FLUX_JOB_ID") \
+	ONE("TRACEPARENT")
+/* One text with a NUL behind each name: an array of pointers would be half as large again. */
+#define WITH_NUL(name) name "\0"
+static const char SCHEDULER_NAMES[] = SCHEDULER_VARIABLES(WITH_NUL);
+#define COUNT_ONE(name) +1
+_Static_assert(0 SCHEDULER_VARIABLES(COUNT_ONE) <= SCHEDULER_NAMES_MOST, "raise SCHEDULER_NAMES_MOST");
 
 static int gather_command(struct rt_tracker *tracker, const struct rt_config *config)
 {
@@ -69,15 +102,24 @@ static int gather_tags(struct rt_tracker *tracker, const struct rt_config *confi
 	return 0;
 }
 
-static size_t gather_scheduler(struct name_value *ret_values)
+/* Grid Engine's variables have names that other programs use as well. It always sets SGE_TASK_ID beside them. */
+static const char *scheduler_value(const char *name)
 {
-	size_t count = 0;
+	return strncmp(name, "JOB_", strlen("JOB_")) == 0 && !getenv("SGE_TASK_ID") ? NULL : getenv(name);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(SCHEDULER_VARIABLES); i++) {
-		const char *value = getenv(SCHEDULER_VARIABLES[i]);
+static size_t gather_scheduler(struct name_value *ret_values, const char **ret_job_name)
+{
+	size_t count = 0, number = 0;
 
-		if (value && *value)
-			ret_values[count++] = (struct name_value){SCHEDULER_VARIABLES[i], value};
+	for (const char *name = SCHEDULER_NAMES; *name; name += strlen(name) + 1, number++) {
+		const char *value = scheduler_value(name);
+
+		if (!value || !*value)
+			continue;
+		if (number < JOB_NAME_COUNT && !*ret_job_name)
+			*ret_job_name = value;
+		ret_values[count++] = (struct name_value){name, value};
 	}
 	return count;
 }
@@ -93,6 +135,8 @@ static const char *file_name(const char *path)
 int tracker_gather_facts(struct rt_tracker *tracker)
 {
 	const struct rt_config *config = tracker->config;
+	const char *job_name = config->job_name;
+	size_t scheduler_count = gather_scheduler(tracker->scheduler, &job_name);
 	int error = gather_command(tracker, config);
 
 	if (!error)
@@ -109,7 +153,7 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 			: config->pid ? "attach"
 				      : "host",
 		.host = *tracker->host_name ? tracker->host_name : NULL,
-		.job_name = config->job_name,
+		.job_name = job_name,
 #define JOB_SETTING(field, ...) .field = config->field,
 #include "options/settings.def"
 		.executable = config->argc ? file_name(config->argv[0]) : NULL,
@@ -119,7 +163,7 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 		.tags = tracker->tags,
 		.tag_count = config->tag_count,
 		.scheduler = tracker->scheduler,
-		.scheduler_count = gather_scheduler(tracker->scheduler),
+		.scheduler_count = scheduler_count,
 		.rank = config->rank,
 		.interval_seconds = (double)config->interval_ns / 1e9,
 		.carbon_factor = config->carbon_factor,

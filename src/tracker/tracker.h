@@ -20,7 +20,7 @@
 #include "tracker/streaming.h"
 #include "tracker/texts.h"
 
-enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 32 };
+enum { COLLECTORS_MOST = 24, FRAMES = 4, SCHEDULER_NAMES_MOST = 56 };
 
 struct tracker_output {
 	const struct sample_format *format;

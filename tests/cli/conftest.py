@@ -79,8 +79,9 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "CURL_CA_BUNDLE
 def clean_environment():
     """Returns the caller's environment without variables that steer the program, with a plain locale, unfolded lines and no
     way out."""
+    schedulers = ("SLURM_", "PBS_", "LSB_", "SGE_", "AIRFLOW_", "GITHUB_", "CI_", "TRACEPARENT")
     environment = {key: value for key, value in os.environ.items()
-                   if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SLURM_", "SENTINEL_", "AWS_", "KEEPER_"))
+                   if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SENTINEL_", "AWS_", "KEEPER_", *schedulers))
                    and key.upper() not in PROXIES}
     environment["LC_ALL"] = "C.UTF-8"
     environment["TRACKER_HISTORY"] = "off"

@@ -1,0 +1,92 @@
+/* Appends to a file of runs; see runs_file.h. */
+#include "history/runs_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "format/gzip.h"
+#include "format/is_recording.h"
+
+enum { LOCK_TRIES = 500, LINE_BYTES = 2 << 20 };
+
+/* Readable as well, if this user may read it: a torn line can only be seen by a reader. */
+static int open_file(const char *path)
+{
+	const int flags = O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+	int fd = open(path, flags | O_RDWR, 0666);
+
+	if (fd < 0 && errno == EACCES)
+		fd = open(path, flags | O_WRONLY, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+static const char *why_not(int fd)
+{
+	char start[2];
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return "it is no regular file";
+	if (pread(fd, start, sizeof(start), 0) == sizeof(start) && begins_gzip(start, sizeof(start)))
+		return "it is compressed; append to a new file, and name both to resource-tracker history";
+	if (is_recording(fd))
+		return "it is a recording, not a file of runs";
+	return NULL;
+}
+
+static bool lock(int fd)
+{
+	for (int tries = 0; tries < LOCK_TRIES; tries++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK)
+			return false;
+		nanosleep(&(struct timespec){.tv_nsec = NSEC_PER_MSEC}, NULL);
+	}
+	return false;
+}
+
+static bool ends_in_torn_line(int fd, off_t size)
+{
+	char last = '\n';
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int runs_file_append(const char *path, const struct buffer *line, struct rt_problem *ret_problem)
+{
+	CLEANUP_CLOSE int fd = open_file(path);
+	CLEANUP_BUFFER struct buffer text = BUFFER(LINE_BYTES);
+	struct stat status = {0};
+	const char *reason;
+	bool is_locked;
+	ssize_t written;
+
+	if (fd < 0)
+		return problem_set(ret_problem, fd, "%s: %s", path, strerror(-fd));
+	reason = why_not(fd);
+	if (reason)
+		return problem_set(ret_problem, -EINVAL, "%s: no line is appended: %s", path, reason);
+	is_locked = lock(fd);
+	(void)fstat(fd, &status);
+	if (ends_in_torn_line(fd, status.st_size))
+		buffer_add_char(&text, '\n');
+	buffer_add(&text, line->data, line->length);
+	if (buffer_error(line) || buffer_error(&text))
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	written = write(fd, text.data, text.length);
+	if (written == (ssize_t)text.length)
+		return 0;
+	/* A full disk took a part. Without the lock, others may have appended behind it. */
+	if (written > 0 && is_locked)
+		(void)!ftruncate(fd, status.st_size);
+	written = written < 0 ? -errno : -ENOSPC;
+	return problem_set(ret_problem, (int)written, "%s: %s", path, strerror((int)-written));
+}

@@ -1,0 +1,16 @@
+/*
+ * A file of runs: one line for each run (run_line.h), which many recorders append to, on this machine or others.
+ *
+ * Each line is one write(2) with O_APPEND, which a local file system never mixes with another. NFS needs the lock (flock)
+ * that is held during the write as well; a lock that is not released does not stop the writer.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "record/problem.h"
+
+/*
+ * Appends a line with its newline. A torn line at the end of the file, left by a machine that crashed, gets a newline first,
+ * in the same write. The file is created if it is missing. Refuses compressed files, recordings, folders, devices and FIFOs.
+ */
+int runs_file_append(const char *path, const struct buffer *line, struct rt_problem *ret_problem);

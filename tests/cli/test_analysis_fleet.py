@@ -1,0 +1,152 @@
+"""A line for each run: --runs, `runs add`, and the identity that schedulers and CI systems give a run."""
+import concurrent.futures
+import gzip
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+
+import pytest
+
+import recordings
+from conftest import clean_environment, json_lines, wait_until
+
+WRITERS = 64
+
+
+# ---- identity
+
+@pytest.mark.parametrize("variables, name", [
+    ({"SLURM_JOB_NAME": "train", "SLURM_JOB_ID": "7", "AIRFLOW_CTX_DAG_ID": "outer"}, "train"),
+    ({"PBS_JOBNAME": "pbs", "PBS_JOBID": "1.host"}, "pbs"),
+    ({"LSB_JOBNAME": "lsf[3]", "LSB_JOBID": "9", "LSB_JOBINDEX": "3"}, "lsf[3]"),
+    ({"JOB_NAME": "sge", "JOB_ID": "4", "SGE_TASK_ID": "undefined"}, "sge"),
+    ({"AIRFLOW_CTX_DAG_ID": "dag", "AIRFLOW_CTX_TASK_ID": "load", "AIRFLOW_CTX_DAG_RUN_ID": "r1", "AIRFLOW_CTX_TRY_NUMBER": "2"}, "dag"),
+    ({"GITHUB_WORKFLOW": "CI", "GITHUB_JOB": "build", "GITHUB_SHA": "abc", "GITHUB_RUN_ATTEMPT": "1", "GITHUB_REPOSITORY": "a/b"}, "CI"),
+    ({"CI_JOB_NAME": "deploy", "CI_PIPELINE_ID": "5", "CI_COMMIT_SHA": "abc", "CI_PROJECT_PATH": "a/b"}, "deploy"),
+    ({"SLURM_ARRAY_JOB_ID": "3", "SLURM_ARRAY_TASK_ID": "4", "SLURM_RESTART_COUNT": "1", "SLURM_JOB_PARTITION": "long",
+      "SLURM_JOB_ACCOUNT": "phys", "TRACEPARENT": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}, None)])
+def test_the_ids_and_the_job_name_of_a_scheduler_are_recorded(run, tmp_path, variables, name):
+    run("-o", "run.jsonl", "--", "true", env=variables)
+    samples = json_lines(tmp_path / "run.jsonl")
+    assert samples[0]["run_start"]["scheduler"] == variables
+    assert samples[-1]["job_name"] == name
+
+
+def test_the_users_job_name_comes_before_the_schedulers(run, tmp_path):
+    run("-n", "mine", "-o", "run.jsonl", "--", "true", env={"SLURM_JOB_NAME": "theirs"})
+    assert json_lines(tmp_path / "run.jsonl")[0]["job_name"] == "mine"
+
+
+def test_a_job_id_of_another_program_is_not_grid_engines(run, tmp_path):
+    run("-o", "run.jsonl", "--", "true", env={"JOB_NAME": "not a job", "JOB_ID": "secret"})
+    first = json_lines(tmp_path / "run.jsonl")[0]
+    assert first["job_name"] is None and first["run_start"]["scheduler"] == {}
+
+
+# ---- one line at the end of a run
+
+def lines_of(path):
+    return json_lines(pathlib.Path(path))
+
+
+def test_runs_appends_a_line_at_the_end(run, tmp_path):
+    run("-q", "--runs", "runs.jsonl", "--", "sh", "-c", "exit 3", env={"AIRFLOW_CTX_TASK_ID": "load", "AIRFLOW_CTX_TRY_NUMBER": "2"})
+    run("-o", "kept.jsonl", "-n", "second", "--", "true", env={"TRACKER_RUNS": str(tmp_path / "runs.jsonl")})
+    first, second = lines_of(tmp_path / "runs.jsonl")
+    assert (first["name"], first["task"], first["attempt"], first["outcome"], first["exit_code"]) == ("sh", "load", "2", "failed", 3)
+    assert first["recording"] is None, "a temporary recording has no name"
+    assert second["name"] == "second" and second["outcome"] == "ok"
+    assert second["recording"] == str(tmp_path / "kept.jsonl")
+    assert second["id"] == json_lines(tmp_path / "kept.jsonl")[0]["run_start"]["run_id"]
+    assert list(first) == list(second), "each line has every key, in the same order"
+
+
+def test_a_file_that_takes_no_line_is_told_and_the_job_keeps_its_status(run, tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "old.jsonl.gz").write_bytes(gzip.compress(b"{}\n"))
+    recordings.write(tmp_path / "recording.jsonl", recordings.eight_samples())
+    before = (tmp_path / "recording.jsonl").read_bytes()
+    for name in "folder", "fifo", "missing/runs.jsonl", "old.jsonl.gz", "recording.jsonl":
+        result = run("-q", "--runs", name, "--", "sh", "-c", "exit 4")
+        assert result.returncode == 4 and len(result.err.splitlines()) == 1 and name in result.err
+    assert (tmp_path / "recording.jsonl").read_bytes() == before
+
+
+def test_a_torn_line_costs_only_itself(run, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"schema":1,"id":"torn')
+    run("-q", "--runs", path, "--", "true")
+    torn, whole = path.read_text().splitlines()
+    assert torn == '{"schema":1,"id":"torn' and json.loads(whole)["outcome"] == "ok"
+
+
+# ---- many writers
+
+@pytest.fixture(params=["disk", "tmpfs"])
+def folder(request, tmp_path):
+    if request.param == "disk":
+        yield tmp_path
+        return
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("/dev/shm is missing")
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="rt-fleet-") as name:
+        yield pathlib.Path(name)
+
+
+@pytest.mark.parametrize("locked", [False, True], ids=["", "while another program holds the lock"])
+def test_64_writers_at_once_lose_no_line(binary, tmp_path, folder, locked):
+    recording = recordings.steady(tmp_path / "run.jsonl")
+    runs = folder / "runs.jsonl"
+    holder = subprocess.Popen(["flock", runs, "cat"], stdin=subprocess.PIPE) if locked else None
+    if locked:
+        wait_until(lambda: runs.exists() and subprocess.run(["flock", "-n", runs, "true"]).returncode == 1)
+    processes = [subprocess.Popen([binary, "runs", "add", "--runs", runs, recording, recording],
+                                  env=clean_environment(), stderr=subprocess.PIPE) for _ in range(WRITERS)]
+    told = [process.communicate()[1] for process in processes]
+    if holder:
+        holder.communicate()
+    assert not any(told) and not any(process.returncode for process in processes)
+    lines = lines_of(runs)
+    assert len(lines) == 2 * WRITERS and all(line == lines[0] for line in lines)
+
+
+# ---- recordings that exist
+
+def test_runs_add_makes_lines_of_all_recordings_in_a_folder(run, tmp_path):
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    recordings.steady(tmp_path / "in" / "a.jsonl")
+    recordings.steady(tmp_path / "in" / "b.jsonl", end=False)
+    (tmp_path / "in" / "deep" / "c.jsonl.gz").write_bytes(gzip.compress(recordings.steady(tmp_path / "c.jsonl").read_bytes()))
+    (tmp_path / "in" / "a.jsonl.marks").write_text("{}\n")
+    (tmp_path / "in" / "other.jsonl").write_text('{"not":"a recording"}\n')
+    (tmp_path / "in" / "link.jsonl").symlink_to(tmp_path / "c.jsonl")
+    result = run("runs", "add", "--runs", "in/runs.jsonl", "in")
+    assert "left out in the folders, as no recording or without a sample: 1" in result.err
+    lines = lines_of(tmp_path / "in" / "runs.jsonl")
+    assert [pathlib.Path(line["recording"]).name for line in lines] == ["a.jsonl", "b.jsonl", "c.jsonl.gz"]
+    assert [line["outcome"] for line in lines] == ["ok", "lost", "ok"]
+    assert run("runs", "add", "in/a.jsonl").stdout == (json.dumps(lines[0], separators=(",", ":"), ensure_ascii=False) + "\n").encode()
+
+
+def test_a_recorder_that_is_killed_appears_without_an_end_and_a_live_one_as_running(run, spawn, tmp_path):
+    process = spawn("-i", "0.05", "-o", "killed.jsonl", "--", "cat", stdin=subprocess.PIPE)
+    wait_until(lambda: (tmp_path / "killed.jsonl").exists() and len((tmp_path / "killed.jsonl").read_bytes().splitlines()) > 3)
+    live, = json_lines(run("runs", "add", "killed.jsonl").stdout)
+    assert live["outcome"] == "running"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdin.close()
+    line, = json_lines(run("runs", "add", "killed.jsonl").stdout)
+    assert line["outcome"] == "lost" and line["id"] == live["id"] and line["ended"] is not None
+
+
+def test_a_named_file_without_a_recording_is_an_error_and_the_others_are_added(run, tmp_path):
+    recordings.steady(tmp_path / "a.jsonl")
+    result = run("runs", "add", "--runs", "runs.jsonl", "missing.jsonl", "a.jsonl")
+    assert result.returncode == 1 and "missing.jsonl" in result.err and len(lines_of(tmp_path / "runs.jsonl")) == 1
+    result = run("runs", "a.jsonl")
+    assert result.returncode == 2 and "runs add DIR|FILE" in result.err
