@@ -1,0 +1,231 @@
+/* Writes OTLP requests; see otlp_encode.h. The numbers are those of opentelemetry/proto 1. */
+#include "format/otlp_encode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "format/otlp_wire.h"
+
+enum { REQUEST_RESOURCES = 1, RESOURCE = 1, SCOPES = 2, SCOPE = 1, SCOPE_ITEMS = 2 };
+enum { SCOPE_NAME = 1, SCOPE_VERSION = 2 };
+enum { METRIC_NAME = 1, METRIC_UNIT = 3, METRIC_GAUGE = 5, METRIC_SUM = 7 };
+enum { DATA_POINTS = 1, SUM_TEMPORALITY = 2, SUM_MONOTONIC = 3, CUMULATIVE = 2 };
+enum { POINT_START = 2, POINT_TIME = 3, POINT_REAL = 4, POINT_ATTRIBUTES = 7, POINT_FLAGS = 8, NO_VALUE = 1 };
+enum {
+	LOG_TIME = 1,
+	LOG_SEVERITY = 2,
+	LOG_SEVERITY_TEXT = 3,
+	LOG_BODY = 5,
+	LOG_ATTRIBUTES = 6,
+	LOG_OBSERVED = 11,
+	LOG_EVENT = 12
+};
+enum { SEVERITY_INFO = 9, SEVERITY_WARN = 13, SEVERITY_ERROR = 17, TEXT_VALUE = 1, NAME_SIZE = 128 };
+
+/* Opens everything around the metrics or log records of one run; the three are closed in reverse. */
+struct envelope {
+	size_t resources;
+	size_t scopes;
+};
+
+static struct envelope open_envelope(struct buffer *out, const struct otlp_resource *resource)
+{
+	struct envelope envelope = {.resources = otlp_open(out, REQUEST_RESOURCES)};
+	size_t scope;
+
+	otlp_resource_encode(resource, out, RESOURCE);
+	envelope.scopes = otlp_open(out, SCOPES);
+	scope = otlp_open(out, SCOPE);
+	otlp_add_text(out, SCOPE_NAME, "resource-tracker");
+	otlp_add_text(out, SCOPE_VERSION, RT_VERSION);
+	otlp_close(out, scope);
+	return envelope;
+}
+
+static void close_envelope(struct buffer *out, struct envelope envelope)
+{
+	otlp_close(out, envelope.scopes);
+	otlp_close(out, envelope.resources);
+}
+
+/* ---- metrics ---------------------------------------------------------------------------------------------- */
+
+static size_t open_point(struct buffer *out, const struct otlp_batch *batch, const struct otlp_series *series,
+			 int64_t time_ns)
+{
+	size_t point = otlp_open(out, DATA_POINTS);
+
+	if (series->form != OTLP_MEASURE)
+		otlp_add_fixed64(out, POINT_START, (uint64_t)batch->start_ns);
+	otlp_add_fixed64(out, POINT_TIME, (uint64_t)time_ns);
+	return point;
+}
+
+static void close_point(struct buffer *out, const struct otlp_batch *batch, const struct otlp_series *series,
+			size_t point)
+{
+	if (series->key)
+		otlp_add_text_attribute(out, POINT_ATTRIBUTES, series->key,
+					*series->value ? series->value : batch->reason);
+	otlp_close(out, point);
+}
+
+static void add_value(struct buffer *out, const struct otlp_batch *batch, const struct otlp_series *series,
+		      int64_t time_ns, double value)
+{
+	size_t point = open_point(out, batch, series, time_ns);
+
+	otlp_add_real(out, POINT_REAL, value);
+	close_point(out, batch, series, point);
+}
+
+static void add_points(struct buffer *out, const struct otlp_batch *batch, size_t index)
+{
+	const struct otlp_series *series = &OTLP_SERIES[index];
+
+	if (batch->zero >> index & 1)
+		add_value(out, batch, series, batch->start_ns, 0);
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->points[i].present >> index & 1)
+			add_value(out, batch, series, batch->points[i].time_ns,
+				  batch->points[i].values[index]);
+	if (batch->stale >> index & 1) {
+		size_t point = open_point(out, batch, series, batch->stale_ns);
+
+		otlp_add_count(out, POINT_FLAGS, NO_VALUE);
+		close_point(out, batch, series, point);
+	}
+}
+
+static bool has_points(const struct otlp_batch *batch, size_t index)
+{
+	bool any = (batch->stale | batch->zero) >> index & 1;
+
+	for (size_t i = 0; !any && i < batch->count; i++)
+		any = batch->points[i].present >> index & 1;
+	return any;
+}
+
+/* Writes the metric that begins at a series. Returns the next one's. */
+static size_t add_metric(struct buffer *out, const struct otlp_batch *batch, size_t index)
+{
+	const struct otlp_series *series = &OTLP_SERIES[index];
+	size_t end = index, metric, data;
+	bool any = false;
+
+	for (; end < OTLP_SERIES_COUNT && strcmp(OTLP_SERIES[end].name, series->name) == 0; end++)
+		any |= has_points(batch, end);
+	if (!any)
+		return end;
+	metric = otlp_open(out, SCOPE_ITEMS);
+	otlp_add_text(out, METRIC_NAME, series->name);
+	if (*series->unit)
+		otlp_add_text(out, METRIC_UNIT, series->unit);
+	data = otlp_open(out, series->form == OTLP_MEASURE ? METRIC_GAUGE : METRIC_SUM);
+	for (; index < end; index++)
+		add_points(out, batch, index);
+	if (series->form != OTLP_MEASURE)
+		otlp_add_count(out, SUM_TEMPORALITY, CUMULATIVE);
+	if (series->form == OTLP_SUM)
+		otlp_add_count(out, SUM_MONOTONIC, true);
+	otlp_close(out, data);
+	otlp_close(out, metric);
+	return end;
+}
+
+void otlp_encode_metrics(struct buffer *out, const struct otlp_resource *resource,
+			 const struct otlp_batch *batch)
+{
+	struct envelope envelope;
+
+	if (!batch->count && !batch->stale)
+		return;
+	envelope = open_envelope(out, resource);
+	for (size_t i = 0; i < OTLP_SERIES_COUNT;)
+		i = add_metric(out, batch, i);
+	close_envelope(out, envelope);
+}
+
+/* ---- the end as a log record ------------------------------------------------------------------------------ */
+
+static void add_attribute(struct buffer *out, const struct row *row, const struct metric *metric,
+			  size_t offset)
+{
+	char name[NAME_SIZE];
+
+	if (field_absent(row, metric->type, offset))
+		return;
+	snprintf(name, sizeof name, "resource_tracker.run.%s", metric->name);
+	switch (metric->type) {
+	case TYPE_TEXT:
+		otlp_add_text_attribute(out, LOG_ATTRIBUTES, name, *row_text(row, offset));
+		break;
+	case TYPE_REAL:
+		otlp_add_real_attribute(out, LOG_ATTRIBUTES, name, *row_real(row, offset));
+		break;
+	case TYPE_COUNT:
+		otlp_add_count_attribute(out, LOG_ATTRIBUTES, name, *row_count(row, offset));
+		break;
+	case TYPE_FLAG:
+		otlp_add_flag_attribute(out, LOG_ATTRIBUTES, name, *row_count(row, offset) != 0);
+		break;
+	}
+}
+
+static void add_attributes(struct buffer *out, const struct row *row)
+{
+	const struct row_description *description = &ROW_DESCRIPTIONS[row->kind];
+
+	for (size_t i = 0; i < description->metric_count; i++)
+		if (description->metrics[i].nature != RAW)
+			add_attribute(out, row, &description->metrics[i], metric_offset(i));
+}
+
+static bool has_failed(const struct run_end_row *end)
+{
+	return (!count_absent(end->exit_code) && end->exit_code != 0) || !count_absent(end->signal);
+}
+
+static void describe_end(struct buffer *body, const struct otlp_resource *resource,
+			 const struct run_end_row *end)
+{
+	const char *name = otlp_resource_get(resource, "service.name");
+
+	buffer_printf(body, "%s: ", name ? name : "the run");
+	if (!end) {
+		buffer_add_text(body, "the recording stops without an end");
+		return;
+	}
+	buffer_add_text(body, text_absent(end->reason) ? "ended" : end->reason);
+	if (!count_absent(end->exit_code))
+		buffer_printf(body, ", exit status %lld", (long long)end->exit_code);
+	if (!count_absent(end->signal))
+		buffer_printf(body, ", signal %lld", (long long)end->signal);
+}
+
+void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, const struct otlp_run *run,
+		     const struct frame *last)
+{
+	const struct run_end_row *end = last ? (const void *)last->first[ROW_run_end] : NULL;
+	CLEANUP_BUFFER struct buffer body = BUFFER(16 << 10);
+	struct envelope envelope = open_envelope(out, resource);
+	size_t record = otlp_open(out, SCOPE_ITEMS), text;
+
+	describe_end(&body, resource, end);
+	otlp_add_fixed64(out, LOG_TIME, (uint64_t)run->last_ns);
+	otlp_add_count(out, LOG_SEVERITY,
+		       !end              ? SEVERITY_WARN
+		       : has_failed(end) ? SEVERITY_ERROR
+					 : SEVERITY_INFO);
+	otlp_add_text(out, LOG_SEVERITY_TEXT, !end ? "WARN" : has_failed(end) ? "ERROR" : "INFO");
+	text = otlp_open(out, LOG_BODY);
+	otlp_add_text(out, TEXT_VALUE, body.data ? body.data : "");
+	otlp_close(out, text);
+	if (end)
+		add_attributes(out, &end->row);
+	otlp_add_fixed64(out, LOG_OBSERVED, (uint64_t)run->last_ns);
+	otlp_add_text(out, LOG_EVENT, "job.run.end");
+	otlp_close(out, record);
+	close_envelope(out, envelope);
+}

@@ -1,0 +1,318 @@
+/* Tests of src/format/otlp_*.c: samples to points, points to bytes. */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "format/otlp_encode.h"
+#include "format/otlp_wire.h"
+
+static const double BEGAN = 1790000000.25;
+
+/* A sample `elapsed` seconds after the start, with these changes. NULL memory: NAN. */
+static void fill(struct frame *frame, int number, double elapsed, double utime, double memory_mib)
+{
+	struct tree_row *tree;
+
+	frame_begin(frame, 0, 0);
+	frame->sample->timestamp = BEGAN + elapsed;
+	frame->sample->elapsed_secs = elapsed;
+	frame->sample->sample = number;
+	tree = SINGLE_ROW(frame, tree);
+	tree->process_utime_secs = utime;
+	if (!isnan(memory_mib))
+		tree->process_memory_mib = memory_mib;
+	if (number == 0)
+		SINGLE_ROW(frame, run_start)->mode = "wrap";
+}
+
+static size_t series_named(const char *name, const char *value)
+{
+	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++)
+		if (strcmp(OTLP_SERIES[i].name, name) == 0 &&
+		    (!value || strcmp(OTLP_SERIES[i].value, value) == 0))
+			return i;
+	fail();
+	return 0;
+}
+
+static void wire_of_every_type(void **state)
+{
+	/* Taken from the encoding guide of protocol buffers, and from Python's protobuf. */
+	static const char EXPECTED[] =
+		"\x08\x96\x01\x12\x07testing\x19\x01\0\0\0\0\0\0\0\x21\0\0\0\0\0\0\xf0\x3f"
+		"\x2a\x0a\x0a\x01k\x12\x05\x0a\x03v\xc3\xa9";
+	CLEANUP_BUFFER struct buffer out = BUFFER(1000);
+
+	(void)state;
+	otlp_add_count(&out, 1, 150);
+	otlp_add_text(&out, 2, "testing");
+	otlp_add_fixed64(&out, 3, 1);
+	otlp_add_real(&out, 4, 1.0);
+	otlp_add_text_attribute(&out, 5, "k", "v\xc3\xa9");
+	assert_int_equal(out.length, sizeof EXPECTED - 1);
+	assert_memory_equal(out.data, EXPECTED, out.length);
+}
+
+static void a_long_message_has_a_length_of_several_bytes(void **state)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(100000);
+	struct otlp_field field;
+	struct scan scan;
+	size_t outer = otlp_open(&out, 1), inner = otlp_open(&out, 2);
+
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		buffer_add_char(&out, 'x');
+	otlp_close(&out, inner);
+	otlp_close(&out, outer);
+	assert_int_equal(out.length, 1 + 3 + 1 + 3 + 20000);
+	scan = scan_bytes(out.data, out.length);
+	assert_int_equal(otlp_next_field(&scan, &field), 1);
+	assert_int_equal(scan_left(&scan), 0);
+	scan = field.bytes;
+	assert_int_equal(otlp_next_field(&scan, &field), 1);
+	assert_int_equal(scan_left(&field.bytes), 20000);
+}
+
+static void texts_become_valid_utf8(void **state)
+{
+	static const struct {
+		const char *text, *valid;
+	} CASES[] = {
+		{"\xff", "?"},
+		{"a\xc3", "a?"},
+		{"\xed\xa0\x80", "???"},
+		{"\xc0\xaf", "??"},
+		{"\xe2\x82\xac", "\xe2\x82\xac"},
+		{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+		{"\xf5\x80\x80\x80", "????"},
+		{"\xe0\x80\x80", "???"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		CLEANUP_BUFFER struct buffer out = BUFFER(100);
+
+		otlp_add_text(&out, 1, CASES[i].text);
+		assert_string_equal(out.data + 2, CASES[i].valid);
+	}
+}
+
+static void damaged_messages_are_refused(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} CASES[] = {{"\x0a", 1},
+		     {"\x0a\x05x", 3},
+		     {"\x00\x00", 2},
+		     {"\x0b", 1},
+		     {"\x09\x01", 2},
+		     {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11},
+		     {"\x0a\x02\x12\x05", 4}};
+	struct scan text;
+	int64_t rejected;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		assert_int_equal(otlp_count_points(CASES[i].bytes, CASES[i].length), -EBADMSG);
+		assert_int_equal(otlp_parse_answer(CASES[i].bytes, CASES[i].length, &rejected, &text),
+				 -EBADMSG);
+	}
+	assert_int_equal(otlp_parse_answer("\x0a\x06\x08\x03\x12\x02no", 8, &rejected, &text), 0);
+	assert_int_equal(rejected, 3);
+	assert_true(scan_is(&text, "no"));
+	assert_int_equal(otlp_parse_answer("", 0, &rejected, &text), 0);
+	assert_int_equal(rejected, 0);
+}
+
+static void counters_lose_nothing_between_steps(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t cpu = series_named("process.cpu.time", "user"),
+	       memory = series_named("process.memory.usage", NULL);
+	size_t peak = series_named("resource_tracker.run.memory.peak", NULL);
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		fill(&frame, i, i + 0.5, 0.25, i == 20 ? 100 : i == 30 ? NAN : 10);
+		if (i == 0)
+			otlp_run_begin(&run, &frame, 15 * NSEC_PER_SEC, false);
+		assert_false(otlp_run_feed(&run, &frame, batch));
+	}
+	/* Steps at 15 s and 30 s of the run: samples 15 and 30. */
+	assert_int_equal(batch->count, 2);
+	otlp_run_end(&run, batch);
+	assert_int_equal(batch->count, 3);
+	assert_true(batch->zero >> cpu & 1);
+	assert_false(batch->zero >> memory & 1);
+	assert_int_equal(batch->points[0].time_ns, INT64_C(1790000015750000000));
+	assert_true(batch->points[0].values[cpu] == 4.0);
+	assert_true(batch->points[1].values[cpu] == 7.75);
+	assert_true(batch->points[2].values[cpu] == 10.0);
+	/* The peak was between two steps; memory was unknown at the second one. */
+	assert_true(batch->points[1].values[peak] == 100 * 1048576.0);
+	assert_false(batch->points[1].present >> memory & 1);
+	assert_true(batch->points[2].present >> memory & 1);
+	assert_int_equal(batch->stale_ns, batch->points[2].time_ns + NSEC_PER_MSEC);
+	assert_int_equal(batch->stale, (UINT64_C(1) << cpu | UINT64_C(1) << memory | UINT64_C(1) << peak));
+	frame_done(&frame);
+	free(batch);
+}
+
+static void times_grow_although_the_clock_is_set_back(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fill(&frame, i, i + 1.0, 0.5, 10);
+		if (i == 0)
+			otlp_run_begin(&run, &frame, 0, false);
+		else
+			frame.sample->timestamp -= 3600;
+		otlp_run_feed(&run, &frame, batch);
+	}
+	assert_int_equal(batch->count, 3);
+	assert_int_equal(batch->start_ns, INT64_C(1790000000250000000));
+	for (size_t i = 1; i < batch->count; i++)
+		assert_int_equal(batch->points[i].time_ns, batch->points[i - 1].time_ns + NSEC_PER_MSEC);
+	frame_done(&frame);
+	free(batch);
+}
+
+static void a_run_goes_on_from_its_text(void **state)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(10000), again = BUFFER(10000);
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	struct frame frame = {0};
+	struct otlp_run run, other;
+
+	(void)state;
+	fill(&frame, 0, 0.5, 0.1, 3.7);
+	otlp_run_begin(&run, &frame, NSEC_PER_SEC, true);
+	otlp_run_feed(&run, &frame, batch);
+	otlp_run_format(&run, &text);
+	assert_int_equal(otlp_run_parse(text.data, text.length, &other), 0);
+	otlp_run_format(&other, &again);
+	assert_string_equal(text.data, again.data);
+	for (size_t length = 0; length < text.length; length++)
+		if (text.data[length] == ' ')
+			assert_int_equal(otlp_run_parse(text.data, length, &other), -EBADMSG);
+	frame_done(&frame);
+	free(batch);
+}
+
+static void the_end_has_exact_totals_and_a_reason(void **state)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
+	struct otlp_resource resource = OTLP_RESOURCE;
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t cpu = series_named("process.cpu.time", "user"),
+	       ended = series_named("resource_tracker.run.ended", NULL);
+	struct run_end_row *end;
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	fill(&frame, 0, 0.2, 0.1234, 5);
+	end = SINGLE_ROW(&frame, run_end);
+	end->reason = "exit";
+	end->exit_code = 3;
+	end->tree_utime_secs = 0.123449;
+	end->memory_peak_mib = 4;
+	otlp_resource_of_run(&resource, &frame, "fallback");
+	assert_string_equal(otlp_resource_get(&resource, "service.instance.id"), "fallback");
+	otlp_run_begin(&run, &frame, 15 * NSEC_PER_SEC, false);
+	otlp_run_feed(&run, &frame, batch);
+	otlp_run_end(&run, batch);
+	assert_int_equal(batch->count, 1);
+	assert_true(batch->points[0].values[cpu] == 0.123449);
+	assert_true(batch->points[0].values[series_named("resource_tracker.run.memory.peak", NULL)] ==
+		    4 * 1048576.0);
+	assert_true(batch->points[0].present >> ended & 1);
+	otlp_encode_metrics(&out, &resource, batch);
+	/* cpu: 0, value, mark; memory, peak, exit_code, ended: value and mark. */
+	assert_int_equal(otlp_count_points(out.data, out.length), 3 + 4 * 2);
+	assert_non_null(memmem(out.data, out.length,
+			       "\x0a\x06reason\x12\x06\x0a\x04"
+			       "exit",
+			       16));
+	buffer_clear(&out);
+	otlp_encode_end(&out, &resource, &run, &frame);
+	assert_non_null(memmem(out.data, out.length, "job.run.end", 11));
+	assert_non_null(memmem(out.data, out.length, "ERROR", 5));
+	otlp_resource_done(&resource);
+	frame_done(&frame);
+	free(batch);
+}
+
+static void resource_attributes_as_text(void **state)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(1000);
+	struct otlp_resource resource = OTLP_RESOURCE;
+	static const char GIVEN[] = " a = b%2Cc ,x=,y,z=%zz,team=one,team=two,=v,n=%00,u=\xc3\xa9";
+
+	(void)state;
+	assert_int_equal(otlp_resource_parse(&resource, GIVEN, sizeof GIVEN - 1), -EBADMSG);
+	assert_string_equal(otlp_resource_get(&resource, "a"), "b,c");
+	assert_string_equal(otlp_resource_get(&resource, "team"), "two");
+	assert_null(otlp_resource_get(&resource, "x"));
+	assert_null(otlp_resource_get(&resource, "z"));
+	assert_null(otlp_resource_get(&resource, "n"));
+	otlp_resource_format(&resource, &text);
+	assert_string_equal(text.data, "a=b%2Cc,team=two,u=%C3%A9");
+	assert_int_equal(otlp_resource_parse(&resource, text.data, text.length), 0);
+	otlp_resource_done(&resource);
+}
+
+static void a_tag_takes_no_other_attributes_place(void **state)
+{
+	struct otlp_resource resource = OTLP_RESOURCE;
+	struct run_start_scheduler_row *id;
+	struct run_start_tag_row *tag;
+	struct frame frame = {0};
+
+	(void)state;
+	fill(&frame, 0, 1, 1, 1);
+	SINGLE_ROW(&frame, run_start)->run_id = "0199";
+	for (int i = 0; i < 2; i++) {
+		tag = ADD_ROW(&frame, run_start_tag, NULL);
+		tag->name = i ? "service.instance.id" : "model";
+		tag->value = "other";
+	}
+	id = ADD_ROW(&frame, run_start_scheduler, NULL);
+	id->name = "SLURM_ARRAY_TASK_ID";
+	id->value = "7";
+	otlp_resource_of_run(&resource, &frame, "fallback");
+	assert_string_equal(otlp_resource_get(&resource, "service.instance.id"), "0199");
+	assert_string_equal(otlp_resource_get(&resource, "model"), "other");
+	assert_string_equal(otlp_resource_get(&resource, "slurm.array.task.id"), "7");
+	otlp_resource_done(&resource);
+	frame_done(&frame);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest TESTS[] = {
+		cmocka_unit_test(wire_of_every_type),
+		cmocka_unit_test(a_long_message_has_a_length_of_several_bytes),
+		cmocka_unit_test(texts_become_valid_utf8),
+		cmocka_unit_test(damaged_messages_are_refused),
+		cmocka_unit_test(counters_lose_nothing_between_steps),
+		cmocka_unit_test(times_grow_although_the_clock_is_set_back),
+		cmocka_unit_test(a_run_goes_on_from_its_text),
+		cmocka_unit_test(the_end_has_exact_totals_and_a_reason),
+		cmocka_unit_test(resource_attributes_as_text),
+		cmocka_unit_test(a_tag_takes_no_other_attributes_place),
+	};
+
+	return cmocka_run_group_tests(TESTS, NULL, NULL);
+}
