@@ -262,6 +262,28 @@ void discover_by_number(struct process_tree *tree)
 	tree->tried_numbers = left >= 0;
 }
 
+/* If a child ends at this moment, an ancestor is the likely new parent. */
+void discover_new_parents(struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->members[i];
+		const struct member *parent = process_tree_find(tree, member->parent_pid);
+		struct proc_pid_stat stat;
+
+		if (member->vanished || !parent || !parent->vanished)
+			continue;
+		for (size_t steps = 0; parent && parent->vanished && steps <= tree->count; steps++) {
+			member->parent_pid = parent->parent_pid;
+			parent = process_tree_find(tree, member->parent_pid);
+		}
+		if (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
+		    stat.start_ticks == member->start_ticks) {
+			member->parent_pid = stat.parent_pid;
+			member->parent_reaped = false;
+		}
+	}
+}
+
 bool discovery_knows_children(struct process_tree *tree, pid_t pid)
 {
 	char path[PATH_SIZE];

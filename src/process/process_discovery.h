@@ -26,6 +26,12 @@ void discover_by_number(struct process_tree *tree);
 /* Adds every process whose parent is a member: for kernels without children files. */
 void discover_by_search(struct process_tree *tree);
 
+/*
+ * The children of a process that has gone have another parent now: an ancestor that is a subreaper, or a process outside the
+ * tree. A child that sleeps is not read, but when it ends, its figures go to the new parent.
+ */
+void discover_new_parents(struct process_tree *tree);
+
 /* Returns a thread of the process other than its main thread; 0: none. */
 pid_t discovery_other_thread(struct process_tree *tree, pid_t pid);
 

@@ -206,6 +206,7 @@ static void sweep_gone_members(struct process_tree *tree)
 {
 	size_t kept = 0;
 
+	discover_new_parents(tree);
 	/* Children first: a parent that vanished as well passes their figures on with its own. */
 	for (size_t i = tree->count; i-- > 0;)
 		if (tree->members[i].vanished)

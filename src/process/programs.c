@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/min_max.h"
 #include "base/process_room.h"
+#include "kernel/proc_pid_stat.h"
 #include "process/process_discovery.h"
 #include "process/process_tree.h"
 #include "process/program_share.h"
@@ -407,6 +408,28 @@ void programs_start(struct programs *programs, struct process_tree *tree)
 	programs->exact = programs->listener != NULL;
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+/*
+ * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
+ * list of its parent's children, which the same pass reads.
+ */
+static void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
+{
+	struct proc_pid_stat stat;
+
+	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) ||
+	    read_proc_pid_stat(tree->root, pid, &stat) < 0 || process_tree_find(tree, stat.parent_pid) ||
+	    bsearch(&stat.parent_pid, living, count, sizeof *living, compare_pids))
+		return;
+	(void)process_tree_add(tree, pid);
+}
+
 void programs_find_strays(struct programs *programs, struct process_tree *tree)
 {
 	static const size_t most = STRAYS_MOST;
@@ -420,9 +443,9 @@ void programs_find_strays(struct programs *programs, struct process_tree *tree)
 	if (!pids)
 		return;
 	count = program_listener_living(programs->listener, pids, most);
+	qsort(pids, count, sizeof *pids, compare_pids);
 	for (size_t i = 0; i < count; i++)
-		if (!process_tree_excludes(tree, pids[i]))
-			(void)process_tree_add(tree, pids[i]);
+		add_if_stray(tree, pids[i], pids, count);
 	free(pids);
 }
 

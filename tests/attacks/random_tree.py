@@ -57,7 +57,8 @@ class Told:
     def check(self):
         exact.check_intervals(self.samples)
         assert self.told_secs >= exact.rusage_secs(self.samples) - exact.RUSAGE_TOLERANCE_SECS, "less than wait4"
-        assert self.excess_secs <= self.tolerance_secs + self.processes * EXIT_SECS, f"{self.excess_secs:.4f} s too much"
+        assert self.excess_secs <= self.tolerance_secs + self.processes * EXIT_SECS, \
+            f"{self.excess_secs:.4f} s too much: {self.told_secs:.4f} s, {self.group_secs} s in its group"
         assert self.group_secs is None or self.told_secs <= self.group_secs + GROUP_SECS, "more than the group has counted"
         assert self.missing_secs <= self.tolerance_secs, f"{self.missing_secs:.4f} s too little"
 

@@ -1,6 +1,7 @@
 /* Tests of src/process/process_tree.c with real processes. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,11 +101,155 @@ static void test_a_member_that_begins_later(void **state)
 	root_close(&root);
 }
 
+static void expect_byte(int fd)
+{
+	char byte;
+
+	assert_int_equal(read(fd, &byte, 1), 1);
+}
+
+static void tell(int fd, const void *bytes, size_t length)
+{
+	if (write(fd, bytes, length) != (ssize_t)length)
+		_exit(1);
+}
+
+/* A subreaper with a child that ends when `go` is readable, and a grandchild that has used CPU time and sleeps. */
+static _Noreturn void be_a_subreaper(int go, int said)
+{
+	pid_t middle;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	middle = fork();
+	if (middle == 0) {
+		pid_t last = fork();
+		char byte;
+
+		if (last == 0) {
+			while (own_cpu_ns() < BURN_NS)
+				continue;
+			last = getpid();
+			tell(said, &last, sizeof last);
+			for (;;)
+				pause();
+		}
+		_exit(read(go, &byte, 1) != 1);
+	}
+	waitpid(middle, NULL, 0);
+	tell(said, "m", 1);
+	waitpid(-1, NULL, 0);
+	tell(said, "l", 1);
+	for (;;)
+		pause();
+}
+
+/* When it ends, its time is in the figures of the subreaper that waits for it, and counts once. */
+static void test_an_orphan_that_sleeps_is_reaped_by_its_new_parent(void **state)
+{
+	int go[2], said[2];
+	struct process_tree *tree;
+	struct root root;
+	pid_t subreaper, last;
+
+	(void)state;
+	assert_int_equal(root_open(&root, NULL, NULL), 0);
+	assert_int_equal(process_tree_new(&root, true, &tree), 0);
+	assert_int_equal(pipe(go) | pipe(said), 0);
+	subreaper = fork();
+	if (subreaper == 0)
+		be_a_subreaper(go[0], said[1]);
+	assert_int_equal(process_tree_seed(tree, subreaper, true), 0);
+	assert_int_equal(read(said[0], &last, sizeof last), sizeof last);
+	/* It may run for a moment after it has spoken. */
+	for (int64_t before_ns = -1; before_ns != tree->changed_ns; usleep(20000)) {
+		before_ns = tree->changed_ns;
+		process_tree_touch(tree);
+	}
+	assert_int_equal(tree->count, 3);
+	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS);
+	tell(go[1], "g", 1);
+	expect_byte(said[0]);
+	process_tree_touch(tree);
+	assert_int_equal(tree->count, 2);
+	kill(last, SIGKILL);
+	expect_byte(said[0]);
+	process_tree_touch(tree);
+	process_tree_touch(tree);
+	assert_int_equal(tree->count, 1);
+	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS - 2 * NSEC_PER_SEC / 100);
+	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS * 3 / 2);
+	end(subreaper);
+	process_tree_free(tree);
+	root_close(&root);
+	for (int i = 0; i < 2; i++) {
+		close(go[i]);
+		close(said[i]);
+	}
+}
+
+enum { CHAIN = 8 };
+
+/* Each process has started the next, and all end when `go` is closed. */
+static _Noreturn void be_a_chain(int go, int said)
+{
+	char byte;
+
+	expect_byte(go);
+	for (int i = 0; i < CHAIN; i++)
+		if (fork() != 0)
+			_exit(read(go, &byte, 1) < 0);
+	tell(said, "c", 1);
+	_exit(read(go, &byte, 1) < 0);
+}
+
+/* In the other order, the time of a child that is reaped during a pass would count twice. */
+static void test_processes_of_the_listener_stand_behind_their_parents(void **state)
+{
+	int go[2], said[2];
+	struct process_tree *tree;
+	struct root root;
+	pid_t first;
+
+	(void)state;
+	assert_int_equal(root_open(&root, NULL, NULL), 0);
+	assert_int_equal(process_tree_new(&root, true, &tree), 0);
+	assert_int_equal(programs_new(true, &tree->programs), 0);
+	if (!tree->programs->listener) {
+		process_tree_free(tree);
+		root_close(&root);
+		skip();
+	}
+	assert_int_equal(pipe(go) | pipe(said), 0);
+	first = fork();
+	if (first == 0) {
+		close(go[1]);
+		be_a_chain(go[0], said[1]);
+	}
+	assert_int_equal(process_tree_seed(tree, first, false), 0);
+	tell(go[1], "g", 1);
+	expect_byte(said[0]);
+	programs_finish(tree->programs);
+	process_tree_touch(tree);
+	assert_int_equal(tree->count, CHAIN + 1);
+	for (size_t i = 1; i < tree->count; i++)
+		assert_true(process_tree_find(tree, tree->members[i].parent_pid) < &tree->members[i] &&
+			    process_tree_find(tree, tree->members[i].parent_pid));
+	close(go[1]);
+	end(first);
+	process_tree_free(tree);
+	root_close(&root);
+	close(go[0]);
+	for (int i = 0; i < 2; i++)
+		close(said[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_member_that_is_found_late),
 		cmocka_unit_test(test_a_member_that_begins_later),
+		cmocka_unit_test(test_an_orphan_that_sleeps_is_reaped_by_its_new_parent),
+		cmocka_unit_test(test_processes_of_the_listener_stand_behind_their_parents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
