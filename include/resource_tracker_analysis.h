@@ -113,8 +113,15 @@ RT_API int rt_table_tail(const rt_table *table, size_t rows, rt_table **ret_tabl
 RT_API int rt_table_read_csv(const char *path, rt_table **ret_table, struct rt_problem *ret_problem);
 /* Writes CSV with CRLF. `quote`: quotes every cell except numbers; otherwise only cells that need it. */
 RT_API int rt_table_to_csv(const rt_table *table, bool quote, char **ret_text);
-/* For people: a line with the size, a line with the names, and at most `rows` rows (0: all). */
+/* As the Python package prints its TinyDataFrame: the size, the names, and at most `rows` rows (0: all). */
 RT_API int rt_table_to_text(const rt_table *table, size_t rows, char **ret_text);
+/*
+ * For people, fitted to the terminal behind `fd`: at most `rows` rows (0: all), amounts with units by the names of the columns. A
+ * table that is wider than the terminal continues below. `leave_out_empty` leaves out columns without a value above 0. Width and
+ * `colour` as in rt_summary_for_screen(), but a file or pipe has no width unless COLUMNS is set. -EINVAL: another colour.
+ */
+RT_API int rt_table_for_screen(const rt_table *table, size_t rows, bool leave_out_empty, int fd,
+			       const char *colour, char **ret_text);
 /* One line with the size and the first row. */
 RT_API int rt_table_describe(const rt_table *table, char **ret_text);
 /* A JSON array with one object for each row. */
@@ -216,8 +223,11 @@ RT_API struct rt_cell rt_stats_get(const rt_stats *stats, const char *column, co
 RT_API int rt_stats_entry(const rt_stats *stats, size_t index, const char **ret_column, const char **ret_name,
 			  struct rt_cell *ret_value);
 RT_API int rt_stats_to_json(const rt_stats *stats, char **ret_text);
-/* For people: one line for each column. */
+/* Bare numbers, one line for each column. */
 RT_API int rt_stats_to_text(const rt_stats *stats, char **ret_text);
+/* For people, as rt_table_for_screen(): one row for each column, with units. */
+RT_API int rt_stats_for_screen(const rt_stats *stats, bool leave_out_empty, int fd, const char *colour,
+			       char **ret_text);
 
 /* ---- summary --------------------------------------------------------------------------------------- */
 
@@ -257,6 +267,9 @@ struct rt_program_use {
 };
 /* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
 RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);
+/* For people, as rt_table_for_screen(): one row for each program. */
+RT_API int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour,
+					  char **ret_text);
 /* {"run":{...},"end":{...},"time":{...},"cores":{...},"memory":{...},...}; units are part of the names. */
 RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 
@@ -459,6 +472,8 @@ RT_API int rt_regions_call(const rt_regions *regions, size_t phase, size_t index
 /* With the keys and layout of gpu_tracker's analysis. */
 RT_API int rt_regions_to_json(const rt_regions *regions, char **ret_text);
 RT_API int rt_regions_to_text(const rt_regions *regions, char **ret_text);
+/* For people, as rt_table_for_screen(): one row for each phase, the longest first. */
+RT_API int rt_regions_for_screen(const rt_regions *regions, int fd, const char *colour, char **ret_text);
 
 /* ---- comparison ------------------------------------------------------------------------------------ */
 
@@ -487,6 +502,9 @@ RT_API int rt_comparison_holds(const rt_comparison *comparison, const char *cond
 			       struct rt_problem *ret_problem);
 RT_API int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text);
 RT_API int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text);
+/* The same, fitted to the terminal behind `fd` as by rt_table_for_screen(). */
+RT_API int rt_comparison_for_screen(const rt_comparison *comparison, int fd, const char *colour,
+				    char **ret_text);
 
 /*
  * gpu_tracker's comparison, with its keys and layout: one statistic ("min", "max", "mean", "std"; NULL:

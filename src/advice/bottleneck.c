@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "advice/launcher.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
 
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,

@@ -542,6 +542,19 @@ static int check_figure(const rt_comparison *comparison, const struct compared *
 	return 0;
 }
 
+/* The name of a figure, with "_" or, as the table prints it, with blanks. */
+static bool is_name(struct scan given, const char *name)
+{
+	size_t length = scan_left(&given);
+
+	if (length != strlen(name))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (given.at[i] != name[i] && !(given.at[i] == ' ' && name[i] == '_'))
+			return false;
+	return true;
+}
+
 int rt_comparison_holds(const rt_comparison *comparison, const char *condition_text,
 			struct rt_problem *ret_problem)
 {
@@ -555,7 +568,7 @@ int rt_comparison_holds(const rt_comparison *comparison, const char *condition_t
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compared *compared = &comparison->list[i];
 
-		if (scan_is(&condition.name, compared->name))
+		if (is_name(condition.name, compared->name))
 			return check_figure(comparison, compared, &condition, condition_text, ret_problem);
 	}
 	return problem_set(ret_problem, -ENOENT, "no run has a figure '%.*s'",

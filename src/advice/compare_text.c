@@ -1,15 +1,21 @@
 /* Formats differences between runs for people and programs; see compare.h. */
+#include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "advice/compare.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
+#include "base/grid.h"
 #include "base/json_write.h"
 #include "base/printable.h"
 #include "table/table.h"
 
-enum { TEXT_CEILING = 16 << 20, NAME_COLUMNS = 24, VALUE_COLUMNS = 14, CHANGE_COLUMNS = 24 };
+enum { TEXT_CEILING = 16 << 20 };
+
+/* Between single runs a smaller change may be chance; as in the verdict. */
+static const double SAME_PCT = 5;
 
 static void add_side(struct json_writer *json, const rt_comparison *comparison,
 		     const struct compared *compared, size_t side)
@@ -106,73 +112,94 @@ int rt_comparison_to_json(const rt_comparison *comparison, char **ret_text)
 
 /* ---- for people -------------------------------------------------------------------------------------- */
 
+/*
+ * Less is better of the figures at the head and of waits. A change of other figures may be either.
+ */
+static const char *style_of(const struct compared *compared, size_t side, double change)
+{
+	static const char *const WAITS[] = {"throttled", "cpu_pressure", "io_pressure", "memory_pressure",
+					    "cpu_wait"};
+	double noise = compared_noise_pct(compared, side);
+	bool has_meaning = compared->head;
+
+	for (size_t i = 0; i < ARRAY_SIZE(WAITS); i++)
+		has_meaning = has_meaning || strcmp(compared->name, WAITS[i]) == 0;
+	if (!has_meaning || !compared_alike(compared, side) ||
+	    fabs(change) <= (isnan(noise) ? SAME_PCT : noise))
+		return "";
+	return change > 0 ? STYLE_BAD : STYLE_GOOD;
+}
+
 static void add_change(struct buffer *out, const struct compared *compared, size_t side)
 {
 	double change = compared_change_pct(compared, side), noise = compared_noise_pct(compared, side);
+	const char *style;
 
 	if (isnan(change)) {
 		buffer_add_char(out, '-');
 		return;
 	}
-	if (compared_negligible(compared, side)) {
+	if (compared_negligible(compared, side) || change == 0) {
 		buffer_add_text(out, "=");
 		return;
 	}
-	if (change == 0 || isinf(change))
-		buffer_add_text(out, change == 0 ? "=" : "from 0");
+	style = style_of(compared, side, change);
+	buffer_add_text(out, style);
+	if (isinf(change))
+		buffer_add_text(out, "from 0");
 	else
 		buffer_printf(out, "%+.1f %%", change);
+	buffer_add_text(out, *style ? STYLE_END : "");
 	if (!isnan(noise))
 		buffer_printf(out, " (noise %.1f)%s", noise, fabs(change) > noise ? " *" : "");
 }
 
-static void pad_to(struct buffer *out, size_t start, size_t columns)
+/* "wall time" of "wall_time". A phase has the name that the job gave it. */
+static void add_name(struct buffer *out, const struct compared *compared)
 {
-	do {
-		buffer_add_char(out, ' ');
-	} while (!buffer_error(out) && out->length - start < columns);
-}
+	size_t start = out->length;
 
-/* Computes the width of a side's values, including names and outcomes, which may be longer than figures. */
-static size_t value_columns(const rt_comparison *comparison, size_t side)
-{
-	size_t name = strlen(comparison_side_name(comparison, side)) + (comparison->runs[side] > 1 ? 6 : 2);
-	size_t outcome = strlen(comparison->outcomes[side]) + 2, longest = name > outcome ? name : outcome;
-
-	return longest > VALUE_COLUMNS ? longest : VALUE_COLUMNS;
-}
-
-static void add_line(struct buffer *out, const rt_comparison *comparison, const struct compared *compared)
-{
-	size_t start = out->length, column = NAME_COLUMNS;
-
-	buffer_add_text(out, "  ");
 	buffer_add_printable(out, compared->name);
-	for (size_t side = 0; side < comparison->side_count; side++) {
-		pad_to(out, start, column);
-		compared_add_amount(out, compared->sides[side].mean, compared->unit);
-		column += value_columns(comparison, side);
-		if (!side)
-			continue;
-		pad_to(out, start, column);
-		add_change(out, compared, side);
-		column += CHANGE_COLUMNS;
-	}
-	buffer_add_char(out, '\n');
+	for (size_t i = start; !compared->of_phase && i < out->length; i++)
+		out->data[i] = out->data[i] == '_' ? ' ' : out->data[i];
 }
 
-static void add_heading(struct buffer *out, const rt_comparison *comparison)
+static void add_line(struct grid *grid, const rt_comparison *comparison, const struct compared *compared)
 {
-	size_t start = out->length, column = NAME_COLUMNS;
-
+	add_name(grid_cell(grid), compared);
 	for (size_t side = 0; side < comparison->side_count; side++) {
-		pad_to(out, start, column);
-		buffer_add_printable(out, comparison_side_name(comparison, side));
-		if (comparison->runs[side] > 1)
-			buffer_printf(out, " (%zu)", comparison->runs[side]);
-		column += value_columns(comparison, side) + (side ? CHANGE_COLUMNS : 0);
+		compared_add_amount(grid_cell(grid), compared->sides[side].mean, compared->unit);
+		if (side)
+			add_change(grid_cell(grid), compared, side);
 	}
-	buffer_add_char(out, '\n');
+}
+
+static void add_columns(struct grid *grid, const rt_comparison *comparison)
+{
+	grid->keys = 1;
+	grid_add_shrinking(grid, "");
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		CLEANUP_BUFFER struct buffer name = BUFFER(1 << 16);
+
+		buffer_add_printable(&name, comparison_side_name(comparison, side));
+		if (comparison->runs[side] > 1)
+			buffer_printf(&name, " (%zu)", comparison->runs[side]);
+		grid_add_column(grid, name.data ? name.data : "", true);
+		if (side)
+			grid_add_column(grid, "change", true);
+	}
+}
+
+static void add_outcomes(struct grid *grid, const rt_comparison *comparison)
+{
+	grid_add_cell(grid, "outcome");
+	for (size_t side = 0; side < comparison->side_count; side++) {
+		bool differs = strcmp(comparison->outcomes[side], comparison->outcomes[0]) != 0;
+
+		buffer_add_printable(grid_cell(grid), comparison->outcomes[side]);
+		if (side)
+			grid_add_cell(grid, differs ? STYLE_STRONG "differs" STYLE_END : "=");
+	}
 }
 
 /* If the two figures count differently, their change is a change of the measure. */
@@ -182,7 +209,8 @@ static void add_different_measures(struct buffer *out, const rt_comparison *comp
 	for (size_t side = 1; side < comparison->side_count; side++) {
 		if (compared_alike(compared, side))
 			continue;
-		buffer_printf(out, "  %s was measured in different ways: ", compared->name);
+		add_name(out, compared);
+		buffer_add_text(out, " was measured in different ways: ");
 		buffer_add_printable(out, comparison_side_name(comparison, 0));
 		buffer_add_text(out, " counts ");
 		compared_add_measures(out, compared, 0);
@@ -194,19 +222,6 @@ static void add_different_measures(struct buffer *out, const rt_comparison *comp
 	}
 }
 
-static void add_outcomes(struct buffer *out, const rt_comparison *comparison)
-{
-	size_t start = out->length, column = NAME_COLUMNS;
-
-	buffer_add_text(out, "  outcome");
-	for (size_t side = 0; side < comparison->side_count; side++) {
-		pad_to(out, start, column);
-		buffer_add_printable(out, comparison->outcomes[side]);
-		column += value_columns(comparison, side) + (side ? CHANGE_COLUMNS : 0);
-	}
-	buffer_add_char(out, '\n');
-}
-
 static bool is_same(const rt_comparison *comparison, const struct compared *compared)
 {
 	for (size_t side = 1; side < comparison->side_count; side++)
@@ -215,8 +230,8 @@ static bool is_same(const rt_comparison *comparison, const struct compared *comp
 	return true;
 }
 
-/* Prints the first three figures always, and others only if they differ. */
-static void add_figures(struct buffer *out, const rt_comparison *comparison)
+/* The first three figures always, and others only if they differ. Returns how many do not. */
+static size_t add_figures(struct grid *grid, const rt_comparison *comparison)
 {
 	size_t same = 0;
 
@@ -229,13 +244,9 @@ static void add_figures(struct buffer *out, const rt_comparison *comparison)
 		if (!compared->head && is_same(comparison, compared))
 			same++;
 		else
-			add_line(out, comparison, compared);
+			add_line(grid, comparison, compared);
 	}
-	if (same)
-		buffer_printf(
-			out,
-			"  %zu other figure%s the same or differ%s too little to tell (--json has all)\n",
-			same, same == 1 ? " is" : "s are", same == 1 ? "s" : "");
+	return same;
 }
 
 /* "cc1plus +18.2 s, ninja -0.4 s": the programs whose CPU time changed most. */
@@ -253,7 +264,7 @@ static void add_programs(struct buffer *out, const rt_comparison *comparison, si
 		    compared_negligible(compared, side) || fabs(change) < 0.05)
 			continue;
 		if (!shown++) {
-			buffer_add_text(out, "  CPU time by program in ");
+			buffer_add_text(out, "CPU time by program in ");
 			buffer_add_printable(out, comparison_side_name(comparison, side));
 			buffer_add_text(out, ": ");
 		} else {
@@ -267,27 +278,73 @@ static void add_programs(struct buffer *out, const rt_comparison *comparison, si
 		buffer_add_char(out, '\n');
 }
 
+static void add_table(struct buffer *out, const struct grid *grid, const struct screen *screen)
+{
+	buffer_add_char(out, '\n');
+	grid_print(grid, out, screen);
+}
+
+static bool has_phases(const rt_comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (comparison->list[i].of_phase)
+			return true;
+	return false;
+}
+
+static void add_phases(struct buffer *out, const rt_comparison *comparison, const struct screen *screen)
+{
+	CLEANUP_GRID struct grid grid = {0};
+
+	if (!has_phases(comparison))
+		return;
+	add_columns(&grid, comparison);
+	for (size_t i = 0; i < comparison->count; i++)
+		if (comparison->list[i].of_phase)
+			add_line(&grid, comparison, &comparison->list[i]);
+	buffer_add_text(out, "\nPhases\n");
+	grid_print(&grid, out, screen);
+}
+
+static int fit_comparison(const rt_comparison *comparison, const struct screen *screen, char **ret_text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING), verdict = BUFFER(TEXT_CEILING),
+				     notes = BUFFER(TEXT_CEILING);
+	CLEANUP_GRID struct grid grid = {0};
+	size_t same;
+
+	comparison_add_verdict(&verdict, comparison);
+	add_columns(&grid, comparison);
+	add_outcomes(&grid, comparison);
+	same = add_figures(&grid, comparison);
+	if (same)
+		buffer_printf(&notes,
+			      "%zu other figure%s the same or differ%s too little to tell (--json has all)\n",
+			      same, same == 1 ? " is" : "s are", same == 1 ? "s" : "");
+	for (size_t side = 1; side < comparison->side_count; side++)
+		add_programs(&notes, comparison, side);
+	for (size_t i = 0; i < comparison->count; i++)
+		add_different_measures(&notes, comparison, &comparison->list[i]);
+	if (buffer_error(&verdict) || buffer_error(&notes))
+		return -ENOMEM;
+	screen_add(&out, verdict.data ? verdict.data : "", screen, 0);
+	add_table(&out, &grid, screen);
+	screen_add(&out, notes.data ? notes.data : "", screen, 0);
+	add_phases(&out, comparison, screen);
+	return buffer_take_text(&out, ret_text);
+}
+
 int rt_comparison_to_text(const rt_comparison *comparison, char **ret_text)
 {
-	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
-	bool any = false;
+	return fit_comparison(comparison, &(struct screen){.columns = SIZE_MAX}, ret_text);
+}
 
-	comparison_add_verdict(&out, comparison);
-	buffer_add_char(&out, '\n');
-	add_heading(&out, comparison);
-	add_outcomes(&out, comparison);
-	add_figures(&out, comparison);
-	for (size_t side = 1; side < comparison->side_count; side++)
-		add_programs(&out, comparison, side);
-	for (size_t i = 0; i < comparison->count; i++) {
-		if (!comparison->list[i].of_phase)
-			continue;
-		if (!any)
-			buffer_add_text(&out, "Phases\n");
-		any = true;
-		add_line(&out, comparison, &comparison->list[i]);
-	}
-	for (size_t i = 0; i < comparison->count; i++)
-		add_different_measures(&out, comparison, &comparison->list[i]);
-	return buffer_take_text(&out, ret_text);
+int rt_comparison_for_screen(const rt_comparison *comparison, int fd, const char *colour, char **ret_text)
+{
+	struct screen screen;
+
+	if (!is_colour_choice(colour))
+		return -EINVAL;
+	screen = table_screen_of(fd, colour);
+	return fit_comparison(comparison, &screen, ret_text);
 }

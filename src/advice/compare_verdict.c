@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "advice/compare.h"
-#include "advice/units.h"
+#include "table/units.h"
 
 /* Between single runs a smaller change may be chance. */
 static const double SAME_PCT = 5;
@@ -28,20 +28,11 @@ const char *comparison_side_name(const rt_comparison *comparison, size_t side)
 
 void compared_add_amount(struct buffer *out, double value, const char *unit)
 {
-	if (isnan(value))
-		buffer_add_text(out, "unknown");
-	else if (strcmp(unit, "MiB") == 0)
-		add_size(out, value * 1048576, RT_SIZE_AUTO);
-	else if (strcmp(unit, "bytes") == 0)
-		add_size(out, value, RT_SIZE_AUTO);
-	else if (strcmp(unit, "s") == 0 && value != 0)
-		add_duration(out, value);
-	else if (value == floor(value) && fabs(value) < 1e15)
-		buffer_printf(out, "%.0f", value);
-	else
-		add_figure(out, value);
-	if (!isnan(value) && (strcmp(unit, "cores") == 0 || strcmp(unit, "GPUs") == 0))
-		buffer_printf(out, " %s", unit);
+	/* The name says what else is counted: "96 GPUs" alone needs its unit. */
+	bool is_said = strcmp(unit, "MiB") == 0 || strcmp(unit, "bytes") == 0 || strcmp(unit, "s") == 0 ||
+		       strcmp(unit, "cores") == 0 || strcmp(unit, "GPUs") == 0;
+
+	add_amount(out, value, is_said ? unit : "");
 }
 
 static const struct compared *find_figure(const rt_comparison *comparison, const char *name)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "advice/recommend.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "advice/recommend.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "table/table.h"

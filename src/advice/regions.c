@@ -204,6 +204,11 @@ static int analyse_samples(rt_regions *regions, const rt_table *samples)
 	memcpy(sorted, of_rows, rows * sizeof(*sorted));
 	qsort(sorted, rows, sizeof(*sorted), compare_reals);
 	measure_rows(regions, samples, NULL, regions->overall);
+	regions->samples = rows;
+	if (!(regions->latest > 0) && rows) {
+		regions->earliest = sorted[0];
+		regions->latest = sorted[rows - 1];
+	}
 	for (size_t i = 0; i < regions->phases.count && result == 0; i++)
 		result = add_region(regions, &regions->phases.list[i], samples, &times);
 	return result;
@@ -304,6 +309,8 @@ int rt_regions_read(const char *const *paths, size_t path_count, const char *mar
 		result = read_samples(paths, path_count, columns, column_count, &samples, ret_problem);
 	if (result < 0)
 		return result;
+	regions->earliest = summary->earliest;
+	regions->latest = summary->latest;
 	result = analyse_samples(regions, samples);
 	if (result == 0)
 		result = read_facts(regions, summary);

@@ -24,5 +24,7 @@ struct rt_regions {
 	struct region *list;
 	size_t count;
 	rt_table *facts; /* one row of constants */
+	size_t samples;
+	double earliest, latest; /* of the run, in seconds since 1970 */
 	struct phases phases;
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/json_write.h"
 #include "base/printable.h"
 

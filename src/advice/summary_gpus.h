@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/buffer.h"
 #include "metric/frame.h"
 #include "metric/metric_set.h"

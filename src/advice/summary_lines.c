@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "advice/summary.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
 
 enum form { FORM_NUMBER, FORM_IF_ANY, FORM_DURATION, FORM_MEMORY, FORM_SHARE };

@@ -10,7 +10,7 @@
 #include "base/json_write.h"
 #include "base/printable.h"
 #include "base/sized.h"
-#include "table/screen.h"
+#include "base/screen.h"
 
 static const char OTHERS[] = "others";
 

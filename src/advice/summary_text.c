@@ -7,11 +7,11 @@
 #include <time.h>
 
 #include "advice/summary.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
 #include "base/printable.h"
 #include "record/tree_memory.h"
-#include "table/screen.h"
+#include "base/screen.h"
 #include "table/table.h"
 
 enum {

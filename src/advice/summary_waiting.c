@@ -1,8 +1,8 @@
 /* Sums a run's waiting times, and formats them for people; see summary.h. */
 #include "advice/summary.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
-#include "table/screen.h"
+#include "base/screen.h"
 
 #include <string.h>
 

@@ -112,9 +112,11 @@ int run_compare_runs(const struct subcommand *command, char **argv)
 	result = rt_compare(options.runs.runs, options.runs.count, &comparison, &problem);
 	if (result == 0)
 		result = options.json ? rt_comparison_to_json(comparison, &text)
-				      : rt_comparison_to_text(comparison, &text);
+				      : rt_comparison_for_screen(comparison, command_screen(options.output),
+								 command_colour(), &text);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
-	status = command_write(command, options.output, text, strlen(text));
+	status = options.json ? command_write(command, options.output, text, strlen(text))
+			      : command_write_fitted(command, options.output, text);
 	return status ? status : check_conditions(command, &options, comparison);
 }

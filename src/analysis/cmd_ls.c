@@ -3,19 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
 #include "base/printable.h"
-#include "base/write_all.h"
+#include "base/screen.h"
 #include "history/history.h"
 #include "history/list_text.h"
 #include "resource_tracker_analysis.h"
 
-enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, WIDTH_USUALLY = 80, LASTS_SHOWN = 3 };
+enum { OUTPUT_BYTES = 64 << 20, SHOWN_USUALLY = 30, LASTS_SHOWN = 3 };
 
 struct ls {
 	bool json, words;
@@ -120,23 +119,6 @@ static void add_json(struct buffer *out, const json_t *const *lines, size_t coun
 	buffer_add_text(out, count ? "]\n" : "[]\n");
 }
 
-/* 0: no limit, because a program reads the table */
-static size_t screen_width(void)
-{
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_USUALLY;
-}
-
-static bool has_colour(void)
-{
-	const char *without = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(without && *without) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
 /* A name may match several runs, and stands here once. */
 static bool is_new_name(const json_t *const *lines, size_t index)
 {
@@ -169,6 +151,7 @@ static int print_runs(const struct subcommand *command, struct ls *ls, struct hi
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
 	CLEANUP_FREE const json_t **lines = calloc(history->count + 1, sizeof(*lines));
+	struct screen screen = table_screen_of(STDOUT_FILENO, command_colour());
 	size_t count, all;
 
 	if (!lines)
@@ -184,11 +167,11 @@ static int print_runs(const struct subcommand *command, struct ls *ls, struct hi
 	} else {
 		if (all > count)
 			buffer_printf(&out, "%zu earlier runs: resource-tracker ls -n 0\n", all - count);
-		run_list_add_text(&out, lines, count, screen_width(), has_colour());
+		run_list_add_text(&out, lines, count, &screen);
 	}
 	if (buffer_error(&out))
 		return command_fault(command, "out of memory");
-	return write_all(STDOUT_FILENO, out.data, out.length) < 0 ? EXIT_FAULT : 0;
+	return command_write_fitted(command, NULL, out.data ? out.data : "");
 }
 
 int run_ls(const struct subcommand *command, char **argv)

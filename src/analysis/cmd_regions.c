@@ -7,7 +7,7 @@
 #include "resource_tracker_analysis.h"
 
 struct regions_options {
-	bool json;
+	enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_GPU_TRACKER } format;
 	const char *marks, *tracking, *sub_tracking, *output;
 	struct text_list columns;
 };
@@ -28,7 +28,12 @@ static bool set_option(void *context, int option, const char *value)
 
 	switch (option) {
 	case OPTION_regions_json:
-		options->json = true;
+		options->format = FORMAT_JSON;
+		return true;
+	case OPTION_regions_format:
+		options->format = strcmp(value, "json") == 0          ? FORMAT_JSON
+				  : strcmp(value, "gpu-tracker") == 0 ? FORMAT_GPU_TRACKER
+								      : FORMAT_TEXT;
 		return true;
 	case OPTION_regions_marks:
 		options->marks = value;
@@ -47,6 +52,15 @@ static bool set_option(void *context, int option, const char *value)
 	default:
 		return false;
 	}
+}
+
+static int make_text(const struct regions_options *options, const rt_regions *regions, char **ret_text)
+{
+	if (options->format == FORMAT_JSON)
+		return rt_regions_to_json(regions, ret_text);
+	if (options->format == FORMAT_GPU_TRACKER)
+		return rt_regions_to_text(regions, ret_text);
+	return rt_regions_for_screen(regions, command_screen(options->output), command_colour(), ret_text);
 }
 
 int run_regions(const struct subcommand *command, char **argv)
@@ -72,9 +86,10 @@ int run_regions(const struct subcommand *command, char **argv)
 			 : rt_regions_read(files.texts, files.count, options.marks, options.columns.texts,
 					   options.columns.count, &regions, &problem);
 	if (result == 0)
-		result = options.json ? rt_regions_to_json(regions, &text)
-				      : rt_regions_to_text(regions, &text);
+		result = make_text(&options, regions, &text);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
+	if (options.format == FORMAT_TEXT)
+		return command_write_fitted(command, options.output, text);
 	return command_write(command, options.output, text, strlen(text));
 }

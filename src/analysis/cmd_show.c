@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "resource_tracker_analysis.h"
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_PLAIN_CSV, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_PLAIN_CSV, FORMAT_JSON, FORMAT_TINY_DATA_FRAME };
 
 struct show {
 	struct text_list columns, rename_from, rename_to;
@@ -72,7 +72,20 @@ static bool add_rename(struct show *show, const char *pair)
 	       show->rename_from.count == before + 1 && text_list_add(&show->rename_to, equals + 1);
 }
 
-static bool parse_format(const char *name, enum format *ret_format)
+static enum format format_of_word(const char *word)
+{
+	static const struct {
+		const char *word;
+		enum format format;
+	} WORDS[] = {{"csv", FORMAT_CSV}, {"json", FORMAT_JSON}, {"tiny-data-frame", FORMAT_TINY_DATA_FRAME}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(WORDS); i++)
+		if (strcmp(word, WORDS[i].word) == 0)
+			return WORDS[i].format;
+	return FORMAT_TEXT;
+}
+
+static bool parse_csv(const char *name, enum format *ret_format)
 {
 	if (!name || strcmp(name, "quoted") == 0)
 		*ret_format = FORMAT_CSV;
@@ -136,9 +149,12 @@ static bool set_option(void *context, int option, const char *value)
 	case OPTION_show_rows:
 		return parse_rows(value, &show->rows);
 	case OPTION_show_csv:
-		return parse_format(value, &show->format);
+		return parse_csv(value, &show->format);
 	case OPTION_show_json:
 		show->format = FORMAT_JSON;
+		return true;
+	case OPTION_show_format:
+		show->format = format_of_word(value);
 		return true;
 	case OPTION_show_any_csv:
 		show->any_csv = true;
@@ -215,6 +231,27 @@ static int table_text(const rt_table *table, size_t rows, char **ret_text)
 	return result;
 }
 
+/* The usual columns for a person: the time and the job before the machine. */
+static int put_job_first(rt_table **table, struct rt_problem *problem)
+{
+	size_t columns = rt_table_column_count(*table), count = 0;
+	CLEANUP_FREE const char **names = calloc(columns + 1, sizeof(*names));
+	rt_table *sorted = NULL;
+	int result;
+
+	if (!names)
+		return -ENOMEM;
+	for (int machine = 0; machine <= 1; machine++)
+		for (size_t i = 0; i < columns; i++) {
+			const char *name = rt_table_column_name(*table, i);
+
+			if ((strncmp(name, "system_", strlen("system_")) == 0) == (machine == 1))
+				names[count++] = name;
+		}
+	result = rt_table_select(*table, names, count, &sorted, problem);
+	return replace_table(table, sorted, result);
+}
+
 static int print_table(const struct subcommand *command, const struct show *show, const rt_table *table)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -228,12 +265,18 @@ static int print_table(const struct subcommand *command, const struct show *show
 	case FORMAT_PLAIN_CSV:
 		result = rt_table_to_csv(table, show->format == FORMAT_CSV, &text);
 		break;
-	default:
+	case FORMAT_TINY_DATA_FRAME:
 		result = table_text(table, (size_t)show->rows, &text);
+		break;
+	default:
+		result = rt_table_for_screen(table, (size_t)show->rows, !show->columns.count,
+					     command_screen(show->output), command_colour(), &text);
 		break;
 	}
 	if (result < 0)
 		return command_fault(command, "%s", strerror(-result));
+	if (show->format == FORMAT_TEXT)
+		return command_write_fitted(command, show->output, text);
 	return command_write(command, show->output, text, strlen(text));
 }
 
@@ -255,6 +298,7 @@ int run_show(const struct subcommand *command, char **argv)
 		return command_usage(command, "--human-names, the prefixes, --bytes and --offset apply to "
 					      "the combined columns only");
 	if (load_table(&show, files.texts, files.count, &table, &problem) < 0 ||
+	    (show.format == FORMAT_TEXT && !show.columns.count && put_job_first(&table, &problem) < 0) ||
 	    apply_operations(&show, &table, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return print_table(command, &show, table);

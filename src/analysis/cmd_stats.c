@@ -7,7 +7,6 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json_write.h"
-#include "base/printable.h"
 #include "resource_tracker_analysis.h"
 
 struct stats_options {
@@ -131,6 +130,9 @@ static bool set_option(void *context, int option, const char *value)
 	case OPTION_stats_json:
 		options->json = true;
 		return true;
+	case OPTION_stats_format:
+		options->json = options->json || strcmp(value, "json") == 0;
+		return true;
 	case OPTION_stats_by:
 		options->by_program = true;
 		return strcmp(value, "program") == 0;
@@ -178,18 +180,6 @@ static void add_program_json(struct buffer *out, const struct rt_program_use *us
 	buffer_printf(out, ",\"processes\":%lld}", (long long)use->process_count);
 }
 
-static void add_program_text(struct buffer *out, const struct rt_program_use *use)
-{
-	buffer_printf(out, "%12.3f %6.1f %12.3f ", use->cpu_secs, use->cpu_pct, use->cpu_estimated_secs);
-	if (use->memory_peak_mib >= 0)
-		buffer_printf(out, "%12.1f", use->memory_peak_mib);
-	else
-		buffer_printf(out, "%12s", "-");
-	buffer_printf(out, " %10lld  ", (long long)use->process_count);
-	buffer_add_printable(out, use->name);
-	buffer_add_char(out, '\n');
-}
-
 static void cleanup_summary(rt_summary **summary)
 {
 	rt_summary_free(*summary);
@@ -202,6 +192,7 @@ static int tell_programs(const struct subcommand *command, const struct stats_op
 	__attribute__((cleanup(cleanup_summary))) rt_summary *summary = NULL;
 	struct rt_program_use use = {.size = sizeof use};
 	struct rt_problem problem = {"out of memory"};
+	CLEANUP_FREE char *text = NULL;
 
 	if (rt_summary_read(files->texts, files->count, &summary, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
@@ -209,21 +200,28 @@ static int tell_programs(const struct subcommand *command, const struct stats_op
 		return command_fault(
 			command,
 			"the recording has no programs: it is older, or was made with --programs off");
-	if (options->json)
-		buffer_add_char(&out, '[');
-	else
-		buffer_printf(&out, "%12s %6s %12s %12s %10s  %s\n", "cpu_secs", "cpu_%", "estimated",
-			      "memory_MiB", "processes", "program");
-	for (size_t i = 0; rt_summary_program(summary, i, &use) == 0; i++) {
-		if (options->json)
-			add_program_json(&out, &use, i == 0);
-		else
-			add_program_text(&out, &use);
+	if (!options->json) {
+		if (rt_summary_programs_for_screen(summary, command_screen(options->output), command_colour(),
+						   &text) < 0)
+			return command_fault(command, "out of memory");
+		return command_write_fitted(command, options->output, text);
 	}
-	buffer_add_text(&out, options->json ? "\n]\n" : "");
+	for (size_t i = 0; rt_summary_program(summary, i, &use) == 0; i++) {
+		buffer_add_text(&out, i ? "" : "[");
+		add_program_json(&out, &use, i == 0);
+	}
+	buffer_add_text(&out, "\n]\n");
 	if (buffer_error(&out))
 		return command_fault(command, "out of memory");
 	return command_write(command, options->output, out.data, out.length) ? EXIT_FAULT : 0;
+}
+
+static int make_text(const struct stats_options *options, const rt_stats *stats, char **ret_text)
+{
+	return options->json
+		       ? rt_stats_to_json(stats, ret_text)
+		       : rt_stats_for_screen(stats, !options->spec_count, command_screen(options->output),
+					     command_colour(), ret_text);
 }
 
 int run_stats(const struct subcommand *command, char **argv)
@@ -255,7 +253,9 @@ int run_stats(const struct subcommand *command, char **argv)
 		return command_fault(command, "%s", problem.text);
 	if (result > 0)
 		command_fault(command, "%s", problem.text);
-	if ((options.json ? rt_stats_to_json : rt_stats_to_text)(stats, &text) < 0)
+	if (make_text(&options, stats, &text) < 0)
 		return command_fault(command, "out of memory");
-	return command_write(command, options.output, text, strlen(text)) || result > 0 ? EXIT_FAULT : 0;
+	status = options.json ? command_write(command, options.output, text, strlen(text))
+			      : command_write_fitted(command, options.output, text);
+	return status || result > 0 ? EXIT_FAULT : 0;
 }

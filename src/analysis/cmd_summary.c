@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/words.h"
@@ -15,7 +14,7 @@ struct summary_options {
 	enum rt_size_unit unit;
 	struct rt_gpu_tracker_options tree;
 	struct text_list gpu_uuids;
-	const char *output, *colour;
+	const char *output;
 };
 
 static void options_done(struct summary_options *options)
@@ -45,13 +44,6 @@ static bool parse_unit(const char *name, enum rt_size_unit *ret_unit)
 	return false;
 }
 
-/* Each of the two options takes `wanted` or "text". */
-static bool parse_choice(const char *text, const char *wanted, bool *ret_chosen)
-{
-	*ret_chosen = strcmp(text, wanted) == 0;
-	return *ret_chosen || strcmp(text, "text") == 0;
-}
-
 static bool parse_positive(const char *text, double *ret_number)
 {
 	return parse_real(text, ret_number) && *ret_number > 0;
@@ -66,9 +58,12 @@ static bool set_option(void *context, int option, const char *value)
 		options->json = true;
 		return true;
 	case OPTION_summary_format:
-		return parse_choice(value, "json", &options->json);
+		options->json = options->json || strcmp(value, "json") == 0;
+		options->gpu_tracker = options->gpu_tracker || strcmp(value, "gpu-tracker") == 0;
+		return true;
 	case OPTION_summary_layout:
-		return parse_choice(value, "gpu_tracker", &options->gpu_tracker);
+		options->gpu_tracker = options->gpu_tracker || strcmp(value, "gpu_tracker") == 0;
+		return true;
 	case OPTION_summary_unit:
 		return parse_unit(value, &options->unit);
 	case OPTION_summary_ram_unit:
@@ -86,9 +81,6 @@ static bool set_option(void *context, int option, const char *value)
 		return parse_positive(value, &options->tree.expected_gpus);
 	case OPTION_summary_gpu_uuids:
 		return text_list_add_parts(&options->gpu_uuids, value) && options->gpu_uuids.count;
-	case OPTION_summary_color:
-		options->colour = value;
-		return true;
 	case OPTION_summary_output:
 		options->output = value;
 		return true;
@@ -104,8 +96,8 @@ static int make_text(const struct summary_options *options, const rt_summary *su
 		return rt_summary_to_gpu_tracker(summary, &options->tree, options->json, ret_text, problem);
 	if (options->json)
 		return rt_summary_to_json(summary, ret_text);
-	return rt_summary_for_screen(summary, options->unit, options->output ? -1 : STDOUT_FILENO,
-				     options->colour, ret_text);
+	return rt_summary_for_screen(summary, options->unit, command_screen(options->output),
+				     command_colour(), ret_text);
 }
 
 /* Appends to *text and grows it. `between` separates the parts, so the first one does not get it. */
@@ -153,7 +145,7 @@ static int is_one_run(const char *const *paths, size_t count, bool *ret_one, str
 int run_summary(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(options_done))) struct summary_options options = {
-		.tree = {.size = sizeof(options.tree)}, .colour = "auto"};
+		.tree = {.size = sizeof(options.tree)}};
 	struct rt_problem problem = {"out of memory"};
 	CLEANUP_FREE char *text = NULL, *list = NULL;
 	const char *const *paths;

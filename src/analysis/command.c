@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/printable.h"
 #include "base/write_all.h"
+#include "launch/pager.h"
 #include "options/parse.h"
 #include "options/rows.h"
 #include "resource_tracker_analysis.h"
@@ -43,7 +44,9 @@ static struct {
 	char **argv;
 	const struct text_list *files; /* the operands, as paths */
 	bool force;
-} invocation;
+	const char *colour;
+	bool without_pager;
+} invocation = {.colour = "auto"};
 
 static int print_help(const struct subcommand *command)
 {
@@ -70,6 +73,17 @@ struct reading {
 	bool not_found;                   /* an operand names neither a file nor a run */
 };
 
+/* The options of all subcommands that print for people (options/screen_options.h). */
+static bool take_screen_option(const struct option_row *row, const char *text)
+{
+	bool is_colour = strcmp(row->name, "color") == 0, is_pager = strcmp(row->name, "no-pager") == 0;
+
+	if (is_colour)
+		invocation.colour = text;
+	invocation.without_pager = invocation.without_pager || is_pager;
+	return is_colour || is_pager;
+}
+
 static const char *take_word(void *context, const struct option_row *row, const char *text)
 {
 	struct reading *reading = context;
@@ -83,6 +97,8 @@ static const char *take_word(void *context, const struct option_row *row, const 
 	}
 	if (!row)
 		return text_list_add(reading->files, text) ? NULL : OUT_OF_MEMORY;
+	if (take_screen_option(row, text))
+		return NULL;
 	invocation.force = invocation.force || is_force;
 	/* Most subcommands leave --force to the check of the output. */
 	return reading->set(reading->context, row->id, text) || is_force ? NULL : "is not a valid value";
@@ -163,6 +179,23 @@ int command_check_output(const struct subcommand *command, const char *path)
 	return 0;
 }
 
+int command_screen(const char *path)
+{
+	return path ? -1 : STDOUT_FILENO;
+}
+
+const char *command_colour(void)
+{
+	return invocation.colour;
+}
+
+static int print_bytes(const char *bytes, size_t length)
+{
+	if (!invocation.without_pager && show_paged(bytes, length))
+		return 0;
+	return write_all(STDOUT_FILENO, bytes, length);
+}
+
 /* Recordings, price lists and file names may contain control characters, which must not reach a terminal. */
 static int print_foreign(const char *bytes, size_t length)
 {
@@ -172,7 +205,7 @@ static int print_foreign(const char *bytes, size_t length)
 		return -ENOMEM;
 	memcpy(text, bytes, length);
 	make_printable(text, length);
-	return write_all(STDOUT_FILENO, text, length);
+	return print_bytes(text, length);
 }
 
 static int write_text(const struct subcommand *command, const char *path, const char *bytes, size_t length,
@@ -199,14 +232,9 @@ int command_write(const struct subcommand *command, const char *path, const char
 	return write_text(command, path, bytes, length, print_foreign);
 }
 
-static int print_fitted(const char *text, size_t length)
-{
-	return write_all(STDOUT_FILENO, text, length);
-}
-
 int command_write_fitted(const struct subcommand *command, const char *path, const char *text)
 {
-	return write_text(command, path, text, strlen(text), print_fitted);
+	return write_text(command, path, text, strlen(text), print_bytes);
 }
 
 static void say_on_stderr(const struct subcommand *command, const char *format, va_list arguments)

@@ -30,7 +30,7 @@ int command_run(char **argv);
  * Reads the words behind argv[0]: `set` takes each option and returns false if it cannot have that value, the operands
  * come into *ret_files, a run of the history as the path of its recording (find_run.h). The command never writes to a
  * file that `argv` names as input. Returns 0, or after it has said what is wrong EXIT_USAGE, or EXIT_FAULT for a run that
- * does not exist.
+ * does not exist. --color and --no-pager are kept for the functions below.
  */
 int command_read(const struct subcommand *command, char **argv,
 		 bool (*set)(void *context, int option, const char *value), void *context,
@@ -54,6 +54,10 @@ int command_write(const struct subcommand *command, const char *path, const char
 
 /* The same for a text of a function NAME_for_screen(): its colours are meant, and it has no other control characters. */
 int command_write_fitted(const struct subcommand *command, const char *path, const char *text);
+
+/* For these functions: the descriptor behind `path` if it may be a terminal, and the word behind --color. */
+int command_screen(const char *path);
+const char *command_colour(void);
 
 /* Prints "resource-tracker NAME: TEXT" on standard error; returns EXIT_FAULT. */
 int command_fault(const struct subcommand *command, const char *format, ...)

@@ -15,8 +15,9 @@
 
 static void print_summary(const char *form, char *path)
 {
-	char name[] = "summary", json[] = "--json", separator[] = "--";
-	char *argv[] = {name, strcmp(form, "json") == 0 ? json : separator, path, NULL};
+	char name[] = "summary", json[] = "--json", no_pager[] = "--no-pager";
+	char *argv[] = {name, no_pager, strcmp(form, "json") == 0 ? json : path,
+			strcmp(form, "json") == 0 ? path : NULL, NULL};
 
 	(void)command_run(argv);
 }

@@ -174,9 +174,14 @@ static void set_apart(bool as_json)
 
 void print_summary(const char *path, bool as_json)
 {
-	const char *const argv[] = {ANALYSIS_PROGRAM.name,     "summary",
-				    as_json ? "--json" : "--", as_json ? "--" : path,
-				    as_json ? path : NULL,     NULL};
+	/* The terminal may be one that no person reads at this moment. */
+	const char *const argv[] = {ANALYSIS_PROGRAM.name,
+				    "summary",
+				    "--no-pager",
+				    as_json ? "--json" : "--",
+				    as_json ? "--" : path,
+				    as_json ? path : NULL,
+				    NULL};
 
 	if (!can_say())
 		return;

@@ -221,7 +221,7 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 		return export_snapshot(&job, false, NULL);
 	if (strcmp(format, "snapshot-0.4") == 0)
 		return export_snapshot(&job, true, NULL);
-	if (strcmp(format, "gpu_tracker") == 0)
+	if (strcmp(format, "gpu_tracker") == 0 || strcmp(format, "gpu-tracker") == 0)
 		return export_gpu_tracker(&job);
 	return problem_set(ret_problem, -EINVAL,
 			   "'%.100s' is not a format; use json, jsonl, csv, sqlite, snapshot, "

@@ -7,12 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
+#include "base/grid.h"
 #include "base/printable.h"
 #include "base/signal_names.h"
 
-enum { CELL_BYTES = 400, NARROWEST_NAME = 12, GAP = 2 };
+enum { CELL_BYTES = 400 };
 
 enum column { NUMBER, WHEN, NAME, OUTCOME, WALL, CPU, MEMORY, GPU, COLUMNS };
 
@@ -151,91 +152,21 @@ static void fill_row(struct list_row *row, const json_t *line)
 
 /* ---- layout ------------------------------------------------------------------------------------------ */
 
-/* In characters of UTF-8. */
-static size_t cell_width(const char *cell)
+/* Most machines have no GPU. */
+static bool has_gpu(const struct list_row *rows, size_t count)
 {
-	size_t width = 0;
-
-	for (; *cell; cell++)
-		width += ((unsigned char)*cell & 0xc0) != 0x80;
-	return width;
-}
-
-static void cut_cell(char *cell, size_t width)
-{
-	size_t seen = 0;
-
-	if (cell_width(cell) <= width)
-		return;
-	for (; *cell; cell++) {
-		if (((unsigned char)*cell & 0xc0) == 0x80 || seen++ < width - 3)
-			continue;
-		snprintf(cell, 4, "...");
-		return;
-	}
-}
-
-static void find_widths(const struct list_row *rows, size_t count, size_t ret_widths[static COLUMNS])
-{
-	bool any_gpu = false;
-
 	for (size_t i = 0; i < count; i++)
-		any_gpu = any_gpu || strcmp(rows[i].cells[GPU], "-") != 0;
-	for (int column = 0; column < COLUMNS; column++) {
-		ret_widths[column] = strlen(HEADINGS[column].heading);
-		for (size_t i = 0; i < count; i++) {
-			size_t width = cell_width(rows[i].cells[column]);
-
-			ret_widths[column] = width > ret_widths[column] ? width : ret_widths[column];
-		}
-	}
-	/* Most machines have no GPU. */
-	if (!any_gpu)
-		ret_widths[GPU] = 0;
+		if (strcmp(rows[i].cells[GPU], "-") != 0)
+			return true;
+	return false;
 }
 
-static void fit(struct list_row *rows, size_t count, size_t width, size_t widths[static COLUMNS])
-{
-	size_t all = 0, others;
-
-	for (int column = 0; column < COLUMNS; column++)
-		all += widths[column] ? widths[column] + GAP : 0;
-	if (!width || all <= width + GAP)
-		return;
-	others = all - widths[NAME];
-	widths[NAME] = others + NARROWEST_NAME < width + GAP ? width + GAP - others : NARROWEST_NAME;
-	for (size_t i = 0; i < count; i++)
-		cut_cell(rows[i].cells[NAME], widths[NAME]);
-}
-
-static void add_row(struct buffer *out, const char *const *cells, const size_t widths[static COLUMNS],
-		    bool bad)
-{
-	size_t blanks = 0;
-
-	for (int column = 0; column < COLUMNS; column++) {
-		size_t width = cell_width(cells[column]);
-		size_t missing = widths[column] > width ? widths[column] - width : 0;
-
-		if (!widths[column])
-			continue;
-		blanks += HEADINGS[column].right ? missing : 0;
-		for (; blanks; blanks--)
-			buffer_add_char(out, ' ');
-		buffer_add_text(out, bad && column == OUTCOME ? "\033[1;31m" : "");
-		buffer_add_text(out, cells[column]);
-		buffer_add_text(out, bad && column == OUTCOME ? "\033[0m" : "");
-		blanks = GAP + (HEADINGS[column].right ? 0 : missing);
-	}
-	buffer_add_char(out, '\n');
-}
-
-void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t count, size_t width,
-		       bool colour)
+void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t count,
+		       const struct screen *screen)
 {
 	CLEANUP_FREE struct list_row *rows = calloc(count + 1, sizeof(*rows));
-	size_t widths[COLUMNS];
-	const char *cells[COLUMNS];
+	CLEANUP_GRID struct grid grid = {.keys = COLUMNS};
+	int columns = COLUMNS;
 
 	if (!rows) {
 		buffer_add_text(out, "out of memory\n");
@@ -243,14 +174,20 @@ void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t co
 	}
 	for (size_t i = 0; i < count; i++)
 		fill_row(&rows[i], lines[i]);
-	find_widths(rows, count, widths);
-	fit(rows, count, width, widths);
-	for (int column = 0; column < COLUMNS; column++)
-		cells[column] = HEADINGS[column].heading;
-	add_row(out, cells, widths, false);
-	for (size_t i = 0; i < count; i++) {
-		for (int column = 0; column < COLUMNS; column++)
-			cells[column] = rows[i].cells[column];
-		add_row(out, cells, widths, rows[i].bad && colour);
+	if (!has_gpu(rows, count))
+		grid.keys = (size_t)(columns = GPU);
+	for (int column = 0; column < columns; column++) {
+		if (column == NAME)
+			grid_add_shrinking(&grid, HEADINGS[column].heading);
+		else
+			grid_add_column(&grid, HEADINGS[column].heading, HEADINGS[column].right);
 	}
+	for (size_t i = 0; i < count; i++)
+		for (int column = 0; column < columns; column++) {
+			bool is_bad = column == OUTCOME && rows[i].bad;
+
+			buffer_printf(grid_cell(&grid), "%s%s%s", is_bad ? STYLE_BAD : "",
+				      rows[i].cells[column], is_bad ? STYLE_END : "");
+		}
+	grid_print(&grid, out, screen);
 }

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buffer.h"
+#include "base/screen.h"
 
 /*
- * Adds a heading and a row for each line. `width` is the terminal's: long names are cut to fit; 0: no limit. The text is
- * printable: names cannot control a terminal.
+ * Adds a heading and a row for each line. Long names are cut to fit the screen. The text is printable: names cannot control
+ * a terminal.
  */
-void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t count, size_t width,
-		       bool colour);
+void run_list_add_text(struct buffer *out, const json_t *const *lines, size_t count,
+		       const struct screen *screen);

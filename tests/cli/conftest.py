@@ -37,6 +37,8 @@ def pytest_configure(config):
     os.environ["PYTHONUNBUFFERED"] = "1"
     # No test leaves a run in the history of the user who runs the tests.
     os.environ["TRACKER_HISTORY"] = "off"
+    # No test waits for the keys of a pager.
+    os.environ["PAGER"] = ""
     config.addinivalue_line("markers", "timeout(secs): a hard limit other than the usual one")
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
     config.addinivalue_line("markers", "plain: holds for a recorder of its own size and speed; left out of sanitiser builds")

@@ -64,6 +64,13 @@ def write(path, samples):
     return path
 
 
+def write_marks(recording, begin, marks):
+    """Writes marks beside a recording: (start or stop, phase, seconds after `begin`)."""
+    recording.with_name(recording.name + ".marks").write_text(lines([
+        {"timestamp_ns": int((begin + secs) * 1e3) * 10**6, "event": event, "name": phase, "id": None, "pid": 1, "host": "h"}
+        for event, phase, secs in marks]))
+
+
 LIMITS = {"cpu_limit_cores": None, "memory_limit_mib": None, "cpuset_cores": None}
 NO_LIMITS = dict(START, **LIMITS)
 

@@ -144,7 +144,7 @@ def test_the_analysis_of_all_columns(run, tmp_path, kind):
     result = run("regions", "--json", *files)
     assert result.returncode == 0, result.err
     near(json.loads(result.out), wanted)
-    assert run("regions", *files).out == analysis_text(wanted)
+    assert run("regions", "--format", "gpu-tracker", *files).out == analysis_text(wanted)
 
 
 @pytest.fixture

@@ -182,7 +182,7 @@ def test_ls_filters_and_fits_the_screen(terminal):
     heading, first, second = terminal.piped("ls").stdout.splitlines()
     assert heading.split()[:3] == ["RUN", "STARTED", "NAME"] and " ok " in first
     assert "far too long for one line" in second and "SIGKILL" in second
-    screen = terminal.run("ls", env={"NO_COLOR": "1"})
+    screen = terminal.run("ls", env={"NO_COLOR": "1", "COLUMNS": None})
     assert "..." in screen and max(map(len, screen.splitlines())) <= 80
     assert "\033[" in terminal.run("ls") and "\033[" not in screen
     assert "1 earlier run" in terminal.run("ls", "-n", "1")

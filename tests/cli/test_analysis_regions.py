@@ -84,7 +84,7 @@ def files(request, tmp_path):
 
 
 def test_the_text_of_gpu_tracker(run, files):
-    result = run("regions", *files)
+    result = run("regions", "--format", "gpu-tracker", *files)
     assert result.out == EXPECTED, result.err
 
 

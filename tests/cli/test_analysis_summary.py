@@ -2,16 +2,12 @@
 import fcntl
 import gzip
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 
 import pytest
 
 import recordings
+import terminals
 
 
 @pytest.fixture
@@ -319,21 +315,7 @@ def test_a_sparkline_tells_its_scale(run, eight):
 
 
 def on_terminal(binary, helpers, *arguments, **environment):
-    """Runs the program with a terminal of 60 columns as its standard output and error; returns what it shows."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 60, 0, 0))
-    process = subprocess.Popen([binary, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
-                               env={**helpers.clean_environment(), "COLUMNS": "", "TERM": "xterm", **environment})
-    os.close(follower)
-    shown = b""
-    try:
-        while part := os.read(leader, 65536):
-            shown += part
-    except OSError:  # the last writer has gone
-        pass
-    os.close(leader)
-    process.wait()
-    return shown.decode().replace("\r\n", "\n")
+    return terminals.show(binary, *arguments, rows=25, columns=60, environment={**helpers.clean_environment(), "TERM": "xterm", **environment})
 
 
 def test_a_terminal_has_its_width_and_colours(binary, helpers, eight):

@@ -37,12 +37,16 @@ def test_columns_statistics_names_and_decimals_are_chosen(run, eight):
 
 def test_statistics_as_a_table(run, eight):
     lines = run("stats", eight).out.splitlines()
-    assert lines[0].split() == ["mean", "max", "sum", "duration"]
-    assert lines[1].split() == ["process_cpu_usage", "2.25", "4.0", "-", "-"]
+    assert lines[0].split() == ["column", "mean", "max", "sum", "duration"]
+    assert lines[1].split() == ["process_cpu_usage", "2.25", "cores", "4.00", "cores"]
+    assert lines[2].split() == ["process_memory_mib", "100", "MiB", "175", "MiB"]
+    assert lines[-2].split() == ["timestamp", "8.00", "s"] and not any("gpu" in line for line in lines)
+    assert lines[-1] == "3 columns without a value above 0 are left out (--json has all)"
+    assert "process_gpu_usage" in run("stats", "-c", "process_gpu_usage", eight).out
 
 
-def test_rows_are_printed_as_the_data_frame_prints_them(run, eight):
-    assert run("show", "-c", "sample,process_cpu_usage,process_memory_mib,host", "--slice", "-3:", eight).out == (
+def test_rows_are_printed_as_the_data_frame_prints_them_if_that_is_asked_for(run, eight):
+    assert run("show", "--format", "tiny-data-frame", "-c", "sample,process_cpu_usage,process_memory_mib,host", "--slice", "-3:", eight).out == (
         "TinyDataFrame with 3 rows and 4 columns:\n"
         "sample | process_cpu_usage | process_memory_mib | host  \n"
         "-------+-------------------+--------------------+-------\n"
@@ -117,6 +121,7 @@ def test_help_of_every_subcommand(run, binary):
 
 def test_a_cell_neither_steers_the_terminal_nor_breaks_the_line(run, tmp_path):
     path = recordings.write(tmp_path / "x.jsonl", [recordings.sample(0, host="a\x1b[31m\nb")])
-    assert run("show", "-c", "host,sample", path).out.splitlines()[1:] == [
+    assert run("show", "--format", "tiny-data-frame", "-c", "host,sample", path).out.splitlines()[1:] == [
         "host     | sample", "---------+-------", "a?[31m?b |      0"]
+    assert run("show", "-c", "host,sample", path).out.splitlines()[2:] == ["host      sample", "a?[31m?b       0"]
     assert json.loads(run("show", "--json", "-c", "host", path).out) == [{"host": "a\x1b[31m\nb"}]

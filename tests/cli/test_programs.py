@@ -216,8 +216,9 @@ def test_the_end_of_a_run_has_the_totals(run, by_hand):
     assert [(one["name"], one["cpu_secs"], one["cpu_pct"], one["memory_peak_mib"]) for one in told] == [
         ("cc1plus", 8.0, 80.0, 300.0), ("others", 2.0, 20.0, None)]
     lines = run("stats", "--by", "program", path).out.splitlines()
-    assert lines[0].split() == ["cpu_secs", "cpu_%", "estimated", "memory_MiB", "processes", "program"]
-    assert lines[1].split() == ["8.000", "80.0", "0.000", "300.0", "12", "cc1plus"]
+    assert lines[0].split() == ["program", "CPU", "time", "share", "estimated", "memory", "max", "processes"]
+    assert lines[1].split() == ["cc1plus", "8.00", "s", "80.0", "%", "0", "300", "MiB", "12"]
+    assert lines[2].split() == ["others", "2.00", "s", "20.0", "%", "0", "-", "90"]
 
 
 def test_stats_by_program_tells_when_there_are_none(run, by_hand):

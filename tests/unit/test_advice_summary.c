@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "advice/time_bins.h"
-#include "advice/units.h"
+#include "table/units.h"
 #include "base/cleanup.h"
 #include "compat/gpu_tracker_units.h"
 

@@ -1,9 +1,11 @@
 /* Formats amounts for people; see units.h. */
-#include "advice/units.h"
+#include "table/units.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "record/column.h"
 
 static const struct {
 	const char *name;
@@ -100,4 +102,52 @@ void add_sparkline(struct buffer *out, const double *values, size_t count, doubl
 				     : height > (double)HIGHEST ? BLOCKS[HIGHEST]
 								: BLOCKS[(size_t)(height + 0.5)]);
 	}
+}
+
+static bool add_amount_of_size(struct buffer *out, double value, const char *unit)
+{
+	static const struct {
+		const char *unit, *behind;
+		double bytes;
+		enum rt_size_unit shown;
+	} KINDS[] = {
+		{"MiB", "", 1048576, RT_SIZE_AUTO},
+		{"bytes", "", 1, RT_SIZE_AUTO},
+		{"bytes/s", "/s", 1, RT_SIZE_AUTO},
+		{"GB", "", 1e9, RT_GB},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(KINDS); i++)
+		if (strcmp(unit, KINDS[i].unit) == 0) {
+			add_size(out, value * KINDS[i].bytes, KINDS[i].shown);
+			buffer_add_text(out, value != 0 ? KINDS[i].behind : "");
+			return true;
+		}
+	return false;
+}
+
+void add_amount(struct buffer *out, double value, const char *unit)
+{
+	if (!isfinite(value))
+		buffer_add_text(out, "unknown");
+	else if (add_amount_of_size(out, value, unit))
+		return;
+	else if (strcmp(unit, "s") == 0 && value != 0)
+		add_duration(out, value);
+	else if (strcmp(unit, "ms") == 0 && value != 0)
+		add_duration(out, value / 1000);
+	else if (value == floor(value) && fabs(value) < 1e15 && (value == 0 || strcmp(unit, "cores") != 0))
+		buffer_printf(out, "%.0f", value);
+	else
+		add_figure(out, value);
+	if (isfinite(value) && value != 0 && *unit && strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0)
+		buffer_printf(out, " %s", unit);
+}
+
+const char *unit_of_column(const char *name)
+{
+	struct metric_place place;
+	struct rt_problem problem;
+
+	return record_column_find(name, &place, &problem) == 0 ? metric_place_metric(&place)->unit : "";
 }

@@ -28,6 +28,8 @@ struct screen {
  */
 bool is_colour_choice(const char *colour);
 struct screen screen_of(int fd, const char *colour);
+/* The same for a table, whose lines programs read from a file or pipe: there they have no limit, unless COLUMNS is set. */
+struct screen table_screen_of(int fd, const char *colour);
 
 /*
  * Appends `text`. A line that is too long is folded at a blank. Its rest is indented by `hanging` columns, or by two below a
@@ -35,3 +37,8 @@ struct screen screen_of(int fd, const char *colour);
  * column. Other control characters become '?'.
  */
 void screen_add(struct buffer *out, const char *text, const struct screen *screen, size_t hanging);
+
+/* Appends a part of a line as it is, with its style marks as colours. */
+void screen_add_line(struct buffer *out, const char *text, size_t length, const struct screen *screen);
+/* How many columns it takes. */
+size_t screen_columns(const char *text, size_t length);

@@ -1,5 +1,5 @@
 /* Fits text to a terminal; see screen.h. */
-#include "table/screen.h"
+#include "base/screen.h"
 
 #include <ctype.h>
 #include <langinfo.h>
@@ -67,6 +67,16 @@ struct screen screen_of(int fd, const char *colour)
 	return screen;
 }
 
+struct screen table_screen_of(int fd, const char *colour)
+{
+	const char *wanted = getenv("COLUMNS");
+	struct screen screen = screen_of(fd, colour);
+
+	if (!isatty(fd) && !(wanted && *wanted))
+		screen.columns = SIZE_MAX;
+	return screen;
+}
+
 static const char *style_sequence(char mark)
 {
 	static const char *const SEQUENCES[] = {NULL,      "\033[1;31m", "\033[32m",
@@ -122,6 +132,15 @@ static bool joins_unit(const char *start, const char *at)
 	       (isalpha((unsigned char)at[1]) || at[1] == '%');
 }
 
+size_t screen_columns(const char *text, size_t length)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < length; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80 && !style_sequence(text[i]);
+	return columns;
+}
+
 /* The columns of a word, or of a number with its unit; *ret_end is behind it. */
 static size_t word_columns(const char *word, const char **ret_end)
 {
@@ -146,6 +165,11 @@ static void add_word(struct buffer *out, const char *at, const char *end, const 
 			buffer_add_text(out, sequence);
 		at += length;
 	}
+}
+
+void screen_add_line(struct buffer *out, const char *text, size_t length, const struct screen *screen)
+{
+	add_word(out, text, text + length, screen);
 }
 
 void screen_add(struct buffer *out, const char *text, const struct screen *screen, size_t hanging)
