@@ -97,6 +97,10 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 	case OPTION_follow_disposable:
 		arguments->disposable = true;
 		return true;
+	case OPTION_upload_stream:
+	case OPTION_follow_stream:
+		arguments->otlp = strcmp(value, "otlp") == 0;
+		return arguments->otlp || strcmp(value, "auto") == 0;
 	case OPTION_follow_report:
 		arguments->report = true;
 		return true;

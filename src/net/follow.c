@@ -177,9 +177,10 @@ static void say_what_is_left(struct follower *follower)
 	struct stream *stream = &follower->stream;
 	int64_t rows = stream_rows_left(stream);
 
-	say("%lld samples of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
-	    stream->trouble[0] ? ": " : "", stream->trouble);
-	say("they are kept in the spool; to send them: resource-tracker upload %s", stream->spool.folder);
+	say("%lld %s of this run are not on the server%s%s", (long long)(rows < 0 ? 0 : rows),
+	    stream->settings->otlp ? "points" : "samples", stream->trouble[0] ? ": " : "", stream->trouble);
+	say("they are kept in the spool; to send them: resource-tracker upload %s%s",
+	    stream->settings->otlp ? "--stream otlp " : "", stream->spool.folder);
 }
 
 /* A spool file without a sample is useless. */
@@ -204,8 +205,10 @@ static void tell_recorder(const struct stream *stream)
 	say_to_recorder("sent\n");
 }
 
-int follow_main(const struct settings *settings, char **argv)
+int follow_main(const struct settings *given, char **argv)
 {
+	struct settings settings = *given;
+	struct otlp_settings otlp;
 	struct follower follower = {.patience = PATIENCE};
 	struct arguments arguments;
 	int r = arguments_parse(&arguments, argv);
@@ -214,7 +217,9 @@ int follow_main(const struct settings *settings, char **argv)
 		return EXIT_USAGE;
 	if (arguments.operand_count != 1)
 		return arguments_refuse("follow", "name one recording");
-	if (!settings->token) {
+	if (arguments.otlp && otlp_settings_use(&settings, &otlp) < 0)
+		return 2;
+	if (!arguments.otlp && !settings.token) {
 		say("streaming needs SENTINEL_API_TOKEN");
 		return 2;
 	}
@@ -228,8 +233,8 @@ int follow_main(const struct settings *settings, char **argv)
 	follower.end_is_told = arguments.end_fd >= 0 || arguments.pid;
 	set_signals(&follower);
 	leave_standard_streams();
-	r = stream_open(&follower.stream, settings, &follower.patience, arguments.operands[0], arguments.from,
-			arguments.disposable, arguments.spool, arguments.root);
+	r = stream_open(&follower.stream, &settings, &follower.patience, arguments.operands[0],
+			arguments.from, arguments.disposable, arguments.spool, arguments.root);
 	if (r < 0) {
 		say("streaming: cannot follow %s: %s", arguments.operands[0], strerror(-r));
 		return 1;

@@ -162,11 +162,12 @@ static bool has_hashed_certificates(const char *folder)
  * Uses the certificates that the user names, else the system's. The system's folder is preferred to its file,
  * because libcurl parses the whole file: 2 MiB and 15 ms for one root.
  */
-static void set_certificates(CURL *easy)
+static void set_certificates(CURL *easy, const char *named)
 {
-	const char *file =
-		env_value("CURL_CA_BUNDLE") ? env_value("CURL_CA_BUNDLE") : env_value("SSL_CERT_FILE");
-	const char *folder = env_value("SSL_CERT_DIR");
+	const char *file = named                         ? named
+			   : env_value("CURL_CA_BUNDLE") ? env_value("CURL_CA_BUNDLE")
+							 : env_value("SSL_CERT_FILE");
+	const char *folder = named ? NULL : env_value("SSL_CERT_DIR");
 
 	if (file || folder) {
 		curl_easy_setopt(easy, CURLOPT_CAINFO, file);
@@ -276,7 +277,7 @@ int http_start(struct http_client *client, const struct http_request *request, s
 	if (!transfer->easy)
 		goto failed;
 	set_limits(transfer->easy, request);
-	set_certificates(transfer->easy);
+	set_certificates(transfer->easy, request->certificate);
 	set_method(transfer->easy, request);
 	r = set_headers(transfer, request);
 	if (r < 0)

@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "net/patience.h"
 
-enum { HTTP_MOST_HEADERS = 8, HTTP_ERROR_SIZE = CURL_ERROR_SIZE };
+enum { HTTP_MOST_HEADERS = 24, HTTP_ERROR_SIZE = CURL_ERROR_SIZE };
 
 struct http_request {
 	const char *method; /* "GET", "POST", "PUT", "HEAD" */
@@ -25,7 +25,8 @@ struct http_request {
 	int connect_timeout_ms;
 	int total_timeout_ms;
 	size_t most_answer_bytes;
-	bool direct; /* never through a proxy */
+	bool direct;             /* never through a proxy */
+	const char *certificate; /* file of certificates to trust instead of the usual ones; NULL: none */
 };
 
 struct http_answer {

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "format/csv_layout.h"
+#include "format/otlp_series.h"
 
 enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20 };
 
@@ -28,6 +29,7 @@ static void want_all(struct metric_set *wanted)
 	metric_set_add_kind(wanted, ROW_run_start_gpu);
 	metric_set_add_kind(wanted, ROW_run_end);
 	WANT(wanted, gpu, vram_total_bytes);
+	otlp_want(wanted);
 }
 
 int recording_open(struct recording *ret_recording, const char *path, int64_t offset)

@@ -1,7 +1,7 @@
 /*
  * Reads a recording that is still being written: only whole lines, each as a frame of the catalogue. The frames
- * hold only the rows that an upload needs: the columns of the combined CSV, run_start, run_end and the machine's
- * devices. A line that cannot be read as a sample is counted and skipped.
+ * hold only the rows that an upload needs: the columns of the combined CSV, the series of OTLP, run_start, run_end and
+ * the machine's devices. A line that cannot be read as a sample is counted and skipped.
  */
 #pragma once
 

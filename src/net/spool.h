@@ -2,7 +2,8 @@
  * The unsent part of one run, on disk: a state file, and the batches that are cut but not stored yet.
  *
  *   FOLDER/NAME.state           progress (JSON); replaced by rename(2), so it is always complete
- *   FOLDER/NAME.000007.csv.gz   a batch: an object's bytes, written before the state that counts it
+ *   FOLDER/NAME.000007.csv.gz   a batch: an object's bytes, written before the state that counts it. Of a run that is
+ *                               sent as OTLP: FOLDER/NAME.otlp.000007.pb.gz, a request
  *   FOLDER/NAME.lock            held by the process that works on the run
  *
  * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state,
@@ -55,6 +56,11 @@ struct spool_state {
 	char *uri_prefix;
 	struct run_outcome outcome;
 	bool finished; /* nothing is left to do; kept so that the recording is not sent again */
+
+	/* Of a run that is sent as OTLP. `payload` then has the attributes of the run. */
+	char *series;           /* totals at `offset`; NULL: not such a run */
+	int64_t log_batch;      /* number of the batch with the log record, plus 1; 0: not made yet */
+	int64_t points_refused; /* by the receiver, for good */
 };
 
 struct spool {
@@ -75,8 +81,12 @@ struct spool {
 int spool_open(struct spool *ret_spool, const char *folder);
 void spool_close(struct spool *spool);
 
-/* The name for a run, from its first sample. */
-void spool_name(const struct frame *first, char ret_name[SPOOL_NAME_SIZE]);
+/*
+ * The name for a run, from its first sample. A run may be sent to both kinds of receivers, so each has a name of its own.
+ */
+void spool_name(const struct frame *first, bool otlp, char ret_name[SPOOL_NAME_SIZE]);
+/* Whether a name in the spool is that of a run that is sent as OTLP, or of a recording for it. */
+bool spool_is_otlp(const char *name);
 
 /* Takes the run's lock. -EBUSY: another process works on the run. */
 int spool_lock(struct spool *spool, const char *name);

@@ -8,11 +8,12 @@
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "format/otlp_series.h"
 
 enum { VERSION = 1 };
 
-/* Earlier versions did not write the optional one. */
-enum field_type { TEXT_FIELD, OPTIONAL_TEXT_FIELD, COUNT_FIELD, FLAG_FIELD };
+/* Earlier versions did not write the optional ones. */
+enum field_type { TEXT_FIELD, OPTIONAL_TEXT_FIELD, COUNT_FIELD, OPTIONAL_COUNT_FIELD, FLAG_FIELD };
 
 /* The members of the state, in the order of writing. */
 static const struct {
@@ -44,6 +45,9 @@ static const struct {
 	FIELD(COUNT_FIELD, "exit_code", outcome.exit_code),
 	FIELD(COUNT_FIELD, "finished_at", outcome.finished_at_secs),
 	FIELD(FLAG_FIELD, "finished", finished),
+	FIELD(OPTIONAL_TEXT_FIELD, "series", series),
+	FIELD(OPTIONAL_COUNT_FIELD, "log_batch", log_batch),
+	FIELD(OPTIONAL_COUNT_FIELD, "points_refused", points_refused),
 #undef FIELD
 };
 
@@ -60,6 +64,7 @@ void spool_state_done(struct spool_state *state)
 	free(state->payload);
 	free(state->run_id);
 	free(state->uri_prefix);
+	free(state->series);
 	*state = (struct spool_state){0};
 }
 
@@ -78,6 +83,7 @@ void spool_state_format(const struct spool_state *state, struct buffer *out)
 			json_text(&json, *(char **)state_member(state, i));
 			break;
 		case COUNT_FIELD:
+		case OPTIONAL_COUNT_FIELD:
 			json_count(&json, *(int64_t *)state_member(state, i));
 			break;
 		case FLAG_FIELD:
@@ -101,6 +107,7 @@ static int take_field(const json_t *value, struct spool_state *state, size_t ind
 		*(char **)state_member(state, index) = strdup(json_string_value(value));
 		return *(char **)state_member(state, index) ? 0 : -ENOMEM;
 	case COUNT_FIELD:
+	case OPTIONAL_COUNT_FIELD:
 		if (!json_is_integer(value))
 			return -EBADMSG;
 		*(int64_t *)state_member(state, index) = json_integer_value(value);
@@ -114,13 +121,22 @@ static int take_field(const json_t *value, struct spool_state *state, size_t ind
 	return -EBADMSG;
 }
 
+/* Another process continues from it. */
+static bool has_sound_series(const struct spool_state *state)
+{
+	struct otlp_run run;
+
+	return !state->series || otlp_run_parse(state->series, strlen(state->series), &run) == 0;
+}
+
 /* Numbers that contradict each other would make the program read or count nonsense. */
 static bool is_sound(const struct spool_state *state)
 {
 	return state->recording && state->begin >= 0 && state->offset >= state->begin && state->rows >= 0 &&
 	       state->rows_lost >= 0 && state->objects >= 0 && state->objects <= state->sent &&
 	       state->sent <= state->cut && (state->run_id == NULL) == (state->uri_prefix == NULL) &&
-	       (state->run_id || state->payload || state->finished);
+	       (state->run_id || state->payload || state->finished) && state->log_batch >= 0 &&
+	       state->log_batch <= state->cut && state->points_refused >= 0 && has_sound_series(state);
 }
 
 int spool_state_parse(const char *bytes, size_t length, struct spool_state *ret_state)
@@ -134,7 +150,7 @@ int spool_state_parse(const char *bytes, size_t length, struct spool_state *ret_
 
 		if (value)
 			r = take_field(value, &state, i);
-		else if (FIELDS[i].type != OPTIONAL_TEXT_FIELD)
+		else if (FIELDS[i].type != OPTIONAL_TEXT_FIELD && FIELDS[i].type != OPTIONAL_COUNT_FIELD)
 			r = -EBADMSG;
 	}
 	json_decref(root);

@@ -16,6 +16,7 @@
 #include "net/cloud.h"
 #include "net/host.h"
 #include "net/redacted_message.h"
+#include "net/stream_otlp.h"
 
 enum { MOST_RAW_BYTES = 2 << 20, MOST_BATCH_BYTES = 4 << 20, MOST_PAYLOAD_BYTES = 1 << 20 };
 
@@ -46,6 +47,7 @@ int stream_open(struct stream *ret_stream, const struct settings *settings, stru
 	stream.spool.state = (struct spool_state){
 		.recording = path, .disposable = disposable, .begin = begin, .offset = begin};
 	path = NULL;
+	stream.resource = OTLP_RESOURCE;
 	stream.refresh_at_ns = INT64_MAX;
 	stream.attempts_left = STREAM_ATTEMPTS_AT_END;
 	*ret_stream = stream;
@@ -53,6 +55,19 @@ int stream_open(struct stream *ret_stream, const struct settings *settings, stru
 		(struct sentinel){&ret_stream->http, settings->sentinel_url, settings->token, 0};
 	ret_stream->store = (struct s3_store){.http = &ret_stream->http, .endpoint = settings->s3_endpoint};
 	return 0;
+}
+
+/* The recording stops without the end of the run. */
+static int end_without_end(struct stream *stream)
+{
+	struct spool_state *state = &stream->spool.state;
+
+	if (!state->rows)
+		read_outcome(NULL, (int64_t)time(NULL), &state->outcome);
+	if (stream->settings->otlp)
+		return otlp_stream_end(stream);
+	state->outcome.known = true;
+	return spool_write(&stream->spool);
 }
 
 /* Adopts the run's state from disk. Requires the lock on the run. */
@@ -69,20 +84,18 @@ static int adopt_spooled(struct stream *stream, const char *name)
 		return r;
 	if (state->sent > 0)
 		spool_unlink_batch(&stream->spool, state->sent - 1);
-	if (!state->outcome.known) {
-		if (!state->rows)
-			read_outcome(NULL, (int64_t)time(NULL), &state->outcome);
-		state->outcome.known = true;
-		r = spool_write(&stream->spool);
-	}
-	return r;
+	r = stream->settings->otlp ? otlp_stream_adopt(stream) : 0;
+	return r == 0 && !state->outcome.known ? end_without_end(stream) : r;
 }
 
 int stream_open_spooled(struct stream *ret_stream, const struct settings *settings, struct patience *patience,
 			const char *name, const char *spool_folder)
 {
-	struct stream stream = {
-		.settings = settings, .patience = patience, .spool = SPOOL, .recording = {.fd = -1}};
+	struct stream stream = {.settings = settings,
+				.patience = patience,
+				.spool = SPOOL,
+				.recording = {.fd = -1},
+				.resource = OTLP_RESOURCE};
 	int r = spool_open(&stream.spool, spool_folder);
 
 	if (r == 0)
@@ -109,6 +122,7 @@ void stream_close(struct stream *stream)
 	credentials_done(&stream->credentials);
 	recording_close(&stream->recording);
 	spool_close(&stream->spool);
+	otlp_resource_done(&stream->resource);
 	free(stream->answer);
 }
 
@@ -187,7 +201,7 @@ static int adopt_state(struct stream *stream, const char *name)
 	/* A process that was killed after counting a stored object may not have unlinked its batch. */
 	if (stream->spool.state.sent > 0)
 		spool_unlink_batch(&stream->spool, stream->spool.state.sent - 1);
-	return 0;
+	return stream->settings->otlp ? otlp_stream_adopt(stream) : 0;
 }
 
 int stream_begin(struct stream *stream)
@@ -201,7 +215,7 @@ int stream_begin(struct stream *stream)
 	r = recording_next(&stream->recording, &first);
 	if (r <= 0)
 		return r;
-	spool_name(first, name);
+	spool_name(first, stream->settings->otlp, name);
 	r = spool_lock(&stream->spool, name);
 	if (r < 0)
 		return r;
@@ -209,7 +223,7 @@ int stream_begin(struct stream *stream)
 	if (r == -EALREADY || r == -ESTALE)
 		spool_remove(&stream->spool, false);
 	if (r == -ENOENT || r == -EBADMSG) {
-		r = make_payload(stream, first);
+		r = stream->settings->otlp ? otlp_stream_begin(stream, first) : make_payload(stream, first);
 		/* Without a state on disk the run can still be sent, only not continued by another process. */
 		if (r == 0 && spool_write(&stream->spool) < 0)
 			say("cannot write to the spool %s", stream->spool.folder);
@@ -298,19 +312,29 @@ static int fill_batch(struct stream *stream, struct batch *batch)
 	return 1;
 }
 
+/* Points, of OTLP. A batch that cannot be read has none. */
+static int64_t rows_in_batch(const struct stream *stream, int64_t number)
+{
+	CLEANUP_BUFFER struct buffer bytes = BUFFER(0), text = BUFFER(4 * MOST_RAW_BYTES);
+	int64_t rows = -1; /* the header */
+
+	if (stream->settings->otlp)
+		return otlp_stream_points(stream, number);
+	if (spool_read_batch(&stream->spool, number, &bytes) < 0 ||
+	    gunzip(bytes.data, bytes.length, &text) < 0)
+		return 0;
+	for (size_t i = 0; i < text.length; i++)
+		rows += text.data[i] == '\n';
+	return rows;
+}
+
 /* Oldest first, so that only the beginning is lost. */
 static void make_room(struct stream *stream)
 {
 	struct spool_state *state = &stream->spool.state;
 
 	while (state->sent < state->cut && spool_batch_bytes(&stream->spool) > stream->spool.most_bytes) {
-		CLEANUP_BUFFER struct buffer bytes = BUFFER(0), text = BUFFER(4 * MOST_RAW_BYTES);
-
-		if (spool_read_batch(&stream->spool, state->sent, &bytes) == 0 &&
-		    gunzip(bytes.data, bytes.length, &text) == 0)
-			for (size_t i = 0; i < text.length; i++)
-				state->rows_lost += text.data[i] == '\n';
-		state->rows_lost--; /* the header */
+		state->rows_lost += rows_in_batch(stream, state->sent);
 		if (!stream->spool_is_full)
 			say("the spool %s is full (%lld MiB): the oldest samples of this run are dropped",
 			    stream->spool.folder, (long long)(stream->spool.most_bytes >> 20));
@@ -390,7 +414,9 @@ int stream_cut(struct stream *stream, bool last)
 	if (state->outcome.known)
 		return 0;
 	do
-		r = recording_left_bytes(&stream->recording) == 0 ? 0 : cut_one(stream);
+		r = recording_left_bytes(&stream->recording) == 0 ? 0
+		    : stream->settings->otlp                      ? otlp_stream_cut(stream)
+								  : cut_one(stream);
 	while (r > 0);
 	/* The read-ahead is not needed until the next time. */
 	recording_rewind(&stream->recording, state->offset);
@@ -403,12 +429,8 @@ int stream_cut(struct stream *stream, bool last)
 	stream->cannot_spool = false;
 	make_room(stream);
 	release_recording(stream);
-	if (last && !state->outcome.known) {
-		if (!state->rows)
-			read_outcome(NULL, (int64_t)time(NULL), &state->outcome);
-		state->outcome.known = true;
-		spool_write(&stream->spool);
-	}
+	if (last && !state->outcome.known)
+		(void)end_without_end(stream);
 	return 0;
 }
 
@@ -419,16 +441,8 @@ int64_t stream_rows_left(struct stream *stream)
 	const struct frame *frame;
 	int r;
 
-	for (int64_t i = state->sent; i < state->cut; i++) {
-		CLEANUP_BUFFER struct buffer bytes = BUFFER(0), text = BUFFER(4 * MOST_RAW_BYTES);
-
-		if (spool_read_batch(&stream->spool, i, &bytes) < 0 ||
-		    gunzip(bytes.data, bytes.length, &text) < 0)
-			continue;
-		for (size_t at = 0; at < text.length; at++)
-			rows += text.data[at] == '\n';
-		rows--;
-	}
+	for (int64_t i = state->sent; i < state->cut; i++)
+		rows += rows_in_batch(stream, i);
 	if (stream->recording.fd < 0)
 		return rows;
 	while ((r = recording_next(&stream->recording, &frame)) > 0)

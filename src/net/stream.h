@@ -2,6 +2,8 @@
  * One run on its way to the server. The steps are the same while the run goes on (follow) and long after it
  * (upload).
  *
+ * With settings->otlp the server is a receiver of OTLP (stream_otlp.h), which needs no registration, keys or finish.
+ *
  *   begin   the first sample: the run's metadata and the machine's facts -> the body of POST /runs, a state on disk
  *   cut     whole lines of the recording -> batches on disk, at most one every upload interval, no network
  *   send    the next item for the server: registration, new keys, the oldest batch, the finish
@@ -10,6 +12,9 @@
  */
 #pragma once
 
+#include "format/otlp_resource.h"
+#include "format/otlp_series.h"
+#include "net/otlp_settings.h"
 #include "net/outcome.h"
 #include "net/recording.h"
 #include "net/s3.h"
@@ -38,7 +43,10 @@ struct stream {
 	bool cannot_spool;  /* was reported */
 	int attempts_left;  /* failures allowed after the end of the run */
 	struct backoff backoff;
-	char *answer; /* the server's answer to the end of the run, one line of JSON; NULL: none */
+	struct otlp_resource resource; /* this and the next two: only with settings->otlp */
+	struct otlp_run run;
+	char refusal[200]; /* why the receiver has refused points for good; "": it has not */
+	char *answer;      /* the server's answer to the end of the run, one line of JSON; NULL: none */
 	char trouble[sizeof(((struct outcome *)0)->reason) +
 		     64]; /* why the last request failed; "": it did not */
 };
@@ -93,5 +101,8 @@ enum stream_step {
 };
 enum stream_step stream_send(struct stream *stream);
 
-/* The number of rows that the server lacks, in batches and uncut. -1: the recording cannot be read. */
+/*
+ * The number of rows (points, of OTLP) that the server lacks, in batches, and of uncut rows. -1: the recording cannot be
+ * read.
+ */
 int64_t stream_rows_left(struct stream *stream);

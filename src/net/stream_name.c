@@ -110,7 +110,7 @@ int stream_follow_name(struct stream *stream)
 		return 0;
 	r = recording_next(&recording, &first);
 	if (r > 0 && recording_goes_on(&stream->recording, first)) {
-		spool_name(first, part);
+		spool_name(first, stream->settings->otlp, part);
 		/*
 		 * Once the new file has a line, the recorder writes nothing more to the old one, so this is its
 		 * end.

@@ -1,5 +1,5 @@
-/* One run on its way to the server: sending; see stream.h. */
-#include "net/stream.h"
+/* One run on its way to the server: sending; see stream.h and stream_steps.h. */
+#include "net/stream_steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "base/debug.h"
 #include "format/gzip.h"
 #include "net/redacted_message.h"
+#include "net/stream_otlp.h"
 
 enum { MOST_INLINE_BYTES = 1 << 20, MOST_FINISH_BYTES = 64 << 20, REFRESH_BEFORE_SECS = 300 };
 
@@ -30,7 +31,7 @@ static void say_trouble(struct stream *stream, const char *doing, const struct o
 		say("streaming: %s", stream->trouble);
 }
 
-static enum stream_step step_failed(struct stream *stream, const char *doing, const struct outcome *outcome)
+enum stream_step stream_failed(struct stream *stream, const char *doing, const struct outcome *outcome)
 {
 	bool ended = patience_ended(stream->patience);
 
@@ -41,15 +42,15 @@ static enum stream_step step_failed(struct stream *stream, const char *doing, co
 	return patience_over(stream->patience) ? STEP_GIVE_UP : STEP_WAIT;
 }
 
-static enum stream_step step_refused(struct stream *stream, const char *doing, const struct outcome *outcome)
+enum stream_step stream_refused(struct stream *stream, const char *doing, const struct outcome *outcome)
 {
 	say_trouble(stream, doing, outcome);
 	stream->refused = true;
 	return STEP_GIVE_UP;
 }
 
-/* With TRACKER_DEBUG=1. The reason of a failure follows in the message for the user, which is redacted. */
-static void say_step(int64_t begun_ns, const char *doing, const struct outcome *outcome)
+/* The reason of a failure follows in the message for the user, which is redacted. */
+void stream_say_step(int64_t begun_ns, const char *doing, const struct outcome *outcome)
 {
 	static const char *const RESULTS[] = {
 		[VERDICT_DONE] = "done",
@@ -61,7 +62,7 @@ static void say_step(int64_t begun_ns, const char *doing, const struct outcome *
 	debug_say("follower", begun_ns, "%s: %s", doing, RESULTS[outcome->verdict]);
 }
 
-static void went_well(struct stream *stream)
+void stream_went_well(struct stream *stream)
 {
 	stream->trouble[0] = '\0';
 	stream->tried_new_keys = false;
@@ -112,7 +113,7 @@ static enum stream_step refresh_credentials(struct stream *stream)
 	int64_t begun_ns = debug_now_ns();
 
 	sentinel_refresh(&stream->sentinel, stream->spool.state.run_id, &credentials, &outcome);
-	say_step(begun_ns, "refreshing the upload credentials", &outcome);
+	stream_say_step(begun_ns, "refreshing the upload credentials", &outcome);
 	if (outcome.verdict == VERDICT_DONE) {
 		use_credentials(stream, &credentials);
 		return STEP_MADE;
@@ -124,8 +125,8 @@ static enum stream_step refresh_credentials(struct stream *stream)
 		return STEP_MADE;
 	}
 	if (outcome.verdict == VERDICT_RETRY)
-		return step_failed(stream, "refresh the upload credentials", &outcome);
-	return step_refused(stream, "refresh the upload credentials", &outcome);
+		return stream_failed(stream, "refresh the upload credentials", &outcome);
+	return stream_refused(stream, "refresh the upload credentials", &outcome);
 }
 
 /* ---- the run ---------------------------------------------------------------------------------------- */
@@ -139,23 +140,22 @@ static enum stream_step start_run(struct stream *stream)
 	int64_t begun_ns = debug_now_ns();
 
 	sentinel_start(&stream->sentinel, state->payload, stream->spool.name, &registration, &outcome);
-	say_step(begun_ns, "registering the run", &outcome);
+	stream_say_step(begun_ns, "registering the run", &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
-		return step_failed(stream, "register the run", &outcome);
+		return stream_failed(stream, "register the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)
-		return step_refused(stream, "register the run", &outcome);
+		return stream_refused(stream, "register the run", &outcome);
 	use_credentials(stream, &registration.credentials);
 	state->run_id = registration.run_id;
 	state->uri_prefix = registration.uri_prefix;
 	free(state->payload);
 	state->payload = NULL;
 	spool_write(&stream->spool);
-	went_well(stream);
+	stream_went_well(stream);
 	return STEP_MADE;
 }
 
-/* The object with this number is stored, or was given up. */
-static void count_sent(struct stream *stream, bool stored)
+void stream_count_sent(struct stream *stream, bool stored)
 {
 	struct spool_state *state = &stream->spool.state;
 
@@ -194,17 +194,17 @@ static enum stream_step upload_batch(struct stream *stream)
 		/* Another process has removed it: nothing to wait for. */
 		say("batch %lld of the spool %s cannot be read: %s", (long long)state->sent,
 		    stream->spool.folder, strerror(-r));
-		count_sent(stream, false);
+		stream_count_sent(stream, false);
 		return STEP_MADE;
 	}
 	snprintf(doing, sizeof(doing), "storing batch %lld of %zu bytes", (long long)state->sent,
 		 bytes.length);
 	begun_ns = debug_now_ns();
 	put_batch(stream, &bytes, &outcome);
-	say_step(begun_ns, doing, &outcome);
+	stream_say_step(begun_ns, doing, &outcome);
 	if (outcome.verdict == VERDICT_DONE) {
-		count_sent(stream, true);
-		went_well(stream);
+		stream_count_sent(stream, true);
+		stream_went_well(stream);
 		return STEP_MADE;
 	}
 	stream->refresh_now = outcome.verdict == VERDICT_EXPIRED;
@@ -213,7 +213,7 @@ static enum stream_step upload_batch(struct stream *stream)
 		stream->tried_new_keys = true;
 		return STEP_MADE;
 	}
-	return step_failed(stream, "store a batch", &outcome);
+	return stream_failed(stream, "store a batch", &outcome);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static bool gather_inline(const struct stream *stream, struct buffer *ret_csv)
 	return !buffer_error(ret_csv);
 }
 
-static void forget_run(struct stream *stream)
+void stream_forget(struct stream *stream)
 {
 	struct spool_state *state = &stream->spool.state;
 
@@ -265,13 +265,13 @@ static enum stream_step send_finish(struct stream *stream, const struct buffer *
 
 	free(stream->answer);
 	sentinel_finish(&stream->sentinel, stream->spool.state.run_id, body, &stream->answer, &outcome);
-	say_step(begun_ns, "finishing the run", &outcome);
+	stream_say_step(begun_ns, "finishing the run", &outcome);
 	if (outcome.verdict == VERDICT_RETRY)
-		return step_failed(stream, "finish the run", &outcome);
+		return stream_failed(stream, "finish the run", &outcome);
 	if (outcome.verdict != VERDICT_DONE)
-		return step_refused(stream, "finish the run", &outcome);
-	went_well(stream);
-	forget_run(stream);
+		return stream_refused(stream, "finish the run", &outcome);
+	stream_went_well(stream);
+	stream_forget(stream);
 	return STEP_FINISHED;
 }
 
@@ -301,6 +301,8 @@ enum stream_step stream_send(struct stream *stream)
 		return STEP_GIVE_UP;
 	if (monotonic_ns() < stream->backoff.not_before_ns)
 		return STEP_WAIT;
+	if (stream->settings->otlp)
+		return otlp_stream_send(stream);
 	if (!state->run_id)
 		return start_run(stream);
 	if (state->outcome.known && gather_inline(stream, &csv))

@@ -63,8 +63,9 @@ static int send_and_say(struct stream *stream, const char *name)
 	int r = send_all(stream);
 
 	if (r > 0)
-		say("%s: %lld samples are not sent%s%s", name, (long long)stream_rows_left(stream),
-		    stream->trouble[0] ? ": " : "", stream->trouble);
+		say("%s: %lld %s are not sent%s%s", name, (long long)stream_rows_left(stream),
+		    stream->settings->otlp ? "points" : "samples", stream->trouble[0] ? ": " : "",
+		    stream->trouble);
 	return r;
 }
 
@@ -162,7 +163,7 @@ static bool holds_run(const char *path, int64_t begin, const char *name)
 	if (recording_open(&recording, path, begin) < 0)
 		return false;
 	if (recording_next(&recording, &first) > 0)
-		spool_name(first, found);
+		spool_name(first, spool_is_otlp(name), found);
 	recording_close(&recording);
 	return strcmp(found, name) == 0;
 }
@@ -228,6 +229,12 @@ static void upload_spooled(struct upload *upload, const char *name, const char *
 	upload->left += r != 0;
 }
 
+/* Whether a name in the spool is for the kind of receiver that is asked for. */
+static bool is_for(const struct upload *upload, const char *name)
+{
+	return spool_is_otlp(name) == (upload->settings->otlp != NULL);
+}
+
 /* Sends a state in the spool. It knows its run by name, wherever the recording is by now. */
 static int upload_state(const char *name, void *context)
 {
@@ -237,8 +244,11 @@ static int upload_state(const char *name, void *context)
 	struct spool spool;
 	int64_t begin;
 	bool disposable, wanted;
-	int r = spool_open(&spool, upload->arguments->spool);
+	int r;
 
+	if (!is_for(upload, name))
+		return 0;
+	r = spool_open(&spool, upload->arguments->spool);
 	if (r < 0)
 		return r;
 	r = spool_lock(&spool, name);
@@ -282,6 +292,8 @@ static int upload_unbegun(const char *name, void *context)
 	CLEANUP_FREE char *real = NULL;
 	struct stat status;
 
+	if (!is_for(upload, name))
+		return 0;
 	buffer_printf(&path, "%s/%s%s", upload->folder, name, SPOOL_RECORDING_SUFFIX);
 	real = buffer_error(&path) ? NULL : realpath(path.data, NULL);
 	if (!real || stat(real, &status) < 0 || !S_ISREG(status.st_mode) || is_being_recorded(real) ||
@@ -385,14 +397,18 @@ static void upload_operand(struct upload *upload, const char *path)
 	}
 }
 
-int upload_main(const struct settings *settings, char **argv)
+int upload_main(const struct settings *given, char **argv)
 {
+	struct settings settings = *given;
+	struct otlp_settings otlp;
 	struct arguments arguments;
-	struct upload upload = {.settings = settings, .arguments = &arguments};
+	struct upload upload = {.settings = &settings, .arguments = &arguments};
 
 	if (arguments_parse(&arguments, argv) < 0)
 		return EXIT_USAGE;
-	if (!settings->token) {
+	if (arguments.otlp && otlp_settings_use(&settings, &otlp) < 0)
+		return 2;
+	if (!arguments.otlp && !settings.token) {
 		say("it needs SENTINEL_API_TOKEN");
 		return 2;
 	}

@@ -70,8 +70,8 @@ static const char *open_spool(struct rt_tracker *tracker, const char *folder)
 	int r;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	buffer_printf(&path, "%s/%lld%09ld-%d.spool", folder, (long long)now.tv_sec, now.tv_nsec,
-		      (int)getpid());
+	buffer_printf(&path, "%s/%lld%09ld-%d%s.spool", folder, (long long)now.tv_sec, now.tv_nsec,
+		      (int)getpid(), tracker->config->stream == STREAM_OTLP ? ".otlp" : "");
 	r = buffer_error(&path) ? buffer_error(&path) : make_file(path.data);
 	if (r == 0)
 		r = tracker_add_spool(tracker, path.data);
@@ -104,6 +104,8 @@ static int start_follower(struct rt_tracker *tracker, const char *recording, con
 	plain_print(deadline, sizeof(deadline), "%.3f", (double)config->upload_deadline_ns / 1e9);
 	if (disposable)
 		argv[count++] = "--disposable";
+	if (config->stream == STREAM_OTLP)
+		argv[count++] = "--stream=otlp";
 	return detached_start(&detached, &streaming->socket_fd, &streaming->pid);
 }
 
@@ -123,7 +125,8 @@ void streaming_open(struct rt_tracker *tracker, char *const *environment)
 	int64_t begun_ns;
 	int r;
 
-	if (tracker->config->stream == STREAM_OFF || !has_token(tracker->config))
+	if (tracker->config->stream == STREAM_OFF ||
+	    (tracker->config->stream == STREAM_AUTO && !has_token(tracker->config)))
 		return;
 	r = spool_folder_make(tracker->config->spool, &folder);
 	if (r < 0) {

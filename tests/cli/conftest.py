@@ -74,7 +74,8 @@ def binary():
 
 # Requests of a test without its own server go here: a port of this machine without a server.
 NOWHERE = "http://127.0.0.1:9"
-SERVERS = ("SENTINEL_API_URL", "AWS_ENDPOINT_URL_S3", "TRACKER_METADATA_URL", "KEEPER_API_URL")
+SERVERS = ("SENTINEL_API_URL", "AWS_ENDPOINT_URL_S3", "TRACKER_METADATA_URL", "KEEPER_API_URL",
+           "OTEL_EXPORTER_OTLP_ENDPOINT")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 

@@ -1,0 +1,54 @@
+/*
+ * The settings of --stream otlp: the variables of OpenTelemetry's exporters, and two of ours. An empty variable counts as
+ * unset. They are read only if OTLP was asked for: in containers they may be set for the job's own telemetry.
+ *
+ *   OTEL_EXPORTER_OTLP_ENDPOINT          address without /v1/metrics; default: http://localhost:4318
+ *   OTEL_EXPORTER_OTLP_HEADERS           KEY=VALUE,KEY=VALUE with %XX
+ *   OTEL_EXPORTER_OTLP_CERTIFICATE       file of certificates to trust
+ *   OTEL_EXPORTER_OTLP_TIMEOUT           milliseconds for a request; default: 10000
+ *   OTEL_EXPORTER_OTLP_COMPRESSION       gzip (default) or none
+ *   OTEL_EXPORTER_OTLP_PROTOCOL          http/protobuf; other values get one warning
+ *   OTEL_EXPORTER_OTLP_METRICS_..., _LOGS_...   the same for one of the two; an ENDPOINT is then used as it is
+ *   OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER   none: do not send them
+ *   OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME
+ *   TRACKER_OTLP_STEP                    time between two points; default: 15 s; 0: one for each sample
+ *   TRACKER_OTLP_MACHINE                 1: also send the series of the machine
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/otlp_resource.h"
+
+struct settings;
+
+enum { OTLP_MOST_HEADERS = 16 };
+
+struct otlp_signal {
+	bool on;
+	bool has_own_url; /* the user has named it, so that it must exist */
+	const char *url;
+	const char *headers[OTLP_MOST_HEADERS]; /* "Name: value" */
+	size_t header_count;
+	const char *certificate; /* NULL: those of other requests */
+	int timeout_ms;
+	bool gzip;
+};
+
+struct otlp_settings {
+	struct otlp_signal metrics;
+	struct otlp_signal logs;
+	int64_t step_ns;
+	bool machine;
+};
+
+/*
+ * Reads them, and makes the settings of streaming point to them. The texts live as long as the process. Returns 0, -ENOMEM,
+ * or -EINVAL after it has said which variable is invalid and why.
+ */
+int otlp_settings_use(struct settings *settings, struct otlp_settings *ret_otlp);
+
+/* Sets the attributes of the environment. The identity of the run stays. */
+void otlp_set_given_attributes(struct otlp_resource *resource);
