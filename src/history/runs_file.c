@@ -76,7 +76,8 @@ int runs_file_append(const char *path, const struct buffer *line, struct rt_prob
 		return problem_set(ret_problem, -EINVAL, "%s: no line is appended: %s", path, reason);
 	is_locked = lock(fd);
 	(void)fstat(fd, &status);
-	if (ends_in_torn_line(fd, status.st_size))
+	/* Without the lock, the end may be the half of a line that another writer has just begun. */
+	if (is_locked && ends_in_torn_line(fd, status.st_size))
 		buffer_add_char(&text, '\n');
 	buffer_add(&text, line->data, line->length);
 	if (buffer_error(line) || buffer_error(&text))

@@ -1,0 +1,152 @@
+/* history: the use and waste of each job, from the lines of many runs. */
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "base/cleanup.h"
+#include "history/fleet.h"
+#include "history/history.h"
+
+enum { OUTPUT_BYTES = 256 << 20, SHOWN_USUALLY = 20 };
+
+struct history_options {
+	bool json;
+	int64_t number;
+	char *by; /* its words are separated in place */
+	struct fleet fleet;
+};
+
+static void cleanup_options(struct history_options *options)
+{
+	fleet_done(&options->fleet);
+	free(options->by);
+}
+
+static void cleanup_history(struct history *history)
+{
+	history_close(history);
+}
+
+static bool set_by(struct history_options *options, const char *value)
+{
+	free(options->by);
+	options->by = strdup(value);
+	return options->by && fleet_set_by(&options->fleet, options->by);
+}
+
+static bool set_option(void *context, int option, const char *value)
+{
+	struct history_options *options = context;
+
+	switch (option) {
+	case OPTION_history_job:
+		options->fleet.job = value;
+		return true;
+	case OPTION_history_by:
+		return set_by(options, value);
+	case OPTION_history_number:
+		return parse_count(value, &options->number) && options->number >= 0;
+	case OPTION_history_json:
+		options->json = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The runs of this machine. Those that have just ended get their lines first. */
+static int add_own_history(const struct subcommand *command, struct fleet *fleet)
+{
+	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
+	CLEANUP_FREE char *path = NULL;
+	struct rt_problem problem = {"out of memory"};
+	int result = history_open(&history, false, &problem);
+
+	if (result == -ENOENT)
+		return command_fault(command, "no run has been kept yet; name a file of runs");
+	if (result < 0)
+		return command_fault(command, "%s", problem.text);
+	history_tidy(&history);
+	if (asprintf(&path, "%s/runs.jsonl", history.folder) < 0)
+		path = NULL;
+	if (path && access(path, F_OK) < 0)
+		return command_fault(command, "no run has been kept yet; name a file of runs");
+	if (!path || fleet_add_file(fleet, path, &problem) < 0)
+		return command_fault(command, "%s", problem.text);
+	return 0;
+}
+
+/* A shell passes a glob in quotes, and one that matches too many files for a command line. */
+static int add_glob(const struct subcommand *command, struct fleet *fleet, const char *word)
+{
+	struct rt_problem problem = {"out of memory"};
+	glob_t found = {0};
+	int status = 0;
+
+	if (access(word, F_OK) == 0 || !strpbrk(word, "*?[") || glob(word, 0, NULL, &found) != 0)
+		return fleet_add_file(fleet, word, &problem) < 0 ? command_fault(command, "%s", problem.text)
+								 : 0;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		if (fleet_add_file(fleet, found.gl_pathv[i], &problem) < 0)
+			status = command_fault(command, "%s", problem.text);
+	globfree(&found);
+	return status;
+}
+
+static void say_left_out(const struct subcommand *command, const struct fleet *fleet)
+{
+	if (fleet->damaged && fleet->newer)
+		(void)command_fault(command, "left out: %zu damaged lines, and %zu of a newer version",
+				    fleet->damaged, fleet->newer);
+	else if (fleet->damaged || fleet->newer)
+		(void)command_fault(command, "left out: %zu %s", fleet->damaged + fleet->newer,
+				    fleet->damaged ? "damaged lines" : "lines of a newer version");
+}
+
+static int print_fleet(const struct subcommand *command, const struct history_options *options)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
+	struct screen screen = table_screen_of(STDOUT_FILENO, command_colour());
+
+	if (options->json)
+		fleet_add_json(&out, &options->fleet);
+	else
+		fleet_add_text(&out, &options->fleet, (size_t)options->number, &screen);
+	if (buffer_error(&out))
+		return command_fault(command, "out of memory");
+	return options->json ? command_write(command, NULL, out.data, out.length)
+			     : command_write_fitted(command, NULL, out.data);
+}
+
+int run_history(const struct subcommand *command, char **argv)
+{
+	__attribute__((cleanup(cleanup_options))) struct history_options options = {
+		.number = SHOWN_USUALLY,
+
+		.fleet = {.by = {{FLEET_JOB, NULL}, {FLEET_TASK, NULL}}, .by_count = 2}};
+	CLEANUP_TEXTS struct text_list files = {0};
+	int status = command_read_words(command, argv, set_option, &options, &files);
+
+	if (status)
+		return status;
+	if (!files.count)
+		status = add_own_history(command, &options.fleet);
+	for (size_t i = 0; i < files.count; i++) {
+		int result = add_glob(command, &options.fleet, files.texts[i]);
+
+		status = result ? result : status;
+	}
+	if (!options.fleet.files)
+		return EXIT_FAULT;
+	say_left_out(command, &options.fleet);
+	if (fleet_finish(&options.fleet) < 0)
+		return command_fault(command, "out of memory");
+	if (!options.fleet.count && !options.json)
+		return command_fault(command,
+				     options.fleet.job ? "there is no run of this name" : "there is no run");
+	return print_fleet(command, &options) ? EXIT_FAULT : status;
+}

@@ -1,0 +1,90 @@
+/*
+ * The history of a fleet: lines of runs (run_line.h) from many files, in groups of equal job and task.
+ *
+ * A run takes about 100 bytes here. Percentiles, peaks and drift are of the runs that ended well. A run that failed did not
+ * get to its usual end, and one that was cut short was not seen to it; both are counted, with the reason.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/screen.h"
+#include "record/problem.h"
+
+enum fleet_end { FLEET_OK, FLEET_FAILED, FLEET_CUT };
+enum fleet_part { FLEET_JOB, FLEET_TASK, FLEET_HOST, FLEET_TAG };
+enum { FLEET_PARTS_MOST = 8, FLEET_REASONS_MOST = 64 };
+
+struct fleet_by {
+	enum fleet_part part;
+	const char *tag; /* its key, for FLEET_TAG */
+};
+
+/* NaN: unknown */
+struct fleet_run {
+	double started, wall_secs, cpu_secs, cores, memory_mib, cores_asked, memory_asked_mib, oom_had_mib;
+	uint64_t id; /* hash of the run's id; 0: it has none */
+	uint32_t group;
+	uint8_t end, reason;  /* enum fleet_end; index of its words */
+	bool at_limit, ended; /* the peak reached the limit; the end is known */
+};
+
+struct fleet_range {
+	double p50, p95, most; /* NaN: no run */
+};
+
+/* A change of the median from older runs to the newest ones. */
+struct fleet_drift {
+	double change; /* 0.1: 10 % more; NaN: too few runs */
+	size_t new_runs, old_runs;
+	bool is_clear; /* at least 10 %, and beyond the scatter */
+};
+
+struct fleet_group {
+	char *key; /* its parts, each behind a byte that says whether it is there (fleet_part_text()) */
+	size_t runs, ends[3]; /* by enum fleet_end */
+	size_t reasons[FLEET_REASONS_MOST];
+	struct fleet_range wall_secs, cpu_secs, cores, memory_mib;
+	size_t at_limit;    /* runs that ended well at their limit: the peaks are "at least" */
+	double oom_had_mib; /* the most that was not enough; NaN: no such run */
+	double cores_asked, memory_asked_mib; /* by the newest run that tells */
+	double core_hours, failed_core_hours; /* used */
+	double unused_core_hours, unused_gib_hours;
+	size_t asked_runs; /* the last two are of these; 0: unknown */
+	struct fleet_drift wall_drift, memory_drift;
+};
+
+struct fleet {
+	struct fleet_by by[FLEET_PARTS_MOST];
+	size_t by_count;
+	const char *job; /* only runs of this name; NULL: all */
+	struct fleet_run *runs;
+	size_t count, room;
+	struct fleet_group *groups; /* after fleet_finish() those with most unused resources come first */
+	size_t group_count, group_room;
+	char *reasons[FLEET_REASONS_MOST];
+	size_t reason_count;
+	uint32_t *ids, *keys; /* hash tables: index of the run or group plus 1 */
+	size_t id_room, key_room;
+	size_t files, damaged, newer, repeated; /* lines */
+	uint32_t last_group;
+};
+
+/* Reads "job,task,host,tag:KEY"; the text must outlive the fleet. False: it has another word. */
+bool fleet_set_by(struct fleet *fleet, char *text);
+/* Adds the lines of a file. -ENODATA: it has no line of a run. */
+int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret_problem);
+/* Computes the figures of the groups. */
+int fleet_finish(struct fleet *fleet);
+void fleet_done(struct fleet *fleet);
+
+/* fleet_read.c: the place of a part in a group's key. False: the runs of the group do not have it. */
+bool fleet_part_text(const struct fleet_group *group, size_t number, struct buffer *ret_text);
+
+/* For people: a table as wide as the screen, and lines below a group that needs words. `most`: groups; 0: all. */
+void fleet_add_text(struct buffer *out, const struct fleet *fleet, size_t most, const struct screen *screen);
+/* For machines: one object; docs/FLEET.md describes it. */
+void fleet_add_json(struct buffer *out, const struct fleet *fleet);

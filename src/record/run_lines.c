@@ -1,0 +1,182 @@
+/* Reads lines of runs; see run_lines.h. */
+#include "record/run_lines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const struct {
+	const char *name;
+	size_t length;
+} KEYS[] = {
+#define RUN_KEY_ROW(key) {#key, sizeof(#key) - 1},
+	RUN_KEYS(RUN_KEY_ROW)};
+
+static int find_key(const struct scan *name)
+{
+	size_t length = scan_left(name);
+
+	for (int key = 0; key < RUN_KEY_COUNT; key++)
+		if (KEYS[key].length == length && memcmp(KEYS[key].name, name->at, length) == 0)
+			return key;
+	return -1;
+}
+
+static int key_at_place(struct run_lines *lines, size_t place, const struct scan *name)
+{
+	struct run_place_key *known = place < RUN_PLACES ? &lines->places[place] : NULL;
+	size_t length = scan_left(name);
+
+	if (known && known->length == length && memcmp(known->text, name->at, length) == 0)
+		return known->key;
+	if (!known || !length || length > sizeof(known->text))
+		return find_key(name);
+	memcpy(known->text, name->at, length);
+	known->length = (unsigned char)length;
+	known->key = (signed char)find_key(name);
+	return known->key;
+}
+
+/* Reads {"key":value,...}. The last value of a key counts. */
+static bool read_values(struct run_lines *lines, struct scan line)
+{
+	size_t place = 0;
+
+	memset(lines->values, 0, sizeof(lines->values));
+	for (size_t i = 0; i < RUN_KEY_COUNT; i++)
+		lines->values[i].kind = VALUE_NULL;
+	if (!json_take(&line, '{'))
+		return false;
+	do {
+		struct run_value value;
+		struct scan name;
+		const char *start;
+		int key;
+
+		if (!json_quoted(&line, &name) || !json_take(&line, ':'))
+			return false;
+		start = line.at;
+		if (!json_value(&line, &value.kind, &value.raw))
+			return false;
+		if (value.kind == VALUE_OTHER)
+			value.raw = (struct scan){start, line.at};
+		key = key_at_place(lines, place++, &name);
+		if (key >= 0)
+			lines->values[key] = value;
+	} while (json_take(&line, ','));
+	return json_take(&line, '}') && !scan_left(&line);
+}
+
+/* Takes one line. False: it is not a run's. */
+static bool take_line(struct run_lines *lines, const struct source_line *line)
+{
+	double schema;
+
+	if (line->too_long || !read_values(lines, line->text)) {
+		lines->damaged++;
+		return false;
+	}
+	schema = run_real(lines, RUN_schema);
+	if (schema > RUN_LINE_NEWEST_SCHEMA) {
+		lines->newer++;
+		return false;
+	}
+	if (!(schema >= 1) || lines->values[RUN_outcome].kind != VALUE_STRING) {
+		lines->damaged++;
+		return false;
+	}
+	return true;
+}
+
+int run_lines_next(struct run_lines *lines)
+{
+	for (;;) {
+		struct source_line line;
+		struct scan rest;
+		int result = source_next_line(&lines->source, &line);
+
+		if (result <= 0) {
+			lines->damaged += result == 0 && lines->source.cut_off;
+			lines->source.cut_off = false;
+			return result;
+		}
+		rest = scan_trim(line.text);
+		if (!scan_left(&rest) && !line.too_long)
+			continue;
+		if (take_line(lines, &line)) {
+			lines->read++;
+			return 1;
+		}
+	}
+}
+
+int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem)
+{
+	memset(ret_lines, 0, sizeof(*ret_lines));
+	return source_open(&ret_lines->source, path, ret_problem);
+}
+
+void run_lines_close(struct run_lines *lines)
+{
+	source_close(&lines->source);
+}
+
+/* A line of a schema that is not known yet is a run's as well, and so is one behind a torn first line. */
+bool is_file_of_runs(const char *path)
+{
+	CLEANUP_FREE struct run_lines *lines = malloc(sizeof(*lines));
+	bool is_one = false;
+
+	if (!lines || strcmp(path, "-") == 0 || run_lines_open(lines, path, NULL) < 0)
+		return false;
+	for (int i = 0; i < 2 && !is_one; i++) {
+		struct source_line line;
+
+		if (source_next_line(&lines->source, &line) <= 0)
+			break;
+		is_one = !line.too_long && read_values(lines, line.text) &&
+			 lines->values[RUN_schema].kind == VALUE_NUMBER &&
+			 lines->values[RUN_outcome].kind == VALUE_STRING;
+	}
+	run_lines_close(lines);
+	return is_one;
+}
+
+double run_real(const struct run_lines *lines, enum run_key key)
+{
+	const struct run_value *value = &lines->values[key];
+	struct scan text = value->raw;
+	double number;
+
+	return value->kind == VALUE_NUMBER && scan_real(&text, &number) && !scan_left(&text) ? number
+											     : (double)NAN;
+}
+
+struct scan run_text(const struct run_lines *lines, enum run_key key)
+{
+	return lines->values[key].kind == VALUE_STRING ? lines->values[key].raw : (struct scan){"", ""};
+}
+
+bool run_member(const struct run_lines *lines, enum run_key key, const char *name, struct scan *ret_text)
+{
+	struct scan map = lines->values[key].raw;
+
+	if (lines->values[key].kind != VALUE_OTHER || !json_take(&map, '{'))
+		return false;
+	do {
+		struct run_value value;
+		struct scan own;
+
+		if (!json_quoted(&map, &own) || !json_take(&map, ':') ||
+		    !json_value(&map, &value.kind, &value.raw))
+			return false;
+		if (scan_is(&own, name) && value.kind == VALUE_STRING) {
+			*ret_text = value.raw;
+			return true;
+		}
+	} while (json_take(&map, ','));
+	return false;
+}

@@ -1,0 +1,100 @@
+/*
+ * Reads lines of runs (history/run_line.h) from a file, plain or gzip, in constant memory.
+ *
+ * A reader of 100,000 lines wants about twenty of their ninety keys: the values are found in one pass and stay text until
+ * they are asked for. A line that is damaged, or of a newer schema, is counted and left out.
+ */
+#pragma once
+
+#include "base/scan.h"
+#include "format/json_scan.h"
+#include "record/problem.h"
+#include "record/source.h"
+
+/* The keys that readers use. A line may lack any of them. */
+#define RUN_KEYS(KEY) \
+	KEY(schema) \
+	KEY(id) \
+	KEY(outcome) \
+	KEY(name) \
+	KEY(task) \
+	KEY(host) \
+	KEY(rank) \
+	KEY(tags) \
+	KEY(job_name) \
+	KEY(scheduler) \
+	KEY(scheduler_job) \
+	KEY(cores_asked) \
+	KEY(memory_asked_mib) \
+	KEY(tasks) \
+	KEY(nodes) \
+	KEY(started) \
+	KEY(wall_secs) \
+	KEY(exit_code) \
+	KEY(signal) \
+	KEY(oom) \
+	KEY(reason) \
+	KEY(cpu_secs) \
+	KEY(cores_mean) \
+	KEY(cores_p95) \
+	KEY(cores_max) \
+	KEY(cores_limit) \
+	KEY(cores_limit_source) \
+	KEY(memory_peak_mib) \
+	KEY(memory_limit_mib) \
+	KEY(memory_limit_source) \
+	KEY(memory_largest_process_mib) \
+	KEY(memory_swap_max_mib) \
+	KEY(gpu_mean) \
+	KEY(gpu_max) \
+	KEY(gpu_memory_max_mib) \
+	KEY(gpu_energy_joules) \
+	KEY(memory_needed_mib) \
+	KEY(memory_kernel_mib) \
+	KEY(oom_had_mib) \
+	KEY(oom_next_mib) \
+	KEY(cores_needed) \
+	KEY(says_little)
+#define RUN_KEY_NAME(key) RUN_##key,
+enum run_key { RUN_KEYS(RUN_KEY_NAME) RUN_KEY_COUNT };
+
+enum { RUN_LINE_NEWEST_SCHEMA = 1, RUN_PLACES = 160 };
+
+struct run_value {
+	enum json_kind kind; /* VALUE_NULL: absent; VALUE_OTHER: an object or list, whose text is `raw` */
+	struct scan raw;
+};
+
+/* A key at its place in the line. The next line most likely has the same key there. */
+struct run_place_key {
+	char text[32];
+	unsigned char length;
+	signed char key; /* -1: unused */
+};
+
+struct run_lines {
+	struct source source;
+	struct run_value values[RUN_KEY_COUNT]; /* valid until the next line */
+	size_t damaged, newer, read;            /* lines */
+	struct run_place_key places[RUN_PLACES];
+};
+
+/* Whether a file begins with the line of a run. "-" and files that cannot be read do not. */
+bool is_file_of_runs(const char *path);
+
+/* "-" is standard input. */
+int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem);
+void run_lines_close(struct run_lines *lines);
+/* Reads the next whole line of a known schema: 1, 0 at the end, or a negative errno. */
+int run_lines_next(struct run_lines *lines);
+
+/* NaN: absent, or no number */
+double run_real(const struct run_lines *lines, enum run_key key);
+/* The text with its escapes; empty if it is absent. */
+struct scan run_text(const struct run_lines *lines, enum run_key key);
+static inline bool run_text_is(const struct run_lines *lines, enum run_key key, const char *text)
+{
+	return scan_is(&lines->values[key].raw, text) && lines->values[key].kind == VALUE_STRING;
+}
+/* A text in a map, such as a tag; false if it is absent. */
+bool run_member(const struct run_lines *lines, enum run_key key, const char *name, struct scan *ret_text);

@@ -1,0 +1,229 @@
+"""`history`: the use, ends, waste and drift of each job, from lines of runs."""
+import gzip
+import json
+import os
+import pathlib
+import pty
+import random
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+import recordings
+from conftest import BUILD, clean_environment
+
+
+def line(number, **changes):
+    return {**recordings.RUN_LINE, "id": f"run-{number}", "started": 1_700_000_000.0 + 1000 * number, **changes}
+
+
+def write(path, lines):
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return path
+
+
+@pytest.fixture
+def groups(run, tmp_path):
+    """groups(lines, "--by", "host") writes a file, runs history --json and returns its groups by job and task (or by the words)."""
+
+    def read(lines, *arguments):
+        result = run("history", "--json", *arguments, write(tmp_path / "runs.jsonl", lines))
+        assert result.returncode == 0, result.err
+        return json.loads(result.stdout)["groups"]
+
+    return read
+
+
+def test_figures_of_one_job_are_those_of_its_lines(groups):
+    rng = random.Random(4)
+    peaks = [round(rng.uniform(100, 900), 3) for _ in range(41)]
+    group, = groups([line(i, memory_peak_mib=peak, wall_secs=peak / 10, cpu_secs=peak / 4) for i, peak in enumerate(peaks)])
+    cuts = statistics.quantiles(peaks, n=20, method="inclusive")
+    assert group["job"] == "train" and group["task"] is None and group["runs"] == group["ok"] == 41
+    assert group["memory_peak_mib"] == {"p50": pytest.approx(cuts[9]), "p95": pytest.approx(cuts[18]), "max": max(peaks)}
+    assert group["wall_secs"]["p95"] == pytest.approx(cuts[18] / 10) and group["cpu_secs"]["max"] == pytest.approx(max(peaks) / 4)
+    assert group["core_hours"] == pytest.approx(sum(peaks) / 4 / 3600)
+
+
+def test_failed_and_cut_runs_are_counted_with_their_reason_and_in_no_percentile(groups):
+    ends = [("failed", 3, None), ("failed", 3, None), ("killed", None, 11), ("oom", None, 9), ("lost", None, None), ("stopped", None, None),
+            ("running", None, None)]
+    lines = [line(i) for i in range(5)]
+    lines += [line(10 + i, outcome=outcome, exit_code=code, signal=signo, memory_peak_mib=9000.0, wall_secs=9000.0, cpu_secs=3600.0,
+                   oom_had_mib=4000.0 if outcome == "oom" else None) for i, (outcome, code, signo) in enumerate(ends)]
+    group, = groups(lines)
+    assert (group["runs"], group["ok"], group["failed"], group["cut"]) == (12, 5, 5, 2)
+    assert group["reasons"] == {"exit 3": 2, "SIGSEGV": 1, "out of memory": 1, "no end": 1, "stopped": 1, "running": 1}
+    assert group["memory_peak_mib"] == {"p50": 1024.0, "p95": 1024.0, "max": 1024.0} and group["wall_secs"]["max"] == 100.0
+    assert group["oom_had_mib"] == 4000.0 and group["failed_core_hours"] == 5.0
+
+
+def test_waste_is_the_unused_part_of_the_request(groups):
+    asked, limited, unknown = (groups([line(i, **changes) for i in range(36)])[0] for changes in (
+        {}, {"cores_asked": None, "memory_asked_mib": None, "cores_limit": 3.0, "cores_limit_source": "cgroup limit",
+             "memory_limit_mib": 2048.0, "memory_limit_source": "cgroup limit"},
+        {"cores_asked": None, "memory_asked_mib": None}))
+    assert asked["unused_core_hours"] == pytest.approx(2.0) and asked["unused_gib_hours"] == pytest.approx(3.0)
+    assert limited["unused_core_hours"] == pytest.approx(1.0) and limited["unused_gib_hours"] == pytest.approx(1.0)
+    assert unknown["unused_core_hours"] is None and unknown["unused_gib_hours"] is None and unknown["runs_with_request"] == 0
+
+
+def test_a_peak_at_the_limit_is_at_least_that(run, groups, tmp_path):
+    lines = [line(0), line(1, memory_peak_mib=4000.0)]
+    assert groups(lines)[0]["runs_at_memory_limit"] == 1
+    text = run("history", tmp_path / "runs.jsonl").out
+    assert ">=3.91 GiB" in text and "1 run reached the memory limit" in text
+
+
+def test_drift_compares_the_newest_runs_with_those_before_and_says_how_many(run, groups, tmp_path):
+    rng = random.Random(7)
+    steady = [line(i, memory_peak_mib=1000 + rng.uniform(-20, 20)) for i in range(60)]
+    grown = [line(100 + i, memory_peak_mib=1500 + rng.uniform(-20, 20)) for i in range(20)]
+    shuffled = steady + grown
+    rng.shuffle(shuffled)
+    drift = groups(shuffled)[0]["memory_drift"]
+    assert drift["new_runs"] == 20 and drift["old_runs"] == 60 and drift["is_clear"]
+    assert drift["change_pct"] == pytest.approx(50, abs=2)
+    assert "memory +50 %: the last 20 runs against 60 before them" in run("history", tmp_path / "runs.jsonl").out.replace("+49", "+50").replace("+51", "+50")
+    assert not groups(steady)[0]["memory_drift"]["is_clear"]
+    assert groups(steady[:9])[0]["memory_drift"]["change_pct"] is None
+
+
+def test_groups_are_by_job_and_task_or_as_told_the_most_wasteful_first(groups):
+    lines = [line(0), line(1, task="load"), line(2, task="load", host="node-2"), line(3, name="other", cores_asked=40.0, tags={"team": "a\tb"})]
+    assert [(group["job"], group["task"], group["runs"]) for group in groups(lines)] == [
+        ("other", None, 1), ("train", "load", 2), ("train", None, 1)]
+    assert [(group["host"], group["runs"]) for group in groups(lines, "--by", "host")] == [("node-1", 3), ("node-2", 1)]
+    assert [(group["tag:team"], group["job"]) for group in groups(lines, "--by", "tag:team,job")] == [("a\tb", "other"), ("blue", "train")]
+    assert [group["tag:none"] for group in groups(lines, "--by", "tag:none")] == [None]
+    assert [group["job"] for group in groups(lines, "--job", "other")] == ["other"]
+
+
+@pytest.mark.parametrize("words", ["", "job,", "job,colour", "tag:", "job," * 8 + "job"])
+def test_a_wrong_by_is_refused(run, words):
+    assert run("history", "--by", words, "x").returncode == 2
+
+
+def test_lines_that_are_damaged_or_newer_are_told_in_one_line_and_left_out(run, tmp_path):
+    good = [json.dumps(line(i)) for i in range(3)]
+    bad = ['{"schema":1,"id":"torn', "not json", '{"schema":1}', '{"timestamp":1}', good[0] + "}", "{}", "[1]"]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join([good[0], *bad[:4], "", json.dumps(line(9, schema=2)), good[1], *bad[4:], good[2]]))
+    result = run("history", "--json", path)
+    answer = json.loads(result.stdout)
+    assert (answer["runs"], answer["damaged_lines"], answer["newer_lines"]) == (3, 7, 1)
+    assert result.err == "resource-tracker history: left out: 7 damaged lines, and 1 of a newer version\n" and result.returncode == 0
+
+
+def test_several_lines_of_a_run_count_once_with_its_end(groups):
+    first = line(0, outcome="running", memory_peak_mib=10.0)
+    group, = groups([first, line(0), line(0, outcome="lost"), line(1)])
+    assert group["runs"] == group["ok"] == 2
+    assert [group["runs"] for group in groups([line(i, id=None) for i in range(3)])] == [3]
+
+
+def test_files_may_be_compressed_and_globs_and_standard_input(run, tmp_path):
+    for i in range(3):
+        text = "".join(json.dumps(line(10 * i + j)) + "\n" for j in range(4)).encode()
+        # Appended files of gzip have several members.
+        (tmp_path / f"runs-{i}.jsonl.gz").write_bytes(gzip.compress(text[:500]) + gzip.compress(text[500:]))
+    for words in (["runs-*.jsonl.gz"], ["runs-0.jsonl.gz", "runs-[12]*"]):
+        answer = json.loads(run("history", "--json", *words).stdout)
+        assert (answer["runs"], answer["files"], answer["damaged_lines"]) == (12, 3, 0)
+    assert json.loads(run("history", "--json", "-", stdin=text).stdout)["runs"] == 4
+    missing = run("history", "missing.jsonl", "runs-0.jsonl.gz")
+    assert missing.returncode == 1 and "missing.jsonl" in missing.err and "train" in missing.out
+
+
+def test_a_recording_is_refused(run, tmp_path):
+    recordings.write(tmp_path / "run.jsonl", recordings.eight_samples())
+    result = run("history", "run.jsonl")
+    assert result.returncode == 1 and "no line is a run's; resource-tracker runs add makes them of recordings" in result.err
+
+
+def test_names_that_would_control_the_terminal_are_cleaned(run, tmp_path):
+    write(tmp_path / "runs.jsonl", [line(0, name="\x1b[31mred\n\x01\x02", task="\x01"), line(1, name="é" * 100)])
+    result = run("history", "runs.jsonl")
+    assert "\x1b" not in result.out and "?[31mred" in result.out
+    raw = b'{"schema":1,"outcome":"ok","name":"a\x01\x02b\x00c","task":"x"}\n'
+    (tmp_path / "raw.jsonl").write_bytes(raw)
+    group, = json.loads(run("history", "--json", "raw.jsonl").stdout)["groups"]
+    assert group["job"] == "abc" and group["task"] == "x"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_the_table_fits_the_screen(run, tmp_path, columns):
+    lines = [line(i, name=f"a job with a long name of its own {i % 3}", task="load", memory_peak_mib=4000.0, outcome="oom" if i % 5 == 0 else "ok",
+                  oom_had_mib=4096.0) for i in range(60)]
+    write(tmp_path / "runs.jsonl", lines)
+    text = run("history", "-n", "2", "runs.jsonl", env={"COLUMNS": str(columns)}).out
+    rows = text.splitlines()
+    assert max(map(len, rows)) <= columns and rows[0].startswith("JOB (TASK)") and rows[-1] == "1 more rows: resource-tracker history -n 0"
+    assert "4 out of memory" in text and ("CPU P95" in rows[0]) == (columns > 100)
+
+
+def test_without_a_file_the_own_history_counts(binary, tmp_path):
+    environment = {**clean_environment(), "XDG_STATE_HOME": str(tmp_path / "state"), "TERM": "dumb"}
+    del environment["TRACKER_HISTORY"]
+    empty = subprocess.run([binary, "history"], env=environment, capture_output=True, text=True)
+    assert empty.returncode == 1 and "no run has been kept yet" in empty.stderr
+    leader, follower = pty.openpty()
+    subprocess.run([binary, "-q", "--", "true"], env=environment, stdin=follower, stdout=follower, stderr=follower, check=True)
+    os.close(leader)
+    os.close(follower)
+    answer = json.loads(subprocess.run([binary, "history", "--json"], env=environment, capture_output=True, check=True).stdout)
+    assert [(group["job"], group["ok"]) for group in answer["groups"]] == [("true", 1)]
+
+
+# ---- many lines, and another engine
+
+def many(path, count):
+    """Lines as long as real ones."""
+    rng = random.Random(1)
+    filler = {f"figure_{i}": 1000.125 + i for i in range(60)}
+    with open(path, "w") as file:
+        for i in range(count):
+            peak = round(rng.lognormvariate(6, 0.3), 3)
+            file.write(json.dumps({**line(i, name=f"job-{i % 40}", task=f"step-{i % 3}", memory_peak_mib=peak, wall_secs=round(peak / 7, 6),
+                                          outcome=rng.choice(["ok"] * 9 + ["failed"])), **filler}) + "\n")
+    return path
+
+
+@pytest.mark.cost
+@pytest.mark.timeout(120)
+def test_100_000_lines_take_a_second_and_64_mib(binary, tmp_path):
+    path = many(tmp_path / "runs.jsonl", 100_000)
+    least = None
+    for _ in range(3):
+        process = subprocess.Popen([binary, "history", "--json", path], stdout=subprocess.DEVNULL, env=clean_environment())
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        secs = usage.ru_utime + usage.ru_stime
+        least = secs if least is None else min(least, secs)
+        assert status == 0 and usage.ru_maxrss <= 64 << 10
+    assert least < 1
+
+
+def python_with_duckdb():
+    for python in sys.executable, BUILD / "fleet" / "venv" / "bin" / "python":
+        if pathlib.Path(python).exists() and subprocess.run([python, "-c", "import duckdb"], capture_output=True).returncode == 0:
+            return str(python)
+    return pytest.skip("no Python here has DuckDB; bench/fleet installs it")
+
+
+def test_duckdb_reads_the_lines_as_they_are_and_finds_the_same_percentiles(run, tmp_path):
+    python = python_with_duckdb()
+    recordings.steady(tmp_path / "a.jsonl")
+    run("runs", "add", "--runs", "real.jsonl", "a.jsonl", "a.jsonl")
+    many(tmp_path / "runs.jsonl", 2000)
+    query = ("select name, task, quantile_cont(memory_peak_mib, 0.95) filter (outcome = 'ok'), "
+             "quantile_cont(wall_secs, 0.5) filter (outcome = 'ok') from read_json_auto('runs.jsonl') group by name, task")
+    program = ("import duckdb, json, sys; print(json.dumps([duckdb.sql(sys.argv[1]).fetchall(), "
+               "duckdb.sql(\"select wall_secs, outcome, memory_peak_mib from read_json_auto('real.jsonl')\").fetchall()]))")
+    rows, real = json.loads(subprocess.run([python, "-c", program, query], cwd=tmp_path, capture_output=True, check=True).stdout)
+    answer = json.loads(run("history", "--json", "runs.jsonl").stdout)
+    own = {(group["job"], group["task"]): (group["memory_peak_mib"]["p95"], group["wall_secs"]["p50"]) for group in answer["groups"]}
+    assert own == {(name, task): (pytest.approx(p95), pytest.approx(p50)) for name, task, p95, p50 in rows}
+    assert real == [[8.0, "ok", 100.0]] * 2
