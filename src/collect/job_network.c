@@ -13,6 +13,7 @@
 #include "collect/collector.h"
 #include "collect/job_namespaces.h"
 #include "process/job_sockets.h"
+#include "process/process_discovery.h"
 
 #define NS_FOR_A_LOOK INT64_C(10000) /* of time, for 1 ns of work */
 #define LOOKS_MOST_NS (1 * NSEC_PER_MSEC)
@@ -23,9 +24,8 @@
 struct job_network {
 	bool is_off;
 	struct allowance for_looks;
-	int64_t look_ns;    /* when to look next */
-	int64_t pause_ns;   /* before it */
-	int64_t changed_ns; /* when a member last ran, as of the last look */
+	int64_t look_ns;  /* when to look next */
+	int64_t pause_ns; /* before it */
 	struct job_namespaces namespaces;
 	struct job_sockets sockets;
 };
@@ -71,11 +71,9 @@ static void look(struct job_network *state, struct collect_context *context, int
 {
 	int64_t begun_ns = thread_cpu_now_ns(), pause_ns;
 
-	process_tree_touch(context->tree);
-	state->pause_ns = context->tree->changed_ns == state->changed_ns
-				  ? min_i64(2 * state->pause_ns, LONGEST_PAUSE_NS)
-				  : LOOK_EVERY_NS;
-	state->changed_ns = context->tree->changed_ns;
+	state->pause_ns = discover_between_passes(context->tree)
+				  ? LOOK_EVERY_NS
+				  : min_i64(2 * state->pause_ns, LONGEST_PAUSE_NS);
 	pause_ns = state->pause_ns;
 	job_sockets_update(&state->sockets, context->tree, false);
 	allowance_earn(&state->for_looks, now_ns, NS_FOR_A_LOOK, LOOKS_MOST_NS);
@@ -103,8 +101,7 @@ static void job_network_prepare(void *state_, struct collect_context *context)
 
 	if (state->is_off || !context->tree)
 		return;
-	/* During a sample, the tree has just been read, and what follows must tell of that reading. */
-	process_tree_touch(context->tree);
+	(void)discover_between_passes(context->tree);
 	job_namespaces_look(&state->namespaces, context->tree);
 	job_sockets_begin(&state->sockets, context->tree);
 	state->look_ns = root_monotonic_ns(context->root) + FIRST_LOOK_NS;

@@ -13,6 +13,8 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 
+enum { SAFE_DIGITS = 18 };
+
 /* By column after the name: state is 0 (proc(5) calls it the third field). */
 static const struct {
 	int column;
@@ -47,32 +49,34 @@ static bool scan_name(struct scan *text, struct scan *ret_name)
 	return true;
 }
 
-/* As scan_word(). This loop runs for each process that has run, at each sample. */
-static bool skip_word(struct scan *text)
-{
-	const char *at, *start;
-
-	scan_blanks(text);
-	for (at = start = text->at; at < text->end && *at != ' ' && *at != '\t' && *at != '\n';)
-		at++;
-	text->at = at;
-	return at > start;
-}
-
+/*
+ * As scan_count() and scan_word(), which read any other word than a number of up to 18 digits. This loop runs for each process
+ * that has run, at each sample.
+ */
 static void scan_numbers(struct scan *text, struct proc_pid_stat *stat)
 {
-	int64_t value;
+	const char *at = text->at, *end = text->end;
 	size_t next = 0;
 
 	for (int column = 2; next < ARRAY_SIZE(FIELDS); column++) {
-		if (column != FIELDS[next].column) {
-			if (!skip_word(text))
+		bool is_wanted = column == FIELDS[next].column;
+		int64_t value = 0;
+		const char *start;
+
+		while (at < end && (*at == ' ' || *at == '\t'))
+			at++;
+		for (start = at; at < end && (unsigned char)(*at - '0') < 10 && at - start < SAFE_DIGITS;
+		     at++)
+			value = value * 10 + (*at - '0');
+		if (at == start || (at < end && *at != ' ')) {
+			struct scan rest = {start, end}, word;
+
+			if (is_wanted ? !scan_count(&rest, &value) : !scan_word(&rest, &word))
 				return;
-			continue;
+			at = rest.at;
 		}
-		if (!scan_count(text, &value))
-			return;
-		*(int64_t *)((char *)stat + FIELDS[next++].offset) = value;
+		if (is_wanted)
+			*(int64_t *)((char *)stat + FIELDS[next++].offset) = value;
 	}
 }
 

@@ -2,14 +2,59 @@
 #include "process/memory_between.h"
 
 #include "base/min_max.h"
+#include "kernel/proc_pid_status.h"
 #include "process/memory_family.h"
+#include "process/process_member.h"
 
 enum {
 	WORTH_KIB = 8 << 10, /* less beside the largest member is not worth reading its mark */
 	SLACK_KIB = 2 << 10, /* the kernel's marks are this exact */
 	/* A process that takes much memory has at least this many page faults, even with huge pages. */
 	FAULTS_LEAST = 256,
+	MARK_READINGS = 128, /* about this many per pass: 6 us each */
+	MARK_READINGS_WRAPPED = 8,
 };
+
+/*
+ * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
+ * tracking began is older than the record. Without a page fault the mark cannot rise, so the file is not read.
+ * Processes started by the caller report their mark when they are reaped, so that fewer are read; but the moment of a peak
+ * matters while the tree holds more than its largest member. In a large tree the members take turns, because a mark never goes
+ * down.
+ */
+static bool is_turn_for_mark(const struct process_tree *tree, const struct member *member, bool first)
+{
+	size_t readings = tree->started_by_caller ? MARK_READINGS_WRAPPED : MARK_READINGS;
+
+	if (tree->started_by_caller &&
+	    (member->pid == tree->root_pid || member->pid == tree->between.largest_pid))
+		return true;
+	return (first && !tree->started_by_caller) ||
+	       ((size_t)member->pid + tree->passes) % (tree->count / readings + 1) == 0;
+}
+
+void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first)
+{
+	struct proc_pid_status status;
+	pid_t id;
+	int64_t kib;
+
+	if (!is_turn_for_mark(tree, member, first) || (!first && member->faults == member->peak_faults))
+		return;
+	id = member_memory_id(tree, member);
+	if (read_proc_pid_status(tree->root, id, &status) < 0 || status.peak_rss_kib < 0)
+		return;
+	if (id == member->pid)
+		waiting_offer_switches(tree, member, &status);
+	member->peak_faults = member->faults;
+	if (first && member_is_older(tree, member))
+		member->peak_before_kib = status.peak_rss_kib;
+	else if (status.peak_rss_kib < member->peak_before_kib)
+		member->peak_before_kib = 0; /* exec began a new mark */
+	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
+	member->mark_kib = max_i64(member->mark_kib, kib);
+	tree->largest_kib = max_i64(tree->largest_kib, kib);
+}
 
 void memory_between_remove(struct memory_between *between, const struct member *member)
 {

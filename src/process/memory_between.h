@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,6 +32,9 @@ struct memory_between {
 
 struct process_tree;
 struct member;
+
+/* Reads the mark of a member, if it may have risen and it is its turn. `first`: in the first reading of the member. */
+void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first);
 
 /* Call before a member leaves the table. */
 void memory_between_remove(struct memory_between *between, const struct member *member);

@@ -144,7 +144,7 @@ static void discover_children_of_threads(struct process_tree *tree, pid_t pid)
 	closedir(directory);
 }
 
-void discover_children(struct process_tree *tree, size_t index, bool was_listed)
+static void discover_children(struct process_tree *tree, size_t index, bool was_listed)
 {
 	struct member *member = &tree->members[index];
 	char name[PATH_SIZE];
@@ -171,7 +171,7 @@ static bool has_one_thread(const struct process_tree *tree, pid_t pid)
 	return fstatat(tree->root->proc_fd, path, &status, 0) == 0 && status.st_nlink == 3;
 }
 
-void discover_orphans(struct process_tree *tree)
+static void discover_orphans(struct process_tree *tree)
 {
 	if (has_one_thread(tree, getpid())) {
 		discover_children_of_thread(tree, getpid(), getpid());
@@ -238,7 +238,7 @@ static int64_t try_number(struct process_tree *tree, pid_t pid)
 	return COST_OF_STAT;
 }
 
-void discover_by_number(struct process_tree *tree)
+static void discover_by_number(struct process_tree *tree)
 {
 	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, left;
 	bool is_recent = tree->touched_ns - tree->newest_ns <= NEWEST_AGE_NS;
@@ -316,11 +316,75 @@ static int search_once(struct process_tree *tree)
 	return found;
 }
 
-void discover_by_search(struct process_tree *tree)
+static void discover_by_search(struct process_tree *tree)
 {
 	/* A child may come before its parent in /proc, because pids wrap around. Search until nothing new is found. */
 	for (int round = 0; round < SEARCH_ROUNDS && search_once(tree) > 0; round++)
 		continue;
+}
+
+void discover_above(struct process_tree *tree)
+{
+	tree->looked_at_numbers = tree->tried_numbers = false;
+	if (tree->with_children && tree->started_by_caller)
+		discover_orphans(tree);
+	if (tree->programs)
+		programs_find_strays(tree->programs, tree);
+	if (tree->with_children && !tree->knows_children)
+		discover_by_search(tree);
+	discover_by_number(tree);
+}
+
+void discover_below(struct process_tree *tree, size_t index)
+{
+	bool was_listed = tree->members[index].listed;
+
+	tree->members[index].listed = true;
+	if (!tree->with_children || !tree->knows_children || tree->members[index].is_zombie)
+		return;
+	/* These may move the table. */
+	if (tree->members[index].thread_count > 1)
+		discover_by_number(tree);
+	discover_children(tree, index, was_listed);
+}
+
+/* A kept list belongs to the process. Another process may have the number of a member that has gone. */
+static bool may_list(const struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_stat stat;
+
+	return member->children_fd >= 0 || (read_proc_pid_stat(tree->root, member->pid, &stat) == 0 &&
+					    stat.start_ticks == member->start_ticks);
+}
+
+bool discover_between_passes(struct process_tree *tree)
+{
+	size_t known = tree->count;
+	bool any_ran = false;
+
+	if (!tree->uses_clock) {
+		process_tree_touch(tree);
+		return tree->changed_ns >= tree->touched_ns;
+	}
+	tree->touched_ns = root_monotonic_ns(tree->root);
+	tree->reads_all = false;
+	discover_above(tree);
+	for (size_t i = 0; i < tree->count; i++) {
+		bool ran = member_has_run_since_look(tree, &tree->members[i]);
+		bool was_listed = tree->members[i].listed;
+
+		any_ran |= ran;
+		if (!ran || tree->tried_numbers || !may_list(tree, &tree->members[i]))
+			continue;
+		discover_below(tree, i);
+		/* The next pass lists them for the first time. */
+		tree->members[i].listed = was_listed;
+	}
+	for (size_t i = known; i < tree->count; i++)
+		tree->members[i].seen_pass = tree->passes + 1;
+	if (any_ran)
+		tree->changed_ns = tree->touched_ns;
+	return any_ran;
 }
 
 void process_tree_exclude_present(struct process_tree *tree)

@@ -9,22 +9,25 @@ int process_tree_add(struct process_tree *tree, pid_t pid);
 /* Whether this kernel has task/TID/children. */
 bool discovery_knows_children(struct process_tree *tree, pid_t pid);
 
-/* Adds the children of one member, which may move the table of members. `was_listed`: in an earlier pass as well. */
-void discover_children(struct process_tree *tree, size_t index, bool was_listed);
-
-/* Adds descendants that were reparented to the calling process, their subreaper. */
-void discover_orphans(struct process_tree *tree);
-
 enum { QUIET_TICKS_LISTED = 2 }; /* children are listed for this many passes after a process last ran */
 
 /*
+ * Begins a pass. Adds descendants that were reparented to the calling process, their subreaper; processes that only the
+ * listener knows; without children files, every process whose parent is a member.
+ *
  * The kernel numbers new processes and threads one after the other. If trying those numbers costs less than the lists of children,
  * they are tried instead, and the members among them are added (tree->tried_numbers). Otherwise the lists have to be read.
  */
-void discover_by_number(struct process_tree *tree);
+void discover_above(struct process_tree *tree);
 
-/* Adds every process whose parent is a member: for kernels without children files. */
-void discover_by_search(struct process_tree *tree);
+/* Adds the children of one member, which may move the table of members. */
+void discover_below(struct process_tree *tree, size_t index);
+
+/*
+ * Adds new members between two passes, and notes which members run, at a tenth of a pass's cost: no figure is read, so no
+ * total changes. Returns whether a member ran since the last pass or call.
+ */
+bool discover_between_passes(struct process_tree *tree);
 
 /*
  * The children of a process that has gone have another parent now: an ancestor that is a subreaper, or a process outside the

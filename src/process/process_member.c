@@ -22,11 +22,14 @@ enum {
 	NAME_SIZE = 64,
 	DESCRIPTORS_OF_OTHERS = 64,
 	SIGCHLD_BIT = 1 << (17 - 1),
-	HIGH_WATER_READINGS = 128, /* about this many per pass: 6 us each */
-	HIGH_WATER_WRAPPED = 8,
 	PF_EXITING = 0x4,
 	PF_FORKNOEXEC = 0x40,
 };
+
+static int64_t not_negative(int64_t value)
+{
+	return value < 0 ? 0 : value;
+}
 
 int64_t descriptors_to_keep(void)
 {
@@ -109,6 +112,7 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 	struct member member = {
 		.pid = pid,
 		.clock_ns = -1,
+		.looked_ns = -1,
 		.rollup_ns = -1,
 		.stat_pages = -1,
 		.stat_bytes = -1,
@@ -129,6 +133,8 @@ int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member)
 	member.parent_pid = stat.parent_pid;
 	member.start_ticks = stat.start_ticks;
 	member.state = stat.state;
+	member.thread_count = not_negative(stat.thread_count);
+	member.is_zombie = stat.state == 'Z' && member.thread_count <= 1;
 	*ret_member = member;
 	return 0;
 }
@@ -149,19 +155,34 @@ bool member_is_gone(const struct member *member)
 	return process_clock_ns(member->pid) < 0;
 }
 
+static int64_t clock_of(const struct process_tree *tree, const struct member *member)
+{
+	int64_t clock_ns = process_clock_ns(member->pid);
+
+	return clock_ns >= 0 && is_around_us(tree, member) ? clock_ns - own_cost_cpu_ns(tree->own_cost)
+							   : clock_ns;
+}
+
+bool member_has_run_since_look(const struct process_tree *tree, struct member *member)
+{
+	int64_t before_ns = member->looked_ns;
+
+	member->looked_ns = clock_of(tree, member);
+	return member->looked_ns >= 0 && member->looked_ns != before_ns;
+}
+
 bool member_has_run(struct process_tree *tree, struct member *member)
 {
 	int64_t clock_ns;
 
 	if (!tree->uses_clock)
 		return true;
-	clock_ns = process_clock_ns(member->pid);
+	clock_ns = clock_of(tree, member);
+	member->looked_ns = clock_ns;
 	if (clock_ns < 0) {
 		member->vanished = true;
 		return false;
 	}
-	if (is_around_us(tree, member))
-		clock_ns -= own_cost_cpu_ns(tree->own_cost);
 	if (clock_ns == member->clock_ns)
 		return false;
 	/* A clock that has gone back belongs to a new process with the same pid. Its stat file will show that. */
@@ -172,11 +193,6 @@ bool member_has_run(struct process_tree *tree, struct member *member)
 static int64_t ticks_ns(const struct process_tree *tree, int64_t ticks)
 {
 	return ticks < 0 ? 0 : ticks * (NSEC_PER_SEC / tree->root->clock_ticks);
-}
-
-static int64_t not_negative(int64_t value)
-{
-	return value < 0 ? 0 : value;
 }
 
 /* The user part of `total_ns`: whole ticks as the kernel splits them, the rest in the same proportion. */
@@ -354,44 +370,6 @@ bool member_is_older(const struct process_tree *tree, const struct member *membe
 	return !tree->started_by_caller && member->start_ticks < tree->seeded_ticks;
 }
 
-/*
- * The kernel's high-water mark of a process shows its largest size between two samples. A mark that has not risen since
- * tracking began is older than the record. Without a page fault the mark cannot rise, so the file is not read.
- * Processes started by the caller report their mark when they are reaped, so that fewer are read; but the moment of a peak
- * matters while the tree holds more than its largest member. In a large tree the members take turns, because a mark never goes
- * down.
- */
-static bool is_turn_for_mark(const struct process_tree *tree, const struct member *member, bool first)
-{
-	size_t readings = tree->started_by_caller ? HIGH_WATER_WRAPPED : HIGH_WATER_READINGS;
-
-	if (tree->started_by_caller &&
-	    (member->pid == tree->root_pid || member->pid == tree->between.largest_pid))
-		return true;
-	return (first && !tree->started_by_caller) ||
-	       ((size_t)member->pid + tree->passes) % (tree->count / readings + 1) == 0;
-}
-
-static void follow_high_water(struct process_tree *tree, struct member *member,
-			      const struct proc_pid_stat *stat, bool first)
-{
-	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults), kib;
-	struct proc_pid_status status;
-
-	if (!is_turn_for_mark(tree, member, first) || (!first && faults == member->peak_faults) ||
-	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0 ||
-	    status.peak_rss_kib < 0)
-		return;
-	member->peak_faults = faults;
-	if (first && member_is_older(tree, member))
-		member->peak_before_kib = status.peak_rss_kib;
-	else if (status.peak_rss_kib < member->peak_before_kib)
-		member->peak_before_kib = 0; /* exec began a new mark */
-	kib = status.peak_rss_kib > member->peak_before_kib ? status.peak_rss_kib : status.rss_kib;
-	member->mark_kib = max_i64(member->mark_kib, kib);
-	tree->largest_kib = max_i64(tree->largest_kib, kib);
-}
-
 static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
 	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -556,6 +534,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	struct proc_pid_stat stat;
 	int error;
 
+	tree->waiting.offered_pid = 0;
 	if (is_around_us(tree, member))
 		cost = own_cost_rest(tree->own_cost, tree->root);
 	error = read_stat(tree, member, &stat);
@@ -596,5 +575,5 @@ void member_read(struct process_tree *tree, struct member *member)
 	note_freeing(member, &stat);
 	note_lineage(tree, member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
-	follow_high_water(tree, member, &stat, first);
+	memory_between_read_mark(tree, member, first);
 }

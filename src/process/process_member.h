@@ -15,6 +15,9 @@ void member_done(struct process_tree *tree, struct member *member);
 /* Whether its CPU clock has moved since the last call. Marks the member vanished if its process has gone. */
 bool member_has_run(struct process_tree *tree, struct member *member);
 
+/* Whether its CPU clock has moved since the last call of either function. Nothing else of the member changes. */
+bool member_has_run_since_look(const struct process_tree *tree, struct member *member);
+
 /* Whether the process is older than the tracking, so that its earlier use does not count. */
 bool member_is_older(const struct process_tree *tree, const struct member *member);
 

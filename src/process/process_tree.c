@@ -236,19 +236,6 @@ static void sweep_gone_members(struct process_tree *tree)
 
 /* ---- a pass ------------------------------------------------------------------------------------------ */
 
-static void list_children(struct process_tree *tree, size_t index)
-{
-	bool was_listed = tree->members[index].listed;
-
-	tree->members[index].listed = true;
-	if (!tree->with_children || !tree->knows_children || tree->members[index].is_zombie)
-		return;
-	/* These may move the table. */
-	if (tree->members[index].thread_count > 1)
-		discover_by_number(tree);
-	discover_children(tree, index, was_listed);
-}
-
 /*
  * A cgroup that holds only the tree also counts CPU time that is in no process's figures: children of a parent that
  * ignores SIGCHLD. It does not count processes that left it. So the larger of two sums is right: that of the cgroup,
@@ -330,17 +317,10 @@ void process_tree_touch(struct process_tree *tree)
 	tree->passes++;
 	tree->touched_ns = now_ns;
 	tree->reads_all = full;
-	tree->looked_at_numbers = tree->tried_numbers = false;
 	waiting_begin_pass(tree, now_ns);
 	if (full)
 		tree->last_full_ns = now_ns;
-	if (tree->with_children && tree->started_by_caller)
-		discover_orphans(tree);
-	if (tree->programs)
-		programs_find_strays(tree->programs, tree);
-	if (tree->with_children && !tree->knows_children)
-		discover_by_search(tree);
-	discover_by_number(tree);
+	discover_above(tree);
 	/* Members found on the way join the end of the table and are read in the same pass. */
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
@@ -376,7 +356,7 @@ void process_tree_touch(struct process_tree *tree)
 		}
 		if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || full ||
 		    !member->listed)
-			list_children(tree, i);
+			discover_below(tree, i);
 	}
 	/*
 	 * Vanished members were not read in this pass: figures of their children may have appeared in theirs, and are
@@ -449,6 +429,7 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 	/* A zombie's clock and stat can still be read. They give its own part, which wait4() does not separate. */
 	if (member) {
 		account_begin(&member->account);
+		(void)member_has_run(tree, member);
 		member_read(tree, member);
 		member->vanished = false;
 		waiting_read(tree, member, true);

@@ -48,12 +48,13 @@ struct member {
 	uint64_t identity;   /* of the program that it runs: changes with exec */
 	double memory_share; /* its part of the tree's memory, in KiB; see memory_divide.h */
 
-	int64_t clock_ns; /* process CPU clock at the last reading; -1: not available */
-	int quiet_ticks;  /* passes since it last ran */
-	bool listed;      /* its children were read at least once */
-	bool by_number;   /* found by its number, as its children will be */
-	bool vanished;    /* in this pass */
-	bool unreadable;  /* no permission for some of its files */
+	int64_t clock_ns;  /* process CPU clock at the last reading; -1: not available */
+	int64_t looked_ns; /* the same at the last pass or look; see discover_between_passes() */
+	int quiet_ticks;   /* passes since it last ran */
+	bool listed;       /* its children were read at least once */
+	bool by_number;    /* found by its number, as its children will be */
+	bool vanished;     /* in this pass */
+	bool unreadable;   /* no permission for some of its files */
 	bool ignores_sigchld;
 	bool tears_down;    /* init of a PID namespace that is exiting: the kernel ignores SIGCHLD for it */
 	bool parent_reaped; /* the caller reaped its parent: its figures are in the parent's sum already */

@@ -67,18 +67,32 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 	thread->has_times = waiting->has_times = true;
 }
 
+static void count_switches(struct tree_waiting *waiting, struct followed_thread *thread, int64_t voluntary,
+			   int64_t involuntary)
+{
+	bool counts = thread->has_switches || !thread->is_older;
+
+	if (voluntary < 0 || involuntary < 0)
+		return;
+	add_growth(&waiting->total.voluntary, &thread->last.voluntary, voluntary, counts);
+	add_growth(&waiting->total.involuntary, &thread->last.involuntary, involuntary, counts);
+	thread->has_switches = waiting->has_switches = true;
+}
+
 static void follow_switches(struct process_tree *tree, struct followed_thread *thread, size_t length)
 {
-	struct tree_waiting *waiting = &tree->waiting;
-	bool counts = thread->has_switches || !thread->is_older;
 	struct proc_pid_status now;
 
-	if (parse_proc_pid_status(tree->root->text.data, length, &now) < 0 || now.voluntary_switches < 0 ||
-	    now.involuntary_switches < 0)
-		return;
-	add_growth(&waiting->total.voluntary, &thread->last.voluntary, now.voluntary_switches, counts);
-	add_growth(&waiting->total.involuntary, &thread->last.involuntary, now.involuntary_switches, counts);
-	thread->has_switches = waiting->has_switches = true;
+	if (parse_proc_pid_status(tree->root->text.data, length, &now) == 0)
+		count_switches(&tree->waiting, thread, now.voluntary_switches, now.involuntary_switches);
+}
+
+void waiting_offer_switches(struct process_tree *tree, const struct member *member,
+			    const struct proc_pid_status *status)
+{
+	tree->waiting.offered_pid = member->pid;
+	tree->waiting.offered_voluntary = status->voluntary_switches;
+	tree->waiting.offered_involuntary = status->involuntary_switches;
 }
 
 /* If more threads ask than may be read, each has its turn in one of several passes. */
@@ -107,6 +121,11 @@ static void read_main_thread(struct process_tree *tree, struct member *member, b
 		follow_times(tree, thread, (size_t)length);
 	else
 		tree->waiting.error = (int)-length;
+	if (tree->waiting.offered_pid == member->pid) {
+		count_switches(&tree->waiting, thread, tree->waiting.offered_voluntary,
+			       tree->waiting.offered_involuntary);
+		return;
+	}
 	if (!may_read_switches(tree, thread, is_last))
 		return;
 	length = root_read_pid(tree->root, member->pid, "status");

@@ -25,6 +25,7 @@
 
 struct process_tree;
 struct member;
+struct proc_pid_status;
 
 struct thread_counters {
 	int64_t run_ns;
@@ -66,11 +67,17 @@ struct tree_waiting {
 	struct reading_budget budget;
 	size_t asked;      /* threads that asked for a reading of their switches in this pass */
 	size_t asked_last; /* in the last one */
+	pid_t offered_pid; /* its main thread's switches were read with other figures just now; 0: none */
+	int64_t offered_voluntary, offered_involuntary;
 	int64_t pass_ns;
 };
 
 /* Call at the begin of each pass over the members. */
 void waiting_begin_pass(struct process_tree *tree, int64_t now_ns);
+
+/* For the next waiting_read() of this member, which then does not read that file again. */
+void waiting_offer_switches(struct process_tree *tree, const struct member *member,
+			    const struct proc_pid_status *status);
 
 /* Reads a member that ran, or was just found. `is_last`: it is about to be reaped. */
 void waiting_read(struct process_tree *tree, struct member *member, bool is_last);

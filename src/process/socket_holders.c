@@ -149,6 +149,15 @@ static void forget_the_gone(struct socket_holders *holders)
 		qsort(holders->holders, kept, sizeof holders->holders[0], compare_holders);
 }
 
+/* The descriptors of a zombie, which has none, may be denied as well. */
+static bool has_ended(const struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_stat stat;
+
+	return read_proc_pid_stat(tree->root, member->pid, &stat) < 0 || proc_pid_stat_is_exiting(&stat) ||
+	       stat.start_ticks != member->start_ticks;
+}
+
 static bool search_member(struct socket_holders *holders, struct socket_holder *holder,
 			  const struct process_tree *tree, const struct member *member, socket_visit *visit,
 			  void *context)
@@ -157,9 +166,9 @@ static bool search_member(struct socket_holders *holders, struct socket_holder *
 
 	*holder = (struct socket_holder){.pid = member->pid,
 					 .start_ticks = member->start_ticks,
-					 .clock_ns = member->clock_ns,
+					 .clock_ns = member->looked_ns,
 					 .is_member = true};
-	if (error == -EACCES || error == -EPERM)
+	if ((error == -EACCES || error == -EPERM) && !has_ended(tree, member))
 		holders->denied = true;
 	return error >= 0;
 }
@@ -193,7 +202,7 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 		struct socket_holder *holder = find_holder(holders, known, member->pid);
 
 		if (!holder || !holder->is_member ||
-		    (holder->clock_ns == member->clock_ns && member->clock_ns >= 0))
+		    (holder->clock_ns == member->looked_ns && member->looked_ns >= 0))
 			continue;
 		if (limited && thread_cpu_now_ns() - begun_ns >= allowance_ns) {
 			holders->next--;
