@@ -2,12 +2,15 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
 #include "base/json_write.h"
+#include "base/nearest.h"
+#include "base/screen.h"
 #include "cli/message.h"
 #include "cli/subcommands.h"
+#include "launch/pager.h"
 #include "options/usage.h"
 #include "resource_tracker.h"
 
@@ -88,7 +91,7 @@ static void widen_column(int *width, const char *text)
 		*width = (int)strlen(text);
 }
 
-/* Each column is as wide as its longest entry. The last one is not padded. */
+/* For programs such as grep: one line for each metric. Each column is as wide as its longest entry; the last is not padded. */
 static void add_table(struct buffer *out, char *const *patterns)
 {
 	int name_width = (int)strlen("NAME"), unit_width = (int)strlen("UNIT"),
@@ -114,6 +117,28 @@ static void add_table(struct buffer *out, char *const *patterns)
 			buffer_printf(out, " (%s)", info.source);
 		buffer_add_char(out, '\n');
 	}
+}
+
+/* For a person: the source and cost once for all metrics that share them, each metric with its meaning below. */
+static void add_pages(struct buffer *out, char *const *patterns, const struct screen *screen)
+{
+	CLEANUP_BUFFER struct buffer page = BUFFER(OUTPUT_BYTES);
+	char group[NAME_BYTES] = "", source[NAME_BYTES] = "";
+	struct rt_metric_info info = {.size = sizeof info};
+
+	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
+		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
+			continue;
+		if (!page.length || strcmp(group, info.group) != 0 || strcmp(source, info.source) != 0)
+			buffer_printf(&page, "%s" STYLE_STRONG "%s" STYLE_END "%sfrom %s; cost: %s\n",
+				      page.length ? "\n" : "", *info.group ? info.group : "sample", ": ",
+				      *info.source ? info.source : "the recorder", info.cost);
+		snprintf(group, sizeof(group), "%s", info.group);
+		snprintf(source, sizeof(source), "%s", info.source);
+		buffer_printf(&page, "  " STYLE_GOOD "%s" STYLE_END "  %s%s%s\n      %s\n", info.name,
+			      info.unit, *info.unit ? ", " : "", info.kind, info.help);
+	}
+	screen_add(out, page.data ? page.data : "", screen, 6);
 }
 
 static void add_names(struct buffer *out, char *const *patterns)
@@ -185,25 +210,31 @@ static int no_metric(const char *word)
 
 struct metrics_request {
 	char **patterns, **end; /* they take the place of the words that were read */
-	bool json, names;
+	bool json, names, without_pager;
+	const char *colour;
 };
 
 static const char *take_metrics_option(void *context, const struct option_row *row, const char *text)
 {
 	struct metrics_request *request = context;
 
-	if (row)
-		*(row->id == OPTION_metrics_names ? &request->names : &request->json) = true;
-	else
+	if (!row)
 		*request->end++ = (char *)(uintptr_t)text;
+	else if (row->id == OPTION_metrics_color)
+		request->colour = text;
+	else
+		*(row->id == OPTION_metrics_names  ? &request->names
+		  : row->id == OPTION_metrics_json ? &request->json
+						   : &request->without_pager) = true;
 	return NULL;
 }
 
 int run_metrics(char **argv)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
-	struct metrics_request request = {argv + 1, argv + 1, false, false};
+	struct metrics_request request = {.patterns = argv + 1, .end = argv + 1, .colour = "auto"};
 	const char *unmatched;
+	struct screen screen;
 	int status;
 
 	if (!read_subcommand(argv, take_metrics_option, &request, &status))
@@ -212,11 +243,16 @@ int run_metrics(char **argv)
 	unmatched = pattern_without_metric(request.patterns);
 	if (unmatched)
 		return no_metric(unmatched);
+	screen = screen_of(STDOUT_FILENO, request.colour);
 	if (request.names)
 		add_names(&out, request.patterns);
 	else if (request.json)
 		add_array(&out, request.patterns);
+	else if (isatty(STDOUT_FILENO) || screen.colour)
+		add_pages(&out, request.patterns, &screen);
 	else
 		add_table(&out, request.patterns);
+	if (!request.without_pager && !buffer_error(&out) && show_paged(out.data, out.length))
+		return 0;
 	return print_text(&out);
 }

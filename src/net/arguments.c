@@ -120,8 +120,16 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 	case OPTION_keeper_no_warnings:
 		message_enable(false);
 		return true;
-	case OPTION_upload_json:
 	case OPTION_discover_json:
+		arguments->json = true;
+		return true;
+	case OPTION_discover_color:
+		arguments->colour = value;
+		return true;
+	case OPTION_discover_no_pager:
+		arguments->without_pager = true;
+		return true;
+	case OPTION_upload_json:
 	case OPTION_keeper_json:
 		return true;
 	case OPTION_discover_python:
@@ -173,6 +181,7 @@ static const char *take_word(void *context, const struct option_row *row, const 
 int arguments_parse(struct arguments *ret_arguments, char **argv)
 {
 	struct arguments arguments = {
+		.colour = "auto",
 		.end_fd = -1,
 		.deadline_ns = DEFAULT_DEADLINE_SECS * NSEC_PER_SEC,
 		.root = "/",

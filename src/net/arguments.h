@@ -24,6 +24,9 @@ struct arguments {
 	bool python;
 	bool lines;
 	bool when_told;
+	bool json; /* of discover */
+	const char *colour;
+	bool without_pager;
 	int64_t vcpus; /* 0: not given, like the next four */
 	double memory_mib;
 	int64_t gpus;

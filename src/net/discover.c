@@ -9,23 +9,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "launch/pager.h"
 #include "net/arguments.h"
 #include "net/cloud.h"
+#include "net/discovery.h"
 #include "net/host.h"
-#include "net/host_gpus.h"
-#include "net/host_limits.h"
 #include "net/redacted_message.h"
 #include "net/settings.h"
 #include "options/usage.h"
-
-struct discovery {
-	bool host;
-	bool cloud;
-	struct facts facts;
-	struct host_gpus gpus;
-	struct host_limits limits;
-	double cloud_secs;
-};
 
 static void ask_cloud(struct discovery *discovery, const struct settings *settings, struct root *root)
 {
@@ -157,14 +148,25 @@ static void write_lines(struct buffer *out, const struct discovery *discovery)
 	buffer_add_text(out, "end\n");
 }
 
+/* Programs read JSON from a pipe. */
+static bool is_for_person(const struct arguments *arguments)
+{
+	return !arguments->json && !arguments->python && !arguments->when_told &&
+	       (isatty(STDOUT_FILENO) || strcmp(arguments->colour, "always") == 0);
+}
+
 static int print_discovery(const struct discovery *discovery, const struct arguments *arguments)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
 
 	if (arguments->lines)
 		write_lines(&out, discovery);
+	else if (is_for_person(arguments))
+		discovery_add_text(&out, discovery, arguments->colour);
 	else
 		write_json(&out, discovery, arguments->python);
+	if (!buffer_error(&out) && !arguments->without_pager && show_paged(out.data, out.length))
+		return 0;
 	if (buffer_error(&out) || write(STDOUT_FILENO, out.data, out.length) != (ssize_t)out.length) {
 		say("cannot write to stdout");
 		return 1;

@@ -129,3 +129,14 @@ def test_the_end_of_a_run_is_not_paged(screen, folder):
 
 def test_without_a_terminal_there_is_no_pager(run, folder):
     assert len(run(*LONG, cwd=folder, env={"PAGER": "cat >paged"}).out.splitlines()) > 10 and not (folder / "paged").exists()
+
+
+def test_metrics_fit_a_terminal_and_stay_lines_in_a_pipe(run, screen, folder):
+    shown = screen("metrics", "--no-pager")
+    plain = terminals.plain(shown)
+    assert shown != plain and max(map(len, plain.splitlines())) <= 80
+    names = run("metrics", "--names").out.split()
+    assert [line.split()[0] for line in plain.splitlines() if re.match("  [a-z_0-9.]+(  |$)", line)] == names
+    assert plain.count("/proc/meminfo; cost: 1 read") == 1
+    assert len(run("metrics").out.splitlines()) == len(names) + 1
+    assert screen("metrics", environment={"PAGER": "cat >paged"}) == "" and (folder / "paged").read_text() == shown

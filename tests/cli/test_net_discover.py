@@ -15,6 +15,7 @@ from namespaces import needs_private_mounts  # noqa: E402
 import sentinel_metadata  # noqa: E402
 from sentinel import Metadata  # noqa: E402
 from sentinel_metadata import FIRMWARE, VENDORS, facts, service, without_tokens  # noqa: E402
+import terminals  # noqa: E402
 from sentinel_support import needs_net, net_program  # noqa: E402
 
 pytestmark = needs_net
@@ -318,3 +319,14 @@ def test_a_dead_resolver_and_no_network(helpers, tmp_path):
     assert done.returncode == 0, done.stderr
     cloud = json.loads(done.stdout)["cloud"]
     assert cloud.pop("discovery_secs") < 4.5 and cloud == NOBODY
+
+
+def test_a_person_gets_a_list_and_a_program_gets_json(binary, helpers, tmp_path):
+    environment = {**helpers.clean_environment(), "TERM": "xterm"}
+    arguments = ["discover", "host", "--root", helpers.roots / "hand-made-cgroup2-6.6" / "t0"]
+    shown = terminals.plain(terminals.show(binary, *arguments, environment=environment, cwd=tmp_path, status=0))
+    piped = json.loads(subprocess.run([binary, *arguments], capture_output=True, check=True, env=environment, cwd=tmp_path).stdout)
+    assert re.search(rf"^  CPUs +{piped['host']['host_vcpus']}$", shown, re.M) and "Limits of a process here" in shown, shown
+    for option in ("--json", "--python", "--lines"):
+        text = terminals.show(binary, *arguments, option, environment=environment, cwd=tmp_path, status=0)
+        assert text.startswith("{") or text.endswith("end\n"), text
