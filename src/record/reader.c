@@ -20,6 +20,7 @@ struct record {
 	struct csv_pair pair; /* used when two files are read side by side */
 	struct json_decoder wanted_json;
 	struct json_decoder identity_json;
+	bool follows;
 	struct frame frame;
 	struct frame previous; /* JSON: the last sample, which a brief sample refers to */
 	struct frame identity;
@@ -87,7 +88,7 @@ static int copy_paths(struct record *record, const char *const *paths, size_t co
 
 static int open_file(struct record *record, const char *path, struct rt_problem *problem)
 {
-	int result = record_file_open(&record->file, path, problem);
+	int result = record_file_open(&record->file, path, record->follows, problem);
 
 	if (result == 0)
 		record->layout = record->file.format == RECORD_SNAPSHOT ? "snapshot"
@@ -103,7 +104,7 @@ static int try_pair(struct record *record, struct rt_problem *problem)
 
 	if (record->file.format != RECORD_CSV || strcmp(record->paths[1], "-") == 0)
 		return 0;
-	result = record_file_open(&record->partner, record->paths[1], problem);
+	result = record_file_open(&record->partner, record->paths[1], false, problem);
 	if (result < 0)
 		return result;
 	if (csv_pair_begin(&record->pair, &record->file, &record->partner)) {
@@ -129,6 +130,7 @@ int record_open(const char *const *paths, size_t count, const struct record_opti
 	if (!record)
 		return problem_set(problem, -ENOMEM, "out of memory");
 	record->last_timestamp = NAN;
+	record->follows = options->follows;
 	init_readers(record, options);
 	record->file.source.fd = record->partner.source.fd = -1;
 	result = copy_paths(record, paths, count);
@@ -327,13 +329,18 @@ static void complete_sample(struct record *record)
 	note_host(record, sample->host);
 }
 
+static void swap_frames(struct record *record)
+{
+	struct frame frame = record->previous;
+
+	record->previous = record->frame;
+	record->frame = frame;
+}
+
 int record_next(struct record *record, const struct frame **ret_frame)
 {
-	struct frame unused = record->previous;
-
 	/* Keep the last sample for one more call; its memory then serves the sample after that. */
-	record->previous = record->frame;
-	record->frame = unused;
+	swap_frames(record);
 	while (record->path_index < record->path_count) {
 		int result = record->pair.machine
 				     ? csv_pair_next(&record->pair, &record->frame)
@@ -347,6 +354,10 @@ int record_next(struct record *record, const struct frame **ret_frame)
 		if (result < 0)
 			return problem_set(&record->problem, result, "%s: %s", record->file.source.path,
 					   strerror(-result));
+		if (record->follows) {
+			swap_frames(record);
+			return 0;
+		}
 		result = next_file(record);
 		if (result <= 0)
 			return result;

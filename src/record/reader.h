@@ -32,6 +32,7 @@
 
 struct record_options {
 	struct metric_set wanted;
+	bool follows; /* one file or pipe to which a recorder still writes: after the end, record_next() looks again */
 };
 
 enum record_format { RECORD_JSON, RECORD_CSV, RECORD_SNAPSHOT };
@@ -48,7 +49,7 @@ void record_close(struct record *record);
 
 /*
  * Returns 1 for a sample, which is valid until the next call, 0 at the end, or a negative errno: see
- * record_problem().
+ * record_problem(). A record that follows its file returns 0 if there is no further sample yet; the last sample stays valid.
  */
 int record_next(struct record *record, const struct frame **ret_frame);
 /* Returns the text of the last sample in a JSON recording, without line end; empty in other formats. */

@@ -67,10 +67,11 @@ static int detect_format(struct record_file *file, struct rt_problem *problem)
 	return open_csv(file, start, problem);
 }
 
-int record_file_open(struct record_file *ret_file, const char *path, struct rt_problem *problem)
+int record_file_open(struct record_file *ret_file, const char *path, bool follows, struct rt_problem *problem)
 {
 	struct record_file file = {0};
-	int result = source_open(&file.source, path, problem);
+	int result = follows ? source_follow(&file.source, path, problem)
+			     : source_open(&file.source, path, problem);
 
 	if (result < 0)
 		return result;

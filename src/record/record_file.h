@@ -23,7 +23,8 @@ struct record_file {
 };
 
 /* Returns -EBADMSG if it is not a recording, -ENODATA if it is empty. */
-int record_file_open(struct record_file *ret_file, const char *path, struct rt_problem *problem);
+int record_file_open(struct record_file *ret_file, const char *path, bool follows,
+		     struct rt_problem *problem);
 void record_file_close(struct record_file *file);
 
 /* Reads the next sample into a frame, which is emptied first: 1, 0 at the end, or a negative errno. */

@@ -109,18 +109,20 @@ static int fill_window(struct source *source)
 		got = inflate_some(source, window->data + window->length, SOURCE_CHUNK_BYTES);
 	else
 		got = read_some(source->fd, window->data + window->length, SOURCE_CHUNK_BYTES);
+	if (got == -EAGAIN && source->follows)
+		got = 0;
 	if (got < 0)
 		return (int)got;
-	source->ended = got == 0 || source->cut_off;
+	source->ended = (got == 0 && !source->follows) || source->cut_off;
 	window->length += (size_t)got;
 	return got > 0;
 }
 
-static int open_file(const char *path)
+static int open_file(const char *path, bool follows)
 {
 	struct stat status;
-	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-					: open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (follows ? O_NONBLOCK : 0);
+	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, flags);
 
 	if (fd < 0)
 		return -errno;
@@ -131,14 +133,15 @@ static int open_file(const char *path)
 	return fd;
 }
 
-int source_open(struct source *ret_source, const char *path, struct rt_problem *problem)
+static int open_source(struct source *ret_source, const char *path, bool follows, struct rt_problem *problem)
 {
 	/* Room for the longest line, the next chunk, and bytes read ahead. */
-	struct source source = {.window = BUFFER(SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES)};
+	struct source source = {.window = BUFFER(SOURCE_LINE_BYTES + 4 * SOURCE_CHUNK_BYTES),
+				.follows = follows};
 	struct scan start = {0};
 	int result;
 
-	source.fd = open_file(path);
+	source.fd = open_file(path, follows);
 	if (source.fd < 0)
 		return problem_set(problem, source.fd, "%s: %s", path, strerror(-source.fd));
 	source.path = strdup(path);
@@ -158,6 +161,16 @@ int source_open(struct source *ret_source, const char *path, struct rt_problem *
 	}
 	*ret_source = source;
 	return 0;
+}
+
+int source_open(struct source *ret_source, const char *path, struct rt_problem *problem)
+{
+	return open_source(ret_source, path, false, problem);
+}
+
+int source_follow(struct source *ret_source, const char *path, struct rt_problem *problem)
+{
+	return open_source(ret_source, path, true, problem);
 }
 
 void source_close(struct source *source)
@@ -239,8 +252,9 @@ int source_next_line(struct source *source, struct source_line *ret_line)
 		if (result < 0)
 			return result;
 		if (result == 0)
-			return left ? deliver_line(source, window->data + source->at, left, false, ret_line)
-				    : 0;
+			return left && !source->follows ? deliver_line(source, window->data + source->at,
+								       left, false, ret_line)
+							: 0;
 	}
 }
 

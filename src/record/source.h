@@ -28,8 +28,9 @@ struct source {
 	struct source_gzip *gzip; /* NULL: plain */
 	struct buffer window;     /* bytes read but not yet delivered, from `at` on */
 	size_t at;
-	bool ended;          /* the window gets no more bytes */
-	bool cut_off;        /* a gzip member ended in the middle, or is damaged */
+	bool ended;   /* the window gets no more bytes */
+	bool cut_off; /* a gzip member ended in the middle, or is damaged */
+	bool follows; /* the end of the file is not the end: more may come, and a line without its end waits for it */
 	int64_t line_number; /* of the last delivered line, from 1 */
 };
 
@@ -41,6 +42,11 @@ struct source_line {
 
 /* "-" is standard input. */
 int source_open(struct source *ret_source, const char *path, struct rt_problem *problem);
+/*
+ * The same for a file or pipe to which a recorder still writes. A call that meets the end, or a pipe that is empty, delivers
+ * what there is; the next call looks again.
+ */
+int source_follow(struct source *ret_source, const char *path, struct rt_problem *problem);
 void source_close(struct source *source);
 
 /* Reads a line: 1, 0 at the end, or a negative errno. */

@@ -1,0 +1,61 @@
+/* Tells of the end of a run; see notify.h. */
+#include "live/notify.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+#include "live/terminal.h"
+#include "live/view.h"
+
+extern char **environ;
+
+/* The loop reaps it. */
+static void start(const char *const *words)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	pid_t pid;
+
+	sigemptyset(&none);
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return;
+	if (posix_spawnattr_init(&attributes) != 0) {
+		posix_spawn_file_actions_destroy(&actions);
+		return;
+	}
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnp(&pid, words[0], &actions, &attributes, (char *const *)(uintptr_t)words, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+}
+
+void notify_of_end(const struct run *run)
+{
+	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS");
+	double secs = isnan(run->wall_secs) ? timeline_end(&run->timeline) : run->wall_secs;
+	struct buffer name = BUFFER(1024);
+	char text[RUN_OUTCOME_BYTES + NUMBER_BYTES + 16], elapsed[NUMBER_BYTES];
+
+	terminal_bell();
+	if (!bus || !*bus)
+		return;
+	/* Its name may begin with a dash, so "--" comes first. */
+	buffer_add_printable(&name, run->name);
+	snprintf(text, sizeof(text), "%s after %s", run->outcome, time_text(secs, elapsed));
+	if (!buffer_error(&name) && name.data)
+		start((const char *[]){"notify-send", "--app-name=resource-tracker", "--", name.data, text,
+				       NULL});
+	buffer_done(&name);
+}

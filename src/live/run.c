@@ -1,0 +1,154 @@
+/* Fills a run from its samples; see run.h. */
+#include "live/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/signal_names.h"
+#include "record/reader.h"
+
+static double real_or_nan(double value)
+{
+	return isfinite(value) ? value : (double)NAN;
+}
+
+void run_begin(struct run *ret_run, const char *name, unsigned number, int64_t now_ns)
+{
+	*ret_run = (struct run){
+		.number = number,
+		.cpu_count = NAN,
+		.memory_total_mib = NAN,
+		.interval_secs = NAN,
+		.wall_secs = NAN,
+		.heard_ns = now_ns,
+	};
+	snprintf(ret_run->name, sizeof(ret_run->name), "%s", name);
+}
+
+void run_done(struct run *run)
+{
+	timeline_clear(&run->timeline);
+}
+
+static void copy_text(char *to, size_t size, const char *text)
+{
+	if (!text_absent(text) && *text)
+		snprintf(to, size, "%s", text);
+}
+
+static void take_start(struct run *run, const struct frame *frame, const struct frame *identity)
+{
+	const struct run_start_row *start = FIRST(identity, run_start);
+	const struct sample_row *sample = frame->sample;
+
+	copy_text(run->host, sizeof(run->host), sample->host);
+	if (!count_absent(sample->tracked_pid))
+		run->pid = sample->tracked_pid;
+	if (start) {
+		run->cpu_count = count_absent(start->cpu_count) ? (double)NAN : (double)start->cpu_count;
+		run->memory_total_mib = real_or_nan(start->memory_total_mib);
+		run->is_machine = !text_absent(start->mode) && strcmp(start->mode, "host") == 0;
+		copy_text(run->folder, sizeof(run->folder), start->folder);
+	} else {
+		run->is_machine = !FIRST(frame, tree) || !run->pid;
+	}
+	if (!text_absent(sample->job_name) && *sample->job_name)
+		copy_text(run->name, sizeof(run->name), sample->job_name);
+	else if (start && !text_absent(start->executable) && *start->executable)
+		copy_text(run->name, sizeof(run->name), start->executable);
+	else if (run->is_machine)
+		copy_text(run->name, sizeof(run->name), sample->host);
+}
+
+static bool reason_is(const struct run_end_row *end, const char *reason)
+{
+	return !text_absent(end->reason) && strcmp(end->reason, reason) == 0;
+}
+
+static void take_end(struct run *run, const struct run_end_row *end)
+{
+	bool is_oom = reason_is(end, "oom_kill_confirmed") || reason_is(end, "oom_kill_suspected");
+	char name[SIGNAL_NAME_SIZE];
+
+	run->wall_secs = real_or_nan(end->wall_secs);
+	run->state = RUN_FAILED;
+	if (!count_absent(end->signal)) {
+		snprintf(run->outcome, sizeof(run->outcome), "killed by %s%s",
+			 signal_name((int)end->signal, name), is_oom ? ", out of memory" : "");
+	} else if (!count_absent(end->exit_code)) {
+		run->state = end->exit_code ? RUN_FAILED : RUN_SUCCEEDED;
+		if (end->exit_code)
+			snprintf(run->outcome, sizeof(run->outcome), "failed with exit status %lld%s",
+				 (long long)end->exit_code, is_oom ? ", out of memory" : "");
+		else
+			snprintf(run->outcome, sizeof(run->outcome), "succeeded");
+	} else {
+		run->state = RUN_STOPPED;
+		snprintf(run->outcome, sizeof(run->outcome), "%s",
+			 reason_is(end, "target_exited") ? "process has ended" : "recording has ended");
+	}
+}
+
+int run_take(struct run *run, const struct frame *frame, const struct frame *identity, size_t run_index,
+	     double interval_secs)
+{
+	const struct run_end_row *end = FIRST(identity, run_end);
+	struct moment moment;
+	int r;
+
+	if (run_index != run->run_index) {
+		timeline_clear(&run->timeline);
+		run->run_index = run_index;
+		run->state = RUN_BEGINS;
+		run->outcome[0] = '\0';
+		run->wall_secs = NAN;
+	}
+	r = moment_take(&moment, frame);
+	if (r == 0)
+		r = timeline_add(&run->timeline, &moment);
+	if (r < 0)
+		return r;
+	take_start(run, frame, identity);
+	run->interval_secs = interval_secs;
+	if (run_is_live(run) || run->state == RUN_LOST) {
+		run->state = RUN_GOES_ON;
+		run->outcome[0] = '\0';
+	}
+	if (end)
+		take_end(run, end);
+	return 0;
+}
+
+void run_lose(struct run *run, const char *why)
+{
+	if (!run_is_live(run))
+		return;
+	run->state = RUN_LOST;
+	snprintf(run->outcome, sizeof(run->outcome), "%s", why);
+}
+
+double run_value(const struct run *run, enum series series)
+{
+	return run->timeline.count ? run->timeline.moments[run->timeline.count - 1].values[series]
+				   : (double)NAN;
+}
+
+double run_core_limit(const struct run *run, const struct moment *moment, bool machine)
+{
+	double limit = run->cpu_count;
+
+	if (machine)
+		return isnan(limit) && moment->core_count ? (double)moment->core_count : limit;
+	if (isnan(limit) && moment->core_count)
+		limit = (double)moment->core_count;
+	limit = fmin(limit, moment->values[SERIES_LIMIT_CPUS]);
+	return fmin(limit, moment->values[SERIES_LIMIT_CORES]);
+}
+
+double run_memory_limit(const struct run *run, const struct moment *moment, bool machine)
+{
+	double total = fmax(run->memory_total_mib, moment->values[SERIES_HOST_MEMORY_TOTAL]);
+
+	return machine ? total : fmin(total, moment->values[SERIES_LIMIT_MEMORY]);
+}

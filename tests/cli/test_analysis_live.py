@@ -1,0 +1,311 @@
+"""The live view on a real terminal: tmux shows what a user would see, and types what a user would type."""
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+import recordings
+from conftest import clean_environment
+
+pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
+PATIENCE_SECS = 50
+SCRIPT = """
+trap : INT
+stty -a >{folder}/before
+{command}
+echo "EXIT:$?"
+stty -a >{folder}/after
+read -r more
+"""
+
+
+class Terminal:
+    """A tmux server of its own with one window. The command runs below a shell, which then prints its exit status."""
+
+    def __init__(self, folder, command, size=(80, 24), script=SCRIPT, env=None):
+        self.folder = folder
+        self.environment = {**clean_environment(), "TERM": "screen-256color", **(env or {})}
+        for name in ("COLUMNS", "NO_COLOR"):
+            if name not in (env or {}):
+                self.environment.pop(name, None)
+        # The server sets TERM itself.
+        words = shlex.join(["env", f"TERM={self.environment['TERM']}", *map(str, command)])
+        (folder / "script").write_text(script.format(folder=shlex.quote(str(folder)), command=words))
+        self.socket = tempfile.mkdtemp(prefix="rt-tmux-")
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "sh", str(folder / "script"))
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-S", f"{self.socket}/socket", *words], env=self.environment, capture_output=True,
+                              text=True, check=True).stdout
+
+    def screen(self, *options):
+        return self.tmux("capture-pane", "-p", *options)
+
+    def wait(self, condition, *options):
+        """Waits for a text, or until a function of the screen is true. Returns the screen."""
+        limit = time.monotonic() + PATIENCE_SECS
+        while True:
+            screen = self.screen(*options)
+            if condition(screen) if callable(condition) else condition in screen:
+                return screen
+            assert time.monotonic() < limit, f"not seen: {condition}\n{screen}"
+            time.sleep(0.05)
+
+    def press(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def wait_for_end(self):
+        """Returns the exit status, once the shell has the terminal back as it gave it away."""
+        screen = self.wait("EXIT:")
+        limit = time.monotonic() + PATIENCE_SECS
+        while not (self.folder / "after").exists() or not (self.folder / "after").read_text():
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        assert (self.folder / "after").read_text() == (self.folder / "before").read_text()
+        assert self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").split() == ["0", "1"]
+        return int(re.search(r"EXIT:(\d+)", screen).group(1))
+
+    def close(self):
+        subprocess.run(["tmux", "-S", f"{self.socket}/socket", "kill-server"], env=self.environment, capture_output=True)
+        shutil.rmtree(self.socket, ignore_errors=True)
+
+
+@pytest.fixture
+def terminal(tmp_path, binary):
+    """terminal("live", FILE, size=(80, 24), env={}) shows the program on a terminal of its own."""
+    opened = []
+
+    def start(*words, **options):
+        folder = tmp_path / f"terminal-{len(opened)}"
+        folder.mkdir()
+        opened.append(Terminal(folder, [binary, *words], **options))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture(autouse=True)
+def has_screen(binary, run):
+    result = run("live", "nothing.jsonl")
+    if "libncurses-dev" in result.err:
+        pytest.skip("built without ncursesw")
+
+
+def program(name, cores, memory):
+    return {"name": name, "cpu_secs": cores, "memory_mib": memory, "disk_read_bytes": 0, "disk_write_bytes": 0, "process_count": 1}
+
+
+def samples(count, end=None):
+    """Samples with 0.25, 0.5, ... cores and 10, 20, ... MiB, and two programs."""
+    made = []
+    for i in range(count):
+        last = end if i == count - 1 else None
+        made.append(recordings.sample(i, cores=0.25 * (i + 1), memory=10.0 * (i + 1), start=recordings.START if i == 0 else None,
+                                      end=last, programs=[program("cc1", 0.2, 5.0), program("python3", 0.1, 8.0)]))
+    return made
+
+
+@pytest.fixture
+def finished(tmp_path):
+    return recordings.write(tmp_path / "run.jsonl", samples(8, recordings.END))
+
+
+def pid_of_view(terminal):
+    """The view is the child of the shell in the window."""
+    shell = int(terminal.tmux("display-message", "-p", "#{pane_pid}"))
+    with open(f"/proc/{shell}/task/{shell}/children", encoding="ascii") as children:
+        return int(children.read().split()[0])
+
+
+# ---- a finished recording -----------------------------------------------------------------------------------
+
+def test_live_shows_a_finished_recording_on_80_by_24(terminal, finished):
+    one = terminal("live", finished)
+    screen = one.wait("failed with exit status 3 after 8.00 s")
+    lines = screen.split("\n")
+    assert lines[0].startswith(" demo  pid 42")
+    assert re.search(r"^ CPU +2\.00 of 2 cores", screen, re.M)
+    assert re.search(r"^ Memory +80\.0 MiB of 512 MiB", screen, re.M)
+    assert re.search(r"^ Read +4\.00 KiB/s", screen, re.M)
+    assert re.search(r"^ Received +-", screen, re.M), "unknown is a dash"
+    assert re.search(r"^ cc1 +0\.20 +5\.00 MiB", screen, re.M)
+    assert "q quit" in lines[23]
+    one.press("q")
+    assert one.wait_for_end() == 0
+    assert "demo" not in one.screen(), "the screen is the shell's again"
+
+
+def test_live_looks_back_with_the_arrow_keys(terminal, finished):
+    one = terminal("live", finished)
+    one.wait("80.0 MiB of 512 MiB")
+    one.press("Left")
+    one.wait("70.0 MiB of 512 MiB")
+    one.press("Home")
+    one.wait("10.0 MiB of 512 MiB")
+    one.press("Right")
+    one.wait("20.0 MiB of 512 MiB")
+    one.press("NPage")
+    one.wait("80.0 MiB of 512 MiB")
+    one.press("PPage")
+    one.wait("10.0 MiB of 512 MiB")
+    one.press("End")
+    one.wait("failed with exit status 3")
+
+
+def test_live_obeys_each_key(terminal, finished):
+    one = terminal("live", finished)
+    first = one.wait("80.0 MiB")
+    assert first.index(" cc1 ") < first.index(" python3 ")
+    one.press("s")
+    one.wait(lambda screen: screen.index(" python3 ") < screen.index(" cc1 "))
+    one.press("r")
+    one.wait(lambda screen: screen.index(" cc1 ") < screen.index(" python3 "))
+    one.press("Down")
+    one.wait(lambda screen: " cc1 " not in screen)
+    one.press("Up")
+    one.wait(" cc1 ")
+    one.press("u")
+    one.wait("83.9 MB of 537 MB")
+    one.press("m")
+    one.wait("INTERFACE")
+    one.press("m")
+    one.wait("PROGRAM")
+    one.press("h")
+    one.wait("resource-tracker live: keys")
+    one.press("Escape")
+    one.wait("PROGRAM")
+    one.press("g")
+    one.wait("\u2588")
+    one.press("g")
+    one.wait(lambda screen: "#" in screen and screen.isascii())
+    one.press("+")
+    one.wait("8.00 s")
+    one.press("Space")
+    one.wait("at 8.00 s")
+
+
+# ---- the terminal -------------------------------------------------------------------------------------------
+
+def test_live_follows_the_size_of_the_terminal(terminal, finished):
+    one = terminal("live", finished)
+    one.wait(lambda screen: "q quit" in screen.split("\n")[23])
+    one.tmux("resize-window", "-x", "120", "-y", "40")
+    one.wait(lambda screen: "q quit" in screen.split("\n")[39] and "u units" in screen)
+    one.tmux("resize-window", "-x", "30", "-y", "6")
+    one.wait("30x6 is too small")
+    one.tmux("resize-window", "-x", "50", "-y", "12")
+    one.wait("PROGRAM")
+
+
+@pytest.mark.parametrize("env, wanted, unwanted", [
+    ({"TERM": "screen-256color"}, r"\x1b\[38;5;72m", None),
+    ({"TERM": "screen"}, r"\x1b\[32m", r"38;5;"),
+    ({"TERM": "screen-256color", "NO_COLOR": "1"}, r"\x1b\[1m", r"\x1b\[(1;)?3[0-8][;m]"),
+])
+def test_live_has_the_colours_of_the_terminal(terminal, finished, env, wanted, unwanted):
+    one = terminal("live", finished, env=env)
+    screen = one.wait("PROGRAM", "-e")
+    assert re.search(wanted, screen)
+    assert not unwanted or not re.search(unwanted, screen)
+
+
+def test_live_is_plain_ascii_in_the_c_locale(terminal, tmp_path):
+    name = samples(8, recordings.END)
+    for one in name:
+        one["job_name"] = "na\u00efve \u200e job"
+    path = recordings.write(tmp_path / "run.jsonl", name)
+    braille = terminal("live", path).wait("PROGRAM")
+    assert re.search("[\u2801-\u28ff]", braille) and "na\u00efve ??? job" in braille
+    plain = terminal("live", path, env={"LC_ALL": "C"}).wait("PROGRAM")
+    assert plain.isascii() and "#" in plain and "na?ve ??? job" in plain
+
+
+@pytest.mark.parametrize("ends_by", ["key C-c", "TERM", "HUP", "QUIT", "SEGV", "ABRT"])
+def test_live_restores_the_terminal_when_it_is_ended(terminal, finished, ends_by):
+    one = terminal("live", finished, env={"ASAN_OPTIONS": "handle_segv=0:handle_abort=0"})
+    one.wait("PROGRAM")
+    if ends_by.startswith("key"):
+        one.press(ends_by.split()[1])
+    else:
+        os.kill(pid_of_view(one), getattr(signal, f"SIG{ends_by}"))
+    crashes = {"SEGV": 128 + signal.SIGSEGV, "ABRT": 128 + signal.SIGABRT}
+    assert one.wait_for_end() == crashes.get(ends_by, 0)
+
+
+def test_live_gives_the_terminal_to_the_shell_while_it_is_stopped(terminal, finished):
+    script = """
+set -m
+stty -a >{folder}/before
+{command}
+echo "STOPPED:$?"
+stty -a >{folder}/stopped
+read -r more
+fg >{folder}/fg
+echo "EXIT:$?"
+stty -a >{folder}/after
+read -r more
+"""
+    one = terminal("live", finished, script=script)
+    one.wait("PROGRAM")
+    one.press("C-z")
+    one.wait(f"STOPPED:{128 + signal.SIGTSTP}")
+    assert one.tmux("display-message", "-p", "#{alternate_on}").strip() == "0"
+    one.press("Enter")
+    one.wait("PROGRAM")
+    assert (one.folder / "stopped").read_text() == (one.folder / "before").read_text()
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def test_live_without_a_terminal_says_so(run, finished):
+    result = run("live", finished)
+    assert result.returncode == 1
+    assert "needs a terminal" in result.err and result.out == ""
+
+
+# ---- a growing file -----------------------------------------------------------------------------------------
+
+def test_live_follows_a_file_that_grows(terminal, tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text("")
+    one = terminal("live", path)
+    made = [recordings.lines([sample]) for sample in samples(4, recordings.END)]
+    with open(path, "a", encoding="utf-8") as growing:
+        fcntl.flock(growing, fcntl.LOCK_EX)  # as a recorder does
+        one.wait("waiting for the first sample")
+        growing.write(made[0] + made[1][:100])
+        growing.flush()
+        one.wait("10.0 MiB of 512 MiB")
+        growing.write(made[1][100:])
+        growing.flush()
+        one.wait("20.0 MiB of 512 MiB")
+        one.press("Space")
+        one.wait("paused at 2.00 s")
+        growing.write(made[2])
+        growing.flush()
+        one.press("u")
+        one.wait("21.0 MB of 537 MB")
+        one.press("Space")
+        one.wait("31.5 MB of 537 MB")
+        growing.write(made[3])
+        growing.flush()
+        one.wait("failed with exit status 3")
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def test_live_says_that_the_file_is_not_a_recording(terminal, tmp_path):
+    (tmp_path / "not.txt").write_text("hello\nworld\n")
+    one = terminal("live", tmp_path / "not.txt", size=(120, 24))
+    assert one.wait_for_end() == 1
+    assert "not a recording" in one.screen()

@@ -1,0 +1,448 @@
+/* Tests of src/live: samples go in, and the screen that they lead to is read as text. */
+#include "unit.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "live/view.h"
+#include "record/reader.h"
+
+static struct run run, other;
+static struct view view;
+static struct frame frame, identity;
+static struct canvas canvas;
+static char screen[64 << 10];
+
+static int begin(void **state)
+{
+	(void)state;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	run_begin(&run, "first", 0, 0);
+	run_begin(&other, "second", 0, 0);
+	view_begin(&view);
+	view_add(&view, &run);
+	view.style = GRAPH_ASCII;
+	frame_begin(&identity, 0, 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	run_done(&run);
+	run_done(&other);
+	view_done(&view);
+	canvas_done(&canvas);
+	frame_done(&frame);
+	frame_done(&identity);
+	return 0;
+}
+
+/* Begins a sample at a time, one second after the last. Rows are added before give(). */
+static void sample_at(double secs)
+{
+	frame_begin(&frame, 0, 0);
+	frame.sample->elapsed_secs = secs;
+	frame.sample->timestamp = 1700000000 + secs;
+	frame.sample->actual_interval_ms = 1000;
+	frame.sample->tracked_pid = 42;
+	frame.sample->host = "node-1";
+}
+
+static void give(struct run *to)
+{
+	assert_int_equal(run_take(to, &frame, &identity, 1, 1), 0);
+}
+
+static void give_job(struct run *to, double secs, double cores, double memory_mib)
+{
+	sample_at(secs);
+	SINGLE_ROW(&frame, host_cpu);
+	SINGLE_ROW(&frame, tree)->process_cores_used = cores;
+	SINGLE_ROW(&frame, tree)->process_memory_mib = memory_mib;
+	SINGLE_ROW(&frame, limits)->cpu_limit_cores = 2;
+	SINGLE_ROW(&frame, limits)->memory_limit_mib = 512;
+	give(to);
+}
+
+static void add_program(const char *name, double cpu_secs, double memory_mib)
+{
+	struct program_row *row = ADD_ROW(&frame, program, NULL);
+
+	row->name = name;
+	row->cpu_secs = cpu_secs;
+	row->memory_mib = memory_mib;
+}
+
+static void add_character(struct buffer *out, uint32_t character)
+{
+	if (character < 0x80)
+		buffer_add_char(out, (char)character);
+	else
+		buffer_printf(out, "%c%c%c", (int)(0xe0 | character >> 12),
+			      (int)(0x80 | (character >> 6 & 0x3f)), (int)(0x80 | (character & 0x3f)));
+}
+
+/* The screen as lines of text without blanks at their ends. */
+static const char *draw(size_t rows, size_t columns)
+{
+	struct buffer out = BUFFER(sizeof(screen));
+
+	assert_int_equal(canvas_begin(&canvas, rows, columns), 0);
+	view_draw(&view, &canvas);
+	for (size_t row = 0; row < rows; row++) {
+		for (size_t column = 0; column < columns; column++) {
+			uint32_t character = canvas.cells[row * columns + column].character;
+
+			if (character)
+				add_character(&out, character);
+		}
+		while (out.length && out.data[out.length - 1] == ' ')
+			out.length--;
+		buffer_add_char(&out, '\n');
+	}
+	assert_int_equal(buffer_error(&out), 0);
+	snprintf(screen, sizeof(screen), "%s", out.data);
+	buffer_done(&out);
+	return screen;
+}
+
+static void assert_shows(const char *text)
+{
+	if (!strstr(draw(24, 80), text))
+		fail_msg("'%s' is not on the screen:\n%s", text, screen);
+}
+
+static void assert_lacks(const char *text)
+{
+	if (strstr(draw(24, 80), text))
+		fail_msg("'%s' is on the screen:\n%s", text, screen);
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------------ */
+
+static const char *graph(enum graph_style style, size_t rows, size_t columns, const double *values,
+			 double most)
+{
+	static char text[400];
+	struct buffer out = BUFFER(sizeof(text));
+
+	assert_int_equal(canvas_begin(&canvas, rows, columns), 0);
+	graph_draw(&canvas, (struct graph_place){0, 0, rows, columns}, style, LOOK_CPU, values, most,
+		   SIZE_MAX);
+	for (size_t i = 0; i < rows * columns; i++)
+		add_character(&out, canvas.cells[i].character);
+	snprintf(text, sizeof(text), "%s", out.data);
+	buffer_done(&out);
+	return text;
+}
+
+static void graph_shows_zero_as_a_mark_and_nothing_for_an_unknown_value(void **state)
+{
+	const double values[] = {0, NAN, 0.5, 1, NAN, 2, 1, 1};
+
+	(void)state;
+	assert_string_equal(graph(GRAPH_ASCII, 1, 8, values, 1), "_ :# ###");
+	assert_string_equal(graph(GRAPH_BLOCKS, 1, 8, values, 1), "▁ ▄█ ███");
+	assert_string_equal(graph(GRAPH_BRAILLE, 1, 4, values, 1), "⡀⣼⢸⣿");
+	assert_string_equal(graph(GRAPH_ASCII, 2, 4, values, 1), "   #_ ##");
+}
+
+static void scales_end_at_round_numbers(void **state)
+{
+	(void)state;
+	assert_float_equal(round_scale(1.2, false), 2, 0);
+	assert_float_equal(round_scale(0.11, false), 0.2, 1e-12);
+	assert_float_equal(round_scale(1000, false), 1000, 1e-6);
+	assert_float_equal(round_scale(500, true), 512, 0);
+	assert_float_equal(round_scale(512, true), 512, 0);
+	assert_float_equal(round_scale(NAN, true), 1, 0);
+}
+
+/* ---- timeline ---------------------------------------------------------------------------------------- */
+
+static void timeline_keeps_a_long_run_in_bounded_memory(void **state)
+{
+	double columns[10];
+
+	(void)state;
+	for (int i = 1; i <= 100000; i++)
+		give_job(&run, i, i == 5000 ? 2 : 1, i == 5000 ? 400 : 100);
+	assert_true(run.timeline.count <= TIMELINE_MOMENTS);
+	assert_float_equal(timeline_start(&run.timeline), 0, 1e-6);
+	assert_float_equal(timeline_end(&run.timeline), 100000, 0);
+	/* The newest samples are as they were. */
+	assert_float_equal(run.timeline.moments[run.timeline.count - 400].step_secs, 1, 1e-9);
+	/* A peak of memory outlives the merging; a mean stays a mean. */
+	timeline_columns(&run.timeline, SERIES_JOB_MEMORY, 0, 100000, columns, 10);
+	assert_float_equal(columns[0], 400, 0);
+	assert_float_equal(columns[1], 100, 0);
+	timeline_columns(&run.timeline, SERIES_JOB_CPU, 0, 100000, columns, 10);
+	assert_float_equal(columns[0], 1.0001, 1e-6);
+	assert_float_equal(run.timeline.peaks[SERIES_JOB_CPU], 2, 0);
+}
+
+static void timeline_leaves_a_gap_empty(void **state)
+{
+	double columns[6];
+
+	(void)state;
+	give_job(&run, 1, 1, 1);
+	give_job(&run, 2, 0.5, 1);
+	give_job(&run, 5, 2, 1);
+	timeline_columns(&run.timeline, SERIES_JOB_CPU, 0, 6, columns, 6);
+	assert_float_equal(columns[0], 1, 0);
+	assert_float_equal(columns[1], 0.5, 0);
+	assert_true(isnan(columns[2]) && isnan(columns[3]));
+	assert_float_equal(columns[4], 2, 0);
+	assert_true(isnan(columns[5]));
+}
+
+/* ---- the screen of a run ----------------------------------------------------------------------------- */
+
+static void run_shows_values_against_their_limits(void **state)
+{
+	(void)state;
+	give_job(&run, 1, 0.5, 128);
+	give_job(&run, 2, 1.5, 256);
+	assert_shows(" CPU       1.50 of 2 cores");
+	assert_shows(" Memory    256 MiB of 512 MiB");
+	assert_shows("50 %");
+	assert_shows("running 2.00 s");
+	assert_shows("pid 42");
+}
+
+static void run_shows_unknown_values_as_a_dash(void **state)
+{
+	(void)state;
+	sample_at(1);
+	give(&run);
+	run.is_machine = false;
+	assert_shows(" CPU       - cores\n");
+	assert_shows(" Memory    -\n");
+	assert_shows(" Read      -\n");
+	assert_shows("CPU -   memory -   I/O -");
+	assert_shows(" PROGRAM");
+	assert_lacks(" 0 ");
+}
+
+static void run_without_a_sample_waits(void **state)
+{
+	(void)state;
+	assert_shows("waiting for the first sample");
+}
+
+static void table_is_sorted_by_each_column(void **state)
+{
+	const char *screen_text;
+
+	(void)state;
+	sample_at(1);
+	SINGLE_ROW(&frame, tree);
+	add_program("small", 0.25, 300);
+	add_program("large", 1.25, 30);
+	add_program("unknown", no_real(ABSENT_NOT_COLLECTED), no_real(ABSENT_NOT_COLLECTED));
+	give(&run);
+	screen_text = draw(24, 80);
+	assert_true(strstr(screen_text, " large") < strstr(screen_text, " small"));
+	assert_true(strstr(screen_text, " small") < strstr(screen_text, " unknown"));
+	assert_shows("small                        0.25    300 MiB           -           -");
+	view_press(&view, 's');
+	screen_text = draw(24, 80);
+	assert_true(strstr(screen_text, " small") < strstr(screen_text, " large"));
+	view_press(&view, 'r');
+	screen_text = draw(24, 80);
+	assert_true(strstr(screen_text, " large") < strstr(screen_text, " small"));
+	assert_true(strstr(screen_text, " small") < strstr(screen_text, " unknown"));
+	view_press(&view, KEY_OF_DOWN);
+	assert_lacks(" large");
+}
+
+static void names_reach_the_screen_without_control_characters(void **state)
+{
+	(void)state;
+	sample_at(1);
+	frame.sample->job_name = "evil\033[2J\n\xc2\x9b job";
+	SINGLE_ROW(&frame, tree);
+	add_program("\033]0;title\a", 1, 1);
+	give(&run);
+	assert_shows("evil?[2J??? job");
+	assert_shows("?]0;title?");
+	for (size_t i = 0; i < canvas.rows * canvas.columns; i++)
+		assert_true(canvas.cells[i].character >= ' ' || !canvas.cells[i].character);
+}
+
+static void arrow_keys_look_back_and_the_space_bar_stops(void **state)
+{
+	(void)state;
+	for (int i = 1; i <= 10; i++)
+		give_job(&run, i, i % 2 ? 1 : 2, 10 * i);
+	view_press(&view, KEY_OF_LEFT);
+	assert_shows("paused at 9.00 s");
+	assert_shows(" Memory    90.0 MiB of 512 MiB");
+	view_press(&view, KEY_OF_HOME);
+	assert_shows(" Memory    10.0 MiB of 512 MiB");
+	view_press(&view, KEY_OF_LEFT);
+	view_press(&view, KEY_OF_RIGHT);
+	assert_shows(" Memory    20.0 MiB of 512 MiB");
+	view_press(&view, KEY_OF_END);
+	assert_shows("running 10.0 s");
+	view_press(&view, ' ');
+	give_job(&run, 11, 1, 110);
+	assert_shows(" Memory    100 MiB of 512 MiB");
+	assert_shows("paused at 10.0 s");
+	view_press(&view, ' ');
+	assert_shows(" Memory    110 MiB of 512 MiB");
+}
+
+static void keys_change_units_and_the_span_of_time(void **state)
+{
+	(void)state;
+	for (int i = 1; i <= 100; i++)
+		give_job(&run, i, 1, 100);
+	assert_shows("-1 min");
+	view_press(&view, '-');
+	assert_shows("-5 min");
+	view_press(&view, '+');
+	assert_shows("-1 min");
+	view_press(&view, 'u');
+	assert_shows("105 MB of 537 MB");
+	view_press(&view, 'u');
+	assert_shows("100 MiB of 512 MiB");
+	view_press(&view, 'h');
+	assert_shows("resource-tracker live: keys");
+	view_press(&view, KEY_OF_BACK);
+	assert_shows(" Memory");
+	view_press(&view, 'q');
+	assert_true(view.quits);
+}
+
+static void end_of_a_run_is_said_with_its_outcome(void **state)
+{
+	struct run_end_row *run_end;
+
+	(void)state;
+	give_job(&run, 1, 1, 1);
+	assert_true(run_is_live(&run));
+	run_end = SINGLE_ROW(&identity, run_end);
+	run_end->signal = 11;
+	run_end->wall_secs = 90;
+	run_end->reason = "signal";
+	give_job(&run, 2, 1, 1);
+	assert_shows("killed by SIGSEGV after 1 min 30 s");
+	assert_int_equal(run.state, RUN_FAILED);
+}
+
+static void next_run_of_a_recording_replaces_the_last(void **state)
+{
+	(void)state;
+	give_job(&run, 1, 1, 1);
+	give_job(&run, 2, 1, 1);
+	sample_at(0.5);
+	assert_int_equal(run_take(&run, &frame, &identity, 2, 1), 0);
+	assert_int_equal(run.timeline.count, 1);
+}
+
+static void silence_of_a_recording_is_said(void **state)
+{
+	(void)state;
+	give_job(&run, 1, 1, 1);
+	view.now_ns = INT64_C(12400000000);
+	assert_shows("no sample for 12.0 s");
+}
+
+/* ---- other screens ----------------------------------------------------------------------------------- */
+
+static void list_shows_all_runs_and_opens_the_chosen_one(void **state)
+{
+	(void)state;
+	view_add(&view, &other);
+	view.lists = view.several = true;
+	give_job(&run, 1, 0.5, 100);
+	give_job(&other, 1, 1.5, 50);
+	assert_shows("2 runs now");
+	assert_true(strstr(screen, " second") < strstr(screen, " first"));
+	view_press(&view, 's');
+	draw(24, 80);
+	assert_true(strstr(screen, " first") < strstr(screen, " second"));
+	view_press(&view, KEY_OF_DOWN);
+	view_press(&view, KEY_OF_ENTER);
+	assert_shows(" Memory    ");
+	view_press(&view, KEY_OF_BACK);
+	assert_shows("2 runs now");
+	view.chosen = 0;
+	view_press(&view, 'm');
+	run_lose(&other, "no end is recorded");
+	assert_shows("no end is recorded");
+	assert_shows("1 run now");
+}
+
+static void machine_has_its_own_figures(void **state)
+{
+	struct disk_row *disk;
+
+	(void)state;
+	sample_at(1);
+	frame.sample->tracked_pid = no_count(ABSENT_NOT_TRACKED);
+	SINGLE_ROW(&frame, host_cpu)->utilization_pct = 3;
+	SINGLE_ROW(&frame, memory)->used_mib = 1024;
+	SINGLE_ROW(&frame, memory)->total_mib = 4096;
+	for (int i = 0; i < 4; i++)
+		ADD_ROW(&frame, cpu_core, frame.first[ROW_host_cpu])->busy_pct = 33 * i;
+	disk = ADD_ROW(&frame, disk, NULL);
+	disk->device = "sda";
+	disk->read_bytes_per_sec = 2048;
+	give(&run);
+	assert_shows(" node-1");
+	assert_shows(" CPU       3.00 of 4 cores");
+	assert_shows(" Memory    1.00 GiB of 4.00 GiB");
+	assert_shows(" Cores     _-+#");
+	assert_shows(" sda");
+	assert_shows("2.00 KiB/s");
+}
+
+static void small_terminals_are_told_the_least_size(void **state)
+{
+	(void)state;
+	give_job(&run, 1, 1, 1);
+	assert_string_equal(draw(3, 20), "20x3 is too small\nat least 50x12\n\n");
+	assert_non_null(strstr(draw(12, 50), " CPU       1.00 of 2 cores"));
+	assert_non_null(strstr(draw(12, 50), "PROGRAM"));
+	for (size_t rows = 1; rows < 60; rows++)
+		for (size_t columns = 1; columns < 200; columns += 7)
+			draw(rows, columns);
+	view.lists = true;
+	for (size_t rows = 1; rows < 60; rows++)
+		for (size_t columns = 1; columns < 200; columns += 7)
+			draw(rows, columns);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(graph_shows_zero_as_a_mark_and_nothing_for_an_unknown_value),
+		TEST(scales_end_at_round_numbers),
+		TEST(timeline_keeps_a_long_run_in_bounded_memory),
+		TEST(timeline_leaves_a_gap_empty),
+		TEST(run_shows_values_against_their_limits),
+		TEST(run_shows_unknown_values_as_a_dash),
+		TEST(run_without_a_sample_waits),
+		TEST(table_is_sorted_by_each_column),
+		TEST(names_reach_the_screen_without_control_characters),
+		TEST(arrow_keys_look_back_and_the_space_bar_stops),
+		TEST(keys_change_units_and_the_span_of_time),
+		TEST(end_of_a_run_is_said_with_its_outcome),
+		TEST(next_run_of_a_recording_replaces_the_last),
+		TEST(silence_of_a_recording_is_said),
+		TEST(list_shows_all_runs_and_opens_the_chosen_one),
+		TEST(machine_has_its_own_figures),
+		TEST(small_terminals_are_told_the_least_size),
+	};
+
+	return cmocka_run_group_tests_name("live view", tests, NULL, NULL);
+}
