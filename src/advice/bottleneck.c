@@ -12,6 +12,8 @@
 static const double FULL_PCT = 90, BUSY_SHARE = 0.85, WAIT_SHARE = 0.1, CPU_WAIT_SHARE = 0.2,
 		    IDLE_CORES = 0.3, ONE_CORE_SHARE = 0.5, BURST_SHARE = 0.2, FULL_HALF = 0.5,
 		    GPU_SHARE = 0.6;
+/* Shorter waits and bursts are noise, as in the other lines of the summary; a run that is hardly longer tells nothing. */
+static const double NOISE_SECS = 0.01, TOO_SHORT_SECS = 0.02;
 
 struct search {
 	const struct rt_summary *summary;
@@ -31,9 +33,15 @@ static void add_bottleneck(struct search *search, const char *rule, const char *
 	scan_copy(&scan, one->text, sizeof(one->text));
 }
 
+/* Whether a cause took a part of the run, and long enough to matter. */
+static bool is_telling(const struct search *search, double secs, double share)
+{
+	return secs >= NOISE_SECS && secs >= share * search->summary->recorded_secs;
+}
+
 static bool is_cpu_bound(const struct search *search)
 {
-	return search->cores >= BUSY_SHARE * search->limit;
+	return search->summary->recorded_secs >= NOISE_SECS && search->cores >= BUSY_SHARE * search->limit;
 }
 
 static void add_cores(struct buffer *out, const struct search *search)
@@ -73,7 +81,7 @@ static bool search_throttled(struct search *search)
 	struct binding limit = summary_core_limit(search->summary);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!(share >= WAIT_SHARE))
+	if (!is_telling(search, throttled, WAIT_SHARE))
 		return false;
 	buffer_add_text(&text, "The CPU limit");
 	if (limit.source && strcmp(limit.source, "cgroup limit") == 0)
@@ -90,7 +98,8 @@ static void search_one_core(struct search *search)
 	double share = search->summary->cpu_course.one_core_secs / search->summary->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!search->summary->tracked || !(search->limit > 1) || !(share >= ONE_CORE_SHARE))
+	if (!search->summary->tracked || !(search->limit > 1) ||
+	    !is_telling(search, search->summary->cpu_course.one_core_secs, ONE_CORE_SHARE))
 		return;
 	buffer_add_text(&text, "About one core was in use during ");
 	add_figure(&text, 100 * fmin(share, 1));
@@ -107,7 +116,7 @@ static void search_bursts(struct search *search)
 	double share = shape_share_above(&summary->core_shape, BUSY_SHARE * search->limit);
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!(share >= BURST_SHARE))
+	if (!is_telling(search, share * summary->recorded_secs, BURST_SHARE))
 		return;
 	if (search->limit > 1)
 		buffer_printf(&text, "All of its %.4g cores were busy for ", search->limit);
@@ -171,7 +180,7 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 	double share = pressure->secs / summary->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!(share >= pressure->least))
+	if (!is_telling(search, pressure->secs, pressure->least))
 		return;
 	buffer_printf(&text, "%s waited for %s during ",
 		      summary->tracked ? "At least one of its processes" : "At least one process",
@@ -221,7 +230,7 @@ static void search_cpu_wait(struct search *search, const struct pressure *pressu
 		search_one_pressure(search, pressure);
 		return;
 	}
-	if (!(share >= pressure->least))
+	if (!is_telling(search, pressure->secs, pressure->least))
 		return;
 	add_threads_wait(&text, course->threads_wait_secs, course->threads_run_secs);
 	buffer_printf(&text, "%s.", pressure->while_what);
@@ -235,7 +244,7 @@ static void search_confined(struct search *search)
 	double share = course->confined_secs / search->summary->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (!search->summary->tracked || !(share >= CPU_WAIT_SHARE))
+	if (!search->summary->tracked || !is_telling(search, course->confined_secs, CPU_WAIT_SHARE))
 		return;
 	add_threads_wait(&text, course->confined_wait_secs, course->confined_run_secs);
 	buffer_add_text(&text,
@@ -356,7 +365,12 @@ static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (isnan(search->cores)) {
+	if (search->summary->recorded_secs < TOO_SHORT_SECS) {
+		buffer_add_text(&text, "It ran for ");
+		add_duration(&text, search->summary->recorded_secs);
+		buffer_add_text(&text, ", which is too short to tell.");
+		add_bottleneck(search, "unknown", "Unknown", 0, &text);
+	} else if (isnan(search->cores)) {
 		buffer_add_text(&text, "Its CPU use is not recorded.");
 		add_bottleneck(search, "unknown", "Unknown", 0, &text);
 	} else if (search->cores < IDLE_CORES) {

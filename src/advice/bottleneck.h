@@ -29,7 +29,9 @@
  * elsewhere          It ran elsewhere       no other rule, and the job was an idle client (launcher.h)
  * idle               Idle                   no other rule, and less than 0.3 cores were busy
  * none               None stands out        no other rule
- * unknown            Unknown                no other rule, and the recording has no CPU time
+ * unknown            Unknown                no other rule, and the recording has no CPU time or is shorter than 20 ms
+ *
+ * A wait or a burst of less than 10 ms is no bottleneck.
  */
 #pragma once
 

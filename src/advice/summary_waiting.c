@@ -132,6 +132,25 @@ static double shown_cpu_short_secs(const struct rt_summary *summary)
 											      : secs;
 }
 
+#define MACHINE_LINE "\n  " STYLE_STRONG "%-*s" STYLE_END
+
+/* Kills of other programs: those of the job are told with its end. */
+static void add_machine_kills(struct buffer *out, const struct rt_summary *summary, int label_columns,
+			      bool has_line)
+{
+	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
+	int64_t kills = end && !count_absent(end->machine_oom_kills) ? end->machine_oom_kills : 0;
+
+	if (kills <= 0 || summary_oom(summary).kind != OOM_NONE)
+		return;
+	if (has_line)
+		buffer_add_text(out, "; ");
+	else
+		buffer_printf(out, MACHINE_LINE, label_columns, "Machine");
+	buffer_printf(out, "%lld process%s of the machine %s killed for lack of memory during the run",
+		      (long long)kills, kills == 1 ? "" : "es", kills == 1 ? "was" : "were");
+}
+
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns)
 {
 	const struct wait OWN[] = {
@@ -157,9 +176,9 @@ void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary,
 		add_threads(out, summary);
 	}
 	buffer_clear(&begin);
-	buffer_printf(&begin,
-		      "\n  " STYLE_STRONG "%-*s" STYLE_END
-		      "some process, not necessarily the job's, waited for ",
+	buffer_printf(&begin, MACHINE_LINE "some process, not necessarily the job's, waited for ",
 		      label_columns, "Machine");
+	before = out->length;
 	add_line(out, summary, begin.data, OF_MACHINE, ARRAY_SIZE(OF_MACHINE), LARGE_SHARE);
+	add_machine_kills(out, summary, label_columns, out->length > before);
 }

@@ -152,7 +152,14 @@ static const char *oom_confidence(const struct oom_findings *oom)
 	return oom->by_machine ? "; confidence low" : "; confidence medium";
 }
 
-static int add_oom(char *text, size_t size, const struct oom_findings *oom)
+/* Whether kills anywhere on the machine may explain the job's end. A job that succeeded was not hit. */
+static bool may_concern_job(const struct run_ending *ending, const struct oom_findings *oom)
+{
+	return oom->job != OOM_NOT_THE_JOB || (ending->has_status && WIFEXITED(ending->wait_status) &&
+					       WEXITSTATUS(ending->wait_status) != 0);
+}
+
+static int add_oom(char *text, size_t size, const struct run_ending *ending, const struct oom_findings *oom)
 {
 	const char *named = oom->job == OOM_JOB_NAMED ? "; the kernel's log names it" : "";
 	char ago[64] = "";
@@ -168,7 +175,7 @@ static int add_oom(char *text, size_t size, const struct oom_findings *oom)
 			text, size,
 			"%s; %lld killed for lack of memory in the job's cgroup, which others share%s%s",
 			named, (long long)oom->in_cgroup, ago, oom_confidence(oom));
-	if (oom->on_machine > 0)
+	if (oom->on_machine > 0 && may_concern_job(ending, oom))
 		return snprintf(text, size,
 				"%s; %lld killed for lack of memory on the machine during the run%s", named,
 				(long long)oom->on_machine, oom_confidence(oom));
@@ -208,7 +215,7 @@ static const char *end_evidence(const struct run_ending *ending, const struct oo
 	else
 		length = add_cause(text, sizeof text, ending);
 	had_cause = length > 0;
-	length += add_oom(text + length, sizeof text - (size_t)length, oom);
+	length += add_oom(text + length, sizeof text - (size_t)length, ending, oom);
 	if (!length)
 		return no_text(ABSENT_NOT_GIVEN);
 	if (!had_cause) {

@@ -277,3 +277,25 @@ def test_waiting_of_short_lived_threads_is_a_lower_bound(run, tmp_path):
     figures = json.loads(run("summary", "--json", recordings.write(path, samples)).out)["waiting"]
     assert (figures["cpu_wait_secs"], figures["cpu_wait_known_pct"]) == (4.0, 50.0)
     assert "its threads waited for a CPU for at least 4.00 s in all" in run("summary", path).out
+
+
+@pytest.mark.parametrize("secs, rule", [(0.008, "unknown"), (0.03, "none"), (1.0, "cpu_pressure")])
+def test_a_wait_of_a_few_milliseconds_is_no_bottleneck(run, tmp_path, secs, rule):
+    """A quarter of the time, so that less than 10 ms are noise."""
+    one = recordings.sample(0, secs=secs, start=dict(recordings.NO_LIMITS, cpu_count=2), actual_interval_ms=secs * 1000,
+                            pressure={"cpu_some_secs": secs / 4, "io_some_secs": 0.0, "memory_some_secs": 0.0, "source": "cgroup"},
+                            limits=dict(recordings.LIMITS), cgroup={"throttled_periods": 0, "throttled_secs": 0.0, "oom_kills": 0},
+                            end={**recordings.END, "exit_code": 0, "wall_secs": secs, "utime_secs": 1.5 * secs, "stime_secs": 0.0})
+    one["cpu"].update(process_cores_used=1.5, process_utime_secs=1.5 * secs, process_stime_secs=0.0, utilization_pct=2.0,
+                      utime_secs=2.0 * secs, stime_secs=0.0)
+    found = find(run, recordings.write(tmp_path / "short.jsonl", [one]))
+    assert found[0]["rule"] == rule, found
+
+
+@pytest.mark.parametrize("exit_code", [0, 2])
+def test_kills_on_the_machine_are_told_of_the_machine(run, tmp_path, exit_code):
+    path = recordings.steady(tmp_path / "run.jsonl", end={"exit_code": exit_code, "machine_oom_kills": 32, "oom_kills": None})
+    lines = run("summary", path).out.splitlines()
+    told = [line for line in lines if "32 processes of the machine were killed for lack of memory" in line]
+    assert len(told) == 1 and told[0].startswith("  Machine ")
+    assert "memory" not in "".join(lines[:2]).lower()

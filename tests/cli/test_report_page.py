@@ -82,6 +82,16 @@ def test_first_screen_answers(make, drive):
     assert seen["title"].startswith("demo")
 
 
+def test_waiting_threads_have_a_chart_of_their_own_beside_shares_of_time(make, drive):
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["cpu"]["process_cpu_wait_secs"] = 2.5
+        one["run_end"] = one["run_end"] and {**one["run_end"], "machine_oom_kills": 32}
+    seen = drive(make(samples), "look")
+    assert seen["charts"].index("chart-threads-waiting") == seen["charts"].index("chart-waiting") + 1
+    assert "Threads waiting for a CPU" in seen["text"]
+
+
 def test_a_job_with_gpus(make, drive, programs):
     samples = recordings.eight_samples()
     for one in samples:

@@ -1,5 +1,7 @@
 /* Tests of src/collect/run_end.c: samples that are evidence for the peak of memory. */
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
 
 #include "collect/run_end.h"
 #include "unit.h"
@@ -70,12 +72,42 @@ static void without_any_memory_the_peak_has_the_reason(void **unused)
 	assert_int_equal(real_absent(peak()->mib), EACCES);
 }
 
+/* The evidence of a run in which the kernel killed 32 processes somewhere on the machine. */
+static bool evidence_tells_of_kills(int wait_status)
+{
+	struct run_ending ending = {
+		.reason = "exit", .has_status = true, .wait_status = wait_status, .job_ended_ns = 2};
+	struct frame frame = {0};
+	const struct run_end_row *row;
+	bool tells;
+
+	context.ending = &ending;
+	state.oom.machine = (struct oom_counter){.before = 0, .now = 32};
+	frame_begin(&frame, 2, 0);
+	(void)SINGLE_ROW(&frame, sample);
+	run_end_fill(&state, &context, &frame);
+	row = (const void *)frame.first[ROW_run_end];
+	assert_int_equal(row->machine_oom_kills, 32);
+	tells = strstr(row->evidence, "32 killed for lack of memory on the machine") != NULL;
+	frame_done(&frame);
+	return tells;
+}
+
+static void kills_on_the_machine_are_evidence_of_a_failure_only(void **unused)
+{
+	(void)unused;
+	assert_false(evidence_tells_of_kills(0));
+	assert_true(evidence_tells_of_kills(2 << 8));
+	assert_false(evidence_tells_of_kills(SIGTERM));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_bound_does_not_count_beside_a_measurement, begin),
 		cmocka_unit_test_setup(a_bound_counts_while_nothing_better_follows, begin),
 		cmocka_unit_test_setup(the_last_sample_without_memory_changes_nothing, begin),
+		cmocka_unit_test_setup(kills_on_the_machine_are_evidence_of_a_failure_only, begin),
 		cmocka_unit_test_setup(without_any_memory_the_peak_has_the_reason, begin),
 	};
 

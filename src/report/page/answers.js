@@ -241,6 +241,7 @@ const machineFacts = (run, report) => {
 		fact('Environment', start.env), fact('Image', start.container_image), fact('Orchestrator', start.orchestrator),
 		fact('Command', commandLine(start.command) || (start.executable ? start.executable + (start.argument_count > 1 ? ` and ${start.argument_count - 1} argument${start.argument_count > 2 ? 's' : ''}` : '') : null)),
 		fact('Tags', pairs(start.tags)), fact('Scheduler', pairs(start.scheduler)),
+		fact('Out of memory', at('end', 'machine_oom_kills') > 0 ? `${at('end', 'machine_oom_kills')} killed during the run` : null, 'Processes of the whole machine that the kernel killed for lack of memory'),
 		fact('Allocation', run.raw.advice.allocation, 'Whether others used the machine at the same time'));
 };
 
