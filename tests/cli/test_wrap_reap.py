@@ -27,6 +27,9 @@ def daemon(cpu_secs):
             os._exit(0)
         os._exit(0)
     os.wait()
+def stay_until_told():
+    while not os.path.exists("told"):
+        time.sleep(0.01)
 """
 
 
@@ -34,9 +37,12 @@ def children_of(pid):
     return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def test_each_is_looked_at_as_a_zombie_first(wrap, log):
-    code = DAEMONS + "daemon(0.05)\ndaemon(0.05)\ntime.sleep(0.6)\nraise SystemExit(3)"
-    assert wrap(sys.executable, "-c", code).wait(20) == 3
+def test_each_is_looked_at_as_a_zombie_first(wrap, log, tmp_path):
+    code = DAEMONS + "daemon(0.05)\ndaemon(0.05)\nstay_until_told()\nraise SystemExit(3)"
+    process = wrap(sys.executable, "-c", code)
+    log.wait_for("reaped", 2)
+    (tmp_path / "told").touch()
+    assert process.wait(20) == 3
     looked, reaped = log.events("reaping"), log.events("reaped")
     assert [event["id"] for event in looked] == [event["id"] for event in reaped] and len(reaped) == 3
     assert {event["state"] for event in looked} == {"Z"}
@@ -47,13 +53,15 @@ def test_each_is_looked_at_as_a_zombie_first(wrap, log):
     assert log.one("descendants")["id"] == 0
 
 
-def test_orphans_are_reaped_while_the_job_runs(wrap, log):
-    code = DAEMONS + "[daemon(0) for _ in range(300)]\nprint('up', flush=True)\ntime.sleep(0.5)"
+def test_orphans_are_reaped_while_the_job_runs(wrap, log, tmp_path):
+    code = DAEMONS + "[daemon(0) for _ in range(300)]\nprint('up', flush=True)\nstay_until_told()"
     process = wrap(sys.executable, "-c", code, stdout=subprocess.PIPE)
     process.stdout.readline()
     job = log.one("started")["id"]
-    wait_until(lambda: len(log.events("reaped")) == 300)
-    assert len(children_of(process.pid)) == 2 and state_of(job) == "S"
+    log.wait_for("reaped", 300)
+    assert len(children_of(process.pid)) == 2
+    wait_until(lambda: state_of(job) == "S", what="the job sleeps between its looks")
+    (tmp_path / "told").touch()
     assert process.wait(10) == 0
 
 

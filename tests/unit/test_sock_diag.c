@@ -247,7 +247,7 @@ static void the_kernel_answers_for_a_connection_of_this_test(void **state)
 	int listening = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
 	int diag = sock_diag_open(), server, count = 0;
 	struct diag_socket found = {0}, again, own;
-	char link[64], target[64];
+	char link[64], target[64] = "";
 
 	(void)state;
 	if (diag < 0 || bind(listening, (struct sockaddr *)&address, sizeof address) < 0 ||
