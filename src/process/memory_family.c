@@ -96,12 +96,49 @@ static struct memory_family *family_of(struct memory_families *families, const s
 	return &families->at[families->slots[slot] - 1];
 }
 
-static void note_parent(struct process_tree *tree, const struct member *member)
+static void note_parent(struct process_tree *tree, const struct member *member, struct memory_family *family)
 {
 	struct member *parent = member->is_forked ? process_tree_find(tree, member->parent_pid) : NULL;
+	struct fork_window *forks;
 
-	if (parent && parent->family == member->family)
-		parent->fork_count++;
+	if (!parent || parent->family != member->family || parent->is_zombie) {
+		family->has_orphans |= member->is_forked;
+		return;
+	}
+	forks = &parent->forks;
+	parent->fork_count++;
+	if (member->parent_faults_before < 0)
+		family->has_orphans = true;
+	else if (member->parent_faults_before < forks->faults_living) {
+		forks->faults_living = member->parent_faults_before;
+		forks->anon_living = member->parent_anon_before;
+	}
+}
+
+/*
+ * Pages that a process replaced before its oldest living fork have no user any more, unless a fork of an earlier fork outlived
+ * its parent.
+ */
+static void note_living_forks(struct memory_families *families, struct process_tree *tree)
+{
+	for (size_t i = 0; i < families->count; i++) {
+		const struct memory_family *family = &families->at[i];
+
+		for (size_t j = 0; j < family->count; j++) {
+			struct fork_window *forks = &tree->members[families->order[family->first + j]].forks;
+
+			if (family->has_orphans || forks->faults_living < forks->faults_first) {
+				forks->faults_living = forks->faults_first;
+				forks->anon_living = forks->anon_first;
+			}
+		}
+	}
+}
+
+static void begin_forks(struct member *member)
+{
+	member->fork_count = 0;
+	member->forks.faults_living = INT64_MAX;
 }
 
 int memory_families_build(struct memory_families *families, struct process_tree *tree)
@@ -112,7 +149,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 		return -ENOMEM;
 	begin_again(families);
 	for (size_t i = 0; i < tree->count; i++)
-		tree->members[i].fork_count = 0;
+		begin_forks(&tree->members[i]);
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 		struct memory_family *family;
@@ -123,7 +160,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 		family = family_of(families, member);
 		family->count++;
 		family->largest_kib = max_i64(family->largest_kib, resident_kib);
-		note_parent(tree, member);
+		note_parent(tree, member, family);
 	}
 	for (size_t i = 0; i < families->count; i++) {
 		families->at[i].first = next;
@@ -143,6 +180,7 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 	}
 	for (size_t i = 0; i < families->count; i++)
 		families->at[i].is_changing |= families->at[i].count < families->at[i].count_before;
+	note_living_forks(families, tree);
 	return 0;
 }
 
@@ -178,7 +216,8 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 	if (!member->is_forked)
 		return;
 	sums->leaves++;
-	sums->leaf_exclusive_kib += (double)exclusive_kib;
+	/* More than it can have faulted in, it has inherited alone, which tells nothing about its siblings. */
+	sums->leaf_exclusive_kib += (double)min_i64(exclusive_kib, member_bound_kib(tree, member));
 	sums->leaf_bound_kib += (double)member_bound_kib(tree, member);
 	sums->leaf_share_kib += share_kib;
 }

@@ -32,6 +32,7 @@ struct memory_family {
 	int64_t largest_kib;  /* resident set of its largest member */
 	size_t count_before;  /* members in the tick before */
 	bool is_changing;     /* members started or exited since then */
+	bool has_orphans;     /* forks whose parent has exited, called exec, or was not seen before them */
 	bool has_own_objects; /* forks map shared memory that no other member maps */
 	bool sampled;         /* smaps_rollup would hold the largest one for too long */
 

@@ -9,9 +9,9 @@
  * then have another page there than their siblings or cousins. Readers with CAP_SYS_ADMIN see page frames, which
  * distinguish such pages. Other readers know how many pages the forking processes replaced.
  *
- * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Common
- * are 100 MiB of the first pages and 30 MiB of those written in between: the parent has faulted in 130 MiB since its
- * first fork, and 50 MiB of them are exclusive. The addresses alone show 100 MiB.
+ * Example: a parent has 100 MiB and forks twice; it overwrites 80 MiB, forks twice again and overwrites 50 MiB. Each of the
+ * 100 MiB has a common page, and the first two forks have 80 MiB more that they share: 180 MiB are common. The parent's 50 MiB
+ * since its last fork are exclusive, and its last forks keep the pages from before.
  */
 int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct member *member,
 				 int64_t exclusive_kib)
@@ -23,8 +23,8 @@ int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct m
 		return 0;
 	if (!member->is_forked)
 		return memory_pages_to_kib(
-			tree, max_i64(0, forks->faults_last - forks->faults_first - member->shared_pages -
-						 max_i64(0, forks->anon_last - forks->anon_first)));
+			tree, max_i64(0, forks->faults_last - forks->faults_living - member->shared_pages -
+						 max_i64(0, forks->anon_last - forks->anon_living)));
 	/*
 	 * Pages of shared memory are faulted in as well. A huge page takes one fault for many pages, but makes the
 	 * process larger than the memory from its parent.
@@ -35,22 +35,46 @@ int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct m
 	return max_i64(0, min_i64(own_kib, all_kib - exclusive_kib));
 }
 
+/*
+ * Exclusive pages of a member that it did not fault in itself since its last fork, or since it was forked: all others that had
+ * them have replaced them or exited.
+ */
+static int64_t alone_kib(const struct process_tree *tree, const struct member *member, int64_t exclusive_kib)
+{
+	const struct fork_window *forks = &member->forks;
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
+
+	if (member->is_forked)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
+				  anon_kib - member_inherited_kib(tree, member));
+	else if (member->fork_count && forks->is_known)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->faults - forks->faults_last),
+				  anon_kib - memory_pages_to_kib(tree, forks->anon_last));
+	return max_i64(0, exclusive_kib - own_kib);
+}
+
+/*
+ * A common page for each address, and those that were left to forks, less those that one process has alone by now. At an
+ * address without a common page there may be one of the latter, which the number of addresses leaves out already.
+ */
 static int64_t common_by_faults_kib(const struct memory_families *families,
 				    const struct memory_family *family, const struct process_tree *tree,
-				    int64_t now_ns)
+				    int64_t addresses_kib, int64_t now_ns)
 {
-	int64_t sum_kib = 0;
+	int64_t left_kib = 0, all_alone_kib = 0, without_common_kib = 0;
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = memory_family_member(families, family, tree, i);
 		int64_t exclusive_kib =
 			member_is_read(family, member, now_ns) ? member_exclusive_kib(tree, member) : 0;
 
-		if (!member->is_forked)
-			sum_kib += member_anon_kib(tree, member) - exclusive_kib;
-		sum_kib += memory_left_to_forks_kib(tree, member, exclusive_kib);
+		if (!member->is_forked && member->fork_count && member->forks.is_known)
+			without_common_kib = max_i64(0, memory_pages_to_kib(tree, member->forks.anon_last) -
+								addresses_kib);
+		left_kib += memory_left_to_forks_kib(tree, member, exclusive_kib);
+		all_alone_kib += alone_kib(tree, member, exclusive_kib);
 	}
-	return sum_kib;
+	return addresses_kib + left_kib - max_i64(0, all_alone_kib - without_common_kib);
 }
 
 /* Sampled addresses at which any member has common pages, and the most pages that can be there. */
@@ -102,7 +126,7 @@ void memory_union_measure(struct memory_families *families, struct memory_family
 	const struct memory_reading *largest = NULL;
 	struct union_counts counts;
 	unsigned level = 0;
-	uint64_t version = family->count;
+	uint64_t version = family->count * 2 + family->has_orphans;
 	double kib_per_page;
 	size_t of_largest;
 
@@ -130,7 +154,8 @@ void memory_union_measure(struct memory_families *families, struct memory_family
 	if (counts.frames_are_seen) {
 		family->union_kib = (int64_t)((double)counts.pages * kib_per_page);
 	} else {
-		int64_t by_faults_kib = common_by_faults_kib(families, family, tree, now_ns);
+		int64_t by_faults_kib =
+			common_by_faults_kib(families, family, tree, family->union_kib, now_ns);
 		int64_t pages_most_kib = (int64_t)((double)counts.pages_most * kib_per_page);
 
 		family->union_kib = max_i64(family->union_kib, min_i64(pages_most_kib, by_faults_kib));

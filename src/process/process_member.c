@@ -435,6 +435,7 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	member->is_forked = is_forked;
 	member->forks = (struct fork_window){0};
 	member->inherited_pages = 0;
+	member->parent_faults_before = member->parent_anon_before = -1;
 	relative = is_forked ? relative_of(tree, member) : NULL;
 	if (!relative) {
 		member->family =
@@ -443,8 +444,11 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	}
 	member->family = relative->family;
 	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
-	if (relative->pid == member->parent_pid)
+	if (relative->pid == member->parent_pid) {
 		note_fork(tree, relative);
+		member->parent_faults_before = relative->faults_before;
+		member->parent_anon_before = relative->anon_before;
+	}
 	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
 	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
 					  ? anonymous_pages(member)

@@ -43,6 +43,8 @@ JOBS = {
     "forks of forks": Job("private 120 fork 2 { private 30 fork 2 { private 10 fork 2 { read sleep 4300 } } }"),
     "forks of forks that wrote before": Job("private 120 fork 2 { overwrite 60 fork 3 { read sleep 4300 } }"),
     "forks whose parent wrote afterwards": Job("private 100 fork 2 { sleep 4300 } overwrite 80 fork 2 { sleep 4300 } overwrite 50"),
+    "forks whose parent wrote much later": Job("private 100 fork 2 { sleep 5300 } sleep 1200 overwrite 80 fork 2 { sleep 4100 } sleep 1200 "
+                                               "overwrite 50"),
     "forks whose parent has ended": Job("fork 1 { private 200 fork 4 { read sleep 4300 } exec { sleep 1 } }"),
     "huge pages": Job("huge 256 fork 4 { read sleep 4300 }"),
     "huge pages, a tenth overwritten": Job("huge 200 fork 3 { scatter 10 sleep 4300 }"),

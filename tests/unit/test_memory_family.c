@@ -240,6 +240,63 @@ static void a_sibling_that_ends_while_they_are_read_is_not_counted_twice(void **
 	assert_int_equal(told_mib(parent, true), 201);
 }
 
+/* Its first fork was seen when the parent had faulted in `first` MiB, its last one at `last` MiB. */
+static void forked_between(struct member *parent, int64_t first_mib, int64_t last_mib)
+{
+	parent->forks = (struct fork_window){.is_known = true,
+					     .faults_first = first_mib * MIB_PAGES,
+					     .faults_last = last_mib * MIB_PAGES,
+					     .anon_first = parent->resident_pages,
+					     .anon_last = parent->resident_pages};
+}
+
+static void pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks(void **unused)
+{
+	struct member *parent = add(1, 100);
+
+	(void)unused;
+	/* Two forks, 80 MiB overwritten, two more forks, 50 MiB overwritten. */
+	forked_between(parent, 100, 180);
+	parent->faults = 230 * MIB_PAGES;
+	for (int i = 0; i < 4; i++)
+		sample(add_fork(parent, 100, 0), 0, 0, 100, BEFORE_NS);
+	sample(parent, 50, 50, 50, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 230);
+}
+
+static void pages_left_to_forks_that_have_exited_do_not_count(void **unused)
+{
+	struct member *parent = add(1, 100);
+
+	(void)unused;
+	forked_between(parent, 100, 200);
+	parent->faults = 200 * MIB_PAGES;
+	for (int i = 0; i < 4; i++) {
+		struct member *fork = add_fork(parent, 100, 0);
+
+		fork->parent_faults_before = 200 * MIB_PAGES;
+		fork->parent_anon_before = 100 * MIB_PAGES;
+		sample(fork, 0, 0, 100, BEFORE_NS);
+	}
+	sample(parent, 0, 0, 100, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 100);
+	/* A fork of one that has exited may have them. */
+	members[1].parent_pid = 1;
+	assert_int_equal(told_mib(parent, true), 200);
+}
+
+static void pages_that_one_fork_has_alone_say_nothing_about_its_siblings(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 1);
+
+	(void)unused;
+	add_fork(parent, 200, 10);
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	/* It has faulted in 1 MiB. 24 MiB are its own since others replaced them or exited. */
+	sample(one, 25, 25, 175, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 235);
+}
+
 static void forks_outlive_the_parent_that_had_their_memory(void **unused)
 {
 	struct member *first = add(1, 1), *one = add_fork(first, 200, 0), *other = add_fork(first, 200, 0);
@@ -288,6 +345,9 @@ int main(void)
 		FAMILY_TEST(a_fork_that_was_not_read_is_like_its_siblings),
 		FAMILY_TEST(new_forks_are_like_those_before_them),
 		FAMILY_TEST(a_sibling_that_ends_while_they_are_read_is_not_counted_twice),
+		FAMILY_TEST(pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks),
+		FAMILY_TEST(pages_left_to_forks_that_have_exited_do_not_count),
+		FAMILY_TEST(pages_that_one_fork_has_alone_say_nothing_about_its_siblings),
 		FAMILY_TEST(forks_outlive_the_parent_that_had_their_memory),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
 	};
