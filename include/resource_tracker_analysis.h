@@ -372,10 +372,13 @@ struct rt_recommend_options {
 	bool force;            /* answer even from too little data */
 	double usd_per_hour;   /* price of the run's machine; 0: unknown */
 	enum rt_policy policy; /* 0: RT_POLICY_MAX */
+	const char *job;       /* which runs of files of runs; NULL: the first recording's, or the only one */
+	const char *task;      /* NULL: all tasks of the job */
 };
 
 /*
- * Advises from one run or several. Each path is a recording, or a file that rt_stats_to_json() wrote.
+ * Advises from one run or several. Each path is a recording, a file that rt_stats_to_json() wrote, or a file of runs
+ * (docs/FLEET.md), of which the newest 200 of the job count.
  * Recordings of several ranks of one job count as one run: their memory on the same host is added up. The
  * notes are about the first run.
  *

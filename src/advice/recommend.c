@@ -6,77 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "table/stats.h"
 
 static const double MARGIN = 1.2, OVER = 0.02, SUSTAINED = 1.05, SETTLING_SHARE = 0.7, CHARGED_MARGIN = 1.1;
 static const double MOST = 1e15; /* statistics in a file may contain any number */
-enum { FIGURE_DECIMALS = 6, RUNS_TO_FORGET_A_KILL = 10 };
-
-static void runs_done(struct runs *runs)
-{
-	for (size_t i = 0; i < runs->count; i++) {
-		if (!runs->list[i].borrowed)
-			rt_summary_free(runs->list[i].summary);
-		rt_stats_free(runs->list[i].stats);
-	}
-	free(runs->list);
-}
+enum { RUNS_TO_FORGET_A_KILL = 10 };
 
 static double figure_of(const rt_stats *stats, const char *column, const char *name)
 {
 	return cell_real(rt_stats_get(stats, column, name), NAN);
-}
-
-/*
- * Means weigh each sample by its length. The first and last samples of a run may be very short and would
- * otherwise count as much as minutes. The decimals matter for a job that mostly sleeps: it uses little CPU,
- * but more than none.
- */
-static int read_stats(struct advice_run *run, const char *path, struct rt_problem *problem)
-{
-	size_t count;
-	const struct rt_stat_spec *defaults = rt_stats_default_specs(&count);
-	CLEANUP_FREE struct rt_stat_spec *specs = calloc(count, sizeof(*specs));
-
-	if (!specs)
-		return problem_set(problem, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < count; i++) {
-		specs[i] = defaults[i];
-		specs[i].name = specs[i].aggregate;
-		specs[i].decimals = FIGURE_DECIMALS;
-		if (strcmp(specs[i].aggregate, "mean") == 0)
-			specs[i].aggregate = "time_mean";
-	}
-	return rt_stats_read_record(&path, 1, specs, count, &run->stats, problem);
-}
-
-static int read_run(struct advice_run *run, const char *path, struct rt_problem *problem)
-{
-	struct rt_problem no_stats = {0};
-	int result = 0;
-
-	if (strcmp(path, "-") == 0)
-		return problem_set(
-			problem, -ESPIPE,
-			"advice reads a recording more than once; name a file instead of standard input");
-	if (!run->summary) {
-		result = rt_stats_read_json(path, &run->stats, &no_stats);
-		if (result < 0 && result != -EBADMSG)
-			return problem_set(problem, result, "%s", no_stats.text);
-		if (result == 0) {
-			find_evidence_of_stats(run);
-			return 0;
-		}
-		result = rt_summary_read(&path, 1, &run->summary, problem);
-	}
-	if (result == 0)
-		result = read_stats(run, path, problem);
-	if (result == 0)
-		find_evidence(run);
-	return result;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------- */
@@ -318,7 +258,8 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 	}
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct advice_run *run = &runs->list[i];
-		double mean = figure_of(run->stats, "process_gpu_usage", "mean");
+		double mean = run->stats ? figure_of(run->stats, "process_gpu_usage", "mean")
+					 : run->evidence.mean_gpus;
 
 		if (!counts_fully(advice, run))
 			continue;
@@ -346,13 +287,17 @@ static int check_stats(const struct runs *runs, struct rt_problem *problem)
 {
 	CLEANUP_FREE const rt_stats **stats = calloc(runs->count, sizeof(rt_stats *));
 	rt_stats *all = NULL;
+	size_t count = 0;
 	int result;
 
 	if (!stats)
 		return -ENOMEM;
 	for (size_t i = 0; i < runs->count; i++)
-		stats[i] = runs->list[i].stats;
-	result = rt_stats_combine(stats, runs->count, &all, problem);
+		if (runs->list[i].stats)
+			stats[count++] = runs->list[i].stats;
+	if (!count)
+		return 0;
+	result = rt_stats_combine(stats, count, &all, problem);
 	rt_stats_free(all);
 	return result;
 }
@@ -417,13 +362,17 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 
 	advice->runs = runs->count;
 	/* The cost is that of the first run, whatever the length of others. */
-	advice->usage.duration_secs = figure_of(runs->list[0].stats, "timestamp", "duration");
+	advice->usage.duration_secs = runs->list[0].stats
+					      ? figure_of(runs->list[0].stats, "timestamp", "duration")
+					      : runs->list[0].evidence.secs;
 	if (runs->list[0].summary)
 		advice->usage.gpu_joules = summary_gpus_energy_joules(runs->list[0].summary);
 	if (!refused)
 		result = combine_runs(advice, runs);
 	if (result == 0 && runs->list[0].summary && (!refused || runs->list[0].summary->tracked))
 		advice_judge(advice, runs->list[0].summary);
+	else if (result == 0 && !runs->list[0].stats && advice->usage.oom_floor_mib > 0)
+		advice_judge_kills(advice);
 	if (result == 0 && !refused)
 		advice_doubt(advice);
 	advice->runs += runs->empty;
@@ -434,35 +383,11 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 	return result;
 }
 
-static bool is_empty(const char *path)
+static struct rt_advice start_advice(const struct rt_recommend_options *options)
 {
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
-}
-
-/* `known` is the summary of the first path, or NULL. */
-static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
-			  const struct rt_recommend_options *given, rt_advice **ret_advice,
-			  struct rt_problem *ret_problem)
-{
-	struct rt_recommend_options options;
-	__attribute__((cleanup(runs_done))) struct runs runs = {0};
-	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
-	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, policy, given);
-
-	if (result < 0)
-		return result;
-	if (!path_count)
-		return problem_set(ret_problem, -EINVAL, "no recording was named");
-	if (options.policy < RT_POLICY_MAX || options.policy > RT_POLICY_COST)
-		return problem_set(ret_problem, -EINVAL, "there is no such policy");
-	runs.list = calloc(path_count, sizeof(*runs.list));
-	if (!advice || !runs.list)
-		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	*advice = (struct rt_advice){
-		.forced = options.force,
-		.policy = options.policy,
+	return (struct rt_advice){
+		.forced = options->force,
+		.policy = options->policy,
 		.usage = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, OOM_NONE, false,
 			  0},
 		.ranks = {1, 1, 1, 1, 1, -1, NAN},
@@ -476,22 +401,32 @@ static int recommend_from(const char *const *paths, size_t path_count, rt_summar
 		.gpu = -1,
 		.vram_mib = -1,
 		.allocation = "unknown",
-		.usd_per_hour = options.usd_per_hour > 0 ? options.usd_per_hour : (double)NAN,
+		.usd_per_hour = options->usd_per_hour > 0 ? options->usd_per_hour : (double)NAN,
 	};
-	runs.list[0].summary = known;
-	runs.list[0].borrowed = known;
-	for (size_t i = 0; i < path_count && result == 0; i++) {
-		result = read_run(&runs.list[runs.count], paths[i], ret_problem);
-		/* A tracker that was killed at once has written nothing, but other runs may be enough. */
-		if (result == -ENODATA && is_empty(paths[i]) && runs.count + path_count - i > 1) {
-			runs.empty++;
-			result = 0;
-			if (ret_problem)
-				*ret_problem->text = '\0';
-		} else {
-			runs.count++;
-		}
-	}
+}
+
+/* `known` is the summary of the first path, or NULL. */
+static int recommend_from(const char *const *paths, size_t path_count, rt_summary *known,
+			  const struct rt_recommend_options *given, rt_advice **ret_advice,
+			  struct rt_problem *ret_problem)
+{
+	struct rt_recommend_options options;
+	__attribute__((cleanup(runs_done))) struct runs runs = {0};
+	CLEANUP_FREE rt_advice *advice = calloc(1, sizeof(*advice));
+	int result = TAKE_OPTIONS(ret_problem, &options, rt_recommend_options, task, given);
+
+	if (result < 0)
+		return result;
+	if (!path_count)
+		return problem_set(ret_problem, -EINVAL, "no recording was named");
+	if (options.policy < RT_POLICY_MAX || options.policy > RT_POLICY_COST)
+		return problem_set(ret_problem, -EINVAL, "there is no such policy");
+	if (!advice)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	*advice = start_advice(&options);
+	for (size_t i = 0; i < path_count && result == 0; i++)
+		result = runs_add_path(&runs, paths[i], i == 0 ? known : NULL,
+				       runs.count || i + 1 < path_count, &options, ret_problem);
 	if (result == 0)
 		result = check_stats(&runs, ret_problem);
 	if (result == 0)

@@ -51,21 +51,23 @@ struct evidence {
 	char host[64];
 	int64_t rank;         /* -1: none */
 	int64_t tasks, nodes; /* started by the scheduler; 0: unknown */
+	char run_id[48];      /* "": unknown */
+	double mean_gpus;     /* of a line; NaN: the statistics have it */
 	bool is_one_task;     /* the recording covers one task, not all of them */
 };
 
 /* A recording, or the statistics of one. */
 struct advice_run {
 	rt_summary *summary; /* NULL: only its statistics are known */
-	rt_stats *stats;
-	bool borrowed;  /* the caller owns the summary */
-	char thin[200]; /* reason to conclude nothing from it; "": none */
+	rt_stats *stats;     /* NULL: its line is known (recommend_runs.c) */
+	bool borrowed;       /* the caller owns the summary */
+	char thin[200];      /* reason to conclude nothing from it; "": none */
 	struct evidence evidence;
 };
 
 struct runs {
 	struct advice_run *list;
-	size_t count;
+	size_t count, room;
 	size_t empty; /* recordings without a whole sample, which are not in the list */
 };
 
@@ -160,6 +162,18 @@ void find_evidence(struct advice_run *run);
 void find_evidence_of_stats(struct advice_run *run);
 
 /*
+ * recommend_runs.c: adds the run of a recording or of statistics, or the newest runs of a job from a file of runs. A run that
+ * is in the list already counts once. `known` is the summary of the path, or NULL; an empty file is passed over if there are
+ * other paths.
+ */
+int runs_add_path(struct runs *runs, const char *path, rt_summary *known, bool has_others,
+		  const struct rt_recommend_options *options, struct rt_problem *ret_problem);
+void runs_done(struct runs *runs);
+/* The identity of the job from the scheduler's ids; `step` may be NULL. */
+void set_job(struct evidence *evidence, const char *job, const char *step);
+extern const struct evidence UNKNOWN_EVIDENCE;
+
+/*
  * recommend_ranks.c: joins recordings of ranks of one job. `group[i]` is the number, from 0, of the run that
  * list[i] belongs to. Returns the number of runs.
  */
@@ -175,5 +189,7 @@ int recommend_of_summary(const char *path, rt_summary *summary, const char *cons
 
 /* Adds notes about one run: unused resources, and its bottleneck. */
 void advice_judge(struct rt_advice *advice, const struct rt_summary *summary);
+/* Adds the note about runs that were killed for lack of memory. */
+void advice_judge_kills(struct rt_advice *advice);
 /* Adds notes about the advice: its certainty, and the cost of a wrong value. */
 void advice_doubt(struct rt_advice *advice);

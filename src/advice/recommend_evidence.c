@@ -169,18 +169,26 @@ static int64_t scheduler_count(const struct rt_summary *summary, const char *nam
 	return value && scan_u64(&scan, &number) && number < INT32_MAX ? (int64_t)number : otherwise;
 }
 
+void set_job(struct evidence *evidence, const char *job, const char *step)
+{
+	snprintf(evidence->job, sizeof(evidence->job), "%.60s.%.60s", job, step ? step : "");
+}
+
 static void find_part(struct evidence *evidence, const struct rt_summary *summary)
 {
 	static const char *const JOBS[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
 	const char *step = scheduler_value(summary, "SLURM_STEP_ID");
+	const struct run_start_row *start = FIRST(record_identity(summary->record), run_start);
 
 	for (size_t i = 0; i < ARRAY_SIZE(JOBS) && !*evidence->job; i++) {
 		const char *job = scheduler_value(summary, JOBS[i]);
 
 		if (job)
-			snprintf(evidence->job, sizeof(evidence->job), "%.60s.%.60s", job, step ? step : "");
+			set_job(evidence, job, step);
 	}
 	snprintf(evidence->host, sizeof(evidence->host), "%.60s", summary->host);
+	if (start && !text_absent(start->run_id))
+		snprintf(evidence->run_id, sizeof(evidence->run_id), "%.47s", start->run_id);
 	evidence->rank = count_absent(summary->rank) ? -1 : summary->rank;
 	evidence->tasks = scheduler_count(summary, "SLURM_NTASKS", 0);
 	evidence->nodes = scheduler_count(summary, "SLURM_JOB_NUM_NODES", 0);
@@ -226,7 +234,7 @@ static void find_cores(struct evidence *evidence, const struct advice_run *run)
 	evidence->p95_cores = shape->total_secs > 0 ? shape_quantile(shape, P95) : evidence->max_cores;
 }
 
-static const struct evidence UNKNOWN = {
+const struct evidence UNKNOWN_EVIDENCE = {
 	.started = NAN,
 	.secs = NAN,
 	.sampled_peak_mib = NAN,
@@ -240,6 +248,7 @@ static const struct evidence UNKNOWN = {
 	.p95_cores = NAN,
 	.max_gpus = NAN,
 	.vram_peak_mib = NAN,
+	.mean_gpus = NAN,
 	.rank = -1,
 };
 
@@ -248,7 +257,7 @@ void find_evidence(struct advice_run *run)
 	const struct rt_summary *summary = run->summary;
 	struct evidence *evidence = &run->evidence;
 
-	*evidence = UNKNOWN;
+	*evidence = UNKNOWN_EVIDENCE;
 	evidence->started = summary->started;
 	evidence->secs = summary->wall_secs;
 	evidence->limit_mib = summary->memory_limit_mib;
@@ -273,7 +282,7 @@ void find_evidence_of_stats(struct advice_run *run)
 {
 	struct evidence *evidence = &run->evidence;
 
-	*evidence = UNKNOWN;
+	*evidence = UNKNOWN_EVIDENCE;
 	evidence->sampled_peak_mib = figure_of(run->stats, "process_memory_mib", "max");
 	evidence->mean_cores = figure_of(run->stats, "process_cpu_usage", "mean");
 	evidence->max_cores = figure_of(run->stats, "process_cpu_usage", "max");

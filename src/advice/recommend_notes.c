@@ -80,7 +80,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 			    amount_of(summary->recorded_secs, add_duration).text);
 }
 
-static void judge_oom(struct rt_advice *advice)
+void advice_judge_kills(struct rt_advice *advice)
 {
 	static const char *const WHAT[] = {
 		[OOM_NONE] = "",
@@ -109,7 +109,7 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 	double peak = larger_peak(&advice->usage), limit = summary->memory_limit_mib;
 
 	if (advice->usage.oom_floor_mib > 0)
-		judge_oom(advice);
+		advice_judge_kills(advice);
 	else if (peak >= FULL_SHARE * limit)
 		advice_note(advice, "memory_near_limit", "its peak was %.0f %% of the limit of %.0f MiB",
 			    100 * peak / limit, limit);

@@ -26,11 +26,6 @@ static void cleanup_options(struct history_options *options)
 	free(options->by);
 }
 
-static void cleanup_history(struct history *history)
-{
-	history_close(history);
-}
-
 static bool set_by(struct history_options *options, const char *value)
 {
 	free(options->by);
@@ -58,24 +53,12 @@ static bool set_option(void *context, int option, const char *value)
 	}
 }
 
-/* The runs of this machine. Those that have just ended get their lines first. */
 static int add_own_history(const struct subcommand *command, struct fleet *fleet)
 {
-	__attribute__((cleanup(cleanup_history))) struct history history = {.fd = -1};
 	CLEANUP_FREE char *path = NULL;
 	struct rt_problem problem = {"out of memory"};
-	int result = history_open(&history, false, &problem);
 
-	if (result == -ENOENT)
-		return command_fault(command, "no run has been kept yet; name a file of runs");
-	if (result < 0)
-		return command_fault(command, "%s", problem.text);
-	history_tidy(&history);
-	if (asprintf(&path, "%s/runs.jsonl", history.folder) < 0)
-		path = NULL;
-	if (path && access(path, F_OK) < 0)
-		return command_fault(command, "no run has been kept yet; name a file of runs");
-	if (!path || fleet_add_file(fleet, path, &problem) < 0)
+	if (history_own_lines(&path, &problem) < 0 || fleet_add_file(fleet, path, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return 0;
 }

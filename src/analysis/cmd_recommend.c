@@ -7,6 +7,7 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
+#include "history/history.h"
 #include "resource_tracker_analysis.h"
 
 struct recommend_options {
@@ -59,6 +60,12 @@ static bool set_option(void *context, int option, const char *value)
 		return true;
 	case OPTION_recommend_history:
 		return text_list_add(&options->history, value);
+	case OPTION_recommend_job:
+		options->advice.job = value;
+		return true;
+	case OPTION_recommend_task:
+		options->advice.task = value;
+		return true;
 	case OPTION_recommend_server:
 		options->server = true;
 		return true;
@@ -122,6 +129,25 @@ static int make_text(const struct recommend_options *options, const rt_advice *a
 	return options->json ? rt_advice_to_json(advice, ret_text) : rt_advice_to_text(advice, ret_text);
 }
 
+/* The run in question comes first, then its history. A job that is named without a FILE is looked for in the own history. */
+static int add_history(const struct subcommand *command, struct recommend_options *options,
+		       struct text_list *files)
+{
+	CLEANUP_FREE char *own = NULL;
+	struct rt_problem problem = {"out of memory"};
+
+	for (size_t i = 0; i < options->history.count; i++)
+		if (!text_list_add(files, options->history.texts[i]))
+			return command_fault(command, "out of memory");
+	if (files->count)
+		return 0;
+	if (!options->advice.job)
+		return command_usage(command, "name a recording, or a job of the history with --job");
+	if (history_own_lines(&own, &problem) < 0 || !text_list_add_copy(files, own))
+		return command_fault(command, "%s", problem.text);
+	return 0;
+}
+
 int run_recommend(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {
@@ -135,11 +161,9 @@ int run_recommend(const struct subcommand *command, char **argv)
 	status = command_read(command, argv, set_option, &options, &files);
 	if (status)
 		return status;
-	if (!files.count)
-		return command_usage(command, "name a recording");
-	/* The run in question comes first, then its history. */
-	for (size_t i = 0; i < options.history.count; i++)
-		(void)text_list_add(&files, options.history.texts[i]);
+	status = add_history(command, &options, &files);
+	if (status)
+		return status;
 	result = rt_recommend(files.texts, files.count, &options.advice, &advice, &problem);
 	if (result == 0) {
 		find_price(command, &options, advice);

@@ -68,3 +68,6 @@ int history_remove(struct history *history, struct history_run *run);
 int history_tag(struct history *history, struct history_run *run, const char *key, const char *value);
 /* Writes the file of lines if they have changed. */
 int history_save(struct history *history);
+
+/* Completes the runs that have ended and returns the file of their lines. -ENOENT: no run has been kept yet. */
+int history_own_lines(char **ret_path, struct rt_problem *ret_problem);

@@ -166,3 +166,29 @@ int history_tag(struct history *history, struct history_run *run, const char *ke
 		return json_object_del(tags, key) < 0 ? -ENOENT : 0;
 	return json_object_set_new(tags, key, json_string(value)) < 0 ? -EINVAL : 0;
 }
+
+int history_own_lines(char **ret_path, struct rt_problem *ret_problem)
+{
+	struct history history;
+	struct stat status;
+	char *path = NULL;
+	int result = history_open(&history, false, ret_problem);
+
+	if (result == 0) {
+		history_tidy(&history);
+		if (asprintf(&path, "%s/runs.jsonl", history.folder) < 0) {
+			path = NULL;
+			result = problem_set(ret_problem, -ENOMEM, "out of memory");
+		}
+		history_close(&history);
+	}
+	if (path && stat(path, &status) < 0)
+		result = -errno;
+	if (result == -ENOENT)
+		problem_set(ret_problem, result, "no run has been kept yet; name a file of runs");
+	if (result < 0)
+		free(path);
+	else
+		*ret_path = path;
+	return result;
+}

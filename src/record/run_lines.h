@@ -41,6 +41,7 @@
 	KEY(cores_limit) \
 	KEY(cores_limit_source) \
 	KEY(memory_peak_mib) \
+	KEY(memory_peak_source) \
 	KEY(memory_limit_mib) \
 	KEY(memory_limit_source) \
 	KEY(memory_largest_process_mib) \

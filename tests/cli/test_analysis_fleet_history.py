@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import recordings
-from conftest import BUILD, clean_environment
+from conftest import BUILD, clean_environment, json_lines
 
 
 def line(number, **changes):
@@ -227,3 +227,80 @@ def test_duckdb_reads_the_lines_as_they_are_and_finds_the_same_percentiles(run, 
     own = {(group["job"], group["task"]): (group["memory_peak_mib"]["p95"], group["wall_secs"]["p50"]) for group in answer["groups"]}
     assert own == {(name, task): (pytest.approx(p95), pytest.approx(p50)) for name, task, p95, p50 in rows}
     assert real == [[8.0, "ok", 100.0]] * 2
+
+
+# ---- advice from lines
+
+def advice(run, *arguments):
+    result = run("recommend", "--json", *arguments)
+    assert result.returncode == 0, result.err
+    answer = json.loads(result.stdout)
+    return {key: answer[key] for key in ("cpu", "memory", "gpu", "vram", "refused", "cpu_limit", "runs", "runs_left_out")}
+
+
+def later(path, secs):
+    """Moves the times of a recording."""
+    samples = json_lines(path)
+    for one in samples:
+        one["timestamp"] += secs
+        one["timestamp_secs"] += secs
+    return recordings.write(path, samples)
+
+
+def slurm(number, tasks):
+    return dict(recordings.NO_LIMITS, scheduler={"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(number),
+                                                 "SLURM_NTASKS": str(tasks), "SLURM_JOB_NUM_NODES": "1"})
+
+
+CASES = {
+    "one run": [{}],
+    "several runs": [{"memory": 100.0 * i, "cores": 0.5 * i} for i in range(1, 7)],
+    "rising peaks": [{"memory": 500.0 + 50 * i} for i in range(12)],
+    "a kill": [{"memory": 300.0}, {"memory": 900.0, "end": {"reason": "signal", "signal": 9, "exit_code": None, "oom_kills": 1}}],
+    "a failure and a thin run": [{"end": {"exit_code": 3}}, {"memory": 700.0, "count": 1}, {"memory": 200.0}],
+    "no end": [{"end": False, "memory": 800.0}, {"memory": 200.0}],
+    "GPUs": [{"gpu": 1.7, "vram": 3000.0}],
+    "ranks": [{"rank": 0, "start": slurm(0, 4), "memory": 300.0}, {"rank": 1, "start": slurm(1, 4), "memory": 500.0}],
+    "only thin runs": [{"count": 1}],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("policy", ["max", "p95"])
+def test_lines_give_the_same_advice_as_their_recordings(run, tmp_path, case, policy):
+    files = []
+    for i, changes in enumerate(CASES[case]):
+        start = {**recordings.NO_LIMITS, **changes.get("start", {}), "run_id": f"id-{i}"}
+        path = recordings.steady(tmp_path / f"{i}.jsonl", **{**changes, "start": start})
+        files.append(path if case == "ranks" else later(path, 1000 * i))
+    run("runs", "add", "--runs", "runs.jsonl", *files)
+    assert advice(run, "--policy", policy, "--history", "runs.jsonl") == advice(run, "--policy", policy, *files)
+
+
+def test_advice_is_of_the_job_and_task_that_are_named(run, tmp_path):
+    lines = [line(i, name=name, job_name=name, task=task, memory_needed_mib=peak, memory_peak_mib=peak) for i, (name, task, peak) in
+             enumerate([("a", "x", 1000.0), ("a", "y", 2000.0), ("b", None, 4000.0)])]
+    write(tmp_path / "runs.jsonl", lines)
+    memory = [advice(run, "--history", "runs.jsonl", *words)["memory"] for words in (["--job", "a"], ["--job", "a", "--task", "x"], ["--job", "b"])]
+    assert memory == [2560, 1280, 5120]
+    for words, message in ((["runs.jsonl"], "has runs of several jobs: choose one with --job"),
+                           (["runs.jsonl", "--job", "c"], "none of its 3 runs is of this job"),
+                           ([], "name a recording, or a job of the history with --job")):
+        result = run("recommend", *words)
+        assert result.returncode and message in result.err
+
+
+def test_a_recording_is_counted_once_beside_its_own_line_and_chooses_the_job(run, tmp_path):
+    start = {**recordings.NO_LIMITS, "run_id": "run-1"}
+    recording = recordings.steady(tmp_path / "run.jsonl", memory=100.0, start=start)
+    write(tmp_path / "runs.jsonl", [line(1, name="demo", job_name="demo"), line(2, name="demo", job_name="demo"), line(3, name="other", memory_needed_mib=9e5)])
+    answer = advice(run, recording, "--history", "runs.jsonl")
+    assert answer["runs"] == 2 and answer["memory"] == 1280
+
+
+def test_the_newest_200_runs_of_a_job_count_in_any_order(run, tmp_path):
+    lines = [line(i, memory_peak_mib=10_000.0 if i < 30 else 1000.0, memory_needed_mib=10_000.0 if i < 30 else 1000.0) for i in range(230)]
+    random.Random(3).shuffle(lines)
+    write(tmp_path / "runs.jsonl", lines)
+    answer = advice(run, "--history", "runs.jsonl")
+    assert answer["runs"] == 200 and answer["memory"] == 1280
