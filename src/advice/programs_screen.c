@@ -21,7 +21,11 @@ static void add_program(struct grid *grid, const struct rt_program_use *use)
 		add_amount(grid_cell(grid), use->memory_peak_mib, "MiB");
 	else
 		grid_add_cell(grid, "-");
-	buffer_printf(grid_cell(grid), "%lld", (long long)use->process_count);
+	/* Those of "others" are unknown. */
+	if (use->process_count)
+		buffer_printf(grid_cell(grid), "%lld", (long long)use->process_count);
+	else
+		grid_add_cell(grid, "-");
 }
 
 int rt_summary_programs_for_screen(const rt_summary *summary, int fd, const char *colour, char **ret_text)

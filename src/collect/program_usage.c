@@ -145,6 +145,14 @@ static void add_up(struct program_row *row, const struct program *program, const
 	row->gpu_vram_mib += (double)ranked->vram_bytes / 1048576;
 }
 
+/* A command that could not be started has not got its name from the kernel. */
+static const char *name_of(const struct collect_context *context, const struct program *program)
+{
+	bool not_started = context->ending->exec_errno && context->facts && context->facts->executable;
+
+	return not_started ? context->facts->executable : program->name;
+}
+
 /* The first `most` programs in the order of `ranked` get a row each, the others one together. */
 static void add_rows(const struct collect_context *context, struct frame *frame,
 		     const struct program_usage *state, size_t count)
@@ -157,7 +165,7 @@ static void add_rows(const struct collect_context *context, struct frame *frame,
 		const struct program *program = &programs->at[state->ranked[i].index];
 
 		if (i <= most) {
-			const char *name = i < most ? program->name : "others";
+			const char *name = i < most ? name_of(context, program) : "others";
 			const struct row *header;
 
 			row = ADD_ROW(frame, program, NULL);
@@ -188,7 +196,7 @@ static void add_totals(const struct collect_context *context, struct frame *fram
 		const struct program *program = &programs->at[state->ranked[i].index];
 
 		if (i <= most) {
-			const char *name = i < most ? program->name : "others";
+			const char *name = i < most ? name_of(context, program) : "others";
 
 			row = ADD_ROW(frame, run_end_program, frame->first[ROW_run_end]);
 			row->name = frame_text(frame, name, strlen(name));

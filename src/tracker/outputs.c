@@ -130,6 +130,7 @@ int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 		int error;
 
 		output->format = choose_format(settings, given);
+		output->is_stderr = given->fd == STDERR_FILENO;
 		output->options = (struct format_options){
 			.header = !settings->no_header,
 			.static_once = settings->static_once,
@@ -215,6 +216,9 @@ void tracker_write_outputs(struct rt_tracker *tracker, const struct frame *frame
 	for (size_t i = 0; i < tracker->output_count; i++) {
 		struct tracker_output *output = &tracker->outputs[i];
 
+		/* A mistyped command gets a message there, which a sample would bury. */
+		if (tracker->ending.exec_errno && output->is_stderr)
+			continue;
 		renew_target(tracker, output);
 		buffer_clear(&tracker->line);
 		output->format->sample(&tracker->line, frame, &output->options, &output->state);

@@ -29,6 +29,7 @@ struct tracker_output {
 	struct target *target;
 	char *path;    /* NULL: a stream */
 	bool is_spool; /* for the program that streams, not named by the user */
+	bool is_stderr;
 };
 
 struct rt_tracker {

@@ -91,6 +91,15 @@ def test_command_not_found_is_recorded(record):
     result, samples = record("--", "no-such-command-anywhere")
     assert_refused(result, "no-such-command-anywhere: command not found", NOT_FOUND)
     assert samples[-1]["run_end"]["reason"] == "exec_failed"
+    assert {one["name"] for one in samples[-1]["programs"] + samples[-1]["run_end"]["programs"]} == {"no-such-command-anywhere"}
+
+
+def test_a_mistyped_command_gets_one_line_and_no_samples(run, tmp_path):
+    for words in (["no-such-command-anywhere"], ["-f", "json", "--", "no-such-command-anywhere"]):
+        assert run(*words).err == "resource-tracker: no-such-command-anywhere: command not found\n"
+    (tmp_path / "plain").write_text("text")
+    assert run("--", "./plain").err == "resource-tracker: ./plain: Permission denied\n"
+    assert run("-o", "-", "--", "no-such-command-anywhere").out.count('"exec_failed"') == 1
 
 
 def test_a_mistyped_subcommand_is_a_command_not_found_that_names_the_nearest(run):
