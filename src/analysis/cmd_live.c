@@ -1,5 +1,6 @@
 /* live: a screen that follows runs, a process or the machine, or shows a finished run. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +59,29 @@ struct recorder_line {
 	char name[64];
 };
 
+/* Its name, if it is there; the recorder says so if it is not. */
+static void name_process(const char *pid, char *ret_name, size_t size)
+{
+	CLEANUP_BUFFER struct buffer path = BUFFER(PATH_MAX);
+	CLEANUP_CLOSE int fd = -1;
+	char name[32];
+	ssize_t length;
+
+	snprintf(ret_name, size, "process %s", pid);
+	buffer_printf(&path, "/proc/%s/comm", pid);
+	fd = buffer_error(&path) ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
+	if (length > 1)
+		snprintf(ret_name, size, "%.*s", (int)length - (name[length - 1] == '\n'), name);
+}
+
 static const char *take_recorder_option(void *context, const struct option_row *row, const char *text)
 {
 	struct recorder_line *line = context;
 
 	if (row && strcmp(row->name, "pid") == 0) {
 		line->has_pid = true;
-		snprintf(line->name, sizeof(line->name), "process %s", text);
+		name_process(text, line->name, sizeof(line->name));
 	}
 	return NULL;
 }
@@ -90,13 +107,13 @@ static int make_recorder_line(const struct subcommand *command, struct live_word
 			return command_fault(command, "out of memory");
 		}
 		added = added && text_list_add_copy(&words->recorder, word);
-		snprintf(line.name, sizeof(line.name), "process %s", words->pid);
+		name_process(words->pid, line.name, sizeof(line.name));
 	}
 	for (char **option = words->recorder_options; added && option && *option; option++)
 		added = text_list_add(&words->recorder, *option);
 	if (!added)
 		return command_fault(command, "out of memory");
-	/* parse_words() passes over the first word, which is "--" here. */
+	/* parse_words() passes over the word before them, which stands for the program. */
 	if (words->recorder_options && parse_words(&parser, words->recorder_options - 1, &rest) < 0)
 		return command_usage(command, "%s", parser.message);
 	if (rest)
@@ -117,8 +134,10 @@ static int print_samples(const struct subcommand *command, const struct text_lis
 
 	if (!argv)
 		return command_fault(command, "out of memory");
-	for (size_t i = 0; i < words->count; i++)
-		argv[i] = (char *)(uintptr_t)words->texts[i];
+	/* The second word names standard output, which is the usual place. The third keeps it from starting a screen again. */
+	for (size_t i = 0, count = 0; i < words->count; i++)
+		if (i != 1)
+			argv[count++] = (char *)(uintptr_t)words->texts[i];
 	if (find_sister_program(&RECORDER_PROGRAM, path) < 0)
 		return command_fault(command, "needs resource-tracker, which is not installed");
 	execv(path, argv);
@@ -199,6 +218,8 @@ int run_live(const struct subcommand *command, char **argv)
 				     "options behind -- are those of a recorder; a recording has none");
 	if (!find_numbers(&words, argv))
 		return command_fault(command, "out of memory");
+	if (words.recorder_options)
+		*separator = argv[0];
 	if (words.pid || words.host || words.recorder_options)
 		status = make_recorder_line(command, &words, &line);
 	return status ? status : show(command, &words, line.name);

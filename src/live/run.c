@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/signal_names.h"
 #include "record/reader.h"
 
@@ -128,10 +129,27 @@ void run_lose(struct run *run, const char *why)
 	snprintf(run->outcome, sizeof(run->outcome), "%s", why);
 }
 
+enum series run_series(const struct run *run, enum series of_job)
+{
+	static const enum series PAIRS[][2] = {
+		{SERIES_JOB_CPU, SERIES_HOST_CPU},
+		{SERIES_JOB_MEMORY, SERIES_HOST_MEMORY},
+		{SERIES_JOB_READ, SERIES_HOST_READ},
+		{SERIES_JOB_WRITTEN, SERIES_HOST_WRITTEN},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(PAIRS); i++)
+		if (PAIRS[i][0] == of_job && run->is_machine)
+			return PAIRS[i][1];
+	return of_job;
+}
+
 double run_value(const struct run *run, enum series series)
 {
-	return run->timeline.count ? run->timeline.moments[run->timeline.count - 1].values[series]
-				   : (double)NAN;
+	const struct timeline *timeline = &run->timeline;
+
+	return timeline->count ? timeline->moments[timeline->count - 1].values[run_series(run, series)]
+			       : (double)NAN;
 }
 
 double run_core_limit(const struct run *run, const struct moment *moment, bool machine)

@@ -53,8 +53,10 @@ static inline bool run_is_live(const struct run *run)
 	return run->state == RUN_BEGINS || run->state == RUN_GOES_ON;
 }
 
-/* The last value of a series; NaN: unknown. */
+/* The last value of a series of the job, or of the machine if the run records that alone. NaN: unknown. */
 double run_value(const struct run *run, enum series series);
+/* That series. */
+enum series run_series(const struct run *run, enum series of_job);
 /* Cores and memory that the job may have, by its limits or else by the machine. NaN: unknown. */
 double run_core_limit(const struct run *run, const struct moment *moment, bool machine);
 double run_memory_limit(const struct run *run, const struct moment *moment, bool machine);

@@ -115,7 +115,8 @@ static void draw_graph(const struct view *view, struct canvas *canvas, const str
 	size_t points = graph_points(view->style, place.columns);
 	double values[GRAPH_POINTS_MOST], most = 1;
 
-	timeline_columns(&run->timeline, SERIES_JOB_CPU, span.from_secs, span.to_secs, values, points);
+	timeline_columns(&run->timeline, run_series(run, SERIES_JOB_CPU), span.from_secs, span.to_secs,
+			 values, points);
 	for (size_t i = 0; i < points; i++)
 		most = fmax(most, values[i]);
 	graph_draw(canvas, place, view->style, LOOK_CPU, values, most, SIZE_MAX);
@@ -132,7 +133,7 @@ static void draw_run(const struct view *view, struct canvas *canvas, const struc
 	const struct moment *moment =
 		run->timeline.count ? &run->timeline.moments[run->timeline.count - 1] : NULL;
 	double memory = run_value(run, SERIES_JOB_MEMORY);
-	double part = moment ? memory / run_memory_limit(run, moment, false) : (double)NAN;
+	double part = moment ? memory / run_memory_limit(run, moment, run->is_machine) : (double)NAN;
 	bool is_live = run_is_live(run);
 	char text[NUMBER_BYTES];
 

@@ -309,3 +309,139 @@ def test_live_says_that_the_file_is_not_a_recording(terminal, tmp_path):
     one = terminal("live", tmp_path / "not.txt", size=(120, 24))
     assert one.wait_for_end() == 1
     assert "not a recording" in one.screen()
+
+
+# ---- a recorder of its own ----------------------------------------------------------------------------------
+
+@pytest.fixture
+def sleeper():
+    process = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def children_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+            return [int(word) for word in children.read().split()]
+    except FileNotFoundError:
+        return []
+
+
+def wait_until_gone(pid):
+    limit = time.monotonic() + PATIENCE_SECS
+    while os.path.exists(f"/proc/{pid}"):
+        assert time.monotonic() < limit, f"{pid} still runs"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("words", [["live", "--pid", "{pid}", "--", "-i", "100ms"], ["-i", "100ms", "--pid", "{pid}"]])
+def test_live_follows_a_process_with_a_recorder_that_ends_with_it(terminal, sleeper, words):
+    one = terminal(*[word.format(pid=sleeper.pid) for word in words])
+    one.wait(f"sleep  pid {sleeper.pid}")
+    one.wait(lambda screen: re.search(r"^ Memory +\d\S* [KM]iB of", screen, re.M) and "running" in screen)
+    recorder, = children_of(pid_of_view(one))
+    one.press("q")
+    assert one.wait_for_end() == 0
+    wait_until_gone(recorder)
+    assert sleeper.poll() is None, "the process goes on"
+
+
+def test_live_shows_the_end_of_its_process(terminal, sleeper):
+    one = terminal("live", "--pid", sleeper.pid, "--", "-i", "100ms")
+    one.wait("running")
+    sleeper.kill()
+    sleeper.wait()
+    one.wait("process has ended after")
+    one.press("Home")
+    one.wait("at ")
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def test_live_survives_the_death_of_its_recorder(terminal, sleeper):
+    one = terminal("live", "--pid", sleeper.pid, "--", "-i", "100ms")
+    one.wait("running")
+    os.kill(children_of(pid_of_view(one))[0], signal.SIGKILL)
+    one.wait("the recorder has gone after")
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def test_live_passes_on_why_its_recorder_does_not_start(terminal):
+    one = terminal("live", "--pid", "4194300")
+    assert one.wait_for_end() == 1
+    assert "4194300" in one.screen()
+
+
+@pytest.mark.parametrize("words", [["live", "--host", "--", "-i", "100ms"], ["-i", "100ms"]])
+def test_live_follows_the_machine(terminal, words):
+    one = terminal(*words)
+    one.wait(lambda screen: re.search(rf"^ CPU +\d.* of {os.cpu_count()} core", screen, re.M))
+    one.wait(lambda screen: re.search(r"^ Cores +\S", screen, re.M) and "FILE SYSTEM" in screen)
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def test_front_prints_samples_where_no_screen_can_be(terminal, sleeper):
+    one = terminal("--pid", sleeper.pid, "-i", "100ms", "--duration", "300ms", env={"TERM": "dumb"})
+    assert one.wait_for_end() == 0
+    assert one.screen("-J", "-S", "-").count('"timestamp_secs"') >= 3
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--pid", "1", "--host"], "exclude each other"),
+    (["--", "sleep", "1"], "'sleep' is a command"),
+    (["--pid", "0"], "--pid"),
+    (["--", "--intervall", "1"], "--interval"),
+])
+def test_live_refuses_words_that_do_not_fit(run, words, message):
+    result = run("live", *words)
+    assert result.returncode == 2
+    assert message in result.err
+
+
+# ---- several runs -------------------------------------------------------------------------------------------
+
+def test_live_lists_files_and_opens_one(terminal, tmp_path):
+    paths = []
+    for name, cores in ("calm", 0.5), ("busy", 1.5):
+        made = samples(3, recordings.END)
+        for one in made:
+            one["job_name"] = name
+            one["cpu"]["process_cores_used"] = cores
+        paths.append(recordings.write(tmp_path / f"{name}.jsonl", made))
+    one = terminal("live", *paths)
+    screen = one.wait(lambda screen: "calm" in screen and "busy" in screen and screen.count("failed with exit status 3") == 2)
+    assert "0 runs now" in screen
+    one.wait(lambda screen: screen.index("busy") < screen.index("calm"))
+    one.press("r")
+    one.wait(lambda screen: screen.index("calm") < screen.index("busy"))
+    one.press("Up", "Up", "Enter")
+    one.wait(lambda screen: screen.startswith(" calm  pid 42"))
+    one.press("Escape")
+    one.wait("0 runs now")
+    one.press("Down", "Enter")
+    one.wait(lambda screen: screen.startswith(" busy  pid 42"))
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+def test_live_shows_the_runs_that_go_on_and_their_ends(terminal, tmp_path):
+    history = {"TRACKER_HISTORY": str(tmp_path / "history")}
+    first = terminal("-n", "first", "-i", "100ms", "--", "sh", "-c", "read -r line", env=history)
+    one = terminal("live", env=history, size=(100, 24))
+    one.wait(lambda screen: "1 run now" in screen and " first" in screen)
+    second = terminal("-n", "second", "-i", "100ms", "--", "sh", "-c", "read -r line; exit 4", env=history)
+    one.wait(lambda screen: "2 runs now" in screen and " second" in screen)
+    second.press("Enter")
+    one.wait("failed with exit status 4")
+    first.press("Enter")
+    one.wait(lambda screen: "0 runs now" in screen and "succeeded" in screen)
+    assert second.wait("EXIT:4")
+    assert first.wait("EXIT:0")
+    one.press("q")
+    assert one.wait_for_end() == 0
+    again = terminal("live", "last", env=history)
+    again.wait(lambda screen: screen.startswith(" second") and "run 2" in screen and "failed with exit status 4" in screen)
