@@ -397,9 +397,7 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
 
 	if (parent && parent != member && parent->layout == member->layout && parent->family)
 		return parent;
-	/*
-	 * Its parent exited before tracking began. Another member with the same layout descends from the same process.
-	 */
+	/* Its parent exited before tracking began. Another member with the same layout descends from the same process. */
 	for (size_t i = 0; member->layout && i < tree->count; i++)
 		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
 		    tree->members[i].family)
@@ -407,10 +405,12 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
 	return NULL;
 }
 
-static void note_fork(const struct process_tree *tree, struct member *parent)
+static void note_fork(const struct process_tree *tree, struct member *parent, struct member *child)
 {
 	struct fork_window *forks = &parent->forks;
 
+	child->parent_faults_before = parent->faults_before;
+	child->parent_anon_before = parent->anon_before;
 	/* If the parent is older than the tracking, the number of pages that it replaced is unknown. */
 	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
 		*forks = (struct fork_window){.is_known = true,
@@ -444,11 +444,8 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	}
 	member->family = relative->family;
 	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
-	if (relative->pid == member->parent_pid) {
-		note_fork(tree, relative);
-		member->parent_faults_before = relative->faults_before;
-		member->parent_anon_before = relative->anon_before;
-	}
+	if (relative->pid == member->parent_pid)
+		note_fork(tree, relative, member);
 	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
 	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
 					  ? anonymous_pages(member)
