@@ -76,12 +76,12 @@ def free_port():
 class Engine:
     """A running engine. `label` is the label with a run's identity."""
 
-    label = "service_instance_id"
+    label, job_label = "service_instance_id", "service_name"
 
     def __init__(self, program, folder):
         self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         self.log = open(folder / "log", "wb")
         self.process = subprocess.Popen([str(program), *self.arguments()], stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=self.log, cwd=folder)
@@ -99,7 +99,11 @@ class Engine:
 
     def get(self, path, **fields):
         data = urllib.parse.urlencode(fields).encode() if fields else None
-        with urllib.request.urlopen(self.url + path, data, timeout=30) as answer:
+        return self.post(path, data)
+
+    def post(self, path, data, **headers):
+        request = urllib.request.Request(self.url + path, data, {name.replace("_", "-"): value for name, value in headers.items()})
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read() or b"ok"
 
     def flush(self):
@@ -143,7 +147,7 @@ class VictoriaMetrics(Engine):
 class Prometheus(Engine):
     """With a window for old points, as docs/OTLP.md says."""
 
-    title, otlp, ready, label = "Prometheus", "/api/v1/otlp", "/-/ready", "instance"
+    title, otlp, ready, label, job_label = "Prometheus", "/api/v1/otlp", "/-/ready", "instance", "job"
     configuration = "storage: {tsdb: {out_of_order_time_window: 30d}}\n"
 
     def arguments(self):
@@ -169,6 +173,33 @@ class DefaultPrometheus(Prometheus):
     """Without the window: it refuses points that it has, and old ones."""
 
     title, configuration = "Prometheus by default", "global: {}\n"
+
+
+class DebianVictoriaMetrics(VictoriaMetrics):
+    """Takes no OTLP, but exports: text of OpenMetrics, and lines of InfluxDB."""
+
+    title, label = "VictoriaMetrics of Debian", "instance"
+
+    def arguments(self):
+        return [f"-storageDataPath={self.folder}/data", f"-httpListenAddr=127.0.0.1:{self.port}", "-retentionPeriod=1y",
+                "-search.latencyOffset=0s", "-influxSkipSingleField"]
+
+    @staticmethod
+    def program(folder, limit_secs):
+        return from_debian(folder, "victoria-metrics", min(limit_secs, 60))
+
+
+class DebianPrometheus(Prometheus):
+    """Takes no OTLP, but blocks that promtool makes of OpenMetrics; `data` has them."""
+
+    title = "Prometheus of Debian"
+
+    def arguments(self):
+        return [argument for argument in super().arguments() if "otlp" not in argument]
+
+    @staticmethod
+    def program(folder, limit_secs):
+        return from_debian(folder, "prometheus", min(limit_secs, 60))
 
 
 ENGINES = [VictoriaMetrics, Prometheus, DefaultPrometheus]

@@ -312,6 +312,7 @@ struct rt_export_options {
 	 *   "snapshot"     of the Python package: written by its dump(), read by its load() (gzip; plain to standard output)
 	 *   "snapshot-0.4" the same for its version 0.4
 	 *   "gpu_tracker"  its tracking file: SQLite if the output's name ends so, else CSV
+	 *   "otlp", "openmetrics", "influx"   time series of all runs, for databases of metrics: docs/OTLP.md
 	 * NULL: by the extension of the output (.json, .jsonl, .csv, .sqlite, .db; before .gz, which
 	 * compresses).
 	 */

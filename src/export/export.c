@@ -223,8 +223,11 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 		return export_snapshot(&job, true, NULL);
 	if (strcmp(format, "gpu_tracker") == 0 || strcmp(format, "gpu-tracker") == 0)
 		return export_gpu_tracker(&job);
+	if (strcmp(format, "otlp") == 0 || strcmp(format, "openmetrics") == 0 ||
+	    strcmp(format, "influx") == 0)
+		return export_series(&job, format);
 	return problem_set(ret_problem, -EINVAL,
 			   "'%.100s' is not a format; use json, jsonl, csv, sqlite, snapshot, "
-			   "snapshot-0.4, gpu_tracker",
+			   "snapshot-0.4, gpu_tracker, otlp, openmetrics, influx",
 			   format);
 }

@@ -21,6 +21,8 @@ int export_sqlite(const struct export_job *job);
  */
 int export_snapshot(const struct export_job *job, bool older, char **ret_text);
 int export_gpu_tracker(const struct export_job *job);
+/* "otlp", "openmetrics" or "influx". */
+int export_series(const struct export_job *job, const char *format);
 
 /*
  * Opens the files of a job for reading the last run only. It reads all files once to find that run;

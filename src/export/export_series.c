@@ -1,0 +1,349 @@
+/*
+ * Writes recordings as time series, in the forms that databases of metrics import. The series are those of --stream otlp,
+ * with the machine's, and a point for each sample.
+ *
+ *   otlp         requests of OTLP one after another, which as protocol buffers are one request
+ *   openmetrics  text of OpenMetrics: what promtool and VictoriaMetrics import
+ *   influx       line protocol of InfluxDB
+ *
+ * OpenMetrics wants all samples of a metric together, so the recording is read once for each metric, in constant memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "export/export.h"
+#include "export/output.h"
+#include "format/otlp_encode.h"
+#include "table/table.h"
+
+enum { TEXT_CEILING = 64 << 20 };
+
+enum form { FORM_OTLP, FORM_OPENMETRICS, FORM_INFLUX };
+
+struct series_writer {
+	const struct export_job *job;
+	enum form form;
+	uint64_t only; /* series to write */
+	struct output output;
+	struct buffer text;
+	struct otlp_batch batch;
+	struct otlp_resource resource;
+	struct otlp_run run;
+	bool info; /* write the attributes of the runs instead */
+	bool began;
+	int64_t samples;
+	struct buffer labels; /* of the run, in the form of the output */
+};
+
+static void writer_done(struct series_writer *writer)
+{
+	output_close(&writer->output);
+	buffer_done(&writer->text);
+	buffer_done(&writer->labels);
+	otlp_resource_done(&writer->resource);
+}
+
+static void cleanup_record(struct record **record)
+{
+	record_close(*record);
+}
+#define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
+
+/* ---- names -------------------------------------------------------------------------------------------------- */
+
+/* As Prometheus makes them of OTLP: dots are underscores, and the unit follows. */
+static void add_plain_name(struct buffer *out, const char *name)
+{
+	for (; *name; name++) {
+		bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+			     (*name >= '0' && *name <= '9');
+
+		buffer_add_char(out, plain ? *name : '_');
+	}
+}
+
+static const char *unit_word(const struct otlp_series *series)
+{
+	return strcmp(series->unit, "By") == 0 ? "bytes" : strcmp(series->unit, "s") == 0 ? "seconds" : NULL;
+}
+
+static void add_family(struct buffer *out, const struct otlp_series *series)
+{
+	add_plain_name(out, series->name);
+	if (unit_word(series))
+		buffer_printf(out, "_%s", unit_word(series));
+}
+
+static void add_quoted(struct buffer *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buffer_add_char(out, '\\');
+		if (*text == '\n')
+			buffer_add_text(out, "\\n");
+		else
+			buffer_add_char(out, *text);
+	}
+}
+
+/* Tags of the line protocol: commas, blanks and equal signs are escaped; a line end cannot be. */
+static void add_tag_text(struct buffer *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr(", =\\", *text))
+			buffer_add_char(out, '\\');
+		buffer_add_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+	}
+}
+
+static void add_label(struct buffer *out, enum form form, const char *key, const char *value)
+{
+	if (form == FORM_INFLUX) {
+		buffer_add_char(out, ',');
+		add_plain_name(out, key);
+		buffer_add_char(out, '=');
+		add_tag_text(out, value);
+		return;
+	}
+	if (out->length)
+		buffer_add_char(out, ',');
+	add_plain_name(out, key);
+	buffer_add_text(out, "=\"");
+	add_quoted(out, value);
+	buffer_add_char(out, '"');
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------- */
+
+static void add_point(struct series_writer *writer, const struct otlp_series *series, int64_t time_ns,
+		      double value)
+{
+	CLEANUP_BUFFER struct buffer labels = BUFFER(TEXT_CEILING);
+	struct buffer *out = &writer->text;
+
+	if (writer->labels.data)
+		buffer_add_text(&labels, writer->labels.data);
+	if (series->key)
+		add_label(&labels, writer->form, series->key,
+			  *series->value ? series->value : writer->batch.reason);
+	add_family(out, series);
+	if (series->form == OTLP_SUM)
+		buffer_add_text(out, "_total");
+	if (writer->form == FORM_INFLUX) {
+		buffer_printf(out, "%s value=", labels.data);
+		buffer_add_shortest(out, value);
+		buffer_printf(out, " %lld\n", (long long)time_ns);
+		return;
+	}
+	buffer_printf(out, "{%s} ", labels.data);
+	buffer_add_shortest(out, value);
+	buffer_printf(out, " %lld.%03d\n", (long long)(time_ns / NSEC_PER_SEC),
+		      (int)(time_ns / NSEC_PER_MSEC % 1000));
+}
+
+/* Writes the points of the batch and empties it. Marks of the end have no text form. */
+static void write_points(struct series_writer *writer)
+{
+	struct otlp_batch *batch = &writer->batch;
+
+	if (writer->form == FORM_OTLP)
+		otlp_encode_metrics(&writer->text, &writer->resource, batch);
+	for (size_t i = 0; writer->form != FORM_OTLP && i < OTLP_SERIES_COUNT; i++) {
+		if (!(writer->only >> i & 1))
+			continue;
+		if (batch->zero >> i & 1)
+			add_point(writer, &OTLP_SERIES[i], batch->start_ns, 0);
+		for (size_t j = 0; j < batch->count; j++)
+			if (batch->points[j].present >> i & 1)
+				add_point(writer, &OTLP_SERIES[i], batch->points[j].time_ns,
+					  batch->points[j].values[i]);
+	}
+	batch->count = 0;
+	batch->zero = batch->stale = 0;
+	output_write(&writer->output, &writer->text);
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------------- */
+
+/* As Prometheus does: job and instance on each series, all other attributes on target_info. */
+static void make_labels(struct series_writer *writer)
+{
+	const char *key, *value, *space = otlp_resource_get(&writer->resource, "service.namespace");
+	const char *name = otlp_resource_get(&writer->resource, "service.name");
+	const char *id = otlp_resource_get(&writer->resource, "service.instance.id");
+	CLEANUP_BUFFER struct buffer job = BUFFER(TEXT_CEILING);
+	size_t at = 0;
+
+	buffer_clear(&writer->labels);
+	if (writer->form == FORM_INFLUX) {
+		while (otlp_resource_next(&writer->resource, &at, &key, &value))
+			add_label(&writer->labels, writer->form, key, value);
+		return;
+	}
+	buffer_printf(&job, "%s%s%s", space ? space : "", space ? "/" : "", name ? name : "");
+	add_label(&writer->labels, writer->form, "job", job.data ? job.data : "");
+	add_label(&writer->labels, writer->form, "instance", id ? id : "");
+}
+
+/* All attributes of a run that are no label of its series, with the times of its first and last sample. */
+static void add_target_info(struct series_writer *writer, int64_t time_ns)
+{
+	CLEANUP_BUFFER struct buffer labels = BUFFER(TEXT_CEILING);
+	const char *key, *value;
+	size_t at = 0;
+
+	buffer_add_text(&labels, writer->labels.data ? writer->labels.data : "");
+	while (otlp_resource_next(&writer->resource, &at, &key, &value))
+		if (strncmp(key, "service.", 8) != 0)
+			add_label(&labels, writer->form, key, value);
+	buffer_printf(&writer->text, "target_info{%s} 1 %lld.%03d\n", labels.data,
+		      (long long)(time_ns / NSEC_PER_SEC), (int)(time_ns / NSEC_PER_MSEC % 1000));
+}
+
+static void begin_run(struct series_writer *writer, const struct record *record, const struct frame *first)
+{
+	CLEANUP_BUFFER struct buffer id = BUFFER(1000);
+
+	buffer_printf(&id, "%s-%zu", writer->job->paths[0], record_run(record));
+	otlp_resource_done(&writer->resource);
+	writer->resource = OTLP_RESOURCE;
+	otlp_resource_of_run(&writer->resource, first, id.data);
+	otlp_run_begin(&writer->run, first, 0, true);
+	make_labels(writer);
+	writer->began = true;
+	if (writer->info)
+		add_target_info(writer, writer->run.start_ns);
+}
+
+static void end_run(struct series_writer *writer)
+{
+	if (!writer->began)
+		return;
+	if (writer->info)
+		add_target_info(writer, writer->run.last_ns);
+	otlp_run_end(&writer->run, &writer->batch);
+	write_points(writer);
+	writer->began = false;
+}
+
+static int write_runs(struct series_writer *writer, struct record *record)
+{
+	const struct frame *frame;
+	size_t run = 0;
+	int result;
+
+	while ((result = record_next(record, &frame)) > 0 && !writer->output.error) {
+		if (record_run(record) != run)
+			end_run(writer);
+		if (!writer->began)
+			begin_run(writer, record, frame);
+		run = record_run(record);
+		if (otlp_run_feed(&writer->run, frame, &writer->batch))
+			write_points(writer);
+		writer->samples++;
+	}
+	end_run(writer);
+	if (result < 0)
+		return problem_set(writer->job->problem, result, "%s", record_problem(record)->text);
+	return 0;
+}
+
+static int read_all(struct series_writer *writer)
+{
+	CLEANUP_RECORD struct record *record = NULL;
+	struct record_options options = {0};
+	int result;
+
+	otlp_want(&options.wanted);
+	WANT(&options.wanted, sample, sample);
+	WANT(&options.wanted, sample, host);
+	WANT(&options.wanted, sample, job_name);
+	result = record_open(writer->job->paths, writer->job->path_count, &options, &record,
+			     writer->job->problem);
+	writer->samples = 0;
+	return result < 0 ? result : write_runs(writer, record);
+}
+
+/* ---- forms -------------------------------------------------------------------------------------------------- */
+
+static void begin_family(struct series_writer *writer, const struct otlp_series *series)
+{
+	CLEANUP_BUFFER struct buffer name = BUFFER(1000);
+
+	add_family(&name, series);
+	buffer_printf(&writer->text, "# TYPE %s %s\n", name.data,
+		      series->form == OTLP_SUM ? "counter" : "gauge");
+	if (unit_word(series))
+		buffer_printf(&writer->text, "# UNIT %s %s\n", name.data, unit_word(series));
+}
+
+/* A pass for each name, so that its samples stand together. */
+static int write_families(struct series_writer *writer)
+{
+	int result;
+
+	buffer_add_text(&writer->text, "# TYPE target info\n");
+	writer->only = 0;
+	writer->info = true;
+	result = read_all(writer);
+	writer->info = false;
+	for (size_t i = 0, next; result == 0 && i < OTLP_SERIES_COUNT; i = next) {
+		writer->only = 0;
+		for (next = i;
+		     next < OTLP_SERIES_COUNT && strcmp(OTLP_SERIES[next].name, OTLP_SERIES[i].name) == 0;
+		     next++)
+			writer->only |= UINT64_C(1) << next;
+		begin_family(writer, &OTLP_SERIES[i]);
+		result = read_all(writer);
+	}
+	buffer_add_text(&writer->text, "# EOF\n");
+	output_write(&writer->output, &writer->text);
+	return result;
+}
+
+static int write_form(struct series_writer *writer)
+{
+	int result;
+
+	for (size_t i = 0; writer->form == FORM_OPENMETRICS && i < writer->job->path_count; i++)
+		if (strcmp(writer->job->paths[i], "-") == 0)
+			return problem_set(writer->job->problem, -ESPIPE,
+					   "standard input cannot be read twice; name a file instead");
+	result = writer->form == FORM_OPENMETRICS ? write_families(writer) : read_all(writer);
+	if (result == 0 && !writer->samples)
+		result = problem_set(writer->job->problem, -ENODATA,
+				     "%s: no whole sample has been written yet", writer->job->paths[0]);
+	return result;
+}
+
+int export_series(const struct export_job *job, const char *format)
+{
+	struct series_writer *writer = calloc(1, sizeof(*writer));
+	int result;
+
+	if (!writer)
+		return problem_set(job->problem, -ENOMEM, "out of memory");
+	*writer = (struct series_writer){
+		.job = job,
+		.form = strcmp(format, "otlp") == 0     ? FORM_OTLP
+			: strcmp(format, "influx") == 0 ? FORM_INFLUX
+							: FORM_OPENMETRICS,
+		.only = UINT64_MAX,
+		.output = {.fd = -1},
+		.text = BUFFER(TEXT_CEILING),
+		.labels = BUFFER(TEXT_CEILING),
+		.resource = OTLP_RESOURCE,
+	};
+	result = output_open(&writer->output, job->output, is_gzip_name(job->output), job->problem);
+	if (result == 0)
+		result = write_form(writer);
+	if (result == 0)
+		result = output_finish(&writer->output, job->problem);
+	writer_done(writer);
+	free(writer);
+	return result;
+}
