@@ -191,16 +191,20 @@ static int ask_for_events(int fd, uint32_t number, uint32_t events)
 	return netlink_send(fd, &request, sizeof request);
 }
 
-/* A listener to chosen events does not get the answer: listen to all of them (0), and then choose. */
 static int listen_to_events(int fd)
 {
 	const uint32_t number = (uint32_t)getpid();
 	int error = ask_for_events(fd, number, 0);
 
-	if (error < 0)
-		return error;
-	error = hear_answer(fd, number);
-	return error < 0 ? error : ask_for_events(fd, number, WHAT_FORK | WHAT_EXEC | WHAT_EXIT);
+	return error < 0 ? error : hear_answer(fd, number);
+}
+
+/* A listener to chosen events does not get the answer: listen to all of them (0), and then choose. */
+int proc_events_choose(int fd)
+{
+	int error = filter_threads(fd);
+
+	return error < 0 ? error : ask_for_events(fd, (uint32_t)getpid(), WHAT_FORK | WHAT_EXEC | WHAT_EXIT);
 }
 
 int proc_events_ask(int fd)
@@ -217,9 +221,6 @@ int proc_events_open(int buffer_bytes)
 	int error = fd;
 
 	if (fd < 0)
-		return error;
-	error = filter_threads(fd);
-	if (error < 0)
 		return error;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
 	error = listen_to_events(fd);

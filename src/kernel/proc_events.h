@@ -28,11 +28,14 @@ struct proc_event {
 bool proc_events_next(struct scan *messages, struct proc_event *ret_event);
 
 /*
- * Listens to forks, execs and exits of processes (not of threads). The socket holds at most `buffer_bytes`; a receiver
+ * Listens to forks, execs and exits of processes. The socket holds at most `buffer_bytes`; a receiver
  * that falls further behind gets ENOBUFS. Returns the socket or a negative errno: -EPERM or -EPROTONOSUPPORT where the
  * kernel does not deliver, and -ENODATA where it does not answer, as in a PID namespace.
  */
 int proc_events_open(int buffer_bytes);
+
+/* Leaves out all other events, and those of threads, at a cost of 0.1 ms; until then they come as well. Returns 0 or a negative errno. */
+int proc_events_choose(int fd);
 
 /*
  * Asks for an answer (ACK), which arrives after all events that the kernel has sent so far. Returns 0 or a negative errno.

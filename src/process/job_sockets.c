@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "kernel/proc_net_sockstat.h"
 #include "metric/absent.h"
 
 enum {
@@ -282,6 +283,9 @@ static void visit_own(void *context, int fd, uint64_t inode)
 void job_sockets_open(struct job_sockets *sockets, const struct root *root, bool attached)
 {
 	*sockets = (struct job_sockets){.ended_fd = -1, .from_start = !attached};
+	/* Before there are sockets of ours. */
+	if (!attached)
+		socket_holders_search_self(root, visit_own, sockets);
 	sockets->ask_fd = sock_diag_open();
 	if (sockets->ask_fd < 0) {
 		sockets->error = -sockets->ask_fd;
@@ -290,8 +294,6 @@ void job_sockets_open(struct job_sockets *sockets, const struct root *root, bool
 	sockets->ended_fd = sock_diag_listen(&sockets->room);
 	sockets->lost_ends = sockets->ended_fd < 0;
 	sockets->room /= NOTIFICATION_ROOM;
-	if (!attached)
-		socket_holders_search_self(root, visit_own, sockets);
 }
 
 void job_sockets_close(struct job_sockets *sockets)
@@ -487,12 +489,26 @@ static void wait_for_ends(struct job_sockets *sockets, const struct root *root, 
 	}
 }
 
+/*
+ * A job that ends within some milliseconds is over before the first look. The kernel's table then holds a connection of it
+ * only if the kernel still has to send its last bytes.
+ */
+static bool came_too_late(const struct process_tree *tree)
+{
+	struct proc_net_sockstat sockstat;
+
+	return process_tree_running(tree) == 0 && read_proc_net_sockstat(tree->root, &sockstat) == 0 &&
+	       sockstat.tcp_orphans == 0;
+}
+
 void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, bool is_last)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
 
 	if (sockets->error)
 		return;
+	if (is_last && !sockets->has_begun && came_too_late(tree))
+		sockets->has_begun = true;
 	job_sockets_begin(sockets, tree);
 	(void)take_ended(sockets, now_ns);
 	allowance_earn(&sockets->for_searches, now_ns, EARNED_BY_SEARCHES, SEARCHES_MOST_NS);

@@ -52,6 +52,7 @@ struct program_listener {
 	bool runs;      /* the thread was started and not joined */
 	bool has_ended; /* the thread has returned or is about to */
 	bool stopping;
+	bool finishing;           /* the thread returns as soon as it has caught up */
 	uint64_t asked, answered; /* catch_up() calls, and those that the thread has reached */
 
 	int fd;
@@ -326,7 +327,8 @@ static bool is_over(struct program_listener *listener, enum pace pace)
 	pthread_mutex_lock(&listener->lock);
 	if (pace == PACE_STOP)
 		forget_all(listener);
-	over = listener->stopping || pace == PACE_STOP;
+	over = listener->stopping || pace == PACE_STOP ||
+	       (listener->finishing && listener->answered == listener->asked);
 	pthread_mutex_unlock(&listener->lock);
 	return over;
 }
@@ -390,8 +392,13 @@ static int start_thread(struct program_listener *listener)
 
 int program_listener_start(struct program_listener *listener)
 {
+	int error;
+
 	listener->started_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
-	return start_thread(listener);
+	/* Until the job that was just forked has called exec, nothing of it is missed. */
+	listener->record_fd = taskstats_open(SOCKET_BYTES, &listener->record_family);
+	error = proc_events_choose(listener->fd);
+	return error < 0 ? error : start_thread(listener);
 }
 
 /* ---- the other thread's side --------------------------------------------------------------------------------------- */
@@ -426,7 +433,7 @@ int program_listener_open(struct program_listener **ret_listener)
 		return error;
 	}
 	listener->fd = fd;
-	listener->record_fd = taskstats_open(SOCKET_BYTES, &listener->record_family);
+	listener->record_fd = -1;
 	pthread_mutex_init(&listener->lock, NULL);
 	pthread_condattr_init(&attributes);
 	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -509,7 +516,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	return listener->taken;
 }
 
-void program_listener_catch_up(struct program_listener *listener)
+void program_listener_finish(struct program_listener *listener)
 {
 	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + CATCH_UP_NS;
 	struct timespec until = {until_ns / NSEC_PER_SEC, until_ns % NSEC_PER_SEC};
@@ -519,6 +526,7 @@ void program_listener_catch_up(struct program_listener *listener)
 	if (listener->runs && !listener->has_ended && call(listener) == 0) {
 		uint64_t number = ++listener->asked;
 
+		listener->finishing = true;
 		while (!error && listener->answered < number && !listener->has_ended)
 			error = pthread_cond_timedwait(&listener->caught_up, &listener->lock, &until);
 	}
@@ -566,7 +574,5 @@ bool program_listener_resume(struct program_listener *listener)
 	listener->runs = listener->has_ended = listener->stopping = false;
 	listener->fd = proc_events_open(SOCKET_BYTES);
 	listener->lost = true;
-	if (listener->fd >= 0 && start_thread(listener) == 0)
-		return true;
-	return false;
+	return listener->fd >= 0 && proc_events_choose(listener->fd) == 0 && start_thread(listener) == 0;
 }

@@ -49,8 +49,11 @@ void program_listener_remove(struct program_listener *listener, pid_t pid);
 const struct program_event *program_listener_take(struct program_listener *listener, size_t *ret_count,
 						  bool *ret_lost);
 
-/* Waits, for some milliseconds at most, until the events that the kernel has sent so far are ready to be taken. */
-void program_listener_catch_up(struct program_listener *listener);
+/*
+ * Waits, for some milliseconds at most, until the events that the kernel has sent so far are ready to be taken. Later ones
+ * are not heard.
+ */
+void program_listener_finish(struct program_listener *listener);
 
 /* Copies the pids of living processes of the job. Returns their number, at most `size`. */
 size_t program_listener_living(struct program_listener *listener, pid_t *ret_pids, size_t size);

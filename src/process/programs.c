@@ -26,7 +26,7 @@ int programs_new(bool listens, struct programs **ret_programs)
 
 	if (!programs)
 		return -ENOMEM;
-	if (listens && has_room_for_processes(true))
+	if (listens)
 		(void)program_listener_open(&programs->listener);
 	*ret_programs = programs;
 	return 0;
@@ -401,7 +401,7 @@ void programs_start(struct programs *programs, struct process_tree *tree)
 		return;
 	/* The caller has only forked it: exec gives it its program. */
 	program_listener_add(programs->listener, tree->root_pid, NULL);
-	if (program_listener_start(programs->listener) < 0) {
+	if (!has_room_for_processes(true) || program_listener_start(programs->listener) < 0) {
 		program_listener_close(programs->listener);
 		programs->listener = NULL;
 	}
@@ -452,7 +452,7 @@ void programs_find_strays(struct programs *programs, struct process_tree *tree)
 void programs_finish(struct programs *programs)
 {
 	if (programs->started && programs->listener)
-		program_listener_catch_up(programs->listener);
+		program_listener_finish(programs->listener);
 }
 
 int64_t programs_exits(struct programs *programs)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -98,11 +99,13 @@ void socket_holders_search_self(const struct root *root, void (*visit)(void *con
 	if (root_dir_open_at(root->proc_fd, "self/fd", &dir) < 0)
 		return;
 	while ((name = root_dir_next(&dir))) {
-		uint64_t inode = socket_inode(dirfd(dir.stream), name), fd;
 		struct scan digits = scan_bytes(name, strlen(name));
+		struct stat status;
+		uint64_t fd;
 
-		if (inode && scan_u64(&digits, &fd) && fd <= INT32_MAX)
-			visit(context, (int)fd, inode);
+		if (scan_u64(&digits, &fd) && fd <= INT32_MAX && fstat((int)fd, &status) == 0 &&
+		    S_ISSOCK(status.st_mode))
+			visit(context, (int)fd, status.st_ino);
 	}
 }
 

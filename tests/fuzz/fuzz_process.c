@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/pid_list.h"
+#include "kernel/proc_net_sockstat.h"
 #include "kernel/proc_events.h"
 #include "kernel/proc_pid_cgroup.h"
 #include "kernel/proc_pid_children.h"
@@ -54,6 +55,12 @@ static void fuzz_status(const char *bytes, size_t length)
 			  status.namespace_pid_count <= NAMESPACE_PIDS_MAX);
 		must_hold(status.effective_uid >= -1 && status.allowed_cpu_count >= -1);
 	}
+}
+
+static void fuzz_sockstat(const char *bytes, size_t length)
+{
+	FUZZ_PARSE(parse_proc_net_sockstat, struct proc_net_sockstat, sockstat)
+	must_hold(sockstat.tcp_orphans >= -1);
 }
 
 static void fuzz_children(const char *bytes, size_t length)
@@ -170,9 +177,10 @@ static void fuzz_program_name(const char *bytes, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	static const fuzz_parser PARSERS[] = {
-		fuzz_stat,        fuzz_statm,     fuzz_io,        fuzz_smaps_rollup, fuzz_status,
-		fuzz_children,    fuzz_cgroup,    fuzz_mountinfo, fuzz_fdinfo,       fuzz_maps,
-		fuzz_sysvipc_shm, fuzz_schedstat, fuzz_events,    fuzz_taskstats,    fuzz_program_name,
+		fuzz_stat,   fuzz_statm,     fuzz_io,           fuzz_smaps_rollup,
+		fuzz_status, fuzz_children,  fuzz_cgroup,       fuzz_mountinfo,
+		fuzz_fdinfo, fuzz_maps,      fuzz_sysvipc_shm,  fuzz_schedstat,
+		fuzz_events, fuzz_taskstats, fuzz_program_name, fuzz_sockstat,
 	};
 
 	fuzz_one_of(PARSERS, ARRAY_SIZE(PARSERS), bytes, length);

@@ -1,0 +1,47 @@
+/*
+ * /proc/net/sockstat
+ *
+ *   sockets: used 41
+ *   TCP: inuse 11 orphan 0 tw 417 alloc 11 mem 163
+ *   UDP: inuse 1 mem 0
+ *
+ * The orphans are those of IPv4 and IPv6, in all network namespaces.
+ */
+#include "kernel/proc_net_sockstat.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "base/scan.h"
+
+static int64_t orphans_in(struct scan line)
+{
+	struct scan key;
+	int64_t value;
+
+	while (scan_word(&line, &key) && scan_count(&line, &value))
+		if (scan_is(&key, "orphan"))
+			return value;
+	return -1;
+}
+
+int parse_proc_net_sockstat(const char *bytes, size_t length, struct proc_net_sockstat *ret_sockstat)
+{
+	struct scan text = scan_bytes(bytes, length), line;
+
+	while (scan_line(&text, &line)) {
+		if (!scan_literal(&line, "TCP:"))
+			continue;
+		*ret_sockstat = (struct proc_net_sockstat){.tcp_orphans = orphans_in(line)};
+		return 0;
+	}
+	return -EBADMSG;
+}
+
+int read_proc_net_sockstat(struct root *root, struct proc_net_sockstat *ret_sockstat)
+{
+	ssize_t length = root_read(root, "proc/net/sockstat");
+
+	return length < 0 ? (int)length
+			  : parse_proc_net_sockstat(root->text.data, (size_t)length, ret_sockstat);
+}

@@ -1,0 +1,16 @@
+/* /proc/net/sockstat: how many sockets there are, at a hundredth of the cost of a list. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/root.h"
+
+struct proc_net_sockstat {
+	/* TCP connections that no process holds any more, but that still send or wait for an answer; -1: unknown. */
+	int64_t tcp_orphans;
+};
+
+/* Returns 0, or -EBADMSG if there is no line of TCP (ret_sockstat is then untouched). */
+int parse_proc_net_sockstat(const char *bytes, size_t length, struct proc_net_sockstat *ret_sockstat);
+int read_proc_net_sockstat(struct root *root, struct proc_net_sockstat *ret_sockstat);
