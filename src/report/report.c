@@ -17,6 +17,7 @@
 #include "export/output.h"
 #include "format/sample_format.h"
 #include "record/problem.h"
+#include "metric/job_texts.h"
 #include "report/page.h"
 #include "report/row_series.h"
 #include "report/series.h"
@@ -250,6 +251,20 @@ static int add_run(struct report *report, size_t index)
 	return result;
 }
 
+/* [["project_name","Project"],...]: the page lists these texts of run_start. */
+static void add_job_texts(struct json_writer *json)
+{
+	json_key(json, "job_texts");
+	json_open(json, '[');
+	for (size_t i = 0; i < JOB_TEXT_COUNT; i++) {
+		json_open(json, '[');
+		json_text(json, JOB_TEXTS[i].name);
+		json_text_bytes(json, JOB_TEXTS[i].label, strcspn(JOB_TEXTS[i].label, "("));
+		json_close(json, ']');
+	}
+	json_close(json, ']');
+}
+
 static int add_comparison(struct report *report)
 {
 	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = NULL;
@@ -309,6 +324,7 @@ static int write_page(struct report *report)
 	add_static(report, REPORT_PAGE.head, REPORT_PAGE.head_length);
 	json_open(&report->json, '{');
 	add_options(report);
+	add_job_texts(&report->json);
 	json_key(&report->json, "runs");
 	json_open(&report->json, '[');
 	for (size_t i = 0; i < report->run_count && result == 0; i++)

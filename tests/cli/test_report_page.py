@@ -1,6 +1,7 @@
 """The page of `report`: its content, and its behaviour in a real browser (tests/browser/page.mjs drives Chromium)."""
 import json
 import os
+import pathlib
 import re
 import resource
 import sys
@@ -80,6 +81,16 @@ def test_first_screen_answers(make, drive):
         assert answer in text, answer
     assert seen["charts"] == [f"chart-{name}" for name in ["cpu", "memory", "disk", "space", "network", "waiting", "processes"]]
     assert seen["title"].startswith("demo")
+
+
+def test_every_text_about_the_job_is_on_the_page(make, drive):
+    rows = (pathlib.Path(__file__).resolve().parents[2] / "src" / "options" / "settings.def").read_text()
+    names = re.findall(r"^JOB_SETTING\((\w+)", rows, re.M)
+    assert {"project_name", "language", "executor", "external_run_id"} <= set(names)
+    samples = recordings.eight_samples()
+    samples[0]["run_start"] = {**recordings.START, **{name: f"value of {name}" for name in names}}
+    text = drive(make(samples), "look")["text"]
+    assert [name for name in names if f"value of {name}" not in text] == []
 
 
 def test_waiting_threads_have_a_chart_of_their_own_beside_shares_of_time(make, drive):
