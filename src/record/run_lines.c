@@ -160,6 +160,20 @@ struct scan run_text(const struct run_lines *lines, enum run_key key)
 	return lines->values[key].kind == VALUE_STRING ? lines->values[key].raw : (struct scan){"", ""};
 }
 
+/* Most texts have no escape, and are compared as they stand. */
+bool run_text_is(const struct run_lines *lines, enum run_key key, const char *text)
+{
+	const struct run_value *value = &lines->values[key];
+	CLEANUP_BUFFER struct buffer plain = BUFFER(SOURCE_LINE_BYTES);
+
+	if (value->kind != VALUE_STRING)
+		return false;
+	if (!memchr(value->raw.at, '\\', scan_left(&value->raw)))
+		return scan_is(&value->raw, text);
+	json_unescape(&plain, &value->raw);
+	return !buffer_error(&plain) && plain.data && strcmp(plain.data, text) == 0;
+}
+
 bool run_member(const struct run_lines *lines, enum run_key key, const char *name, struct scan *ret_text)
 {
 	struct scan map = lines->values[key].raw;

@@ -93,9 +93,6 @@ int run_lines_next(struct run_lines *lines);
 double run_real(const struct run_lines *lines, enum run_key key);
 /* The text with its escapes; empty if it is absent. */
 struct scan run_text(const struct run_lines *lines, enum run_key key);
-static inline bool run_text_is(const struct run_lines *lines, enum run_key key, const char *text)
-{
-	return scan_is(&lines->values[key].raw, text) && lines->values[key].kind == VALUE_STRING;
-}
+bool run_text_is(const struct run_lines *lines, enum run_key key, const char *text);
 /* A text in a map, such as a tag; false if it is absent. */
 bool run_member(const struct run_lines *lines, enum run_key key, const char *name, struct scan *ret_text);

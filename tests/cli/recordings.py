@@ -105,8 +105,8 @@ PROCESS_COLUMNS = ("timestamp,pid,children,utime,stime,cpu_usage,memory_mib,disk
 
 # The line of a run that ended well: 100 s, 2 cores, 1000 MiB of 4000 asked for (docs/FLEET.md).
 RUN_LINE = {"schema": 1, "id": "run-0", "outcome": "ok", "name": "train", "task": None, "job_name": "train", "host": "node-1", "rank": None,
-            "tags": {"team": "blue"}, "scheduler": {}, "scheduler_job": None, "started": 1_700_000_000.0, "wall_secs": 100.0, "exit_code": 0,
-            "signal": None, "cpu_secs": 200.0, "cores_mean": 2.0, "cores_max": 2.0, "cores_p95": 2.0, "cores_limit": 8.0,
+            "tags": {"team": "blue"}, "scheduler": {}, "scheduler_job": None, "started": 1_700_000_000.0, "ended": 1_700_000_100.0, "wall_secs": 100.0,
+            "exit_code": 0, "signal": None, "cpu_secs": 200.0, "cores_mean": 2.0, "cores_max": 2.0, "cores_p95": 2.0, "cores_limit": 8.0,
             "cores_limit_source": "machine", "cores_asked": 4.0, "memory_asked_mib": 4096.0, "memory_peak_mib": 1024.0,
             "memory_limit_mib": 64000.0, "memory_limit_source": "machine", "oom_had_mib": None, "oom_next_mib": None,
             "memory_needed_mib": 1024.0, "memory_kernel_mib": 1.0, "cores_needed": 2.0, "gpu_max": 0.0, "gpu_memory_max_mib": 0.0,

@@ -280,7 +280,7 @@ def test_waiting_of_short_lived_threads_is_a_lower_bound(run, tmp_path):
 
 
 @pytest.mark.parametrize("secs, rule", [(0.008, "unknown"), (0.03, "none"), (1.0, "cpu_pressure")])
-def test_a_wait_of_a_few_milliseconds_is_no_bottleneck(run, tmp_path, secs, rule):
+def test_a_wait_of_a_few_milliseconds_holds_nothing_up(run, tmp_path, secs, rule):
     """A quarter of the time, so that less than 10 ms are noise."""
     one = recordings.sample(0, secs=secs, start=dict(recordings.NO_LIMITS, cpu_count=2), actual_interval_ms=secs * 1000,
                             pressure={"cpu_some_secs": secs / 4, "io_some_secs": 0.0, "memory_some_secs": 0.0, "source": "cgroup"},

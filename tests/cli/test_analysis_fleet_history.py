@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -104,6 +105,11 @@ def test_groups_are_by_job_and_task_or_as_told_the_most_wasteful_first(groups):
 @pytest.mark.parametrize("words", ["", "job,", "job,colour", "tag:", "job," * 8 + "job"])
 def test_a_wrong_by_is_refused(run, words):
     assert run("history", "--by", words, "x").returncode == 2
+
+
+def test_a_name_with_quotes_is_found(groups):
+    name = 'say "hé" \\ \t'
+    assert [group["job"] for group in groups([line(0, name=name), line(1)], "--job", name)] == [name]
 
 
 def test_lines_that_are_damaged_or_newer_are_told_in_one_line_and_left_out(run, tmp_path):
@@ -227,6 +233,44 @@ def test_duckdb_reads_the_lines_as_they_are_and_finds_the_same_percentiles(run, 
     own = {(group["job"], group["task"]): (group["memory_peak_mib"]["p95"], group["wall_secs"]["p50"]) for group in answer["groups"]}
     assert own == {(name, task): (pytest.approx(p95), pytest.approx(p50)) for name, task, p95, p50 in rows}
     assert real == [[8.0, "ok", 100.0]] * 2
+
+
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "FLEET.md"
+
+
+def queries_of_the_document(language):
+    found = re.findall(rf"^```{language}\n(.*?)^```", DOCUMENT.read_text(), re.M | re.S)
+    assert found
+    return found
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """A folder with the files that the document's queries name."""
+    many(tmp_path / "runs.jsonl", 300)
+    for day, host in (("20", "a"), ("21", "b")):
+        folder = tmp_path / "runs" / f"date=2026-11-{day}" / f"host=node-{host}"
+        folder.mkdir(parents=True)
+        (folder / "runs.jsonl.gz").write_bytes(gzip.compress((tmp_path / "runs.jsonl").read_bytes()))
+    return tmp_path
+
+
+def test_each_query_of_the_document_runs_in_duckdb(lake):
+    python = python_with_duckdb()
+    program = "import duckdb, json, sys; print(json.dumps([[len(duckdb.sql(q).fetchall()) for q in sys.argv[1:]]]))"
+    counts, = json.loads(subprocess.run([python, "-c", program, *queries_of_the_document("sql")], cwd=lake, capture_output=True, check=True).stdout)
+    assert counts == [120, 20, 1, 300, 1]
+
+
+def test_the_clickhouse_query_finds_the_same_percentiles(run, lake):
+    pytest.importorskip("chdb", reason="chdb (534 MB) is not installed")
+    query, = queries_of_the_document("clickhouse")
+    program = "import chdb, sys; print(chdb.query(sys.argv[1], 'JSONEachRow'))"
+    out = subprocess.run([sys.executable, "-c", program, query], cwd=lake, capture_output=True, check=True).stdout
+    rows = [json.loads(row) for row in out.splitlines() if row.strip()]
+    groups = json.loads(run("history", "--json", lake / "runs.jsonl").stdout)["groups"]
+    assert {(row["name"], row["task"]): row["memory_p95_mib"] for row in rows} == {
+        (group["job"], group["task"]): pytest.approx(group["memory_peak_mib"]["p95"]) for group in groups}
 
 
 # ---- advice from lines
