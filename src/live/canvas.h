@@ -22,7 +22,6 @@ enum look {
 	LOOK_WARNING,
 	LOOK_BAD,
 	LOOK_HEADING,
-	LOOK_BAR,
 	LOOK_CHOSEN,
 	LOOKS,
 	LOOK_CURSOR = 0x40, /* beside one of them: the column that is looked at */

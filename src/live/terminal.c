@@ -25,30 +25,29 @@ static struct {
 	struct termios before; /* of the terminal as it was found */
 	char leave[PAIR_BYTES];
 	size_t leave_length;
-	bool colour, utf8;
+	bool colour, many_colours, utf8;
 } terminal;
 
 struct shade {
 	short in_256, in_8;
-	attr_t attributes, without_colour;
+	attr_t with_256, with_8, without_colour;
 };
 
 /* Calm on dark and light backgrounds; the colours of 16 are those that the user has chosen. */
 static const struct shade SHADES[LOOKS] = {
-	[LOOK_PLAIN] = {-1, -1, 0, 0},
-	[LOOK_FAINT] = {245, -1, 0, A_DIM},
-	[LOOK_STRONG] = {-1, -1, A_BOLD, A_BOLD},
-	[LOOK_CPU] = {72, COLOR_GREEN, 0, 0},
-	[LOOK_MEMORY] = {68, COLOR_BLUE, 0, 0},
-	[LOOK_STORAGE] = {179, COLOR_YELLOW, 0, 0},
-	[LOOK_NETWORK] = {139, COLOR_MAGENTA, 0, 0},
-	[LOOK_GPU] = {73, COLOR_CYAN, 0, 0},
-	[LOOK_GOOD] = {72, COLOR_GREEN, 0, 0},
-	[LOOK_WARNING] = {172, COLOR_YELLOW, A_BOLD, A_BOLD},
-	[LOOK_BAD] = {167, COLOR_RED, A_BOLD, A_REVERSE},
-	[LOOK_HEADING] = {245, -1, 0, A_UNDERLINE},
-	[LOOK_BAR] = {-1, -1, A_REVERSE, A_REVERSE},
-	[LOOK_CHOSEN] = {-1, -1, A_REVERSE, A_REVERSE},
+	[LOOK_PLAIN] = {-1, -1, 0, 0, 0},
+	[LOOK_FAINT] = {245, -1, 0, A_DIM, A_DIM},
+	[LOOK_STRONG] = {-1, -1, A_BOLD, A_BOLD, A_BOLD},
+	[LOOK_CPU] = {72, COLOR_GREEN, 0, 0, 0},
+	[LOOK_MEMORY] = {68, COLOR_BLUE, 0, 0, 0},
+	[LOOK_STORAGE] = {179, COLOR_YELLOW, 0, 0, 0},
+	[LOOK_NETWORK] = {139, COLOR_MAGENTA, 0, 0, 0},
+	[LOOK_GPU] = {73, COLOR_CYAN, 0, 0, 0},
+	[LOOK_GOOD] = {72, COLOR_GREEN, 0, 0, 0},
+	[LOOK_WARNING] = {172, COLOR_YELLOW, A_BOLD, A_BOLD, A_BOLD},
+	[LOOK_BAD] = {167, COLOR_RED, A_BOLD, A_BOLD, A_REVERSE},
+	[LOOK_HEADING] = {245, -1, 0, A_DIM, A_UNDERLINE},
+	[LOOK_CHOSEN] = {-1, -1, A_REVERSE, A_REVERSE, A_REVERSE},
 };
 
 bool terminal_is_built(void)
@@ -110,9 +109,10 @@ static void prepare_colours(const char *colour)
 		wants_colour(colour) && has_colors() && start_color() == OK && COLOR_PAIRS > (int)LOOKS;
 	if (!terminal.colour)
 		return;
+	terminal.many_colours = COLORS >= 256;
 	use_default_colors();
 	for (size_t i = 0; i < LOOKS; i++) {
-		short shade = COLORS >= 256 ? SHADES[i].in_256 : SHADES[i].in_8;
+		short shade = terminal.many_colours ? SHADES[i].in_256 : SHADES[i].in_8;
 
 		init_pair((short)(i + 1), shade, -1);
 	}
@@ -203,7 +203,9 @@ void terminal_bell(void)
 static attr_t attributes_of(unsigned look)
 {
 	const struct shade *shade = &SHADES[look % LOOK_CURSOR % LOOKS];
-	attr_t attributes = terminal.colour ? shade->attributes : shade->without_colour;
+	attr_t attributes = !terminal.colour        ? shade->without_colour
+			    : terminal.many_colours ? shade->with_256
+						    : shade->with_8;
 
 	return look & LOOK_CURSOR ? attributes ^ A_REVERSE : attributes;
 }

@@ -206,7 +206,7 @@ static void draw_cores_value(const struct scene *scene, const struct panel *pane
 		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "load %s",
 			      figure_text(load, value));
 	else if (panel->rows > 2 && !scene->machine && !isnan(waiting))
-		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s waiting for one",
+		canvas_printf(scene->canvas, row + 2, VALUE, VALUE_COLUMNS, LOOK_FAINT, "%s waiting",
 			      figure_text(waiting, value));
 }
 
@@ -223,7 +223,7 @@ static void draw_memory_value(const struct scene *scene, const struct panel *pan
 	char value[NUMBER_BYTES], most[NUMBER_BYTES], part[NUMBER_BYTES];
 
 	memory_text(scene->view, used, value);
-	if (panel->kind == PANEL_VRAM || isnan(limit))
+	if (panel->kind == PANEL_VRAM || isnan(limit) || isnan(used))
 		canvas_text(scene->canvas, row, VALUE, VALUE_COLUMNS, LOOK_STRONG, value);
 	else
 		canvas_printf(scene->canvas, row, VALUE, VALUE_COLUMNS, near_limit(used / limit), "%s of %s",
@@ -417,6 +417,9 @@ void view_draw_run(struct view *view, struct canvas *canvas)
 	static const char *const KEYS_BELOW[] = {"q",     "quit",  "h",          "help",      "Esc", "list",
 						 "space", "pause", "left/right", "look back", "+/-", "time",
 						 "s",     "sort",  "m",          "machine",   NULL};
+	static const char *const MACHINE_KEYS[] = {"q",     "quit",       "h",         "help", "space",
+						   "pause", "left/right", "look back", "+/-",  "time",
+						   "u",     "units",      NULL};
 	struct scene scene = {view, canvas, view_run(view), NULL, false};
 
 	if (!scene.run) {
@@ -428,5 +431,8 @@ void view_draw_run(struct view *view, struct canvas *canvas)
 	draw_head(&scene);
 	if (scene.moment)
 		draw_body(&scene);
-	view_draw_keys(view, canvas, view->several ? KEYS_BELOW : KEYS);
+	view_draw_keys(view, canvas,
+		       view->several           ? KEYS_BELOW
+		       : scene.run->is_machine ? MACHINE_KEYS
+					       : KEYS);
 }

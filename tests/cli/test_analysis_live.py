@@ -402,6 +402,30 @@ def test_live_refuses_words_that_do_not_fit(run, words, message):
     assert message in result.err
 
 
+def test_live_tells_of_the_end_of_a_run_that_it_has_followed(terminal, tmp_path):
+    told = tmp_path / "told"
+    (tmp_path / "notify-send").write_text(f'#!/bin/sh\nprintf "%s|" "$@" >{shlex.quote(str(told))}.new\nmv {shlex.quote(str(told))}.new {shlex.quote(str(told))}\n')
+    (tmp_path / "notify-send").chmod(0o755)
+    made = samples(2, recordings.END)
+    for sample in made:
+        sample["job_name"] = "-a\033job"
+    with open(recordings.write(tmp_path / "run.jsonl", made[:1]), "a", encoding="utf-8") as growing:
+        fcntl.flock(growing, fcntl.LOCK_EX)
+        one = terminal("live", "--notify", growing.name, env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"})
+        one.wait("running")
+        one.tmux("pipe-pane", "-O", f"cat >{shlex.quote(str(tmp_path / 'output'))}")
+        growing.write(recordings.lines(made[1:]))
+        growing.flush()
+        one.wait("failed with exit status 3")
+        limit = time.monotonic() + PATIENCE_SECS
+        while not told.exists() or b"\a" not in (tmp_path / "output").read_bytes():
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+    assert told.read_text() == "--app-name=resource-tracker|--|-a?job|failed with exit status 3 after 8.00 s|"
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
 # ---- several runs -------------------------------------------------------------------------------------------
 
 def test_live_lists_files_and_opens_one(terminal, tmp_path):
