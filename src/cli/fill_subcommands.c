@@ -137,7 +137,11 @@ static const char *operand_kind(const struct subcommand *subcommand)
 {
 	static const struct {
 		const char *arguments, *kind;
-	} KINDS[] = {{"FILE...", "RUN"}, {"A B...", "RUN"}, {"RUN", "KEPT"}, {"[NAME...]", "KEPT"}};
+	} KINDS[] = {{"FILE...", "RUN"},
+		     {"[FILE...] [-- ", "RUN"},
+		     {"A B...", "RUN"},
+		     {"RUN", "KEPT"},
+		     {"[NAME...]", "KEPT"}};
 
 	if (strcmp(subcommand->name, "metrics") == 0)
 		return "METRIC";
