@@ -224,6 +224,13 @@ class Chart {
 		this.plot = null;
 	}
 
+	/* A scale as a linear function: asking uPlot for each of thousands of events takes long. */
+	linear(plot, scale) {
+		const {min, max} = plot.scales[scale], low = plot.valToPos(min, scale, true), slope = (plot.valToPos(max, scale, true) - low) / (max - min || 1);
+
+		return (value) => low + (value - min) * slope;
+	}
+
 	/* Draws clipped to the plot area of the canvas. */
 	within(plot, draw) {
 		const {ctx, bbox} = plot;
@@ -235,7 +242,7 @@ class Chart {
 		ctx.font = `${11 * uPlot.pxRatio}px ${FONT}`;
 		ctx.textAlign = 'left';
 		ctx.textBaseline = 'alphabetic';
-		draw(ctx, bbox, (secs) => plot.valToPos(secs, 'x', true), (value) => plot.valToPos(value, 'y', true));
+		draw(ctx, bbox, this.linear(plot, 'x'), this.linear(plot, 'y'));
 		ctx.restore();
 	}
 
@@ -244,13 +251,16 @@ class Chart {
 		if (!this.run || !this.run.phases.length)
 			return;
 		this.within(plot, (ctx, bbox, x) => {
-			const tints = Array.from({length: PALETTE}, (_, i) => pale('c' + i, '14'));
+			const tints = Array.from({length: PALETTE}, () => new Path2D());
 
 			for (const phase of this.view.shownPhases(this.run, bbox.width / uPlot.pxRatio)) {
 				const left = x(phase.start);
-				ctx.fillStyle = tints[phase.kind % PALETTE];
-				ctx.fillRect(left, bbox.top, Math.max(1, x(phase.stop) - left), bbox.height);
+				tints[phase.kind % PALETTE].rect(left, bbox.top, Math.max(1, x(phase.stop) - left), bbox.height);
 			}
+			tints.forEach((path, i) => {
+				ctx.fillStyle = pale('c' + i, '14');
+				ctx.fill(path);
+			});
 		});
 	}
 
@@ -317,20 +327,24 @@ class Chart {
 
 	drawEvents(ctx, bbox, x) {
 		const ratio = uPlot.pxRatio;
-		const looks = {oom: ['bad', []], signal: ['ink', [2 * ratio, 3 * ratio]], start: ['mark', []], stop: ['mark', []]};
+		const mark = {name: 'mark', dash: [], path: new Path2D()};
+		const looks = {oom: {name: 'bad', dash: [], path: new Path2D()}, signal: {name: 'ink', dash: [2 * ratio, 3 * ratio], path: new Path2D()}, start: mark, stop: mark};
+		const events = this.view.shownEvents(this.run, bbox.width / ratio);
 		let flagged = -Infinity;
 
-		for (const event of this.view.shownEvents(this.run, bbox.width / ratio)) {
-			const at = x(event.at), [name, dash] = looks[event.kind];
-			ctx.strokeStyle = ctx.fillStyle = colour(name);
-			ctx.setLineDash(dash);
-			ctx.beginPath();
-			ctx.moveTo(at, bbox.top);
-			ctx.lineTo(at, bbox.top + bbox.height);
-			ctx.stroke();
-			if (name !== 'mark' && at > flagged)
-				flagged = at + this.flag(ctx, bbox, at, event);
+		for (const event of events) {
+			const at = x(event.at), {path} = looks[event.kind];
+			path.moveTo(at, bbox.top);
+			path.lineTo(at, bbox.top + bbox.height);
 		}
+		for (const {name, dash, path} of [mark, looks.signal, looks.oom]) {
+			ctx.strokeStyle = colour(name);
+			ctx.setLineDash(dash);
+			ctx.stroke(path);
+		}
+		for (const event of events)
+			if (looks[event.kind] !== mark && x(event.at) > flagged)
+				flagged = x(event.at) + this.flag(ctx, bbox, x(event.at), event);
 	}
 
 	/* Draws a label on the side of the line that has room; returns the label's width. */
