@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,6 +16,26 @@
 #include "format/is_recording.h"
 
 enum { LOCK_TRIES = 500, LINE_BYTES = 2 << 20 };
+
+/*
+ * In a folder that everyone may write to, another user can place a link or a file for us to write to. Elsewhere a file of
+ * another user is usual: the fleet's owner has made it.
+ */
+static const char *why_planted(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	CLEANUP_FREE char *folder_path = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	struct stat folder, found;
+
+	if (!folder_path || stat(folder_path, &folder) < 0 || !(folder.st_mode & S_IWOTH) ||
+	    lstat(path, &found) < 0)
+		return NULL;
+	if (found.st_uid != geteuid() && found.st_uid != folder.st_uid)
+		return "it belongs to another user, in a folder that everyone may write to";
+	if (S_ISREG(found.st_mode) && found.st_nlink > 1)
+		return "it has a second name, in a folder that everyone may write to";
+	return NULL;
+}
 
 /* Readable as well, if this user may read it: a torn line can only be seen by a reader. */
 static int open_file(const char *path)
@@ -62,16 +83,16 @@ static bool ends_in_torn_line(int fd, off_t size)
 
 int runs_file_append(const char *path, const struct buffer *line, struct rt_problem *ret_problem)
 {
-	CLEANUP_CLOSE int fd = open_file(path);
+	const char *reason = why_planted(path);
+	CLEANUP_CLOSE int fd = reason ? -EPERM : open_file(path);
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINE_BYTES);
 	struct stat status = {0};
-	const char *reason;
 	bool is_locked;
 	ssize_t written;
 
-	if (fd < 0)
+	if (fd < 0 && !reason)
 		return problem_set(ret_problem, fd, "%s: %s", path, strerror(-fd));
-	reason = why_not(fd);
+	reason = reason ? reason : why_not(fd);
 	if (reason)
 		return problem_set(ret_problem, -EINVAL, "%s: no line is appended: %s", path, reason);
 	is_locked = lock(fd);

@@ -84,6 +84,24 @@ def test_a_torn_line_costs_only_itself(run, tmp_path):
     assert torn == '{"schema":1,"id":"torn' and json.loads(whole)["outcome"] == "ok"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's file")
+@pytest.mark.parametrize("mode, allowed", [(0o1777, False), (0o755, True)])
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_file_that_another_user_has_planted_gets_no_line(run, tmp_path, mode, allowed, kind):
+    shared, path, own = tmp_path / "shared", tmp_path / "shared" / "runs.jsonl", tmp_path / "own"
+    shared.mkdir()
+    own.write_text("")
+    if kind == "link":
+        path.symlink_to(own)
+    else:
+        path.write_text("")
+    os.chown(path, 65534, 65534, follow_symlinks=False)
+    shared.chmod(mode)
+    result = run("-q", "--runs", path, "--", "true")
+    assert result.returncode == 0 and len(lines_of(path)) == allowed
+    assert ("it belongs to another user, in a folder that everyone may write to" in result.err) != allowed
+
+
 # ---- many writers
 
 @pytest.fixture(params=["disk", "tmpfs"])
