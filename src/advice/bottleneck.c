@@ -365,7 +365,7 @@ static void search_nothing(struct search *search)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
-	if (search->summary->recorded_secs < TOO_SHORT_SECS) {
+	if (search->summary->recorded_secs > 0 && search->summary->recorded_secs < TOO_SHORT_SECS) {
 		buffer_add_text(&text, "It ran for ");
 		add_duration(&text, search->summary->recorded_secs);
 		buffer_add_text(&text, ", which is too short to tell.");

@@ -227,6 +227,25 @@ def record(run, tmp_path):
     return run_and_read
 
 
+@pytest.fixture
+def recorded(run, tmp_path):
+    """recorded("-i", 0.1, "--", "true") records a job that must succeed into run.jsonl; returns (samples, the job's output)."""
+
+    def run_and_read(*arguments, **popen):
+        path = tmp_path / "run.jsonl"
+        path.unlink(missing_ok=True)
+        done = run("-o", path, "-q", "--no-summary", *arguments, **popen)
+        assert done.returncode == 0, done.err
+        return json_lines(path), done.out
+
+    return run_and_read
+
+
+def summed(samples, name):
+    """The sum of a figure of the job over all samples that have it."""
+    return sum(one["cpu"][name] or 0 for one in samples)
+
+
 def wait_until(condition, secs=10.0, what="condition"):
     """Polls until condition() is true and returns its value; fails the test after `secs`."""
     deadline = time.monotonic() + secs

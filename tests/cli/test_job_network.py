@@ -16,7 +16,7 @@ import pytest
 
 import exact
 import recordings
-from conftest import clean_environment
+from conftest import clean_environment, json_lines, summed
 
 MB = 1_000_000
 # The kernel counts SYN and FIN as a byte each.
@@ -67,18 +67,13 @@ def server(family=socket.AF_INET):
 
 
 @pytest.fixture
-def record(run, tmp_path):
+def record(recorded):
     """record(options, command) returns (samples, run_end); skips where the kernel refuses its table of sockets."""
     def start(*arguments, **options):
-        path = tmp_path / "run.jsonl"
-        path.unlink(missing_ok=True)
-        done = run("-o", path, "-q", "--no-summary", *arguments, **options)
-        assert done.returncode == 0, done.err
-        samples = [json.loads(line) for line in path.read_text().splitlines()]
-        end = samples[-1]["run_end"]
+        samples, _ = recorded(*arguments, **options)
         if not has_sock_diag():
             pytest.skip("the kernel has no sock_diag for this user")
-        return samples, end
+        return samples, samples[-1]["run_end"]
     return start
 
 
@@ -88,10 +83,6 @@ def has_sock_diag():
 
 def client(address, count, times=1, secs=0.0):
     return [sys.executable, "-c", CLIENT, address[0], address[1], count, times, secs]
-
-
-def deltas(samples, name):
-    return sum(one["cpu"][name] or 0 for one in samples)
 
 
 def assert_near(value, truth, connections=1):
@@ -108,7 +99,7 @@ def test_every_byte_of_a_long_connection_counts(record, run, tmp_path, family, c
     assert_near(end["net_recv_bytes"], 30 * MB)
     assert end["net_connections"] == 1
     assert 10 <= end["net_sent_bytes"] <= 40, "the request alone"
-    assert deltas(samples, "process_net_recv_bytes") == end["net_recv_bytes"]
+    assert summed(samples, "process_net_recv_bytes") == end["net_recv_bytes"]
     assert end["net_source"] in ("sockets", "bound")
     assert any(one["cpu"]["process_net_connections"] == 1 for one in samples)
     figures = json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["network"]
@@ -362,7 +353,7 @@ def test_refused_netlink_is_unknown_and_not_0(binary, run, tmp_path, no_leak_che
         pytest.skip("no filters of system calls here")
     done = run("socket", "1", binary, "-q", "--no-summary", "-o", tmp_path / "run.jsonl", "--why", "--", "true", program=refuse)
     assert done.returncode == 0, done.err
-    samples = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    samples = json_lines(tmp_path / "run.jsonl")
     assert_unknown(samples, samples[-1]["run_end"])
     assert "process_net_recv_bytes: Operation not permitted" in done.err
 

@@ -8,25 +8,15 @@ import time
 
 import pytest
 
-from conftest import clean_environment
+from conftest import clean_environment, json_lines, summed
 
 WRITE_32_MIB = "import os; fd = os.open('data', os.O_CREAT | os.O_WRONLY); os.write(fd, bytes(1 << 25)); os.fsync(fd)"
 
 
-def samples_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 @pytest.fixture
-def record(run, tmp_path):
+def record(recorded):
     """record("-i", 0.1, "--", "true") returns the samples."""
-    def start(*arguments, **options):
-        path = tmp_path / "run.jsonl"
-        path.unlink(missing_ok=True)
-        done = run("-o", path, "-q", "--no-summary", *arguments, **options)
-        assert done.returncode == 0, done.err
-        return samples_of(path)
-    return start
+    return lambda *arguments, **options: recorded(*arguments, **options)[0]
 
 
 # ---- a derived metric has its sources, whatever metrics are selected ------------------------------------------------
@@ -86,7 +76,7 @@ DAEMON = (f"(setsid {sys.executable} -c 'import time\n{BURN.format(0.4)}open(\"s
 
 
 def cpu_secs(samples):
-    return sum((one["cpu"]["process_utime_secs"] or 0) + (one["cpu"]["process_stime_secs"] or 0) for one in samples)
+    return summed(samples, "process_utime_secs") + summed(samples, "process_stime_secs")
 
 
 def told(run, samples, path):
@@ -169,7 +159,7 @@ def test_the_machine_uses_no_more_cores_than_it_has_when_a_sample_takes_long(bin
             process.wait()
     if done.returncode and b"ptrace" in done.stderr:
         pytest.skip("strace may not trace here")
-    samples = samples_of(path)
+    samples = json_lines(path)
     assert max(one["actual_interval_ms"] for one in samples) > 600, "the delay was not felt"
     assert max(one["cpu"]["utilization_pct"] for one in samples) <= os.cpu_count() + 0.05
     assert max(max(one["cpu"]["per_core_pct"]) for one in samples) <= 105
@@ -205,7 +195,7 @@ def test_a_file_that_was_deleted_at_once_is_not_told_as_written_to_storage(recor
     samples = record("-i", 0.5, "--", sys.executable, "-c", f"open('gone', 'wb').write(bytes(24 * {mib})); import os; os.remove('gone')")
 
     def total(name):
-        return sum(one["cpu"][name] or 0 for one in samples)
+        return summed(samples, name)
 
     if total("process_disk_write_bytes") < 24 * mib:
         pytest.skip("the files of this test lie in memory")
@@ -331,7 +321,7 @@ def test_the_traffic_of_a_namespace_of_the_jobs_own_is_the_jobs(record, run, tmp
             job.wait()
     else:
         samples = record("-i", 0.2, "--", *command)
-    sent = sum(one["cpu"]["process_net_sent_bytes"] or 0 for one in samples)
+    sent = summed(samples, "process_net_sent_bytes")
     assert 4_000_000 <= sent <= 4_400_000, [one["cpu"]["process_net_sent_bytes"] for one in samples]
     assert json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["network"]["sent_bytes"] == sent
     assert "(the job's own network namespace; loopback not counted)" in run("summary", tmp_path / "run.jsonl").out
@@ -397,7 +387,7 @@ def test_the_cost_of_the_tracker_includes_its_start(binary, tmp_path):
     path = tmp_path / "run.jsonl"
     pid = os.posix_spawn(binary, [binary, "-q", "--no-summary", "-o", os.fspath(path), "--", "sleep", "0.3"], clean_environment())
     _, status, used = os.wait4(pid, 0)
-    samples = samples_of(path)
+    samples = json_lines(path)
     end = samples[-1]["run_end"]
     truth = used.ru_utime + used.ru_stime - end["utime_secs"] - end["stime_secs"]
     told = sum(one["tracker"]["cpu_secs"] for one in samples)

@@ -9,6 +9,8 @@ import tempfile
 
 import pytest
 
+from conftest import json_lines, summed
+
 # The kernel's counters of a thread, as the thread itself reads them: it prints seconds on a CPU and waiting for one.
 SAYS = """
 import hashlib, os, resource, sys, threading, time
@@ -50,18 +52,6 @@ for i in range(120):
 """
 
 
-@pytest.fixture
-def record(run, tmp_path):
-    """record("-i", 0.1, "--", "true") returns (samples, the job's output)."""
-    def start(*arguments, **options):
-        path = tmp_path / "run.jsonl"
-        path.unlink(missing_ok=True)
-        done = run("-o", path, "-q", "--no-summary", *arguments, **options)
-        assert done.returncode == 0, done.err
-        return [json.loads(line) for line in path.read_text().splitlines()], done.out
-    return start
-
-
 def python(code):
     return "--", sys.executable, "-c", code
 
@@ -75,12 +65,12 @@ def said(out):
 def told(samples, name):
     known = [sample["cpu"][name] for sample in samples]
     assert None not in known, known
-    return sum(known)
+    return summed(samples, name)
 
 
 @pytest.mark.parametrize("code", [PROCESSES, THREADS], ids=["processes", "threads"])
-def test_threads_on_one_core_wait_as_long_as_they_say(record, code):
-    samples, out = record("-i", "0.2", *python(code))
+def test_threads_on_one_core_wait_as_long_as_they_say(recorded, code):
+    samples, out = recorded("-i", "0.2", *python(code))
     run, wait = said(out)
     waited, known = told(samples, "process_cpu_wait_secs"), told(samples, "process_cpu_wait_known_secs")
     assert wait > 0.4 * (run + wait), "two loops on one core should wait half of the time"
@@ -92,8 +82,8 @@ def test_threads_on_one_core_wait_as_long_as_they_say(record, code):
     assert end["tree_cpu_wait_known_secs"] <= end["tree_utime_secs"] + end["tree_stime_secs"] + 0.01
 
 
-def test_waiting_of_short_lived_children_is_a_lower_bound_that_tells_its_part(record):
-    samples, out = record("-i", "0.5", *python(SHORT))
+def test_waiting_of_short_lived_children_is_a_lower_bound_that_tells_its_part(recorded):
+    samples, out = recorded("-i", "0.5", *python(SHORT))
     _, wait = said(out)
     cpu = sum(sample["cpu"]["process_utime_secs"] + sample["cpu"]["process_stime_secs"] for sample in samples)
     known = told(samples, "process_cpu_wait_known_secs")
@@ -119,7 +109,7 @@ time.sleep(60)
         job.kill()
         job.wait()
         job.stdout.close()
-    samples = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    samples = json_lines(tmp_path / "run.jsonl")
     assert before > 1
     assert told(samples, "process_cpu_wait_secs") < 0.8
     assert told(samples, "process_cpu_wait_known_secs") < 0.3
@@ -127,7 +117,7 @@ time.sleep(60)
     assert 10 <= told(samples, "process_voluntary_switches") <= 80
 
 
-def test_context_switches_are_those_of_the_job_itself(record):
+def test_context_switches_are_those_of_the_job_itself(recorded):
     code = SAYS + """
 one_core()
 if os.fork() == 0:
@@ -138,7 +128,7 @@ os.wait()
 who = [resource.getrusage(one) for one in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 print(sum(one.ru_nvcsw for one in who), sum(one.ru_nivcsw for one in who))
 """
-    samples, out = record("-i", "0.2", *python(code))
+    samples, out = recorded("-i", "0.2", *python(code))
     voluntary, involuntary = map(int, out.split())
     end = samples[-1]["run_end"]
     # The end of the job itself comes after it has spoken.
@@ -161,8 +151,8 @@ def test_context_switches_agree_with_gnu_time(run, tmp_path):
     assert involuntary <= end["involuntary_switches"] <= involuntary + 10
 
 
-def test_a_job_that_sleeps_waits_for_no_cpu(record):
-    samples, _ = record("-i", "0.3", "--", "sleep", "1")
+def test_a_job_that_sleeps_waits_for_no_cpu(recorded):
+    samples, _ = recorded("-i", "0.3", "--", "sleep", "1")
     assert told(samples, "process_cpu_wait_secs") < 0.2
 
 

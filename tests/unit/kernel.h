@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/scan.h"
@@ -32,19 +33,35 @@ static inline void assert_scan_equal(const struct scan *scan, const char *text)
 }
 
 /*
- * Parses every prefix of a text, each in a block of exactly its size, so that sanitisers and valgrind see a
- * read past its end.
+ * Parses every beginning of a message but the whole, each in a block of exactly its size, so that sanitisers and valgrind
+ * see a read past its end.
  */
-static inline void each_prefix(const char *text, void (*parse)(const char *bytes, size_t length))
+static inline void each_beginning(const void *message, size_t whole,
+				  void (*parse)(const char *bytes, size_t length))
 {
-	size_t whole = strlen(text);
-
-	for (size_t length = 0; length <= whole; length++) {
+	for (size_t length = 0; length < whole; length++) {
 		char *bytes = malloc(length ? length : 1);
 
 		assert_non_null(bytes);
-		memcpy(bytes, text, length);
+		memcpy(bytes, message, length);
 		parse(bytes, length);
 		free(bytes);
 	}
+}
+
+/* The same with a text, and with the whole of it. */
+static inline void each_prefix(const char *text, void (*parse)(const char *bytes, size_t length))
+{
+	each_beginning(text, strlen(text) + 1, parse);
+}
+
+/* A child that has ended and was waited for. */
+static inline pid_t reaped_child(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return child;
 }

@@ -1,8 +1,6 @@
 /* Tests of src/kernel/proc_events.c. The messages were recorded on Linux 6.18 (little endian). */
 #include "kernel.h"
 
-#include <sys/wait.h>
-
 #include "kernel/netlink.h"
 #include "kernel/proc_events.h"
 
@@ -97,21 +95,20 @@ static void messages_of_others_are_passed_over(void **state)
 	assert_false(first_of(bytes, length, &event));
 }
 
+static void expect_no_event(const char *bytes, size_t length)
+{
+	struct proc_event event;
+
+	assert_false(first_of(bytes, length, &event));
+}
+
 static void every_beginning_of_a_message_is_harmless(void **state)
 {
 	char bytes[512];
 	size_t length = unhex(EXIT, bytes);
 
 	(void)state;
-	for (size_t i = 0; i < length; i++) {
-		char *exact = malloc(i + !i);
-		struct proc_event event;
-
-		assert_non_null(exact);
-		memcpy(exact, bytes, i);
-		assert_false(first_of(exact, i, &event));
-		free(exact);
-	}
+	each_beginning(bytes, length, expect_no_event);
 }
 
 /* Where the kernel delivers, our own child's fork and exit must come. */
@@ -126,10 +123,7 @@ static void a_child_is_heard_where_the_kernel_delivers(void **state)
 	(void)state;
 	if (fd < 0)
 		skip();
-	child = fork();
-	if (!child)
-		_exit(0);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	child = reaped_child();
 	assert_int_equal(proc_events_ask(fd), 0);
 	while (!answered && (count = netlink_receive_batch(fd, &batch, false)) > 0)
 		for (int i = 0; i < count; i++) {

@@ -1,8 +1,6 @@
 /* Tests of src/kernel/taskstats.c, on messages built like the kernel's. */
 #include "kernel.h"
 
-#include <sys/wait.h>
-
 #include "kernel/netlink.h"
 #include "kernel/taskstats.h"
 
@@ -97,21 +95,20 @@ static void other_families_and_odd_records_are_passed_over(void **state)
 	}
 }
 
+static void expect_no_record(const char *bytes, size_t length)
+{
+	struct taskstats record;
+
+	assert_false(first_of(bytes, length, &record));
+}
+
 static void every_beginning_of_a_record_is_harmless(void **state)
 {
 	char message[MESSAGE_BYTES];
 
 	(void)state;
 	build(message);
-	for (size_t i = 0; i < MESSAGE_BYTES; i++) {
-		char *exact = malloc(i + !i);
-		struct taskstats record;
-
-		assert_non_null(exact);
-		memcpy(exact, message, i);
-		assert_false(first_of(exact, i, &record));
-		free(exact);
-	}
+	each_beginning(message, sizeof message, expect_no_record);
 }
 
 /* Root in the initial namespaces hears its own child. */
@@ -127,10 +124,7 @@ static void a_child_is_recorded_where_the_kernel_allows(void **state)
 	(void)state;
 	if (fd < 0)
 		skip();
-	child = fork();
-	if (!child)
-		_exit(0);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	child = reaped_child();
 	while ((length = netlink_receive(fd, bytes, sizeof bytes, false)) > 0) {
 		struct scan messages = scan_bytes(bytes, (size_t)length);
 		struct taskstats record;
