@@ -216,6 +216,9 @@ int run_live(const struct subcommand *command, char **argv)
 	if (words.files.count && words.recorder_options)
 		return command_usage(command,
 				     "options behind -- are those of a recorder; a recording has none");
+	for (size_t i = 0; i < words.files.count; i++)
+		if (strcmp(words.files.texts[i], "-") == 0)
+			return command_usage(command, "standard input has the keys; name a file");
 	if (!find_numbers(&words, argv))
 		return command_fault(command, "out of memory");
 	if (words.recorder_options)

@@ -283,7 +283,12 @@ static void draw_time_axis(const struct scene *scene, size_t row)
 static size_t draw_share(const struct scene *scene, size_t row, size_t column, const char *label,
 			 double share)
 {
-	enum look look = share >= 0.5 ? LOOK_BAD : share >= 0.1 ? LOOK_WARNING : LOOK_PLAIN;
+	/* Pressure of the machine says little about the job. */
+	bool is_foreign = scene->moment->machine_pressure && !scene->machine;
+	enum look look = is_foreign     ? LOOK_PLAIN
+			 : share >= 0.5 ? LOOK_BAD
+			 : share >= 0.1 ? LOOK_WARNING
+					: LOOK_PLAIN;
 	char text[NUMBER_BYTES];
 
 	if (column + 16 > scene->canvas->columns)

@@ -369,6 +369,21 @@ def test_live_survives_the_death_of_its_recorder(terminal, sleeper):
     assert one.wait_for_end() == 0
 
 
+@pytest.mark.parametrize("ends_by", ["the terminal", "SIGKILL"])
+def test_live_leaves_no_process_behind(terminal, sleeper, ends_by):
+    one = terminal("live", "--pid", sleeper.pid, "--", "-i", "100ms")
+    one.wait("running")
+    view = pid_of_view(one)
+    recorder, = children_of(view)
+    if ends_by == "SIGKILL":
+        os.kill(view, signal.SIGKILL)
+    else:
+        one.tmux("kill-server")
+    wait_until_gone(view)
+    wait_until_gone(recorder)
+    assert sleeper.poll() is None
+
+
 def test_live_passes_on_why_its_recorder_does_not_start(terminal):
     one = terminal("live", "--pid", "4194300")
     assert one.wait_for_end() == 1
@@ -394,6 +409,7 @@ def test_front_prints_samples_where_no_screen_can_be(terminal, sleeper):
     (["--pid", "1", "--host"], "exclude each other"),
     (["--", "sleep", "1"], "'sleep' is a command"),
     (["--pid", "0"], "--pid"),
+    (["-"], "standard input has the keys"),
     (["--", "--intervall", "1"], "--interval"),
 ])
 def test_live_refuses_words_that_do_not_fit(run, words, message):

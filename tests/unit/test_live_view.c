@@ -404,6 +404,30 @@ static void machine_has_its_own_figures(void **state)
 	assert_shows("2.00 KiB/s");
 }
 
+static void gpus_have_graphs_and_a_row_each(void **state)
+{
+	struct gpu_row *gpu;
+
+	(void)state;
+	sample_at(1);
+	SINGLE_ROW(&frame, host_cpu);
+	SINGLE_ROW(&frame, tree)->process_gpu_usage = 0.7;
+	SINGLE_ROW(&frame, tree)->process_gpu_vram_mib = 2048;
+	gpu = ADD_ROW(&frame, gpu, NULL);
+	gpu->name = "H100";
+	gpu->utilization_pct = 70;
+	gpu->vram_used_bytes = INT64_C(4) << 30;
+	gpu->vram_total_bytes = INT64_C(80) << 30;
+	gpu->power_watts = 350;
+	ADD_ROW(&frame, gpu, NULL)->name = "second";
+	give(&run);
+	assert_shows(" GPU       0.70 in use");
+	assert_shows(" VRAM      2.00 GiB");
+	assert_shows(" GPU                           BUSY    JOB     MEMORY         OF   TEMP   POWER");
+	assert_shows(" H100                          70 %      -   4.00 GiB   80.0 GiB      -   350 W");
+	assert_shows(" second                           -      -          -          -      -       -");
+}
+
 static void small_terminals_are_told_the_least_size(void **state)
 {
 	(void)state;
@@ -441,6 +465,7 @@ int main(void)
 		TEST(silence_of_a_recording_is_said),
 		TEST(list_shows_all_runs_and_opens_the_chosen_one),
 		TEST(machine_has_its_own_figures),
+		TEST(gpus_have_graphs_and_a_row_each),
 		TEST(small_terminals_are_told_the_least_size),
 	};
 
