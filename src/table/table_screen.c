@@ -88,10 +88,15 @@ static bool has_texts(const rt_table *table, size_t column)
 	return false;
 }
 
+/* Tells what the table does not show; nothing where all of it can be seen. */
 static void add_sizes(struct buffer *out, const rt_table *table, size_t shown, size_t left_out)
 {
-	size_t rows = rt_table_row_count(table), columns = rt_table_column_count(table);
+	size_t rows = rt_table_row_count(table), columns = rt_table_column_count(table), times = 0;
 
+	for (size_t i = 0; i < columns; i++)
+		times += is_time(table, i);
+	if (rows && columns && shown == rows && !left_out && !times)
+		return;
 	buffer_printf(out, "%zu row%s, %zu column%s", rows, rows == 1 ? "" : "s", columns,
 		      columns == 1 ? "" : "s");
 	if (shown < rows)
@@ -154,11 +159,11 @@ int rt_table_for_screen(const rt_table *table, size_t rows, bool leave_out_empty
 	add_sizes(&sizes, table, shown, empty);
 	if (buffer_error(&sizes) < 0)
 		return buffer_error(&sizes);
-	screen_add(&out, sizes.data, &screen, 0);
+	screen_add(&out, sizes.data ? sizes.data : "", &screen, 0);
 	/* The time stands in each part of a wide table. */
 	grid.keys = columns > 1 && all && is_time(table, 0);
 	fill_grid(&grid, table, left_out, shown);
-	if (grid.column_count)
+	if (grid.column_count && out.length)
 		buffer_add_char(&out, '\n');
 	if (grid.column_count)
 		grid_print(&grid, &out, &screen);
