@@ -9,7 +9,7 @@ static double own_kib(const struct process_memory *memory, const struct memory_f
 {
 	(void)memory;
 	if (member_is_read(family, member, now_ns))
-		return (double)max_i64(0, member_exclusive_kib(tree, member));
+		return (double)max_i64(0, member_exclusive_kib(tree, family, member));
 	return member->is_forked ? (double)max_i64(0, member_bound_kib(tree, member)) : 0;
 }
 

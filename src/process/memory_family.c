@@ -75,6 +75,8 @@ static void begin_again(struct memory_families *families)
 		families->at[kept++] = (struct memory_family){.id = family->id,
 							      .sampled = family->sampled,
 							      .own_part = family->own_part,
+							      .faulted_kib = family->faulted_kib,
+							      .replaced_kib = family->replaced_kib,
 							      .has_own_objects = family->has_own_objects,
 							      .count_before = family->count,
 							      .union_of = family->union_of,
@@ -202,7 +204,7 @@ static void add_read(struct family_sums *sums, const struct process_tree *tree,
 		     const struct memory_family *family, const struct member *member)
 {
 	const struct memory_reading *reading = member->reading;
-	int64_t exclusive_kib = member_exclusive_kib(tree, member);
+	int64_t exclusive_kib = member_exclusive_kib(tree, family, member);
 	/* The rollup divided common pages by the users at that time: divide by the present users. */
 	double share_kib =
 		(double)reading->common_share_kib * (double)reading->family_size / (double)family->count;

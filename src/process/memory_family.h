@@ -39,6 +39,10 @@ struct memory_family {
 	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
 	double own_part;
 
+	/* Of the pages that members faulted in between two readings, and those of them that had been common; older ones count half. */
+	double faulted_kib;
+	double replaced_kib;
+
 	/* The union of the sampled common pages, and the version of the readings behind it. */
 	uint64_t union_of;
 	int64_t union_kib;

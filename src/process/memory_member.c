@@ -78,13 +78,39 @@ bool member_is_read(const struct memory_family *family, const struct member *mem
 	return reading->has_anon && family->sampled == (reading->kind == READING_SAMPLED);
 }
 
-int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member)
+int64_t member_faulted_kib(const struct process_tree *tree, const struct member *member,
+			   const struct memory_reading *reading)
+{
+	int64_t grown_kib = max_i64(0, member_anon_kib(tree, member) - reading->statm_anon_kib);
+
+	return max_i64(0, memory_pages_to_kib(tree, member->faults - reading->faults) - grown_kib);
+}
+
+/*
+ * Of many members, one or two are read at each sample. Common pages that the others replaced meanwhile do not change their
+ * resident sets; how many of the faulted pages were such pages, the readings of the same family tell.
+ */
+static int64_t replaced_since_kib(const struct process_tree *tree, const struct memory_family *family,
+				  const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	double faulted_kib = (double)member_faulted_kib(tree, member, reading);
+
+	if (reading->kind != READING_SAMPLED || family->count <= 1 || family->faulted_kib <= 0)
+		return 0;
+	return min_i64(reading->common_kib,
+		       (int64_t)(faulted_kib * family->replaced_kib / family->faulted_kib));
+}
+
+int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
+			     const struct member *member)
 {
 	const struct memory_reading *reading = member->reading;
 	int64_t now_kib = member_anon_kib(tree, member), then_kib = reading->statm_anon_kib;
 
 	if (now_kib >= then_kib)
-		return reading->exclusive_kib + (now_kib - then_kib);
+		return reading->exclusive_kib + (now_kib - then_kib) +
+		       replaced_since_kib(tree, family, member);
 	return then_kib ? (int64_t)((double)reading->exclusive_kib * (double)now_kib / (double)then_kib) : 0;
 }
 
@@ -97,7 +123,8 @@ int64_t member_private_kib(const struct process_tree *tree, const struct memory_
 	if (!member_is_read(family, member, now_ns))
 		return family->count == 1 ? anon_kib : -1;
 	if (family->count > 1)
-		return reading->private_kib + member_exclusive_kib(tree, member) - reading->exclusive_kib;
+		return reading->private_kib + member_exclusive_kib(tree, family, member) -
+		       reading->exclusive_kib;
 	/* Relatives have exited: pages that it shared with them are its own now. */
 	if (reading->kind == READING_SAMPLED || reading->family_size > 1)
 		return anon_kib + (reading->kind == READING_SAMPLED ? reading->file_kib : 0);

@@ -38,5 +38,10 @@ int64_t member_private_kib(const struct process_tree *tree, const struct memory_
 /* Memory that it had from its parent when it was forked. The parent may have grown between its own reading and the fork. */
 int64_t member_inherited_kib(const struct process_tree *tree, const struct member *member);
 
-/* A reading's exclusive anonymous memory, updated by the present resident set. */
-int64_t member_exclusive_kib(const struct process_tree *tree, const struct member *member);
+/* A reading's exclusive anonymous memory, updated by the present resident set and by page faults since. */
+int64_t member_exclusive_kib(const struct process_tree *tree, const struct memory_family *family,
+			     const struct member *member);
+
+/* Page faults of a member since a reading that did not make it larger: it replaced pages, or freed and took them again. */
+int64_t member_faulted_kib(const struct process_tree *tree, const struct member *member,
+			   const struct memory_reading *reading);

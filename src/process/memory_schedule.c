@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "kernel/proc_pid_status.h"
 #include "process/process_member.h"
 
@@ -12,7 +13,8 @@ enum {
 	SIBLINGS_READ =
 		16, /* forks without forks of their own to read per family: the others resemble them */
 	WORTH_READING_KIB = 32,
-	MANY_FILES_KIB = 4096, /* that a member maps: more than a C library */
+	MANY_FILES_KIB = 4096,     /* that a member maps: more than a C library */
+	WORTH_LEARNING_KIB = 1024, /* less is within the sampling error */
 	LEAST_ERROR_KIB = 256,
 	LONE_TOLERANCE = 20, /* one part in so many of a process without relatives */
 	FEW_FILES = 40,      /* a part of the family's largest member */
@@ -345,8 +347,23 @@ static double tolerable_variance(const struct memory_family *family)
 	return tolerable_kib * tolerable_kib * read / (count * count);
 }
 
+/* Notes which part of the pages that a member faulted in since its last reading had been common pages. */
+static void note_replaced(const struct process_tree *tree, struct memory_family *family,
+			  const struct member *member, const struct memory_reading *before)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t faulted_kib = member_faulted_kib(tree, member, before), replaced_kib;
+
+	if (before->kind != READING_SAMPLED || reading->kind != READING_SAMPLED || !before->has_anon ||
+	    !reading->has_anon || faulted_kib < WORTH_LEARNING_KIB)
+		return;
+	replaced_kib = max_i64(0, before->common_kib - reading->common_kib);
+	family->faulted_kib = family->faulted_kib / 2 + (double)faulted_kib;
+	family->replaced_kib = family->replaced_kib / 2 + (double)min_i64(replaced_kib, faulted_kib);
+}
+
 static void read_member(struct process_memory *memory, struct process_tree *tree,
-			const struct memory_family *family, struct member *member)
+			struct memory_family *family, struct member *member)
 {
 	int64_t begun_ns = root_monotonic_ns(tree->root);
 	int64_t cpu_ns = root_thread_cpu_ns(tree->root), took_ns;
@@ -360,6 +377,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	};
 	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member), anon_kib, shared_kib;
 	int64_t files_taken_ns = subject.keeps_files ? member->reading->files_taken_ns : begun_ns;
+	struct memory_reading before = member->reading ? *member->reading : (struct memory_reading){0};
 	int error;
 
 	member_read_memory(tree, member);
@@ -392,6 +410,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	member->reading_failed_ns = 0;
 	if (subject.with_rollup)
 		note_rollup_ns(tree, member, took_ns);
+	note_replaced(tree, family, member, &before);
 	note_size(tree, family, member, anon_kib, shared_kib);
 	member->reading->others_shared_kib = others_kib;
 	member->reading->taken_ns = begun_ns;

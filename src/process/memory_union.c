@@ -65,8 +65,9 @@ static int64_t common_by_faults_kib(const struct memory_families *families,
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = memory_family_member(families, family, tree, i);
-		int64_t exclusive_kib =
-			member_is_read(family, member, now_ns) ? member_exclusive_kib(tree, member) : 0;
+		int64_t exclusive_kib = member_is_read(family, member, now_ns)
+						? member_exclusive_kib(tree, family, member)
+						: 0;
 
 		if (!member->is_forked && member->fork_count && member->forks.is_known)
 			without_common_kib = max_i64(0, memory_pages_to_kib(tree, member->forks.anon_last) -

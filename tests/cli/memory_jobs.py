@@ -45,6 +45,8 @@ JOBS = {
     "forks whose parent wrote afterwards": Job("private 100 fork 2 { sleep 4300 } overwrite 80 fork 2 { sleep 4300 } overwrite 50"),
     "forks whose parent wrote much later": Job("private 100 fork 2 { sleep 5300 } sleep 1200 overwrite 80 fork 2 { sleep 4100 } sleep 1200 "
                                                "overwrite 50"),
+    "forks that overwrite more and more": Job("private 150 fork 8 { read sleep 600 overwrite 20 sleep 700 overwrite 40 sleep 700 overwrite 60 "
+                                              "sleep 700 overwrite 80 sleep 2500 }"),
     "forks whose parent has ended": Job("fork 1 { private 200 fork 4 { read sleep 4300 } exec { sleep 1 } }"),
     "huge pages": Job("huge 256 fork 4 { read sleep 4300 }"),
     "huge pages, a tenth overwritten": Job("huge 200 fork 3 { scatter 10 sleep 4300 }"),

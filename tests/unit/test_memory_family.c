@@ -285,6 +285,27 @@ static void pages_left_to_forks_that_have_exited_do_not_count(void **unused)
 	assert_int_equal(told_mib(parent, true), 200);
 }
 
+static void faults_since_a_reading_count_as_those_of_the_family_did(void **unused)
+{
+	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 0);
+
+	(void)unused;
+	sample(parent, 0, 0, 200, BEFORE_NS);
+	sample(one, 0, 0, 200, BEFORE_NS);
+	sample(add_fork(parent, 200, 0), 0, 0, 200, BEFORE_NS);
+	readings[0].faults = parent->faults;
+	assert_int_equal(told_mib(parent, true), 200);
+	one->faults = 50 * MIB_PAGES;
+	assert_int_equal(told_mib(parent, true), 200);
+	/* Of 100 MiB that members faulted in between two readings, 80 had been common. */
+	family_of(parent)->faulted_kib = 100 * MIB_KIB;
+	family_of(parent)->replaced_kib = 80 * MIB_KIB;
+	assert_int_equal(told_mib(parent, true), 240);
+	/* It has no more than 200 MiB of common pages to replace. */
+	one->faults = 500 * MIB_PAGES;
+	assert_int_equal(told_mib(parent, true), 400);
+}
+
 static void pages_that_one_fork_has_alone_say_nothing_about_its_siblings(void **unused)
 {
 	struct member *parent = add(1, 200), *one = add_fork(parent, 200, 1);
@@ -347,6 +368,7 @@ int main(void)
 		FAMILY_TEST(a_sibling_that_ends_while_they_are_read_is_not_counted_twice),
 		FAMILY_TEST(pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks),
 		FAMILY_TEST(pages_left_to_forks_that_have_exited_do_not_count),
+		FAMILY_TEST(faults_since_a_reading_count_as_those_of_the_family_did),
 		FAMILY_TEST(pages_that_one_fork_has_alone_say_nothing_about_its_siblings),
 		FAMILY_TEST(forks_outlive_the_parent_that_had_their_memory),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
