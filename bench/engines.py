@@ -157,12 +157,13 @@ class Prometheus(Engine):
 
     @staticmethod
     def program(folder, limit_secs):
-        """Of $PROMETHEUS or the path, if it takes OTLP (2.47 and later); else built, which takes some 8 minutes of CPU."""
-        for name in os.environ.get("PROMETHEUS"), shutil.which("prometheus"):
-            said = run([name, "--version"], 20) if name else ""
-            version = re.search(r"version (\d+)\.(\d+)", said)
-            if version and tuple(map(int, version.groups())) >= (2, 47):
-                return pathlib.Path(name)
+        """$PROMETHEUS; that of the path, if it takes OTLP (2.47 and later); else built, which takes some 8 minutes of CPU."""
+        if os.environ.get("PROMETHEUS"):
+            return pathlib.Path(os.environ["PROMETHEUS"]).resolve()
+        found = shutil.which("prometheus")
+        version = re.search(r"version (\d+)\.(\d+)", run([found, "--version"], 20) if found else "")
+        if version and tuple(map(int, version.groups())) >= (2, 47):
+            return pathlib.Path(found)
         if limit_secs < 600 and not (folder / "prometheus-3.8").exists():
             raise CannotHave("no Prometheus with OTLP here ($PROMETHEUS names one), and building it takes longer than the limit")
         return from_go(folder, "github.com/prometheus/prometheus@v0.308.0", "./cmd/prometheus", "prometheus-3.8", limit_secs,
