@@ -208,7 +208,7 @@ static void tell_recorder(const struct stream *stream)
 int follow_main(const struct settings *given, char **argv)
 {
 	struct settings settings = *given;
-	struct otlp_settings otlp;
+	static struct otlp_settings otlp;
 	struct follower follower = {.patience = PATIENCE};
 	struct arguments arguments;
 	int r = arguments_parse(&arguments, argv);

@@ -400,7 +400,7 @@ static void upload_operand(struct upload *upload, const char *path)
 int upload_main(const struct settings *given, char **argv)
 {
 	struct settings settings = *given;
-	struct otlp_settings otlp;
+	static struct otlp_settings otlp;
 	struct arguments arguments;
 	struct upload upload = {.settings = &settings, .arguments = &arguments};
 

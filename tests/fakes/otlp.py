@@ -121,7 +121,8 @@ class Receiver(sentinel.Owner):
         super().__init__(**server)
 
     def respond(self, handler, request):
-        if self.stopped.is_set():  # a connection from before
+        whole = len(request["body"]) == int(request["headers"].get("Content-Length", 0))
+        if self.stopped.is_set() or not whole:  # a connection from before; a sender that was killed
             handler.reset()
             return
         try:
