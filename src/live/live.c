@@ -23,9 +23,10 @@
 #include "live/terminal.h"
 #include "live/view.h"
 
-enum { LOOK_MS = 200, FEEDS_MOST = 256, KEYS_AT_ONCE = 64 };
+enum { LOOK_MS = 200, SOON_MS = 50, FEEDS_MOST = 256, KEYS_AT_ONCE = 64, PIPE_READS = 8 };
 #define HISTORY_LOOK_NS (2 * NSEC_PER_SEC)
 #define REDRAW_NS NSEC_PER_SEC
+#define SOONEST_REDRAW_NS (50 * NSEC_PER_MSEC)
 
 struct live {
 	const struct live_options *options;
@@ -37,7 +38,9 @@ struct live {
 	int signals_fd;
 	sigset_t mask_before;
 	int64_t history_ns, drawn_ns;
-	bool dirty, ended;
+	bool dirty;  /* there is something new to draw */
+	bool urgent; /* the user waits for it */
+	bool ended;  /* all that has been written is read */
 };
 
 bool live_is_built(void)
@@ -138,12 +141,15 @@ static int read_feed(struct live *live, struct feed *feed, struct rt_problem *pr
 {
 	bool was_going_on = run_is_live(&feed->run);
 	struct rt_problem own = {"it cannot be read"};
-	int r;
+	int r = 0;
 
-	do {
+	/* A pipe is emptied, but a recorder that is faster than this must not keep the keys waiting. */
+	for (int i = 0; i < (feed->is_pipe ? PIPE_READS : 1); i++) {
 		r = feed_read(feed, now_ns(), &own);
 		live->dirty |= r > 0;
-	} while (r > 0 && feed->is_pipe);
+		if (r <= 0)
+			break;
+	}
 	live->ended &= r <= 0;
 	if (r < 0) {
 		if (live->feed_count == 1 && !feed->run.timeline.count)
@@ -233,7 +239,7 @@ static void stop_for_shell(struct live *live)
 	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here it stops, and goes on after SIGCONT */
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	terminal_resume();
-	live->dirty = true;
+	live->urgent = true;
 }
 
 /* notify-send. The recorder is waited for by its pid. */
@@ -256,7 +262,7 @@ static void take_signals(struct live *live)
 		switch (taken.ssi_signo) {
 		case SIGWINCH:
 			terminal_resize();
-			live->dirty = true;
+			live->urgent = true;
 			break;
 		case SIGTSTP:
 			stop_for_shell(live);
@@ -278,13 +284,13 @@ static void draw(struct live *live)
 	struct timespec wall;
 
 	/* Once a second, a silent recording shows how long it has been silent. */
-	if (!live->dirty && now_ns() - live->drawn_ns < REDRAW_NS)
+	if (!live->urgent && now_ns() - live->drawn_ns < (live->dirty ? SOONEST_REDRAW_NS : REDRAW_NS))
 		return;
 	terminal_size(&rows, &columns);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	live->view.now_ns = now_ns();
 	live->view.now_secs = (double)wall.tv_sec;
-	live->dirty = false;
+	live->dirty = live->urgent = false;
 	live->drawn_ns = now_ns();
 	if (!rows || !columns || canvas_begin(&live->canvas, rows, columns) < 0)
 		return;
@@ -299,7 +305,7 @@ static void take_keys(struct live *live)
 	for (int i = 0; i < KEYS_AT_ONCE && (key = terminal_key()); i++) {
 		if (key != UINT32_MAX)
 			view_press(&live->view, key);
-		live->dirty = true;
+		live->urgent = true;
 	}
 }
 
@@ -312,7 +318,7 @@ static void wait_for_event(struct live *live)
 		{.fd = live->options->recorder ? live->recorder.samples_fd : -1, .events = POLLIN},
 		{.fd = live->options->recorder ? live->recorder.messages_fd : -1, .events = POLLIN},
 	};
-	int ready = poll(events, ARRAY_SIZE(events), live->ended ? LOOK_MS : 0);
+	int ready = poll(events, ARRAY_SIZE(events), !live->ended ? 0 : live->dirty ? SOON_MS : LOOK_MS);
 
 	if (ready <= 0)
 		return;
@@ -332,7 +338,7 @@ static int run_loop(struct live *live, struct rt_problem *problem)
 {
 	int r = 0;
 
-	live->dirty = true;
+	live->urgent = true;
 	while (r == 0 && !live->view.quits) {
 		r = read_all(live, problem);
 		if (r == 0) {
