@@ -53,7 +53,7 @@ struct fleet_group {
 	double cores_asked, memory_asked_mib; /* by the newest run that tells */
 	double core_hours, failed_core_hours; /* used */
 	double unused_core_hours, unused_gib_hours;
-	size_t asked_runs; /* the last two are of these; 0: unknown */
+	size_t core_runs, memory_runs; /* the last two are of these runs; 0: unknown */
 	struct fleet_drift wall_drift, memory_drift;
 };
 

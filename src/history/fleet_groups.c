@@ -128,7 +128,8 @@ static void add_use(struct fleet_group *group, const struct fleet_run *run)
 	group->failed_core_hours += isnan(core_hours) || run->end != FLEET_FAILED ? 0 : core_hours;
 	group->unused_core_hours += cores > 0 ? cores : 0;
 	group->unused_gib_hours += gib > 0 ? gib : 0;
-	group->asked_runs += !isnan(cores) || !isnan(gib);
+	group->core_runs += isnan(cores) ? 0 : 1;
+	group->memory_runs += isnan(gib) ? 0 : 1;
 	if (!isnan(run->cores_asked))
 		group->cores_asked = run->cores_asked;
 	if (!isnan(run->memory_asked_mib))

@@ -76,8 +76,6 @@ static void add_ends(struct json_writer *json, const struct fleet *fleet, const 
 
 static void add_group(struct json_writer *json, const struct fleet *fleet, const struct fleet_group *group)
 {
-	bool has_waste = group->asked_runs > 0;
-
 	json_open(json, '{');
 	add_parts(json, fleet, group);
 	add_ends(json, fleet, group);
@@ -91,9 +89,10 @@ static void add_group(struct json_writer *json, const struct fleet *fleet, const
 	add_real(json, "memory_asked_mib", group->memory_asked_mib);
 	add_real(json, "core_hours", group->core_hours);
 	add_real(json, "failed_core_hours", group->failed_core_hours);
-	add_real(json, "unused_core_hours", has_waste ? group->unused_core_hours : (double)NAN);
-	add_real(json, "unused_gib_hours", has_waste ? group->unused_gib_hours : (double)NAN);
-	add_count(json, "runs_with_request", group->asked_runs);
+	add_real(json, "unused_core_hours", group->core_runs ? group->unused_core_hours : (double)NAN);
+	add_real(json, "unused_gib_hours", group->memory_runs ? group->unused_gib_hours : (double)NAN);
+	add_count(json, "runs_with_cores_asked", group->core_runs);
+	add_count(json, "runs_with_memory_asked", group->memory_runs);
 	add_drift(json, "wall_drift", &group->wall_drift);
 	add_drift(json, "memory_drift", &group->memory_drift);
 	json_close(json, '}');

@@ -101,7 +101,6 @@ static void put_name(char *cell, const struct fleet *fleet, const struct fleet_g
 
 static void fill_row(struct table_row *row, const struct fleet *fleet, const struct fleet_group *group)
 {
-	double none = group->asked_runs ? 0 : (double)NAN;
 	char most[CELL_BYTES];
 
 	put_name(row->cells[NAME], fleet, group);
@@ -113,8 +112,8 @@ static void fill_row(struct table_row *row, const struct fleet *fleet, const str
 	put(row->cells[MEMORY_P95], group->memory_mib.p95, add_mib);
 	put(most, group->memory_mib.most, add_mib);
 	snprintf(row->cells[MEMORY_MOST], CELL_BYTES, "%s%.180s", group->at_limit ? ">=" : "", most);
-	put(row->cells[CORE_HOURS], group->unused_core_hours + none, add_hours);
-	put(row->cells[GIB_HOURS], group->unused_gib_hours + none, add_hours);
+	put(row->cells[CORE_HOURS], group->core_runs ? group->unused_core_hours : (double)NAN, add_hours);
+	put(row->cells[GIB_HOURS], group->memory_runs ? group->unused_gib_hours : (double)NAN, add_hours);
 }
 
 /* ---- lines below a row ------------------------------------------------------------------------------------- */

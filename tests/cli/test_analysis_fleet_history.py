@@ -68,7 +68,14 @@ def test_waste_is_the_unused_part_of_the_request(groups):
         {"cores_asked": None, "memory_asked_mib": None}))
     assert asked["unused_core_hours"] == pytest.approx(2.0) and asked["unused_gib_hours"] == pytest.approx(3.0)
     assert limited["unused_core_hours"] == pytest.approx(1.0) and limited["unused_gib_hours"] == pytest.approx(1.0)
-    assert unknown["unused_core_hours"] is None and unknown["unused_gib_hours"] is None and unknown["runs_with_request"] == 0
+    assert unknown["unused_core_hours"] is None and unknown["unused_gib_hours"] is None and unknown["runs_with_cores_asked"] == 0
+
+
+def test_waste_of_memory_says_nothing_about_cores(run, groups, tmp_path):
+    group, = groups([line(i, cores_asked=None) for i in range(36)])
+    assert group["unused_core_hours"] is None and group["unused_gib_hours"] == pytest.approx(3.0)
+    assert (group["runs_with_cores_asked"], group["runs_with_memory_asked"]) == (0, 36)
+    assert run("history", tmp_path / "runs.jsonl").out.splitlines()[1].split()[-2:] == ["-", "3.00"]
 
 
 def test_a_peak_at_the_limit_is_at_least_that(run, groups, tmp_path):
