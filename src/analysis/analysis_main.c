@@ -7,6 +7,7 @@
 
 #include "analysis/command.h"
 #include "analysis/keep.h"
+#include "analysis/metric_pages.h"
 #include "base/buffer.h"
 #include "base/printable.h"
 
@@ -41,6 +42,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--keep") == 0 && argc == 4)
 		return keep_recording(argv[2], argv[3]);
+	if (strcmp(argv[1], "--metric-pages") == 0 && argc == 4)
+		return print_metric_pages(argv[2], argv[3]);
 	status = command_run(argv + 1);
 	if (status >= 0)
 		return status;

@@ -1,16 +1,19 @@
 /* `resource-tracker metrics`: lists the metrics of the library's catalogue as a table or as JSON. */
 #include <fnmatch.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/nearest.h"
-#include "base/screen.h"
+#include "base/write_all.h"
 #include "cli/message.h"
 #include "cli/subcommands.h"
-#include "launch/pager.h"
+#include "launch/find_program.h"
 #include "options/usage.h"
 #include "resource_tracker.h"
 
@@ -119,28 +122,6 @@ static void add_table(struct buffer *out, char *const *patterns)
 	}
 }
 
-/* For a person: the source and cost once for all metrics that share them, each metric with its meaning below. */
-static void add_pages(struct buffer *out, char *const *patterns, const struct screen *screen)
-{
-	CLEANUP_BUFFER struct buffer page = BUFFER(OUTPUT_BYTES);
-	char group[NAME_BYTES] = "", source[NAME_BYTES] = "";
-	struct rt_metric_info info = {.size = sizeof info};
-
-	for (rt_metric metric = rt_metric_next(0); metric; metric = rt_metric_next(metric)) {
-		if (rt_metric_get_info(metric, &info) < 0 || !is_wanted(&info, patterns))
-			continue;
-		if (!page.length || strcmp(group, info.group) != 0 || strcmp(source, info.source) != 0)
-			buffer_printf(&page, "%s" STYLE_STRONG "%s" STYLE_END "%sfrom %s; cost: %s\n",
-				      page.length ? "\n" : "", *info.group ? info.group : "sample", ": ",
-				      *info.source ? info.source : "the recorder", info.cost);
-		snprintf(group, sizeof(group), "%s", info.group);
-		snprintf(source, sizeof(source), "%s", info.source);
-		buffer_printf(&page, "  " STYLE_GOOD "%s" STYLE_END "  %s%s%s\n      %s\n", info.name,
-			      info.unit, *info.unit ? ", " : "", info.kind, info.help);
-	}
-	screen_add(out, page.data ? page.data : "", screen, 6);
-}
-
 static void add_names(struct buffer *out, char *const *patterns)
 {
 	struct rt_metric_info info = {.size = sizeof info};
@@ -229,12 +210,29 @@ static const char *take_metrics_option(void *context, const struct option_row *r
 	return NULL;
 }
 
+/* A person gets a list from the program that has screens and pagers. Returns only if that cannot be started. */
+static bool show_pages(const struct metrics_request *request)
+{
+	CLEANUP_BUFFER struct buffer json = BUFFER(OUTPUT_BYTES);
+	const char *const words[] = {ANALYSIS_PROGRAM.name, "--metric-pages", request->colour,
+				     request->without_pager ? "no-pager" : "pager", NULL};
+	int fd = memfd_create("metrics", MFD_CLOEXEC);
+	char path[PATH_MAX];
+
+	add_array(&json, request->patterns);
+	if (fd < 0 || buffer_error(&json) || find_sister_program(&ANALYSIS_PROGRAM, path) < 0 ||
+	    write_all(fd, json.data, json.length) < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
+	    dup2(fd, STDIN_FILENO) < 0)
+		return false;
+	execv(path, (char *const *)(uintptr_t)words);
+	return false;
+}
+
 int run_metrics(char **argv)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
 	struct metrics_request request = {.patterns = argv + 1, .end = argv + 1, .colour = "auto"};
 	const char *unmatched;
-	struct screen screen;
 	int status;
 
 	if (!read_subcommand(argv, take_metrics_option, &request, &status))
@@ -243,16 +241,11 @@ int run_metrics(char **argv)
 	unmatched = pattern_without_metric(request.patterns);
 	if (unmatched)
 		return no_metric(unmatched);
-	screen = screen_of(STDOUT_FILENO, request.colour);
 	if (request.names)
 		add_names(&out, request.patterns);
 	else if (request.json)
 		add_array(&out, request.patterns);
-	else if (isatty(STDOUT_FILENO) || screen.colour)
-		add_pages(&out, request.patterns, &screen);
-	else
+	else if ((!isatty(STDOUT_FILENO) && strcmp(request.colour, "always") != 0) || !show_pages(&request))
 		add_table(&out, request.patterns);
-	if (!request.without_pager && !buffer_error(&out) && show_paged(out.data, out.length))
-		return 0;
 	return print_text(&out);
 }

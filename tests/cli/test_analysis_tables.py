@@ -110,7 +110,7 @@ def test_a_closed_pipe_ends_a_table_without_error(run, eight, binary):
 def test_help_of_every_subcommand(run, binary):
     overview = run("--help").out.split("Subcommands")[1].split("Examples")[0]
     names = re.findall(r"^  ([a-z-]+) ", overview, re.M)
-    assert len(names) == 20, overview
+    assert len(set(names)) == len(names) >= 20, overview
     for name in names:
         if name in ("upload", "discover") and not (pathlib.Path(binary).parent / "resource-tracker-net").exists():
             continue
