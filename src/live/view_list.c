@@ -211,8 +211,7 @@ void view_draw_list(struct view *view, struct canvas *canvas)
 		draw_run(view, canvas, &places, view->runs[i], row);
 		if (i == view->chosen) {
 			canvas_put(canvas, row, 0, '>', LOOK_CHOSEN);
-			canvas_text(canvas, row, places.name, places.name_columns - 1, LOOK_CHOSEN,
-				    view->runs[i]->name);
+			canvas_look(canvas, row, 0, canvas->columns, LOOK_CHOSEN);
 		}
 	}
 	view_draw_keys(view, canvas, KEYS);
