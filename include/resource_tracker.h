@@ -238,7 +238,7 @@ RT_API void rt_close(rt_tracker *tracker);
  * If the setting "stream" is "auto" (default: "off") and SENTINEL_API_TOKEN has a token, rt_open() starts a
  * program that reads the recording from disk and uploads it: docs/STREAMING.md. The program is not a child of
  * this process. Its messages come through rt_next_warning(), and its errors never change a sample. Without
- * streaming no socket is opened.
+ * streaming no socket is opened. With "otlp" it sends to OTEL_EXPORTER_OTLP_ENDPOINT instead: docs/OTLP.md.
  *
  * rt_close() tells the program that the recording is over and returns at once. The program goes on uploading
  * for at most the setting "upload-deadline"; the rest stays in the spool for "resource-tracker upload".
