@@ -49,6 +49,7 @@ static int job_network_open(struct collect_context *context, void **ret_state)
 		return -ENOMEM;
 	*ret_state = state;
 	state->sockets = (struct job_sockets){.ask_fd = -1, .ended_fd = -1, .error = ABSENT_NOT_COLLECTED};
+	state->sockets.changes.file = KEPT_FILE("proc/net/sockstat");
 	/* A tracker of the machine alone has no tree. */
 	state->is_off = context->no_process_network || !is_wanted(context->selection) || !context->facts;
 	if (state->is_off || !context->root->live)

@@ -14,13 +14,14 @@
 
 #include "base/scan.h"
 
-static int64_t orphans_in(struct scan line)
+/* Returns the number after a key; -1: there is none. */
+static int64_t number_of(struct scan line, const char *wanted)
 {
 	struct scan key;
 	int64_t value;
 
 	while (scan_word(&line, &key) && scan_count(&line, &value))
-		if (scan_is(&key, "orphan"))
+		if (scan_is(&key, wanted))
 			return value;
 	return -1;
 }
@@ -28,19 +29,25 @@ static int64_t orphans_in(struct scan line)
 int parse_proc_net_sockstat(const char *bytes, size_t length, struct proc_net_sockstat *ret_sockstat)
 {
 	struct scan text = scan_bytes(bytes, length), line;
+	struct proc_net_sockstat sockstat = {.sockets = -1};
 
 	while (scan_line(&text, &line)) {
+		if (scan_literal(&line, "sockets:"))
+			sockstat.sockets = number_of(line, "used");
 		if (!scan_literal(&line, "TCP:"))
 			continue;
-		*ret_sockstat = (struct proc_net_sockstat){.tcp_orphans = orphans_in(line)};
+		sockstat.tcp_in_use = number_of(line, "inuse");
+		sockstat.tcp_allocated = number_of(line, "alloc");
+		sockstat.tcp_orphans = number_of(line, "orphan");
+		*ret_sockstat = sockstat;
 		return 0;
 	}
 	return -EBADMSG;
 }
 
-int read_proc_net_sockstat(struct root *root, struct proc_net_sockstat *ret_sockstat)
+int read_proc_net_sockstat(struct root *root, struct kept_file *file, struct proc_net_sockstat *ret_sockstat)
 {
-	ssize_t length = root_read(root, "proc/net/sockstat");
+	ssize_t length = root_reread(root, file);
 
 	return length < 0 ? (int)length
 			  : parse_proc_net_sockstat(root->text.data, (size_t)length, ret_sockstat);

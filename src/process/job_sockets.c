@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
-#include "kernel/proc_net_sockstat.h"
 #include "metric/absent.h"
 
 enum {
@@ -31,7 +30,7 @@ enum {
 /* Of sockets that were made in the job's group: the search of descriptors finds them sooner, if it may see them. */
 #define GROUP_DUMP_EVERY_NS (10 * NSEC_PER_SEC)
 #define DENIED_DUMP_EVERY_NS (2 * NSEC_PER_SEC)
-#define FIRST_TRY_PAUSE_NS (1 * NSEC_PER_SEC)
+#define FIRST_TRY_PAUSE_NS (100 * NSEC_PER_MSEC)
 #define LONGEST_TRY_PAUSE_NS (16 * NSEC_PER_SEC)
 #define SHORTEST_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define LONGEST_PAUSE_NS (1 * NSEC_PER_SEC)
@@ -255,6 +254,7 @@ static int take_ended(struct job_sockets *sockets, int64_t now_ns)
 	count = sock_diag_take_ended(sockets->ended_fd, visit_ended, sockets);
 	if (count < 0)
 		sockets->lost_ends = true;
+	sockets->notified_count += max_i64(count, 0);
 	sockets->for_ends.left_ns -= thread_cpu_now_ns() - begun_ns;
 	sockets->taken_ns = now_ns;
 	/* Connections end so often on this machine that to hear of them costs more than it is worth. */
@@ -283,6 +283,7 @@ static void visit_own(void *context, int fd, uint64_t inode)
 void job_sockets_open(struct job_sockets *sockets, const struct root *root, bool attached)
 {
 	*sockets = (struct job_sockets){.ended_fd = -1, .from_start = !attached};
+	sockets->changes.file = KEPT_FILE("proc/net/sockstat");
 	/* Before there are sockets of ours. */
 	if (!attached)
 		socket_holders_search_self(root, visit_own, sockets);
@@ -301,6 +302,7 @@ void job_sockets_close(struct job_sockets *sockets)
 	if (sockets->ask_fd >= 0)
 		close(sockets->ask_fd);
 	stop_listening(sockets);
+	kept_file_close(&sockets->changes.file);
 	free(sockets->sockets);
 	id_table_done(&sockets->by_inode);
 	id_table_done(&sockets->by_cookie);
@@ -493,12 +495,21 @@ static void wait_for_ends(struct job_sockets *sockets, const struct root *root, 
  * A job that ends within some milliseconds is over before the first look. The kernel's table then holds a connection of it
  * only if the kernel still has to send its last bytes.
  */
-static bool came_too_late(const struct process_tree *tree)
+static bool came_too_late(struct job_sockets *sockets, const struct process_tree *tree)
 {
-	struct proc_net_sockstat sockstat;
+	return process_tree_running(tree) == 0 && socket_changes_no_orphans(&sockets->changes, tree->root);
+}
 
-	return process_tree_running(tree) == 0 && read_proc_net_sockstat(tree->root, &sockstat) == 0 &&
-	       sockstat.tcp_orphans == 0;
+static void search(struct job_sockets *sockets, struct process_tree *tree, int64_t now_ns, bool is_last)
+{
+	allowance_earn(&sockets->for_searches, now_ns, EARNED_BY_SEARCHES, SEARCHES_MOST_NS);
+	socket_changes_look(&sockets->changes, tree->root, sockets->lost_ends ? -1 : sockets->notified_count);
+	if (sockets->for_searches.left_ns <= 0 ||
+	    (!is_last && !socket_changes_any(&sockets->changes, now_ns)))
+		return;
+	sockets->for_searches.left_ns -= socket_holders_search(
+		&sockets->holders, tree, sockets->for_searches.left_ns, visit_held, sockets);
+	socket_changes_searched(&sockets->changes, sockets->holders.is_complete, now_ns);
 }
 
 void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, bool is_last)
@@ -507,14 +518,10 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 
 	if (sockets->error)
 		return;
-	if (is_last && !sockets->has_begun && came_too_late(tree))
-		sockets->has_begun = true;
+	sockets->has_begun |= is_last && !sockets->has_begun && came_too_late(sockets, tree);
 	job_sockets_begin(sockets, tree);
 	(void)take_ended(sockets, now_ns);
-	allowance_earn(&sockets->for_searches, now_ns, EARNED_BY_SEARCHES, SEARCHES_MOST_NS);
-	if (sockets->for_searches.left_ns > 0)
-		sockets->for_searches.left_ns -= socket_holders_search(
-			&sockets->holders, tree, sockets->for_searches.left_ns, visit_held, sockets);
+	search(sockets, tree, now_ns, is_last);
 	dump_if_due(sockets, tree, now_ns);
 	ask(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
 	if (is_last)

@@ -18,6 +18,7 @@
 
 #include "kernel/sock_diag.h"
 #include "process/allowance.h"
+#include "process/socket_changes.h"
 #include "process/socket_holders.h"
 
 struct traffic_count {
@@ -57,6 +58,8 @@ struct job_sockets {
 	struct id_table by_cookie;
 	struct id_table foreign; /* cookies of connections of others, from before the start */
 	struct socket_holders holders;
+	struct socket_changes changes;
+	int64_t notified_count; /* sockets that ended */
 
 	struct allowance for_searches;
 	struct allowance for_dumps;

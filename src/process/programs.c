@@ -375,7 +375,7 @@ static void take_events(struct programs *programs, int64_t now_ns)
 
 static void drop_ended(struct programs *programs, int64_t now_ns)
 {
-	size_t patience = programs->listener && programs->exact ? PASSES_KEPT : 0;
+	size_t patience = programs->listener && programs->exact && !programs->is_finished ? PASSES_KEPT : 0;
 
 	for (size_t i = programs->process_count; i-- > 0;) {
 		struct program_process *process = &programs->processes[i];
@@ -451,6 +451,7 @@ void programs_find_strays(struct programs *programs, struct process_tree *tree)
 
 void programs_finish(struct programs *programs)
 {
+	programs->is_finished = true;
 	if (programs->started && programs->listener)
 		program_listener_finish(programs->listener);
 }

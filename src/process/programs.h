@@ -87,6 +87,7 @@ struct programs {
 	int64_t published_units;
 	int64_t published_io[PROGRAM_IO_COUNT];
 	bool started;
+	bool is_finished; /* the next pass is the last: exit events that have not come by then never will */
 };
 
 /* `listens`: the process may have another thread. Returns 0 or -ENOMEM. */

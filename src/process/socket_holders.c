@@ -183,6 +183,7 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 	size_t known = holders->count;
 	bool limited = allowance_ns >= 0;
 
+	holders->is_complete = true;
 	for (size_t i = 0; i < known; i++)
 		holders->holders[i].is_member = false;
 	/* A new process first: it may be gone soon. */
@@ -194,9 +195,12 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 			holder->is_member = !member->is_zombie;
 			continue;
 		}
-		if (member->is_zombie || (limited && thread_cpu_now_ns() - begun_ns >= allowance_ns) ||
-		    !has_room(holders))
+		if (member->is_zombie)
 			continue;
+		if ((limited && thread_cpu_now_ns() - begun_ns >= allowance_ns) || !has_room(holders)) {
+			holders->is_complete = false;
+			continue;
+		}
 		(void)search_member(holders, &holders->holders[holders->count++], tree, member, visit,
 				    context);
 	}
@@ -209,6 +213,7 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 			continue;
 		if (limited && thread_cpu_now_ns() - begun_ns >= allowance_ns) {
 			holders->next--;
+			holders->is_complete = false;
 			break;
 		}
 		(void)search_member(holders, holder, tree, member, visit, context);

@@ -22,6 +22,7 @@ struct socket_holders {
 	size_t capacity;
 	size_t next;          /* of those that were searched before */
 	struct id_table seen; /* inodes of sockets without byte counters */
+	bool is_complete;     /* the last search left no member out */
 	bool denied;          /* the descriptors of some member may not be read */
 };
 

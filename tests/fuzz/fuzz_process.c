@@ -60,7 +60,7 @@ static void fuzz_status(const char *bytes, size_t length)
 static void fuzz_sockstat(const char *bytes, size_t length)
 {
 	FUZZ_PARSE(parse_proc_net_sockstat, struct proc_net_sockstat, sockstat)
-	must_hold(sockstat.tcp_orphans >= -1);
+	must_hold(sockstat.tcp_orphans >= -1 && sockstat.sockets >= -1 && sockstat.tcp_allocated >= -1);
 }
 
 static void fuzz_children(const char *bytes, size_t length)

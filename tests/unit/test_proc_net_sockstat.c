@@ -8,22 +8,27 @@ static int parse(const char *text, struct proc_net_sockstat *sockstat)
 	return parse_proc_net_sockstat(text, strlen(text), sockstat);
 }
 
-static void orphans_are_those_of_tcp(void **state)
+static void numbers_are_those_of_tcp(void **state)
 {
 	struct proc_net_sockstat sockstat;
 
 	(void)state;
 	assert_int_equal(parse("sockets: used 41\n"
-			       "TCP: inuse 11 orphan 3 tw 417 alloc 11 mem 163\n"
+			       "TCP: inuse 11 orphan 3 tw 417 alloc 12 mem 163\n"
 			       "UDP: inuse 1 orphan 9 mem 0\n",
 			       &sockstat),
 			 0);
+	assert_int_equal(sockstat.sockets, 41);
+	assert_int_equal(sockstat.tcp_in_use, 11);
+	assert_int_equal(sockstat.tcp_allocated, 12);
 	assert_int_equal(sockstat.tcp_orphans, 3);
 	assert_int_equal(parse("TCP: orphan 0", &sockstat), 0);
 	assert_int_equal(sockstat.tcp_orphans, 0);
+	assert_int_equal(sockstat.sockets, -1);
+	assert_int_equal(sockstat.tcp_in_use, -1);
 }
 
-static void unknown_orphans_are_absent(void **state)
+static void unknown_numbers_are_absent(void **state)
 {
 	struct proc_net_sockstat sockstat = {.tcp_orphans = 7};
 
@@ -42,8 +47,8 @@ static void unknown_orphans_are_absent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(orphans_are_those_of_tcp),
-		cmocka_unit_test(unknown_orphans_are_absent),
+		cmocka_unit_test(numbers_are_those_of_tcp),
+		cmocka_unit_test(unknown_numbers_are_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,36 @@
+/* Whether there may be new sockets; see socket_changes.h. */
+#include "process/socket_changes.h"
+
+#include "base/clock.h"
+
+#define SEARCH_EVERY_NS (1 * NSEC_PER_SEC)
+
+void socket_changes_look(struct socket_changes *changes, struct root *root, int64_t ended)
+{
+	changes->earlier = changes->now;
+	changes->now = (struct socket_counts){.kernel = {.sockets = -1}, .ended = ended};
+	(void)read_proc_net_sockstat(root, &changes->file, &changes->now.kernel);
+}
+
+bool socket_changes_any(const struct socket_changes *changes, int64_t now_ns)
+{
+	const struct proc_net_sockstat *now = &changes->now.kernel, *searched = &changes->searched.kernel;
+
+	return !changes->searched_ns || now_ns - changes->searched_ns >= SEARCH_EVERY_NS ||
+	       now->sockets < 0 || changes->now.ended < 0 || changes->now.ended != changes->searched.ended ||
+	       now->sockets != searched->sockets || now->tcp_in_use != searched->tcp_in_use ||
+	       now->tcp_allocated != searched->tcp_allocated;
+}
+
+void socket_changes_searched(struct socket_changes *changes, bool is_complete, int64_t now_ns)
+{
+	changes->searched = changes->earlier;
+	changes->searched_ns = is_complete ? now_ns : 0;
+}
+
+bool socket_changes_no_orphans(struct socket_changes *changes, struct root *root)
+{
+	struct proc_net_sockstat sockstat;
+
+	return read_proc_net_sockstat(root, &changes->file, &sockstat) == 0 && sockstat.tcp_orphans == 0;
+}
