@@ -7,8 +7,12 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
+#include "base/screen.h"
 #include "history/history.h"
 #include "resource_tracker_analysis.h"
+
+/* Where the text of a line begins. */
+enum { TEXT_COLUMN = 23, TEXT_CEILING = 1 << 20 };
 
 struct recommend_options {
 	bool json, server;
@@ -148,6 +152,18 @@ static int add_history(const struct subcommand *command, struct recommend_option
 	return 0;
 }
 
+/* Lines that are too long go on below their text. */
+static int print_fitted(const struct subcommand *command, const char *output, const char *text)
+{
+	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING);
+	struct screen screen = table_screen_of(command_screen(output), command_colour());
+
+	screen_add(&out, text, &screen, TEXT_COLUMN);
+	if (buffer_error(&out))
+		return command_fault(command, "out of memory");
+	return command_write_fitted(command, output, out.data ? out.data : "");
+}
+
 int run_recommend(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct recommend_options options = {
@@ -173,5 +189,7 @@ int run_recommend(const struct subcommand *command, char **argv)
 		result = make_text(&options, advice, &text, &problem);
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
+	if (!options.json && !options.form)
+		return print_fitted(command, options.output, text);
 	return command_write(command, options.output, text, strlen(text));
 }
