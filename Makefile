@@ -35,6 +35,7 @@ bench:
 	@bench/python $(BUILD)
 	@bench/advice $(BUILD)
 	@bench/bottlenecks $(BUILD)
+	@bench/fleet $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
 
 install: all
