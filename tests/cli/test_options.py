@@ -347,9 +347,9 @@ def test_tag(run, give, needs_toml, helpers, tmp_path):
 def test_summary(run_with, program_with_analysis, tmp_path):
     path = (tmp_path / "run.jsonl").resolve()
     result = run_with([("summary", "text")], "-o", path, "--", "sh", "-c", "exit 4", program=program_with_analysis)
-    assert (result.returncode, result.out, result.err) == (4, "", f"analysis summary -- {path}\n")
+    assert (result.returncode, result.out, result.err) == (4, "", f"analysis summary --no-pager -- {path}\n")
     result = run_with([("summary", "json")], "-o", path, "--", "true", program=program_with_analysis)
-    assert result.err == f"analysis summary --json -- {path}\n"
+    assert result.err == f"analysis summary --no-pager --json -- {path}\n"
 
 
 @of_options("report")
