@@ -142,7 +142,7 @@ def test_the_analysis_is_that_of_the_command(tracked):
     results = analyzer.sub_tracking_results()
     files = ["--tracking-file", tracked[0], "--sub-tracking-file", tracked[1]]
     assert results.to_json() == json.loads(command("regions", "--json", *files))
-    assert str(results) == command("regions", *files)
+    assert str(results) == command("regions", "--format", "gpu-tracker", *files)
     assert [block.name for block in results.code_block_results] == analyzer.load_code_block_names() == ["fit", "load"]
     load = results.code_block_results[1]
     assert (load.num_calls, load.num_non_empty_calls) == (2, 2) and load.num_timepoints >= 2
