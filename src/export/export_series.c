@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/printable.h"
 #include "export/export.h"
 #include "export/output.h"
 #include "format/otlp_encode.h"
@@ -78,42 +80,34 @@ static void add_family(struct buffer *out, const struct otlp_series *series)
 		buffer_printf(out, "_%s", unit_word(series));
 }
 
-static void add_quoted(struct buffer *out, const char *text)
+static void add_escaped(struct buffer *out, const char *text, const char *escaped)
 {
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
+		if (strchr(escaped, *text))
 			buffer_add_char(out, '\\');
-		if (*text == '\n')
-			buffer_add_text(out, "\\n");
-		else
-			buffer_add_char(out, *text);
+		buffer_add_char(out, *text);
 	}
 }
 
-/* Tags of the line protocol: commas, blanks and equal signs are escaped; a line end cannot be. */
-static void add_tag_text(struct buffer *out, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr(", =\\", *text))
-			buffer_add_char(out, '\\');
-		buffer_add_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
-	}
-}
-
+/* The values come from recordings: line ends, which the line protocol cannot have, and other control characters become '?'. */
 static void add_label(struct buffer *out, enum form form, const char *key, const char *value)
 {
+	CLEANUP_BUFFER struct buffer plain = BUFFER(TEXT_CEILING);
+
+	buffer_add_printable(&plain, value);
+	value = plain.data ? plain.data : "";
 	if (form == FORM_INFLUX) {
 		buffer_add_char(out, ',');
 		add_plain_name(out, key);
 		buffer_add_char(out, '=');
-		add_tag_text(out, value);
+		add_escaped(out, value, ", =\\");
 		return;
 	}
 	if (out->length)
 		buffer_add_char(out, ',');
 	add_plain_name(out, key);
 	buffer_add_text(out, "=\"");
-	add_quoted(out, value);
+	add_escaped(out, value, "\"\\");
 	buffer_add_char(out, '"');
 }
 
@@ -338,6 +332,11 @@ int export_series(const struct export_job *job, const char *format)
 		.labels = BUFFER(TEXT_CEILING),
 		.resource = OTLP_RESOURCE,
 	};
+	if (writer->form == FORM_OTLP && strcmp(job->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		free(writer);
+		return problem_set(job->problem, -EINVAL,
+				   "-f otlp is not text; write it to a file (-o FILE)");
+	}
 	result = output_open(&writer->output, job->output, is_gzip_name(job->output), job->problem);
 	if (result == 0)
 		result = write_form(writer);

@@ -1,4 +1,5 @@
 """export --format otlp|openmetrics|influx: recordings as time series."""
+import os
 import pathlib
 import re
 import sys
@@ -137,3 +138,19 @@ def test_no_sample(run, tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     result = run("export", "--format", "otlp", "empty.jsonl", "-o", "out")
     assert result.returncode != 0 and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("form", ["openmetrics", "influx"])
+def test_names_cannot_write_control_characters_or_lines(run, export, tmp_path, form):
+    assert run("-o", "run.jsonl", "-n", "a\x1b[31m\nb", "--", "true").returncode == 0
+    text = export(form, tmp_path / "run.jsonl").read_text()
+    assert "a?[31m?b" in text and not any(character < " " for character in text.replace("\n", ""))
+
+
+def test_protocol_buffers_are_not_written_to_a_terminal(run, job, helpers):
+    path, _ = job
+    leader, follower = os.openpty()
+    result = run("export", "-f", "otlp", path, stdout=follower)
+    os.close(follower)
+    os.close(leader)
+    assert (result.returncode, result.err) == (1, "resource-tracker export: -f otlp is not text; write it to a file (-o FILE)\n")

@@ -411,6 +411,13 @@ def test_history(give, needs_toml, program_with_analysis, helpers, tmp_path):
     assert not (tmp_path / "state").exists()
 
 
+@of_options("runs")
+def test_runs(run_with, program_with_analysis, tmp_path):
+    lines, recording = str(tmp_path / "runs.jsonl"), (tmp_path / "run.jsonl").resolve()
+    result = run_with([("runs", lines)], "-o", recording, "--no-summary", "--", "sh", "-c", "exit 4", program=program_with_analysis)
+    assert (result.returncode, result.err) == (4, f"analysis runs --runs={lines} -- add {recording}\n")
+
+
 @of_options("why")
 def test_why(run_with):
     lines = run_with([("why", True)], "-q", "--", "true").err.splitlines()
@@ -504,7 +511,7 @@ def test_help_fits_a_terminal(run):
     result = run("--help")
     assert result.returncode == 0 and result.err == ""
     assert max(map(len, result.out.splitlines())) <= 80
-    assert len(result.out.splitlines()) <= 72
+    assert len(result.out.splitlines()) <= 76
     assert run("-h").out == result.out
     assert run("-i", 1, "--help", "--", "false").out == result.out
     everything = run("--help=all")
