@@ -152,6 +152,9 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 	uint64_t name[2] = {0}, mixed = (uint64_t)stat->code_start * 31 + (uint64_t)stat->stack_start;
 
 	memcpy(member->comm, stat->comm, sizeof member->comm - 1);
+	/* Without its code and arguments it is still the program that it was; so is one whose main thread has ended. */
+	if (member->identity && proc_pid_stat_is_exiting(stat))
+		return;
 	memcpy(name, member->comm, sizeof member->comm);
 	mixed = mixed * 31 + (stat->flags >= 0 && stat->flags & PF_FORKNOEXEC);
 	member->identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import pytest
 
 SPIN = "import time\nend = time.process_time() + {secs}\nwhile time.process_time() < end: pass\n"
+EXIT_THREAD = {"x86_64": 60, "aarch64": 93}
 SUMS = [("disk_read_bytes", "process_disk_read_bytes"), ("disk_write_bytes", "process_disk_write_bytes"),
         ("read_chars", "process_read_chars"), ("written_chars", "process_written_chars")]
 
@@ -81,6 +83,20 @@ def test_a_fork_pool_divides_its_memory_once(record, tmp_path):
     found = programs_of(samples)
     row = next(row for name, row in found.items() if name.endswith(" pool.py"))
     assert 95 < row["memory_peak_mib"] < 160 and row["process_count"] == 5, row
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(platform.machine() not in EXIT_THREAD, reason="the number of exit(2) is unknown here")
+def test_a_program_keeps_its_name_when_its_main_thread_has_ended(record, tmp_path):
+    # The kernel then shows no code and no arguments of the process, as when a process exits.
+    script = tmp_path / "worker.py"
+    script.write_text("import ctypes, os, threading, time\n"
+                      "def work():\n    end = time.process_time() + 0.6\n    while time.process_time() < end: pass\n    os._exit(0)\n"
+                      "time.sleep(0.3)\nthreading.Thread(target=work).start()\n"
+                      f"ctypes.CDLL(None).syscall({EXIT_THREAD.get(platform.machine())}, 0)\n")
+    _, samples = record("-i", 0.1, "--", sys.executable, script)
+    found = programs_of(samples)
+    assert [name.split()[-1] for name in found] == ["worker.py"], found
 
 
 @pytest.mark.plain

@@ -275,6 +275,26 @@ static void test_an_exit_without_an_event_counts_in_the_last_pass(void **state)
 	root_close(&root);
 }
 
+/* An exiting process has no code, stack and arguments any more, some time before it is a zombie. */
+static void test_a_process_that_exits_stays_the_program_that_it_was(void **state)
+{
+	struct proc_pid_stat stat = {.comm = "sh", .state = 'S', .code_start = 4096, .stack_start = 8192};
+	struct member member = {0};
+	uint64_t identity;
+
+	(void)state;
+	programs_note_stat(&member, &stat);
+	identity = member.identity;
+	stat.state = 'R';
+	stat.flags = 4; /* PF_EXITING */
+	stat.code_start = stat.stack_start = 0;
+	programs_note_stat(&member, &stat);
+	assert_true(member.identity == identity);
+	stat.flags = 0;
+	programs_note_stat(&member, &stat);
+	assert_false(member.identity == identity);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_an_orphan_that_sleeps_is_reaped_by_its_new_parent),
 		cmocka_unit_test(test_processes_of_the_listener_stand_behind_their_parents),
 		cmocka_unit_test(test_an_exit_without_an_event_counts_in_the_last_pass),
+		cmocka_unit_test(test_a_process_that_exits_stays_the_program_that_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
