@@ -114,6 +114,7 @@ static void note_parent(struct process_tree *tree, const struct member *member, 
 	else if (member->parent_faults_before < forks->faults_living) {
 		forks->faults_living = member->parent_faults_before;
 		forks->anon_living = member->parent_anon_before;
+		forks->passing_living = member->parent_passing_before;
 	}
 }
 
@@ -132,6 +133,7 @@ static void note_living_forks(struct memory_families *families, struct process_t
 			if (family->has_orphans || forks->faults_living < forks->faults_first) {
 				forks->faults_living = forks->faults_first;
 				forks->anon_living = forks->anon_first;
+				forks->passing_living = 0;
 			}
 		}
 	}

@@ -24,7 +24,8 @@ int64_t memory_left_to_forks_kib(const struct process_tree *tree, const struct m
 	if (!member->is_forked)
 		return memory_pages_to_kib(
 			tree, max_i64(0, forks->faults_last - forks->faults_living - member->shared_pages -
-						 max_i64(0, forks->anon_last - forks->anon_living)));
+						 max_i64(0, forks->anon_last - forks->anon_living) -
+						 (forks->passing_last - forks->passing_living)));
 	/*
 	 * Pages of shared memory are faulted in as well. A huge page takes one fault for many pages, but makes the
 	 * process larger than the memory from its parent.

@@ -405,17 +405,42 @@ static struct member *relative_of(const struct process_tree *tree, const struct 
 	return NULL;
 }
 
-static void note_fork(const struct process_tree *tree, struct member *parent, struct member *child)
+/*
+ * A program that makes a copy of its data and frees the other one takes page faults, but replaces nothing: its high-water mark has
+ * risen above its size. A mark that was not read at the previous reading was at most what the process had faulted in by then.
+ */
+static int64_t passing_pages(struct process_tree *tree, const struct member *member)
+{
+	int64_t page_kib = tree->root->page_bytes / 1024, before_kib = member->mark_before_kib;
+	struct proc_pid_status status;
+
+	if (!before_kib)
+		before_kib = (member->faults_before + member->shared_pages) * page_kib + tree->huge_kib;
+	if (member_is_older(tree, member) ||
+	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0)
+		return 0;
+	return status.peak_rss_kib <= before_kib
+		       ? 0
+		       : not_negative(status.peak_rss_kib / page_kib - member->resident_pages);
+}
+
+static void note_fork(struct process_tree *tree, struct member *parent, struct member *child)
 {
 	struct fork_window *forks = &parent->forks;
 
 	child->parent_faults_before = parent->faults_before;
 	child->parent_anon_before = parent->anon_before;
-	/* If the parent is older than the tracking, the number of pages that it replaced is unknown. */
+	/* How many pages a parent older than the tracking replaced is unknown. */
 	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
 		*forks = (struct fork_window){.is_known = true,
 					      .faults_first = parent->faults_before,
 					      .anon_first = parent->anon_before};
+	if (forks->pass != tree->passes) {
+		forks->passing_before = forks->passing_last;
+		forks->passing_last += passing_pages(tree, parent);
+		forks->pass = tree->passes;
+	}
+	child->parent_passing_before = forks->passing_before;
 	forks->faults_last = parent->faults;
 	forks->anon_last = anonymous_pages(parent);
 }
@@ -426,7 +451,6 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	bool is_forked = stat->flags >= 0 && stat->flags & PF_FORKNOEXEC;
 	uint64_t layout = layout_of(stat);
 	struct member *relative;
-
 	/* A main thread that has exited shows no addresses, while other threads still have the memory. */
 	if (member->family && ((member->layout == layout && member->is_forked == is_forked) ||
 			       (!layout && proc_pid_stat_is_exiting(stat))))
@@ -447,9 +471,7 @@ static void note_lineage(struct process_tree *tree, struct member *member, const
 	if (relative->pid == member->parent_pid)
 		note_fork(tree, relative, member);
 	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
-	member->inherited_pages = anonymous_pages(member) < anonymous_pages(relative)
-					  ? anonymous_pages(member)
-					  : anonymous_pages(relative);
+	member->inherited_pages = min_i64(anonymous_pages(member), anonymous_pages(relative));
 	member->inherited_least = anonymous_pages(member) - member->faults;
 }
 
@@ -469,10 +491,7 @@ static bool is_namespace_init(struct process_tree *tree, const struct member *me
 
 	if (read_proc_pid_status(tree->root, member->pid, &status) < 0)
 		return false;
-	/*
-	 * Linux before 4.1 has no NSpid. A process that we saw waiting for its children hardly changes its signals at
-	 * its very end.
-	 */
+	/* Linux before 4.1 has no NSpid. A process that we saw waiting for children hardly changes its signals at its end. */
 	if (!status.namespace_pid_count)
 		return member->listed;
 	return status.namespace_pid_count > 1 && status.namespace_pids[status.namespace_pid_count - 1] == 1;
@@ -572,6 +591,7 @@ void member_read(struct process_tree *tree, struct member *member)
 	}
 	member->faults_before = member->faults;
 	member->anon_before = anonymous_pages(member);
+	member->mark_before_kib = member->mark_kib;
 	follow_memory(tree, member, &stat);
 	note_freeing(member, &stat);
 	note_lineage(tree, member, &stat);

@@ -37,8 +37,12 @@ struct fork_window {
 	bool is_known; /* a fork was seen, and both readings are from after tracking began */
 	int64_t faults_first, faults_last;
 	int64_t anon_first, anon_last;
-	int64_t faults_living,
-		anon_living; /* before the oldest fork that is a member of its family in this tick */
+	/* Before the oldest fork that is a member of its family in this tick. */
+	int64_t faults_living, anon_living;
+
+	/* Pages that it took and freed again between two readings, by its high-water mark: before and with the last one. */
+	int64_t passing_before, passing_last, passing_living;
+	size_t pass; /* that of the last reading */
 };
 
 struct member {
@@ -93,13 +97,15 @@ struct member {
 	int64_t stat_bytes;      /* the size of its address space, when statm was read; -1: never */
 	int64_t parent_faults;   /* its parent's when it was first seen, and */
 	int64_t parent_faults_before, parent_anon_before; /* at the reading before that; -1: unknown */
-	int64_t faults_before;                            /* at the previous reading; 0: none */
-	int64_t anon_before;                              /* anonymous pages at that time */
-	struct fork_window forks;                         /* when it forked members of its family */
-	struct memory_reading *reading;                   /* NULL: never read */
-	int64_t reading_failed_ns;                        /* 0: no failure */
-	int64_t rollup_ns;    /* how long smaps_rollup would take now; -1: never read */
-	int64_t rollup_pages; /* its resident pages at that time */
+	int64_t parent_passing_before;
+	int64_t faults_before;          /* at the previous reading; 0: none */
+	int64_t anon_before;            /* anonymous pages at that time */
+	int64_t mark_before_kib;        /* mark_kib at that time */
+	struct fork_window forks;       /* when it forked members of its family */
+	struct memory_reading *reading; /* NULL: never read */
+	int64_t reading_failed_ns;      /* 0: no failure */
+	int64_t rollup_ns;              /* how long smaps_rollup would take now; -1: never read */
+	int64_t rollup_pages;           /* its resident pages at that time */
 
 	struct followed_thread main_thread;
 	struct member_threads *threads; /* the others; NULL: none so far, or waiting is not followed */

@@ -264,6 +264,22 @@ static void pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks
 	assert_int_equal(told_mib(parent, true), 230);
 }
 
+static void memory_that_a_parent_took_and_freed_before_it_forked_does_not_count(void **unused)
+{
+	struct member *parent = add(1, 150);
+
+	(void)unused;
+	/* Within one sample it read 150 MiB, made a copy of them, freed the first, and forked. */
+	forked_between(parent, 0, 300);
+	parent->forks.anon_first = 0;
+	parent->forks.passing_last = 150 * MIB_PAGES;
+	parent->faults = 300 * MIB_PAGES;
+	for (int i = 0; i < 6; i++)
+		sample(add_fork(parent, 150, 0), 0, 0, 150, BEFORE_NS);
+	sample(parent, 0, 0, 150, BEFORE_NS);
+	assert_int_equal(told_mib(parent, true), 150);
+}
+
 static void pages_left_to_forks_that_have_exited_do_not_count(void **unused)
 {
 	struct member *parent = add(1, 100);
@@ -280,7 +296,7 @@ static void pages_left_to_forks_that_have_exited_do_not_count(void **unused)
 	}
 	sample(parent, 0, 0, 100, BEFORE_NS);
 	assert_int_equal(told_mib(parent, true), 100);
-	/* A fork of one that has exited may have them. */
+	/* Another process may have them: a fork of one that has exited. */
 	members[1].parent_pid = 1;
 	assert_int_equal(told_mib(parent, true), 200);
 }
@@ -367,6 +383,7 @@ int main(void)
 		FAMILY_TEST(new_forks_are_like_those_before_them),
 		FAMILY_TEST(a_sibling_that_ends_while_they_are_read_is_not_counted_twice),
 		FAMILY_TEST(pages_that_a_parent_replaced_after_its_last_fork_stay_with_its_forks),
+		FAMILY_TEST(memory_that_a_parent_took_and_freed_before_it_forked_does_not_count),
 		FAMILY_TEST(pages_left_to_forks_that_have_exited_do_not_count),
 		FAMILY_TEST(faults_since_a_reading_count_as_those_of_the_family_did),
 		FAMILY_TEST(pages_that_one_fork_has_alone_say_nothing_about_its_siblings),
