@@ -359,7 +359,7 @@ def oom_jobs(program):
         Job("OOM: a worker of a pool", [[program, *"private 40 fork 3 { private 60 sleep 2000 } wait".split()]], mib=150, oom=True),
         Job("OOM: ranks", [python(TAKE, mib=mib, secs=2) for mib in (40, 80, 120)], mib=150, oom=True),
         Job("OOM: a machine full of others", [python(TAKE, mib=200, secs=2)], mib=280, others_mib=120, oom=True),
-        Job("OOM: /dev/shm", [[program, "open-shm", "180", "sleep", "1500"]], mib=100, oom=True),
+        Job("OOM: /dev/shm", [[program, *"private 20 open-shm 180 sleep 1500".split()]], mib=100, oom=True),
     ]
 
 
@@ -417,8 +417,20 @@ def wait_for_all(processes):
     return all(process.returncode == 0 for process in processes)
 
 
+def files_in_shm():
+    """Returns those of tests/fakes/memory-job.c, which removes them at its end, unless it is killed."""
+    return set(pathlib.Path("/dev/shm").glob("memory-job-*"))
+
+
+def remove_left(files):
+    for path in files:
+        if not os.path.exists(f"/proc/{path.name.split('-')[-2]}"):
+            path.unlink(missing_ok=True)
+
+
 def run_in(limits, binary, job, folder):
     """Runs the job once in a group; `folder` is empty."""
+    others = files_in_shm()
     watcher = Watcher(limits, job.kill_group)
     watcher.start()
     paths = [folder / f"run{i}.jsonl" for i in range(len(job.commands))]
@@ -432,6 +444,7 @@ def run_in(limits, binary, job, folder):
     finally:
         watcher.over.set()
         watcher.join()
+        remove_left(files_in_shm() - others)
     well &= not limits.oom_kills()
     if any('open("done"' in word for command in job.commands for word in command):
         well &= (folder / "done").exists()
