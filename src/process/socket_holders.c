@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -100,12 +99,11 @@ void socket_holders_search_self(const struct root *root, void (*visit)(void *con
 		return;
 	while ((name = root_dir_next(&dir))) {
 		struct scan digits = scan_bytes(name, strlen(name));
-		struct stat status;
-		uint64_t fd;
+		/* Other threads own these descriptors: the link is read, not the descriptor. */
+		uint64_t inode = socket_inode(dirfd(dir.stream), name), fd;
 
-		if (scan_u64(&digits, &fd) && fd <= INT32_MAX && fstat((int)fd, &status) == 0 &&
-		    S_ISSOCK(status.st_mode))
-			visit(context, (int)fd, status.st_ino);
+		if (inode && scan_u64(&digits, &fd) && fd <= INT32_MAX)
+			visit(context, (int)fd, inode);
 	}
 }
 
