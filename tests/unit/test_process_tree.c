@@ -13,6 +13,16 @@
 
 #define BURN_NS (60 * NSEC_PER_MSEC)
 
+/* A child that a failed test leaves behind ends by itself: meson waits for all that hold its pipe. */
+static pid_t fork_for_a_minute(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		alarm(60);
+	return pid;
+}
+
 static int64_t own_cpu_ns(void)
 {
 	struct timespec now;
@@ -29,7 +39,7 @@ static pid_t start_burner(int64_t burn_ns)
 	pid_t pid;
 
 	assert_int_equal(pipe(pipe_fds), 0);
-	pid = fork();
+	pid = fork_for_a_minute();
 	if (pid == 0) {
 		while (own_cpu_ns() < burn_ns)
 			continue;
@@ -117,12 +127,15 @@ static void tell(int fd, const void *bytes, size_t length)
 /* A subreaper with a child that ends when `go` is readable, and a grandchild that has used CPU time and sleeps. */
 static _Noreturn void be_a_subreaper(int go, int said)
 {
-	pid_t middle;
+	pid_t middle = 0;
 
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	middle = fork();
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
+		tell(said, &middle, sizeof middle);
+		_exit(0);
+	}
+	middle = fork_for_a_minute();
 	if (middle == 0) {
-		pid_t last = fork();
+		pid_t last = fork_for_a_minute();
 		char byte;
 
 		if (last == 0) {
@@ -155,11 +168,16 @@ static void test_an_orphan_that_sleeps_is_reaped_by_its_new_parent(void **state)
 	assert_int_equal(root_open(&root, NULL, NULL), 0);
 	assert_int_equal(process_tree_new(&root, true, &tree), 0);
 	assert_int_equal(pipe(go) | pipe(said), 0);
-	subreaper = fork();
+	subreaper = fork_for_a_minute();
 	if (subreaper == 0)
 		be_a_subreaper(go[0], said[1]);
 	assert_int_equal(process_tree_seed(tree, subreaper, true), 0);
 	assert_int_equal(read(said[0], &last, sizeof last), sizeof last);
+	if (last == 0) {
+		/* An emulator may have no subreapers. */
+		waitpid(subreaper, NULL, 0);
+		skip();
+	}
 	/* It may run for a moment after it has spoken. */
 	for (int64_t before_ns = -1; before_ns != tree->changed_ns; usleep(20000)) {
 		before_ns = tree->changed_ns;
@@ -196,7 +214,7 @@ static _Noreturn void be_a_chain(int go, int said)
 
 	expect_byte(go);
 	for (int i = 0; i < CHAIN; i++)
-		if (fork() != 0)
+		if (fork_for_a_minute() != 0)
 			_exit(read(go, &byte, 1) < 0);
 	tell(said, "c", 1);
 	_exit(read(go, &byte, 1) < 0);
@@ -220,7 +238,7 @@ static void test_processes_of_the_listener_stand_behind_their_parents(void **sta
 		skip();
 	}
 	assert_int_equal(pipe(go) | pipe(said), 0);
-	first = fork();
+	first = fork_for_a_minute();
 	if (first == 0) {
 		close(go[1]);
 		be_a_chain(go[0], said[1]);
