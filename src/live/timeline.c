@@ -30,7 +30,7 @@ static bool may_merge(const struct moment *first, const struct moment *second, d
 
 static void merge_older(struct timeline *timeline)
 {
-	double longest = (timeline_end(timeline) - timeline_start(timeline)) / OLDER_PARTS;
+	double longest = (timeline_end(timeline) - timeline_start(timeline)) / (double)OLDER_PARTS;
 	size_t kept = 0;
 
 	for (size_t i = 1; i < timeline->count; i++) {

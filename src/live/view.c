@@ -54,7 +54,7 @@ static size_t span_number(const struct view *view, const struct run *run)
 		return view->zoom - 1;
 	if (!run_is_live(run))
 		return SPAN_COUNT - 1;
-	while (number < SPAN_COUNT - 2 && SPANS[number].secs < STEPS_OF_SPAN * run->interval_secs)
+	while (number < SPAN_COUNT - 2 && SPANS[number].secs < (double)STEPS_OF_SPAN * run->interval_secs)
 		number++;
 	return number;
 }

@@ -80,7 +80,7 @@ static bool take_line(struct run_lines *lines, const struct source_line *line)
 		return false;
 	}
 	schema = run_real(lines, RUN_schema);
-	if (schema > RUN_LINE_NEWEST_SCHEMA) {
+	if (schema > (double)RUN_LINE_NEWEST_SCHEMA) {
 		lines->newer++;
 		return false;
 	}
