@@ -31,7 +31,7 @@
  * none               None stands out        no other rule
  * unknown            Unknown                no other rule, and the recording has no CPU time or is shorter than 20 ms
  *
- * A wait or a burst of less than 10 ms is no bottleneck.
+ * A wait or a burst of less than 10 ms does not count as a bottleneck.
  */
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "record/run_lines.h"
 #include "table/stats.h"
 
-/* Of a file of runs, the newest count: the policies look at 50, and each may be of several ranks. */
+/* Only the newest lines of a file of runs are read. The policies look at 50 runs, and a run of several ranks has several lines. */
 enum { FIGURE_DECIMALS = 6, LINES_MOST = 200 };
 
 void runs_done(struct runs *runs)

@@ -13,7 +13,7 @@
 
 enum { TEXT_CEILING = 64 << 20, TOTAL_OF_SAMPLES = REGION_STATISTICS };
 
-/* The usual measures in the words of people. The machine's figures are shown where there is no job. */
+/* The columns of the table for people, with their headings. A recording without a job shows the machine's figures. */
 static const struct usual {
 	const char *measure, *heading;
 	int statistic; /* of enum region_statistic, or TOTAL_OF_SAMPLES */

@@ -86,7 +86,7 @@ static bool is_wanted(const struct ls *ls, const json_t *line)
 	return is_named && (!ls->outcome || (outcome && strcmp(outcome, ls->outcome) == 0));
 }
 
-/* The chosen lines, the oldest first; of them only the last `ls->number`. Returns how many there are in all. */
+/* The last `ls->number` of the chosen lines, the oldest first. Returns how many there are in all. */
 static size_t choose(struct ls *ls, struct history *history, const json_t **ret_lines, size_t *ret_count)
 {
 	size_t count = 0, most;

@@ -49,7 +49,7 @@ static int remove_named(const struct subcommand *command, struct removal *remova
 
 	switch (history_find(history, word, &run)) {
 	case HISTORY_NONE:
-		return command_fault(command, "'%s' is no run that resource-tracker ls shows", word);
+		return command_fault(command, "'%s' is not a run that resource-tracker ls shows", word);
 	case HISTORY_SEVERAL:
 		return command_fault(command,
 				     "'%s' is part of several names; give numbers: resource-tracker ls %s",

@@ -21,7 +21,7 @@ enum { LINE_BYTES = 1 << 20, DEPTH_MOST = 32 };
 struct adding {
 	const struct subcommand *command;
 	const char *runs;   /* NULL: standard output */
-	size_t not_runs;    /* files in folders that are no recordings */
+	size_t not_runs;    /* files in the folders that are not recordings */
 	bool failed, stuck; /* stuck: the target takes no line */
 };
 

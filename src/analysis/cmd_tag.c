@@ -63,7 +63,7 @@ int run_tag(const struct subcommand *command, char **argv)
 	if (history_find(&history, words.texts[0], &run) != HISTORY_ONE)
 		return command_fault(command, "'%s' is %s", words.texts[0],
 				     run ? "part of several names; give the number of one run"
-					 : "no run that resource-tracker ls shows");
+					 : "not a run that resource-tracker ls shows");
 	for (size_t i = 1; i < words.count && !status; i++)
 		status = set_tag(command, &history, run, words.texts[i]);
 	r = status ? 0 : history_save(&history);

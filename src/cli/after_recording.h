@@ -13,8 +13,8 @@ char *first_file(rt_tracker *tracker);
 
 /*
  * Returns "RESOURCE_TRACKER_MARKS=FILE", where `resource-tracker mark` writes the phases of the job. FILE is
- * the first recording's name with ".marks" added; `kept_path` is the recording of the history, or NULL. Returns NULL if no regular file is written: the job then
- * keeps the variable that it inherited, and its marks go to the outer recording.
+ * the first recording's name with ".marks" added; `kept_path` is the recording of the history, or NULL. Returns NULL if no
+ * regular file is written: the job then keeps the variable that it inherited, and its marks go to the outer recording.
  */
 char *marks_variable(rt_tracker *tracker, const char *kept_path);
 

@@ -183,7 +183,7 @@ static void make_labels(struct series_writer *writer)
 	add_label(&writer->labels, writer->form, "instance", id ? id : "");
 }
 
-/* All attributes of a run that are no label of its series, with the times of its first and last sample. */
+/* The attributes of a run that its series do not have as labels, with the times of its first and last sample. */
 static void add_target_info(struct series_writer *writer, int64_t time_ns)
 {
 	CLEANUP_BUFFER struct buffer labels = BUFFER(TEXT_CEILING);

@@ -101,7 +101,7 @@ static int find_below(const char *base, const char *rest, bool make, bool make_b
 	return r;
 }
 
-/* A folder that was named is no base: no other user may write to it. */
+/* The user named the folder of the history itself, not the one above it, so only the user may write to it. */
 static int find_given(const char *given, bool make, char **ret_path, char *ret_why)
 {
 	CLEANUP_FREE char *path = NULL;

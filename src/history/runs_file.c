@@ -54,7 +54,7 @@ static const char *why_not(int fd)
 	struct stat status;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (pread(fd, start, sizeof(start), 0) == sizeof(start) && begins_gzip(start, sizeof(start)))
 		return "it is compressed; append to a new file, and name both to resource-tracker history";
 	if (is_recording(fd))

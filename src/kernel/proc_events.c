@@ -157,7 +157,7 @@ struct request {
 	uint32_t events; /* since Linux 6.6; older kernels ignore it */
 };
 
-/* The kernel answers before the call returns. Without an answer there will be no events either. */
+/* The kernel answers before the call returns. Without an answer, events will not come either. */
 static int hear_answer(int fd, uint32_t request)
 {
 	char bytes[512];

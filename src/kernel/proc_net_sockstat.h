@@ -15,6 +15,6 @@ struct proc_net_sockstat {
 	int64_t tcp_orphans;
 };
 
-/* Returns 0, or -EBADMSG if there is no line of TCP (ret_sockstat is then untouched). */
+/* Returns 0, or -EBADMSG if the line of TCP is missing (ret_sockstat is then untouched). */
 int parse_proc_net_sockstat(const char *bytes, size_t length, struct proc_net_sockstat *ret_sockstat);
 int read_proc_net_sockstat(struct root *root, struct kept_file *file, struct proc_net_sockstat *ret_sockstat);

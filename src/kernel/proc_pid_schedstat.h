@@ -7,7 +7,7 @@
 
 #include "kernel/root.h"
 
-/* Of the main thread, or of the thread TID. A zombie still has them. */
+/* The times of the main thread, or of the thread TID. A zombie still has them. */
 struct proc_pid_schedstat {
 	int64_t run_ns;  /* on a CPU */
 	int64_t wait_ns; /* ready to run, but waiting for a CPU: complete up to its last turn */

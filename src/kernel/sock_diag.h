@@ -74,5 +74,5 @@ int sock_diag_take_ended(int fd, diag_visit *visit, void *context);
 /* Waits for a notification; false if none came. */
 bool sock_diag_wait(int fd, int milliseconds);
 
-/* The figures of a descriptor of the calling process, without its cookie. -ENOTSUP if it is no TCP socket. */
+/* The figures of a descriptor of the calling process, without its cookie. -ENOTSUP if it is not a TCP socket. */
 int sock_info(int fd, struct diag_socket *ret_socket);

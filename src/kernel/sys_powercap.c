@@ -35,7 +35,7 @@ static int read_name(struct root *root, const char *folder, char *ret_name)
 	return root_read_word(root, path, ret_name, POWER_ZONE_NAME_SIZE);
 }
 
-/* Returns false for zones that another one includes, and for those that are no zones. */
+/* Returns false for folders that are not zones, and for zones that another one includes. */
 static bool name_zone(struct root *root, struct power_zone *zone)
 {
 	char name[POWER_ZONE_NAME_SIZE], parent[POWER_ZONE_NAME_SIZE];

@@ -18,7 +18,7 @@ struct feed {
 	int64_t looked_ns; /* when it was last checked whether the recorder is still there */
 };
 
-/* `number`: of the run in the history, 0: none. `path` is copied. Returns 0 or -ENOMEM. */
+/* `number` is that of the run in the history, or 0. `path` is copied. Returns 0 or -ENOMEM. */
 int feed_begin(struct feed *ret_feed, const char *path, bool is_pipe, const char *name, unsigned number,
 	       int64_t now_ns);
 void feed_done(struct feed *feed);

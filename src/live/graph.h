@@ -23,5 +23,5 @@ size_t graph_points(enum graph_style style, size_t columns);
 void graph_draw(struct canvas *canvas, struct graph_place place, enum graph_style style, enum look look,
 		const double *values, double most, size_t cursor);
 
-/* The next larger number of 1, 2, 5, 10, ...; of powers of two with `binary`. It is a good end of a scale. */
+/* Rounds up to 1, 2, 5, 10, ..., or to a power of two with `binary`, as the end of a scale. */
 double round_scale(double value, bool binary);

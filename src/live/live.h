@@ -18,8 +18,8 @@ struct live_options {
 };
 
 /*
- * Shows the view until the user quits. Returns 0; -ENOTTY or -ENOTSUP if there is no terminal or it cannot show a screen
- * (nothing has been started then); or another negative errno with a problem.
+ * Shows the view until the user quits. Returns 0; -ENOTTY without a terminal and -ENOTSUP if the terminal cannot show a
+ * screen (nothing has been started then); or another negative errno with a problem.
  */
 int live_show(const struct live_options *options, struct rt_problem *ret_problem);
 

@@ -73,17 +73,41 @@ static bool take_filter(struct arguments *arguments, const char *text)
 	return true;
 }
 
-static bool take_option(struct arguments *arguments, enum option_id id, const char *value)
+static bool take_deadline(struct arguments *arguments, const char *text)
+{
+	double secs;
+
+	if (!parse_duration(text, &secs) || secs < 0 || secs > (double)MOST_DEADLINE_SECS)
+		return false;
+	arguments->deadline_ns = (int64_t)(secs * 1e9);
+	return true;
+}
+
+static bool take_switch(bool *on)
+{
+	*on = true;
+	return true;
+}
+
+static bool take_text(const char *text, const char **ret_text)
+{
+	*ret_text = text;
+	return *text;
+}
+
+static bool take_stream_option(struct arguments *arguments, enum option_id id, const char *value)
 {
 	int64_t count = 0;
-	double real = 0;
-	bool good = true;
+	bool good;
 
 	switch (id) {
 	case OPTION_upload_spool:
 	case OPTION_follow_spool:
-		arguments->spool = value;
-		return *value;
+		return take_text(value, &arguments->spool);
+	case OPTION_upload_stream:
+	case OPTION_follow_stream:
+		arguments->otlp = strcmp(value, "otlp") == 0;
+		return arguments->otlp || strcmp(value, "auto") == 0;
 	case OPTION_follow_from:
 		return take_count(value, INT64_MAX, &arguments->from);
 	case OPTION_follow_end_fd:
@@ -95,52 +119,40 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 		arguments->pid = (pid_t)count;
 		return good;
 	case OPTION_follow_disposable:
-		arguments->disposable = true;
-		return true;
-	case OPTION_upload_stream:
-	case OPTION_follow_stream:
-		arguments->otlp = strcmp(value, "otlp") == 0;
-		return arguments->otlp || strcmp(value, "auto") == 0;
+		return take_switch(&arguments->disposable);
 	case OPTION_follow_report:
-		arguments->report = true;
-		return true;
+		return take_switch(&arguments->report);
 	case OPTION_follow_upload_deadline:
-		good = parse_duration(value, &real) && real >= 0 && real <= (double)MOST_DEADLINE_SECS;
-		if (good)
-			arguments->deadline_ns = (int64_t)(real * 1e9);
-		return good;
-	case OPTION_upload_root:
-	case OPTION_discover_root:
-	case OPTION_follow_root:
-		arguments->root = value;
-		return *value;
-	case OPTION_upload_no_warnings:
-	case OPTION_discover_no_warnings:
-	case OPTION_follow_no_warnings:
-	case OPTION_keeper_no_warnings:
-		message_enable(false);
-		return true;
+		return take_deadline(arguments, value);
+	default:
+		return false;
+	}
+}
+
+static bool take_discover_option(struct arguments *arguments, enum option_id id, const char *value)
+{
+	switch (id) {
 	case OPTION_discover_json:
-		arguments->json = true;
-		return true;
+		return take_switch(&arguments->json);
 	case OPTION_discover_color:
 		arguments->colour = value;
 		return true;
 	case OPTION_discover_no_pager:
-		arguments->without_pager = true;
-		return true;
-	case OPTION_upload_json:
-	case OPTION_keeper_json:
-		return true;
+		return take_switch(&arguments->without_pager);
 	case OPTION_discover_python:
-		arguments->python = true;
-		return true;
+		return take_switch(&arguments->python);
 	case OPTION_discover_lines:
-		arguments->lines = true;
-		return true;
+		return take_switch(&arguments->lines);
 	case OPTION_discover_when_told:
-		arguments->when_told = true;
-		return true;
+		return take_switch(&arguments->when_told);
+	default:
+		return false;
+	}
+}
+
+static bool take_keeper_option(struct arguments *arguments, enum option_id id, const char *value)
+{
+	switch (id) {
 	case OPTION_keeper_vcpus:
 		return take_count(value, 1 << 20, &arguments->vcpus);
 	case OPTION_keeper_memory_mib:
@@ -152,18 +164,38 @@ static bool take_option(struct arguments *arguments, enum option_id id, const ch
 	case OPTION_keeper_limit:
 		return take_count(value, 1000, &arguments->limit);
 	case OPTION_keeper_vendor:
-		arguments->vendor = value;
-		return *value;
+		return take_text(value, &arguments->vendor);
 	case OPTION_keeper_instance_type:
-		arguments->instance_type = value;
-		return *value;
+		return take_text(value, &arguments->instance_type);
 	case OPTION_keeper_region:
-		arguments->region = value;
-		return *value;
+		return take_text(value, &arguments->region);
 	case OPTION_keeper_filter:
 		return take_filter(arguments, value);
+	default:
+		return false;
 	}
-	return false;
+}
+
+static bool take_option(struct arguments *arguments, enum option_id id, const char *value)
+{
+	switch (id) {
+	case OPTION_upload_root:
+	case OPTION_discover_root:
+	case OPTION_follow_root:
+		return take_text(value, &arguments->root);
+	case OPTION_upload_no_warnings:
+	case OPTION_discover_no_warnings:
+	case OPTION_follow_no_warnings:
+	case OPTION_keeper_no_warnings:
+		message_enable(false);
+		return true;
+	case OPTION_upload_json:
+	case OPTION_keeper_json:
+		return true;
+	default:
+		return take_stream_option(arguments, id, value) ||
+		       take_discover_option(arguments, id, value) || take_keeper_option(arguments, id, value);
+	}
 }
 
 static const char *take_word(void *context, const struct option_row *row, const char *text)

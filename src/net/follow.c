@@ -25,7 +25,7 @@ struct follower {
 	struct stream stream;
 	struct patience patience;
 	int64_t next_cut_ns;
-	int64_t look_every_ns; /* of the first sample; of the end, if no pipe reports it */
+	int64_t look_every_ns; /* for the first sample, and for the end if no pipe reports it */
 	bool end_is_told;
 	int64_t lost_ns; /* since when the recording is removed or renamed without a new file; 0: it exists */
 };

@@ -2,8 +2,8 @@
  * The unsent part of one run, on disk: a state file, and the batches that are cut but not stored yet.
  *
  *   FOLDER/NAME.state           progress (JSON); replaced by rename(2), so it is always complete
- *   FOLDER/NAME.000007.csv.gz   a batch: an object's bytes, written before the state that counts it. Of a run that is
- *                               sent as OTLP: FOLDER/NAME.otlp.000007.pb.gz, a request
+ *   FOLDER/NAME.000007.csv.gz   a batch: an object's bytes, written before the state that counts it. If the run goes to
+ *                               a receiver of OTLP, it is a request: FOLDER/NAME.otlp.000007.pb.gz
  *   FOLDER/NAME.lock            held by the process that works on the run
  *
  * NAME is made from the run's first sample (host, time, pid), so that the same recording finds the same state,
@@ -57,7 +57,7 @@ struct spool_state {
 	struct run_outcome outcome;
 	bool finished; /* nothing is left to do; kept so that the recording is not sent again */
 
-	/* Of a run that is sent as OTLP. `payload` then has the attributes of the run. */
+	/* Only for a run that is sent as OTLP. `payload` then has the attributes of the run. */
 	char *series;           /* totals at `offset`; NULL: not such a run */
 	int64_t log_batch;      /* number of the batch with the log record, plus 1; 0: not made yet */
 	int64_t points_refused; /* by the receiver, for good */

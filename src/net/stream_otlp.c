@@ -315,7 +315,7 @@ static void take_partial_success(struct stream *stream, const struct http_answer
 	count_refused(stream, rejected, partial.reason[0] ? partial.reason : "no reason given");
 }
 
-/* A receiver of metrics alone has no address for logs: its "not found" is no failure. */
+/* A receiver that takes only metrics answers "not found" at the address of the logs. That does not count as a failure. */
 static bool takes_no_logs(const struct stream *stream, long status)
 {
 	return !stream->settings->otlp->logs.has_own_url &&

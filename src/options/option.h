@@ -26,7 +26,7 @@ struct option_row {
 };
 
 struct option_list {
-	const struct option_row *rows; /* those with a heading are no options */
+	const struct option_row *rows; /* a row with a heading is not an option */
 	size_t count;
 };
 

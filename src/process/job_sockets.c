@@ -27,7 +27,7 @@ enum {
 #define SEARCHES_MOST_NS (2 * NSEC_PER_MSEC)
 #define DUMPS_MOST_NS (3 * NSEC_PER_MSEC)
 #define ENDS_MOST_NS (100 * NSEC_PER_MSEC)
-/* Of sockets that were made in the job's group: the search of descriptors finds them sooner, if it may see them. */
+/* How often sockets made in the job's group are listed. The search of descriptors finds them sooner, if it may see them. */
 #define GROUP_DUMP_EVERY_NS (10 * NSEC_PER_SEC)
 #define DENIED_DUMP_EVERY_NS (2 * NSEC_PER_SEC)
 #define FIRST_TRY_PAUSE_NS (100 * NSEC_PER_MSEC)

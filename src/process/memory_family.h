@@ -39,7 +39,7 @@ struct memory_family {
 	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
 	double own_part;
 
-	/* Of the pages that members faulted in between two readings, and those of them that had been common; older ones count half. */
+	/* The pages that members faulted in between two readings, and the part of them that had been common; older ones count half. */
 	double faulted_kib;
 	double replaced_kib;
 

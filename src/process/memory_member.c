@@ -87,8 +87,8 @@ int64_t member_faulted_kib(const struct process_tree *tree, const struct member 
 }
 
 /*
- * Of many members, one or two are read at each sample. Common pages that the others replaced meanwhile do not change their
- * resident sets; how many of the faulted pages were such pages, the readings of the same family tell.
+ * If a family has many members, each sample reads one or two of them. Common pages that the others replaced meanwhile do
+ * not change their resident sets. The readings of the family show which part of the faulted pages were such pages.
  */
 static int64_t replaced_since_kib(const struct process_tree *tree, const struct memory_family *family,
 				  const struct member *member)

@@ -378,7 +378,7 @@ static int64_t resident_files_kib(struct memory_reader *reader, const struct mem
 	return read_proc_pid_status(reader->root, subject->pid, &status) < 0 ? -1 : status.rss_file_kib;
 }
 
-/* `resident_kib`: of files, shared memory not included; -1: unknown. */
+/* `resident_kib` counts files without shared memory; -1: unknown. */
 static void sample_files(struct memory_reader *reader, const struct memory_subject *subject,
 			 int64_t resident_kib, struct window *window, struct memory_reading *reading)
 {

@@ -194,8 +194,8 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
 	/*
-	 * Tolerates rounding, and libraries that other processes begin to use. Of a process alone, only the part of its files
-	 * that programs outside the job map is unknown: a JVM that loads classes is not read at each sample.
+	 * Tolerates rounding, and libraries that other processes begin to use. If the job is one process, only the part of its
+	 * files that programs outside the job map is unknown: a JVM that loads classes is not read at each sample.
 	 */
 	tolerated_kib = tree->count == 1 ? (member_anon_kib(tree, member) + member_shared_kib(tree, member)) /
 						   LONE_TOLERANCE

@@ -308,55 +308,57 @@ static void forgive_if_older(const struct process_tree *tree, struct member *mem
 		account_forgive(&member->account);
 }
 
+/* Reads members[i] if that may change a figure, and looks for its children. Returns false if it has vanished. */
+static bool touch_member(struct process_tree *tree, size_t i)
+{
+	struct member *member = &tree->members[i];
+	bool full = tree->reads_all, ran;
+
+	account_begin(&member->account);
+	ran = member_has_run(tree, member);
+	if (member->vanished)
+		return false;
+	member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
+	/*
+	 * Read all whose clock has moved, and some more. A zombie's clock stands still, but it may be about to
+	 * be reaped (see member_read()). The clock of a running process advances only at its next scheduler
+	 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
+	 * shares memory may become its only user (by exec of the other) without running itself.
+	 */
+	if (ran || full || !member->listed)
+		tree->changed_ns = tree->touched_ns;
+	if (ran || full || !member->listed || member->state == 'Z' || member->shares_memory ||
+	    member->account.carries) {
+		member_read(tree, member);
+		if (member->vanished)
+			return false;
+		forgive_if_older(tree, member);
+		if (ran || !member->listed)
+			waiting_read(tree, member, false);
+	} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
+		member_close(tree, member);
+	}
+	if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || full || !member->listed)
+		discover_below(tree, i);
+	return true;
+}
+
 void process_tree_touch(struct process_tree *tree)
 {
 	int64_t now_ns = root_monotonic_ns(tree->root);
-	bool full = now_ns - tree->last_full_ns >= FULL_READING_NS;
 	bool any_vanished = false;
 
 	tree->passes++;
 	tree->touched_ns = now_ns;
-	tree->reads_all = full;
+	tree->reads_all = now_ns - tree->last_full_ns >= FULL_READING_NS;
 	waiting_begin_pass(tree, now_ns);
-	if (full)
+	if (tree->reads_all)
 		tree->last_full_ns = now_ns;
 	discover_above(tree);
 	/* Members found on the way join the end of the table and are read in the same pass. */
 	for (size_t i = 0; i < tree->count; i++) {
-		struct member *member = &tree->members[i];
-		bool ran;
-
-		account_begin(&member->account);
-		ran = member_has_run(tree, member);
-		if (member->vanished) {
+		if (!touch_member(tree, i))
 			any_vanished = true;
-			continue;
-		}
-		member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
-		/*
-		 * Read all whose clock has moved, and some more. A zombie's clock stands still, but it may be about to
-		 * be reaped (see member_read()). The clock of a running process advances only at its next scheduler
-		 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
-		 * shares memory may become its only user (by exec of the other) without running itself.
-		 */
-		if (ran || full || !member->listed)
-			tree->changed_ns = now_ns;
-		if (ran || full || !member->listed || member->state == 'Z' || member->shares_memory ||
-		    member->account.carries) {
-			member_read(tree, member);
-			if (member->vanished) {
-				any_vanished = true;
-				continue;
-			}
-			forgive_if_older(tree, member);
-			if (ran || !member->listed)
-				waiting_read(tree, member, false);
-		} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
-			member_close(tree, member);
-		}
-		if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || full ||
-		    !member->listed)
-			discover_below(tree, i);
 	}
 	/*
 	 * Vanished members were not read in this pass: figures of their children may have appeared in theirs, and are

@@ -8,7 +8,7 @@ import pytest
 import exact
 import random_tree
 
-# Without a group, unreaped time is no excuse for these kinds.
+# The time of these kinds must be complete even without a group, because their parents wait for them.
 REAPED = "betvzk0scdnl"
 ALL = REAPED + "im"
 

@@ -52,7 +52,7 @@ def test_the_follower_speaks_itself(run, tmp_path):
     assert own["registering the run: failed, will be tried again"] is not None
     assert "ends: a part is left" in own and "the recording has ended" in own
     assert "secret-of-the-test" not in result.err
-    # They are no warnings of the recorder.
+    # The recorder does not repeat them as warnings of its own.
     assert "says: resource-tracker: debug" not in result.err
 
 

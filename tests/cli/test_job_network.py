@@ -1,6 +1,6 @@
 """Bytes that a job receives and sends: process_net_*, the totals of run_end, and what the summary says.
 
-Servers are threads of the test, which is no part of the job, so their sockets must never count.
+Servers are threads of the test, outside of the job, so their sockets must never count.
 """
 import contextlib
 import json

@@ -40,7 +40,7 @@ def test_phases_have_a_bar_and_a_table(marked, drive, browser):
     seen = drive(marked, "phases", browser)
     load, epoch = [[cell.split("\n") for cell in row] for row in seen["rows"]]
     assert load == [["load"], ["1"], ["2.00 s"], ["2.00 s"], ["1.00"], ["50.0 MiB"], ["8.00 KiB"], ["16.0 KiB"]]
-    # Of CPU time, the calls used 2.0 s, and 3.0 + 3.5 s; of memory they saw 100 and 175 MiB.
+    # The calls used 2.0 s, and 3.0 + 3.5 s of CPU time; the samples within them had 100 and 175 MiB.
     assert epoch == [["epoch"], ["2"], ["3.00 s", "1.00 s \u2013 2.00 s each"], ["8.50 s", "2.00 s \u2013 6.50 s each"], ["2.83"],
                      ["175 MiB", "100 MiB \u2013 175 MiB each"], ["12.0 KiB", "4.00 KiB \u2013 8.00 KiB each"],
                      ["24.0 KiB", "8.00 KiB \u2013 16.0 KiB each"]]

@@ -92,7 +92,7 @@ static void test_an_unseen_mark_counts_beside_the_members_that_stayed(void **unu
 	tree.unseen_faults = MANY_FAULTS;
 	tick(150);
 	assert_int_equal(most_mib(200), 350);
-	/* It may have been the parent itself if it was no larger than that: nothing tells. */
+	/* The parent itself may have been that large: up to that size, the two look alike. */
 	assert_int_equal(most_mib(150), 150);
 	parent->is_zombie = true;
 	tick(-1);

@@ -313,7 +313,7 @@ static void faults_since_a_reading_count_as_those_of_the_family_did(void **unuse
 	assert_int_equal(told_mib(parent, true), 200);
 	one->faults = 50 * MIB_PAGES;
 	assert_int_equal(told_mib(parent, true), 200);
-	/* Of 100 MiB that members faulted in between two readings, 80 had been common. */
+	/* Members faulted in 100 MiB between two readings, and 80 of them had been common. */
 	family_of(parent)->faulted_kib = 100 * MIB_KIB;
 	family_of(parent)->replaced_kib = 80 * MIB_KIB;
 	assert_int_equal(told_mib(parent, true), 240);

@@ -194,7 +194,7 @@ static void how_a_run_ended(void **state)
 	frame_done(&frame);
 }
 
-/* Of the one table: a text that is added there is sent without another line of code. */
+/* All texts come from one table: a text that is added there is sent without another line of code. */
 static void a_registration_has_all_texts_about_the_job(void **state)
 {
 	static const char *const NAMES[] = {

@@ -287,7 +287,7 @@ class Chart {
 		});
 	}
 
-	/* A value between two gaps is no line, so it needs a dot. */
+	/* A value between two gaps does not make a line, so it gets a dot. */
 	drawLone(plot, ctx, x, y) {
 		this.series.forEach((line, s) => {
 			const values = plot.data[s + 1], times = plot.data[0];

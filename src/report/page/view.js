@@ -38,7 +38,7 @@ class View {
 		return run.lists[name].list;
 	}
 
-	/* The phases in the shown time; of several that are narrower than a pixel and lie side by side, one. */
+	/* The phases in the shown time. One stands for several that are narrower than a pixel and lie side by side. */
 	shownPhases(run, width) {
 		return this.once(run, 'phases', width, (pixel) => {
 			let last = -Infinity;
@@ -52,7 +52,7 @@ class View {
 		});
 	}
 
-	/* The events in the shown time; of several of a kind at the same pixel, one. */
+	/* The events in the shown time. One stands for several of a kind at the same pixel. */
 	shownEvents(run, width) {
 		return this.once(run, 'events', width, (pixel) => {
 			const last = {};
