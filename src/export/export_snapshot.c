@@ -42,13 +42,6 @@ static void cleanup_record(struct record **record)
 }
 #define CLEANUP_RECORD __attribute__((cleanup(cleanup_record)))
 
-static void want_columns(struct metric_set *wanted, const struct csv_layout *layout)
-{
-	for (size_t i = 0; i < layout->column_count; i++)
-		metric_set_add(wanted, layout->columns[i].kind,
-			       (layout->columns[i].offset - sizeof(struct row)) / 8);
-}
-
 static struct rt_cell cell_of(const struct frame *frame, const struct csv_column *column)
 {
 	const struct row *row = frame->first[column->kind];
@@ -109,7 +102,7 @@ static int write_rows(struct snapshot_writer *writer, enum csv_layout_id id)
 	size_t skip = 0, count = 0, written = 0;
 	int result;
 
-	want_columns(&wanted, layout);
+	csv_want(&wanted, layout);
 	result = export_open_last_run(writer->job, &wanted, &record, &skip, &count);
 	buffer_add_char(&writer->text, '[');
 	for (size_t i = 0; result >= 0 && i < skip + count && (result = record_next(record, &frame)) > 0;

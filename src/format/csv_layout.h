@@ -2,6 +2,7 @@
 #pragma once
 
 #include "metric/catalogue.h"
+#include "metric/metric_set.h"
 
 enum csv_style { PLAIN, PYTHON, PYTHON_CRLF };
 
@@ -33,5 +34,12 @@ const struct csv_layout *csv_layout_find(const char *name);
 
 static inline const struct metric *csv_column_metric(const struct csv_column *column)
 {
-	return &ROW_DESCRIPTIONS[column->kind].metrics[(column->offset - sizeof(struct row)) / 8];
+	return &ROW_DESCRIPTIONS[column->kind].metrics[metric_index_at(column->offset)];
+}
+
+/* Adds the metrics of all columns. */
+static inline void csv_want(struct metric_set *wanted, const struct csv_layout *layout)
+{
+	for (size_t i = 0; i < layout->column_count; i++)
+		metric_set_add(wanted, layout->columns[i].kind, metric_index_at(layout->columns[i].offset));
 }

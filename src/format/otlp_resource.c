@@ -117,17 +117,24 @@ static const char *host_arch(const char *machine)
 
 static void set_run_start(struct otlp_resource *resource, const struct run_start_row *start)
 {
-	otlp_resource_set(resource, "service.namespace", start->project_name);
-	otlp_resource_set(resource, INSTANCE_ID, start->run_id);
-	otlp_resource_set(resource, "host.arch", host_arch(start->architecture));
-	otlp_resource_set(resource, "os.description", start->os);
-	otlp_resource_set(resource, "process.executable.name", start->executable);
-	otlp_resource_set(resource, "deployment.environment.name", start->env);
-	otlp_resource_set(resource, "container.image.name", start->container_image);
-	otlp_resource_set(resource, "resource_tracker.stage", start->stage_name);
-	otlp_resource_set(resource, "resource_tracker.task", start->task_name);
-	otlp_resource_set(resource, "resource_tracker.team", start->team);
-	otlp_resource_set(resource, "resource_tracker.external_run.id", start->external_run_id);
+	const struct {
+		const char *key, *value;
+	} texts[] = {
+		{"service.namespace", start->project_name},
+		{INSTANCE_ID, start->run_id},
+		{"host.arch", host_arch(start->architecture)},
+		{"os.description", start->os},
+		{"process.executable.name", start->executable},
+		{"deployment.environment.name", start->env},
+		{"container.image.name", start->container_image},
+		{"resource_tracker.stage", start->stage_name},
+		{"resource_tracker.task", start->task_name},
+		{"resource_tracker.team", start->team},
+		{"resource_tracker.external_run.id", start->external_run_id},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		otlp_resource_set(resource, texts[i].key, texts[i].value);
 }
 
 /* Tags have their own names, but cannot take the place of another attribute. */

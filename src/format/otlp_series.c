@@ -22,7 +22,7 @@ _Static_assert(OTLP_SERIES_COUNT <= 64, "a series is a bit of a 64-bit word");
 void otlp_want(struct metric_set *wanted)
 {
 	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++)
-		metric_set_add(wanted, OTLP_SERIES[i].kind, (OTLP_SERIES[i].offset - sizeof(struct row)) / 8);
+		metric_set_add(wanted, OTLP_SERIES[i].kind, metric_index_at(OTLP_SERIES[i].offset));
 	WANT(wanted, sample, timestamp);
 	WANT(wanted, sample, elapsed_secs);
 	WANT(wanted, sample, rank);
@@ -83,7 +83,7 @@ static bool read_value(const struct otlp_series *series, const struct frame *sam
 {
 	const struct row *row = sample->first[series->kind];
 	const struct metric *metric =
-		&ROW_DESCRIPTIONS[series->kind].metrics[(series->offset - sizeof(struct row)) / 8];
+		&ROW_DESCRIPTIONS[series->kind].metrics[metric_index_at(series->offset)];
 
 	if (!row || field_absent(row, metric->type, series->offset))
 		return false;

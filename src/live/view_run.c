@@ -343,32 +343,38 @@ static bool has_gpus(const struct scene *scene)
 
 static size_t choose_panels(const struct scene *scene, struct panel *ret_panels)
 {
-	static const struct panel JOB[] = {
-		{"CPU", PANEL_CORES, SERIES_JOB_CPU, LOOK_CPU, 2},
-		{"Memory", PANEL_MEMORY, SERIES_JOB_MEMORY, LOOK_MEMORY, 2},
-		{"GPU", PANEL_GPUS, SERIES_JOB_GPU, LOOK_GPU, 1},
-		{"VRAM", PANEL_VRAM, SERIES_JOB_VRAM, LOOK_GPU, 1},
-		{"Read", PANEL_RATE, SERIES_JOB_READ, LOOK_STORAGE, 1},
-		{"Written", PANEL_RATE, SERIES_JOB_WRITTEN, LOOK_STORAGE, 1},
-		{"Received", PANEL_RATE, SERIES_JOB_RECEIVED, LOOK_NETWORK, 1},
-		{"Sent", PANEL_RATE, SERIES_JOB_SENT, LOOK_NETWORK, 1},
+#define SERIES_OF(what) SERIES_JOB_##what, SERIES_HOST_##what
+	static const struct {
+		const char *label;
+		enum panel_kind kind;
+		enum series job, machine;
+		enum look look;
+		size_t rows;
+	} ALL[] = {
+		{"CPU", PANEL_CORES, SERIES_OF(CPU), LOOK_CPU, 2},
+		{"Memory", PANEL_MEMORY, SERIES_OF(MEMORY), LOOK_MEMORY, 2},
+		{"GPU", PANEL_GPUS, SERIES_OF(GPU), LOOK_GPU, 1},
+		{"VRAM", PANEL_VRAM, SERIES_OF(VRAM), LOOK_GPU, 1},
+		{"Read", PANEL_RATE, SERIES_OF(READ), LOOK_STORAGE, 1},
+		{"Written", PANEL_RATE, SERIES_OF(WRITTEN), LOOK_STORAGE, 1},
+		{"Received", PANEL_RATE, SERIES_OF(RECEIVED), LOOK_NETWORK, 1},
+		{"Sent", PANEL_RATE, SERIES_OF(SENT), LOOK_NETWORK, 1},
 	};
-	static const struct panel MACHINE[] = {
-		{"CPU", PANEL_CORES, SERIES_HOST_CPU, LOOK_CPU, 2},
-		{"Memory", PANEL_MEMORY, SERIES_HOST_MEMORY, LOOK_MEMORY, 2},
-		{"GPU", PANEL_GPUS, SERIES_HOST_GPU, LOOK_GPU, 1},
-		{"VRAM", PANEL_VRAM, SERIES_HOST_VRAM, LOOK_GPU, 1},
-		{"Read", PANEL_RATE, SERIES_HOST_READ, LOOK_STORAGE, 1},
-		{"Written", PANEL_RATE, SERIES_HOST_WRITTEN, LOOK_STORAGE, 1},
-		{"Received", PANEL_RATE, SERIES_HOST_RECEIVED, LOOK_NETWORK, 1},
-		{"Sent", PANEL_RATE, SERIES_HOST_SENT, LOOK_NETWORK, 1},
-	};
-	const struct panel *all = scene->machine ? MACHINE : JOB;
+#undef SERIES_OF
 	size_t count = 0;
 
-	for (size_t i = 0; i < sizeof(JOB) / sizeof(*JOB); i++)
-		if (has_gpus(scene) || (all[i].kind != PANEL_GPUS && all[i].kind != PANEL_VRAM))
-			ret_panels[count++] = all[i];
+	_Static_assert(sizeof(ALL) / sizeof(*ALL) <= PANELS_MOST, "all panels fit");
+	for (size_t i = 0; i < sizeof(ALL) / sizeof(*ALL); i++) {
+		if (!has_gpus(scene) && (ALL[i].kind == PANEL_GPUS || ALL[i].kind == PANEL_VRAM))
+			continue;
+		ret_panels[count++] = (struct panel){
+			.label = ALL[i].label,
+			.kind = ALL[i].kind,
+			.series = scene->machine ? ALL[i].machine : ALL[i].job,
+			.look = ALL[i].look,
+			.rows = ALL[i].rows,
+		};
+	}
 	return count;
 }
 

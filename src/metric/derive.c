@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "metric/metric_set.h"
+
 static const double SCALES[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 /* Rounds down. A value too large for 64 bits has no fraction. */
@@ -104,7 +106,7 @@ static double span_secs(const struct row *now, const struct span *span)
 static double rate_since(const struct metric *metric, const struct row *now, const struct span *since)
 {
 	const struct row_description *description = &ROW_DESCRIPTIONS[now->kind];
-	size_t index = (metric->from_offset - sizeof(struct row)) / 8;
+	size_t index = metric_index_at(metric->from_offset);
 	enum metric_type type = description->metrics[index].type;
 	double new_total = total_of(now, metric, type), old_total, secs;
 

@@ -56,6 +56,13 @@ static inline void metric_set_add_all(struct metric_set *set)
 		metric_set_add_kind(set, kind);
 }
 
+/* The index of the metric at an offset in its typed row. */
+static inline size_t metric_index_at(size_t offset)
+{
+	return (offset - sizeof(struct row)) / 8;
+}
+
+/* A constant, for initializers. */
 #define METRIC_INDEX(kind, field) ((offsetof(struct kind##_row, field) - sizeof(struct row)) / 8)
 
 /* WANT(&set, tree, process_rss_mib) */

@@ -16,11 +16,7 @@ enum { READ_BYTES = 64 << 10, LONGEST_LINE = 8 << 20 };
 
 static void want_all(struct metric_set *wanted)
 {
-	const struct csv_layout *layout = &CSV_LAYOUT[CSV_LAYOUT_combined];
-
-	for (size_t i = 0; i < layout->column_count; i++)
-		metric_set_add(wanted, layout->columns[i].kind,
-			       (layout->columns[i].offset - sizeof(struct row)) / 8);
+	csv_want(wanted, &CSV_LAYOUT[CSV_LAYOUT_combined]);
 	WANT(wanted, sample, sample);
 	WANT(wanted, sample, host);
 	WANT(wanted, sample, job_name);

@@ -19,7 +19,7 @@ static bool find_heading(const char *name, struct metric_place *column)
 	for (size_t i = 0; i < combined->column_count; i++)
 		if (strcmp(combined->columns[i].heading, name) == 0) {
 			column->kind = combined->columns[i].kind;
-			column->index = (combined->columns[i].offset - sizeof(struct row)) / 8;
+			column->index = metric_index_at(combined->columns[i].offset);
 			return true;
 		}
 	return false;

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "metric/derive.h"
+#include "metric/metric_set.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
 
@@ -148,7 +149,7 @@ void history_close(struct history *history)
 
 static size_t metric_index(const struct history_column *column)
 {
-	return (column->offset - sizeof(struct row)) / 8;
+	return metric_index_at(column->offset);
 }
 
 static int64_t steps_of(double value)

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -13,6 +14,9 @@ import pytest
 import recordings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "fakes"))
+import varints  # noqa: E402
+
 PACKAGES = json.loads((TOP / "tests" / "browser" / "packages.json").read_text())
 BROWSERS = {"chromium": "chromium", "firefox": "firefox-esr"}
 both_browsers = pytest.mark.parametrize("browser", BROWSERS)
@@ -88,21 +92,12 @@ def unpack(column):
     """Reads the columns of src/report/series.h with independent code."""
     packed = base64.b64decode(column["data"])
     values, at, last = [], 0, 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = packed[at]
-            at += 1
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
     while at < len(packed):
-        token = number()
+        token, at = varints.take_varint(packed, at)
+        count = 1
         if token > 1:
             last += (token - 1) // 2 if token % 2 else -(token // 2)
-        values += [None if token == 0 else last / 10 ** column["decimals"]] * (1 if token > 1 else number())
+        else:
+            count, at = varints.take_varint(packed, at)
+        values += [None if token == 0 else last / 10 ** column["decimals"]] * count
     return values

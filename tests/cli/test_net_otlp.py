@@ -34,6 +34,15 @@ def follow(world, receiver, recorder, *arguments, **env):
     return world.follow(recorder, "--stream", "otlp", *arguments, deadline=30, env=variables(receiver, **env))
 
 
+def follow_some(world, receiver, helpers, samples):
+    """Returns a recorder that has written some samples, and its follower, which has sent something."""
+    recorder = world.record()
+    process = follow(world, receiver, recorder)
+    recorder.write(samples)
+    helpers.wait_until(lambda: receiver.requests)
+    return recorder, process
+
+
 def upload(world, receiver, *operands, **env):
     return world.upload("--stream", "otlp", *operands, env=variables(receiver, **env))
 
@@ -112,10 +121,7 @@ def test_a_token_sends_nothing_to_sentinel_beside(world, receiver, run):
 
 
 def test_steps_of_a_run_that_is_followed(world, receiver, helpers):
-    recorder = world.record()
-    process = follow(world, receiver, recorder)
-    recorder.write(7)
-    helpers.wait_until(lambda: receiver.taken)
+    recorder, process = follow_some(world, receiver, helpers, 7)
     recorder.write(20)
     recorder.end()
     assert end(process) == (0, "")
@@ -159,10 +165,7 @@ def test_every_request_sent_twice(world, receiver, helpers):
 
 @pytest.mark.timeout(120)
 def test_a_receiver_that_stops_and_starts_again(world, receiver, helpers):
-    recorder = world.record()
-    process = follow(world, receiver, recorder)
-    recorder.write(12)
-    helpers.wait_until(lambda: receiver.taken)
+    recorder, process = follow_some(world, receiver, helpers, 12)
     receiver.close()
     recorder.write(12)
     assert "cannot send to the receiver" in process.stderr.readline()
@@ -180,10 +183,7 @@ def test_a_receiver_that_stops_and_starts_again(world, receiver, helpers):
 @pytest.mark.parametrize("status", [400, 413, 500])
 def test_a_refusal_that_is_final_for_one_request(world, receiver, helpers, status):
     receiver.trouble = Script((status, b"out of order sample", [], "text/plain"))
-    recorder = world.record()
-    process = follow(world, receiver, recorder)
-    recorder.write(7)
-    helpers.wait_until(lambda: receiver.requests)
+    recorder, process = follow_some(world, receiver, helpers, 7)
     recorder.write(20)
     recorder.end()
     code, err = end(process)
@@ -297,10 +297,7 @@ def test_a_recorder_that_was_killed(world, receiver):
 
 
 def test_a_recording_that_was_removed(world, receiver, helpers):
-    recorder = world.record()
-    process = follow(world, receiver, recorder)
-    recorder.write(12)
-    helpers.wait_until(lambda: receiver.taken)
+    recorder, process = follow_some(world, receiver, helpers, 12)
     process.kill()
     process.wait()
     recorder.path.unlink()

@@ -13,6 +13,7 @@ import sys
 import threading
 
 import sentinel
+from varints import take_varint
 
 # The messages, by field number: name and type. A type in capitals is a message, with * it may come several times.
 MESSAGES = {
@@ -34,19 +35,6 @@ MESSAGES = {
     "VALUE": {1: ("text", "text"), 2: ("flag", "varint"), 3: ("count", "varint"), 4: ("real", "real")},
 }
 WIRES = {"varint": 0, "fixed": 1, "real": 1}
-
-
-def take_varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            assert byte or shift == 7, "a number is longer than it must be"
-            assert value < 1 << 64
-            return value, at
 
 
 def decode(kind, data):
