@@ -52,11 +52,6 @@ struct reading_candidate {
 	int64_t uncertain_kib;
 };
 
-static int64_t absolute_difference(int64_t a, int64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 static double share_of_time(size_t members)
 {
 	double share = members > 1 ? SHARE_FOR_EACH * (double)members : SHARE_FOR_ONE;

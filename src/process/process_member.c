@@ -16,6 +16,7 @@
 #include "kernel/proc_pid_io.h"
 #include "kernel/proc_pid_statm.h"
 #include "kernel/proc_pid_status.h"
+#include "process/memory_lineage.h"
 #include "process/process_discovery.h"
 
 enum {
@@ -23,7 +24,7 @@ enum {
 	DESCRIPTORS_OF_OTHERS = 64,
 	SIGCHLD_BIT = 1 << (17 - 1),
 	PF_EXITING = 0x4,
-	PF_FORKNOEXEC = 0x40,
+	PAGES_BEHIND = 128, /* /proc/PID/stat may tell another size than statm by this much */
 };
 
 static int64_t not_negative(int64_t value)
@@ -323,20 +324,63 @@ static void note_freeing(struct member *member, const struct proc_pid_stat *stat
 		!member->virtual_pages && (proc_pid_stat_is_exiting(stat) || stat->virtual_bytes > 0);
 }
 
+static int64_t anonymous_pages(const struct member *member)
+{
+	return not_negative(member->resident_pages - member->shared_pages);
+}
+
+static int64_t faults_of(const struct proc_pid_stat *stat)
+{
+	return not_negative(stat->minor_faults) + not_negative(stat->major_faults);
+}
+
+/*
+ * Reads statm so that page faults and size are of one moment. The process may run, and the kernel may take our CPU away, between
+ * stat and statm: a process that fills its memory meanwhile would seem to have got pages without faults. If the two files disagree
+ * about its size, stat is read once more; while that shows new faults, so are both files, up to three times. The narrowest pair
+ * counts. `stat` becomes the last one read before statm.
+ */
+static int read_size_and_faults(struct process_tree *tree, struct member *member, struct proc_pid_stat *stat)
+{
+	int64_t narrowest = INT64_MAX;
+
+	for (int attempt = 0; attempt < 3; attempt++) {
+		struct proc_pid_stat after = *stat;
+		int64_t passed = 0;
+		int error = read_statm(tree, member);
+
+		if (error < 0)
+			return error;
+		if (member->state != 'Z' &&
+		    absolute_difference(stat->resident_pages, member->resident_pages) > PAGES_BEHIND &&
+		    read_stat(tree, member, &after) == 0 && after.start_ticks == member->start_ticks)
+			passed = faults_of(&after) - faults_of(stat);
+		if (passed < narrowest) {
+			narrowest = passed;
+			member->faults = faults_of(stat);
+			member->anon_at_faults = anonymous_pages(member);
+		}
+		if (passed <= PAGES_BEHIND)
+			return 0;
+		*stat = after;
+	}
+	return 0;
+}
+
 /*
  * statm is exact where stat may be some pages behind, but a process of which neither size has changed in stat, and which has
  * had no page fault, has the same pages as before.
  */
 static void follow_memory(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
 {
-	int64_t faults = not_negative(stat->minor_faults) + not_negative(stat->major_faults);
+	struct proc_pid_stat last = *stat;
 
-	if (!tree->reads_all && member->state != 'Z' && faults == member->faults &&
+	if (!tree->reads_all && member->state != 'Z' && faults_of(stat) == member->faults &&
 	    stat->resident_pages == member->stat_pages && stat->virtual_bytes == member->stat_bytes)
 		return;
-	member->faults = faults;
-	member->stat_pages = read_statm(tree, member) < 0 ? -1 : stat->resident_pages;
-	member->stat_bytes = stat->virtual_bytes;
+	member->faults = faults_of(stat);
+	member->stat_pages = read_size_and_faults(tree, member, &last) < 0 ? -1 : last.resident_pages;
+	member->stat_bytes = last.virtual_bytes;
 }
 
 void member_read_memory(struct process_tree *tree, struct member *member)
@@ -368,111 +412,6 @@ static bool shares_memory_with_parent(struct process_tree *tree, struct member *
 bool member_is_older(const struct process_tree *tree, const struct member *member)
 {
 	return !tree->started_by_caller && member->start_ticks < tree->seeded_ticks;
-}
-
-static uint64_t mix_hash(uint64_t a, uint64_t b)
-{
-	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
-	return a ^ a >> 29;
-}
-
-static int64_t anonymous_pages(const struct member *member)
-{
-	return not_negative(member->resident_pages - member->shared_pages);
-}
-
-/*
- * The kernel chooses the addresses of code and stack at exec, and a fork has the same ones as its parent. 0: not
- * permitted to see them.
- */
-static uint64_t layout_of(const struct proc_pid_stat *stat)
-{
-	return stat->stack_start <= 0 ? 0
-				      : mix_hash((uint64_t)stat->code_start, (uint64_t)stat->stack_start) | 1;
-}
-
-static struct member *relative_of(const struct process_tree *tree, const struct member *member)
-{
-	struct member *parent = process_tree_find(tree, member->parent_pid);
-
-	if (parent && parent != member && parent->layout == member->layout && parent->family)
-		return parent;
-	/* Its parent exited before tracking began. Another member with the same layout descends from the same process. */
-	for (size_t i = 0; member->layout && i < tree->count; i++)
-		if (tree->members[i].pid != member->pid && tree->members[i].layout == member->layout &&
-		    tree->members[i].family)
-			return &tree->members[i];
-	return NULL;
-}
-
-/*
- * A program that makes a copy of its data and frees the other one takes page faults, but replaces nothing: its high-water mark has
- * risen above its size. A mark that was not read at the previous reading was at most what the process had faulted in by then.
- */
-static int64_t passing_pages(struct process_tree *tree, const struct member *member)
-{
-	int64_t page_kib = tree->root->page_bytes / 1024, before_kib = member->mark_before_kib;
-	struct proc_pid_status status;
-
-	if (!before_kib)
-		before_kib = (member->faults_before + member->shared_pages) * page_kib + tree->huge_kib;
-	if (member_is_older(tree, member) ||
-	    read_proc_pid_status(tree->root, member_memory_id(tree, member), &status) < 0)
-		return 0;
-	return status.peak_rss_kib <= before_kib
-		       ? 0
-		       : not_negative(status.peak_rss_kib / page_kib - member->resident_pages);
-}
-
-static void note_fork(struct process_tree *tree, struct member *parent, struct member *child)
-{
-	struct fork_window *forks = &parent->forks;
-
-	child->parent_faults_before = parent->faults_before;
-	child->parent_anon_before = parent->anon_before;
-	/* How many pages a parent older than the tracking replaced is unknown. */
-	if (!forks->is_known && (parent->listed || !member_is_older(tree, parent)))
-		*forks = (struct fork_window){.is_known = true,
-					      .faults_first = parent->faults_before,
-					      .anon_first = parent->anon_before};
-	if (forks->pass != tree->passes) {
-		forks->passing_before = forks->passing_last;
-		forks->passing_last += passing_pages(tree, parent);
-		forks->pass = tree->passes;
-	}
-	child->parent_passing_before = forks->passing_before;
-	forks->faults_last = parent->faults;
-	forks->anon_last = anonymous_pages(parent);
-}
-
-/* Finds the members with the same pages at the same addresses, until they write to them; see memory_family.h. */
-static void note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
-{
-	bool is_forked = stat->flags >= 0 && stat->flags & PF_FORKNOEXEC;
-	uint64_t layout = layout_of(stat);
-	struct member *relative;
-	/* A main thread that has exited shows no addresses, while other threads still have the memory. */
-	if (member->family && ((member->layout == layout && member->is_forked == is_forked) ||
-			       (!layout && proc_pid_stat_is_exiting(stat))))
-		return;
-	member->layout = layout;
-	member->is_forked = is_forked;
-	member->forks = (struct fork_window){0};
-	member->inherited_pages = 0;
-	member->parent_faults_before = member->parent_anon_before = -1;
-	relative = is_forked ? relative_of(tree, member) : NULL;
-	if (!relative) {
-		member->family =
-			mix_hash(layout, mix_hash((uint64_t)member->pid, (uint64_t)member->start_ticks)) | 1;
-		return;
-	}
-	member->family = relative->family;
-	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
-	if (relative->pid == member->parent_pid)
-		note_fork(tree, relative, member);
-	/* The smaller of the two sizes: pages that it has taken since the fork, it has faulted in. */
-	member->inherited_pages = min_i64(anonymous_pages(member), anonymous_pages(relative));
-	member->inherited_least = anonymous_pages(member) - member->faults;
 }
 
 /*
@@ -590,11 +529,11 @@ void member_read(struct process_tree *tree, struct member *member)
 		return;
 	}
 	member->faults_before = member->faults;
-	member->anon_before = anonymous_pages(member);
+	member->anon_before = member->anon_at_faults;
 	member->mark_before_kib = member->mark_kib;
 	follow_memory(tree, member, &stat);
 	note_freeing(member, &stat);
-	note_lineage(tree, member, &stat);
+	memory_note_lineage(tree, member, &stat);
 	member->shares_memory = shares_memory_with_parent(tree, member);
 	memory_between_read_mark(tree, member, first);
 }

@@ -1,0 +1,141 @@
+/* Tests of src/process/process_member.c: size and page faults of a process that fills its memory while it is read. */
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "process/process_member.h"
+#include "process/process_tree.h"
+#include "scratch.h"
+
+enum { PID = 100, SHARED_PAGES = 50, START_PAGES = 1000, GROWTH_PAGES = 5000 };
+
+static struct root root;
+static struct process_tree *tree;
+static int64_t pages; /* anonymous ones of the job */
+static int growths_left, statm_readings;
+
+static void lay(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Each page of the job takes one fault. */
+static void lay_sizes(void)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+		 "%d (job) R 1 %d %d 0 -1 4194304 %lld 0 0 0 5 5 0 0 20 0 1 0 1000 99999744 %lld "
+		 "18446744073709551615 4194304 "
+		 "4198400 140730000000000 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		 PID, PID, PID, (long long)pages, (long long)pages + SHARED_PAGES);
+	lay("proc/100/stat", text);
+	snprintf(text, sizeof text, "24414 %lld %d 1 0 %lld 0\n", (long long)pages + SHARED_PAGES,
+		 SHARED_PAGES, (long long)pages);
+	lay("proc/100/statm", text);
+}
+
+/* Stands before the C library's: the job takes memory before the tracker reads its statm. */
+ssize_t pread(int fd, void *buffer, size_t size, off_t offset)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof path - 1);
+	if (length > 6 && offset == 0 && memcmp(path + length - 6, "/statm", 6) == 0) {
+		statm_readings++;
+		if (growths_left > 0) {
+			growths_left--;
+			pages += GROWTH_PAGES;
+			lay_sizes();
+		}
+	}
+	return syscall(SYS_pread64, fd, buffer, size, (long)offset);
+}
+
+static int begin(void **state)
+{
+	if (scratch_enter(state) < 0 || mkdir("proc", 0755) < 0 || mkdir("proc/100", 0755) < 0)
+		return -1;
+	pages = START_PAGES;
+	growths_left = 0;
+	lay_sizes();
+	if (root_open(&root, scratch_folder, NULL) < 0 || process_tree_new(&root, false, &tree) < 0)
+		return -1;
+	return process_tree_seed(tree, PID, false);
+}
+
+static int end(void **state)
+{
+	process_tree_free(tree);
+	root_close(&root);
+	return scratch_leave(state);
+}
+
+/* A pass in which the job takes GROWTH_PAGES before each of the first `growths` readings of statm. */
+static void pass_while_growing(int growths)
+{
+	growths_left = growths;
+	statm_readings = 0;
+	tree->last_full_ns = 0;
+	process_tree_touch(tree);
+	growths_left = 0;
+}
+
+static void test_faults_and_size_are_of_one_moment(void **state)
+{
+	const struct member *member = &tree->members[0];
+
+	(void)state;
+	pass_while_growing(1);
+	assert_int_equal(pages, START_PAGES + GROWTH_PAGES);
+	assert_int_equal(member->faults, pages);
+	assert_int_equal(member->anon_at_faults, pages);
+}
+
+static void test_a_process_that_grows_all_the_time_is_read_three_times(void **state)
+{
+	(void)state;
+	pass_while_growing(INT_MAX);
+	assert_int_equal(statm_readings, 3);
+	assert_int_equal(tree->members[0].resident_pages, pages + SHARED_PAGES);
+}
+
+static void test_a_process_that_stays_is_read_once(void **state)
+{
+	(void)state;
+	pass_while_growing(0);
+	assert_int_equal(statm_readings, 1);
+}
+
+static void test_growth_after_a_pass_belongs_to_the_next_one(void **state)
+{
+	struct member *member = &tree->members[0];
+
+	(void)state;
+	growths_left = 1;
+	member_read_memory(tree, member);
+	assert_int_equal(member->resident_pages, START_PAGES + GROWTH_PAGES + SHARED_PAGES);
+	pass_while_growing(0);
+	assert_int_equal(member->faults_before, START_PAGES);
+	assert_int_equal(member->anon_before, START_PAGES);
+	assert_int_equal(member->faults, START_PAGES + GROWTH_PAGES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_faults_and_size_are_of_one_moment, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_process_that_grows_all_the_time_is_read_three_times,
+						begin, end),
+		cmocka_unit_test_setup_teardown(test_a_process_that_stays_is_read_once, begin, end),
+		cmocka_unit_test_setup_teardown(test_growth_after_a_pass_belongs_to_the_next_one, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
