@@ -276,6 +276,8 @@ RT_API int rt_summary_to_json(const rt_summary *summary, char **ret_text);
 enum rt_size_unit { RT_SIZE_AUTO, RT_BYTES, RT_KIB, RT_MIB, RT_GIB, RT_TIB, RT_KB, RT_MB, RT_GB, RT_TB };
 /* One screen for a person. `unit` applies to memory and amounts of data. */
 RT_API int rt_summary_to_text(const rt_summary *summary, enum rt_size_unit unit, char **ret_text);
+/* The same as Markdown: a heading, and a table with a row for each subject. Text of the job is escaped. */
+RT_API int rt_summary_to_markdown(const rt_summary *summary, enum rt_size_unit unit, char **ret_text);
 /*
  * Fits the same text to the terminal behind `fd`: it folds lines at its width (80 columns if it is not a terminal; the variable
  * COLUMNS overrides both), writes plain ASCII in a locale that is not UTF-8, and uses colours. `colour`: "always", "never", or "auto"

@@ -244,6 +244,8 @@ double summary_switches(int64_t at_end, const struct total *of_samples);
  */
 double summary_reread_bytes(const struct rt_summary *summary);
 
+/* Adds the text form with style marks (base/screen.h), in lines of any length. */
+void summary_add_page(struct buffer *out, const struct rt_summary *summary, enum rt_size_unit unit);
 /* Adds lines about waiting to the text form, each after a line break; none without waiting. */
 void summary_waiting_lines(struct buffer *out, const struct rt_summary *summary, int label_columns);
 

@@ -543,7 +543,7 @@ static void add_notes(const struct page *page)
 }
 #pragma GCC diagnostic pop
 
-static void add_page(struct buffer *out, const rt_summary *summary, enum rt_size_unit unit)
+void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_size_unit unit)
 {
 	struct page page = {out, summary, unit};
 
@@ -571,7 +571,7 @@ static int fit_page(const rt_summary *summary, enum rt_size_unit unit, const str
 {
 	CLEANUP_BUFFER struct buffer page = BUFFER(TEXT_CEILING), out = BUFFER(TEXT_CEILING);
 
-	add_page(&page, summary, unit);
+	summary_add_page(&page, summary, unit);
 	if (buffer_error(&page) < 0)
 		return buffer_error(&page);
 	screen_add(&out, page.data, screen, TEXT_COLUMN);

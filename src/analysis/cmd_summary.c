@@ -1,4 +1,4 @@
-/* summary: prints a run's totals on one screen, as JSON, or as gpu_tracker's tree of figures. */
+/* summary: prints a run's totals on one screen, as JSON, as Markdown, or as gpu_tracker's tree of figures. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "resource_tracker_analysis.h"
 
 struct summary_options {
-	bool json, gpu_tracker;
+	bool json, gpu_tracker, markdown;
 	enum rt_size_unit unit;
 	struct rt_gpu_tracker_options tree;
 	struct text_list gpu_uuids;
@@ -57,7 +57,11 @@ static bool set_option(void *context, int option, const char *value)
 	case OPTION_summary_json:
 		options->json = true;
 		return true;
+	case OPTION_summary_markdown:
+		options->markdown = true;
+		return true;
 	case OPTION_summary_format:
+		options->markdown = options->markdown || strcmp(value, "markdown") == 0;
 		options->json = options->json || strcmp(value, "json") == 0;
 		options->gpu_tracker = options->gpu_tracker || strcmp(value, "gpu-tracker") == 0;
 		return true;
@@ -96,6 +100,8 @@ static int make_text(const struct summary_options *options, const rt_summary *su
 		return rt_summary_to_gpu_tracker(summary, &options->tree, options->json, ret_text, problem);
 	if (options->json)
 		return rt_summary_to_json(summary, ret_text);
+	if (options->markdown)
+		return rt_summary_to_markdown(summary, options->unit, ret_text);
 	return rt_summary_for_screen(summary, options->unit, command_screen(options->output),
 				     command_colour(), ret_text);
 }
@@ -159,6 +165,8 @@ int run_summary(const struct subcommand *command, char **argv)
 		return status;
 	if (!files.count)
 		return command_usage(command, "name a recording");
+	if (options.markdown && (options.json || options.gpu_tracker))
+		return command_usage(command, "choose one form: Markdown, JSON or gpu_tracker's");
 	paths = files.texts;
 	count = files.count;
 	result = is_one_run(paths, count, &one, &problem);
@@ -169,7 +177,7 @@ int run_summary(const struct subcommand *command, char **argv)
 		result = append_text(&text, "\n", "");
 	if (result < 0)
 		return command_fault(command, "%s", problem.text);
-	if (!options.json && !options.gpu_tracker)
+	if (!options.json && !options.gpu_tracker && !options.markdown)
 		return command_write_fitted(command, options.output, text);
 	if (one || !options.json)
 		return command_write(command, options.output, text, strlen(text));

@@ -53,6 +53,40 @@ def test_the_screen_says_the_same(run, eight):
     assert len(text.splitlines()) <= 24 and max(map(len, text.splitlines())) <= 110
 
 
+def rows_of(text):
+    """The table of a Markdown text: label -> its lines, with escapes undone."""
+    cells = [re.fullmatch(r"\| (.*?) \| (.*) \|", line) for line in text.splitlines() if line.startswith("| **")]
+    return {cell[1].strip("*"): re.sub(r"\\(.)", r"\1", cell[2]).split("<br>") for cell in cells}
+
+
+def test_markdown_has_the_lines_of_the_screen_in_a_table(run, eight):
+    text = run("summary", "--markdown", eight).out
+    assert text == run("summary", "--format", "markdown", eight).out
+    assert text.startswith("### **Failed: exit status 3**\n\n**make**, job demo, on node-1\n\n")
+    rows = rows_of(text)
+    screen = run("summary", eight, env={"COLUMNS": "1000"}).out
+    assert list(rows) == [line[2:13].strip() for line in screen.splitlines() if re.match("  [^ ]", line)]
+    for lines in rows.values():
+        for line in lines:
+            assert line in screen
+    assert all(line.count(" | ") == 1 for line in text.splitlines() if line.startswith("| **"))
+
+
+def test_names_of_the_job_are_no_markdown(run, tmp_path):
+    name = "a|b*c_d`e`<img src=x>[l](u)"
+    samples = recordings.eight_samples()
+    for one in samples:
+        one["job_name"] = name
+    recordings.write(tmp_path / "run.jsonl", samples)
+    line = next(line for line in run("summary", "--markdown", "run.jsonl").out.splitlines() if ", job " in line)
+    assert r"job a\|b\*c\_d\`e\`&lt;img src=x&gt;\[l\](u), on" in line
+
+
+@pytest.mark.parametrize("other", [["--json"], ["--layout", "gpu_tracker"]])
+def test_markdown_is_a_form_of_its_own(run, eight, other):
+    assert run("summary", "--markdown", *other, eight).returncode == 2
+
+
 def moment(path, **end):
     """A run of a millisecond, whose only sample saw 1 of its 2 ms of CPU time."""
     return recordings.write(path, [recordings.sample(

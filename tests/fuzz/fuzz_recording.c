@@ -50,6 +50,8 @@ static void summarise(const char *path)
 
 	if (rt_summary_read(&path, 1, &summary, &problem) < 0)
 		return;
+	if (rt_summary_to_markdown(summary, RT_SIZE_AUTO, &text) == 0)
+		free(text);
 	if (rt_summary_to_text(summary, RT_SIZE_AUTO, &text) == 0)
 		free(text);
 	if (rt_summary_to_json(summary, &text) == 0)
