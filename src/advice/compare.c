@@ -229,11 +229,24 @@ double compared_change_pct(const struct compared *compared, size_t side)
 	return base == 0 && !isnan(value) ? copysign(INFINITY, value) : 100 * (value - base) / fabs(base);
 }
 
+/* Student's t: one run in a hundred differs from the mean of `runs` others by more of the deviations that these have. */
+static double of_one_more(size_t runs)
+{
+	static const double QUANTILES[] = {63.7, 9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36, 3.25, 3.17,
+					   3.11, 3.05, 3.01, 2.98, 2.95, 2.92, 2.90, 2.88, 2.86, 2.85};
+	size_t freedom = runs - 1;
+
+	return freedom > ARRAY_SIZE(QUANTILES) ? 2.84 : QUANTILES[freedom - 1];
+}
+
 double compared_noise_pct(const struct compared *compared, size_t side)
 {
 	const struct side_figure *base = &compared->sides[0], *other = &compared->sides[side];
 	double error;
 
+	if (base->mean != 0 && base->runs >= NOISE_NEEDS && other->runs == 1)
+		return 100 * of_one_more(base->runs) * base->deviation * sqrt(1 + 1 / (double)base->runs) /
+		       fabs(base->mean);
 	if (base->runs < 2 || other->runs < 2 || base->mean == 0)
 		return NAN;
 	error = sqrt(base->deviation * base->deviation / (double)base->runs +
@@ -387,6 +400,22 @@ static void cleanup_comparison(rt_comparison **comparison)
 	rt_comparison_free(*comparison);
 }
 
+/* With room for `sides` sides. NULL: out of memory */
+static rt_comparison *new_comparison(size_t sides)
+{
+	rt_comparison *comparison = calloc(1, sizeof(*comparison));
+
+	if (!comparison)
+		return NULL;
+	comparison->sides = calloc(sides + 1, sizeof(*comparison->sides));
+	comparison->runs = calloc(sides + 1, sizeof(*comparison->runs));
+	comparison->outcomes = calloc(sides + 1, sizeof(*comparison->outcomes));
+	if (comparison->sides && comparison->runs && comparison->outcomes)
+		return comparison;
+	rt_comparison_free(comparison);
+	return NULL;
+}
+
 /* Returns -1 if memory runs out. */
 static ssize_t find_side(rt_comparison *comparison, const char *name)
 {
@@ -403,17 +432,11 @@ static ssize_t find_side(rt_comparison *comparison, const char *name)
 static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 			rt_comparison **ret_comparison, struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison =
-		calloc(1, sizeof(*comparison));
+	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = new_comparison(run_count);
 	__attribute__((cleanup(findings_done))) struct findings findings = {0};
 	int result = 0;
 
-	if (comparison) {
-		comparison->sides = calloc(run_count + 1, sizeof(*comparison->sides));
-		comparison->runs = calloc(run_count + 1, sizeof(*comparison->runs));
-		comparison->outcomes = calloc(run_count + 1, sizeof(*comparison->outcomes));
-	}
-	if (!comparison || !comparison->sides || !comparison->runs || !comparison->outcomes)
+	if (!comparison)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < run_count && result == 0; i++) {
 		ssize_t side = find_side(comparison, runs[i].side);
@@ -444,133 +467,42 @@ int rt_compare(const struct rt_compared_run *runs, size_t run_count, rt_comparis
 	return compare_runs(runs, run_count, NULL, ret_comparison, ret_problem);
 }
 
+static int add_values(struct findings *findings, const struct compared_value *values, size_t count)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < count && result == 0; i++) {
+		result = add_finding(findings, values[i].name, values[i].unit, false, values[i].side,
+				     values[i].value);
+		if (result == 0)
+			findings->list[findings->count - 1].measures = values[i].measures;
+	}
+	return result;
+}
+
+int compare_values(const char *const names[2], const size_t runs[2], const char *const outcomes[2],
+		   const struct compared_value *values, size_t count, rt_comparison **ret_comparison)
+{
+	__attribute__((cleanup(cleanup_comparison))) rt_comparison *comparison = new_comparison(2);
+	__attribute__((cleanup(findings_done))) struct findings findings = {0};
+
+	if (!comparison || add_values(&findings, values, count) < 0)
+		return -ENOMEM;
+	for (size_t side = 0; side < 2; side++) {
+		comparison->sides[side] = strdup(names[side]);
+		comparison->side_count += comparison->sides[side] != NULL;
+		comparison->runs[side] = runs[side];
+		snprintf(comparison->outcomes[side], OUTCOME_BYTES, "%s", outcomes[side]);
+	}
+	if (comparison->side_count < 2 || gather_figures(comparison, &findings) < 0)
+		return -ENOMEM;
+	*ret_comparison = comparison;
+	comparison = NULL;
+	return 0;
+}
+
 int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 		      rt_comparison **ret_comparison, struct rt_problem *ret_problem)
 {
 	return compare_runs(runs, run_count, summaries, ret_comparison, ret_problem);
-}
-
-/* ---- conditions -------------------------------------------------------------------------------------- */
-
-struct condition {
-	struct scan name;
-	bool above, percent;
-	double bound;
-};
-
-/* "memory_peak>+10%", "wall_time<60" */
-static bool parse_condition(const char *text, struct condition *ret_condition)
-{
-	size_t length = strcspn(text, "<>");
-	struct condition condition = {.name = scan_trim(scan_bytes(text, length)),
-				      .above = text[length] == '>'};
-	struct scan rest;
-
-	if (!text[length] || !scan_left(&condition.name))
-		return false;
-	rest = scan_trim(scan_bytes(text + length + 1, strlen(text + length + 1)));
-	if (!scan_real(&rest, &condition.bound))
-		return false;
-	scan_blanks(&rest);
-	condition.percent = scan_literal(&rest, "%");
-	*ret_condition = condition;
-	return !scan_left(&rest);
-}
-
-static double judged_value(const struct condition *condition, const struct compared *compared, size_t side)
-{
-	return condition->percent ? compared_change_pct(compared, side) : compared->sides[side].mean;
-}
-
-static bool condition_holds(const struct condition *condition, const struct compared *compared, size_t side)
-{
-	double value = judged_value(condition, compared, side);
-
-	if (condition->percent && (fabs(value) <= compared_noise_pct(compared, side) ||
-				   compared_negligible(compared, side) || !compared_alike(compared, side)))
-		return false;
-	return condition->above ? value > condition->bound : value < condition->bound;
-}
-
-static int not_alike(const rt_comparison *comparison, const struct compared *compared, size_t side,
-		     const char *text, struct rt_problem *problem)
-{
-	CLEANUP_BUFFER struct buffer base = BUFFER(256), other = BUFFER(256);
-
-	compared_add_measures(&base, compared, 0);
-	compared_add_measures(&other, compared, side);
-	return problem_set(
-		problem, -ENODATA,
-		"%.100s: %.100s was measured in different ways: %.100s counts %s, %.100s counts %s", text,
-		compared->name, comparison->sides[0], base.data ? base.data : "", comparison->sides[side],
-		other.data ? other.data : "");
-}
-
-static void tell_change(const rt_comparison *comparison, const struct compared *compared, size_t side,
-			const char *text, struct rt_problem *problem)
-{
-	CLEANUP_BUFFER struct buffer now = BUFFER(64), before = BUFFER(64), percent = BUFFER(64);
-	double change = compared_change_pct(compared, side);
-
-	compared_add_amount(&now, compared->sides[side].mean, compared->unit);
-	compared_add_amount(&before, compared->sides[0].mean, compared->unit);
-	if (isfinite(change))
-		buffer_printf(&percent, " (%+.1f %%)", change);
-	problem_set(problem, 0, "%.100s: %.100s is %s in %.100s, %s in %.100s%s", text, compared->name,
-		    now.data ? now.data : "?", comparison->sides[side], before.data ? before.data : "?",
-		    comparison->sides[0], percent.data ? percent.data : "");
-}
-
-/* Checks one figure. Returns 1 and a text that names the side, 0, or -ENODATA. */
-static int check_figure(const rt_comparison *comparison, const struct compared *compared,
-			const struct condition *condition, const char *text, struct rt_problem *problem)
-{
-	for (size_t side = 1; side < comparison->side_count; side++) {
-		if (!condition_holds(condition, compared, side))
-			continue;
-		tell_change(comparison, compared, side, text, problem);
-		return 1;
-	}
-	for (size_t side = 1; side < comparison->side_count; side++)
-		if (condition->percent && !compared_alike(compared, side))
-			return not_alike(comparison, compared, side, text, problem);
-	for (size_t side = 1; side < comparison->side_count; side++)
-		if (isnan(judged_value(condition, compared, side)))
-			return problem_set(problem, -ENODATA, "%.100s: %.100s of %.100s is unknown", text,
-					   compared->name,
-					   comparison->sides[isnan(compared->sides[side].mean) ? side : 0]);
-	return 0;
-}
-
-/* The name of a figure, with "_" or, as the table prints it, with blanks. */
-static bool is_name(struct scan given, const char *name)
-{
-	size_t length = scan_left(&given);
-
-	if (length != strlen(name))
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (given.at[i] != name[i] && !(given.at[i] == ' ' && name[i] == '_'))
-			return false;
-	return true;
-}
-
-int rt_comparison_holds(const rt_comparison *comparison, const char *condition_text,
-			struct rt_problem *ret_problem)
-{
-	struct condition condition;
-
-	if (!parse_condition(condition_text, &condition))
-		return problem_set(
-			ret_problem, -EINVAL,
-			"'%.100s' is not a condition: give one like memory_peak>+10%% or wall_time>60",
-			condition_text);
-	for (size_t i = 0; i < comparison->count; i++) {
-		const struct compared *compared = &comparison->list[i];
-
-		if (is_name(condition.name, compared->name))
-			return check_figure(comparison, compared, &condition, condition_text, ret_problem);
-	}
-	return problem_set(ret_problem, -ENOENT, "no run has a figure '%.*s'",
-			   (int)scan_left(&condition.name), condition.name.at);
 }

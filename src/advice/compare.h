@@ -3,7 +3,9 @@
  * several runs of a side show.
  *
  * The noise is twice the standard error of the difference of the means (sample deviations, Welch): about one
- * in twenty differences between equal things is larger. A single run on a side tells nothing about noise.
+ * in twenty differences between equal things is larger. A single run against NOISE_NEEDS runs or more of the first side has
+ * the scatter of those: about one in a hundred equal runs is further from their mean (prediction interval). Fewer runs tell
+ * nothing about noise.
  */
 #pragma once
 
@@ -26,7 +28,7 @@ struct compared {
 /* Begins the name of a program's CPU time: "program_cpu[cc1plus]". */
 #define PROGRAM_PREFIX "program_cpu["
 
-enum { OUTCOME_BYTES = 160 };
+enum { OUTCOME_BYTES = 160, NOISE_NEEDS = 3 };
 
 struct rt_comparison {
 	char **sides;
@@ -35,11 +37,23 @@ struct rt_comparison {
 	size_t side_count;
 	struct compared *list; /* wall time, CPU time, memory; then the rest by size of change */
 	size_t count;
+	size_t percent_needs; /* changes in percent are judged if the first side has this many runs of a figure */
 };
 
 /* Does the work of rt_compare() for runs whose summaries have been read. */
 int compare_summaries(const struct rt_compared_run *runs, size_t run_count, rt_summary *const *summaries,
 		      rt_comparison **ret_comparison, struct rt_problem *ret_problem);
+
+/* One figure of one run. */
+struct compared_value {
+	const char *name, *unit; /* the unit must outlive the comparison */
+	size_t side;             /* 0 or 1 */
+	double value;            /* NaN: unknown */
+	unsigned measures;
+};
+/* Compares two sides by figures that the caller has. -ENOMEM */
+int compare_values(const char *const names[2], const size_t runs[2], const char *const outcomes[2],
+		   const struct compared_value *values, size_t count, rt_comparison **ret_comparison);
 
 /* Returns a side's change against the first one: NaN if it is unknown, infinite if the first side has 0. */
 double compared_change_pct(const struct compared *compared, size_t side);

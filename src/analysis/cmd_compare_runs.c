@@ -6,15 +6,19 @@
 #include "analysis/command.h"
 #include "analysis/words.h"
 #include "base/cleanup.h"
+#include "history/good_runs.h"
+#include "history/history.h"
 #include "resource_tracker_analysis.h"
 
-enum { EXIT_CONDITION = 3 };
+enum { EXIT_CONDITION = 3, JOB_BYTES = 16 << 10 };
 
 struct compare_options {
 	bool json;
-	const char *output, *statistic;
+	const char *output, *statistic, *runs_file;
+	int64_t last_good; /* 0: runs are compared with each other */
 	struct text_list conditions, names;
 	struct run_list runs;
+	struct good_runs good;
 };
 
 static void cleanup_comparison(rt_comparison **comparison)
@@ -24,6 +28,7 @@ static void cleanup_comparison(rt_comparison **comparison)
 
 static void cleanup_options(struct compare_options *options)
 {
+	good_runs_done(&options->good);
 	run_list_done(&options->runs);
 	text_list_done(&options->conditions);
 	text_list_done(&options->names);
@@ -42,6 +47,12 @@ static bool set_option(void *context, int option, const char *value)
 	case OPTION_compare_runs_statistic:
 		options->statistic = value;
 		return true;
+	case OPTION_compare_runs_last_good:
+		return parse_count(value, &options->last_good) && options->last_good > 0 &&
+		       options->last_good <= GOOD_RUNS_MOST;
+	case OPTION_compare_runs_runs:
+		options->runs_file = value;
+		return *value;
 	case OPTION_compare_runs_output:
 		options->output = value;
 		return true;
@@ -89,6 +100,53 @@ static int compare_phases(const struct subcommand *command, const struct compare
 	return result < 0 ? 1 : command_write(command, options->output, text, strlen(text));
 }
 
+/* Tells on standard error the reasons why changes may mean less than they seem to. */
+static void tell_about_good_runs(const struct subcommand *command, const struct good_runs *good)
+{
+	const char *job = good->job.data ? good->job.data : "";
+
+	if (good->count < NOISE_NEEDS)
+		(void)command_fault(
+			command,
+			"%zu good run%s of %s before this one: changes in percent are judged from %d on",
+			good->count, good->count == 1 ? "" : "s", job, NOISE_NEEDS);
+	if (good->other_cpus)
+		(void)command_fault(command, "%zu of the %zu good runs of %s had another CPU model",
+				    good->other_cpus, good->count, job);
+}
+
+static int compare_with_good_runs(const struct subcommand *command, struct compare_options *options,
+				  const struct rt_compared_run *run, rt_comparison **ret_comparison,
+				  struct rt_problem *problem)
+{
+	const char *usual = getenv("TRACKER_RUNS");
+	const char *runs = options->runs_file ? options->runs_file : usual && *usual ? usual : NULL;
+	CLEANUP_FREE char *own = NULL;
+	int result = runs ? 0 : history_own_lines(&own, problem);
+
+	options->good.job = BUFFER(JOB_BYTES);
+	if (result == 0)
+		result = good_runs_compare(run, runs ? runs : own, (size_t)options->last_good, &options->good,
+					   ret_comparison, problem);
+	if (result == 0)
+		tell_about_good_runs(command, &options->good);
+	return result;
+}
+
+/* Prints the reason for which the command line is refused, and returns its exit status. */
+static int check_words(const struct subcommand *command, const struct compare_options *options, size_t count)
+{
+	if (options->last_good && count != 1)
+		return command_usage(command, "--last-good takes one run");
+	if (options->runs_file && !options->last_good)
+		return command_usage(command, "--runs is for --last-good N");
+	if (!options->last_good && count < 2)
+		return command_usage(command, "name at least two recordings");
+	if (options->statistic && (options->conditions.count || options->last_good))
+		return command_usage(command, "--stat does not go together with --fail-if or --last-good");
+	return 0;
+}
+
 int run_compare_runs(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(cleanup_options))) struct compare_options options = {0};
@@ -99,17 +157,17 @@ int run_compare_runs(const struct subcommand *command, char **argv)
 	int result, status;
 
 	status = command_read(command, argv, set_option, &options, &files);
+	if (status == 0)
+		status = check_words(command, &options, files.count);
 	if (status)
 		return status;
-	if (files.count < 2)
-		return command_usage(command, "name at least two recordings");
 	if (!run_list_fill(&options.runs, files.texts, files.count))
 		return command_fault(command, "out of memory");
-	if (options.statistic && options.conditions.count)
-		return command_usage(command, "--stat and --fail-if do not go together");
 	if (options.statistic)
 		return compare_phases(command, &options);
-	result = rt_compare(options.runs.runs, options.runs.count, &comparison, &problem);
+	result = options.last_good ? compare_with_good_runs(command, &options, &options.runs.runs[0],
+							    &comparison, &problem)
+				   : rt_compare(options.runs.runs, options.runs.count, &comparison, &problem);
 	if (result == 0)
 		result = options.json ? rt_comparison_to_json(comparison, &text)
 				      : rt_comparison_for_screen(comparison, command_screen(options.output),

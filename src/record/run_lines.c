@@ -119,6 +119,16 @@ int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_prob
 	return source_open(&ret_lines->source, path, ret_problem);
 }
 
+int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t length)
+{
+	struct scan whole = scan_bytes(text, length);
+	struct source_line line = {.text = scan_trim(whole)};
+
+	memset(ret_lines, 0, sizeof(*ret_lines));
+	ret_lines->source.fd = -1;
+	return take_line(ret_lines, &line) ? 0 : -EBADMSG;
+}
+
 void run_lines_close(struct run_lines *lines)
 {
 	source_close(&lines->source);

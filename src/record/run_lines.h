@@ -55,7 +55,19 @@
 	KEY(oom_had_mib) \
 	KEY(oom_next_mib) \
 	KEY(cores_needed) \
-	KEY(says_little)
+	KEY(says_little) \
+	KEY(end) \
+	KEY(cpu_model) \
+	KEY(cpu_user_secs) \
+	KEY(cpu_system_secs) \
+	KEY(memory_mean_mib) \
+	KEY(read_bytes) \
+	KEY(written_bytes) \
+	KEY(throttled_secs) \
+	KEY(cpu_stall_secs) \
+	KEY(memory_stall_secs) \
+	KEY(io_stall_secs) \
+	KEY(processes_max)
 #define RUN_KEY_NAME(key) RUN_##key,
 enum run_key { RUN_KEYS(RUN_KEY_NAME) RUN_KEY_COUNT };
 
@@ -88,6 +100,9 @@ int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_prob
 void run_lines_close(struct run_lines *lines);
 /* Reads the next whole line of a known schema: 1, 0 at the end, or a negative errno. */
 int run_lines_next(struct run_lines *lines);
+
+/* Reads one line that the caller has; its text must outlive the values. -EBADMSG: it is not a run's. */
+int run_lines_read_text(struct run_lines *ret_lines, const char *text, size_t length);
 
 /* NaN: absent, or no number */
 double run_real(const struct run_lines *lines, enum run_key key);

@@ -389,3 +389,12 @@ def test_damaged_and_huge_lines_are_left_out(terminal):
     assert (terminal.history / "runs.jsonl").stat().st_size < 10_000, "the file is sound again"
     os.truncate(terminal.history / "runs.jsonl", 0)
     assert [line["number"] for line in terminal.listed()] == [1]
+
+
+def test_a_run_is_compared_with_the_good_runs_before_it(terminal):
+    for status in 0, 1, 0, 0, 0:
+        terminal.run("-q", "-n", "nap", "--", "sh", "-c", f"exit {status}", status=status)
+    result = terminal.piped("compare-runs", "--last-good", "9", "last", "--json")
+    assert result.returncode == 0 and json.loads(result.stdout)["sides"][0]["runs"] == 3, result.stderr
+    result = terminal.piped("compare-runs", "--last-good", "9", "1", "--json")
+    assert result.returncode == 0 and "0 good runs of nap before this one" in result.stderr
