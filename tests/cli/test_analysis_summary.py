@@ -72,7 +72,7 @@ def test_markdown_has_the_lines_of_the_screen_in_a_table(run, eight):
     assert all(line.count(" | ") == 1 for line in text.splitlines() if line.startswith("| **"))
 
 
-def test_names_of_the_job_are_no_markdown(run, tmp_path):
+def test_markdown_escapes_the_text_of_the_job(run, tmp_path):
     name = "a|b*c_d`e`<img src=x>[l](u)"
     samples = recordings.eight_samples()
     for one in samples:

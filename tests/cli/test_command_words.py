@@ -78,7 +78,7 @@ def test_a_value_that_looks_like_an_option_is_given_behind_an_equals_sign(run, r
 
 @pytest.mark.parametrize("words, message", [
     (["stats", "--round"], "--round needs N"),
-    (["summary", "--format", "yaml"], "--format: 'yaml' is unknown; give one of text, json, gpu-tracker"),
+    (["summary", "--format", "yaml"], "--format: 'yaml' is unknown; give one of text, json, markdown, gpu-tracker"),
     (["summary", "--json=maybe"], "--json: 'maybe' is neither yes nor no; give 1 or 0"),
     (["show", "--rows", "1", "--rows", "2"], "--rows is given twice"),
     (["show", "--rows", "x"], "--rows: 'x' is not a valid value"),
