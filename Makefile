@@ -8,7 +8,7 @@ SOAK_SECONDS = 600
 # Warnings are errors in CI. DEBUG=1 keeps debug data, OFFLINE=1 fetches nothing while it builds.
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench install lint fuzz soak clean wheel python
+.PHONY: all run test bench install uninstall lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -40,6 +40,11 @@ bench:
 
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@test -n "$(DESTDIR)" || ldconfig
+
+# With the PREFIX and DESTDIR of make install.
+uninstall:
+	@tools/uninstall $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 	@test -n "$(DESTDIR)" || ldconfig
 
 # The Python package: a wheel in BUILD/wheel, and a copy to use in place with PYTHONPATH=BUILD/python.

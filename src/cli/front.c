@@ -23,11 +23,13 @@ enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
 static const char DEFAULT_CONFIG[] = "resource-tracker.toml";
 
-static int print_version(void)
+static int print_version(bool verbose)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(HELP_BYTES);
 
 	add_version(&text);
+	if (verbose)
+		add_build_facts(&text);
 	return print_text(&text);
 }
 
@@ -430,7 +432,9 @@ int front_read(char **argv, struct front *ret_front)
 	if (given_by_name(&front->given, "help"))
 		return print_help(given_by_name(&front->given, "help"));
 	if (given_by_name(&front->given, "version"))
-		return print_version();
+		return print_version(given_by_name(&front->given, "verbose"));
+	if (given_by_name(&front->given, "verbose"))
+		return refuse("--verbose belongs to --version");
 	status = check_command(front, separated);
 	if (status)
 		return status;

@@ -11,6 +11,8 @@ void add_help(struct buffer *out, bool all);
 /* A few lines, for a command line without any word. */
 void add_usage(struct buffer *out);
 void add_version(struct buffer *out);
+/* Lines about libc, compiler, optional parts and the paths of the other programs. */
+void add_build_facts(struct buffer *out);
 
 /* All subcommands in the order of --help; the name of the last is NULL. Their notes and examples are left out. */
 extern const struct subcommand SUBCOMMANDS[];

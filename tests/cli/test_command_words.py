@@ -1,5 +1,9 @@
 """Words that users type: durations, abbreviations, typos, and the subcommands help and version."""
 import json
+import os
+import re
+import shutil
+import subprocess
 import time
 
 import pytest
@@ -159,6 +163,21 @@ def test_help_and_version_are_subcommands(run):
     assert run("version").out == run("--version").out
     assert json.loads(run("version", "--json").out) == {"version": run("--version").out.split()[1]}
     assert run("version", "now").returncode == USAGE
+
+
+def test_version_verbose_names_libc_compiler_and_programs(run, tmp_path):
+    lines = run("--version", "--verbose").out.splitlines()
+    assert lines[0] == run("--version").out.strip()
+    facts = dict(re.split(r":\s+", line, maxsplit=1) for line in lines[1:])
+    assert list(facts) == ["libc", "compiler", "configuration file", "analysis", "network", "helper"]
+    assert re.match(r"(glibc \d|musl$)", facts["libc"]) and re.search(r"(gcc|[Cc]lang) ?\d", facts["compiler"])
+    assert facts["configuration file"] in ("yes", "no")
+    assert all(facts[name] == "not installed" or os.access(facts[name], os.X_OK) for name in ("analysis", "network", "helper"))
+    alone = tmp_path / "resource-tracker"
+    shutil.copy(run("--version").args[0], alone)
+    text = subprocess.run([alone, "--verbose", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert str(tmp_path) not in text
+    assert "--verbose belongs to --version" in run("--verbose", "--", "true").err
 
 
 def test_help_of_a_subcommand(run):

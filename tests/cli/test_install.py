@@ -1,0 +1,63 @@
+"""make install and make uninstall, in a folder that stands for the machine (DESTDIR)."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def build(run):
+    folder = pathlib.Path(run("--version").args[0]).parent
+    if not (folder / "src/cli/resource-tracker.1").exists() or not (folder / "resource-tracker-analysis").exists():
+        pytest.skip("this build has no man pages or no analysis")
+    return folder
+
+
+def install(build, root):
+    subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], env={**os.environ, "DESTDIR": str(root)}, check=True,
+                   stdin=subprocess.DEVNULL)
+    return root / "usr/local"
+
+
+def uninstall(build, root, prefix="/usr/local"):
+    return subprocess.run([sys.executable, TOP / "tools/uninstall", build, prefix, str(root)], stderr=subprocess.PIPE, text=True)
+
+
+def files_below(root):
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink() or not path.is_dir()}
+
+
+def test_install_puts_each_file_where_the_system_looks(build, tmp_path):
+    prefix = install(build, tmp_path)
+    assert {"bin/resource-tracker", "libexec/resource-tracker/resource-tracker-analysis", "libexec/resource-tracker/resource-tracker-helper",
+            "share/man/man1/resource-tracker.1", "share/man/man1/resource-tracker-summary.1",
+            "share/bash-completion/completions/resource-tracker.bash", "share/zsh/site-functions/_resource-tracker",
+            "share/fish/vendor_completions.d/resource-tracker.fish", "include/resource_tracker.h"} <= files_below(prefix)
+    for program in [prefix / "bin/resource-tracker", *(prefix / "libexec/resource-tracker").iterdir()]:
+        sections = subprocess.run(["readelf", "-SW", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+        assert ".text" in sections and ".symtab" not in sections and ".debug_" not in sections
+    text = subprocess.run([prefix / "bin/resource-tracker", "--version", "--verbose"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert f"{prefix}/bin/../libexec/resource-tracker/resource-tracker-analysis\n" in text
+
+
+def test_uninstall_removes_what_install_added_and_no_more(build, tmp_path):
+    prefix = install(build, tmp_path)
+    other = prefix / "bin/other"
+    other.write_text("")
+    result = uninstall(build, tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert files_below(tmp_path) == {"usr/local/bin/other"}
+    assert not (prefix / "libexec/resource-tracker").exists()
+    assert uninstall(build, tmp_path).returncode == 0
+
+
+def test_uninstall_of_another_prefix_leaves_this_one(build, tmp_path):
+    prefix = install(build, tmp_path)
+    before = files_below(prefix)
+    assert uninstall(build, tmp_path, "/opt/tracker").returncode == 0
+    assert files_below(prefix) == before
