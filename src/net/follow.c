@@ -31,10 +31,10 @@ struct follower {
 };
 
 /*
- * Signals that reach a whole process group or control group are meant for the job. The follower ends when the
- * recorder does; only without a pipe from the recorder does a signal end it.
+ * Signals that reach a whole process group or control group are meant for the job. With a pipe from the recorder, the follower
+ * ends when the recorder does. Without one (--pid as well), a person or a script has started it, and a signal ends it.
  */
-static void set_signals(struct follower *follower)
+static void set_signals(struct follower *follower, bool has_pipe)
 {
 	static const int IGNORED[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
 				      SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
@@ -43,7 +43,7 @@ static void set_signals(struct follower *follower)
 	for (size_t i = 0; i < sizeof(IGNORED) / sizeof(IGNORED[0]); i++)
 		signal(IGNORED[i], SIG_IGN);
 	sigemptyset(&ends);
-	if (!follower->end_is_told) {
+	if (!has_pipe) {
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
 		sigaddset(&ends, SIGINT);
@@ -231,7 +231,7 @@ int follow_main(const struct settings *given, char **argv)
 	if (arguments.pid && patience_watch_pid(&follower.patience, arguments.pid) < 0)
 		patience_end(&follower.patience);
 	follower.end_is_told = arguments.end_fd >= 0 || arguments.pid;
-	set_signals(&follower);
+	set_signals(&follower, arguments.end_fd >= 0);
 	leave_standard_streams();
 	r = stream_open(&follower.stream, &settings, &follower.patience, arguments.operands[0],
 			arguments.from, arguments.disposable, arguments.spool, arguments.root);

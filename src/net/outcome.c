@@ -10,7 +10,12 @@
 #include "base/clock.h"
 #include "net/redacted_message.h"
 
-enum { FIRST_WAIT_MS = 1000, FIRST_HURRIED_WAIT_MS = 250, LONGEST_WAIT_MS = 60000 };
+enum {
+	FIRST_WAIT_MS = 1000,
+	FIRST_HURRIED_WAIT_MS = 250,
+	LONGEST_WAIT_MS = 60000,
+	LONGEST_HURRIED_WAIT_MS = 2000
+};
 
 static enum verdict verdict_of_status(long status)
 {
@@ -89,11 +94,12 @@ static uint64_t next_random(struct backoff *backoff)
 void backoff_failed(struct backoff *backoff, const struct outcome *outcome, bool hurried)
 {
 	int64_t wait_ms = hurried ? FIRST_HURRIED_WAIT_MS : FIRST_WAIT_MS, asked_ms;
+	int64_t longest_ms = hurried ? LONGEST_HURRIED_WAIT_MS : LONGEST_WAIT_MS;
 
-	for (int i = 0; i < backoff->failures && wait_ms < LONGEST_WAIT_MS; i++)
+	for (int i = 0; i < backoff->failures && wait_ms < longest_ms; i++)
 		wait_ms *= 2;
-	if (wait_ms > LONGEST_WAIT_MS)
-		wait_ms = LONGEST_WAIT_MS;
+	if (wait_ms > longest_ms)
+		wait_ms = longest_ms;
 	wait_ms = wait_ms / 2 + (int64_t)(next_random(backoff) % (uint64_t)(wait_ms / 2 + 1));
 	asked_ms = (int64_t)outcome->retry_after_secs * 1000;
 	if (asked_ms > wait_ms)

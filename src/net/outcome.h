@@ -35,5 +35,5 @@ struct backoff {
 };
 
 void backoff_reset(struct backoff *backoff);
-/* `hurried`: the job has ended and time is short: 0.25 s, 0.5 s, 1 s, ... */
+/* `hurried`: the job has ended and time is short: 0.25 s, 0.5 s, 1 s, then 2 s. */
 void backoff_failed(struct backoff *backoff, const struct outcome *outcome, bool hurried);

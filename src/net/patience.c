@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,24 +45,38 @@ size_t patience_fds(const struct patience *patience, struct pollfd ret_fds[PATIE
 {
 	size_t count = 0;
 
-	if (patience->deadline_ns != INT64_MAX)
-		return 0;
-	if (patience->end_fd >= 0)
+	if (patience->end_fd >= 0 && patience->deadline_ns == INT64_MAX)
 		ret_fds[count++] = (struct pollfd){.fd = patience->end_fd, .events = POLLIN};
 	if (patience->signal_fd >= 0)
 		ret_fds[count++] = (struct pollfd){.fd = patience->signal_fd, .events = POLLIN};
 	return count;
 }
 
+static bool has_ended(const struct patience *patience)
+{
+	struct pollfd end = {.fd = patience->end_fd, .events = POLLIN};
+
+	return (patience->end_fd >= 0 && poll(&end, 1, 0) > 0) ||
+	       (patience->end_pid && kill(patience->end_pid, 0) < 0 && errno == ESRCH);
+}
+
+/* The first signal is the end. Another one after that ends the waiting. */
+static void take_signals(struct patience *patience)
+{
+	struct signalfd_siginfo signal;
+
+	while (patience->signal_fd >= 0 && read(patience->signal_fd, &signal, sizeof signal) > 0) {
+		if (patience->deadline_ns == INT64_MAX)
+			patience_end(patience);
+		else
+			patience->deadline_ns = monotonic_ns();
+	}
+}
+
 bool patience_ended(struct patience *patience)
 {
-	struct pollfd fds[PATIENCE_FDS];
-	size_t count = patience_fds(patience, fds);
-
-	if (patience->deadline_ns != INT64_MAX)
-		return true;
-	if ((count && poll(fds, count, 0) > 0) ||
-	    (patience->end_pid && kill(patience->end_pid, 0) < 0 && errno == ESRCH))
+	take_signals(patience);
+	if (patience->deadline_ns == INT64_MAX && has_ended(patience))
 		patience_end(patience);
 	return patience->deadline_ns != INT64_MAX;
 }

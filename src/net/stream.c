@@ -49,7 +49,6 @@ int stream_open(struct stream *ret_stream, const struct settings *settings, stru
 	path = NULL;
 	stream.resource = OTLP_RESOURCE;
 	stream.refresh_at_ns = INT64_MAX;
-	stream.attempts_left = STREAM_ATTEMPTS_AT_END;
 	*ret_stream = stream;
 	ret_stream->sentinel =
 		(struct sentinel){&ret_stream->http, settings->sentinel_url, settings->token, 0};
@@ -108,7 +107,6 @@ int stream_open_spooled(struct stream *ret_stream, const struct settings *settin
 	}
 	stream.began = true;
 	stream.refresh_at_ns = INT64_MAX;
-	stream.attempts_left = STREAM_ATTEMPTS_AT_END;
 	*ret_stream = stream;
 	ret_stream->sentinel =
 		(struct sentinel){&ret_stream->http, settings->sentinel_url, settings->token, 0};

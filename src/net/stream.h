@@ -22,8 +22,6 @@
 #include "net/settings.h"
 #include "net/spool.h"
 
-enum { STREAM_ATTEMPTS_AT_END = 4 };
-
 struct stream {
 	const struct settings *settings;
 	struct patience *patience;
@@ -41,7 +39,8 @@ struct stream {
 	bool refused;       /* the server refuses this run: no more requests */
 	bool spool_is_full; /* was reported */
 	bool cannot_spool;  /* was reported */
-	int attempts_left;  /* failures allowed after the end of the run */
+	int attempts_most;  /* in a row, after the end of the run; 0: until the patience is over */
+	int failures;       /* of attempts since the end of the run or the last success */
 	struct backoff backoff;
 	struct otlp_resource resource; /* this and the next two: only with settings->otlp */
 	struct otlp_run run;

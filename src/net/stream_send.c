@@ -37,7 +37,10 @@ enum stream_step stream_failed(struct stream *stream, const char *doing, const s
 
 	say_trouble(stream, doing, outcome);
 	backoff_failed(&stream->backoff, outcome, ended);
-	if (ended && --stream->attempts_left <= 0)
+	if (ended && stream->attempts_most && ++stream->failures >= stream->attempts_most)
+		return STEP_GIVE_UP;
+	/* Does not wait for an attempt that would come too late. */
+	if (ended && stream->backoff.not_before_ns >= stream->patience->deadline_ns)
 		return STEP_GIVE_UP;
 	return patience_over(stream->patience) ? STEP_GIVE_UP : STEP_WAIT;
 }
@@ -66,7 +69,7 @@ void stream_went_well(struct stream *stream)
 {
 	stream->trouble[0] = '\0';
 	stream->tried_new_keys = false;
-	stream->attempts_left = STREAM_ATTEMPTS_AT_END;
+	stream->failures = 0;
 	backoff_reset(&stream->backoff);
 }
 

@@ -22,7 +22,10 @@
 #include "net/stream.h"
 #include "options/usage.h"
 
-/* Only the person who called waits for this: keep trying long. Each attempt has a limit of its own. */
+/* A person waits, and there may be many runs to send. */
+enum { ATTEMPTS_MOST = 4 };
+
+/* Keeps trying long while the server works. Each attempt has a limit of its own. */
 static const int64_t UPLOAD_PATIENCE_NS = 24 * 3600 * NSEC_PER_SEC;
 
 struct upload {
@@ -45,6 +48,7 @@ static bool is_being_recorded(const char *path)
 
 static int send_all(struct stream *stream)
 {
+	stream->attempts_most = ATTEMPTS_MOST;
 	for (;;) {
 		enum stream_step step = stream_send(stream);
 

@@ -30,8 +30,8 @@ def variables(receiver, **further):
     return {**given, **further}
 
 
-def follow(world, receiver, recorder, *arguments, **env):
-    return world.follow(recorder, "--stream", "otlp", *arguments, deadline=30, env=variables(receiver, **env))
+def follow(world, receiver, recorder, *arguments, deadline=30, **env):
+    return world.follow(recorder, "--stream", "otlp", *arguments, deadline=deadline, env=variables(receiver, **env))
 
 
 def follow_some(world, receiver, helpers, samples):
@@ -219,6 +219,32 @@ def test_overload_is_waited_out(world, receiver, status):
     assert receiver.requests[1]["at"] - receiver.requests[0]["at"] >= 0.99
 
 
+def test_the_end_is_sent_after_many_failures(world, receiver):
+    """A receiver that restarts when a job ends has the whole deadline to come back."""
+    receiver.trouble = Script(*[(503, b"", [])] * 6)
+    recorder = world.record()
+    recorder.write(7)
+    recorder.end()
+    code, err = end(follow(world, receiver, recorder), secs=60)
+    assert code == 0 and "HTTP 503" in err
+    check_run(receiver.run, recorder.samples)
+    assert len(receiver.requests) == 6 + 2  # the metrics and the log record
+
+
+def test_a_pause_beyond_the_deadline_ends_the_waiting(world, receiver):
+    """No second request, and a line with the command that sends the points later."""
+    receiver.trouble = lambda request: (503, b"", [("Retry-After", "100")])
+    recorder = world.record()
+    recorder.write(7)
+    recorder.end()
+    code, err = end(follow(world, receiver, recorder))
+    assert code == 1 and len(receiver.requests) == 1
+    command = f"to send them: resource-tracker upload --stream otlp {world.spool}"
+    assert "points of this run are not on the server: " in err and err.splitlines()[-1].endswith(command)
+    receiver.trouble = None
+    assert "1 run is sent" in upload(world, receiver).stdout
+
+
 def test_no_permission_keeps_all_for_later(world, receiver):
     receiver.trouble = lambda request: (401, b"", [])
     recorder = world.record()
@@ -237,7 +263,7 @@ def test_upload_without_the_option_leaves_it_alone(world, receiver):
     recorder = world.record()
     recorder.write(2)
     recorder.end()
-    dead = follow(world, receiver, recorder, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    dead = follow(world, receiver, recorder, deadline=0.3, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
     assert end(dead)[0] == 1
     world.serve()
     result = world.upload()
@@ -390,7 +416,7 @@ def test_a_server_certificate(world, tmp_path):
     recorder = world.record()
     recorder.write(2)
     recorder.end()
-    code, err = end(follow(world, receiver, recorder))
+    code, err = end(follow(world, receiver, recorder, deadline=1))
     assert code == 1 and "certificate" in err and not receiver.taken
     result = upload(world, receiver, OTEL_EXPORTER_OTLP_CERTIFICATE=str(tmp_path / "cert"))
     assert (result.returncode, result.stderr) == (0, "")

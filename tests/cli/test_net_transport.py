@@ -230,27 +230,47 @@ def test_signals_are_meant_for_the_job(world):
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
 
 
-@pytest.mark.parametrize("how", ["run_end", "signal", "pid"])
+@pytest.mark.parametrize("how", ["run_end", "signal", "pid", "signal, although the pid lives"])
 def test_without_a_pipe(world, how):
     """Started by hand, the follower ends with the recording, by a signal, or with the recorder's pid."""
     world.serve()
     recorder = world.record()
     sleeper = subprocess.Popen(["sleep", "30"])
     command = [net_program(), "follow", recorder.path, "--spool", world.spool]
-    process = subprocess.Popen(command + (["--pid", str(sleeper.pid)] if how == "pid" else []), env=world.env(),
+    pid = sleeper.pid if how == "pid" else os.getpid() if "lives" in how else None
+    process = subprocess.Popen(command + (["--pid", str(pid)] if pid else []), env=world.env(),
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     world.processes.append(process)
     recorder.write(2)
     time.sleep(0.3)
     if how == "run_end":
         recorder.end()
-    elif how == "signal":
+    elif how.startswith("signal"):
         process.send_signal(signal.SIGTERM)
     sleeper.kill()
     sleeper.wait()
     assert end(process) == (0, "")
     assert world.sentinel.run.finish["run_status"] == ("finished" if how == "run_end" else "failed")
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
+
+
+def test_a_second_signal_ends_the_waiting(world, helpers):
+    """The first one is the end of the run, after which the server has the deadline."""
+    world.serve()
+    world.sentinel.trouble = lambda request: 503
+    recorder = world.record()
+    process = subprocess.Popen([net_program(), "follow", recorder.path, "--spool", world.spool, "--upload-deadline", "1000",
+                                "--pid", str(os.getpid())], env=world.env(), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    world.processes.append(process)
+    recorder.write(2)
+    assert "HTTP 503" in process.stderr.readline()  # it handles signals by now
+    process.send_signal(signal.SIGTERM)
+    tried = len(world.sentinel.requests)
+    helpers.wait_until(lambda: len(world.sentinel.requests) > tried + 1)
+    process.send_signal(signal.SIGTERM)
+    code, err = end(process)
+    assert code == 1 and "2 samples of this run are not on the server" in err
 
 
 def test_the_jobs_pipes_are_not_held_open(world):
