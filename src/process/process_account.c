@@ -2,6 +2,7 @@
 #include "process/process_account.h"
 
 #include "base/clock.h"
+#include "base/min_max.h"
 
 /*
  * The kernel rounds waited-for user and system time down to whole clock ticks, while process clocks count nanoseconds.
@@ -14,6 +15,13 @@ void account_begin(struct account *account)
 	account->appeared_last = account->appears;
 }
 
+/* Returns how much of an account's carried and owed figures is not in its own, which have reached `appears`. */
+static int64_t not_appeared(const struct account *account, enum usage usage, int64_t appears)
+{
+	return account->carried.of[usage] + account->owed.of[usage] -
+	       (appears - account->carried_base.of[usage]);
+}
+
 /*
  * Returns the amount to add to an account's figures for the exited processes that it carries, when the figures in which
  * they will appear have reached `appears`. The part from before tracking began (`owed`) does not count, so once
@@ -21,11 +29,10 @@ void account_begin(struct account *account)
  */
 static int64_t still_carried(const struct account *account, enum usage usage, int64_t appears)
 {
-	int64_t grown = appears - account->carried_base.of[usage];
-	int64_t expected = account->carried.of[usage] + account->owed.of[usage];
+	int64_t missing = not_appeared(account, usage, appears);
 	int64_t tolerance = usage == USAGE_CPU_NS || usage == USAGE_UTIME_NS ? CPU_TOLERANCE_NS : 0;
 
-	return expected - grown > tolerance ? account->carried.of[usage] - grown : -account->owed.of[usage];
+	return (missing > tolerance ? missing : 0) - account->owed.of[usage];
 }
 
 struct usages account_certain(const struct account *account)
@@ -41,6 +48,7 @@ struct usages account_total(const struct account *account)
 {
 	struct usages total = account_certain(account);
 
+	usages_add(&total, &account->settled);
 	for (enum usage i = 0; i < USAGE_COUNT && account->carries; i++)
 		total.of[i] += still_carried(account, i, account->appears.of[i]);
 	return total;
@@ -49,33 +57,72 @@ struct usages account_total(const struct account *account)
 bool account_is_empty(const struct account *account)
 {
 	return usages_are_zero(&account->own) && usages_are_zero(&account->waited) &&
+	       usages_are_zero(&account->settled) &&
 	       (!account->carries || usages_are_zero(&account->carried));
+}
+
+void account_watch(struct account *account)
+{
+	if (account->carries)
+		return;
+	/*
+	 * The parent may have waited for the child before or after this pass read the parent. Only the growth since the
+	 * previous pass is certain to be the child's.
+	 */
+	account->carried_base = account->appeared_last;
+	account->carries = true;
 }
 
 void account_carry(struct account *account, const struct account *ended)
 {
 	struct usages total = account_total(ended);
 
-	if (!account->carries) {
-		/*
-		 * The parent may have waited for the child before or after this pass read the parent. Only the growth
-		 * since the previous pass is certain to be the child's.
-		 */
-		account->carried_base = account->appeared_last;
-		account->carries = true;
-	}
+	account_watch(account);
+	/* Its own estimate will not appear either. */
+	usages_add(&account->settled, &ended->settled);
+	usages_subtract(&total, &ended->settled);
 	usages_add(&account->carried, &total);
 	usages_add(&account->owed, &ended->before);
 	usages_add(&account->owed, &ended->owed);
+}
+
+void account_find_above(struct account *account, struct account *ancestor)
+{
+	if (!account->carries || !ancestor->carries)
+		return;
+	for (enum usage i = 0; i < USAGE_COUNT; i++) {
+		int64_t found = min_i64(not_appeared(account, i, account->appears.of[i]),
+					-not_appeared(ancestor, i, ancestor->appears.of[i]));
+		int64_t owed = min_i64(found, account->owed.of[i]);
+
+		if (found <= 0)
+			continue;
+		account->owed.of[i] -= owed;
+		account->carried.of[i] -= found - owed;
+		ancestor->owed.of[i] += owed;
+		ancestor->carried.of[i] += found - owed;
+	}
+}
+
+bool account_may_contain(const struct account *parent, const struct account *child)
+{
+	int64_t used_ns = child->own.of[USAGE_CPU_NS] + child->waited.of[USAGE_CPU_NS];
+	int64_t grown_ns = parent->waited.of[USAGE_CPU_NS] - parent->appeared_last.of[USAGE_CPU_NS];
+
+	return used_ns > CPU_TOLERANCE_NS && grown_ns > 0 && grown_ns >= used_ns - CPU_TOLERANCE_NS;
 }
 
 void account_settle(struct account *account)
 {
 	if (!account->carries)
 		return;
-	for (enum usage i = 0; i < USAGE_COUNT; i++)
-		account->before.of[i] -= still_carried(account, i, account->appears.of[i]);
-	account->carries = false;
+	for (enum usage i = 0; i < USAGE_COUNT; i++) {
+		int64_t missing = still_carried(account, i, account->appears.of[i]) + account->owed.of[i];
+
+		account->settled.of[i] += missing;
+		account->before.of[i] += account->owed.of[i];
+	}
+	account->carries = account->elsewhere = false;
 	account->carried = account->owed = (struct usages){0};
 }
 
@@ -83,7 +130,9 @@ void account_forgive(struct account *account)
 {
 	struct usages total = account_total(account);
 
+	usages_subtract(&total, &account->settled);
 	usages_add(&account->before, &total);
+	account->settled = (struct usages){0};
 	account->own_before = account->own;
 }
 

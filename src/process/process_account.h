@@ -22,8 +22,9 @@
  * its waited-for time has grown by 980 since pass 3: nothing is missing.
  *
  * If make ignores SIGCHLD, the kernel discards cc's time and make's waited-for time stays 0. Pass 3 then adds the carried
- * 700 to make's account for good (account_settle()): 10 + 70 + 700 = 780. The last 200 ms of cc are lost, unless the job
- * has a cgroup of its own.
+ * 700 to make's account for good (`settled`): 10 + 70 + 700 = 780. The last 200 ms of cc are lost, unless the job
+ * has a cgroup of its own. `settled` is an estimate: the kernel reports waited-for time in whole ticks, so up to two ticks
+ * may appear there later. A control group's count shows that, so `settled` never exceeds it (process_tree.c).
  *
  * If the tracker attached when cc had used 300, those do not count: when cc's 900 appear, 300 (`owed`) are subtracted.
  *
@@ -60,9 +61,11 @@ struct account {
 	struct usages carried;       /* last values of exited descendants that have not appeared yet */
 	struct usages carried_base;  /* `appears` when carrying began */
 	struct usages owed;          /* part of what will appear that was used before tracking began */
+	struct usages settled;       /* carried for good, because it has not appeared */
 	struct usages before;        /* used before tracking began, with waited-for children: not counted */
 	struct usages own_before;    /* the process's own part of `before` */
-	bool carries;
+	bool carries;                /* `carried_base` holds */
+	bool elsewhere;              /* an ancestor may have waited for the processes that it carries */
 };
 
 struct tree_account {
@@ -96,10 +99,10 @@ static inline bool usages_are_zero(const struct usages *usages)
 /* Begins a new reading of a member: remembers what had appeared at the previous pass. */
 void account_begin(struct account *account);
 
-/* A member's contribution to the total: own + waited + carried - before. */
+/* A member's contribution to the total: own + waited + carried + settled - before. */
 struct usages account_total(const struct account *account);
 
-/* account_total() without the carried part: only figures that the kernel reports for the process now. */
+/* account_total() without the estimates (carried, settled): only figures that the kernel reports for the process now. */
 struct usages account_certain(const struct account *account);
 
 /* Whether the account has no figures, neither from before tracking began nor since. */
@@ -108,8 +111,24 @@ bool account_is_empty(const struct account *account);
 /* A descendant has exited. Its figures are expected to appear in this account. */
 void account_carry(struct account *account, const struct account *ended);
 
+/* Notes what has appeared in an account by now, as account_carry() does, although no process has ended. */
+void account_watch(struct account *account);
+
 /*
- * Call once per pass, after all readings and before anything new is carried. A process that exited in an earlier pass
+ * If a process and its parent end in one interval, the process may have had a new parent by then: an ancestor that is a
+ * subreaper. Figures that the account still carries are then taken to be in the waited-for time of that ancestor, as far
+ * as this has grown by more than the ancestor itself carries. The ancestor must have been watched since the process ended.
+ */
+void account_find_above(struct account *account, struct account *ancestor);
+
+/*
+ * Whether `parent` has waited since the last pass for a child that used about as much time as `child`. While the kernel
+ * reaps a process, its time is in both.
+ */
+bool account_may_contain(const struct account *parent, const struct account *child);
+
+/*
+ * Call after all readings and before anything new is carried, once the process has run since it began to carry. A process that exited in an earlier pass
  * has appeared by now, or never will, because another process has waited for it or because its parent ignores SIGCHLD.
  */
 void account_settle(struct account *account);

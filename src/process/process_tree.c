@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "kernel/cgroup_v2.h"
 #include "process/process_discovery.h"
+#include "process/process_heir.h"
 #include "process/process_member.h"
 
 enum {
@@ -157,45 +158,6 @@ bool process_tree_excludes(const struct process_tree *tree, pid_t pid)
 
 /* ---- members that have gone -------------------------------------------------------------------------- */
 
-/*
- * Returns the nearest living ancestor, or NULL if no living member is one. *ret_claimed: the caller has reaped the last
- * ancestor, and its wait4() sum includes everything below that was waited for before.
- */
-static struct member *heir_of(struct process_tree *tree, const struct member *gone, bool *ret_claimed)
-{
-	const struct member *at = gone;
-
-	*ret_claimed = false;
-	/* Parents stand before children, so this ends. The bound guards against a damaged /proc. */
-	for (size_t steps = 0; steps <= tree->count; steps++) {
-		struct member *parent = process_tree_find(tree, at->parent_pid);
-
-		if (!parent || parent == at) {
-			*ret_claimed = at->parent_reaped;
-			return NULL;
-		}
-		if (!parent->vanished)
-			return parent;
-		at = parent;
-	}
-	return NULL;
-}
-
-static void pass_figures_on(struct process_tree *tree, struct member *gone)
-{
-	struct usages total = account_total(&gone->account);
-	struct member *heir;
-	bool claimed;
-
-	if (account_is_empty(&gone->account))
-		return;
-	heir = heir_of(tree, gone, &claimed);
-	if (heir)
-		account_carry(&heir->account, &gone->account);
-	else if (!claimed)
-		usages_add(&tree->account.retired, &total);
-}
-
 static int64_t own_faults(const struct member *member)
 {
 	return member->account.own.of[USAGE_MINOR_FAULTS] - member->account.own_before.of[USAGE_MINOR_FAULTS];
@@ -210,7 +172,8 @@ static void sweep_gone_members(struct process_tree *tree)
 	/* Children first: a parent that vanished as well passes their figures on with its own. */
 	for (size_t i = tree->count; i-- > 0;)
 		if (tree->members[i].vanished)
-			pass_figures_on(tree, &tree->members[i]);
+			heir_take(tree, &tree->members[i]);
+	heirs_find_above(tree);
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
 
@@ -238,9 +201,11 @@ static void sweep_gone_members(struct process_tree *tree)
 
 /*
  * A cgroup that holds only the tree also counts CPU time that is in no process's figures: children of a parent that
- * ignores SIGCHLD. It does not count processes that left it. So the larger of two sums is right: that of the cgroup,
- * and that of living processes and wait4(2) (`certain_ns`). The carried part is an estimate, and never takes the total
- * above both.
+ * ignores SIGCHLD. It does not count processes that left it, which only a job with the permission to write other cgroups
+ * can do (a container runtime, systemd-run). So the larger of two sums is right: that of the cgroup, and that of living
+ * processes and wait4(2) (`certain_ns`). The cgroup is read last, so without such processes it has counted all that they have.
+ * The carried and the settled parts are estimates, which are up to two ticks too high for each process, and never take the
+ * total above both.
  */
 static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
 {
@@ -328,7 +293,7 @@ static bool touch_member(struct process_tree *tree, size_t i)
 	if (ran || full || !member->listed)
 		tree->changed_ns = tree->touched_ns;
 	if (ran || full || !member->listed || member->state == 'Z' || member->shares_memory ||
-	    member->account.carries) {
+	    member->account.carries || heir_may_have(tree, member)) {
 		member_read(tree, member);
 		if (member->vanished)
 			return false;
@@ -364,8 +329,10 @@ void process_tree_touch(struct process_tree *tree)
 	 * Vanished members were not read in this pass: figures of their children may have appeared in theirs, and are
 	 * passed on.
 	 */
+	heirs_find_above(tree);
+	/* A parent that has not run since has not waited for its child either: it may be about to. */
 	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].vanished)
+		if (!tree->members[i].vanished && !tree->members[i].quiet_ticks)
 			account_settle(&tree->members[i].account);
 	if (any_vanished)
 		sweep_gone_members(tree);
@@ -517,6 +484,7 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 	unclaimed = account_unclaimed(&member->account, &reaped);
 	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
 	usages_add(&tree->account.retired, &unclaimed);
+	usages_add(&tree->account.retired, &member->account.settled);
 	usages_subtract(&tree->account.retired, &member->account.before);
 	tree->exited_faults += own_faults(member);
 	if (tree->programs)

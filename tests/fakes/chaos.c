@@ -220,6 +220,37 @@ static void live_as_subreaper(void)
 	reap(-1);
 }
 
+static void live_long(void)
+{
+	/* More than the kernel's rounding of waited-for time can hide. */
+	burn(50000 * NSEC_PER_USEC);
+}
+
+/* Ends right after its child, for which it does not wait. */
+static void live_beside_an_end(void)
+{
+	pid_t pid = start(live_long);
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		continue;
+}
+
+static void live_above_an_end(void)
+{
+	reap(start(live_beside_an_end));
+	pause_some();
+}
+
+/* A process and its parent end at once. The process has a new parent by then: not the next ancestor, but this one. */
+static void live_inheriting_from_afar(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	(void)start(live_above_an_end);
+	reap(-1);
+	reap(-1);
+}
+
 /* ---- lives that report their own time ------------------------------------------------------------------ */
 
 static void tell_burning(void)
@@ -329,6 +360,7 @@ static const struct kind {
 	{'k', live_as_killer},
 	{'0', live_with_silent_children},
 	{'s', live_as_subreaper},
+	{'o', live_inheriting_from_afar},
 	{'c', live_beside_a_brother},
 	{'d', live_as_daemons_parent},
 	{'i', live_ignoring_children},
@@ -378,7 +410,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	seed = (uint64_t)number_argument(argv[2]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
-	run_schedule(number_argument(argv[3]), argc > 4 ? argv[4] : "betvzk0scdinlm");
+	run_schedule(number_argument(argv[3]), argc > 4 ? argv[4] : "betvzk0socdinlm");
 	begin_to_tell();
 	tell_so_far(false);
 	return 0;

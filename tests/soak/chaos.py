@@ -14,7 +14,7 @@ import random_tree  # noqa: E402
 from random_tree import exact  # noqa: E402
 
 PROCESSES = 30
-REAPED, ALL = "betvzk0scdnl", "betvzk0scdnlim"
+REAPED, ALL = "betvzk0socdnl", "betvzk0socdnlim"
 
 
 def shape(seed):

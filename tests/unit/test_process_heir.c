@@ -1,0 +1,315 @@
+/* Tests of src/process/process_heir.c and the sums of src/process/process_tree.c: each CPU time counts once. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/process_tree.h"
+#include "scratch.h"
+
+enum { ROOT = 100, SUBREAPER, PARENT, CHILD, GRANDCHILD, TRIES = 10000 };
+#define TICK_NS (10 * NSEC_PER_MSEC)
+#define BURN_NS (60 * NSEC_PER_MSEC)
+
+static struct root root;
+static struct process_tree *tree;
+
+static int set_up(void **state)
+{
+	int error = scratch_enter(state);
+
+	if (!error)
+		error = mkdir("proc", 0755) | mkdir("cgroup", 0755) | root_open(&root, ".", NULL);
+	root.clock_ticks = NSEC_PER_SEC / TICK_NS;
+	return error ? error : process_tree_new(&root, true, &tree);
+}
+
+static int tear_down(void **state)
+{
+	if (tree->cgroup_folder >= 0)
+		close(tree->cgroup_folder);
+	process_tree_free(tree);
+	root_close(&root);
+	return scratch_leave(state);
+}
+
+/* A process of /proc, with its CPU time and that of its waited-for children. */
+static void lay(pid_t pid, pid_t parent, char state, int ticks, int waited_ticks)
+{
+	char path[64], text[256];
+
+	snprintf(path, sizeof path, "proc/%d", (int)pid);
+	mkdir(path, 0755);
+	snprintf(path, sizeof path, "proc/%d/stat", (int)pid);
+	snprintf(text, sizeof text,
+		 "%d (x) %c %d 1 1 0 -1 0 0 0 0 0 %d 0 %d 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0\n", (int)pid,
+		 state, (int)parent, ticks, waited_ticks);
+	put_text(path, text);
+}
+
+static void take_away(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "proc/%d/stat", (int)pid);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof path, "proc/%d", (int)pid);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void lay_group(int ticks)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "usage_usec %lld\n", (long long)ticks * TICK_NS / NSEC_PER_USEC);
+	put_text("cgroup/cpu.stat", text);
+	if (tree->cgroup_folder < 0)
+		tree->cgroup_folder = open("cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void seed(pid_t pid)
+{
+	assert_int_equal(process_tree_seed(tree, pid, true), 0);
+	process_tree_touch(tree);
+}
+
+static void expect_after_pass(int ticks)
+{
+	process_tree_touch(tree);
+	assert_int_equal(tree->account.published.of[USAGE_CPU_NS], ticks * TICK_NS);
+}
+
+/*
+ * The parent ignores SIGCHLD, so the child's 10 ticks appear in no process. The kernel rounds the parent's waited-for time
+ * down, and 3 ticks of earlier children appear in it later.
+ */
+static void test_an_estimate_is_not_taken_above_the_group(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 1, 0);
+	lay(CHILD, ROOT, 'R', 10, 0);
+	lay_group(14);
+	seed(ROOT);
+	expect_after_pass(14);
+	take_away(CHILD);
+	expect_after_pass(14);
+	expect_after_pass(14);
+	lay(ROOT, 1, 'S', 1, 3);
+	lay_group(15);
+	expect_after_pass(15);
+	/* The estimate does not move to an heir of its heir as a fact either. */
+	lay(PARENT, ROOT, 'R', 1, 0);
+	lay(GRANDCHILD, PARENT, 'R', 10, 0);
+	lay_group(26);
+	expect_after_pass(26);
+	take_away(GRANDCHILD);
+	expect_after_pass(26);
+	expect_after_pass(26);
+	take_away(PARENT);
+	lay(ROOT, 1, 'S', 1, 4);
+	expect_after_pass(26);
+	lay(ROOT, 1, 'S', 1, 7);
+	expect_after_pass(26);
+}
+
+static void test_a_process_that_left_the_group_counts(void **state)
+{
+	(void)state;
+	lay(ROOT, 1, 'S', 1, 0);
+	lay(CHILD, ROOT, 'R', 10, 0);
+	lay_group(11);
+	seed(ROOT);
+	lay(CHILD, ROOT, 'R', 50, 0);
+	lay_group(12);
+	expect_after_pass(51);
+	/* Its parent has its time. */
+	take_away(CHILD);
+	lay(ROOT, 1, 'S', 1, 50);
+	expect_after_pass(51);
+}
+
+static void lay_chain(int subreaper_waited, int parent_waited)
+{
+	lay(ROOT, 1, 'S', 1, 0);
+	lay(SUBREAPER, ROOT, 'S', 1, subreaper_waited);
+	lay(PARENT, SUBREAPER, 'S', 1, parent_waited);
+}
+
+/* All ends are between two passes. The order in which the two ancestors are read decides when their figures show it. */
+static void test_an_orphan_counts_where_a_subreaper_has_waited(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		if (late)
+			assert_int_equal(tear_down(state) | set_up(state), 0);
+		lay_chain(0, 0);
+		lay(CHILD, PARENT, 'S', 1, 0);
+		lay(GRANDCHILD, CHILD, 'R', 200, 0);
+		seed(ROOT);
+		expect_after_pass(204);
+		take_away(CHILD);
+		take_away(GRANDCHILD);
+		lay_chain(late ? 0 : 200, 0);
+		/* The tick of the child is below the tolerance. */
+		expect_after_pass(204);
+		lay_chain(200, 1);
+		expect_after_pass(204);
+		lay_chain(220, 1);
+		expect_after_pass(224);
+	}
+}
+
+/* The child ended first: its parent had waited for it, and the growth of an ancestor has other causes. */
+static void test_a_child_that_ended_before_its_parent_counts_there(void **state)
+{
+	(void)state;
+	lay_chain(0, 0);
+	lay(CHILD, PARENT, 'S', 1, 0);
+	lay(GRANDCHILD, CHILD, 'R', 200, 0);
+	seed(ROOT);
+	take_away(CHILD);
+	take_away(GRANDCHILD);
+	lay_chain(50, 201);
+	expect_after_pass(254);
+	expect_after_pass(254);
+}
+
+/* The child's parent is a zombie, which cannot wait for it any more. */
+static void test_an_orphan_of_a_zombie_counts_once(void **state)
+{
+	(void)state;
+	lay_chain(0, 0);
+	lay(CHILD, PARENT, 'Z', 1, 0);
+	lay(GRANDCHILD, CHILD, 'R', 200, 0);
+	seed(ROOT);
+	expect_after_pass(204);
+	take_away(GRANDCHILD);
+	lay_chain(200, 0);
+	expect_after_pass(204);
+	take_away(CHILD);
+	lay_chain(200, 1);
+	expect_after_pass(204);
+	expect_after_pass(204);
+}
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/* A child with a real clock that has used CPU time and sleeps, except for a moment at each SIGUSR1. */
+static pid_t start_burner(int64_t burn_ns)
+{
+	int fds[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		alarm(60);
+		signal(SIGUSR1, do_nothing);
+		while (own_cpu_ns() < burn_ns)
+			continue;
+		if (write(fds[1], "r", 1) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	close(fds[0]);
+	close(fds[1]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Passes until the process sleeps. */
+static struct member *rest(pid_t pid)
+{
+	for (int i = 0; i < TRIES && !process_tree_find(tree, pid)->quiet_ticks; i++) {
+		usleep(1000);
+		process_tree_touch(tree);
+	}
+	return process_tree_find(tree, pid);
+}
+
+/* Its clock stands still, and its parent has its time already. */
+static void test_a_process_that_is_being_reaped_has_gone(void **state)
+{
+	pid_t child = start_burner(BURN_NS);
+
+	(void)state;
+	lay(getpid(), 1, 'R', 0, 0);
+	lay(child, getpid(), 'R', 0, 0);
+	assert_int_equal(process_tree_seed(tree, getpid(), true), 0);
+	tree->uses_clock = true;
+	process_tree_touch(tree);
+	assert_non_null(rest(child));
+	assert_true(process_tree_find(tree, child)->account.own.of[USAGE_CPU_NS] >= BURN_NS);
+	lay(child, getpid(), 'X', 0, 0);
+	lay(getpid(), 1, 'R', 0, 1 + (int)(process_tree_find(tree, child)->clock_ns / TICK_NS));
+	process_tree_touch(tree);
+	assert_null(process_tree_find(tree, child));
+	end(child);
+}
+
+/* The parent was interrupted between waiting for its child and taking over the child's figures. */
+static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **state)
+{
+	pid_t parent = start_burner(0), child = start_burner(BURN_NS);
+	struct account *account;
+
+	(void)state;
+	lay(parent, 1, 'S', 0, 0);
+	lay(child, parent, 'R', 0, 0);
+	assert_int_equal(process_tree_seed(tree, parent, true), 0);
+	tree->uses_clock = true;
+	process_tree_touch(tree);
+	account = &rest(parent)->account;
+	end(child);
+	for (int i = 0; i < 3; i++) {
+		process_tree_touch(tree);
+		assert_null(process_tree_find(tree, child));
+		assert_true(account->carries);
+	}
+	lay(parent, 1, 'S', 0, BURN_NS / TICK_NS);
+	kill(parent, SIGUSR1);
+	for (int i = 0; i < TRIES && account->carries; i++) {
+		usleep(1000);
+		process_tree_touch(tree);
+	}
+	assert_false(account->carries);
+	assert_int_equal(account->settled.of[USAGE_CPU_NS], 0);
+	end(parent);
+}
+
+#define unit_test_of_tree(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		unit_test_of_tree(test_an_estimate_is_not_taken_above_the_group),
+		unit_test_of_tree(test_a_process_that_left_the_group_counts),
+		unit_test_of_tree(test_an_orphan_counts_where_a_subreaper_has_waited),
+		unit_test_of_tree(test_a_child_that_ended_before_its_parent_counts_there),
+		unit_test_of_tree(test_an_orphan_of_a_zombie_counts_once),
+		unit_test_of_tree(test_a_process_that_is_being_reaped_has_gone),
+		unit_test_of_tree(test_a_parent_that_has_not_run_may_still_take_over_its_child),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
