@@ -1,0 +1,292 @@
+/*
+ * libexec/resource-tracker/shell/bash, and sh: a shell for engines (SHELL of make, shell.executable of Snakemake,
+ * process.shell of Nextflow, shell: of GitHub Actions) that records each step.
+ *
+ * It becomes the recorder, which runs the real shell with the same arguments. Arguments, exit status, signals and standard streams
+ * are those of the real shell. The program has the name of the shell that it stands for, because engines look at it: Snakemake
+ * puts "set -euo pipefail" before a command for "bash" alone.
+ *
+ * A shell below a recorded step is part of that step and is not recorded again. TRACKER_SHELL_STEP=PID:START names the recorder
+ * of the step. It counts only if that process is an ancestor: a variable travels further, for instance into batch jobs.
+ *
+ * A step never fails because it cannot be recorded: then one line on stderr has the reason, and the real shell runs alone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+#include "kernel/proc_pid_stat.h"
+#include "launch/find_program.h"
+#include "shell/step.h"
+
+enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 13 };
+
+static const char DEFAULT_OUTPUT[] = ".resource-tracker/%n.%t.%p.jsonl";
+
+/* In a build tree this program is in src/shell; installed, in libexec/resource-tracker/shell. */
+static const char *const NEAR_RECORDER[] = {"../../", "../../../bin/", NULL};
+static const struct sister_program RECORDER = {"resource-tracker", NULL, NEAR_RECORDER, BIN_DIR};
+
+static void say(const char *what, const char *why)
+{
+	fprintf(stderr, "resource-tracker: this step is not recorded: %s%s%s\n", what, why ? ": " : "",
+		why ? why : "");
+}
+
+/* ---- the real shell -------------------------------------------------------------------------------- */
+
+static bool is_other_program(const char *path)
+{
+	struct stat own, file;
+
+	return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0 &&
+	       (stat("/proc/self/exe", &own) < 0 || own.st_ino != file.st_ino || own.st_dev != file.st_dev);
+}
+
+/* The name of this program: "bash" or "sh". */
+static void own_name(char ret_name[static NAME_MAX + 1])
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	const char *slash;
+
+	path[length < 0 ? 0 : length] = '\0';
+	slash = strrchr(path, '/');
+	snprintf(ret_name, NAME_MAX + 1, "%s", slash ? slash + 1 : "bash");
+}
+
+static bool find_on_path(const char *name, char ret_path[static PATH_MAX])
+{
+	const char *list = getenv("PATH");
+
+	while (list && *list) {
+		size_t length = strcspn(list, ":");
+
+		if (length && snprintf(ret_path, PATH_MAX, "%.*s/%s", (int)length, list, name) < PATH_MAX &&
+		    is_other_program(ret_path))
+			return true;
+		list += length + (list[length] == ':');
+	}
+	return false;
+}
+
+/* Returns false if this machine has no such shell. */
+static bool find_real_shell(char ret_path[static PATH_MAX])
+{
+	static const char *const FOLDERS[] = {"/bin", "/usr/bin", "/usr/local/bin"};
+	const char *given = getenv("TRACKER_SHELL_REAL");
+	char name[NAME_MAX + 1];
+
+	if (given && *given)
+		return snprintf(ret_path, PATH_MAX, "%s", given) < PATH_MAX && is_other_program(ret_path);
+	own_name(name);
+	for (size_t i = 0; i < ARRAY_SIZE(FOLDERS); i++) {
+		snprintf(ret_path, PATH_MAX, "%s/%s", FOLDERS[i], name);
+		if (is_other_program(ret_path))
+			return true;
+	}
+	return find_on_path(name, ret_path);
+}
+
+/* ---- which shells are recorded --------------------------------------------------------------------- */
+
+/* Whether the recorder that the mark names, "PID:START", is an ancestor of this process. */
+static bool is_below(struct root *root, const char *mark)
+{
+	struct scan text = scan_bytes(mark, strlen(mark)), word;
+	struct proc_pid_stat stat = {.parent_pid = getppid()};
+	int64_t pid, start;
+
+	if (!scan_until(&text, ':', &word) || !scan_i64(&word, &pid) || !scan_i64(&text, &start))
+		return false;
+	for (int i = 0; i < ANCESTORS_MOST && stat.parent_pid > 0; i++) {
+		pid_t ancestor = stat.parent_pid;
+
+		if (read_proc_pid_stat(root, ancestor, &stat) < 0)
+			return false;
+		if (ancestor == pid)
+			return stat.start_ticks == start;
+	}
+	return false;
+}
+
+/* The recorder that this process becomes keeps its pid and its start time. Returns false without /proc. */
+static bool mark_step(struct root *root)
+{
+	struct proc_pid_stat stat;
+	char mark[64];
+
+	if (read_proc_pid_stat(root, getpid(), &stat) < 0)
+		return false;
+	snprintf(mark, sizeof mark, "%d:%" PRId64, (int)getpid(), stat.start_ticks);
+	return setenv("TRACKER_SHELL_STEP", mark, 1) == 0;
+}
+
+/* The text behind -c, or NULL; ret_has_script tells whether the shell has a command or a script at all. */
+static const char *command_of(char *const *argv, bool *ret_has_script)
+{
+	bool has_c = false;
+
+	*ret_has_script = false;
+	for (size_t i = 1; argv[i]; i++) {
+		bool is_option = (argv[i][0] == '-' || argv[i][0] == '+') && argv[i][1];
+
+		if (!is_option) {
+			*ret_has_script = true;
+			return has_c ? argv[i] : NULL;
+		}
+		if (argv[i][0] == '-' && argv[i][1] != '-' && strchr(argv[i], 'c'))
+			has_c = true;
+		/* "-o pipefail" and "-O extglob" have a word of their own. */
+		if (strchr("oO", argv[i][strlen(argv[i]) - 1]) && argv[i][1] != '-' && argv[i + 1])
+			i++;
+	}
+	return NULL;
+}
+
+/* ---- where its recording goes ---------------------------------------------------------------------- */
+
+/* Makes all folders of a path, as mkdir -p. Returns 0 or a negative errno. */
+static int make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int r;
+
+		*slash = '\0';
+		r = mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The folder of a template without "%%", or "."; false if another "%" is left in it. */
+static bool folder_of(const char *template, struct buffer *out)
+{
+	const char *slash = strrchr(template, '/');
+
+	for (const char *at = template; slash && at <= slash; at++) {
+		if (*at == '%' && *++at != '%')
+			return false;
+		buffer_add_char(out, *at);
+	}
+	if (!slash)
+		buffer_add_text(out, "./");
+	return true;
+}
+
+/* Fills in the template for the recorder's -o. Returns false after the reason was told. */
+static bool choose_output(const char *template, const struct step *step, struct buffer *out)
+{
+	CLEANUP_BUFFER struct buffer folder = BUFFER(PATH_MAX);
+	int r;
+
+	step_expand(template, step, out);
+	if (buffer_error(out) || !out->data) {
+		say("TRACKER_SHELL_OUTPUT", "is too long");
+		return false;
+	}
+	if (!folder_of(out->data, &folder) || buffer_error(&folder)) {
+		say("TRACKER_SHELL_OUTPUT", "only %n and %h can be in the name of a folder");
+		return false;
+	}
+	r = make_folders(folder.data);
+	if (r == 0 && access(folder.data, W_OK | X_OK) < 0)
+		r = -errno;
+	if (r < 0)
+		say(folder.data, strerror(-r));
+	return r == 0;
+}
+
+static void add_pair(char **words, size_t *count, char *option, char *value)
+{
+	if (!value || !*value)
+		return;
+	words[(*count)++] = option;
+	words[(*count)++] = value;
+}
+
+/* Becomes the recorder. Returns only if that fails. */
+static void exec_recorder(char *recorder, char *output, struct step *step, char *real, char **argv)
+{
+	static char quiet[] = "-q", no_summary[] = "--no-summary", no_warnings[] = "--no-warnings",
+		    o[] = "-o", job[] = "--job-name", task[] = "--task-name",
+		    orchestrator[] = "--orchestrator", separator[] = "--", name[] = "resource-tracker";
+	CLEANUP_FREE char **words = NULL;
+	size_t count = 0, given = 0;
+
+	while (argv[given])
+		given++;
+	words = calloc(given + OWN_WORDS + 2, sizeof(*words));
+	if (!words)
+		return;
+	words[count++] = name;
+	words[count++] = quiet;
+	words[count++] = no_summary;
+	words[count++] = no_warnings;
+	add_pair(words, &count, o, output);
+	add_pair(words, &count, job, step->job);
+	add_pair(words, &count, task, step->task);
+	if (!getenv("TRACKER_ORCHESTRATOR"))
+		add_pair(words, &count, orchestrator, (char *)(uintptr_t)step->orchestrator);
+	words[count++] = separator;
+	words[count++] = real;
+	memcpy(words + count, argv + 1, (given - 1) * sizeof(*words));
+	execv(recorder, words);
+	say(recorder, strerror(errno));
+}
+
+static void record(const char *command, char *real, char **argv)
+{
+	const char *template = getenv("TRACKER_SHELL_OUTPUT");
+	const char *mark = getenv("TRACKER_SHELL_STEP");
+	CLEANUP_BUFFER struct buffer output = BUFFER(PATH_MAX);
+	char recorder[PATH_MAX];
+	struct root root;
+	struct step step;
+
+	if (!template || !*template)
+		template = DEFAULT_OUTPUT;
+	if (strcmp(template, "off") == 0)
+		return;
+	if (root_open(&root, NULL, NULL) < 0) {
+		say("/proc", "cannot be read");
+		return;
+	}
+	if ((!mark || !is_below(&root, mark)) && mark_step(&root)) {
+		step_find(command, &step);
+		if (find_sister_program(&RECORDER, recorder) < 0)
+			say("resource-tracker", "the program was not found");
+		else if (choose_output(template, &step, &output))
+			exec_recorder(recorder, output.data, &step, real, argv);
+	}
+	root_close(&root);
+}
+
+int main(int argc, char **argv)
+{
+	char real[PATH_MAX];
+	const char *command;
+	bool has_script;
+
+	if (!find_real_shell(real)) {
+		fprintf(stderr,
+			"resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n");
+		return EXIT_CANNOT_RUN;
+	}
+	command = command_of(argv, &has_script);
+	/* Shells in which a person types are not steps. */
+	if (argc > 0 && argv[0][0] != '-' && (has_script || !isatty(STDIN_FILENO)))
+		record(command, real, argv);
+	execv(real, argv);
+	fprintf(stderr, "resource-tracker: %s: %s\n", real, strerror(errno));
+	return EXIT_CANNOT_RUN;
+}

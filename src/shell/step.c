@@ -1,0 +1,171 @@
+/* Names of steps; see step.h. */
+#include "shell/step.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/scan.h"
+
+static const char MARK[] = ": resource-tracker-step ";
+static const char NEXTFLOW[] = "# NEXTFLOW TASK: ";
+
+enum { COMMAND_RUN_BYTES = 512 };
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Decodes "s%3Dx" to "s=x". A control character becomes "?", so that a name stays one line. */
+static void decode(struct scan word, char *ret_name)
+{
+	size_t length = 0;
+
+	for (const char *at = word.at; at < word.end && length < STEP_NAME_BYTES - 1; at++) {
+		unsigned char c = (unsigned char)*at;
+
+		if (c == '%' && word.end - at > 2 && hex_digit(at[1]) >= 0 && hex_digit(at[2]) >= 0) {
+			c = (unsigned char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
+			at += 2;
+		}
+		ret_name[length++] = c < ' ' || c == 0x7f ? '?' : (char)c;
+	}
+	ret_name[length] = '\0';
+}
+
+bool step_of_command(const char *text, struct step *ret_step)
+{
+	const char *mark = strstr(text, MARK);
+	struct step step = {.orchestrator = "snakemake"};
+	struct scan words, word;
+
+	if (!mark)
+		return false;
+	mark += strlen(MARK);
+	words = scan_bytes(mark, strcspn(mark, ";\n"));
+	if (!scan_word(&words, &word))
+		return false;
+	decode(word, step.job);
+	if (scan_word(&words, &word))
+		decode(word, step.task);
+	*ret_step = step;
+	return true;
+}
+
+bool step_of_nextflow(const char *text, size_t length, struct step *ret_step)
+{
+	struct scan lines = scan_bytes(text, length), line, job;
+	struct step step = {.orchestrator = "nextflow"};
+
+	while (scan_line(&lines, &line)) {
+		if (!scan_literal(&line, NEXTFLOW))
+			continue;
+		line = scan_trim(line);
+		decode(line, step.task);
+		/* "align (sample 3)" is a task of the process "align". */
+		if (!scan_until(&line, '(', &job))
+			job = line;
+		decode(scan_trim(job), step.job);
+		*ret_step = step;
+		return true;
+	}
+	return false;
+}
+
+static bool find_nextflow(struct step *ret_step)
+{
+	const char *folder = getenv("NXF_TASK_WORKDIR");
+	char path[PATH_MAX], text[COMMAND_RUN_BYTES];
+	CLEANUP_CLOSE int fd = -1;
+	ssize_t length;
+
+	if (!folder || snprintf(path, sizeof path, "%s/.command.run", folder) >= (int)sizeof path)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	length = fd < 0 ? -1 : read(fd, text, sizeof text);
+	return length > 0 && step_of_nextflow(text, (size_t)length, ret_step);
+}
+
+static bool find_github(struct step *ret_step)
+{
+	const char *job = getenv("GITHUB_JOB"), *action = getenv("GITHUB_ACTION");
+
+	if (!job || !action)
+		return false;
+	*ret_step = (struct step){.orchestrator = "github"};
+	snprintf(ret_step->task, sizeof ret_step->task, "%s/%s", job, action);
+	return true;
+}
+
+/* The user's own names come first; the recorder reads the same variables. */
+static void take_variable(const char *name, char *ret_text)
+{
+	const char *value = getenv(name);
+
+	if (value && *value)
+		snprintf(ret_text, STEP_NAME_BYTES, "%s", value);
+}
+
+void step_find(const char *command, struct step *ret_step)
+{
+	struct step step = {.orchestrator = NULL};
+
+	if (!command || !step_of_command(command, &step))
+		(void)(find_nextflow(&step) || find_github(&step));
+	take_variable("TRACKER_JOB_NAME", step.job);
+	take_variable("TRACKER_TASK_NAME", step.task);
+	*ret_step = step;
+}
+
+/* Adds a name with the characters that are safe in a file name; all others become "_". */
+static void add_safe(struct buffer *out, const char *name)
+{
+	static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=+-_";
+
+	for (; *name; name++)
+		buffer_add_char(out, strchr(SAFE, *name) ? *name : '_');
+}
+
+/* "one.s=x"; of Nextflow, whose task contains the name of the job, "WORK__sample_50_". */
+static void add_step(struct buffer *out, const struct step *step)
+{
+	bool both = *step->job && *step->task && strncmp(step->job, step->task, strlen(step->job)) != 0;
+
+	if (both || !*step->task)
+		add_safe(out, *step->job ? step->job : "step");
+	if (both)
+		buffer_add_char(out, '.');
+	add_safe(out, step->task);
+}
+
+static void add_host(struct buffer *out)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, sizeof host - 1);
+	add_safe(out, host);
+}
+
+void step_expand(const char *template, const struct step *step, struct buffer *out)
+{
+	for (const char *at = template; *at; at++) {
+		if (at[0] != '%' || !at[1]) {
+			buffer_add_char(out, *at);
+			continue;
+		}
+		at++;
+		if (*at == 'n')
+			add_step(out, step);
+		else if (*at == 'h')
+			add_host(out);
+		else
+			buffer_printf(out, "%%%c", *at);
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * Name of a step that an engine runs by a shell: a rule of Snakemake, a task of Nextflow, a step of GitHub Actions.
+ *
+ * Engines tell the name in different places. The first of these that is there counts:
+ *
+ *   1. TRACKER_JOB_NAME and TRACKER_TASK_NAME, which the recorder reads itself;
+ *   2. a command that names itself: ": resource-tracker-step JOB TASK;" anywhere in the text behind -c, percent-encoded.
+ *      snakemake.smk writes it;
+ *   3. Nextflow: the second line of .command.run in $NXF_TASK_WORKDIR, "# NEXTFLOW TASK: align (sample 3)";
+ *   4. GitHub Actions: $GITHUB_JOB and $GITHUB_ACTION, which is the id of the step.
+ */
+#pragma once
+
+#include "base/buffer.h"
+
+enum { STEP_NAME_BYTES = 200 };
+
+struct step {
+	char job[STEP_NAME_BYTES];  /* "": unknown, as for task */
+	char task[STEP_NAME_BYTES]; /* the part of the job that runs again each time */
+	const char *orchestrator;   /* NULL: unknown */
+};
+
+/* Reads the name in the text of a command. Returns false, and leaves ret_step alone, if the text names no step. */
+bool step_of_command(const char *text, struct step *ret_step);
+
+/* Reads the name in the text of Nextflow's .command.run; false as above. */
+bool step_of_nextflow(const char *text, size_t length, struct step *ret_step);
+
+/* Fills ret_step from all places above. command is the text behind -c, or NULL. */
+void step_find(const char *command, struct step *ret_step);
+
+/* Writes the template of an output with %n (the step) and %h (the host) filled in; all else is left to the recorder. */
+void step_expand(const char *template, const struct step *step, struct buffer *out);

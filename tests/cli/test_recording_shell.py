@@ -1,0 +1,186 @@
+"""The shells of libexec/resource-tracker/shell: each step is recorded once, under its name, and runs as by the real shell."""
+import os
+import pty
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, TOP, clean_environment, json_lines
+
+SHELLS = BUILD / "src" / "shell"
+BASH = SHELLS / "bash"
+pytestmark = pytest.mark.skipif(not BASH.exists(), reason="the shells are not built")
+NAMES = ("NXF_", "MAKE", "MFLAGS", "BASH_ENV")
+
+
+def environment(**more):
+    return {**{name: value for name, value in clean_environment().items() if not name.startswith(NAMES)}, **more}
+
+
+@pytest.fixture
+def step(tmp_path):
+    """step("-c", "true", program=BASH, cwd=..., NAME=value) runs a recording shell to its end."""
+
+    def run_step(*arguments, program=BASH, cwd=tmp_path, stdin="", **more):
+        return subprocess.run([program, *map(str, arguments)], cwd=cwd, env=environment(**more), input=stdin, text=True,
+                              capture_output=True, timeout=50, check=False)
+
+    return run_step
+
+
+def recordings(folder):
+    """The files of a folder by name, each as its samples."""
+    return {path.name: json_lines(path) for path in sorted(folder.glob("*.jsonl"))}
+
+
+def only(folder):
+    found = recordings(folder)
+    assert len(found) == 1, sorted(found)
+    return next(iter(found.items()))
+
+
+def names_of(samples):
+    start = samples[0]["run_start"]
+    return samples[0]["job_name"], start["task_name"], start["orchestrator"]
+
+
+@pytest.mark.parametrize("arguments", [
+    ("-c", "echo out; echo err >&2; exit 7"),
+    ("-euo", "pipefail", "-c", "false | true; echo not reached"),
+    ("-c", 'printf "%s\\n" "$@"', "name", "a b", "", "*"),
+    ("-c", "read line; echo $line; cat"),
+    ("-e", "script.sh", "one"),
+    ("-c", "kill -9 $$"),
+    ("no-such-file",),
+])
+def test_a_step_runs_as_by_the_real_shell(step, tmp_path, arguments):
+    (tmp_path / "script.sh").write_text('echo "$0 $1"; false; echo not reached\n')
+    real = step(*arguments, program="/bin/bash", stdin="first\nsecond\n")
+    done = step(*arguments, stdin="first\nsecond\n")
+    assert (done.stdout, done.stderr, done.returncode) == (real.stdout, real.stderr, real.returncode)
+    _, samples = only(tmp_path / ".resource-tracker")
+    end = samples[-1]["run_end"]
+    assert (end["exit_code"], end["signal"]) == ((None, 9) if real.returncode == -9 else (real.returncode, None))
+    assert samples[0]["run_start"]["executable"] == "bash"
+
+
+def test_a_shell_below_a_recorded_step_is_not_recorded_again(step, tmp_path):
+    done = step("-c", f"{BASH} -c 'echo one; {SHELLS}/sh -c \"echo two\"' & wait; (sleep 0; {BASH} -c 'echo three')")
+    assert done.stdout == "one\ntwo\nthree\n"
+    only(tmp_path / ".resource-tracker")
+
+
+def test_the_mark_of_another_process_hides_no_step(step, tmp_path):
+    for mark in ("1:1", "junk", f"{os.getpid()}:1", "99999999999999999999:1"):
+        assert step("-c", "true", TRACKER_SHELL_STEP=mark, TRACKER_SHELL_OUTPUT="out/%n.%p.jsonl").returncode == 0
+    assert len(recordings(tmp_path / "out")) == 4
+
+
+def test_output_names_the_folder_and_the_step(step, tmp_path):
+    step("-c", "true", TRACKER_SHELL_OUTPUT="deep/%h/100%%/%n-%%.jsonl", TRACKER_JOB_NAME="a/b c", TRACKER_TASK_NAME="x=1")
+    host = "".join(c if c.isalnum() or c in ".,=+-_" else "_" for c in os.uname().nodename)
+    name, samples = only(tmp_path / "deep" / host / "100%")
+    assert name == "a_b_c.x=1-%.jsonl"
+    assert names_of(samples) == ("a/b c", "x=1", None)
+
+
+def test_output_off_records_nothing(step, tmp_path):
+    done = step("-c", "exit 3", TRACKER_SHELL_OUTPUT="off")
+    assert (done.returncode, done.stderr, os.listdir(tmp_path)) == (3, "", [])
+
+
+@pytest.mark.parametrize("output, reason", [
+    ("file/%n.jsonl", "file/: Not a directory"),
+    ("%t/%n.jsonl", "TRACKER_SHELL_OUTPUT: only %n and %h can be in the name of a folder"),
+    ("x" * 5000, "TRACKER_SHELL_OUTPUT: is too long"),
+])
+def test_a_step_that_cannot_be_recorded_runs(step, tmp_path, output, reason):
+    (tmp_path / "file").touch()
+    done = step("-c", "echo out; exit 3", TRACKER_SHELL_OUTPUT=output)
+    assert (done.returncode, done.stdout) == (3, "out\n")
+    assert done.stderr == f"resource-tracker: this step is not recorded: {reason}\n"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
+def test_a_step_of_a_user_without_a_folder_runs(step, tmp_path):
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BASH, "-c", "echo out"]
+    tmp_path.chmod(0o755)
+    done = subprocess.run(command, cwd="/", env=environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "Permission denied" in done.stderr and not done.stderr.startswith("resource-tracker"):
+        pytest.skip("another user cannot enter the build folder")
+    assert (done.returncode, done.stdout) == (0, "out\n")
+    assert done.stderr == "resource-tracker: this step is not recorded: .resource-tracker/: Permission denied\n"
+
+
+@pytest.mark.parametrize("text, names", [
+    (": resource-tracker-step align sample%3Da%2Cn%3D1; true", ("align", "sample=a,n=1", "snakemake")),
+    (". env; : resource-tracker-step count ; set -eu; true", None),
+    ("true; : resource-tracker-step %0A%41 %zz;", ("?A", "%zz", "snakemake")),
+    ("true # : resource-tracker-step ;", (None, None, None)),
+])
+def test_a_command_names_its_step(step, tmp_path, text, names):
+    step("-c", text.replace(". env", "true"))
+    assert names_of(only(tmp_path / ".resource-tracker")[1]) == (names or ("count", None, "snakemake"))
+
+
+def test_nextflow_names_its_task(step, tmp_path):
+    (tmp_path / ".command.run").write_text("#!/bin/bash\n# NEXTFLOW TASK: FLOW:ALIGN (sample 3)\nset -e\n")
+    (tmp_path / ".command.sh").write_text("exit 2\n")
+    assert step("-ue", tmp_path / ".command.sh", NXF_TASK_WORKDIR=str(tmp_path)).returncode == 2
+    name, samples = only(tmp_path / ".resource-tracker")
+    assert names_of(samples) == ("FLOW:ALIGN", "FLOW:ALIGN (sample 3)", "nextflow")
+    assert name.startswith("FLOW_ALIGN__sample_3_.")
+
+
+def test_github_names_its_step(step, tmp_path):
+    step("-e", "-c", "true", GITHUB_WORKFLOW="CI", GITHUB_JOB="build", GITHUB_ACTION="__run_2")
+    assert names_of(only(tmp_path / ".resource-tracker")[1]) == ("CI", "build/__run_2", "github")
+
+
+def test_the_real_shell_can_be_given_and_is_never_this_one(step, tmp_path):
+    other = tmp_path / "other"
+    other.write_text('#!/bin/sh\necho "other $*"\n')
+    other.chmod(0o755)
+    assert step("-c", "x", TRACKER_SHELL_REAL=str(other)).stdout == "other -c x\n"
+    assert step("-c", "echo $BASH", PATH=f"{SHELLS}:/usr/bin:/bin").stdout.startswith("/bin/bash")
+    done = step("-c", "x", TRACKER_SHELL_REAL=str(BASH))
+    assert (done.returncode, done.stderr) == (126, "resource-tracker: no real shell was found; set TRACKER_SHELL_REAL to its path\n")
+
+
+def test_a_shell_on_a_terminal_is_not_recorded(tmp_path):
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([BASH, "--norc"], cwd=tmp_path, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs,
+                               start_new_session=True)
+    os.close(theirs)
+    os.write(ours, b"exit 3\n")
+    seen = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            seen += chunk
+    except OSError:  # the last process with the terminal has ended
+        pass
+    os.close(ours)
+    assert (process.wait(30), os.listdir(tmp_path)) == (3, []), seen
+
+
+def test_an_installed_shell_finds_the_recorder(step, tmp_path):
+    shell, program = tmp_path / "libexec" / "resource-tracker" / "shell" / "bash", tmp_path / "bin" / "resource-tracker"
+    shell.parent.mkdir(parents=True)
+    program.parent.mkdir()
+    shutil.copy(BASH, shell)
+    shutil.copy(BUILD / "resource-tracker", program)
+    assert step("-c", "exit 4", program=shell).returncode == 4
+    assert only(tmp_path / ".resource-tracker")[1][-1]["run_end"]["exit_code"] == 4
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+def test_make_records_each_command_by_its_target(tmp_path):
+    shutil.copy(TOP / "examples" / "make" / "Makefile", tmp_path)
+    done = subprocess.run(["make", "-k", f"RECORDING_SHELLS={SHELLS}", "all", "broken"], cwd=tmp_path, env=environment(),
+                          capture_output=True, text=True, timeout=50, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2 and "Error 1" in done.stderr, done.stderr
+    assert (tmp_path / "plot").read_text() == "plot: 200000\n"
+    found = recordings(tmp_path / ".resource-tracker")
+    codes = sorted((samples[0]["run_start"]["task_name"], samples[-1]["run_end"]["exit_code"]) for samples in found.values())
+    assert codes == [("broken", 0), ("broken", 1), ("plot", 0), ("table", 0)]
