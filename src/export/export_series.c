@@ -24,6 +24,8 @@
 
 enum { TEXT_CEILING = 64 << 20 };
 
+_Static_assert(OTLP_SERIES_COUNT <= 64, "a series is a bit of a 64-bit word");
+
 enum form { FORM_OTLP, FORM_OPENMETRICS, FORM_INFLUX };
 
 struct series_writer {
@@ -113,9 +115,10 @@ static void add_label(struct buffer *out, enum form form, const char *key, const
 
 /* ---- points ------------------------------------------------------------------------------------------------- */
 
-static void add_point(struct series_writer *writer, const struct otlp_series *series, int64_t time_ns,
-		      double value)
+static void add_point(struct series_writer *writer, size_t slot, int64_t time_ns, double value)
 {
+	const struct otlp_series *series = &OTLP_SERIES[otlp_slot_series(slot)];
+	const char *key, *device = otlp_slot_device(&writer->batch.devices, slot, &key);
 	CLEANUP_BUFFER struct buffer labels = BUFFER(TEXT_CEILING);
 	struct buffer *out = &writer->text;
 
@@ -124,6 +127,8 @@ static void add_point(struct series_writer *writer, const struct otlp_series *se
 	if (series->key)
 		add_label(&labels, writer->form, series->key,
 			  *series->value ? series->value : writer->batch.reason);
+	if (device)
+		add_label(&labels, writer->form, key, device);
 	add_family(out, series);
 	if (series->form == OTLP_SUM)
 		buffer_add_text(out, "_total");
@@ -146,18 +151,18 @@ static void write_points(struct series_writer *writer)
 
 	if (writer->form == FORM_OTLP)
 		otlp_encode_metrics(&writer->text, &writer->resource, batch);
-	for (size_t i = 0; writer->form != FORM_OTLP && i < OTLP_SERIES_COUNT; i++) {
-		if (!(writer->only >> i & 1))
+	for (size_t i = 0; writer->form != FORM_OTLP && i < OTLP_SLOT_COUNT; i++) {
+		if (!(writer->only >> otlp_slot_series(i) & 1))
 			continue;
-		if (batch->zero >> i & 1)
-			add_point(writer, &OTLP_SERIES[i], batch->start_ns, 0);
+		if (otlp_set_has(&batch->zero, i))
+			add_point(writer, i, batch->start_ns, 0);
 		for (size_t j = 0; j < batch->count; j++)
-			if (batch->points[j].present >> i & 1)
-				add_point(writer, &OTLP_SERIES[i], batch->points[j].time_ns,
-					  batch->points[j].values[i]);
+			if (otlp_set_has(&batch->points[j].present, i))
+				add_point(writer, i, batch->points[j].time_ns, batch->points[j].values[i]);
 	}
 	batch->count = 0;
-	batch->zero = batch->stale = 0;
+	batch->zero = batch->stale = (struct otlp_set){0};
+	batch->is_end = false;
 	output_write(&writer->output, &writer->text);
 }
 

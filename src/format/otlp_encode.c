@@ -62,48 +62,49 @@ static size_t open_point(struct buffer *out, const struct otlp_batch *batch, con
 	return point;
 }
 
-static void close_point(struct buffer *out, const struct otlp_batch *batch, const struct otlp_series *series,
-			size_t point)
+static void close_point(struct buffer *out, const struct otlp_batch *batch, size_t slot, size_t point)
 {
+	const struct otlp_series *series = &OTLP_SERIES[otlp_slot_series(slot)];
+	const char *key, *device = otlp_slot_device(&batch->devices, slot, &key);
+
 	if (series->key)
 		otlp_add_text_attribute(out, POINT_ATTRIBUTES, series->key,
 					*series->value ? series->value : batch->reason);
+	if (device)
+		otlp_add_text_attribute(out, POINT_ATTRIBUTES, key, device);
 	otlp_close(out, point);
 }
 
-static void add_value(struct buffer *out, const struct otlp_batch *batch, const struct otlp_series *series,
-		      int64_t time_ns, double value)
+static void add_value(struct buffer *out, const struct otlp_batch *batch, size_t slot, int64_t time_ns,
+		      double value)
 {
-	size_t point = open_point(out, batch, series, time_ns);
+	size_t point = open_point(out, batch, &OTLP_SERIES[otlp_slot_series(slot)], time_ns);
 
 	otlp_add_real(out, POINT_REAL, value);
-	close_point(out, batch, series, point);
+	close_point(out, batch, slot, point);
 }
 
-static void add_points(struct buffer *out, const struct otlp_batch *batch, size_t index)
+static void add_points(struct buffer *out, const struct otlp_batch *batch, size_t slot)
 {
-	const struct otlp_series *series = &OTLP_SERIES[index];
-
-	if (batch->zero >> index & 1)
-		add_value(out, batch, series, batch->start_ns, 0);
+	if (otlp_set_has(&batch->zero, slot))
+		add_value(out, batch, slot, batch->start_ns, 0);
 	for (size_t i = 0; i < batch->count; i++)
-		if (batch->points[i].present >> index & 1)
-			add_value(out, batch, series, batch->points[i].time_ns,
-				  batch->points[i].values[index]);
-	if (batch->stale >> index & 1) {
-		size_t point = open_point(out, batch, series, batch->stale_ns);
+		if (otlp_set_has(&batch->points[i].present, slot))
+			add_value(out, batch, slot, batch->points[i].time_ns, batch->points[i].values[slot]);
+	if (otlp_set_has(&batch->stale, slot)) {
+		size_t point = open_point(out, batch, &OTLP_SERIES[otlp_slot_series(slot)], batch->stale_ns);
 
 		otlp_add_count(out, POINT_FLAGS, NO_VALUE);
-		close_point(out, batch, series, point);
+		close_point(out, batch, slot, point);
 	}
 }
 
-static bool has_points(const struct otlp_batch *batch, size_t index)
+static bool has_points(const struct otlp_batch *batch, size_t slot)
 {
-	bool any = (batch->stale | batch->zero) >> index & 1;
+	bool any = otlp_set_has(&batch->stale, slot) || otlp_set_has(&batch->zero, slot);
 
 	for (size_t i = 0; !any && i < batch->count; i++)
-		any = batch->points[i].present >> index & 1;
+		any = otlp_set_has(&batch->points[i].present, slot);
 	return any;
 }
 
@@ -115,7 +116,8 @@ static size_t add_metric(struct buffer *out, const struct otlp_batch *batch, siz
 	bool any = false;
 
 	for (; end < OTLP_SERIES_COUNT && strcmp(OTLP_SERIES[end].name, series->name) == 0; end++)
-		any |= has_points(batch, end);
+		for (size_t slot = otlp_first_slot(end); !any && slot < otlp_first_slot(end + 1); slot++)
+			any = has_points(batch, slot);
 	if (!any)
 		return end;
 	metric = otlp_open(out, SCOPE_ITEMS);
@@ -123,8 +125,8 @@ static size_t add_metric(struct buffer *out, const struct otlp_batch *batch, siz
 	if (*series->unit)
 		otlp_add_text(out, METRIC_UNIT, series->unit);
 	data = otlp_open(out, series->form == OTLP_MEASURE ? METRIC_GAUGE : METRIC_SUM);
-	for (; index < end; index++)
-		add_points(out, batch, index);
+	for (size_t slot = otlp_first_slot(index); slot < otlp_first_slot(end); slot++)
+		add_points(out, batch, slot);
 	if (series->form != OTLP_MEASURE)
 		otlp_add_count(out, SUM_TEMPORALITY, CUMULATIVE);
 	if (series->form == OTLP_SUM)
@@ -139,7 +141,7 @@ void otlp_encode_metrics(struct buffer *out, const struct otlp_resource *resourc
 {
 	struct envelope envelope;
 
-	if (!batch->count && !batch->stale)
+	if (!batch->count && !batch->is_end)
 		return;
 	envelope = open_envelope(out, resource);
 	for (size_t i = 0; i < OTLP_SERIES_COUNT;)

@@ -12,17 +12,34 @@
 
 const struct otlp_series OTLP_SERIES[OTLP_SERIES_COUNT] = {
 #define SERIES(group, name, unit, form, key, value, kind, field, way, factor) \
-	{OTLP_##group, name,  unit, OTLP_##form, key, value, ROW_##kind, offsetof(struct kind##_row, field), \
-	 OTLP_##way,   factor},
+	{OTLP_##group, name,   unit,       OTLP_##form, \
+	 key,          value,  ROW_##kind, offsetof(struct kind##_row, field), \
+	 OTLP_##way,   factor, ROW_KINDS,  0},
+#define EACH(group, name, unit, form, key, value, kind, field, way, factor, part_kind, part_field) \
+	{OTLP_##group, \
+	 name, \
+	 unit, \
+	 OTLP_##form, \
+	 key, \
+	 value, \
+	 ROW_##kind, \
+	 offsetof(struct kind##_row, field), \
+	 OTLP_##way, \
+	 factor, \
+	 ROW_##part_kind, \
+	 offsetof(struct part_kind##_row, part_field)},
 #include "format/otlp_series.def"
 };
-
-_Static_assert(OTLP_SERIES_COUNT <= 64, "a series is a bit of a 64-bit word");
 
 void otlp_want(struct metric_set *wanted)
 {
 	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++)
 		metric_set_add(wanted, OTLP_SERIES[i].kind, metric_index_at(OTLP_SERIES[i].offset));
+	for (size_t i = OTLP_PLAIN_COUNT; i < OTLP_SERIES_COUNT; i++)
+		metric_set_add(wanted, OTLP_SERIES[i].part_kind, metric_index_at(OTLP_SERIES[i].part_offset));
+	WANT(wanted, disk, device);
+	WANT(wanted, gpu, host_id);
+	WANT(wanted, gpu, mig_parent);
 	WANT(wanted, sample, timestamp);
 	WANT(wanted, sample, elapsed_secs);
 	WANT(wanted, sample, rank);
@@ -78,23 +95,191 @@ void otlp_run_begin(struct otlp_run *ret_run, const struct frame *first, int64_t
 
 /* ---- values ----------------------------------------------------------------------------------------------- */
 
-/* Returns false if the metric is absent in this sample. */
-static bool read_value(const struct otlp_series *series, const struct frame *sample, double *ret_value)
+/* Returns false if the metric is absent in this row. */
+static bool read_field(const struct row *row, size_t offset, double factor, double *ret_value)
 {
-	const struct row *row = sample->first[series->kind];
-	const struct metric *metric =
-		&ROW_DESCRIPTIONS[series->kind].metrics[metric_index_at(series->offset)];
+	const struct metric *metric;
 
-	if (!row || field_absent(row, metric->type, series->offset))
+	if (!row)
+		return false;
+	metric = &ROW_DESCRIPTIONS[row->kind].metrics[metric_index_at(offset)];
+	if (field_absent(row, metric->type, offset))
 		return false;
 	if (metric->type == TYPE_TEXT)
 		*ret_value = 1;
 	else if (metric->type == TYPE_REAL)
-		*ret_value = *row_real(row, series->offset) * series->factor;
+		*ret_value = *row_real(row, offset) * factor;
 	else
-		*ret_value = (double)*row_count(row, series->offset) * series->factor;
+		*ret_value = (double)*row_count(row, offset) * factor;
 	return isfinite(*ret_value);
 }
+
+static bool read_value(const struct otlp_series *series, const struct frame *sample, double *ret_value)
+{
+	return read_field(sample->first[series->kind], series->offset, series->factor, ret_value);
+}
+
+static void take_value(struct otlp_run *run, enum otlp_way way, size_t slot, double value)
+{
+	bool known = otlp_set_has(&run->known, slot);
+
+	/* A counter that seems to go back is damage. */
+	if (way == OTLP_ADDED && (value < 0 || !isfinite(run->values[slot] + value)))
+		return;
+	otlp_set_put(&run->known, slot, true);
+	if (way == OTLP_ADDED)
+		run->values[slot] += value;
+	else if (way != OTLP_MOST || !known || value > run->values[slot])
+		run->values[slot] = value;
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------- */
+
+static enum otlp_device_kind device_kind(const struct otlp_series *series)
+{
+	return series->part_kind == ROW_disk ? OTLP_DISK : OTLP_DEVICE_GPU;
+}
+
+const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, const char **ret_key)
+{
+	size_t index = slot < OTLP_PLAIN_COUNT ? 0 : (slot - OTLP_PLAIN_COUNT) % OTLP_SLOTS_EACH;
+	enum otlp_device_kind kind;
+
+	if (!index)
+		return NULL;
+	kind = device_kind(&OTLP_SERIES[otlp_slot_series(slot)]);
+	*ret_key = kind == OTLP_DISK ? "system.device" : "hw.id";
+	return devices->names[kind][index - 1];
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* The bytes of these are counted on the disks below them, and the total has them once. */
+static bool is_stacked(const char *name)
+{
+	return begins_with(name, "dm-") || begins_with(name, "md") || begins_with(name, "zd") ||
+	       begins_with(name, "bcache");
+}
+
+/* A GPU that is divided into instances: these have its use. */
+static bool is_divided(const struct gpu_row *gpu, const struct frame *sample)
+{
+	for (const struct row *row = sample->first[ROW_gpu]; row; row = row->next) {
+		const struct gpu_row *other = (const void *)row;
+
+		if (!text_absent(other->mig_parent) && !text_absent(gpu->uuid) &&
+		    strcmp(other->mig_parent, gpu->uuid) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns NULL for a row that is not a part of the total. */
+static const char *device_name(const struct row *row, const struct frame *sample)
+{
+	const struct gpu_row *gpu = (const void *)row;
+	const char *name;
+
+	if (row->kind == ROW_disk) {
+		name = ((const struct disk_row *)(const void *)row)->device;
+		return text_absent(name) || is_stacked(name) ? NULL : name;
+	}
+	name = text_absent(gpu->uuid) ? gpu->host_id : gpu->uuid;
+	return text_absent(name) || is_divided(gpu, sample) ? NULL : name;
+}
+
+/* Returns the device's number in the slots of a series, or 0 if there are too many. */
+static size_t device_number(struct otlp_devices *devices, enum otlp_device_kind kind, const char *name)
+{
+	char cut[OTLP_DEVICE_SIZE];
+	size_t count = devices->counts[kind];
+
+	snprintf(cut, sizeof cut, "%s", name);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(devices->names[kind][i], cut) == 0)
+			return i + 1;
+	if (!*cut || count == OTLP_DEVICES_MOST)
+		return 0;
+	memcpy(devices->names[kind][count], cut, sizeof cut);
+	return ++devices->counts[kind];
+}
+
+struct parts {
+	bool known[OTLP_SLOTS_EACH];
+	double values[OTLP_SLOTS_EACH];
+	double sum;
+};
+
+static void find_parts(struct otlp_run *run, const struct otlp_series *series, const struct frame *sample,
+		       struct parts *parts)
+{
+	for (const struct row *row = sample->first[series->part_kind]; row; row = row->next) {
+		const char *name = device_name(row, sample);
+		size_t number;
+		double value;
+
+		if (!name || !read_field(row, series->part_offset, 1, &value) || value < 0)
+			continue;
+		number = device_number(&run->devices, device_kind(series), name);
+		parts->known[number] = true;
+		parts->values[number] += value;
+		parts->sum += value;
+	}
+}
+
+/* Without any use of the devices, nothing says whose a total is, unless there is only one. */
+static void give_whole(struct parts *parts, double total)
+{
+	size_t devices = 0, only = 0;
+
+	for (size_t i = 1; i < OTLP_SLOTS_EACH; i++) {
+		parts->values[i] = 0;
+		if (parts->known[i] && ++devices)
+			only = i;
+	}
+	if (devices != 1)
+		only = 0;
+	parts->values[only] = total;
+	parts->known[only] |= !devices || total > 0;
+}
+
+/* Makes the parts add up to the total. Whole bytes stay whole: each part is rounded together with those before it. */
+static void fit_parts(struct parts *parts, const struct otlp_series *series, double total)
+{
+	double before = 0, sum = 0;
+
+	if (!(parts->sum > 0) || !isfinite(parts->sum)) {
+		give_whole(parts, total);
+		return;
+	}
+	for (size_t i = 0; i < OTLP_SLOTS_EACH; i++) {
+		double with;
+
+		sum += parts->values[i];
+		with = total * (sum / parts->sum);
+		if (series->way == OTLP_ADDED)
+			with = floor(with + 0.5);
+		parts->values[i] = parts->values[i] > 0 ? with - before : 0;
+		before = with;
+	}
+}
+
+static void take_parts(struct otlp_run *run, const struct otlp_series *series, size_t first,
+		       const struct frame *sample, double total)
+{
+	struct parts parts = {0};
+
+	find_parts(run, series, sample, &parts);
+	fit_parts(&parts, series, total);
+	for (size_t i = 0; i < OTLP_SLOTS_EACH; i++)
+		if (parts.known[i])
+			take_value(run, series->way, first + i, parts.values[i]);
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct otlp_run *run, const struct otlp_series *series,
 		      const struct frame *sample)
@@ -115,29 +300,23 @@ static void take_values(struct otlp_run *run, const struct frame *sample)
 {
 	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++) {
 		const struct otlp_series *series = &OTLP_SERIES[i];
-		uint64_t bit = UINT64_C(1) << i;
-		bool known = run->known & bit;
+		size_t first = otlp_first_slot(i), end = otlp_first_slot(i + 1);
 		double value;
 
-		if (!is_wanted(run, series, sample) || !read_value(series, sample, &value)) {
-			if (series->way == OTLP_TAKEN)
-				run->known &= ~bit;
+		for (size_t slot = first; series->way == OTLP_TAKEN && slot < end; slot++)
+			otlp_set_put(&run->known, slot, false);
+		if (!is_wanted(run, series, sample) || !read_value(series, sample, &value))
 			continue;
-		}
-		/* A counter that seems to go back is damage. */
-		if (series->way == OTLP_ADDED && (value < 0 || !isfinite(run->values[i] + value)))
-			continue;
-		run->known |= bit;
-		if (series->way == OTLP_ADDED)
-			run->values[i] += value;
-		else if (series->way != OTLP_MOST || !known || value > run->values[i])
-			run->values[i] = value;
+		if (i < OTLP_PLAIN_COUNT)
+			take_value(run, series->way, first, value);
+		else
+			take_parts(run, series, first, sample, value);
 	}
 }
 
 static size_t series_of(enum row_kind kind, size_t offset, enum otlp_way way)
 {
-	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++)
+	for (size_t i = 0; i < OTLP_PLAIN_COUNT; i++)
 		if (OTLP_SERIES[i].kind == kind && OTLP_SERIES[i].offset == offset &&
 		    OTLP_SERIES[i].way == way)
 			return i;
@@ -147,7 +326,7 @@ static size_t series_of(enum row_kind kind, size_t offset, enum otlp_way way)
 /* Rounded changes add up to a little less than the total, which the end knows. */
 static void complete_total(struct otlp_run *run, size_t series, double total)
 {
-	if (!real_absent(total) && (run->known >> series & 1) && total > run->values[series])
+	if (!real_absent(total) && otlp_set_has(&run->known, series) && total > run->values[series])
 		run->values[series] = total;
 }
 
@@ -163,7 +342,7 @@ static void take_end(struct otlp_run *run, const struct run_end_row *end)
 	/* The end knows better: a first reading may have been too large. */
 	if (!real_absent(end->memory_peak_mib)) {
 		run->values[peak] = end->memory_peak_mib * OTLP_SERIES[peak].factor;
-		run->known |= UINT64_C(1) << peak;
+		otlp_set_put(&run->known, peak, true);
 	}
 }
 
@@ -172,16 +351,18 @@ static void take_end(struct otlp_run *run, const struct run_end_row *end)
 static void add_point(struct otlp_run *run, struct otlp_batch *batch)
 {
 	struct otlp_point *point = &batch->points[batch->count++];
-	uint64_t fresh = run->known & ~run->sent;
 
 	point->time_ns = run->last_ns;
 	point->present = run->known;
 	memcpy(point->values, run->values, sizeof point->values);
 	batch->start_ns = run->start_ns;
-	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++)
-		if ((fresh >> i & 1) && OTLP_SERIES[i].form == OTLP_SUM)
-			batch->zero |= UINT64_C(1) << i;
-	run->sent |= run->known;
+	batch->devices = run->devices;
+	for (size_t i = 0; i < OTLP_SLOT_COUNT; i++)
+		if (otlp_set_has(&run->known, i) && !otlp_set_has(&run->sent, i) &&
+		    OTLP_SERIES[otlp_slot_series(i)].form == OTLP_SUM)
+			otlp_set_put(&batch->zero, i, true);
+	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
+		run->sent.words[i] |= run->known.words[i];
 	run->pending = false;
 }
 
@@ -216,47 +397,121 @@ void otlp_run_end(struct otlp_run *run, struct otlp_batch *batch)
 		add_point(run, batch);
 	batch->start_ns = run->start_ns;
 	batch->stale = run->sent;
+	batch->devices = run->devices;
+	batch->is_end = true;
 	batch->stale_ns = run->last_ns + NSEC_PER_MSEC;
 	memcpy(batch->reason, run->reason, sizeof batch->reason);
 }
 
 /* ---- as text ---------------------------------------------------------------------------------------------- */
 
+static void format_set(const struct otlp_set *set, struct buffer *out)
+{
+	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
+		buffer_printf(out, " %llx", (unsigned long long)set->words[i]);
+}
+
+static bool parse_set(struct scan *scan, struct otlp_set *ret_set)
+{
+	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
+		if (!scan_hex(scan, &ret_set->words[i]))
+			return false;
+	return OTLP_SLOT_COUNT % 64 == 0 || ret_set->words[OTLP_SLOT_WORDS - 1] >> OTLP_SLOT_COUNT % 64 == 0;
+}
+
+/* Names as hexadecimal bytes: they may have blanks. */
+static void format_devices(const struct otlp_devices *devices, struct buffer *out)
+{
+	for (enum otlp_device_kind kind = 0; kind < OTLP_DEVICE_KINDS; kind++) {
+		buffer_printf(out, " %zu", devices->counts[kind]);
+		for (size_t i = 0; i < devices->counts[kind]; i++) {
+			buffer_add_char(out, ' ');
+			for (const char *at = devices->names[kind][i]; *at; at++)
+				buffer_printf(out, "%02x", (unsigned char)*at);
+		}
+	}
+}
+
+static bool parse_name(struct scan *scan, char name[OTLP_DEVICE_SIZE])
+{
+	struct scan word;
+	size_t length;
+
+	if (!scan_word(scan, &word))
+		return false;
+	length = scan_left(&word) / 2;
+	if (!length || length >= OTLP_DEVICE_SIZE || scan_left(&word) % 2)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		struct scan digits = scan_bytes(word.at + 2 * i, 2);
+		uint64_t byte;
+
+		if (!scan_hex(&digits, &byte) || scan_left(&digits) || !byte)
+			return false;
+		name[i] = (char)(unsigned char)byte;
+	}
+	return true;
+}
+
+static bool parse_devices(struct scan *scan, struct otlp_devices *ret_devices)
+{
+	for (enum otlp_device_kind kind = 0; kind < OTLP_DEVICE_KINDS; kind++) {
+		uint64_t count;
+
+		if (!scan_u64(scan, &count) || count > OTLP_DEVICES_MOST)
+			return false;
+		ret_devices->counts[kind] = count;
+		for (size_t i = 0; i < count; i++)
+			if (!parse_name(scan, ret_devices->names[kind][i]))
+				return false;
+	}
+	return true;
+}
+
 void otlp_run_format(const struct otlp_run *run, struct buffer *out)
 {
-	buffer_printf(out, "%d %lld %d %lld %lld %lld %d %llx %llx", OTLP_SERIES_COUNT,
-		      (long long)run->step_ns, run->machine, (long long)run->start_ns,
-		      (long long)run->last_ns, (long long)run->due_ns, run->pending,
-		      (unsigned long long)run->known, (unsigned long long)run->sent);
-	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++) {
+	buffer_printf(out, "%d %lld %d %lld %lld %lld %d", OTLP_SLOT_COUNT, (long long)run->step_ns,
+		      run->machine, (long long)run->start_ns, (long long)run->last_ns, (long long)run->due_ns,
+		      run->pending);
+	format_set(&run->known, out);
+	format_set(&run->sent, out);
+	for (size_t i = 0; i < OTLP_SLOT_COUNT; i++) {
 		unsigned long long bits;
 
 		memcpy(&bits, &run->values[i], sizeof bits);
 		buffer_printf(out, " %llx", bits);
 	}
+	format_devices(&run->devices, out);
+}
+
+static bool parse_values(struct scan *scan, double values[OTLP_SLOT_COUNT])
+{
+	for (size_t i = 0; i < OTLP_SLOT_COUNT; i++) {
+		uint64_t bits;
+
+		if (!scan_hex(scan, &bits))
+			return false;
+		memcpy(&values[i], &bits, sizeof bits);
+		if (!isfinite(values[i]))
+			return false;
+	}
+	return true;
 }
 
 int otlp_run_parse(const char *text, size_t length, struct otlp_run *ret_run)
 {
 	struct scan scan = scan_bytes(text, length);
 	struct otlp_run run = {0};
-	uint64_t count, machine, pending, bits;
+	uint64_t count, machine, pending;
 
-	if (!scan_u64(&scan, &count) || count != OTLP_SERIES_COUNT || !scan_i64(&scan, &run.step_ns) ||
+	if (!scan_u64(&scan, &count) || count != OTLP_SLOT_COUNT || !scan_i64(&scan, &run.step_ns) ||
 	    !scan_u64(&scan, &machine) || !scan_i64(&scan, &run.start_ns) || !scan_i64(&scan, &run.last_ns) ||
-	    !scan_i64(&scan, &run.due_ns) || !scan_u64(&scan, &pending) || !scan_hex(&scan, &run.known) ||
-	    !scan_hex(&scan, &run.sent))
+	    !scan_i64(&scan, &run.due_ns) || !scan_u64(&scan, &pending) || !parse_set(&scan, &run.known) ||
+	    !parse_set(&scan, &run.sent) || !parse_values(&scan, run.values) ||
+	    !parse_devices(&scan, &run.devices))
 		return -EBADMSG;
-	for (size_t i = 0; i < OTLP_SERIES_COUNT; i++) {
-		if (!scan_hex(&scan, &bits))
-			return -EBADMSG;
-		memcpy(&run.values[i], &bits, sizeof bits);
-		if (!isfinite(run.values[i]))
-			return -EBADMSG;
-	}
 	if (scan_left(&scan) || machine > 1 || pending > 1 || run.start_ns <= 0 ||
-	    run.last_ns < run.start_ns || run.last_ns > INT64_MAX / 2 || run.step_ns < 0 ||
-	    ((run.known | run.sent) >> OTLP_SERIES_COUNT) != 0)
+	    run.last_ns < run.start_ns || run.last_ns > INT64_MAX / 2 || run.step_ns < 0)
 		return -EBADMSG;
 	run.machine = machine;
 	run.pending = pending;

@@ -37,42 +37,104 @@ struct otlp_series {
 	size_t offset;
 	enum otlp_way way;
 	double factor;
+	enum row_kind part_kind; /* this and the next one: only of series for each device */
+	size_t part_offset;
 };
 
+/* Plain series come first, then those for each device. */
 enum {
 #define SERIES(...) +1
+	OTLP_PLAIN_COUNT = 0
+#include "format/otlp_series.def"
+};
+enum {
+#define SERIES(...) +1
+#define EACH(...) +1
 	OTLP_SERIES_COUNT = 0
 #include "format/otlp_series.def"
 };
 
 extern const struct otlp_series OTLP_SERIES[OTLP_SERIES_COUNT];
 
-enum { OTLP_REASON_SIZE = 32, OTLP_MOST_STEPS = 240 };
+/*
+ * A slot is one time series. A plain series has the slot of its own number. A series for each device has one slot for use that
+ * belongs to no known device, and one for each of the first 23 devices.
+ */
+enum {
+	OTLP_DEVICES_MOST = 23,
+	OTLP_SLOTS_EACH = OTLP_DEVICES_MOST + 1,
+	OTLP_SLOT_COUNT = OTLP_PLAIN_COUNT + (OTLP_SERIES_COUNT - OTLP_PLAIN_COUNT) * OTLP_SLOTS_EACH,
+	OTLP_SLOT_WORDS = (OTLP_SLOT_COUNT + 63) / 64,
+};
+enum { OTLP_REASON_SIZE = 32, OTLP_MOST_STEPS = 240, OTLP_DEVICE_SIZE = 64 };
+
+struct otlp_set {
+	uint64_t words[OTLP_SLOT_WORDS];
+};
+
+static inline bool otlp_set_has(const struct otlp_set *set, size_t slot)
+{
+	return set->words[slot / 64] >> slot % 64 & 1;
+}
+
+static inline void otlp_set_put(struct otlp_set *set, size_t slot, bool in)
+{
+	uint64_t bit = UINT64_C(1) << slot % 64;
+
+	set->words[slot / 64] = in ? set->words[slot / 64] | bit : set->words[slot / 64] & ~bit;
+}
+
+static inline size_t otlp_slot_series(size_t slot)
+{
+	return slot < OTLP_PLAIN_COUNT ? slot
+				       : OTLP_PLAIN_COUNT + (slot - OTLP_PLAIN_COUNT) / OTLP_SLOTS_EACH;
+}
+
+/* The slots of a series end where those of the next one begin. */
+static inline size_t otlp_first_slot(size_t series)
+{
+	return series < OTLP_PLAIN_COUNT ? series
+					 : OTLP_PLAIN_COUNT + (series - OTLP_PLAIN_COUNT) * OTLP_SLOTS_EACH;
+}
+
+/* The devices of a run, in the order in which they were first seen. */
+enum otlp_device_kind { OTLP_DISK, OTLP_DEVICE_GPU, OTLP_DEVICE_KINDS };
+
+struct otlp_devices {
+	size_t counts[OTLP_DEVICE_KINDS];
+	char names[OTLP_DEVICE_KINDS][OTLP_DEVICES_MOST][OTLP_DEVICE_SIZE];
+};
+
+/* The attribute that names the device of a slot. Returns NULL if the slot has none. */
+const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, const char **ret_key);
 
 struct otlp_run {
-	int64_t step_ns;  /* 0: a point at each sample */
-	bool machine;     /* with the series of the machine */
-	int64_t start_ns; /* wall clock; 0: no sample yet */
-	int64_t last_ns;  /* of the last sample; grows always */
-	int64_t due_ns;   /* since the start: the next step */
-	bool pending;     /* samples have come after the last point */
-	uint64_t known;   /* series with a value */
-	uint64_t sent;    /* series with a point */
-	double values[OTLP_SERIES_COUNT];
+	int64_t step_ns;       /* 0: a point at each sample */
+	bool machine;          /* with the series of the machine */
+	int64_t start_ns;      /* wall clock; 0: no sample yet */
+	int64_t last_ns;       /* of the last sample; grows always */
+	int64_t due_ns;        /* since the start: the next step */
+	bool pending;          /* samples have come after the last point */
+	struct otlp_set known; /* slots with a value */
+	struct otlp_set sent;  /* slots with a point */
+	double values[OTLP_SLOT_COUNT];
+	struct otlp_devices devices;
 	char reason[OTLP_REASON_SIZE]; /* of the end; "": none yet */
 };
 
 struct otlp_point {
 	int64_t time_ns;
-	uint64_t present;
-	double values[OTLP_SERIES_COUNT];
+	struct otlp_set present;
+	double values[OTLP_SLOT_COUNT];
 };
 
 /* The points of one request. Zero is an empty batch. */
 struct otlp_batch {
 	size_t count;
-	uint64_t zero;  /* series whose first point is in this batch: they get a 0 at the start */
-	uint64_t stale; /* series that end */
+	struct otlp_set zero;  /* slots whose first point is in this batch: they get a 0 at the start */
+	struct otlp_set stale; /* slots that end */
+	bool is_end;           /* `stale` is set */
+	struct otlp_devices devices;
 	int64_t start_ns;
 	int64_t stale_ns;
 	char reason[OTLP_REASON_SIZE];

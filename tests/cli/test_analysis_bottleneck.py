@@ -202,7 +202,7 @@ def test_waiting_counts_only_in_samples_that_left_no_cpu_free(run, tmp_path):
     assert (waiting["cpu_pressure_secs"], waiting["cpu_short_secs"]) == (4.8, 2.4)
 
 
-def test_shares_of_a_run_whose_descendants_were_waited_for(run, tmp_path):
+def test_shares_of_a_run_after_waiting_for_descendants(run, tmp_path):
     """The job's first process takes 0.5 s of 8 s: waits were 703 % of the time, and the tracker's cost 16 times too high."""
     path = course(tmp_path, [2.0, 1.0] * 4, pressure={"cpu_some_secs": 0.6, "source": "cgroup"})
     samples = [json.loads(line) for line in path.read_text().splitlines()]

@@ -45,7 +45,7 @@ def test_install_puts_each_file_where_the_system_looks(build, tmp_path):
     assert f"{prefix}/bin/../libexec/resource-tracker/resource-tracker-analysis\n" in text
 
 
-def test_uninstall_removes_what_install_added_and_no_more(build, tmp_path):
+def test_uninstall_removes_only_installed_files(build, tmp_path):
     prefix = install(build, tmp_path)
     other = prefix / "bin/other"
     other.write_text("")

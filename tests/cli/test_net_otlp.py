@@ -34,12 +34,12 @@ def follow(world, receiver, recorder, *arguments, deadline=30, **env):
     return world.follow(recorder, "--stream", "otlp", *arguments, deadline=deadline, env=variables(receiver, **env))
 
 
-def follow_some(world, receiver, helpers, samples):
-    """Returns a recorder that has written some samples, and its follower, which has sent something."""
+def follow_some(world, receiver, helpers, samples, sent="taken"):
+    """Returns a recorder that has written some samples, and its follower. `sent`: its requests to wait for."""
     recorder = world.record()
     process = follow(world, receiver, recorder)
     recorder.write(samples)
-    helpers.wait_until(lambda: receiver.requests)
+    helpers.wait_until(lambda: getattr(receiver, sent))
     return recorder, process
 
 
@@ -132,6 +132,14 @@ def test_steps_of_a_run_that_is_followed(world, receiver, helpers):
 
 
 def test_the_machine_and_every_sample(world, receiver):
+    """Totals are told for each disk and GPU, and these add up to them."""
+    gpu, disk = world.template["gpu"][:1] or [{}], world.template["disk"][:1] or [{}]
+    rates = [(3e6, 1e6), (1e6, 0.0)]
+    disks = [{**disk[0], "device": f"nvme{i}n1", "read_bytes_per_sec": read, "write_bytes_per_sec": write}
+             for i, (read, write) in enumerate(rates)]
+    gpus = [{**gpu[0], "uuid": f"GPU-{i}", "utilization_pct": busy, "vram_used_bytes": 1 << 30} for i, busy in enumerate((80.0, 40.0))]
+    totals = {"disk_read_bytes": 4000001, "disk_write_bytes": 1000000, "gpu_usage": 1.2, "gpu_vram_mib": 2048}
+    world.template = {**world.template, "disk": disks, "gpu": gpus, "totals": {**world.template["totals"], **totals}}
     recorder = world.record()
     recorder.write(9)
     recorder.end()
@@ -139,6 +147,15 @@ def test_the_machine_and_every_sample(world, receiver):
     used = otlp.find(receiver.run, "system.memory.usage", state="used")
     assert used.values == [sample["memory"]["used_mib"] * 2**20 for sample in recorder.samples]
     assert len(otlp.find(receiver.run, "process.cpu.time", mode="user").values) == 1 + len(recorder.samples)
+    disks = [(dict(pairs), series) for (name, pairs), series in receiver.run.items() if name == "system.disk.io"]
+    assert {labels["system.device"] for labels, _ in disks} == {"nvme0n1", "nvme1n1"}
+    for way in "read", "write":
+        total = sum(sample["totals"][f"disk_{way}_bytes"] for sample in recorder.samples)
+        assert total and sum(series.values[-1] for labels, series in disks if labels["disk.io.direction"] == way) == total
+    usage = [series.values for (name, _), series in receiver.run.items() if name == "resource_tracker.gpu.machine.usage"]
+    assert len(usage) == 2
+    for sample, *parts in zip(recorder.samples, *usage):
+        assert sum(parts) == pytest.approx(sample["totals"]["gpu_usage"])
     utime = otlp.find(receiver.run, "system.cpu.time", mode="user")
     assert close_to(utime.values[-1], sum(sample["cpu"]["utime_secs"] for sample in recorder.samples))
 
@@ -183,7 +200,7 @@ def test_a_receiver_that_stops_and_starts_again(world, receiver, helpers):
 @pytest.mark.parametrize("status", [400, 413, 500])
 def test_a_refusal_that_is_final_for_one_request(world, receiver, helpers, status):
     receiver.trouble = Script((status, b"out of order sample", [], "text/plain"))
-    recorder, process = follow_some(world, receiver, helpers, 7)
+    recorder, process = follow_some(world, receiver, helpers, 7, sent="requests")
     recorder.write(20)
     recorder.end()
     code, err = end(process)

@@ -62,12 +62,21 @@ static void feed_state(const char *bytes, size_t length)
 	must_hold(text.length == again.length && memcmp(text.data, again.data, text.length) == 0);
 }
 
+static int64_t size_of(const struct otlp_set *set)
+{
+	int64_t size = 0;
+
+	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
+		size += __builtin_popcountll(set->words[i]);
+	return size;
+}
+
 static int64_t points_in(const struct otlp_batch *batch)
 {
-	int64_t points = __builtin_popcountll(batch->zero) + __builtin_popcountll(batch->stale);
+	int64_t points = size_of(&batch->zero) + size_of(&batch->stale);
 
 	for (size_t i = 0; i < batch->count; i++) {
-		points += __builtin_popcountll(batch->points[i].present);
+		points += size_of(&batch->points[i].present);
 		must_hold(batch->points[i].time_ns > (i ? batch->points[i - 1].time_ns : batch->start_ns));
 	}
 	return points;

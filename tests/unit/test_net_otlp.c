@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -149,18 +150,19 @@ static void counters_lose_nothing_between_steps(void **state)
 	assert_int_equal(batch->count, 2);
 	otlp_run_end(&run, batch);
 	assert_int_equal(batch->count, 3);
-	assert_true(batch->zero >> cpu & 1);
-	assert_false(batch->zero >> memory & 1);
+	assert_true(otlp_set_has(&batch->zero, cpu));
+	assert_false(otlp_set_has(&batch->zero, memory));
 	assert_int_equal(batch->points[0].time_ns, INT64_C(1790000015750000000));
 	assert_true(batch->points[0].values[cpu] == 4.0);
 	assert_true(batch->points[1].values[cpu] == 7.75);
 	assert_true(batch->points[2].values[cpu] == 10.0);
 	/* The peak was between two steps; memory was unknown at the second one. */
 	assert_true(batch->points[1].values[peak] == 100 * 1048576.0);
-	assert_false(batch->points[1].present >> memory & 1);
-	assert_true(batch->points[2].present >> memory & 1);
+	assert_false(otlp_set_has(&batch->points[1].present, memory));
+	assert_true(otlp_set_has(&batch->points[2].present, memory));
 	assert_int_equal(batch->stale_ns, batch->points[2].time_ns + NSEC_PER_MSEC);
-	assert_int_equal(batch->stale, (UINT64_C(1) << cpu | UINT64_C(1) << memory | UINT64_C(1) << peak));
+	for (size_t i = 0; i < OTLP_SLOT_COUNT; i++)
+		assert_int_equal(otlp_set_has(&batch->stale, i), i == cpu || i == memory || i == peak);
 	frame_done(&frame);
 	free(batch);
 }
@@ -210,6 +212,151 @@ static void a_run_goes_on_from_its_text(void **state)
 	free(batch);
 }
 
+/* The value of a slot by the name of its device. NULL: the slot without one. NAN: there is no value. */
+static double value_of(const struct otlp_run *run, size_t series, const char *device)
+{
+	for (size_t slot = otlp_first_slot(series); slot < otlp_first_slot(series + 1); slot++) {
+		const char *key, *name = otlp_slot_device(&run->devices, slot, &key);
+
+		if (device ? name && strcmp(name, device) == 0 : !name)
+			return otlp_set_has(&run->known, slot) ? run->values[slot] : (double)NAN;
+	}
+	return NAN;
+}
+
+static void add_disk(struct frame *frame, const char *device, double read_per_sec)
+{
+	struct disk_row *disk = ADD_ROW(frame, disk, NULL);
+
+	disk->device = device;
+	disk->read_bytes_per_sec = read_per_sec;
+}
+
+static void each_disk_has_its_part_of_the_total(void **state)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(100000), again = BUFFER(100000);
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t reads = series_named("system.disk.io", "read");
+	struct frame frame = {0};
+	struct otlp_run run, other;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fill(&frame, i, i + 1.0, 0, 10);
+		SINGLE_ROW(&frame, totals)->disk_read_bytes = (int64_t[]){900, 1001, 7}[i];
+		add_disk(&frame, "sda", i == 2 ? 0 : 600.3);
+		add_disk(&frame, "a b", i == 2 ? 0 : 300.1);
+		/* On top of the others. */
+		add_disk(&frame, "dm-0", 900.4);
+		if (i == 0)
+			otlp_run_begin(&run, &frame, 0, true);
+		otlp_run_feed(&run, &frame, batch);
+		if (i == 0)
+			assert_true(isnan(value_of(&run, reads, NULL)));
+	}
+	assert_true(value_of(&run, reads, "sda") == 600 + 667);
+	assert_true(value_of(&run, reads, "a b") == 300 + 334);
+	/* No disk says that it has read these. */
+	assert_true(value_of(&run, reads, NULL) == 7);
+	assert_true(isnan(value_of(&run, reads, "dm-0")));
+	otlp_run_format(&run, &text);
+	assert_int_equal(otlp_run_parse(text.data, text.length, &other), 0);
+	assert_true(value_of(&other, reads, "a b") == 300 + 334);
+	otlp_run_format(&other, &again);
+	assert_string_equal(text.data, again.data);
+	frame_done(&frame);
+	free(batch);
+}
+
+static void a_total_without_disks_has_one_series(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t reads = series_named("system.disk.io", "read");
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	fill(&frame, 0, 1, 0, 10);
+	SINGLE_ROW(&frame, totals)->disk_read_bytes = 0;
+	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(value_of(&run, reads, NULL) == 0);
+	/* An idle disk takes nothing from a total of 0, and all of a later one. */
+	fill(&frame, 1, 2, 0, 10);
+	SINGLE_ROW(&frame, totals)->disk_read_bytes = 5;
+	add_disk(&frame, "sda", 0);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(value_of(&run, reads, NULL) == 0 && value_of(&run, reads, "sda") == 5);
+	frame_done(&frame);
+	free(batch);
+}
+
+static void more_disks_than_slots_lose_nothing(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t reads = series_named("system.disk.io", "read");
+	char names[OTLP_DEVICES_MOST + 5][8];
+	struct frame frame = {0};
+	struct otlp_run run;
+	double sum = 0;
+
+	(void)state;
+	fill(&frame, 0, 1, 0, 10);
+	SINGLE_ROW(&frame, totals)->disk_read_bytes = 100003;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(names[i], sizeof names[i], "sd%zu", i);
+		add_disk(&frame, names[i], (double)i);
+	}
+	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_feed(&run, &frame, batch);
+	for (size_t slot = otlp_first_slot(reads); slot < otlp_first_slot(reads + 1); slot++)
+		sum += run.values[slot];
+	assert_true(sum == 100003);
+	assert_true(value_of(&run, reads, NULL) > 0 && isnan(value_of(&run, reads, "sd23")));
+	frame_done(&frame);
+	free(batch);
+}
+
+static void add_gpu(struct frame *frame, const char *uuid, const char *parent, double busy_pct)
+{
+	struct gpu_row *gpu = ADD_ROW(frame, gpu, NULL);
+
+	gpu->uuid = uuid;
+	if (parent)
+		gpu->mig_parent = parent;
+	gpu->utilization_pct = busy_pct;
+}
+
+static void each_gpu_has_its_part_of_the_total(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t usage = series_named("resource_tracker.gpu.machine.usage", NULL);
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		fill(&frame, i, i + 1.0, 0, 10);
+		SINGLE_ROW(&frame, totals)->gpu_usage = i == 0 ? 1.5 : 0;
+		add_gpu(&frame, "GPU-a", NULL, i == 0 ? 100 : 0);
+		/* A divided GPU: half of it works, and its instance all of the time. */
+		add_gpu(&frame, "GPU-b", NULL, i == 0 ? 50 : 0);
+		add_gpu(&frame, "MIG-b1", "GPU-b", i == 0 ? 50 : 0);
+		if (i == 0)
+			otlp_run_begin(&run, &frame, 0, true);
+		otlp_run_feed(&run, &frame, batch);
+		assert_true(value_of(&run, usage, "GPU-a") == (i == 0 ? 1.0 : 0.0));
+		assert_true(value_of(&run, usage, "MIG-b1") == (i == 0 ? 0.5 : 0.0));
+		assert_true(isnan(value_of(&run, usage, "GPU-b")) && isnan(value_of(&run, usage, NULL)));
+	}
+	/* A level that is unknown has no point, and begins again. */
+	fill(&frame, 2, 3, 0, 10);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(isnan(value_of(&run, usage, "GPU-a")));
+	frame_done(&frame);
+	free(batch);
+}
+
 static void the_end_has_exact_totals_and_a_reason(void **state)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(1 << 20);
@@ -237,7 +384,7 @@ static void the_end_has_exact_totals_and_a_reason(void **state)
 	assert_true(batch->points[0].values[cpu] == 0.123449);
 	assert_true(batch->points[0].values[series_named("resource_tracker.run.memory.peak", NULL)] ==
 		    4 * 1048576.0);
-	assert_true(batch->points[0].present >> ended & 1);
+	assert_true(otlp_set_has(&batch->points[0].present, ended));
 	otlp_encode_metrics(&out, &resource, batch);
 	/* cpu: 0, value, mark; memory, peak, exit_code, ended: value and mark. */
 	assert_int_equal(otlp_count_points(out.data, out.length), 3 + 4 * 2);
@@ -309,6 +456,10 @@ int main(void)
 		cmocka_unit_test(counters_lose_nothing_between_steps),
 		cmocka_unit_test(times_grow_although_the_clock_is_set_back),
 		cmocka_unit_test(a_run_goes_on_from_its_text),
+		cmocka_unit_test(each_disk_has_its_part_of_the_total),
+		cmocka_unit_test(a_total_without_disks_has_one_series),
+		cmocka_unit_test(more_disks_than_slots_lose_nothing),
+		cmocka_unit_test(each_gpu_has_its_part_of_the_total),
 		cmocka_unit_test(the_end_has_exact_totals_and_a_reason),
 		cmocka_unit_test(resource_attributes_as_text),
 		cmocka_unit_test(a_tag_takes_no_other_attributes_place),
