@@ -4,6 +4,7 @@
 #include "advice/summary.h"
 #include "base/cleanup.h"
 #include "base/screen.h"
+#include "table/table.h"
 
 enum { TEXT_CEILING = 1 << 20 };
 

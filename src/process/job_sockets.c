@@ -270,8 +270,9 @@ static void visit_own(void *context, int fd, uint64_t inode)
 	struct job_sockets *sockets = context;
 	struct diag_socket figures;
 	struct job_socket *socket;
+	uint32_t known;
 
-	if (sock_info(fd, &figures) < 0)
+	if (id_table_find(&sockets->by_inode, inode, &known) || sock_info(fd, &figures) < 0)
 		return;
 	socket = add_socket(sockets, inode, 0);
 	if (!socket)

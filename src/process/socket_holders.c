@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@ enum {
 	LINK_SIZE = 64,
 	PATH_SIZE = 64,
 	PROTOCOL_SIZE = 32,
+	NUMBERS_TRIED = 512,
 	DESCRIPTORS_MOST = 16384, /* for each process */
 	SEEN_MOST = 16384,
 };
@@ -89,21 +92,55 @@ static int search_one(struct socket_holders *holders, const struct root *root, p
 	return error;
 }
 
-void socket_holders_search_self(const struct root *root, void (*visit)(void *context, int fd, uint64_t inode),
-				void *context)
+static void visit_own_link(const struct root *root, int fd, own_socket_visit *visit, void *context)
+{
+	char name[PATH_SIZE];
+	uint64_t inode;
+
+	snprintf(name, sizeof name, "self/fd/%d", fd);
+	inode = socket_inode(root->proc_fd, name);
+	if (inode)
+		visit(context, fd, inode);
+}
+
+/*
+ * Since Linux 6.2 the size of the folder is the number of open descriptors, so the first few numbers can be tried until all were
+ * found. That takes a tenth of the time of a listing. Returns false if some were not found.
+ */
+static bool search_first_numbers(const struct root *root, own_socket_visit *visit, void *context)
+{
+	struct stat folder;
+	int64_t left;
+
+	if (fstatat(root->proc_fd, "self/fd", &folder, 0) < 0)
+		return false;
+	left = folder.st_size;
+	for (int fd = 0; left > 0 && fd < NUMBERS_TRIED; fd++) {
+		int domain;
+		socklen_t size = sizeof domain;
+		bool is_socket = getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0;
+
+		left -= is_socket || errno == ENOTSOCK;
+		if (is_socket && (domain == AF_INET || domain == AF_INET6))
+			visit_own_link(root, fd, visit, context);
+	}
+	return folder.st_size > 0 && !left;
+}
+
+void socket_holders_search_self(const struct root *root, own_socket_visit *visit, void *context)
 {
 	CLEANUP_ROOT_DIR struct root_dir dir = ROOT_DIR;
 	const char *name;
 
-	if (root_dir_open_at(root->proc_fd, "self/fd", &dir) < 0)
+	if (search_first_numbers(root, visit, context) ||
+	    root_dir_open_at(root->proc_fd, "self/fd", &dir) < 0)
 		return;
 	while ((name = root_dir_next(&dir))) {
 		struct scan digits = scan_bytes(name, strlen(name));
-		/* Other threads own these descriptors: the link is read, not the descriptor. */
-		uint64_t inode = socket_inode(dirfd(dir.stream), name), fd;
+		uint64_t fd;
 
-		if (inode && scan_u64(&digits, &fd) && fd <= INT32_MAX)
-			visit(context, (int)fd, inode);
+		if (scan_u64(&digits, &fd) && fd <= INT32_MAX)
+			visit_own_link(root, (int)fd, visit, context);
 	}
 }
 

@@ -35,6 +35,9 @@ void socket_holders_done(struct socket_holders *holders);
 int64_t socket_holders_search(struct socket_holders *holders, const struct process_tree *tree,
 			      int64_t allowance_ns, socket_visit *visit, void *context);
 
-/* The descriptors of the calling process. */
-void socket_holders_search_self(const struct root *root, void (*visit)(void *context, int fd, uint64_t inode),
-				void *context);
+/*
+ * Searches the descriptors of the calling process. Other threads may own them: only their links are read. A socket may be visited
+ * twice.
+ */
+typedef void own_socket_visit(void *context, int fd, uint64_t inode);
+void socket_holders_search_self(const struct root *root, own_socket_visit *visit, void *context);

@@ -3,6 +3,7 @@
 Servers are threads of the test, outside of the job, so their sockets must never count.
 """
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -191,9 +192,12 @@ while left: left -= len(connection.recv(1 << 16)) or sys.exit("cut off")
 """
 
 
-@pytest.mark.parametrize("cgroup", ["auto", "off"])
-def test_inherited_connection_counts_from_the_start_of_the_job(record, cgroup):
-    with server() as address, socket.create_connection(address) as ours:
+@pytest.mark.parametrize("cgroup, number", [("auto", 3), ("off", 3), ("off", 700)])
+def test_inherited_connection_counts_from_the_start_of_the_job(record, cgroup, number):
+    """The recorder tries low numbers of descriptors, and lists all of them if a number is high."""
+    with server() as address, socket.create_connection(address) as first, \
+            socket.socket(fileno=fcntl.fcntl(first.fileno(), fcntl.F_DUPFD, number)) as ours:
+        first.close()
         ours.sendall(b"3000000 0\n")
         left = 3 * MB
         while left:
