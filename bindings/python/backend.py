@@ -125,6 +125,12 @@ def metadata():
     return "\n".join(lines)
 
 
+def entry_points():
+    """Returns what other programs find: the sections project.entry-points of pyproject.toml, in the form of entry_points.txt."""
+    sections = re.findall(r"^\[project\.entry-points\.(\S+)\]\n((?:.+\n)+)", (HERE / "pyproject.toml").read_text(), re.M)
+    return "".join(f"[{name}]\n{lines}\n".replace('"', "") for name, lines in sections)
+
+
 def tag():
     """Returns the tag of a wheel that claims to run only on the platform that built it."""
     return "cp39-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -135,6 +141,7 @@ def write_wheel(folder, files):
     information = f"{DISTRIBUTION}-{version()}.dist-info"
     target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-{tag()}.whl"
     files[f"{information}/METADATA"] = (metadata().encode(), False)
+    files[f"{information}/entry_points.txt"] = (entry_points().encode(), False)
     files[f"{information}/LICENSE"] = ((TOP / "LICENSE").read_bytes(), False)
     files[f"{information}/top_level.txt"] = ("".join(f"{name}\n" for name in TOP_LEVEL).encode(), False)
     files[f"{information}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: backend.py\nRoot-Is-Purelib: false\nTag: {tag()}\n"

@@ -1,0 +1,120 @@
+"""Measures pieces of work inside this process: tests, tasks, calls.
+
+Two trackers of the library share the work: one takes a sample when a piece begins and ends, which makes CPU time exact; the other
+records memory in between, in a C thread.
+"""
+from __future__ import annotations
+
+from os import getpid
+from resource import RUSAGE_SELF, getrusage
+from threading import Lock
+from time import perf_counter, time
+from typing import Any, Dict, NamedTuple, Optional
+
+from . import _native
+
+METRICS = ("cpu.process_utime_secs", "cpu.process_stime_secs", "cpu.process_memory_mib", "cpu.process_child_count",
+           "cpu.process_disk_read_bytes", "cpu.process_disk_write_bytes")
+TOTALS = {"cpu_user_secs": "cpu.process_utime_secs", "cpu_system_secs": "cpu.process_stime_secs",
+          "read_bytes": "cpu.process_disk_read_bytes", "written_bytes": "cpu.process_disk_write_bytes"}
+KEPT_ROWS = 100_000
+MIB = 1 << 20
+LAYOUT = "process"
+
+
+class Begin(NamedTuple):
+    """The state when a piece of work began."""
+
+    timestamp: float
+    clock: float
+    totals: Dict[str, Optional[float]]
+    memory_mib: Optional[float]
+    children: Optional[int]
+    most_rss_mib: float
+    row: int
+
+
+def _most_rss_mib() -> float:
+    return getrusage(RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Meter:
+    """Measures pieces of work of this process and its descendants. Pieces may overlap.
+
+    A piece's CPU time includes children that it started and waited for. Its memory is that of the process tree, the shared pages
+    once: the largest of the samples at its begin, at its end, and every `interval` seconds in between. If the process
+    reached its own highest memory so far, the kernel's figure closes the gaps between these samples.
+
+    >>> meter = Meter(interval=0.01)
+    >>> begin = meter.begin()
+    >>> use = meter.end(begin)
+    >>> 0 <= use["cpu_user_secs"] <= 1 and use["memory_peak_mib"] > 1
+    True
+    >>> meter.close()
+    """
+
+    def __init__(self, interval: float = 0.02):
+        settings = [("pid", str(getpid())), ("no-system", "1"), *(("metrics", name) for name in METRICS)]
+        self.owner = getpid()
+        self._lock = Lock()
+        self._totals: Dict[str, Optional[float]] = {}
+        self._exact = _native.Tracker(settings, history=1)
+        self._course = _native.Tracker([("interval", repr(float(interval))), *settings], history=KEPT_ROWS)
+        self._course.start()
+
+    def _read(self) -> Dict[str, Optional[float]]:
+        """Takes a sample and returns the totals since the start, which belong to the caller."""
+        self._exact.sample()
+        for name, metric in TOTALS.items():
+            change, total = self._exact.get(metric), self._totals.get(name, 0)
+            self._totals[name] = None if change is None or total is None else total + change
+        return dict(self._totals)
+
+    def begin(self) -> Begin:
+        """Marks the begin of a piece of work."""
+        with self._lock:
+            totals = self._read()
+            first, count, _ = self._course.history_count()
+            return Begin(time(), perf_counter(), totals, self._exact.get("cpu.process_memory_mib"),
+                         self._exact.get("cpu.process_child_count"), _most_rss_mib(), first + count)
+
+    def end(self, begin: Begin) -> Dict[str, Any]:
+        """Returns the use since `begin`. A figure that is unknown is None."""
+        with self._lock:
+            wall = perf_counter() - begin.clock
+            totals = self._read()
+            after = self._exact.get("cpu.process_memory_mib")
+            use: Dict[str, Any] = {"started": begin.timestamp, "wall_secs": wall}
+            for name, total in totals.items():
+                before = begin.totals[name]
+                use[name] = None if total is None or before is None else total - before
+            use["memory_before_mib"], use["memory_after_mib"] = begin.memory_mib, after
+            use["memory_peak_mib"] = self._peak(begin, after)
+            return use
+
+    def _peak(self, begin: Begin, after: Optional[float]) -> Optional[float]:
+        first, count, _ = self._course.history_count()
+        row = max(begin.row, first)
+        between = self._course.history("memory_mib", LAYOUT, row, first + count - row) if first + count > row else []
+        known = [value for value in (begin.memory_mib, after, *between) if value is not None]
+        most = _most_rss_mib()
+        alone = begin.children == 0 and self._exact.get("cpu.process_child_count") == 0
+        if alone and after is not None and most > begin.most_rss_mib:
+            known.append(after + max(most - _native.process_rss(getpid()) / MIB, 0))
+        return max(known, default=None)
+
+    def close(self) -> None:
+        """Ends the recording of memory. A forked child leaves it to its parent."""
+        if self.owner == getpid():
+            self._course.stop()
+
+
+_shared: Optional[Meter] = None
+
+
+def shared_meter() -> Meter:
+    """Returns the meter of this process, and makes it at the first call."""
+    global _shared
+    if _shared is None or _shared.owner != getpid():
+        _shared = Meter()
+    return _shared

@@ -1,0 +1,149 @@
+"""Measured pieces of work: the meter, calls of a pool, and each test of pytest --track."""
+import doctest
+import importlib
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from resource_tracker_native import joblib
+from resource_tracker_native._meter import Meter
+
+SUITE = """
+import os, subprocess, sys
+import pytest
+
+@pytest.fixture
+def broken():
+    raise OSError("setup")
+
+def test_that_computes():
+    sum(i * i for i in range(3_000_000))
+
+def test_that_takes_memory():
+    bytearray(200 << 20)
+    raise ValueError
+
+def test_that_starts_a_program():
+    subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
+
+def test_of_a_broken_fixture(broken):
+    pass
+
+@pytest.mark.skip
+def test_that_is_left_out():
+    pass
+"""
+
+
+def cpu_secs():
+    times = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(time.ru_utime + time.ru_stime for time in times)
+
+
+@pytest.fixture
+def meter():
+    meter = Meter(interval=0.01)
+    yield meter
+    meter.close()
+
+
+def compute():
+    sum(i * i for i in range(3_000_000))
+
+
+def start_a_program():
+    subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
+
+
+@pytest.mark.parametrize("work", [compute, start_a_program])
+def test_cpu_time_of_a_piece_is_the_kernels(meter, work):
+    before, begin = cpu_secs(), meter.begin()
+    work()
+    use = meter.end(begin)
+    own = cpu_secs() - before
+    # The piece itself costs two samples, which are the tracker's.
+    assert use["cpu_user_secs"] + use["cpu_system_secs"] == pytest.approx(own, rel=0.05, abs=0.05)
+    assert use["wall_secs"] > 0 and use["read_bytes"] >= 0 and use["written_bytes"] >= 0
+
+
+def test_memory_that_is_gone_at_the_end_of_a_piece_counts(meter):
+    begin = meter.begin()
+    bytearray(300 << 20)
+    use = meter.end(begin)
+    assert 290 < use["memory_peak_mib"] - use["memory_before_mib"] < 330
+    assert abs(use["memory_after_mib"] - use["memory_before_mib"]) < 10
+
+
+def test_pieces_may_overlap(meter):
+    outer = meter.begin()
+    compute()
+    inner = meter.begin()
+    compute()
+    first = meter.end(inner)
+    second = meter.end(outer)
+    assert second["cpu_user_secs"] > first["cpu_user_secs"] > 0.01 and second["wall_secs"] > first["wall_secs"]
+
+
+def test_calls_of_a_pool_are_measured_in_their_processes():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        results, uses = joblib.split(pool.map(joblib.tracked(sum), [[1, 2], range(3_000_000)]))
+    assert results == [3, sum(range(3_000_000))]
+    assert all(use["pid"] != os.getpid() and use["memory_peak_mib"] > 1 for use in uses)
+
+
+def test_a_tracked_function_keeps_its_name_and_errors():
+    again = pickle.loads(pickle.dumps(joblib.tracked(int)))
+    assert again.__name__ == "int" and again("3").result == 3
+    with pytest.raises(ValueError):
+        again("x")
+
+
+# ---- pytest --track
+
+def run_suite(folder, *options):
+    (folder / "test_suite.py").write_text(SUITE)
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_suite.py"], cwd=folder,
+                          env={**os.environ, "COLUMNS": "120"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=55)
+
+
+def test_each_test_has_its_use(tmp_path):
+    done = run_suite(tmp_path, "--track", "--track-json", "use.json")
+    assert done.returncode == 1, done.stderr
+    tests = {test["test"].split("::")[1]: test for test in json.loads((tmp_path / "use.json").read_text())["tests"]}
+    assert {name: test["outcome"] for name, test in tests.items()} == {
+        "test_that_computes": "passed", "test_that_takes_memory": "failed", "test_that_starts_a_program": "passed",
+        "test_of_a_broken_fixture": "failed", "test_that_is_left_out": "skipped"}
+    memory = tests["test_that_takes_memory"]
+    assert 190 < memory["memory_peak_mib"] - memory["memory_before_mib"] < 230
+    for name in "test_that_computes", "test_that_starts_a_program":
+        assert tests[name]["cpu_user_secs"] + tests[name]["cpu_system_secs"] > 0.02
+    assert "resources of 5 tests, the most CPU time first" in done.stdout
+    table = done.stdout[done.stdout.index("resources of 5 tests"):]
+    assert {name for name in tests if f"  test_suite.py::{name}\n" in table} == set(tests)
+
+
+def test_the_table_can_be_shorter(tmp_path):
+    assert "and 4 more; --track-number 0 shows all" in run_suite(tmp_path, "--track", "--track-number", "1").stdout
+
+
+def test_without_the_option_nothing_is_measured(tmp_path):
+    done = run_suite(tmp_path)
+    assert "resources of" not in done.stdout and "1 passed" not in done.stderr and done.returncode == 1
+
+
+def test_the_other_helpers_need_nothing_until_they_are_used():
+    """This environment has no engine: only dask.py imports its own at once."""
+    for name in "jupyter", "mlflow", "wandb", "joblib", "pytest_plugin", "_series":
+        importlib.import_module(f"resource_tracker_native.{name}")
+
+
+@pytest.mark.parametrize("name", ["_meter", "joblib"])
+def test_examples_in_docstrings(name):
+    assert doctest.testmod(importlib.import_module(f"resource_tracker_native.{name}")).failed == 0
