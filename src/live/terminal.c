@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "live/keys.h"
 
-enum { ESCAPE_MS = 25, ESCAPE = 27, PAIR_BYTES = 128 };
+enum { ESCAPE_MS = 25, ESCAPE = 27, CONTROL_L = 12, PAIR_BYTES = 128 };
 
 /* One terminal per process: ncurses knows no more. */
 static struct {
@@ -270,6 +270,11 @@ uint32_t terminal_key(void)
 		return special_key(key);
 	if (key == '\r' || key == '\n')
 		return KEY_OF_ENTER;
+	if (key == CONTROL_L) {
+		/* Something else has written to the terminal: all of it is drawn again. */
+		clearok(curscr, TRUE);
+		return UINT32_MAX;
+	}
 	if (key == ESCAPE || key == 127 || key == '\b')
 		return KEY_OF_BACK;
 	return key ? (uint32_t)key : UINT32_MAX;

@@ -286,6 +286,7 @@ void view_draw_help(const struct view *view, struct canvas *canvas)
 		{"m", "the machine instead of the job, and back"},
 		{"u", "units: KiB and MiB, kB and MB, all in MiB"},
 		{"g", "graphs of dots, blocks or plain characters"},
+		{"Ctrl-L", "draw the screen again"},
 	};
 	static const char *const BACK[] = {"h", "back", "q", "quit", NULL};
 	size_t row = 2;

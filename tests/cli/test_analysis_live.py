@@ -1,6 +1,7 @@
 """The live view on a real terminal: tmux shows what a user would see, and types what a user would type."""
 import fcntl
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -192,6 +193,16 @@ def test_live_obeys_each_key(terminal, finished):
     one.wait("8.00 s")
     one.press("Space")
     one.wait("at 8.00 s")
+
+
+def test_live_draws_the_screen_again_at_ctrl_l(terminal, finished):
+    """Another program has written to the terminal. The view writes only cells that change, so it would stay."""
+    one = terminal("live", finished)
+    whole = one.wait("80.0 MiB")
+    pathlib.Path(one.tmux("display-message", "-p", "#{pane_tty}").strip()).write_text("\x1b[5;5Hwall: the disk is full")
+    one.wait("wall: the disk is full")
+    one.press("C-l")
+    assert one.wait(lambda screen: "wall:" not in screen and "80.0 MiB" in screen) == whole
 
 
 # ---- the terminal -------------------------------------------------------------------------------------------
