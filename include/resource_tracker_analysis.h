@@ -483,7 +483,7 @@ RT_API int rt_regions_for_screen(const rt_regions *regions, int fd, const char *
 
 /* ---- comparison ------------------------------------------------------------------------------------ */
 
-/* Differences between runs, the largest first. */
+/* Differences between runs: the largest first in the JSON form, by subject in the text. */
 typedef struct rt_comparison rt_comparison;
 
 /*

@@ -357,6 +357,7 @@ static int gather_figures(rt_comparison *comparison, struct findings *findings)
 			.name = strdup(one->name),
 			.of_phase = one->of_phase,
 			.head = !one->of_phase && is_head(one->name),
+			.place = i,
 			.unit = one->unit,
 			.sides = calloc(comparison->side_count, sizeof(*compared->sides)),
 		};

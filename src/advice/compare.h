@@ -21,6 +21,7 @@ struct side_figure {
 struct compared {
 	char *name;          /* "memory_peak", "load.secs" */
 	bool of_phase, head; /* head: one of the three figures that come first */
+	size_t place;        /* by subject: as in the summary, and phase by phase */
 	const char *unit;
 	struct side_figure *sides;
 };

@@ -230,13 +230,30 @@ static bool is_same(const rt_comparison *comparison, const struct compared *comp
 	return true;
 }
 
+/* The figures in the order in which a person reads them: the head, then by subject. NULL: out of memory. */
+static const struct compared **reading_order(const rt_comparison *comparison)
+{
+	const struct compared **order = calloc(comparison->count + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < comparison->count; i++) {
+		const struct compared *one = &comparison->list[i];
+		size_t j = i;
+
+		for (; j && !one->head && !order[j - 1]->head && order[j - 1]->place > one->place; j--)
+			order[j] = order[j - 1];
+		order[j] = one;
+	}
+	return order;
+}
+
 /* The first three figures always, and others only if they differ. Returns how many do not. */
-static size_t add_figures(struct grid *grid, const rt_comparison *comparison)
+static size_t add_figures(struct grid *grid, const rt_comparison *comparison,
+			  const struct compared *const *order)
 {
 	size_t same = 0;
 
 	for (size_t i = 0; i < comparison->count; i++) {
-		const struct compared *compared = &comparison->list[i];
+		const struct compared *compared = order[i];
 
 		if (compared->of_phase ||
 		    strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) == 0)
@@ -292,7 +309,8 @@ static bool has_phases(const rt_comparison *comparison)
 	return false;
 }
 
-static void add_phases(struct buffer *out, const rt_comparison *comparison, const struct screen *screen)
+static void add_phases(struct buffer *out, const rt_comparison *comparison,
+		       const struct compared *const *order, const struct screen *screen)
 {
 	CLEANUP_GRID struct grid grid = {0};
 
@@ -300,8 +318,8 @@ static void add_phases(struct buffer *out, const rt_comparison *comparison, cons
 		return;
 	add_columns(&grid, comparison);
 	for (size_t i = 0; i < comparison->count; i++)
-		if (comparison->list[i].of_phase)
-			add_line(&grid, comparison, &comparison->list[i]);
+		if (order[i]->of_phase)
+			add_line(&grid, comparison, order[i]);
 	buffer_add_text(out, "\nPhases\n");
 	grid_print(&grid, out, screen);
 }
@@ -310,13 +328,16 @@ static int fit_comparison(const rt_comparison *comparison, const struct screen *
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(TEXT_CEILING), verdict = BUFFER(TEXT_CEILING),
 				     notes = BUFFER(TEXT_CEILING);
+	CLEANUP_FREE const struct compared **order = reading_order(comparison);
 	CLEANUP_GRID struct grid grid = {0};
 	size_t same;
 
+	if (!order)
+		return -ENOMEM;
 	comparison_add_verdict(&verdict, comparison);
 	add_columns(&grid, comparison);
 	add_outcomes(&grid, comparison);
-	same = add_figures(&grid, comparison);
+	same = add_figures(&grid, comparison, order);
 	if (same)
 		buffer_printf(&notes,
 			      "%zu other figure%s the same or differ%s too little to tell (--json has all)\n",
@@ -330,7 +351,7 @@ static int fit_comparison(const rt_comparison *comparison, const struct screen *
 	screen_add(&out, verdict.data ? verdict.data : "", screen, 0);
 	add_table(&out, &grid, screen);
 	screen_add(&out, notes.data ? notes.data : "", screen, 0);
-	add_phases(&out, comparison, screen);
+	add_phases(&out, comparison, order, screen);
 	return buffer_take_text(&out, ret_text);
 }
 

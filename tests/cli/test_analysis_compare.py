@@ -43,6 +43,24 @@ def test_wall_time_cpu_time_and_memory_stand_first_then_the_largest_change(run, 
     assert answer["sides"][0]["outcome"] == "exit status 3"
 
 
+def test_the_text_is_ordered_by_subject(run, tmp_path):
+    """Small figures change most in percent, and would stand between those that belong together."""
+    sides = []
+    for name, factor in ("a", 1), ("b", 2):
+        samples = recordings.eight_samples()
+        for one in samples:
+            one["cpu"].update(process_disk_write_bytes=factor ** 4 << 20, process_read_chars=factor ** 3 << 20,
+                              process_utime_secs=0.5 * factor, process_stime_secs=0.5 * factor ** 2,
+                              process_voluntary_switches=100 * factor ** 5)
+        samples[-1]["run_end"] = {**recordings.END, "utime_secs": 4.0 * factor, "stime_secs": 4.0 * factor ** 2}
+        sides.append(recordings.write(tmp_path / f"{name}.jsonl", samples))
+    table = run("compare-runs", *sides).out.split("\n\n")[1].splitlines()[1:]
+    names = [line.split("  ")[0].strip() for line in table]
+    assert names[:4] == ["outcome", "wall time", "cpu time", "memory peak"]
+    subjects = ["user time", "system time", "written", "read by calls", "voluntary switches"]
+    assert [name for name in names if name in subjects] == subjects
+
+
 def test_several_runs_tell_the_noise(run, make):
     a, b = [100.0, 104.0, 96.0], [110.0, 114.0, 106.0]
     runs = [f"{side}={make(f'{side}{i}.jsonl', memory=value)}" for side, values in (("a", a), ("b", b))
