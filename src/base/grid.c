@@ -117,14 +117,27 @@ static size_t heading_lines(const char *heading, size_t width, size_t *ret_wides
 	return lines;
 }
 
+/* The least width with which a heading takes at most two lines. */
+static size_t two_line_width(const char *heading)
+{
+	size_t all = screen_columns(heading, strlen(heading)), least = all;
+
+	for (size_t width = LEAST_HEADING; width < all; width++) {
+		size_t widest = 0;
+
+		if (heading_lines(heading, width, &widest) <= 2 && widest < least)
+			least = widest;
+	}
+	return least;
+}
+
 static size_t natural_width(const struct grid *grid, size_t column, bool folds)
 {
 	const char *heading = grid->columns[column].heading;
-	size_t width = LEAST_HEADING, widest = 0;
+	size_t width, widest = 0;
 
 	/* The keys are names; their headings are short. */
-	if (column < grid->keys || !folds)
-		width = SIZE_MAX;
+	width = column < grid->keys || !folds ? SIZE_MAX : two_line_width(heading);
 	for (size_t row = 0; row < rows_of(grid); row++) {
 		const struct buffer *cell = cell_at(grid, row, column);
 		size_t columns = screen_columns(cell->data ? cell->data : "", cell->length);
@@ -268,6 +281,39 @@ static void add_table(struct line *line, size_t first, size_t end)
 	}
 }
 
+/* "system_" of "system_utime": columns of one group stand together. 0: a column without a group. */
+static size_t group_length(const char *heading)
+{
+	size_t length = strcspn(heading, "_.");
+
+	return heading[length] ? length + 1 : 0;
+}
+
+static bool same_group(const struct grid *grid, size_t a, size_t b)
+{
+	size_t length = group_length(grid->columns[a].heading);
+
+	return length == group_length(grid->columns[b].heading) &&
+	       strncmp(grid->columns[a].heading, grid->columns[b].heading, length) == 0;
+}
+
+/* Where the table that begins with a column ends. A group that does not fit behind another one begins a table of its own. */
+static size_t end_of_table(const struct grid *grid, const size_t *widths, size_t first, size_t room)
+{
+	size_t end = first, all = 0, group = first;
+
+	while (end < grid->column_count && (end == first || all + widths[end] <= room)) {
+		if (!same_group(grid, group, end))
+			group = end;
+		all += widths[end] + GAP;
+		end++;
+	}
+	return end < grid->column_count && group > first && same_group(grid, group, end) &&
+			       group_length(grid->columns[group].heading)
+		       ? group
+		       : end;
+}
+
 void grid_print(const struct grid *grid, struct buffer *out, const struct screen *screen)
 {
 	CLEANUP_FREE size_t *widths = calloc(grid->column_count + 1, sizeof(*widths));
@@ -282,12 +328,9 @@ void grid_print(const struct grid *grid, struct buffer *out, const struct screen
 	for (size_t i = 0; i < grid->keys; i++)
 		keys += widths[i] + GAP;
 	do {
-		size_t end = first, all = keys;
+		size_t end = end_of_table(grid, widths, first,
+					  screen->columns > keys ? screen->columns - keys : 0);
 
-		while (end < grid->column_count && (end == first || all + widths[end] <= screen->columns)) {
-			all += widths[end] + GAP;
-			end++;
-		}
 		if (first > grid->keys)
 			buffer_add_char(out, '\n');
 		add_table(&line, first, end);

@@ -33,7 +33,10 @@ struct grid {
 	bool failed; /* out of memory */
 };
 
-/* Where the screen is too narrow, a long heading continues in the next line, behind "_", "." or a blank. */
+/*
+ * Where the screen is too narrow, a long heading has a second line, behind "_", "." or a blank. Headings that begin with the same
+ * word and "_" or "." are a group, which begins a further table if it does not fit behind another one.
+ */
 void grid_add_column(struct grid *grid, const char *heading, bool right);
 void grid_add_shrinking(struct grid *grid, const char *heading);
 /* The next cell, row by row. The caller fills it: style marks take no room, foreign text must be printable. */

@@ -50,6 +50,15 @@ def test_tables_fit_the_terminal(screen, command, columns):
     assert "TinyDataFrame" not in shown and "NaN" not in shown and "nan" not in shown
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_wide_table_has_headings_of_two_lines_and_parts_of_one_subject(screen, columns):
+    shown = terminals.plain(screen("show", "a.jsonl", columns=columns, status=0))
+    parts = [[line for line in part.splitlines() if not re.match(r" *\d\d:", line)] for part in shown.split("\n\n")[1:]]
+    assert len(parts) > 1 and all(len(headings) <= 2 for headings in parts), shown
+    groups = [set(re.findall(r"\b(process|system)_", " ".join(headings))) for headings in parts]
+    assert all(len(group) == 1 for group in groups), shown
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_pipe_gets_one_table_without_colours(run, folder, command):
     shown = run(*on_recording(command), cwd=folder, env={"COLUMNS": ""})
