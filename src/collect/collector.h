@@ -110,9 +110,10 @@ struct collect_context {
 	char *const *environment; /* for started programs; NULL: this process's. Only during open() */
 
 	/* Set by collectors; reset for every frame. */
-	int64_t helper_count;  /* living helper processes */
-	int64_t helper_cpu_ns; /* CPU time of helpers since the start */
-	const char *warning;   /* one line for the user, taken when the collector returns; NULL: none */
+	int64_t helper_count;               /* living helper processes */
+	int64_t helper_cpu_ns;              /* CPU time of helpers since the start */
+	const struct proc_meminfo *meminfo; /* as a collector has read it for this frame; NULL: none has */
+	const char *warning; /* one line for the user, taken when the collector returns; NULL: none */
 
 	/* When to call attend(), if that is before the next sample (CLOCK_MONOTONIC). A collector may set an earlier time. */
 	int64_t attend_ns;

@@ -71,7 +71,12 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 	struct memory_row *row = ADD_ROW(frame, memory, NULL);
 	struct proc_meminfo meminfo;
 	int64_t available;
-	int error = read_proc_meminfo(context->root, &state->meminfo, &meminfo);
+	int error = 0;
+
+	if (context->meminfo)
+		meminfo = *context->meminfo;
+	else
+		error = read_proc_meminfo(context->root, &state->meminfo, &meminfo);
 
 	if (error < 0) {
 		row_set_absent(&row->row, error);

@@ -126,6 +126,7 @@ static void fill_memory(struct process_usage *state, struct tree_row *row, struc
 	int pss_reason;
 
 	process_memory_measure(&state->memory, context->tree, context->pss, &memory);
+	context->meminfo = memory.machine;
 	if (context->tree->programs && !memory.reason)
 		process_memory_divide(&state->memory, context->tree,
 				      (double)((memory.best_bytes + 512) / 1024));

@@ -54,14 +54,17 @@ static int64_t huge_used_kib(const struct proc_meminfo *machine)
 		       : max_i64(0, used_kib);
 }
 
-static void read_machine(struct process_memory *memory, struct root *root)
+/* Returns NULL if it is unknown. */
+static const struct proc_meminfo *read_machine(struct process_memory *memory, struct root *root)
 {
 	struct proc_meminfo *machine = &memory->machine;
+	int error = read_proc_meminfo(root, &memory->meminfo_file, machine);
 
-	if (read_proc_meminfo(root, &memory->meminfo_file, machine) < 0)
+	if (error < 0)
 		*machine = (struct proc_meminfo){.anon_pages_kib = -1, .shmem_kib = -1};
 	memory->reader.swap_in_use = machine->swap_total_kib > machine->swap_free_kib;
 	memory->reader.huge_in_use = huge_used_kib(machine) > 0;
+	return error < 0 ? NULL : machine;
 }
 
 /* The most memory that any tree can have; -1: unknown. */
@@ -475,7 +478,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	    is_unknown(tree, -memory_families_build(&memory->families, tree), ret_memory))
 		return;
 	if (memory->meminfo_file.fd < 0)
-		read_machine(memory, tree->root);
+		(void)read_machine(memory, tree->root);
 	tree->huge_kib = may_have_huge_pages(tree) ? or_zero(memory->machine.anon_huge_kib) : 0;
 	memory->reader.objects = &memory->objects;
 	if (mode != PSS_MODE_OFF && memory->machine.shmem_kib > 0)
@@ -484,7 +487,7 @@ void process_memory_measure(struct process_memory *memory, struct process_tree *
 	/* The readings look at the processes again: by now all may have begun to exit. */
 	if (is_unknown(tree, why_no_memory(tree), ret_memory))
 		return;
-	read_machine(memory, tree->root);
+	ret_memory->machine = read_machine(memory, tree->root);
 	if (mode != PSS_MODE_OFF) {
 		refresh_objects(memory, tree);
 		add_objects(memory, tree, &sums);

@@ -57,6 +57,7 @@ struct tree_memory {
 	int64_t best_bytes;
 	enum memory_source best_source;
 	int64_t error_kib; /* sampling error at two standard deviations; -1: nothing was sampled */
+	const struct proc_meminfo *machine; /* as read at this tick; NULL: was not read */
 
 	int pss_reason; /* why the following fields are unknown; 0: they are known */
 	int64_t pss_kib;

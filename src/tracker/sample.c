@@ -61,6 +61,7 @@ static void run_collectors(struct rt_tracker *tracker, struct frame *frame)
 {
 	tracker->context.helper_count = 0;
 	tracker->context.helper_cpu_ns = 0;
+	tracker->context.meminfo = NULL;
 	tracker->context.attend_ns = INT64_MAX;
 	for (size_t i = 0; COLLECTORS[i]; i++) {
 		int64_t begun_ns = debug_now_ns();
