@@ -28,7 +28,8 @@ def main():
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         client.register_plugin(ResourceUse(folder))
         client.get_task_stream()  # Dask keeps its own times from now on
-        futures = [client.submit(work, mib, key=f"work-{mib}") for mib in sizes]
+        workers = list(client.scheduler_info()["workers"])
+        futures = [client.submit(work, mib, key=f"work-{mib}", workers=workers[i % 2]) for i, mib in enumerate(sizes)]
         own = dict(zip((future.key for future in futures), client.gather(futures)))
         # Dask's own figure: the time from start to stop of each task's computation.
         stream = {one["key"]: sum(part["stop"] - part["start"] for part in one["startstops"] if part["action"] == "compute")

@@ -14,8 +14,8 @@ def train(fold):
     before = resource.getrusage(resource.RUSAGE_SELF)
     data = bytearray((50 + 50 * fold) << 20)
     total = sum(i * i for i in range(2_000_000 * (1 + fold)))
-    after = resource.getrusage(resource.RUSAGE_SELF)
     del data
+    after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return total, cpu, after.ru_maxrss / 1024
 

@@ -55,11 +55,11 @@ def meter():
 
 
 def compute():
-    sum(i * i for i in range(3_000_000))
+    sum(i * i for i in range(8_000_000))
 
 
 def start_a_program():
-    subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
+    subprocess.run([sys.executable, "-c", "sum(i * i for i in range(8_000_000))"], check=True)
 
 
 @pytest.mark.parametrize("work", [compute, start_a_program])
@@ -69,7 +69,7 @@ def test_cpu_time_of_a_piece_is_the_kernels(meter, work):
     use = meter.end(begin)
     own = cpu_secs() - before
     # The piece itself costs two samples, which are the tracker's.
-    assert use["cpu_user_secs"] + use["cpu_system_secs"] == pytest.approx(own, rel=0.05, abs=0.05)
+    assert use["cpu_user_secs"] + use["cpu_system_secs"] == pytest.approx(own, rel=0.05, abs=0.1)
     assert use["wall_secs"] > 0 and use["read_bytes"] >= 0 and use["written_bytes"] >= 0
 
 
