@@ -242,10 +242,28 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	grow_process(programs, process, member, now_ns);
 }
 
+/* A process that ended before its first pass has lost its arguments, but has its name. Its exit event would tell both. */
+static struct program_process *begin_unseen(struct programs *programs, const struct member *member)
+{
+	struct program_process *process = add_process(programs, member->pid);
+	char name[PROGRAM_NAME_BYTES];
+
+	if (!process)
+		return NULL;
+	begin_process(process, member);
+	program_name(NULL, 0, member->comm, name);
+	process->program = programs_index(programs, name);
+	process->identity = member->identity;
+	process->seen_pass = programs->pass;
+	return process;
+}
+
 void programs_note_reaped(struct programs *programs, const struct member *member)
 {
 	struct program_process *process = find_process(programs, member->pid);
 
+	if (!process && !programs->exact)
+		process = begin_unseen(programs, member);
 	if (!process || process->start_ticks != member->start_ticks)
 		return;
 	credit(&programs->at[process->program], member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);

@@ -10,6 +10,9 @@ import time
 
 import pytest
 
+from conftest import json_lines
+from namespaces import OWN_PROC, needs_private_mounts
+
 SPIN = "import time\nend = time.process_time() + {secs}\nwhile time.process_time() < end: pass\n"
 EXIT_THREAD = {"x86_64": 60, "aarch64": 93}
 SUMS = [("disk_read_bytes", "process_disk_read_bytes"), ("disk_write_bytes", "process_disk_write_bytes"),
@@ -248,3 +251,12 @@ def test_a_comparison_names_the_programs_that_changed(run, by_hand):
     assert "CPU time by program in b.jsonl: cc1plus +18.2 s, ld +1.5 s" in run("compare-runs", one, two).out
     told = {one["name"]: one["sides"] for one in json.loads(run("compare-runs", "--json", one, two).out)["metrics"]}
     assert [side["mean"] for side in told["program_cpu[ld]"]] == [0, 1.5]
+
+
+@needs_private_mounts
+def test_a_job_of_a_moment_has_its_program_in_a_container(binary, tmp_path):
+    """Process events come in the initial PID namespace only, and the job ends before its first sample."""
+    recording = tmp_path / "run.jsonl"
+    subprocess.run(["unshare", "--pid", "--fork", *OWN_PROC, binary, "-q", "-o", recording, "--", "true"], check=True, timeout=60,
+                   stdin=subprocess.DEVNULL)
+    assert set(programs_of(json_lines(recording))) == {"true"}
