@@ -100,6 +100,18 @@ static void add_cause(struct buffer *out, const rt_comparison *comparison, size_
 			      wall > 0 ? "fewer" : "more", wall > 0 ? "more" : "less");
 }
 
+/* The CPU time may still tell: it is far steadier than the wall time on a machine with others. */
+static void add_no_change(struct buffer *out, const rt_comparison *comparison, size_t side)
+{
+	double wall = compared_change_pct(find_figure(comparison, "wall_time"), side);
+	double cpu = telling_pct(find_figure(comparison, "cpu_time"), side);
+
+	buffer_printf(out, "%s took as long as %s%s", comparison_side_name(comparison, side),
+		      comparison_side_name(comparison, 0), fabs(wall) > SAME_PCT ? ", within the noise" : "");
+	if (!isnan(cpu) && cpu != 0 && !isinf(cpu))
+		buffer_printf(out, "; %.0f %% %s CPU time", fabs(cpu), cpu > 0 ? "more" : "less");
+}
+
 static void add_speed(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
 	double change = telling_pct(find_figure(comparison, "wall_time"), side);
@@ -110,8 +122,7 @@ static void add_speed(struct buffer *out, const rt_comparison *comparison, size_
 		return;
 	}
 	if (change == 0) {
-		buffer_printf(out, "%s took as long as %s", comparison_side_name(comparison, side),
-			      comparison_side_name(comparison, 0));
+		add_no_change(out, comparison, side);
 		return;
 	}
 	if (isinf(change) || change > 900)

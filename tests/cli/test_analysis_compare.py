@@ -75,6 +75,12 @@ def test_several_runs_tell_the_noise(run, make):
     assert "a (3)" in text and "+10.0 % (noise 6.5) *" in text
 
 
+def test_the_verdict_names_the_noise_of_a_longer_run(run, tmp_path):
+    runs = [f"{side}={varied(tmp_path / f'{side}{wall}.jsonl', wall=wall)}" for side, walls in (("a", (6.0, 8.0, 12.0)), ("b", (8.0, 10.0, 13.0)))
+            for wall in walls]
+    assert run("compare-runs", *runs).out.startswith("b took as long as a, within the noise; the same memory.\n")
+
+
 def test_phases_are_compared_by_name(run, make):
     a = make("a.jsonl", marks=[("start", "load", 1.5), ("stop", "load", 3.5)])
     b = make("b.jsonl", marks=[("start", "load", 1.5), ("stop", "load", 4.5), ("start", "new", 5), ("stop", "new", 6)])
@@ -175,6 +181,7 @@ def varied(path, *, user=6.0, wall=8.0, memory=100.0, end=None, **sums):
      "waiting; the same memory."),
     ({"wall": 12.0, "user": 5.0}, "b.jsonl is 50 % slower than a.jsonl: less CPU time, on fewer cores at once or with more "
      "waiting; the same memory."),
+    ({"user": 9.0}, "b.jsonl took as long as a.jsonl; 50 % more CPU time; the same memory."),
     ({"wall": 8.2}, "b.jsonl took as long as a.jsonl; the same memory."),
     ({"end": {"exit_code": 7}}, "a.jsonl: exit status 0, b.jsonl: exit status 7. b.jsonl took as long as a.jsonl; the same memory."),
 ])
