@@ -8,7 +8,7 @@ SOAK_SECONDS = 600
 # Warnings are errors in CI. DEBUG=1 keeps debug data, OFFLINE=1 fetches nothing while it builds.
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench install uninstall lint fuzz soak clean wheel python
+.PHONY: all run test bench install uninstall release lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -41,6 +41,11 @@ bench:
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 	@test -n "$(DESTDIR)" || ldconfig
+
+# make release VERSION=0.1.0: the artefacts of a release (docs/RELEASING.md) in build-release/out.
+release:
+	@tools/setup build release
+	@packaging/release $(VERSION) $(RELEASE_FLAGS)
 
 # With the PREFIX and DESTDIR of make install.
 uninstall:

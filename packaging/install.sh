@@ -1,0 +1,36 @@
+#!/bin/sh
+# Installs the programs beside this script, without root: sh install.sh [--uninstall] [PREFIX]
+#
+# PREFIX is ~/.local by default, and /usr/local for root. Needs a POSIX shell, cp, mkdir, find and rm alone.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+remove=
+if [ "${1:-}" = --uninstall ]; then
+	remove=1
+	shift
+fi
+if [ "$(id -u)" = 0 ]; then
+	prefix=/usr/local
+else
+	prefix=${HOME:?}/.local
+fi
+prefix=${1:-$prefix}
+cd "$here"
+find bin libexec share -type f | while read -r file; do
+	# A running program can be replaced only under another name.
+	rm -f "$prefix/$file"
+	[ -n "$remove" ] && continue
+	mkdir -p "$prefix/$(dirname "$file")"
+	cp -p "$file" "$prefix/$file"
+done
+if [ -n "$remove" ]; then
+	rmdir "$prefix/libexec/resource-tracker" "$prefix/share/doc/resource-tracker" 2>/dev/null || true
+	echo "removed from $prefix"
+	exit
+fi
+"$prefix/bin/resource-tracker" --version
+echo "installed in $prefix"
+case ":$PATH:" in
+*":$prefix/bin:"*) ;;
+*) echo "$prefix/bin is not in PATH: add it there, or start $prefix/bin/resource-tracker" ;;
+esac

@@ -1,0 +1,61 @@
+"""packaging/: archives that can be repeated, and the script that installs without root."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PACKAGING = pathlib.Path(__file__).resolve().parents[2] / "packaging"
+
+
+@pytest.fixture(scope="module")
+def release():
+    loader = importlib.machinery.SourceFileLoader("release", str(PACKAGING / "release"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", loader))
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    loader.exec_module(module)
+    sys.dont_write_bytecode = before
+    return module
+
+
+def test_archives_depend_on_names_bytes_and_the_epoch_alone(release):
+    files = [("b/two", b"2", 0o755), ("a", b"1", 0o644)]
+    assert release.tar_of(files, 1000) == release.tar_of(files[::-1], 1000) != release.tar_of(files, 1001)
+    assert release.compressed(b"x" * 100) == release.compressed(b"x" * 100)
+
+
+def test_release_refuses_a_version_that_the_sources_do_not_have(release):
+    done = subprocess.run([sys.executable, PACKAGING / "release", "99.0.0"], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and f"of version {release.version_of_sources()}" in done.stderr
+
+
+@pytest.fixture
+def unpacked(tmp_path):
+    """A tarball's folder, with a script in the place of the recorder."""
+    folder = tmp_path / "resource-tracker-1"
+    for name, text in {"bin/resource-tracker": "#!/bin/sh\necho resource-tracker 1\n", "share/man/man1/resource-tracker.1": "page",
+                       "libexec/resource-tracker/resource-tracker-net": "#!/bin/sh\n"}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    (folder / "install.sh").write_text((PACKAGING / "install.sh").read_text())
+    return folder
+
+
+def installed(root):
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+def test_install_sh_installs_replaces_and_removes(unpacked, tmp_path):
+    prefix = tmp_path / "a prefix"
+    script = ["sh", unpacked / "install.sh"]
+    for _ in range(2):
+        done = subprocess.run([*script, prefix], stdout=subprocess.PIPE, text=True, check=True)
+        assert "resource-tracker 1\n" in done.stdout and "is not in PATH" in done.stdout
+    assert installed(prefix) == {"bin/resource-tracker", "share/man/man1/resource-tracker.1", "libexec/resource-tracker/resource-tracker-net"}
+    (prefix / "bin/other").write_text("")
+    subprocess.run([*script, "--uninstall", prefix], stdout=subprocess.PIPE, check=True)
+    assert installed(prefix) == {"bin/other"} and not (prefix / "libexec/resource-tracker").exists()
