@@ -187,7 +187,8 @@ static int take_this_run(struct search *search, const char *recording, struct rt
 static int compare(const struct search *search, const char *side, rt_comparison **ret_comparison)
 {
 	const char *names[] = {"good runs", side},
-		   *outcomes[] = {search->count > 1 ? search->runs[1].end : "none yet", search->runs[ENTRY_RUN].end};
+		   *outcomes[] = {search->count > 1 ? search->runs[1].end : "none yet",
+				  search->runs[ENTRY_RUN].end};
 	size_t runs[] = {search->count - 1, 1}, count = 0;
 	CLEANUP_FREE struct compared_value *values = calloc(search->count * FIGURE_COUNT, sizeof(*values));
 
