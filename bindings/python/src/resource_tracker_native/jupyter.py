@@ -46,7 +46,7 @@ def _options(line: str) -> "tuple[float, bool]":
         elif word == "--interval" and words:
             interval = float(words.pop(0))
         else:
-            raise ValueError(f"{word!r} is unknown: {USAGE}")
+            raise ValueError(f"{word!r} is not an option")
     return interval, report
 
 
@@ -74,7 +74,12 @@ def load_ipython_extension(shell: Any) -> None:
     def track(line: str, cell: Optional[str] = None) -> Any:
         if cell is None:
             return _track(shell, line, INTERVAL, False)
-        interval, report = _options(line)
+        try:
+            interval, report = _options(line)
+        except ValueError as problem:
+            from IPython.core.error import UsageError  # which IPython shows as one line
+
+            raise UsageError(f"{problem}: {USAGE}") from None
         return _track(shell, cell, interval, report)
 
     shell.register_magic_function(track, "line_cell", "track")
