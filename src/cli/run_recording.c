@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -19,6 +21,7 @@
 #include "cli/keep_run.h"
 #include "cli/message.h"
 #include "cli/programs.h"
+#include "cli/told_status.h"
 #include "wrap/wrap.h"
 
 struct recording_run {
@@ -300,7 +303,29 @@ static int run_job(struct recording_run *run)
 	wrap_exit(run->wrap, &end);
 }
 
-static int watch_process(struct recording_run *run)
+static struct timeval timeval_of(int64_t usec)
+{
+	return (struct timeval){.tv_sec = usec / 1000000, .tv_usec = usec % 1000000};
+}
+
+/* The end of a process that is not our child is unknown, unless its parent tells it. */
+static void finish_attached(struct recording_run *run, int status_fd)
+{
+	struct rusage usage = {.ru_utime = {0}};
+	struct told_end end;
+
+	if (!told_status_read(status_fd, &end)) {
+		finish_run(run, RT_END_TARGET_EXITED, 0);
+		return;
+	}
+	usage.ru_utime = timeval_of(end.utime_usec);
+	usage.ru_stime = timeval_of(end.stime_usec);
+	usage.ru_maxrss = (long)end.largest_kib;
+	rt_add_exited(run->tracker, run->front->pid, end.status, &usage);
+	finish_run(run, WIFSIGNALED(end.status) ? RT_END_SIGNAL : RT_END_EXIT, end.status);
+}
+
+static int watch_process(struct recording_run *run, int status_fd)
 {
 	struct wrap_hooks hooks = {
 		.context = run,
@@ -314,9 +339,10 @@ static int watch_process(struct recording_run *run)
 	pid_t pid = front->live ? front->pid : 0;
 	int signo = 0;
 
+	told_status_ready(status_fd);
 	switch (wrap_watch(run->wrap, pid, front->keep_running, &hooks, &signo)) {
 	case WRAP_TARGET_EXITED:
-		finish_run(run, RT_END_TARGET_EXITED, 0);
+		finish_attached(run, status_fd);
 		break;
 	case WRAP_STOPPED:
 		finish_run(run, RT_END_TRACKER_STOPPED, signo);
@@ -334,6 +360,7 @@ static int watch_process(struct recording_run *run)
 int run_recording(struct front *front, char **argv)
 {
 	struct recording_run run = {.front = front};
+	int status_fd = front->mode == MODE_ATTACH ? told_status_open() : -1;
 	int status, r = wrap_prepare(front->mode == MODE_WRAP ? WRAP_JOB : WRAP_WATCH, argv, &run.wrap);
 
 	if (r < 0)
@@ -349,5 +376,5 @@ int run_recording(struct front *front, char **argv)
 		wrap_finish(run.wrap);
 		return status;
 	}
-	return watch_process(&run);
+	return watch_process(&run, status_fd);
 }

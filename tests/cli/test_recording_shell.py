@@ -95,7 +95,7 @@ def test_output_off_records_nothing(step, tmp_path):
     ("%t/%n.jsonl", "TRACKER_SHELL_OUTPUT: only %n and %h can be in the name of a folder"),
     ("x" * 5000, "TRACKER_SHELL_OUTPUT: is too long"),
 ])
-def test_a_step_that_cannot_be_recorded_runs(step, tmp_path, output, reason):
+def test_a_step_runs_if_it_cannot_be_recorded(step, tmp_path, output, reason):
     (tmp_path / "file").touch()
     done = step("-c", "echo out; exit 3", TRACKER_SHELL_OUTPUT=output)
     assert (done.returncode, done.stdout) == (3, "out\n")
@@ -103,7 +103,7 @@ def test_a_step_that_cannot_be_recorded_runs(step, tmp_path, output, reason):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
-def test_a_step_of_a_user_without_a_folder_runs(step, tmp_path):
+def test_a_step_runs_without_a_folder_for_its_recording(step, tmp_path):
     command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BASH, "-c", "echo out"]
     tmp_path.chmod(0o755)
     done = subprocess.run(command, cwd="/", env=environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -138,7 +138,7 @@ def test_github_names_its_step(step, tmp_path):
     assert names_of(only(tmp_path / ".resource-tracker")[1]) == ("CI", "build/__run_2", "github")
 
 
-def test_the_real_shell_can_be_given_and_is_never_this_one(step, tmp_path):
+def test_the_real_shell_can_be_given_but_not_this_one(step, tmp_path):
     other = tmp_path / "other"
     other.write_text('#!/bin/sh\necho "other $*"\n')
     other.chmod(0o755)

@@ -1,0 +1,401 @@
+/*
+ * A SPANK plugin for Slurm (2.5 or later): records each task of each step of unmodified jobs, as the user of the job.
+ *
+ *	optional resource_tracker.so [default=on] [recorder=/usr/bin/resource-tracker] [output=TEMPLATE]     in plugstack.conf
+ *	#SBATCH --track                                                                                in a job
+ *
+ * slurmstepd calls post_fork while the new task still waits for its start. The plugin then starts a recorder that attaches to the
+ * task (--pid), and waits until it has. The recorder is a child of init, outside the task's control group: it survives an
+ * OOM kill, and Slurm does not wait for it. A socket pair joins both: the recorder sends one byte when it is ready, and the plugin
+ * sends the wait status and the CPU time of the task, which only the parent of a task learns: slurmstepd calls task_exit after each
+ * wait3(2), so that its times of waited-for children have grown by those of the task (getrusage(2)).
+ *
+ * No failure of the plugin or the recorder stops a job. Between fork() and execve() the child of a program with threads may only
+ * make system calls, so all texts are made before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/told_end.h"
+
+SPANK_PLUGIN(resource_tracker, 1)
+
+enum { READY_WITHIN_MS = 5000, VARIABLES_MOST = 4096, GROUPS_MOST = 65536, STATUS_FD = 3 };
+#define BATCH_STEP UINT32_C(0xfffffffb)
+#define EXTERN_STEP UINT32_C(0xfffffffc)
+#define INTERACTIVE_STEP UINT32_C(0xfffffffa)
+
+/* Slurm finds these names in the plugin. */
+#define HOOK __attribute__((visibility("default")))
+HOOK int slurm_spank_init(spank_t spank, int argc, char **argv);
+HOOK int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv);
+HOOK int slurm_spank_task_exit(spank_t spank, int argc, char **argv);
+HOOK int slurm_spank_exit(spank_t spank, int argc, char **argv);
+extern HOOK const char plugin_name[], plugin_type[];
+extern HOOK const unsigned int plugin_version, spank_plugin_version;
+
+struct tracked {
+	pid_t pid;
+	int fd;
+};
+
+static struct {
+	bool enabled;
+	const char *recorder;
+	const char *output;
+	struct tracked *tasks;
+	size_t count;
+	struct rusage waited; /* of slurmstepd's children, before the next task ends */
+} the_plugin = {.recorder = BIN_DIR "/resource-tracker", .output = "slurm-%j.%s.%r.jsonl"};
+
+/* --track, --track=on, --track=off; Slurm passes it on from sbatch to the steps of the job. */
+static int on_track(int value, const char *argument, int remote)
+{
+	(void)value;
+	(void)remote;
+	if (argument && *argument && strcmp(argument, "on") != 0 && strcmp(argument, "off") != 0)
+		return -1;
+	the_plugin.enabled = !argument || strcmp(argument, "off") != 0;
+	return 0;
+}
+
+static struct spank_option track_option = {
+	.name = (char[]){"track"},
+	.arginfo = (char[]){"on|off"},
+	.usage = (char[]){"record the resource use of each task (resource-tracker)"},
+	.has_arg = 2,
+	.cb = on_track,
+};
+
+static void read_settings(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (strncmp(argv[i], "recorder=", 9) == 0)
+			the_plugin.recorder = argv[i] + 9;
+		else if (strncmp(argv[i], "output=", 7) == 0)
+			the_plugin.output = argv[i] + 7;
+		else if (strcmp(argv[i], "default=on") == 0)
+			the_plugin.enabled = true;
+		else if (strcmp(argv[i], "default=off") != 0)
+			slurm_error("resource_tracker: %s in plugstack.conf is unknown", argv[i]);
+	}
+}
+
+int slurm_spank_init(spank_t spank, int argc, char **argv)
+{
+	read_settings(argc, argv);
+	return spank_option_register(spank, &track_option) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+/* ---- texts for the recorder ------------------------------------------------------------------------ */
+
+struct task {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;
+	int group_count;
+	uint32_t job, step, rank, local, node, total;
+	char **job_environment;
+	char output[PATH_MAX], pid_text[16];
+	char *environment[VARIABLES_MOST];
+	size_t variable_count;
+	const char *folder;
+};
+
+static bool describe(spank_t spank, struct task *task)
+{
+	int local = 0;
+	bool known = spank_get_item(spank, S_TASK_PID, &task->pid) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_JOB_UID, &task->uid) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_JOB_GID, &task->gid) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_JOB_ID, &task->job) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_JOB_STEPID, &task->step) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_TASK_GLOBAL_ID, &task->rank) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_JOB_ENV, &task->job_environment) == ESPANK_SUCCESS &&
+		     spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &task->groups, &task->group_count) ==
+			     ESPANK_SUCCESS;
+
+	if (known && spank_get_item(spank, S_JOB_NODEID, &task->node) != ESPANK_SUCCESS)
+		task->node = 0;
+	if (known && spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &task->total) != ESPANK_SUCCESS)
+		task->total = 1;
+	task->local = (uint32_t)local;
+	return known;
+}
+
+static bool is_special(uint32_t step)
+{
+	return step >= INTERACTIVE_STEP;
+}
+
+/* Fills in %j (job) and %s (step, or batch); the recorder fills in the rest. */
+static bool fill_output(struct task *task)
+{
+	char step[16] = "batch";
+	size_t length = 0;
+
+	if (!is_special(task->step))
+		snprintf(step, sizeof step, "%u", task->step);
+	for (const char *at = the_plugin.output; *at && length < sizeof task->output - 16; at++) {
+		if (at[0] == '%' && at[1] == 'j')
+			length += (size_t)snprintf(task->output + length, 16, "%u", task->job);
+		else if (at[0] == '%' && at[1] == 's')
+			length += (size_t)snprintf(task->output + length, 16, "%s", step);
+		else if (at[0] == '%' && at[1])
+			length += (size_t)snprintf(task->output + length, 16, "%c%c", at[0], at[1]);
+		else
+			task->output[length++] = *at;
+		at += at[0] == '%' && at[1];
+		task->output[length] = '\0';
+	}
+	return length < sizeof task->output - 16;
+}
+
+static const char *variable(const struct task *task, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **one = task->job_environment; one && *one; one++)
+		if (strncmp(*one, name, length) == 0 && (*one)[length] == '=')
+			return *one + length + 1;
+	return NULL;
+}
+
+/* Each text is freed by forget(). */
+static void add_variable(struct task *task, const char *name, const char *value)
+{
+	char *text;
+
+	if (task->variable_count < VARIABLES_MOST - 1 && asprintf(&text, "%s=%s", name, value) >= 0)
+		task->environment[task->variable_count++] = text;
+}
+
+static void add_number(struct task *task, const char *name, uint32_t number)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%u", number);
+	add_variable(task, name, text);
+}
+
+static void forget(struct task *task)
+{
+	for (size_t i = 0; i < task->variable_count; i++)
+		free(task->environment[i]);
+	free(task);
+}
+
+/* The scheduler's variables and the user's settings of the recorder; those of the task are not in the job's environment yet. */
+static void fill_environment(struct task *task)
+{
+	static const char *const OF_TASK[] = {"SLURM_JOB_ID=",  "SLURM_STEP_ID=", "SLURM_PROCID=",
+					      "SLURM_LOCALID=", "SLURM_NODEID=",  "SLURM_NTASKS="};
+	static const char *const TAKEN[] = {"SLURM_", "TRACKER_", "OTEL_",   "SENTINEL_",
+					    "HOME=",  "PATH=",    "TMPDIR=", "XDG_STATE_HOME="};
+
+	for (char **one = task->job_environment; one && *one; one++) {
+		bool taken = false;
+
+		for (size_t i = 0; i < sizeof TAKEN / sizeof *TAKEN; i++)
+			taken = taken || strncmp(*one, TAKEN[i], strlen(TAKEN[i])) == 0;
+		for (size_t i = 0; i < sizeof OF_TASK / sizeof *OF_TASK; i++)
+			taken = taken && strncmp(*one, OF_TASK[i], strlen(OF_TASK[i])) != 0;
+		if (taken && task->variable_count < VARIABLES_MOST - 16)
+			task->environment[task->variable_count++] = strdup(*one);
+	}
+	add_number(task, "SLURM_JOB_ID", task->job);
+	add_number(task, "SLURM_PROCID", task->rank);
+	add_number(task, "SLURM_LOCALID", task->local);
+	add_number(task, "SLURM_NODEID", task->node);
+	if (!is_special(task->step)) {
+		add_number(task, "SLURM_STEP_ID", task->step);
+		add_number(task, "SLURM_NTASKS", task->total);
+	}
+	add_number(task, "RESOURCE_TRACKER_STATUS_FD", STATUS_FD);
+	task->environment[task->variable_count] = NULL;
+	task->folder = variable(task, "SLURM_SUBMIT_DIR");
+	if (!is_special(task->step) && variable(task, "PWD"))
+		task->folder = variable(task, "PWD");
+}
+
+/* ---- the recorder ---------------------------------------------------------------------------------- */
+
+/* In the child, by system calls alone. */
+static _Noreturn void become_recorder(const struct task *task, int socket)
+{
+	char *const words[] = {(char *)(uintptr_t) "resource-tracker",
+			       (char *)(uintptr_t) "-q",
+			       (char *)(uintptr_t) "--no-summary",
+			       (char *)(uintptr_t) "--no-warnings",
+			       (char *)(uintptr_t) "-o",
+			       (char *)(uintptr_t)task->output,
+			       (char *)(uintptr_t) "--pid",
+			       (char *)(uintptr_t)task->pid_text,
+			       NULL};
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	setsid();
+	if (null < 0 || socket < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
+	    (socket != STATUS_FD ? dup2(socket, STATUS_FD) : fcntl(socket, F_SETFD, 0)) < 0)
+		_exit(1);
+	for (int fd = STATUS_FD + 1; fd < 1024; fd++)
+		close(fd);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (setgroups((size_t)task->group_count, task->groups) < 0 || setgid(task->gid) < 0 ||
+	    setuid(task->uid) < 0 || (task->uid && setuid(0) == 0))
+		_exit(1);
+	if (!task->folder || chdir(task->folder) < 0)
+		(void)!chdir("/");
+	execve(the_plugin.recorder, words, task->environment);
+	_exit(1);
+}
+
+/* The recorder becomes a child of init, so that slurmstepd, which waits for any child, does not meet it. */
+static bool start_recorder(const struct task *task, int socket)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		pid_t recorder = fork();
+
+		if (recorder == 0)
+			become_recorder(task, socket);
+		_exit(recorder < 0);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && status == 0;
+}
+
+static bool is_ready(int fd)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	char byte;
+
+	return poll(&ready, 1, READY_WITHIN_MS) > 0 && read(fd, &byte, 1) == 1;
+}
+
+static bool keep(pid_t pid, int fd)
+{
+	struct tracked *more = realloc(the_plugin.tasks, (the_plugin.count + 1) * sizeof *more);
+
+	if (!more)
+		return false;
+	the_plugin.tasks = more;
+	the_plugin.tasks[the_plugin.count++] = (struct tracked){pid, fd};
+	return true;
+}
+
+static void track(struct task *task)
+{
+	int pair[2];
+
+	fill_environment(task);
+	snprintf(task->pid_text, sizeof task->pid_text, "%d", (int)task->pid);
+	if (!fill_output(task) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+		slurm_error("resource_tracker: task %u of job %u is not recorded", task->rank, task->job);
+		return;
+	}
+	if (!start_recorder(task, pair[1]))
+		slurm_error("resource_tracker: %s cannot be started", the_plugin.recorder);
+	close(pair[1]);
+	if (!is_ready(pair[0])) {
+		slurm_error("resource_tracker: the recorder of task %u of job %u did not start", task->rank,
+			    task->job);
+		close(pair[0]);
+	} else if (!keep(task->pid, pair[0])) {
+		close(pair[0]);
+	}
+}
+
+int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
+{
+	struct task *task;
+
+	(void)argc;
+	(void)argv;
+	if (!the_plugin.enabled || !spank_remote(spank))
+		return 0;
+	task = calloc(1, sizeof *task);
+	if (task && describe(spank, task) && task->step != EXTERN_STEP && task->group_count <= GROUPS_MOST)
+		track(task);
+	if (task)
+		forget(task);
+	getrusage(RUSAGE_CHILDREN, &the_plugin.waited);
+	return 0;
+}
+
+static int64_t usec_between(const struct timeval *before, const struct timeval *after)
+{
+	return (int64_t)(after->tv_sec - before->tv_sec) * 1000000 + (after->tv_usec - before->tv_usec);
+}
+
+static struct told_end end_of_task(int status)
+{
+	struct rusage before = the_plugin.waited;
+
+	getrusage(RUSAGE_CHILDREN, &the_plugin.waited);
+	return (struct told_end){
+		.status = status,
+		.utime_usec = usec_between(&before.ru_utime, &the_plugin.waited.ru_utime),
+		.stime_usec = usec_between(&before.ru_stime, &the_plugin.waited.ru_stime),
+	};
+}
+
+int slurm_spank_task_exit(spank_t spank, int argc, char **argv)
+{
+	struct told_end end;
+	int status;
+	pid_t pid;
+
+	(void)argc;
+	(void)argv;
+	if (!the_plugin.count || spank_get_item(spank, S_TASK_PID, &pid) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS)
+		return 0;
+	end = end_of_task(status);
+	for (size_t i = 0; i < the_plugin.count; i++) {
+		struct tracked *one = &the_plugin.tasks[i];
+
+		if (one->pid != pid || one->fd < 0)
+			continue;
+		(void)!send(one->fd, &end, sizeof end, MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(one->fd);
+		one->fd = -1;
+	}
+	return 0;
+}
+
+int slurm_spank_exit(spank_t spank, int argc, char **argv)
+{
+	(void)spank;
+	(void)argc;
+	(void)argv;
+	for (size_t i = 0; i < the_plugin.count; i++)
+		if (the_plugin.tasks[i].fd >= 0)
+			close(the_plugin.tasks[i].fd);
+	free(the_plugin.tasks);
+	the_plugin.tasks = NULL;
+	the_plugin.count = 0;
+	return 0;
+}
