@@ -237,10 +237,26 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Passes until the process sleeps. */
+static bool sleeps(pid_t pid)
+{
+	char path[64], text[1024];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	length = read(fd, text, sizeof text - 1);
+	close(fd);
+	assert_true(length > 0);
+	text[length] = '\0';
+	return strstr(text, ") S ") != NULL;
+}
+
+/* Passes until the process sleeps and its clock stands still. */
 static struct member *rest(pid_t pid)
 {
-	for (int i = 0; i < TRIES && !process_tree_find(tree, pid)->quiet_ticks; i++) {
+	for (int i = 0; i < TRIES && !(sleeps(pid) && process_tree_find(tree, pid)->quiet_ticks); i++) {
 		usleep(1000);
 		process_tree_touch(tree);
 	}
@@ -270,10 +286,13 @@ static void test_a_process_that_is_being_reaped_has_gone(void **state)
 /* The parent was interrupted between waiting for its child and taking over the child's figures. */
 static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **state)
 {
-	pid_t parent = start_burner(0), child = start_burner(BURN_NS);
+	pid_t parent, child;
 	struct account *account;
 
 	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	parent = start_burner(0);
+	child = start_burner(BURN_NS);
 	lay(parent, 1, 'S', 0, 0);
 	lay(child, parent, 'R', 0, 0);
 	assert_int_equal(process_tree_seed(tree, parent, true), 0);
@@ -284,6 +303,10 @@ static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **
 	for (int i = 0; i < 3; i++) {
 		process_tree_touch(tree);
 		assert_null(process_tree_find(tree, child));
+		if (!process_tree_find(tree, parent)->quiet_ticks) {
+			end(parent);
+			SKIP("the kernel has interrupted the parent on its way to sleep");
+		}
 		assert_true(account->carries);
 	}
 	lay(parent, 1, 'S', 0, BURN_NS / TICK_NS);
