@@ -24,7 +24,7 @@ find bin libexec share -type f | while read -r file; do
 	cp -p "$file" "$prefix/$file"
 done
 if [ -n "$remove" ]; then
-	rmdir "$prefix/libexec/resource-tracker" "$prefix/share/doc/resource-tracker" 2>/dev/null || true
+	rmdir "$prefix/libexec/resource-tracker/shell" "$prefix/libexec/resource-tracker" "$prefix/share/doc/resource-tracker" 2>/dev/null || true
 	echo "removed from $prefix"
 	exit
 fi

@@ -38,7 +38,7 @@ def test_install_puts_each_file_where_the_system_looks(build, tmp_path):
             "share/man/man1/resource-tracker.1", "share/man/man1/resource-tracker-summary.1",
             "share/bash-completion/completions/resource-tracker.bash", "share/zsh/site-functions/_resource-tracker",
             "share/fish/vendor_completions.d/resource-tracker.fish", "include/resource_tracker.h"} <= files_below(prefix)
-    for program in [prefix / "bin/resource-tracker", *(prefix / "libexec/resource-tracker").iterdir()]:
+    for program in [prefix / "bin/resource-tracker", *(prefix / "libexec/resource-tracker").glob("resource-tracker-*")]:
         sections = subprocess.run(["readelf", "-SW", program], stdout=subprocess.PIPE, text=True, check=True).stdout
         assert ".text" in sections and ".symtab" not in sections and ".debug_" not in sections
     text = subprocess.run([prefix / "bin/resource-tracker", "--version", "--verbose"], stdout=subprocess.PIPE, text=True, check=True).stdout
