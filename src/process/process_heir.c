@@ -69,6 +69,10 @@ void heirs_find_above(struct process_tree *tree)
 		struct member *member = &tree->members[i];
 		const struct member *at = member;
 
+		/* Its parent has ended since, perhaps in the moment between the readings of the two. */
+		if (member->account.carries && (member->vanished || member->is_zombie) &&
+		    !member->account.elsewhere)
+			watch_above(tree, member);
 		for (size_t steps = 0; member->account.elsewhere && steps <= tree->count; steps++) {
 			struct member *above = parent_of(tree, at);
 

@@ -192,6 +192,29 @@ static void test_an_orphan_of_a_zombie_counts_once(void **state)
 	expect_after_pass(204);
 }
 
+/* Both end while a pass runs: after the reading of the parent, and before that of the child. */
+static void test_an_orphan_counts_once_if_both_end_during_a_pass(void **state)
+{
+	for (int zombie = 0; zombie < 2; zombie++) {
+		if (zombie)
+			assert_int_equal(tear_down(state) | set_up(state), 0);
+		lay_chain(0, 0);
+		lay(CHILD, PARENT, 'S', 1, 0);
+		lay(GRANDCHILD, CHILD, 'R', 200, 0);
+		seed(ROOT);
+		expect_after_pass(204);
+		take_away(GRANDCHILD);
+		expect_after_pass(204);
+		lay_chain(200, zombie ? 0 : 1);
+		if (zombie)
+			lay(CHILD, PARENT, 'Z', 1, 0);
+		else
+			take_away(CHILD);
+		expect_after_pass(204);
+		expect_after_pass(204);
+	}
+}
+
 static int64_t own_cpu_ns(void)
 {
 	struct timespec now;
@@ -330,6 +353,7 @@ int main(void)
 		unit_test_of_tree(test_an_orphan_counts_where_a_subreaper_has_waited),
 		unit_test_of_tree(test_a_child_that_ended_before_its_parent_counts_there),
 		unit_test_of_tree(test_an_orphan_of_a_zombie_counts_once),
+		unit_test_of_tree(test_an_orphan_counts_once_if_both_end_during_a_pass),
 		unit_test_of_tree(test_a_process_that_is_being_reaped_has_gone),
 		unit_test_of_tree(test_a_parent_that_has_not_run_may_still_take_over_its_child),
 	};
