@@ -492,10 +492,12 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 		return -ENOMEM;
 	reading->kind = subject->with_rollup ? READING_ROLLUP : READING_SAMPLED;
 	reading->has_anon = subject->with_anon || subject->with_rollup;
-	if (subject->with_rollup)
+	if (subject->with_rollup) {
 		error = read_rollup(reader, subject, reading, &needs_areas);
-	else
+		needs_areas |= *ret_reading && (*ret_reading)->objects.count;
+	} else {
 		read_swap(reader, subject, reading);
+	}
 	if (!error && needs_areas) {
 		error = read_areas(reader, subject, reading);
 		if (!error && reader->area_count)
@@ -517,4 +519,18 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 	memory_reading_free(*ret_reading);
 	*ret_reading = reading;
 	return 0;
+}
+
+void memory_reading_find_objects(struct memory_reader *reader, pid_t pid, struct memory_reading *reading)
+{
+	struct memory_area area;
+	struct scan areas;
+
+	if (read_proc_pid_maps(reader->root, pid, &areas) < 0)
+		return;
+	while (proc_pid_maps_next(&areas, &area))
+		if (memory_objects_has(reader->objects, &area) &&
+		    memory_objects_meet(reader->objects, reader->root, pid, &area))
+			(void)page_places_add(&reading->objects, area.device, area.inode);
+	page_places_unite(&reading->objects);
 }

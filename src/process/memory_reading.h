@@ -82,4 +82,10 @@ void memory_reader_done(struct memory_reader *reader);
 /* Takes a reading, which replaces the one in `*ret_reading` (NULL: none yet). Returns 0 or a negative errno. */
 int memory_reading_take(struct memory_reader *reader, const struct memory_subject *subject,
 			struct memory_reading **ret_reading);
+
+/*
+ * Adds the shared memory that a process maps without having a page of it in its page table, because another process wrote it.
+ * smaps_rollup shows none of that, so a reading by rollup leaves it out unless the one before it had some.
+ */
+void memory_reading_find_objects(struct memory_reader *reader, pid_t pid, struct memory_reading *reading);
 void memory_reading_free(struct memory_reading *reading);

@@ -11,8 +11,10 @@
 #include "process/memory_schedule.h"
 
 enum {
-	SMALL_PAGES = 64,    /* how far apart two readings of a growing process may be */
-	SHMEM_STEP_KIB = 64, /* least change of the machine's shared memory before descriptors are searched */
+	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
+	SHMEM_STEP_KIB =
+		64, /* least change of the machine's shared memory before descriptors are searched, and */
+	MAPPED_STEP_KIB = 4096, /* least rise before mappings are */
 };
 #define SCAN_TICK_NS NSEC_PER_MSEC
 #define SCAN_AGE_NS (10 * NSEC_PER_SEC)
@@ -105,8 +107,39 @@ static bool scan_is_due(const struct process_memory *memory, int64_t now_ns)
 	       changed_kib <= -SHMEM_STEP_KIB || now_ns - memory->scanned_ns >= SCAN_AGE_NS;
 }
 
-/* Searches the members' descriptors, a millisecond at a time, if the machine has shared memory at all. */
-static void scan_descriptors(struct process_memory *memory, struct process_tree *tree)
+/* Shared memory that others wrote is in no page table of a member that maps it, only in the size of its address space. */
+static bool may_map_unseen(const struct memory_objects *objects, const struct process_tree *tree,
+			   const struct member *member)
+{
+	return member->reading && member->reading->kind == READING_ROLLUP &&
+	       !member->reading->objects.count && !objects->map_files_refused &&
+	       memory_pages_to_kib(tree, member->virtual_pages - member->resident_pages) >= MAPPED_STEP_KIB;
+}
+
+static void scan_member(struct process_memory *memory, struct process_tree *tree, struct member *member)
+{
+	if (member->is_zombie)
+		return;
+	memory_objects_scan_fds(&memory->objects, tree->root, member->pid);
+	if (memory->scans_mappings && may_map_unseen(&memory->objects, tree, member))
+		memory_reading_find_objects(&memory->reader, member->pid, member->reading);
+}
+
+static void begin_scan(struct process_memory *memory)
+{
+	int64_t risen_kib = memory->machine.shmem_kib - memory->mapped_shmem_kib;
+
+	memory->scanning = true;
+	memory->scan_next = 0;
+	memory->scanned_shmem_kib = memory->machine.shmem_kib;
+	memory->scans_mappings = risen_kib >= MAPPED_STEP_KIB;
+	if (memory->scans_mappings || risen_kib < 0)
+		memory->mapped_shmem_kib = memory->machine.shmem_kib;
+	memory_objects_begin_search(&memory->objects);
+}
+
+/* Searches what the members have open, and map, a millisecond at a time, if the machine has shared memory at all. */
+static void search_objects(struct process_memory *memory, struct process_tree *tree)
 {
 	int64_t begun_ns = root_thread_cpu_ns(tree->root), now_ns = begun_ns;
 
@@ -115,16 +148,11 @@ static void scan_descriptors(struct process_memory *memory, struct process_tree 
 	if (!memory->scanning) {
 		if (!scan_is_due(memory, root_monotonic_ns(tree->root)))
 			return;
-		memory->scanning = true;
-		memory->scan_next = 0;
-		memory->scanned_shmem_kib = memory->machine.shmem_kib;
-		memory_objects_begin_search(&memory->objects);
+		begin_scan(memory);
 	}
 	memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
 	for (; memory->scan_next < tree->count && now_ns - begun_ns < SCAN_TICK_NS; memory->scan_next++) {
-		if (!tree->members[memory->scan_next].is_zombie)
-			memory_objects_scan_fds(&memory->objects, tree->root,
-						tree->members[memory->scan_next].pid);
+		scan_member(memory, tree, &tree->members[memory->scan_next]);
 		now_ns = root_thread_cpu_ns(tree->root);
 	}
 	memory->allowance_ns -= (double)(now_ns - begun_ns);
@@ -181,12 +209,12 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 /* Reads the sizes of all objects. If a process that held one has ended, another one may hold it as well. */
 static void refresh_objects(struct process_memory *memory, struct process_tree *tree)
 {
-	scan_descriptors(memory, tree);
+	search_objects(memory, tree);
 	mark_objects(memory, tree);
 	memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
 	if (!memory->objects.lost_one)
 		return;
-	scan_descriptors(memory, tree);
+	search_objects(memory, tree);
 	memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
 }
 

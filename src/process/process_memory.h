@@ -42,7 +42,9 @@ struct process_memory {
 	size_t scan_next;          /* the member whose descriptors are searched next */
 	bool scanning;             /* a search of all members is in progress */
 	int64_t scanned_ns;        /* when the last search ended; 0: never */
-	int64_t scanned_shmem_kib; /* the machine's shared memory when it began */
+	int64_t scanned_shmem_kib; /* the machine's shared memory when it began, and */
+	int64_t mapped_shmem_kib;  /* when the last search began that included mappings */
+	bool scans_mappings;       /* this search does */
 
 	int64_t files_kib; /* union of the sampled pages of files, and the readings behind it */
 	uint64_t files_of;

@@ -9,7 +9,7 @@ import random
 @dataclasses.dataclass(frozen=True)
 class Job:
     program: str
-    needs: str = ""  # "hugetlb": huge pages set aside by root; "swap": a swap file
+    needs: str = ""  # "root": only root can read it; "hugetlb": huge pages set aside by root; "swap": a swap file
 
     @property
     def words(self):
@@ -64,6 +64,7 @@ JOBS = {
     "many threads": Job("private 100 threads 64 fork 3 { threads 16 sleep 4300 } sleep 4300"),
     "a file in areas of 3 pages": Job("private 100 file 60 pieces 3 sleep 4300"),
     "a file that four map": Job("file 200 fork 3 { read sleep 4300 } sleep 4300"),
+    "shared memory that only others wrote": Job("shared 200 dontneed sleep 4300", needs="root"),
     "hugetlb": Job("hugetlb 48 fork 2 { sleep 4300 }", needs="hugetlb"),
     "hugetlb, shared": Job("hugetlb-shared 48 fork 2 { read sleep 4300 }", needs="hugetlb"),
 }

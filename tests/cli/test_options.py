@@ -523,10 +523,12 @@ def test_help_fits_a_terminal(run):
     assert "give --help or --help=all" in run("--help=most").err
 
 
-@of_options("version")
+@of_options("version", "verbose")
 def test_version(run):
     assert re.fullmatch(r"resource-tracker \d+\.\d+\.\d+\n", run("--version").out)
     assert run("-V").out == run("--version").out
+    more = run("--version", "--verbose").out
+    assert more.startswith(run("--version").out) and "\ncompiler:" in more
 
 
 def test_every_option_has_a_test():
