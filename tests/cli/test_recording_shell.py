@@ -104,11 +104,11 @@ def test_a_step_runs_if_it_cannot_be_recorded(step, tmp_path, output, reason):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
 def test_a_step_runs_without_a_folder_for_its_recording(step, tmp_path):
+    if not all(folder.stat().st_mode & 0o001 for folder in BASH.resolve().parents):
+        pytest.skip("another user cannot enter the build folder")
     command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BASH, "-c", "echo out"]
     tmp_path.chmod(0o755)
     done = subprocess.run(command, cwd="/", env=environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if "Permission denied" in done.stderr and not done.stderr.startswith("resource-tracker"):
-        pytest.skip("another user cannot enter the build folder")
     assert (done.returncode, done.stdout) == (0, "out\n")
     assert done.stderr == "resource-tracker: this step is not recorded: .resource-tracker/: Permission denied\n"
 
