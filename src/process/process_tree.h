@@ -93,10 +93,10 @@ struct member {
 	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
 	int64_t inherited_least; /* those that it cannot have faulted in itself by then, except as huge pages */
 	int64_t faults;          /* its own, minor and major, and */
-	int64_t anon_at_faults;  /* its anonymous pages at the same moment */
-	int64_t stat_pages;      /* its resident set by /proc/PID/stat, and */
-	int64_t stat_bytes;      /* the size of its address space, when statm was read; -1: never */
-	int64_t parent_faults;   /* its parent's when it was first seen, and */
+	int64_t anon_at_faults; /* its anonymous pages at the same moment */
+	int64_t stat_pages;     /* its resident set by /proc/PID/stat, and */
+	int64_t stat_bytes;     /* the size of its address space, when statm was read; -1: never */
+	int64_t parent_faults;  /* its parent's when it was first seen, and */
 	int64_t parent_faults_before, parent_anon_before; /* at the reading before that; -1: unknown */
 	int64_t parent_passing_before;
 	int64_t faults_before;          /* at the previous reading; 0: none */
