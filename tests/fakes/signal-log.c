@@ -56,5 +56,6 @@ int main(int argc, char **argv)
 	do
 		poll(fds, 2, -1);
 	while (print_signals(fds[1].fd) && !(fds[0].revents & POLLHUP));
-	return 0;
+	/* A leak sanitiser's search at exit needs signals, and would wait for them forever. */
+	_exit(0);
 }
