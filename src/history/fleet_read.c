@@ -307,23 +307,12 @@ static int add_run(struct fleet *fleet, const struct run_lines *lines, struct bu
 	return result < 0 ? result : keep_run(fleet, &run);
 }
 
-static void cleanup_lines(struct run_lines **lines)
-{
-	if (*lines)
-		run_lines_close(*lines);
-	free(*lines);
-}
-
 int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret_problem)
 {
-	__attribute__((cleanup(cleanup_lines))) struct run_lines *lines = calloc(1, sizeof(*lines));
+	CLEANUP_RUN_LINES struct run_lines *lines = NULL;
 	CLEANUP_BUFFER struct buffer key = BUFFER(KEY_BYTES);
-	int result;
+	int result = run_lines_new(&lines, path, ret_problem);
 
-	if (!lines)
-		return problem_set(ret_problem, -ENOMEM, "out of memory");
-	lines->source.fd = -1;
-	result = run_lines_open(lines, path, ret_problem);
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {
@@ -333,12 +322,9 @@ int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret
 		if (result < 0)
 			return problem_set(ret_problem, result, "out of memory");
 	}
+	result = run_lines_finish(lines, result, path, ret_problem);
 	if (result < 0)
-		return problem_set(ret_problem, result, "%s: %s", path, strerror(-result));
-	if (!lines->read && !lines->newer && lines->damaged)
-		return problem_set(
-			ret_problem, -ENODATA,
-			"%s: no line is a run's; resource-tracker runs add makes them of recordings", path);
+		return result;
 	fleet->files++;
 	fleet->damaged += lines->damaged;
 	fleet->newer += lines->newer;

@@ -68,13 +68,6 @@ static void search_done(struct search *search)
 	buffer_done(&search->cpu);
 }
 
-static void cleanup_lines(struct run_lines **lines)
-{
-	if (*lines)
-		run_lines_close(*lines);
-	free(*lines);
-}
-
 void good_runs_done(struct good_runs *good)
 {
 	buffer_done(&good->job);
@@ -138,14 +131,10 @@ static void keep_run(struct search *search, const struct one_run *run)
 
 static int find_good_runs(struct search *search, const char *path, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_lines))) struct run_lines *lines = calloc(1, sizeof(*lines));
+	CLEANUP_RUN_LINES struct run_lines *lines = NULL;
 	struct one_run run;
-	int result;
+	int result = run_lines_new(&lines, path, problem);
 
-	if (!lines)
-		return problem_set(problem, -ENOMEM, "out of memory");
-	lines->source.fd = -1;
-	result = run_lines_open(lines, path, problem);
 	if (result < 0)
 		return result;
 	while ((result = run_lines_next(lines)) > 0) {
@@ -153,19 +142,13 @@ static int find_good_runs(struct search *search, const char *path, struct rt_pro
 		if (is_good(search, lines, &run))
 			keep_run(search, &run);
 	}
-	if (result < 0)
-		return problem_set(problem, result, "%s: %s", path, strerror(-result));
-	if (!lines->read && lines->damaged)
-		return problem_set(
-			problem, -ENODATA,
-			"%s: no line is a run's; resource-tracker runs add makes them of recordings", path);
-	return 0;
+	return run_lines_finish(lines, result, path, problem);
 }
 
 /* The line of the run, with the words that its good runs must have. */
 static int take_this_run(struct search *search, const char *recording, struct rt_problem *problem)
 {
-	__attribute__((cleanup(cleanup_lines))) struct run_lines *lines = calloc(1, sizeof(*lines));
+	CLEANUP_FREE struct run_lines *lines = calloc(1, sizeof(*lines));
 	CLEANUP_BUFFER struct buffer text = BUFFER(LINE_BYTES);
 	int result = run_line_add(&text, recording, &(struct run_place){.path = recording}, problem);
 

@@ -14,7 +14,7 @@
 
 struct patience {
 	int end_fd;    /* -1: none */
-	pid_t end_pid; /* checked at intervals if there is no pidfd; 0: none */
+	pid_t end_pid; /* checked at intervals where the kernel has no pidfd; 0: none */
 	int signal_fd; /* a non-blocking signalfd; a signal is the end, a second one ends the waiting; -1: none */
 	int news_fd;      /* a non-blocking descriptor that becomes readable when there is news; -1: none */
 	int64_t grace_ns; /* after the end */

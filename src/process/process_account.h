@@ -128,8 +128,9 @@ void account_find_above(struct account *account, struct account *ancestor);
 bool account_may_contain(const struct account *parent, const struct account *child);
 
 /*
- * Call after all readings and before anything new is carried, once the process has run since it began to carry. A process that exited in an earlier pass
- * has appeared by now, or never will, because another process has waited for it or because its parent ignores SIGCHLD.
+ * Call after all readings and before anything new is carried, once the process has run since it began to carry. A
+ * process that exited in an earlier pass has appeared by now, or never will, because another process has waited for it
+ * or because its parent ignores SIGCHLD.
  */
 void account_settle(struct account *account);
 

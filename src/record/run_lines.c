@@ -134,6 +134,41 @@ void run_lines_close(struct run_lines *lines)
 	source_close(&lines->source);
 }
 
+int run_lines_new(struct run_lines **ret_lines, const char *path, struct rt_problem *ret_problem)
+{
+	struct run_lines *lines = malloc(sizeof(*lines));
+	int result;
+
+	if (!lines)
+		return problem_set(ret_problem, -ENOMEM, "out of memory");
+	result = run_lines_open(lines, path, ret_problem);
+	if (result < 0) {
+		free(lines);
+		return result;
+	}
+	*ret_lines = lines;
+	return 0;
+}
+
+void run_lines_free(struct run_lines *lines)
+{
+	if (lines)
+		run_lines_close(lines);
+	free(lines);
+}
+
+int run_lines_finish(const struct run_lines *lines, int result, const char *path,
+		     struct rt_problem *ret_problem)
+{
+	if (result < 0)
+		return problem_set(ret_problem, result, "%s: %s", path, strerror(-result));
+	if (!lines->read && !lines->newer && lines->damaged)
+		return problem_set(
+			ret_problem, -ENODATA,
+			"%s: no line is a run's; resource-tracker runs add makes them of recordings", path);
+	return 0;
+}
+
 /* A line of a schema that is not known yet is a run's as well, and so is one behind a torn first line. */
 bool is_file_of_runs(const char *path)
 {

@@ -98,6 +98,22 @@ bool is_file_of_runs(const char *path);
 /* "-" is standard input. */
 int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_close(struct run_lines *lines);
+
+/* As run_lines_open(), in memory of its own, which is about 10 KiB; run_lines_free() closes and frees it. */
+int run_lines_new(struct run_lines **ret_lines, const char *path, struct rt_problem *ret_problem);
+void run_lines_free(struct run_lines *lines); /* NULL is allowed. */
+/*
+ * The result of a file: `result` is that of the last run_lines_next(). -ENODATA: it has lines, and none is a run's.
+ */
+int run_lines_finish(const struct run_lines *lines, int result, const char *path,
+		     struct rt_problem *ret_problem);
+
+static inline void run_lines_cleanup(struct run_lines **lines)
+{
+	run_lines_free(*lines);
+}
+#define CLEANUP_RUN_LINES __attribute__((cleanup(run_lines_cleanup)))
+
 /* Reads the next whole line of a known schema: 1, 0 at the end, or a negative errno. */
 int run_lines_next(struct run_lines *lines);
 

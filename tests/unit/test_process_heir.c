@@ -1,10 +1,9 @@
 /* Tests of src/process/process_heir.c and the sums of src/process/process_tree.c: each CPU time counts once. */
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "burner.h"
 #include "process/process_tree.h"
 #include "scratch.h"
 
@@ -136,16 +135,22 @@ static void lay_chain(int subreaper_waited, int parent_waited)
 	lay(PARENT, SUBREAPER, 'S', 1, parent_waited);
 }
 
+/* Tracking begins when the child has a child of its own that has used 200 ticks. */
+static void begin_with_a_grandchild(char state_of_child)
+{
+	lay_chain(0, 0);
+	lay(CHILD, PARENT, state_of_child, 1, 0);
+	lay(GRANDCHILD, CHILD, 'R', 200, 0);
+	seed(ROOT);
+}
+
 /* All ends are between two passes. The order in which the two ancestors are read decides when their figures show it. */
 static void test_an_orphan_counts_where_a_subreaper_has_waited(void **state)
 {
 	for (int late = 0; late < 2; late++) {
 		if (late)
 			assert_int_equal(tear_down(state) | set_up(state), 0);
-		lay_chain(0, 0);
-		lay(CHILD, PARENT, 'S', 1, 0);
-		lay(GRANDCHILD, CHILD, 'R', 200, 0);
-		seed(ROOT);
+		begin_with_a_grandchild('S');
 		expect_after_pass(204);
 		take_away(CHILD);
 		take_away(GRANDCHILD);
@@ -163,10 +168,7 @@ static void test_an_orphan_counts_where_a_subreaper_has_waited(void **state)
 static void test_a_child_that_ended_before_its_parent_counts_there(void **state)
 {
 	(void)state;
-	lay_chain(0, 0);
-	lay(CHILD, PARENT, 'S', 1, 0);
-	lay(GRANDCHILD, CHILD, 'R', 200, 0);
-	seed(ROOT);
+	begin_with_a_grandchild('S');
 	take_away(CHILD);
 	take_away(GRANDCHILD);
 	lay_chain(50, 201);
@@ -178,10 +180,7 @@ static void test_a_child_that_ended_before_its_parent_counts_there(void **state)
 static void test_an_orphan_of_a_zombie_counts_once(void **state)
 {
 	(void)state;
-	lay_chain(0, 0);
-	lay(CHILD, PARENT, 'Z', 1, 0);
-	lay(GRANDCHILD, CHILD, 'R', 200, 0);
-	seed(ROOT);
+	begin_with_a_grandchild('Z');
 	expect_after_pass(204);
 	take_away(GRANDCHILD);
 	lay_chain(200, 0);
@@ -213,51 +212,6 @@ static void test_an_orphan_counts_once_if_both_end_during_a_pass(void **state)
 		expect_after_pass(204);
 		expect_after_pass(204);
 	}
-}
-
-static int64_t own_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-static void do_nothing(int signal)
-{
-	(void)signal;
-}
-
-/* A child with a real clock that has used CPU time and sleeps, except for a moment at each SIGUSR1. */
-static pid_t start_burner(int64_t burn_ns)
-{
-	int fds[2];
-	char byte;
-	pid_t pid;
-
-	assert_int_equal(pipe(fds), 0);
-	pid = fork();
-	if (pid == 0) {
-		alarm(60);
-		signal(SIGUSR1, do_nothing);
-		while (own_cpu_ns() < burn_ns)
-			continue;
-		if (write(fds[1], "r", 1) < 0)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	assert_int_equal(read(fds[0], &byte, 1), 1);
-	close(fds[0]);
-	close(fds[1]);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
 }
 
 static bool sleeps(pid_t pid)
@@ -303,7 +257,7 @@ static void test_a_process_that_is_being_reaped_has_gone(void **state)
 	lay(getpid(), 1, 'R', 0, 1 + (int)(process_tree_find(tree, child)->clock_ns / TICK_NS));
 	process_tree_touch(tree);
 	assert_null(process_tree_find(tree, child));
-	end(child);
+	end_child(child);
 }
 
 /* The parent was interrupted between waiting for its child and taking over the child's figures. */
@@ -322,12 +276,12 @@ static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **
 	tree->uses_clock = true;
 	process_tree_touch(tree);
 	account = &rest(parent)->account;
-	end(child);
+	end_child(child);
 	for (int i = 0; i < 3; i++) {
 		process_tree_touch(tree);
 		assert_null(process_tree_find(tree, child));
 		if (!process_tree_find(tree, parent)->quiet_ticks) {
-			end(parent);
+			end_child(parent);
 			SKIP("the kernel has interrupted the parent on its way to sleep");
 		}
 		assert_true(account->carries);
@@ -340,7 +294,7 @@ static void test_a_parent_that_has_not_run_may_still_take_over_its_child(void **
 	}
 	assert_false(account->carries);
 	assert_int_equal(account->settled.of[USAGE_CPU_NS], 0);
-	end(parent);
+	end_child(parent);
 }
 
 #define unit_test_of_tree(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

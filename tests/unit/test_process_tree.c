@@ -3,63 +3,13 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "burner.h"
 #include "process/process_discovery.h"
 #include "process/process_tree.h"
-#include "unit.h"
 
 #define BURN_NS (60 * NSEC_PER_MSEC)
-
-/* A child that a failed test leaves behind ends by itself: meson waits for all that hold its pipe. */
-static pid_t fork_for_a_minute(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		alarm(60);
-	return pid;
-}
-
-static int64_t own_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-/* Starts a child that has used CPU time and waits for its end. */
-static pid_t start_burner(int64_t burn_ns)
-{
-	int pipe_fds[2];
-	char byte;
-	pid_t pid;
-
-	assert_int_equal(pipe(pipe_fds), 0);
-	pid = fork_for_a_minute();
-	if (pid == 0) {
-		while (own_cpu_ns() < burn_ns)
-			continue;
-		if (write(pipe_fds[1], "r", 1) < 0)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	assert_int_equal(read(pipe_fds[0], &byte, 1), 1);
-	close(pipe_fds[0]);
-	close(pipe_fds[1]);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
 
 /* The list of children had left it out: its time from before the attach does not count. */
 static void test_a_member_that_is_found_late(void **state)
@@ -80,11 +30,11 @@ static void test_a_member_that_is_found_late(void **state)
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, 2);
 	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
-	end(late);
+	end_child(late);
 	process_tree_touch(tree);
 	assert_int_equal(tree->count, 1);
 	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS / 2);
-	end(first);
+	end_child(first);
 	process_tree_free(tree);
 	root_close(&root);
 }
@@ -105,8 +55,8 @@ static void test_a_member_that_begins_later(void **state)
 	assert_int_equal(process_tree_add(tree, later), 0);
 	process_tree_touch(tree);
 	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS);
-	end(later);
-	end(first);
+	end_child(later);
+	end_child(first);
 	process_tree_free(tree);
 	root_close(&root);
 }
@@ -196,7 +146,7 @@ static void test_an_orphan_that_sleeps_is_reaped_by_its_new_parent(void **state)
 	assert_int_equal(tree->count, 1);
 	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS - 2 * NSEC_PER_SEC / 100);
 	assert_true(tree->account.published.of[USAGE_CPU_NS] < BURN_NS * 3 / 2);
-	end(subreaper);
+	end_child(subreaper);
 	process_tree_free(tree);
 	root_close(&root);
 	for (int i = 0; i < 2; i++) {
@@ -253,7 +203,7 @@ static void test_processes_of_the_listener_stand_behind_their_parents(void **sta
 		assert_true(process_tree_find(tree, tree->members[i].parent_pid) < &tree->members[i] &&
 			    process_tree_find(tree, tree->members[i].parent_pid));
 	close(go[1]);
-	end(first);
+	end_child(first);
 	process_tree_free(tree);
 	root_close(&root);
 	close(go[0]);
