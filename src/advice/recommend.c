@@ -75,18 +75,18 @@ static size_t add_peaks(struct rt_advice *advice, const struct past *past, struc
 		const struct evidence *one = &past->list[i];
 		double peak = peak_of(one);
 
-		usage->sampled_peak_mib = larger(usage->sampled_peak_mib, one->sampled_peak_mib);
-		usage->process_peak_mib = larger(usage->process_peak_mib, one->process_peak_mib);
-		usage->between_peak_mib = larger(usage->between_peak_mib, one->between_peak_mib);
+		usage->sampled_peak_mib = larger_known(usage->sampled_peak_mib, one->sampled_peak_mib);
+		usage->process_peak_mib = larger_known(usage->process_peak_mib, one->process_peak_mib);
+		usage->between_peak_mib = larger_known(usage->between_peak_mib, one->between_peak_mib);
 		usage->swapped |= one->swapped;
 		if (one->oom_floor_mib > usage->oom_floor_mib) {
 			usage->oom = one->oom;
 			usage->oom_had_mib = one->oom_had_mib;
 			usage->oom_floor_mib = one->oom_floor_mib;
 		}
-		usage->kernel_mib = larger(usage->kernel_mib, one->kernel_mib);
+		usage->kernel_mib = larger_known(usage->kernel_mib, one->kernel_mib);
 		if (one->oom_had_mib > 0 && advice->policy != RT_POLICY_MAX)
-			peak = larger(peak, one->oom_had_mib);
+			peak = larger_known(peak, one->oom_had_mib);
 		if (!isnan(peak) && (one->good || advice->policy == RT_POLICY_MAX || one->oom_had_mib > 0))
 			peaks[count++] = (struct peak){peak, one->secs};
 	}
@@ -115,7 +115,7 @@ static double find_oom_floor(const struct rt_advice *advice, const struct past *
 
 static const char *basis_of(const struct usage *usage)
 {
-	double told = larger(usage->sampled_peak_mib, usage->process_peak_mib);
+	double told = larger_known(usage->sampled_peak_mib, usage->process_peak_mib);
 
 	if (usage->between_peak_mib > told * (1 + OVER))
 		return "the kernel's peak of one process beside what the rest of the tree held";
@@ -133,9 +133,9 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 
 	advice->reservation = policy_reserve(advice->policy, peaks, count);
 	advice->backtest = policy_backtest(advice->policy, peaks, count);
-	mib = larger(advice->reservation.mib, floor);
+	mib = larger_known(advice->reservation.mib, floor);
 	if (advice->policy == RT_POLICY_MAX)
-		mib = larger(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
+		mib = larger_known(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
 	advice->memory_at_least = unsettled;
 	advice->memory_basis = floor > 0 && !(advice->reservation.mib > floor)
 				       ? "what was not enough when the job was killed for lack of memory"
@@ -196,7 +196,8 @@ static void decide_cores(struct rt_advice *advice)
 	else if (advice->policy == RT_POLICY_COST && advice->shape.total_secs > 0)
 		advice->cpu = cheapest_cores(&advice->shape, advice->cpu_limit);
 	advice->cpu_stretch = shape_stretch(&advice->shape, (double)advice->cpu);
-	sustained = larger(shape_cap(&advice->shape, SUSTAINED), usage->mean_cores / (double)recordings);
+	sustained =
+		larger_known(shape_cap(&advice->shape, SUSTAINED), usage->mean_cores / (double)recordings);
 	sustained = fmin(fmax(ceil(10 * sustained - OVER) / 10, 0.1), (double)advice->cpu);
 	ranks->task_cpus =
 		(advice->cpu + (int64_t)ranks->tasks_per_recording - 1) / (int64_t)ranks->tasks_per_recording;
@@ -246,11 +247,11 @@ static void add_means(struct rt_advice *advice, const struct runs *runs, const s
 	for (size_t i = 0; i < past->count; i++) {
 		const struct evidence *one = &past->list[i];
 
-		usage->max_gpus = larger(usage->max_gpus, one->max_gpus);
-		usage->vram_peak_mib = larger(usage->vram_peak_mib, one->vram_peak_mib);
-		usage->max_cores = larger(usage->max_cores, one->max_cores);
-		usage->busy_cores = larger(usage->busy_cores, one->busy_cores);
-		usage->p95_cores = larger(usage->p95_cores, one->p95_cores);
+		usage->max_gpus = larger_known(usage->max_gpus, one->max_gpus);
+		usage->vram_peak_mib = larger_known(usage->vram_peak_mib, one->vram_peak_mib);
+		usage->max_cores = larger_known(usage->max_cores, one->max_cores);
+		usage->busy_cores = larger_known(usage->busy_cores, one->busy_cores);
+		usage->p95_cores = larger_known(usage->p95_cores, one->p95_cores);
 		if (isnan(one->mean_cores))
 			continue;
 		cores += one->mean_cores;

@@ -135,20 +135,22 @@ struct amount amount_of(double value, void (*add)(struct buffer *out, double val
 /* Formats MiB for people. */
 struct amount amount_of_mib(double mib);
 
-static inline double larger(double a, double b)
+static inline double larger_known(double a, double b)
 {
 	return isnan(a) || b > a ? b : a;
 }
 
 static inline double larger_peak(const struct usage *usage)
 {
-	return larger(larger(usage->sampled_peak_mib, usage->process_peak_mib), usage->between_peak_mib);
+	return larger_known(larger_known(usage->sampled_peak_mib, usage->process_peak_mib),
+			    usage->between_peak_mib);
 }
 
 /* Returns the memory that a run is reckoned with. */
 static inline double peak_of(const struct evidence *one)
 {
-	return larger(larger(one->sampled_peak_mib, one->process_peak_mib), one->between_peak_mib);
+	return larger_known(larger_known(one->sampled_peak_mib, one->process_peak_mib),
+			    one->between_peak_mib);
 }
 
 /* Tells whether the job waited for a CPU for a fifth of its time, while none was free and it had not all of them itself. */

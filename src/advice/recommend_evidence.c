@@ -41,7 +41,7 @@ static bool is_source(const char *source, const char *name)
 static double kernel_memory_mib(const struct rt_summary *summary)
 {
 	double processes = summary->processes.most, threads = summary->threads.most;
-	double mapped = larger(summary->memory_rss.most, summary->memory.most);
+	double mapped = larger_known(summary->memory_rss.most, summary->memory.most);
 
 	return 0.1 * (isnan(processes) ? 1 : processes) + 0.025 * (isnan(threads) ? 1 : threads) +
 	       (isnan(mapped) ? 0 : mapped) / 512;
@@ -59,7 +59,7 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 		peak = most.mib;
 	evidence->swapped = summary->swap.most >= MIB_SWAPPED;
 	if (evidence->swapped)
-		peak = larger(peak, summary->memory_and_swap.most);
+		peak = larger_known(peak, summary->memory_and_swap.most);
 	evidence->sampled_peak_mib = peak;
 	evidence->kernel_mib = kernel_memory_mib(summary);
 	evidence->process_peak_mib = end && !real_absent(end->largest_process_peak_mib)
@@ -78,8 +78,8 @@ static void find_peaks(struct evidence *evidence, const struct rt_summary *summa
 /* Returns the largest amount of memory that the job is known to have held. */
 static double held_mib(const struct evidence *evidence, const struct rt_summary *summary)
 {
-	return larger(larger(evidence->sampled_peak_mib, evidence->process_peak_mib),
-		      summary->group_memory.most);
+	return larger_known(larger_known(evidence->sampled_peak_mib, evidence->process_peak_mib),
+			    summary->group_memory.most);
 }
 
 /* The group may have other members. The killed process was the job's if the job used enough of the limit. */
@@ -107,7 +107,7 @@ static void find_oom(struct evidence *evidence, const struct rt_summary *summary
 		return;
 	evidence->oom = oom.kind;
 	if ((oom.kills > 0 || oom.kind != OOM_SUSPECTED) && !isnan(evidence->limit_mib))
-		had = larger(had, evidence->limit_mib);
+		had = larger_known(had, evidence->limit_mib);
 	else if (was_a_bystander(had, summary))
 		growth = 1;
 	if (isnan(had))
@@ -226,11 +226,11 @@ static void find_cores(struct evidence *evidence, const struct advice_run *run)
 						: figure_mean(&summary->host_cores);
 	evidence->max_cores = summary->tracked ? figure_of(run->stats, "process_cpu_usage", "max")
 					       : summary->host_cores.most;
-	evidence->busy_cores = larger(shape_quantile(shape, P99), shape->busiest);
+	evidence->busy_cores = larger_known(shape_quantile(shape, P99), shape->busiest);
 	/* With time stamps alone, the length of the samples is unknown. */
 	if (isnan(evidence->busy_cores))
 		evidence->busy_cores = evidence->max_cores;
-	evidence->busy_cores = larger(evidence->busy_cores, cores_wanted(summary));
+	evidence->busy_cores = larger_known(evidence->busy_cores, cores_wanted(summary));
 	evidence->p95_cores = shape->total_secs > 0 ? shape_quantile(shape, P95) : evidence->max_cores;
 }
 
@@ -286,7 +286,7 @@ void find_evidence_of_stats(struct advice_run *run)
 	evidence->sampled_peak_mib = figure_of(run->stats, "process_memory_mib", "max");
 	evidence->mean_cores = figure_of(run->stats, "process_cpu_usage", "mean");
 	evidence->max_cores = figure_of(run->stats, "process_cpu_usage", "max");
-	evidence->busy_cores = evidence->p95_cores = larger(evidence->max_cores, evidence->mean_cores);
+	evidence->busy_cores = evidence->p95_cores = larger_known(evidence->max_cores, evidence->mean_cores);
 	evidence->max_gpus = figure_of(run->stats, "process_gpu_usage", "max");
 	evidence->vram_peak_mib = figure_of(run->stats, "process_gpu_vram_mib", "max");
 	evidence->secs = figure_of(run->stats, "timestamp", "duration");

@@ -101,12 +101,12 @@ static bool is_first_of_host(const struct runs *runs, const size_t *group, size_
 /* Combines values that do not depend on the member's host. */
 static void add_member(struct evidence *all, const struct evidence *one)
 {
-	all->process_peak_mib = larger(all->process_peak_mib, one->process_peak_mib);
-	all->between_peak_mib = larger(all->between_peak_mib, one->between_peak_mib);
-	all->busy_cores = larger(all->busy_cores, one->busy_cores);
-	all->p95_cores = larger(all->p95_cores, one->p95_cores);
+	all->process_peak_mib = larger_known(all->process_peak_mib, one->process_peak_mib);
+	all->between_peak_mib = larger_known(all->between_peak_mib, one->between_peak_mib);
+	all->busy_cores = larger_known(all->busy_cores, one->busy_cores);
+	all->p95_cores = larger_known(all->p95_cores, one->p95_cores);
 	all->max_gpus = add_known(all->max_gpus, one->max_gpus);
-	all->vram_peak_mib = larger(all->vram_peak_mib, one->vram_peak_mib);
+	all->vram_peak_mib = larger_known(all->vram_peak_mib, one->vram_peak_mib);
 	all->kernel_mib += one->kernel_mib;
 	all->swapped |= one->swapped;
 	all->good &= one->good;
@@ -164,14 +164,14 @@ struct evidence join_group(const struct runs *runs, const size_t *group, size_t 
 			all = *one;
 		else
 			add_member(&all, one);
-		ranks.task_memory_mib = larger(ranks.task_memory_mib, peak_of(one));
+		ranks.task_memory_mib = larger_known(ranks.task_memory_mib, peak_of(one));
 		if (!is_first_of_host(runs, group, i))
 			continue;
 		ranks.hosts++;
 		host = add_host(runs, group, number, one->host);
-		busiest.peak_mib = larger(busiest.peak_mib, host.peak_mib);
-		busiest.mean_cores = larger(busiest.mean_cores, host.mean_cores);
-		busiest.max_cores = larger(busiest.max_cores, host.max_cores);
+		busiest.peak_mib = larger_known(busiest.peak_mib, host.peak_mib);
+		busiest.mean_cores = larger_known(busiest.mean_cores, host.mean_cores);
+		busiest.max_cores = larger_known(busiest.max_cores, host.max_cores);
 		busiest.members = host.members > busiest.members ? host.members : busiest.members;
 	}
 	ranks.tasks = ranks.recorded;

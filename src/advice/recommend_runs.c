@@ -147,7 +147,7 @@ static void find_peaks_of_line(struct evidence *evidence, const struct run_lines
 	evidence->swapped = run_real(lines, RUN_memory_swap_max_mib) >= 1;
 	told = peak_of(evidence);
 	if (evidence->swapped)
-		evidence->sampled_peak_mib = larger(evidence->sampled_peak_mib, needed);
+		evidence->sampled_peak_mib = larger_known(evidence->sampled_peak_mib, needed);
 	else if (isnan(told) || needed > told)
 		evidence->between_peak_mib = needed;
 	evidence->kernel_mib = fmax(run_real(lines, RUN_memory_kernel_mib), 0);
@@ -199,7 +199,7 @@ static void find_evidence_of_line(struct advice_run *run, const struct run_lines
 	find_part_of_line(evidence, lines);
 	evidence->mean_cores = run_real(lines, RUN_cores_mean);
 	evidence->max_cores = run_real(lines, RUN_cores_max);
-	evidence->busy_cores = larger(run_real(lines, RUN_cores_needed), NAN);
+	evidence->busy_cores = larger_known(run_real(lines, RUN_cores_needed), NAN);
 	evidence->p95_cores = run_real(lines, RUN_cores_p95);
 	evidence->mean_gpus = run_real(lines, RUN_gpu_mean);
 	evidence->max_gpus = run_real(lines, RUN_gpu_max);

@@ -35,7 +35,7 @@ static struct program_figures *place_of(struct summary_programs *programs, const
 	return &programs->list[programs->count++];
 }
 
-static double known(double value)
+static double zero_if_unknown(double value)
 {
 	return real_absent(value) ? 0 : value;
 }
@@ -53,12 +53,12 @@ static void add_end(struct summary_programs *programs, const struct frame *frame
 	     row = NEXT(row, run_end_program)) {
 		struct program_figures *program = place_of(programs, row->name);
 
-		programs->cpu_secs += known(row->cpu_secs);
+		programs->cpu_secs += zero_if_unknown(row->cpu_secs);
 		if (!program)
 			continue;
-		program->cpu_secs = known(row->cpu_secs);
-		program->estimated_secs = known(row->cpu_estimated_secs);
-		program->memory_peak_mib = known(row->memory_peak_mib);
+		program->cpu_secs = zero_if_unknown(row->cpu_secs);
+		program->estimated_secs = zero_if_unknown(row->cpu_estimated_secs);
+		program->memory_peak_mib = zero_if_unknown(row->memory_peak_mib);
 		program->process_count = known_count(row->process_count);
 	}
 }
@@ -74,11 +74,11 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 	for (const struct program_row *row = FIRST(frame, program); row; row = NEXT(row, program)) {
 		struct program_figures *program = place_of(programs, row->name);
 
-		sum += known(row->cpu_total_secs);
+		sum += zero_if_unknown(row->cpu_total_secs);
 		if (!program)
 			continue;
-		program->cpu_secs = known(row->cpu_total_secs);
-		program->estimated_secs = known(row->cpu_estimated_secs);
+		program->cpu_secs = zero_if_unknown(row->cpu_total_secs);
+		program->estimated_secs = zero_if_unknown(row->cpu_estimated_secs);
 		program->process_count = known_count(row->exited_count) + known_count(row->process_count);
 		if (row->memory_mib > program->memory_peak_mib)
 			program->memory_peak_mib = row->memory_mib;
@@ -110,7 +110,7 @@ void summary_programs_finish(struct summary_programs *programs)
 	snprintf(programs->list[programs->count++].name, sizeof programs->list->name, "%s", OTHERS);
 }
 
-static double percent(const struct summary_programs *programs, double secs)
+static double percent_of_total(const struct summary_programs *programs, double secs)
 {
 	return programs->cpu_secs > 0 ? 100 * secs / programs->cpu_secs : 0;
 }
@@ -130,18 +130,19 @@ void summary_programs_line(struct buffer *out, const struct rt_summary *summary,
 
 		estimated += program->estimated_secs;
 		if (count == SHOWN || strcmp(program->name, OTHERS) == 0 ||
-		    (count && percent(programs, program->cpu_secs) < 0.5))
+		    (count && percent_of_total(programs, program->cpu_secs) < 0.5))
 			continue;
 		buffer_add_text(out, count++ ? ", " : "");
 		buffer_add_printable(out, program->name);
-		buffer_printf(out, " %.0f %%", percent(programs, program->cpu_secs));
+		buffer_printf(out, " %.0f %%", percent_of_total(programs, program->cpu_secs));
 		shown += program->cpu_secs;
 	}
-	if (percent(programs, programs->cpu_secs - shown) >= 0.5)
-		buffer_printf(out, ", others %.0f %%", percent(programs, programs->cpu_secs - shown));
+	if (percent_of_total(programs, programs->cpu_secs - shown) >= 0.5)
+		buffer_printf(out, ", others %.0f %%",
+			      percent_of_total(programs, programs->cpu_secs - shown));
 	buffer_add_text(out, " of the CPU time");
-	if (percent(programs, estimated) >= 1)
-		buffer_printf(out, " (%.0f %% of it estimated)", percent(programs, estimated));
+	if (percent_of_total(programs, estimated) >= 1)
+		buffer_printf(out, " (%.0f %% of it estimated)", percent_of_total(programs, estimated));
 }
 
 static void add_real(struct json_writer *json, const char *key, double value, int decimals)
@@ -164,7 +165,7 @@ void summary_programs_json(struct buffer *out, const struct rt_summary *summary)
 		json_key(&json, "name");
 		json_text(&json, program->name);
 		add_real(&json, "cpu_secs", program->cpu_secs, 4);
-		add_real(&json, "cpu_pct", percent(programs, program->cpu_secs), 2);
+		add_real(&json, "cpu_pct", percent_of_total(programs, program->cpu_secs), 2);
 		add_real(&json, "cpu_estimated_secs", program->estimated_secs, 4);
 		json_key(&json, "memory_peak_mib");
 		if (program->memory_peak_mib > 0)
@@ -193,7 +194,7 @@ int rt_summary_program(const rt_summary *summary, size_t index, struct rt_progra
 		.size = sizeof use,
 		.name = program->name,
 		.cpu_secs = program->cpu_secs,
-		.cpu_pct = percent(&summary->programs, program->cpu_secs),
+		.cpu_pct = percent_of_total(&summary->programs, program->cpu_secs),
 		.cpu_estimated_secs = program->estimated_secs,
 		.memory_peak_mib = program->memory_peak_mib > 0 ? program->memory_peak_mib : (double)NAN,
 		.process_count = program->process_count,

@@ -162,7 +162,8 @@ static bool find_numbers(struct live_words *words, char **argv)
 	return words->numbers != NULL;
 }
 
-static int show(const struct subcommand *command, const struct live_words *words, const char *recorder_name)
+static int show_live(const struct subcommand *command, const struct live_words *words,
+		     const char *recorder_name)
 {
 	bool records = words->recorder.count > 0;
 	struct live_options options = {
@@ -225,5 +226,5 @@ int run_live(const struct subcommand *command, char **argv)
 		*separator = argv[0];
 	if (words.pid || words.host || words.recorder_options)
 		status = make_recorder_line(command, &words, &line);
-	return status ? status : show(command, &words, line.name);
+	return status ? status : show_live(command, &words, line.name);
 }

@@ -87,7 +87,7 @@ static bool is_wanted(const struct ls *ls, const json_t *line)
 }
 
 /* The last `ls->number` of the chosen lines, the oldest first. Returns how many there are in all. */
-static size_t choose(struct ls *ls, struct history *history, const json_t **ret_lines, size_t *ret_count)
+static size_t choose_runs(struct ls *ls, struct history *history, const json_t **ret_lines, size_t *ret_count)
 {
 	size_t count = 0, most;
 
@@ -156,7 +156,7 @@ static int print_runs(const struct subcommand *command, struct ls *ls, struct hi
 
 	if (!lines)
 		return command_fault(command, "out of memory");
-	all = choose(ls, history, lines, &count);
+	all = choose_runs(ls, history, lines, &count);
 	if (ls->words) {
 		add_words(&out, lines, count);
 	} else if (ls->json) {

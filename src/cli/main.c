@@ -7,7 +7,7 @@
 #include "cli/front.h"
 #include "cli/help.h"
 #include "cli/message.h"
-#include "cli/programs.h"
+#include "cli/run_subcommand.h"
 #include "cli/run_recording.h"
 
 enum { USAGE_BYTES = 4096 };

@@ -110,7 +110,7 @@ static double sum_of_sockets(const struct cpu_energy *state)
 	return sum;
 }
 
-static double larger(double a, double b)
+static double larger_of(double a, double b)
 {
 	return a > b ? a : b;
 }
@@ -129,7 +129,7 @@ static void share_with_job(struct cpu_energy *state, const struct collect_contex
 		return;
 	job = tree && !real_absent(tree->cpu_total_secs) ? tree->cpu_total_secs : 0;
 	/* Idle time is counted exactly, but read a moment before or after the job's time. */
-	busy = larger(cpu->busy_secs - state->busy_secs, job - state->tree_secs);
+	busy = larger_of(cpu->busy_secs - state->busy_secs, job - state->tree_secs);
 	if (!begins && busy > 0)
 		state->job_joules += (joules - state->shared_joules) * (job - state->tree_secs) / busy;
 	state->shared_ns = frame->monotonic_ns;

@@ -214,14 +214,14 @@ static void take_traffic(struct job_namespace *space, const struct process_tree 
 		space->counted = space->now;
 }
 
-static struct traffic since(const struct traffic *before, const struct traffic *now)
+static struct traffic traffic_since(const struct traffic *before, const struct traffic *now)
 {
 	return (struct traffic){now->received - before->received, now->sent - before->sent};
 }
 
 static void add_traffic(struct traffic *sum, const struct traffic *before, const struct traffic *now)
 {
-	struct traffic more = since(before, now);
+	struct traffic more = traffic_since(before, now);
 
 	sum->received += more.received;
 	sum->sent += more.sent;

@@ -68,7 +68,7 @@ static void ask_to_attend(struct job_network *state, struct collect_context *con
 	context->attend_ns = min_i64(context->attend_ns, at_ns);
 }
 
-static void look(struct job_network *state, struct collect_context *context, int64_t now_ns)
+static void look_at_sockets(struct job_network *state, struct collect_context *context, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns(), pause_ns;
 
@@ -92,7 +92,7 @@ static void job_network_attend(void *state_, struct collect_context *context)
 	if (state->is_off || !context->tree)
 		return;
 	if (now_ns >= state->look_ns && !state->sockets.error)
-		look(state, context, now_ns);
+		look_at_sockets(state, context, now_ns);
 	ask_to_attend(state, context);
 }
 
@@ -130,7 +130,7 @@ static const char *source_of(const struct job_network *state, const struct job_t
 	return !sockets->reason && sockets->count ? "mixed" : "namespace";
 }
 
-static void fill(const struct job_network *state, struct tree_row *row)
+static void fill_network_row(const struct job_network *state, struct tree_row *row)
 {
 	struct traffic spaces, shared;
 	struct job_traffic sockets;
@@ -178,7 +178,7 @@ static void job_network_collect(void *state_, struct collect_context *context, s
 	job_sockets_update(&state->sockets, context->tree, is_last);
 	state->look_ns = max_i64(state->look_ns, root_monotonic_ns(context->root) + LOOK_EVERY_NS);
 	ask_to_attend(state, context);
-	fill(state, row);
+	fill_network_row(state, row);
 }
 
 static void job_network_close(void *state_)

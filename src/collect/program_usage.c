@@ -38,7 +38,7 @@ static void program_usage_close(void *state_)
 	free(state);
 }
 
-static bool reserve(struct program_usage *state, size_t count)
+static bool reserve_programs(struct program_usage *state, size_t count)
 {
 	struct ranked *ranked;
 
@@ -217,7 +217,7 @@ static void add_totals(const struct collect_context *context, struct frame *fram
 	}
 }
 
-static void remember(struct programs *programs, const struct program_usage *state, size_t count)
+static void remember_totals(struct programs *programs, const struct program_usage *state, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct ranked *ranked = &state->ranked[i];
@@ -242,7 +242,7 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 		return;
 	}
 	count = programs->count;
-	if (!reserve(state, count)) {
+	if (!reserve_programs(state, count)) {
 		frame_set_missing(frame, ROW_program, ENOMEM);
 		return;
 	}
@@ -254,7 +254,7 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 	if (count)
 		qsort(state->ranked, count, sizeof *state->ranked, most_first);
 	add_rows(context, frame, state, count);
-	remember(programs, state, count);
+	remember_totals(programs, state, count);
 	if (!frame->first[ROW_run_end])
 		return;
 	for (size_t i = 0; i < count; i++)

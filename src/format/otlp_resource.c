@@ -187,7 +187,7 @@ static int hex_digit(char c)
 }
 
 /* Decodes %XX. A NUL would end the text, so it is damage. */
-static bool decode(const struct scan *text, struct buffer *out)
+static bool decode_percents(const struct scan *text, struct buffer *out)
 {
 	for (const char *at = text->at; at < text->end; at++) {
 		int high, low;
@@ -215,7 +215,7 @@ static bool take_pair(struct otlp_resource *resource, struct scan pair)
 		return false;
 	key = scan_trim(key);
 	pair = scan_trim(pair);
-	if (!scan_left(&key) || !decode(&key, &name) || !decode(&pair, &value))
+	if (!scan_left(&key) || !decode_percents(&key, &name) || !decode_percents(&pair, &value))
 		return false;
 	if (value.length)
 		set_bytes(resource, name.data, scan_bytes(value.data, value.length));

@@ -34,7 +34,7 @@ static int by_group(const void *a, const void *b)
 }
 
 /* Between two values in proportion, as numpy's percentile() and DuckDB's quantile_cont(). */
-static double quantile(const double *sorted, size_t count, double fraction)
+static double quantile_of(const double *sorted, size_t count, double fraction)
 {
 	double place = fraction * (double)(count - 1), below = floor(place);
 	size_t index = (size_t)below;
@@ -47,7 +47,7 @@ static double quantile(const double *sorted, size_t count, double fraction)
 static double median_of(double *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), by_size);
-	return quantile(values, count, P50);
+	return quantile_of(values, count, P50);
 }
 
 /* Sorts the values. */
@@ -56,7 +56,7 @@ static struct fleet_range range_of(double *values, size_t count)
 	if (!count)
 		return (struct fleet_range){NAN, NAN, NAN};
 	qsort(values, count, sizeof(*values), by_size);
-	return (struct fleet_range){quantile(values, count, P50), quantile(values, count, P95),
+	return (struct fleet_range){quantile_of(values, count, P50), quantile_of(values, count, P95),
 				    values[count - 1]};
 }
 
@@ -96,7 +96,7 @@ static struct fleet_drift drift_of(const double *values, size_t count, double *c
 	return drift;
 }
 
-static double member(const struct fleet_run *run, size_t offset)
+static double run_figure(const struct fleet_run *run, size_t offset)
 {
 	double value;
 
@@ -105,12 +105,12 @@ static double member(const struct fleet_run *run, size_t offset)
 }
 
 /* The known values of the runs that ended well. */
-static size_t pick(const struct fleet_run *runs, size_t count, size_t offset, double *ret_values)
+static size_t pick_figures(const struct fleet_run *runs, size_t count, size_t offset, double *ret_values)
 {
 	size_t picked = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double value = member(&runs[i], offset);
+		double value = run_figure(&runs[i], offset);
 
 		if (runs[i].end == FLEET_OK && !isnan(value))
 			ret_values[picked++] = value;
@@ -139,7 +139,8 @@ static void add_use(struct fleet_group *group, const struct fleet_run *run)
 }
 
 /* `values` has room for twice as many numbers as there are runs. */
-static void compute(struct fleet_group *group, const struct fleet_run *runs, size_t count, double *values)
+static void compute_group(struct fleet_group *group, const struct fleet_run *runs, size_t count,
+			  double *values)
 {
 	size_t picked;
 
@@ -151,15 +152,15 @@ static void compute(struct fleet_group *group, const struct fleet_run *runs, siz
 		group->at_limit += runs[i].at_limit && runs[i].end == FLEET_OK;
 		add_use(group, &runs[i]);
 	}
-	picked = pick(runs, count, offsetof(struct fleet_run, wall_secs), values);
+	picked = pick_figures(runs, count, offsetof(struct fleet_run, wall_secs), values);
 	group->wall_drift = drift_of(values, picked, values + count);
 	group->wall_secs = range_of(values, picked);
-	picked = pick(runs, count, offsetof(struct fleet_run, memory_mib), values);
+	picked = pick_figures(runs, count, offsetof(struct fleet_run, memory_mib), values);
 	group->memory_drift = drift_of(values, picked, values + count);
 	group->memory_mib = range_of(values, picked);
-	picked = pick(runs, count, offsetof(struct fleet_run, cpu_secs), values);
+	picked = pick_figures(runs, count, offsetof(struct fleet_run, cpu_secs), values);
 	group->cpu_secs = range_of(values, picked);
-	picked = pick(runs, count, offsetof(struct fleet_run, cores), values);
+	picked = pick_figures(runs, count, offsetof(struct fleet_run, cores), values);
 	group->cores = range_of(values, picked);
 }
 
@@ -195,7 +196,7 @@ int fleet_finish(struct fleet *fleet)
 
 		while (first + count < fleet->count && fleet->runs[first + count].group == number)
 			count++;
-		compute(&fleet->groups[number], fleet->runs + first, count, values);
+		compute_group(&fleet->groups[number], fleet->runs + first, count, values);
 		first += count;
 	}
 	/* A group is empty if a later line of its only run has another name. */

@@ -54,7 +54,7 @@ struct table_row {
 	char cells[COLUMNS][CELL_BYTES];
 };
 
-static void put(char *cell, double value, void (*add)(struct buffer *out, double value))
+static void put_figure(char *cell, double value, void (*add)(struct buffer *out, double value))
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(CELL_BYTES);
 
@@ -106,14 +106,16 @@ static void fill_row(struct table_row *row, const struct fleet *fleet, const str
 	put_name(row->cells[NAME], fleet, group);
 	snprintf(row->cells[RUNS], CELL_BYTES, "%zu", group->runs);
 	snprintf(row->cells[FAILED], CELL_BYTES, "%zu", group->ends[FLEET_FAILED]);
-	put(row->cells[WALL], group->wall_secs.p50, add_duration);
-	put(row->cells[WALL_P95], group->wall_secs.p95, add_duration);
-	put(row->cells[CPU_P95], group->cpu_secs.p95, add_duration);
-	put(row->cells[MEMORY_P95], group->memory_mib.p95, add_mib);
-	put(most, group->memory_mib.most, add_mib);
+	put_figure(row->cells[WALL], group->wall_secs.p50, add_duration);
+	put_figure(row->cells[WALL_P95], group->wall_secs.p95, add_duration);
+	put_figure(row->cells[CPU_P95], group->cpu_secs.p95, add_duration);
+	put_figure(row->cells[MEMORY_P95], group->memory_mib.p95, add_mib);
+	put_figure(most, group->memory_mib.most, add_mib);
 	snprintf(row->cells[MEMORY_MOST], CELL_BYTES, "%s%.180s", group->at_limit ? ">=" : "", most);
-	put(row->cells[CORE_HOURS], group->core_runs ? group->unused_core_hours : (double)NAN, add_hours);
-	put(row->cells[GIB_HOURS], group->memory_runs ? group->unused_gib_hours : (double)NAN, add_hours);
+	put_figure(row->cells[CORE_HOURS], group->core_runs ? group->unused_core_hours : (double)NAN,
+		   add_hours);
+	put_figure(row->cells[GIB_HOURS], group->memory_runs ? group->unused_gib_hours : (double)NAN,
+		   add_hours);
 }
 
 /* ---- lines below a row ------------------------------------------------------------------------------------- */

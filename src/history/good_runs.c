@@ -167,7 +167,7 @@ static int take_this_run(struct search *search, const char *recording, struct rt
 		       : 0;
 }
 
-static int compare(const struct search *search, const char *side, rt_comparison **ret_comparison)
+static int compare_search(const struct search *search, const char *side, rt_comparison **ret_comparison)
 {
 	const char *names[] = {"good runs", side},
 		   *outcomes[] = {search->count > 1 ? search->runs[1].end : "none yet",
@@ -207,7 +207,7 @@ int good_runs_compare(const struct rt_compared_run *run, const char *runs, size_
 		result = find_good_runs(&search, runs, ret_problem);
 	if (result < 0)
 		return result;
-	if (compare(&search, run->side, ret_comparison) < 0)
+	if (compare_search(&search, run->side, ret_comparison) < 0)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	(*ret_comparison)->percent_needs = NOISE_NEEDS;
 	ret_good->count = search.count - 1;

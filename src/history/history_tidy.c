@@ -21,7 +21,7 @@ static char *compressed_path(const struct history *history, unsigned number)
 }
 
 /* A recording without a sample says nothing; one that is damaged stays as it is. */
-static void complete(struct history *history, struct history_run *run)
+static void complete_run(struct history *history, struct history_run *run)
 {
 	CLEANUP_BUFFER struct buffer line = BUFFER(1 << 20);
 	CLEANUP_FREE char *path = compressed_path(history, run->number);
@@ -55,7 +55,7 @@ static void complete(struct history *history, struct history_run *run)
 }
 
 /* The oldest go first. A live run and the newest stay, whatever their size. */
-static void prune(struct history *history)
+static void prune_history(struct history *history)
 {
 	size_t runs = 0, i;
 	int64_t bytes = 0;
@@ -99,9 +99,9 @@ void history_tidy(struct history *history)
 		struct history_run *run = &history->runs[i];
 
 		if (!run->live && !run->dropped && run->path && (!run->compressed || !run->line))
-			complete(history, run);
+			complete_run(history, run);
 	}
-	prune(history);
+	prune_history(history);
 	(void)history_save(history);
 }
 

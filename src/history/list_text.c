@@ -128,7 +128,7 @@ static void put_gpus(char *cell, const json_t *line)
 }
 
 /* Names come from recordings. */
-static void clean(char *cell)
+static void clean_cell(char *cell)
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(2 * CELL_BYTES);
 
@@ -146,8 +146,8 @@ static void fill_row(struct list_row *row, const json_t *line)
 	put_duration(row->cells[CPU], real_of(line, "cpu_secs"));
 	put_memory(row->cells[MEMORY], real_of(line, "memory_peak_mib"));
 	put_gpus(row->cells[GPU], line);
-	clean(row->cells[NAME]);
-	clean(row->cells[OUTCOME]);
+	clean_cell(row->cells[NAME]);
+	clean_cell(row->cells[OUTCOME]);
 }
 
 /* ---- layout ------------------------------------------------------------------------------------------ */

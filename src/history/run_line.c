@@ -294,7 +294,7 @@ static void add_task(struct json_writer *json, const struct run_start_row *start
 }
 
 /* A number in the scheduler's variables; NaN: there is none. */
-static double scheduled(const struct frame *identity, const char *variable)
+static double scheduled_number(const struct frame *identity, const char *variable)
 {
 	const char *value = variable_of(identity, variable);
 	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
@@ -309,17 +309,17 @@ static double scheduled(const struct frame *identity, const char *variable)
  */
 static void add_asked(struct json_writer *json, const struct frame *identity)
 {
-	double cores = scheduled(identity, "SLURM_CPUS_PER_TASK");
-	double on_node = scheduled(identity, "SLURM_CPUS_ON_NODE");
-	double memory = scheduled(identity, "SLURM_MEM_PER_NODE");
-	double per_cpu = scheduled(identity, "SLURM_MEM_PER_CPU");
+	double cores = scheduled_number(identity, "SLURM_CPUS_PER_TASK");
+	double on_node = scheduled_number(identity, "SLURM_CPUS_ON_NODE");
+	double memory = scheduled_number(identity, "SLURM_MEM_PER_NODE");
+	double per_cpu = scheduled_number(identity, "SLURM_MEM_PER_CPU");
 
 	if (!variable_of(identity, "SLURM_STEP_ID") && !isnan(on_node))
 		cores = on_node;
 	add_real(json, "cores_asked", cores, 3);
 	add_real(json, "memory_asked_mib", isnan(memory) ? per_cpu * cores : memory, 3);
-	add_real(json, "tasks", scheduled(identity, "SLURM_NTASKS"), 0);
-	add_real(json, "nodes", scheduled(identity, "SLURM_JOB_NUM_NODES"), 0);
+	add_real(json, "tasks", scheduled_number(identity, "SLURM_NTASKS"), 0);
+	add_real(json, "nodes", scheduled_number(identity, "SLURM_JOB_NUM_NODES"), 0);
 }
 
 static void add_machine(struct json_writer *json, const struct run_start_row *start,

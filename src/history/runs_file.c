@@ -62,7 +62,7 @@ static const char *why_not(int fd)
 	return NULL;
 }
 
-static bool lock(int fd)
+static bool lock_runs_file(int fd)
 {
 	for (int tries = 0; tries < LOCK_TRIES; tries++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -95,7 +95,7 @@ int runs_file_append(const char *path, const struct buffer *line, struct rt_prob
 	reason = reason ? reason : why_not(fd);
 	if (reason)
 		return problem_set(ret_problem, -EINVAL, "%s: no line is appended: %s", path, reason);
-	is_locked = lock(fd);
+	is_locked = lock_runs_file(fd);
 	(void)fstat(fd, &status);
 	/* Without the lock, the end may be the half of a line that another writer has just begun. */
 	if (is_locked && ends_in_torn_line(fd, status.st_size))

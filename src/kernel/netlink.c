@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-static struct scan step(struct scan *rest, size_t length)
+static struct scan step_over(struct scan *rest, size_t length)
 {
 	size_t padded = (length + 3) & ~(size_t)3;
 	struct scan part = {rest->at, rest->at + length};
@@ -25,7 +25,7 @@ bool netlink_next_message(struct scan *messages, uint16_t *ret_type, struct scan
 	    length > scan_left(messages))
 		return false;
 	*ret_type = (uint16_t)netlink_u16(messages, 4);
-	*ret_body = step(messages, length);
+	*ret_body = step_over(messages, length);
 	ret_body->at += NETLINK_HEADER_BYTES;
 	return true;
 }
@@ -38,7 +38,7 @@ bool netlink_next_attribute(struct scan *attributes, uint16_t *ret_type, struct 
 	if (scan_left(attributes) < HEADER_BYTES || length < HEADER_BYTES || length > scan_left(attributes))
 		return false;
 	*ret_type = (uint16_t)netlink_u16(attributes, 2);
-	*ret_value = step(attributes, length);
+	*ret_value = step_over(attributes, length);
 	ret_value->at += HEADER_BYTES;
 	return true;
 }

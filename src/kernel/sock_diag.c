@@ -270,7 +270,7 @@ static int send_request(int fd, const uint8_t *bytes, size_t length)
 }
 
 /* The kernel has answered before sendto(2) and recv(2) return, so neither waits. */
-static ssize_t receive(int fd, uint8_t *bytes, size_t size)
+static ssize_t receive_answer(int fd, uint8_t *bytes, size_t size)
 {
 	ssize_t length;
 
@@ -287,7 +287,7 @@ int sock_diag_dump(int fd, uint64_t cgroup_id, diag_visit *visit, void *context)
 	int error = send_request(fd, answer, length);
 
 	while (!error) {
-		ssize_t got = receive(fd, answer, sizeof answer);
+		ssize_t got = receive_answer(fd, answer, sizeof answer);
 		struct scan datagram;
 		struct diag_message message;
 
@@ -313,7 +313,7 @@ int sock_diag_single(int fd, const struct diag_socket *asked, struct diag_socket
 
 	if (got < 0)
 		return (int)got;
-	got = receive(fd, bytes, sizeof bytes);
+	got = receive_answer(fd, bytes, sizeof bytes);
 	if (got < 0)
 		return (int)got;
 	datagram = scan_bytes((const char *)bytes, (size_t)got);
@@ -335,7 +335,7 @@ int sock_diag_take_ended(int fd, diag_visit *visit, void *context)
 	int count = 0, error = 0;
 
 	while (count < TAKEN_MOST) {
-		ssize_t got = receive(fd, bytes, sizeof bytes);
+		ssize_t got = receive_answer(fd, bytes, sizeof bytes);
 		struct diag_message message;
 		struct scan datagram;
 

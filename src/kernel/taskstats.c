@@ -42,7 +42,7 @@ enum {
 	PID = 368,
 };
 
-static int64_t amount(const struct scan *stats, size_t offset, uint64_t scale)
+static int64_t scaled_amount(const struct scan *stats, size_t offset, uint64_t scale)
 {
 	uint64_t value = netlink_u64(stats, offset);
 
@@ -58,7 +58,8 @@ static pid_t pid_at(const struct scan *stats, size_t offset)
 
 static bool parse_stats(const struct scan *stats, struct taskstats *ret_record)
 {
-	int64_t user_ns = amount(stats, UTIME_USEC, 1000), system_ns = amount(stats, STIME_USEC, 1000);
+	int64_t user_ns = scaled_amount(stats, UTIME_USEC, 1000),
+		system_ns = scaled_amount(stats, STIME_USEC, 1000);
 	struct taskstats record = {0};
 	struct scan comm;
 
@@ -70,14 +71,14 @@ static bool parse_stats(const struct scan *stats, struct taskstats *ret_record)
 	record.tid = pid_at(stats, TID);
 	record.parent_pid = pid_at(stats, PARENT_PID);
 	record.pid = pid_at(stats, PID);
-	record.cpu_ns = amount(stats, RUN_NS, 1);
+	record.cpu_ns = scaled_amount(stats, RUN_NS, 1);
 	if (record.cpu_ns <= 0)
 		record.cpu_ns = user_ns + system_ns;
-	record.read_chars = amount(stats, READ_CHARS, 1);
-	record.written_chars = amount(stats, WRITTEN_CHARS, 1);
-	record.read_bytes = amount(stats, READ_BYTES, 1);
-	record.write_bytes = amount(stats, WRITE_BYTES, 1);
-	record.cancelled_bytes = amount(stats, CANCELLED_BYTES, 1);
+	record.read_chars = scaled_amount(stats, READ_CHARS, 1);
+	record.written_chars = scaled_amount(stats, WRITTEN_CHARS, 1);
+	record.read_bytes = scaled_amount(stats, READ_BYTES, 1);
+	record.write_bytes = scaled_amount(stats, WRITE_BYTES, 1);
+	record.cancelled_bytes = scaled_amount(stats, CANCELLED_BYTES, 1);
 	*ret_record = record;
 	return true;
 }
@@ -129,7 +130,7 @@ struct request {
 	char text[32];
 };
 
-static int ask(int fd, uint16_t family, uint8_t command, uint16_t attribute, const char *text)
+static int ask_family(int fd, uint16_t family, uint8_t command, uint16_t attribute, const char *text)
 {
 	struct request request = {
 		.header = {.length = sizeof request, .type = family, .flags = NETLINK_FLAG_REQUEST},
@@ -148,7 +149,8 @@ static int ask(int fd, uint16_t family, uint8_t command, uint16_t attribute, con
 static int find_family(int fd, uint16_t *ret_family)
 {
 	char bytes[2048];
-	int length, error = ask(fd, FAMILY_CONTROL, CONTROL_GET_FAMILY, CONTROL_FAMILY_NAME, "TASKSTATS");
+	int length,
+		error = ask_family(fd, FAMILY_CONTROL, CONTROL_GET_FAMILY, CONTROL_FAMILY_NAME, "TASKSTATS");
 
 	if (error < 0)
 		return error;
@@ -186,7 +188,7 @@ int taskstats_open(int buffer_bytes, uint16_t *ret_family)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) < 0)
 		return -errno;
 	snprintf(cpus, sizeof cpus, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
-	error = ask(fd, *ret_family, COMMAND_GET, REGISTER_CPUS, cpus);
+	error = ask_family(fd, *ret_family, COMMAND_GET, REGISTER_CPUS, cpus);
 	if (!error)
 		error = hear_refusal(fd);
 	return error < 0 ? error : take_fd(&fd);

@@ -31,7 +31,7 @@ static size_t fill_of(size_t height, size_t rows_below, size_t levels)
 }
 
 /* Dots of a character from the lowest: left 7 3 2 1, right 8 6 5 4. */
-static uint32_t braille(size_t left, size_t right)
+static uint32_t braille_of_pair(size_t left, size_t right)
 {
 	static const unsigned LEFT[] = {0x00, 0x40, 0x44, 0x46, 0x47};
 	static const unsigned RIGHT[] = {0x00, 0x80, 0xa0, 0xb0, 0xb8};
@@ -44,7 +44,7 @@ static uint32_t character_of(enum graph_style style, size_t left, size_t right)
 	static const char ASCII[] = " _.-:=+*#";
 
 	if (style == GRAPH_BRAILLE)
-		return braille(left, right);
+		return braille_of_pair(left, right);
 	if (style == GRAPH_BLOCKS)
 		return left ? (uint32_t)(BLOCK + left) : ' ';
 	return (uint32_t)ASCII[left];

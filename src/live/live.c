@@ -278,7 +278,7 @@ static void take_signals(struct live *live)
 
 /* ---- the loop ---------------------------------------------------------------------------------------- */
 
-static void draw(struct live *live)
+static void draw_live(struct live *live)
 {
 	size_t rows, columns;
 	struct timespec wall;
@@ -342,7 +342,7 @@ static int run_loop(struct live *live, struct rt_problem *problem)
 	while (r == 0 && !live->view.quits) {
 		r = read_all(live, problem);
 		if (r == 0) {
-			draw(live);
+			draw_live(live);
 			wait_for_event(live);
 		}
 	}

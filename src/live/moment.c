@@ -212,7 +212,8 @@ void moment_done(struct moment *moment)
 	*moment = (struct moment){0};
 }
 
-static double merged(enum merge merge, double first, double first_secs, double second, double second_secs)
+static double merge_values(enum merge merge, double first, double first_secs, double second,
+			   double second_secs)
 {
 	double secs = first_secs + second_secs;
 
@@ -228,8 +229,8 @@ static double merged(enum merge merge, double first, double first_secs, double s
 void moment_merge(struct moment *moment, struct moment *next)
 {
 	for (size_t i = 0; i < SERIES_COUNT; i++)
-		next->values[i] = merged(MERGES[i], moment->values[i], moment->step_secs, next->values[i],
-					 next->step_secs);
+		next->values[i] = merge_values(MERGES[i], moment->values[i], moment->step_secs,
+					       next->values[i], next->step_secs);
 	next->step_secs += moment->step_secs;
 	moment_done(moment);
 	*moment = *next;

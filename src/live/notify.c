@@ -17,7 +17,7 @@
 extern char **environ;
 
 /* The loop reaps it. */
-static void start(const char *const *words)
+static void start_notifier(const char *const *words)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -55,7 +55,7 @@ void notify_of_end(const struct run *run)
 	buffer_add_printable(&name, run->name);
 	snprintf(text, sizeof(text), "%s after %s", run->outcome, time_text(secs, elapsed));
 	if (!buffer_error(&name) && name.data)
-		start((const char *[]){"notify-send", "--app-name=resource-tracker", "--", name.data, text,
-				       NULL});
+		start_notifier((const char *[]){"notify-send", "--app-name=resource-tracker", "--", name.data,
+						text, NULL});
 	buffer_done(&name);
 }

@@ -8,7 +8,7 @@
 
 static const double BYTES_IN_MIB = 1048576;
 
-static const char *take(struct buffer *text, char *ret_text)
+static const char *take_number_text(struct buffer *text, char *ret_text)
 {
 	snprintf(ret_text, NUMBER_BYTES, "%s", buffer_error(text) || !text->data ? "-" : text->data);
 	buffer_done(text);
@@ -25,7 +25,7 @@ const char *figure_text(double value, char ret_text[static NUMBER_BYTES])
 		buffer_add_text(&text, "< 0.01");
 	else
 		buffer_printf(&text, "%.*f", fabs(value) >= 100 ? 0 : fabs(value) >= 10 ? 1 : 2, value);
-	return take(&text, ret_text);
+	return take_number_text(&text, ret_text);
 }
 
 static enum rt_size_unit decimal_unit(double bytes)
@@ -53,7 +53,7 @@ const char *memory_text(const struct view *view, double mib, char ret_text[stati
 	struct buffer text = BUFFER(NUMBER_BYTES);
 
 	add_bytes(&text, view, mib * BYTES_IN_MIB);
-	return take(&text, ret_text);
+	return take_number_text(&text, ret_text);
 }
 
 const char *rate_text(const struct view *view, double bytes_per_sec, char ret_text[static NUMBER_BYTES])
@@ -63,7 +63,7 @@ const char *rate_text(const struct view *view, double bytes_per_sec, char ret_te
 	add_bytes(&text, view, bytes_per_sec);
 	if (!isnan(bytes_per_sec) && bytes_per_sec != 0)
 		buffer_add_text(&text, "/s");
-	return take(&text, ret_text);
+	return take_number_text(&text, ret_text);
 }
 
 /* A round number: without decimals that are 0. */
@@ -94,7 +94,7 @@ const char *time_text(double secs, char ret_text[static NUMBER_BYTES])
 		buffer_add_text(&text, "0 s");
 	else
 		add_duration(&text, secs);
-	return take(&text, ret_text);
+	return take_number_text(&text, ret_text);
 }
 
 const char *percent_text(double part, char ret_text[static NUMBER_BYTES])

@@ -59,7 +59,7 @@ static void add_part(struct buffer *out, const char *heading, const struct grid 
 	grid_print(grid, out, screen);
 }
 
-static void begin(struct grid *grid)
+static void begin_facts(struct grid *grid)
 {
 	grid->keys = 2;
 	grid_add_column(grid, "", false);
@@ -76,7 +76,7 @@ static void add_facts(struct buffer *out, const struct discovery *discovery, boo
 {
 	CLEANUP_GRID struct grid grid = {0};
 
-	begin(&grid);
+	begin_facts(&grid);
 	for (size_t i = 0; i < ARRAY_SIZE(LABELS); i++) {
 		const struct fact *fact = &discovery->facts.items[LABELS[i].id];
 
@@ -94,7 +94,7 @@ static void add_limits(struct buffer *out, const struct host_limits *limits, con
 {
 	CLEANUP_GRID struct grid grid = {0};
 
-	begin(&grid);
+	begin_facts(&grid);
 	add_label(&grid, "CPU");
 	if (real_absent(limits->cpu_limit_cores))
 		grid_add_cell(&grid, "no limit");
@@ -117,7 +117,7 @@ static void add_gpus(struct buffer *out, const struct host_gpus *gpus, const str
 {
 	CLEANUP_GRID struct grid grid = {0};
 
-	begin(&grid);
+	begin_facts(&grid);
 	for (size_t i = 0; i < gpus->count; i++) {
 		const struct host_gpu *gpu = &gpus->items[i];
 		struct buffer *cell;

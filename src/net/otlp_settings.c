@@ -38,7 +38,7 @@ static const char *exporter_value(const char *signal, const char *what, char ret
 	return env_value(ret_name);
 }
 
-static int refuse(const char *name, const char *rule)
+static int refuse_setting(const char *name, const char *rule)
 {
 	say("%s is invalid: it must be %s", name, rule);
 	return -EINVAL;
@@ -59,7 +59,7 @@ static int read_url(struct otlp_signal *signal, const char *name, const char *pa
 	if (!value)
 		value = ENDPOINT;
 	if (!is_http_url(value))
-		return refuse(variable, "an address with http:// or https://");
+		return refuse_setting(variable, "an address with http:// or https://");
 	signal->url = value;
 	if (signal->has_own_url)
 		return 0;
@@ -102,7 +102,7 @@ static int read_headers(struct otlp_signal *signal, const char *name)
 		signal->headers[signal->header_count++] = header;
 	}
 	otlp_resource_done(&pairs);
-	return r < 0 && r != -ENOMEM ? refuse(variable, "KEY=VALUE,KEY=VALUE, at most 16") : r;
+	return r < 0 && r != -ENOMEM ? refuse_setting(variable, "KEY=VALUE,KEY=VALUE, at most 16") : r;
 }
 
 static int read_timeout(struct otlp_signal *signal, const char *name)
@@ -113,7 +113,7 @@ static int read_timeout(struct otlp_signal *signal, const char *name)
 	uint64_t timeout = DEFAULT_TIMEOUT_MS;
 
 	if (value && (!scan_u64(&scan, &timeout) || scan_left(&scan) || !timeout))
-		return refuse(variable, "a number of milliseconds");
+		return refuse_setting(variable, "a number of milliseconds");
 	signal->timeout_ms = timeout < MOST_TIMEOUT_MS ? (int)timeout : MOST_TIMEOUT_MS;
 	return 0;
 }
@@ -130,7 +130,7 @@ static int read_signal(struct otlp_signal *signal, const char *name, const char 
 	value = exporter_value(name, "COMPRESSION", variable);
 	signal->gzip = !value || strcmp(value, "none") != 0;
 	if (value && signal->gzip && strcmp(value, "gzip") != 0)
-		return refuse(variable, "gzip or none");
+		return refuse_setting(variable, "gzip or none");
 	value = exporter_value(name, "PROTOCOL", variable);
 	if (value && strcmp(value, "http/protobuf") != 0)
 		say("%s=%s: only http/protobuf is spoken, and the address must be one for it", variable,
@@ -149,10 +149,10 @@ static int read_own(struct otlp_settings *settings)
 	double secs = DEFAULT_STEP_SECS;
 
 	if (step && (!parse_duration(step, &secs) || !(secs >= 0) || secs > (double)LONGEST_STEP_SECS))
-		return refuse("TRACKER_OTLP_STEP", "a length of time up to a day");
+		return refuse_setting("TRACKER_OTLP_STEP", "a length of time up to a day");
 	settings->step_ns = (int64_t)(secs * 1e9);
 	if (machine && !scan_flag(&flag, &settings->machine))
-		return refuse("TRACKER_OTLP_MACHINE", "yes or no");
+		return refuse_setting("TRACKER_OTLP_MACHINE", "yes or no");
 	return 0;
 }
 

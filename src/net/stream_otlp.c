@@ -84,7 +84,7 @@ static void end_run(struct stream *stream, struct requests *requests, const stru
 }
 
 /* Returns 1 if there may be more, 0 if that was all for now, or a negative errno. */
-static int fill(struct stream *stream, struct requests *requests)
+static int fill_requests(struct stream *stream, struct requests *requests)
 {
 	struct spool_state *state = &stream->spool.state;
 	bool full = false;
@@ -139,7 +139,7 @@ static int write_request(struct stream *stream, const struct buffer *request)
 	return 0;
 }
 
-static int commit(struct stream *stream, const struct requests *requests)
+static int commit_state(struct stream *stream, const struct requests *requests)
 {
 	struct spool_state *state = &stream->spool.state;
 	const struct otlp_settings *settings = stream->settings->otlp;
@@ -174,7 +174,7 @@ static int cut_with(struct stream *stream, int (*make)(struct stream *stream, st
 	requests->log = BUFFER(MOST_REQUEST_BYTES);
 	r = more = make(stream, requests);
 	if (r >= 0 && (requests->rows || requests->log.length))
-		r = commit(stream, requests);
+		r = commit_state(stream, requests);
 	buffer_done(&requests->log);
 	if (r >= 0)
 		return more;
@@ -189,7 +189,7 @@ static int cut_with(struct stream *stream, int (*make)(struct stream *stream, st
 
 int otlp_stream_cut(struct stream *stream)
 {
-	return cut_with(stream, fill);
+	return cut_with(stream, fill_requests);
 }
 
 static int make_end(struct stream *stream, struct requests *requests)
@@ -264,8 +264,8 @@ static void describe_answer(const struct http_answer *answer, struct outcome *ou
 	outcome_add_detail(outcome, text.at, scan_left(&text));
 }
 
-static void post(struct stream *stream, const struct otlp_signal *signal, const struct buffer *bytes,
-		 struct http_answer *answer, struct outcome *ret_outcome)
+static void post_signal(struct stream *stream, const struct otlp_signal *signal, const struct buffer *bytes,
+			struct http_answer *answer, struct outcome *ret_outcome)
 {
 	CLEANUP_BUFFER struct buffer plain = BUFFER(MOST_REQUEST_BYTES);
 	const struct buffer *body = bytes;
@@ -322,8 +322,8 @@ static bool takes_no_logs(const struct stream *stream, long status)
 	       (status == 400 || status == 404 || status == 405 || status == 415 || status == 501);
 }
 
-static enum stream_step judge(struct stream *stream, const struct http_answer *answer,
-			      const struct outcome *outcome)
+static enum stream_step judge_answer(struct stream *stream, const struct http_answer *answer,
+				     const struct outcome *outcome)
 {
 	int64_t number = stream->spool.state.sent;
 	bool log = is_log(stream, number), answered = !answer->error;
@@ -364,10 +364,10 @@ static enum stream_step send_request(struct stream *stream)
 		return STEP_MADE;
 	}
 	snprintf(doing, sizeof(doing), "sending request %lld of %zu bytes", (long long)number, bytes.length);
-	post(stream, is_log(stream, number) ? &settings->logs : &settings->metrics, &bytes, &answer,
-	     &outcome);
+	post_signal(stream, is_log(stream, number) ? &settings->logs : &settings->metrics, &bytes, &answer,
+		    &outcome);
 	stream_say_step(begun_ns, doing, &outcome);
-	step = judge(stream, &answer, &outcome);
+	step = judge_answer(stream, &answer, &outcome);
 	http_answer_done(&answer);
 	return step;
 }

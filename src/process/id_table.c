@@ -20,7 +20,7 @@ static struct id_slot *slot_of(const struct id_table *table, uint64_t id)
 	}
 }
 
-static int grow(struct id_table *table)
+static int grow_table(struct id_table *table)
 {
 	struct id_table grown = {.capacity = table->capacity ? table->capacity * 2 : FIRST_CAPACITY};
 
@@ -52,7 +52,7 @@ int id_table_put(struct id_table *table, uint64_t id, uint32_t index)
 {
 	struct id_slot *slot;
 
-	if (table->count >= table->capacity / 4 * 3 && grow(table) < 0)
+	if (table->count >= table->capacity / 4 * 3 && grow_table(table) < 0)
 		return -ENOMEM;
 	slot = slot_of(table, id);
 	table->count += !slot->id;

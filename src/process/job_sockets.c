@@ -73,7 +73,7 @@ static struct job_socket *add_socket(struct job_sockets *sockets, uint64_t inode
 	return added;
 }
 
-static struct traffic_count counted(const struct job_socket *socket)
+static struct traffic_count counted_traffic(const struct job_socket *socket)
 {
 	struct traffic_count count = {
 		max_i64(socket->socket.received - socket->base.received, 0),
@@ -105,7 +105,7 @@ static bool is_connection(const struct job_socket *socket)
 
 static void end_socket(struct job_sockets *sockets, struct job_socket *socket)
 {
-	struct traffic_count count = counted(socket);
+	struct traffic_count count = counted_traffic(socket);
 
 	if (is_connection(socket)) {
 		add_count(&sockets->ended, &count);
@@ -175,7 +175,7 @@ static bool is_foreign(const struct job_sockets *sockets, const struct diag_sock
 }
 
 /* A socket of the kernel's table that belongs to the job for the first time. */
-static struct job_socket *recognise(struct job_sockets *sockets, const struct diag_socket *now)
+static struct job_socket *recognise_socket(struct job_sockets *sockets, const struct diag_socket *now)
 {
 	struct job_socket *socket = find_by(sockets, &sockets->by_inode, now->inode);
 	bool in_group = sockets->cgroup_id && now->cgroup_id == sockets->cgroup_id;
@@ -202,7 +202,7 @@ static void visit_dumped(void *context, const struct diag_socket *now)
 	struct job_socket *socket = find_by(sockets, &sockets->by_cookie, now->cookie);
 
 	if (!socket)
-		socket = recognise(sockets, now);
+		socket = recognise_socket(sockets, now);
 	if (socket)
 		take_figures(socket, now);
 }
@@ -455,7 +455,7 @@ static void ask_one(struct job_sockets *sockets, struct job_socket *socket)
 	}
 }
 
-static void ask(struct job_sockets *sockets, size_t most)
+static void ask_for_dump(struct job_sockets *sockets, size_t most)
 {
 	size_t count = sockets->count;
 
@@ -501,7 +501,8 @@ static bool came_too_late(struct job_sockets *sockets, const struct process_tree
 	return process_tree_running(tree) == 0 && socket_changes_no_orphans(&sockets->changes, tree->root);
 }
 
-static void search(struct job_sockets *sockets, struct process_tree *tree, int64_t now_ns, bool is_last)
+static void search_holders(struct job_sockets *sockets, struct process_tree *tree, int64_t now_ns,
+			   bool is_last)
 {
 	allowance_earn(&sockets->for_searches, now_ns, EARNED_BY_SEARCHES, SEARCHES_MOST_NS);
 	socket_changes_look(&sockets->changes, tree->root, sockets->lost_ends ? -1 : sockets->notified_count);
@@ -522,9 +523,9 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 	sockets->has_begun |= is_last && !sockets->has_begun && came_too_late(sockets, tree);
 	job_sockets_begin(sockets, tree);
 	(void)take_ended(sockets, now_ns);
-	search(sockets, tree, now_ns, is_last);
+	search_holders(sockets, tree, now_ns, is_last);
 	dump_if_due(sockets, tree, now_ns);
-	ask(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
+	ask_for_dump(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
 	if (is_last)
 		wait_for_ends(sockets, tree->root, now_ns);
 	drop_ended(sockets);
@@ -561,7 +562,7 @@ void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *re
 
 	for (size_t i = 0; i < sockets->count; i++) {
 		const struct job_socket *socket = &sockets->sockets[i];
-		struct traffic_count count = counted(socket);
+		struct traffic_count count = counted_traffic(socket);
 
 		if (socket->is_held && socket->socket.state == TCP_ESTABLISHED_STATE &&
 		    socket->socket.received < 0)

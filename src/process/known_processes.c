@@ -21,7 +21,7 @@ struct known_process *known_processes_find(const struct known_processes *known, 
 	return NULL;
 }
 
-static void place(struct known_processes *known, const struct known_process *process)
+static void place_process(struct known_processes *known, const struct known_process *process)
 {
 	size_t i = slot_of(known, process->pid);
 
@@ -30,7 +30,7 @@ static void place(struct known_processes *known, const struct known_process *pro
 	known->at[i] = *process;
 }
 
-static int grow(struct known_processes *known)
+static int grow_known(struct known_processes *known)
 {
 	struct known_processes grown = {.count = known->count,
 					.slots = known->slots ? known->slots * 2 : FIRST_SLOTS};
@@ -42,7 +42,7 @@ static int grow(struct known_processes *known)
 		return -ENOMEM;
 	for (size_t i = 0; i < known->slots; i++)
 		if (known->at[i].pid)
-			place(&grown, &known->at[i]);
+			place_process(&grown, &known->at[i]);
 	free(known->at);
 	*known = grown;
 	return 0;
@@ -50,9 +50,9 @@ static int grow(struct known_processes *known)
 
 int known_processes_add(struct known_processes *known, const struct known_process *process)
 {
-	if (known->count * 2 >= known->slots && grow(known) < 0)
+	if (known->count * 2 >= known->slots && grow_known(known) < 0)
 		return -ENOMEM;
-	place(known, process);
+	place_process(known, process);
 	known->count++;
 	return 0;
 }
@@ -68,7 +68,7 @@ void known_processes_remove(struct known_processes *known, struct known_process 
 		struct known_process moved = known->at[i];
 
 		known->at[i].pid = 0;
-		place(known, &moved);
+		place_process(known, &moved);
 	}
 }
 

@@ -21,7 +21,7 @@ enum {
 	THREADS_MOST = 2048, /* of one process; the others are not followed */
 };
 
-static int64_t refill(int64_t left, int64_t a_second, int64_t elapsed_ns)
+static int64_t refill_allowance(int64_t left, int64_t a_second, int64_t elapsed_ns)
 {
 	int64_t most = a_second * SECONDS_SAVED;
 
@@ -36,8 +36,8 @@ void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
 	struct tree_waiting *waiting = &tree->waiting;
 	int64_t elapsed_ns = waiting->pass_ns ? now_ns - waiting->pass_ns : NSEC_PER_SEC;
 
-	waiting->budget.threads = refill(waiting->budget.threads, THREADS_A_SECOND, elapsed_ns);
-	waiting->budget.switches = refill(waiting->budget.switches, SWITCHES_A_SECOND, elapsed_ns);
+	waiting->budget.threads = refill_allowance(waiting->budget.threads, THREADS_A_SECOND, elapsed_ns);
+	waiting->budget.switches = refill_allowance(waiting->budget.switches, SWITCHES_A_SECOND, elapsed_ns);
 	waiting->asked_last = waiting->asked;
 	waiting->asked = 0;
 	waiting->pass_ns = now_ns;

@@ -73,7 +73,7 @@ struct program_listener {
 	int64_t exits;
 };
 
-static struct known_process *find(const struct program_listener *listener, pid_t pid)
+static struct known_process *find_known(const struct program_listener *listener, pid_t pid)
 {
 	return known_processes_find(&listener->known, pid);
 }
@@ -84,8 +84,8 @@ static void forget_all(struct program_listener *listener)
 	listener->lost = listener->lost_ever = true;
 }
 
-static void add(struct program_listener *listener, pid_t pid, const char *program, const char *parent,
-		int64_t since_ns)
+static void add_known(struct program_listener *listener, pid_t pid, const char *program, const char *parent,
+		      int64_t since_ns)
 {
 	const struct known_process process = {
 		.pid = pid, .program = program, .parent = parent, .since_ns = since_ns, .record_ns = -1};
@@ -150,7 +150,7 @@ static int64_t clock_of(clockid_t clock)
 	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
 }
 
-static void tell(struct program_listener *listener, const struct program_event *event)
+static void queue_event(struct program_listener *listener, const struct program_event *event)
 {
 	if (listener->event_count == listener->event_capacity) {
 		size_t capacity = listener->event_capacity ? listener->event_capacity * 2 : 64;
@@ -182,7 +182,7 @@ static void note_exec(struct program_listener *listener, struct known_process *p
 	told.after = read_name(listener, process->pid);
 	process->since_ns = event->monotonic_ns;
 	process->program = told.after;
-	tell(listener, &told);
+	queue_event(listener, &told);
 }
 
 /* The exit records of threads that ended so far. */
@@ -197,7 +197,8 @@ static void read_records(struct program_listener *listener)
 		struct taskstats record;
 
 		while (taskstats_next(&messages, listener->record_family, &record)) {
-			struct known_process *process = find(listener, record.pid ? record.pid : record.tid);
+			struct known_process *process =
+				find_known(listener, record.pid ? record.pid : record.tid);
 
 			if (process)
 				process->record_ns =
@@ -226,7 +227,7 @@ static void note_exit(struct program_listener *listener, struct known_process *p
 		told.before = read_name(listener, process->pid);
 	listener->exits++;
 	known_processes_remove(&listener->known, process);
-	tell(listener, &told);
+	queue_event(listener, &told);
 }
 
 static void take_event(struct program_listener *listener, const struct proc_event *event, int64_t clock_ns)
@@ -242,19 +243,19 @@ static void take_event(struct program_listener *listener, const struct proc_even
 		pthread_cond_broadcast(&listener->caught_up);
 		break;
 	case PROC_EVENT_FORKED:
-		parent = find(listener, event->parent_pid);
-		if (!parent || event->is_thread || find(listener, event->pid))
+		parent = find_known(listener, event->parent_pid);
+		if (!parent || event->is_thread || find_known(listener, event->pid))
 			break;
 		parent->has_children = true;
-		add(listener, event->pid, parent->program, parent->program, event->monotonic_ns);
+		add_known(listener, event->pid, parent->program, parent->program, event->monotonic_ns);
 		break;
 	case PROC_EVENT_EXECED:
-		process = find(listener, event->pid);
+		process = find_known(listener, event->pid);
 		if (process)
 			note_exec(listener, process, event, clock_ns);
 		break;
 	case PROC_EVENT_EXITED:
-		process = event->is_thread ? NULL : find(listener, event->pid);
+		process = event->is_thread ? NULL : find_known(listener, event->pid);
 		if (process)
 			note_exit(listener, process, event, clock_ns);
 		break;
@@ -311,7 +312,7 @@ static void take_message(struct program_listener *listener, const char *bytes, s
 }
 
 /* Returns when there is something to do: at the next event, or after a nap if each event costs too much. */
-static void nap(const struct program_listener *listener)
+static void nap_until_called(const struct program_listener *listener)
 {
 	struct pollfd called = {.fd = listener->call_fd, .events = POLLIN};
 	uint64_t calls;
@@ -360,7 +361,7 @@ static void *listen_to_events(void *listener_)
 		if (round % CHECKED_EVERY == 0 || count < 0)
 			pace = pace_of(listener);
 		if (pace == PACE_NAPS && count < NETLINK_BATCH)
-			nap(listener);
+			nap_until_called(listener);
 	}
 	pthread_mutex_lock(&listener->lock);
 	listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID);
@@ -404,7 +405,7 @@ int program_listener_start(struct program_listener *listener)
 /* ---- the other thread's side --------------------------------------------------------------------------------------- */
 
 /* Wakes the thread, wherever it waits: the kernel's answer ends its wait for events. */
-static int call(const struct program_listener *listener)
+static int wake_thread(const struct program_listener *listener)
 {
 	const uint64_t one = 1;
 
@@ -450,7 +451,7 @@ void program_listener_close(struct program_listener *listener)
 	pthread_mutex_lock(&listener->lock);
 	listener->stopping = true;
 	if (listener->runs && !listener->has_ended)
-		(void)call(listener);
+		(void)wake_thread(listener);
 	pthread_mutex_unlock(&listener->lock);
 	if (listener->runs)
 		pthread_join(listener->thread, NULL);
@@ -478,11 +479,11 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 
 	pthread_mutex_lock(&listener->lock);
 	name = program ? keep_name(listener, program) : NULL;
-	process = find(listener, pid);
+	process = find_known(listener, pid);
 	if (process && !process->program)
 		process->program = name;
 	else if (!process && !listener->has_ended)
-		add(listener, pid, name, NULL, SYSTEM_CLOCKS.monotonic_ns(NULL));
+		add_known(listener, pid, name, NULL, SYSTEM_CLOCKS.monotonic_ns(NULL));
 	pthread_mutex_unlock(&listener->lock);
 }
 
@@ -491,7 +492,7 @@ void program_listener_remove(struct program_listener *listener, pid_t pid)
 	struct known_process *process;
 
 	pthread_mutex_lock(&listener->lock);
-	process = find(listener, pid);
+	process = find_known(listener, pid);
 	if (process)
 		known_processes_remove(&listener->known, process);
 	pthread_mutex_unlock(&listener->lock);
@@ -523,7 +524,7 @@ void program_listener_finish(struct program_listener *listener)
 	int error = 0;
 
 	pthread_mutex_lock(&listener->lock);
-	if (listener->runs && !listener->has_ended && call(listener) == 0) {
+	if (listener->runs && !listener->has_ended && wake_thread(listener) == 0) {
 		uint64_t number = ++listener->asked;
 
 		listener->finishing = true;

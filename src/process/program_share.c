@@ -125,7 +125,7 @@ static void give_to_children_of(struct programs *programs, weight_of weight, dou
 	}
 }
 
-static void give(struct programs *programs, weight_of weight, double sum, int64_t units, bool estimated)
+static void give_units(struct programs *programs, weight_of weight, double sum, int64_t units, bool estimated)
 {
 	struct divider divider = divider_of(programs, weight, sum, units);
 
@@ -153,7 +153,7 @@ static void share_rest(struct programs *programs, int64_t units, size_t running)
 	if (!programs->exact && parents > 0)
 		most = min_i64(units, (int64_t)(missed / PROGRAM_CPU_UNIT_NS) + 1);
 	if (missed > 0) {
-		give(programs, missed_weight, missed, most, true);
+		give_units(programs, missed_weight, missed, most, true);
 		for (size_t i = 0; i < programs->count; i++)
 			programs->at[i].missed_ns = 0;
 		units -= most;
@@ -164,9 +164,9 @@ static void share_rest(struct programs *programs, int64_t units, size_t running)
 	}
 	/* It will show up in their clocks. */
 	if (units > 0 && grown > 0)
-		give(programs, grown_weight, grown, units, false);
+		give_units(programs, grown_weight, grown, units, false);
 	else if (units > 0 && published > 0)
-		give(programs, published_weight, published, units, false);
+		give_units(programs, published_weight, published, units, false);
 	else if (units > 0 && programs->count)
 		programs->at[0].cpu_units += units;
 }
@@ -183,7 +183,7 @@ static void share_cpu(struct programs *programs, const struct usages *published,
 	programs->published_units = total;
 	known_units = min_i64(units, (int64_t)(unpublished / PROGRAM_CPU_UNIT_NS));
 	if (known_units > 0)
-		give(programs, unpublished_weight, unpublished, known_units, false);
+		give_units(programs, unpublished_weight, unpublished, known_units, false);
 	if (units > known_units)
 		share_rest(programs, units - known_units, running);
 }

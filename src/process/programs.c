@@ -160,7 +160,7 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 	member->identity = ((mixed * 31 + name[0]) * 31 + name[1]) | 1;
 }
 
-static void credit(struct program *program, int64_t ns)
+static void credit_time(struct program *program, int64_t ns)
 {
 	if (ns > 0)
 		program->unpublished_ns += ns;
@@ -180,7 +180,7 @@ static void grow_process(struct programs *programs, struct program_process *proc
 	bool reaped = account->waited.of[USAGE_MINOR_FAULTS] != process->waited_faults;
 
 	process->grown_ns = max_i64(0, cpu_ns - process->cpu_ns);
-	credit(program, process->grown_ns);
+	credit_time(program, process->grown_ns);
 	program->grown_ns += process->grown_ns;
 	process->cpu_ns = max_i64(cpu_ns, process->cpu_ns);
 	if (account->waited.of[USAGE_CPU_NS] > process->waited_ns)
@@ -266,7 +266,7 @@ void programs_note_reaped(struct programs *programs, const struct member *member
 		process = begin_unseen(programs, member);
 	if (!process || process->start_ticks != member->start_ticks)
 		return;
-	credit(&programs->at[process->program], member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
+	credit_time(&programs->at[process->program], member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
 	programs->at[process->program].ended_ns +=
 		(double)max_i64(1, member->account.own.of[USAGE_CPU_NS] - process->cpu_ns);
 	programs->at[process->program].parent_ns +=
@@ -319,8 +319,8 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 	}
 	used_ns = event->clock_ns - process->cpu_ns;
 	if (event->clock_ns >= 0 && used_ns > 0) {
-		credit(&programs->at[event->before ? programs_index(programs, event->before) : after],
-		       used_ns);
+		credit_time(&programs->at[event->before ? programs_index(programs, event->before) : after],
+			    used_ns);
 		process->cpu_ns = event->clock_ns;
 	}
 	process->program = after;
@@ -336,7 +336,7 @@ static void take_exit(struct programs *programs, const struct program_event *eve
 
 	program->exited_count++;
 	if (event->clock_ns >= 0) {
-		credit(program, event->clock_ns - before_ns);
+		credit_time(program, event->clock_ns - before_ns);
 		program->ended_ns += (double)max_i64(1, event->clock_ns - before_ns);
 		program->known_cpu_ns += max_i64(0, event->clock_ns - before_ns);
 		program->known_life_ns +=

@@ -34,7 +34,7 @@ static const char DEFAULT_OUTPUT[] = ".resource-tracker/%n.%t.%p.jsonl";
 static const char *const NEAR_RECORDER[] = {"../../", "../../../bin/", NULL};
 static const struct sister_program RECORDER = {"resource-tracker", NULL, NEAR_RECORDER, BIN_DIR};
 
-static void say(const char *what, const char *why)
+static void warn_user(const char *what, const char *why)
 {
 	fprintf(stderr, "resource-tracker: this step is not recorded: %s%s%s\n", what, why ? ": " : "",
 		why ? why : "");
@@ -191,18 +191,18 @@ static bool choose_output(const char *template, const struct step *step, struct 
 
 	step_expand(template, step, out);
 	if (buffer_error(out) || !out->data) {
-		say("TRACKER_SHELL_OUTPUT", "is too long");
+		warn_user("TRACKER_SHELL_OUTPUT", "is too long");
 		return false;
 	}
 	if (!folder_of(out->data, &folder) || buffer_error(&folder)) {
-		say("TRACKER_SHELL_OUTPUT", "only %n and %h can be in the name of a folder");
+		warn_user("TRACKER_SHELL_OUTPUT", "only %n and %h can be in the name of a folder");
 		return false;
 	}
 	r = make_folders(folder.data);
 	if (r == 0 && access(folder.data, W_OK | X_OK) < 0)
 		r = -errno;
 	if (r < 0)
-		say(folder.data, strerror(-r));
+		warn_user(folder.data, strerror(-r));
 	return r == 0;
 }
 
@@ -241,10 +241,10 @@ static void exec_recorder(char *recorder, char *output, struct step *step, char 
 	words[count++] = real;
 	memcpy(words + count, argv + 1, (given - 1) * sizeof(*words));
 	execv(recorder, words);
-	say(recorder, strerror(errno));
+	warn_user(recorder, strerror(errno));
 }
 
-static void record(const char *command, char *real, char **argv)
+static void record_command(const char *command, char *real, char **argv)
 {
 	const char *template = getenv("TRACKER_SHELL_OUTPUT");
 	const char *mark = getenv("TRACKER_SHELL_STEP");
@@ -258,13 +258,13 @@ static void record(const char *command, char *real, char **argv)
 	if (strcmp(template, "off") == 0)
 		return;
 	if (root_open(&root, NULL, NULL) < 0) {
-		say("/proc", "cannot be read");
+		warn_user("/proc", "cannot be read");
 		return;
 	}
 	if ((!mark || !is_below(&root, mark)) && mark_step(&root)) {
 		step_find(command, &step);
 		if (find_sister_program(&RECORDER, recorder) < 0)
-			say("resource-tracker", "the program was not found");
+			warn_user("resource-tracker", "the program was not found");
 		else if (choose_output(template, &step, &output))
 			exec_recorder(recorder, output.data, &step, real, argv);
 	}
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
 	command = command_of(argv, &has_script);
 	/* Shells in which a person types are not steps. */
 	if (argc > 0 && argv[0][0] != '-' && (has_script || !isatty(STDIN_FILENO)))
-		record(command, real, argv);
+		record_command(command, real, argv);
 	execv(real, argv);
 	fprintf(stderr, "resource-tracker: %s: %s\n", real, strerror(errno));
 	return EXIT_CANNOT_RUN;

@@ -24,7 +24,7 @@ static int hex_digit(char c)
 }
 
 /* Decodes "s%3Dx" to "s=x". A control character becomes "?", so that a name stays one line. */
-static void decode(struct scan word, char *ret_name)
+static void decode_word(struct scan word, char *ret_name)
 {
 	size_t length = 0;
 
@@ -52,9 +52,9 @@ bool step_of_command(const char *text, struct step *ret_step)
 	words = scan_bytes(mark, strcspn(mark, ";\n"));
 	if (!scan_word(&words, &word))
 		return false;
-	decode(word, step.job);
+	decode_word(word, step.job);
 	if (scan_word(&words, &word))
-		decode(word, step.task);
+		decode_word(word, step.task);
 	*ret_step = step;
 	return true;
 }
@@ -68,11 +68,11 @@ bool step_of_nextflow(const char *text, size_t length, struct step *ret_step)
 		if (!scan_literal(&line, NEXTFLOW))
 			continue;
 		line = scan_trim(line);
-		decode(line, step.task);
+		decode_word(line, step.task);
 		/* "align (sample 3)" is a task of the process "align". */
 		if (!scan_until(&line, '(', &job))
 			job = line;
-		decode(scan_trim(job), step.job);
+		decode_word(scan_trim(job), step.job);
 		*ret_step = step;
 		return true;
 	}

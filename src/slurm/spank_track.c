@@ -117,7 +117,7 @@ struct task {
 	const char *folder;
 };
 
-static bool describe(spank_t spank, struct task *task)
+static bool describe_task(spank_t spank, struct task *task)
 {
 	int local = 0;
 	bool known = spank_get_item(spank, S_TASK_PID, &task->pid) == ESPANK_SUCCESS &&
@@ -167,7 +167,7 @@ static bool fill_output(struct task *task)
 	return length < sizeof task->output - 16;
 }
 
-static const char *variable(const struct task *task, const char *name)
+static const char *task_variable(const struct task *task, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -194,7 +194,7 @@ static void add_number(struct task *task, const char *name, uint32_t number)
 	add_variable(task, name, text);
 }
 
-static void forget(struct task *task)
+static void forget_task(struct task *task)
 {
 	for (size_t i = 0; i < task->variable_count; i++)
 		free(task->environment[i]);
@@ -229,9 +229,9 @@ static void fill_environment(struct task *task)
 	}
 	add_number(task, "RESOURCE_TRACKER_STATUS_FD", STATUS_FD);
 	task->environment[task->variable_count] = NULL;
-	task->folder = variable(task, "SLURM_SUBMIT_DIR");
-	if (!is_special(task->step) && variable(task, "PWD"))
-		task->folder = variable(task, "PWD");
+	task->folder = task_variable(task, "SLURM_SUBMIT_DIR");
+	if (!is_special(task->step) && task_variable(task, "PWD"))
+		task->folder = task_variable(task, "PWD");
 }
 
 /* ---- the recorder ---------------------------------------------------------------------------------- */
@@ -295,7 +295,7 @@ static bool is_ready(int fd)
 	return poll(&ready, 1, READY_WITHIN_MS) > 0 && read(fd, &byte, 1) == 1;
 }
 
-static bool keep(pid_t pid, int fd)
+static bool keep_descriptor(pid_t pid, int fd)
 {
 	struct tracked *more = realloc(the_plugin.tasks, (the_plugin.count + 1) * sizeof *more);
 
@@ -306,7 +306,7 @@ static bool keep(pid_t pid, int fd)
 	return true;
 }
 
-static void track(struct task *task)
+static void track_task(struct task *task)
 {
 	int pair[2];
 
@@ -323,7 +323,7 @@ static void track(struct task *task)
 		slurm_error("resource_tracker: the recorder of task %u of job %u did not start", task->rank,
 			    task->job);
 		close(pair[0]);
-	} else if (!keep(task->pid, pair[0])) {
+	} else if (!keep_descriptor(task->pid, pair[0])) {
 		close(pair[0]);
 	}
 }
@@ -337,10 +337,11 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 	if (!the_plugin.enabled || !spank_remote(spank))
 		return 0;
 	task = calloc(1, sizeof *task);
-	if (task && describe(spank, task) && task->step != EXTERN_STEP && task->group_count <= GROUPS_MOST)
-		track(task);
+	if (task && describe_task(spank, task) && task->step != EXTERN_STEP &&
+	    task->group_count <= GROUPS_MOST)
+		track_task(task);
 	if (task)
-		forget(task);
+		forget_task(task);
 	getrusage(RUSAGE_CHILDREN, &the_plugin.waited);
 	return 0;
 }

@@ -85,7 +85,7 @@ void tracker_prepare(struct rt_tracker *tracker)
 			COLLECTORS[i]->prepare(tracker->states[i], &tracker->context);
 }
 
-static void attend(struct rt_tracker *tracker)
+static void attend_collectors(struct rt_tracker *tracker)
 {
 	bool begins = tracker->context.in_program && !tracker->own_cost.running;
 
@@ -125,7 +125,7 @@ static int take_sample(struct rt_tracker *tracker, bool baseline)
 	if (baseline)
 		return 0;
 	tracker->sample_count++;
-	history_add(&tracker->history, frame);
+	kept_samples_add(&tracker->kept, frame);
 	written_ns = debug_now_ns();
 	tracker_write_outputs(tracker, frame);
 	debug_say("outputs", written_ns, "sample %lld is written to %zu of them", (long long)progress->number,
@@ -250,7 +250,7 @@ int tracker_sample_due(struct rt_tracker *tracker, int64_t now_ns)
 	}
 	if (now_ns < tracker->next_due_ns) {
 		if (now_ns >= tracker->context.attend_ns)
-			attend(tracker);
+			attend_collectors(tracker);
 		return 0;
 	}
 	advance_deadline(tracker, now_ns);

@@ -44,7 +44,7 @@ static void tracker_free(struct rt_tracker *tracker)
 			COLLECTORS[i]->close(tracker->states[i]);
 	for (int i = 0; i < FRAMES; i++)
 		frame_done(&tracker->frames[i]);
-	history_close(&tracker->history);
+	kept_samples_close(&tracker->kept);
 	process_tree_free(tracker->tree);
 	own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
 	cgroup_mounts_done(&tracker->cgroup_mounts);

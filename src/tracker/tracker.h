@@ -16,7 +16,7 @@
 #include "remote/remote_client.h"
 #include "sink/file_target.h"
 #include "tracker/config.h"
-#include "tracker/history.h"
+#include "tracker/kept_samples.h"
 #include "tracker/streaming.h"
 #include "tracker/texts.h"
 
@@ -68,7 +68,7 @@ struct rt_tracker {
 	struct frame *window;
 	struct frame *window_next;
 
-	struct history history; /* for rt_history_read(); rates do not use it */
+	struct kept_samples kept; /* for rt_history_read(); rates do not use it */
 
 	struct tracker_output *outputs;
 	size_t output_count;
@@ -160,7 +160,7 @@ void tracker_warn(struct rt_tracker *tracker, const char *text);
 /* Takes a warning over from the collector that has just run. */
 void tracker_take_warning(struct rt_tracker *tracker);
 
-/* history.c: opens the history of rt_config_set_history(). */
+/* kept_samples.c: opens the history of rt_config_set_history(). */
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config);
 
 /* run_facts.c: gathers facts about the run from the settings and the environment. */

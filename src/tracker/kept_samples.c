@@ -1,5 +1,5 @@
-/* The samples of a tracker by column; see history.h and the header of the library. */
-#include "tracker/history.h"
+/* The samples of a tracker by column; see kept_samples.h and the header of the library. */
+#include "tracker/kept_samples.h"
 
 #include <errno.h>
 #include <math.h>
@@ -78,7 +78,7 @@ static bool is_kept(const struct selection *selection, enum row_kind kind, size_
 }
 
 /* Adds a column for each metric that is kept. If `columns` is NULL, only counts them. */
-static size_t add_single(struct history_column *columns, const struct selection *selection)
+static size_t add_single(struct kept_column *columns, const struct selection *selection)
 {
 	size_t count = 0;
 
@@ -87,7 +87,7 @@ static size_t add_single(struct history_column *columns, const struct selection 
 			if (!is_kept(selection, kind, i))
 				continue;
 			if (columns)
-				columns[count] = (struct history_column){
+				columns[count] = (struct kept_column){
 					.kind = kind,
 					.offset = metric_offset(i),
 					.scale = scale_of(&ROW_DESCRIPTIONS[kind].metrics[i]),
@@ -98,10 +98,10 @@ static size_t add_single(struct history_column *columns, const struct selection 
 	return count;
 }
 
-static int add_named(struct history *history, const char *name, const struct metric_place *place)
+static int add_named(struct kept_samples *kept, const char *name, const struct metric_place *place)
 {
 	const struct metric *metric = metric_place_metric(place);
-	struct history_column column = {
+	struct kept_column column = {
 		.kind = place->kind,
 		.offset = metric_offset(place->index),
 		/* The mean of integers has decimals. */
@@ -111,43 +111,43 @@ static int add_named(struct history *history, const char *name, const struct met
 		.name = strdup(name),
 	};
 
-	history->columns[history->column_count++] = column;
+	kept->columns[kept->column_count++] = column;
 	if (!column.place || !column.name)
 		return -ENOMEM;
 	*column.place = *place;
 	return 0;
 }
 
-int history_open(struct history *history, int64_t keep, const struct selection *selection,
-		 const struct history_names *names)
+int kept_samples_open(struct kept_samples *kept, int64_t keep, const struct selection *selection,
+		      const struct kept_names *names)
 {
 	size_t count = add_single(NULL, selection);
 	int error = 0;
 
-	history->columns = calloc(count + names->count, sizeof *history->columns);
-	history->row = calloc(count + names->count, sizeof *history->row);
-	if (!history->columns || !history->row)
+	kept->columns = calloc(count + names->count, sizeof *kept->columns);
+	kept->row = calloc(count + names->count, sizeof *kept->row);
+	if (!kept->columns || !kept->row)
 		return -ENOMEM;
-	history->keep = keep;
-	history->column_count = add_single(history->columns, selection);
+	kept->keep = keep;
+	kept->column_count = add_single(kept->columns, selection);
 	for (size_t i = 0; i < names->count && !error; i++)
-		error = add_named(history, names->names[i], &names->places[i]);
-	return error ? error : int_columns_init(&history->rows, history->column_count, keep);
+		error = add_named(kept, names->names[i], &names->places[i]);
+	return error ? error : int_columns_init(&kept->rows, kept->column_count, keep);
 }
 
-void history_close(struct history *history)
+void kept_samples_close(struct kept_samples *kept)
 {
-	int_columns_done(&history->rows);
-	for (size_t i = 0; i < history->column_count; i++) {
-		free(history->columns[i].place);
-		free(history->columns[i].name);
+	int_columns_done(&kept->rows);
+	for (size_t i = 0; i < kept->column_count; i++) {
+		free(kept->columns[i].place);
+		free(kept->columns[i].name);
 	}
-	free(history->columns);
-	free(history->row);
-	*history = (struct history){0};
+	free(kept->columns);
+	free(kept->row);
+	*kept = (struct kept_samples){0};
 }
 
-static size_t metric_index(const struct history_column *column)
+static size_t metric_index(const struct kept_column *column)
 {
 	return metric_index_at(column->offset);
 }
@@ -162,7 +162,7 @@ static int64_t steps_of(double value)
 	return value < 0 ? -(int64_t)(-value + 0.5) : (int64_t)(value + 0.5);
 }
 
-static int64_t scaled_value(const struct frame *frame, const struct history_column *column)
+static int64_t scaled_value(const struct frame *frame, const struct kept_column *column)
 {
 	const struct metric *metric = &ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)];
 	const struct row *row = frame->first[column->kind];
@@ -176,19 +176,19 @@ static int64_t scaled_value(const struct frame *frame, const struct history_colu
 	return steps_of(*row_real(row, column->offset) * column->scale);
 }
 
-void history_add(struct history *history, const struct frame *frame)
+void kept_samples_add(struct kept_samples *kept, const struct frame *frame)
 {
-	if (!history->columns)
+	if (!kept->columns)
 		return;
-	for (size_t i = 0; i < history->column_count; i++)
-		history->row[i] = scaled_value(frame, &history->columns[i]);
-	int_columns_add(&history->rows, history->row);
+	for (size_t i = 0; i < kept->column_count; i++)
+		kept->row[i] = scaled_value(frame, &kept->columns[i]);
+	int_columns_add(&kept->rows, kept->row);
 }
 
-ssize_t history_find(const struct history *history, enum row_kind kind, size_t offset)
+ssize_t kept_samples_find(const struct kept_samples *kept, enum row_kind kind, size_t offset)
 {
-	for (size_t i = 0; i < history->column_count; i++)
-		if (history->columns[i].kind == kind && history->columns[i].offset == offset)
+	for (size_t i = 0; i < kept->column_count; i++)
+		if (kept->columns[i].kind == kind && kept->columns[i].offset == offset)
 			return (ssize_t)i;
 	return -ENOENT;
 }
@@ -226,7 +226,7 @@ static size_t split_globs(char *text, char **ret_globs, size_t most)
 }
 
 /* Returns 1 if it is the name of a number, 0 if it may be a glob. */
-static int take_name(struct rt_config *config, char *name, struct history_names *names)
+static int take_name(struct rt_config *config, char *name, struct kept_names *names)
 {
 	struct metric_place *place = &names->places[names->count];
 	char plain[NAME_BYTES];
@@ -247,7 +247,7 @@ static int take_name(struct rt_config *config, char *name, struct history_names 
 }
 
 /* Takes the names of single numbers out of the list. */
-static int take_names(struct rt_config *config, char **globs, size_t *count, struct history_names *names)
+static int take_names(struct rt_config *config, char **globs, size_t *count, struct kept_names *names)
 {
 	size_t left = 0;
 
@@ -265,9 +265,9 @@ static int take_names(struct rt_config *config, char **globs, size_t *count, str
 
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 {
-	CLEANUP_FREE struct history_names *names = NULL;
+	CLEANUP_FREE struct kept_names *names = NULL;
 	char *text = tracker->config->history_metrics;
-	char none[] = "", *globs[HISTORY_NAMES_MOST] = {none};
+	char none[] = "", *globs[KEPT_NAMES_MOST] = {none};
 	struct selection selection;
 	const char *unmatched;
 	size_t asked, count;
@@ -278,9 +278,9 @@ int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 	names = calloc(1, sizeof *names);
 	if (!names)
 		return config_fail(config, -ENOMEM, "out of memory");
-	count = asked = text ? split_globs(text, globs, HISTORY_NAMES_MOST) : 0;
-	if (count == HISTORY_NAMES_MOST)
-		return config_fail(config, -EINVAL, "history: more than %d names", HISTORY_NAMES_MOST - 1);
+	count = asked = text ? split_globs(text, globs, KEPT_NAMES_MOST) : 0;
+	if (count == KEPT_NAMES_MOST)
+		return config_fail(config, -EINVAL, "history: more than %d names", KEPT_NAMES_MOST - 1);
 	error = take_names(config, globs, &count, names);
 	if (error < 0)
 		return error;
@@ -290,8 +290,8 @@ int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 	/* An empty list would match every metric; an empty glob matches none. */
 	globs[0] = count ? globs[0] : none;
 	selection_init(&selection, false, false, globs, count ? count : 1);
-	if (history_open(&tracker->history, tracker->config->history_samples, asked ? &selection : NULL,
-			 names) < 0)
+	if (kept_samples_open(&tracker->kept, tracker->config->history_samples, asked ? &selection : NULL,
+			      names) < 0)
 		return config_fail(config, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -306,14 +306,14 @@ struct reading {
 };
 
 /* Decimals to which a metric is rounded on reading; -1 if its steps are those decimals, or KiB. */
-static int decimals_of(const struct history_column *column)
+static int decimals_of(const struct kept_column *column)
 {
 	return column->scale == SECTORS_PER_GB || column->scale == STEPS_OF_TIME
 		       ? ROW_DESCRIPTIONS[column->kind].metrics[metric_index(column)].decimals
 		       : -1;
 }
 
-static bool is_called(const struct history_column *column, const char *name)
+static bool is_called(const struct kept_column *column, const char *name)
 {
 	char full_name[NAME_BYTES];
 
@@ -324,10 +324,10 @@ static bool is_called(const struct history_column *column, const char *name)
 	       strcmp(name, full_name) == 0;
 }
 
-static int find_metric(const struct history *history, const char *name, struct reading *ret_reading)
+static int find_metric(const struct kept_samples *kept, const char *name, struct reading *ret_reading)
 {
-	for (size_t i = 0; i < history->column_count; i++) {
-		const struct history_column *column = &history->columns[i];
+	for (size_t i = 0; i < kept->column_count; i++) {
+		const struct kept_column *column = &kept->columns[i];
 
 		if (is_called(column, name)) {
 			*ret_reading = (struct reading){(ssize_t)i, column->scale, 1, decimals_of(column)};
@@ -337,7 +337,7 @@ static int find_metric(const struct history *history, const char *name, struct r
 	return -ENOENT;
 }
 
-static int find_heading(const struct history *history, const char *layout_name, const char *heading,
+static int find_heading(const struct kept_samples *kept, const char *layout_name, const char *heading,
 			struct reading *ret_reading)
 {
 	const struct csv_layout *layout = csv_layout_find(layout_name);
@@ -345,14 +345,14 @@ static int find_heading(const struct history *history, const char *layout_name, 
 	for (size_t i = 0; layout && i < layout->column_count; i++) {
 		const struct csv_column *column = &layout->columns[i];
 		bool whole = csv_column_metric(column)->type != TYPE_REAL;
-		ssize_t index = history_find(history, column->kind, column->offset);
+		ssize_t index = kept_samples_find(kept, column->kind, column->offset);
 
 		if (strcmp(heading, column->heading) != 0)
 			continue;
 		if (index < 0)
 			return -ENOENT;
-		*ret_reading = (struct reading){index, history->columns[index].scale,
-						whole ? 1 : column->factor, whole ? -1 : column->decimals};
+		*ret_reading = (struct reading){index, kept->columns[index].scale, whole ? 1 : column->factor,
+						whole ? -1 : column->decimals};
 		return 0;
 	}
 	return -ENOENT;
@@ -370,14 +370,14 @@ static void convert_column(const struct reading *reading, const int64_t *integer
 	}
 }
 
-static ssize_t read_rows(const struct history *history, const struct reading *reading, int64_t first,
+static ssize_t read_rows(const struct kept_samples *kept, const struct reading *reading, int64_t first,
 			 size_t count, double *ret_values)
 {
 	size_t done = 0;
 
 	while (done < count) {
 		int64_t integers[INT_COLUMNS_PAGE_ROWS];
-		size_t got = int_columns_read(&history->rows, (size_t)reading->column, first + (int64_t)done,
+		size_t got = int_columns_read(&kept->rows, (size_t)reading->column, first + (int64_t)done,
 					      count - done, integers);
 
 		if (!got)
@@ -389,17 +389,17 @@ static ssize_t read_rows(const struct history *history, const struct reading *re
 }
 
 /* The oldest row that is shown. Rows are dropped by whole pages, so a few older ones may still be stored. */
-static int64_t oldest_row(const struct history *history)
+static int64_t oldest_row(const struct kept_samples *kept)
 {
-	int64_t surplus = history->rows.row_count - history->keep;
+	int64_t surplus = kept->rows.row_count - kept->keep;
 
-	return history->rows.first_row + (surplus > 0 ? surplus : 0);
+	return kept->rows.first_row + (surplus > 0 ? surplus : 0);
 }
 
 ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const char *column, int64_t first,
 			size_t count, double *ret_values)
 {
-	const struct history *history = &tracker->history;
+	const struct kept_samples *kept = &tracker->kept;
 	struct reading reading;
 	ssize_t result;
 
@@ -410,34 +410,34 @@ ssize_t rt_history_read(struct rt_tracker *tracker, const char *layout, const ch
 		tracker_unlock(tracker);
 		return result;
 	}
-	if (!history->columns)
+	if (!kept->columns)
 		result = -ENODATA;
 	else
-		result = layout ? find_heading(history, layout, column, &reading)
-				: find_metric(history, column, &reading);
+		result = layout ? find_heading(kept, layout, column, &reading)
+				: find_metric(kept, column, &reading);
 	if (!result)
-		result = first < oldest_row(history) ? -ERANGE
-						     : read_rows(history, &reading, first, count, ret_values);
+		result = first < oldest_row(kept) ? -ERANGE
+						  : read_rows(kept, &reading, first, count, ret_values);
 	tracker_unlock(tracker);
 	return result;
 }
 
 int64_t rt_history_count(struct rt_tracker *tracker, int64_t *ret_first, size_t *ret_bytes)
 {
-	const struct history *history = &tracker->history;
+	const struct kept_samples *kept = &tracker->kept;
 	int64_t count = -ENODATA, first;
 
 	if (!tracker_lock(tracker))
 		return -ECHILD;
 	if (tracker->apart) {
 		count = apart_history_count(tracker, ret_first, ret_bytes);
-	} else if (history->columns) {
-		first = oldest_row(history);
-		count = history->rows.first_row + history->rows.row_count - first;
+	} else if (kept->columns) {
+		first = oldest_row(kept);
+		count = kept->rows.first_row + kept->rows.row_count - first;
 		if (ret_first)
 			*ret_first = first;
 		if (ret_bytes)
-			*ret_bytes = history->rows.bytes;
+			*ret_bytes = kept->rows.bytes;
 	}
 	tracker_unlock(tracker);
 	return count;

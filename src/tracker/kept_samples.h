@@ -12,9 +12,9 @@
 #include "metric/selection.h"
 #include "tracker/int_columns.h"
 
-enum { HISTORY_NAMES_MOST = 128 };
+enum { KEPT_NAMES_MOST = 128 };
 
-struct history_column {
+struct kept_column {
 	enum row_kind kind;
 	size_t offset;              /* in the typed row */
 	double scale;               /* integer = value x scale */
@@ -22,8 +22,8 @@ struct history_column {
 	char *name;                 /* with its brackets, as the caller wrote it; NULL: without brackets */
 };
 
-struct history {
-	struct history_column *columns; /* NULL: no history is kept */
+struct kept_samples {
+	struct kept_column *columns; /* NULL: no sample is kept */
 	size_t column_count;
 	int64_t keep;
 	int64_t *row; /* one row while it is filled */
@@ -31,9 +31,9 @@ struct history {
 };
 
 /* Names with brackets, such as disk[vda].read_bytes, that were checked. */
-struct history_names {
-	char *names[HISTORY_NAMES_MOST];
-	struct metric_place places[HISTORY_NAMES_MOST];
+struct kept_names {
+	char *names[KEPT_NAMES_MOST];
+	struct metric_place places[KEPT_NAMES_MOST];
 	size_t count;
 };
 
@@ -41,10 +41,10 @@ struct history_names {
  * `selection` says which metrics to keep; NULL: those of the CSV layouts. The time stamps and the number of
  * each sample are always kept. Returns 0 or -ENOMEM.
  */
-int history_open(struct history *history, int64_t keep, const struct selection *selection,
-		 const struct history_names *names);
-void history_close(struct history *history);
-void history_add(struct history *history, const struct frame *frame);
+int kept_samples_open(struct kept_samples *kept, int64_t keep, const struct selection *selection,
+		      const struct kept_names *names);
+void kept_samples_close(struct kept_samples *kept);
+void kept_samples_add(struct kept_samples *kept, const struct frame *frame);
 
 /* Returns the index of the column that keeps a metric, or -ENOENT. */
-ssize_t history_find(const struct history *history, enum row_kind kind, size_t offset);
+ssize_t kept_samples_find(const struct kept_samples *kept, enum row_kind kind, size_t offset);

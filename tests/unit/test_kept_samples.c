@@ -1,5 +1,5 @@
 /*
- * Tests of src/tracker/history.c: reading by column returns the values of the record, even while another
+ * Tests of src/tracker/kept_samples.c: reading by column returns the values of the record, even while another
  * thread samples.
  */
 #include "scratch.h"

@@ -1,5 +1,5 @@
-/* Runs subcommands; see programs.h. */
-#include "cli/programs.h"
+/* Runs subcommands; see run_subcommand.h. */
+#include "cli/run_subcommand.h"
 
 #include <errno.h>
 #include <limits.h>
