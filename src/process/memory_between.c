@@ -11,6 +11,7 @@ enum {
 	SLACK_KIB = 2 << 10, /* the kernel's marks are this exact */
 	/* A process that takes much memory has at least this many page faults, even with huge pages. */
 	FAULTS_LEAST = 256,
+	FEW_EXITS = 3,       /* of so many processes, one may have had all page faults */
 	MARK_READINGS = 128, /* about this many per pass: 6 us each */
 	MARK_READINGS_WRAPPED = 8,
 };
@@ -56,8 +57,15 @@ void memory_between_read_mark(struct process_tree *tree, struct member *member, 
 	tree->largest_kib = max_i64(tree->largest_kib, kib);
 }
 
-void memory_between_remove(struct memory_between *between, const struct member *member)
+void memory_between_remove(struct process_tree *tree, const struct member *member)
 {
+	struct memory_between *between = &tree->between;
+
+	if (!member->resident_before)
+		return;
+	between->gone_faults += member->faults;
+	between->gone_mark_kib +=
+		max_i64(member->mark_kib, memory_pages_to_kib(tree, member->resident_before));
 	between->gone_pages += member->resident_before;
 	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
 }
@@ -68,7 +76,7 @@ static void note_ended(struct process_tree *tree)
 	for (size_t i = 0; i < tree->count; i++) {
 		if (!tree->members[i].is_zombie && !tree->members[i].is_being_freed)
 			continue;
-		memory_between_remove(&tree->between, &tree->members[i]);
+		memory_between_remove(tree, &tree->members[i]);
 		tree->members[i].resident_before = 0;
 	}
 }
@@ -101,20 +109,69 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 }
 
 /*
+ * The most that one process may have taken after its last reading, by the `faults` of the processes that exited. If the members
+ * among them took and freed memory in turn, as their marks show, they did so until their end. If many processes exited, one of
+ * them is assumed to have had at most three times the mean.
+ */
+static int64_t grown_kib(struct process_tree *tree, int64_t faults)
+{
+	const struct memory_between *between = &tree->between;
+	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_faults), exits = process_tree_exits(tree);
+	double kib = (double)memory_pages_to_kib(tree, faults);
+
+	if (gone_kib > between->gone_mark_kib)
+		kib *= (double)between->gone_mark_kib / (double)gone_kib;
+	if (exits >= 0 && between->exits >= 0 && exits - between->exits > FEW_EXITS)
+		kib *= FEW_EXITS / (double)(exits - between->exits);
+	return (int64_t)kib;
+}
+
+/*
+ * Processes that began since the last tick may have done so after the exit, as each step of a script does. The others, and the
+ * root, may have grown before it.
+ */
+static int64_t stayed_kib(const struct process_tree *tree, int64_t now_kib)
+{
+	int64_t new_pages = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].resident_before && tree->members[i].pid != tree->root_pid)
+			new_pages += tree->members[i].resident_pages;
+	return max_i64(0, now_kib - memory_pages_to_kib(tree, new_pages));
+}
+
+static void add_exit(struct process_tree *tree, int64_t now_kib, int64_t faults)
+{
+	struct memory_between *between = &tree->between;
+	int64_t gone_kib = memory_pages_to_kib(tree, between->gone_most_pages);
+	int64_t exit_kib = gone_kib + grown_kib(tree, faults);
+	int64_t beside_kib = max_i64(between->before_kib - gone_kib, stayed_kib(tree, now_kib));
+
+	/* No larger process was seen so far; how large the largest one was is known at the end only. */
+	between->most_kib = max_i64(between->most_kib, beside_kib + min_i64(exit_kib, between->seen_kib));
+	if (exit_kib + beside_kib <= between->exit_kib + between->beside_exit_kib)
+		return;
+	between->exit_kib = exit_kib;
+	between->beside_exit_kib = beside_kib;
+}
+
+/*
  * An unseen mark belongs to a member that has gone, after its last reading, or to a process that was never seen. The
  * latter has page faults that no member explains, and all members that stayed were beside it.
  */
-static void add_exits(struct process_tree *tree)
+static void add_exits(struct process_tree *tree, int64_t now_kib)
 {
 	struct memory_between *between = &tree->between;
 	int64_t before_kib = between->before_kib, beside_kib = 0;
+	int64_t faults = tree->unseen_faults - between->unseen_faults;
 
-	if (before_kib < 0)
-		return;
 	if (between->gone_pages)
 		beside_kib = before_kib - memory_pages_to_kib(tree, between->gone_most_pages);
-	if (tree->unseen_faults - between->unseen_faults >= FAULTS_LEAST)
+	if (faults >= FAULTS_LEAST) {
+		add_exit(tree, now_kib, faults);
 		beside_kib = max_i64(beside_kib, before_kib - memory_pages_to_kib(tree, between->gone_pages));
+		beside_kib = max_i64(beside_kib, stayed_kib(tree, now_kib));
+	}
 	between->beside_kib = max_i64(between->beside_kib, beside_kib);
 }
 
@@ -125,7 +182,9 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 
 	between->before_kib = now_kib;
 	between->gone_pages = between->gone_most_pages = 0;
+	between->gone_faults = between->gone_mark_kib = 0;
 	between->unseen_faults = tree->unseen_faults;
+	between->exits = process_tree_exits(tree);
 	between->largest_pid = 0;
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
@@ -144,14 +203,17 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 void memory_between_follow(struct process_tree *tree, int64_t now_kib)
 {
 	note_ended(tree);
-	add_exits(tree);
+	add_exits(tree, now_kib);
 	add_marks(tree, now_kib);
 	keep_for_next(tree, now_kib);
 }
 
 int64_t memory_between_most_kib(const struct memory_between *between, int64_t largest_kib)
 {
+	int64_t exit_kib = between->beside_exit_kib + min_i64(between->exit_kib, largest_kib);
+	int64_t most_kib = max_i64(between->most_kib, max_i64(exit_kib, largest_kib));
+
 	if (largest_kib <= between->seen_kib + SLACK_KIB)
-		return max_i64(between->most_kib, largest_kib);
-	return max_i64(between->most_kib, largest_kib + between->beside_kib);
+		return most_kib;
+	return max_i64(most_kib, largest_kib + between->beside_kib);
 }

@@ -12,6 +12,10 @@
  * Every sample shows 160 MiB. The process was larger before second 1, when the memfd may have been there: 150 + 160 = 310
  * MiB. If a mark is first seen when its process was reaped, the moment is unknown: then it counts beside the most that
  * anything else held in an interval in which a process exited.
+ *
+ * wait4(2) tells the mark of the largest process alone. A smaller process that exited between two samples has left its page
+ * faults, which the kernel adds to its parent's. Example: the parent holds 150 MiB, and one child took 120 MiB and exited. The largest
+ * mark is the parent's, but 30,720 faults of 4 KiB belong to no member: 150 + 120 = 270 MiB.
  */
 #pragma once
 
@@ -25,9 +29,13 @@ struct memory_between {
 	int64_t beside_kib; /* beside a process that exited with an unseen mark */
 	int64_t seen_kib;   /* largest resident set in a tick, or mark that was followed, so far */
 	pid_t largest_pid; /* its mark is worth reading: the tree holds more than its resident set; 0: none */
+	/* The largest pair: a process that exited, by its page faults, and what the rest held. */
+	int64_t exit_kib, beside_exit_kib;
 	/* Members that were removed since the last tick, as they were then. */
 	int64_t gone_pages, gone_most_pages;
+	int64_t gone_faults, gone_mark_kib;
 	int64_t unseen_faults; /* page faults that no seen member explains, up to the last tick */
+	int64_t exits;         /* processes that have exited, up to the last tick; -1: unknown */
 };
 
 struct process_tree;
@@ -37,7 +45,7 @@ struct member;
 void memory_between_read_mark(struct process_tree *tree, struct member *member, bool first);
 
 /* Call before a member leaves the table. */
-void memory_between_remove(struct memory_between *between, const struct member *member);
+void memory_between_remove(struct process_tree *tree, const struct member *member);
 
 /* Call once in each tick; `now_kib` is the tree's memory, -1: unknown, or only an upper bound. */
 void memory_between_follow(struct process_tree *tree, int64_t now_kib);

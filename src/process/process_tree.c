@@ -187,7 +187,7 @@ static void sweep_gone_members(struct process_tree *tree)
 			tree->root_gone = true;
 		tree->exited_count++;
 		tree->exited_faults += own_faults(member);
-		memory_between_remove(&tree->between, member);
+		memory_between_remove(tree, member);
 		member_done(tree, member);
 	}
 	if (kept != tree->count) {

@@ -73,7 +73,7 @@ static void test_a_new_process_is_not_beside_one_that_has_gone(void **unused)
 	(void)unused;
 	add(300, 300);
 	tick(300);
-	memory_between_remove(&tree.between, &members[0]);
+	memory_between_remove(&tree, &members[0]);
 	tree.count = 0;
 	add(290, 290);
 	tick(290);
@@ -92,11 +92,104 @@ static void test_an_unseen_mark_counts_beside_the_members_that_stayed(void **unu
 	tree.unseen_faults = MANY_FAULTS;
 	tick(150);
 	assert_int_equal(most_mib(200), 350);
-	/* The parent itself may have been that large: up to that size, the two look alike. */
-	assert_int_equal(most_mib(150), 150);
+	/* The largest mark may be the parent's, but the page faults are not. */
+	assert_int_equal(most_mib(150), 300);
 	parent->is_zombie = true;
 	tick(-1);
 	assert_int_equal(most_mib(200), 350);
+}
+
+/* The shape of a job that shares System V memory with a child, whose short-lived object is smaller than that. */
+static void test_an_unseen_process_that_is_smaller_than_its_parent_counts_by_its_faults(void **unused)
+{
+	(void)unused;
+	add(150, 150);
+	tick(150);
+	tree.unseen_faults = 120 * MIB_PAGES;
+	tick(150);
+	assert_int_equal(most_mib(150), 270);
+	/* The same faults again: it was another process, after the first. */
+	tree.unseen_faults *= 2;
+	tick(150);
+	assert_int_equal(most_mib(150), 270);
+}
+
+static void test_an_exit_before_the_first_sample_counts_beside_the_root_alone(void **unused)
+{
+	(void)unused;
+	tree.root_pid = 1;
+	add(150, 150);
+	tree.unseen_faults = 120 * MIB_PAGES;
+	tick(150);
+	assert_int_equal(most_mib(150), 270);
+	/* The other process may be the next step of a script. */
+	begin(NULL);
+	tree.root_pid = 1;
+	add(2, 2);
+	add(118, 118);
+	tree.unseen_faults = 120 * MIB_PAGES;
+	tick(120);
+	assert_int_equal(most_mib(120), 122);
+}
+
+static void test_a_member_that_grew_before_it_exited_counts_by_its_faults(void **unused)
+{
+	struct member *child;
+
+	(void)unused;
+	add(150, 150);
+	child = add(2, 2);
+	child->faults = 300;
+	tick(151);
+	memory_between_remove(&tree, child);
+	tree.count = 1;
+	tree.unseen_faults = 120 * MIB_PAGES;
+	tick(150);
+	assert_in_range(most_mib(150), 265, 275);
+}
+
+static void test_a_member_that_takes_and_frees_memory_until_its_end_does_not_grow(void **unused)
+{
+	struct member *child;
+
+	(void)unused;
+	add(150, 150);
+	child = add(20, 20);
+	child->faults = 2000 * MIB_PAGES;
+	tick(170);
+	memory_between_remove(&tree, child);
+	tree.count = 1;
+	tree.unseen_faults = 500 * MIB_PAGES;
+	tick(150);
+	assert_in_range(most_mib(150), 170, 176);
+}
+
+static void test_of_many_processes_that_exited_none_had_all_faults(void **unused)
+{
+	(void)unused;
+	add(150, 150);
+	tick(150);
+	tree.unseen_faults = 100 * MIB_PAGES;
+	tree.exited_count = 30;
+	tick(150);
+	assert_int_equal(most_mib(150), 160);
+	/* Where processes exit unseen, all faults may be those of one. */
+	tree.exits_missed = true;
+	tree.unseen_faults += 100 * MIB_PAGES;
+	tick(150);
+	assert_int_equal(most_mib(150), 250);
+}
+
+static void test_a_process_alone_is_not_larger_than_its_mark(void **unused)
+{
+	(void)unused;
+	add(150, 150);
+	tick(150);
+	memory_between_remove(&tree, &members[0]);
+	tree.count = 0;
+	tree.unseen_faults = 100 * MIB_PAGES;
+	tick(-1);
+	assert_int_equal(most_mib(150), 150);
 }
 
 static void test_an_unseen_mark_of_the_last_process_counts_alone(void **unused)
@@ -117,7 +210,7 @@ static void test_an_unseen_mark_at_the_end_counts_beside_an_object(void **unused
 
 	(void)unused;
 	tick(160);
-	memory_between_remove(&tree.between, one);
+	memory_between_remove(&tree, one);
 	tree.count = 0;
 	tick(-1);
 	assert_int_equal(most_mib(160), 310);
@@ -142,7 +235,7 @@ static void test_a_mark_that_is_read_as_its_process_is_reaped_counts(void **unus
 	add(10, 10);
 	tick(160);
 	members[0].mark_kib = tree.largest_kib = 160 * MIB_KIB;
-	memory_between_remove(&tree.between, &members[0]);
+	memory_between_remove(&tree, &members[0]);
 	tree.count = 0;
 	tick(-1);
 	assert_int_equal(most_mib(160), 310);
@@ -169,6 +262,15 @@ int main(void)
 		cmocka_unit_test_setup(test_a_rising_mark_does_not_count_beside_its_own_process, begin),
 		cmocka_unit_test_setup(test_a_new_process_is_not_beside_one_that_has_gone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
+		cmocka_unit_test_setup(
+			test_an_unseen_process_that_is_smaller_than_its_parent_counts_by_its_faults, begin),
+		cmocka_unit_test_setup(test_an_exit_before_the_first_sample_counts_beside_the_root_alone,
+				       begin),
+		cmocka_unit_test_setup(test_a_member_that_grew_before_it_exited_counts_by_its_faults, begin),
+		cmocka_unit_test_setup(test_a_member_that_takes_and_frees_memory_until_its_end_does_not_grow,
+				       begin),
+		cmocka_unit_test_setup(test_of_many_processes_that_exited_none_had_all_faults, begin),
+		cmocka_unit_test_setup(test_a_process_alone_is_not_larger_than_its_mark, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_of_the_last_process_counts_alone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_at_the_end_counts_beside_an_object, begin),
 		cmocka_unit_test_setup(test_a_mark_that_is_read_while_its_process_ends_counts, begin),
