@@ -3,6 +3,8 @@
 #
 # PREFIX is ~/.local by default, and /usr/local for root. Needs a POSIX shell, cp, mkdir, find and rm alone.
 set -eu
+# Root unpacks with the owners of the archive or as another user: the programs belong to the user who installs them.
+umask 022
 here=$(cd "$(dirname "$0")" && pwd)
 remove=
 if [ "${1:-}" = --uninstall ]; then
@@ -21,7 +23,7 @@ find bin libexec share -type f | while read -r file; do
 	rm -f "$prefix/$file"
 	[ -n "$remove" ] && continue
 	mkdir -p "$prefix/$(dirname "$file")"
-	cp -p "$file" "$prefix/$file"
+	cp "$file" "$prefix/$file"
 done
 if [ -n "$remove" ]; then
 	rmdir "$prefix/libexec/resource-tracker/shell" "$prefix/libexec/resource-tracker" "$prefix/share/doc/resource-tracker" 2>/dev/null || true

@@ -119,7 +119,7 @@ static int compare_with_good_runs(const struct subcommand *command, struct compa
 				  const struct rt_compared_run *run, rt_comparison **ret_comparison,
 				  struct rt_problem *problem)
 {
-	const char *usual = getenv("TRACKER_RUNS");
+	const char *usual = secure_getenv("TRACKER_RUNS");
 	const char *runs = options->runs_file ? options->runs_file : usual && *usual ? usual : NULL;
 	CLEANUP_FREE char *own = NULL;
 	int result = runs ? 0 : history_own_lines(&own, problem);

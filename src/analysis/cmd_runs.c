@@ -138,7 +138,7 @@ static void add_path(struct adding *adding, const char *path)
 
 int run_runs(const struct subcommand *command, char **argv)
 {
-	const char *usual = getenv("TRACKER_RUNS");
+	const char *usual = secure_getenv("TRACKER_RUNS");
 	struct adding adding = {.command = command, .runs = usual && *usual ? usual : NULL};
 	CLEANUP_TEXTS struct text_list words = {0};
 	int status = command_read_words(command, argv, set_option, &adding, &words);

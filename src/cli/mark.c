@@ -68,7 +68,7 @@ int run_mark(char **argv)
 		.pid = getppid(),
 		.host = system.nodename,
 	};
-	fd = mark_open(request.file ? request.file : getenv("RESOURCE_TRACKER_MARKS"));
+	fd = mark_open(request.file ? request.file : secure_getenv("RESOURCE_TRACKER_MARKS"));
 	result = fd < 0 ? fd : mark_write(fd, &mark);
 	/* A job that is not being recorded is not an error, and a mark must never fail a job. */
 	if (result < 0 && !(fd == -ENOENT && !request.file))

@@ -21,6 +21,7 @@
 #include "base/debug.h"
 #include "helper/shared_memory.h"
 #include "helper/shared_page.h"
+#include "kernel/proc_pid_stat.h"
 #include "launch/child.h"
 #include "launch/detached.h"
 
@@ -243,22 +244,19 @@ static int64_t used_ns(pid_t pid)
 	return used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* Whether it is in an uninterruptible sleep: only the driver decides when that ends. */
-static bool sleeps_uninterruptibly(pid_t pid)
+/* Then only the driver decides when it dies. */
+static bool is_stuck(pid_t pid)
 {
-	char path[32], stat[256];
+	char path[32], text[1024];
+	struct proc_pid_stat stat;
 	CLEANUP_CLOSE int fd = -1;
-	const char *state;
 	ssize_t length;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
-	if (length <= 0)
-		return false;
-	stat[length] = '\0';
-	state = strrchr(stat, ')');
-	return state && strncmp(state, ") D", 3) == 0;
+	length = fd < 0 ? -1 : read(fd, text, sizeof text);
+	return length > 0 && parse_proc_pid_stat(text, (size_t)length, &stat) == 0 &&
+	       proc_pid_stat_is_stuck(&stat);
 }
 
 /*
@@ -274,8 +272,7 @@ static void reap_supervisor(pid_t pid, int64_t until_ns)
 		int64_t now = now_ns();
 
 		if (now > until_ns + DYING_NS ||
-		    (now > until_ns &&
-		     (sleeps_uninterruptibly(pid) || used_ns(pid) - before_ns > DYING_CPU_NS)))
+		    (now > until_ns && (is_stuck(pid) || used_ns(pid) - before_ns > DYING_CPU_NS)))
 			return;
 		nanosleep(&pause, NULL);
 	}

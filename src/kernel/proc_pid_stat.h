@@ -45,6 +45,15 @@ static inline bool proc_pid_stat_is_exiting(const struct proc_pid_stat *stat)
 	return stat->state == 'Z' || stat->state == 'X' || (stat->flags >= 0 && (stat->flags & 4));
 }
 
+/*
+ * Whether a killed process is stuck in a driver: it sleeps where no signal reaches it, and has not begun to exit. A process that
+ * exits sleeps like that as well, while another process holds a lock of a file that both have mapped.
+ */
+static inline bool proc_pid_stat_is_stuck(const struct proc_pid_stat *stat)
+{
+	return stat->state == 'D' && !proc_pid_stat_is_exiting(stat);
+}
+
 /* Returns 0, or -EBADMSG without a pid, a name in parentheses and a state (ret_stat is then untouched). */
 int parse_proc_pid_stat(const char *bytes, size_t length, struct proc_pid_stat *ret_stat);
 int read_proc_pid_stat(struct root *root, pid_t pid, struct proc_pid_stat *ret_stat);

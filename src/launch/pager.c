@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/trust.h"
 #include "base/wait_child.h"
 #include "base/write_all.h"
 #include "launch/find_program.h"
@@ -50,6 +51,9 @@ static const char *pager_command(void)
 {
 	const char *pager = getenv("PAGER");
 
+	/* A pager runs commands of the user, and PATH and PAGER choose the program. */
+	if (has_more_rights_than_caller())
+		return NULL;
 	if (!pager)
 		return is_on_path("less") ? "less" : NULL;
 	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;

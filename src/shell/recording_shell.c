@@ -9,7 +9,8 @@
  * A shell below a recorded step is part of that step and is not recorded again. TRACKER_SHELL_STEP=PID:START names the recorder
  * of the step. It counts only if that process is an ancestor: a variable travels further, for instance into batch jobs.
  *
- * A step never fails because it cannot be recorded: then one line on stderr has the reason, and the real shell runs alone.
+ * A step never fails because it cannot be recorded: then one line on stderr has the reason, and the real shell runs alone. So it
+ * does with more rights than its caller (AT_SECURE), whose environment would choose the shell and the recording.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/scan.h"
+#include "base/trust.h"
 #include "kernel/proc_pid_stat.h"
 #include "launch/find_program.h"
 #include "shell/step.h"
@@ -64,7 +66,7 @@ static void own_name(char ret_name[static NAME_MAX + 1])
 
 static bool find_on_path(const char *name, char ret_path[static PATH_MAX])
 {
-	const char *list = getenv("PATH");
+	const char *list = secure_getenv("PATH");
 
 	while (list && *list) {
 		size_t length = strcspn(list, ":");
@@ -81,7 +83,7 @@ static bool find_on_path(const char *name, char ret_path[static PATH_MAX])
 static bool find_real_shell(char ret_path[static PATH_MAX])
 {
 	static const char *const FOLDERS[] = {"/bin", "/usr/bin", "/usr/local/bin"};
-	const char *given = getenv("TRACKER_SHELL_REAL");
+	const char *given = secure_getenv("TRACKER_SHELL_REAL");
 	char name[NAME_MAX + 1];
 
 	if (given && *given)
@@ -153,19 +155,40 @@ static const char *command_of(char *const *argv, bool *ret_has_script)
 
 /* ---- where its recording goes ---------------------------------------------------------------------- */
 
-/* Makes all folders of a path, as mkdir -p. Returns 0 or a negative errno. */
-static int make_folders(char *path)
+/* Whether another user has put a folder, or a link to one, into a folder that all users may write to. */
+static bool is_planted(const struct stat *above, const char *path)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		int r;
+	struct stat status;
 
+	return above->st_mode & S_IWOTH && lstat(path, &status) == 0 && status.st_uid != geteuid() &&
+	       status.st_uid != 0 && status.st_uid != above->st_uid;
+}
+
+/* Makes all folders of a path, as mkdir -p. Returns 0 or a negative errno; -EUCLEAN: another user has planted one of them. */
+static int make_folders(char *path, bool named)
+{
+	struct stat above;
+	int r = stat(*path == '/' ? "/" : ".", &above) < 0 ? -errno : 0;
+
+	for (char *slash = strchr(path + 1, '/'); r == 0 && slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		r = mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
+		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+			r = -errno;
+		else if (!named && is_planted(&above, path))
+			r = -EUCLEAN;
+		else if (stat(path, &above) < 0)
+			r = -errno;
 		*slash = '/';
-		if (r < 0)
-			return r;
 	}
-	return 0;
+	return r;
+}
+
+/* The user has named no folder: it is the one that this program chooses, or that snakemake.smk does. */
+static bool is_default(const char *template)
+{
+	size_t length = strlen(template), most = strlen(DEFAULT_OUTPUT);
+
+	return length >= most && strcmp(template + length - most, DEFAULT_OUTPUT) == 0;
 }
 
 /* The folder of a template without "%%", or "."; false if another "%" is left in it. */
@@ -198,11 +221,11 @@ static bool choose_output(const char *template, const struct step *step, struct 
 		warn_user("TRACKER_SHELL_OUTPUT", "only %n and %h can be in the name of a folder");
 		return false;
 	}
-	r = make_folders(folder.data);
+	r = make_folders(folder.data, !is_default(template));
 	if (r == 0 && access(folder.data, W_OK | X_OK) < 0)
 		r = -errno;
 	if (r < 0)
-		warn_user(folder.data, strerror(-r));
+		warn_user(folder.data, r == -EUCLEAN ? "another user has put it there" : strerror(-r));
 	return r == 0;
 }
 
@@ -284,7 +307,8 @@ int main(int argc, char **argv)
 	}
 	command = command_of(argv, &has_script);
 	/* Shells in which a person types are not steps. */
-	if (argc > 0 && argv[0][0] != '-' && (has_script || !isatty(STDIN_FILENO)))
+	if (!has_more_rights_than_caller() && argc > 0 && argv[0][0] != '-' &&
+	    (has_script || !isatty(STDIN_FILENO)))
 		record_command(command, real, argv);
 	execv(real, argv);
 	fprintf(stderr, "resource-tracker: %s: %s\n", real, strerror(errno));

@@ -57,7 +57,7 @@ int rt_config_set_variable(rt_config *config, const char *name, const char *valu
 
 const char *config_variable(const struct rt_config *config, const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	for (size_t i = 0; i < config->variable_count; i++) {
 		const char *own = value_of(config->variables[i], name, strlen(name));

@@ -22,7 +22,7 @@ int rt_marks_open(const char *path, rt_marks **ret_marks)
 
 	if (!marks)
 		return -ENOMEM;
-	marks->fd = mark_open(path ? path : getenv("RESOURCE_TRACKER_MARKS"));
+	marks->fd = mark_open(path ? path : secure_getenv("RESOURCE_TRACKER_MARKS"));
 	if (marks->fd < 0) {
 		int error = marks->fd;
 

@@ -1,10 +1,17 @@
 """A program with more rights than its caller ignores the caller's environment and the files beside it. Spools
 prepared by another user are not used.
 """
+import fcntl
+import json
 import os
+import pathlib
+import pty
 import shutil
+import socket
 import stat
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -25,6 +32,34 @@ def privileged(public_programs, public_folder):
         pytest.skip("set-user-ID has no effect in this file system")
     yield program
     os.unlink(program)
+
+
+@pytest.fixture
+def privileged_analysis(public_programs, public_folder):
+    """A copy of the analysis that always runs as root."""
+    beside = public_programs.parent / "resource-tracker-analysis"
+    if not beside.exists():
+        pytest.skip("built without the analysis")
+    folder = public_folder / "privileged-analysis"
+    folder.mkdir(exist_ok=True)
+    program = shutil.copy(beside, folder / "resource-tracker-analysis")
+    os.chmod(program, 0o4755)
+    if os.statvfs(folder).f_flag & os.ST_NOSUID:
+        pytest.skip("set-user-ID has no effect in this file system")
+    yield program
+    os.unlink(program)
+
+
+@pytest.fixture
+def programs_of_the_caller(home):
+    """A folder for PATH with programs that leave a trace: home/ran."""
+    folder = home / "bin"
+    folder.mkdir()
+    for name in ("less", "xdg-open", "notify-send", "browser", "bash", "pager"):
+        (folder / name).write_text(f"#!/bin/sh\nid -u > {home}/ran\n")
+        (folder / name).chmod(0o755)
+    home.chmod(0o777)
+    return folder
 
 
 def start(program, folder, *arguments, **environment):
@@ -62,6 +97,78 @@ def test_no_program_beside_it_or_named_by_the_environment_is_run(privileged, pub
     start(privileged, home, "discover", "host", **environment)
     os.unlink(planted)
     assert not (home / "ran").exists()
+
+
+@pytest.mark.parametrize("pager", (None, "pager"))
+def test_no_pager_of_the_caller_is_run(privileged_analysis, public_programs, programs_of_the_caller, home, pager):
+    """A terminal of 3 lines is too short for a summary."""
+    record = subprocess.run([public_programs, "-q", "--no-summary", "-o", home / "run.jsonl", "--", "true"], env={})
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 3, 80, 0, 0))
+    environment = {"PATH": f"{programs_of_the_caller}:{os.environ['PATH']}", "TERM": "xterm", **({"PAGER": pager} if pager else {})}
+    shown = subprocess.run([privileged_analysis, "summary", home / "run.jsonl"], env=environment, user=VICTIM, group=VICTIM,
+                           extra_groups=[], stdin=follower, stdout=follower, stderr=follower, timeout=20)
+    for descriptor in (leader, follower):
+        os.close(descriptor)
+    assert record.returncode == shown.returncode == 0
+    assert not (home / "ran").exists()
+
+
+def test_no_browser_of_the_caller_is_run(privileged_analysis, public_programs, programs_of_the_caller, home):
+    subprocess.run([public_programs, "-q", "--no-summary", "-o", home / "run.jsonl", "--", "true"], env={}, check=True)
+    done = start(privileged_analysis, home, "report", "run.jsonl", "-o", "page.html", "--open", BROWSER="browser",
+                 PATH=f"{programs_of_the_caller}:{os.environ['PATH']}")
+    assert (home / "page.html").exists() and "cannot be shown" in done.stderr, done.stderr
+    assert not (home / "ran").exists()
+
+
+def test_the_environment_names_no_file_to_append_to(privileged, privileged_analysis, public_programs, home):
+    """Lines of marks and of runs, into a folder that only root may write to."""
+    subprocess.run([public_programs, "-q", "--no-summary", "-o", home / "run.jsonl", "--", "true"], env={}, check=True)
+    closed = home.parent / "closed"
+    closed.mkdir(mode=0o755, exist_ok=True)
+    start(privileged, home, "mark", "phase", "start", RESOURCE_TRACKER_MARKS=str(closed / "x.marks"))
+    start(privileged_analysis, home, "runs", "add", "run.jsonl", TRACKER_RUNS=str(closed / "runs.jsonl"))
+    assert not list(closed.iterdir())
+
+
+def test_a_recording_shell_runs_no_program_of_the_caller(binary, public_folder, programs_of_the_caller, home):
+    built = pathlib.Path(binary).parent / "src" / "shell" / "bash"
+    if not built.exists():
+        pytest.skip("the shells are not built")
+    folder = public_folder / "shells"
+    folder.mkdir(exist_ok=True)
+    shell = folder / "bash"
+    shutil.copy(built, shell)
+    shell.chmod(0o4755)
+    environment = {"PATH": f"{programs_of_the_caller}:{os.environ['PATH']}", "TRACKER_SHELL_OUTPUT": f"{home}/out/%n.jsonl"}
+    for real in (str(programs_of_the_caller / "bash"), ""):
+        done = start(shell, home, "-c", "echo the real one", TRACKER_SHELL_REAL=real, **environment)
+        assert (done.returncode, done.stdout) == (0, "the real one\n"), done.stderr
+    assert not (home / "ran").exists() and not (home / "out").exists()
+
+
+@pytest.mark.parametrize("asks", (True, False))
+def test_only_a_caller_with_these_rights_is_asked_for_the_end(privileged, public_programs, home, asks, helpers):
+    """RESOURCE_TRACKER_STATUS_FD: the recorder writes to that socket, and believes what it reads there."""
+    job = subprocess.Popen(["sleep", "60"], user=VICTIM, group=VICTIM, extra_groups=[])
+    ours, theirs = socket.socketpair()
+    recorder = subprocess.Popen([public_programs if asks else privileged, "-q", "--no-summary", "-o", "run.jsonl", "--pid", str(job.pid)],
+                                cwd=home, user=VICTIM, group=VICTIM, extra_groups=[], pass_fds=[theirs.fileno()],
+                                env={"RESOURCE_TRACKER_STATUS_FD": str(theirs.fileno())})
+    theirs.close()
+    ours.settimeout(20)
+    if asks:
+        assert ours.recv(1) == b"\0"
+    ours.sendall(struct.pack("iiqqq", 9 << 8, 0, 0, 0, 0))
+    if not asks:
+        record = home / "run.jsonl"
+        helpers.wait_until(lambda: record.exists() and record.stat().st_size)
+    job.kill()
+    job.wait()
+    assert recorder.wait(20) == 0
+    end = json.loads((home / "run.jsonl").read_text().splitlines()[-1])["run_end"]
+    assert (end["reason"], end["exit_code"]) == (("exit", 9) if asks else ("target_exited", None))
 
 
 PROGRAM_NAMES = ("resource-tracker-analysis", "resource-tracker-net", "resource-tracker-helper")

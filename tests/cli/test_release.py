@@ -1,6 +1,7 @@
 """packaging/: archives that can be repeated, and the script that installs without root."""
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
@@ -47,6 +48,16 @@ def unpacked(tmp_path):
 
 def installed(root):
     return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root installs files of another user")
+def test_programs_that_root_installs_are_not_those_of_another_user(unpacked, tmp_path):
+    """A user unpacks, and root installs: the user could then replace a program that root runs."""
+    for path in (unpacked, *unpacked.rglob("*")):
+        os.chown(path, 65534, 65534)
+    subprocess.run(["sh", unpacked / "install.sh", tmp_path / "prefix"], stdout=subprocess.PIPE, check=True, umask=0o077)
+    files = [path.stat() for path in (tmp_path / "prefix").rglob("*")]
+    assert {(status.st_uid, status.st_mode & 0o777 & ~0o111) for status in files} == {(0, 0o644)}
 
 
 def test_install_sh_installs_replaces_and_removes(unpacked, tmp_path):

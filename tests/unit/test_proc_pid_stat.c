@@ -165,6 +165,24 @@ static void parse_stat_finds_ignored_sigchld_in_the_fixtures(void **state)
 	root_close(&root);
 }
 
+/* Lines of Linux 6.18: a worker in a driver's ioctl, and a process that exits and waits for a lock of libc's mappings. */
+static void a_process_that_exits_is_not_stuck(void **state)
+{
+	static const char IN_A_DRIVER[] =
+		"26057 (rt-worker) D 26054 26054 26054 0 -1 4194368 41 0 0 0 0 0 0 0 39 19 1 0 "
+		"6852392 2654208 393 18446744073709551615 0 0 0 0 0 0 0 4099 0 1 0 0 17 0\n";
+	static const char EXITING[] =
+		"26054 (rt-helper) D 26029 26054 26054 0 -1 4194380 37 0 0 0 0 0 0 0 39 19 1 0 "
+		"6852392 0 0 18446744073709551615 0 0 0 0 0 0 0 3693063 0 1 0 0 17 0\n";
+	struct proc_pid_stat stat;
+
+	(void)state;
+	assert_int_equal(parse_proc_pid_stat(IN_A_DRIVER, sizeof IN_A_DRIVER - 1, &stat), 0);
+	assert_true(proc_pid_stat_is_stuck(&stat));
+	assert_int_equal(parse_proc_pid_stat(EXITING, sizeof EXITING - 1, &stat), 0);
+	assert_false(proc_pid_stat_is_stuck(&stat));
+}
+
 static void the_live_process_reads_itself(void **state)
 {
 	struct proc_pid_stat stat;
@@ -193,6 +211,7 @@ int main(void)
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(fixtures_have_the_names_that_break_others),
 		cmocka_unit_test(parse_stat_finds_ignored_sigchld_in_the_fixtures),
+		cmocka_unit_test(a_process_that_exits_is_not_stuck),
 		cmocka_unit_test(the_live_process_reads_itself),
 	};
 
