@@ -144,7 +144,7 @@ int run_report(const struct subcommand *command, char **argv)
 	options.page.history_count = options.history.count;
 	if (!run_list_fill(&options.runs, files.texts, files.count))
 		return command_fault(command, "out of memory");
-	if (command_check_output(command, options.output))
+	if (command_check_page(command, options.output))
 		return EXIT_FAULT;
 	if (rt_report_runs(options.runs.runs, options.runs.count, options.output, &options.page,
 			   &options.prices, &problem) < 0)

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/find_run.h"
 #include "base/cleanup.h"
+#include "base/is_page.h"
 #include "base/printable.h"
 #include "base/write_all.h"
 #include "launch/pager.h"
@@ -177,6 +179,20 @@ int command_check_output(const struct subcommand *command, const char *path)
 	    rt_output_check(path, inputs, list_inputs(path, inputs), invocation.force, &problem) < 0)
 		return command_fault(command, "%s", problem.text);
 	return 0;
+}
+
+int command_check_page(const struct subcommand *command, const char *path)
+{
+	struct stat status;
+
+	if (command_check_output(command, path))
+		return EXIT_FAULT;
+	if (invocation.force || strcmp(path, "-") == 0 || stat(path, &status) < 0 ||
+	    !S_ISREG(status.st_mode) || is_page(path))
+		return 0;
+	return command_fault(
+		command, "cannot write to %s: it has content that is not an HTML page; --force replaces it",
+		path);
 }
 
 int command_screen(const char *path)

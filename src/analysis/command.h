@@ -49,6 +49,9 @@ void command_list(struct buffer *out);
  */
 int command_check_output(const struct subcommand *command, const char *path);
 
+/* The same for an HTML page, which without --force replaces pages and empty files only. */
+int command_check_page(const struct subcommand *command, const char *path);
+
 /* Writes all bytes to `path`, or to standard output if `path` is "-" or NULL. Returns 0 or EXIT_FAULT. */
 int command_write(const struct subcommand *command, const char *path, const char *bytes, size_t length);
 

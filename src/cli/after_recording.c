@@ -119,8 +119,8 @@ static int64_t cpu_ns_of(pid_t pid)
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* Returns false if it still runs: it makes no progress, or a signal told us to go. */
-static bool wait_while_it_works(pid_t pid)
+/* Returns false if it still runs: it makes no progress, or a signal told us to go. Else *ret_status is its wait status. */
+static bool wait_while_it_works(pid_t pid, int *ret_status)
 {
 	int64_t cpu_ns = -1, still_ns = 0;
 
@@ -128,14 +128,14 @@ static bool wait_while_it_works(pid_t pid)
 	while (still_ns < STILL_LIMIT_NS && !is_told_to_go()) {
 		int64_t cpu_now_ns;
 
-		if (wait_child(pid, NULL, WNOHANG, NULL) != 0)
+		if (wait_child(pid, ret_status, WNOHANG, NULL) != 0)
 			return true;
 		wait_a_moment();
 		cpu_now_ns = cpu_ns_of(pid);
 		still_ns = cpu_now_ns == cpu_ns ? still_ns + LOOK_EVERY_NS : 0;
 		cpu_ns = cpu_now_ns;
 	}
-	return wait_child(pid, NULL, WNOHANG, NULL) != 0;
+	return wait_child(pid, ret_status, WNOHANG, NULL) != 0;
 }
 
 /* A process that hangs in the kernel cannot be killed: leave it behind. */
@@ -147,20 +147,22 @@ static void end_it(pid_t pid)
 }
 
 /*
- * Runs the analysis with its stdout on our stderr. Returns 0, -ETIMEDOUT, -EINTR (a signal told us to go),
+ * Runs the analysis with its stdout on our stderr. Returns its wait status, -ETIMEDOUT, -EINTR (a signal told us to go),
  * ...
  */
 static int run_analysis(const char *const *argv)
 {
 	const struct child_program child = {.program = &ANALYSIS_PROGRAM, .argv = argv};
+	int result, status = 0;
 	pid_t pid;
-	int result;
 
 	if (is_told_to_go())
 		return -EINTR;
 	result = child_start(&child, STDERR_FILENO, &pid);
-	if (result < 0 || wait_while_it_works(pid))
+	if (result < 0)
 		return result;
+	if (wait_while_it_works(pid, &status))
+		return status;
 	end_it(pid);
 	return is_told_to_go() ? -EINTR : -ETIMEDOUT;
 }
@@ -220,7 +222,7 @@ void add_run_line(const char *path, const char *runs)
 		say("%s: the line of this run could not be added: %s", runs, strerror(-result));
 }
 
-void write_report(const char *path, const char *page)
+bool write_report(const char *path, const char *page)
 {
 	CLEANUP_BUFFER struct buffer output_option = BUFFER(PATH_MAX + 64);
 	const char *argv[] = {ANALYSIS_PROGRAM.name, "report", NULL, "--", path, NULL};
@@ -237,4 +239,5 @@ void write_report(const char *path, const char *page)
 		say("--report needs %s, which is not installed", ANALYSIS_PROGRAM.name);
 	else if (result < 0)
 		say("%s: the report could not be written: %s", page, strerror(-result));
+	return path && result == 0;
 }

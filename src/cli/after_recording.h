@@ -51,5 +51,5 @@ void keep_recording(const char *path, const char *form);
 /* Runs `resource-tracker-analysis runs --runs=RUNS -- add FILE`, which appends a line to RUNS, and reports a failure. */
 void add_run_line(const char *path, const char *runs);
 
-/* Runs `resource-tracker-analysis report -o PAGE FILE`, and reports a failure. `path` may be NULL. */
-void write_report(const char *path, const char *page);
+/* Runs `resource-tracker-analysis report -o PAGE FILE`, and reports a failure. `path` may be NULL. Whether the page was made. */
+bool write_report(const char *path, const char *page);

@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/keep_run.h"
 #include "cli/message.h"
+#include "cli/page_place.h"
 
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 
@@ -109,6 +110,12 @@ static const char *set_own(struct front *front, const struct given *item)
 	for (size_t i = 0; i < sizeof(FLAGS) / sizeof(FLAGS[0]); i++) {
 		if (strcmp(item->row->name, FLAGS[i].name) == 0 && !read_flag(item->text, FLAGS[i].flag))
 			return "is neither yes nor no; give 1 or 0";
+	}
+	if (strcmp(item->row->name, "report") == 0) {
+		const char *reason = why_no_page(item->text);
+
+		front->page = reason ? NULL : front->page;
+		return reason;
 	}
 	return NULL;
 }

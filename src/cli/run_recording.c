@@ -20,6 +20,7 @@
 #include "cli/after_recording.h"
 #include "cli/keep_run.h"
 #include "cli/message.h"
+#include "cli/page_place.h"
 #include "cli/run_subcommand.h"
 #include "cli/told_status.h"
 #include "wrap/wrap.h"
@@ -162,7 +163,8 @@ static void report_page(const struct recording_run *run, const char *path)
 	/* Gives the temporary file a readable name on the page. */
 	if (run->front->temporary_fd && path && asprintf(&named, "recording=%s", path) < 0)
 		named = NULL;
-	write_report(named ? named : path, run->front->page);
+	if (!write_report(named ? named : path, run->front->page) && run->front->temporary_fd)
+		rescue_recording(run->front->temporary_fd, run->front->page);
 }
 
 /* The history compresses a run that it keeps, which changes the name of the recording. */

@@ -152,6 +152,8 @@ static int check_regular(const char *path, const char *name, bool replace, struc
 		return refuse_output(problem, -EBUSY, path, "a recorder is writing to it");
 	if (!replace && is_recording(fd))
 		return refuse_output(problem, -EEXIST, path, "it is a recording; --force replaces it");
+	if (!replace && holds_run_lines(fd))
+		return refuse_output(problem, -EEXIST, path, "it has lines of runs; --force replaces it");
 	return 0;
 }
 

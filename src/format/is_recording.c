@@ -135,3 +135,29 @@ bool is_recording(int fd)
 	length = pread(fd, text.data, LOOK_BYTES, 0);
 	return length > 0 && begins_recording(text.data, (size_t)length, length < LOOK_BYTES);
 }
+
+bool holds_run_lines(int fd)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(2 * LOOK_BYTES);
+	struct scan rest, line;
+	bool more = true;
+	ssize_t length;
+
+	if (buffer_reserve(&text, LOOK_BYTES) < 0)
+		return false;
+	length = pread(fd, text.data, LOOK_BYTES, 0);
+	rest = scan_bytes(text.data, length > 0 ? (size_t)length : 0);
+	while (more && scan_left(&rest)) {
+		struct scan start;
+
+		more = scan_until(&rest, '\n', &line);
+		start = line = scan_trim(more ? line : rest);
+		if (!more && scan_left(&line) && scan_takes(&start, "{\"schema\":"))
+			return true;
+		/* Other programs may have sorted the keys. */
+		if (scan_left(&line) && *line.at == '{' && line_contains(&line, "\"schema\":") &&
+		    line_contains(&line, "\"outcome\":"))
+			return true;
+	}
+	return false;
+}

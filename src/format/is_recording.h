@@ -16,3 +16,6 @@ bool begins_recording(const char *bytes, size_t length, bool whole);
 
 /* The same for a descriptor, whose offset does not change. Returns false if it cannot be read. */
 bool is_recording(int fd);
+
+/* Whether one of the first lines of the file is the line of a run (history/run_line.h), whole or torn off. */
+bool holds_run_lines(int fd);

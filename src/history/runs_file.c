@@ -52,13 +52,18 @@ static const char *why_not(int fd)
 {
 	char start[2];
 	struct stat status;
+	ssize_t length;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return "it is not a regular file";
-	if (pread(fd, start, sizeof(start), 0) == sizeof(start) && begins_gzip(start, sizeof(start)))
+	length = pread(fd, start, sizeof(start), 0);
+	if (length == sizeof(start) && begins_gzip(start, sizeof(start)))
 		return "it is compressed; append to a new file, and name both to resource-tracker history";
 	if (is_recording(fd))
 		return "it is a recording, not a file of runs";
+	/* This user may append to some files that it cannot read. */
+	if (length > 0 && !holds_run_lines(fd))
+		return "it has content other than lines of runs; choose another file";
 	return NULL;
 }
 

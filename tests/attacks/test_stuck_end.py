@@ -83,6 +83,7 @@ def test_samples_and_summary_into_a_full_stderr_pipe(spawn, full_pipe):
     assert wait(process)[0] == 3
 
 
+@pytest.mark.report
 def test_a_page_that_is_a_fifo_without_a_reader(spawn, tmp_path):
     os.mkfifo(tmp_path / "page.html")
     process = spawn("-o", "run.jsonl", "--report", "page.html", *JOB, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -90,6 +91,7 @@ def test_a_page_that_is_a_fifo_without_a_reader(spawn, tmp_path):
     assert b"page.html: the report could not be written: " in process.stderr.read()
 
 
+@pytest.mark.report
 @pytest.mark.parametrize("signo", SIGNALS, ids=lambda signo: signo.name)
 def test_a_page_that_is_a_fifo_gives_way_to_signals(spawn, tmp_path, signo):
     os.mkfifo(tmp_path / "page.html")

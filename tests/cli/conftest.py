@@ -9,12 +9,16 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(TOP / "tests"))
+from without_report import heed, pytest_runtest_makereport, pytest_runtest_setup  # noqa: E402, F401
+
 BUILD = pathlib.Path(os.environ.get("RESOURCE_TRACKER", TOP / "build" / "resource-tracker")).resolve().parent
 ROOTS = BUILD / "tests" / "roots"
 TIMEOUT_SECS = 60
@@ -43,6 +47,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes longer than a few seconds; left out of sanitiser builds")
     config.addinivalue_line("markers", "plain: holds for a recorder of its own size and speed; left out of sanitiser builds")
     config.addinivalue_line("markers", "cost: measures time or memory of a plain build; left out of sanitiser builds")
+    config.addinivalue_line("markers", "report: needs the HTML report; skipped in a build without it")
 
 
 class TestTookTooLong(BaseException):
@@ -160,7 +165,7 @@ def end_process(process):
 
 
 @pytest.fixture
-def run(spawn):
+def run(spawn, request):
     """run("-i", 0.1, "--", "true") runs the program to its end and returns a Result. stdin: bytes or None."""
 
     def run_to_end(*arguments, stdin=None, **popen):
@@ -171,6 +176,7 @@ def run(spawn):
         started = time.monotonic()
         process = spawn(*arguments, **popen)
         out, err = process.communicate(stdin)
+        heed(request.node, err)
         result = Result(process.args, process.returncode, out, err)
         result.wall_secs = time.monotonic() - started
         return result

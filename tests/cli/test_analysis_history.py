@@ -155,11 +155,17 @@ def test_subcommands_take_runs_by_number_last_and_name(terminal):
     assert json.loads(terminal.piped("last", "--json").stdout)["run"]["executable"] == "echo"
     compared = terminal.piped("compare-runs", "last~1", "fast=last")
     assert compared.returncode == 0 and "run 2" in compared.stdout and "fast" in compared.stdout
-    page = terminal.piped("report", "last")
-    assert page.stdout == "resource-tracker-3.html is written\n" and "echo" in (terminal.folder / "resource-tracker-3.html").read_text()
     # A file of that name comes first.
     (terminal.folder / "2").write_bytes(gzip.decompress((terminal.history / "3.jsonl.gz").read_bytes()))
     assert executable("2") == "echo"
+
+
+@pytest.mark.report
+def test_the_report_of_a_kept_run_has_its_number(terminal):
+    for words in (["true"], ["echo", "hello"]):
+        terminal.run("--", *words)
+    page = terminal.piped("report", "last")
+    assert page.stdout == "resource-tracker-2.html is written\n" and "echo" in (terminal.folder / "resource-tracker-2.html").read_text()
 
 
 def test_a_word_that_is_neither_file_nor_run_gets_one_line(terminal):

@@ -1,4 +1,5 @@
 """Recordings must never be lost if a command reads or replaces them, or finds them in its way."""
+import json
 import os
 import subprocess
 
@@ -24,7 +25,7 @@ def analyse(run):
 
     def go(*arguments, **popen):
         result = run(*arguments, **popen)
-        if "needs resource-tracker-analysis" in result.err or "without the page of reports" in result.err:
+        if "needs resource-tracker-analysis" in result.err:
             pytest.skip(result.err.strip())
         return result
 
@@ -127,6 +128,47 @@ def test_subcommands_replace_their_own_earlier_output(analyse, recorded, tmp_pat
     assert sorted(os.listdir(tmp_path)) == ["run.jsonl", "x.html", "x.json", "x.txt"]
 
 
+@pytest.mark.parametrize("command", READERS)
+def test_subcommands_replace_the_lines_of_runs_only_with_force(analyse, recorded, run, tmp_path, command):
+    """Such a file may be all that a fleet knows of its runs."""
+    recorded()
+    fleet = tmp_path / "fleet.jsonl"
+    run("runs", "add", "run.jsonl", "--runs", fleet)
+    lines = fleet.read_text()
+    assert '"outcome"' in lines
+    result = analyse(*READERS[command], "run.jsonl", "-o", fleet)
+    assert result.returncode == FAULT and "--force" in result.err and fleet.read_text() == lines
+    sorted_keys = tmp_path / "sorted.jsonl"
+    sorted_keys.write_text("".join(json.dumps(json.loads(line), sort_keys=True) + "\n" for line in lines.splitlines()))
+    assert analyse(*READERS[command], "run.jsonl", "-o", sorted_keys).returncode == FAULT
+    assert analyse(*READERS[command], "--force", "run.jsonl", "-o", fleet).returncode == 0 and fleet.read_bytes() != lines.encode()
+
+
+@pytest.mark.parametrize("content", ["import sys\n", "{}\n", "# <html>\n"])
+def test_lines_of_runs_go_to_no_other_file(run, recorded, tmp_path, content):
+    recorded()
+    source = tmp_path / "main.py"
+    source.write_text(content)
+    result = run("runs", "add", "run.jsonl", "--runs", source)
+    assert result.returncode == FAULT and result.err.count("\n") == 1 and "no line is appended" in result.err
+    result = run("-q", "--runs", source, "--", "sh", "-c", "exit 3")
+    assert result.returncode == 3 and result.err.count("\n") == 1 and "no line is appended" in result.err
+    assert source.read_text() == content
+
+
+@pytest.mark.report
+def test_a_page_replaces_pages_only(analyse, recorded, tmp_path):
+    recorded()
+    source = tmp_path / "main.py"
+    source.write_text("import sys\n")
+    result = analyse("report", "run.jsonl", "-o", source)
+    assert result.returncode == FAULT and "not an HTML page" in result.err and source.read_text() == "import sys\n"
+    assert analyse("report", "--force", "run.jsonl", "-o", source).returncode == 0 and source.read_text().startswith("<!")
+    for content in ("", "\n <HTML lang=en>\n"):
+        source.write_text(content)
+        assert analyse("report", "run.jsonl", "-o", source).returncode == 0 and source.read_text().startswith("<!")
+
+
 def test_subcommands_leave_a_live_recording_alone(analyse, spawn, recorded, tmp_path, helpers):
     recorded()
     live = tmp_path / "live.jsonl"
@@ -219,9 +261,9 @@ def test_subcommands_follow_a_link_of_their_own_user(analyse, recorded, tmp_path
     for command, name in ((["stats"], "text"), (["export", "-f", "sqlite"], "db"), (["report"], "page")):
         link, target = tmp_path / name, tmp_path / "target" / name
         link.symlink_to(os.path.join("target", name))
-        target.write_text("old")
+        target.write_text("<html>" if name == "page" else "old")
         assert analyse(*command, "run.jsonl", "-o", link).returncode == 0
-        assert link.is_symlink() and target.stat().st_size > 3
+        assert link.is_symlink() and target.stat().st_size > 6
     assert sorted(os.listdir(tmp_path / "target")) == ["db", "page", "text"]
 
 

@@ -360,7 +360,9 @@ def test_report(run_with, program_with_analysis, tmp_path):
     assert (result.returncode, result.out, result.err) == (4, "", f"analysis report --output=page.html -- {path}\n")
     result = run_with([("report", "page.html")], "-q", "--", "true", program=program_with_analysis)
     assert result.returncode == 0
-    assert re.fullmatch(r"analysis report --output=page.html -- recording=/proc/\d+/fd/\d+\n", result.err)
+    # The program that stands for the analysis ends with an error.
+    assert re.fullmatch(r"analysis report --output=page.html -- recording=/proc/\d+/fd/\d+\n"
+                        r"resource-tracker: the recording is kept in page.html.jsonl\n", result.err)
 
 
 def run_on_terminal(program, *arguments, cwd, env):

@@ -2,7 +2,9 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
+import subprocess
 
 import pytest
 
@@ -44,11 +46,47 @@ def test_summary_of_csv_samples_tells_how_the_job_ended(run, scratch):
 
 def test_report_without_an_output_file(run, tmp_path, scratch):
     result = run("-q", "--report", "page.html", "--", "true")
-    if "without the page of reports" in result.err:
-        pytest.skip(result.err.strip())
     assert (result.returncode, result.err) == (0, "")
     page = (tmp_path / "page.html").read_text()
     assert "/proc/" not in page.split("<body")[0] and str(scratch) not in page and not os.listdir(scratch)
+
+
+@pytest.mark.parametrize("page, reason", [
+    ("nosuch/page.html", "its folder does not exist"), ("folder", "is a folder"), ("closed/page.html", "takes no new file"),
+    ("main.py", "not an HTML page"), ("old.jsonl", "not an HTML page"), ("run.txt/page.html", "cannot be used")])
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_a_page_that_cannot_be_written_is_told_before_the_job(run, tmp_path, page, reason, how):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "closed").mkdir(mode=0o555)
+    (tmp_path / "main.py").write_text("import sys\n")
+    (tmp_path / "run.txt").write_text("")
+    run("-q", "-o", "old.jsonl", "--", "true")
+    before = (tmp_path / "old.jsonl").read_bytes()
+    if page.startswith("closed") and os.access(tmp_path / "closed", os.W_OK):
+        pytest.skip("root may write to every folder")
+    words, env = (["--report", page], {}) if how == "option" else ([], {"TRACKER_REPORT": page})
+    result = run("-q", *words, "--", "echo", "ran", env=env)
+    assert (result.returncode, result.out) == (125, "") and result.err.count("\n") == 1 and reason in result.err
+    assert (tmp_path / "main.py").read_text() == "import sys\n" and (tmp_path / "old.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [None, "", "<!DOCTYPE html>\n", "<html>"])
+def test_a_page_may_be_new_empty_or_an_earlier_one(run, tmp_path, content):
+    if content is not None:
+        (tmp_path / "page.html").write_text(content)
+    assert run("-q", "--report", "page.html", "--", "true").returncode == 0
+    assert "</html>" in (tmp_path / "page.html").read_text()
+
+
+def test_a_temporary_recording_is_kept_if_no_page_can_be_made(run, tmp_path, binary):
+    """The recorder is alone, so the page cannot be made."""
+    alone = shutil.copy(binary, tmp_path / "resource-tracker")
+    for name in ("page.html.jsonl", "page.html.1.jsonl"):
+        done = subprocess.run([alone, "-q", "--report", "page.html", "--", "sh", "-c", "exit 3"], cwd=tmp_path,
+                              capture_output=True, text=True, env={"TRACKER_HISTORY": "off"})
+        assert done.returncode == 3 and done.stderr.splitlines()[-1] == f"resource-tracker: the recording is kept in {name}"
+        assert json.loads((tmp_path / name).read_text().splitlines()[-1])["run_end"]["exit_code"] == 3
+    assert "exit status 3" in run("summary", "page.html.jsonl").out
 
 
 def test_temporary_recording_of_the_machine_and_of_a_process(run, scratch):

@@ -299,3 +299,28 @@ def test_make_pictures_draws_a_terminal(helpers, tmp_path):
     assert [row[1:] for row in rows] == [("29", "#e8ebee", "400", "CPU"), ("29", "#ff8a80", "700", "<b>full</b>"),
                                          ("29", "#e8ebee", "400", "\u2581\u2588"), ("65", "#e8ebee", "400", "second line")]
     assert [round((float(row[0]) - 16) / 7.83) for row in rows] == [0, 8, 21, 2]
+
+
+@pytest.mark.parametrize("build, words, passed, skipped, failed", [
+    ("without", "built without the HTML report, because uPlot could not be downloaded", 0, 2, 0),
+    ("with", "built without the HTML report, because uPlot could not be downloaded", 0, 0, 2),
+    ("without", "page.html: No space left on device", 0, 1, 1),
+], ids=["the page is missing", "the page is there", "another failure"])
+def test_tests_of_the_report_are_skipped_only_in_a_build_without_it(helpers, tmp_path, build, words, passed, skipped, failed):
+    """One test sees the program's words, and one is marked because it cannot."""
+    folder, tests = tmp_path / "build", tmp_path / "tests"
+    (folder / "src" / "report").mkdir(parents=True)
+    (folder / "src" / "report" / "report_page.c.problem").write_text("WARNING" if build == "without" else "")
+    program = folder / "resource-tracker"
+    program.write_text(f"#!/bin/sh\necho 'resource-tracker report: {words}' >&2\nexit 1\n")
+    program.chmod(0o755)
+    tests.mkdir()
+    (tests / "conftest.py").symlink_to(helpers.top / "tests" / "cli" / "conftest.py")
+    (tests / "test_page.py").write_text("import pytest\n\n\ndef test_words(run):\n    assert run('report').returncode == 0\n\n\n"
+                                        "@pytest.mark.report\ndef test_marked():\n    assert False\n")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", tests], cwd=tests, text=True,
+                          capture_output=True, env=dict(os.environ, RESOURCE_TRACKER=str(program)))
+    counted = re.findall(r"(\d+) (passed|skipped|failed)", done.stdout.splitlines()[-1])
+    assert {word: int(count) for count, word in counted} == {
+        word: count for word, count in (("passed", passed), ("skipped", skipped), ("failed", failed)) if count}, done.stdout
+    assert ("this build has no HTML report" in done.stdout) == bool(skipped)

@@ -1,8 +1,13 @@
 """The tests run where only the wheel and pytest are installed: see tools/python-venv. Each has a hard end."""
 import os
+import pathlib
 import signal
+import sys
 
 import pytest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tests"))
+from without_report import pytest_runtest_makereport, pytest_runtest_setup  # noqa: E402, F401
 
 TIMEOUT_SECS = 60
 NOBODY = "http://127.0.0.1:9"

@@ -1,0 +1,87 @@
+/* The place of the page that --report names; see page_place.h. */
+#include "cli/page_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/is_page.h"
+#include "cli/message.h"
+
+enum { COPY_BYTES = 1 << 20, MOST_RESCUED = 100 };
+
+/* The page is written under another name first, so its folder must take a new file. */
+static const char *why_not_folder(const char *page)
+{
+	const char *slash = strrchr(page, '/');
+	CLEANUP_FREE char *folder = slash ? strndup(page, (size_t)(slash - page) + 1) : strdup(".");
+
+	if (!folder || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
+		return NULL;
+	if (errno == ENOENT)
+		return "cannot be written: its folder does not exist; create it first";
+	return errno == EACCES || errno == EROFS
+		       ? "cannot be written: its folder takes no new file from this user"
+		       : "cannot be written: its folder cannot be used";
+}
+
+const char *why_no_page(const char *page)
+{
+	struct stat status;
+
+	if (!*page || strcmp(page, "-") == 0)
+		return NULL;
+	if (stat(page, &status) < 0)
+		return why_not_folder(page);
+	if (S_ISDIR(status.st_mode))
+		return "is a folder; name a file in it";
+	if (!S_ISREG(status.st_mode))
+		return NULL;
+	if (!is_page(page))
+		return "has content that is not an HTML page, so it is not overwritten; choose another name";
+	return why_not_folder(page);
+}
+
+/* Creates PAGE.jsonl, or PAGE.1.jsonl and so on beside earlier ones. Returns a descriptor or a negative errno. */
+static int create_rescue(const char *page, struct buffer *ret_name)
+{
+	for (int number = 0; number < MOST_RESCUED; number++) {
+		int fd;
+
+		ret_name->length = 0;
+		buffer_printf(ret_name, number ? "%s.%d.jsonl" : "%s.jsonl", page, number);
+		if (buffer_error(ret_name))
+			return buffer_error(ret_name);
+		fd = open(ret_name->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
+void rescue_recording(int fd, const char *page)
+{
+	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
+	CLEANUP_CLOSE int copy = create_rescue(page, &name);
+	off_t offset = 0;
+	ssize_t sent;
+
+	if (copy < 0) {
+		say("the recording cannot be kept in %s.jsonl: %s", page, strerror(-copy));
+		return;
+	}
+	do
+		sent = sendfile(copy, fd, &offset, COPY_BYTES);
+	while (sent > 0 || (sent < 0 && errno == EINTR));
+	if (sent < 0)
+		say("%s: only a part of the recording is kept: %s", name.data, strerror(errno));
+	else
+		say("the recording is kept in %s", name.data);
+}

@@ -1,0 +1,10 @@
+/* The place of the page that --report names: a mistake in it must be told before the job, which may take days. */
+#pragma once
+
+/* Returns NULL, or why the report cannot or must not be written to `page`. Creates nothing. */
+const char *why_no_page(const char *page);
+
+/*
+ * Copies the temporary recording `fd`, of which no page could be made, to the new file PAGE.jsonl (or PAGE.1.jsonl, ...), and names the file on stderr.
+ */
+void rescue_recording(int fd, const char *page);
