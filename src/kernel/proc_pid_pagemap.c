@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 int open_proc_pid_pagemap(const struct root *root, pid_t pid)
 {
 	return root_open_pid(root, pid, "pagemap", 0);
@@ -20,4 +22,12 @@ ssize_t read_proc_pid_pagemap(int fd, uint64_t first, uint64_t *ret_entries, siz
 			    (off_t)(first * sizeof *ret_entries));
 	while (got < 0 && errno == EINTR);
 	return got < 0 ? -errno : got / (ssize_t)sizeof *ret_entries;
+}
+
+bool proc_pid_pagemap_hides_frames(const struct root *root)
+{
+	uint64_t entry = 0, page = (uint64_t)(uintptr_t)&entry / (uint64_t)root->page_bytes;
+	CLEANUP_CLOSE int fd = open_proc_pid_pagemap(root, getpid());
+
+	return fd < 0 || read_proc_pid_pagemap(fd, page, &entry, 1) < 1 || !page_frame(entry);
 }

@@ -44,6 +44,9 @@ static inline uint64_t page_frame(uint64_t entry)
 /* Returns a descriptor, or a negative errno: -EACCES for another user's process. */
 int open_proc_pid_pagemap(const struct root *root, pid_t pid);
 
+/* Whether the kernel hides page frames from this process, as its own page map shows. */
+bool proc_pid_pagemap_hides_frames(const struct root *root);
+
 /*
  * Reads entries from page number `first` on. Returns how many (fewer at the end of the address space), or a
  * negative errno. The kernel holds the process's memory map for about 10 ns per entry.

@@ -8,6 +8,9 @@
 #include "base/min_max.h"
 #include "process/memory_union.h"
 
+/* Pages that a process replaced between its forks matter if they are at least this part of the family. */
+enum { LEFT_PART = 32 };
+
 /* ---- grouping ---------------------------------------------------------------------------------------------- */
 
 void memory_families_done(struct memory_families *families)
@@ -74,6 +77,7 @@ static void begin_again(struct memory_families *families)
 			continue;
 		families->at[kept++] = (struct memory_family){.id = family->id,
 							      .sampled = family->sampled,
+							      .was_ambiguous = family->is_ambiguous,
 							      .own_part = family->own_part,
 							      .faulted_kib = family->faulted_kib,
 							      .replaced_kib = family->replaced_kib,
@@ -81,6 +85,9 @@ static void begin_again(struct memory_families *families)
 							      .count_before = family->count,
 							      .union_of = family->union_of,
 							      .union_kib = family->union_kib,
+							      .union_doubt_kib = family->union_doubt_kib,
+							      .union_spread_kib = family->union_spread_kib,
+							      .correction = family->correction,
 							      .union_variance = family->union_variance};
 	}
 	families->count = kept;
@@ -139,6 +146,28 @@ static void note_living_forks(struct memory_families *families, struct process_t
 	}
 }
 
+/*
+ * Members may have different pages at one address if a process replaced pages between its forks, or if nothing tells how many,
+ * because the process was not seen before its first fork, or has exited or called exec since.
+ */
+static bool may_differ_at_addresses(const struct memory_families *families,
+				    const struct memory_family *family, const struct process_tree *tree)
+{
+	int64_t left_kib = 0;
+	int64_t tolerated_kib = family->largest_kib / (family->was_ambiguous ? 2 * LEFT_PART : LEFT_PART);
+
+	if (family->count < 2)
+		return false;
+	for (size_t i = 0; i < family->count && left_kib <= tolerated_kib; i++) {
+		const struct member *member = memory_family_member(families, family, tree, i);
+
+		if (member->fork_count && !member->forks.is_known)
+			return true;
+		left_kib += memory_left_to_forks_kib(tree, member, 0);
+	}
+	return family->has_orphans || left_kib > tolerated_kib;
+}
+
 static void begin_forks(struct member *member)
 {
 	member->fork_count = 0;
@@ -185,6 +214,8 @@ int memory_families_build(struct memory_families *families, struct process_tree 
 	for (size_t i = 0; i < families->count; i++)
 		families->at[i].is_changing |= families->at[i].count < families->at[i].count_before;
 	note_living_forks(families, tree);
+	for (size_t i = 0; i < families->count; i++)
+		families->at[i].is_ambiguous = may_differ_at_addresses(families, &families->at[i], tree);
 	return 0;
 }
 
@@ -267,15 +298,37 @@ static struct family_memory measure_alone(const struct process_tree *tree, const
 	return found;
 }
 
+enum { ORIGINS = 16 };
+
 /* An upper limit of a family's memory, from the page faults of its members. */
 struct family_limit {
-	int64_t own_kib;     /* of forks: pages faulted in since each was forked */
-	int64_t rest_kib;    /* the largest rest of one fork, which came from its parent */
-	int64_t orphans_kib; /* the same of forks whose parent has exited or called exec */
-	int64_t first_kib;   /* of the process from which all descend: its memory now */
-	int64_t grown_kib;   /* its memory before its first fork, plus its faults since */
-	bool has_orphans;
+	int64_t own_kib;   /* of forks: pages faulted in since each was forked */
+	int64_t rest_kib;  /* the largest rest of one fork, which came from its parent */
+	int64_t first_kib; /* of the process from which all descend: its memory now */
+	int64_t grown_kib; /* its memory before its first fork, plus its faults since */
+
+	/* The largest rest of one fork of each parent that has exited or called exec. */
+	struct {
+		pid_t parent_pid;
+		int64_t rest_kib;
+	} origins[ORIGINS];
+	size_t origin_count; /* ORIGINS + 1: too many */
 };
+
+static void limit_orphan(const struct member *member, int64_t rest_kib, struct family_limit *limit)
+{
+	size_t i = 0;
+
+	while (i < limit->origin_count && i < ORIGINS && limit->origins[i].parent_pid != member->forked_by)
+		i++;
+	if (i >= ORIGINS) {
+		limit->origin_count = ORIGINS + 1;
+		return;
+	}
+	if (i == limit->origin_count)
+		limit->origins[limit->origin_count++].parent_pid = member->forked_by;
+	limit->origins[i].rest_kib = max_i64(limit->origins[i].rest_kib, rest_kib);
+}
 
 static void limit_fork(const struct process_tree *tree, const struct member *member,
 		       struct family_limit *limit)
@@ -291,8 +344,7 @@ static void limit_fork(const struct process_tree *tree, const struct member *mem
 	if (parent && parent->family == member->family && !parent->is_zombie) {
 		limit->rest_kib = max_i64(limit->rest_kib, rest_kib);
 	} else {
-		limit->orphans_kib = max_i64(limit->orphans_kib, rest_kib);
-		limit->has_orphans = true;
+		limit_orphan(member, rest_kib, limit);
 	}
 }
 
@@ -321,10 +373,13 @@ static int64_t limit_kib(const struct memory_families *families, const struct me
 									    forks->faults_first);
 	}
 	/* The pages that a process replaced before it left the family are unknown. */
-	if (!in_motion && (limit.has_orphans || limit.grown_kib == INT64_MAX))
+	if (limit.origin_count > ORIGINS ||
+	    (!in_motion && (limit.origin_count || limit.grown_kib == INT64_MAX)))
 		return INT64_MAX;
 	base_kib = min_i64(limit.grown_kib, limit.first_kib + limit.rest_kib);
-	return base_kib + limit.orphans_kib + limit.own_kib + tree->huge_kib;
+	for (size_t i = 0; i < limit.origin_count; i++)
+		base_kib += limit.origins[i].rest_kib;
+	return base_kib + limit.own_kib + tree->huge_kib;
 }
 
 /* Unread members: one that called exec has its memory minus the common pages, others resemble siblings. */
@@ -377,6 +432,7 @@ struct family_memory memory_family_measure(struct memory_families *families, str
 		memory_union_measure(families, family, tree, now_ns);
 		common_kib = family->union_kib;
 		sums.variance += family->union_variance;
+		found.doubt_kib = family->union_doubt_kib;
 	}
 	found.anon_kib = sums.exclusive_kib + common_kib;
 	found.private_kib = sums.private_kib;

@@ -22,6 +22,16 @@
 #include "process/page_sample.h"
 #include "process/process_tree.h"
 
+/* An estimate beside the sum of proportional shares; see memory_correct.h. */
+struct memory_correction {
+	int64_t taken_ns; /* 0: never */
+	bool is_settled;  /* the members hardly wrote until the next tick */
+	size_t members;
+	int64_t faults; /* the sum of theirs */
+	int64_t estimate_kib;
+	int64_t difference_kib; /* of the sum to the estimate */
+};
+
 struct memory_family {
 	uint64_t id;
 	size_t first; /* index of its first member in memory_families.order */
@@ -35,6 +45,8 @@ struct memory_family {
 	bool has_orphans;     /* forks whose parent has exited, called exec, or was not seen before them */
 	bool has_own_objects; /* forks map shared memory that no other member maps */
 	bool sampled;         /* smaps_rollup would hold the largest one for too long */
+	bool is_ambiguous;  /* members may have different pages at one address, which only page frames show */
+	bool was_ambiguous; /* in the tick before */
 
 	/* The part of the faulted pages of forks that were their own, by the last readings of any of them. */
 	double own_part;
@@ -46,6 +58,9 @@ struct memory_family {
 	/* The union of the sampled common pages, and the version of the readings behind it. */
 	uint64_t union_of;
 	int64_t union_kib;
+	int64_t union_doubt_kib;  /* the part that rests on page faults and on the origin of forks */
+	int64_t union_spread_kib; /* between the fewest and the most pages that may be at its addresses */
+	struct memory_correction correction;
 	double union_variance;
 };
 
@@ -66,6 +81,7 @@ struct family_memory {
 	int64_t private_kib; /* exclusive anonymous memory; all private memory if the rollup was read */
 	int64_t unread_kib;  /* the part that rests on the bound alone */
 	bool extrapolated;   /* unread members were assumed to resemble others */
+	int64_t doubt_kib;   /* the part that rests on assumptions: a member may have it alone, or share it */
 	double variance;
 };
 

@@ -5,7 +5,10 @@
 #include "kernel/proc_pid_status.h"
 #include "process/process_member.h"
 
-enum { PF_FORKNOEXEC = 0x40 };
+enum {
+	PF_FORKNOEXEC = 0x40,
+	OWN_PART = 16, /* less than this part of a fork's memory is hardly any */
+};
 
 static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
@@ -80,6 +83,9 @@ static void note_fork(struct process_tree *tree, struct member *parent, struct m
 	child->parent_passing_before = forks->passing_before;
 	forks->faults_last = parent->faults;
 	forks->anon_last = parent->anon_at_faults;
+	child->passes_on = parent->is_forked &&
+			   max_i64(parent->faults, parent->anon_at_faults - parent->inherited_pages) <
+				   parent->anon_at_faults / OWN_PART;
 }
 
 void memory_note_lineage(struct process_tree *tree, struct member *member, const struct proc_pid_stat *stat)
@@ -94,6 +100,8 @@ void memory_note_lineage(struct process_tree *tree, struct member *member, const
 	member->layout = layout;
 	member->is_forked = is_forked;
 	member->forks = (struct fork_window){0};
+	member->forked_by = 0;
+	member->passes_on = false;
 	member->inherited_pages = 0;
 	member->parent_faults_before = member->parent_anon_before = -1;
 	relative = is_forked ? relative_of(tree, member) : NULL;
@@ -103,6 +111,7 @@ void memory_note_lineage(struct process_tree *tree, struct member *member, const
 		return;
 	}
 	member->family = relative->family;
+	member->forked_by = process_tree_find(tree, member->parent_pid) ? member->parent_pid : 0;
 	member->parent_faults = relative->pid == member->parent_pid ? relative->faults : 0;
 	if (relative->pid == member->parent_pid)
 		note_fork(tree, relative, member);

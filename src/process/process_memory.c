@@ -8,6 +8,7 @@
 #include "base/min_max.h"
 #include "kernel/cgroup_v2.h"
 #include "metric/absent.h"
+#include "process/memory_correct.h"
 #include "process/memory_schedule.h"
 
 enum {
@@ -228,6 +229,7 @@ struct sums {
 	int64_t swap_kib;
 	int64_t huge_kib;
 	int64_t objects_kib;
+	int64_t doubt_kib;
 	double variance;
 	bool sampled;
 	bool has_forks;
@@ -245,11 +247,13 @@ static void add_families(struct process_memory *memory, struct process_tree *tre
 		if (!family->count)
 			continue;
 		found = memory_family_measure(&memory->families, family, tree, now_ns);
+		memory_correct(memory, tree, family, now_ns, &found);
 		family->anon_kib = found.anon_kib;
 		sums->anon_kib += found.anon_kib;
 		sums->private_kib += found.private_kib;
 		sums->unread_kib += found.unread_kib;
 		sums->variance += found.variance;
+		sums->doubt_kib += found.doubt_kib;
 		sums->sampled |= found.extrapolated;
 		sums->has_forks |= family->count > 1;
 	}
@@ -444,8 +448,9 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 		best_kib = limit_kib;
 	ret_memory->best_bytes = best_kib * 1024;
 	ret_memory->best_source = source_of(sums);
-	ret_memory->error_kib =
-		ret_memory->best_source == MEMORY_SAMPLED ? two_deviations(sums->variance) : -1;
+	ret_memory->error_kib = ret_memory->best_source == MEMORY_SAMPLED
+					? two_deviations(sums->variance) + sums->doubt_kib
+					: -1;
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;
 		return;

@@ -6,9 +6,9 @@
  *   shared memory       once for each (device, inode), with pages in no page table (memory_objects.h)
  *   huge pages          of hugetlbfs, which are in no resident set
  *
- * Readings must not disturb the job: each holds a process for less than a millisecond, and together they take at most
- * 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.5 % in total. The members that changed most are read first. Between
- * readings, /proc/PID/statm keeps the figures up to date.
+ * Readings must not disturb the job: each holds a process for less than a millisecond (3.5 ms in memory_correct.h). Together they
+ * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.5 % in total. The members that changed
+ * most are read first. Between readings, /proc/PID/statm keeps the figures up to date.
  */
 #pragma once
 
@@ -34,7 +34,8 @@ struct process_memory {
 	size_t members_most; /* the largest number of members so far */
 	double allowance_ns; /* time that readings may take now */
 	int64_t last_ns;     /* when the allowance last grew; 0: never */
-	int ruled_out;       /* errno of the root's first failed reading; 0: none */
+	enum { FRAMES_UNKNOWN, FRAMES_SEEN, FRAMES_HIDDEN } frames; /* in page maps */
+	int ruled_out; /* errno of the root's first failed reading; 0: none */
 
 	struct kept_file meminfo_file;
 	struct proc_meminfo machine; /* fields are -1 while unknown */

@@ -90,6 +90,8 @@ struct member {
 	size_t seen_pass;        /* the pass in which it was found */
 	uint64_t layout;         /* of its address space: a fork has its parent's; 0: not permitted to see */
 	uint64_t family;         /* the same in members that descend from one by forks alone */
+	pid_t forked_by;         /* its parent when it was first seen; 0: that had gone by then */
+	bool passes_on;          /* that parent had hardly any memory of its own */
 	int64_t inherited_pages; /* anonymous pages that it may have had from its parent when first seen */
 	int64_t inherited_least; /* those that it cannot have faulted in itself by then, except as huge pages */
 	int64_t faults;          /* its own, minor and major, and */

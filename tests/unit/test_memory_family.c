@@ -355,6 +355,65 @@ static void forks_outlive_the_parent_that_had_their_memory(void **unused)
 	assert_int_equal(told_mib(first, true), 201);
 }
 
+/* A process that calls exec takes memory of its own before that, and forks. */
+static struct member *orphan_of(const struct member *first, pid_t forked_by, int64_t mib)
+{
+	struct member *orphan = add_fork(first, mib, 0);
+
+	orphan->forked_by = orphan->parent_pid = forked_by;
+	orphan->inherited_pages = mib * MIB_PAGES;
+	return orphan;
+}
+
+static void forks_of_parents_that_called_exec_do_not_share_each_others_pages(void **unused)
+{
+	enum { ONE_PARENT = 900, OTHER_PARENT = 901 };
+	struct member *first = add(1, 10), *orphans[4];
+
+	(void)unused;
+	first->forks = (struct fork_window){
+		.is_known = true, .faults_first = 10 * MIB_PAGES, .anon_first = 10 * MIB_PAGES};
+	first->forks.faults_last = first->forks.anon_last = 10 * MIB_PAGES;
+	sample(first, 0, 0, 10, BEFORE_NS);
+	for (int i = 0; i < 4; i++) {
+		orphans[i] = orphan_of(first, i < 2 ? ONE_PARENT : OTHER_PARENT, 110);
+		/* 10 MiB of the first process, and 100 MiB of the parent's at the same addresses. */
+		sample(orphans[i], 0, 0, 110, BEFORE_NS);
+	}
+	assert_int_equal(told_mib(first, true), 210);
+	assert_true(family_of(first)->is_ambiguous);
+	assert_int_equal(family_of(first)->union_doubt_kib, 100 * MIB_KIB);
+	/* The limit while they are read is that of two parents. */
+	readings[orphans[0] - members].taken_ns = NOW_NS;
+	assert_int_equal(told_mib(first, true), 210);
+	/* A parent that had hardly memory of its own passed its parent's on. */
+	for (int i = 0; i < 4; i++)
+		orphans[i]->passes_on = true;
+	readings[orphans[0] - members].taken_ns = NOW_NS - 1;
+	assert_int_equal(told_mib(first, true), 110);
+}
+
+static void forks_that_only_read_are_not_ambiguous(void **unused)
+{
+	struct member *parent = add(1, 200);
+
+	(void)unused;
+	add_fork(parent, 200, 0);
+	add_fork(parent, 200, 0);
+	for (int i = 0; i < 3; i++)
+		sample(&members[i], 0, 0, 200, BEFORE_NS);
+	parent->forks = (struct fork_window){.is_known = true};
+	parent->forks.faults_first = parent->forks.faults_last = 200 * MIB_PAGES;
+	parent->forks.anon_first = parent->forks.anon_last = 200 * MIB_PAGES;
+	for (int i = 1; i < 3; i++) {
+		members[i].parent_faults_before = 200 * MIB_PAGES;
+		members[i].parent_anon_before = 200 * MIB_PAGES;
+	}
+	assert_int_equal(told_mib(parent, true), 200);
+	assert_false(family_of(parent)->is_ambiguous);
+	assert_int_equal(family_of(parent)->union_doubt_kib, 0);
+}
+
 static void processes_after_exec_are_families_of_their_own(void **unused)
 {
 	struct member *parent = add(1, 50), *child = add(parent->pid, 70);
@@ -388,6 +447,8 @@ int main(void)
 		FAMILY_TEST(faults_since_a_reading_count_as_those_of_the_family_did),
 		FAMILY_TEST(pages_that_one_fork_has_alone_say_nothing_about_its_siblings),
 		FAMILY_TEST(forks_outlive_the_parent_that_had_their_memory),
+		FAMILY_TEST(forks_of_parents_that_called_exec_do_not_share_each_others_pages),
+		FAMILY_TEST(forks_that_only_read_are_not_ambiguous),
 		FAMILY_TEST(processes_after_exec_are_families_of_their_own),
 	};
 

@@ -1,0 +1,150 @@
+/* Tests of src/process/memory_correct.c: estimates beside the proportional shares of a folder made by the test. */
+#include "process/memory_correct.h"
+#include "scratch.h"
+
+enum { MIB_PAGES = 256, MIB_KIB = 1024, MEMBERS = 2, FIRST_PID = 100 };
+#define NOW_NS INT64_C(50000000000)
+
+static struct root root;
+static struct member members[MEMBERS];
+static struct memory_reading readings[MEMBERS];
+static uint32_t order[MEMBERS] = {0, 1};
+static struct process_tree tree;
+static struct process_memory memory;
+static struct memory_family family;
+static struct family_memory found;
+
+static void write_shares(int mib_each)
+{
+	for (int i = 0; i < MEMBERS; i++) {
+		char path[64], text[96];
+
+		snprintf(path, sizeof path, "proc/%d/smaps_rollup", FIRST_PID + i);
+		snprintf(text, sizeof text, "Rss: %d kB\nPss: %d kB\nPss_Anon: %d kB\n", 200 * MIB_KIB,
+			 mib_each * MIB_KIB, mib_each * MIB_KIB);
+		put_text(path, text);
+	}
+}
+
+static int set_up(void **state)
+{
+	char path[32];
+
+	if (scratch_enter(state) || mkdir("proc", 0755))
+		return -1;
+	for (int i = 0; i < MEMBERS; i++) {
+		snprintf(path, sizeof path, "proc/%d", FIRST_PID + i);
+		assert_int_equal(mkdir(path, 0755), 0);
+		readings[i] = (struct memory_reading){0};
+		members[i] = (struct member){.pid = FIRST_PID + i,
+					     .resident_pages = INT64_C(200) * MIB_PAGES,
+					     .reading = &readings[i]};
+	}
+	assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
+	root.page_bytes = 4096;
+	tree = (struct process_tree){.root = &root, .members = members, .count = MEMBERS};
+	process_memory_open(&memory, &root);
+	memory.families.order = order;
+	memory.frames = FRAMES_HIDDEN;
+	memory.allowance_ns = 10e6;
+	family = (struct memory_family){
+		.count = MEMBERS, .sampled = true, .is_ambiguous = true, .union_spread_kib = 100 * MIB_KIB};
+	write_shares(150);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	root_close(&root);
+	memory.families = (struct memory_families){0};
+	process_memory_close(&memory);
+	return scratch_leave(state);
+}
+
+/* The memory of a family that is estimated at `mib`, after so many seconds. */
+static int64_t corrected_mib(int64_t mib, int secs)
+{
+	found = (struct family_memory){.anon_kib = mib * MIB_KIB, .doubt_kib = 90 * MIB_KIB};
+	memory_correct(&memory, &tree, &family, NOW_NS + secs * NSEC_PER_SEC, &found);
+	return found.anon_kib / MIB_KIB;
+}
+
+static void shares_replace_an_estimate_in_doubt(void **unused)
+{
+	(void)unused;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	assert_int_equal(found.doubt_kib, 0);
+	/* Later estimates keep the difference, without another look. */
+	write_shares(170);
+	assert_int_equal(corrected_mib(220, 1), 300);
+	assert_int_equal(corrected_mib(225, 2), 305);
+	assert_int_equal(found.doubt_kib, 5 * MIB_KIB);
+	/* Until it is old. */
+	assert_int_equal(corrected_mib(225, 9), 340);
+}
+
+static void shares_are_read_again_once_the_estimate_has_changed(void **unused)
+{
+	(void)unused;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	write_shares(170);
+	assert_int_equal(corrected_mib(250, 1), 340);
+	family.count = 1;
+	assert_int_equal(corrected_mib(250, 2), 170);
+}
+
+static void shares_of_a_moment_of_writing_count_once(void **unused)
+{
+	(void)unused;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	members[1].faults += INT64_C(20) * MIB_PAGES;
+	memory.allowance_ns = 0;
+	assert_int_equal(corrected_mib(240, 1), 240);
+	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
+	/* The readings behind the estimate are older than the pages that it has faulted in. */
+	memory.allowance_ns = 10e6;
+	assert_int_equal(corrected_mib(240, 2), 300);
+	memory.allowance_ns = 0;
+	assert_int_equal(corrected_mib(240, 3), 240);
+	readings[1].faults = members[1].faults;
+	memory.allowance_ns = 10e6;
+	assert_int_equal(corrected_mib(240, 4), 300);
+	memory.allowance_ns = 0;
+	assert_int_equal(corrected_mib(240, 5), 300);
+}
+
+static void large_members_and_other_families_are_not_read(void **unused)
+{
+	(void)unused;
+	members[1].resident_pages = INT64_C(400) * MIB_PAGES;
+	assert_int_equal(corrected_mib(220, 0), 220);
+	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
+	members[1].resident_pages = INT64_C(200) * MIB_PAGES;
+	family.is_ambiguous = false;
+	assert_int_equal(corrected_mib(220, 0), 220);
+	family.is_ambiguous = true;
+	memory.frames = FRAMES_SEEN;
+	assert_int_equal(corrected_mib(220, 0), 220);
+	memory.frames = FRAMES_HIDDEN;
+	family.union_spread_kib = MIB_KIB;
+	assert_int_equal(corrected_mib(220, 0), 220);
+	family.union_spread_kib = 100 * MIB_KIB;
+	memory.allowance_ns = 1e6;
+	assert_int_equal(corrected_mib(220, 0), 220);
+	memory.allowance_ns = 10e6;
+	assert_int_equal(corrected_mib(220, 0), 300);
+}
+
+#define CORRECT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CORRECT_TEST(shares_replace_an_estimate_in_doubt),
+		CORRECT_TEST(shares_are_read_again_once_the_estimate_has_changed),
+		CORRECT_TEST(shares_of_a_moment_of_writing_count_once),
+		CORRECT_TEST(large_members_and_other_families_are_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
