@@ -27,14 +27,25 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/told_end.h"
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 SPANK_PLUGIN(resource_tracker, 1)
 
-enum { READY_WITHIN_MS = 5000, VARIABLES_MOST = 4096, GROUPS_MOST = 65536, STATUS_FD = 3 };
+enum {
+	READY_WITHIN_MS = 5000,
+	VARIABLES_MOST = 4096,
+	GROUPS_MOST = 65536,
+	STATUS_FD = 3,
+	DESCRIPTORS_MOST = 1 << 20
+};
 #define BATCH_STEP UINT32_C(0xfffffffb)
 #define EXTERN_STEP UINT32_C(0xfffffffc)
 #define INTERACTIVE_STEP UINT32_C(0xfffffffa)
@@ -201,6 +212,17 @@ static void forget_task(struct task *task)
 	free(task);
 }
 
+/* The recorder runs outside the limits of the job (memory, devices), so the job chooses no program or library that runs in it. */
+static bool chooses_code(const char *variable)
+{
+	static const char *const CODE[] = {"TRACKER_HELPER=", "TRACKER_NET=", "TRACKER_NVML_LIBRARY="};
+	bool chooses = false;
+
+	for (size_t i = 0; i < sizeof CODE / sizeof *CODE; i++)
+		chooses = chooses || strncmp(variable, CODE[i], strlen(CODE[i])) == 0;
+	return chooses;
+}
+
 /* The scheduler's variables and the user's settings of the recorder; those of the task are not in the job's environment yet. */
 static void fill_environment(struct task *task)
 {
@@ -216,8 +238,12 @@ static void fill_environment(struct task *task)
 			taken = taken || strncmp(*one, TAKEN[i], strlen(TAKEN[i])) == 0;
 		for (size_t i = 0; i < sizeof OF_TASK / sizeof *OF_TASK; i++)
 			taken = taken && strncmp(*one, OF_TASK[i], strlen(OF_TASK[i])) != 0;
-		if (taken && task->variable_count < VARIABLES_MOST - 16)
-			task->environment[task->variable_count++] = strdup(*one);
+		if (taken && !chooses_code(*one) && task->variable_count < VARIABLES_MOST - 16) {
+			char *copy = strdup(*one);
+
+			if (copy)
+				task->environment[task->variable_count++] = copy;
+		}
 	}
 	add_number(task, "SLURM_JOB_ID", task->job);
 	add_number(task, "SLURM_PROCID", task->rank);
@@ -235,6 +261,32 @@ static void fill_environment(struct task *task)
 }
 
 /* ---- the recorder ---------------------------------------------------------------------------------- */
+
+/* slurmstepd has files of root open, and more than 1024 of them with many tasks. */
+static void close_other_files(void)
+{
+	struct rlimit files;
+	int end = DESCRIPTORS_MOST;
+
+	if (syscall(SYS_close_range, STATUS_FD + 1, ~0U, 0) == 0)
+		return;
+	/* Before Linux 5.9. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)end)
+		end = (int)files.rlim_cur;
+	for (int fd = STATUS_FD + 1; fd < end; fd++)
+		close(fd);
+}
+
+/* slurmstepd protects itself alone from a lack of memory (-1000), and a process of a user must not be spared by that. */
+static void allow_oom_kill(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)!write(fd, "0", 1);
+		close(fd);
+	}
+}
 
 /* In the child, by system calls alone. */
 static _Noreturn void become_recorder(const struct task *task, int socket)
@@ -255,8 +307,8 @@ static _Noreturn void become_recorder(const struct task *task, int socket)
 	if (null < 0 || socket < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
 	    (socket != STATUS_FD ? dup2(socket, STATUS_FD) : fcntl(socket, F_SETFD, 0)) < 0)
 		_exit(1);
-	for (int fd = STATUS_FD + 1; fd < 1024; fd++)
-		close(fd);
+	close_other_files();
+	allow_oom_kill();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

@@ -48,6 +48,12 @@ def options(program):
     return found
 
 
+# Templates of outputs for the recording shell and for the plugin of Slurm, and commands that name their step.
+TEMPLATES = ("", "off", "%n.jsonl", "folder/%n.%t.%p.jsonl", "new/%h/%n", "%t/x", "%%n", "%", "run.jsonl", "fifo", "link", "%j.%s.%r.jsonl",
+             "%r" * 300, "a" * 5000)
+STEPS = (": resource-tracker-step align s%3D1; true", ": resource-tracker-step %0A%2F..%2F x", "# NEXTFLOW TASK: align (3)", "true")
+
+
 class CommandLines:
     """Makes and runs command lines; `folder` is theirs."""
 
@@ -58,7 +64,8 @@ class CommandLines:
         self.programs.mkdir()
         for name in ("true", "false"):
             (self.programs / name).symlink_to(shutil.which(name))
-        self.makers = [self.recorder, self.recorder, self.recorder, self.mark, self.upload, self.net, self.helper]
+        self.makers = [self.recorder, self.recorder, self.recorder, self.mark, self.upload, self.net, self.helper,
+                       self.shell, self.slurm]
         self.made = 0
 
     # ---- words -------------------------------------------------------------------------------------------------
@@ -186,6 +193,30 @@ class CommandLines:
             stream += struct.pack("=qqqQ", what, chance.randrange(-2, 5), chance.choice((-1, 0, 1, 1 << 40)), length) + payload
         return "resource-tracker-helper", ["record"], stream if chance.random() < 0.7 else self.mutate(chance, stream)
 
+    def shell(self, chance):
+        """A step whose real shell is `true`, so that no text is ever run."""
+        self.more = {"TRACKER_SHELL_REAL": str(self.programs / "true"), "TRACKER_SHELL_OUTPUT": self.template(chance),
+                     "TRACKER_SHELL_STEP": self.spoil(chance, chance.choice(("", "1:0", f"{os.getpid()}:1", "-1:" + "9" * 30)))}
+        step = self.spoil(chance, chance.choice(STEPS))
+        (self.work / ".command.run").write_text(f"#!/bin/bash\n{step}\n", errors="surrogateescape")
+        if chance.random() < 0.5:
+            self.more["NXF_TASK_WORKDIR"] = chance.choice((str(self.work), "folder", "fifo", "x" * 5000))
+        if chance.random() < 0.2:
+            self.more |= {"GITHUB_JOB": self.value(chance, "TEXT"), "GITHUB_ACTION": self.value(chance, "TEXT")}
+        words = [chance.choice(("-c", "-euo", "pipefail", "-O", "-", "--", "+x", "-lc")) for _ in range(chance.randrange(4))]
+        return "src/shell/bash", [*words, step], None
+
+    def slurm(self, chance):
+        """slurmstepd of the tests, with the plugin."""
+        words = [self.spoil(chance, chance.choice(("default=on", "default=off", "output=" + self.template(chance), "output=", "x",
+                                                   f"recorder={self.build / 'resource-tracker'}", "recorder=missing")))
+                 for _ in range(chance.randrange(4))]
+        self.more = {"PWD": str(self.work), "SLURM_JOB_ID": self.value(chance, "PID"), "TRACKER_NVML_LIBRARY": "x"}
+        return "tests/fakes/slurmstepd", [str(os.getuid()), str(os.getgid()), *words, "--", "true"], None
+
+    def template(self, chance):
+        return self.spoil(chance, chance.choice(TEMPLATES))
+
     # ---- running -----------------------------------------------------------------------------------------------
 
     def run(self, chance, bound):
@@ -197,10 +228,12 @@ class CommandLines:
             (self.work / name).mkdir() if name == "folder" else (self.work / name).write_bytes(self.seeds[0][1])
         os.mkfifo(self.work / "fifo")
         (self.work / "link").symlink_to("missing")
+        self.more = {}
         program, words, asked = chance.choice(self.makers)(chance)
         words = [word.replace("\0", "") for word in words]
         try:
-            environment = self.environment(chance, program == "resource-tracker-net" and chance.random() < 0.9)
+            environment = self.environment(chance, program == "resource-tracker-net" and chance.random() < 0.9) | {
+                name: value.replace("\0", "") for name, value in self.more.items()}
             return " ".join([program, *words]), self.trouble([str(self.build / program), *words], environment, asked, bound)
         finally:
             shutil.rmtree(self.work)

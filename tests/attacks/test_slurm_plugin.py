@@ -1,0 +1,105 @@
+"""The recorder that Slurm's plugin starts is outside the limits of the job: nothing of root reaches it, and no code of the job.
+
+tests/fakes/slurmstepd.c stands for slurmstepd. tools/ci-slurm runs the plugin in a real one.
+"""
+import fcntl
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from users import VICTIM, needs_root
+
+pytestmark = needs_root()
+
+# A recorder that tells what it was started with, and then what it is told.
+SPY = """#!/bin/sh
+env >env
+ls -l /proc/$$/fd >files
+grep -E '^(Uid|Gid|Groups|SigBlk|Cap(Prm|Eff)):' /proc/self/status >status
+cat /proc/$$/oom_score_adj >oom
+printf x >&3
+cat <&3 >told
+echo done >end
+"""
+
+
+@pytest.fixture
+def slurmstepd(binary, home):
+    """slurmstepd(recorder, "sh", "-c", "exit 3", preexec_fn=..., NAME=value) runs a task of the victim in its home."""
+    program = pathlib.Path(binary).parent / "tests" / "fakes" / "slurmstepd"
+
+    def start(recorder, *job, preexec_fn=None, pass_fds=(), **environment):
+        return subprocess.run([program, str(VICTIM), str(VICTIM), "default=on", f"recorder={recorder}", "--", *job], cwd=home,
+                              env={"PATH": os.environ["PATH"], "PWD": str(home), **environment}, stdin=subprocess.DEVNULL,
+                              preexec_fn=preexec_fn, pass_fds=pass_fds, capture_output=True, text=True, timeout=50, check=False)
+    return start
+
+
+@pytest.fixture
+def spy(home, public_folder):
+    path = public_folder / "spy"
+    path.write_text(SPY)
+    path.chmod(0o755)
+    return path
+
+
+def variables(home):
+    return dict(line.split("=", 1) for line in (home / "env").read_text().splitlines() if "=" in line)
+
+
+def test_no_program_or_library_of_the_job_runs_outside_of_it(slurmstepd, spy, home, helpers):
+    code = dict.fromkeys(("TRACKER_HELPER", "TRACKER_NET", "TRACKER_NVML_LIBRARY", "LD_LIBRARY_PATH", "BASH_ENV", "ENV"),
+                         "/nonexistent/code")
+    done = slurmstepd(spy, "sh", "-c", "exit 3", TRACKER_INTERVAL="10", TRACKER_HELPERS="yes", SLURM_JOB_NAME="n", **code)
+    assert done.returncode == 3, done.stderr
+    helpers.wait_until(lambda: (home / "end").exists())
+    told = variables(home)
+    assert told["TRACKER_INTERVAL"] == "10" and told["SLURM_JOB_NAME"] == "n" and told["TRACKER_HELPERS"] == "yes"
+    assert not set(code) & set(told)
+
+
+def test_it_is_an_ordinary_process_of_the_user(slurmstepd, spy, home, helpers):
+    def be_slurmstepd():
+        os.setgroups([0, 5])
+        # slurmstepd has -1000, for which some containers lack the right.
+        with open("/proc/self/oom_score_adj", "w") as score:
+            score.write("400")
+    done = slurmstepd(spy, "true", preexec_fn=be_slurmstepd)
+    assert done.returncode == 0, done.stderr
+    helpers.wait_until(lambda: (home / "end").exists())
+    status = dict(line.split(":", 1) for line in (home / "status").read_text().splitlines())
+    assert set(status["Uid"].split() + status["Gid"].split() + status["Groups"].split()) == {str(VICTIM)}
+    assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "SigBlk")} == {0}
+    assert (home / "oom").read_text().strip() == "0"
+
+
+def test_no_file_of_root_reaches_it(slurmstepd, spy, home, helpers):
+    """With many tasks, slurmstepd has more than 1024 files open."""
+    secret = os.open("/etc/shadow", os.O_RDONLY)
+    high = [fcntl.fcntl(secret, fcntl.F_DUPFD, number) for number in (10, 1023, 1500)]
+    done = slurmstepd(spy, "true", pass_fds=high)
+    for descriptor in (secret, *high):
+        os.close(descriptor)
+    assert done.returncode == 0, done.stderr
+    helpers.wait_until(lambda: (home / "end").exists())
+    assert "shadow" not in (home / "files").read_text()
+
+
+def test_a_task_is_recorded_with_its_end(slurmstepd, binary, home, public_programs, helpers):
+    done = slurmstepd(public_programs, "sh", "-c", "exit 3")
+    assert done.returncode == 3, done.stderr
+    record = home / "slurm-7.0.0.jsonl"
+    helpers.wait_until(lambda: record.exists() and '"run_end":{' in record.read_text())
+    end = json.loads(record.read_text().splitlines()[-1])["run_end"]
+    assert (end["reason"], end["exit_code"]) == ("exit", 3)
+    assert record.stat().st_uid == VICTIM
+
+
+@pytest.mark.parametrize("recorder", ("/nonexistent", "/bin/false"))
+def test_a_recorder_that_cannot_start_changes_nothing_about_the_task(slurmstepd, recorder):
+    done = slurmstepd(recorder, "sh", "-c", "echo ran; exit 3")
+    assert (done.returncode, done.stdout) == (3, "ran\n")
+    assert "did not start" in done.stderr
