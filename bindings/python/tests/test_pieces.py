@@ -132,6 +132,27 @@ def test_each_test_has_its_use(tmp_path):
     assert {name for name in tests if f"  test_suite.py::{name}\n" in table} == set(tests)
 
 
+@pytest.mark.parametrize("name, reason", [
+    ("test_suite.py", "content of another kind"), ("nosuch/use.json", "its folder does not exist"), ("folder", "it is a folder")])
+def test_a_file_that_must_not_be_written_is_told_before_the_tests(tmp_path, name, reason):
+    (tmp_path / "folder").mkdir()
+    done = run_suite(tmp_path, "--track-json", name)
+    assert done.returncode == 4 and reason in done.stderr and "passed" not in done.stdout
+    assert (tmp_path / "test_suite.py").read_text() == SUITE
+
+
+def test_the_figures_of_an_earlier_session_are_replaced(tmp_path):
+    for _ in range(2):
+        assert run_suite(tmp_path, "--track-json", "use.json").returncode == 1
+        assert len(json.loads((tmp_path / "use.json").read_text())["tests"]) == 5
+
+
+@pytest.mark.parametrize("word, returncode", [("50ms", 1), ("0.05", 1), ("0", 4), ("x", 4)])
+def test_the_interval_is_a_length_of_time(tmp_path, word, returncode):
+    done = run_suite(tmp_path, "--track", "--track-interval", word)
+    assert done.returncode == returncode and ("not a length of time" in done.stderr) == (returncode == 4)
+
+
 def test_the_table_can_be_shorter(tmp_path):
     assert "and 4 more; --track-number 0 shows all" in run_suite(tmp_path, "--track", "--track-number", "1").stdout
 
@@ -147,6 +168,6 @@ def test_the_other_helpers_need_nothing_until_they_are_used():
         importlib.import_module(f"resource_tracker_native.{name}")
 
 
-@pytest.mark.parametrize("name", ["_meter", "joblib"])
+@pytest.mark.parametrize("name", ["_length", "_meter", "joblib"])
 def test_examples_in_docstrings(name):
     assert doctest.testmod(importlib.import_module(f"resource_tracker_native.{name}")).failed == 0

@@ -9,9 +9,10 @@ import ast
 from shlex import split
 from typing import Any, List, Optional
 
+from ._length import seconds
 from .tracker import ResourceTracker
 
-USAGE = "%%track [--interval SECS] [--no-report]"
+USAGE = "%%track [--interval TIME] [--no-report]"
 INTERVAL = 0.1
 
 
@@ -27,12 +28,12 @@ def _run(shell: Any, source: str) -> Any:
 def _line(tracker: ResourceTracker) -> str:
     """Returns "3.21 s of CPU time in 2.05 s (1.57 cores), 412 MiB at most"."""
     frame = tracker.process_metrics
-    cpu = sum(value or 0 for name in ("utime", "stime") for value in frame[name])
+    times = [value for name in ("utime", "stime") for value in frame[name] if value is not None]
     wall = (tracker.stop_time or 0) - (tracker.start_time or 0)
     memory = [value for value in frame["memory_mib"] if value is not None]
-    text = f"{cpu:.2f} s of CPU time in {wall:.2f} s"
-    if wall > 0:
-        text += f" ({cpu / wall:.2f} cores)"
+    text = f"{sum(times):.2f} s of CPU time in {wall:.2f} s" if times else f"unknown CPU time in {wall:.2f} s"
+    if times and wall > 0:
+        text += f" ({sum(times) / wall:.2f} cores)"
     return text + (f", {max(memory):.1f} MiB at most" if memory else "")
 
 
@@ -44,7 +45,7 @@ def _options(line: str) -> "tuple[float, bool]":
         if word == "--no-report":
             report = False
         elif word == "--interval" and words:
-            interval = float(words.pop(0))
+            interval = seconds(words.pop(0))
         else:
             raise ValueError(f"{word!r} is not an option")
     return interval, report
@@ -64,7 +65,11 @@ def _track(shell: Any, source: str, interval: float, report: bool) -> Any:
         shell.user_ns["_track"] = tracker
         print(_line(tracker))
         if report:
-            display(tracker.report(integration="Jupyter", status_failed=failed, title="cell"))
+            # The value of the cell is not lost if no page can be made.
+            try:
+                display(tracker.report(integration="Jupyter", status_failed=failed, title="cell"))
+            except OSError as problem:
+                print(f"no report: {problem.strerror or problem}")
     return value
 
 

@@ -5,25 +5,61 @@ pytest finds the plugin by itself where this package is installed. Without --tra
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
+from os import W_OK, access
+from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 import pytest
 
+from ._length import seconds
+
 SHOWN_TESTS = 20
+BEGIN = b'{\n "schema": 1,\n "tests":'
 ATTRIBUTE = "resource_use"
+
+
+def _interval(text: str) -> float:
+    try:
+        return seconds(text)
+    except ValueError as problem:
+        raise ArgumentTypeError(str(problem)) from None
+
+
+def _why_not_written(name: str) -> Optional[str]:
+    """Tells before the tests why FILE of --track-json must not or cannot be written, or returns None."""
+    path = Path(name)
+    if path.is_dir():
+        return "it is a folder"
+    if not path.exists():
+        return None if access(path.parent, W_OK) else "its folder does not exist or takes no new file"
+    if not path.is_file():
+        return None
+    try:
+        with open(path, "rb") as found:
+            begin = found.read(len(BEGIN))
+    except OSError as problem:
+        return problem.strerror
+    if begin and begin != BEGIN:
+        return "it has content of another kind, which is not overwritten; choose another name"
+    return None if access(path, W_OK) else "it is not writable"
 
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("resource-tracker", "CPU time and memory of each test")
     group.addoption("--track", action="store_true", help="show CPU time and memory of each test, with its setup and teardown")
     group.addoption("--track-json", metavar="FILE", help="the same, and write them to FILE")
-    group.addoption("--track-interval", type=float, default=0.02, metavar="SECS",
-                    help="time between two samples of memory (default: 0.02)")
+    group.addoption("--track-interval", type=_interval, default=0.02, metavar="TIME",
+                    help="time between two samples of memory, such as 0.1 or 50ms (default: 0.02)")
     group.addoption("--track-number", type=int, default=SHOWN_TESTS, metavar="N",
                     help="number of tests in the table; 0 shows all (default: 20)")
 
 
 def pytest_configure(config: Any) -> None:
+    path = config.getoption("track_json")
+    reason = _why_not_written(path) if path else None
+    if reason:
+        raise pytest.UsageError(f"--track-json {path}: {reason}")
     if config.getoption("track") or config.getoption("track_json"):
         config.pluginmanager.register(_Plugin(config), "resource-tracker-use")
 
