@@ -172,11 +172,13 @@ static void search_gpu(struct search *search)
 struct pressure {
 	const char *rule, *title, *what, *while_what;
 	double secs, least;
+	const char *title_at_times; /* if the run used more CPU time than it waited; NULL: the same */
 };
 
 static void search_one_pressure(struct search *search, const struct pressure *pressure)
 {
 	const struct rt_summary *summary = search->summary;
+	const char *title = pressure->title;
 	double share = pressure->secs / summary->recorded_secs;
 	CLEANUP_BUFFER struct buffer text = BUFFER(BOTTLENECK_BYTES);
 
@@ -186,8 +188,16 @@ static void search_one_pressure(struct search *search, const struct pressure *pr
 		      summary->tracked ? "At least one of its processes" : "At least one process",
 		      pressure->what);
 	add_figure(&text, 100 * share);
-	buffer_printf(&text, " %% of the time%s.", pressure->while_what);
-	add_bottleneck(search, pressure->rule, pressure->title, share, &text);
+	buffer_printf(&text, " %% of the time%s", pressure->while_what);
+	/* A copy that computes for most of its time is not held up by the disk alone. */
+	if (pressure->title_at_times && share < search->cores) {
+		buffer_add_text(&text, ", and they used ");
+		add_figure(&text, search->cores);
+		buffer_add_text(&text, " cores on average");
+		title = pressure->title_at_times;
+	}
+	buffer_add_char(&text, '.');
+	add_bottleneck(search, pressure->rule, title, share, &text);
 }
 
 /* The run reads the same pages from storage again and again: the disk is busy because memory is short. */
@@ -266,9 +276,9 @@ static void search_pressure(struct search *search)
 			 total_of(&summary->throttled_secs) >= WAIT_SHARE * summary->recorded_secs;
 	const struct pressure PRESSURES[] = {
 		{"io_bound", "Disk", "I/O", "", total_of(&summary->io_pressure_secs),
-		 reread ? (double)INFINITY : WAIT_SHARE},
+		 reread ? (double)INFINITY : WAIT_SHARE, "Disk, at times"},
 		{"memory_pressure", "Memory pressure", "memory", "", total_of(&summary->memory_pressure_secs),
-		 WAIT_SHARE},
+		 WAIT_SHARE, NULL},
 	};
 	const struct pressure CPU = {taken ? "cpu_taken" : "cpu_pressure",
 				     taken ? "Others on the machine" : "Short of CPU",
@@ -278,7 +288,8 @@ static void search_pressure(struct search *search)
 					     ? ", while all CPUs were busy"
 					     : "",
 				     summary_cpu_short_secs(summary),
-				     explained ? (double)INFINITY : CPU_WAIT_SHARE};
+				     explained ? (double)INFINITY : CPU_WAIT_SHARE,
+				     NULL};
 
 	for (size_t i = 0; i < ARRAY_SIZE(PRESSURES); i++)
 		search_one_pressure(search, &PRESSURES[i]);

@@ -115,10 +115,8 @@ static double find_oom_floor(const struct rt_advice *advice, const struct past *
 
 static const char *basis_of(const struct usage *usage)
 {
-	double told = larger_known(usage->sampled_peak_mib, usage->process_peak_mib);
-
-	if (usage->between_peak_mib > told * (1 + OVER))
-		return "the kernel's peak of one process beside what the rest of the tree held";
+	if (is_between_samples(usage))
+		return "what its processes may have held together between two samples";
 	if (usage->process_peak_mib > usage->sampled_peak_mib || isnan(usage->sampled_peak_mib))
 		return "the kernel's peak of the largest process";
 	return "the sampled peak of the process tree";
@@ -138,7 +136,7 @@ static void decide_memory(struct rt_advice *advice, const struct past *past, str
 		mib = larger_known(mib, (advice->reservation.base + usage->kernel_mib) * CHARGED_MARGIN);
 	advice->memory_at_least = unsettled;
 	advice->memory_basis = floor > 0 && !(advice->reservation.mib > floor)
-				       ? "what was not enough when the job was killed for lack of memory"
+				       ? "what was not enough when it ran out of memory"
 				       : basis_of(usage);
 	if (mib > 0)
 		advice->memory_mib = round_reservation_mib(mib);

@@ -140,10 +140,21 @@ static inline double larger_known(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
+static inline double seen_peak(const struct usage *usage)
+{
+	return larger_known(usage->sampled_peak_mib, usage->process_peak_mib);
+}
+
+/* With what may have been there between two samples. */
 static inline double larger_peak(const struct usage *usage)
 {
-	return larger_known(larger_known(usage->sampled_peak_mib, usage->process_peak_mib),
-			    usage->between_peak_mib);
+	return larger_known(seen_peak(usage), usage->between_peak_mib);
+}
+
+/* A small difference is not worth a sentence. */
+static inline bool is_between_samples(const struct usage *usage)
+{
+	return usage->between_peak_mib > seen_peak(usage) * 1.02;
 }
 
 /* Returns the memory that a run is reckoned with. */

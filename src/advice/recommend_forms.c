@@ -16,9 +16,10 @@ static void add_warnings(struct buffer *out, const struct rt_advice *advice, con
 {
 	if (advice->memory_at_least)
 		buffer_printf(out,
-			      "%s it was killed for lack of memory with %s: it needs more, perhaps more than "
+			      "%s %s was killed for lack of memory with %s: it needs more, perhaps more than "
 			      "this advice\n",
-			      comment, amount_of_mib(advice->usage.oom_had_mib).text);
+			      comment, advice->usage.oom == OOM_STEP ? "a process of it" : "it",
+			      amount_of_mib(advice->usage.oom_had_mib).text);
 	if (advice->cpu < advice->cpu_limit && advice->cpu_stretch >= 1.005)
 		buffer_printf(out, "%s it was faster with %lld cores: it takes %.0f %% longer now\n", comment,
 			      (long long)advice->cpu_limit, 100 * (advice->cpu_stretch - 1));

@@ -60,11 +60,12 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 	bool starved = summary_is_starved(summary);
 
 	if (starved)
-		advice_note(advice, "cpu_starved",
-			    "it was short of CPU for %s of %s: all its cores were busy, and more cores would "
-			    "have helped",
+		advice_note(advice, "cpu_starved", "it was short of CPU for %s of %s: %s",
 			    amount_of(summary->cpu_course.short_secs, add_duration).text,
-			    amount_of(summary->recorded_secs, add_duration).text);
+			    amount_of(summary->recorded_secs, add_duration).text,
+			    cpu_course_taken(&summary->cpu_course)
+				    ? "other programs kept the CPUs busy"
+				    : "all its cores were busy, and more cores would have helped");
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
 		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
 			    limit.value, limit.source);
@@ -106,7 +107,7 @@ void advice_judge_kills(struct rt_advice *advice)
 
 static void judge_memory(struct rt_advice *advice, const struct rt_summary *summary)
 {
-	double peak = larger_peak(&advice->usage), limit = summary->memory_limit_mib;
+	double peak = seen_peak(&advice->usage), limit = summary->memory_limit_mib;
 
 	if (advice->usage.oom_floor_mib > 0)
 		advice_judge_kills(advice);

@@ -285,7 +285,8 @@ static void add_cost_in_time(struct buffer *out, const struct rt_advice *advice)
 	if (fewer < 1 || !shows_time(advice, stretch))
 		return;
 	next_line(out);
-	buffer_printf(out, "with %lld it would take ", (long long)fewer);
+	buffer_printf(out, "with %lld it would take %s", (long long)fewer,
+		      advice->cpu_at_least ? "at least " : "");
 	add_longer(out, stretch);
 }
 
@@ -320,9 +321,12 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 		      "");
 	if (advice->memory_at_least) {
 		buffer_printf(out, "it needs more than %s: %s", amount_of_mib(advice->usage.oom_had_mib).text,
-			      "it was killed with this amount");
+			      advice->usage.oom == OOM_STEP
+				      ? "one of its processes was killed with this amount"
+				      : "it was killed with this amount");
 	} else {
 		buffer_add_text(out, advice->policy == RT_POLICY_MAX ? "peak " : "largest peak ");
+		buffer_add_text(out, is_between_samples(&advice->usage) ? "at most " : "");
 		add_mib(out, peak);
 		if (advice->policy == RT_POLICY_MAX)
 			buffer_printf(out, " and %.0f %% more", 100 * advice->reservation.margin);

@@ -53,7 +53,11 @@ def reread(gib, of_gib):
     ({"cgroup": {"throttled_secs": 0.125, "throttled_periods": 1}}, "throttled",
      "The CPU limit held it back for 1.00 s, summed over its CPUs."),
     ({"cgroup": {"throttled_secs": 0.05, "throttled_periods": 1}, "cores": 2.0}, "none", None),
-    ({**of("cgroup", io=0.25)}, "io_bound", "At least one of its processes waited for I/O during 25.0 % of the time."),
+    ({**of("cgroup", io=0.25), "cores": 0.2}, "io_bound", "At least one of its processes waited for I/O during 25.0 % of the time."),
+    # A copy into the page cache: 63 % of a core for 13 % of waiting is not "Disk".
+    ({**of("cgroup", io=0.13), "cores": 0.63}, "io_bound",
+     "At least one of its processes waited for I/O during 13.0 % of the time, and they used 0.63 cores on average."),
+    ({**of("cgroup", io=0.166), "cores": 0.76}, "one_core", None),
     ({**of("host", io=0.25)}, "none", None),
     ({**of("cgroup", io=0.25), **reread(1.5, 2.0)}, "cache_too_small",
      "1.50 GiB of the 2.00 GiB read from storage had been in memory before: the page cache had no room for it in 200 MiB (cgroup limit)."),
@@ -154,6 +158,11 @@ def test_cores_in_use_without_times_are_known(run, tmp_path):
 def test_an_idle_run_is_not_said_to_have_waited_outside_this_machine(run, tmp_path, io_secs):
     path = recordings.steady(tmp_path / "x.jsonl", cores=0.1, start=FOUR, **of("cgroup", io=io_secs))
     assert find(run, path)[0]["text"].endswith("it was sleeping or waiting for something else.")
+
+
+@pytest.mark.parametrize("cores, title", [(0.2, "Disk"), (0.63, "Disk, at times")])
+def test_a_disk_holds_a_run_up_if_it_waited_longer_than_it_computed(run, tmp_path, cores, title):
+    assert find(run, recordings.steady(tmp_path / "x.jsonl", cores=cores, start=FOUR, **of("cgroup", io=0.25)))[0]["title"] == title
 
 
 def test_the_weightiest_comes_first(run, tmp_path):
