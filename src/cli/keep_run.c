@@ -79,5 +79,7 @@ void finish_kept_run(struct front *front)
 
 	/* The tracker may still hold the file, to send what is left of it. */
 	(void)flock(front->kept_fd, LOCK_UN);
-	keep_recording(front->kept_path, front->quiet ? "quiet" : FORMS[front->summary]);
+	/* A summary that the user asks for is not a default output, which --quiet leaves out. */
+	keep_recording(front->kept_path,
+		       front->quiet && front->summary == SUMMARY_NONE ? "quiet" : FORMS[front->summary]);
 }

@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/scan.h"
+#include "process/program_name.h"
 #include "tracker/tracker.h"
 
 /*
@@ -132,10 +134,30 @@ static const char *file_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* The executable of a running process. Arguments may hold secrets, so only the first one, its name, is used. */
+static const char *name_attached(struct rt_tracker *tracker, pid_t pid)
+{
+	ssize_t length = root_read_pid(&tracker->root, pid, "cmdline");
+	const char *text = tracker->root.text.data;
+	struct scan comm;
+
+	if (length > 0 && *text) {
+		program_name(text, strnlen(text, (size_t)length), "", tracker->attached);
+		return tracker->attached;
+	}
+	/* A kernel thread has no arguments. */
+	length = root_read_pid(&tracker->root, pid, "comm");
+	if (length <= 0)
+		return NULL;
+	comm = scan_trim(scan_bytes(tracker->root.text.data, (size_t)length));
+	scan_copy(&comm, tracker->attached, sizeof tracker->attached);
+	return tracker->attached;
+}
+
 int tracker_gather_facts(struct rt_tracker *tracker)
 {
 	const struct rt_config *config = tracker->config;
-	const char *job_name = config->job_name;
+	const char *job_name = config->job_name, *executable = NULL;
 	size_t scheduler_count = gather_scheduler(tracker->scheduler, &job_name);
 	int error = gather_command(tracker, config);
 
@@ -147,6 +169,10 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 	tracker->folder = config->argc ? getcwd(NULL, 0) : NULL;
 	if (gethostname(tracker->host_name, sizeof tracker->host_name - 1) < 0)
 		tracker->host_name[0] = '\0';
+	if (config->argc)
+		executable = file_name(config->argv[0]);
+	else if (config->pid)
+		executable = name_attached(tracker, config->pid);
 	tracker->facts = (struct run_facts){
 		.run_id = tracker->run_id,
 		.mode = config->argc  ? "wrap"
@@ -156,7 +182,7 @@ int tracker_gather_facts(struct rt_tracker *tracker)
 		.job_name = job_name,
 #define JOB_SETTING(field, ...) .field = config->field,
 #include "options/settings.def"
-		.executable = config->argc ? file_name(config->argv[0]) : NULL,
+		.executable = executable,
 		.folder = tracker->folder ? file_name(tracker->folder) : NULL,
 		.argc = (int64_t)config->argc,
 		.command = tracker->command_json,

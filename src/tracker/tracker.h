@@ -13,6 +13,7 @@
 #include "collect/own_cgroup.h"
 #include "format/sample_format.h"
 #include "metric/selection.h"
+#include "process/program_name.h"
 #include "remote/remote_client.h"
 #include "sink/file_target.h"
 #include "tracker/config.h"
@@ -54,6 +55,7 @@ struct rt_tracker {
 	char run_id[UUID_TEXT_BYTES];
 	char host_name[256];
 	char *folder; /* the current one; NULL: unknown, or no command */
+	char attached[PROGRAM_NAME_BYTES]; /* executable of the process that is attached to */
 	char *command_json;
 	struct name_value *tags;
 	struct name_value scheduler[SCHEDULER_NAMES_MOST];

@@ -281,6 +281,7 @@ const SCENARIOS = {
 		}, [chart, colour]);
 	},
 	async phases(page) {
+		const heads = await page.$$eval('#chart-phases thead th', (all) => all.map((one) => one.textContent));
 		const rows = await page.$$eval('#chart-phases tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll('\u00a0', ' '))));
 		const bar = await page.evaluate(() => {
 			const canvas = document.querySelector('.bar canvas'), ratio = canvas.width / canvas.clientWidth, copy = document.createElement('canvas');
@@ -295,7 +296,7 @@ const SCENARIOS = {
 		});
 		await page.locator('#chart-phases tbody button').first().click();
 		await settle(page);
-		return {rows, bar, where: await where(page)};
+		return {heads, rows, bar, where: await where(page)};
 	},
 	async overlay(page) {
 		const seen = {labels: await page.$$eval('#chart-cpu .entry .label', (all) => all.map((one) => one.textContent)), plots: await page.locator('#chart-cpu canvas').count(),

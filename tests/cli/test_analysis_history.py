@@ -125,6 +125,11 @@ def test_quiet_keeps_the_run_and_prints_nothing(terminal):
     assert [line["number"] for line in terminal.listed()] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("words", [["--summary"], ["-q", "--summary"], ["--summary", "-q", "-o", "run.jsonl"]])
+def test_a_summary_that_is_asked_for_is_printed(terminal, words):
+    assert "exit status 0" in terminal.run(*words, "--", "true", cwd=terminal.folder)
+
+
 def test_a_missing_command_leaves_no_run(terminal):
     assert terminal.run("--", "no-such-command", status=127) == "resource-tracker: no-such-command: command not found\n"
     assert terminal.files() == []

@@ -235,6 +235,15 @@ def test_recording_that_goes_on_at_its_limit_is_not_called_killed(run, tmp_path)
     assert summary(run, path)["end"]["oom"] == "stopped_at_limit"
 
 
+def test_each_process_has_a_thread_though_the_samples_saw_fewer(run, tmp_path):
+    one = recordings.sample(0, start=recordings.START)
+    one["cpu"]["process_child_count"], one["cpu"]["process_thread_count"] = 1, 1
+    path = recordings.write(tmp_path / "x.jsonl", [one])
+    assert "Processes  at most 2 at a time, 2 threads\n" in run("summary", path).out
+    one["cpu"]["process_thread_count"] = None
+    assert "Processes  at most 2 at a time\n" in run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
+
+
 def test_names_do_no_harm_on_a_terminal(run, tmp_path):
     one = recordings.sample(0, start=dict(recordings.START, executable="\x1b[31mred\n"), job_name="a\x07b")
     text = run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
@@ -312,7 +321,8 @@ def test_phases_of_the_job_are_listed(run, record, tmp_path, binary):
 def test_counts_have_the_right_number(run, tmp_path):
     samples = recordings.eight_samples()
     for one in samples:
-        one["cpu"].update(process_child_count=1, process_thread_count=1)
+        one["cpu"].update(process_child_count=0, process_thread_count=1)
+    samples[-1]["run_end"] = dict(recordings.END, descendants_running=1)
     samples[4]["missed_ticks"] = 1
     text = run("summary", recordings.write(tmp_path / "x.jsonl", samples)).out
     assert "1 thread" in text and "1 threads" not in text and "; 1 sample missed" in text, text

@@ -110,6 +110,18 @@ def of_options(*names):
 # ---- each option ---------------------------------------------------------------------------------------
 
 
+def test_an_attached_process_is_named_without_its_arguments(run, tmp_path):
+    target = subprocess.Popen(["/bin/sh", "-c", "read secret", "password"], stdin=subprocess.PIPE)
+    try:
+        run("-o", tmp_path / "x.jsonl", "--pid", target.pid, "--duration", "0.2s", "-i", "0.1")
+        start = json.loads((tmp_path / "x.jsonl").read_text().splitlines()[0])["run_start"]
+        assert (start["mode"], start["executable"], start["argument_count"], start["command"]) == ("attach", "sh", None, None)
+        assert run("summary", tmp_path / "x.jsonl").out.startswith("sh, on ")
+    finally:
+        target.kill()
+        target.communicate()
+
+
 @of_options("pid")
 def test_pid(run_with, helpers, sleeper):
     target = sleeper(30)

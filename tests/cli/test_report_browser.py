@@ -37,6 +37,7 @@ def marked(run, tmp_path):
 def test_phases_have_a_bar_and_a_table(marked, drive, browser):
     """Sample i has 0.5 (i + 1) cores over the second that ends at i + 1, and 25 (i + 1) MiB at that moment."""
     seen = drive(marked, "phases", browser)
+    assert seen["heads"][6:8] == ["Read from storage", "Written to storage"]
     load, epoch = [[cell.split("\n") for cell in row] for row in seen["rows"]]
     assert load == [["load"], ["1"], ["2.00 s"], ["2.00 s"], ["1.00"], ["50.0 MiB"], ["8.00 KiB"], ["16.0 KiB"]]
     # The calls used 2.0 s, and 3.0 + 3.5 s of CPU time; the samples within them had 100 and 175 MiB.
@@ -108,6 +109,7 @@ def test_programs_are_areas_and_a_table(make, drive):
     page = make(samples)
     assert {"chart-programs", "chart-programs-cpu", "chart-programs-memory"} <= set(drive(page, "look")["charts"])
     programs, statistics = drive(page, "tables")["rows"][:2]
+    assert programs["rows"][0][4:6] == ["Read from storage", "Written to storage"]
     assert programs["rows"][1] == ["cc1", "3.00 s0.30 s estimated", "75.0 %", "64.0 MiB", "4.00 KiB", "0", "3"]
     assert ["CPU by program: cc1", "0.75", "0.75", "0.75", "0:01.0"] in statistics["rows"]
     assert programs["rows"][2][0] == "<b>sh</b>"

@@ -98,7 +98,7 @@ const phaseRow = (view, run, use, gpu) => {
 
 const phaseTable = (view, runs) => {
 	const gpu = runs.some((run) => run.figure('gpu', 'count') > 0);
-	const heads = ['Phase', ...(view.runs.length > 1 ? ['Run'] : []), 'Calls', 'Time', 'CPU time', 'Cores', 'Memory, peak', 'Read', 'Written', ...(gpu ? ['GPUs'] : [])];
+	const heads = ['Phase', ...(view.runs.length > 1 ? ['Run'] : []), 'Calls', 'Time', 'CPU time', 'Cores', 'Memory, peak', 'Read from storage', 'Written to storage', ...(gpu ? ['GPUs'] : [])];
 
 	return element('div', {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the phases'}, element('table', {class: 'numbers phases'},
 		element('caption', {}, 'Each phase, its calls added up. A sample that lies in several phases counts in each by its share of time.'),

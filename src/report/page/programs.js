@@ -12,7 +12,7 @@ const programRow = (view, run, program, cpu) => {
 
 const programSection = (view) => {
 	const runs = view.runs.filter(({end}) => (end.programs || []).length > 1);
-	const heads = ['Program', ...(view.runs.length > 1 ? ['Run'] : []), 'CPU time', 'Share', 'Memory, peak', 'Read', 'Written', 'Processes'];
+	const heads = ['Program', ...(view.runs.length > 1 ? ['Run'] : []), 'CPU time', 'Share', 'Memory, peak', 'Read from storage', 'Written to storage', 'Processes'];
 	const rowsOf = (run) => {
 		const cpu = total(run.end.programs.map((program) => program.cpu_secs || 0));
 		return run.end.programs.map((program) => programRow(view, run, program, cpu));
