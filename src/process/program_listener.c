@@ -487,15 +487,18 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	pthread_mutex_unlock(&listener->lock);
 }
 
-void program_listener_remove(struct program_listener *listener, pid_t pid)
+bool program_listener_remove(struct program_listener *listener, pid_t pid)
 {
 	struct known_process *process;
+	bool known;
 
 	pthread_mutex_lock(&listener->lock);
 	process = find_known(listener, pid);
-	if (process)
+	known = process != NULL;
+	if (known)
 		known_processes_remove(&listener->known, process);
 	pthread_mutex_unlock(&listener->lock);
+	return known;
 }
 
 const struct program_event *program_listener_take(struct program_listener *listener, size_t *ret_count,

@@ -39,8 +39,11 @@ int program_listener_start(struct program_listener *listener);
 
 /* Adds a process of the job if it is not known yet. Its descendants from now on follow by themselves. */
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program);
-/* A process that has ended without an event. */
-void program_listener_remove(struct program_listener *listener, pid_t pid);
+/*
+ * A process that has ended without an event. Returns false if it is unknown by now: its exit event has come since the last
+ * call of program_listener_take(), and the next call returns it.
+ */
+bool program_listener_remove(struct program_listener *listener, pid_t pid);
 
 /*
  * Takes the events since the last call, in their order. They stay valid until the next call. *ret_lost: some are missing

@@ -403,9 +403,11 @@ static void drop_ended(struct programs *programs, int64_t now_ns)
 
 		if (process->seen_pass + patience >= programs->pass)
 			continue;
+		/* Its exit event came after take_events(): it counts in the next pass. */
+		if (programs->listener && !program_listener_remove(programs->listener, process->pid) &&
+		    patience && !process->is_exited && process->seen_pass + patience + 1 == programs->pass)
+			continue;
 		take_unseen_end(programs, process, now_ns);
-		if (programs->listener)
-			program_listener_remove(programs->listener, process->pid);
 		remove_process(programs, process);
 	}
 }

@@ -1,0 +1,212 @@
+/* Tests of src/process/programs.c with a listener of its own, which says what each test wants. */
+#include "unit.h"
+
+#include <unistd.h>
+
+#include "process/process_tree.h"
+#include "process/programs.h"
+
+/* ---- the listener ------------------------------------------------------------------------------------------------ */
+
+static struct {
+	struct program_event events[2];
+	size_t count;
+	bool knows; /* the process is known: no exit event of it has come */
+} said;
+
+struct program_listener {
+	int unused;
+};
+
+static struct program_listener only_listener;
+
+int program_listener_open(struct program_listener **ret_listener)
+{
+	*ret_listener = &only_listener;
+	return 0;
+}
+
+void program_listener_close(struct program_listener *listener)
+{
+	(void)listener;
+}
+
+int program_listener_start(struct program_listener *listener)
+{
+	(void)listener;
+	return 0;
+}
+
+void program_listener_add(struct program_listener *listener, pid_t pid, const char *program)
+{
+	(void)listener;
+	(void)pid;
+	(void)program;
+}
+
+bool program_listener_remove(struct program_listener *listener, pid_t pid)
+{
+	(void)listener;
+	(void)pid;
+	return said.knows;
+}
+
+const struct program_event *program_listener_take(struct program_listener *listener, size_t *ret_count,
+						  bool *ret_lost)
+{
+	(void)listener;
+	*ret_count = said.count;
+	*ret_lost = false;
+	said.count = 0;
+	return said.events;
+}
+
+void program_listener_finish(struct program_listener *listener)
+{
+	(void)listener;
+}
+
+size_t program_listener_living(struct program_listener *listener, pid_t *ret_pids, size_t size)
+{
+	(void)listener;
+	(void)ret_pids;
+	(void)size;
+	return 0;
+}
+
+int64_t program_listener_exits(struct program_listener *listener)
+{
+	(void)listener;
+	return 0;
+}
+
+bool program_listener_resume(struct program_listener *listener)
+{
+	(void)listener;
+	return true;
+}
+
+/* ---- a process that ends ----------------------------------------------------------------------------------------- */
+
+struct world {
+	struct root root;
+	struct member member;
+	struct process_tree tree;
+	struct programs *programs;
+};
+
+/* One process, which has been seen in a pass. */
+static int begin(void **state)
+{
+	struct world *world = calloc(1, sizeof *world);
+
+	assert_non_null(world);
+	assert_int_equal(root_open(&world->root, NULL, NULL), 0);
+	world->member = (struct member){
+		.pid = getpid(), .start_ticks = 1, .state = 'S', .identity = 1, .comm = "job"};
+	world->tree = (struct process_tree){
+		.root = &world->root, .root_pid = 1, .members = &world->member, .count = 1};
+	assert_int_equal(programs_new(true, &world->programs), 0);
+	world->programs->started = world->programs->exact = true;
+	said.count = 0;
+	said.knows = true;
+	programs_update(world->programs, &world->tree);
+	*state = world;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct world *world = *state;
+
+	programs_free(world->programs);
+	root_close(&world->root);
+	free(world);
+	return 0;
+}
+
+static int64_t exits(const struct world *world)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < world->programs->count; i++)
+		sum += world->programs->at[i].exited_count;
+	return sum;
+}
+
+static void let_passes_go_by(struct world *world, int count)
+{
+	world->tree.count = 0;
+	for (int i = 0; i < count; i++)
+		programs_update(world->programs, &world->tree);
+}
+
+static void tell_the_exit(void)
+{
+	said.events[said.count++] = (struct program_event){
+		.kind = PROGRAM_EXITED, .pid = getpid(), .before = "job", .clock_ns = -1};
+	said.knows = false;
+}
+
+static void an_event_in_time_counts_once(void **state)
+{
+	struct world *world = *state;
+
+	tell_the_exit();
+	let_passes_go_by(world, 8);
+	assert_int_equal(exits(world), 1);
+}
+
+static void without_an_event_it_counts_once(void **state)
+{
+	struct world *world = *state;
+
+	let_passes_go_by(world, 8);
+	assert_int_equal(exits(world), 1);
+}
+
+/* The event comes when the pass that gives the process up has taken its events already. */
+static void an_event_in_the_last_moment_counts_once(void **state)
+{
+	struct world *world = *state;
+
+	let_passes_go_by(world, 2);
+	assert_int_equal(exits(world), 0);
+	said.knows = false;
+	let_passes_go_by(world, 1);
+	tell_the_exit();
+	let_passes_go_by(world, 4);
+	assert_int_equal(exits(world), 1);
+}
+
+static void an_event_that_is_lost_is_not_waited_for(void **state)
+{
+	struct world *world = *state;
+
+	said.knows = false;
+	let_passes_go_by(world, 8);
+	assert_int_equal(exits(world), 1);
+}
+
+static void the_last_pass_counts_it_at_once(void **state)
+{
+	struct world *world = *state;
+
+	said.knows = false;
+	programs_finish(world->programs);
+	let_passes_go_by(world, 1);
+	assert_int_equal(exits(world), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_event_in_time_counts_once, begin, end),
+		cmocka_unit_test_setup_teardown(without_an_event_it_counts_once, begin, end),
+		cmocka_unit_test_setup_teardown(an_event_in_the_last_moment_counts_once, begin, end),
+		cmocka_unit_test_setup_teardown(an_event_that_is_lost_is_not_waited_for, begin, end),
+		cmocka_unit_test_setup_teardown(the_last_pass_counts_it_at_once, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
