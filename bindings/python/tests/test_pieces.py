@@ -109,8 +109,8 @@ def test_a_tracked_function_keeps_its_name_and_errors():
 
 # ---- pytest --track
 
-def run_suite(folder, *options):
-    (folder / "test_suite.py").write_text(SUITE)
+def run_suite(folder, *options, suite=SUITE):
+    (folder / "test_suite.py").write_text(suite)
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_suite.py"], cwd=folder,
                           env={**os.environ, "COLUMNS": "120"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=55)
 
@@ -145,6 +145,66 @@ def test_the_figures_of_an_earlier_session_are_replaced(tmp_path):
     for _ in range(2):
         assert run_suite(tmp_path, "--track-json", "use.json").returncode == 1
         assert len(json.loads((tmp_path / "use.json").read_text())["tests"]) == 5
+
+
+FORKS = """
+import os
+
+def test_whose_child_goes_on():
+    \"\"\"The child becomes a second session, which runs the next test, too.\"\"\"
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+
+def test_behind_it():
+    pass
+"""
+
+
+def test_a_fork_that_returns_measures_and_writes_nothing(tmp_path):
+    done = run_suite(tmp_path, "--track", "--track-json", "use.json", suite=FORKS)
+    assert done.returncode == 0 and "INTERNALERROR" not in done.stdout + done.stderr
+    assert [test["test"].split("::")[1] for test in json.loads((tmp_path / "use.json").read_text())["tests"]] == [
+        "test_whose_child_goes_on", "test_behind_it"]
+
+
+FORKED = """
+import os
+import pytest
+from _pytest.runner import runtestprotocol
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    \"\"\"As pytest-forked: a child runs the test, and its parent reports it.\"\"\"
+    child = os.fork()
+    if not child:
+        runtestprotocol(item, log=False)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    for when in "setup", "call", "teardown":
+        item.ihook.pytest_runtest_logreport(report=pytest.TestReport(item.nodeid, item.location, {}, "passed", None, when))
+    return True
+"""
+
+
+def test_tests_that_run_in_forks_are_measured_by_their_parent(tmp_path):
+    (tmp_path / "conftest.py").write_text(FORKED)
+    done = run_suite(tmp_path, "--track-json", "use.json", suite="def test_it():\n    sum(i * i for i in range(3_000_000))\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    test, = json.loads((tmp_path / "use.json").read_text())["tests"]
+    assert test["outcome"] == "passed" and test["cpu_user_secs"] > 0.02
+
+
+def test_a_piece_that_ends_in_a_forked_child_is_unknown(meter):
+    begin = meter.begin()
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        use = meter.end(begin)
+        os.write(write, json.dumps([sorted(use), [use["cpu_user_secs"], use["memory_peak_mib"]]]).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert json.loads(os.read(read, 1 << 16)) == [sorted(meter.end(begin)), [None, None]]
 
 
 @pytest.mark.parametrize("word, returncode", [("50ms", 1), ("0.05", 1), ("0", 4), ("x", 4)])

@@ -84,7 +84,10 @@ class Meter:
                          self._exact.get("cpu.process_child_count"), _most_rss_mib(), first + count)
 
     def end(self, begin: Begin) -> Dict[str, Any]:
-        """Returns the use since `begin`. A figure that is unknown is None."""
+        """Returns the use since `begin`. A figure that is unknown is None: in a forked child, all but the time."""
+        if self.owner != getpid():
+            unknown = ("memory_before_mib", "memory_after_mib", "memory_peak_mib")
+            return {"started": begin.timestamp, "wall_secs": perf_counter() - begin.clock, **dict.fromkeys((*TOTALS, *unknown))}
         with self._lock:
             wall = perf_counter() - begin.clock
             totals = self._read()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentTypeError
-from os import W_OK, access
+from os import W_OK, access, getpid
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -76,6 +76,7 @@ def _sum(use: Dict[str, Any]) -> Optional[float]:
 class _Plugin:
     def __init__(self, config: Any):
         self.config = config
+        self.owner = getpid()  # a fork that a test lets return measures nothing and writes no file
         self.is_worker = hasattr(config, "workerinput")  # of pytest-xdist, whose controller runs no test itself
         self.tests: List[Dict[str, Any]] = []
         self.outcomes: Dict[str, str] = {}
@@ -84,17 +85,24 @@ class _Plugin:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Any:
+        if getpid() != self.owner:
+            yield
+            return
         if self.meter is None:
             from ._meter import Meter
 
             self.meter = Meter(self.config.getoption("track_interval"))
         self.begin = self.meter.begin()
         yield
+        if self.begin is not None and getpid() == self.owner:
+            # A fork made the report (pytest-forked), and has ended.
+            self._add(item.nodeid, None, self.meter.end(self.begin))
+            self.begin = None
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
         result = yield
-        if call.when == "teardown" and self.begin is not None:
+        if call.when == "teardown" and self.begin is not None and getpid() == self.owner:
             # pytest-xdist sends the attributes of a report to its controller.
             setattr(result.get_result(), ATTRIBUTE, self.meter.end(self.begin))
             self.begin = None
@@ -104,10 +112,14 @@ class _Plugin:
             self.outcomes[report.nodeid] = report.outcome
         use = getattr(report, ATTRIBUTE, None)
         if use is not None:
-            outcome = self.outcomes.pop(report.nodeid, "passed")
-            self.tests.append({"test": report.nodeid, "outcome": outcome, "worker": getattr(report, "worker_id", None), **use})
+            self._add(report.nodeid, getattr(report, "worker_id", None), use)
+
+    def _add(self, test: str, worker: Optional[str], use: Dict[str, Any]) -> None:
+        self.tests.append({"test": test, "outcome": self.outcomes.pop(test, "passed"), "worker": worker, **use})
 
     def pytest_sessionfinish(self) -> None:
+        if getpid() != self.owner:
+            return
         if self.meter is not None:
             self.meter.close()
         path = self.config.getoption("track_json")
@@ -120,7 +132,7 @@ class _Plugin:
         number = self.config.getoption("track_number")
         tests = sorted(self.tests, key=lambda test: -(_sum(test) or 0))
         shown = tests[:number] if number > 0 else tests
-        if not shown:
+        if not shown or getpid() != self.owner:
             return
         terminalreporter.write_sep("=", f"resources of {len(tests)} tests, the most CPU time first")
         terminalreporter.write_line("    CPU s    wall s  peak MiB   growth  test")
