@@ -5,12 +5,14 @@
 #include "base/min_max.h"
 #include "kernel/proc_pid_pagemap.h"
 #include "kernel/proc_pid_smaps_rollup.h"
+#include "kernel/proc_pid_statm.h"
 #include "process/memory_member.h"
 #include "process/process_member.h"
 
 enum {
 	DOUBT_PART = 32,   /* less than this part of a family's memory does not matter */
 	SETTLED_PART = 64, /* less than this part of its pages were faulted in */
+	MOVED_PAGES = 64,
 };
 #define CORRECTED_NS (8 * NSEC_PER_SEC)
 /*
@@ -74,7 +76,17 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 	return total_ns <= 2 * memory->allowance_ns;
 }
 
-/* Adds up the shares of all members; -1: one of them has exited, or the kernel does not divide them. */
+/* Whether a member is as large as it was before its shares were read: pages of one that exits become those of the others. */
+static bool has_stayed(struct process_tree *tree, const struct member *member)
+{
+	struct proc_pid_statm statm;
+
+	return read_proc_pid_statm(tree->root, member_memory_id(tree, member), &statm) == 0 &&
+	       absolute_difference(statm.resident_pages, member->resident_pages) <=
+		       MOVED_PAGES + member->resident_pages / SETTLED_PART;
+}
+
+/* Adds up the shares of all members; -1: one of them exits or grows, or the kernel does not divide them. */
 static int64_t read_shares_kib(struct process_memory *memory, struct process_tree *tree,
 			       const struct memory_family *family)
 {
@@ -87,6 +99,9 @@ static int64_t read_shares_kib(struct process_memory *memory, struct process_tre
 
 		kib = error < 0 || rollup.pss_anon_kib < 0 ? -1 : kib + rollup.pss_anon_kib;
 	}
+	for (size_t i = 0; i < family->count && kib >= 0; i++)
+		if (!has_stayed(tree, memory_family_member(&memory->families, family, tree, i)))
+			kib = -1;
 	memory->allowance_ns -= (double)(root_thread_cpu_ns(tree->root) - begun_ns);
 	return kib;
 }

@@ -26,6 +26,16 @@ static void write_shares(int mib_each)
 	}
 }
 
+/* The resident set of a member while its shares are read. */
+static void write_size(int index, int mib)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof path, "proc/%d/statm", FIRST_PID + index);
+	snprintf(text, sizeof text, "%d %d 0 1 0 0 0\n", mib * MIB_PAGES, mib * MIB_PAGES);
+	put_text(path, text);
+}
+
 static int set_up(void **state)
 {
 	char path[32];
@@ -35,6 +45,7 @@ static int set_up(void **state)
 	for (int i = 0; i < MEMBERS; i++) {
 		snprintf(path, sizeof path, "proc/%d", FIRST_PID + i);
 		assert_int_equal(mkdir(path, 0755), 0);
+		write_size(i, 200);
 		readings[i] = (struct memory_reading){0};
 		members[i] = (struct member){.pid = FIRST_PID + i,
 					     .resident_pages = INT64_C(200) * MIB_PAGES,
@@ -113,6 +124,18 @@ static void shares_of_a_moment_of_writing_count_once(void **unused)
 	assert_int_equal(corrected_mib(240, 5), 300);
 }
 
+static void shares_do_not_count_while_a_member_exits(void **unused)
+{
+	(void)unused;
+	write_size(0, 0);
+	assert_int_equal(corrected_mib(220, 0), 220);
+	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
+	write_size(0, 200);
+	assert_int_equal(corrected_mib(220, 1), 300);
+	assert_int_equal(remove("proc/101/smaps_rollup"), 0);
+	assert_int_equal(corrected_mib(250, 2), 330);
+}
+
 static void large_members_and_other_families_are_not_read(void **unused)
 {
 	(void)unused;
@@ -143,6 +166,7 @@ int main(void)
 		CORRECT_TEST(shares_replace_an_estimate_in_doubt),
 		CORRECT_TEST(shares_are_read_again_once_the_estimate_has_changed),
 		CORRECT_TEST(shares_of_a_moment_of_writing_count_once),
+		CORRECT_TEST(shares_do_not_count_while_a_member_exits),
 		CORRECT_TEST(large_members_and_other_families_are_not_read),
 	};
 
