@@ -17,7 +17,7 @@ enum {
 #define CORRECTED_NS (8 * NSEC_PER_SEC)
 /*
  * smaps_rollup holds a process's memory map for 11-14 ms per GiB. Members for which that would take longer than this are not read, and
- * neither are families for which it would take more than twice the allowance of this tick.
+ * neither are families for which it would take more than the readings of this tick have left of the allowance.
  */
 #define HOLD_MOST_NS (3.5 * (double)NSEC_PER_MSEC)
 #define TAKES_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
@@ -73,7 +73,7 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 			return false;
 		total_ns += takes_ns;
 	}
-	return total_ns <= 2 * memory->allowance_ns;
+	return total_ns <= memory->allowance_ns;
 }
 
 /* Whether a member is as large as it was before its shares were read: pages of one that exits become those of the others. */
