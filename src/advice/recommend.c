@@ -314,6 +314,7 @@ static int combine_runs(struct rt_advice *advice, const struct runs *runs)
 		if (!counts_fully(advice, &runs->list[i]))
 			forget_rest(&runs->list[i].evidence);
 	past.count = find_groups(runs, group);
+	advice->siblings = siblings_of_first(runs, group);
 	for (size_t i = 0; i < past.count; i++) {
 		struct ranks ranks;
 

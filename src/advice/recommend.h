@@ -93,6 +93,11 @@ struct ranks {
 	double task_memory_mib;     /* largest task, with the margin */
 };
 
+/* Average use. */
+struct part_of_machine {
+	double cores, memory_mib, gpus, vram_mib;
+};
+
 struct rt_advice {
 	size_t runs, runs_left_out;
 	bool forced;
@@ -103,6 +108,7 @@ struct rt_advice {
 	struct reservation reservation;
 	struct backtest backtest;
 	struct ranks ranks;
+	struct part_of_machine siblings; /* other ranks of the first recording's job on its host */
 	/* -1: unknown or refused */
 	int64_t cpu, memory_mib, gpu, vram_mib;
 	double cpu_request;       /* cores; NaN: unknown */
@@ -194,6 +200,8 @@ size_t find_groups(const struct runs *runs, size_t *group);
 /* Combines the members of a group: sums the members on each host and takes the host with the largest sum. */
 struct evidence join_group(const struct runs *runs, const size_t *group, size_t number,
 			   struct ranks *ret_ranks);
+/* Returns the average use of the ranks that ran beside the first recording on its host. */
+struct part_of_machine siblings_of_first(const struct runs *runs, const size_t *group);
 
 /* Does the work of rt_recommend() for a recording whose summary has been read, and for earlier runs. */
 int recommend_of_summary(const char *path, rt_summary *summary, const char *const *history,

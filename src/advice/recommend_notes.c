@@ -3,6 +3,7 @@
  *
  * The thresholds are here and in the help of `recommend`.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "table/units.h"
 #include "base/cleanup.h"
 #include "base/plain_print.h"
+#include "base/signal_names.h"
 
 static const double IDLE_SHARE = 0.5, BUSY_SHARE = 0.9, GPU_IDLE_SHARE = 0.2, HELD_UP_SHARE = 0.01,
 		    IO_SHARE = 0.1, FLAT_SHARE = 0.95, FULL_SHARE = 0.9, MIB_SWAPPED = 1;
@@ -52,6 +54,23 @@ struct amount amount_of_mib(double mib)
 	return amount;
 }
 
+/* Ranks of the same job do not count as others. If some have no recording, the others' part is unknown. */
+static bool knows_others(const struct rt_advice *advice)
+{
+	return advice->ranks.recorded >= advice->ranks.tasks;
+}
+
+static const char *why_starved(const struct rt_advice *advice, const struct cpu_course *course)
+{
+	double siblings = advice->siblings.cores * course->full_secs;
+
+	if (!knows_others(advice))
+		return "no CPU was free";
+	return course->others_core_secs - siblings > course->full_core_secs / 2
+		       ? "other programs kept the CPUs busy"
+		       : "all its cores were busy, and more cores would have helped";
+}
+
 static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	struct binding limit = summary_core_limit(summary);
@@ -63,9 +82,7 @@ static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary
 		advice_note(advice, "cpu_starved", "it was short of CPU for %s of %s: %s",
 			    amount_of(summary->cpu_course.short_secs, add_duration).text,
 			    amount_of(summary->recorded_secs, add_duration).text,
-			    cpu_course_taken(&summary->cpu_course)
-				    ? "other programs kept the CPUs busy"
-				    : "all its cores were busy, and more cores would have helped");
+			    why_starved(advice, &summary->cpu_course));
 	else if (idle >= 1 && mean < IDLE_SHARE * limit.value)
 		advice_note(advice, "idle_cores", "%.1f of %.4g cores (%s) were idle on average", idle,
 			    limit.value, limit.source);
@@ -133,6 +150,14 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 			    limit, peak);
 }
 
+static void note_signal(struct rt_advice *advice, int64_t number)
+{
+	char name[SIGNAL_NAME_SIZE];
+
+	advice_note(advice, "failed", "it was killed by %s: it may not have finished its work",
+		    signal_name(number > 0 && number <= INT_MAX ? (int)number : 0, name));
+}
+
 /* Notes if the recording may not show all that the job needs. */
 static void judge_end(struct rt_advice *advice, const struct rt_summary *summary)
 {
@@ -144,9 +169,7 @@ static void judge_end(struct rt_advice *advice, const struct rt_summary *summary
 			    "it ended with exit status %lld: it may not have finished its work",
 			    (long long)end->exit_code);
 	else if (end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0)
-		advice_note(advice, "failed",
-			    "it was killed by signal %lld: it may not have finished its work",
-			    (long long)end->signal);
+		note_signal(advice, end->signal);
 	else if (summary->tracked &&
 		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
 		advice_note(advice, "cut_short",
@@ -203,20 +226,22 @@ static void judge_io(struct rt_advice *advice, const struct rt_summary *summary)
  */
 static void judge_allocation(struct rt_advice *advice, const struct rt_summary *summary)
 {
+	const struct part_of_machine *siblings = &advice->siblings;
 	const struct {
 		const char *unit;
 		double job, machine, least;
 	} CHECKS[] = {
-		{"cores", figure_mean(&summary->cores), figure_mean(&summary->host_cores),
+		{"cores", figure_mean(&summary->cores) + siblings->cores, figure_mean(&summary->host_cores),
 		 fmax(0.25, 0.1 * (double)summary->core_count)},
-		{"MiB of memory", figure_mean(&summary->memory), figure_mean(&summary->host_memory),
-		 fmax(512, 0.25 * summary->total_memory_mib)},
-		{"GPUs", figure_mean(&summary->gpu_usage), figure_mean(&summary->host_gpu_usage), 0.2},
-		{"MiB of GPU memory", figure_mean(&summary->gpu_vram_mib),
+		{"MiB of memory", figure_mean(&summary->memory) + siblings->memory_mib,
+		 figure_mean(&summary->host_memory), fmax(512, 0.25 * summary->total_memory_mib)},
+		{"GPUs", figure_mean(&summary->gpu_usage) + siblings->gpus,
+		 figure_mean(&summary->host_gpu_usage), 0.2},
+		{"MiB of GPU memory", figure_mean(&summary->gpu_vram_mib) + siblings->vram_mib,
 		 figure_mean(&summary->host_gpu_vram_mib), 512},
 	};
 
-	if (!summary->tracked || isnan(CHECKS[0].job) || isnan(CHECKS[0].machine))
+	if (!summary->tracked || !knows_others(advice) || isnan(CHECKS[0].job) || isnan(CHECKS[0].machine))
 		return;
 	advice->allocation = "dedicated";
 	for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {

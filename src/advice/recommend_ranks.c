@@ -184,3 +184,26 @@ struct evidence join_group(const struct runs *runs, const size_t *group, size_t 
 	*ret_ranks = ranks;
 	return all;
 }
+
+static double zero_if_unknown(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+struct part_of_machine siblings_of_first(const struct runs *runs, const size_t *group)
+{
+	struct part_of_machine sum = {0};
+
+	for (size_t i = 1; i < runs->count; i++) {
+		const struct advice_run *run = &runs->list[i];
+
+		if (group[i] != group[0] || !run->summary ||
+		    strcmp(run->evidence.host, runs->list[0].evidence.host) != 0)
+			continue;
+		sum.cores += zero_if_unknown(figure_mean(&run->summary->cores));
+		sum.memory_mib += zero_if_unknown(figure_mean(&run->summary->memory));
+		sum.gpus += zero_if_unknown(figure_mean(&run->summary->gpu_usage));
+		sum.vram_mib += zero_if_unknown(figure_mean(&run->summary->gpu_vram_mib));
+	}
+	return sum;
+}

@@ -158,6 +158,9 @@ static void take_frame(struct part *part)
 	part->memory_source[0] = '\0';
 	if (tree && !text_absent(tree->process_memory_source))
 		snprintf(part->memory_source, sizeof(part->memory_source), "%s", tree->process_memory_source);
+	part->net_source[0] = '\0';
+	if (tree && !text_absent(tree->process_net_source))
+		snprintf(part->net_source, sizeof(part->net_source), "%s", tree->process_net_source);
 	part->has_own_pressure =
 		pressure && !text_absent(pressure->source) && strcmp(pressure->source, "cgroup") == 0;
 	frame_begin(&part->gpus, 0, 0);
@@ -294,6 +297,18 @@ static const char *memory_source(const struct combination *combination)
 	return weakest;
 }
 
+/* Returns NULL if no part has a known source. */
+static const char *net_source(const struct combination *combination)
+{
+	const char *all = NULL;
+
+	for (size_t i = 0; i < combination->count; i++)
+		if (*combination->parts[i].net_source &&
+		    !isnan(value_in(combination, i, TREE, METRIC_INDEX(tree, process_net_recv_bytes))))
+			all = combined_net_source(all, combination->parts[i].net_source);
+	return all;
+}
+
 /*
  * Each part has a root process beside its children. In the combination all but one of them count as children.
  */
@@ -320,7 +335,7 @@ static void set_number(struct row *row, const struct metric *metric, size_t inde
 static void fill_rows(struct combination *combination, struct frame *frame)
 {
 	struct row *rows[KIND_COUNT];
-	const char *source = memory_source(combination);
+	const char *source = memory_source(combination), *network = net_source(combination);
 	struct tree_row *tree;
 
 	/* The row of the tree is a child of the row of the machine's CPUs. */
@@ -340,6 +355,8 @@ static void fill_rows(struct combination *combination, struct frame *frame)
 	tree = (struct tree_row *)(void *)rows[TREE];
 	if (source)
 		tree->process_memory_source = source;
+	if (network)
+		tree->process_net_source = network;
 	count_first_processes(combination, tree);
 	((struct pressure_row *)(void *)rows[PRESSURE])->source =
 		combination->own_pressure ? "cgroup" : "host";

@@ -22,7 +22,7 @@ struct part {
 	const struct frame *frame; /* read but not yet used; NULL after the last */
 	struct cell cells[KIND_COUNT][METRICS_PER_KIND];
 	struct frame gpus; /* the GPU rows of the last sample */
-	char host[HOST_BYTES], memory_source[32], job_name[HOST_BYTES];
+	char host[HOST_BYTES], memory_source[32], net_source[16], job_name[HOST_BYTES];
 	double first_timestamp, interval_secs, started;
 	int64_t pid, rank;
 	bool has_own_pressure; /* its stall times are those of its control group, not of the machine */
@@ -44,4 +44,7 @@ struct combination {
 void combined_start(const struct combination *combination, struct frame *frame);
 
 /* Adds run_end: the worst end, and sums. Adds nothing if a part has no end. */
+/* How the sum of two counts was counted; `one` may be NULL. */
+const char *combined_net_source(const char *one, const char *other);
+
 void combined_end(const struct combination *combination, struct frame *frame, double timestamp);

@@ -157,6 +157,29 @@ static void raise_count(int64_t *most, int64_t value)
 		*most = value;
 }
 
+const char *combined_net_source(const char *one, const char *other)
+{
+	if (!one || strcmp(one, other) == 0)
+		return other;
+	if ((strcmp(one, "sockets") == 0 || strcmp(one, "bound") == 0) &&
+	    (strcmp(other, "sockets") == 0 || strcmp(other, "bound") == 0))
+		return "bound";
+	return "mixed";
+}
+
+static void add_network(struct run_end_row *all, const struct run_end_row *end)
+{
+	add_count(&all->net_recv_bytes, end->net_recv_bytes);
+	add_count(&all->net_sent_bytes, end->net_sent_bytes);
+	add_count(&all->net_recv_bound_bytes, end->net_recv_bound_bytes);
+	add_count(&all->net_sent_bound_bytes, end->net_sent_bound_bytes);
+	add_count(&all->net_connections, end->net_connections);
+	add_count(&all->net_retransmits, end->net_retransmits);
+	if (!text_absent(end->net_source))
+		all->net_source = combined_net_source(text_absent(all->net_source) ? NULL : all->net_source,
+						      end->net_source);
+}
+
 /* Peaks at different times cannot be added. The samples have the largest simultaneous sum. */
 void combined_end(const struct combination *combination, struct frame *frame, double timestamp)
 {
@@ -191,6 +214,7 @@ void combined_end(const struct combination *combination, struct frame *frame, do
 		add_real(&all->tree_utime_secs, end->tree_utime_secs);
 		add_real(&all->tree_stime_secs, end->tree_stime_secs);
 		add_count(&all->oom_kills, end->oom_kills);
+		add_network(all, end);
 		add_count(&all->descendants_running, end->descendants_running);
 		add_count(&all->missed_ticks, end->missed_ticks);
 		add_count(&all->dropped_samples, end->dropped_samples);

@@ -114,6 +114,29 @@ def test_parts_that_begin_later_or_end_earlier_count_while_they_run(combine, tmp
     assert [sample["totals"]["net_recv_bytes"] for sample in samples] == [100] * 12
 
 
+@pytest.mark.parametrize("sources, combined, words", [
+    (("sockets", "sockets"), "sockets", "received 2.00 MiB, sent 20.0 KiB over 2 TCP connections"),
+    (("sockets", "bound"), "bound", "received 2.00 MiB"),
+    (("sockets", "namespace"), "mixed", "received 2.00 MiB"),
+])
+def test_the_network_is_told_as_it_was_counted(combine, run, tmp_path, sources, combined, words):
+    """The source was lost, and connections of ranks were told as traffic of "the job's own network namespace"."""
+    parts = []
+    for i, source in enumerate(sources):
+        path = part(tmp_path / f"{i}.jsonl", rank=i)
+        samples = [json.loads(line) for line in path.open()]
+        for one in samples:
+            one["cpu"].update(process_net_recv_bytes=1 << 17, process_net_sent_bytes=1280, process_net_source=source)
+        samples[-1]["run_end"].update(net_recv_bytes=1 << 20, net_sent_bytes=10240, net_recv_bound_bytes=1 << 20, net_sent_bound_bytes=10240,
+                                      net_connections=1, net_source=source)
+        parts.append(recordings.write(path, samples))
+    samples = combine(*parts)
+    assert samples[-1]["cpu"]["process_net_source"] == samples[-1]["run_end"]["net_source"] == combined
+    assert (samples[-1]["run_end"]["net_recv_bytes"], samples[-1]["run_end"]["net_connections"]) == (2 << 20, 2)
+    text = run("summary", tmp_path / "all.jsonl").out
+    assert words in text and ("own network namespace" in text) == (combined == "mixed"), text
+
+
 def test_the_worst_end_is_the_end(combine, tmp_path):
     a, b = part(tmp_path / "a.jsonl"), part(tmp_path / "b.jsonl", rank=1, end={"exit_code": 3})
     assert combine(a, b)[-1]["run_end"]["exit_code"] == 3

@@ -458,6 +458,11 @@ def test_each_note_is_given_when_it_is_so_and_not_otherwise(run, tmp_path, rule,
             assert answer["allocation"] == ("shared" if expected else "dedicated")
 
 
+def test_a_signal_has_its_name(run, tmp_path):
+    end = {"signal": 11, "exit_code": None, "reason": "signal"}
+    assert note(advice(run, make(tmp_path / "x.jsonl", end=end)), "failed") == "it was killed by SIGSEGV: it may not have finished its work"
+
+
 @pytest.mark.parametrize("form, text", [
     ("slurm", "#SBATCH --cpus-per-task=2\n#SBATCH --mem=768M\n#SBATCH --gpus=1\n"),
     ("kubernetes", 'resources:\n  requests:\n    cpu: "2"\n    memory: 768Mi\n  limits:\n    cpu: "2"\n    memory: 768Mi\n'

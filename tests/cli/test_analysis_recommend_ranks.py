@@ -45,6 +45,31 @@ def test_ranks_on_one_host_are_added_up(run, tmp_path):
     assert "4 on one host of 1, 1 CPU each" in run("recommend", *runs).out
 
 
+def short_of_cpu(path, number, machine, scheduler):
+    """Writes a rank that got half of a core on a machine of two, where `machine` cores were in use."""
+    samples = [json.loads(line) for line in rank(path, number, cores=0.5, scheduler=scheduler, start=dict(recordings.NO_LIMITS, cpu_count=2),
+                                                 pressure={"cpu_some_secs": 0.6, "source": "cgroup"}).open()]
+    samples[0]["run_start"]["scheduler"] = scheduler
+    for one in samples:
+        one["cpu"]["utilization_pct"] = machine
+    return recordings.write(path, samples)
+
+
+def test_ranks_of_the_same_job_are_not_other_programs(run, tmp_path):
+    """Four ranks use the two cores of a host. Seen from one of them, three quarters of that are others'."""
+    runs = [short_of_cpu(tmp_path / f"{i}.jsonl", i, 2.0, slurm(i)) for i in range(4)]
+    answer = advice(run, *runs)
+    assert "all its cores were busy, and more cores would have helped" in note(answer, "cpu_starved")
+    assert "host_shared" not in rules(answer) and answer["allocation"] == "dedicated"
+    # Only one of the four has a recording: the others may be this job's ranks.
+    answer = advice(run, runs[0])
+    assert note(answer, "cpu_starved").endswith(": no CPU was free")
+    assert "host_shared" not in rules(answer) and answer["allocation"] == "unknown"
+    # Two ranks and another program.
+    runs = [short_of_cpu(tmp_path / f"s{i}.jsonl", i, 2.0, slurm(i, tasks=2)) for i in range(2)]
+    assert note(advice(run, *runs), "host_shared").startswith("1.00 of the 2.00 cores in use were this job's")
+
+
 def test_ranks_on_several_hosts_bring_their_own_memory(run, tmp_path):
     runs = [rank(tmp_path / f"{i}.jsonl", i, host=f"node-{i % 2}", memory=400.0, cores=2.0, scheduler=slurm(i, nodes=2)) for i in range(4)]
     assert run("recommend", "--for", "slurm", *runs).out == (
