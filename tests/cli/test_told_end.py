@@ -56,14 +56,17 @@ def test_the_parent_tells_the_end(binary, tmp_path, job, code, signo):
     assert usage.ru_utime + usage.ru_stime - 0.1 < used <= usage.ru_utime + usage.ru_stime + 1e-3
 
 
-@pytest.mark.parametrize("told", [b"", b"short"])
-def test_the_end_is_unknown_if_the_parent_tells_nothing(binary, tmp_path, told):
+IMPOSSIBLE = [struct.pack("iiqqq", *told) for told in ((0, 0, -1, 0, 0), (0, 0, 0, 1 << 62, 0), (0, 0, 0, 0, -1), (0x137f, 0, 0, 0, 0))]
+
+
+@pytest.mark.parametrize("told", [b"", b"short", *IMPOSSIBLE])
+def test_the_end_is_unknown_if_the_parent_tells_nothing_possible(binary, tmp_path, told):
     samples, _ = attach(binary, tmp_path, ["/bin/true"], lambda status, usage: told)
     end = samples[-1]["run_end"]
     assert (end["reason"], end["exit_code"]) == ("target_exited", None)
 
 
-@pytest.mark.parametrize("value", ["", "x", "-1", "99999999999", "2000"])
+@pytest.mark.parametrize("value", ["", "x", "-1", "99999999999", "2000", "0", "1", "2"])
 def test_a_wrong_descriptor_is_ignored(run, tmp_path, value):
     job = subprocess.Popen(["sleep", "0.2"])
     try:

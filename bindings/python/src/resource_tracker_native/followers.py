@@ -7,6 +7,7 @@ from time import sleep, time
 from typing import Any, Dict, Optional
 
 from . import _native
+from ._output import opener
 from .column_maps import INTEGERS, TICKS, era_of
 from .helpers import render_csv_row
 from .tracker_procfs import get_process_stats, get_system_stats
@@ -57,7 +58,7 @@ class _Follower:
             output_file: where to; None is the standard output.
             print_header: whether names come first.
         """
-        out = open(output_file, "wb") if output_file else _standard_output()
+        out = open(output_file, "wb", opener=opener) if output_file else _standard_output()
         try:
             row = self.diff_stats()
             begun = max(self.start_time, time() - self.interval)

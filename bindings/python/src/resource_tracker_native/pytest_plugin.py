@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Optional
 import pytest
 
 from ._length import seconds
+from ._output import opener
 
 SHOWN_TESTS = 20
 BEGIN = b'{\n "schema": 1,\n "tests":'
@@ -124,7 +125,7 @@ class _Plugin:
             self.meter.close()
         path = self.config.getoption("track_json")
         if path and not self.is_worker:
-            with open(path, "w", encoding="utf-8") as out:
+            with open(path, "w", encoding="utf-8", opener=opener) as out:
                 json.dump({"schema": 1, "tests": self.tests}, out, indent=1)
                 out.write("\n")
 

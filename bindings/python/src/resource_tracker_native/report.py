@@ -1,6 +1,7 @@
 """The page of a recording."""
 from __future__ import annotations
 
+from ._output import opener
 from .helpers import round_memory
 
 __all__ = ["Report", "round_memory"]
@@ -18,7 +19,7 @@ class Report(str):
 
     def save(self, filepath: str) -> "Report":
         """Writes the page to a file and returns it."""
-        with open(filepath, "w", encoding="utf-8") as out:
+        with open(filepath, "w", encoding="utf-8", opener=opener) as out:
             out.write(self)
         return self
 

@@ -9,6 +9,8 @@ from collections import defaultdict
 from logging import getLogger
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
 
+from ._output import opener
+
 __all__ = ["StatSpec", "TinyDataFrame"]
 
 logger = getLogger(__name__)
@@ -195,7 +197,7 @@ class TinyDataFrame:
             text = StringIO(newline="")
             write(text)
             return text.getvalue()
-        with open(csv_file_path, "w", newline="", encoding="utf-8") as out:
+        with open(csv_file_path, "w", newline="", encoding="utf-8", opener=opener) as out:
             write(out)
         return None
 

@@ -66,6 +66,8 @@ def _begin(path: str, extension: str) -> None:
     if extension == ".csv":
         _append(path, _csv_line(COLUMNS), os.O_CREAT | os.O_EXCL)
         return
+    # SQLite would follow a link that another user has put there.
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     with _database(path) as database:
         database.execute("CREATE TABLE data (process_id INTEGER, code_block_name VARCHAR, position INTEGER, "
                          "timestamp FLOAT)")
