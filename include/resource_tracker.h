@@ -95,6 +95,8 @@ RT_API int rt_config_set_command(rt_config *config, char *const argv[]);
 /*
  * Tells the tracker that the calling process does nothing but record. Then everything that this process has
  * used since its start counts as the tracker's cost (tracker.cpu_secs), not only its use since rt_open().
+ * If it also starts the job (rt_track()), it waits for SIGCHLD and then calls rt_next_sample_ns(): in the first milliseconds
+ * the kernel sends it that signal at each fork, exec and exit.
  */
 RT_API void rt_config_set_own_process(rt_config *config, bool own);
 /*

@@ -14,7 +14,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "kernel/netlink.h"
@@ -205,6 +207,13 @@ int proc_events_choose(int fd)
 	int error = filter_threads(fd);
 
 	return error < 0 ? error : ask_for_events(fd, (uint32_t)getpid(), WHAT_FORK | WHAT_EXEC | WHAT_EXIT);
+}
+
+int proc_events_signal(int fd, int signo)
+{
+	if (signo && (fcntl(fd, F_SETOWN, getpid()) < 0 || fcntl(fd, F_SETSIG, signo) < 0))
+		return -errno;
+	return fcntl(fd, F_SETFL, signo ? O_ASYNC : 0) < 0 ? -errno : 0;
 }
 
 int proc_events_ask(int fd)

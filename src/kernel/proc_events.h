@@ -37,6 +37,9 @@ int proc_events_open(int buffer_bytes);
 /* Leaves out all other events, and those of threads, at a cost of 0.1 ms; until then they come as well. Returns 0 or a negative errno. */
 int proc_events_choose(int fd);
 
+/* Lets the kernel send `signo` to this process at each event; 0: no more. Returns 0 or a negative errno. */
+int proc_events_signal(int fd, int signo);
+
 /*
  * Asks for an answer (ACK), which arrives after all events that the kernel has sent so far. Returns 0 or a negative errno.
  */

@@ -393,6 +393,9 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 	struct member *member = process_tree_find(tree, pid);
 	int length;
 
+	if (tree->programs)
+		programs_before_reap(tree->programs);
+
 	if (process_tree_excludes(tree, pid))
 		return;
 	/* A zombie's clock and stat can still be read. They give its own part, which wait4() does not separate. */

@@ -2,11 +2,9 @@
 #include "process/program_listener.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -16,21 +14,20 @@
 
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/process_room.h"
 #include "kernel/netlink.h"
 #include "kernel/proc_events.h"
-#include "kernel/proc_pid_stat.h"
 #include "kernel/taskstats.h"
 #include "process/known_processes.h"
-#include "process/program_name.h"
+#include "process/program_names.h"
 
 enum {
 	SOCKET_BYTES = 1 << 20,
 	STACK_BYTES = 128 << 10,
-	NAMES_MOST = 1024,
 	EVENTS_MOST = 1 << 15,
 	CHECKED_EVERY = 16, /* calls between two looks at the cost */
 	NAP_MSEC = 10,
-	CMDLINE_BYTES = 512,
+	ROUNDS_MOST = 8, /* of the caller, before a thread with a filter takes over */
 };
 
 /*
@@ -49,8 +46,11 @@ struct program_listener {
 	pthread_mutex_t lock;
 	pthread_cond_t caught_up;
 	pthread_t thread;
-	bool runs;      /* the thread was started and not joined */
-	bool has_ended; /* the thread has returned or is about to */
+	bool is_read_by_caller; /* there is no thread yet */
+	bool has_forks;         /* the job has forked a process */
+	int rounds_of_caller;   /* in which the caller found events */
+	bool runs;              /* the thread was started and not joined */
+	bool has_ended;         /* the thread has returned or is about to */
 	bool stopping;
 	bool finishing;           /* the thread returns as soon as it has caught up */
 	uint64_t asked, answered; /* catch_up() calls, and those that the thread has reached */
@@ -64,8 +64,7 @@ struct program_listener {
 	int64_t spent_ns; /* CPU time of earlier threads */
 
 	struct known_processes known;
-	char *names[NAMES_MOST];
-	size_t name_count;
+	struct program_names names;
 	struct program_event *events, *taken;
 	size_t event_count, event_capacity, taken_capacity;
 	bool lost;
@@ -92,51 +91,6 @@ static void add_known(struct program_listener *listener, pid_t pid, const char *
 
 	if (known_processes_add(&listener->known, &process) < 0)
 		forget_all(listener);
-}
-
-/* ---- names ------------------------------------------------------------------------------------------------------ */
-
-static const char *keep_name(struct program_listener *listener, const char *name)
-{
-	for (size_t i = 0; i < listener->name_count; i++)
-		if (strcmp(listener->names[i], name) == 0)
-			return listener->names[i];
-	if (listener->name_count == NAMES_MOST)
-		return NULL;
-	listener->names[listener->name_count] = strdup(name);
-	return listener->names[listener->name_count] ? listener->names[listener->name_count++] : NULL;
-}
-
-static ssize_t read_file(pid_t pid, const char *file, char *ret_bytes, size_t size)
-{
-	char path[48];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	length = read(fd, ret_bytes, size);
-	close(fd);
-	return length > 0 ? length : 0;
-}
-
-static const char *read_name(struct program_listener *listener, pid_t pid)
-{
-	char bytes[CMDLINE_BYTES], name[PROGRAM_NAME_BYTES];
-	struct proc_pid_stat stat;
-	ssize_t length = read_file(pid, "cmdline", bytes, sizeof bytes);
-
-	if (length > 0) {
-		program_name(bytes, (size_t)length, "", name);
-		return keep_name(listener, name);
-	}
-	/* A zombie has no arguments any more, but still its name. */
-	length = read_file(pid, "stat", bytes, sizeof bytes);
-	if (length <= 0 || parse_proc_pid_stat(bytes, (size_t)length, &stat) < 0)
-		return NULL;
-	return keep_name(listener, stat.comm);
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
@@ -179,7 +133,7 @@ static void note_exec(struct program_listener *listener, struct known_process *p
 		.lifetime_ns = event->monotonic_ns - process->since_ns,
 	};
 
-	told.after = read_name(listener, process->pid);
+	told.after = program_names_read(&listener->names, process->pid);
 	process->since_ns = event->monotonic_ns;
 	process->program = told.after;
 	queue_event(listener, &told);
@@ -224,7 +178,7 @@ static void note_exit(struct program_listener *listener, struct known_process *p
 	if (told.clock_ns < 0)
 		told.clock_ns = process->record_ns;
 	if (!told.before)
-		told.before = read_name(listener, process->pid);
+		told.before = program_names_read(&listener->names, process->pid);
 	listener->exits++;
 	known_processes_remove(&listener->known, process);
 	queue_event(listener, &told);
@@ -246,7 +200,7 @@ static void take_event(struct program_listener *listener, const struct proc_even
 		parent = find_known(listener, event->parent_pid);
 		if (!parent || event->is_thread || find_known(listener, event->pid))
 			break;
-		parent->has_children = true;
+		parent->has_children = listener->has_forks = true;
 		add_known(listener, event->pid, parent->program, parent->program, event->monotonic_ns);
 		break;
 	case PROC_EVENT_EXECED:
@@ -306,8 +260,8 @@ static void take_message(struct program_listener *listener, const char *bytes, s
 			clock_ns = clock_of((clockid_t)(~(unsigned)event.pid << 3 | 2));
 		pthread_mutex_lock(&listener->lock);
 		take_event(listener, &event, clock_ns);
-		pthread_mutex_unlock(&listener->lock);
 		listener->seen++;
+		pthread_mutex_unlock(&listener->lock);
 	}
 }
 
@@ -341,22 +295,34 @@ static void lose_all(struct program_listener *listener)
 	pthread_mutex_unlock(&listener->lock);
 }
 
+/* Returns how many messages there were, or a negative errno. */
+static int take_messages(struct program_listener *listener, bool waits)
+{
+	struct netlink_batch batch;
+	int fd, count;
+
+	pthread_mutex_lock(&listener->lock);
+	fd = listener->fd;
+	pthread_mutex_unlock(&listener->lock);
+	count = netlink_receive_batch(fd, &batch, waits);
+	for (int i = 0; i < count; i++)
+		take_message(listener, batch.bytes[i], batch.lengths[i]);
+	if (count == -ENOBUFS)
+		lose_all(listener);
+	return count;
+}
+
 static void *listen_to_events(void *listener_)
 {
 	struct program_listener *listener = listener_;
 	enum pace pace = PACE_EAGER;
-	struct netlink_batch batch;
 	int count;
 
 	(void)prctl(PR_SET_NAME, "rt-listener");
 	ask_for_short_slices();
 	for (int round = 1; !is_over(listener, pace); round++) {
-		count = netlink_receive_batch(listener->fd, &batch, pace == PACE_EAGER);
-		for (int i = 0; i < count; i++)
-			take_message(listener, batch.bytes[i], batch.lengths[i]);
-		if (count == -ENOBUFS)
-			lose_all(listener);
-		else if (count < 0 && count != -EAGAIN && count != -EINTR)
+		count = take_messages(listener, pace == PACE_EAGER);
+		if (count < 0 && count != -ENOBUFS && count != -EAGAIN && count != -EINTR)
 			break;
 		if (round % CHECKED_EVERY == 0 || count < 0)
 			pace = pace_of(listener);
@@ -391,15 +357,48 @@ static int start_thread(struct program_listener *listener)
 	return -error;
 }
 
-int program_listener_start(struct program_listener *listener)
+/* The time of a process that has ended can be read only until its parent reaps it, so no event waits for a slow system call. */
+void program_listener_catch_up(struct program_listener *listener)
+{
+	while (take_messages(listener, false) == NETLINK_BATCH)
+		;
+}
+
+static int start_listening(struct program_listener *listener)
 {
 	int error;
 
+	listener->is_read_by_caller = false;
+	if (!has_room_for_processes(true))
+		return -EAGAIN;
+	listener->record_fd = taskstats_open(SOCKET_BYTES, &listener->record_family);
+	program_listener_catch_up(listener);
+	error = proc_events_choose(listener->fd);
+	program_listener_catch_up(listener);
+	return error < 0 ? error : start_thread(listener);
+}
+
+int program_listener_start(struct program_listener *listener, bool is_read_by_caller)
+{
 	listener->started_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
 	/* Until the job that was just forked has called exec, nothing of it is missed. */
-	listener->record_fd = taskstats_open(SOCKET_BYTES, &listener->record_family);
-	error = proc_events_choose(listener->fd);
-	return error < 0 ? error : start_thread(listener);
+	listener->is_read_by_caller = is_read_by_caller && proc_events_signal(listener->fd, SIGCHLD) == 0;
+	return listener->is_read_by_caller ? 0 : start_listening(listener);
+}
+
+int program_listener_hear(struct program_listener *listener, bool with_thread)
+{
+	int count;
+
+	if (!listener->is_read_by_caller)
+		return 0;
+	count = take_messages(listener, false);
+	listener->rounds_of_caller += count > 0;
+	if (!with_thread && !listener->has_forks && listener->rounds_of_caller < ROUNDS_MOST &&
+	    count < NETLINK_BATCH)
+		return 0;
+	(void)proc_events_signal(listener->fd, 0);
+	return start_listening(listener);
 }
 
 /* ---- the other thread's side --------------------------------------------------------------------------------------- */
@@ -464,8 +463,7 @@ void program_listener_close(struct program_listener *listener)
 		  (double)listener->spent_ns / 1e6);
 	pthread_cond_destroy(&listener->caught_up);
 	pthread_mutex_destroy(&listener->lock);
-	for (size_t i = 0; i < listener->name_count; i++)
-		free(listener->names[i]);
+	program_names_done(&listener->names);
 	known_processes_done(&listener->known);
 	free(listener->events);
 	free(listener->taken);
@@ -478,7 +476,7 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	struct known_process *process;
 
 	pthread_mutex_lock(&listener->lock);
-	name = program ? keep_name(listener, program) : NULL;
+	name = program ? program_names_keep(&listener->names, program) : NULL;
 	process = find_known(listener, pid);
 	if (process && !process->program)
 		process->program = name;
@@ -520,7 +518,8 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	return listener->taken;
 }
 
-void program_listener_finish(struct program_listener *listener)
+/* Returns false if the thread has not answered in time. */
+static bool wait_for_thread(struct program_listener *listener)
 {
 	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + CATCH_UP_NS;
 	struct timespec until = {until_ns / NSEC_PER_SEC, until_ns % NSEC_PER_SEC};
@@ -534,6 +533,20 @@ void program_listener_finish(struct program_listener *listener)
 		while (!error && listener->answered < number && !listener->has_ended)
 			error = pthread_cond_timedwait(&listener->caught_up, &listener->lock, &until);
 	}
+	pthread_mutex_unlock(&listener->lock);
+	return !error;
+}
+
+void program_listener_finish(struct program_listener *listener)
+{
+	/* Where every CPU is busy, the thread may get its turn too late. The end of the job has been told already. */
+	program_listener_catch_up(listener);
+	if (wait_for_thread(listener))
+		return;
+	program_listener_catch_up(listener);
+	pthread_mutex_lock(&listener->lock);
+	if (listener->answered < listener->asked && !listener->has_ended)
+		listener->lost_ever = true;
 	pthread_mutex_unlock(&listener->lock);
 }
 
@@ -554,7 +567,8 @@ int64_t program_listener_exits(struct program_listener *listener)
 	int64_t exits;
 
 	pthread_mutex_lock(&listener->lock);
-	exits = listener->lost_ever || !listener->runs ? -1 : listener->exits;
+	exits = listener->lost_ever || !(listener->runs || listener->is_read_by_caller) ? -1
+											: listener->exits;
 	pthread_mutex_unlock(&listener->lock);
 	return exits;
 }
@@ -565,7 +579,7 @@ bool program_listener_resume(struct program_listener *listener)
 	bool has_ended;
 
 	if (!listener->runs)
-		return false;
+		return listener->is_read_by_caller;
 	pthread_mutex_lock(&listener->lock);
 	has_ended = listener->has_ended;
 	pthread_mutex_unlock(&listener->lock);

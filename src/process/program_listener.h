@@ -5,6 +5,9 @@
  * waited for it. That is a race, and under load it is lost for some processes; with CAP_NET_ADMIN their exit records
  * (kernel/taskstats.h) have the time.
  *
+ * A job that ends within a few milliseconds without a fork needs no thread, which costs 0.3 ms: until then the caller takes the
+ * events, and the kernel sends it a SIGCHLD for each one.
+ *
  * The thread stops when it has used more than 0.2 % of a core, because every fork of the machine wakes it.
  */
 #pragma once
@@ -34,8 +37,17 @@ struct program_listener;
 int program_listener_open(struct program_listener **ret_listener);
 void program_listener_close(struct program_listener *listener);
 
-/* Starts the thread. Returns 0 or a negative errno. */
-int program_listener_start(struct program_listener *listener);
+/*
+ * Starts the thread. `is_read_by_caller`: the caller waits for SIGCHLD and then calls program_listener_hear(), which starts the
+ * thread as late as it can. Returns 0 or a negative errno.
+ */
+int program_listener_start(struct program_listener *listener, bool is_read_by_caller);
+
+/*
+ * Takes the events so far, as long as there is no thread. Starts it if the job has forked, if the events of other processes
+ * wake the caller too often, or `with_thread`. Returns 0 or a negative errno: the thread cannot be started.
+ */
+int program_listener_hear(struct program_listener *listener, bool with_thread);
 
 /* Adds a process of the job if it is not known yet. Its descendants from now on follow by themselves. */
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program);
@@ -51,6 +63,9 @@ bool program_listener_remove(struct program_listener *listener, pid_t pid);
  */
 const struct program_event *program_listener_take(struct program_listener *listener, size_t *ret_count,
 						  bool *ret_lost);
+
+/* Takes the events that the kernel has sent so far, also those that the thread has had no time for. */
+void program_listener_catch_up(struct program_listener *listener);
 
 /*
  * Waits, for some milliseconds at most, until the events that the kernel has sent so far are ready to be taken. Later ones

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
-#include "base/process_room.h"
 #include "kernel/proc_pid_stat.h"
 #include "process/process_discovery.h"
 #include "process/process_tree.h"
@@ -414,6 +413,13 @@ static void drop_ended(struct programs *programs, int64_t now_ns)
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------ */
 
+static void drop_listener(struct programs *programs)
+{
+	program_listener_close(programs->listener);
+	programs->listener = NULL;
+	programs->exact = false;
+}
+
 void programs_start(struct programs *programs, struct process_tree *tree)
 {
 	programs->last_ns = root_monotonic_ns(tree->root);
@@ -424,11 +430,16 @@ void programs_start(struct programs *programs, struct process_tree *tree)
 		return;
 	/* The caller has only forked it: exec gives it its program. */
 	program_listener_add(programs->listener, tree->root_pid, NULL);
-	if (!has_room_for_processes(true) || program_listener_start(programs->listener) < 0) {
-		program_listener_close(programs->listener);
-		programs->listener = NULL;
-	}
-	programs->exact = programs->listener != NULL;
+	programs->exact = true;
+	if (program_listener_start(programs->listener, tree->started_by_caller) < 0)
+		drop_listener(programs);
+}
+
+void programs_hear(struct programs *programs, bool with_thread)
+{
+	if (programs->started && programs->listener &&
+	    program_listener_hear(programs->listener, with_thread) < 0)
+		drop_listener(programs);
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -472,6 +483,12 @@ void programs_find_strays(struct programs *programs, struct process_tree *tree)
 	free(pids);
 }
 
+void programs_before_reap(struct programs *programs)
+{
+	if (programs->started && programs->listener)
+		program_listener_catch_up(programs->listener);
+}
+
 void programs_finish(struct programs *programs)
 {
 	programs->is_finished = true;
@@ -490,6 +507,7 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 
 	if (!programs->started)
 		return;
+	programs_hear(programs, !programs->is_finished);
 	programs->pass++;
 	for (size_t i = 0; i < programs->count; i++)
 		program_begin_pass(&programs->at[i]);

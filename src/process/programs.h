@@ -97,6 +97,12 @@ void programs_free(struct programs *programs);
 /* The tree has its first members. Their use so far is not counted, except where the account of the tree counts it. */
 void programs_start(struct programs *programs, struct process_tree *tree);
 
+/*
+ * Takes what the kernel has told about a job that has just been started, until a thread does that: from its first fork on, from
+ * the first pass on, or `with_thread`. The caller comes back at the next SIGCHLD.
+ */
+void programs_hear(struct programs *programs, bool with_thread);
+
 /* Before a pass of the tree: adds processes that left it between two passes. */
 void programs_find_strays(struct programs *programs, struct process_tree *tree);
 /* Notes the name of a member, and whether it has called exec. */
@@ -105,6 +111,8 @@ void programs_note_stat(struct member *member, const struct proc_pid_stat *stat)
 void programs_update(struct programs *programs, struct process_tree *tree);
 /* The caller has read a member for the last time, and is about to remove it. */
 void programs_note_reaped(struct programs *programs, const struct member *member);
+/* The caller is about to reap a process: after that, its name and its time can no longer be read. */
+void programs_before_reap(struct programs *programs);
 /* Waits for outstanding events, before the last pass. */
 void programs_finish(struct programs *programs);
 

@@ -80,6 +80,8 @@ void tracker_prepare(struct rt_tracker *tracker)
 	if (tracker->prepared)
 		return;
 	tracker->prepared = tracker->context.prepared = true;
+	if (tracker->tree && tracker->tree->programs)
+		programs_hear(tracker->tree->programs, true);
 	for (size_t i = 0; COLLECTORS[i]; i++)
 		if (tracker->runs[i] && COLLECTORS[i]->prepare)
 			COLLECTORS[i]->prepare(tracker->states[i], &tracker->context);
@@ -203,6 +205,8 @@ int64_t rt_next_sample_ns(struct rt_tracker *tracker)
 
 	if (tracker_enter(tracker) < 0)
 		return INT64_MAX;
+	if (tracker->wrapped && !tracker->finished && tracker->tree->programs)
+		programs_hear(tracker->tree->programs, tracker->prepared);
 	due_ns = tracker_next_due_ns(tracker);
 	tracker_unlock(tracker);
 	return due_ns;

@@ -31,10 +31,23 @@ void program_listener_close(struct program_listener *listener)
 	(void)listener;
 }
 
-int program_listener_start(struct program_listener *listener)
+int program_listener_start(struct program_listener *listener, bool is_read_by_caller)
 {
 	(void)listener;
+	(void)is_read_by_caller;
 	return 0;
+}
+
+int program_listener_hear(struct program_listener *listener, bool with_thread)
+{
+	(void)listener;
+	(void)with_thread;
+	return 0;
+}
+
+void program_listener_catch_up(struct program_listener *listener)
+{
+	(void)listener;
 }
 
 void program_listener_add(struct program_listener *listener, pid_t pid, const char *program)

@@ -1,0 +1,166 @@
+/* The listener has no thread until the job forks or the caller asks for one. */
+#include "unit.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/process_room.h"
+#include "process/program_listener.h"
+
+/* A sanitizer may have one of its own. */
+static size_t threads_before;
+
+static size_t count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(tasks);
+	while ((entry = readdir(tasks)))
+		count += entry->d_name[0] != '.';
+	closedir(tasks);
+	return count;
+}
+
+/* A job: forks a process for each byte that it reads, until the pipe is closed. */
+static pid_t start_job(int *ret_orders)
+{
+	int orders[2];
+	pid_t pid;
+	char order;
+
+	assert_int_equal(pipe(orders), 0);
+	pid = fork();
+	if (pid) {
+		close(orders[0]);
+		*ret_orders = orders[1];
+		return pid;
+	}
+	close(orders[1]);
+	while (read(orders[0], &order, 1) == 1) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		(void)waitpid(child, NULL, 0);
+	}
+	_exit(0);
+}
+
+static struct program_listener *open_listener(pid_t job)
+{
+	struct program_listener *listener;
+
+	threads_before = count_threads();
+	if (!has_room_for_processes(true) || program_listener_open(&listener) < 0)
+		skip();
+	program_listener_add(listener, job, NULL);
+	assert_int_equal(program_listener_start(listener, true), 0);
+	assert_int_equal(count_threads(), threads_before);
+	return listener;
+}
+
+static size_t take_exits(struct program_listener *listener)
+{
+	const struct program_event *events;
+	size_t count, exits = 0;
+	bool lost;
+
+	events = program_listener_take(listener, &count, &lost);
+	assert_false(lost);
+	for (size_t i = 0; i < count; i++)
+		exits += events[i].kind == PROGRAM_EXITED;
+	return exits;
+}
+
+static void end_job(pid_t job, int orders)
+{
+	close(orders);
+	assert_int_equal(waitpid(job, NULL, 0), job);
+}
+
+static void test_a_job_that_ends_at_once_is_heard_without_a_thread(void **state)
+{
+	const struct program_event *event;
+	struct program_listener *listener;
+	siginfo_t info;
+	size_t count;
+	bool lost;
+	int orders;
+	pid_t job = start_job(&orders);
+
+	(void)state;
+	listener = open_listener(job);
+	close(orders);
+	assert_int_equal(waitid(P_PID, (id_t)job, &info, WEXITED | WNOWAIT), 0);
+	program_listener_catch_up(listener);
+	assert_int_equal(waitpid(job, NULL, 0), job);
+	program_listener_finish(listener);
+	assert_int_equal(count_threads(), threads_before);
+	/* Its time and its name were read before it was reaped. */
+	event = program_listener_take(listener, &count, &lost);
+	assert_int_equal(count, 1);
+	assert_int_equal(event->kind, PROGRAM_EXITED);
+	assert_true(event->clock_ns > 0);
+	assert_non_null(event->before);
+	assert_int_equal(program_listener_exits(listener), 1);
+	program_listener_close(listener);
+}
+
+static void test_the_first_fork_starts_the_thread(void **state)
+{
+	struct program_listener *listener;
+	sigset_t child;
+	int orders, signo;
+	pid_t job;
+
+	(void)state;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	job = start_job(&orders);
+	listener = open_listener(job);
+	assert_int_equal(write(orders, "1", 1), 1);
+	/* Only the event of the fork can send SIGCHLD: the job goes on. */
+	while (count_threads() == threads_before) {
+		assert_int_equal(sigwait(&child, &signo), 0);
+		assert_int_equal(program_listener_hear(listener, false), 0);
+	}
+	assert_int_equal(write(orders, "2", 1), 1);
+	end_job(job, orders);
+	program_listener_finish(listener);
+	assert_int_equal(take_exits(listener), 3);
+	assert_int_equal(program_listener_exits(listener), 3);
+	program_listener_close(listener);
+	sigprocmask(SIG_UNBLOCK, &child, NULL);
+}
+
+static void test_the_caller_can_ask_for_the_thread(void **state)
+{
+	struct program_listener *listener;
+	int orders;
+	pid_t job = start_job(&orders);
+
+	(void)state;
+	listener = open_listener(job);
+	assert_int_equal(program_listener_hear(listener, true), 0);
+	assert_int_equal(count_threads(), threads_before + 1);
+	end_job(job, orders);
+	program_listener_finish(listener);
+	assert_int_equal(take_exits(listener), 1);
+	program_listener_close(listener);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_job_that_ends_at_once_is_heard_without_a_thread),
+		cmocka_unit_test(test_the_first_fork_starts_the_thread),
+		cmocka_unit_test(test_the_caller_can_ask_for_the_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
