@@ -64,8 +64,9 @@ static bool has_room_in_groups(void)
 	while (scan_line(&text, &line)) {
 		if (!scan_until(&line, ':', &controllers) || !scan_until(&line, ':', &controllers))
 			continue;
-		if (scan_is(&controllers, "pids") && !has_room_in("/sys/fs/cgroup/pids", line))
-			return false;
+		/* A controller is in one hierarchy only, and version 2 is listed last. */
+		if (scan_is(&controllers, "pids"))
+			return has_room_in("/sys/fs/cgroup/pids", line);
 		if (!scan_left(&controllers) &&
 		    (!has_room_in("/sys/fs/cgroup", line) || !has_room_in("/sys/fs/cgroup/unified", line)))
 			return false;

@@ -7,6 +7,8 @@
 
 #include "base/trust.h"
 
+extern char **environ;
+
 int given_add(struct given_list *list, const struct option_row *row, enum origin origin, const char *text,
 	      unsigned line)
 {
@@ -55,7 +57,7 @@ bool given_counts(const struct given_list *list, const struct given *item)
 
 int read_environment(struct given_list *list)
 {
-	if (has_more_rights_than_caller())
+	if (has_more_rights_than_caller() || !option_has_any_variable(environ))
 		return 0;
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		const struct option_row *row = &OPTIONS[i];

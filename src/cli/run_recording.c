@@ -143,6 +143,11 @@ static void close_tracker(struct recording_run *run)
 	run->tracker = NULL;
 }
 
+static bool is_read_at_end(const struct front *front)
+{
+	return front->summary != SUMMARY_NONE || front->page || front->runs;
+}
+
 /* Returns the file from which to make the summary and the report, or NULL. The caller frees it. */
 static char *recorded_file(const struct recording_run *run)
 {
@@ -151,7 +156,7 @@ static char *recorded_file(const struct recording_run *run)
 	if (run->front->kept_path)
 		return strdup(run->front->kept_path);
 	if (!run->front->temporary_fd)
-		return first_file(run->tracker);
+		return is_read_at_end(run->front) ? first_file(run->tracker) : NULL;
 	/* The analysis opens this while we wait for it. */
 	return asprintf(&path, "/proc/%d/fd/%d", (int)getpid(), run->front->temporary_fd) < 0 ? NULL : path;
 }

@@ -146,6 +146,9 @@ void cgroup_tenants_look(struct cgroup_tenants *tenants, const struct tenants_vi
 		*tenants = (struct cgroup_tenants){.id = id};
 	if (!id || !viewer->tree || tenants->others)
 		return;
+	/* If no look was in time to see a member there, it stays unknown who else was. */
+	if (!tenants->looked && !process_tree_running(viewer->tree))
+		return;
 	now_ns = root_monotonic_ns(viewer->tree->root);
 	if (!now && now_ns < tenants->next_ns)
 		return;

@@ -20,12 +20,8 @@ enum { LOOKED_AT_ONCE = 8 };
 
 void job_namespaces_open(struct job_namespaces *state, const struct root *root)
 {
-	struct stat status;
-
-	*state = (struct job_namespaces){0};
 	/* The files of a captured machine do not identify namespaces. */
-	if (root->live && stat("/proc/self/net/dev", &status) == 0)
-		state->own = status.st_ino;
+	*state = (struct job_namespaces){.is_off = !root->live};
 }
 
 static bool is_counted(const struct job_namespace *space, const struct scan *name)
@@ -182,7 +178,11 @@ static void look_at(struct job_namespaces *state, const struct process_tree *tre
 
 void job_namespaces_look(struct job_namespaces *state, const struct process_tree *tree)
 {
-	if (!state->own)
+	if (!state->own && !state->is_off) {
+		state->own = namespace_of(getpid());
+		state->is_off = !state->own;
+	}
+	if (state->is_off)
 		return;
 	look_at(state, tree, tree->root_pid);
 	for (size_t i = 0; i < tree->count && i < LOOKED_AT_ONCE; i++) {

@@ -45,7 +45,8 @@ struct job_namespace {
 };
 
 struct job_namespaces {
-	ino_t own; /* the tracker's; 0: unknown, so no namespace can be compared with it */
+	ino_t own;   /* the tracker's; 0: not looked at yet */
+	bool is_off; /* it is unknown, so no namespace can be compared with it */
 	struct job_namespace namespaces[NAMESPACES_MOST];
 	size_t count;
 	bool seen;                  /* the job was in a namespace of its own at some time */

@@ -22,23 +22,24 @@ struct numa {
 
 static int numa_open(struct collect_context *context, void **ret_state)
 {
-	struct numa *state;
-	int count;
-
 	if (context->selection && !context->selection->kinds[ROW_numa])
 		return -ENOTSUP;
-	state = calloc(1, sizeof *state);
-	if (!state)
-		return -ENOMEM;
-	count = read_sys_nodes(context->root, state->nodes, NODES_MOST);
+	*ret_state = calloc(1, sizeof(struct numa));
+	return *ret_state ? 0 : -ENOMEM;
+}
+
+/* No value of a node depends on an earlier one, so the nodes can wait until the job has started. */
+static void numa_prepare(void *state_, struct collect_context *context)
+{
+	struct numa *state = state_;
+	int count = read_sys_nodes(context->root, state->nodes, NODES_MOST);
+
 	state->count = count > 1 ? count : 0;
 	for (int i = 0; i < state->count; i++) {
 		snprintf(state->paths[i], PATH_SIZE, "sys/devices/system/node/node%d/meminfo",
 			 state->nodes[i]);
 		state->files[i] = KEPT_FILE(state->paths[i]);
 	}
-	*ret_state = state;
-	return 0;
 }
 
 static double mib_of_kib(int64_t kib)
@@ -114,6 +115,7 @@ static void numa_close(void *state_)
 const struct collector NUMA_COLLECTOR = {
 	.name = "numa",
 	.open = numa_open,
+	.prepare = numa_prepare,
 	.collect = numa_collect,
 	.close = numa_close,
 	.fills = (const enum row_kind[]){ROW_numa, ROW_KINDS},

@@ -64,12 +64,21 @@ bool option_has_variable(const struct option_row *row)
 	return row->name && (*row->toml_key || strcmp(row->name, "config") == 0);
 }
 
+#define OPTION_PREFIX "TRACKER_"
+
+bool option_has_any_variable(char *const *environment)
+{
+	for (char *const *entry = environment; entry && *entry; entry++)
+		if (strncmp(*entry, OPTION_PREFIX, sizeof OPTION_PREFIX - 1) == 0)
+			return true;
+	return false;
+}
+
 void option_variable(const struct option_row *row, char *ret_name, size_t size)
 {
-	static const char PREFIX[] = "TRACKER_";
 	size_t length = 0;
 
-	for (const char *c = PREFIX; *c && length + 1 < size; c++)
+	for (const char *c = OPTION_PREFIX; *c && length + 1 < size; c++)
 		ret_name[length++] = *c;
 	for (const char *c = row->name; *c && length + 1 < size; c++)
 		ret_name[length++] = *c == '-' ? '_' : (char)(*c - 'a' + 'A');

@@ -20,6 +20,8 @@ const struct option_row *option_by_toml_key(const char *toml_key);
 
 /* Whether the option has an environment variable. */
 bool option_has_variable(const struct option_row *row);
+/* Whether the environment has a variable that might be one of an option. */
+bool option_has_any_variable(char *const *environment);
 void option_variable(const struct option_row *row, char *ret_name, size_t size);
 
 /* Returns the key ("table.key") that is closest to a mistyped one, with or without its table; NULL: none is close. */

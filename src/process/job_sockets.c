@@ -281,21 +281,27 @@ static void visit_own(void *context, int fd, uint64_t inode)
 	socket->base = figures_of(&figures);
 }
 
+static void open_for_questions(struct job_sockets *sockets)
+{
+	if (sockets->ask_fd < 0)
+		sockets->ask_fd = sock_diag_open();
+	if (sockets->ask_fd < 0)
+		sockets->error = -sockets->ask_fd;
+}
+
 void job_sockets_open(struct job_sockets *sockets, const struct root *root, bool attached)
 {
-	*sockets = (struct job_sockets){.ended_fd = -1, .from_start = !attached};
+	*sockets = (struct job_sockets){.ask_fd = -1, .ended_fd = -1, .from_start = !attached};
 	sockets->changes.file = KEPT_FILE("proc/net/sockstat");
 	/* Before there are sockets of ours. */
 	if (!attached)
 		socket_holders_search_self(root, visit_own, sockets);
-	sockets->ask_fd = sock_diag_open();
-	if (sockets->ask_fd < 0) {
-		sockets->error = -sockets->ask_fd;
-		return;
-	}
 	sockets->ended_fd = sock_diag_listen(&sockets->room);
 	sockets->lost_ends = sockets->ended_fd < 0;
 	sockets->room /= NOTIFICATION_ROOM;
+	/* If the kernel notifies, it will answer as well, and a job of a moment needs no answers. */
+	if (sockets->lost_ends)
+		open_for_questions(sockets);
 }
 
 void job_sockets_close(struct job_sockets *sockets)
@@ -381,6 +387,9 @@ void job_sockets_begin(struct job_sockets *sockets, struct process_tree *tree)
 	struct stat status;
 
 	if (sockets->has_begun || sockets->error)
+		return;
+	open_for_questions(sockets);
+	if (sockets->error)
 		return;
 	sockets->has_begun = true;
 	if (tree->cgroup_folder >= 0 && fstat(tree->cgroup_folder, &status) == 0)
@@ -520,7 +529,13 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 
 	if (sockets->error)
 		return;
-	sockets->has_begun |= is_last && !sockets->has_begun && came_too_late(sockets, tree);
+	if (is_last && !sockets->has_begun && came_too_late(sockets, tree)) {
+		sockets->has_begun = true;
+		(void)take_ended(sockets, now_ns);
+		wait_for_ends(sockets, tree->root, now_ns);
+		drop_ended(sockets);
+		return;
+	}
 	job_sockets_begin(sockets, tree);
 	(void)take_ended(sockets, now_ns);
 	search_holders(sockets, tree, now_ns, is_last);

@@ -16,7 +16,7 @@ enum {
 	LINK_SIZE = 64,
 	PATH_SIZE = 64,
 	PROTOCOL_SIZE = 32,
-	NUMBERS_TRIED = 512,
+	CLOSED_MOST = 8,          /* in a row, until the folder is listed */
 	DESCRIPTORS_MOST = 16384, /* for each process */
 	SEEN_MOST = 16384,
 };
@@ -92,37 +92,43 @@ static int search_one(struct socket_holders *holders, const struct root *root, p
 	return error;
 }
 
-static void visit_own_link(const struct root *root, int fd, own_socket_visit *visit, void *context)
+/* Visits a descriptor if it is a socket of the internet. Returns whether it is open. */
+static bool visit_own(const struct root *root, int fd, own_socket_visit *visit, void *context)
 {
 	char name[PATH_SIZE];
+	socklen_t size = sizeof(int);
 	uint64_t inode;
+	int domain;
 
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0)
+		return errno == ENOTSOCK;
+	if (domain != AF_INET && domain != AF_INET6)
+		return true;
 	snprintf(name, sizeof name, "self/fd/%d", fd);
 	inode = socket_inode(root->proc_fd, name);
 	if (inode)
 		visit(context, fd, inode);
+	return true;
 }
 
 /*
  * Since Linux 6.2 the size of the folder is the number of open descriptors, so the first few numbers can be tried until all were
- * found. That takes a tenth of the time of a listing. Returns false if some were not found.
+ * found. That takes a tenth of the time of a listing. Returns false after a gap: a shell may have left one at 255.
  */
 static bool search_first_numbers(const struct root *root, own_socket_visit *visit, void *context)
 {
 	struct stat folder;
 	int64_t left;
+	int closed = 0;
 
 	if (fstatat(root->proc_fd, "self/fd", &folder, 0) < 0)
 		return false;
 	left = folder.st_size;
-	for (int fd = 0; left > 0 && fd < NUMBERS_TRIED; fd++) {
-		int domain;
-		socklen_t size = sizeof domain;
-		bool is_socket = getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0;
+	for (int fd = 0; left > 0 && closed < CLOSED_MOST; fd++) {
+		bool is_open = visit_own(root, fd, visit, context);
 
-		left -= is_socket || errno == ENOTSOCK;
-		if (is_socket && (domain == AF_INET || domain == AF_INET6))
-			visit_own_link(root, fd, visit, context);
+		left -= is_open;
+		closed = is_open ? 0 : closed + 1;
 	}
 	return folder.st_size > 0 && !left;
 }
@@ -140,7 +146,7 @@ void socket_holders_search_self(const struct root *root, own_socket_visit *visit
 		uint64_t fd;
 
 		if (scan_u64(&digits, &fd) && fd <= INT32_MAX)
-			visit_own_link(root, (int)fd, visit, context);
+			(void)visit_own(root, (int)fd, visit, context);
 	}
 }
 

@@ -1,0 +1,45 @@
+"""The start of the recorder in system calls, whose number a busy machine does not change."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import json_lines
+
+STRACE = shutil.which("strace")
+INHERITED = 251  # shells leave a descriptor with a high number to the programs that they start
+
+
+def keep_a_high_descriptor():
+    os.dup2(0, INHERITED)
+
+
+@pytest.fixture
+def calls(binary, tmp_path, no_leak_check):
+    """The calls up to the start of the job. Before it, the recorder starts the witness only."""
+    if not STRACE:
+        pytest.skip("strace is missing")
+    trace = tmp_path / "trace"
+    done = subprocess.run([STRACE, "-qq", "-o", trace, binary, "-q", "--no-summary", "-o", tmp_path / "run.jsonl", "--", "true"],
+                          stdin=subprocess.DEVNULL, preexec_fn=keep_a_high_descriptor, close_fds=False)
+    if done.returncode or not json_lines(tmp_path / "run.jsonl"):
+        pytest.skip("this machine does not let strace trace")
+    lines, starts = [], 0
+    for line in trace.read_text().splitlines():
+        lines.append(line)
+        starts += line.startswith(("clone", "fork")) and not line.endswith("(Operation not permitted)") and " = -1 " not in line
+        if starts == 2:
+            return lines
+    raise AssertionError("the trace has no start of a job")
+
+
+@pytest.mark.slow  # a sanitiser makes calls of its own
+def test_a_start_takes_few_calls(calls):
+    """About 200; a search of all numbers of descriptors was 250 more."""
+    assert len(calls) <= 260, len(calls)
+
+
+def test_what_a_job_of_a_moment_does_not_need_waits(calls):
+    late = ["system/node", "/proc/self/net/dev"]
+    assert [text for text in late if any(text in line for line in calls)] == []
