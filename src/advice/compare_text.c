@@ -154,13 +154,36 @@ static void add_change(struct buffer *out, const struct compared *compared, size
 		buffer_printf(out, " (noise %.1f)%s", noise, fabs(change) > noise ? " *" : "");
 }
 
-/* "wall time" of "wall_time". A phase has the name that the job gave it. */
+/* "load: time" of "load.secs", where "load" is the name that the job gave the phase */
+static void add_phase_name(struct buffer *out, const char *name)
+{
+	static const char *const VALUES[][2] = {{"secs", "time"},
+						{"calls", "calls"},
+						{"cores_mean", "mean cores"},
+						{"memory_max", "memory peak"}};
+	const char *dot = strrchr(name, '.');
+
+	buffer_add_printable(out, name);
+	for (size_t i = 0; dot && i < ARRAY_SIZE(VALUES); i++)
+		if (strcmp(dot + 1, VALUES[i][0]) == 0) {
+			out->length -= strlen(dot);
+			out->data[out->length] = '\0';
+			buffer_printf(out, ": %s", VALUES[i][1]);
+			return;
+		}
+}
+
+/* "wall time" of "wall_time" */
 static void add_name(struct buffer *out, const struct compared *compared)
 {
 	size_t start = out->length;
 
+	if (compared->of_phase) {
+		add_phase_name(out, compared->name);
+		return;
+	}
 	buffer_add_printable(out, compared->name);
-	for (size_t i = start; !compared->of_phase && i < out->length; i++)
+	for (size_t i = start; i < out->length; i++)
 		out->data[i] = out->data[i] == '_' ? ' ' : out->data[i];
 }
 

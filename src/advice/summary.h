@@ -282,3 +282,6 @@ void summary_numbers(const struct rt_summary *summary, double ret_numbers[static
 /* Adds the figures of a line of the screen, by part 3 of summary_figures.def. */
 void summary_add_line(struct buffer *out, const struct rt_summary *summary, const char *line,
 		      enum rt_size_unit unit);
+
+/* "0.43 of the machine's 2 cores on average, 0.57 at most" */
+void summary_add_cores(struct buffer *out, const struct rt_summary *summary);

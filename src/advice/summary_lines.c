@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "advice/summary.h"
+#include "table/table.h"
 #include "table/units.h"
 #include "base/cleanup.h"
 
@@ -71,4 +72,36 @@ void summary_add_line(struct buffer *out, const struct rt_summary *summary, cons
 		add_after(out, words->after, value);
 		any = true;
 	}
+}
+
+/* " of the machine's 2 cores"; " cores" without a known limit */
+static void add_limit(struct buffer *out, const struct binding *limit)
+{
+	if (isnan(limit->value)) {
+		buffer_add_text(out, " cores");
+		return;
+	}
+	buffer_add_text(out, strcmp(limit->source, "machine") == 0 ? " of the machine's " : " of ");
+	buffer_add_shortest(out, limit->value);
+	if (out->length > 2 && strcmp(out->data + out->length - 2, ".0") == 0)
+		out->data[out->length -= 2] = '\0';
+	buffer_add_text(out, limit->value == 1 ? " core" : " cores");
+	if (strcmp(limit->source, "machine") != 0)
+		buffer_printf(out, " (%s)", limit->source);
+}
+
+void summary_add_cores(struct buffer *out, const struct rt_summary *summary)
+{
+	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
+	struct binding limit = summary_core_limit(summary);
+
+	if (!isfinite(mean))
+		buffer_add_text(out, "at most ");
+	add_figure(out, isfinite(mean) ? mean : most);
+	add_limit(out, &limit);
+	if (!isfinite(mean))
+		return;
+	buffer_add_text(out, " on average, ");
+	add_figure(out, most);
+	buffer_add_text(out, " at most");
 }

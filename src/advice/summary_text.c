@@ -124,7 +124,8 @@ static void add_history(const struct page *page, const struct time_bins *history
 {
 	double values[LINE_COLUMNS];
 
-	if (page->summary->samples < 4 || isnan(most))
+	/* A CSV file has memory in whole MiB, which is 0 throughout for a small job. */
+	if (page->summary->samples < 4 || isnan(most) || (is_memory && !(most > 0)))
 		return;
 	time_bins_columns(history, history->bin_secs * (double)history->count, false, values, LINE_COLUMNS);
 	add_label(page, "");
@@ -139,20 +140,19 @@ static void add_history(const struct page *page, const struct time_bins *history
 	buffer_add_text(page->out, STYLE_END);
 }
 
-/* "12 % of", "less than 1 % of" */
+/* "12 %", "less than 1 %" */
 static void add_share(const struct page *page, double part, double whole)
 {
 	if (part > 0 && part <= 0.005 * whole)
-		buffer_add_text(page->out, "less than 1 % of");
+		buffer_add_text(page->out, "less than 1 %");
 	else
-		buffer_printf(page->out, "%.0f %% of", whole > 0 ? 100 * part / whole : 0);
+		buffer_printf(page->out, "%.0f %%", whole > 0 ? 100 * part / whole : 0);
 }
 
 static void add_cpu(const struct page *page)
 {
 	const struct rt_summary *summary = page->summary;
 	struct cpu_time time = summary_cpu_time(summary);
-	struct binding limit = summary_core_limit(summary);
 	double mean = summary_mean_cores(summary), most = summary_max_cores(summary);
 
 	add_label(page, "CPU");
@@ -160,22 +160,7 @@ static void add_cpu(const struct page *page)
 		buffer_add_text(page->out, "not recorded");
 		return;
 	}
-	if (isfinite(mean)) {
-		buffer_add_text(page->out, "mean ");
-		add_figure(page->out, mean);
-		buffer_add_text(page->out, ", ");
-	}
-	buffer_add_text(page->out, "max ");
-	add_figure(page->out, most);
-	if (isnan(limit.value)) {
-		buffer_add_text(page->out, " cores");
-	} else {
-		buffer_add_text(page->out, " of ");
-		buffer_add_shortest(page->out, limit.value);
-		if (page->out->length > 2 && strcmp(page->out->data + page->out->length - 2, ".0") == 0)
-			page->out->data[page->out->length -= 2] = '\0';
-		buffer_printf(page->out, " cores (%s)", limit.source);
-	}
+	summary_add_cores(page->out, summary);
 	buffer_add_text(page->out, "; ");
 	add_duration(page->out, cpu_time_total(&time));
 	buffer_add_text(page->out, " of CPU time");
@@ -183,7 +168,7 @@ static void add_cpu(const struct page *page)
 		return;
 	buffer_add_text(page->out, ", ");
 	add_share(page, time.system_secs, cpu_time_total(&time));
-	buffer_add_text(page->out, " it in the kernel");
+	buffer_add_text(page->out, " in the kernel");
 	add_history(page, &summary->cores_history, most, false);
 }
 
@@ -223,14 +208,14 @@ static void add_memory(const struct page *page)
 	buffer_add_text(page->out, peak.mib > 0 ? "peak " : "peak below 1 MiB");
 	if (peak.mib > 0)
 		add_mib(page, peak.mib);
-	if (!real_absent(peak.elapsed_secs)) {
+	if (peak.mib > 0 && !real_absent(peak.elapsed_secs)) {
 		buffer_add_text(page->out, " after ");
 		add_duration(page->out, peak.elapsed_secs);
 	}
 	if (!isnan(limit.value)) {
 		buffer_add_text(page->out, ", ");
 		add_share(page, peak.mib, limit.value);
-		buffer_add_char(page->out, ' ');
+		buffer_add_text(page->out, " of ");
 		add_mib(page, limit.value);
 		buffer_printf(page->out, " (%s)", limit.source);
 	}
@@ -241,6 +226,12 @@ static void add_memory(const struct page *page)
 	if (peak.source) {
 		add_label(page, "");
 		buffer_add_text(page->out, memory_source_in_words(peak.source));
+		/* A short job would seem to have had a spike. */
+		if (strcmp(peak.source, "largest_process") == 0 &&
+		    strcmp(summary->memory_sources, "pss") == 0)
+			buffer_add_text(page->out,
+					", with all the pages that it shares; the mean has its part "
+					"of them");
 		if (summary->swap.most > 0) {
 			buffer_add_text(page->out, "; swapped out ");
 			add_mib(page, summary->swap.most);

@@ -157,6 +157,7 @@ def test_memory_of_a_small_job_in_csv_is_not_0(run, tmp_path):
     assert run("export", path, "-o", tmp_path / "small.csv").returncode == 0
     said = text(run, "summary", tmp_path / "small.csv")
     assert "peak below 1 MiB" in said and "peak 0" not in said and "mean 0 B" not in said
+    assert "after" not in said and "0 to 0" not in said
 
 
 def sides(tmp_path):

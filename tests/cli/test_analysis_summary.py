@@ -45,8 +45,8 @@ def test_every_figure_follows_from_the_samples(run, eight):
 
 def test_the_screen_says_the_same(run, eight):
     text = run("summary", eight).out
-    for part in ("Failed: exit status 3\nmake, job demo, on node-1\n", "8.00 s: failed", "mean 1.50, max 4.00 of 2 cores (cgroup limit)",
-                 "12.0 s of CPU time, 25 % of it in the kernel", "peak 256 MiB after 6.50 s, 50 % of 512 MiB",
+    for part in ("Failed: exit status 3\nmake, job demo, on node-1\n", "8.00 s: failed", "1.50 of 2 cores (cgroup limit) on average, 4.00 at most",
+                 "12.0 s of CPU time, 25 % in the kernel", "peak 256 MiB after 6.50 s, 50 % of 512 MiB",
                  "mean 100 MiB", "read 32.0 KiB, written 64.0 KiB", "throttled by the CPU limit for 1.00 s",
                  "at most 3 at a time", "8 samples every 1.00 s", "█"):
         assert part in text, part
@@ -97,7 +97,7 @@ def moment(path, **end):
 def test_a_mean_is_never_more_than_the_maximum(run, tmp_path):
     path = moment(tmp_path / "x.jsonl")
     text = run("summary", path).out
-    assert "mean 2.00, max 2.00 of 2 cores" in text and "2.00 ms of CPU time\n" in text
+    assert "2.00 of 2 cores (cgroup limit) on average, 2.00 at most" in text and "2.00 ms of CPU time\n" in text
     assert "cost 1.00 ms of CPU time, 2.50 MiB" in text
     assert summary(run, path)["cores"]["max"] == 2.0
 
@@ -233,6 +233,16 @@ def test_recording_that_goes_on_at_its_limit_is_not_called_killed(run, tmp_path)
         fcntl.flock(recorder, fcntl.LOCK_EX)
         assert summary(run, path)["end"]["oom"] is None
     assert summary(run, path)["end"]["oom"] == "stopped_at_limit"
+
+
+def test_the_cores_are_the_machines_unless_a_limit_is_lower(run, tmp_path):
+    start = dict(recordings.START, cpu_count=2, cpu_limit_cores=None, cpuset_cores=None)
+    one = recordings.sample(0, start=start, end=dict(recordings.END, memory_peak_mib=120.0, memory_peak_source="largest_process"))
+    one["limits"].update(cpu_limit_cores=None, cpuset_cores=None)
+    text = run("summary", recordings.write(tmp_path / "x.jsonl", [one])).out
+    assert re.search(r"^  CPU        [\d.]+ of the machine's 2 cores on average, [\d.]+ at most; 12.0 s of CPU time, 25 % in the kernel$", text, re.M)
+    # The peak and the mean differ in how they count, although nothing happened.
+    assert "the peak is that of the largest process, with all the pages that it shares; the mean has its part of them\n" in text
 
 
 def test_each_process_has_a_thread_though_the_samples_saw_fewer(run, tmp_path):
