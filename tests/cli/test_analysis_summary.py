@@ -328,6 +328,14 @@ def test_phases_of_the_job_are_listed(run, record, tmp_path, binary):
     assert run("summary", tmp_path / "record.jsonl").out == result.err
 
 
+@pytest.mark.parametrize("secs, told", [(0.0016, False), (1.6, True)])
+def test_a_tick_is_not_told_as_a_share_of_the_kernel(run, tmp_path, secs, told):
+    """A sleep once had `100 % of it in the kernel`, and then `0 %`: the kernel splits so little time by chance."""
+    path = recordings.steady(tmp_path / "x.jsonl", cores=0.0, end={"utime_secs": 0.0, "stime_secs": secs})
+    line = next(line for line in run("summary", path).out.splitlines() if line.startswith("  CPU"))
+    assert "of CPU time" in line and ("100 %" in run("summary", path).out) == told, line
+
+
 def test_counts_have_the_right_number(run, tmp_path):
     samples = recordings.eight_samples()
     for one in samples:

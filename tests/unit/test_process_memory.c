@@ -31,19 +31,29 @@ static void grow(int signal)
 
 static int set_up(void **state)
 {
+	int ready[2];
+	char byte;
+
 	(void)state;
 	if (getenv("TEST_UNDER"))
 		return 0;
 	assert_int_equal(root_open(&root, NULL, NULL), 0);
 	assert_int_equal(process_tree_new(&root, true, &tree), 0);
 	assert_non_null(mkdtemp(folder));
+	assert_int_equal(pipe(ready), 0);
 	job = fork();
 	if (job == 0) {
 		signal(SIGUSR1, grow);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
 		for (;;)
 			pause();
 	}
 	assert_true(job > 0);
+	/* On a busy machine it has not run yet: SIGUSR1 would kill it, and it would seem to sleep. */
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
 	assert_int_equal(process_tree_seed(tree, job, false), 0);
 	tree->cgroup_folder = open(folder, O_RDONLY | O_DIRECTORY);
 	assert_true(tree->cgroup_folder >= 0);
