@@ -14,7 +14,7 @@ struct launcher {
 const struct launcher *find_launcher(const char *executable);
 
 /*
- * Returns the launcher that was the job, if it used so little CPU time that the work was done elsewhere; else
- * NULL.
+ * Returns the launcher that was the job, or that a process of the job was for most of the run, if the job used so little CPU
+ * time that the work was done elsewhere; else NULL.
  */
 const struct launcher *idle_launcher(const struct rt_summary *summary);

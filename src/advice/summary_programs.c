@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/launcher.h"
 #include "advice/summary.h"
 #include "base/json_write.h"
 #include "base/printable.h"
@@ -63,10 +64,29 @@ static void add_end(struct summary_programs *programs, const struct frame *frame
 	}
 }
 
+/* A script or a shell of an engine may have started the launcher. */
+static void look_for_launcher(struct summary_programs *programs, const struct frame *frame)
+{
+	double secs = frame->sample->actual_interval_ms / 1000;
+
+	for (const struct program_row *row = FIRST(frame, program); row; row = NEXT(row, program)) {
+		const struct launcher *launcher;
+
+		if (text_absent(row->name) || known_count(row->process_count) < 1)
+			continue;
+		launcher = find_launcher(row->name);
+		if (!launcher || (programs->launcher && programs->launcher != launcher))
+			continue;
+		programs->launcher = launcher;
+		programs->launcher_secs += zero_if_unknown(secs);
+	}
+}
+
 void summary_programs_add(struct summary_programs *programs, const struct frame *frame)
 {
 	double sum = 0;
 
+	look_for_launcher(programs, frame);
 	if (FIRST(frame, run_end_program)) {
 		add_end(programs, frame);
 		return;

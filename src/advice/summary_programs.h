@@ -10,6 +10,7 @@
 #include "metric/metric_set.h"
 
 struct rt_summary;
+struct launcher;
 
 enum { SUMMARY_PROGRAMS_MOST = 64 };
 
@@ -23,7 +24,9 @@ struct program_figures {
 struct summary_programs {
 	struct program_figures list[SUMMARY_PROGRAMS_MOST + 1]; /* most CPU time first; "others" last */
 	size_t count;
-	double cpu_secs; /* of all programs */
+	double cpu_secs;                 /* of all programs */
+	const struct launcher *launcher; /* the first one that was seen among them, or NULL */
+	double launcher_secs;            /* the time of samples that saw it */
 };
 
 void summary_programs_want(struct metric_set *wanted);

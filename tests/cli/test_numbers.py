@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import recordings
 from conftest import clean_environment, json_lines, summed
 
 WRITE_32_MIB = "import os; fd = os.open('data', os.O_CREAT | os.O_WRONLY); os.write(fd, bytes(1 << 25)); os.fsync(fd)"
@@ -352,6 +353,29 @@ def test_an_idle_launcher_is_told_to_have_its_work_elsewhere(record, run, tmp_pa
     # The client needs 128 MiB; advice from it would kill the next run of the real work.
     advice = json.loads(run("recommend", "--json", tmp_path / "run.jsonl").out)
     assert advice["memory"] is None and name in advice["refused"] and instead in advice["refused"]
+
+
+def programs_of(path, seen, cores, name="kubectl"):
+    """A run of a shell of 8 s. Sample i has the program `name` if i is in `seen`."""
+    recordings.steady(path, cores=cores, start={**recordings.NO_LIMITS, "executable": "bash", "mode": "wrap"})
+    samples = [json.loads(line) for line in path.read_text().splitlines()]
+    for i, one in enumerate(samples):
+        one["programs"] = [{"name": "bash", "process_count": 1, "cpu_total_secs": cores * (i + 1)},
+                           {"name": name, "process_count": int(i in seen), "exited_count": int(i == max(seen) + 1), "cpu_total_secs": 0.001}]
+    recordings.write(path, samples)
+
+
+@pytest.mark.parametrize("seen, cores, name, rule", [
+    (range(7), 0.01, "kubectl", "elsewhere"), (range(2, 7), 0.01, "docker", "elsewhere"),
+    (range(2), 0.01, "kubectl", "idle"), (range(7), 0.01, "kubectx", "idle"), (range(7), 0.9, "kubectl", "one_core")],
+    ids=["all the time", "most of the time", "a short time", "another program", "the job works itself"])
+def test_a_launcher_below_a_shell_is_told(run, tmp_path, seen, cores, name, rule):
+    """Engines and CI systems start each step by a shell."""
+    programs_of(tmp_path / "run.jsonl", seen, cores, name)
+    found = json.loads(run("summary", "--json", tmp_path / "run.jsonl").out)["bottlenecks"][0]
+    assert found["rule"] == rule, found
+    advice = json.loads(run("recommend", "--json", tmp_path / "run.jsonl").out)
+    assert (advice["memory"] is None) == (rule == "elsewhere") == (name in (advice["refused"] or ""))
 
 
 def test_a_launcher_that_works_itself_is_judged_by_its_work(record, run, tmp_path):
