@@ -28,7 +28,7 @@
 #define POLITE_STOP_NS (2 * NSEC_PER_MSEC)
 #define WHOLE_STOP_NS (5 * NSEC_PER_MSEC)
 #define DYING_NS (1 * NSEC_PER_SEC)
-#define DYING_CPU_NS (5 * NSEC_PER_MSEC)
+#define DYING_CPU_NS (50 * NSEC_PER_MSEC) /* a virtual machine that is held up charges its processes for it */
 #define REAP_PAUSE_NS (50 * NSEC_PER_USEC)
 
 enum { NUMBER_TEXT_SIZE = 16, FIRST_FREE_FD = 3 };
@@ -244,8 +244,11 @@ static int64_t used_ns(pid_t pid)
 	return used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* Then only the driver decides when it dies. */
-static bool is_stuck(pid_t pid)
+/*
+ * Whether a killed process is stuck in a driver, which then decides when it dies: it sleeps where signals do not reach it, or
+ * has had CPU time. A process that has begun to exit is not: it frees its memory.
+ */
+static bool is_stuck(pid_t pid, int64_t used_before_ns)
 {
 	char path[32], text[1024];
 	struct proc_pid_stat stat;
@@ -255,14 +258,13 @@ static bool is_stuck(pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	length = fd < 0 ? -1 : read(fd, text, sizeof text);
-	return length > 0 && parse_proc_pid_stat(text, (size_t)length, &stat) == 0 &&
-	       proc_pid_stat_is_stuck(&stat);
+	if (length <= 0 || parse_proc_pid_stat(text, (size_t)length, &stat) < 0)
+		return false;
+	return proc_pid_stat_is_stuck(&stat) ||
+	       (!proc_pid_stat_is_exiting(&stat) && used_ns(pid) - used_before_ns > DYING_CPU_NS);
 }
 
-/*
- * A killed process dies when it gets CPU time, for which it may have to wait on a busy machine. If it had CPU
- * time and has not died, or sleeps where signals do not reach it, it is stuck in a driver.
- */
+/* A killed process dies when it gets CPU time, for which it may have to wait on a busy machine. */
 static void reap_supervisor(pid_t pid, int64_t until_ns)
 {
 	const struct timespec pause = {0, REAP_PAUSE_NS};
@@ -271,8 +273,7 @@ static void reap_supervisor(pid_t pid, int64_t until_ns)
 	while (waitpid(pid, NULL, WNOHANG) == 0) {
 		int64_t now = now_ns();
 
-		if (now > until_ns + DYING_NS ||
-		    (now > until_ns && (is_stuck(pid) || used_ns(pid) - before_ns > DYING_CPU_NS)))
+		if (now > until_ns + DYING_NS || (now > until_ns && is_stuck(pid, before_ns)))
 			return;
 		nanosleep(&pause, NULL);
 	}
