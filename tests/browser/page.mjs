@@ -149,6 +149,11 @@ const SCENARIOS = {
 		await settle(page);
 		await settle(page);
 		await shot('narrow');
+		seen.captions = await page.$$eval('.scroll caption', (all) => all.filter((one) => one.textContent && one.checkVisibility()).map((one) => {
+			const text = document.createRange();
+			text.selectNodeContents(one);
+			return Math.ceil(text.getBoundingClientRect().right);
+		}));
 		seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 		seen.pdf = (await page.pdf({format: 'A4', printBackground: true, ...(shots ? {path: `${shots}/print.pdf`} : {})})).length;
 		seen.afterPrint = await paper();

@@ -50,6 +50,11 @@ def test_phases_have_a_bar_and_a_table(marked, drive, browser):
     assert seen["where"] == "0:00.5 \u2013 0:02.5"
 
 
+def test_the_caption_of_a_wide_table_stays_within_a_narrow_page(marked, drive):
+    seen = drive(marked, "looks")
+    assert seen["captions"] and max(seen["captions"]) <= 390
+
+
 def test_a_page_without_phases_has_no_bar(make, drive):
     assert "chart-phases" not in drive(make(recordings.eight_samples()), "look")["charts"]
 
