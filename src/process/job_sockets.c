@@ -17,7 +17,6 @@ enum {
 	ASKED_AT_ONCE = 32,
 	UNANSWERED_MOST = 2,
 	NOTIFICATION_ROOM = 1536, /* bytes that the kernel counts for one */
-	QUIET_MS = 2,
 };
 
 /* Together 0.3 ms per second, of which ASKED_AT_ONCE questions take 0.1 ms. */
@@ -35,7 +34,6 @@ enum {
 #define SHORTEST_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define LONGEST_PAUSE_NS (1 * NSEC_PER_SEC)
 #define EXPECTED_ENDS_PER_SEC 400
-#define PATIENCE_NS (20 * NSEC_PER_MSEC) /* for the last notifications, which come from a work queue */
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
@@ -213,7 +211,7 @@ static void visit_ended(void *context, const struct diag_socket *last)
 	struct job_socket *socket = find_by(sockets, &sockets->by_cookie, last->cookie);
 	struct traffic_count count = figures_of(last);
 
-	if (socket && socket->has_ended)
+	if (socket_fences_pass(sockets->fences, last->cookie) || (socket && socket->has_ended))
 		return;
 	if (socket) {
 		bool listened = is_listening(socket);
@@ -242,8 +240,7 @@ static void stop_listening(struct job_sockets *sockets)
 	sockets->lost_ends = true;
 }
 
-/* Returns how many notifications there were. */
-static int take_ended(struct job_sockets *sockets, int64_t now_ns)
+int job_sockets_take_ended(struct job_sockets *sockets, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns();
 	int count;
@@ -478,29 +475,6 @@ static void ask_for_dump(struct job_sockets *sockets, size_t most)
 	}
 }
 
-static bool has_unanswered(const struct job_sockets *sockets)
-{
-	for (size_t i = 0; i < sockets->count; i++)
-		if (sockets->sockets[i].unanswered && !sockets->sockets[i].has_ended)
-			return true;
-	return false;
-}
-
-/* The notification of a connection that has just ended is still on its way. */
-static void wait_for_ends(struct job_sockets *sockets, const struct root *root, int64_t now_ns)
-{
-	int64_t until_ns = now_ns + PATIENCE_NS;
-
-	if (!sockets->count && !sockets->ended_count && !sockets->unattributed_count)
-		return;
-	while (sockets->ended_fd >= 0 && now_ns < until_ns) {
-		if (!sock_diag_wait(sockets->ended_fd, QUIET_MS) && !has_unanswered(sockets))
-			return;
-		now_ns = root_monotonic_ns(root);
-		(void)take_ended(sockets, now_ns);
-	}
-}
-
 /*
  * A job that ends within some milliseconds is over before the first look. The kernel's table then holds a connection of it
  * only if the kernel still has to send its last bytes.
@@ -531,18 +505,18 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 		return;
 	if (is_last && !sockets->has_begun && came_too_late(sockets, tree)) {
 		sockets->has_begun = true;
-		(void)take_ended(sockets, now_ns);
-		wait_for_ends(sockets, tree->root, now_ns);
+		(void)job_sockets_take_ended(sockets, now_ns);
+		job_sockets_wait_for_ends(sockets, tree->root, now_ns);
 		drop_ended(sockets);
 		return;
 	}
 	job_sockets_begin(sockets, tree);
-	(void)take_ended(sockets, now_ns);
+	(void)job_sockets_take_ended(sockets, now_ns);
 	search_holders(sockets, tree, now_ns, is_last);
 	dump_if_due(sockets, tree, now_ns);
 	ask_for_dump(sockets, is_last ? sockets->count : ASKED_AT_ONCE);
 	if (is_last)
-		wait_for_ends(sockets, tree->root, now_ns);
+		job_sockets_wait_for_ends(sockets, tree->root, now_ns);
 	drop_ended(sockets);
 }
 
@@ -553,7 +527,7 @@ int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns)
 
 	if (sockets->error || sockets->ended_fd < 0)
 		return INT64_MAX;
-	count = take_ended(sockets, now_ns);
+	count = job_sockets_take_ended(sockets, now_ns);
 	drop_ended(sockets);
 	/* Come again before a quarter of the room is used, also if as many as now come in a shorter time. */
 	expected = count > 0 ? count * NSEC_PER_SEC / since_ns : 0;

@@ -19,6 +19,7 @@
 #include "kernel/sock_diag.h"
 #include "process/allowance.h"
 #include "process/socket_changes.h"
+#include "process/socket_fences.h"
 #include "process/socket_holders.h"
 
 struct traffic_count {
@@ -59,7 +60,8 @@ struct job_sockets {
 	struct id_table foreign; /* cookies of connections of others, from before the start */
 	struct socket_holders holders;
 	struct socket_changes changes;
-	int64_t notified_count; /* sockets that ended */
+	int64_t notified_count;       /* sockets that ended */
+	struct socket_fences *fences; /* NULL, except while the last notifications are waited for */
 
 	struct allowance for_searches;
 	struct allowance for_dumps;
@@ -99,5 +101,11 @@ void job_sockets_update(struct job_sockets *sockets, struct process_tree *tree, 
 
 /* Takes notifications before the kernel has to drop some. Returns when to call it again. */
 int64_t job_sockets_attend(struct job_sockets *sockets, int64_t now_ns);
+
+/* Takes the notifications that are there; returns how many. job_sockets_update() and job_sockets_attend() call it. */
+int job_sockets_take_ended(struct job_sockets *sockets, int64_t now_ns);
+
+/* Waits at most half a second until the kernel has told of all ends. If it has not, `lost_ends` is set. */
+void job_sockets_wait_for_ends(struct job_sockets *sockets, const struct root *root, int64_t now_ns);
 
 void job_sockets_total(const struct job_sockets *sockets, struct job_traffic *ret_traffic);

@@ -261,6 +261,38 @@ def test_thousands_of_short_connections_have_exact_bounds(binary, tmp_path, cgro
     assert 30 * MB <= end["net_recv_bound_bytes"] <= 30 * MB + requests + 3000 * 2 * SLACK_A_CONNECTION
 
 
+STARVED = """
+import json, os, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+import test_job_network as t
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+first, last = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
+hog = subprocess.Popen(["timeout", "20", "chrt", "-f", "10", "taskset", "-c", str(last), sys.executable, "-c",
+                        "print(flush=True)\\nwhile True: pass"], stdout=subprocess.PIPE)
+assert hog.stdout.readline()
+with t.server() as address:
+    client = ["chrt", "-f", "20", "taskset", "-c", str(last), *map(str, t.client(address, 10_000, 20))]
+    done = subprocess.run([sys.argv[2], "-q", "--no-summary", "-o", "run.jsonl", "--", *client])
+hog.terminate()
+hog.wait()
+sys.exit(done.returncode)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for real-time processes")
+def test_a_starved_work_queue_does_not_make_the_bound_too_low(binary, tmp_path):
+    """The kernel tells of the ends on one CPU later than the job ends, because a real-time process has that CPU."""
+    if subprocess.run(["chrt", "-f", "10", "true"], capture_output=True).returncode or not shutil.which("ip"):
+        pytest.skip("no real-time processes here")
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run(["unshare", "-n", sys.executable, "-c", STARVED, here, binary], cwd=tmp_path, env=clean_environment(),
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    end = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["run_end"]
+    bound = end["net_recv_bound_bytes"]
+    assert bound is None or bound >= 200_000
+
+
 def test_one_long_connection_alone_is_exact_and_has_no_gap(binary, tmp_path):
     end = alone_in_a_namespace(binary, tmp_path, 1, 400 * MB)
     assert_near(end["net_recv_bytes"], 400 * MB)

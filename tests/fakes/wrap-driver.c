@@ -73,8 +73,9 @@ static int64_t next_deadline(void *context)
 static void tick(void *context)
 {
 	struct driver *driver = context;
+	int64_t now = now_ns();
 
-	say(driver, "tick %lld late %lld\n", (long long)now_ns(), (long long)(now_ns() - driver->next_ns));
+	say(driver, "tick %lld late %lld\n", (long long)now, (long long)(now - driver->next_ns));
 	while (driver->next_ns <= now_ns())
 		driver->next_ns += driver->interval_ns;
 	if (driver->ticks_left > 0)

@@ -1,0 +1,53 @@
+/* Tests of src/process/socket_fences.c with the notifications of the kernel. */
+#include <unistd.h>
+
+#include "kernel/sock_diag.h"
+#include "process/socket_fences.h"
+#include "unit.h"
+
+static void pass_fence(void *fences, const struct diag_socket *ended)
+{
+	(void)socket_fences_pass(fences, ended->cookie);
+}
+
+static void test_all_fences_are_passed(void **state)
+{
+	struct socket_fences *fences;
+	int64_t room;
+	int fd = sock_diag_listen(&room);
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	assert_int_equal(socket_fences_begin(&fences), 0);
+	while (socket_fences_state(fences) == FENCES_WAITED_FOR) {
+		(void)sock_diag_wait(fd, 1);
+		assert_true(sock_diag_take_ended(fd, pass_fence, fences) >= 0);
+	}
+	assert_int_equal(socket_fences_state(fences), FENCES_ALL_PASSED);
+	socket_fences_end(fences);
+	close(fd);
+}
+
+static void test_another_socket_passes_no_fence(void **state)
+{
+	struct socket_fences *fences;
+
+	(void)state;
+	assert_false(socket_fences_pass(NULL, 1));
+	assert_int_equal(socket_fences_begin(&fences), 0);
+	assert_false(socket_fences_pass(fences, 0));
+	/* Without a look at notifications, none is passed. */
+	assert_int_equal(socket_fences_state(fences), FENCES_WAITED_FOR);
+	socket_fences_end(fences);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_fences_are_passed),
+		cmocka_unit_test(test_another_socket_passes_no_fence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
