@@ -140,6 +140,8 @@ struct amount {
 struct amount amount_of(double value, void (*add)(struct buffer *out, double value));
 /* Formats MiB for people. */
 struct amount amount_of_mib(double mib);
+/* "last run", "last 12 runs" */
+struct amount backtest_runs(const struct backtest *backtest);
 
 static inline double larger_known(double a, double b)
 {

@@ -71,6 +71,15 @@ static const char *why_starved(const struct rt_advice *advice, const struct cpu_
 		       : "all its cores were busy, and more cores would have helped";
 }
 
+struct amount backtest_runs(const struct backtest *backtest)
+{
+	struct amount amount = {"last run"};
+
+	if (backtest->runs != 1)
+		snprintf(amount.text, sizeof(amount.text), "last %zu runs", backtest->runs);
+	return amount;
+}
+
 static void judge_cpu(struct rt_advice *advice, const struct rt_summary *summary)
 {
 	struct binding limit = summary_core_limit(summary);
@@ -287,11 +296,10 @@ void advice_doubt(struct rt_advice *advice)
 			    "the newest %zu runs all needed less than those before: only they count",
 			    advice->reservation.runs);
 	if (backtest->runs && advice->policy != RT_POLICY_MAX)
-		advice_note(
-			advice, "risk",
-			"of the last %zu runs this advice would have killed %zu, and each kill costs a run; "
-			"--policy max reserves more and kills fewer",
-			backtest->runs, backtest->killed);
+		advice_note(advice, "risk",
+			    "of the %s this advice would have killed %zu, and each kill costs a run; "
+			    "--policy max reserves more and kills fewer",
+			    backtest_runs(backtest).text, backtest->killed);
 	if (advice->runs - advice->runs_left_out == 1)
 		advice_note(advice, "one_run",
 			    "one run says little: the next may need more, and is killed above %s. Name "

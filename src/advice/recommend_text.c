@@ -335,9 +335,8 @@ static void add_memory_line(struct buffer *out, const struct rt_advice *advice)
 	buffer_printf(out, "(%s)\n", advice->memory_basis);
 	if (advice->backtest.runs) {
 		add_label(out, "");
-		buffer_printf(out,
-			      "%12son the last %zu runs: %zu killed, reserved %.2f times the used memory\n",
-			      "", advice->backtest.runs, advice->backtest.killed,
+		buffer_printf(out, "%12son the %s: %zu killed, reserved %.2f times the used memory\n", "",
+			      backtest_runs(&advice->backtest).text, advice->backtest.killed,
 			      advice->backtest.reserved_per_used);
 	}
 }

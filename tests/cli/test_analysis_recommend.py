@@ -373,6 +373,8 @@ def test_policies_say_how_they_would_have_done(run, tmp_path):
     assert "on the last 39 runs: 1 killed, " in run("recommend", *runs).out
     # The order on the command line does not matter.
     assert advice(run, "--policy", "p95", *reversed(runs))["memory"] == 480
+    two = run("recommend", "--policy", "p95", *runs[:2]).out
+    assert "on the last run: 0 killed, " in two and "of the last run this advice would have killed 0" in two, two
 
 
 def test_peaks_that_rise_are_followed(run, tmp_path):
