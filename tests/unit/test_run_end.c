@@ -1,8 +1,10 @@
 /* Tests of src/collect/run_end.c: samples that are evidence for the peak of memory. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "collect/run_end.h"
 #include "unit.h"
 
@@ -101,6 +103,49 @@ static void kills_on_the_machine_are_evidence_of_a_failure_only(void **unused)
 	assert_false(evidence_tells_of_kills(SIGTERM));
 }
 
+/* The reason of a job that died of SIGKILL at second 5, while the machine's counter of kills rose at `seen_secs`. */
+static const char *reason_beside_a_kill_of_the_machine(int64_t seen_secs, int64_t job_kills)
+{
+	static char reason[40];
+	struct process_tree tree = {.members = NULL};
+	struct run_ending ending = {.reason = "signal",
+				    .has_status = true,
+				    .wait_status = SIGKILL,
+				    .job_ended_ns = 5 * NSEC_PER_SEC};
+	struct frame frame = {0};
+	const struct run_end_row *row;
+
+	begin(NULL);
+	context.ending = &ending;
+	context.tree = &tree;
+	state.oom.log_fd = -1;
+	state.oom.machine = (struct oom_counter){.before = 3,
+						 .now = 3 + job_kills,
+						 .rise_after_ns = (seen_secs - 1) * NSEC_PER_SEC,
+						 .rise_seen_ns = job_kills ? seen_secs * NSEC_PER_SEC : 0};
+	frame_begin(&frame, 5 * NSEC_PER_SEC, 0);
+	(void)SINGLE_ROW(&frame, sample);
+	run_end_fill(&state, &context, &frame);
+	row = (const void *)frame.first[ROW_run_end];
+	snprintf(reason, sizeof reason, "%s", row->reason);
+	if (strcmp(reason, "oom_kill_suspected") == 0)
+		assert_non_null(
+			strstr(row->evidence,
+			       "1 killed for lack of memory on the machine during the run; confidence "
+			       "low"));
+	frame_done(&frame);
+	return reason;
+}
+
+static void a_sigkill_beside_a_kill_of_the_machine_is_suspected(void **unused)
+{
+	(void)unused;
+	assert_string_equal(reason_beside_a_kill_of_the_machine(5, 1), "oom_kill_suspected");
+	assert_string_equal(reason_beside_a_kill_of_the_machine(5, 0), "signal");
+	/* An hour before, another process was killed. */
+	assert_string_equal(reason_beside_a_kill_of_the_machine(-3600, 1), "signal");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +153,7 @@ int main(void)
 		cmocka_unit_test_setup(a_bound_counts_while_nothing_better_follows, begin),
 		cmocka_unit_test_setup(the_last_sample_without_memory_changes_nothing, begin),
 		cmocka_unit_test_setup(kills_on_the_machine_are_evidence_of_a_failure_only, begin),
+		cmocka_unit_test_setup(a_sigkill_beside_a_kill_of_the_machine_is_suspected, begin),
 		cmocka_unit_test_setup(without_any_memory_the_peak_has_the_reason, begin),
 	};
 
