@@ -48,7 +48,7 @@ JOBS = {
     "forks that overwrite more and more": Job("private 150 fork 8 { read sleep 600 overwrite 20 sleep 700 overwrite 40 sleep 700 overwrite 60 "
                                               "sleep 700 overwrite 80 sleep 2500 }"),
     "forks whose parent has ended": Job("fork 1 { private 200 fork 4 { read sleep 4300 } exec { sleep 1 } }"),
-    "cousins whose parents called exec": Job("private 5 fork 3 { fork 1 { private 100 fork 3 { read sleep 4300 } exec { sleep 4600 } } "
+    "cousins whose parents called exec": Job("private 5 fork 3 { fork 1 { private 85 fork 2 { read sleep 4300 } exec { sleep 4600 } } "
                                              "sleep 4700 }"),
     "huge pages": Job("huge 256 fork 4 { read sleep 4300 }"),
     "huge pages, a tenth overwritten": Job("huge 200 fork 3 { scatter 10 sleep 4300 }"),
