@@ -140,6 +140,20 @@ def test_a_recording_of_the_rust_cli_gives_its_memory(run, tmp_path):
     assert '"peak_mib":211.0' in (tmp_path / "page.html").read_text()
 
 
+def test_other_subcommands_have_the_memory_of_the_rust_cli(run, tmp_path):
+    path = rust(tmp_path)
+    other = tmp_path / "other.jsonl"
+    other.write_text(path.read_text().replace('"process_pss_mib": 211', '"process_pss_mib": 300'))
+    assert "211 MiB" in text(run, "show", path)
+    assert "+42.2 %" in text(run, "compare-runs", path, other)
+    lines = tmp_path / "lines.jsonl"
+    assert run("runs", "add", path, "--runs", lines).returncode == 0
+    assert json.loads(lines.read_text())["memory_peak_mib"] == 211.0
+    for name, told in (("gpu_tracker", "0.221249536"), ("openmetrics", "221249536.0"), ("influx", "221249536")):
+        assert run("export", path, "--format", name, "-o", tmp_path / name).returncode == 0
+        assert told in (tmp_path / name).read_text(), name
+
+
 def test_a_zero_of_the_rust_cli_is_unknown(run, tmp_path):
     """The Rust CLI writes 0 for a process that has ended, or that it may not read."""
     memory = figures(run, rust(tmp_path, [200, 200, 200, 0, 0, 0]))
