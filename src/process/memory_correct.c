@@ -16,10 +16,12 @@ enum {
 };
 #define CORRECTED_NS (8 * NSEC_PER_SEC)
 /*
- * smaps_rollup holds a process's memory map for 11-14 ms per GiB. Members for which that would take longer than this are not read, and
- * neither are families for which it would take more than the readings of this tick have left of the allowance.
+ * smaps_rollup holds a process's memory map for 11-14 ms per GiB. Members for which that would take longer than this are not read.
+ * Corrections have an allowance of their own, because one takes as long as many other readings, which follow what changes.
  */
 #define HOLD_MOST_NS (3.5 * (double)NSEC_PER_MSEC)
+#define SHARE 0.001
+#define ALLOWANCE_MOST_NS (25.0 * (double)NSEC_PER_MSEC)
 #define TAKES_NS(kib) (20e3 + (double)(kib) / 1048576 * 13e6)
 
 static bool frames_are_hidden(struct process_memory *memory, const struct root *root)
@@ -73,7 +75,16 @@ static bool is_affordable(const struct process_memory *memory, const struct proc
 			return false;
 		total_ns += takes_ns;
 	}
-	return total_ns <= memory->allowance_ns;
+	return total_ns <= memory->correction_ns;
+}
+
+static void earn_allowance(struct process_memory *memory, int64_t now_ns)
+{
+	memory->correction_ns +=
+		memory->corrected_ns ? SHARE * (double)(now_ns - memory->corrected_ns) : ALLOWANCE_MOST_NS;
+	if (memory->correction_ns > ALLOWANCE_MOST_NS)
+		memory->correction_ns = ALLOWANCE_MOST_NS;
+	memory->corrected_ns = now_ns;
 }
 
 /* Whether a member is as large as it was before its shares were read: pages of one that exits become those of the others. */
@@ -102,7 +113,7 @@ static int64_t read_shares_kib(struct process_memory *memory, struct process_tre
 	for (size_t i = 0; i < family->count && kib >= 0; i++)
 		if (!has_stayed(tree, memory_family_member(&memory->families, family, tree, i)))
 			kib = -1;
-	memory->allowance_ns -= (double)(root_thread_cpu_ns(tree->root) - begun_ns);
+	memory->correction_ns -= (double)(root_thread_cpu_ns(tree->root) - begun_ns);
 	return kib;
 }
 
@@ -116,6 +127,15 @@ static void drop_unsettled(struct memory_correction *correction, int64_t faults,
 		*correction = (struct memory_correction){0};
 }
 
+/* Members that have exited took their part of it with them. */
+static int64_t difference_now_kib(const struct memory_correction *correction,
+				  const struct memory_family *family)
+{
+	if (family->count >= correction->members)
+		return correction->difference_kib;
+	return correction->difference_kib * (int64_t)family->count / (int64_t)correction->members;
+}
+
 void memory_correct(struct process_memory *memory, struct process_tree *tree, struct memory_family *family,
 		    int64_t now_ns, struct family_memory *found)
 {
@@ -126,6 +146,7 @@ void memory_correct(struct process_memory *memory, struct process_tree *tree, st
 		*correction = (struct memory_correction){0};
 		return;
 	}
+	earn_allowance(memory, now_ns);
 	faults = faults_of(memory, tree, family, false);
 	settled_pages = estimate_kib / (tree->root->page_bytes / 1024) / SETTLED_PART;
 	drop_unsettled(correction, faults, settled_pages);
@@ -142,9 +163,9 @@ void memory_correct(struct process_memory *memory, struct process_tree *tree, st
 		if (faults_of(memory, tree, family, true) <= settled_pages)
 			correction->taken_ns = now_ns;
 	} else if (correction->taken_ns) {
-		found->anon_kib = max_i64(estimate_kib + correction->difference_kib, 0);
+		found->anon_kib = max_i64(estimate_kib + difference_now_kib(correction, family), 0);
 	}
-	if (shares_kib >= 0 || correction->taken_ns)
+	if (shares_kib >= 0 || (correction->taken_ns && correction->members == family->count))
 		found->doubt_kib = min_i64(found->doubt_kib,
 					   absolute_difference(estimate_kib, correction->estimate_kib));
 }

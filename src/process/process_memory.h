@@ -7,7 +7,7 @@
  *   huge pages          of hugetlbfs, which are in no resident set
  *
  * Readings must not disturb the job: each holds a process for less than a millisecond (3.5 ms in memory_correct.h). Together they
- * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.5 % in total. The members that changed
+ * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.6 % in total. The members that changed
  * most are read first. Between readings, /proc/PID/statm keeps the figures up to date.
  */
 #pragma once
@@ -30,10 +30,12 @@ struct process_memory {
 	struct reading_candidate *candidates;
 	size_t candidate_capacity;
 
-	int64_t shared_kib;  /* sum of all members' file and shared memory pages in this tick */
-	size_t members_most; /* the largest number of members so far */
-	double allowance_ns; /* time that readings may take now */
-	int64_t last_ns;     /* when the allowance last grew; 0: never */
+	int64_t shared_kib;   /* sum of all members' file and shared memory pages in this tick */
+	size_t members_most;  /* the largest number of members so far */
+	double allowance_ns;  /* time that readings may take now */
+	int64_t last_ns;      /* when the allowance last grew; 0: never */
+	double correction_ns; /* the same of memory_correct.h, and */
+	int64_t corrected_ns; /* when that last grew; 0: never */
 	enum { FRAMES_UNKNOWN, FRAMES_SEEN, FRAMES_HIDDEN } frames; /* in page maps */
 	int ruled_out; /* errno of the root's first failed reading; 0: none */
 

@@ -57,7 +57,8 @@ static int set_up(void **state)
 	process_memory_open(&memory, &root);
 	memory.families.order = order;
 	memory.frames = FRAMES_HIDDEN;
-	memory.allowance_ns = 10e6;
+	memory.correction_ns = 10e6;
+	memory.corrected_ns = NOW_NS;
 	family = (struct memory_family){
 		.count = MEMBERS, .sampled = true, .is_ambiguous = true, .union_spread_kib = 100 * MIB_KIB};
 	write_shares(150);
@@ -109,18 +110,18 @@ static void shares_of_a_moment_of_writing_count_once(void **unused)
 	(void)unused;
 	assert_int_equal(corrected_mib(220, 0), 300);
 	members[1].faults += INT64_C(20) * MIB_PAGES;
-	memory.allowance_ns = 0;
+	memory.correction_ns = 0;
 	assert_int_equal(corrected_mib(240, 1), 240);
 	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
 	/* The readings behind the estimate are older than the pages that it has faulted in. */
-	memory.allowance_ns = 10e6;
+	memory.correction_ns = 10e6;
 	assert_int_equal(corrected_mib(240, 2), 300);
-	memory.allowance_ns = 0;
+	memory.correction_ns = 0;
 	assert_int_equal(corrected_mib(240, 3), 240);
 	readings[1].faults = members[1].faults;
-	memory.allowance_ns = 10e6;
+	memory.correction_ns = 10e6;
 	assert_int_equal(corrected_mib(240, 4), 300);
-	memory.allowance_ns = 0;
+	memory.correction_ns = 0;
 	assert_int_equal(corrected_mib(240, 5), 300);
 }
 
@@ -134,6 +135,16 @@ static void shares_do_not_count_while_a_member_exits(void **unused)
 	assert_int_equal(corrected_mib(220, 1), 300);
 	assert_int_equal(remove("proc/101/smaps_rollup"), 0);
 	assert_int_equal(corrected_mib(250, 2), 330);
+}
+
+static void members_that_exit_take_their_part_of_the_difference(void **unused)
+{
+	(void)unused;
+	assert_int_equal(corrected_mib(220, 0), 300);
+	memory.correction_ns = 0;
+	family.count = 1;
+	assert_int_equal(corrected_mib(120, 1), 160);
+	assert_int_equal(found.doubt_kib, 90 * MIB_KIB);
 }
 
 static void large_members_and_other_families_are_not_read(void **unused)
@@ -152,9 +163,9 @@ static void large_members_and_other_families_are_not_read(void **unused)
 	family.union_spread_kib = MIB_KIB;
 	assert_int_equal(corrected_mib(220, 0), 220);
 	family.union_spread_kib = 100 * MIB_KIB;
-	memory.allowance_ns = 1e6;
+	memory.correction_ns = 1e6;
 	assert_int_equal(corrected_mib(220, 0), 220);
-	memory.allowance_ns = 10e6;
+	memory.correction_ns = 10e6;
 	assert_int_equal(corrected_mib(220, 0), 300);
 }
 
@@ -167,6 +178,7 @@ int main(void)
 		CORRECT_TEST(shares_are_read_again_once_the_estimate_has_changed),
 		CORRECT_TEST(shares_of_a_moment_of_writing_count_once),
 		CORRECT_TEST(shares_do_not_count_while_a_member_exits),
+		CORRECT_TEST(members_that_exit_take_their_part_of_the_difference),
 		CORRECT_TEST(large_members_and_other_families_are_not_read),
 	};
 
