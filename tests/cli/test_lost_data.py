@@ -129,11 +129,11 @@ def test_subcommands_replace_their_own_earlier_output(analyse, recorded, tmp_pat
 
 
 @pytest.mark.parametrize("command", READERS)
-def test_subcommands_replace_the_lines_of_runs_only_with_force(analyse, recorded, run, tmp_path, command):
+def test_subcommands_replace_the_lines_of_runs_only_with_force(analyse, recorded, tmp_path, command):
     """Such a file may be all that a fleet knows of its runs."""
     recorded()
     fleet = tmp_path / "fleet.jsonl"
-    run("runs", "add", "run.jsonl", "--runs", fleet)
+    analyse("runs", "add", "run.jsonl", "--runs", fleet)
     lines = fleet.read_text()
     assert '"outcome"' in lines
     result = analyse(*READERS[command], "run.jsonl", "-o", fleet)
@@ -145,13 +145,13 @@ def test_subcommands_replace_the_lines_of_runs_only_with_force(analyse, recorded
 
 
 @pytest.mark.parametrize("content", ["import sys\n", "{}\n", "# <html>\n"])
-def test_lines_of_runs_go_to_no_other_file(run, recorded, tmp_path, content):
+def test_lines_of_runs_go_to_no_other_file(analyse, recorded, tmp_path, content):
     recorded()
     source = tmp_path / "main.py"
     source.write_text(content)
-    result = run("runs", "add", "run.jsonl", "--runs", source)
+    result = analyse("runs", "add", "run.jsonl", "--runs", source)
     assert result.returncode == FAULT and result.err.count("\n") == 1 and "no line is appended" in result.err
-    result = run("-q", "--runs", source, "--", "sh", "-c", "exit 3")
+    result = analyse("-q", "--runs", source, "--", "sh", "-c", "exit 3")
     assert result.returncode == 3 and result.err.count("\n") == 1 and "no line is appended" in result.err
     assert source.read_text() == content
 
