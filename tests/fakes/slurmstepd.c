@@ -46,12 +46,17 @@ spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
 
 void slurm_error(const char *format, ...)
 {
+	char text[4096];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	/* Slurm's is a log. Here it may be a terminal. */
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	fprintf(stderr, "%s\n", text);
 }
 
 static uint32_t number_of(spank_item_t item)
