@@ -71,6 +71,8 @@ class GroupV1:
 
     def set_memory(self, mib):
         (self.memory / "memory.limit_in_bytes").write_text(str(mib * MIB if mib else -1))
+        # A job that swaps is not killed, and takes its time. Another test may have switched swap on.
+        (self.memory / "memory.swappiness").write_text("0")
 
     def enter(self):
         for folder in (self.memory, self.cpu):
@@ -123,6 +125,8 @@ class GroupV2:
 
     def set_memory(self, mib):
         (self.folder / "memory.max").write_text(str(mib * MIB) if mib else "max")
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / "memory.swap.max").write_text("0")
 
     def enter(self):
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
