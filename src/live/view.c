@@ -139,15 +139,26 @@ static void press_time(struct view *view, uint32_t key)
 	}
 }
 
+/* Whether a span shows as much of a run that has ended as the whole run does. */
+static bool is_as_long(const struct run *run, size_t number)
+{
+	return run && !run_is_live(run) && number < SPAN_COUNT - 1 &&
+	       SPANS[number].secs >= timeline_end(&run->timeline) - timeline_start(&run->timeline);
+}
+
 static void press_zoom(struct view *view, bool closer)
 {
 	const struct run *run = view_run(view);
-	size_t number = run ? span_number(view, run) : 0;
+	size_t before = run ? span_number(view, run) : 0, number = before;
 
-	if (closer && number > 0)
-		number--;
-	else if (!closer && number + 1 < SPAN_COUNT)
-		number++;
+	do {
+		if (closer ? number == 0 : number + 1 == SPAN_COUNT)
+			break;
+		number = closer ? number - 1 : number + 1;
+	} while (is_as_long(run, number));
+	/* The run is shorter than the shortest span. */
+	if (is_as_long(run, number))
+		number = before;
 	view->zoom = number + 1;
 }
 

@@ -102,6 +102,16 @@ def has_screen(binary, run):
         pytest.skip("built without ncursesw")
 
 
+def in_order(*names):
+    """A condition: the screen has these texts, one after the other. The terminal may have drawn only a part of a change."""
+    return lambda screen: -1 < screen.find(names[0]) and all(
+        -1 < screen.find(one) < screen.find(other) for one, other in zip(names, names[1:]))
+
+
+# The view draws from the top to the bottom, so a screen with the last row of each table is whole.
+WHOLE = in_order("80.0 MiB", "PROGRAM", " cc1 ", " python3 ", "q quit", "m machine")
+
+
 def program(name, cores, memory):
     return {"name": name, "cpu_secs": cores, "memory_mib": memory, "disk_read_bytes": 0, "disk_write_bytes": 0, "process_count": 1}
 
@@ -132,9 +142,9 @@ def pid_of_view(terminal):
 
 def test_live_shows_a_finished_recording_on_80_by_24(terminal, finished):
     one = terminal("live", finished)
-    screen = one.wait("failed with exit status 3 after 8.00 s")
+    screen = one.wait(WHOLE)
     lines = screen.split("\n")
-    assert lines[0].startswith(" demo  pid 42")
+    assert lines[0].startswith(" demo  pid 42") and "failed with exit status 3 after 8.00 s" in lines[0]
     assert re.search(r"^ CPU +2\.00 of 2 cores", screen, re.M)
     assert re.search(r"^ Memory +80\.0 MiB of 512 MiB", screen, re.M)
     assert re.search(r"^ Read +4\.00 KiB/s", screen, re.M)
@@ -165,12 +175,11 @@ def test_live_looks_back_with_the_arrow_keys(terminal, finished):
 
 def test_live_obeys_each_key(terminal, finished):
     one = terminal("live", finished)
-    first = one.wait("80.0 MiB")
-    assert first.index(" cc1 ") < first.index(" python3 ")
+    one.wait(in_order("80.0 MiB", " cc1 ", " python3 "))
     one.press("s")
-    one.wait(lambda screen: screen.index(" python3 ") < screen.index(" cc1 "))
+    one.wait(in_order(" python3 ", " cc1 "))
     one.press("r")
-    one.wait(lambda screen: screen.index(" cc1 ") < screen.index(" python3 "))
+    one.wait(in_order(" cc1 ", " python3 "))
     one.press("Down")
     one.wait(lambda screen: " cc1 " not in screen)
     one.press("Up")
@@ -189,20 +198,41 @@ def test_live_obeys_each_key(terminal, finished):
     one.wait("\u2588")
     one.press("g")
     one.wait(lambda screen: "#" in screen and screen.isascii())
-    one.press("+")
-    one.wait("8.00 s")
+    one.press("?")
+    one.wait("resource-tracker live: keys")
+    one.press("Escape")
+    one.wait("PROGRAM")
     one.press("Space")
     one.wait("at 8.00 s")
+
+
+def test_live_zooms_from_the_first_key_on(terminal, tmp_path):
+    """Spans that are longer than the run would show no difference."""
+    path = recordings.write(tmp_path / "run.jsonl", samples(400, recordings.END))
+    one = terminal("live", path)
+
+    def axis_from(start):
+        return lambda screen: re.search(rf"^ +{start} +\d.*$", screen, re.M)
+
+    one.wait(axis_from("0 s"))
+    one.press("+")
+    one.wait(axis_from("1 min 40 s"))
+    one.press("+")
+    one.wait(axis_from("5 min 40 s"))
+    one.press("-")
+    one.wait(axis_from("1 min 40 s"))
+    one.press("-")
+    one.wait(axis_from("0 s"))
 
 
 def test_live_draws_the_screen_again_at_ctrl_l(terminal, finished):
     """Another program has written to the terminal. The view writes only cells that change, so it would stay."""
     one = terminal("live", finished)
-    whole = one.wait("80.0 MiB")
+    whole = one.wait(WHOLE)
     pathlib.Path(one.tmux("display-message", "-p", "#{pane_tty}").strip()).write_text("\x1b[5;5Hwall: the disk is full")
     one.wait("wall: the disk is full")
     one.press("C-l")
-    assert one.wait(lambda screen: "wall:" not in screen and "80.0 MiB" in screen) == whole
+    one.wait(lambda screen: screen == whole)
 
 
 # ---- the terminal -------------------------------------------------------------------------------------------
@@ -225,7 +255,7 @@ def test_live_follows_the_size_of_the_terminal(terminal, finished):
 ])
 def test_live_has_the_colours_of_the_terminal(terminal, finished, env, wanted, unwanted):
     one = terminal("live", finished, env=env)
-    screen = one.wait("PROGRAM", "-e")
+    screen = one.wait(lambda screen: "PROGRAM" in screen and "machine" in screen, "-e")
     assert re.search(wanted, screen)
     assert not unwanted or not re.search(unwanted, screen)
 
@@ -464,11 +494,10 @@ def test_live_lists_files_and_opens_one(terminal, tmp_path):
             one["cpu"]["process_cores_used"] = cores
         paths.append(recordings.write(tmp_path / f"{name}.jsonl", made))
     one = terminal("live", *paths)
-    screen = one.wait(lambda screen: "calm" in screen and "busy" in screen and screen.count("failed with exit status 3") == 2)
-    assert "0 runs now" in screen
-    one.wait(lambda screen: screen.index("busy") < screen.index("calm"))
+    one.wait(lambda screen: "0 runs now" in screen and screen.count("failed with exit status 3") == 2)
+    one.wait(in_order("busy", "calm"))
     one.press("r")
-    one.wait(lambda screen: screen.index("calm") < screen.index("busy"))
+    one.wait(in_order("calm", "busy"))
     one.press("Up", "Up", "Enter")
     one.wait(lambda screen: screen.startswith(" calm  pid 42"))
     one.press("Escape")

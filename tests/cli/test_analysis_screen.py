@@ -136,7 +136,7 @@ def test_the_end_of_a_run_is_not_paged(screen, folder):
     assert "exit status 0" in shown and not (folder / "paged").exists()
 
 
-def test_without_a_terminal_there_is_no_pager(run, folder):
+def test_without_a_terminal_the_pager_stays_out(run, folder):
     assert len(run(*LONG, cwd=folder, env={"PAGER": "cat >paged"}).out.splitlines()) > 10 and not (folder / "paged").exists()
 
 

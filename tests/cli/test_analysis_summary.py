@@ -362,7 +362,7 @@ def test_lines_of_a_file_have_80_columns(run, eight):
                    if line.startswith("   ") or after.startswith("             ")), "a number without its unit"
 
 
-def test_colours_are_for_terminals_and_for_those_who_ask(run, eight):
+def test_colours_need_a_terminal_or_an_option(run, eight):
     plain = run("summary", eight).out
     assert "\x1b" not in plain and "\x1b" not in run("summary", "--color=never", eight).out
     coloured = run("summary", "--color", "always", eight).out
