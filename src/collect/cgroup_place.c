@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "kernel/proc_pid_cgroup.h"
 #include "kernel/proc_pid_mountinfo.h"
 
 enum { PATH_SIZE = 4096 };
+#define OWN_AGE_NS (50 * NSEC_PER_MSEC)
 
 static const char *const CONTROLLERS[CGROUP_HIERARCHIES] = {
 	[CGROUP_CPU] = "cpu",       [CGROUP_CPUACCT] = "cpuacct", [CGROUP_MEMORY] = "memory",
@@ -43,9 +45,25 @@ static uint64_t hash_of(const char *bytes, size_t length)
 	return hash ? hash : 1;
 }
 
-static ssize_t read_memberships(struct root *root, pid_t pid)
+/* Our own memberships are asked for again right away, when a cgroup is made for the job. */
+static int read_memberships(struct cgroup_mounts *mounts, struct root *root, pid_t pid,
+			    struct buffer *memberships)
 {
-	return pid ? root_readf(root, "proc/%d/cgroup", (int)pid) : root_read(root, "proc/self/cgroup");
+	int64_t now_ns = root_monotonic_ns(root);
+	ssize_t length;
+
+	if (!pid && mounts->own && now_ns - mounts->own_read_ns < OWN_AGE_NS)
+		return buffer_add_text(memberships, mounts->own), buffer_error(memberships);
+	length = pid ? root_readf(root, "proc/%d/cgroup", (int)pid) : root_read(root, "proc/self/cgroup");
+	if (length < 0)
+		return (int)length;
+	buffer_add(memberships, root->text.data, (size_t)length);
+	if (!pid && !buffer_error(memberships)) {
+		free(mounts->own);
+		mounts->own = strndup(memberships->data, memberships->length);
+		mounts->own_read_ns = now_ns;
+	}
+	return buffer_error(memberships);
 }
 
 /* ---- mounts ------------------------------------------------------------------------------------------ */
@@ -56,6 +74,7 @@ void cgroup_mounts_done(struct cgroup_mounts *mounts)
 		free(mounts->of[i].point);
 		free(mounts->of[i].root);
 	}
+	free(mounts->own);
 	*mounts = (struct cgroup_mounts){.known = false};
 }
 
@@ -168,17 +187,14 @@ static void open_membership(struct cgroup_chain *chain, const struct root *root,
 int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, struct root *root, pid_t pid)
 {
 	CLEANUP_BUFFER struct buffer memberships = BUFFER(1 << 20);
-	ssize_t length = read_memberships(root, pid);
+	int error = read_memberships(mounts, root, pid, &memberships);
 	uint64_t hash;
 
-	if (length < 0)
-		return (int)length;
-	hash = hash_of(root->text.data, (size_t)length);
+	if (error < 0)
+		return error;
+	hash = hash_of(memberships.data, memberships.length);
 	if (hash == place->memberships_hash)
 		return 0;
-	buffer_add(&memberships, root->text.data, (size_t)length);
-	if (buffer_error(&memberships))
-		return buffer_error(&memberships);
 	read_mounts(mounts, root);
 	cgroup_place_close(place);
 	for (enum cgroup_hierarchy i = 0; i < CGROUP_HIERARCHIES; i++) {

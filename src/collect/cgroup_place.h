@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "kernel/root.h"
@@ -34,6 +35,8 @@ struct cgroup_mount {
 struct cgroup_mounts {
 	bool known;
 	struct cgroup_mount of[CGROUP_HIERARCHIES];
+	char *own; /* our own /proc/PID/cgroup; NULL: not read yet */
+	int64_t own_read_ns;
 };
 
 void cgroup_mounts_done(struct cgroup_mounts *mounts);

@@ -130,7 +130,7 @@ static void move_out(struct own_cgroup *own, struct root *root)
 	}
 }
 
-void own_cgroup_remove(struct own_cgroup *own, struct root *root)
+void own_cgroup_remove(struct own_cgroup *own, struct root *root, bool sweeps)
 {
 	if (own->folder < 0)
 		return;
@@ -138,7 +138,8 @@ void own_cgroup_remove(struct own_cgroup *own, struct root *root)
 	for (int i = 0;
 	     unlinkat(own->parent, own->name, AT_REMOVEDIR) < 0 && errno == EBUSY && i < SWEEP_ROUNDS; i++)
 		move_out(own, root);
-	sweep_leftovers(own->parent);
+	if (sweeps)
+		sweep_leftovers(own->parent);
 	close(take_fd(&own->folder));
 	close(take_fd(&own->parent));
 }

@@ -36,7 +36,7 @@ int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct
 		    enum own_cgroup_mode mode);
 
 /*
- * Moves the remaining processes out and removes the cgroup, and also empty ones that killed trackers left
+ * Moves the remaining processes out and removes the cgroup. `sweeps`: also removes empty ones that killed trackers left
  * behind.
  */
-void own_cgroup_remove(struct own_cgroup *own, struct root *root);
+void own_cgroup_remove(struct own_cgroup *own, struct root *root, bool sweeps);

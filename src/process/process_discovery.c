@@ -396,8 +396,9 @@ void process_tree_exclude_present(struct process_tree *tree)
 
 	snprintf(path, sizeof path, "%d/task/%d/children", (int)getpid(), (int)getpid());
 	length = root_read_at(tree->root, tree->root->proc_fd, path);
-	if (length <= 0)
+	if (length < 0)
 		return;
+	tree->knows_children = true;
 	text = parse_proc_pid_children(tree->root->text.data, (size_t)length);
 	while (scan_pid(&text, &pid))
 		process_tree_exclude(tree, pid);

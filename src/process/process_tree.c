@@ -350,7 +350,7 @@ static int begin_tree(struct process_tree *tree, pid_t pid, bool started_by_call
 	tree->started_by_caller = started_by_caller;
 	tree->fds_left = tree->root->live ? descriptors_to_keep() : 0;
 	tree->uses_clock = tree->root->live;
-	tree->knows_children = discovery_knows_children(tree, pid);
+	tree->knows_children = tree->knows_children || discovery_knows_children(tree, pid);
 	tree->last_full_ns = root_monotonic_ns(tree->root);
 	tree->seeded_ticks = root_boot_ticks(tree->root);
 	error = process_tree_add(tree, pid);

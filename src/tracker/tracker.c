@@ -46,7 +46,12 @@ static void tracker_free(struct rt_tracker *tracker)
 		frame_done(&tracker->frames[i]);
 	kept_samples_close(&tracker->kept);
 	process_tree_free(tracker->tree);
-	own_cgroup_remove(&tracker->own_cgroup, &tracker->root);
+	if (tracker->own_cgroup.folder >= 0) {
+		/* A run of a moment leaves the sweeping to a longer one. */
+		bool sweeps = root_monotonic_ns(&tracker->root) >= tracker->prepare_ns;
+
+		own_cgroup_remove(&tracker->own_cgroup, &tracker->root, sweeps);
+	}
 	cgroup_mounts_done(&tracker->cgroup_mounts);
 	root_close(&tracker->root);
 	tracker_close_outputs(tracker);

@@ -40,6 +40,6 @@ def test_a_start_takes_few_calls(calls):
     assert len(calls) <= 260, len(calls)
 
 
-def test_what_a_job_of_a_moment_does_not_need_waits(calls):
+def test_work_for_longer_runs_waits_until_the_job_has_started(calls):
     late = ["system/node", "/proc/self/net/dev"]
     assert [text for text in late if any(text in line for line in calls)] == []
