@@ -54,7 +54,7 @@ struct rt_tracker {
 	struct run_facts facts;
 	char run_id[UUID_TEXT_BYTES];
 	char host_name[256];
-	char *folder; /* the current one; NULL: unknown, or no command */
+	char *folder;                      /* the current one; NULL: unknown, or no command */
 	char attached[PROGRAM_NAME_BYTES]; /* executable of the process that is attached to */
 	char *command_json;
 	struct name_value *tags;
