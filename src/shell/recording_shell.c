@@ -164,6 +164,16 @@ static bool is_planted(const struct stat *above, const char *path)
 	       status.st_uid != 0 && status.st_uid != above->st_uid;
 }
 
+/* `above`: its parent, and then itself. */
+static int make_folder(const char *path, bool named, struct stat *above)
+{
+	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	if (!named && is_planted(above, path))
+		return -EUCLEAN;
+	return stat(path, above) < 0 ? -errno : 0;
+}
+
 /* Makes all folders of a path, as mkdir -p. Returns 0 or a negative errno; -EUCLEAN: another user has planted one of them. */
 static int make_folders(char *path, bool named)
 {
@@ -172,12 +182,7 @@ static int make_folders(char *path, bool named)
 
 	for (char *slash = strchr(path + 1, '/'); r == 0 && slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(path, 0777) < 0 && errno != EEXIST)
-			r = -errno;
-		else if (!named && is_planted(&above, path))
-			r = -EUCLEAN;
-		else if (stat(path, &above) < 0)
-			r = -errno;
+		r = make_folder(path, named, &above);
 		*slash = '/';
 	}
 	return r;

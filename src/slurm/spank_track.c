@@ -37,6 +37,15 @@
 #define SYS_close_range 436
 #endif
 
+/* Slurm finds these names in the plugin. */
+#define HOOK __attribute__((visibility("default")))
+HOOK int slurm_spank_init(spank_t spank, int argc, char **argv);
+HOOK int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv);
+HOOK int slurm_spank_task_exit(spank_t spank, int argc, char **argv);
+HOOK int slurm_spank_exit(spank_t spank, int argc, char **argv);
+extern HOOK const char plugin_name[], plugin_type[];
+extern HOOK const unsigned int plugin_version, spank_plugin_version;
+
 SPANK_PLUGIN(resource_tracker, 1)
 
 enum {
@@ -49,15 +58,6 @@ enum {
 #define BATCH_STEP UINT32_C(0xfffffffb)
 #define EXTERN_STEP UINT32_C(0xfffffffc)
 #define INTERACTIVE_STEP UINT32_C(0xfffffffa)
-
-/* Slurm finds these names in the plugin. */
-#define HOOK __attribute__((visibility("default")))
-HOOK int slurm_spank_init(spank_t spank, int argc, char **argv);
-HOOK int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv);
-HOOK int slurm_spank_task_exit(spank_t spank, int argc, char **argv);
-HOOK int slurm_spank_exit(spank_t spank, int argc, char **argv);
-extern HOOK const char plugin_name[], plugin_type[];
-extern HOOK const unsigned int plugin_version, spank_plugin_version;
 
 struct tracked {
 	pid_t pid;
