@@ -52,7 +52,7 @@ static pid_t start_job(int *ret_orders)
 
 static struct program_listener *open_listener(pid_t job)
 {
-	struct program_listener *listener;
+	struct program_listener *listener = NULL;
 
 	threads_before = count_threads();
 	if (!has_room_for_processes(true) || program_listener_open(&listener) < 0)
