@@ -122,7 +122,7 @@ static int64_t grown_kib(struct process_tree *tree, int64_t faults)
 	if (gone_kib > between->gone_mark_kib)
 		kib *= (double)between->gone_mark_kib / (double)gone_kib;
 	if (exits >= 0 && between->exits >= 0 && exits - between->exits > FEW_EXITS)
-		kib *= FEW_EXITS / (double)(exits - between->exits);
+		kib *= (double)FEW_EXITS / (double)(exits - between->exits);
 	return (int64_t)kib;
 }
 

@@ -147,8 +147,8 @@ def test_context_switches_agree_with_gnu_time(run, tmp_path):
     done = run("-o", path, "-q", "--no-summary", "--", shutil.which("time"), "-f", "%w %c", sys.executable, "-c", code)
     voluntary, involuntary = map(int, done.err.split())
     end = json.loads(path.read_text().splitlines()[-1])["run_end"]
-    # GNU time itself is switched, too.
-    assert voluntary <= end["voluntary_switches"] <= voluntary + 5
+    # GNU time itself waits for its child and for pages of files, too.
+    assert voluntary <= end["voluntary_switches"] <= voluntary + 30
     assert involuntary <= end["involuntary_switches"] <= involuntary + 10
 
 
