@@ -17,7 +17,7 @@ struct memory_area {
 	bool writable;
 	bool shared;     /* writes reach the file or the other processes that map it */
 	uint64_t device; /* as in st_dev */
-	uint64_t inode;  /* 0: anonymous memory */
+	uint64_t inode;  /* 0: anonymous memory, or the System V segment with the id 0 */
 	struct scan
 		name; /* path, "[heap]", "/dev/zero (deleted)" or empty; a newline in a path is escaped (\012) */
 };

@@ -145,9 +145,10 @@ static bool is_nameless(const struct scan *name)
 	       begins_with(name, "/SYSV") || begins_with(name, "/anon_hugepage");
 }
 
+/* Anonymous memory has the inode 0, and so has the first System V segment of an IPC namespace: its id is 0. */
 bool memory_objects_has(const struct memory_objects *objects, const struct memory_area *area)
 {
-	if (!area->inode)
+	if (!area->inode && !begins_with(&area->name, "/SYSV"))
 		return false;
 	if (is_nameless(&area->name))
 		return true;

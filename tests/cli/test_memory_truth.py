@@ -166,3 +166,18 @@ def test_memory_of_random_jobs(programs, seed):
     job = memory_jobs.random_job(seed)
     print(f"seed {seed}: {job.program}")
     check(programs, job.words)
+
+
+def test_the_first_system_v_segment_of_a_namespace_counts(binary, tmp_path):
+    """Its id, and so its inode in /proc/PID/maps, is 0, as that of anonymous memory. A container's first segment is such a one."""
+    job = memory_truth.build_job(binary, tmp_path)
+    unshare = ["unshare", "-i"] if exact.is_root() else ["unshare", "-ri"]
+    if subprocess.run([*unshare, "true"], capture_output=True).returncode:
+        pytest.skip("no IPC namespaces for this user")
+    path = tmp_path / "run.jsonl"
+    words = "sysv 100 fork 3 { read sleep 3000 } sleep 2500 wait".split()
+    subprocess.run([*unshare, binary, "-q", "--no-summary", "-i", "0.5", "-o", path, "--", job, *words], check=True, timeout=60)
+    lines = list(map(json.loads, path.read_text().splitlines()))
+    memory = [line["cpu"]["process_memory_mib"] for line in lines]
+    assert all(told is None or 95 <= told <= 106 for told in memory) and any(memory), memory
+    assert 95 <= lines[-1]["run_end"]["memory_peak_mib"] <= 106
