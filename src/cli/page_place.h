@@ -5,6 +5,7 @@
 const char *why_no_page(const char *page);
 
 /*
- * Copies the temporary recording `fd`, of which no page could be made, to the new file PAGE.jsonl (or PAGE.1.jsonl, ...), and names the file on stderr.
+ * Copies the temporary recording `fd`, of which no page could be made, to the new file PAGE.jsonl (or PAGE.1.jsonl, ...),
+ * and names the file on stderr.
  */
 void rescue_recording(int fd, const char *page);

@@ -46,7 +46,7 @@ struct program_listener {
 	pthread_mutex_t lock;
 	pthread_cond_t caught_up;
 	pthread_t thread;
-	bool is_read_by_caller; /* there is no thread yet */
+	bool is_read_by_caller; /* until the thread starts */
 	bool has_forks;         /* the job has forked a process */
 	int rounds_of_caller;   /* in which the caller found events */
 	bool runs;              /* the thread was started and not joined */

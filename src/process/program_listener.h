@@ -44,8 +44,9 @@ void program_listener_close(struct program_listener *listener);
 int program_listener_start(struct program_listener *listener, bool is_read_by_caller);
 
 /*
- * Takes the events so far, as long as there is no thread. Starts it if the job has forked, if the events of other processes
- * wake the caller too often, or `with_thread`. Returns 0 or a negative errno: the thread cannot be started.
+ * The caller takes the events itself until the thread starts. This call starts the thread if the job has forked, if other
+ * processes' events wake the caller too often, or if `with_thread`. Returns 0 or a negative errno: the thread cannot be
+ * started.
  */
 int program_listener_hear(struct program_listener *listener, bool with_thread);
 

@@ -24,7 +24,7 @@ int socket_fences_begin(struct socket_fences **ret_fences);
 /* Gives up what has not come yet. NULL is allowed. */
 void socket_fences_end(struct socket_fences *fences);
 
-/* Whether a notification is that of a fence, which has been passed then. NULL: there are no fences. */
+/* Returns whether a notification is that of a fence, and crosses that fence off. `fences` may be NULL. */
 bool socket_fences_pass(struct socket_fences *fences, uint64_t cookie);
 
 enum fences_state {

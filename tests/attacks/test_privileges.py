@@ -20,18 +20,23 @@ from users import ATTACKER, VICTIM, needs_root, plant
 pytestmark = needs_root()
 
 
+def as_root_always(program, folder):
+    """Yields a copy of a program that always runs as root, and removes it."""
+    if os.statvfs(folder).f_flag & os.ST_NOSUID:
+        pytest.skip("set-user-ID has no effect in this file system")
+    copy = shutil.copy(program, folder / program.name)
+    os.chown(copy, 0, 0)
+    os.chmod(copy, 0o4755)
+    yield copy
+    os.unlink(copy)
+
+
 @pytest.fixture
 def privileged(public_programs, public_folder):
     """A copy of the program that always runs as root, with or without its installed files."""
     folder = public_folder / "privileged"
     folder.mkdir(exist_ok=True)
-    program = shutil.copy(public_programs, folder / "resource-tracker")
-    os.chown(program, 0, 0)
-    os.chmod(program, 0o4755)
-    if os.statvfs(folder).f_flag & os.ST_NOSUID:
-        pytest.skip("set-user-ID has no effect in this file system")
-    yield program
-    os.unlink(program)
+    yield from as_root_always(public_programs, folder)
 
 
 @pytest.fixture
@@ -42,12 +47,7 @@ def privileged_analysis(public_programs, public_folder):
         pytest.skip("built without the analysis")
     folder = public_folder / "privileged-analysis"
     folder.mkdir(exist_ok=True)
-    program = shutil.copy(beside, folder / "resource-tracker-analysis")
-    os.chmod(program, 0o4755)
-    if os.statvfs(folder).f_flag & os.ST_NOSUID:
-        pytest.skip("set-user-ID has no effect in this file system")
-    yield program
-    os.unlink(program)
+    yield from as_root_always(beside, folder)
 
 
 @pytest.fixture

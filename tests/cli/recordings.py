@@ -111,3 +111,14 @@ RUN_LINE = {"schema": 1, "id": "run-0", "outcome": "ok", "name": "train", "task"
             "memory_limit_mib": 64000.0, "memory_limit_source": "machine", "oom_had_mib": None, "oom_next_mib": None,
             "memory_needed_mib": 1024.0, "memory_kernel_mib": 1.0, "cores_needed": 2.0, "gpu_max": 0.0, "gpu_memory_max_mib": 0.0,
             "says_little": None}
+
+
+def advice(run, *arguments):
+    """Returns the answer of `recommend --json`."""
+    result = run("recommend", "--json", *arguments)
+    assert result.returncode == 0, result.err
+    return json.loads(result.out)
+
+
+def rules(answer):
+    return [note["rule"] for note in answer["notes"]]

@@ -7,16 +7,7 @@ import pytest
 import recordings
 
 LIMITS, NO_LIMITS, make = recordings.LIMITS, recordings.NO_LIMITS, recordings.steady
-
-
-def advice(run, *arguments):
-    result = run("recommend", "--json", *arguments)
-    assert result.returncode == 0, result.err
-    return json.loads(result.out)
-
-
-def rules(answer):
-    return [note["rule"] for note in answer["notes"]]
+advice, rules = recordings.advice, recordings.rules
 
 
 @pytest.mark.parametrize("cores, cpu", [(0.27, 1), (0.0, 1), (1.01, 1), (1.05, 2), (1.5, 2), (2.0, 2), (2.51, 3), (3.4, 4)])

@@ -3,17 +3,7 @@ import json
 
 import recordings
 
-make = recordings.steady
-
-
-def advice(run, *arguments):
-    result = run("recommend", "--json", *arguments)
-    assert result.returncode == 0, result.err
-    return json.loads(result.out)
-
-
-def rules(answer):
-    return [note["rule"] for note in answer["notes"]]
+make, advice, rules = recordings.steady, recordings.advice, recordings.rules
 
 
 def note(answer, rule):
