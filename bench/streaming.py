@@ -1,5 +1,6 @@
 """The cost of streaming to a run: with a server that works, is dead, hangs or resets, beside the same run without it."""
 import json
+import math
 import os
 import pathlib
 import re
@@ -7,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "fakes"))
@@ -27,10 +29,13 @@ class Server:
         if trouble == "dead":
             self.sentinel.close()
 
+    @staticmethod
+    def clean():
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SENTINEL_", "TRACKER_", "AWS_", "OTEL_"))}
+        return {**clean, "TRACKER_HISTORY": "off"}  # also on the terminal of a developer
+
     def environment(self, **further):
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SENTINEL_", "TRACKER_", "AWS_"))}
-        clean["TRACKER_HISTORY"] = "off"  # also on the terminal of a developer
-        return {**clean, "SENTINEL_API_TOKEN": "x", "SENTINEL_API_URL": self.url, "TRACKER_METADATA_URL": "http://127.0.0.1:1",
+        return {**self.clean(), "SENTINEL_API_TOKEN": "x", "SENTINEL_API_URL": self.url, "TRACKER_METADATA_URL": "http://127.0.0.1:1",
                 "TRACKER_UPLOAD_INTERVAL": "1", **further}
 
     def close(self):
@@ -82,6 +87,57 @@ def lateness(program, figure, rounds=3):
         kib = [statistics.median(peak for _, peak in runs[name]) for name in ("with", "without")]
         figure("  recorder's own memory (anonymous)", f"{kib[0]:.0f} KiB", f"{kib[1]:.0f} KiB",
                "at most 64 KiB more", kib[0] <= kib[1] + 64)
+
+
+JOBS = {
+    "4 million sums": [sys.executable, "-c", "import time\nbegun = time.monotonic()\nn = 0\nfor i in range(4000000): n += i\n"
+                       "print(time.monotonic() - begun)"],
+    "300 processes": [sys.executable, "-c", "import subprocess, time\nbegun = time.monotonic()\n"
+                      "for i in range(300): subprocess.run(['/bin/true'])\nprint(time.monotonic() - begun)"],
+    "a sleep of 1.2 s": [sys.executable, "-c", "import time\nbegun = time.monotonic()\ntime.sleep(1.2)\nprint(time.monotonic() - begun)"],
+}
+
+
+def job_secs(program, job, env, options):
+    """The time that the job takes, by its own clock, and what comes around it: the start and the end of the recorder."""
+    prefix = undisturbed()
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.monotonic()
+        result = subprocess.run([*prefix, program, "-q", "--no-summary", "-o", folder + "/record.jsonl", *options, "--spool", folder, "--", *job],
+                                env=env, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        whole = time.monotonic() - begun
+    return float(result.stdout), whole - float(result.stdout)
+
+
+def slower(program, figure, pairs=24):
+    """Pairs of runs in default settings, with and without --stream otlp, in turns; the receiver is a process of its own."""
+    fakes = pathlib.Path(__file__).resolve().parents[1] / "tests" / "fakes"
+    receiver = subprocess.Popen([*undisturbed(), sys.executable, fakes / "otlp.py", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True)
+    # Its further lines, the requests, are read so that it is never stuck.
+    env = {**Server.clean(), "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.stdout.readline().strip()}
+    reading = threading.Thread(target=receiver.stdout.read, daemon=True)
+    reading.start()
+    try:
+        for name, job in JOBS.items():
+            changes, ends = [], []
+            for i in range(pairs):
+                both = {}
+                for streamed in (True, False) if i % 2 else (False, True):
+                    both[streamed] = job_secs(program, job, env, ["--stream", "otlp"] if streamed else [])
+                changes.append((both[True][0] / both[False][0] - 1) * 100)
+                ends.append((both[True][1] - both[False][1]) * 1e3)
+            changes.sort()
+            # The sign test: the median of all pairs lies between these with at least 95 %.
+            outer = next(k for k in range(pairs) if sum(math.comb(pairs, i) for i in range(k + 1)) / 2**pairs > 0.025)
+            low, high = changes[outer - 1], changes[pairs - outer]
+            figure(f"job with --stream otlp: {name}", f"{statistics.median(changes):+.2f} %", f"{low:+.2f} to {high:+.2f} %",
+                   f"0 % lies in the 95 % range of {pairs} pairs, or above it", low <= 0)
+            figure("  its end, with the last requests", f"{statistics.median(ends):+.1f} ms", "", "(no figure)", True)
+    finally:
+        receiver.terminate()
+        receiver.wait()
+        reading.join()
 
 
 def end(program, figure):
@@ -146,6 +202,7 @@ def follower(program, figure, secs=30):
 
 
 def streaming(program, figure):
+    slower(program, figure)
     lateness(program, figure)
     end(program, figure)
     follower(program, figure)

@@ -315,6 +315,7 @@ struct rt_export_options {
 	 *   "snapshot-0.4" the same for its version 0.4
 	 *   "gpu_tracker"  its tracking file: SQLite if the output's name ends so, else CSV
 	 *   "otlp", "openmetrics", "influx"   time series of all runs, for databases of metrics: docs/OTLP.md
+	 *   "jobstats"   the record of one Slurm job in its AdminComment, from the recordings of its tasks
 	 * NULL: by the extension of the output (.json, .jsonl, .csv, .sqlite, .db; before .gz, which
 	 * compresses).
 	 */

@@ -454,7 +454,7 @@ static int compare_runs(const struct rt_compared_run *runs, size_t run_count, rt
 	if (result < 0)
 		return result;
 	if (comparison->side_count < 2)
-		return problem_set(ret_problem, -EINVAL, "there must be two sides to compare");
+		return problem_set(ret_problem, -EINVAL, "name two different recordings to compare");
 	if (gather_figures(comparison, &findings) < 0)
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	*ret_comparison = comparison;

@@ -16,6 +16,8 @@ enum { TEXT_CEILING = 16 << 20 };
 
 /* Between single runs a smaller change may be chance; as in the verdict. */
 static const double SAME_PCT = 5;
+/* From here on a factor is easier to read than percent. */
+static const double LEAST_FACTOR_PCT = 900;
 
 static void add_side(struct json_writer *json, const rt_comparison *comparison,
 		     const struct compared *compared, size_t side)
@@ -143,10 +145,16 @@ static void add_change(struct buffer *out, const struct compared *compared, size
 		buffer_add_text(out, "=");
 		return;
 	}
+	if (!compared_alike(compared, side)) {
+		buffer_add_text(out, "not comparable");
+		return;
+	}
 	style = style_of(compared, side, change);
 	buffer_add_text(out, style);
 	if (isinf(change))
 		buffer_add_text(out, "from 0");
+	else if (change >= LEAST_FACTOR_PCT)
+		buffer_printf(out, "x %.0f", 1 + change / 100);
 	else
 		buffer_printf(out, "%+.1f %%", change);
 	buffer_add_text(out, *style ? STYLE_END : "");

@@ -433,6 +433,10 @@ static int read_samples(struct rt_summary *summary, const struct summary_watcher
 		return problem_set(problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	finish_summary(summary);
 	oom_course_end(&summary->oom, path);
+	copy_text(summary->file_name, sizeof(summary->file_name),
+		  strcmp(path, "-") == 0 ? ""
+		  : strrchr(path, '/')   ? strrchr(path, '/') + 1
+					 : path);
 	read_phases(summary, path);
 	find_bottlenecks(summary);
 	summary_add_end(&words, summary);

@@ -90,6 +90,7 @@ struct rt_summary {
 	size_t run, runs;   /* number of this run, and of runs in the files */
 	const char *layout; /* see record_layout() */
 	char host[256], job_name[256];
+	char file_name[256]; /* of the recording, without folders; "": standard input */
 	int64_t tracked_pid; /* absent: none */
 	int64_t rank;        /* absent: none */
 	bool tracked;
@@ -211,6 +212,9 @@ struct phase_time {
 	size_t open_calls; /* never stopped: they end with the recording */
 };
 struct phase_time summary_phase_time(const struct phase *phase);
+
+/* Adds the first lines of the text form: failure, name, time. */
+void summary_add_heading(struct buffer *out, const struct rt_summary *summary);
 
 /* Adds the end in words: "exit status 3", "killed by SIGKILL (9)", "still running, or the recorder was killed", ... */
 void summary_add_end(struct buffer *out, const struct rt_summary *summary);

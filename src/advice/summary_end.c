@@ -60,9 +60,12 @@ void summary_add_end(struct buffer *out, const struct rt_summary *summary)
 		return;
 	}
 	if (!end) {
-		buffer_add_text(out, strcmp(summary->layout, "json") == 0
-					     ? "no end is recorded: still running, or the recorder was killed"
-					     : "this format does not record how it ended");
+		if (strcmp(summary->layout, "json") == 0)
+			buffer_add_text(out, "no end is recorded: still running, or the recorder was killed");
+		else if (strcmp(summary->layout, "snapshot") == 0)
+			buffer_add_text(out, "a snapshot does not record how it ended");
+		else
+			buffer_add_text(out, "CSV does not record how it ended");
 		return;
 	}
 	if (strncmp(reason, "oom_kill", 8) == 0) {

@@ -7,7 +7,7 @@
 #include "table/units.h"
 #include "base/cleanup.h"
 
-enum form { FORM_NUMBER, FORM_IF_ANY, FORM_DURATION, FORM_MEMORY, FORM_SHARE };
+enum form { FORM_NUMBER, FORM_IF_ANY, FORM_DURATION, FORM_PERIOD, FORM_MEMORY, FORM_SHARE };
 
 static const double SHARE_LEAST_SECS = 0.1, BYTES_IN_MIB = 1048576;
 
@@ -26,13 +26,16 @@ static bool is_shown(const struct rt_summary *summary, enum form form, double va
 {
 	if (!isfinite(value) || (form == FORM_IF_ANY && value <= 0))
 		return false;
+	/* A single sample has no period. */
+	if (form == FORM_PERIOD)
+		return summary->samples > 1;
 	/* In a very short run, starting up is nearly all, so a share would mislead. */
 	return form != FORM_SHARE || summary->recorded_secs >= SHARE_LEAST_SECS;
 }
 
 static void add_value(struct buffer *out, enum form form, double value, enum rt_size_unit unit)
 {
-	if (form == FORM_DURATION)
+	if (form == FORM_DURATION || form == FORM_PERIOD)
 		add_duration(out, value);
 	else if (form == FORM_MEMORY)
 		add_size(out, value * BYTES_IN_MIB, unit);

@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "advice/summary.h"
 #include "table/units.h"
@@ -52,71 +51,6 @@ static void add_separator(const struct page *page, bool *any)
 {
 	buffer_add_text(page->out, *any ? ", " : "");
 	*any = true;
-}
-
-static void add_time(struct buffer *out, double timestamp)
-{
-	time_t whole = fabs(timestamp) < 1e11 ? (time_t)timestamp : -1;
-	struct tm tm;
-	char text[32];
-
-	if (whole < 0 || !gmtime_r(&whole, &tm) ||
-	    !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
-		return;
-	buffer_printf(out, "%s, ", text);
-}
-
-static void add_name(const struct page *page)
-{
-	const struct run_start_row *start = FIRST(record_identity(page->summary->record), run_start);
-	const struct rt_summary *summary = page->summary;
-
-	buffer_add_text(page->out, STYLE_STRONG);
-	if (start && !text_absent(start->executable))
-		buffer_add_printable(page->out, start->executable);
-	else if (!count_absent(summary->tracked_pid))
-		buffer_printf(page->out, "pid %lld (its name is not recorded)",
-			      (long long)summary->tracked_pid);
-	else
-		buffer_add_text(page->out, summary->tracked ? "a process" : "the machine");
-	buffer_add_text(page->out, STYLE_END);
-	if (*summary->job_name) {
-		buffer_add_text(page->out, ", job ");
-		buffer_add_printable(page->out, summary->job_name);
-	}
-	if (*summary->host) {
-		buffer_add_text(page->out, ", on ");
-		buffer_add_printable(page->out, summary->host);
-	}
-	buffer_add_text(page->out, "\n");
-}
-
-/* A failure has the first line. */
-static void add_heading(const struct page *page)
-{
-	const struct rt_summary *summary = page->summary;
-	bool failed = summary_has_failed(summary);
-
-	if (failed) {
-		buffer_add_text(page->out, STYLE_BAD "Failed: ");
-		summary_add_end(page->out, summary);
-		buffer_add_text(page->out, STYLE_END "\n");
-	}
-	add_name(page);
-	add_time(page->out, summary->started);
-	/* In a format with only time stamps, a single row covers an unknown time. */
-	if (summary->wall_secs > 0) {
-		add_duration(page->out, summary->wall_secs);
-		buffer_add_text(page->out, ": ");
-	}
-	if (failed) {
-		buffer_add_text(page->out, "failed");
-	} else {
-		buffer_add_text(page->out, STYLE_GOOD);
-		summary_add_end(page->out, summary);
-		buffer_add_text(page->out, STYLE_END);
-	}
-	buffer_add_text(page->out, "\n");
 }
 
 /* The course over the run, from 0 to `most`. */
@@ -319,10 +253,9 @@ static void add_network(const struct page *page)
 	}
 	if (use.source) {
 		buffer_add_text(page->out, "no TCP connection of the job");
-		if (use.received_bound > 0 || use.sent_bound > 0) {
-			buffer_add_text(page->out, " was seen; short ones at most ");
-			add_both_ways(page, "received", use.received_bound, "sent", use.sent_bound);
-		}
+		/* The bound is the traffic of others then, far more likely than the job's. */
+		if (use.received_bound > 0 || use.sent_bound > 0)
+			buffer_add_text(page->out, " was seen; short ones may be missing");
 		return;
 	}
 	add_both_ways(page, "received", summary->received_bytes.sum, "sent", summary->sent_bytes.sum);
@@ -538,7 +471,7 @@ void summary_add_page(struct buffer *out, const rt_summary *summary, enum rt_siz
 {
 	struct page page = {out, summary, unit};
 
-	add_heading(&page);
+	summary_add_heading(page.out, page.summary);
 	if (summary_not_started(summary))
 		return;
 	add_cpu(&page);

@@ -1,5 +1,7 @@
 /* export: a recording as JSON, CSV, SQLite, a snapshot of the Python package, or a tracking file of gpu_tracker. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/words.h"
@@ -63,6 +65,23 @@ static bool set_option(void *context, int option, const char *value)
 	}
 }
 
+static bool is_csv_file(const struct export_choice *choice)
+{
+	size_t length = choice->output ? strlen(choice->output) : 0;
+
+	if (choice->options.format)
+		return length && strcmp(choice->options.format, "csv") == 0;
+	return length > strlen(".csv") && strcmp(choice->output + length - strlen(".csv"), ".csv") == 0;
+}
+
+/* A person who looks at the file later would miss them. */
+static void tell_of_csv(const struct export_choice *choice)
+{
+	if (is_csv_file(choice) && strcmp(choice->output, "-") != 0 && isatty(STDERR_FILENO))
+		fprintf(stderr, "CSV has whole MiB, and neither the job's name nor how it ended; .jsonl and "
+				".sqlite have all\n");
+}
+
 int run_export(const struct subcommand *command, char **argv)
 {
 	__attribute__((cleanup(export_choice_done))) struct export_choice choice = {
@@ -89,5 +108,7 @@ int run_export(const struct subcommand *command, char **argv)
 			   &problem);
 	if (result != 0)
 		(void)command_fault(command, "%s", problem.text);
+	if (result >= 0)
+		tell_of_csv(&choice);
 	return result < 0 ? EXIT_FAULT : 0;
 }

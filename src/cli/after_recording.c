@@ -22,17 +22,29 @@ enum { LAST_LOOKS = 10 };
 #define LOOK_EVERY_NS (20 * NSEC_PER_MSEC)
 #define STILL_LIMIT_NS (5 * NSEC_PER_SEC)
 
-char *first_file(rt_tracker *tracker)
+/* `front` NULL: in any format. */
+static char *find_file(rt_tracker *tracker, const struct front *front)
 {
 	const char *path;
 
 	for (size_t i = 0; (path = rt_output_path(tracker, i)); i++) {
 		struct stat status;
 
-		if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+		if (stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+		    !(front && front_writes_csv(front, path)))
 			return realpath(path, NULL);
 	}
 	return NULL;
+}
+
+char *first_file(rt_tracker *tracker)
+{
+	return find_file(tracker, NULL);
+}
+
+char *first_json_file(rt_tracker *tracker, const struct front *front)
+{
+	return find_file(tracker, front);
 }
 
 char *marks_variable(rt_tracker *tracker, const char *kept_path)
@@ -191,9 +203,13 @@ void print_summary(const char *path, bool as_json)
 	run_analysis(argv);
 }
 
-void name_recording(const char *path)
+void name_recording(const char *path, bool is_csv)
 {
-	if (isatty(STDERR_FILENO))
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (is_csv)
+		say_plainly("recorded in %s, samples alone; -o FILE.jsonl keeps all of this", path);
+	else
 		say_plainly("recorded in %s; resource-tracker report %s", path, path);
 }
 

@@ -6,10 +6,12 @@
 
 #include <stdbool.h>
 
+#include "cli/front.h"
 #include "resource_tracker.h"
 
-/* Returns the first regular file among the outputs, as an absolute path, or NULL. */
+/* Returns the first regular file among the outputs, or the first that is JSON, as an absolute path, or NULL. */
 char *first_file(rt_tracker *tracker);
+char *first_json_file(rt_tracker *tracker, const struct front *front);
 
 /*
  * Returns "RESOURCE_TRACKER_MARKS=FILE", where `resource-tracker mark` writes the phases of the job. FILE is
@@ -39,8 +41,8 @@ void forget_signals(void);
  * Runs `resource-tracker-analysis summary FILE` with output to stderr. Does nothing if it is not installed.
  */
 void print_summary(const char *path, bool as_json);
-/* Says on a terminal where the recording is, and how to see more of it. */
-void name_recording(const char *path);
+/* Says on a terminal where the recording is, and how to see more of it, or of a CSV file that there was more to keep. */
+void name_recording(const char *path, bool is_csv);
 
 /*
  * Runs `resource-tracker-analysis --keep FORM FILE` with output to stderr: it prints the summary in that form ("text", "json",

@@ -130,23 +130,22 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 	const struct given *unwanted = given_by_name(&front->given, "no-summary");
 	bool flag = false;
 
+	front->summary = (front->named_outputs && isatty(STDERR_FILENO)) || (front->keeps && !front->quiet)
+				 ? SUMMARY_TEXT
+				 : SUMMARY_NONE;
 	if (unwanted && !read_flag(unwanted->text, &flag)) {
 		*ret_item = unwanted;
 		return "is neither yes nor no; give 1 or 0";
 	}
 	if (!flag)
 		unwanted = NULL;
-	front->summary = SUMMARY_NONE;
 	if (unwanted && (!wanted || unwanted->origin > wanted->origin ||
-			 (unwanted->origin == wanted->origin && unwanted > wanted)))
-		return NULL;
-	if (!wanted) {
-		front->summary =
-			(front->named_outputs && isatty(STDERR_FILENO)) || (front->keeps && !front->quiet)
-				? SUMMARY_TEXT
-				: SUMMARY_NONE;
+			 (unwanted->origin == wanted->origin && unwanted > wanted))) {
+		front->summary = SUMMARY_NONE;
 		return NULL;
 	}
+	if (!wanted)
+		return NULL;
 	*ret_item = wanted;
 	if (wanted->text && strcmp(wanted->text, "json") == 0) {
 		front->summary = SUMMARY_JSON;
@@ -156,8 +155,10 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 	if (wanted->text && strcmp(wanted->text, "text") != 0) {
 		if (!read_flag(wanted->text, &flag))
 			return "is unknown; give one of text, json";
-		if (!flag)
+		if (!flag) {
+			front->summary = SUMMARY_NONE;
 			return NULL;
+		}
 	}
 	front->summary = SUMMARY_TEXT;
 	return NULL;
@@ -276,26 +277,53 @@ static bool names_file(const struct given *item)
 	       (stat(item->text, &status) < 0 || S_ISREG(status.st_mode));
 }
 
-static bool has_output_file(const struct front *front)
+bool front_writes_csv(const struct front *front, const char *path)
+{
+	const struct given *format = given_by_name(&front->given, "format");
+	size_t length = strlen(path);
+
+	if (format && *format->text)
+		return strcmp(format->text, "csv") == 0;
+	return length >= strlen(".csv") && strcmp(path + length - strlen(".csv"), ".csv") == 0;
+}
+
+/* Returns the first output that is a file, of JSON if `json`, or NULL. */
+static const char *named_file(const struct front *front, bool json)
 {
 	for (size_t i = 0; i < front->given.count; i++) {
 		const struct given *item = &front->given.items[i];
 
-		if (is_output(item) && given_counts(&front->given, item) && names_file(item))
-			return true;
+		if (is_output(item) && given_counts(&front->given, item) && names_file(item) &&
+		    !(json && front_writes_csv(front, item->text)))
+			return item->text;
 	}
-	return false;
+	return NULL;
+}
+
+/* In the folder of a file that is written: /tmp may be memory, and the recording of a long run is large. */
+static int open_beside(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	CLEANUP_BUFFER struct buffer folder = BUFFER(PATH_MAX);
+
+	if (!path)
+		return -1;
+	buffer_printf(&folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+	return buffer_error(&folder) ? -1
+				     : open(folder.data, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
 }
 
 /*
  * Opens a file without a name, which disappears with this process. Returns a descriptor or a negative errno.
  */
-static int open_unnamed(void)
+static int open_unnamed(const char *beside)
 {
 	const char *folder = has_more_rights_than_caller() ? NULL : getenv("TMPDIR");
 	CLEANUP_BUFFER struct buffer name = BUFFER(PATH_MAX);
-	int fd;
+	int fd = open_beside(beside);
 
+	if (fd >= 0)
+		return fd;
 	if (!folder || !*folder)
 		folder = "/tmp";
 	fd = open(folder, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
@@ -311,9 +339,9 @@ static int open_unnamed(void)
 }
 
 /* Moves it above the standard streams' numbers, which may be closed. */
-static int open_temporary(void)
+static int open_temporary(const char *beside)
 {
-	CLEANUP_CLOSE int fd = open_unnamed();
+	CLEANUP_CLOSE int fd = open_unnamed(beside);
 	int above;
 
 	if (fd < 0 || fd > STDERR_FILENO)
@@ -323,22 +351,21 @@ static int open_temporary(void)
 }
 
 /*
- * The summary, the report and the line of the run need a file to read. If no output is a named file, record to a temporary one: as JSON
- * whatever the format of the output is, because CSV does not record how the job ended.
+ * The summary, the report and the line of the run need a file of JSON to read. If no output is one, record to a temporary
+ * one: CSV has neither the job's name nor how it ended.
  */
 static int add_temporary_output(struct front *front)
 {
 	char name[32];
 
-	if ((front->summary == SUMMARY_NONE && !front->page && !front->runs) || has_output_file(front) ||
+	if ((front->summary == SUMMARY_NONE && !front->page && !front->runs) || named_file(front, true) ||
 	    front->kept_fd)
 		return 0;
 	if (!front->temporary_fd)
-		front->temporary_fd = open_temporary();
+		front->temporary_fd = open_temporary(named_file(front, false));
 	if (front->temporary_fd < 0) {
 		say("no summary, report or line of this run: the temporary recording cannot be created: %s; "
-		    "name a "
-		    "file with -o",
+		    "name a file with -o",
 		    strerror(-front->temporary_fd));
 		front->temporary_fd = 0;
 		front->summary = SUMMARY_NONE;

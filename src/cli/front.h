@@ -32,7 +32,7 @@ struct front {
 	const char *runs; /* the file that gets the line of this run; NULL: none */
 	int kept_fd;      /* the recording in the history; 0: none */
 	char *kept_path;  /* its file */
-	int temporary_fd; /* file without a name, for a summary or report without an output file; 0: none */
+	int temporary_fd; /* file without a name, for a summary or report without a file of JSON; 0: none */
 };
 
 /*
@@ -50,6 +50,9 @@ bool front_forget_outputs(struct front *front);
 
 /* Whether samples of the machine or of a running process would go to a terminal, where only a person could read them. */
 bool front_shows_screen(const struct front *front);
+
+/* Whether an output of this name is CSV, which has neither the job's name nor how it ended. */
+bool front_writes_csv(const struct front *front, const char *path);
 
 /* Whether the user named stdout as an output. */
 bool front_writes_stdout(const struct front *front);

@@ -156,7 +156,7 @@ static char *recorded_file(const struct recording_run *run)
 	if (run->front->kept_path)
 		return strdup(run->front->kept_path);
 	if (!run->front->temporary_fd)
-		return is_read_at_end(run->front) ? first_file(run->tracker) : NULL;
+		return is_read_at_end(run->front) ? first_json_file(run->tracker, run->front) : NULL;
 	/* The analysis opens this while we wait for it. */
 	return asprintf(&path, "/proc/%d/fd/%d", (int)getpid(), run->front->temporary_fd) < 0 ? NULL : path;
 }
@@ -184,10 +184,24 @@ static void add_line(const struct recording_run *run, const char *path)
 		add_run_line(path, run->front->runs);
 }
 
+static bool has_marks(const char *path)
+{
+	CLEANUP_BUFFER struct buffer marks = BUFFER(PATH_MAX + 64);
+
+	buffer_printf(&marks, "%s.marks", path);
+	return !buffer_error(&marks) && access(marks.data, F_OK) == 0;
+}
+
 /* After the recording: prints everything that is meant for people. */
 static void report_run(struct recording_run *run, const char *summary_path)
 {
 	bool is_sending = rt_wait_for_upload(run->tracker, 0) == -ETIMEDOUT;
+	CLEANUP_FREE char *csv_path = run->front->temporary_fd ? first_file(run->tracker) : NULL;
+	const char *named_path = csv_path ? csv_path : run->front->temporary_fd ? NULL : summary_path;
+
+	/* The phases of a job are found beside the file that is read. */
+	if (csv_path && has_marks(csv_path))
+		summary_path = csv_path;
 
 	forget_signals();
 	take_warnings(run, say);
@@ -197,9 +211,8 @@ static void report_run(struct recording_run *run, const char *summary_path)
 		close_tracker(run);
 	if (summary_path && run->front->summary != SUMMARY_NONE && !run->front->kept_path)
 		print_summary(summary_path, run->front->summary == SUMMARY_JSON);
-	if (summary_path && run->front->summary == SUMMARY_TEXT && !run->front->kept_path &&
-	    !run->front->temporary_fd)
-		name_recording(summary_path);
+	if (named_path && run->front->summary == SUMMARY_TEXT && !run->front->kept_path)
+		name_recording(named_path, csv_path != NULL);
 	if (run->front->page)
 		report_page(run, summary_path);
 	if (run->front->kept_path)

@@ -192,8 +192,10 @@ static void process_usage_collect(void *state_, struct collect_context *context,
 	/* After the last pass it is too late for events. */
 	if (context->ending->reason && context->tree->programs)
 		programs_finish(context->tree->programs);
+	context->tree->is_last_pass = context->ending->reason != NULL;
 	process_tree_touch(context->tree);
 	row->row.read_ns = root_monotonic_ns(context->root);
+	SINGLE_ROW(frame, tracker)->process_age_secs = ns_to_secs(context->tree->oldest_age_ns);
 	io_error = context->tree->io_error;
 	/* The process exists but the file does not: this kernel does not count it. */
 	fill_totals(row, &context->tree->account.published,

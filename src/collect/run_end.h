@@ -1,6 +1,7 @@
 /* How a run ended: the reason, the peaks, and the kernel's own totals. */
 #pragma once
 
+#include "base/runs_once.h"
 #include "collect/collector.h"
 #include "collect/oom_watch.h"
 
@@ -39,4 +40,5 @@ void run_end_baseline(struct run_end_state *state, const struct collect_context 
 		      const struct frame *frame);
 
 /* Adds the end record. */
-void run_end_fill(struct run_end_state *state, struct collect_context *context, struct frame *frame);
+RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context *context,
+			    struct frame *frame);

@@ -500,7 +500,7 @@ int rt_compare_phases(const struct rt_compared_run *runs, size_t run_count, cons
 				   "'%.100s' is not a statistic; use min, max, mean or std",
 				   sessions.statistic);
 	if (run_count < 2)
-		return problem_set(ret_problem, -EINVAL, "there must be two sides to compare");
+		return problem_set(ret_problem, -EINVAL, "name two different recordings to compare");
 	result = open_sessions(&sessions, runs, run_count, ret_problem);
 	if (result == 0)
 		result = match_blocks(&sessions, ret_problem);

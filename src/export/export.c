@@ -226,8 +226,10 @@ int rt_export(const char *const *paths, size_t path_count, const char *output,
 	if (strcmp(format, "otlp") == 0 || strcmp(format, "openmetrics") == 0 ||
 	    strcmp(format, "influx") == 0)
 		return export_series(&job, format);
+	if (strcmp(format, "jobstats") == 0)
+		return export_jobstats(&job);
 	return problem_set(ret_problem, -EINVAL,
 			   "'%.100s' is not a format; use json, jsonl, csv, sqlite, snapshot, "
-			   "snapshot-0.4, gpu_tracker, otlp, openmetrics, influx",
+			   "snapshot-0.4, gpu_tracker, otlp, openmetrics, influx, jobstats",
 			   format);
 }

@@ -23,6 +23,8 @@ int export_snapshot(const struct export_job *job, bool older, char **ret_text);
 int export_gpu_tracker(const struct export_job *job);
 /* "otlp", "openmetrics" or "influx". */
 int export_series(const struct export_job *job, const char *format);
+/* The record of one Slurm job that jobstats and reportseff read, from the recordings of its tasks. */
+int export_jobstats(const struct export_job *job);
 
 /*
  * Opens the files of a job for reading the last run only. It reads all files once to find that run;

@@ -72,7 +72,10 @@ static void add_plain_name(struct buffer *out, const char *name)
 
 static const char *unit_word(const struct otlp_series *series)
 {
-	return strcmp(series->unit, "By") == 0 ? "bytes" : strcmp(series->unit, "s") == 0 ? "seconds" : NULL;
+	return strcmp(series->unit, "By") == 0  ? "bytes"
+	       : strcmp(series->unit, "s") == 0 ? "seconds"
+	       : strcmp(series->unit, "1") == 0 ? "ratio"
+						: NULL;
 }
 
 static void add_family(struct buffer *out, const struct otlp_series *series)

@@ -1,6 +1,7 @@
 /* Writes OTLP requests; see otlp_encode.h. The numbers are those of opentelemetry/proto 1. */
 #include "format/otlp_encode.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ enum {
 	LOG_SEVERITY_TEXT = 3,
 	LOG_BODY = 5,
 	LOG_ATTRIBUTES = 6,
+	LOG_TRACE = 9,
+	LOG_SPAN = 10,
 	LOG_OBSERVED = 11,
 	LOG_EVENT = 12
 };
@@ -206,6 +209,28 @@ static void describe_end(struct buffer *body, const struct otlp_resource *resour
 		buffer_printf(body, ", signal %lld", (long long)end->signal);
 }
 
+/* The trace and the span that started the run, from a TRACEPARENT of W3C: 00-32 digits-16 digits-2 digits. */
+static void add_trace(struct buffer *out, const char *traceparent)
+{
+	enum { TRACE_AT = 3, SPAN_AT = 36, TRACE_BYTES = 16, SPAN_BYTES = 8 };
+	char bytes[TRACE_BYTES + SPAN_BYTES];
+
+	if (!traceparent || strlen(traceparent) < SPAN_AT + 2 * SPAN_BYTES || traceparent[SPAN_AT - 1] != '-')
+		return;
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		const char *digits =
+			traceparent + (i < TRACE_BYTES ? TRACE_AT + 2 * i : SPAN_AT + 2 * (i - TRACE_BYTES));
+		struct scan scan = scan_bytes(digits, 2);
+		uint64_t byte;
+
+		if (!isxdigit((unsigned char)*digits) || !scan_hex(&scan, &byte) || scan_left(&scan))
+			return;
+		bytes[i] = (char)(unsigned char)byte;
+	}
+	otlp_add_bytes(out, LOG_TRACE, bytes, TRACE_BYTES);
+	otlp_add_bytes(out, LOG_SPAN, bytes + TRACE_BYTES, SPAN_BYTES);
+}
+
 void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, const struct otlp_run *run,
 		     const struct frame *last)
 {
@@ -226,6 +251,7 @@ void otlp_encode_end(struct buffer *out, const struct otlp_resource *resource, c
 	otlp_close(out, text);
 	if (end)
 		add_attributes(out, &end->row);
+	add_trace(out, otlp_resource_get(resource, "traceparent"));
 	otlp_add_fixed64(out, LOG_OBSERVED, (uint64_t)run->last_ns);
 	otlp_add_text(out, LOG_EVENT, "job.run.end");
 	otlp_close(out, record);

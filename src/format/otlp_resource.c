@@ -94,6 +94,16 @@ static void set_count(struct otlp_resource *resource, const char *key, int64_t v
 	otlp_resource_set(resource, key, text.data);
 }
 
+/* Variables of CI systems that OpenTelemetry's conventions have a name for. */
+static const struct {
+	const char *variable, *key;
+} CONVENTIONS[] = {
+	{"GITHUB_WORKFLOW", "cicd.pipeline.name"},  {"GITHUB_RUN_ID", "cicd.pipeline.run.id"},
+	{"GITHUB_JOB", "cicd.pipeline.task.name"},  {"GITHUB_SHA", "vcs.ref.head.revision"},
+	{"CI_PIPELINE_ID", "cicd.pipeline.run.id"}, {"CI_JOB_NAME", "cicd.pipeline.task.name"},
+	{"CI_COMMIT_SHA", "vcs.ref.head.revision"},
+};
+
 /* SLURM_ARRAY_TASK_ID is slurm.array.task.id. */
 static void set_scheduler_id(struct otlp_resource *resource, const struct run_start_scheduler_row *row)
 {
@@ -106,6 +116,9 @@ static void set_scheduler_id(struct otlp_resource *resource, const struct run_st
 		key[length++] = *at == '_' ? '.' : (char)tolower((unsigned char)*at);
 	key[length] = '\0';
 	otlp_resource_set(resource, key, row->value);
+	for (size_t i = 0; i < ARRAY_SIZE(CONVENTIONS); i++)
+		if (strcmp(row->name, CONVENTIONS[i].variable) == 0)
+			otlp_resource_set(resource, CONVENTIONS[i].key, row->value);
 }
 
 static const char *host_arch(const char *machine)

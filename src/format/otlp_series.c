@@ -38,6 +38,9 @@ void otlp_want(struct metric_set *wanted)
 	for (size_t i = OTLP_PLAIN_COUNT; i < OTLP_SERIES_COUNT; i++)
 		metric_set_add(wanted, OTLP_SERIES[i].part_kind, metric_index_at(OTLP_SERIES[i].part_offset));
 	WANT(wanted, disk, device);
+	WANT(wanted, network, interface);
+	WANT(wanted, network, driver);
+	WANT(wanted, network, mac_address);
 	WANT(wanted, gpu, host_id);
 	WANT(wanted, gpu, mig_parent);
 	WANT(wanted, sample, timestamp);
@@ -137,18 +140,26 @@ static void take_value(struct otlp_run *run, enum otlp_way way, size_t slot, dou
 
 static enum otlp_device_kind device_kind(const struct otlp_series *series)
 {
-	return series->part_kind == ROW_disk ? OTLP_DISK : OTLP_DEVICE_GPU;
+	switch (series->part_kind) {
+	case ROW_disk:
+		return OTLP_DISK;
+	case ROW_network:
+		return OTLP_INTERFACE;
+	default:
+		return OTLP_DEVICE_GPU;
+	}
 }
 
 const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, const char **ret_key)
 {
+	static const char *const KEYS[] = {"system.device", "hw.id", "network.interface.name"};
 	size_t index = slot < OTLP_PLAIN_COUNT ? 0 : (slot - OTLP_PLAIN_COUNT) % OTLP_SLOTS_EACH;
 	enum otlp_device_kind kind;
 
 	if (!index)
 		return NULL;
 	kind = device_kind(&OTLP_SERIES[otlp_slot_series(slot)]);
-	*ret_key = kind == OTLP_DISK ? "system.device" : "hw.id";
+	*ret_key = KEYS[kind];
 	return devices->names[kind][index - 1];
 }
 
@@ -177,6 +188,44 @@ static bool is_divided(const struct gpu_row *gpu, const struct frame *sample)
 	return false;
 }
 
+/* Whether another interface has the same address, and counts the bytes of this one, its fast path, as its own. */
+static bool is_fast_path(const struct network_row *of, const struct network_row *other)
+{
+	return other != of && !text_absent(of->mac_address) && !text_absent(other->mac_address) &&
+	       strcmp(of->mac_address, other->mac_address) == 0 && !text_absent(other->driver) &&
+	       strcmp(other->driver, "hv_netvsc") == 0;
+}
+
+/* Interfaces that carry the bytes of others, by their usual names. */
+static bool is_virtual(const char *name)
+{
+	static const char *const STARTS[] = {
+		"bond", "br-",    "br0", "cali", "cilium", "cni",  "docker", "dummy", "flannel", "ifb", "lxc",
+		"lxd",  "podman", "tap", "team", "tun",    "veth", "virbr",  "vlan",  "vxlan",   "wg"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(STARTS); i++)
+		if (begins_with(name, STARTS[i]))
+			return true;
+	return strchr(name, '.') != NULL;
+}
+
+/*
+ * Hardware is in the total of the machine (collect/host_network.c), and has a driver. In a container no interface has one; the
+ * total is then that of its uplink.
+ */
+static bool is_in_total(const struct network_row *interface, const struct frame *sample)
+{
+	bool is_hardware = !text_absent(interface->driver);
+
+	for (const struct row *row = sample->first[ROW_network]; row; row = row->next) {
+		const struct network_row *other = (const void *)row;
+
+		if (is_hardware ? is_fast_path(interface, other) : !text_absent(other->driver))
+			return false;
+	}
+	return is_hardware || !is_virtual(interface->interface);
+}
+
 /* Returns NULL for a row that is not a part of the total. */
 static const char *device_name(const struct row *row, const struct frame *sample)
 {
@@ -186,6 +235,10 @@ static const char *device_name(const struct row *row, const struct frame *sample
 	if (row->kind == ROW_disk) {
 		name = ((const struct disk_row *)(const void *)row)->device;
 		return text_absent(name) || is_stacked(name) ? NULL : name;
+	}
+	if (row->kind == ROW_network) {
+		name = ((const struct network_row *)(const void *)row)->interface;
+		return text_absent(name) || !is_in_total((const void *)row, sample) ? NULL : name;
 	}
 	name = text_absent(gpu->uuid) ? gpu->host_id : gpu->uuid;
 	return text_absent(name) || is_divided(gpu, sample) ? NULL : name;

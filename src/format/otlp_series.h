@@ -98,7 +98,7 @@ static inline size_t otlp_first_slot(size_t series)
 }
 
 /* The devices of a run, in the order in which they were first seen. */
-enum otlp_device_kind { OTLP_DISK, OTLP_DEVICE_GPU, OTLP_DEVICE_KINDS };
+enum otlp_device_kind { OTLP_DISK, OTLP_DEVICE_GPU, OTLP_INTERFACE, OTLP_DEVICE_KINDS };
 
 struct otlp_devices {
 	size_t counts[OTLP_DEVICE_KINDS];

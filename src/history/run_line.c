@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "advice/command_words.h"
 #include "advice/recommend.h"
 #include "advice/summary.h"
 #include "base/cleanup.h"
@@ -135,25 +136,6 @@ static void add_cell(struct json_writer *json, const char *key, struct rt_cell c
 }
 
 /* ---- the run's name ---------------------------------------------------------------------------------- */
-
-/* The words of `["make","-j2"]`, with a blank between two. Escapes stay as they are. */
-static void add_command_words(struct buffer *name, const char *command)
-{
-	bool inside = false;
-
-	for (; *command; command++) {
-		if (*command == '\\' && command[1]) {
-			buffer_add(name, command, 2);
-			command++;
-		} else if (*command == '"') {
-			inside = !inside;
-		} else if (inside) {
-			buffer_add_char(name, *command);
-		} else if (*command == ',') {
-			buffer_add_char(name, ' ');
-		}
-	}
-}
 
 /*
  * "nightly", the name that the user gave; "make -j2", the first words of a command that was recorded; else the

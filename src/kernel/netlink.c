@@ -77,12 +77,12 @@ int netlink_send(int fd, const void *message, size_t length)
 	return 0;
 }
 
-int netlink_receive(int fd, void *ret_bytes, size_t size, bool waits)
+int netlink_receive(int fd, void *ret_bytes, size_t size)
 {
 	struct netlink_address from = {0};
 	socklen_t from_length = sizeof from;
-	ssize_t length = recvfrom(fd, ret_bytes, size, waits ? 0 : MSG_DONTWAIT,
-				  (struct sockaddr *)(void *)&from, &from_length);
+	ssize_t length =
+		recvfrom(fd, ret_bytes, size, MSG_DONTWAIT, (struct sockaddr *)(void *)&from, &from_length);
 
 	if (length < 0)
 		return -errno;
@@ -90,7 +90,7 @@ int netlink_receive(int fd, void *ret_bytes, size_t size, bool waits)
 	return from.port ? -EAGAIN : (int)length;
 }
 
-int netlink_receive_batch(int fd, struct netlink_batch *ret_batch, bool waits)
+int netlink_receive_batch(int fd, struct netlink_batch *ret_batch)
 {
 	struct netlink_address from[NETLINK_BATCH] = {0};
 	struct iovec parts[NETLINK_BATCH];
@@ -104,7 +104,7 @@ int netlink_receive_batch(int fd, struct netlink_batch *ret_batch, bool waits)
 		messages[i].msg_hdr.msg_name = &from[i];
 		messages[i].msg_hdr.msg_namelen = sizeof from[i];
 	}
-	count = recvmmsg(fd, messages, NETLINK_BATCH, waits ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
+	count = recvmmsg(fd, messages, NETLINK_BATCH, MSG_DONTWAIT, NULL);
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++)

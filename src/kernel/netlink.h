@@ -77,8 +77,8 @@ int netlink_open(int protocol, uint32_t groups);
 int netlink_send(int fd, const void *message, size_t length);
 
 /*
- * Receives up to NETLINK_BATCH datagrams of the kernel at once, each of at most NETLINK_DATAGRAM_BYTES. `waits`: for the first
- * one. Returns their number or a negative errno.
+ * Receives up to NETLINK_BATCH datagrams of the kernel at once, each of at most NETLINK_DATAGRAM_BYTES, without waiting.
+ * Returns their number or a negative errno.
  */
 enum { NETLINK_BATCH = 32, NETLINK_DATAGRAM_BYTES = 256 };
 
@@ -87,7 +87,7 @@ struct netlink_batch {
 	size_t lengths[NETLINK_BATCH]; /* 0: not from the kernel */
 };
 
-int netlink_receive_batch(int fd, struct netlink_batch *ret_batch, bool waits);
+int netlink_receive_batch(int fd, struct netlink_batch *ret_batch);
 
-/* Receives a datagram of the kernel, without waiting unless `waits`. Returns its length or a negative errno. */
-int netlink_receive(int fd, void *ret_bytes, size_t size, bool waits);
+/* Receives a datagram of the kernel, without waiting. Returns its length or a negative errno. */
+int netlink_receive(int fd, void *ret_bytes, size_t size);

@@ -165,7 +165,7 @@ static int hear_answer(int fd, uint32_t request)
 	char bytes[512];
 
 	for (int i = 0; i < 64; i++) {
-		int length = netlink_receive(fd, bytes, sizeof bytes, false);
+		int length = netlink_receive(fd, bytes, sizeof bytes);
 		struct scan messages = scan_bytes(bytes, length > 0 ? (size_t)length : 0);
 		struct proc_event event;
 
@@ -214,14 +214,6 @@ int proc_events_signal(int fd, int signo)
 	if (signo && (fcntl(fd, F_SETOWN, getpid()) < 0 || fcntl(fd, F_SETSIG, signo) < 0))
 		return -errno;
 	return fcntl(fd, F_SETFL, signo ? O_ASYNC : 0) < 0 ? -errno : 0;
-}
-
-int proc_events_ask(int fd)
-{
-	const uint32_t number = (uint32_t)getpid();
-	int error = ask_for_events(fd, number, 0);
-
-	return error < 0 ? error : ask_for_events(fd, number, WHAT_FORK | WHAT_EXEC | WHAT_EXIT);
 }
 
 int proc_events_open(int buffer_bytes)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/runs_once.h"
 #include "base/scan.h"
 
 enum proc_event_kind { PROC_EVENT_ACK, PROC_EVENT_FORKED, PROC_EVENT_EXECED, PROC_EVENT_EXITED };
@@ -32,15 +33,10 @@ bool proc_events_next(struct scan *messages, struct proc_event *ret_event);
  * that falls further behind gets ENOBUFS. Returns the socket or a negative errno: -EPERM or -EPROTONOSUPPORT where the
  * kernel does not deliver, and -ENODATA where it does not answer, as in a PID namespace.
  */
-int proc_events_open(int buffer_bytes);
+RUNS_ONCE int proc_events_open(int buffer_bytes);
 
 /* Leaves out all other events, and those of threads, at a cost of 0.1 ms; until then they come as well. Returns 0 or a negative errno. */
 int proc_events_choose(int fd);
 
 /* Lets the kernel send `signo` to this process at each event; 0: no more. Returns 0 or a negative errno. */
 int proc_events_signal(int fd, int signo);
-
-/*
- * Asks for an answer (ACK), which arrives after all events that the kernel has sent so far. Returns 0 or a negative errno.
- */
-int proc_events_ask(int fd);

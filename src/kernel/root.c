@@ -142,6 +142,28 @@ static ssize_t read_once_at(struct root *root, int dir_fd, const char *path)
 	return root_pread_to_end(root, fd);
 }
 
+ssize_t root_read_beginning(struct root *root, const char *path)
+{
+	CLEANUP_CLOSE int fd = openat(root->dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct buffer *text = &root->text;
+	ssize_t got;
+
+	buffer_clear(text);
+	if (fd < 0)
+		return -errno;
+	if (buffer_reserve(text, SMALLEST_PAGE) < 0)
+		return buffer_error(text);
+	got = pread(fd, text->data, text->capacity - 1, 0);
+	if (got < 0)
+		return -errno;
+	text->length = (size_t)got;
+	/* A plain file may be cut in the middle of a line. */
+	while (text->length && text->data[text->length - 1] != '\n')
+		text->length--;
+	text->data[text->length] = '\0';
+	return (ssize_t)text->length;
+}
+
 void kept_files_init(struct kept_files *files)
 {
 	struct rlimit limit;

@@ -25,20 +25,19 @@ enum {
 	AGGREGATE_OF_THREAD = 4,
 	STATS = 3,
 
-	/* Offsets in struct taskstats, and the least length of one that has the counters of I/O. */
+	/* Offsets in struct taskstats, and the least length of one that has them. */
+	FLAGS = 8,
+	FLAG_FORK = 0x01,
+	FLAG_LAST = 0x20,
 	RUN_NS = 72, /* cpu_run_virtual_total; user and system time count in ticks on many kernels */
 	COMM = 80,
-	COMM_BYTES = 32,
+	COMM_BYTES = 15,
 	TID = 128,
 	PARENT_PID = 132,
 	UTIME_USEC = 152,
 	STIME_USEC = 160,
-	READ_CHARS = 216,
-	WRITTEN_CHARS = 224,
-	READ_BYTES = 248,
-	WRITE_BYTES = 256,
-	CANCELLED_BYTES = 264,
-	LEAST_BYTES = 272,
+	PEAK_RESIDENT_KIB = 200,
+	LEAST_BYTES = 208,
 	PID = 368,
 };
 
@@ -71,14 +70,12 @@ static bool parse_stats(const struct scan *stats, struct taskstats *ret_record)
 	record.tid = pid_at(stats, TID);
 	record.parent_pid = pid_at(stats, PARENT_PID);
 	record.pid = pid_at(stats, PID);
+	record.is_fork = stats->at[FLAGS] & FLAG_FORK;
+	record.is_last = stats->at[FLAGS] & FLAG_LAST;
+	record.peak_resident_kib = scaled_amount(stats, PEAK_RESIDENT_KIB, 1);
 	record.cpu_ns = scaled_amount(stats, RUN_NS, 1);
 	if (record.cpu_ns <= 0)
 		record.cpu_ns = user_ns + system_ns;
-	record.read_chars = scaled_amount(stats, READ_CHARS, 1);
-	record.written_chars = scaled_amount(stats, WRITTEN_CHARS, 1);
-	record.read_bytes = scaled_amount(stats, READ_BYTES, 1);
-	record.write_bytes = scaled_amount(stats, WRITE_BYTES, 1);
-	record.cancelled_bytes = scaled_amount(stats, CANCELLED_BYTES, 1);
 	*ret_record = record;
 	return true;
 }
@@ -154,7 +151,7 @@ static int find_family(int fd, uint16_t *ret_family)
 
 	if (error < 0)
 		return error;
-	length = netlink_receive(fd, bytes, sizeof bytes, false);
+	length = netlink_receive(fd, bytes, sizeof bytes);
 	if (length < 0)
 		return length;
 	*ret_family = parse_taskstats_family(scan_bytes(bytes, (size_t)length));
@@ -165,7 +162,7 @@ static int find_family(int fd, uint16_t *ret_family)
 static int hear_refusal(int fd)
 {
 	char bytes[512];
-	int length = netlink_receive(fd, bytes, sizeof bytes, false);
+	int length = netlink_receive(fd, bytes, sizeof bytes);
 	struct scan messages = scan_bytes(bytes, length > 0 ? (size_t)length : 0), body;
 	uint16_t type;
 

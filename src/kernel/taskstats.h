@@ -9,20 +9,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/runs_once.h"
 #include "base/scan.h"
 
-/* Sizes and counts are -1 if the kernel does not report them. */
 struct taskstats {
 	pid_t tid;
 	pid_t pid; /* 0: unknown before Linux 6.0 (version 12) */
 	pid_t parent_pid;
-	char comm[33];
+	char comm[16];
+	bool is_last; /* the process has ended with this thread; always false before Linux 6.0 */
+	bool is_fork; /* it has not called exec; true for all threads but the first */
 	int64_t cpu_ns;
-	int64_t read_bytes;
-	int64_t write_bytes;
-	int64_t cancelled_bytes;
-	int64_t read_chars;
-	int64_t written_chars;
+	int64_t peak_resident_kib;
 };
 
 /* Steps over messages of the family up to the next record of one thread. */
@@ -32,4 +30,4 @@ bool taskstats_next(struct scan *messages, uint16_t family, struct taskstats *re
 uint16_t parse_taskstats_family(struct scan messages);
 
 /* Listens to the exits of all CPUs. Returns the socket or a negative errno. */
-int taskstats_open(int buffer_bytes, uint16_t *ret_family);
+RUNS_ONCE int taskstats_open(int buffer_bytes, uint16_t *ret_family);

@@ -14,15 +14,26 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/trust.h"
+#include "launch/install_paths.h"
 
-/* The running binary is a program in bin, a library in lib or lib/x86_64-linux-gnu, or all are in one folder. */
+/*
+ * The running binary is a program in bin, a library in lib or lib/x86_64-linux-gnu, or all are in one folder. pip puts the
+ * library into lib/python3.11/site-packages/resource_tracker_native/lib (with --target DIR into DIR/resource_tracker_native/lib),
+ * all programs but the helper into bin, and the helper into libexec.
+ */
 static const char *const NEAR_LIBEXEC[] = {"", "../libexec/resource-tracker/",
-					   "../../libexec/resource-tracker/", NULL};
-static const char *const NEAR_BIN[] = {"", "../../bin/", NULL};
+					   "../../libexec/resource-tracker/",
+					   "../../../../../libexec/resource-tracker/", NULL};
+static const char *const NEAR_BIN_OR_LIBEXEC[] = {
+	"",           "../libexec/resource-tracker/", "../../libexec/resource-tracker/",
+	"../../bin/", "../../../../../bin/",          NULL};
+static const char *const NEAR_BIN[] = {"", "../../bin/", "../../../../../bin/", NULL};
 
 const struct sister_program RECORDER_PROGRAM = {"resource-tracker", NULL, NEAR_BIN, BIN_DIR};
-const struct sister_program ANALYSIS_PROGRAM = {"resource-tracker-analysis", NULL, NEAR_LIBEXEC, LIBEXEC_DIR};
-const struct sister_program NET_PROGRAM = {"resource-tracker-net", "TRACKER_NET", NEAR_LIBEXEC, LIBEXEC_DIR};
+const struct sister_program ANALYSIS_PROGRAM = {"resource-tracker-analysis", NULL, NEAR_BIN_OR_LIBEXEC,
+						LIBEXEC_DIR};
+const struct sister_program NET_PROGRAM = {"resource-tracker-net", "TRACKER_NET", NEAR_BIN_OR_LIBEXEC,
+					   LIBEXEC_DIR};
 const struct sister_program HELPER_PROGRAM = {"resource-tracker-helper", "TRACKER_HELPER", NEAR_LIBEXEC,
 					      LIBEXEC_DIR};
 

@@ -308,9 +308,8 @@ void view_draw_help(const struct view *view, struct canvas *canvas)
 		canvas_text(canvas, row, 15, canvas->columns - 16, LOOK_PLAIN, KEYS[i][1]);
 	}
 	if (row + 4 < canvas->rows) {
-		canvas_text(
-			canvas, row + 1, 2, canvas->columns - 3, LOOK_FAINT,
-			"- is a value that is unknown. The view only reads: it changes nothing of the job.");
+		canvas_text(canvas, row + 1, 2, canvas->columns - 3, LOOK_FAINT,
+			    "- is an unknown value. The view only reads: it changes nothing of the job.");
 		canvas_text(canvas, row + 2, 2, canvas->columns - 3, LOOK_FAINT,
 			    "Pressure is the part of the time in which some task waited for it.");
 	}

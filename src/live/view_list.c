@@ -201,9 +201,12 @@ void view_draw_list(struct view *view, struct canvas *canvas)
 		running += run_is_live(view->runs[i]);
 	draw_machine(view, canvas, running);
 	draw_heading(view, canvas, &places);
-	if (!view->count)
+	if (!view->count) {
 		canvas_text(canvas, 3, places.name, canvas->columns - places.name - 1, LOOK_FAINT,
 			    "none is recorded into the history now; this list follows");
+		canvas_text(canvas, 4, places.name, canvas->columns - places.name - 1, LOOK_FAINT,
+			    "resource-tracker live last: the last run that has ended");
+	}
 	first = view->chosen >= shown ? view->chosen - shown + 1 : 0;
 	for (size_t i = first; i < view->count && i - first < shown; i++) {
 		size_t row = 3 + i - first;

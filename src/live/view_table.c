@@ -153,6 +153,18 @@ static size_t list_details(const struct view *view, const struct moment *moment,
 
 /* ---- drawing ----------------------------------------------------------------------------------------- */
 
+/* The first columns matter most: a narrow screen leaves out the last ones, but never the one by which the table is sorted. */
+static bool column_fits(const struct view *view, const struct canvas *canvas, const struct table *table,
+			size_t which)
+{
+	size_t used = NAME_LEAST + table->columns[which].width + 1;
+
+	for (size_t i = 0; i < COLUMNS_MOST && table->columns[i].heading; i++)
+		if (i != which && (i < which || table->columns[i].sort == (int)view->sort))
+			used += table->columns[i].width;
+	return used <= canvas->columns || table->columns[which].sort == (int)view->sort;
+}
+
 static void draw_line(const struct view *view, struct canvas *canvas, const struct table *table,
 		      const struct detail *detail, size_t row)
 {
@@ -163,10 +175,8 @@ static void draw_line(const struct view *view, struct canvas *canvas, const stru
 		char text[NUMBER_BYTES];
 		bool is_sorted = shown->sort == (int)view->sort;
 
-		if (!shown->heading)
+		if (!shown->heading || !column_fits(view, canvas, table, i))
 			continue;
-		if (column < shown->width + NAME_LEAST)
-			break;
 		column -= shown->width;
 		canvas_text_right(
 			canvas, row, column, shown->width,

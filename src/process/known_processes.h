@@ -12,6 +12,8 @@ struct known_process {
 	const char *parent;  /* the program that forked it; NULL: unknown */
 	int64_t since_ns;    /* its fork or its last exec */
 	int64_t record_ns;   /* CPU time of its threads that have ended, by exit records; -1: none */
+	int64_t clock_ns;    /* its clock at its exit event; -1: unknown */
+	size_t exit_take; /* the call of program_listener_take() before which its exit event came; 0: it has not come */
 	bool has_children;
 };
 

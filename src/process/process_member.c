@@ -74,7 +74,7 @@ ssize_t member_read_file(struct process_tree *tree, const struct member *member,
 	return root_pread(tree->root, *fd);
 }
 
-static void close_kept(struct process_tree *tree, int *fd)
+void member_close_file(struct process_tree *tree, int *fd)
 {
 	if (*fd < 0)
 		return;
@@ -84,11 +84,12 @@ static void close_kept(struct process_tree *tree, int *fd)
 
 void member_close(struct process_tree *tree, struct member *member)
 {
-	close_kept(tree, &member->stat_fd);
-	close_kept(tree, &member->statm_fd);
-	close_kept(tree, &member->io_fd);
-	close_kept(tree, &member->schedstat_fd);
-	close_kept(tree, &member->children_fd);
+	member_close_file(tree, &member->stat_fd);
+	member_close_file(tree, &member->statm_fd);
+	member_close_file(tree, &member->io_fd);
+	member_close_file(tree, &member->schedstat_fd);
+	member_close_file(tree, &member->children_fd);
+	waiting_close(tree, member);
 }
 
 void member_done(struct process_tree *tree, struct member *member)
@@ -186,6 +187,12 @@ bool member_has_run(struct process_tree *tree, struct member *member)
 	}
 	if (clock_ns == member->clock_ns)
 		return false;
+	member->ran_ns =
+		member->clock_ns < 0 || clock_ns < member->clock_ns ? INT64_MAX : clock_ns - member->clock_ns;
+	if (member->ran_ns != INT64_MAX) {
+		tree->ran_count++;
+		tree->ran_ns += member->ran_ns;
+	}
 	/* A clock that has gone back belongs to a new process with the same pid. Its stat file will show that. */
 	member->clock_ns = clock_ns;
 	return true;
@@ -486,6 +493,16 @@ static void note_io(struct process_tree *tree, const struct member *member, int 
 	tree->io_error = tree->io_known ? 0 : -error;
 }
 
+void member_pass_over(struct member *member)
+{
+	struct usages *own = &member->account.own;
+
+	own->of[USAGE_UTIME_NS] += (int64_t)((double)member->ran_ns * (double)own->of[USAGE_UTIME_NS] /
+					     (double)max_i64(own->of[USAGE_CPU_NS], 1));
+	own->of[USAGE_CPU_NS] = member->clock_ns;
+	member->is_behind = true;
+}
+
 void member_read(struct process_tree *tree, struct member *member)
 {
 	bool first = !member->listed;
@@ -494,6 +511,8 @@ void member_read(struct process_tree *tree, struct member *member)
 	int error;
 
 	tree->waiting.offered_pid = 0;
+	member->is_behind = member->has_forked = false;
+	member->read_ns = tree->touched_ns;
 	if (is_around_us(tree, member))
 		cost = own_cost_rest(tree->own_cost, tree->root);
 	error = read_stat(tree, member, &stat);

@@ -6,6 +6,9 @@
 /* Fills a member from its first reading. On failure (-ESRCH, -EACCES, ...) it leaves nothing open. */
 int member_open(struct process_tree *tree, pid_t pid, struct member *ret_member);
 
+/* Closes a kept descriptor of member_read_file(). */
+void member_close_file(struct process_tree *tree, int *fd);
+
 /* Closes the kept descriptors; the member stays. */
 void member_close(struct process_tree *tree, struct member *member);
 
@@ -26,6 +29,9 @@ bool member_has_clock(pid_t pid);
 
 /* Whether the process was reaped. Reads nothing of it. */
 bool member_is_gone(const struct member *member);
+
+/* Counts the CPU time of a member that has run and is not read in this pass. */
+void member_pass_over(struct member *member);
 
 /* Reads all figures of a member again. Marks it vanished if its process has gone or another process has its pid. */
 void member_read(struct process_tree *tree, struct member *member);

@@ -13,12 +13,12 @@
 #include "process/process_discovery.h"
 #include "process/process_heir.h"
 #include "process/process_member.h"
+#include "process/process_turns.h"
 
 enum {
 	FIRST_MEMBERS = 16,
 	QUIET_TICKS_KEPT = 4, /* descriptors are kept for this many passes after a process last ran */
 };
-#define FULL_READING_NS (10 * NSEC_PER_SEC)
 
 int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree)
 {
@@ -109,7 +109,7 @@ static int grow_tree(struct process_tree *tree)
 
 int process_tree_add(struct process_tree *tree, pid_t pid)
 {
-	struct member member;
+	struct member member, *parent;
 	int error;
 
 	if (process_tree_find(tree, pid))
@@ -122,6 +122,9 @@ int process_tree_add(struct process_tree *tree, pid_t pid)
 	error = member_open(tree, pid, &member);
 	if (error < 0)
 		return error;
+	parent = process_tree_find(tree, member.parent_pid);
+	if (parent)
+		parent->is_parent = parent->has_forked = true;
 	tree->members[tree->count] = member;
 	insert_slot(tree, tree->count++);
 	return 0;
@@ -273,39 +276,61 @@ static void forgive_if_older(const struct process_tree *tree, struct member *mem
 		account_forgive(&member->account);
 }
 
-/* Reads members[i] if that may change a figure, and looks for its children. Returns false if it has vanished. */
-static bool touch_member(struct process_tree *tree, size_t i)
+/* Whether figures of the member that are not counted by its clock may have changed, and are wanted in this pass. */
+static bool must_be_read(const struct process_tree *tree, const struct member *member, bool ran)
 {
-	struct member *member = &tree->members[i];
-	bool full = tree->reads_all, ran;
-
-	account_begin(&member->account);
-	ran = member_has_run(tree, member);
-	if (member->vanished)
-		return false;
-	member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
 	/*
 	 * Read all whose clock has moved, and some more. A zombie's clock stands still, but it may be about to
 	 * be reaped (see member_read()). The clock of a running process advances only at its next scheduler
 	 * tick, so any process that may have reaped a child is read regardless of its clock. A process that
 	 * shares memory may become its only user (by exec of the other) without running itself.
 	 */
-	if (ran || full || !member->listed)
+	if (!member->listed || member->state == 'Z' || member->shares_memory || member->account.carries ||
+	    heir_may_have(tree, member))
+		return true;
+	return (ran || member->is_behind) && (tree->reads_all || turns_has(tree, member));
+}
+
+/* Reads members[i] if that may change a figure, and looks for its children. Returns false if it has vanished. */
+static bool touch_member(struct process_tree *tree, size_t i)
+{
+	struct member *member = &tree->members[i];
+	bool ran, was_listed = member->listed;
+
+	account_begin(&member->account);
+	ran = member_has_run(tree, member);
+	if (member->vanished)
+		return false;
+	if (tree->count > TURNS_LARGE_TREE)
+		tree->reads_all = turns_is_due(tree, member);
+	member->quiet_ticks = ran ? 0 : member->quiet_ticks + 1;
+	if (ran || !was_listed)
 		tree->changed_ns = tree->touched_ns;
-	if (ran || full || !member->listed || member->state == 'Z' || member->shares_memory ||
-	    member->account.carries || heir_may_have(tree, member)) {
+	if (must_be_read(tree, member, ran)) {
+		bool was_behind = member->is_behind;
+
 		member_read(tree, member);
 		if (member->vanished)
 			return false;
 		forgive_if_older(tree, member);
-		if (ran || !member->listed)
+		if (ran || was_behind || !was_listed)
 			waiting_read(tree, member, false);
-	} else if (member->quiet_ticks == QUIET_TICKS_KEPT) {
-		member_close(tree, member);
+	} else if (ran) {
+		member_pass_over(member);
+	} else if (tree->reads_all) {
+		member_read_memory(tree, member);
+		memory_between_read_mark(tree, member, false);
 	}
-	if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || full || !member->listed)
+	if (member->quiet_ticks == QUIET_TICKS_KEPT)
+		member_close(tree, member);
+	if ((!tree->tried_numbers && member->quiet_ticks <= QUIET_TICKS_LISTED) || !was_listed ||
+	    (tree->reads_all && (member->is_parent || tree->count <= TURNS_LARGE_TREE)))
 		discover_below(tree, i);
-	return true;
+	/* A child is compared with the parent that it was forked from. */
+	member = &tree->members[i];
+	if (member->is_behind && member->has_forked)
+		member_read(tree, member);
+	return !member->vanished;
 }
 
 void process_tree_touch(struct process_tree *tree)
@@ -314,11 +339,13 @@ void process_tree_touch(struct process_tree *tree)
 	bool any_vanished = false;
 
 	tree->passes++;
-	tree->touched_ns = now_ns;
-	tree->reads_all = now_ns - tree->last_full_ns >= FULL_READING_NS;
+	tree->pass_before_ns = tree->pass_ns;
+	tree->pass_ns = tree->touched_ns = now_ns;
+	turns_plan(tree);
+	tree->reads_all = now_ns - tree->last_full_ns >= TURNS_ANYWAY_NS;
 	waiting_begin_pass(tree, now_ns);
 	if (tree->reads_all)
-		tree->last_full_ns = now_ns;
+		tree->last_full_ns = tree->changed_ns = now_ns;
 	discover_above(tree);
 	/* Members found on the way join the end of the table and are read in the same pass. */
 	for (size_t i = 0; i < tree->count; i++) {
@@ -330,6 +357,7 @@ void process_tree_touch(struct process_tree *tree)
 	 * passed on.
 	 */
 	heirs_find_above(tree);
+	turns_note_oldest(tree);
 	/* A parent that has not run since has not waited for its child either: it may be about to. */
 	for (size_t i = 0; i < tree->count; i++)
 		if (!tree->members[i].vanished && !tree->members[i].quiet_ticks)

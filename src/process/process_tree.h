@@ -6,7 +6,8 @@
  *
  * A member is read again only when its CPU clock has moved: without running, a process cannot fork, reap or do
  * I/O. Every ten seconds all members are read, because the kernel and other processes can change some figures
- * without the process running (its resident memory, and with which processes it shares it).
+ * without the process running (its resident memory, and with which processes it shares it). If very many have run, they
+ * take turns: all CPU time is of this pass, but other figures of some of them are from an earlier one (`oldest_age_ns`).
  *
  * The order matters. Members stand in the table in the order of their discovery, parents before children, and are read
  * in that order. If a child is reaped during a pass, its time is then missing from both readings, and the account
@@ -56,11 +57,16 @@ struct member {
 
 	int64_t clock_ns;  /* process CPU clock at the last reading; -1: not available */
 	int64_t looked_ns; /* the same at the last pass or look; see discover_between_passes() */
+	int64_t ran_ns;    /* what the clock had moved by then */
+	int64_t read_ns;   /* when its figures were read */
 	int quiet_ticks;   /* passes since it last ran */
 	bool listed;       /* its children were read at least once */
 	bool by_number;    /* found by its number, as its children will be */
 	bool vanished;     /* in this pass */
 	bool unreadable;   /* no permission for some of its files */
+	bool is_behind;    /* it has run since it was read; its turn comes, see process_turns.h */
+	bool is_parent;    /* a child was found */
+	bool has_forked;   /* a child was found since it was read */
 	bool ignores_sigchld;
 	bool tears_down;    /* init of a PID namespace that is exiting: the kernel ignores SIGCHLD for it */
 	bool parent_reaped; /* the caller reaped its parent: its figures are in the parent's sum already */
@@ -154,13 +160,21 @@ struct process_tree {
 	int64_t unseen_faults; /* page faults of the tree that no seen member explains */
 	int64_t largest_kib;   /* largest high-water mark of any process while tracked; 0: unknown */
 	struct memory_between between;
-	bool root_gone;       /* reaped or vanished */
-	bool io_known;        /* the root's I/O was read, or was added to ours when it was reaped */
-	int io_error;         /* while unknown: the errno of its reading */
-	bool uses_clock;      /* CPU time from process clocks, not from stat */
-	int64_t touched_ns;   /* when this pass began */
+	bool root_gone;     /* reaped or vanished */
+	bool io_known;      /* the root's I/O was read, or was added to ours when it was reaped */
+	int io_error;       /* while unknown: the errno of its reading */
+	bool uses_clock;    /* CPU time from process clocks, not from stat */
+	int64_t touched_ns; /* when this pass began */
+	int64_t pass_ns;    /* when this pass began; looks between passes leave it, and */
+	int64_t pass_before_ns;
 	int64_t last_full_ns; /* when all members were last read */
-	bool reads_all;       /* in this pass */
+	bool reads_all;       /* in this pass; in a large tree, the member at hand */
+	bool is_last_pass;    /* set by the caller: the next pass leaves no member behind */
+	size_t turns;         /* passes in which each member that runs is read once */
+	size_t ran_count; /* members that have run since the last pass, as far as this pass has come, and */
+	int64_t ran_ns;   /* the CPU time that they used */
+	int64_t oldest_age_ns; /* of the readings of members that have run since, after the pass */
+	int64_t much_ns;       /* a member that used more is read in any case */
 	size_t passes;
 	int64_t changed_ns;        /* last pass in which a member ran, came or exited, or all were read */
 	int64_t seeded_ticks;      /* when the tree was begun, since the boot of the machine */

@@ -64,6 +64,7 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 	}
 	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, counts);
 	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, counts);
+	thread->turns = now.turns;
 	thread->has_times = waiting->has_times = true;
 }
 
@@ -77,6 +78,15 @@ static void count_switches(struct tree_waiting *waiting, struct followed_thread 
 	add_growth(&waiting->total.voluntary, &thread->last.voluntary, voluntary, counts);
 	add_growth(&waiting->total.involuntary, &thread->last.involuntary, involuntary, counts);
 	thread->has_switches = waiting->has_switches = true;
+	thread->switch_turns = thread->turns;
+	thread->switch_run_ns = thread->last.run_ns;
+}
+
+/* A thread that has neither got nor left a CPU since its switches were read has the same. Their file costs twice as much as the other. */
+static bool may_have_switched(const struct followed_thread *thread)
+{
+	return !thread->has_times || !thread->has_switches || thread->switch_turns != thread->turns ||
+	       thread->switch_run_ns != thread->last.run_ns;
 }
 
 static void follow_switches(struct process_tree *tree, struct followed_thread *thread, size_t length)
@@ -101,6 +111,8 @@ static bool may_read_switches(struct process_tree *tree, const struct followed_t
 	struct tree_waiting *waiting = &tree->waiting;
 	size_t turns = waiting->asked_last / SWITCHES_A_SECOND + 1;
 
+	if (!may_have_switched(thread))
+		return false;
 	waiting->asked++;
 	if (is_last || (thread->is_older && !thread->has_switches))
 		return true;
@@ -141,13 +153,22 @@ static ssize_t read_thread_file(struct process_tree *tree, pid_t pid, pid_t tid,
 	return root_read_at(tree->root, tree->root->proc_fd, path);
 }
 
-/* Returns false if the thread has exited. */
-static bool read_thread(struct process_tree *tree, pid_t pid, struct followed_thread *thread)
+/* Returns false if the thread has exited. `keeps`: its file may stay open, which saves two thirds of the cost. */
+static bool read_thread(struct process_tree *tree, const struct member *member,
+			struct followed_thread *thread, bool keeps)
 {
-	ssize_t length = read_thread_file(tree, pid, thread->tid, "schedstat");
+	pid_t pid = member->pid;
+	char name[NAME_SIZE];
+	ssize_t length;
 
-	if (length < 0)
+	snprintf(name, sizeof name, "task/%d/schedstat", (int)thread->tid);
+	length = keeps ? member_read_file(tree, member, &thread->schedstat_fd, name)
+		       : read_thread_file(tree, pid, thread->tid, "schedstat");
+	if (length < 0) {
+		/* Another thread may get its number. */
+		member_close_file(tree, &thread->schedstat_fd);
 		return false;
+	}
 	follow_times(tree, thread, (size_t)length);
 	if (!may_read_switches(tree, thread, false))
 		return true;
@@ -183,14 +204,17 @@ static void list_threads(struct process_tree *tree, struct member *member)
 			at++;
 		if (at < threads->count) {
 			list[kept++] = threads->list[at];
+			threads->list[at].schedstat_fd = -1;
 			old = at + 1;
 		} else {
-			list[kept++] = (struct followed_thread){.tid = found[i], .is_older = is_older};
+			list[kept++] = (struct followed_thread){
+				.tid = found[i], .is_older = is_older, .schedstat_fd = -1};
 		}
 	}
 	free(found);
 	if (!list)
 		return;
+	waiting_close(tree, member);
 	free(threads->list);
 	*threads = (struct member_threads){
 		.list = list, .count = kept, .next = threads->next, .process_count = member->thread_count};
@@ -216,7 +240,7 @@ static void read_threads(struct process_tree *tree, struct member *member)
 			budget->threads = 0;
 			break;
 		}
-		threads->is_stale |= !read_thread(tree, member->pid, thread);
+		threads->is_stale |= !read_thread(tree, member, thread, threads->count <= THREADS_A_SECOND);
 	}
 }
 
@@ -227,6 +251,12 @@ void waiting_read(struct process_tree *tree, struct member *member, bool is_last
 	read_main_thread(tree, member, is_last);
 	if (member->thread_count > 1)
 		read_threads(tree, member);
+}
+
+void waiting_close(struct process_tree *tree, struct member *member)
+{
+	for (size_t i = 0; member->threads && i < member->threads->count; i++)
+		member_close_file(tree, &member->threads->list[i].schedstat_fd);
 }
 
 void waiting_member_done(struct member *member)

@@ -41,6 +41,10 @@ struct followed_thread {
 	bool has_switches; /* so are the others */
 	bool is_older;     /* than the tracking: its first reading does not count */
 	struct thread_counters last;
+	int64_t turns;        /* how often it had got a CPU at the last reading, and */
+	int64_t switch_turns; /* at the last reading of its switches, with */
+	int64_t switch_run_ns;
+	int schedstat_fd; /* of a thread in a list: kept while the process runs often; -1: closed */
 };
 
 /* The threads of a process with several of them. */
@@ -81,5 +85,8 @@ void waiting_offer_switches(struct process_tree *tree, const struct member *memb
 
 /* Reads a member that ran, or was just found. `is_last`: it is about to be reaped. */
 void waiting_read(struct process_tree *tree, struct member *member, bool is_last);
+
+/* Closes the kept descriptors of its threads; they stay. */
+void waiting_close(struct process_tree *tree, struct member *member);
 
 void waiting_member_done(struct member *member);

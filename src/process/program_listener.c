@@ -13,87 +13,70 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/debug.h"
+#include "base/min_max.h"
 #include "base/process_room.h"
 #include "kernel/netlink.h"
 #include "kernel/proc_events.h"
-#include "kernel/taskstats.h"
-#include "process/known_processes.h"
-#include "process/program_names.h"
+#include "process/exit_records.h"
+#include "process/heard_events.h"
 
 enum {
 	SOCKET_BYTES = 1 << 20,
 	STACK_BYTES = 128 << 10,
-	EVENTS_MOST = 1 << 15,
-	CHECKED_EVERY = 16, /* calls between two looks at the cost */
-	NAP_MSEC = 10,
-	ROUNDS_MOST = 8, /* of the caller, before a thread with a filter takes over */
+	ROUNDS_MOST = 8,        /* of the caller, before a thread with a filter takes over */
+	BATCHES_MOST = 64,      /* in a row */
+	EXECS_LEAST = 4,        /* names that are read after a long nap */
+	RECORDS_NAP_MSEC = 100, /* at least, where exit records have the time of all */
 };
 
 /*
- * The thread may use some time at once. Above a part of the time, it no longer wakes for each event: it then sees fewer
- * processes alive, but still when they started and ended. Above the other part, it stops.
+ * The listener may use some time at once, and a part of the time. Above a limit it naps before it reads what has come: it then
+ * sees fewer processes alive, but still when they started and ended. After a long nap it reads few names. Exit records
+ * cost less than the events, so these stop first.
  */
-#define FREE_NS (8 * NSEC_PER_MSEC)
-#define EAGER_PART 1200
-#define STOP_PART 500
-enum pace { PACE_EAGER, PACE_NAPS, PACE_STOP };
-#define CATCH_UP_NS (20 * NSEC_PER_MSEC)
+struct pace {
+	int64_t free_ns;
+	int part;
+	int nap_msec;
+};
+enum { LONGEST_NAP_MSEC = 160, STOP = -1 };
+static const struct pace PACES[] = {
+	{2 * NSEC_PER_MSEC, 5000, 0},
+	{3 * NSEC_PER_MSEC, 3300, 10},
+	{4 * NSEC_PER_MSEC, 2200, 40},
+	{4 * NSEC_PER_MSEC, 1600, LONGEST_NAP_MSEC},
+};
+static const struct pace RECORDS_ALONE = {5 * NSEC_PER_MSEC, 1250, 500};
+/* Below the limit by the amount that may be used at once. */
+static const struct pace AGAIN = {0, 1600, 0};
+
 /* The scheduler lets a thread that asks for short slices run soon after it wakes. */
 #define SLICE_NS (100 * NSEC_PER_USEC)
 
 struct program_listener {
+	/* Of all that follows once the thread runs. Events are read under it, because their order counts. */
 	pthread_mutex_t lock;
-	pthread_cond_t caught_up;
 	pthread_t thread;
 	bool is_read_by_caller; /* until the thread starts */
-	bool has_forks;         /* the job has forked a process */
 	int rounds_of_caller;   /* in which the caller found events */
-	bool runs;              /* the thread was started and not joined */
-	bool has_ended;         /* the thread has returned or is about to */
+	bool runs;              /* the thread was started */
 	bool stopping;
-	bool finishing;           /* the thread returns as soon as it has caught up */
-	uint64_t asked, answered; /* catch_up() calls, and those that the thread has reached */
+	int nap_msec; /* before this round */
 
-	int fd;
-	int call_fd;   /* wakes the thread from a nap */
-	int64_t seen;  /* events */
-	int record_fd; /* -1: not permitted */
-	uint16_t record_family;
+	int fd;       /* -1: too costly at present */
+	int call_fd;  /* wakes the thread */
+	int64_t seen; /* events */
 	int64_t started_ns;
-	int64_t spent_ns; /* CPU time of earlier threads */
+	int64_t spent_ns;        /* CPU time of callers */
+	int64_t thread_spent_ns; /* of the thread */
 
-	struct known_processes known;
-	struct program_names names;
-	struct program_event *events, *taken;
-	size_t event_count, event_capacity, taken_capacity;
-	bool lost;
-	bool lost_ever;
-	int64_t exits;
+	struct exit_records records;
+	struct heard_events heard;
+	struct program_event *taken;
+	size_t taken_capacity;
 };
-
-static struct known_process *find_known(const struct program_listener *listener, pid_t pid)
-{
-	return known_processes_find(&listener->known, pid);
-}
-
-static void forget_all(struct program_listener *listener)
-{
-	known_processes_clear(&listener->known);
-	listener->lost = listener->lost_ever = true;
-}
-
-static void add_known(struct program_listener *listener, pid_t pid, const char *program, const char *parent,
-		      int64_t since_ns)
-{
-	const struct known_process process = {
-		.pid = pid, .program = program, .parent = parent, .since_ns = since_ns, .record_ns = -1};
-
-	if (known_processes_add(&listener->known, &process) < 0)
-		forget_all(listener);
-}
-
-/* ---- events ----------------------------------------------------------------------------------------------------- */
 
 static int64_t clock_of(clockid_t clock)
 {
@@ -102,118 +85,6 @@ static int64_t clock_of(clockid_t clock)
 	if (clock_gettime(clock, &time) < 0)
 		return -1;
 	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
-}
-
-static void queue_event(struct program_listener *listener, const struct program_event *event)
-{
-	if (listener->event_count == listener->event_capacity) {
-		size_t capacity = listener->event_capacity ? listener->event_capacity * 2 : 64;
-		struct program_event *events =
-			capacity > EVENTS_MOST ? NULL : realloc(listener->events, capacity * sizeof *events);
-
-		if (!events) {
-			listener->lost = listener->lost_ever = true;
-			return;
-		}
-		listener->events = events;
-		listener->event_capacity = capacity;
-	}
-	listener->events[listener->event_count++] = *event;
-}
-
-static void note_exec(struct program_listener *listener, struct known_process *process,
-		      const struct proc_event *event, int64_t clock_ns)
-{
-	struct program_event told = {
-		.kind = PROGRAM_EXECED,
-		.pid = process->pid,
-		.before = process->program,
-		.parent = process->parent,
-		.clock_ns = clock_ns,
-		.lifetime_ns = event->monotonic_ns - process->since_ns,
-	};
-
-	told.after = program_names_read(&listener->names, process->pid);
-	process->since_ns = event->monotonic_ns;
-	process->program = told.after;
-	queue_event(listener, &told);
-}
-
-/* The exit records of threads that ended so far. */
-static void read_records(struct program_listener *listener)
-{
-	char bytes[8192];
-	int length;
-
-	while (listener->record_fd >= 0 &&
-	       (length = netlink_receive(listener->record_fd, bytes, sizeof bytes, false)) > 0) {
-		struct scan messages = scan_bytes(bytes, (size_t)length);
-		struct taskstats record;
-
-		while (taskstats_next(&messages, listener->record_family, &record)) {
-			struct known_process *process =
-				find_known(listener, record.pid ? record.pid : record.tid);
-
-			if (process)
-				process->record_ns =
-					(process->record_ns < 0 ? 0 : process->record_ns) + record.cpu_ns;
-		}
-	}
-}
-
-static void note_exit(struct program_listener *listener, struct known_process *process,
-		      const struct proc_event *event, int64_t clock_ns)
-{
-	struct program_event told = {
-		.kind = PROGRAM_EXITED,
-		.pid = process->pid,
-		.before = process->program,
-		.parent = process->parent,
-		.clock_ns = clock_ns,
-		.lifetime_ns = event->monotonic_ns - process->since_ns,
-		.had_children = process->has_children,
-	};
-
-	read_records(listener);
-	if (told.clock_ns < 0)
-		told.clock_ns = process->record_ns;
-	if (!told.before)
-		told.before = program_names_read(&listener->names, process->pid);
-	listener->exits++;
-	known_processes_remove(&listener->known, process);
-	queue_event(listener, &told);
-}
-
-static void take_event(struct program_listener *listener, const struct proc_event *event, int64_t clock_ns)
-{
-	struct known_process *process, *parent;
-
-	switch (event->kind) {
-	case PROC_EVENT_ACK:
-		/* Answers to other programs arrive as well. */
-		if (event->request != (uint32_t)getpid())
-			break;
-		listener->answered = listener->asked;
-		pthread_cond_broadcast(&listener->caught_up);
-		break;
-	case PROC_EVENT_FORKED:
-		parent = find_known(listener, event->parent_pid);
-		if (!parent || event->is_thread || find_known(listener, event->pid))
-			break;
-		parent->has_children = listener->has_forks = true;
-		add_known(listener, event->pid, parent->program, parent->program, event->monotonic_ns);
-		break;
-	case PROC_EVENT_EXECED:
-		process = find_known(listener, event->pid);
-		if (process)
-			note_exec(listener, process, event, clock_ns);
-		break;
-	case PROC_EVENT_EXITED:
-		process = event->is_thread ? NULL : find_known(listener, event->pid);
-		if (process)
-			note_exit(listener, process, event, clock_ns);
-		break;
-	}
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
@@ -236,15 +107,23 @@ static void ask_for_short_slices(void)
 #endif
 }
 
-/* The part of a core that the thread has used, compared with its limits. */
-static enum pace pace_of(const struct program_listener *listener)
+static bool is_within(const struct program_listener *listener, const struct pace *pace)
 {
-	int64_t spent_ns = listener->spent_ns + clock_of(CLOCK_THREAD_CPUTIME_ID);
 	int64_t elapsed_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) - listener->started_ns;
 
-	if (spent_ns > FREE_NS + elapsed_ns / STOP_PART)
-		return PACE_STOP;
-	return spent_ns > FREE_NS + elapsed_ns / EAGER_PART ? PACE_NAPS : PACE_EAGER;
+	return listener->spent_ns + listener->thread_spent_ns <= pace->free_ns + elapsed_ns / pace->part;
+}
+
+/* How long to nap before the next batch. STOP: not even that is worth it. */
+static int nap_of(const struct program_listener *listener)
+{
+	if (listener->fd < 0)
+		return is_within(listener, &RECORDS_ALONE) ? RECORDS_ALONE.nap_msec : STOP;
+	for (size_t i = 0; i < ARRAY_SIZE(PACES); i++)
+		if (is_within(listener, &PACES[i]))
+			return (int)max_i64(PACES[i].nap_msec,
+					    listener->heard.with_records ? RECORDS_NAP_MSEC : 0);
+	return STOP;
 }
 
 static void take_message(struct program_listener *listener, const char *bytes, size_t length)
@@ -258,84 +137,115 @@ static void take_message(struct program_listener *listener, const char *bytes, s
 		/* First of all: its parent may reap it at any moment. */
 		if (event.kind == PROC_EVENT_EXITED || event.kind == PROC_EVENT_EXECED)
 			clock_ns = clock_of((clockid_t)(~(unsigned)event.pid << 3 | 2));
-		pthread_mutex_lock(&listener->lock);
-		take_event(listener, &event, clock_ns);
+		heard_events_take(&listener->heard, &event, clock_ns);
 		listener->seen++;
-		pthread_mutex_unlock(&listener->lock);
 	}
 }
 
-/* Returns when there is something to do: at the next event, or after a nap if each event costs too much. */
-static void nap_until_called(const struct program_listener *listener)
-{
-	struct pollfd called = {.fd = listener->call_fd, .events = POLLIN};
-	uint64_t calls;
-
-	if (poll(&called, 1, NAP_MSEC) > 0)
-		(void)!read(listener->call_fd, &calls, sizeof calls);
-}
-
-static bool is_over(struct program_listener *listener, enum pace pace)
-{
-	bool over;
-
-	pthread_mutex_lock(&listener->lock);
-	if (pace == PACE_STOP)
-		forget_all(listener);
-	over = listener->stopping || pace == PACE_STOP ||
-	       (listener->finishing && listener->answered == listener->asked);
-	pthread_mutex_unlock(&listener->lock);
-	return over;
-}
-
-static void lose_all(struct program_listener *listener)
-{
-	pthread_mutex_lock(&listener->lock);
-	forget_all(listener);
-	pthread_mutex_unlock(&listener->lock);
-}
-
-/* Returns how many messages there were, or a negative errno. */
-static int take_messages(struct program_listener *listener, bool waits)
+/* Takes all events that the kernel has sent so far. Returns how many messages there were, or a negative errno. */
+static int drain_events(struct program_listener *listener)
 {
 	struct netlink_batch batch;
-	int fd, count;
+	int count = NETLINK_BATCH, sum = 0;
 
-	pthread_mutex_lock(&listener->lock);
-	fd = listener->fd;
-	pthread_mutex_unlock(&listener->lock);
-	count = netlink_receive_batch(fd, &batch, waits);
-	for (int i = 0; i < count; i++)
-		take_message(listener, batch.bytes[i], batch.lengths[i]);
-	if (count == -ENOBUFS)
-		lose_all(listener);
-	return count;
+	for (int i = 0; i < BATCHES_MOST && (count == NETLINK_BATCH || count == -ENOBUFS); i++) {
+		count = listener->fd < 0 ? 0 : netlink_receive_batch(listener->fd, &batch);
+		for (int at = 0; at < count; at++)
+			take_message(listener, batch.bytes[at], batch.lengths[at]);
+		/* Exit records name those whose events were lost. */
+		if (count == -ENOBUFS && !listener->heard.with_records)
+			heard_events_forget(&listener->heard);
+		sum += count > 0 ? count : 0;
+	}
+	heard_events_name(&listener->heard, listener->nap_msec < RECORDS_NAP_MSEC ? EXECS_MOST : EXECS_LEAST);
+	return count < 0 && count != -EAGAIN && count != -EINTR ? count : sum;
+}
+
+static void read_records(struct program_listener *listener)
+{
+	if (exit_records_read(&listener->records) < 0)
+		heard_events_forget(&listener->heard);
+}
+
+/* Events wake the thread, unless it naps. */
+static void wait_for_events(int call_fd, int fd, int nap_msec)
+{
+	struct pollfd ready[] = {{.fd = call_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+
+	if (nap_msec > 0 && poll(ready, 1, nap_msec) != 0)
+		return;
+	(void)poll(ready, ARRAY_SIZE(ready), fd < 0 ? 0 : -1);
+}
+
+static void stop_events(struct program_listener *listener)
+{
+	/* The kernel sends as long as the socket is open. */
+	if (listener->fd >= 0)
+		close(listener->fd);
+	listener->fd = -1;
+}
+
+/* From now on, processes that end leave both a record and an event. */
+static int open_sockets(struct program_listener *listener)
+{
+	if (listener->fd < 0)
+		listener->fd = proc_events_open(SOCKET_BYTES);
+	if (!listener->heard.with_records)
+		listener->heard.with_records = exit_records_open(&listener->records) == 0;
+	return listener->fd < 0 ? listener->fd : proc_events_choose(listener->fd);
+}
+
+/* The events first, and the records if these alone cost too much. */
+static void close_sockets(struct program_listener *listener)
+{
+	if (listener->fd < 0 || !listener->heard.with_records) {
+		exit_records_close(&listener->records);
+		listener->heard.with_records = false;
+		heard_events_forget(&listener->heard);
+	}
+	stop_events(listener);
+}
+
+/* Returns how long to nap, or STOP. */
+static int listen_once(struct program_listener *listener)
+{
+	int nap_msec, error;
+
+	if (listener->stopping)
+		return STOP;
+	if (listener->fd < 0 && is_within(listener, &AGAIN)) {
+		/* Forks since then are unknown; the records have the exits. */
+		listener->heard.lost |= !listener->heard.with_records;
+		if (open_sockets(listener) < 0)
+			stop_events(listener);
+	}
+	error = drain_events(listener);
+	read_records(listener);
+	listener->thread_spent_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	nap_msec = error < 0 ? STOP : nap_of(listener);
+	if (nap_msec == STOP) {
+		close_sockets(listener);
+		nap_msec = RECORDS_ALONE.nap_msec;
+	}
+	listener->nap_msec = nap_msec;
+	listener->heard.is_prompt = nap_msec == 0;
+	return nap_msec;
 }
 
 static void *listen_to_events(void *listener_)
 {
 	struct program_listener *listener = listener_;
-	enum pace pace = PACE_EAGER;
-	int count;
+	int nap_msec, fd;
 
 	(void)prctl(PR_SET_NAME, "rt-listener");
 	ask_for_short_slices();
-	for (int round = 1; !is_over(listener, pace); round++) {
-		count = take_messages(listener, pace == PACE_EAGER);
-		if (count < 0 && count != -ENOBUFS && count != -EAGAIN && count != -EINTR)
-			break;
-		if (round % CHECKED_EVERY == 0 || count < 0)
-			pace = pace_of(listener);
-		if (pace == PACE_NAPS && count < NETLINK_BATCH)
-			nap_until_called(listener);
-	}
 	pthread_mutex_lock(&listener->lock);
-	listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID);
-	listener->has_ended = true;
-	/* The kernel sends as long as the socket is open. */
-	close(listener->fd);
-	listener->fd = -1;
-	pthread_cond_broadcast(&listener->caught_up);
+	while ((nap_msec = listen_once(listener)) != STOP) {
+		fd = listener->fd;
+		pthread_mutex_unlock(&listener->lock);
+		wait_for_events(listener->call_fd, fd, nap_msec);
+		pthread_mutex_lock(&listener->lock);
+	}
 	pthread_mutex_unlock(&listener->lock);
 	return NULL;
 }
@@ -360,8 +270,12 @@ static int start_thread(struct program_listener *listener)
 /* The time of a process that has ended can be read only until its parent reaps it, so no event waits for a slow system call. */
 void program_listener_catch_up(struct program_listener *listener)
 {
-	while (take_messages(listener, false) == NETLINK_BATCH)
-		;
+	int64_t before_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
+
+	pthread_mutex_lock(&listener->lock);
+	(void)drain_events(listener);
+	listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+	pthread_mutex_unlock(&listener->lock);
 }
 
 static int start_listening(struct program_listener *listener)
@@ -371,9 +285,8 @@ static int start_listening(struct program_listener *listener)
 	listener->is_read_by_caller = false;
 	if (!has_room_for_processes(true))
 		return -EAGAIN;
-	listener->record_fd = taskstats_open(SOCKET_BYTES, &listener->record_family);
 	program_listener_catch_up(listener);
-	error = proc_events_choose(listener->fd);
+	error = open_sockets(listener);
 	program_listener_catch_up(listener);
 	return error < 0 ? error : start_thread(listener);
 }
@@ -392,9 +305,9 @@ int program_listener_hear(struct program_listener *listener, bool with_thread)
 
 	if (!listener->is_read_by_caller)
 		return 0;
-	count = take_messages(listener, false);
+	count = drain_events(listener);
 	listener->rounds_of_caller += count > 0;
-	if (!with_thread && !listener->has_forks && listener->rounds_of_caller < ROUNDS_MOST &&
+	if (!with_thread && !listener->heard.has_forks && listener->rounds_of_caller < ROUNDS_MOST &&
 	    count < NETLINK_BATCH)
 		return 0;
 	(void)proc_events_signal(listener->fd, 0);
@@ -403,19 +316,16 @@ int program_listener_hear(struct program_listener *listener, bool with_thread)
 
 /* ---- the other thread's side --------------------------------------------------------------------------------------- */
 
-/* Wakes the thread, wherever it waits: the kernel's answer ends its wait for events. */
-static int wake_thread(const struct program_listener *listener)
+static void wake_thread(const struct program_listener *listener)
 {
 	const uint64_t one = 1;
 
 	(void)!write(listener->call_fd, &one, sizeof one);
-	return proc_events_ask(listener->fd);
 }
 
 int program_listener_open(struct program_listener **ret_listener)
 {
 	struct program_listener *listener = calloc(1, sizeof *listener);
-	pthread_condattr_t attributes;
 	int fd;
 
 	if (!listener)
@@ -433,12 +343,9 @@ int program_listener_open(struct program_listener **ret_listener)
 		return error;
 	}
 	listener->fd = fd;
-	listener->record_fd = -1;
+	listener->records.fd = -1;
+	listener->heard.is_prompt = true;
 	pthread_mutex_init(&listener->lock, NULL);
-	pthread_condattr_init(&attributes);
-	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&listener->caught_up, &attributes);
-	pthread_condattr_destroy(&attributes);
 	*ret_listener = listener;
 	return 0;
 }
@@ -449,23 +356,19 @@ void program_listener_close(struct program_listener *listener)
 		return;
 	pthread_mutex_lock(&listener->lock);
 	listener->stopping = true;
-	if (listener->runs && !listener->has_ended)
-		(void)wake_thread(listener);
+	wake_thread(listener);
 	pthread_mutex_unlock(&listener->lock);
 	if (listener->runs)
 		pthread_join(listener->thread, NULL);
-	if (listener->fd >= 0)
-		close(listener->fd);
-	if (listener->record_fd >= 0)
-		close(listener->record_fd);
+	stop_events(listener);
+	exit_records_close(&listener->records);
 	close(listener->call_fd);
 	debug_say("listener", listener->started_ns, "%lld events took %.3f ms", (long long)listener->seen,
-		  (double)listener->spent_ns / 1e6);
-	pthread_cond_destroy(&listener->caught_up);
+		  (double)(listener->spent_ns + listener->thread_spent_ns) / 1e6);
 	pthread_mutex_destroy(&listener->lock);
-	program_names_done(&listener->names);
-	known_processes_done(&listener->known);
-	free(listener->events);
+	program_names_done(&listener->heard.names);
+	known_processes_done(&listener->heard.known);
+	free(listener->heard.events);
 	free(listener->taken);
 	free(listener);
 }
@@ -476,12 +379,13 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	struct known_process *process;
 
 	pthread_mutex_lock(&listener->lock);
-	name = program ? program_names_keep(&listener->names, program) : NULL;
-	process = find_known(listener, pid);
-	if (process && !process->program)
+	name = program ? program_names_keep(&listener->heard.names, program) : NULL;
+	process = known_processes_find(&listener->heard.known, pid);
+	/* Without events, a pass alone tells that it has called exec. */
+	if (process && name && (!process->program || listener->fd < 0))
 		process->program = name;
-	else if (!process && !listener->has_ended)
-		add_known(listener, pid, name, NULL, SYSTEM_CLOCKS.monotonic_ns(NULL));
+	else if (!process)
+		heard_events_add(&listener->heard, pid, name, NULL, SYSTEM_CLOCKS.monotonic_ns(NULL));
 	pthread_mutex_unlock(&listener->lock);
 }
 
@@ -491,10 +395,12 @@ bool program_listener_remove(struct program_listener *listener, pid_t pid)
 	bool known;
 
 	pthread_mutex_lock(&listener->lock);
-	process = find_known(listener, pid);
+	process = known_processes_find(&listener->heard.known, pid);
 	known = process != NULL;
-	if (known)
-		known_processes_remove(&listener->known, process);
+	if (known) {
+		listener->heard.heard_count -= process->exit_take > 0;
+		known_processes_remove(&listener->heard.known, process);
+	}
 	pthread_mutex_unlock(&listener->lock);
 	return known;
 }
@@ -504,49 +410,34 @@ const struct program_event *program_listener_take(struct program_listener *liste
 {
 	struct program_event *spare = listener->taken;
 	size_t spare_capacity = listener->taken_capacity;
+	int64_t before_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
 
 	pthread_mutex_lock(&listener->lock);
-	listener->taken = listener->events;
-	listener->taken_capacity = listener->event_capacity;
-	*ret_count = listener->event_count;
-	*ret_lost = listener->lost;
-	listener->events = spare;
-	listener->event_capacity = spare_capacity;
-	listener->event_count = 0;
-	listener->lost = false;
+	/* The records first: the fork of each process is then among the events. */
+	read_records(listener);
+	listener->heard.takes++;
+	(void)drain_events(listener);
+	if (heard_events_settle(&listener->heard, &listener->records) < 0)
+		heard_events_forget(&listener->heard);
+	listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+	listener->taken = listener->heard.events;
+	listener->taken_capacity = listener->heard.event_capacity;
+	*ret_count = listener->heard.event_count;
+	*ret_lost = listener->heard.lost || (listener->fd < 0 && !listener->heard.with_records);
+	listener->heard.events = spare;
+	listener->heard.event_capacity = spare_capacity;
+	listener->heard.event_count = 0;
+	listener->heard.lost = false;
 	pthread_mutex_unlock(&listener->lock);
 	return listener->taken;
 }
 
-/* Returns false if the thread has not answered in time. */
-static bool wait_for_thread(struct program_listener *listener)
-{
-	int64_t until_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + CATCH_UP_NS;
-	struct timespec until = {until_ns / NSEC_PER_SEC, until_ns % NSEC_PER_SEC};
-	int error = 0;
-
-	pthread_mutex_lock(&listener->lock);
-	if (listener->runs && !listener->has_ended && wake_thread(listener) == 0) {
-		uint64_t number = ++listener->asked;
-
-		listener->finishing = true;
-		while (!error && listener->answered < number && !listener->has_ended)
-			error = pthread_cond_timedwait(&listener->caught_up, &listener->lock, &until);
-	}
-	pthread_mutex_unlock(&listener->lock);
-	return !error;
-}
-
 void program_listener_finish(struct program_listener *listener)
 {
-	/* Where every CPU is busy, the thread may get its turn too late. The end of the job has been told already. */
-	program_listener_catch_up(listener);
-	if (wait_for_thread(listener))
-		return;
 	program_listener_catch_up(listener);
 	pthread_mutex_lock(&listener->lock);
-	if (listener->answered < listener->asked && !listener->has_ended)
-		listener->lost_ever = true;
+	listener->stopping = true;
+	wake_thread(listener);
 	pthread_mutex_unlock(&listener->lock);
 }
 
@@ -555,9 +446,9 @@ size_t program_listener_living(struct program_listener *listener, pid_t *ret_pid
 	size_t count = 0;
 
 	pthread_mutex_lock(&listener->lock);
-	for (size_t i = 0; i < listener->known.slots && count < size; i++)
-		if (listener->known.at[i].pid)
-			ret_pids[count++] = listener->known.at[i].pid;
+	for (size_t i = 0; i < listener->heard.known.slots && count < size; i++)
+		if (listener->heard.known.at[i].pid && !listener->heard.known.at[i].exit_take)
+			ret_pids[count++] = listener->heard.known.at[i].pid;
 	pthread_mutex_unlock(&listener->lock);
 	return count;
 }
@@ -567,30 +458,9 @@ int64_t program_listener_exits(struct program_listener *listener)
 	int64_t exits;
 
 	pthread_mutex_lock(&listener->lock);
-	exits = listener->lost_ever || !(listener->runs || listener->is_read_by_caller) ? -1
-											: listener->exits;
+	exits = listener->heard.lost_ever || !(listener->runs || listener->is_read_by_caller)
+			? -1
+			: listener->heard.exits;
 	pthread_mutex_unlock(&listener->lock);
 	return exits;
-}
-
-bool program_listener_resume(struct program_listener *listener)
-{
-	int64_t allowed_ns = (SYSTEM_CLOCKS.monotonic_ns(NULL) - listener->started_ns) / STOP_PART;
-	bool has_ended;
-
-	if (!listener->runs)
-		return listener->is_read_by_caller;
-	pthread_mutex_lock(&listener->lock);
-	has_ended = listener->has_ended;
-	pthread_mutex_unlock(&listener->lock);
-	if (!has_ended)
-		return true;
-	/* Below the limit by the amount that may be used at once. */
-	if (listener->spent_ns > allowed_ns)
-		return false;
-	pthread_join(listener->thread, NULL);
-	listener->runs = listener->has_ended = listener->stopping = false;
-	listener->fd = proc_events_open(SOCKET_BYTES);
-	listener->lost = true;
-	return listener->fd >= 0 && proc_events_choose(listener->fd) == 0 && start_thread(listener) == 0;
 }

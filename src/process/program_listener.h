@@ -2,13 +2,14 @@
  * Follows the job by the kernel's process events, in a thread of its own: which processes belong to it, which program each
  * one runs, and how much CPU time each had used when it called exec or ended. A process that lives for a millisecond is
  * seen, because the kernel reports its exit before its parent hears of it, and its CPU clock can be read until the parent has
- * waited for it. That is a race, and under load it is lost for some processes; with CAP_NET_ADMIN their exit records
- * (kernel/taskstats.h) have the time.
+ * waited for it. That is a race, and under load it is lost for some processes; with CAP_NET_ADMIN the exit records of the
+ * kernel (exit_records.h) have the time and the name of every process.
  *
  * A job that ends within a few milliseconds without a fork needs no thread, which costs 0.3 ms: until then the caller takes the
  * events, and the kernel sends it a SIGCHLD for each one.
  *
- * The thread stops when it has used more than 0.2 % of a core, because every fork of the machine wakes it.
+ * Every fork of the machine makes events. The listener reads each one at once only while that costs little. Then it naps and
+ * reads them in batches, and above 0.06 % of a core it reads only the exit records, if it may.
  */
 #pragma once
 
@@ -29,6 +30,7 @@ struct program_event {
 	int64_t clock_ns;    /* CPU time of the process at this event; -1: unknown */
 	int64_t lifetime_ns; /* since its fork or its last exec */
 	bool had_children;   /* EXITED: it has forked */
+	int64_t freed_kib;   /* EXITED: memory that it had still to free when clock_ns was read */
 };
 
 struct program_listener;
@@ -79,6 +81,3 @@ size_t program_listener_living(struct program_listener *listener, pid_t *ret_pid
 
 /* How many processes of the job have ended since the start; -1: some events were lost. */
 int64_t program_listener_exits(struct program_listener *listener);
-
-/* Listens again, if it had stopped and its cost allows it now. Returns whether it listens. */
-bool program_listener_resume(struct program_listener *listener);

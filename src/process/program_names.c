@@ -55,6 +55,34 @@ const char *program_names_read(struct program_names *names, pid_t pid)
 	return program_names_keep(names, stat.comm);
 }
 
+/* The kernel keeps the first 15 bytes of a name. */
+static bool begins_with_name(const char *text, const char *comm)
+{
+	size_t length = strlen(comm);
+
+	return strncmp(text, comm, length) == 0 && (length == 15 || text[length] == ' ' || !text[length]);
+}
+
+bool program_names_match(const char *program, const char *comm)
+{
+	const char *blank = strchr(program, ' ');
+
+	/* "python3 train.py" may be called python3 or, if it begins with #!, train.py. */
+	return begins_with_name(program, comm) || (blank && begins_with_name(blank + 1, comm));
+}
+
+const char *program_names_of(struct program_names *names, const char *comm)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		const char *blank = strchr(names->at[i], ' ');
+
+		/* A bare interpreter may have run any script. */
+		if (program_names_match(blank ? blank + 1 : names->at[i], comm))
+			return names->at[i];
+	}
+	return program_names_keep(names, comm);
+}
+
 void program_names_done(struct program_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)

@@ -16,7 +16,8 @@
 enum {
 	PATH_SIZE = 48,
 	STRAYS_MOST = 4096,
-	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
+	FREE_KIB_NS = 30, /* a process needs this to free 1 KiB of its memory */
+	PASSES_KEPT = 2,  /* how long an ended process waits for its exit event */
 };
 
 int programs_new(bool listens, struct programs **ret_programs)
@@ -326,7 +327,25 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 	process->seen_pass = programs->pass;
 }
 
-static void take_exit(struct programs *programs, const struct program_event *event, int64_t now_ns)
+/* It ended after this pass of the tree has read it, which must not count it again. */
+static void note_ended_member(struct programs *programs, const struct member *member, int64_t clock_ns,
+			      size_t program)
+{
+	struct program_process *process = member ? add_process(programs, member->pid) : NULL;
+
+	if (!process)
+		return;
+	begin_process(process, member);
+	process->program = program;
+	process->identity = member->identity;
+	process->cpu_ns =
+		max_i64(process->cpu_ns, clock_ns < 0 ? member->account.own.of[USAGE_CPU_NS] : clock_ns);
+	process->is_final = process->is_exited = true;
+	process->seen_pass = programs->pass;
+}
+
+static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
+		      int64_t now_ns)
 {
 	struct program_process *process = find_process(programs, event->pid);
 	size_t index = program_of_event(programs, event, process, event->before);
@@ -337,17 +356,23 @@ static void take_exit(struct programs *programs, const struct program_event *eve
 	if (event->clock_ns >= 0) {
 		credit_time(program, event->clock_ns - before_ns);
 		program->ended_ns += (double)max_i64(1, event->clock_ns - before_ns);
-		program->known_cpu_ns += max_i64(0, event->clock_ns - before_ns);
-		program->known_life_ns +=
-			max_i64(1, process && process->read_ns ? now_ns - process->read_ns : life_ns);
+		program->missed_ns += (double)(event->freed_kib * FREE_KIB_NS);
+		if (process && process->read_ns)
+			life_ns = now_ns - process->read_ns;
+		if (life_ns > 0) {
+			program->known_cpu_ns += max_i64(0, event->clock_ns - before_ns);
+			program->known_life_ns += life_ns;
+		}
 	} else if (!process || !process->is_final) {
 		/* Since its last reading. */
 		if (process && process->read_ns)
 			life_ns = min_i64(life_ns, now_ns - process->read_ns);
 		program->missed_ns += likely_ns(program, life_ns, event->had_children);
 	}
-	if (!process)
+	if (!process) {
+		note_ended_member(programs, process_tree_find(tree, event->pid), event->clock_ns, index);
 		return;
+	}
 	/* The process may still be a zombie, or its other threads may run. */
 	process->is_final = process->is_exited = true;
 	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns);
@@ -367,7 +392,7 @@ static void take_unseen_end(struct programs *programs, struct program_process *p
 	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
 }
 
-static void take_events(struct programs *programs, int64_t now_ns)
+static void take_events(struct programs *programs, struct process_tree *tree, int64_t now_ns)
 {
 	const struct program_event *events;
 	size_t count = 0;
@@ -375,18 +400,20 @@ static void take_events(struct programs *programs, int64_t now_ns)
 
 	if (!programs->listener)
 		return;
+	/* Parents, as exit records tell them, of processes that nothing else has shown. */
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].is_zombie && !find_process(programs, tree->members[i].pid))
+			program_listener_add(programs->listener, tree->members[i].pid, NULL);
 	events = program_listener_take(programs->listener, &count, &lost);
 	for (size_t i = 0; i < count; i++) {
 		if (events[i].kind == PROGRAM_EXECED)
 			take_exec(programs, &events[i]);
 		else
-			take_exit(programs, &events[i], now_ns);
+			take_exit(programs, tree, &events[i], now_ns);
 	}
 	programs->exact = !lost;
-	if (!lost)
-		return;
 	/* The processes that the listener followed are unknown to it now. */
-	if (!program_listener_resume(programs->listener))
+	if (!lost)
 		return;
 	for (size_t i = 0; i < programs->process_count; i++)
 		program_listener_add(programs->listener, programs->processes[i].pid,
@@ -511,7 +538,7 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 	programs->pass++;
 	for (size_t i = 0; i < programs->count; i++)
 		program_begin_pass(&programs->at[i]);
-	take_events(programs, now_ns);
+	take_events(programs, tree, now_ns);
 	for (size_t i = 0; i < tree->count; i++)
 		look_at_member(programs, tree, &tree->members[i], now_ns);
 	drop_ended(programs, now_ns);

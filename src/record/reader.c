@@ -33,6 +33,7 @@ struct record {
 	double intervals[INTERVALS_KEPT];
 	size_t interval_count;
 	double first_interval_secs; /* NaN: the first sample has no interval */
+	double first_by_cpu_secs;   /* the same, by the CPU time of the machine; NaN: unknown */
 	uint64_t hosts[HOSTS_KEPT];
 };
 
@@ -210,6 +211,15 @@ static void note_host(struct record *record, const char *host)
 		record->hosts[record->damage.hosts++] = hash;
 }
 
+/* CPU time of the machine divided by its cores in use: the length of the interval, within a few percent. */
+static double interval_by_cpu(const struct frame *frame)
+{
+	const struct host_cpu_row *cpu = FIRST(frame, host_cpu);
+
+	return cpu && cpu->utilization_pct > 0 ? (cpu->utime_secs + cpu->stime_secs) / cpu->utilization_pct
+					       : (double)NAN;
+}
+
 static void begin_run(struct record *record)
 {
 	record->run++;
@@ -217,6 +227,7 @@ static void begin_run(struct record *record)
 	record->last_elapsed_secs = 0;
 	record->interval_count = 0;
 	record->first_interval_secs = record->frame.sample->actual_interval_ms / 1000;
+	record->first_by_cpu_secs = interval_by_cpu(&record->frame);
 	frame_begin(&record->identity, 0, 0);
 }
 
@@ -417,6 +428,9 @@ double record_interval_secs(const struct record *record)
 		return run_start->interval_secs;
 	if (!count)
 		return NAN;
+	/* The second of two samples ended the run, so the first interval was longer than the time between them. */
+	if (count == 1 && record->first_by_cpu_secs > record->intervals[0])
+		return record->first_by_cpu_secs;
 	memcpy(sorted, record->intervals, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), compare_reals);
 	return sorted[count / 2];

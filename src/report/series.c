@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/base64.h"
+
 enum { BYTES_CEILING = 1 << 29 };
 
 /* The page computes in doubles, which hold every whole number only up to 2^53. */
@@ -90,26 +92,6 @@ void series_clear(struct series *series)
 	series->any = false;
 }
 
-static void add_base64(struct buffer *out, const unsigned char *bytes, size_t length)
-{
-	static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < length; i += 3) {
-		uint32_t three = (uint32_t)bytes[i] << 16;
-		char four[4];
-
-		three |= i + 1 < length ? (uint32_t)bytes[i + 1] << 8 : 0;
-		three |= i + 2 < length ? (uint32_t)bytes[i + 2] : 0;
-		for (int digit = 0; digit < 4; digit++)
-			four[digit] = DIGITS[three >> (18 - 6 * digit) & 63];
-		if (i + 1 >= length)
-			four[2] = '=';
-		if (i + 2 >= length)
-			four[3] = '=';
-		buffer_add(out, four, sizeof(four));
-	}
-}
-
 int series_write(struct series *series, struct json_writer *json)
 {
 	const struct metric *metric = metric_place_metric(&series->column);
@@ -128,7 +110,7 @@ int series_write(struct series *series, struct json_writer *json)
 	json_count(json, metric->decimals);
 	json_key(json, "data");
 	json_raw(json, "\"", 1);
-	add_base64(json->out, (const unsigned char *)series->bytes.data, series->bytes.length);
+	buffer_add_base64(json->out, series->bytes.data, series->bytes.length);
 	buffer_add_char(json->out, '"');
 	json_close(json, '}');
 	return 0;

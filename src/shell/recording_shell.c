@@ -26,6 +26,7 @@
 #include "base/trust.h"
 #include "kernel/proc_pid_stat.h"
 #include "launch/find_program.h"
+#include "launch/install_paths.h"
 #include "shell/step.h"
 
 enum { EXIT_CANNOT_RUN = 126, ANCESTORS_MOST = 4096, OWN_WORDS = 13 };

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/runs_once.h"
 #include "sink/tail_repair.h"
 
 struct output_options {
@@ -37,8 +38,8 @@ struct opened_output {
  * file that is being recorded to, -ENOENT for a missing folder, -EISDIR, -ELOOP and -EEXIST for symbolic links
  * that are not followed, -EEXIST for a file that is not a recording, and the errors of open().
  */
-int open_output(const char *path, const struct output_options *options, struct opened_output *ret_output,
-		char *ret_message, size_t message_size);
+RUNS_ONCE int open_output(const char *path, const struct output_options *options,
+			  struct opened_output *ret_output, char *ret_message, size_t message_size);
 
 /* Formats one line into a message array. Control characters in file names become '?'. */
 void output_message(char *ret_message, size_t message_size, const char *format, ...)

@@ -11,5 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/runs_once.h"
+
 /* Both times are CLOCK_REALTIME. Returns 0 or -EINVAL. */
-int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns);
+RUNS_ONCE int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns);

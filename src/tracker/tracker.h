@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/runs_once.h"
 #include "base/uuid.h"
 #include "collect/collector.h"
 #include "collect/own_cgroup.h"
@@ -166,4 +167,4 @@ void tracker_take_warning(struct rt_tracker *tracker);
 int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config);
 
 /* run_facts.c: gathers facts about the run from the settings and the environment. */
-int tracker_gather_facts(struct rt_tracker *tracker);
+RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker);

@@ -44,6 +44,12 @@ def test_wall_time_cpu_time_and_memory_stand_first_then_the_largest_change(run, 
     assert answer["sides"][0]["outcome"] == "exit status 3"
 
 
+def test_a_tenfold_change_is_a_factor(run, make):
+    text = run("compare-runs", make("a.jsonl"), make("b.jsonl", memory=1001.0, wall=79.0)).out
+    lines = {line.split("  ")[0]: line.split("  ")[-1].strip() for line in text.splitlines()}
+    assert (lines["wall time"], lines["memory peak"]) == ("+887.5 %", "x 10")
+
+
 def test_the_text_is_ordered_by_subject(run, tmp_path):
     """Small figures change most in percent, and would stand between those that belong together."""
     sides = []

@@ -35,6 +35,35 @@ def test_the_ids_and_the_job_name_of_a_scheduler_are_recorded(run, tmp_path, var
     assert samples[-1]["job_name"] == name
 
 
+# The variables of a system; name, task, scheduler_job, array_task, attempt and commit of the line; one attribute by OTLP.
+SYSTEMS = {
+    "Slurm": ("SLURM_JOB_NAME=train SLURM_JOB_ID=5 SLURM_ARRAY_TASK_ID=4 SLURM_RESTART_COUNT=2", "train", None, "5", "4", "2", None,
+              'slurm_restart_count="2"'),
+    "PBS": ("PBS_JOBNAME=pbs PBS_JOBID=1.host PBS_ARRAY_INDEX=3", "pbs", None, "1.host", "3", None, None, 'pbs_jobid="1.host"'),
+    "LSF": ("LSB_JOBNAME=lsf LSB_JOBID=9 LSB_JOBINDEX=3", "lsf", None, "9", "3", None, None, 'lsb_jobid="9"'),
+    "Grid Engine": ("JOB_NAME=sge JOB_ID=4 SGE_TASK_ID=7", "sge", None, "4", "7", None, None, 'sge_task_id="7"'),
+    "Airflow": ("AIRFLOW_CTX_DAG_ID=dag AIRFLOW_CTX_TASK_ID=load AIRFLOW_CTX_DAG_RUN_ID=r1 AIRFLOW_CTX_TRY_NUMBER=2", "dag", "load", "r1",
+                None, "2", None, 'airflow_ctx_dag_run_id="r1"'),
+    "GitHub": ("GITHUB_WORKFLOW=CI GITHUB_JOB=build GITHUB_RUN_ID=77 GITHUB_SHA=abc GITHUB_RUN_ATTEMPT=3", "CI", "build", "77", None, "3",
+               "abc", 'cicd_pipeline_run_id="77"'),
+    "GitLab": ("CI_JOB_NAME=deploy CI_JOB_ID=8 CI_PIPELINE_ID=5 CI_COMMIT_SHA=abc", "deploy", None, "8", None, None, "abc",
+               'cicd_pipeline_run_id="5"'),
+    "a trace": ("TRACEPARENT=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "true", None, None, None, None, None,
+                'traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"'),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_line_and_the_series_of_a_run_have_the_ids_of_its_system(run, tmp_path, system):
+    variables, *expected, attribute = SYSTEMS[system]
+    run("-q", "-o", "run.jsonl", "--runs", "runs.jsonl", "--", "true", env=dict(pair.split("=") for pair in variables.split()))
+    [line] = json_lines(tmp_path / "runs.jsonl")
+    assert [line[key] for key in ("name", "task", "scheduler_job", "array_task", "attempt", "commit")] == expected
+    series = run("export", "--format", "openmetrics", "run.jsonl").stdout.decode()
+    [info] = {text.rpartition("} ")[0] for text in series.splitlines() if text.startswith("target_info{")}
+    assert f'job="{line["name"]}"' in info and f'instance="{line["id"]}"' in info and attribute in info
+
+
 def test_the_users_job_name_comes_before_the_schedulers(run, tmp_path):
     run("-n", "mine", "-o", "run.jsonl", "--", "true", env={"SLURM_JOB_NAME": "theirs"})
     assert json_lines(tmp_path / "run.jsonl")[0]["job_name"] == "mine"

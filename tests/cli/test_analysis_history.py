@@ -130,6 +130,14 @@ def test_a_summary_that_is_asked_for_is_printed(terminal, words):
     assert "exit status 0" in terminal.run(*words, "--", "true", cwd=terminal.folder)
 
 
+@pytest.mark.parametrize("value", ["summary = 'txt'", "no_summary = 'perhaps'"])
+def test_a_mistake_in_the_configuration_does_not_take_the_summary_away(needs_toml, terminal, value):
+    (terminal.folder / "resource-tracker.toml").write_text(f"[tracker]\n{value}\n")
+    screen = terminal.run("--", "true")
+    assert "; ignored" in screen and "exit status 0" in screen and screen.endswith("recorded as 1; resource-tracker report 1\n")
+
+
+
 def test_a_missing_command_leaves_no_run(terminal):
     assert terminal.run("--", "no-such-command", status=127) == "resource-tracker: no-such-command: command not found\n"
     assert terminal.files() == []

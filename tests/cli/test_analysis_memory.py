@@ -187,6 +187,7 @@ def test_peaks_of_different_measures_are_not_compared_silently(run, tmp_path):
     once, each = sides(tmp_path)
     said = text(run, "compare-runs", once, each)
     assert f"memory peak was measured in different ways: {once.name} counts shared pages once, {each.name} counts shared pages in each process" in said
+    assert [line.split("  ")[-1].strip() for line in said.splitlines() if line.startswith("memory ")][:2] == ["not comparable"] * 2
     metrics = {metric["name"]: metric["sides"] for metric in json.loads(text(run, "compare-runs", "--json", once, each))["metrics"]}
     assert [side["counts"] for side in metrics["memory_peak"]] == ["shared pages once", "shared pages in each process"]
     assert [side["comparable"] for side in metrics["memory_mean"]] == [True, False]

@@ -149,3 +149,15 @@ def test_metrics_fit_a_terminal_and_stay_lines_in_a_pipe(run, screen, folder):
     assert plain.count("/proc/meminfo; cost: 1 read") == 1
     assert len(run("metrics").out.splitlines()) == len(names) + 1
     assert screen("metrics", environment={"PAGER": "cat >paged"}) == "" and (folder / "paged").read_text() == shown
+
+
+def test_export_tells_a_person_what_csv_lacks(run, screen, folder):
+    said = "CSV has whole MiB, and neither the job's name nor how it ended; .jsonl and .sqlite have all\n"
+    name = next(folder.glob("*.jsonl")).name
+    assert screen("export", name, "-o", "out.csv") == said == screen("export", "-f", "csv", name, "-o", "out")
+    assert screen("export", name, "-o", "out.sqlite") == "" and run("export", folder / name, "-o", folder / "piped.csv").err == ""
+
+
+def test_a_single_sample_has_no_period(run, tmp_path):
+    text = run("summary", recordings.write(tmp_path / "one.jsonl", [recordings.sample(0, start=recordings.START)])).out
+    assert "Tracker    1 sample" in text and "1 sample every" not in text

@@ -59,6 +59,16 @@ def rows_of(text):
     return {cell[1].strip("*"): re.sub(r"\\(.)", r"\1", cell[2]).split("<br>") for cell in cells}
 
 
+@pytest.mark.parametrize("start, title", [
+    ({}, "make, job demo"), ({"task_name": "all"}, "make, job demo, task all"),
+    ({"command": '["make","-j2","a \\"b\\"","c\\nd\\u001be"]'}, 'make -j2 a "b" c d e, job demo'),
+    ({"command": json.dumps(["echo", "\u00e4" * 99], ensure_ascii=False)}, "echo " + "\u00e4" * 27 + "..., job demo"),
+    ({"executable": None}, "a process (pid 42), job demo")])
+def test_the_title_tells_runs_apart(run, tmp_path, start, title):
+    path = recordings.write(tmp_path / "run.jsonl", [recordings.sample(0, start={**recordings.START, **start})])
+    assert run("summary", path).out.splitlines()[0] == title + ", on node-1"
+
+
 def test_markdown_has_the_lines_of_the_screen_in_a_table(run, eight):
     text = run("summary", "--markdown", eight).out
     assert text == run("summary", "--format", "markdown", eight).out

@@ -209,32 +209,38 @@ def test_zsh_completion_parses(completion_folder):
 
 ZSH = """
 zmodload zsh/zpty
+setopt extendedglob
 zpty shell zsh -f -i
 zpty -w shell "PS1=; fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; cd $2; LISTMAX=10000; echo rea'dy'"
 zpty -r shell line '*ready*'
 zpty -w -n shell "$3"$'\\t'
-zpty -r -m -t shell line; sleep 2; text=
-while zpty -r -t shell line; do text+=$line; done
+text= plain=
+for ((tries = 0; tries < 150; tries++)); do
+	while zpty -r -t shell line; do text+=$line; done
+	plain=${text//$'\\e['[0-9;?]#[a-zA-Z]/}
+	[[ $plain == *"$4"* ]] && break
+	sleep 0.2
+done
 print -r -- $text
 zpty -d shell
 """
 
 
-def complete_in_zsh(folder, line):
-    """The text of a terminal after the tabulator key."""
-    done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, TOP, line], capture_output=True, text=True, timeout=60)
+def complete_in_zsh(folder, line, wanted):
+    """The text of a terminal after the tabulator key, as soon as it has the wanted word, or after 30 seconds."""
+    done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", folder, TOP, line, wanted], capture_output=True, text=True, timeout=90)
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
 
 
 def test_zsh_completion_inside_a_subcommand(completion_folder):
     if not shutil.which("zsh"):
         pytest.skip("zsh is not installed")
-    said = complete_in_zsh(completion_folder, "resource-tracker recommend --poli")
+    said = complete_in_zsh(completion_folder, "resource-tracker recommend --poli", "--policy")
     assert "--policy" in said
-    said = complete_in_zsh(completion_folder, "resource-tracker compare-runs --stat m")
+    said = complete_in_zsh(completion_folder, "resource-tracker compare-runs --stat m", "mean")
     assert "mean" in said and "std" not in said
-    assert "--csv-layout" in complete_in_zsh(completion_folder, "resource-tracker export --csv-")
-    assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker summary LICEN")
+    assert "--csv-layout" in complete_in_zsh(completion_folder, "resource-tracker export --csv-", "--csv-layout")
+    assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker summary LICEN", "LICENSE")
 
 
 @pytest.fixture
@@ -266,11 +272,23 @@ def test_completion_of_metrics(complete, kept_runs):
     assert listed == {"memory.used_mib,cpu.process_rss_mib"}
 
 
+def test_completion_of_metrics_without_their_group(completion_folder, kept_runs):
+    """fish offers the name with its group, because it also looks in the middle of words."""
+    assert complete_in_bash(completion_folder, "metrics", "process_rss") == {"process_rss_mib"}
+    assert complete_in_bash(completion_folder, "stats", "-c", "memory.used_mib,process_rss") == {"memory.used_mib,process_rss_mib"}
+    if shutil.which("zsh"):
+        assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker metrics process_rs", "process_rss_mib")
+
+
+def test_bash_completes_a_run_of_two_words_behind_a_backslash(completion_folder, kept_runs):
+    assert complete_in_bash(completion_folder, "summary", "two\\ wo") == {"two", "words"}  # one word for readline
+
+
 def test_zsh_completion_of_runs_and_metrics(completion_folder, kept_runs):
     if not shutil.which("zsh"):
         pytest.skip("zsh is not installed")
-    assert "nightly" in complete_in_zsh(completion_folder, "resource-tracker summary nigh")
-    assert "nightly" in complete_in_zsh(completion_folder, "resource-tracker rm nigh")
-    assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker report LICEN")
-    assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker metrics cpu.process_rs")
-    assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker stats -c memory.used_mib,cpu.process_rs")
+    assert "nightly" in complete_in_zsh(completion_folder, "resource-tracker summary nigh", "nightly")
+    assert "nightly" in complete_in_zsh(completion_folder, "resource-tracker rm nigh", "nightly")
+    assert "LICENSE" in complete_in_zsh(completion_folder, "resource-tracker report LICEN", "LICENSE")
+    assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker metrics cpu.process_rs", "process_rss_mib")
+    assert "process_rss_mib" in complete_in_zsh(completion_folder, "resource-tracker stats -c memory.used_mib,cpu.process_rs", "process_rss_mib")

@@ -62,6 +62,12 @@ def oom_kills(folder):
     return int(lines["oom_kill"])
 
 
+def last_kills():
+    """The kernel's last lines about killed processes, for the message of a test that fails."""
+    log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
+    return [line for line in log.splitlines() if "Killed process" in line][-3:]
+
+
 EAT = ["sh", "-c", "sleep 0.1; exec " + sys.executable + " -c 'x = bytearray(300 << 20)'"]
 
 
@@ -74,7 +80,7 @@ def moves_itself(folder, then):
 def test_job_beside_its_tracker_is_confirmed(record, small_memory):
     """In a container or a scheduler's step, the tracker is in the same group and knows that it was not killed."""
     result, samples = record("-i", 0.02, "--", *EAT, preexec_fn=exact.enter(small_memory))
-    assert oom_kills(small_memory) == 1
+    assert oom_kills(small_memory) == 1, last_kills()
     assert result.returncode == -signal.SIGKILL
     end = samples[-1]["run_end"]
     assert (end["reason"], end["signal"], end["oom_kills"]) == ("oom_kill_confirmed", signal.SIGKILL, 1), end
@@ -87,7 +93,7 @@ def test_job_that_dies_before_its_tracker_looks_is_told(record, small_memory):
     """On a busy machine, the tracker first runs when the job is over."""
     stopped = ["sh", "-c", f"p=$PPID; (sleep 1; kill -CONT $p) & kill -STOP $p; {EAT[2].partition('; ')[2]}"]
     _, samples = record("-i", 1, "--", *stopped, preexec_fn=exact.enter(small_memory))
-    assert oom_kills(small_memory) == 1
+    assert oom_kills(small_memory) == 1, last_kills()
     end = samples[-1]["run_end"]
     assert end["reason"].startswith("oom_kill") and end["cgroup_oom_kills"] == 1, end
 
@@ -106,7 +112,7 @@ def test_sample_while_the_job_dies_stays_in_its_group(record, small_memory):
 def test_child_that_is_killed_for_memory_is_evidence_though_the_job_succeeds(record, small_memory):
     result, samples = record("-i", 0.02, "--", "sh", "-c", f"{EAT[2].replace('exec ', '')}; exit 0",
                              preexec_fn=exact.enter(small_memory))
-    assert oom_kills(small_memory) == 1
+    assert oom_kills(small_memory) == 1, last_kills()
     assert result.returncode == 0
     end = samples[-1]["run_end"]
     assert (end["reason"], end["exit_code"], end["oom_kills"], end["cgroup_oom_kills"]) == ("exit", 0, 1, 1)
@@ -148,7 +154,7 @@ def test_sigkill_in_a_limited_group_is_not_called_lack_of_memory(record, small_m
 @needs_memory
 def test_kill_in_a_group_that_holds_only_the_tree_is_confirmed(record, small_memory):
     result, samples = record("-i", 0.2, "--", *moves_itself(small_memory, EAT[2]))
-    assert oom_kills(small_memory) == 1
+    assert oom_kills(small_memory) == 1, last_kills()
     assert result.returncode == -signal.SIGKILL
     end = samples[-1]["run_end"]
     assert (end["reason"], end["signal"], end["oom_kills"]) == ("oom_kill_confirmed", signal.SIGKILL, 1)
@@ -175,7 +181,7 @@ def test_kill_in_a_group_that_others_share_counts_no_kills_of_the_job(record, sm
 def test_earlier_kills_of_the_group_are_not_the_jobs(record, small_memory):
     """A job may be moved into a group whose counter is not 0."""
     subprocess.run(EAT, preexec_fn=exact.enter(small_memory))
-    assert oom_kills(small_memory) == 1
+    assert oom_kills(small_memory) == 1, last_kills()
     _, samples = record("-i", 0.2, "--", *moves_itself(small_memory, "kill -9 $$"))
     end = samples[-1]["run_end"]
     assert end["oom_kills"] == 0 and is_plain_signal(end) and "memory" not in own_evidence(end), end

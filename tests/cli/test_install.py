@@ -61,3 +61,12 @@ def test_uninstall_of_another_prefix_leaves_this_one(build, tmp_path):
     before = files_below(prefix)
     assert uninstall(build, tmp_path, "/opt/tracker").returncode == 0
     assert files_below(prefix) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_an_ordinary_user_without_sbin_installs_to_a_prefix_of_its_own():
+    """make install ended with "Error 127": ldconfig is root's, and in no PATH of an ordinary user of Debian."""
+    make = ["make", "--no-print-directory", "-f", "-", "--eval", "probe: ; @$(LDCONFIG)", "probe"]
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *make], cwd="/",
+                          env={"PATH": "/usr/bin:/bin"}, input=(TOP / "Makefile").read_text(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

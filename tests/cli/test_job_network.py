@@ -415,6 +415,15 @@ def test_bytes_that_are_known_in_part_only_are_not_compared(run, tmp_path):
     assert "missing" not in run("summary", tmp_path / "exact.jsonl").out
 
 
+def test_the_traffic_of_others_is_no_bound_of_a_job_without_connections(run, tmp_path):
+    end = dict(recordings.END, net_recv_bytes=0, net_sent_bytes=0, net_recv_bound_bytes=191 << 20, net_sent_bound_bytes=0,
+               net_connections=0, net_retransmits=0, net_source="bound")
+    path = recordings.write(tmp_path / "run.jsonl", [recordings.sample(0, start=recordings.START, end=end)])
+    text = run("summary", path).out
+    assert "no TCP connection of the job was seen; short ones may be missing\n" in text and "191" not in text
+    assert json.loads(run("summary", "--json", path).out)["network"]["received_bound_bytes"] == 191 << 20
+
+
 # ---- unknown -----------------------------------------------------------------------------------------------------------------
 
 NAMES = ("recv_bytes", "sent_bytes", "recv_bound_bytes", "sent_bound_bytes", "connections", "retransmits", "source")

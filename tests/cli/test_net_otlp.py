@@ -99,6 +99,16 @@ def test_a_real_job(world, receiver, run, helpers, tmp_path):
     assert all(request["headers"]["Content-Encoding"] == "gzip" for request in receiver.requests)
 
 
+@pytest.mark.parametrize("traceparent, trace, span", [
+    ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"),
+    ("00-4bf92f3577b34da6a3ce929d0e0e473 -00f067aa0ba902b7-01", None, None), ("00-4bf9", None, None)])
+def test_the_record_of_the_end_belongs_to_the_trace_that_started_the_run(world, receiver, run, traceparent, trace, span):
+    run("--stream", "otlp", "--spool", world.spool, "-i", 0.1, "-q", "--", "true",
+        env=world.env(**variables(receiver, TRACEPARENT=traceparent)))
+    [record] = receiver.logs
+    assert [record[name].hex() if name in record else None for name in ("trace", "span")] == [trace, span]
+
+
 def test_without_an_output_nothing_stays_in_the_spool(world, receiver, run):
     result = run("--stream", "otlp", "--spool", world.spool, "-i", 0.1, "-q", "--", "true",
                  env=world.env(**variables(receiver)))
@@ -132,14 +142,18 @@ def test_steps_of_a_run_that_is_followed(world, receiver, helpers):
 
 
 def test_the_machine_and_every_sample(world, receiver):
-    """Totals are told for each disk and GPU, and these add up to them."""
+    """Totals are told for each disk, interface and GPU, and these add up to them."""
     gpu, disk = world.template["gpu"][:1] or [{}], world.template["disk"][:1] or [{}]
+    network = world.template["network"][:1] or [{}]
     rates = [(3e6, 1e6), (1e6, 0.0)]
     disks = [{**disk[0], "device": f"nvme{i}n1", "read_bytes_per_sec": read, "write_bytes_per_sec": write}
              for i, (read, write) in enumerate(rates)]
     gpus = [{**gpu[0], "uuid": f"GPU-{i}", "utilization_pct": busy, "vram_used_bytes": 1 << 30} for i, busy in enumerate((80.0, 40.0))]
-    totals = {"disk_read_bytes": 4000001, "disk_write_bytes": 1000000, "gpu_usage": 1.2, "gpu_vram_mib": 2048}
-    world.template = {**world.template, "disk": disks, "gpu": gpus, "totals": {**world.template["totals"], **totals}}
+    interfaces = [{**network[0], "interface": f"eth{i}", "driver": "e1000", "rx_bytes_per_sec": received, "tx_bytes_per_sec": 10.0}
+                  for i, received in enumerate((2e6, 1e6))]
+    totals = {"net_recv_bytes": 3000001, "net_sent_bytes": 20, "disk_read_bytes": 4000001, "disk_write_bytes": 1000000, "gpu_usage": 1.2, "gpu_vram_mib": 2048}
+    world.template = {**world.template, "disk": disks, "gpu": gpus, "network": interfaces,
+                      "totals": {**world.template["totals"], **totals}}
     recorder = world.record()
     recorder.write(9)
     recorder.end()
@@ -152,7 +166,12 @@ def test_the_machine_and_every_sample(world, receiver):
     for way in "read", "write":
         total = sum(sample["totals"][f"disk_{way}_bytes"] for sample in recorder.samples)
         assert total and sum(series.values[-1] for labels, series in disks if labels["disk.io.direction"] == way) == total
-    usage = [series.values for (name, _), series in receiver.run.items() if name == "resource_tracker.gpu.machine.usage"]
+    links = {(dict(pairs)["network.interface.name"], dict(pairs)["network.io.direction"]): series.values[-1]
+             for (name, pairs), series in receiver.run.items() if name == "system.network.io"}
+    assert set(links) == {(name, way) for name in ("eth0", "eth1") for way in ("receive", "transmit")}
+    count = len(recorder.samples)
+    assert (links["eth0", "receive"], links["eth1", "receive"]) == (2000001 * count, 1000000 * count)
+    usage = [series.values for (name, _), series in receiver.run.items() if name == "hw.gpu.utilization"]
     assert len(usage) == 2
     for sample, *parts in zip(recorder.samples, *usage):
         assert sum(parts) == pytest.approx(sample["totals"]["gpu_usage"])

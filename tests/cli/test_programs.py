@@ -11,6 +11,7 @@ import time
 import pytest
 
 from conftest import json_lines
+from exit_records import ExitRecords
 from namespaces import OWN_PROC, needs_private_mounts
 
 SPIN = "import time\nend = time.process_time() + {secs}\nwhile time.process_time() < end: pass\n"
@@ -134,6 +135,34 @@ def test_threads_are_of_their_program(record, tmp_path):
     found = programs_of(samples)
     name = next(name for name in found if name.endswith(" threads.py"))
     assert found[name]["cpu_secs"] > 0.8 * sum(row["cpu_secs"] for row in found.values()), found
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+def test_every_process_of_a_make_has_the_name_and_the_time_of_its_exit_record(binary, tmp_path):
+    """Grandchildren of a millisecond as well, and not only while the recorder can afford to read each event at once."""
+    (tmp_path / "Makefile").write_text(f"all: {' '.join(f't{i}' for i in range(120))}\nt%:\n\t@echo $@ | od -v | md5sum >/dev/null; "
+                                       "head -c 300000 /dev/zero | sha256sum >/dev/null\n")
+    try:
+        records = ExitRecords().__enter__()
+    except OSError as error:
+        pytest.skip(f"exit records cannot be had: {error}")
+    with records:
+        recorder = subprocess.Popen([binary, "-q", "--no-summary", "--programs", "20", "-o", tmp_path / "run.jsonl", "--", "make", "-sj2"],
+                                    cwd=tmp_path, stdin=subprocess.DEVNULL)
+        assert recorder.wait(timeout=120) == 0
+        truth = records.of_tree(recorder.pid)
+    samples = json_lines(tmp_path / "run.jsonl")
+    found = programs_of(samples)
+    if not hears_events(samples):
+        pytest.skip("the kernel delivers no events here, or the machine forks too much")
+    whole = sum(secs for secs, _ in truth.values())
+    for name in ("od", "md5sum", "head", "sha256sum"):
+        secs, processes = truth[name]
+        row = found[name]
+        assert row["process_count"] == processes == 120, (name, row, truth)
+        # A record lacks the time of freeing the memory, which is estimated.
+        assert row["cpu_secs"] - row["cpu_estimated_secs"] == pytest.approx(secs, abs=0.02 * whole), (name, found, truth)
 
 
 @pytest.mark.plain

@@ -227,7 +227,7 @@ def expected_text(name, value, unit=None):
     if isinstance(value, str):
         return value
     if name == "change_pct":
-        return ("+" if value > 0 else "") + written(value) + " %"
+        return "x " + written(1 + value / 100) if value >= 900 else ("+" if value > 0 else "") + written(value) + " %"
     if name == "mean" and unit is not None:
         if unit not in ("s", "MiB", "bytes") and value == int(value):
             return f"{value:.0f}"
@@ -330,6 +330,24 @@ def test_repetitions_are_one_side_with_their_noise(run, drive, tmp_path):
     assert [(side["name"], side["runs"]) for side in compared["sides"]] == [("old", 2), ("new", 2)]
     text = drive(tmp_path / "page.html", "look")["text"].replace("\u00a0", " ")
     assert "old (2 runs)" in text and re.search(r"\+25\.\d % \(noise 0\.\d+ %\)", text)
+
+
+def test_runs_of_one_name_are_told_by_their_sides(run, drive, tmp_path):
+    words = []
+    for side, memory, source in (("run 8", 100.0, "pss"), ("run 9", 2000.0, "rss")):
+        samples = recordings.eight_samples()
+        for one in samples:
+            one["programs"] = [{"name": "cc1", "cpu_secs": 1.0 if side == "run 8" else 0.25, "memory_mib": 1.0}]
+        samples[-1]["run_end"] = dict(recordings.END, memory_peak_mib=memory, memory_peak_source=source, wall_secs=8.0 if side == "run 8" else 96.0,
+                                      programs=[{"name": "cc1", "cpu_secs": 8.0 if side == "run 8" else 2.0}])
+        words.append(f"{side}={recordings.write(tmp_path / f'{side[-1]}.jsonl', samples)}")
+    assert run("report", "-o", tmp_path / "page.html", *words).returncode == 0
+    seen = drive(tmp_path / "page.html", "look")
+    text = seen["text"].replace("\u00a0", " ")
+    assert seen["heading"] == "demo: run 8 / run 9" and ".jsonl" not in text.split("Phases")[0].split("Machine and job")[0].split("\nFile")[0]
+    assert "x 12.0" in text and "not comparable: measured in another way" in text and "CPU time of cc1" in text
+    assert run("report", "-o", tmp_path / "one.html", words[0]).returncode == 0
+    assert "run 8" in drive(tmp_path / "one.html", "look")["text"].split("Did it work?")[0]
 
 
 def test_statistics_of_the_page_are_those_of_stats(make, drive, run, tmp_path):

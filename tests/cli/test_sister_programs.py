@@ -1,6 +1,7 @@
 """How the programs find each other: by variable, beside each other, and in an installation's folders."""
 import errno
 import json
+import os
 import shutil
 import socket
 import struct
@@ -55,6 +56,19 @@ def test_a_folder_is_not_taken_for_a_program(run, installed):
     (program.parent / NET).mkdir()
     script(folder / NET, "from libexec")
     assert run("discover", program=program).out == "discover\nfrom libexec\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of another user")
+@pytest.mark.parametrize("owner", [0, 65534])
+def test_the_bin_folder_of_a_python_environment_is_searched_unless_it_is_of_another_user(run, tmp_path, binary, owner):
+    """pip puts the library into lib/pythonX/site-packages/NAME/lib, five folders below bin."""
+    program = tmp_path / "lib/python3.11/site-packages/resource_tracker_native/lib/resource-tracker"
+    program.parent.mkdir(parents=True)
+    shutil.copy(binary, program)
+    planted = script(tmp_path / "bin" / NET, "from bin")
+    for path in (planted, planted.parent):
+        os.chown(path, owner, owner)
+    assert ("from bin" in run("discover", "host", program=program).out) == (owner == 0)
 
 
 @needs_analysis

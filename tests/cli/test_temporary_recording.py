@@ -44,6 +44,46 @@ def test_summary_of_csv_samples_tells_how_the_job_ended(run, scratch):
     assert json.loads(result.err)["end"]["in_words"] == "exit status 3"
 
 
+@pytest.mark.parametrize("options", [["-o", "run.csv"], ["-f", "csv", "-o", "run"], ["-o", "run.csv", "-o", "run.jsonl"]])
+def test_summary_at_the_end_of_a_csv_file_tells_all_of_the_run(run, tmp_path, scratch, options):
+    result = run(*options, "--summary=json", "--report", "page.html", "--", "sh", "-c", "exit 3")
+    figures = json.loads(result.err)
+    assert (result.returncode, figures["end"]["in_words"], figures["run"]["executable"]) == (3, "exit status 3", "sh")
+    assert 0 < figures["memory"]["peak_mib"] % 1  # CSV has whole MiB
+    assert (tmp_path / options[-1].replace("jsonl", "csv")).read_text().startswith("timestamp,")
+    assert '"exit_code":3' in (tmp_path / "page.html").read_text().replace(" ", "")
+    assert not os.listdir(scratch)
+
+
+def test_the_recording_behind_a_csv_file_lies_on_its_file_system(run, tmp_path, monkeypatch):
+    """$TMPDIR may be memory. The job looks at the open files of the recorder, its parent."""
+    (tmp_path / "out").mkdir()
+    monkeypatch.setenv("TMPDIR", "/dev/null/nowhere")
+    job = "ls -l /proc/$PPID/fd 2>/dev/null | grep -o '/[^ ]*/#[0-9]* (deleted)'; exit 3"
+    result = run("-o", "out/run.csv", "--summary=json", "--", "sh", "-c", job)
+    if not result.out:
+        pytest.skip("this file system has no files without a name")
+    assert result.out.startswith(f"{tmp_path}/out/#") and json.loads(result.err)["end"]["in_words"] == "exit status 3"
+    assert os.listdir(tmp_path / "out") == ["run.csv"]
+
+
+def test_phases_beside_a_csv_file_are_in_the_summary(run, binary, tmp_path, scratch):
+    job = f"{binary} mark load start; sleep 0.2; {binary} mark load stop"
+    result = run("-i", "0.1", "-o", "run.csv", "--summary", "--", "sh", "-c", job)
+    assert "Phases     load" in result.err and (tmp_path / "run.csv.marks").exists()
+
+
+def test_a_csv_file_has_the_name_of_the_file_and_the_time_before_its_first_row(run, tmp_path):
+    """The second of two rows ended the run, so the time before the first one was longer than the time between them."""
+    head = "timestamp,system_utime,system_stime,system_cpu_usage,process_pid,process_utime,process_stime,process_cpu_usage"
+    (tmp_path / "run.csv").write_text(head + "\n1800000001.000,0.900,0.100,1.0000,7,0.5000,0.0000,0.5000\n"
+                                      "1800000001.050,0.050,0.000,1.0000,7,0.0250,0.0000,0.5000\n")
+    text = run("summary", "run.csv").out
+    assert text.startswith("run.csv (pid 7)\n") and "CSV does not record how it ended; -o FILE.jsonl does" in " ".join(text.split())
+    figures = json.loads(run("summary", "--json", "run.csv").out)
+    assert figures["time"]["wall_secs"] == pytest.approx(1.05) and figures["cores"]["mean"] == pytest.approx(0.5)
+
+
 def test_report_without_an_output_file(run, tmp_path, scratch):
     result = run("-q", "--report", "page.html", "--", "true")
     assert (result.returncode, result.err) == (0, "")

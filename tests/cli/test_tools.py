@@ -79,6 +79,7 @@ RETRIED = "failed once and passed alone: "
     ({"test": (3144, 0, [RETRIED + "a::b"]), "musl": (900, 0, [RETRIED + "a::b"])},
      "failed: test and musl: a::b needed a second try in 2 jobs"),
     ({"test": (9, 1, ["failed: a::b"]), "lint": (0, 1, ["some words"])}, ["failed: test: a::b", "failed: lint: see its log"]),
+    ({"browsers": (1, 0, ["browsers: COULD NOT RUN: Firefox: needs firefox-esr"])}, ["could not run: browsers: Firefox: needs firefox-esr"]),
 ])
 def test_ci_names_tests_and_limits_second_tries(helpers, tmp_path, jobs, said):
     """`said`: all lines; the last line of a refusal; or 0: only the names."""
@@ -93,6 +94,32 @@ def test_ci_names_tests_and_limits_second_tries(helpers, tmp_path, jobs, said):
     names = [f"needed a second try: {job}: {line[len(RETRIED):]}" for job, (_, _, lines) in jobs.items() for line in lines
              if line.startswith(RETRIED)]
     assert printed[:len(names)] == names or isinstance(said, list)
+
+
+def write_results(build, **states):
+    """test_x in each named browser, and axe-core's test in Chromium."""
+    (build / "results").mkdir()
+    cases = [("test_axe_finds_no_violation[chromium]", "")] + [(f"test_x[{browser}]", state) for browser, state in states.items()]
+    (build / "results" / "test_report_browser.xml").write_text(
+        "<testsuites>" + "".join(f"<testcase name='{name}'>{state}</testcase>" for name, state in cases) + "</testsuites>")
+
+
+@pytest.mark.parametrize("firefox, status, lines", [
+    ("", 0, ["1 test passed, axe-core did not run", "1 passed, 0 failed"]),
+    ("<failure message='no'/>", 1, ["failed: test_x[firefox]", "0 passed, 1 failed"]),
+    ("<skipped message='needs firefox-esr'/>", 0, ["browsers: COULD NOT RUN: Firefox: needs firefox-esr", "1 passed, 0 failed"]),
+])
+def test_ci_says_which_browser_could_not_run(helpers, tmp_path, monkeypatch, capsys, firefox, status, lines):
+    tool = load(helpers, "ci-browsers")
+    tried = []
+    write_results(tmp_path, chromium="", firefox=firefox)
+    monkeypatch.setattr(sys, "argv", ["ci-browsers", str(tmp_path)])
+    monkeypatch.setattr(tool, "try_again", tried.append)
+    monkeypatch.setattr(tool, "version_of", str.capitalize)
+    assert tool.main() == status and len(tried) == ("skipped" in firefox)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "browsers: Chromium: 2 tests passed, axe-core found no violation"
+    assert [line.removeprefix("browsers: Firefox-esr: ") for line in printed[1:]] == lines
 
 
 @pytest.fixture
@@ -324,3 +351,12 @@ def test_tests_of_the_report_are_skipped_only_in_a_build_without_it(helpers, tmp
     assert {word: int(count) for count, word in counted} == {
         word: count for word, count in (("passed", passed), ("skipped", skipped), ("failed", failed)) if count}, done.stdout
     assert ("this build has no HTML report" in done.stdout) == bool(skipped)
+
+
+def test_the_engines_table_names_engines_that_did_not_run(helpers, tmp_path):
+    table = tmp_path / "table.jsonl"
+    table.write_text(json.dumps({"engine": "slurm", "figure": "CPU, s", "recording": 8.7114, "engine says": 8.711, "job says": None}) + "\n")
+    done = subprocess.run([helpers.top / "tools" / "engines-table", table], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert lines[1].split() == ["slurm", "CPU,", "s", "8.711", "8.711"]
+    assert "could not run here" in lines[2] and lines[2].startswith("make ") and lines[-1].startswith("1 of ")

@@ -190,6 +190,34 @@ def test_threads_that_did_not_run_are_not_read_again(no_leak_check, binary, tmp_
     assert 250 <= len(reads) <= 450, len(reads)
 
 
+@pytest.mark.skipif(not STRACE, reason="needs strace")
+def test_idle_threads_of_a_busy_process_cost_one_small_reading(no_leak_check, binary, tmp_path):
+    """The times of 16 threads that wait are read through descriptors that stay open, and their switches are read once."""
+    code = """if True:
+        import threading, time
+        gate = threading.Lock()
+        gate.acquire()
+        for _ in range(16):
+            threading.Thread(target=gate.acquire, daemon=True).start()
+        print('ready', flush=True)
+        while True:
+            time.sleep(0.01)"""
+    job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stdout=subprocess.PIPE)
+    try:
+        assert job.stdout.readline() == b"ready\n"
+        trace = opened(binary, tmp_path, "-p", str(job.pid), "--duration", "2")
+    finally:
+        os.killpg(job.pid, 9)
+        job.wait()
+        job.stdout.close()
+    lines = [line for line in trace.splitlines() if f"{job.pid}/task/" in line]
+    kinds = {(call, name): sum(line.startswith(call) and f"/{name}" in line for line in lines)
+             for call in ("openat", "pread64") for name in ("schedstat", "status")}
+    # The main thread is read through files of the process itself. A thread may have reached the lock after the first sample.
+    assert kinds["openat", "schedstat"] <= 17 and kinds["openat", "status"] <= 20, kinds
+    assert kinds["pread64", "schedstat"] >= 5 * 16, kinds
+
+
 # ---- the summary's answer on a busy machine --------------------------------------------------------------------------
 
 LOOP = "import os, time\nend = time.monotonic() + {secs}\nwhile time.monotonic() < end: sum(range(500))"

@@ -28,7 +28,7 @@ MESSAGES = {
     "RESOURCE_LOGS": {1: ("resource", "RESOURCE"), 2: ("scopes", "SCOPE_LOGS*")},
     "SCOPE_LOGS": {1: ("scope", "SCOPE"), 2: ("records", "RECORD*")},
     "RECORD": {1: ("time", "fixed"), 2: ("severity", "varint"), 3: ("severity_text", "text"), 5: ("body", "VALUE"),
-               6: ("attributes", "PAIR*"), 11: ("observed", "fixed"), 12: ("event", "text")},
+               6: ("attributes", "PAIR*"), 9: ("trace", "bytes"), 10: ("span", "bytes"), 11: ("observed", "fixed"), 12: ("event", "text")},
     "RESOURCE": {1: ("attributes", "PAIR*")},
     "SCOPE": {1: ("name", "text"), 2: ("version", "text")},
     "PAIR": {1: ("key", "text"), 2: ("value", "VALUE")},
@@ -55,7 +55,7 @@ def decode(kind, data):
             length, at = take_varint(data, at)
             part, at = data[at:at + length], at + length
             assert len(part) == length, f"{kind}.{name} is cut"
-            value = part.decode() if form == "text" else decode(form, part)
+            value = part if form == "bytes" else part.decode() if form == "text" else decode(form, part)
         if several:
             message.setdefault(name, []).append(value)
         else:
@@ -208,7 +208,7 @@ def main():
         for request in news:
             body = request["body"]
             body = gzip.decompress(body) if request["headers"].get("Content-Encoding") == "gzip" else body
-            print(request["path"], json.dumps(decode("LOGS" if "logs" in request["path"] else "METRICS", body), indent=1), flush=True)
+            print(request["path"], json.dumps(decode("LOGS" if "logs" in request["path"] else "METRICS", body), indent=1, default=bytes.hex), flush=True)
 
 
 if __name__ == "__main__":

@@ -435,6 +435,12 @@ static void small_terminals_are_told_the_least_size(void **state)
 	assert_string_equal(draw(3, 20), "20x3 is too small\nat least 50x12\n\n");
 	assert_non_null(strstr(draw(12, 50), " CPU       1.00 of 2 cores"));
 	assert_non_null(strstr(draw(12, 50), "PROGRAM"));
+	/* The first columns, and the one by which the table is sorted. */
+	assert_non_null(strstr(draw(12, 50), "     CPU     MEMORY        READ"));
+	assert_null(strstr(draw(12, 50), "PROCESSES"));
+	view.sort = SORT_WRITTEN;
+	assert_non_null(strstr(draw(12, 50), "     CPU     MEMORY     WRITTEN"));
+	view.sort = SORT_CPU;
 	for (size_t rows = 1; rows < 60; rows++)
 		for (size_t columns = 1; columns < 200; columns += 7)
 			draw(rows, columns);

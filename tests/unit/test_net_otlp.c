@@ -268,6 +268,57 @@ static void each_disk_has_its_part_of_the_total(void **state)
 	free(batch);
 }
 
+static void add_interface(struct frame *frame, const char *name, const char *driver, const char *address,
+			  double received_per_sec)
+{
+	struct network_row *network = ADD_ROW(frame, network, NULL);
+
+	network->interface = name;
+	if (driver)
+		network->driver = driver;
+	if (address)
+		network->mac_address = address;
+	network->rx_bytes_per_sec = received_per_sec;
+}
+
+static void each_interface_has_its_part_of_the_total(void **state)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(100000);
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t received = series_named("system.network.io", "receive");
+	struct frame frame = {0};
+	struct otlp_run run, other;
+
+	(void)state;
+	fill(&frame, 0, 1, 0, 10);
+	SINGLE_ROW(&frame, totals)->net_recv_bytes = 4001;
+	add_interface(&frame, "eth0", "e1000", "02:00:00:00:00:01", 3000);
+	add_interface(&frame, "eth1", "hv_netvsc", "02:00:00:00:00:02", 1000);
+	/* The fast path of eth1, whose bytes eth1 has; a bridge over eth0. */
+	add_interface(&frame, "enP1", "mlx5_core", "02:00:00:00:00:02", 900);
+	add_interface(&frame, "br0", NULL, "02:00:00:00:00:01", 3000);
+	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(value_of(&run, received, "eth0") == 3001 && value_of(&run, received, "eth1") == 1000);
+	assert_true(isnan(value_of(&run, received, "enP1")) && isnan(value_of(&run, received, "br0")));
+	assert_true(isnan(value_of(&run, received, NULL)));
+	otlp_run_format(&run, &text);
+	assert_int_equal(otlp_run_parse(text.data, text.length, &other), 0);
+	assert_true(value_of(&other, received, "eth1") == 1000);
+	/* A container: no interface has a driver, and its uplink has all bytes. */
+	fill(&frame, 0, 1, 0, 10);
+	SINGLE_ROW(&frame, totals)->net_recv_bytes = 500;
+	add_interface(&frame, "eth0", NULL, NULL, 500);
+	add_interface(&frame, "docker0", NULL, NULL, 300);
+	add_interface(&frame, "eth0.7", NULL, NULL, 100);
+	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(value_of(&run, received, "eth0") == 500 && isnan(value_of(&run, received, "docker0")));
+	assert_true(isnan(value_of(&run, received, "eth0.7")));
+	frame_done(&frame);
+	free(batch);
+}
+
 static void a_total_without_disks_has_one_series(void **state)
 {
 	struct otlp_batch *batch = calloc(1, sizeof *batch);
@@ -330,7 +381,7 @@ static void add_gpu(struct frame *frame, const char *uuid, const char *parent, d
 static void each_gpu_has_its_part_of_the_total(void **state)
 {
 	struct otlp_batch *batch = calloc(1, sizeof *batch);
-	size_t usage = series_named("resource_tracker.gpu.machine.usage", NULL);
+	size_t usage = series_named("hw.gpu.utilization", NULL);
 	struct frame frame = {0};
 	struct otlp_run run;
 
@@ -457,6 +508,7 @@ int main(void)
 		cmocka_unit_test(times_grow_although_the_clock_is_set_back),
 		cmocka_unit_test(a_run_goes_on_from_its_text),
 		cmocka_unit_test(each_disk_has_its_part_of_the_total),
+		cmocka_unit_test(each_interface_has_its_part_of_the_total),
 		cmocka_unit_test(a_total_without_disks_has_one_series),
 		cmocka_unit_test(more_disks_than_slots_lose_nothing),
 		cmocka_unit_test(each_gpu_has_its_part_of_the_total),

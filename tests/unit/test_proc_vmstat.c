@@ -1,5 +1,6 @@
 /* Tests of src/kernel/proc_vmstat.c. */
 #include "kernel.h"
+#include "scratch.h"
 
 #include "kernel/proc_vmstat.h"
 
@@ -23,7 +24,31 @@ static void kernels_before_4_13_do_not_count(void **state)
 	assert_int_equal(vmstat.oom_kills, 7);
 }
 
-/* The file is longer than a page and comes in pieces. The wanted line is behind the first piece. */
+/* The count may stand in the first piece of the file, or behind it, or where a piece of a plain file is cut. */
+static void the_line_is_found_wherever_it_stands(void **state)
+{
+	struct proc_vmstat vmstat;
+	struct root root;
+
+	(void)state;
+	assert_int_equal(mkdir("proc", 0700), 0);
+	for (int lines = 0; lines < 1000; lines += lines < 240 || lines > 260 ? 20 : 1) {
+		FILE *file = fopen("proc/vmstat", "w");
+
+		assert_non_null(file);
+		for (int i = 0; i < lines; i++)
+			assert_int_equal(fprintf(file, "a_counter_%d\n", 10000 + i), 16);
+		assert_int_equal(fprintf(file, "oom_kill 1234567\n"), 17);
+		assert_int_equal(fclose(file), 0);
+		/* A new root has the smallest buffer. */
+		assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
+		assert_int_equal(read_proc_vmstat(&root, &vmstat), 0);
+		assert_int_equal(vmstat.oom_kills, 1234567);
+		root_close(&root);
+	}
+}
+
+/* The file is longer than a page and comes in pieces. */
 static void the_live_file_is_read_to_its_end(void **state)
 {
 	struct root root;
@@ -45,6 +70,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_line_among_many_counts),
 		cmocka_unit_test(kernels_before_4_13_do_not_count),
+		cmocka_unit_test_setup_teardown(the_line_is_found_wherever_it_stands, scratch_enter,
+						scratch_leave),
 		cmocka_unit_test(the_live_file_is_read_to_its_end),
 	};
 

@@ -1,6 +1,8 @@
 /* Tests of src/process/process_tree.c with real processes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -263,6 +265,143 @@ static void test_a_process_that_exits_stays_the_program_that_it_was(void **state
 	assert_false(member.identity == identity);
 }
 
+enum { CROWD = 300, CROWD_ROUNDS = 6, ROUND_BYTES = 1000 };
+
+/* Each byte that it is told makes it write to /dev/null, and to `said` once it has. */
+static _Noreturn void be_one_of_a_crowd(int told, int said)
+{
+	static const char bytes[ROUND_BYTES];
+	int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	char byte;
+
+	while (read(told, &byte, 1) == 1) {
+		if (write(sink, bytes, sizeof bytes) != sizeof bytes || write(said, "", 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+/* The first process of the crowd starts the others, and tells all of them to write when `go` says so. */
+static _Noreturn void lead_a_crowd(int go, int said)
+{
+	int told[CROWD][2], done[2];
+	char byte;
+
+	if (pipe(done) < 0)
+		_exit(1);
+	for (int i = 0; i < CROWD; i++) {
+		if (pipe(told[i]) < 0)
+			_exit(1);
+		if (fork() == 0) {
+			/* It must see the end of its own pipe. */
+			for (int j = 0; j <= i; j++)
+				close(told[j][1]);
+			be_one_of_a_crowd(told[i][0], done[1]);
+		}
+		close(told[i][0]);
+	}
+	do {
+		tell(said, "r", 1);
+		if (read(go, &byte, 1) != 1)
+			_exit(0);
+		for (int i = 0; i < CROWD; i++)
+			tell(told[i][1], "", 1);
+		for (int i = 0; i < CROWD; i++)
+			expect_byte(done[0]);
+	} while (byte);
+	_exit(0);
+}
+
+static size_t members_behind(const struct process_tree *tree)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		count += tree->members[i].is_behind;
+	return count;
+}
+
+/* The sum of `wchar` in the members' own files. Valgrind writes a byte for each system call that may wait. */
+static int64_t written_by_members(const struct process_tree *tree)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		char path[64];
+		long long read_chars, written_chars;
+		FILE *file;
+
+		(void)snprintf(path, sizeof path, "/proc/%d/io", (int)tree->members[i].pid);
+		file = fopen(path, "re");
+		assert_non_null(file);
+		assert_int_equal(fscanf(file, "rchar: %lld wchar: %lld", &read_chars, &written_chars), 2);
+		(void)fclose(file);
+		sum += written_chars;
+	}
+	return sum;
+}
+
+/* A pass takes a moment, however loaded the machine is. */
+static int64_t next_msec(void *context)
+{
+	return *(int64_t *)context += NSEC_PER_MSEC;
+}
+
+/* More processes than can be read at little cost take turns; the totals say so, and the last pass misses nothing. */
+static void test_a_crowd_takes_turns(void **state)
+{
+	int64_t before, clock_ns, now_ns = 100 * NSEC_PER_SEC;
+	const struct clocks clocks = {
+		.monotonic_ns = next_msec, .realtime_ns = next_msec, .context = &now_ns};
+	bool waited = false;
+	struct process_tree *tree;
+	struct root root;
+	int go[2], said[2];
+	pid_t leader;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(said), 0);
+	leader = fork();
+	if (leader == 0) {
+		close(go[1]);
+		lead_a_crowd(go[0], said[1]);
+	}
+	expect_byte(said[0]);
+	assert_int_equal(root_open(&root, NULL, &clocks), 0);
+	assert_int_equal(process_tree_new(&root, true, &tree), 0);
+	assert_int_equal(process_tree_seed(tree, leader, false), 0);
+	process_tree_touch(tree);
+	assert_int_equal(tree->count, CROWD + 1);
+	before = tree->account.published.of[USAGE_WRITTEN_CHARS] - written_by_members(tree);
+	for (int round = 0; round < CROWD_ROUNDS; round++) {
+		tell(go[1], "g", 1);
+		expect_byte(said[0]);
+		process_tree_touch(tree);
+		assert_true((members_behind(tree) > 0) == (tree->oldest_age_ns > 0));
+		waited |= members_behind(tree) > 0;
+		/* Those that wait count with their CPU time. */
+		clock_ns = 0;
+		for (size_t i = 0; i < tree->count; i++)
+			clock_ns += tree->members[i].clock_ns -
+				    tree->members[i].account.own_before.of[USAGE_CPU_NS];
+		assert_true(tree->account.published.of[USAGE_CPU_NS] >= clock_ns);
+	}
+	assert_true(waited);
+	tree->is_last_pass = true;
+	process_tree_touch(tree);
+	assert_int_equal(members_behind(tree), 0);
+	assert_int_equal(tree->oldest_age_ns, 0);
+	assert_int_equal(tree->account.published.of[USAGE_WRITTEN_CHARS] - before, written_by_members(tree));
+	close(go[1]);
+	assert_int_equal(waitpid(leader, NULL, 0), leader);
+	process_tree_free(tree);
+	root_close(&root);
+	close(go[0]);
+	close(said[0]);
+	close(said[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_an_orphan_that_sleeps_is_reaped_by_its_new_parent),
 		cmocka_unit_test(test_processes_of_the_listener_stand_behind_their_parents),
 		cmocka_unit_test(test_an_exit_without_an_event_counts_in_the_last_pass),
+		cmocka_unit_test(test_a_crowd_takes_turns),
 		cmocka_unit_test(test_a_process_that_exits_stays_the_program_that_it_was),
 	};
 

@@ -93,12 +93,6 @@ int64_t program_listener_exits(struct program_listener *listener)
 	return 0;
 }
 
-bool program_listener_resume(struct program_listener *listener)
-{
-	(void)listener;
-	return true;
-}
-
 /* ---- a process that ends ----------------------------------------------------------------------------------------- */
 
 struct world {

@@ -123,13 +123,16 @@ const traffic = (run) => {
 	const at = (group, name) => run.figure(group, name), say = (name, format) => told(run.raw, 'summary.' + name, format);
 	const whole = at('io', 'read_bytes') === null ? 'machine_' : '', net = at('network', 'received_bytes') === null ? 'machine_' : '';
 
+	/* The bound of a job without connections is the traffic of other programs. */
+	const isQuiet = !at('network', 'received_bytes') && !at('network', 'sent_bytes') && !at('network', 'connections');
+
 	return element('dl', {class: 'facts compact'},
 		fact('Storage', at('io', whole + 'read_bytes') === null && at('io', whole + 'written_bytes') === null ? null :
 			['read ', say(`io.${whole}read_bytes`, sizeOf), ', written ', say(`io.${whole}written_bytes`, sizeOf), whole ? ' (machine)' : '']),
 		fact('Network', at('network', net + 'received_bytes') === null ? null :
 			['received ', say(`network.${net}received_bytes`, sizeOf), ', sent ', say(`network.${net}sent_bytes`, sizeOf),
 				net ? ' (all processes; loopback not counted)' : at('network', 'connections') ? [' over ', say('network.connections'), ' TCP connections'] : '',
-				net || at('network', 'source') !== 'bound' ? '' : [' (short connections may be missing: at most ', say('network.received_bound_bytes', sizeOf),
+				net || at('network', 'source') !== 'bound' ? '' : isQuiet ? ' (short connections may be missing)' : [' (short connections may be missing: at most ', say('network.received_bound_bytes', sizeOf),
 					' and ', say('network.sent_bound_bytes', sizeOf), ')'],
 				at('network', 'source') === 'namespace' ? " (the job's own network namespace; loopback not counted)" : '']),
 		fact('Disk space', at('io', 'machine_space_used_max_gb') === null ? null :
@@ -268,10 +271,12 @@ const answersOfOne = (run, report) => element('div', {class: 'answers'},
 
 const AMOUNTS = {s: duration, MiB: mib, bytes: sizeOf};
 const inUnit = (unit) => (value) => AMOUNTS[unit] ? AMOUNTS[unit](value) : Number.isInteger(value) ? String(value) : figure(value);
-const inWords = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ').replace(/\b([cg]pu)\b/i, (word) => word.toUpperCase()).replace(/^Io\b/, 'I/O');
+const inWords = (name) => name.startsWith('program_cpu[') ? 'CPU time of ' + name.slice('program_cpu['.length, -1) : (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ').replace(/\b([cg]pu)\b/i, (word) => word.toUpperCase()).replace(/^Io\b/, 'I/O');
 
 /* Between single runs, a smaller change may be chance. */
 const TELLING_PCT = 5;
+/* From here on a factor is easier to read than percent. */
+const LEAST_FACTOR_PCT = 900;
 /* Wall time, CPU time and memory come first, changed or not. */
 const FIRST_FIGURES = 3;
 
@@ -290,10 +295,12 @@ const phaseFigure = (name) => {
 };
 
 const changeOf = (report, from, side, unit) => {
+	if (side.comparable === false)
+		return element('span', {class: 'change'}, 'not comparable: measured in another way');
 	if (side.change_pct === null || side.negligible || Math.abs(side.change_pct) < 0.05)
 		return null;
 	return element('span', {class: 'change' + (side.beyond_noise ? ' beyond' : '') + moodOfChange(side, unit)},
-		told(report, from + '.change_pct', (value) => (value > 0 ? '+' : '') + figure(value) + '\u00a0%'),
+		told(report, from + '.change_pct', (value) => value >= LEAST_FACTOR_PCT ? `x\u00a0${figure(1 + value / 100)}` : (value > 0 ? '+' : '') + figure(value) + '\u00a0%'),
 		side.noise_pct === null ? null : [' (noise ', told(report, from + '.noise_pct', ofHundred), ')']);
 };
 

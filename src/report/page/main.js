@@ -7,7 +7,10 @@ const several = runs.length > 1;
 const twice = (name) => runs.filter((run) => run.name === name).length > 1;
 
 for (const run of runs) {
-	run.label = !twice(run.name) ? run.name : runs.filter(({raw}) => raw.file === run.raw.file).length > 1 ? run.raw.side : run.raw.file;
+	/* "run 12" or the caller's name of a side; the file where it was given alone. */
+	const repeated = runs.filter(({raw}) => raw.side === run.raw.side).length > 1;
+	run.place = repeated || run.raw.side.endsWith(run.raw.file) ? run.raw.file : run.raw.side;
+	run.label = twice(run.name) ? run.place : run.name;
 	run.events = eventsOf(run);
 }
 nameKinds(runs);
@@ -47,7 +50,7 @@ systemTheme.addEventListener('change', () => {
 const sameName = several && runs.every((run) => run.name === runs[0].name) ? runs[0].name + ': ' : '';
 const title = several ? sameName + runs.map((run) => run.label).join(' / ') : runs[0].name;
 const startOf = (run) => run.began_at === null ? null : element('span', {title: moment(run.began_at)}, localMoment(run.began_at));
-const subtitle = several ? [`${runs.length} runs`] : joined([runs[0].figure('run', 'host'), startOf(runs[0]), runs[0].raw.file], '  \u00b7  ');
+const subtitle = several ? [`${runs.length} runs`] : joined([runs[0].figure('run', 'host'), startOf(runs[0]), runs[0].place], '  \u00b7  ');
 
 document.title = `${title} \u2013 resource-tracker`;
 

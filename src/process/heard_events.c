@@ -1,0 +1,190 @@
+/* Events and exit records become the history of the job's processes; see heard_events.h. */
+#include "process/heard_events.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/min_max.h"
+
+enum { EVENTS_MOST = 1 << 15 };
+
+static struct known_process *find_known(const struct heard_events *heard, pid_t pid)
+{
+	return known_processes_find(&heard->known, pid);
+}
+
+void heard_events_forget(struct heard_events *heard)
+{
+	known_processes_clear(&heard->known);
+	heard->heard_count = 0;
+	heard->lost = heard->lost_ever = true;
+}
+
+void heard_events_add(struct heard_events *heard, pid_t pid, const char *program, const char *parent,
+		      int64_t since_ns)
+{
+	const struct known_process process = {.pid = pid,
+					      .program = program,
+					      .parent = parent,
+					      .since_ns = since_ns,
+					      .record_ns = -1,
+					      .clock_ns = -1};
+
+	if (known_processes_add(&heard->known, &process) < 0)
+		heard_events_forget(heard);
+}
+
+static void queue_event(struct heard_events *heard, const struct program_event *event)
+{
+	if (heard->event_count == heard->event_capacity) {
+		size_t capacity = heard->event_capacity ? heard->event_capacity * 2 : 64;
+		struct program_event *events =
+			capacity > EVENTS_MOST ? NULL : realloc(heard->events, capacity * sizeof *events);
+
+		if (!events) {
+			heard->lost = heard->lost_ever = true;
+			return;
+		}
+		heard->events = events;
+		heard->event_capacity = capacity;
+	}
+	heard->events[heard->event_count++] = *event;
+}
+
+/* By now the new program may have run for a while, with one thread as it has just started. */
+static int64_t clock_at(const struct proc_event *event, int64_t clock_ns)
+{
+	int64_t since_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) - event->monotonic_ns;
+
+	return clock_ns < 0 ? -1 : max_i64(0, clock_ns - max_i64(0, since_ns));
+}
+
+static void note_exec(struct heard_events *heard, struct known_process *process,
+		      const struct proc_event *event, int64_t clock_ns)
+{
+	const struct program_event told = {
+		.kind = PROGRAM_EXECED,
+		.pid = process->pid,
+		.before = process->program,
+		.parent = process->parent,
+		.clock_ns = clock_at(event, clock_ns),
+		.lifetime_ns = event->monotonic_ns - process->since_ns,
+	};
+
+	process->since_ns = event->monotonic_ns;
+	process->program = NULL;
+	if (heard->exec_count < EXECS_MOST)
+		heard->execs[heard->exec_count++] = heard->event_count;
+	queue_event(heard, &told);
+}
+
+/* After the whole batch: processes that have ended by then cost nothing. */
+void heard_events_name(struct heard_events *heard, size_t most)
+{
+	for (size_t i = 0; i < heard->exec_count && most > 0; i++) {
+		struct known_process *process;
+
+		if (heard->execs[i] >= heard->event_count)
+			continue;
+		process = find_known(heard, heard->events[heard->execs[i]].pid);
+		if (!process || process->exit_take)
+			continue;
+		if (!process->program) {
+			process->program = program_names_read(&heard->names, process->pid);
+			most--;
+		}
+		heard->events[heard->execs[i]].after = process->program;
+	}
+	heard->exec_count = 0;
+}
+
+static void tell_exit(struct heard_events *heard, struct known_process *process, int64_t lifetime_ns,
+		      int64_t peak_resident_kib)
+{
+	const struct program_event told = {
+		.kind = PROGRAM_EXITED,
+		.pid = process->pid,
+		.before = process->program,
+		.parent = process->parent,
+		.clock_ns = max_i64(process->clock_ns, process->record_ns),
+		.lifetime_ns = lifetime_ns,
+		.had_children = process->has_children,
+		.freed_kib = process->clock_ns >= 0 ? 0 : peak_resident_kib,
+	};
+
+	heard->exits++;
+	heard->heard_count -= process->exit_take > 0;
+	known_processes_remove(&heard->known, process);
+	queue_event(heard, &told);
+}
+
+static void note_exit(struct heard_events *heard, struct known_process *process,
+		      const struct proc_event *event, int64_t clock_ns)
+{
+	process->clock_ns = clock_ns;
+	if (heard->with_records) {
+		process->exit_take = heard->takes + 1;
+		heard->heard_count++;
+		return;
+	}
+	/* One that has just been told may still be a zombie. */
+	if (!process->program && heard->is_prompt)
+		process->program = program_names_read(&heard->names, process->pid);
+	tell_exit(heard, process, event->monotonic_ns - process->since_ns, 0);
+}
+
+void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns)
+{
+	struct known_process *process, *parent;
+	const char *parent_program;
+
+	switch (event->kind) {
+	case PROC_EVENT_ACK:
+		break;
+	case PROC_EVENT_FORKED:
+		parent = find_known(heard, event->parent_pid);
+		if (!parent || event->is_thread)
+			break;
+		parent->has_children = heard->has_forks = true;
+		parent_program = parent->program ? parent->program : parent->parent;
+		process = find_known(heard, event->pid);
+		if (process && !process->parent)
+			process->parent = parent_program;
+		if (process && !process->program)
+			process->program = parent->program;
+		if (!process)
+			heard_events_add(heard, event->pid, parent->program, parent_program,
+					 event->monotonic_ns);
+		break;
+	case PROC_EVENT_EXECED:
+		process = find_known(heard, event->pid);
+		if (process)
+			note_exec(heard, process, event, clock_ns);
+		break;
+	case PROC_EVENT_EXITED:
+		process = event->is_thread ? NULL : find_known(heard, event->pid);
+		if (process)
+			note_exit(heard, process, event, clock_ns);
+		break;
+	}
+}
+
+static void tell_recorded(void *heard, struct known_process *process, const struct taskstats *record)
+{
+	tell_exit(heard, process, 0, record->peak_resident_kib);
+}
+
+int heard_events_settle(struct heard_events *heard, struct exit_records *records)
+{
+	int error = exit_records_settle(records, &heard->known, &heard->names, tell_recorded, heard);
+
+	for (size_t i = 0; i < heard->known.slots && heard->heard_count; i++) {
+		struct known_process *process = &heard->known.at[i];
+
+		/* Another may move into its slot. */
+		while (process->pid && process->exit_take && process->exit_take <= heard->takes &&
+		       process->record_ns < 0)
+			tell_exit(heard, process, 0, 0);
+	}
+	return error;
+}

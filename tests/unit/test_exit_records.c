@@ -1,0 +1,189 @@
+/* Which exit records belong to the job: messages like the kernel's come from a socket of this test. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "process/exit_records.h"
+
+enum { FAMILY = 31, STATS_BYTES = 416, MESSAGE_BYTES = 16 + 4 + 4 + 8 + 4 + STATS_BYTES };
+enum { FORKED = 0x01, LAST = 0x20 };
+
+struct job {
+	struct exit_records records;
+	struct known_processes known;
+	struct program_names names;
+	int kernel;      /* the other end of the socket */
+	char ended[256]; /* "NAME PID MILLISECONDS, ..." */
+};
+
+static void put(char *bytes, size_t offset, uint64_t value, size_t size)
+{
+	memcpy(bytes + offset, &value, size);
+}
+
+/* make (100) is known, and this test is foreign. */
+static void begin(struct job *job)
+{
+	const struct known_process make = {.pid = 100, .program = "make", .record_ns = -1, .clock_ns = -1};
+	int ends[2];
+
+	*job = (struct job){0};
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+	job->records = (struct exit_records){.fd = ends[0], .family = FAMILY};
+	job->kernel = ends[1];
+	assert_int_equal(known_processes_add(&job->known, &make), 0);
+}
+
+static void end(struct job *job)
+{
+	exit_records_close(&job->records);
+	known_processes_done(&job->known);
+	program_names_done(&job->names);
+	close(job->kernel);
+}
+
+static void record_thread(const struct job *job, pid_t tid, pid_t pid, pid_t parent, const char *comm,
+			  int flags)
+{
+	char message[MESSAGE_BYTES] = {0}, *stats = message + MESSAGE_BYTES - STATS_BYTES;
+
+	put(message, 0, MESSAGE_BYTES, 4);
+	put(message, 4, FAMILY, 2);
+	put(message, 20, MESSAGE_BYTES - 20, 2);
+	put(message, 22, 4, 2); /* AGGR_PID */
+	put(message, 24, 8, 2);
+	put(message, 26, 1, 2); /* PID */
+	put(message, 28, (uint64_t)tid, 4);
+	put(message, 32, 4 + STATS_BYTES, 2);
+	put(message, 34, 3, 2); /* STATS */
+	stats[8] = (char)flags;
+	put(stats, 72, 1000000, 8);
+	memcpy(stats + 80, comm, strlen(comm));
+	put(stats, 128, (uint64_t)tid, 4);
+	put(stats, 132, (uint64_t)parent, 4);
+	put(stats, 368, (uint64_t)pid, 4);
+	assert_int_equal(write(job->kernel, message, sizeof message), sizeof message);
+}
+
+static void record(const struct job *job, pid_t pid, pid_t parent, const char *comm)
+{
+	record_thread(job, pid, pid, parent, comm, LAST);
+}
+
+static void note_end(void *job_, struct known_process *process, const struct taskstats *last)
+{
+	struct job *job = job_;
+	size_t length = strlen(job->ended);
+
+	(void)last;
+	snprintf(job->ended + length, sizeof job->ended - length, "%s %d %d, ", process->program,
+		 (int)process->pid, (int)(process->record_ns / 1000000));
+	known_processes_remove(&job->known, process);
+}
+
+static const char *settle(struct job *job)
+{
+	job->ended[0] = '\0';
+	assert_int_equal(exit_records_read(&job->records), 0);
+	assert_int_equal(exit_records_settle(&job->records, &job->known, &job->names, note_end, job), 0);
+	return job->ended;
+}
+
+static void test_children_of_a_parent_that_came_and_went_are_found(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	record(&job, 103, 102, "cc1");
+	record(&job, 7, 6, "cron");
+	record(&job, 104, 102, "as");
+	record(&job, 102, 101, "gcc");
+	record(&job, 101, 100, "sh");
+	assert_string_equal(settle(&job), "cc1 103 1, as 104 1, gcc 102 1, sh 101 1, ");
+	assert_int_equal(job.known.count, 1);
+	end(&job);
+}
+
+static void test_a_record_waits_for_its_parent_for_one_more_batch(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	record(&job, 103, 102, "cc1");
+	record(&job, 7, 6, "cron");
+	assert_string_equal(settle(&job), "");
+	record(&job, 102, 100, "gcc");
+	assert_string_equal(settle(&job), "cc1 103 1, gcc 102 1, ");
+	/* By now the other's parent is too late. */
+	record(&job, 6, 100, "crond");
+	assert_string_equal(settle(&job), "crond 6 1, ");
+	assert_int_equal(job.records.count, 0);
+	end(&job);
+}
+
+static void test_a_process_ends_with_its_last_thread(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	record_thread(&job, 102, 101, 100, "worker", FORKED);
+	record_thread(&job, 101, 101, 100, "java", 0);
+	assert_string_equal(settle(&job), "");
+	record_thread(&job, 103, 101, 100, "worker", FORKED | LAST);
+	assert_string_equal(settle(&job), "java 101 3, ");
+	end(&job);
+}
+
+static void test_a_name_is_the_known_one_unless_the_process_has_called_exec(void **state)
+{
+	const struct known_process python = {
+		.pid = 110, .program = "python3 train.py", .parent = "make", .record_ns = -1, .clock_ns = -1};
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	assert_int_equal(known_processes_add(&job.known, &python), 0);
+	(void)program_names_keep(&job.names, "sh configure-everything");
+	record_thread(&job, 111, 111, 110, "python3", FORKED | LAST);
+	record(&job, 112, 110, "ls");
+	/* A script that begins with #!, whose name the kernel cuts. */
+	record(&job, 113, 110, "configure-every");
+	record(&job, 110, 100, "python3");
+	assert_string_equal(
+		settle(&job),
+		"python3 train.py 111 1, ls 112 1, sh configure-everything 113 1, python3 train.py 110 1, ");
+	end(&job);
+}
+
+static void test_before_linux_6_0_only_known_processes_have_records(void **state)
+{
+	const struct known_process cc1 = {.pid = 101, .program = "cc1", .record_ns = -1, .clock_ns = -1};
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	assert_int_equal(known_processes_add(&job.known, &cc1), 0);
+	record_thread(&job, 101, 0, 100, "cc1", 0);
+	record_thread(&job, 102, 0, 100, "thread or process", 0);
+	assert_string_equal(settle(&job), "cc1 101 1, ");
+	end(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_children_of_a_parent_that_came_and_went_are_found),
+		cmocka_unit_test(test_a_record_waits_for_its_parent_for_one_more_batch),
+		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
+		cmocka_unit_test(test_a_name_is_the_known_one_unless_the_process_has_called_exec),
+		cmocka_unit_test(test_before_linux_6_0_only_known_processes_have_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
