@@ -1,7 +1,12 @@
 """Builds the Python package: a wheel (what pip asks of a build backend), or the package in place for working on it.
 
 backend.py in-place [BUILD]        BUILD/python/resource_tracker_native, links to the sources beside compiled code
-backend.py wheel FOLDER [BUILD]    a wheel for the machine it is built on; tools/python-wheel makes it portable
+backend.py wheel FOLDER [BUILD [PLATFORM...]]
+                                   a wheel for the machine it is built on, which tools/python-wheel makes portable; or one for the
+                                   platforms named (manylinux_2_17_x86_64), if the compiler CC and BUILD are for them
+
+backend.py system FOLDER BUILD     the package and its metadata in FOLDER, for a distribution's Python: it uses the libraries and programs
+                                   that the system has
 
 BUILD (default: build of this checkout) has the compiled libraries and programs. The build needs only a C compiler, the
 headers of any Python from 3.9 on, and the standard library. The extensions use the limited API, so one wheel serves all
@@ -29,7 +34,9 @@ LIMITED_API = "0x03090000"
 # The library that each extension wraps.
 EXTENSIONS = {"_native": "resource-tracker", "_analysis": "resource-tracker-analysis"}
 LIBRARIES = ["libresource-tracker.so.0", "libresource-tracker-analysis.so.0"]
-PROGRAMS = ["resource-tracker-helper", "resource-tracker-net"]
+# pip installs the commands into the folder of the environment's programs, and the helper into its libexec/resource-tracker.
+COMMANDS = ["resource-tracker", "resource-tracker-analysis", "resource-tracker-net"]
+HELPER = "resource-tracker-helper"
 FLAGS = ["-std=gnu17", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
          "-Wno-missing-field-initializers", "-Wno-cast-function-type", "-Wno-unused-parameter"]
 
@@ -40,6 +47,8 @@ def version():
 
 def include_folder():
     """Returns the headers of the running Python, or of any other: the limited API is the same in all."""
+    if os.environ.get("PYTHON_HEADERS"):
+        return os.environ["PYTHON_HEADERS"]
     for folder in [sysconfig.get_path("include"), *sorted(map(str, pathlib.Path("/usr/include").glob("python3.*")))]:
         if os.path.exists(os.path.join(folder, "Python.h")):
             return folder
@@ -50,15 +59,15 @@ def is_older(target, sources):
     return not target.exists() or any(source.stat().st_mtime > target.stat().st_mtime for source in sources)
 
 
-def compile_extension(name, build, folder):
+def compile_extension(name, build, folder, links=("-Wl,-rpath,$ORIGIN/lib",)):
     """Compiles FOLDER/NAME.abi3.so, which looks for its library in the folder lib beside it."""
     target = folder / f"{name}.abi3.so"
     sources = sorted((HERE / "native").glob(f"{name[1:]}*.c")) + [HERE / "native" / "support.c"]
     library = build / f"lib{EXTENSIONS[name]}.so"
     if is_older(target, [*sources, *(HERE / "native").glob("*.h"), *(TOP / "include").glob("*.h"), pathlib.Path(__file__)]):
-        command = [*os.environ.get("CC", "cc").split(), "-shared", *FLAGS, f"-DPy_LIMITED_API={LIMITED_API}",
+        command = [*os.environ.get("CC", "cc").split(), "-shared", *FLAGS, *os.environ.get("CFLAGS", "").split(), *os.environ.get("CPPFLAGS", "").split(), f"-DPy_LIMITED_API={LIMITED_API}",
                    "-I", include_folder(), "-I", TOP / "include", *sources, "-o", target, "-L", build,
-                   "-Wl,-rpath,$ORIGIN/lib", f"-l:{library.name}"]
+                   *links, f"-l:{library.name}"]
         subprocess.run([str(word) for word in command], check=True)
     return target
 
@@ -105,7 +114,7 @@ def in_place(folder=None):
     (package / "lib").mkdir(exist_ok=True)
     for name in LIBRARIES:
         link(package / "lib" / name, build / name)
-    for name in PROGRAMS:
+    for name in [*COMMANDS, HELPER]:
         if (build / name).exists():
             link(package / "lib" / name, build / name)
     return root
@@ -131,21 +140,24 @@ def entry_points():
     return "".join(f"[{name}]\n{lines}\n".replace('"', "") for name, lines in sections)
 
 
-def tag():
-    """Returns the tag of a wheel that claims to run only on the platform that built it."""
-    return "cp39-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+def own_platform():
+    """Returns the platform of a wheel that claims to run only on the machine that built it."""
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
-def write_wheel(folder, files):
+def information_files():
+    return {"METADATA": metadata().encode(), "entry_points.txt": entry_points().encode(), "LICENSE": (TOP / "LICENSE").read_bytes(),
+            "top_level.txt": "".join(f"{name}\n" for name in TOP_LEVEL).encode()}
+
+
+def write_wheel(folder, files, platforms=()):
     """Writes a wheel. `files` maps a name in the wheel to (bytes, whether it is a program)."""
+    platforms = list(platforms) or [own_platform()]
     information = f"{DISTRIBUTION}-{version()}.dist-info"
-    target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-{tag()}.whl"
-    files[f"{information}/METADATA"] = (metadata().encode(), False)
-    files[f"{information}/entry_points.txt"] = (entry_points().encode(), False)
-    files[f"{information}/LICENSE"] = ((TOP / "LICENSE").read_bytes(), False)
-    files[f"{information}/top_level.txt"] = ("".join(f"{name}\n" for name in TOP_LEVEL).encode(), False)
-    files[f"{information}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: backend.py\nRoot-Is-Purelib: false\nTag: {tag()}\n"
-                                     .encode(), False)
+    target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-cp39-abi3-{'.'.join(platforms)}.whl"
+    files.update({f"{information}/{name}": (data, False) for name, data in information_files().items()})
+    tags = "".join(f"Tag: cp39-abi3-{platform}\n" for platform in platforms)
+    files[f"{information}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: backend.py\nRoot-Is-Purelib: false\n{tags}".encode(), False)
     record = []
     for name, (data, _) in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -161,21 +173,45 @@ def write_wheel(folder, files):
     return target
 
 
-def wheel(folder, build_folder=None):
+def wheel(folder, build_folder=None, *platforms):
     build = built(build_folder)
     files = {str(path): ((HERE / "src" / path).read_bytes(), False) for path in sources()}
+    data = f"{DISTRIBUTION}-{version()}.data"
+    places = {name: f"{PACKAGE}/lib" for name in LIBRARIES}
+    places.update({name: f"{data}/scripts" for name in COMMANDS})
+    places[HELPER] = f"{data}/data/libexec/resource-tracker"
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         for name in EXTENSIONS:
             path = compile_extension(name, build, scratch)
             strip(path)
             files[f"{PACKAGE}/{path.name}"] = (path.read_bytes(), True)
-        for name in LIBRARIES + [name for name in PROGRAMS if (build / name).exists()]:
-            path = scratch / name
-            shutil.copy(build / name, path)
-            strip(path)
-            files[f"{PACKAGE}/lib/{name}"] = (path.read_bytes(), True)
-    return write_wheel(folder, files)
+        for name, place in places.items():
+            if name in LIBRARIES or (build / name).exists():
+                path = scratch / name
+                shutil.copy(build / name, path)
+                strip(path)
+                files[f"{place}/{name}"] = (path.read_bytes(), True)
+    # The licences of the works of others in a portable build (packaging/release).
+    if os.environ.get("THIRD_PARTY"):
+        files[f"{DISTRIBUTION}-{version()}.dist-info/THIRD-PARTY"] = (pathlib.Path(os.environ["THIRD_PARTY"]).read_bytes(), False)
+    return write_wheel(folder, files, platforms)
+
+
+def system(folder, build_folder):
+    """Fills FOLDER (dist-packages below a distribution's packaging root)."""
+    folder, build = pathlib.Path(folder), pathlib.Path(build_folder).resolve()
+    for path in sources():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(HERE / "src" / path, folder / path)
+    for name in EXTENSIONS:
+        compile_extension(name, build, folder / PACKAGE, os.environ.get("LDFLAGS", "").split())
+    information = folder / f"{DISTRIBUTION}-{version()}.dist-info"
+    information.mkdir(exist_ok=True)
+    for name, data in {**information_files(), "INSTALLER": b"packaging\n"}.items():
+        if name != "LICENSE":
+            (information / name).write_bytes(data)
+    return folder
 
 
 # ---- called by pip ----
@@ -193,8 +229,10 @@ def main():
     words = sys.argv[1:]
     if words[:1] == ["in-place"] and len(words) <= 2:
         print(in_place(*words[1:]))
-    elif words[:1] == ["wheel"] and 2 <= len(words) <= 3:
+    elif words[:1] == ["wheel"] and len(words) >= 2:
         print(wheel(*words[1:]))
+    elif words[:1] == ["system"] and len(words) == 3:
+        print(system(*words[1:]))
     else:
         raise SystemExit(__doc__)
 

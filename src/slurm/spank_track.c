@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "base/told_end.h"
+#include "launch/install_paths.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -121,6 +122,7 @@ struct task {
 	gid_t *groups;
 	int group_count;
 	uint32_t job, step, rank, local, node, total;
+	uint16_t cpus; /* of the step on this node; 0: unknown */
 	char **job_environment;
 	char output[PATH_MAX], pid_text[16];
 	char *environment[VARIABLES_MOST];
@@ -146,6 +148,8 @@ static bool describe_task(spank_t spank, struct task *task)
 		task->node = 0;
 	if (known && spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &task->total) != ESPANK_SUCCESS)
 		task->total = 1;
+	if (known && spank_get_item(spank, S_JOB_NCPUS, &task->cpus) != ESPANK_SUCCESS)
+		task->cpus = 0;
 	task->local = (uint32_t)local;
 	return known;
 }
@@ -226,8 +230,9 @@ static bool chooses_code(const char *variable)
 /* The scheduler's variables and the user's settings of the recorder; those of the task are not in the job's environment yet. */
 static void fill_environment(struct task *task)
 {
-	static const char *const OF_TASK[] = {"SLURM_JOB_ID=",  "SLURM_STEP_ID=", "SLURM_PROCID=",
-					      "SLURM_LOCALID=", "SLURM_NODEID=",  "SLURM_NTASKS="};
+	static const char *const OF_TASK[] = {
+		"SLURM_JOB_ID=", "SLURM_STEP_ID=", "SLURM_PROCID=",      "SLURM_LOCALID=",
+		"SLURM_NODEID=", "SLURM_NTASKS=",  "SLURM_CPUS_ON_NODE="};
 	static const char *const TAKEN[] = {"SLURM_", "TRACKER_", "OTEL_",   "SENTINEL_",
 					    "HOME=",  "PATH=",    "TMPDIR=", "XDG_STATE_HOME="};
 
@@ -249,6 +254,8 @@ static void fill_environment(struct task *task)
 	add_number(task, "SLURM_PROCID", task->rank);
 	add_number(task, "SLURM_LOCALID", task->local);
 	add_number(task, "SLURM_NODEID", task->node);
+	if (task->cpus)
+		add_number(task, "SLURM_CPUS_ON_NODE", task->cpus);
 	if (!is_special(task->step)) {
 		add_number(task, "SLURM_STEP_ID", task->step);
 		add_number(task, "SLURM_NTASKS", task->total);

@@ -57,6 +57,7 @@ def test_no_program_or_library_of_the_job_runs_outside_of_it(slurmstepd, spy, ho
     assert done.returncode == 3, done.stderr
     helpers.wait_until(lambda: (home / "end").exists())
     told = variables(home)
+    assert told["SLURM_CPUS_ON_NODE"] == "3"
     assert told["TRACKER_INTERVAL"] == "10" and told["SLURM_JOB_NAME"] == "n" and told["TRACKER_HELPERS"] == "yes"
     assert not set(code) & set(told)
 

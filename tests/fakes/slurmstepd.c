@@ -81,8 +81,10 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	} else if (item == S_JOB_SUPPLEMENTARY_GIDS) {
 		*va_arg(results, gid_t **) = &task.gid;
 		*va_arg(results, int *) = 1;
+	} else if (item == S_JOB_NCPUS) {
+		*va_arg(results, uint16_t *) = 3;
 	} else {
-		/* All of them have 32 bits. */
+		/* All others have 32 bits. */
 		*va_arg(results, uint32_t *) = number_of(item);
 	}
 	va_end(results);

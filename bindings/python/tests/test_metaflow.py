@@ -40,9 +40,9 @@ class Flows:
             # Only the wheel is installed here; Metaflow is in the environment of its own Python.
             "PYTHONPATH": sysconfig.get_path("platlib")}
 
-    def run(self, script, *arguments, check=True):
+    def run(self, script, *arguments, check=True, limit_secs=100):
         done = subprocess.run([self.python, script, "--no-pylint", "run", *arguments], cwd=self.folder, env=self.environment,
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=100)
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=limit_secs)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -333,6 +333,24 @@ def test_names_and_cards_are_chosen(other, needs_page):
 
 def test_a_step_that_is_tried_again_has_the_last_try(other):
     assert other.data["again"][:2] == [None, False]
+
+
+def test_the_card_of_a_running_step_is_made_again(metaflow_python, needs_page, tmp_path):
+    flows = Flows(metaflow_python, tmp_path)
+    done = flows.run(EXAMPLE.with_name("live_card_flow.py"), limit_secs=400)
+    assert "the step showed 2 cards of itself while it ran" in done.stdout and "Card render failed" not in done.stdout
+    cards = flows.read('print(json.dumps(Flow("LiveCardFlow").latest_run["start"].task.data.cards))')
+    figures = [data_of(card) for card in cards]
+    assert all(card.count('<meta http-equiv="refresh" content="1">') == 1 for card in cards)
+    assert figures[0] != figures[1]
+    # The last card is that of the whole step, and is not loaded again.
+    [page] = flows.cards("LiveCardFlow", "start")
+    assert 'http-equiv="refresh"' not in page and 'id="data"' in page
+    # A step that is shorter than its first minute costs no process besides that of its only card.
+    [page] = flows.cards("LiveCardFlow", "work")
+    assert 'http-equiv="refresh"' not in page
+    folder = next(tmp_path.glob(".metaflow/mf.cards/LiveCardFlow/runs/*/steps"))
+    assert [path.parts[-5] for path in folder.rglob("*.data.json")] == ["start"]
 
 
 # ---- the artifact without Metaflow --------------------------------------------------------------------------

@@ -294,7 +294,9 @@ def test_an_interrupt_ends_a_wait():
     script = ("from resource_tracker_native import ResourceTracker\nimport sys\n"
               "with ResourceTracker(interval=0.05, discover_cloud=False) as tracker:\n"
               "    print('here', flush=True)\n"
-              "    import time; time.sleep(60)\n")
+              "    import time\n"
+              "    for _ in range(6000):\n"  # Python enters a sleep even if the signal came just before it
+              "        time.sleep(0.01)\n")
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "here\n"
     process.send_signal(signal.SIGINT)

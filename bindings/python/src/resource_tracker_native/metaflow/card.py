@@ -70,3 +70,18 @@ def card_html(artifact: typ.Any) -> str:
                       history=_earlier(artifact, folder))
         with open(page, encoding="utf-8") as file:
             return file.read()
+
+
+def running_card_html(recording: str, refresh_secs: float) -> str:
+    """Returns the page of a step that still runs. A browser that shows it loads it again after `refresh_secs` seconds."""
+    from .._recordings import make_page
+
+    with tempfile.TemporaryDirectory(prefix="resource-tracker-card-") as folder:
+        page = os.path.join(folder, "card.html")
+        try:
+            make_page(recording, page, {}, None, integration="Metaflow")
+        except FileNotFoundError:
+            return error_page("the step has ended; its card follows")
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+    return text.replace("<head>", f'<head><meta http-equiv="refresh" content="{max(round(refresh_secs), 1)}">', 1)

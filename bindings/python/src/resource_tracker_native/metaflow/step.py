@@ -39,6 +39,11 @@ class StepRecorder:
             self.close()
             raise
 
+    @property
+    def path(self) -> str:
+        """The recording, which grows while the step runs."""
+        return self._path
+
     def stop(self, failed: bool = False) -> None:
         """Takes the last sample."""
         self._tracker.stop(exit_code=int(failed), run_status="failed" if failed else "finished")

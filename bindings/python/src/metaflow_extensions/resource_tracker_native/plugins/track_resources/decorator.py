@@ -4,6 +4,7 @@ Nothing here may fail a step: an error becomes a line in the step's log and on t
 """
 import functools
 import os
+import threading
 
 from metaflow.decorators import StepDecorator
 
@@ -33,6 +34,9 @@ class TrackResourcesDecorator(StepDecorator):
         The artifact with the result.
     create_card : bool, default True
         Show the result on a card.
+    refresh : float, default 60.0
+        Seconds between two cards of a step that runs; 0: the card appears at its end. Metaflow starts a process for each
+        card, whose CPU time (about 2 s) counts for the step.
     discover_cloud : bool, default False
         Ask the clouds' metadata services where this runs.
     catalogue : str, optional, default None
@@ -44,14 +48,16 @@ class TrackResourcesDecorator(StepDecorator):
     """
 
     name = "track_resources"
-    defaults = {"interval": 1.0, "artifact_name": "resource_tracker_data", "create_card": True, "discover_cloud": False,
+    defaults = {"interval": 1.0, "artifact_name": "resource_tracker_data", "create_card": True, "refresh": 60.0, "discover_cloud": False,
                 "catalogue": None, "instance": None, "usd_per_hour": None}
 
     def __init__(self, *arguments, **keywords):
         super().__init__(*arguments, **keywords)
         self._logger = None
-        self._recorder = self._problem = self._run_id = self._pid = None
-        self._stored = False
+        self._recorder = self._problem = self._run_id = self._pid = self._step_name = None
+        self._stored = self._refreshed = False
+        self._refresher = None
+        self._ended = threading.Event()
 
     def _note(self, text):
         try:
@@ -78,6 +84,9 @@ class TrackResourcesDecorator(StepDecorator):
             if one.name == "card" and one.attributes.get("id") == self._card_id:
                 return one
         return None
+
+    def _shown_card(self, flow):
+        return self._own_card(getattr(flow, self._step_name).decorators) if self._is_on("create_card") else None
 
     def _add_card(self, step_name, decorators):
         from metaflow.plugins.cards.card_decorator import CardDecorator
@@ -115,7 +124,7 @@ class TrackResourcesDecorator(StepDecorator):
     @harmless
     def task_pre_step(self, step_name, task_datastore, metadata, run_id, task_id, flow, graph, retry_count,
                       max_user_code_retries, ubf_context, inputs):
-        self._run_id, self._pid = run_id, os.getpid()
+        self._run_id, self._pid, self._step_name = run_id, os.getpid(), step_name
         try:
             from resource_tracker_native.metaflow import StepRecorder
 
@@ -125,6 +134,44 @@ class TrackResourcesDecorator(StepDecorator):
         except Exception as problem:
             self._problem = problem
             raise
+
+    # ---- while it runs ----
+
+    def task_decorate(self, step_func, flow, graph, retry_count, max_user_code_retries, ubf_context):
+        self._start_refresher(flow)
+        return step_func
+
+    @harmless
+    def _start_refresher(self, flow):
+        card = self._shown_card(flow)
+        pause = float(self.attributes["refresh"])
+        if card is None or self._recorder is None:
+            return
+        if pause > 0:
+            self._refresher = threading.Thread(target=self._refresh_until_end, args=(card, pause), daemon=True)
+            self._refresher.start()
+
+    def _refresh_until_end(self, card, pause):
+        while not self._ended.wait(pause) and self._pid == os.getpid():
+            self._refresh(card, pause)
+
+    @harmless
+    def _refresh(self, card, pause):
+        """Lets Metaflow make the card of now. It returns at once; while an earlier card is being made, it does nothing."""
+        self._refreshed = True
+        card.card_creator.create(
+            mode="render_runtime", card_uuid=card._card_uuid, user_set_card_id=card._user_set_card_id, runtime_card=True,
+            decorator_attributes=card.attributes, logger=self._logger,
+            card_options={**card.card_options, "recording": self._recorder.path, "refresh": pause})
+
+    def _end_refresher(self, flow):
+        self._ended.set()
+        if self._refresher is not None:
+            self._refresher.join()
+        card = self._shown_card(flow)
+        if card is not None and not self._refreshed:
+            # Metaflow tells viewers of the last card by one more process, which a step without earlier cards does not need.
+            card._is_runtime_card = False
 
     def _prices(self):
         """Returns the prices for the card. Paths are absolute, because another process may make the card; a price
@@ -151,6 +198,7 @@ class TrackResourcesDecorator(StepDecorator):
     def _store(self, flow, step_name, failed):
         if self._pid != os.getpid():
             return
+        self._end_refresher(flow)
         if self._stored:
             # Another decorator has failed since.
             getattr(flow, self.attributes["artifact_name"])["step_failed"] = failed
@@ -187,9 +235,7 @@ class TrackResourcesDecorator(StepDecorator):
         """Makes a failed step's card. Metaflow makes cards of successful steps only, and a failed step needs its card
         most.
         """
-        if is_task_ok or not self._is_on("create_card"):
-            return
-        card = self._own_card(getattr(flow, step_name).decorators)
+        card = None if is_task_ok else self._shown_card(flow)
         if card is not None:
             card.card_creator.create(
                 mode="render", final=True, card_uuid=card._card_uuid, user_set_card_id=card._user_set_card_id,
