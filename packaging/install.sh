@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the programs beside this script, without root: sh install.sh [--uninstall] [PREFIX]
 #
-# PREFIX is ~/.local by default, and /usr/local for root. Needs a POSIX shell, cp, mkdir, find and rm alone.
+# PREFIX is ~/.local by default, and /usr/local for root. Needs a POSIX shell, cp, mkdir, mv, find and rm alone.
 set -eu
 # Root unpacks with the owners of the archive or as another user: the programs belong to the user who installs them.
 umask 022
@@ -29,6 +29,17 @@ if [ -n "$remove" ]; then
 	rmdir "$prefix/libexec/resource-tracker/shell" "$prefix/libexec/resource-tracker" "$prefix/share/doc/resource-tracker" 2>/dev/null || true
 	echo "removed from $prefix"
 	exit
+fi
+# The helper loads the drivers of GPUs, so it needs their libc. Where that is missing, the static one starts the other programs.
+helper=$prefix/libexec/resource-tracker/resource-tracker-helper
+if [ -e "$helper.static" ]; then
+	status=0
+	"$helper" >/dev/null 2>&1 </dev/null || status=$?
+	if [ "$status" = 127 ] || [ "$status" = 126 ]; then
+		mv -f "$helper.static" "$helper"
+	else
+		rm -f "$helper.static"
+	fi
 fi
 "$prefix/bin/resource-tracker" --version
 echo "installed in $prefix"

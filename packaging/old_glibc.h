@@ -1,7 +1,8 @@
-/* Included by each file of the portable builds for glibc 2.17, which lacks two functions. */
+/* Included by each file of the portable builds for glibc 2.17, which lacks three functions. */
 #pragma once
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -23,5 +24,11 @@ static inline ssize_t portable_getrandom(void *bytes, size_t length, unsigned fl
 	return syscall(SYS_getrandom, bytes, length, flags);
 }
 
+static inline int portable_memfd_create(const char *name, unsigned flags)
+{
+	return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+#define memfd_create portable_memfd_create
 #define reallocarray portable_reallocarray
 #define getrandom portable_getrandom

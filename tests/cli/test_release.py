@@ -70,3 +70,17 @@ def test_install_sh_installs_replaces_and_removes(unpacked, tmp_path):
     (prefix / "bin/other").write_text("")
     subprocess.run([*script, "--uninstall", prefix], stdout=subprocess.PIPE, check=True)
     assert installed(prefix) == {"bin/other"} and not (prefix / "libexec/resource-tracker").exists()
+
+
+@pytest.mark.parametrize("status, taken", [(2, "glibc"), (127, "static")])
+def test_install_sh_takes_the_static_helper_where_the_other_cannot_start(unpacked, tmp_path, status, taken):
+    helper = unpacked / "libexec/resource-tracker/resource-tracker-helper"
+    for path, text in {helper: f"exit {status} # glibc\n", helper.with_name(helper.name + ".static"): "# static\n"}.items():
+        path.write_text(f"#!/bin/sh\n{text}")
+        path.chmod(0o755)
+    prefix = tmp_path / "prefix"
+    subprocess.run(["sh", unpacked / "install.sh", prefix], stdout=subprocess.PIPE, check=True)
+    assert taken in (prefix / helper.relative_to(unpacked)).read_text()
+    assert not (prefix / "libexec/resource-tracker/resource-tracker-helper.static").exists()
+    subprocess.run(["sh", unpacked / "install.sh", "--uninstall", prefix], stdout=subprocess.PIPE, check=True)
+    assert installed(prefix) == set()
