@@ -6,9 +6,11 @@ PREFIX = /usr/local
 FUZZ_SECONDS = 10
 SOAK_SECONDS = 600
 # Warnings are errors in CI. DEBUG=1 keeps debug data, OFFLINE=1 fetches nothing while it builds.
+# The cache of libraries is root's. The PATH of many users, and of su, lacks /sbin.
+LDCONFIG = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench install uninstall release lint fuzz soak clean wheel python
+.PHONY: all run test bench engines install uninstall release lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -38,9 +40,15 @@ bench:
 	@bench/fleet $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
 
+# Streams jobs through faults into real engines of OTLP and compares what they say. The engines are built once (half an hour), and
+# kept below build-ci.
+engines:
+	@tools/setup build
+	@ENGINES_JOBS=20 ENGINES_LIMIT_SECS=7200 tools/ci-job engines
+
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
-	@test -n "$(DESTDIR)" || ldconfig
+	@$(LDCONFIG)
 
 # make release VERSION=0.1.0: the artefacts of a release (docs/RELEASING.md) in build-release/out.
 release:
@@ -50,7 +58,7 @@ release:
 # With the PREFIX and DESTDIR of make install.
 uninstall:
 	@tools/uninstall $(BUILD) "$(PREFIX)" "$(DESTDIR)"
-	@test -n "$(DESTDIR)" || ldconfig
+	@$(LDCONFIG)
 
 # The Python package: a wheel in BUILD/wheel, and a copy to use in place with PYTHONPATH=BUILD/python.
 wheel:
