@@ -151,13 +151,7 @@ static void find_thin(struct advice_run *run)
 
 static const char *scheduler_value(const struct rt_summary *summary, const char *name)
 {
-	const struct run_start_scheduler_row *row =
-		FIRST(record_identity(summary->record), run_start_scheduler);
-
-	for (; row; row = NEXT(row, run_start_scheduler))
-		if (!text_absent(row->name) && !text_absent(row->value) && strcmp(row->name, name) == 0)
-			return row->value;
-	return NULL;
+	return record_scheduler_value(record_identity(summary->record), name);
 }
 
 static int64_t scheduler_count(const struct rt_summary *summary, const char *name, int64_t otherwise)

@@ -5,6 +5,7 @@
 
 #include "analysis/command.h"
 #include "analysis/words.h"
+#include "base/ends_with.h"
 #include "resource_tracker_analysis.h"
 
 static bool parse_positive(const char *text, double *ret_number)
@@ -67,11 +68,9 @@ static bool set_option(void *context, int option, const char *value)
 
 static bool is_csv_file(const struct export_choice *choice)
 {
-	size_t length = choice->output ? strlen(choice->output) : 0;
-
 	if (choice->options.format)
-		return length && strcmp(choice->options.format, "csv") == 0;
-	return length > strlen(".csv") && strcmp(choice->output + length - strlen(".csv"), ".csv") == 0;
+		return choice->output && strcmp(choice->options.format, "csv") == 0;
+	return choice->output && (ends_with(choice->output, ".csv") || ends_with(choice->output, ".csv.gz"));
 }
 
 /* A person who looks at the file later would miss them. */

@@ -11,6 +11,7 @@
 
 #include "analysis/command.h"
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 #include "base/file_lock.h"
 #include "base/write_all.h"
 #include "history/run_line.h"
@@ -81,11 +82,7 @@ static void add_recording(struct adding *adding, const char *path, bool is_named
 /* Recordings that were renamed by a later one (run.jsonl.1) count as well; their marks do not. */
 static bool may_be_recording(const char *name)
 {
-	size_t length = strlen(name);
-	const char marks[] = ".marks";
-
-	return (strstr(name, ".jsonl") || strstr(name, ".csv")) &&
-	       !(length > strlen(marks) && strcmp(name + length - strlen(marks), marks) == 0);
+	return (strstr(name, ".jsonl") || strstr(name, ".csv")) && !ends_with(name, ".marks");
 }
 
 static bool is_target(const struct adding *adding, const struct stat *file)

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 #include "base/scan.h"
 #include "base/trust.h"
 #include "cli/config_file.h"
@@ -280,11 +281,10 @@ static bool names_file(const struct given *item)
 bool front_writes_csv(const struct front *front, const char *path)
 {
 	const struct given *format = given_by_name(&front->given, "format");
-	size_t length = strlen(path);
 
 	if (format && *format->text)
 		return strcmp(format->text, "csv") == 0;
-	return length >= strlen(".csv") && strcmp(path + length - strlen(".csv"), ".csv") == 0;
+	return ends_with(path, ".csv");
 }
 
 /* Returns the first output that is a file, of JSON if `json`, or NULL. */

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 #include "format/csv_layout.h"
 #include "record/problem.h"
 
@@ -69,13 +70,6 @@ static void name_column(const char *heading, const struct rt_combined_options *o
 		prefix = given[i] ? given[i] : options->human_names ? PREFIXES[i].human : PREFIXES[i].usual;
 	}
 	snprintf(ret_name, NAME_BYTES, "%s%s", prefix, options->human_names ? human_name(name) : name);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), wanted = strlen(end);
-
-	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
 static void scale_to_bytes(rt_table *table, size_t column, const char *heading)

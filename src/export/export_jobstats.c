@@ -26,8 +26,9 @@ enum { NODE_GPUS = 32, NAME_BYTES = 256, TEXT_CEILING = 64 << 20 };
 
 struct node_gpu {
 	int64_t index;
-	size_t part; /* whose samples count: several recordings see the same device */
-	double total_bytes, used_bytes, busy_secs, secs;
+	size_t part;                    /* whose samples count: several recordings see the same device */
+	double total_bytes, used_bytes; /* NaN: unknown */
+	double busy_secs, secs;
 };
 
 struct node {
@@ -79,18 +80,9 @@ static double larger_known(double a, double b)
 
 /* ---- one recording ---------------------------------------------------------------------------------------- */
 
-static const char *variable_of(const struct frame *identity, const char *name)
-{
-	for (const struct run_start_scheduler_row *row = FIRST(identity, run_start_scheduler); row;
-	     row = NEXT(row, run_start_scheduler))
-		if (!text_absent(row->name) && !text_absent(row->value) && strcmp(row->name, name) == 0)
-			return row->value;
-	return NULL;
-}
-
 static double number_of(const struct frame *identity, const char *name)
 {
-	const char *value = variable_of(identity, name);
+	const char *value = record_scheduler_value(identity, name);
 	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
 	double number;
 
@@ -132,7 +124,7 @@ static struct node *find_node(struct job *job, const char *name)
 
 static int check_job(struct job *job, const struct frame *identity, const char *path)
 {
-	const char *id = variable_of(identity, "SLURM_JOB_ID");
+	const char *id = record_scheduler_value(identity, "SLURM_JOB_ID");
 
 	if (!id)
 		return 0;
@@ -154,6 +146,7 @@ static int next_frame(struct job *job, struct task *task)
 	return result < 0 ? problem_set(job->problem, result, "%s", record_problem(task->record)->text) : 0;
 }
 
+/* Returns -ENODATA, with the problem set, if the recording has no whole sample. */
 static int open_task(struct job *job, const char *path)
 {
 	struct task *task = &job->tasks[job->task_count];
@@ -168,13 +161,16 @@ static int open_task(struct job *job, const char *path)
 	result = record_open(&path, 1, &options, &task->record, job->problem);
 	if (result < 0)
 		return result;
+	result = next_frame(job, task);
+	if (result == 0 && !task->frame)
+		result =
+			problem_set(job->problem, -ENODATA, "%s: no whole sample has been written yet", path);
+	if (result < 0) {
+		record_close(task->record);
+		return result;
+	}
 	job->task_count++;
 	task->memory_mib = NAN;
-	result = next_frame(job, task);
-	if (result < 0)
-		return result;
-	if (!task->frame)
-		return problem_set(job->problem, -ENODATA, "%s: no whole sample has been written yet", path);
 	identity = record_identity(task->record);
 	host = text_absent(task->frame->sample->host) ? "localhost" : task->frame->sample->host;
 	task->node = find_node(job, host);
@@ -194,7 +190,7 @@ static struct node_gpu *find_gpu(struct node *node, int64_t index, size_t part)
 	if (node->gpu_count == NODE_GPUS)
 		return NULL;
 	gpu = &node->gpus[node->gpu_count++];
-	*gpu = (struct node_gpu){.index = index, .part = part};
+	*gpu = (struct node_gpu){.index = index, .part = part, .total_bytes = NAN, .used_bytes = NAN};
 	return gpu;
 }
 
@@ -214,7 +210,7 @@ static void take_gpus(struct node *node, const struct frame *frame, size_t part)
 		if (!count_absent(row->vram_total_bytes))
 			gpu->total_bytes = (double)row->vram_total_bytes;
 		if (!count_absent(row->vram_used_bytes))
-			gpu->used_bytes = fmax(gpu->used_bytes, (double)row->vram_used_bytes);
+			gpu->used_bytes = larger_known(gpu->used_bytes, (double)row->vram_used_bytes);
 		if (secs > 0 && !real_absent(row->utilization_pct)) {
 			gpu->busy_secs += secs * row->utilization_pct / 100;
 			gpu->secs += secs;
@@ -280,6 +276,16 @@ static int read_samples(struct job *job)
 	return result;
 }
 
+/* A task that was killed before its first sample must not lose the record of the others. */
+static int open_tasks(struct job *job, const struct export_job *export)
+{
+	int result = 0;
+
+	for (size_t i = 0; (result == 0 || result == -ENODATA) && i < export->path_count; i++)
+		result = open_task(job, export->paths[i]);
+	return result == -ENODATA && job->task_count ? 0 : result;
+}
+
 /* ---- the record -------------------------------------------------------------------------------------------- */
 
 static void add_bytes(struct json_writer *json, const char *key, double bytes)
@@ -296,11 +302,14 @@ static void add_gpus(struct json_writer *json, const struct node *node, const ch
 	json_key(json, key);
 	json_open(json, '{');
 	for (size_t i = 0; i < node->gpu_count; i++) {
+		double number = value(&node->gpus[i]);
 		char name[24];
 
+		if (isnan(number))
+			continue;
 		snprintf(name, sizeof(name), "%lld", (long long)node->gpus[i].index);
 		json_key(json, name);
-		json_decimal(json, value(&node->gpus[i]), decimals);
+		json_decimal(json, number, decimals);
 	}
 	json_close(json, '}');
 }
@@ -317,7 +326,7 @@ static double used_of(const struct node_gpu *gpu)
 
 static double busy_of(const struct node_gpu *gpu)
 {
-	return gpu->secs > 0 ? 100 * gpu->busy_secs / gpu->secs : 0;
+	return gpu->secs > 0 ? 100 * gpu->busy_secs / gpu->secs : (double)NAN;
 }
 
 static void add_node(struct json_writer *json, const struct node *node)
@@ -402,8 +411,8 @@ int export_jobstats(const struct export_job *export)
 	};
 	int result = job.tasks && job.nodes ? 0 : problem_set(export->problem, -ENOMEM, "out of memory");
 
-	for (size_t i = 0; result == 0 && i < export->path_count; i++)
-		result = open_task(&job, export->paths[i]);
+	if (result == 0)
+		result = open_tasks(&job, export);
 	if (result == 0)
 		result = read_samples(&job);
 	if (result == 0)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/ends_with.h"
 #include "base/scan.h"
 
 const struct otlp_series OTLP_SERIES[OTLP_SERIES_COUNT] = {
@@ -161,11 +162,6 @@ const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, co
 	kind = device_kind(&OTLP_SERIES[otlp_slot_series(slot)]);
 	*ret_key = KEYS[kind];
 	return devices->names[kind][index - 1];
-}
-
-static bool begins_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
 }
 
 /* The bytes of these are counted on the disks below them, and the total has them once. */

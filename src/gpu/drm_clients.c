@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ends_with.h"
 #include "gpu/vendor.h"
 
 struct client {
@@ -49,11 +50,6 @@ void drm_clients_forget(struct drm_clients *clients)
 }
 
 /* ---- meaning --------------------------------------------------------------------------------------- */
-
-static bool begins_with(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
 
 enum drm_engine_use drm_engine_use(const char *name)
 {

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 #include "base/clock.h"
 #include "base/file_lock.h"
 #include "base/scan.h"
@@ -93,12 +94,10 @@ static bool is_ours(int folder, const char *name, struct stat *ret_status)
 /* A command that was killed leaves a file that it had not finished. */
 static void clear_leftover(const struct history *history, const char *name)
 {
-	static const char ENDING[] = ".partial";
-	size_t length = strlen(name), ending = strlen(ENDING);
 	struct stat status;
 
-	if (history->locked && length > ending && strcmp(name + length - ending, ENDING) == 0 &&
-	    is_ours(history->fd, name, &status) && time(NULL) - status.st_mtime > SILENT_WITHOUT_LOCK_SECS)
+	if (history->locked && ends_with(name, ".partial") && is_ours(history->fd, name, &status) &&
+	    time(NULL) - status.st_mtime > SILENT_WITHOUT_LOCK_SECS)
 		unlinkat(history->fd, name, 0);
 }
 

@@ -219,15 +219,6 @@ static void add_pairs(struct json_writer *json, const char *key, const struct ro
 
 /* ---- the scheduler ----------------------------------------------------------------------------------- */
 
-static const char *variable_of(const struct frame *identity, const char *name)
-{
-	for (const struct run_start_scheduler_row *row = FIRST(identity, run_start_scheduler); row;
-	     row = NEXT(row, run_start_scheduler))
-		if (!text_absent(row->name) && !text_absent(row->value) && strcmp(row->name, name) == 0)
-			return row->value;
-	return NULL;
-}
-
 /* Facts for which each scheduler has a variable of its own. The first that is set counts, the innermost system first. */
 static const struct {
 	const char *key;
@@ -247,7 +238,7 @@ static const char *first_variable(const struct frame *identity, const char *cons
 	const char *value = NULL;
 
 	for (size_t i = 0; i < count && names[i] && !value; i++)
-		value = variable_of(identity, names[i]);
+		value = record_scheduler_value(identity, names[i]);
 	return value;
 }
 
@@ -278,7 +269,7 @@ static void add_task(struct json_writer *json, const struct run_start_row *start
 /* A number in the scheduler's variables; NaN: there is none. */
 static double scheduled_number(const struct frame *identity, const char *variable)
 {
-	const char *value = variable_of(identity, variable);
+	const char *value = record_scheduler_value(identity, variable);
 	struct scan text = scan_bytes(value ? value : "", value ? strlen(value) : 0);
 	double number;
 
@@ -296,7 +287,7 @@ static void add_asked(struct json_writer *json, const struct frame *identity)
 	double memory = scheduled_number(identity, "SLURM_MEM_PER_NODE");
 	double per_cpu = scheduled_number(identity, "SLURM_MEM_PER_CPU");
 
-	if (!variable_of(identity, "SLURM_STEP_ID") && !isnan(on_node))
+	if (!record_scheduler_value(identity, "SLURM_STEP_ID") && !isnan(on_node))
 		cores = on_node;
 	add_real(json, "cores_asked", cores, 3);
 	add_real(json, "memory_asked_mib", isnan(memory) ? per_cpu * cores : memory, 3);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/ends_with.h"
 #include "base/write_all.h"
 #include "net/timestamps.h"
 #include "sink/spool_folder.h"
@@ -80,16 +81,9 @@ void spool_name(const struct frame *first, bool otlp, char ret_name[SPOOL_NAME_S
 		 (int)(micros % 1000000), (int)pid, otlp ? OTLP_SUFFIX : "");
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-	size_t length = strlen(name), end = strlen(suffix);
-
-	return length > end && strcmp(name + length - end, suffix) == 0;
-}
-
 bool spool_is_otlp(const char *name)
 {
-	return has_suffix(name, OTLP_SUFFIX);
+	return ends_with(name, OTLP_SUFFIX);
 }
 
 static void batch_name(const struct spool *spool, int64_t number, char ret_name[FILE_NAME_SIZE])
@@ -249,7 +243,7 @@ int64_t spool_batch_bytes(const struct spool *spool)
 	while (dir && (entry = readdir(dir))) {
 		struct stat status;
 
-		if (has_suffix(entry->d_name, BATCH_SUFFIX) &&
+		if (ends_with(entry->d_name, BATCH_SUFFIX) &&
 		    fstatat(spool->folder_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 			bytes += status.st_size;
 	}
@@ -283,7 +277,8 @@ int spool_each(const struct spool *spool, const char *suffix, int (*visit)(const
 		char name[SPOOL_NAME_SIZE];
 		size_t length = strlen(entry->d_name);
 
-		if (!has_suffix(entry->d_name, suffix) || length - strlen(suffix) >= sizeof(name))
+		if (!ends_with(entry->d_name, suffix) || length == strlen(suffix) ||
+		    length - strlen(suffix) >= sizeof(name))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(length - strlen(suffix)), entry->d_name);
 		r = visit(name, context);

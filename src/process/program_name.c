@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "base/scan.h"
 
+enum { COMM_MOST = 15 }; /* the kernel cuts names there */
+
 /* Lists of options, each with a blank before and after it. */
 struct interpreter {
 	const char *name;       /* a version may follow: python3.11 */
@@ -59,14 +61,36 @@ static bool next_argument(struct scan *arguments, struct scan *ret_argument)
 	return true;
 }
 
-/* A process may have written a title over its arguments: "postgres: checkpointer". A login shell begins with a dash. */
-static struct scan executable_name(struct scan argument)
+/*
+ * Removes the title that a process may have written over its arguments: "postgres: checkpointer", or
+ * "redis-server unixsocket:/run/s". A path with a blank has the same look, so only a first word that the kernel also
+ * knows as the name of the process is cut off from the rest.
+ */
+static struct scan without_title(struct scan argument, const char *comm)
 {
-	const char *colon = memmem(argument.at, scan_left(&argument), ": ", 2);
+	const char *colon = memmem(argument.at, scan_left(&argument), ": ", 2), *blank;
+	struct scan first = argument;
+	size_t length;
 
 	if (colon)
 		argument.end = colon;
-	argument = last_component(argument);
+	blank = memchr(argument.at, ' ', scan_left(&argument));
+	if (!blank)
+		return argument;
+	first.end = blank;
+	first = last_component(first);
+	length = scan_left(&first);
+	if (length > COMM_MOST)
+		length = COMM_MOST;
+	if (length && strlen(comm) == length && memcmp(first.at, comm, length) == 0)
+		argument.end = blank;
+	return argument;
+}
+
+/* A login shell begins with a dash. */
+static struct scan executable_name(struct scan argument, const char *comm)
+{
+	argument = last_component(without_title(argument, comm));
 	if (scan_left(&argument) > 1 && *argument.at == '-')
 		argument.at++;
 	return argument;
@@ -146,7 +170,7 @@ void program_name(const char *cmdline, size_t length, const char *comm, char ret
 	const struct interpreter *interpreter;
 
 	if (next_argument(&arguments, &name))
-		name = executable_name(name);
+		name = executable_name(name, comm);
 	if (!scan_left(&name)) {
 		snprintf(ret_name, PROGRAM_NAME_BYTES, "%s", *comm ? comm : "?");
 		return;

@@ -396,6 +396,15 @@ const struct frame *record_identity(const struct record *record)
 	return &record->identity;
 }
 
+const char *record_scheduler_value(const struct frame *identity, const char *name)
+{
+	for (const struct run_start_scheduler_row *row = FIRST(identity, run_start_scheduler); row;
+	     row = NEXT(row, run_start_scheduler))
+		if (!text_absent(row->name) && !text_absent(row->value) && strcmp(row->name, name) == 0)
+			return row->value;
+	return NULL;
+}
+
 struct record_damage record_damage(const struct record *record)
 {
 	return record->damage;

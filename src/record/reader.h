@@ -69,6 +69,9 @@ size_t record_run(const struct record *record);
  */
 const struct frame *record_identity(const struct record *record);
 
+/* Returns the value of a scheduler's variable, such as SLURM_JOB_ID, in the rows of record_identity(); NULL if unset. */
+const char *record_scheduler_value(const struct frame *identity, const char *name);
+
 struct record_damage {
 	int64_t torn_tails;      /* files that end in the middle of a sample */
 	int64_t bad_lines;       /* lines that are not samples, without torn tails */

@@ -72,6 +72,30 @@ def test_gpus_that_the_job_may_see_count_once(run, tmp_path):
     assert node["gpu_utilization"] == {"0": 40.0}
 
 
+def test_figures_of_a_gpu_that_are_unknown_are_left_out(run, tmp_path):
+    gpu = {"uuid": "GPU-0", "index": 0, "visible": True, "vram_total_bytes": 8 << 30, "vram_used_bytes": None, "utilization_pct": None}
+    record = record_of(run("export", "--format", "jobstats", write(tmp_path, "a.jsonl", [1.0, 1.0], gpu=[gpu])).out)
+    assert record["gpus"] == 1
+    node = record["nodes"]["node-1"]
+    assert node["gpu_total_memory"] == {"0": 8 << 30} and node["gpu_used_memory"] == {} and node["gpu_utilization"] == {}
+
+
+def test_a_task_without_a_sample_leaves_the_others(run, tmp_path):
+    whole = write(tmp_path, "whole.jsonl", [100.0, 100.0])
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    torn = tmp_path / "torn.jsonl"
+    torn.write_bytes((tmp_path / "whole.jsonl").read_bytes()[:40])
+    alone = run("export", "--format", "jobstats", whole)
+    for others in ([empty, whole], [whole, empty], [empty, whole, torn]):
+        result = run("export", "--format", "jobstats", *others)
+        assert result.returncode == 0 and record_of(result.out) == record_of(alone.out), result.err
+    for file in empty, torn:
+        result = run("export", "--format", "jobstats", file)
+        assert result.returncode == 1 and not result.out
+        assert f"{file}: " in result.err and "sample has been written yet" in result.err
+
+
 def test_recordings_of_two_jobs_are_refused(run, tmp_path):
     one = write(tmp_path, "one.jsonl", [1.0])
     two = write(tmp_path, "two.jsonl", [1.0], variables={**JOB, "SLURM_JOB_ID": "78"})

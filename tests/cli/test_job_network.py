@@ -415,7 +415,7 @@ def test_bytes_that_are_known_in_part_only_are_not_compared(run, tmp_path):
     assert "missing" not in run("summary", tmp_path / "exact.jsonl").out
 
 
-def test_the_traffic_of_others_is_no_bound_of_a_job_without_connections(run, tmp_path):
+def test_a_job_without_connections_takes_no_bound_from_the_traffic_of_others(run, tmp_path):
     end = dict(recordings.END, net_recv_bytes=0, net_sent_bytes=0, net_recv_bound_bytes=191 << 20, net_sent_bound_bytes=0,
                net_connections=0, net_retransmits=0, net_source="bound")
     path = recordings.write(tmp_path / "run.jsonl", [recordings.sample(0, start=recordings.START, end=end)])

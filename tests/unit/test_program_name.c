@@ -68,6 +68,25 @@ static void a_code_argument_behind_other_letters_names_no_script(void **state)
 	assert_name("python3 -cprint(1) secret", "python3");
 }
 
+static void assert_titled(const char *title, const char *comm, const char *expected)
+{
+	char name[PROGRAM_NAME_BYTES];
+
+	program_name(title, strlen(title) + 1, comm, name);
+	assert_string_equal(name, expected);
+}
+
+static void the_name_ends_before_a_title(void **state)
+{
+	(void)state;
+	assert_titled("redis-server unixsocket:/run/redis/s", "redis-server", "redis-server");
+	assert_titled("/usr/bin/redis-server *:6379", "redis-server", "redis-server");
+	assert_titled("/opt/a-name-of-many-letters /x/y", "a-name-of-many-", "a-name-of-many-letters");
+	/* A path with a blank: the first word is the name of another program. */
+	assert_titled("/opt/my tools/solver", "solver", "solver");
+	assert_titled("/opt/my tools/my", "my", "my");
+}
+
 static void without_arguments_the_kernel_name_counts(void **state)
 {
 	char name[PROGRAM_NAME_BYTES];
@@ -103,6 +122,7 @@ int main(void)
 		cmocka_unit_test(programs_have_the_name_of_their_file),
 		cmocka_unit_test(interpreters_have_their_script),
 		cmocka_unit_test(a_code_argument_behind_other_letters_names_no_script),
+		cmocka_unit_test(the_name_ends_before_a_title),
 		cmocka_unit_test(without_arguments_the_kernel_name_counts),
 		cmocka_unit_test(long_names_are_cut_and_odd_bytes_are_harmless),
 	};
