@@ -56,7 +56,7 @@ static const struct pace AGAIN = {0, 1600, 0};
 #define SLICE_NS (100 * NSEC_PER_USEC)
 
 struct program_listener {
-	/* Of all that follows once the thread runs. Events are read under it, because their order counts. */
+	/* Guards all that follows once the thread runs. Events are read under it, because their order counts. */
 	pthread_mutex_t lock;
 	pthread_t thread;
 	bool is_read_by_caller; /* until the thread starts */
