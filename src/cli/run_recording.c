@@ -73,11 +73,10 @@ static void on_tick(void *context)
 		finish_run(run, reason, 0);
 }
 
-static void on_reaping(void *context, pid_t pid, const struct rusage *usage)
+static void on_reaping(void *context, pid_t pid)
 {
 	struct recording_run *run = context;
 
-	(void)usage;
 	rt_before_reap(run->tracker, pid);
 }
 

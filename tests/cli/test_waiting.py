@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -117,7 +118,19 @@ time.sleep(60)
     assert 10 <= told(samples, "process_voluntary_switches") <= 80
 
 
-def test_context_switches_are_those_of_the_job_itself(recorded):
+@pytest.fixture
+def switches_since():
+    """switches_since() returns the context switches (voluntary, involuntary) of children that this test has waited for."""
+
+    def count():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_nvcsw, used.ru_nivcsw
+
+    before = count()
+    return lambda: [now - then for now, then in zip(count(), before)]
+
+
+def test_context_switches_are_those_of_the_job_itself(recorded, switches_since):
     code = SAYS + """
 one_core()
 if os.fork() == 0:
@@ -132,24 +145,28 @@ os._exit(0)
     samples, out = recorded("-i", "0.2", *python(code))
     voluntary, involuntary = map(int, out.split())
     end = samples[-1]["run_end"]
-    # The end of the job itself comes after it has spoken; the interpreter would take its time there.
-    assert voluntary <= end["voluntary_switches"] <= voluntary + 10
-    assert involuntary <= end["involuntary_switches"] <= involuntary + 10 + involuntary // 10
+    # On a busy machine the job loses its CPU any number of times after it has spoken. The kernel's count of the recorder
+    # and the job together is the other bound.
+    with_recorder = switches_since()
+    assert voluntary <= end["voluntary_switches"] <= with_recorder[0]
+    assert involuntary <= end["involuntary_switches"] <= with_recorder[1]
     assert voluntary >= 300
     live = told(samples, "process_voluntary_switches")
     assert voluntary / 2 <= live <= end["voluntary_switches"]
 
 
 @pytest.mark.skipif(not shutil.which("time"), reason="needs GNU time")
-def test_context_switches_agree_with_gnu_time(run, tmp_path):
+def test_context_switches_agree_with_gnu_time(run, switches_since, tmp_path):
     path = tmp_path / "run.jsonl"
     code = "import time\nfor _ in range(200): time.sleep(0.001)"
     done = run("-o", path, "-q", "--no-summary", "--", shutil.which("time"), "-f", "%w %c", sys.executable, "-c", code)
     voluntary, involuntary = map(int, done.err.split())
     end = json.loads(path.read_text().splitlines()[-1])["run_end"]
-    # GNU time itself waits for its child and for pages of files, too.
-    assert voluntary <= end["voluntary_switches"] <= voluntary + 30
-    assert involuntary <= end["involuntary_switches"] <= involuntary + 10
+    # GNU time itself waits for its child, and loses its CPU any number of times on a busy machine. The kernel's count of the
+    # recorder and the job together is the other bound.
+    with_recorder = switches_since()
+    assert voluntary <= end["voluntary_switches"] <= with_recorder[0]
+    assert involuntary <= end["involuntary_switches"] <= with_recorder[1]
 
 
 def test_a_job_that_sleeps_waits_for_no_cpu(recorded):

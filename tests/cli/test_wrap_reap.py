@@ -46,10 +46,12 @@ def test_each_is_looked_at_as_a_zombie_first(wrap, log, tmp_path):
     looked, reaped = log.events("reaping"), log.events("reaped")
     assert [event["id"] for event in looked] == [event["id"] for event in reaped] and len(reaped) == 3
     assert {event["state"] for event in looked} == {"Z"}
-    # The values before reaping equal those that wait4() returns.
-    assert [event["cpu_us"] for event in looked] == [event["cpu_us"] for event in reaped]
-    orphans = [event for event in reaped if event["id"] != log.one("started")["id"]]
-    assert all(45_000 < event["cpu_us"] < 250_000 for event in orphans)
+    orphans = [pair for pair in zip(looked, reaped) if pair[0]["id"] != log.one("started")["id"]]
+    for zombie, ended in orphans:
+        # A zombie's clock shows all that the process itself has read. The kernel may count the end of the exit only after this
+        # look: a zombie's clock still grew, by 33 us once. wait4() rounds its two times down to whole microseconds each.
+        assert 50_000 <= zombie["clock_us"] <= ended["cpu_us"] + 1
+        assert ended["cpu_us"] < 250_000
     assert log.one("descendants")["id"] == 0
 
 

@@ -104,12 +104,14 @@ static char state_of(pid_t pid)
 	return state;
 }
 
-static void reaping(void *context, pid_t pid, const struct rusage *usage)
+static void reaping(void *context, pid_t pid)
 {
-	long long cpu_us = (long long)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
-			   usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+	struct timespec cpu = {0};
 
-	say(context, "reaping %d state %c cpu_us %lld\n", (int)pid, state_of(pid), cpu_us);
+	/* The CPU clock of another process (clock_getcpuclockid). */
+	clock_gettime((clockid_t)(~(unsigned)pid << 3 | 2), &cpu);
+	say(context, "reaping %d state %c clock_us %lld\n", (int)pid, state_of(pid),
+	    cpu.tv_sec * 1000000LL + cpu.tv_nsec / 1000);
 }
 
 static void own_child(void *context, pid_t pid)
