@@ -86,7 +86,11 @@ static int find_members(const struct exit_records *records, struct known_process
 	return 0;
 }
 
-/* A process that was seen running has the name by which it was seen, unless its own says that it has called exec since. */
+/*
+ * A process that was seen running has the name by which it was seen, unless its own says that it has called exec since.
+ * `parent` may be the program of an ancestor: bash forks cc and cc forks a child before cc's name could be read. The child's
+ * own name decides.
+ */
 static void name_process(struct known_process *process, const struct taskstats *record,
 			 struct program_names *names)
 {
@@ -94,7 +98,8 @@ static void name_process(struct known_process *process, const struct taskstats *
 
 	if (process->program && (!is_first || program_names_match(process->program, record->comm)))
 		return;
-	if (!process->program && is_first && record->is_fork && process->parent)
+	if (!process->program && is_first && record->is_fork && process->parent &&
+	    program_names_match(process->parent, record->comm))
 		process->program = process->parent;
 	else if (is_first || !process->program)
 		process->program = program_names_of(names, record->comm);

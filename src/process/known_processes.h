@@ -9,7 +9,7 @@
 struct known_process {
 	pid_t pid;           /* 0: a free slot */
 	const char *program; /* NULL: unknown */
-	const char *parent;  /* the program that forked it; NULL: unknown */
+	const char *parent;  /* of its nearest ancestor with a known program; NULL: unknown */
 	int64_t since_ns;    /* its fork or its last exec */
 	int64_t record_ns;   /* CPU time of its threads that have ended, by exit records; -1: none */
 	int64_t clock_ns;    /* its clock at its exit event; -1: unknown */

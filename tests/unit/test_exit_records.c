@@ -161,6 +161,25 @@ static void test_a_name_is_the_known_one_unless_the_process_has_called_exec(void
 	end(&job);
 }
 
+static void test_a_fork_of_an_unnamed_program_is_not_its_grandparents(void **state)
+{
+	/* make has started cc, which has forked 121; nothing has read the name of cc yet. */
+	const struct known_process cc = {.pid = 120, .parent = "make", .record_ns = -1, .clock_ns = -1};
+	const struct known_process fork = {.pid = 121, .parent = "make", .record_ns = -1, .clock_ns = -1};
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	assert_int_equal(known_processes_add(&job.known, &cc), 0);
+	assert_int_equal(known_processes_add(&job.known, &fork), 0);
+	record_thread(&job, 121, 121, 120, "cc", FORKED | LAST);
+	record_thread(&job, 122, 122, 120, "cc", FORKED | LAST); /* without an event */
+	record(&job, 120, 100, "cc");
+	record_thread(&job, 123, 123, 100, "make", FORKED | LAST);
+	assert_string_equal(settle(&job), "cc 121 1, cc 122 1, cc 120 1, make 123 1, ");
+	end(&job);
+}
+
 static void test_before_linux_6_0_only_known_processes_have_records(void **state)
 {
 	const struct known_process cc1 = {.pid = 101, .program = "cc1", .record_ns = -1, .clock_ns = -1};
@@ -182,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_a_record_waits_for_its_parent_for_one_more_batch),
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_a_name_is_the_known_one_unless_the_process_has_called_exec),
+		cmocka_unit_test(test_a_fork_of_an_unnamed_program_is_not_its_grandparents),
 		cmocka_unit_test(test_before_linux_6_0_only_known_processes_have_records),
 	};
 
