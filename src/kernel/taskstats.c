@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/min_max.h"
 #include "kernel/netlink.h"
 
 enum {
@@ -27,6 +28,7 @@ enum {
 
 	/* Offsets in struct taskstats, and the least length of one that has them. */
 	FLAGS = 8,
+	DELAY_NS = 24,
 	FLAG_FORK = 0x01,
 	FLAG_LAST = 0x20,
 	RUN_NS = 72, /* cpu_run_virtual_total; user and system time count in ticks on many kernels */
@@ -34,10 +36,18 @@ enum {
 	COMM_BYTES = 15,
 	TID = 128,
 	PARENT_PID = 132,
+	ELAPSED_USEC = 144,
 	UTIME_USEC = 152,
 	STIME_USEC = 160,
 	PEAK_RESIDENT_KIB = 200,
-	LEAST_BYTES = 208,
+	READ_CHARS = 216,
+	WRITTEN_CHARS = 224,
+	READ_BYTES = 248,
+	WRITTEN_BYTES = 256,
+	CANCELLED_BYTES = 264,
+	VOLUNTARY_SWITCHES = 272,
+	OTHER_SWITCHES = 280,
+	LEAST_BYTES = 288,
 	PID = 368,
 };
 
@@ -48,11 +58,26 @@ static int64_t scaled_amount(const struct scan *stats, size_t offset, uint64_t s
 	return value > INT64_MAX / scale ? -1 : (int64_t)(value * scale);
 }
 
+/* Without extended accounting in the kernel it is 0. */
+static int64_t amount_at(const struct scan *stats, size_t offset)
+{
+	return max_i64(0, scaled_amount(stats, offset, 1));
+}
+
 static pid_t pid_at(const struct scan *stats, size_t offset)
 {
 	uint32_t value = netlink_u32(stats, offset);
 
 	return value <= INT32_MAX ? (pid_t)value : 0;
+}
+
+static void parse_io(const struct scan *stats, struct taskstats *record)
+{
+	static const size_t OFFSETS[TASKSTATS_IO] = {READ_BYTES, WRITTEN_BYTES, CANCELLED_BYTES, READ_CHARS,
+						     WRITTEN_CHARS};
+
+	for (int i = 0; i < TASKSTATS_IO; i++)
+		record->io[i] = amount_at(stats, OFFSETS[i]);
 }
 
 static bool parse_stats(const struct scan *stats, struct taskstats *ret_record)
@@ -72,7 +97,12 @@ static bool parse_stats(const struct scan *stats, struct taskstats *ret_record)
 	record.pid = pid_at(stats, PID);
 	record.is_fork = stats->at[FLAGS] & FLAG_FORK;
 	record.is_last = stats->at[FLAGS] & FLAG_LAST;
-	record.peak_resident_kib = scaled_amount(stats, PEAK_RESIDENT_KIB, 1);
+	record.peak_resident_kib = amount_at(stats, PEAK_RESIDENT_KIB);
+	record.elapsed_ns = max_i64(0, scaled_amount(stats, ELAPSED_USEC, 1000));
+	record.delay_ns = amount_at(stats, DELAY_NS);
+	record.sleeps = min_i64(amount_at(stats, VOLUNTARY_SWITCHES), INT32_MAX);
+	record.switches = record.sleeps + min_i64(amount_at(stats, OTHER_SWITCHES), INT32_MAX);
+	parse_io(stats, &record);
 	record.cpu_ns = scaled_amount(stats, RUN_NS, 1);
 	if (record.cpu_ns <= 0)
 		record.cpu_ns = user_ns + system_ns;

@@ -4,14 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/min_max.h"
 #include "kernel/netlink.h"
 
 enum { BUFFER_BYTES = 4 << 20, RECORDS_MOST = 1 << 14 };
 
 int exit_records_open(struct exit_records *records)
 {
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0)
+		records->tick_ns = tick.tv_nsec;
 	records->fd = taskstats_open(BUFFER_BYTES, &records->family);
 	return records->fd < 0 ? records->fd : 0;
 }
@@ -105,6 +111,34 @@ static void name_process(struct known_process *process, const struct taskstats *
 		process->program = program_names_of(names, record->comm);
 }
 
+/*
+ * The kernel adds to cpu_ns at each tick and each switch, so a record lacks the time since then. If the thread hardly slept, that is
+ * the time that it neither was on a CPU by cpu_ns nor waited for one. Otherwise it is often as long as each turn on a CPU before,
+ * and half a tick at most on average. Then the last thread of a process freed the memory.
+ */
+static int64_t unrecorded_ns(const struct taskstats *record, int64_t tick_ns)
+{
+	enum { FREE_KIB_NS = 50, FEW_SLEEPS = 2 };
+	int64_t turn_ns = min_i64(tick_ns / 2, record->cpu_ns / (record->switches + 1)),
+		rest_ns = record->elapsed_ns - record->delay_ns - record->cpu_ns;
+
+	if (rest_ns < 0 || rest_ns > tick_ns)
+		rest_ns = turn_ns;
+	else if (record->sleeps > FEW_SLEEPS)
+		rest_ns = min_i64(rest_ns, turn_ns);
+	if (record->is_last || !record->pid)
+		rest_ns += min_i64(record->peak_resident_kib, INT32_MAX) * FREE_KIB_NS;
+	return rest_ns;
+}
+
+void exit_record_add(struct known_process *process, const struct taskstats *record, int64_t tick_ns)
+{
+	process->record_ns = max_i64(0, process->record_ns) + record->cpu_ns;
+	process->unrecorded_ns += unrecorded_ns(record, tick_ns);
+	for (int i = 0; i < TASKSTATS_IO; i++)
+		process->record_io[i] += record->io[i];
+}
+
 int exit_records_settle(struct exit_records *records, struct known_processes *known,
 			struct program_names *names, process_ended ended, void *context)
 {
@@ -116,8 +150,7 @@ int exit_records_settle(struct exit_records *records, struct known_processes *kn
 
 		if (!process)
 			continue;
-		process->record_ns =
-			(process->record_ns < 0 ? 0 : process->record_ns) + records->at[i].cpu_ns;
+		exit_record_add(process, &records->at[i], records->tick_ns);
 		name_process(process, &records->at[i], names);
 	}
 	for (size_t i = 0; i < records->count; i++) {
@@ -125,7 +158,7 @@ int exit_records_settle(struct exit_records *records, struct known_processes *kn
 		struct known_process *process = known_processes_find(known, process_of(record));
 
 		if (process && (record->is_last || !record->pid))
-			ended(context, process, record);
+			ended(context, process);
 		else if (!process && i >= records->old)
 			records->at[kept++] = *record;
 	}

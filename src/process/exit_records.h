@@ -20,6 +20,7 @@
 struct exit_records {
 	int fd; /* -1: not permitted */
 	uint16_t family;
+	int64_t tick_ns; /* of the kernel */
 	struct taskstats *at;
 	size_t count, capacity;
 	size_t old; /* the first ones, which the last batch has left */
@@ -32,10 +33,13 @@ void exit_records_close(struct exit_records *records);
 /* Reads what the kernel has sent so far. Returns 0 or a negative errno: some are lost. */
 int exit_records_read(struct exit_records *records);
 
+/* Adds a record of a thread to its process. */
+void exit_record_add(struct known_process *process, const struct taskstats *record, int64_t tick_ns);
+
 /*
- * Adds the CPU time of the records to the known processes, adds those that are not known yet, and calls `ended` with each that
- * has ended, and its last record.
+ * Adds the CPU time and the bytes of the records to the known processes, adds those that are not known yet, and calls `ended`
+ * with each that has ended.
  */
-typedef void (*process_ended)(void *context, struct known_process *process, const struct taskstats *record);
+typedef void (*process_ended)(void *context, struct known_process *process);
 int exit_records_settle(struct exit_records *records, struct known_processes *known,
 			struct program_names *names, process_ended ended, void *context);

@@ -2,6 +2,7 @@
 #include "process/heard_events.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/min_max.h"
@@ -98,10 +99,9 @@ void heard_events_name(struct heard_events *heard, size_t most)
 	heard->exec_count = 0;
 }
 
-static void tell_exit(struct heard_events *heard, struct known_process *process, int64_t lifetime_ns,
-		      int64_t peak_resident_kib)
+static void tell_exit(struct heard_events *heard, struct known_process *process, int64_t lifetime_ns)
 {
-	const struct program_event told = {
+	struct program_event told = {
 		.kind = PROGRAM_EXITED,
 		.pid = process->pid,
 		.before = process->program,
@@ -109,9 +109,11 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.clock_ns = max_i64(process->clock_ns, process->record_ns),
 		.lifetime_ns = lifetime_ns,
 		.had_children = process->has_children,
-		.freed_kib = process->clock_ns >= 0 ? 0 : peak_resident_kib,
+		.unrecorded_ns = process->clock_ns >= 0 ? 0 : process->unrecorded_ns,
+		.has_io = process->record_ns >= 0,
 	};
 
+	memcpy(told.io, process->record_io, sizeof told.io);
 	heard->exits++;
 	heard->heard_count -= process->exit_take > 0;
 	known_processes_remove(&heard->known, process);
@@ -130,7 +132,7 @@ static void note_exit(struct heard_events *heard, struct known_process *process,
 	/* One that has just been told may still be a zombie. */
 	if (!process->program && heard->is_prompt)
 		process->program = program_names_read(&heard->names, process->pid);
-	tell_exit(heard, process, event->monotonic_ns - process->since_ns, 0);
+	tell_exit(heard, process, event->monotonic_ns - process->since_ns);
 }
 
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns)
@@ -169,9 +171,9 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 	}
 }
 
-static void tell_recorded(void *heard, struct known_process *process, const struct taskstats *record)
+static void tell_recorded(void *heard, struct known_process *process)
 {
-	tell_exit(heard, process, 0, record->peak_resident_kib);
+	tell_exit(heard, process, 0);
 }
 
 int heard_events_settle(struct heard_events *heard, struct exit_records *records)
@@ -184,7 +186,7 @@ int heard_events_settle(struct heard_events *heard, struct exit_records *records
 		/* Another may move into its slot. */
 		while (process->pid && process->exit_take && process->exit_take <= heard->takes &&
 		       process->record_ns < 0)
-			tell_exit(heard, process, 0, 0);
+			tell_exit(heard, process, 0);
 	}
 	return error;
 }

@@ -6,13 +6,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "kernel/taskstats.h"
+
 struct known_process {
-	pid_t pid;           /* 0: a free slot */
-	const char *program; /* NULL: unknown */
-	const char *parent;  /* of its nearest ancestor with a known program; NULL: unknown */
-	int64_t since_ns;    /* its fork or its last exec */
-	int64_t record_ns;   /* CPU time of its threads that have ended, by exit records; -1: none */
-	int64_t clock_ns;    /* its clock at its exit event; -1: unknown */
+	pid_t pid;             /* 0: a free slot */
+	const char *program;   /* NULL: unknown */
+	const char *parent;    /* of its nearest ancestor with a known program; NULL: unknown */
+	int64_t since_ns;      /* its fork or its last exec */
+	int64_t record_ns;     /* CPU time of its threads that have ended, by exit records; -1: none */
+	int64_t unrecorded_ns; /* an estimate of what these records lack */
+	int64_t record_io[TASKSTATS_IO];
+	int64_t clock_ns; /* its clock at its exit event; -1: unknown */
 	size_t exit_take; /* the call of program_listener_take() before which its exit event came; 0: it has not come */
 	bool has_children;
 };

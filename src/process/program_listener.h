@@ -18,19 +18,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "kernel/taskstats.h"
+
 enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED };
 
 /* Texts belong to the listener and stay valid until it is closed. */
 struct program_event {
 	enum program_event_kind kind;
 	pid_t pid;
-	const char *before;  /* the program up to this event; NULL: unknown */
-	const char *parent;  /* the program that forked it; NULL: unknown */
-	const char *after;   /* EXECED: the new program; NULL: it could not be read */
-	int64_t clock_ns;    /* CPU time of the process at this event; -1: unknown */
-	int64_t lifetime_ns; /* since its fork or its last exec */
-	bool had_children;   /* EXITED: it has forked */
-	int64_t freed_kib;   /* EXITED: memory that it had still to free when clock_ns was read */
+	const char *before;       /* the program up to this event; NULL: unknown */
+	const char *parent;       /* the program that forked it; NULL: unknown */
+	const char *after;        /* EXECED: the new program; NULL: it could not be read */
+	int64_t clock_ns;         /* CPU time of the process at this event; -1: unknown */
+	int64_t lifetime_ns;      /* since its fork or its last exec */
+	bool had_children;        /* EXITED: it has forked */
+	int64_t unrecorded_ns;    /* EXITED: an estimate of the time that clock_ns lacks */
+	bool has_io;              /* EXITED: the bytes of the whole process are known: */
+	int64_t io[TASKSTATS_IO]; /* in whole KiB for each of its threads */
 };
 
 struct program_listener;

@@ -15,6 +15,7 @@ void program_begin_pass(struct program *program)
 {
 	program->grown_ns = 0;
 	memset(program->io_grown, 0, sizeof program->io_grown);
+	memset(program->io_reaped, 0, sizeof program->io_reaped);
 	/* missed_ns is kept until there is something to divide. */
 	program->process_count = 0;
 }
@@ -188,38 +189,65 @@ static void share_cpu(struct programs *programs, const struct usages *published,
 		share_rest(programs, units - known_units, running);
 }
 
-static void share_io(struct programs *programs, int usage, int64_t total)
+static double io_weight(const struct program *program)
+{
+	return program->io_weight;
+}
+
+/* Returns whether any program has a weight. */
+static bool give_io(struct programs *programs, int usage, int64_t amount)
+{
+	double sum = sum_of(programs, io_weight);
+	struct divider divider = divider_of(programs, io_weight, sum, amount);
+
+	for (size_t i = 0; i < programs->count && sum > 0; i++)
+		programs->at[i].io[usage] += next_part(&divider, i, programs->at[i].io_weight);
+	return sum > 0;
+}
+
+/* If the bytes of all ended processes are known, the rest is that of parents which have waited for them. */
+static void share_rest_of_io(struct programs *programs, int usage, int64_t amount)
 {
 	static const weight_of RESTS[] = {ended_weight, grown_weight, published_weight, NULL};
+
+	for (size_t i = 0; i < programs->count; i++)
+		programs->at[i].io_weight =
+			programs->has_ended_io ? (double)programs->at[i].io_reaped[usage] : 0;
+	if (give_io(programs, usage, amount))
+		return;
+	for (const weight_of *weight = RESTS; *weight; weight++) {
+		for (size_t i = 0; i < programs->count; i++)
+			programs->at[i].io_weight = (*weight)(&programs->at[i]);
+		if (give_io(programs, usage, amount))
+			return;
+	}
+	programs->at[0].io[usage] += amount;
+}
+
+/* The total may lag behind a reading, until the next pass at most. */
+static void share_io(struct programs *programs, int usage, int64_t total)
+{
 	int64_t amount = total - programs->published_io[usage], known = 0, left;
-	double sum = 0;
 
 	if (amount <= 0 || !programs->count)
 		return;
 	programs->published_io[usage] = total;
 	for (size_t i = 0; i < programs->count; i++)
-		known += programs->at[i].io_grown[usage];
+		known += programs->at[i].io_late[usage] + programs->at[i].io_grown[usage];
 	left = amount;
 	for (size_t i = 0; i < programs->count; i++) {
-		int64_t part = programs->at[i].io_grown[usage];
+		struct program *program = &programs->at[i];
+		int64_t all = program->io_late[usage] + program->io_grown[usage], part = all;
 
-		/* The totals may lag behind a reading. */
-		if (known > amount)
-			part = (int64_t)((double)part * (double)amount / (double)known);
-		part = min_i64(part, left);
-		programs->at[i].io[usage] += part;
+		/* The last program with bytes gets what rounding has left. */
+		if (known > left)
+			part = (int64_t)((double)all / (double)known * (double)left);
+		known -= all;
+		program->io[usage] += part;
+		program->io_late[usage] = min_i64(all - part, program->io_grown[usage]);
 		left -= part;
 	}
-	for (const weight_of *weight = RESTS; *weight && sum <= 0; weight++) {
-		struct divider divider;
-
-		sum = sum_of(programs, *weight);
-		divider = divider_of(programs, *weight, sum, left);
-		for (size_t i = 0; i < programs->count && sum > 0; i++)
-			programs->at[i].io[usage] += next_part(&divider, i, (*weight)(&programs->at[i]));
-	}
-	if (sum <= 0)
-		programs->at[0].io[usage] += left;
+	share_rest_of_io(programs, usage, left);
 }
 
 void programs_share(struct programs *programs, const struct usages *published, size_t running)

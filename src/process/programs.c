@@ -16,8 +16,7 @@
 enum {
 	PATH_SIZE = 48,
 	STRAYS_MOST = 4096,
-	FREE_KIB_NS = 30, /* a process needs this to free 1 KiB of its memory */
-	PASSES_KEPT = 2,  /* how long an ended process waits for its exit event */
+	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
 };
 
 int programs_new(bool listens, struct programs **ret_programs)
@@ -186,10 +185,19 @@ static void grow_process(struct programs *programs, struct program_process *proc
 	if (account->waited.of[USAGE_CPU_NS] > process->waited_ns)
 		program->parent_ns += (double)(account->waited.of[USAGE_CPU_NS] - process->waited_ns);
 	for (int i = 0; i < PROGRAM_IO_COUNT; i++) {
-		if (!reaped)
-			program->io_grown[i] += max_i64(0, io_of(member, i) - process->io[i]);
+		int64_t grown = max_i64(0, io_of(member, i) - process->io[i]);
+
 		process->io[i] = io_of(member, i);
+		if (process->has_final_io)
+			continue;
+		if (reaped) {
+			program->io_reaped[i] += grown;
+		} else {
+			program->io_grown[i] += grown;
+			process->own_io[i] += grown;
+		}
 	}
+	process->has_reaped |= reaped;
 	process->waited_ns = account->waited.of[USAGE_CPU_NS];
 	process->waited_faults = account->waited.of[USAGE_MINOR_FAULTS];
 	process->read_ns = now_ns;
@@ -328,8 +336,8 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 }
 
 /* It ended after this pass of the tree has read it, which must not count it again. */
-static void note_ended_member(struct programs *programs, const struct member *member, int64_t clock_ns,
-			      size_t program)
+static void note_ended_member(struct programs *programs, const struct member *member,
+			      const struct program_event *event, size_t program)
 {
 	struct program_process *process = member ? add_process(programs, member->pid) : NULL;
 
@@ -338,10 +346,29 @@ static void note_ended_member(struct programs *programs, const struct member *me
 	begin_process(process, member);
 	process->program = program;
 	process->identity = member->identity;
-	process->cpu_ns =
-		max_i64(process->cpu_ns, clock_ns < 0 ? member->account.own.of[USAGE_CPU_NS] : clock_ns);
+	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns < 0 ? member->account.own.of[USAGE_CPU_NS]
+								       : event->clock_ns);
 	process->is_final = process->is_exited = true;
+	process->has_final_io = event->has_io;
 	process->seen_pass = programs->pass;
+}
+
+/* The bytes of a process that has waited for children are left to the rest, because a part of them may have been shared already. */
+static void take_io(struct program *program, const struct program_event *event,
+		    const struct program_process *process)
+{
+	_Static_assert((int)PROGRAM_IO_COUNT == (int)TASKSTATS_IO, "records have the same amounts");
+
+	for (int i = 0; event->has_io && i < PROGRAM_IO_COUNT; i++) {
+		/* On average, the kernel has rounded a sum of calls down by half a KiB. */
+		bool is_rounded = i >= USAGE_READ_CHARS - USAGE_READ_BYTES && event->io[i];
+		int64_t bytes = event->io[i] + (is_rounded ? 512 : 0);
+
+		if (!process)
+			program->io_grown[i] += bytes;
+		else if (!process->has_reaped)
+			program->io_grown[i] += max_i64(0, bytes - process->own_io[i]);
+	}
 }
 
 static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
@@ -353,10 +380,12 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 	int64_t before_ns = process ? process->cpu_ns : 0, life_ns = event->lifetime_ns;
 
 	program->exited_count++;
+	take_io(program, event, process);
+	programs->has_ended_io &= event->has_io;
 	if (event->clock_ns >= 0) {
 		credit_time(program, event->clock_ns - before_ns);
 		program->ended_ns += (double)max_i64(1, event->clock_ns - before_ns);
-		program->missed_ns += (double)(event->freed_kib * FREE_KIB_NS);
+		program->missed_ns += (double)event->unrecorded_ns;
 		if (process && process->read_ns)
 			life_ns = now_ns - process->read_ns;
 		if (life_ns > 0) {
@@ -370,11 +399,12 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 		program->missed_ns += likely_ns(program, life_ns, event->had_children);
 	}
 	if (!process) {
-		note_ended_member(programs, process_tree_find(tree, event->pid), event->clock_ns, index);
+		note_ended_member(programs, process_tree_find(tree, event->pid), event, index);
 		return;
 	}
 	/* The process may still be a zombie, or its other threads may run. */
 	process->is_final = process->is_exited = true;
+	process->has_final_io = event->has_io;
 	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns);
 	process->seen_pass = programs->pass;
 }
@@ -386,6 +416,7 @@ static void take_unseen_end(struct programs *programs, struct program_process *p
 	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
 
 	program->exited_count += !process->is_exited;
+	programs->has_ended_io &= process->is_exited;
 	if (process->is_final || process->start_ticks < 0)
 		return;
 	/* On average it ended in the middle of the pass, and it went on as before. */
@@ -398,6 +429,7 @@ static void take_events(struct programs *programs, struct process_tree *tree, in
 	size_t count = 0;
 	bool lost = false;
 
+	programs->has_ended_io = false;
 	if (!programs->listener)
 		return;
 	/* Parents, as exit records tell them, of processes that nothing else has shown. */
@@ -405,6 +437,7 @@ static void take_events(struct programs *programs, struct process_tree *tree, in
 		if (!tree->members[i].is_zombie && !find_process(programs, tree->members[i].pid))
 			program_listener_add(programs->listener, tree->members[i].pid, NULL);
 	events = program_listener_take(programs->listener, &count, &lost);
+	programs->has_ended_io = !lost;
 	for (size_t i = 0; i < count; i++) {
 		if (events[i].kind == PROGRAM_EXECED)
 			take_exec(programs, &events[i]);

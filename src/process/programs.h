@@ -4,8 +4,9 @@
  *   CPU time     of a living process: its clock. Of one that has ended: its clock at its exec and exit events
  *                (program_listener.h), or its last reading. The rest of the tree's total is the time of processes that were
  *                missed; it is spread over their programs and counts as estimated.
- *   I/O          of processes without ended children: their own. The kernel adds the I/O of an ended child to its parent's,
- *                so the rest is spread over the programs of ended processes by their CPU time.
+ *   I/O          of processes without ended children: their own. The kernel adds the I/O of an ended child to its parent's.
+ *                The exit records tell what each child had, so the rest is the parent's. Without records, the rest is spread
+ *                over the programs of ended processes by their CPU time.
  *   memory       the parts of the tree's total that process_memory_divide() gives to each member
  *
  * Example: the total of the tree has grown by 1000 ms since the last pass. Clocks show 600 ms more of cc1plus and 100 ms
@@ -44,7 +45,10 @@ struct program {
 	/* Within the account. */
 	int64_t unpublished_ns; /* known to be its, but not published; negative: published too early */
 	int64_t grown_ns;       /* of its living processes in this pass */
-	int64_t io_grown[PROGRAM_IO_COUNT];
+	int64_t io_grown[PROGRAM_IO_COUNT];  /* known to be its since the last pass */
+	int64_t io_late[PROGRAM_IO_COUNT];   /* the same, but the totals had not grown by as much yet */
+	int64_t io_reaped[PROGRAM_IO_COUNT]; /* growth that includes the bytes of ended children */
+	double io_weight;
 	double ended_ns;       /* weight of processes that ended in this pass */
 	double missed_ns;      /* the same of those whose time is unknown */
 	double parent_ns;      /* waited-for time of its living processes that grew in this pass */
@@ -68,11 +72,14 @@ struct program_process {
 	int64_t cpu_ns;    /* what was credited so far */
 	int64_t grown_ns;  /* in the last pass */
 	int64_t io[PROGRAM_IO_COUNT];
+	int64_t own_io[PROGRAM_IO_COUNT]; /* the part of it that was credited */
+	bool has_reaped; /* the rest is that of its ended children, or was shared with them */
 	int64_t waited_ns, waited_faults;
 	int64_t read_ns; /* when */
 	size_t seen_pass;
-	bool is_final;  /* all of it was credited */
-	bool is_exited; /* and its end was counted */
+	bool is_final;     /* all of it was credited */
+	bool is_exited;    /* and its end was counted */
+	bool has_final_io; /* all its bytes were credited */
 };
 
 struct programs {
@@ -82,6 +89,7 @@ struct programs {
 	size_t process_count, process_capacity;
 	struct program_listener *listener; /* NULL: events cannot be had */
 	bool exact;                        /* no event was lost since the last pass */
+	bool has_ended_io;                 /* nor any exit record */
 	size_t pass;
 	int64_t last_ns;
 	int64_t published_units;

@@ -20,12 +20,12 @@ SUMS = [("disk_read_bytes", "process_disk_read_bytes"), ("disk_write_bytes", "pr
         ("read_chars", "process_read_chars"), ("written_chars", "process_written_chars")]
 
 
-def check_sums(samples):
+def check_sums(samples, most=8):
     """In every case the rows of each sample add up to the tree's figures, and no total goes down."""
     totals = {}
     for sample in samples:
         rows, tree = sample["programs"], sample["cpu"]
-        assert len(rows) <= 9 and len({row["name"] for row in rows}) == len(rows), rows
+        assert len(rows) <= most + 1 and len({row["name"] for row in rows}) == len(rows), rows
         used = tree["process_utime_secs"] + tree["process_stime_secs"]
         assert sum(row["cpu_secs"] for row in rows) == pytest.approx(used, abs=1e-6), sample
         if tree["process_memory_mib"] is not None:
@@ -40,9 +40,9 @@ def check_sums(samples):
                 totals[row["name"]] = row["cpu_total_secs"]
 
 
-def programs_of(samples):
+def programs_of(samples, most=8):
     """The totals of the run by name. Their sum is what wait4() told."""
-    check_sums(samples)
+    check_sums(samples, most)
     end = samples[-1]["run_end"]
     whole = end["tree_utime_secs"] + end["tree_stime_secs"]
     assert sum(row["cpu_secs"] for row in end["programs"]) == pytest.approx(whole, abs=2e-4)
@@ -52,6 +52,17 @@ def programs_of(samples):
 def hears_events(samples):
     """Whether no event was lost: the kernel delivers them here, and the machine did not fork too much."""
     return samples[-1]["cpu"]["process_exited_count"] is not None
+
+
+@pytest.fixture
+def exit_meter(binary, tmp_path):
+    """The command of the meter, and the file that it writes."""
+    meter = pathlib.Path(binary).parent / "tests" / "fakes" / "exit-meter"
+    if not meter.exists():
+        meter = tmp_path / "exit-meter"
+        source = pathlib.Path(__file__).parents[1] / "fakes" / "exit-meter.c"
+        subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", "-o", meter, source], check=True)
+    return meter, tmp_path / "truth"
 
 
 @pytest.mark.plain
@@ -163,6 +174,37 @@ def test_every_process_of_a_make_has_the_name_and_the_time_of_its_exit_record(bi
         assert row["process_count"] == processes == 120, (name, row, truth)
         # A record lacks the time of freeing the memory, which is estimated.
         assert row["cpu_secs"] - row["cpu_estimated_secs"] == pytest.approx(secs, abs=0.02 * whole), (name, found, truth)
+
+
+@pytest.mark.skipif(os.geteuid(), reason="exit records are for root")
+@pytest.mark.skipif(not shutil.which("make") or not shutil.which("dd"), reason="needs make and dd")
+def test_root_sees_what_an_independent_meter_sees(record, exit_meter, tmp_path):
+    """Processes, bytes and time of short-lived programs. A record is of whole KiB, and lacks time that is estimated."""
+    script = tmp_path / "twice.sh"
+    script.write_text("#!/bin/sh\n(head -c 3000000 /dev/zero | md5sum | cat)\n(:)\nmd5sum /dev/null\n")
+    script.chmod(0o755)
+    rules = "\n".join(f"{i}:\n\t{script} >/dev/null; dd if=/dev/zero of=$@ bs=64k count=4 2>/dev/null" for i in range(40))
+    (tmp_path / "Makefile").write_text(f"all: {' '.join(map(str, range(40)))}\n{rules}\n")
+    meter, truth = exit_meter
+    _, samples = record("-i", 0.25, "--programs", 32, "--", meter, truth, "make", "-s", "-j2", "-C", tmp_path)
+    if not hears_events(samples):
+        pytest.skip("the kernel delivers no events here, or the machine forks too much")
+    # A script that was looked at is "sh twice.sh", another one twice.sh.
+    found = {}
+    for name, row in programs_of(samples, 32).items():
+        one = found.setdefault(name.split()[-1], {"process_count": 0, "cpu_secs": 0, "disk_write_bytes": 0})
+        for key in one:
+            one[key] += row[key]
+    found = {name: row for name, row in found.items() if row["process_count"] and name != "exit-meter"}
+    rows = [line.split("\t") for line in truth.read_text().splitlines()]
+    rows = {row[0]: list(map(int, row[1:])) for row in rows if row[0] != "exit-meter"}
+    assert {name: row["process_count"] for name, row in found.items()} == {name: row[1] for name, row in rows.items()}
+    whole = sum(row[0] for row in rows.values()) / 1e9
+    for name, (cpu_ns, _, read_bytes, written_bytes, *_) in rows.items():
+        assert found[name]["cpu_secs"] == pytest.approx(cpu_ns / 1e9, abs=0.03 * whole), (name, found, rows)
+        if name != "make":
+            assert found[name]["disk_write_bytes"] == pytest.approx(written_bytes, abs=65536), (name, found, rows)
+    assert rows["dd"][3] >= 40 * 262144
 
 
 @pytest.mark.plain

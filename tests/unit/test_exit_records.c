@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "process/exit_records.h"
 
 enum { FAMILY = 31, STATS_BYTES = 416, MESSAGE_BYTES = 16 + 4 + 4 + 8 + 4 + STATS_BYTES };
@@ -73,12 +74,11 @@ static void record(const struct job *job, pid_t pid, pid_t parent, const char *c
 	record_thread(job, pid, pid, parent, comm, LAST);
 }
 
-static void note_end(void *job_, struct known_process *process, const struct taskstats *last)
+static void note_end(void *job_, struct known_process *process)
 {
 	struct job *job = job_;
 	size_t length = strlen(job->ended);
 
-	(void)last;
 	snprintf(job->ended + length, sizeof job->ended - length, "%s %d %d, ", process->program,
 		 (int)process->pid, (int)(process->record_ns / 1000000));
 	known_processes_remove(&job->known, process);
@@ -180,6 +180,47 @@ static void test_a_fork_of_an_unnamed_program_is_not_its_grandparents(void **sta
 	end(&job);
 }
 
+struct shape {
+	int64_t cpu_ms, elapsed_ms, delay_ms, sleeps, switches, peak_kib, lacks_us;
+};
+
+/* The estimate of the time that a record lacks, with a tick of 4 ms. */
+static void test_the_time_after_the_last_tick_is_estimated(void **state)
+{
+	static const struct shape SHAPES[] = {
+		/* It never slept: on a CPU for 2 ms since the tick. */
+		{10, 15, 3, 0, 1, 0, 2000},
+		/* It slept for 90 ms, and had 1 ms between two switches. */
+		{10, 100, 0, 9, 9, 0, 1000},
+		/* It slept often, but shortly. */
+		{10, 14, 0, 9, 9, 0, 1000},
+		/* No more than half a tick. */
+		{1000, 2000, 0, 0, 0, 0, 2000},
+		/* And the time to free 10 MiB. */
+		{10, 10, 0, 0, 1, 10240, 512},
+		/* Clocks that contradict each other. */
+		{10, 5, 0, 0, 9, 0, 1000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(SHAPES); i++) {
+		struct known_process process = {.record_ns = -1};
+		struct taskstats record = {.tid = 101,
+					   .pid = 101,
+					   .is_last = true,
+					   .cpu_ns = SHAPES[i].cpu_ms * 1000000,
+					   .elapsed_ns = SHAPES[i].elapsed_ms * 1000000,
+					   .delay_ns = SHAPES[i].delay_ms * 1000000,
+					   .sleeps = SHAPES[i].sleeps,
+					   .switches = SHAPES[i].switches,
+					   .peak_resident_kib = SHAPES[i].peak_kib};
+
+		exit_record_add(&process, &record, 4000000);
+		assert_int_equal(process.unrecorded_ns / 1000, SHAPES[i].lacks_us);
+		assert_int_equal(process.record_ns, record.cpu_ns);
+	}
+}
+
 static void test_before_linux_6_0_only_known_processes_have_records(void **state)
 {
 	const struct known_process cc1 = {.pid = 101, .program = "cc1", .record_ns = -1, .clock_ns = -1};
@@ -202,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
 		cmocka_unit_test(test_a_name_is_the_known_one_unless_the_process_has_called_exec),
 		cmocka_unit_test(test_a_fork_of_an_unnamed_program_is_not_its_grandparents),
+		cmocka_unit_test(test_the_time_after_the_last_tick_is_estimated),
 		cmocka_unit_test(test_before_linux_6_0_only_known_processes_have_records),
 	};
 

@@ -135,6 +135,40 @@ static void bytes_of_ended_processes_follow_their_time(void **state)
 	assert_int_equal(program(programs, "as")->io[0], 300);
 }
 
+static void bytes_ahead_of_the_total_wait_for_it(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1);
+
+	total.of[USAGE_READ_BYTES] = 100;
+	program(programs, "cc1plus")->io_grown[0] = 150;
+	program(programs, "as")->io_grown[0] = 50;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "cc1plus")->io[0], 75);
+	assert_int_equal(program(programs, "as")->io[0], 25);
+	for (size_t i = 0; i < programs->count; i++)
+		program_begin_pass(&programs->at[i]);
+	total.of[USAGE_READ_BYTES] = 200;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "cc1plus")->io[0], 150);
+	assert_int_equal(program(programs, "as")->io[0], 50);
+}
+
+static void with_exit_records_parents_have_the_rest_of_the_bytes(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1);
+
+	programs->has_ended_io = true;
+	total.of[USAGE_READ_BYTES] = 1000;
+	program(programs, "cc1plus")->io_grown[0] = 900;
+	program(programs, "cc1plus")->ended_ns = 2e9;
+	program(programs, "make")->io_reaped[0] = 1000;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->io[0], 100);
+	assert_int_equal(program(programs, "cc1plus")->io[0], 900);
+}
+
 /* With any clocks the sums are exact and no figure goes down. */
 static void sums_hold_for_random_histories(void **state)
 {
@@ -148,6 +182,7 @@ static void sums_hold_for_random_histories(void **state)
 		for (size_t i = 0; i < programs->count; i++)
 			before[i] = programs->at[i].cpu_units;
 		programs->exact = rand() % 4 != 0;
+		programs->has_ended_io = rand() % 2;
 		for (size_t i = 0; i < 3; i++) {
 			struct program *at = &programs->at[i];
 
@@ -158,6 +193,7 @@ static void sums_hold_for_random_histories(void **state)
 			at->ended_ns += rand() % 5 ? 0 : rand() % 100000000;
 			at->parent_ns += rand() % 5 ? 0 : rand() % 100000000;
 			at->io_grown[1] = rand() % 1000;
+			at->io_reaped[1] = rand() % 3 ? 0 : rand() % 1000;
 		}
 		total.of[USAGE_UTIME_NS] += rand() % 90000000;
 		total.of[USAGE_CPU_NS] = total.of[USAGE_UTIME_NS] + pass * INT64_C(1234567);
@@ -182,6 +218,9 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_little_rest_is_of_those_that_run, begin, end),
 		cmocka_unit_test_setup_teardown(bytes_of_ended_processes_follow_their_time, begin, end),
+		cmocka_unit_test_setup_teardown(bytes_ahead_of_the_total_wait_for_it, begin, end),
+		cmocka_unit_test_setup_teardown(with_exit_records_parents_have_the_rest_of_the_bytes, begin,
+						end),
 		cmocka_unit_test_setup_teardown(sums_hold_for_random_histories, begin, end),
 	};
 

@@ -33,6 +33,14 @@ static void build(char message[MESSAGE_BYTES])
 	put(stats, 152, 1000, 8);
 	put(stats, 160, 500, 8);
 	put(stats, 200, 4096, 8);
+	put(stats, 24, 700, 8);
+	put(stats, 144, 5000, 8);
+	for (size_t i = 0; i < 2; i++) {
+		put(stats, 216 + 8 * i, 10240 << i, 8);
+		put(stats, 272 + 8 * i, 2 + i, 8);
+	}
+	for (size_t i = 0; i < 3; i++)
+		put(stats, 248 + 8 * i, 4096 << i, 8);
 	put(stats, 368, 100, 4);
 	stats[8] = 0x21; /* it has not called exec, and is the last thread */
 }
@@ -59,6 +67,15 @@ static void a_record_has_every_field(void **state)
 	assert_int_equal(record.cpu_ns, 1234567);
 	assert_int_equal(record.peak_resident_kib, 4096);
 	assert_true(record.is_fork && record.is_last);
+	assert_int_equal(record.delay_ns, 700);
+	assert_int_equal(record.elapsed_ns, 5000000);
+	assert_int_equal(record.sleeps, 2);
+	assert_int_equal(record.switches, 5);
+	assert_int_equal(record.io[TASKSTATS_READ], 4096);
+	assert_int_equal(record.io[TASKSTATS_WRITTEN], 8192);
+	assert_int_equal(record.io[TASKSTATS_CANCELLED], 16384);
+	assert_int_equal(record.io[TASKSTATS_READ_CHARS], 10240);
+	assert_int_equal(record.io[TASKSTATS_WRITTEN_CHARS], 20480);
 }
 
 static void without_a_run_time_the_ticks_count(void **state)
