@@ -98,7 +98,8 @@ def test_without_a_home(world, home, tmp_path):
     world.sentinel.trouble = None
     result = subprocess.run([net_program(), "upload"], env=env, capture_output=True, text=True, timeout=20, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert len(sent_rows(world.sentinel.run)) >= 3 and not list(spool.iterdir())
+    # A busy server may read the start of a run, which its sender has given up, only now. That run stays empty.
+    assert max(len(sent_rows(run)) for run in world.sentinel.runs.values()) >= 3 and not list(spool.iterdir())
 
 
 @pytest.mark.parametrize("trap", ["link", "open", "file"])
