@@ -18,6 +18,8 @@ enum {
 	LEAST_ERROR_KIB = 256,
 	LONE_TOLERANCE = 20, /* one part in so many of a process without relatives */
 	FEW_FILES = 40,      /* a part of the family's largest member */
+	MOVED_PART = 256,    /* less than this part of a member need not be read again */
+	GROWN_PART = 64, /* if it grew by less than this part while it was read, the sample is good enough */
 };
 /*
  * The part of the wall-clock time that readings may take: for one process, per member of a tree, and in total. In a tree of
@@ -158,12 +160,29 @@ static int64_t stale_files_kib(const struct process_memory *memory, const struct
 	return stale_kib < reading->file_kib ? stale_kib : reading->file_kib;
 }
 
+/*
+ * A member that has faulted in as many pages as it has grown by has new pages of its own, and those that it had before. Nothing tells
+ * that of huge pages, nor of a process that has forked since.
+ */
+static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct member *member)
+{
+	const struct memory_reading *reading = member->reading;
+	int64_t anon_kib = member_anon_kib(tree, member);
+	int64_t written_kib = memory_pages_to_kib(tree, member->faults - reading->faults);
+	int64_t grown_kib = anon_kib - reading->statm_anon_kib;
+
+	if (grown_kib > 0 && grown_kib <= written_kib && !tree->huge_kib &&
+	    (!member->fork_count || (member->forks.is_known && member->forks.faults_last <= reading->faults)))
+		return min_i64(written_kib - grown_kib, reading->common_kib);
+	return min_i64(written_kib, reading->common_kib) + absolute_difference(grown_kib, 0);
+}
+
 /* How many KiB of a member's last figures may be wrong by now. */
 static int64_t uncertain_kib(const struct process_memory *memory, const struct process_tree *tree,
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
 {
 	const struct memory_reading *reading = member->reading;
-	int64_t page_kib = tree->root->page_bytes / 1024, wrong_kib, written_kib, tolerated_kib;
+	int64_t wrong_kib, tolerated_kib;
 
 	if (!member_is_read(family, member, now_ns) && family->count > 1)
 		return member->is_forked ? member_bound_kib(tree, member) + WORTH_READING_KIB
@@ -182,9 +201,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	wrong_kib = absolute_difference(member_shared_kib(tree, member), reading->statm_shared_kib) +
 		    stale_files_kib(memory, tree, member);
 	if (family->count > 1) {
-		written_kib = (member->faults - reading->faults) * page_kib;
-		wrong_kib += written_kib < reading->common_kib ? written_kib : reading->common_kib;
-		wrong_kib += absolute_difference(member_anon_kib(tree, member), reading->statm_anon_kib);
+		wrong_kib += wrong_in_family_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
@@ -194,7 +211,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	 */
 	tolerated_kib = tree->count == 1 ? (member_anon_kib(tree, member) + member_shared_kib(tree, member)) /
 						   LONE_TOLERANCE
-					 : member_anon_kib(tree, member) / 256;
+					 : member_anon_kib(tree, member) / MOVED_PART;
 	return wrong_kib > WORTH_READING_KIB + tolerated_kib ? wrong_kib : 0;
 }
 
@@ -282,7 +299,7 @@ static int by_uncertainty(const void *left_, const void *right_)
 /* ---- readings -------------------------------------------------------------------------------------------------- */
 
 /*
- * Stores the size to which a reading belongs. If the process grew or shrank during the reading, it is read again in the
+ * Stores the size to which a reading belongs. If the process grew much or shrank during the reading, it is read again in the
  * next tick. Until then, growth counts from the size in smaps_rollup, or from the size before a sampled reading. The
  * anonymous memory of a process without relatives is known without a reading, and growth of its files is counted, so it is
  * not read again for that alone.
@@ -295,6 +312,7 @@ static void note_size(const struct process_tree *tree, const struct memory_famil
 	bool anon_stood = absolute_difference(anon_kib, member_anon_kib(tree, member)) <= WORTH_READING_KIB;
 	bool shared_stood =
 		absolute_difference(shared_kib, member_shared_kib(tree, member)) <= WORTH_READING_KIB;
+	int64_t grown_kib = member_anon_kib(tree, member) - anon_kib;
 
 	reading->statm_anon_kib = member_anon_kib(tree, member);
 	if (!anon_stood)
@@ -304,7 +322,9 @@ static void note_size(const struct process_tree *tree, const struct memory_famil
 		reading->statm_shared_kib = is_rollup && reading->resident_kib >= reading->anon_kib
 						    ? reading->resident_kib - reading->anon_kib
 						    : shared_kib;
-	reading->is_settled = (anon_stood && shared_stood) || family->count == 1;
+	reading->is_settled = (grown_kib >= -WORTH_READING_KIB &&
+			       grown_kib <= WORTH_READING_KIB + anon_kib / GROWN_PART && shared_stood) ||
+			      family->count == 1;
 }
 
 /* Whether the file pages of the last reading are still right. */
@@ -412,6 +432,11 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	member->reading->has_files = subject.with_files || subject.keeps_files;
 	member->reading->files_taken_ns = files_taken_ns;
 	member->reading->faults = member->faults;
+	/* The page faults are older than the size to which the reading belongs. */
+	if (!tree->huge_kib)
+		member->reading->faults +=
+			max_i64(0, member->reading->statm_anon_kib * 1024 / tree->root->page_bytes -
+					   member->anon_at_faults);
 	member->reading->family_size = family->count;
 }
 

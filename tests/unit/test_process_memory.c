@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel/proc_pid_statm.h"
 #include "process/process_memory.h"
 #include "unit.h"
 
@@ -193,6 +196,127 @@ static void test_a_tree_that_sleeps_is_not_read_again(void **state)
 	}
 	assert_true(found.pss_kib >= grown_kib);
 	process_memory_close(&memory);
+}
+
+enum { INHERITED_BYTES = 16 << 20 };
+static volatile char *inherited;
+
+static void overwrite_inherited(int signal)
+{
+	for (size_t i = 0; i < INHERITED_BYTES / 2; i += 1024)
+		inherited[i] = (char)signal;
+}
+
+/* A process with memory and a fork of it, which grows on SIGUSR1 and replaces half of what it inherited on SIGUSR2. */
+static pid_t start_family(pid_t *ret_child)
+{
+	int ready[2];
+	pid_t parent;
+
+	assert_int_equal(pipe(ready), 0);
+	parent = fork();
+	if (parent == 0) {
+		pid_t child;
+
+		(void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		inherited = mmap(NULL, INHERITED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+		if (inherited == MAP_FAILED)
+			_exit(1);
+		memset((void *)inherited, 1, INHERITED_BYTES);
+		child = fork();
+		if (child == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			signal(SIGUSR1, grow);
+			signal(SIGUSR2, overwrite_inherited);
+			child = getpid();
+			if (write(ready[1], &child, sizeof child) != sizeof child)
+				_exit(1);
+		}
+		for (;;)
+			pause();
+	}
+	assert_true(parent > 0);
+	assert_int_equal(read(ready[0], ret_child, sizeof *ret_child), sizeof *ret_child);
+	close(ready[0]);
+	close(ready[1]);
+	return parent;
+}
+
+/* Waits until it has taken its memory: pages of a moment between two files would be in one of them alone. */
+static void grow_and_wait(pid_t child)
+{
+	int64_t pages = GROWTH_BYTES / root.page_bytes;
+	struct proc_pid_statm before, now = {0};
+
+	assert_int_equal(read_proc_pid_statm(&root, child, &before), 0);
+	assert_int_equal(kill(child, SIGUSR1), 0);
+	for (int i = 0; i < ROUNDS && now.resident_pages < before.resident_pages + pages; i++) {
+		usleep(LATE_ROUND_US);
+		assert_int_equal(read_proc_pid_statm(&root, child, &now), 0);
+	}
+	assert_true(now.resident_pages >= before.resident_pages + pages);
+}
+
+/* As if smaps_rollup of the members took long. */
+static int64_t measure_sampled(struct process_tree *family, struct process_memory *memory)
+{
+	struct tree_memory found;
+
+	usleep(ROUND_US);
+	process_tree_touch(family);
+	for (size_t i = 0; i < family->count; i++) {
+		family->members[i].rollup_ns = INT64_C(1000000000);
+		family->members[i].rollup_pages = family->members[i].resident_pages;
+	}
+	process_memory_measure(memory, family, PSS_MODE_AUTO, &found);
+	assert_int_equal(found.reason, 0);
+	return found.best_bytes;
+}
+
+static void test_a_fork_that_grows_is_not_read_again(void **state)
+{
+	struct process_memory memory;
+	struct process_tree *family;
+	int64_t before, now = 0, read;
+	pid_t child, parent;
+	int quiet = 0;
+
+	(void)state;
+	NEEDS_THE_KERNEL_ITSELF();
+	parent = start_family(&child);
+	assert_int_equal(process_tree_new(&root, true, &family), 0);
+	assert_int_equal(process_tree_seed(family, parent, false), 0);
+	assert_int_equal(family->count, 2);
+	process_memory_open(&memory, &root);
+	for (int i = 0; i < ROUNDS && quiet < 20; i++) {
+		read = memory.reader.entries_read;
+		before = measure_sampled(family, &memory);
+		quiet = read && memory.reader.entries_read == read ? quiet + 1 : 0;
+	}
+	assert_int_equal(quiet, 20);
+	assert_in_range(before, INHERITED_BYTES, 2 * INHERITED_BYTES - 1);
+	read = memory.reader.entries_read;
+	grow_and_wait(child);
+	for (int i = 0; i < 20; i++)
+		now = measure_sampled(family, &memory);
+	assert_in_range(now, before + GROWTH_BYTES * 3 / 4, before + GROWTH_BYTES * 5 / 4);
+	assert_int_equal(memory.reader.entries_read, read);
+	/* Pages that it replaces leave its size as it is. */
+	before = now;
+	assert_int_equal(kill(child, SIGUSR2), 0);
+	for (int i = 0; i < ROUNDS && now < before + INHERITED_BYTES * 3 / 8; i++) {
+		usleep(LATE_ROUND_US);
+		now = measure_sampled(family, &memory);
+	}
+	assert_in_range(now, before + INHERITED_BYTES * 3 / 8, before + INHERITED_BYTES * 5 / 8);
+	assert_true(memory.reader.entries_read > read);
+	kill(parent, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(parent, NULL, 0);
+	process_memory_close(&memory);
+	process_tree_free(family);
 }
 
 static void test_every_ten_seconds_it_is_read_again(void **state)
@@ -399,6 +523,7 @@ int main(void)
 		TEST(test_shares_that_were_read_are_better),
 		TEST(test_a_cgroup_without_that_counter),
 		TEST(test_a_tree_that_sleeps_is_not_read_again),
+		TEST(test_a_fork_that_grows_is_not_read_again),
 		TEST(test_every_ten_seconds_it_is_read_again),
 		TEST(test_memory_of_a_parent_that_was_killed),
 		TEST(test_memory_of_a_parent_that_has_called_exec),
