@@ -19,6 +19,7 @@ enum {
 	OBJECT_SAMPLES = 512,
 	FOUND_LEAST = 4,     /* a sample has to find one in so many resident pages */
 	ENTRIES_MOST = 4096, /* most places to look at in sparse areas */
+	ALONE_MOST = 192,    /* in the files of a job of one process */
 	WINDOW = 256,        /* entries per read where samples are close together */
 	CLOSE_LEVEL = 3,
 	CLUSTER = 8,        /* pages around a sampled one, read in the same system call */
@@ -217,11 +218,11 @@ static uint64_t pages_of(const struct memory_reader *reader, enum area_kind kind
 }
 
 static unsigned level_for(const struct memory_reader *reader, enum area_kind kind, int64_t resident_pages,
-			  uint64_t samples)
+			  uint64_t samples, uint64_t most)
 {
 	unsigned level = page_sample_level(0, resident_pages < 0 ? 0 : (uint64_t)resident_pages, samples);
 
-	return page_sample_level(level, pages_of(reader, kind), ENTRIES_MOST);
+	return page_sample_level(level, pages_of(reader, kind), most);
 }
 
 static bool counts_as(enum area_kind kind, uint64_t entry)
@@ -353,7 +354,7 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 static void sample_anon(struct memory_reader *reader, const struct memory_subject *subject,
 			struct window *window, struct memory_reading *reading)
 {
-	unsigned level = level_for(reader, AREA_ANON, subject->anon_pages, ANON_SAMPLES);
+	unsigned level = level_for(reader, AREA_ANON, subject->anon_pages, ANON_SAMPLES, ENTRIES_MOST);
 
 	for (int i = 0; i <= ANON_REFINEMENTS; i++) {
 		struct tally tally;
@@ -384,7 +385,8 @@ static void sample_files(struct memory_reader *reader, const struct memory_subje
 {
 	int64_t pages =
 		resident_kib < 0 ? subject->shared_pages : resident_kib / (reader->root->page_bytes / 1024);
-	unsigned level = level_for(reader, AREA_FILE, pages, FILE_SAMPLES);
+	unsigned level = level_for(reader, AREA_FILE, pages, FILE_SAMPLES,
+				   subject->is_alone ? ALONE_MOST : ENTRIES_MOST);
 	struct tally tally = sample_kind(reader, window, AREA_FILE, level, &reading->files);
 	int64_t found_kib = to_kib(reader, pages_found(tally.present, level));
 
@@ -414,7 +416,7 @@ static int read_sampled(struct memory_reader *reader, const struct memory_subjec
 			sample_files(reader, subject, resident_files_kib(reader, subject, reading), &window,
 				     reading);
 	}
-	level = level_for(reader, AREA_HUGE, 0, OBJECT_SAMPLES);
+	level = level_for(reader, AREA_HUGE, 0, OBJECT_SAMPLES, ENTRIES_MOST);
 	tally = sample_kind(reader, &window, AREA_HUGE, level, &huge);
 	reading->huge_private_kib = to_kib(reader, pages_found(tally.present, level));
 	page_places_done(&huge);

@@ -72,8 +72,9 @@ struct memory_subject {
 	int64_t shared_pages;
 	bool with_anon;
 	bool with_rollup;
-	bool with_files;      /* SAMPLED: file pages are sampled; without, a relative's stand for them */
-	bool keeps_files;     /* the file pages of the previous reading are still right */
+	bool with_files;  /* SAMPLED: file pages are sampled; without, a relative's stand for them */
+	bool is_alone;    /* no other member maps its files: they only divide into private and shared pages */
+	bool keeps_files; /* the file pages of the previous reading are still right */
 	double variance_most; /* of exclusive_kib: sample more pages while it is larger */
 };
 

@@ -387,6 +387,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		.with_anon = family->count > 1,
 		.with_rollup = !family->sampled,
 		.with_files = !family->sampled || !has_few_files(tree, family, member),
+		.is_alone = tree->count == 1,
 		.keeps_files = family->sampled && has_its_files(memory, tree, member, begun_ns),
 		.variance_most = tolerable_variance(family),
 	};
