@@ -180,7 +180,8 @@ RT_API int rt_job_cgroup(rt_tracker *tracker);
  * Reports that the caller reaps a child: call rt_before_reap() while the child is a zombie, and
  * rt_add_exited() afterwards with the numbers from wait4(2). All samples of a wrapped run add up to the sum
  * of these numbers. `status` is the wait status. The status of the tracked process becomes the end of the run
- * if rt_stop(), rt_close() or rt_finish(RT_END_TRACKER_STOPPED, 0) ends the recording.
+ * if rt_stop(), rt_close() or rt_finish(RT_END_TRACKER_STOPPED, 0) ends the recording. If the child had threads, rt_before_reap()
+ * waits for a millisecond, in which the kernel clears up after them: wait4(2) would spin instead.
  */
 RT_API void rt_before_reap(rt_tracker *tracker, pid_t pid);
 RT_API void rt_add_exited(rt_tracker *tracker, pid_t pid, int status, const struct rusage *usage);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,6 +19,7 @@
 enum {
 	FIRST_MEMBERS = 16,
 	QUIET_TICKS_KEPT = 4, /* descriptors are kept for this many passes after a process last ran */
+	THREADS_VANISH_NS = 1000000,
 };
 
 int process_tree_new(struct root *root, bool with_children, struct process_tree **ret_tree)
@@ -416,6 +418,17 @@ int process_tree_seed(struct process_tree *tree, pid_t pid, bool started_by_call
 
 /* ---- what the caller reaps --------------------------------------------------------------------------- */
 
+/*
+ * The kernel wakes the parent while the last threads of a process still take their entries below /proc/PID/task out of its cache of
+ * names. wait4(2) then waits actively for them, which may be for as long as the scheduler lets us run: 2 to 10 ms of CPU time at the end
+ * of a JVM. Only entries that were looked at are in that cache, so this concerns processes whose threads are followed.
+ */
+static void let_threads_vanish(const struct process_tree *tree, const struct member *member)
+{
+	if (tree->root->live && member->threads)
+		(void)nanosleep(&(struct timespec){.tv_nsec = THREADS_VANISH_NS}, NULL);
+}
+
 void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 {
 	struct member *member = process_tree_find(tree, pid);
@@ -433,6 +446,7 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 		member_read(tree, member);
 		member->vanished = false;
 		waiting_read(tree, member, true);
+		let_threads_vanish(tree, member);
 	}
 	length = member_read_self_io(tree->root, &tree->account.self_io_before);
 	tree->account.has_self_io_before = length > 0;
