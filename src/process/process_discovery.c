@@ -22,6 +22,7 @@ enum {
 	PATH_SIZE = 64,
 	SEARCH_ROUNDS = 64,
 	/* In quarters of a microsecond, measured. */
+	FOREIGN_BITS = 8 * sizeof((struct process_tree){0}.foreign),
 	COST_OF_NUMBER = 1,
 	COST_OF_STAT = 16,
 	COST_OF_LIST = 4,
@@ -123,8 +124,8 @@ static void discover_children_of_thread(struct process_tree *tree, pid_t pid, pi
 	char path[PATH_SIZE];
 	ssize_t length;
 
-	snprintf(path, sizeof path, "%d/task/%d/children", (int)pid, (int)tid);
-	length = root_read_at(tree->root, tree->root->proc_fd, path);
+	snprintf(path, sizeof path, "task/%d/children", (int)tid);
+	length = root_read_pid(tree->root, pid, path);
 	if (length > 0)
 		add_listed(tree, (size_t)length);
 }
@@ -161,14 +162,15 @@ static void discover_children(struct process_tree *tree, size_t index, bool was_
 		add_listed(tree, (size_t)length);
 }
 
-/* The kernel counts the threads as links, beside the two of any folder. */
+/* The kernel counts the threads as links, beside the two of any folder. The thread of the listener never forks. */
 static bool has_one_thread(const struct process_tree *tree, pid_t pid)
 {
+	nlink_t ours = tree->programs && programs_have_thread(tree->programs);
 	char path[PATH_SIZE];
 	struct stat status;
 
 	snprintf(path, sizeof path, "%d/task", (int)pid);
-	return fstatat(tree->root->proc_fd, path, &status, 0) == 0 && status.st_nlink == 3;
+	return fstatat(tree->root->proc_fd, path, &status, 0) == 0 && status.st_nlink == 3 + ours;
 }
 
 static void discover_orphans(struct process_tree *tree)
@@ -220,18 +222,39 @@ static int64_t newest_pid(struct process_tree *tree)
 	return tree->numbers_unknown ? 0 : loadavg.last_pid;
 }
 
-/* Returns the cost. */
-static int64_t try_number(struct process_tree *tree, pid_t pid)
+/*
+ * A bit for each of the last numbers: its process was seen, and its parent is outside the job. That parent is visible, so it has been
+ * tried as well, and the process need not be tried again.
+ */
+static bool is_foreign(const struct process_tree *tree, pid_t pid)
+{
+	return tree->foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->foreign)] >> (unsigned)pid % 64 & 1;
+}
+
+static void note_foreign(struct process_tree *tree, pid_t pid, bool is_foreign)
+{
+	uint64_t *bits = &tree->foreign[(unsigned)pid / 64 % ARRAY_SIZE(tree->foreign)];
+	uint64_t bit = UINT64_C(1) << (unsigned)pid % 64;
+
+	*bits = is_foreign ? *bits | bit : *bits & ~bit;
+}
+
+/* Returns the cost. `was_tried`: a pass before has tried it. */
+static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 {
 	struct proc_pid_stat stat;
 	const struct member *parent;
 
+	if (was_tried && is_foreign(tree, pid))
+		return 0;
+	note_foreign(tree, pid, false);
 	/* Threads and processes that have gone have no process clock. */
 	if (process_tree_find(tree, pid) || process_tree_excludes(tree, pid) || !member_has_clock(pid))
 		return COST_OF_NUMBER;
 	if (read_proc_pid_stat(tree->root, pid, &stat) < 0)
 		return COST_OF_STAT;
 	parent = process_tree_find(tree, stat.parent_pid);
+	note_foreign(tree, pid, !parent);
 	if (parent && parent->pid != pid && stat.start_ticks >= parent->start_ticks &&
 	    process_tree_add(tree, pid) == 0)
 		tree->members[tree->count - 1].by_number = true;
@@ -258,7 +281,7 @@ static void discover_by_number(struct process_tree *tree)
 	    (last - first) * COST_OF_NUMBER > left)
 		return;
 	for (int64_t pid = first + 1; pid <= last && left >= 0; pid++)
-		left -= try_number(tree, (pid_t)pid);
+		left -= try_number(tree, (pid_t)pid, pid <= before && before - first <= FOREIGN_BITS);
 	tree->tried_numbers = left >= 0;
 }
 

@@ -137,6 +137,7 @@ struct process_tree {
 	struct kept_file loadavg_file;
 	int64_t newest_pids[2]; /* at the last look and the one before; 0: unknown */
 	int64_t newest_ns;      /* when that was */
+	uint64_t foreign[16];   /* which of those numbers belong to no member; see process_discovery.c */
 	pid_t root_pid;
 
 	struct member *members; /* parents before children */

@@ -149,8 +149,8 @@ static ssize_t read_thread_file(struct process_tree *tree, pid_t pid, pid_t tid,
 {
 	char path[NAME_SIZE];
 
-	snprintf(path, sizeof path, "%d/task/%d/%s", (int)pid, (int)tid, name);
-	return root_read_at(tree->root, tree->root->proc_fd, path);
+	snprintf(path, sizeof path, "task/%d/%s", (int)tid, name);
+	return root_read_pid(tree->root, pid, path);
 }
 
 /* Returns false if the thread has exited. `keeps`: its file may stay open, which saves two thirds of the cost. */

@@ -543,6 +543,11 @@ void programs_find_strays(struct programs *programs, struct process_tree *tree)
 	free(pids);
 }
 
+bool programs_have_thread(const struct programs *programs)
+{
+	return programs->listener && program_listener_runs(programs->listener);
+}
+
 void programs_before_reap(struct programs *programs)
 {
 	if (programs->started && programs->listener)

@@ -111,6 +111,9 @@ void programs_start(struct programs *programs, struct process_tree *tree);
  */
 void programs_hear(struct programs *programs, bool with_thread);
 
+/* Whether a thread of this process listens to events. */
+bool programs_have_thread(const struct programs *programs);
+
 /* Before a pass of the tree: adds processes that left it between two passes. */
 void programs_find_strays(struct programs *programs, struct process_tree *tree);
 /* Notes the name of a member, and whether it has called exec. */

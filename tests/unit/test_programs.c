@@ -45,6 +45,12 @@ int program_listener_hear(struct program_listener *listener, bool with_thread)
 	return 0;
 }
 
+bool program_listener_runs(const struct program_listener *listener)
+{
+	(void)listener;
+	return false;
+}
+
 void program_listener_catch_up(struct program_listener *listener)
 {
 	(void)listener;
