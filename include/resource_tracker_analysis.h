@@ -329,9 +329,8 @@ struct rt_export_options {
  * output. `options` may be NULL. -EINVAL: no such format, layout or unit, or the output is one of the files;
  * -ENODATA: no sample.
  *
- * Returns 1 if the output was written but lines were damaged (json, jsonl, csv); the problem counts them. A
- * line of invalid JSON or UTF-8 is rewritten from its known values. A line that cannot be read as a sample is
- * left out.
+ * Returns 1 if the output was written but lines were damaged; the problem counts them. A line that cannot be read as
+ * a sample is left out. json and jsonl rewrite a line of invalid JSON or UTF-8 from its known values.
  */
 RT_API int rt_export(const char *const *paths, size_t path_count, const char *output,
 		     const struct rt_export_options *options, struct rt_problem *ret_problem);

@@ -174,7 +174,7 @@ static int replace_table(rt_table **table, rt_table *by, int result)
 	return result;
 }
 
-static int load_table(const struct show *show, const char *const *paths, size_t count, rt_table **ret_table,
+static int read_table(const struct show *show, const char *const *paths, size_t count, rt_table **ret_table,
 		      struct rt_problem *problem)
 {
 	rt_table *part = NULL;
@@ -192,6 +192,17 @@ static int load_table(const struct show *show, const char *const *paths, size_t 
 		result = replace_table(ret_table, part, result);
 	}
 	return result;
+}
+
+static int load_table(const struct show *show, const char *const *paths, size_t count, rt_table **ret_table,
+		      struct rt_problem *problem)
+{
+	int result = read_table(show, paths, count, ret_table, problem);
+
+	if (result < 0 || show->any_csv || rt_table_row_count(*ret_table))
+		return result;
+	snprintf(problem->text, sizeof problem->text, "%s: no whole sample has been written yet", paths[0]);
+	return -ENODATA;
 }
 
 /*

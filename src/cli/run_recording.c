@@ -238,8 +238,13 @@ static void say_exec_error(const char *command, const struct wrap_end *end)
 
 	if (end->exec_error == ENOENT && !strchr(command, '/')) {
 		meant = subcommand_like(command);
-		say("%s: command not found%s%s", command, meant ? "; the nearest subcommand is " : "",
-		    meant ? meant : "");
+		if (meant && strcmp(meant, command) == 0)
+			say("%s: command not found; the subcommand of this name comes first, before all "
+			    "options",
+			    command);
+		else
+			say("%s: command not found%s%s", command, meant ? "; the nearest subcommand is " : "",
+			    meant ? meant : "");
 	} else if (end->exec_error) {
 		say("%s: %s", command, strerror(abs(end->exec_error)));
 	}

@@ -109,20 +109,13 @@ static int write_samples(struct writer *writer, struct record *record, const cha
 	return 0;
 }
 
-/*
- * Returns 1 if lines were damaged, with their number in the problem. A torn end is normal after a killed
- * recorder.
- */
-static int tell_of_damage(const struct writer *writer, const struct record *record,
-			  const struct export_job *job)
+int export_tell_damage(const struct export_job *job, int64_t repaired, int64_t left_out)
 {
-	int64_t left_out = record_damage(record).bad_lines;
-
-	if (!writer->repaired && !left_out)
+	if (!repaired && !left_out)
 		return 0;
 	problem_set(job->problem, 1,
 		    "%s: damaged lines: %lld repaired from their known values, %lld left out", job->paths[0],
-		    (long long)writer->repaired, (long long)left_out);
+		    (long long)repaired, (long long)left_out);
 	return 1;
 }
 
@@ -144,7 +137,8 @@ static int export_text(const struct export_job *job, const char *format)
 		result = write_samples(&writer, record, job->paths[0], job->problem);
 	if (result == 0)
 		result = output_finish(&writer.output, job->problem);
-	return result == 0 ? tell_of_damage(&writer, record, job) : result;
+	return result == 0 ? export_tell_damage(job, writer.repaired, record_damage(record).bad_lines)
+			   : result;
 }
 
 int export_open_last_run(const struct export_job *job, const struct metric_set *wanted,

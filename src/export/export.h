@@ -33,6 +33,12 @@ int export_jobstats(const struct export_job *job);
 int export_open_last_run(const struct export_job *job, const struct metric_set *wanted,
 			 struct record **ret_record, size_t *ret_skip, size_t *ret_count);
 
+/*
+ * Returns 1 if lines were damaged, with their number in the job's problem. A torn end is normal after a killed recorder.
+ * `repaired`: lines that were read, although they are not strict JSON.
+ */
+int export_tell_damage(const struct export_job *job, int64_t repaired, int64_t left_out);
+
 /* "-" has no extension, and ".gz" does not count as one. */
 bool has_extension(const char *path, const char *extension);
 bool is_gzip_name(const char *path);

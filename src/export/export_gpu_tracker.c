@@ -200,6 +200,7 @@ struct tracking_writer {
 	struct buffer text;
 	struct sqlite_file file;
 	sqlite3_stmt *insert;
+	int64_t bad_lines; /* left out */
 };
 
 static void writer_done(struct tracking_writer *writer)
@@ -298,6 +299,11 @@ static int write_samples(struct tracking_writer *writer, const struct tracking *
 			begin_table(writer, "data", DATA_NAMES, cells, DATA);
 		write_row(writer, cells, DATA);
 	}
+	/* The reader counts damage at the end of a file. */
+	while (result > 0)
+		result = record_next(record, &frame);
+	if (result == 0)
+		writer->bad_lines = record_damage(record).bad_lines;
 	record_close(record);
 	return result < 0 ? result : 0;
 }
@@ -345,5 +351,7 @@ int export_gpu_tracker(const struct export_job *job)
 	begin_table(&writer, "static_data", STATIC_NAMES, statics, STATICS);
 	write_row(&writer, statics, STATICS);
 	result = write_samples(&writer, &tracking, job);
-	return result < 0 ? result : writer_finish(&writer, job->problem);
+	if (result == 0)
+		result = writer_finish(&writer, job->problem);
+	return result == 0 ? export_tell_damage(job, 0, writer.bad_lines) : result;
 }

@@ -40,6 +40,7 @@ struct series_writer {
 	bool info; /* write the attributes of the runs instead */
 	bool began;
 	int64_t samples;
+	int64_t bad_lines;    /* left out */
 	struct buffer labels; /* of the run, in the form of the output */
 };
 
@@ -249,6 +250,7 @@ static int write_runs(struct series_writer *writer, struct record *record)
 		writer->samples++;
 	}
 	end_run(writer);
+	writer->bad_lines = record_damage(record).bad_lines;
 	if (result < 0)
 		return problem_set(writer->job->problem, result, "%s", record_problem(record)->text);
 	return 0;
@@ -350,6 +352,8 @@ int export_series(const struct export_job *job, const char *format)
 		result = write_form(writer);
 	if (result == 0)
 		result = output_finish(&writer->output, job->problem);
+	if (result == 0)
+		result = export_tell_damage(job, 0, writer->bad_lines);
 	writer_done(writer);
 	free(writer);
 	return result;

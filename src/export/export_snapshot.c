@@ -28,6 +28,7 @@ struct snapshot_writer {
 	bool older; /* columns and keys of version 0.4 */
 	struct output output;
 	struct buffer text;
+	int64_t bad_lines; /* left out */
 };
 
 static void writer_done(struct snapshot_writer *writer)
@@ -251,6 +252,7 @@ static int write_head(struct snapshot_writer *writer)
 	write_metadata(&writer->text, summary, record_identity(record));
 	write_server(&writer->text, summary, record_identity(record), writer->older);
 	write_cloud(&writer->text, record_identity(record));
+	writer->bad_lines = record_damage(record).bad_lines;
 	rt_summary_free(summary);
 	return result;
 }
@@ -286,7 +288,9 @@ int export_snapshot(const struct export_job *job, bool older, char **ret_text)
 	buffer_add_char(&writer.text, '}');
 	output_write(&writer.output, &writer.text);
 	result = output_finish(&writer.output, job->problem);
-	return result == 0 && !job->output ? buffer_take_text(&writer.output.pending, ret_text) : result;
+	if (result == 0 && !job->output)
+		return buffer_take_text(&writer.output.pending, ret_text);
+	return result == 0 ? export_tell_damage(job, 0, writer.bad_lines) : result;
 }
 
 int rt_snapshot_dump(const char *const *paths, size_t path_count, const char *output,

@@ -219,16 +219,25 @@ static void insert_rows(struct database *database, const struct frame *frame, en
 	}
 }
 
-static int insert_samples(struct database *database, struct record *record)
+static int insert_samples(struct database *database, struct record *record, const struct export_job *job)
 {
 	const struct frame *frame;
+	size_t count = 0;
 	int result;
 
-	while ((result = record_next(record, &frame)) > 0 && !database->file.error)
+	while ((result = record_next(record, &frame)) > 0 && !database->file.error) {
 		for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 			if (!is_part_of_parent(kind))
 				insert_rows(database, frame, kind, (int64_t)record_run(record));
-	return result < 0 ? result : 0;
+		count++;
+	}
+	if (result < 0)
+		return problem_set(job->problem, result, "%s", record_problem(record)->text);
+	/* An error of the database comes from sqlite_file_finish(). */
+	if (!count && !database->file.error)
+		return problem_set(job->problem, -ENODATA, "%s: no whole sample has been written yet",
+				   job->paths[0]);
+	return 0;
 }
 
 static void cleanup_record(struct record **record)
@@ -252,12 +261,13 @@ int export_sqlite(const struct export_job *job)
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++)
 		if (!is_part_of_parent(kind))
 			create_table(&database, kind);
-	result = insert_samples(&database, record);
+	result = insert_samples(&database, record, job);
 	if (result < 0)
-		return problem_set(job->problem, result, "%s", record_problem(record)->text);
+		return result;
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		sqlite3_finalize(database.insert[kind]);
 		database.insert[kind] = NULL;
 	}
-	return sqlite_file_finish(&database.file, job->problem);
+	result = sqlite_file_finish(&database.file, job->problem);
+	return result == 0 ? export_tell_damage(job, 0, record_damage(record).bad_lines) : result;
 }

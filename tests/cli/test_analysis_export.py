@@ -205,3 +205,25 @@ def test_json_that_is_exported_is_valid(run, tmp_path, format, key, value):
     repaired = len(samples) - 7
     assert f"damaged lines: {repaired} repaired from their known values, {1 - repaired} left out" in result.err
     assert samples[-1]["future"] == 1 and samples[0]["cpu"]["process_cores_used"] == (0.5 if repaired else 1.0)
+
+
+FORMATS = ["json", "jsonl", "csv", "sqlite", "snapshot", "snapshot-0.4", "gpu_tracker", "otlp", "openmetrics", "influx"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_recording_without_a_whole_sample_leaves_no_output(run, tmp_path, format):
+    torn, out = tmp_path / "torn.jsonl", tmp_path / "out"
+    torn.write_bytes(recordings.write(tmp_path / "run.jsonl", recordings.eight_samples()).read_bytes()[:100])
+    result = run("export", "-f", format, torn, "-o", out)
+    assert result.returncode == 1 and not out.exists()
+    assert result.err == f"resource-tracker export: {torn}: no whole sample has been written yet\n"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_damaged_lines_are_counted(run, tmp_path, format):
+    path, out = tmp_path / "run.jsonl", tmp_path / "out"
+    lines = recordings.write(path, recordings.eight_samples()).read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], b"{damaged\n", *lines[3:]]))
+    result = run("export", "-f", format, path, "-o", out)
+    assert result.returncode == 0 and out.stat().st_size > 0
+    assert result.err == f"resource-tracker export: {path}: damaged lines: 0 repaired from their known values, 1 left out\n"

@@ -45,6 +45,7 @@ def test_a_torn_first_sample_is_none(run, tmp_path):
     path.write_bytes(b'{"timestamp":1')
     assert "no whole sample" in one_line(run("summary", path), path)
     assert "no whole sample" in one_line(run("stats", path), path)
+    assert "no whole sample" in one_line(run("show", path), path)
 
 
 def test_files_that_cannot_be_opened(run, tmp_path):

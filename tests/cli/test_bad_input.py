@@ -104,6 +104,8 @@ def test_a_mistyped_command_gets_one_line_and_no_samples(run, tmp_path):
 
 def test_a_mistyped_subcommand_is_a_command_not_found_that_names_the_nearest(run):
     assert_refused(run("-q", "summry", "x.jsonl"), "summry: command not found; the nearest subcommand is summary", NOT_FOUND)
+    assert_refused(run("-q", "summary", "x.jsonl"), "summary: command not found; the subcommand of this name comes first, before all options",
+                   NOT_FOUND)
     assert run("-q", "sumo").err == "resource-tracker: sumo: command not found\n"
 
 
