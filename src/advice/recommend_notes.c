@@ -159,12 +159,20 @@ static void judge_memory(struct rt_advice *advice, const struct rt_summary *summ
 			    limit, peak);
 }
 
-static void note_signal(struct rt_advice *advice, int64_t number)
+/* No request for memory or time raises such a limit. */
+static void note_failure(struct rt_advice *advice, const struct run_end_row *end)
 {
-	char name[SIGNAL_NAME_SIZE];
+	const char *limit = text_absent(end->process_limit) ? NULL : end->process_limit;
+	char name[SIGNAL_NAME_SIZE], how[80];
+	int64_t number = end->signal;
 
-	advice_note(advice, "failed", "it was killed by %s: it may not have finished its work",
-		    signal_name(number > 0 && number <= INT_MAX ? (int)number : 0, name));
+	if (count_absent(number))
+		snprintf(how, sizeof how, "ended with exit status %lld", (long long)end->exit_code);
+	else
+		snprintf(how, sizeof how, "was killed by %s",
+			 signal_name(number > 0 && number <= INT_MAX ? (int)number : 0, name));
+	advice_note(advice, "failed", "it %s%s%s: %s", how, limit ? ", limited to " : "", limit ? limit : "",
+		    limit ? "raise this limit if it is the reason" : "it may not have finished its work");
 }
 
 /* Notes if the recording may not show all that the job needs. */
@@ -174,11 +182,9 @@ static void judge_end(struct rt_advice *advice, const struct rt_summary *summary
 	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
 
 	if (end && !count_absent(end->exit_code) && end->exit_code != 0)
-		advice_note(advice, "failed",
-			    "it ended with exit status %lld: it may not have finished its work",
-			    (long long)end->exit_code);
+		note_failure(advice, end);
 	else if (end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0)
-		note_signal(advice, end->signal);
+		note_failure(advice, end);
 	else if (summary->tracked &&
 		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
 		advice_note(advice, "cut_short",

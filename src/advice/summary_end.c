@@ -75,6 +75,8 @@ void summary_add_end(struct buffer *out, const struct rt_summary *summary)
 		return;
 	}
 	add_status(out, end, reason);
+	if (!text_absent(end->process_limit))
+		buffer_printf(out, "; limited to %s", end->process_limit);
 	if (oom.kind == OOM_STEP)
 		buffer_printf(out, "; %lld process%s killed for lack of memory%s", (long long)oom.kills,
 			      oom.kills == 1 ? " was" : "es were",

@@ -59,6 +59,8 @@ struct run_ending {
 	int stopped_by;       /* the signal that ended the recording; 0: none */
 	struct rusage reaped; /* ru_utime, ru_stime, ru_n*csw: sums over wait4(); ru_maxrss: the largest */
 	bool has_reaped;
+	int64_t address_space_bytes; /* limits of the root (setrlimit); 0: none or unknown */
+	int64_t cpu_limit_secs;
 	int64_t job_started_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t job_ended_ns;
 	int64_t tree_ended_ns; /* when the last process so far was reaped; 0: none */

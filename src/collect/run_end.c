@@ -314,6 +314,40 @@ static void fill_status(const struct run_ending *ending, struct run_end_row *row
 	}
 }
 
+/* The signal that ended the job, or a process of it whose shell told so by its own status. */
+static int signal_of(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status) > 128 ? WEXITSTATUS(wait_status) - 128 : 0;
+}
+
+static const char *process_limit(const struct run_ending *ending, struct frame *frame)
+{
+	double used_secs = timeval_secs(&ending->reaped.ru_utime) + timeval_secs(&ending->reaped.ru_stime);
+	int number = ending->has_status ? signal_of(ending->wait_status) : 0;
+	int64_t cpu_secs = ending->cpu_limit_secs;
+	char text[80];
+	int length;
+
+	if (!ending->has_status || !ending->wait_status)
+		return no_text(ABSENT_NOT_THIS_END);
+	/*
+	 * The kernel sends SIGXCPU at the soft limit, which it then raises by a second, and SIGKILL at the hard one; ulimit -t
+	 * sets both. It counts ticks for that: a job had used 0.87 s when a limit of 1 s killed it.
+	 */
+	if (cpu_secs && WIFSIGNALED(ending->wait_status) && number == SIGXCPU)
+		cpu_secs--;
+	if (cpu_secs && (number == SIGXCPU || number == SIGKILL) && used_secs >= 0.8 * (double)cpu_secs)
+		length = snprintf(text, sizeof text, "%lld s of CPU time (ulimit -t)", (long long)cpu_secs);
+	else if (ending->address_space_bytes)
+		length = snprintf(text, sizeof text, "an address space of %lld MiB (ulimit -v)",
+				  (long long)(ending->address_space_bytes >> 20));
+	else
+		return no_text(ABSENT_NOT_GIVEN);
+	return frame_text(frame, text, (size_t)length);
+}
+
 static int64_t started_ns(const struct collect_context *context)
 {
 	return context->ending->job_started_ns ? context->ending->job_started_ns
@@ -398,6 +432,7 @@ void run_end_fill(struct run_end_state *state, struct collect_context *context, 
 	row->reason = frame_text(frame, reason, strlen(reason));
 	row->evidence = end_evidence(ending, &oom, frame);
 	fill_status(ending, row);
+	row->process_limit = process_limit(ending, frame);
 	row->wall_secs = ns_to_secs(ended_ns - started_ns(context));
 	fill_peaks(state, context, row);
 	fill_oom(state, &oom, row);

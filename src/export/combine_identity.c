@@ -198,6 +198,7 @@ void combined_end(const struct combination *combination, struct frame *frame, do
 	all = ADD_ROW(frame, run_end, NULL);
 	all->reason = worst->reason;
 	all->evidence = worst->evidence;
+	all->process_limit = worst->process_limit;
 	all->exit_code = worst->exit_code;
 	all->signal = worst->signal;
 	all->core_dumped = worst->core_dumped;

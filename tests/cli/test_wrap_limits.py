@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from conftest import json_lines, wait_until
 from wrap_driver import DRIVER, SIGNAL_LOG, SignalJob, log, needs_root, sigqueue, state_of, terminal, wrap  # noqa: F401
 
 needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="makes system calls fail by strace")
@@ -207,3 +207,23 @@ def test_stopped_and_continued_at_random(wrap, log):
     assert process.wait(10) == 39
     late = [event["late"] for event in log.events("tick")]
     assert all(value >= 0 for value in late) and len(late) < 120
+
+
+@pytest.mark.parametrize("limits, command, limit", [
+    ("ulimit -v 200000", "import sys; sys.stderr = None; bytearray(400 << 20)", "an address space of 195 MiB (ulimit -v)"),
+    ("ulimit -t 1", "while True: pass", "1 s of CPU time (ulimit -t)"),
+    ("ulimit -S -t 1", "while True: pass", "1 s of CPU time (ulimit -t)"),
+    ("ulimit -S -t 1", "raise SystemExit(1)", None),
+    ("ulimit -v 200000", "pass", None),
+    ("true", "raise SystemExit(1)", None),
+])
+@pytest.mark.parametrize("how", ["exec ", ""])
+def test_a_limit_of_a_process_that_failed_is_named(run, tmp_path, limits, command, limit, how):
+    path = tmp_path / "run.jsonl"
+    # "|| exit" keeps the shell from calling exec itself.
+    code = f"{limits}; {how}/usr/bin/python3 -c '{command}'" + ("" if how else " || exit $?")
+    run("-q", "--no-summary", "-o", path, "--", "sh", "-c", code, stderr=subprocess.DEVNULL)
+    end = json_lines(path)[-1]["run_end"]
+    assert end["process_limit"] == limit
+    assert (f"limited to {limit}" in run("summary", path).out) == (limit is not None)
+    assert (f"limited to {limit}" in " ".join(run("recommend", path).out.split())) == (limit is not None)
