@@ -10,7 +10,7 @@ SOAK_SECONDS = 600
 LDCONFIG = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench engines install uninstall release lint fuzz soak clean wheel python
+.PHONY: all run test bench engines install uninstall release tarball lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -50,10 +50,15 @@ install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 	@$(LDCONFIG)
 
-# make release VERSION=0.1.0: the artefacts of a release (docs/RELEASING.md) in build-release/out.
+# make release VERSION=0.1.0: the artefacts of a release (docs/RELEASING.md) in build-release/out, built twice, compared, and each tried in
+# bare root filesystems. make tarball: only the archive of static programs for this machine.
 release:
+	@tools/setup build release smoke
+	@packaging/release-all $(VERSION) $(RELEASE_FLAGS)
+
+tarball:
 	@tools/setup build release
-	@packaging/release $(VERSION) $(RELEASE_FLAGS)
+	@packaging/release --only tarball --arch $$(uname -m)
 
 # With the PREFIX and DESTDIR of make install.
 uninstall:

@@ -11,14 +11,31 @@ import pytest
 PACKAGING = pathlib.Path(__file__).resolve().parents[2] / "packaging"
 
 
-@pytest.fixture(scope="module")
-def release():
-    loader = importlib.machinery.SourceFileLoader("release", str(PACKAGING / "release"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", loader))
+def script_as_module(name):
+    if str(PACKAGING) not in sys.path:
+        sys.path.append(str(PACKAGING))
+    loader = importlib.machinery.SourceFileLoader(name, str(PACKAGING / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     loader.exec_module(module)
     sys.dont_write_bytecode = before
     return module
+
+
+@pytest.fixture(scope="module")
+def release():
+    return script_as_module("release")
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    return script_as_module("smoke")
+
+
+def write_script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/bash\n" + text)
+    path.chmod(0o755)
 
 
 def test_archives_depend_on_names_bytes_and_the_epoch_alone(release):
@@ -84,3 +101,61 @@ def test_install_sh_takes_the_static_helper_where_the_other_cannot_start(unpacke
     assert not (prefix / "libexec/resource-tracker/resource-tracker-helper.static").exists()
     subprocess.run(["sh", unpacked / "install.sh", "--uninstall", prefix], stdout=subprocess.PIPE, check=True)
     assert installed(prefix) == set()
+
+
+def test_a_second_build_has_another_umask_time_zone_and_language(tmp_path):
+    """TZ and LC_ALL stood before `umask`, so they were those of umask alone."""
+    for name in ("reproduce", "release"):
+        write_script(tmp_path / "packaging" / name, (PACKAGING / "reproduce").read_text().partition("\n")[2] if name == "reproduce" else
+                     'mkdir -p build-release/out/1; echo same >build-release/out/1/SHA256SUMS; echo "$PWD $(umask) $TZ $LC_ALL" >seen\n')
+    (tmp_path / ".gitignore").write_text("/build-*\n")
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "a"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    (tmp_path / "build-release/out/1").mkdir(parents=True)
+    (tmp_path / "build-release/out/1/SHA256SUMS").write_text("same\n")
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    done = subprocess.run(["packaging/reproduce", "1"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, check=True, umask=0o022)
+    assert done.stdout == "1 files are byte-identical\n"
+    again = tmp_path / "build-release/again/a-longer-path/of-the-sources"
+    assert (again / "seen").read_text() == f"{again} 0027 Pacific/Kiritimati C\n"
+
+
+def test_a_portable_build_starts_anew_when_its_compiler_changes(tmp_path):
+    """Meson keeps the old arguments of a compiler when it configures again."""
+    write_script(tmp_path / "packaging/portable", (PACKAGING / "portable").read_text().partition("\n")[2])
+    write_script(tmp_path / "packaging/toolchain", "echo tools\n")
+    write_script(tmp_path / "tools/build", 'mkdir -p "$1"; echo "${*:2}" >"$1/arguments"\n')
+    (tmp_path / "build-release/headers/toml++").mkdir(parents=True)
+
+    def portable():
+        done = subprocess.run(["packaging/portable", "x86_64-linux-gnu.2.17", "helper"], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True)
+        return tmp_path / done.stdout.strip()
+
+    old = portable() / "of-the-old-compiler"
+    old.write_text("")
+    assert old.exists() and portable() == old.parent and old.exists()
+    write_script(tmp_path / "packaging/toolchain", "echo tools # of another version\n")
+    assert portable() == old.parent and not old.exists() and "old_glibc.h" in (old.parent / "arguments").read_text()
+
+
+def test_smoke_tries_each_artefact_in_the_roots_of_its_machine(smoke, tmp_path):
+    def root(name, machine, debian=None):
+        program = tmp_path / name / "bin/busybox"
+        program.parent.mkdir(parents=True)
+        program.write_bytes(b"\x7fELF".ljust(18, b"\0") + bytes([machine, 0]))
+        if debian:
+            for path, text in {"etc/debian_version": debian, "usr/bin/python3": ""}.items():
+                (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
+                (tmp_path / name / path).write_text(text)
+        return tmp_path / name
+
+    debian, arm, busybox = root("debian", 62, "11.11\n"), root("debian-arm", 183, "11.11\n"), root("busybox", 62)
+    for name, places in {"resource-tracker-1-linux-x86_64.tar.gz": [debian, busybox], "resource-tracker-1-linux-aarch64.tar.gz": [arm],
+                         "resource-tracker-1-oci-aarch64.tar": [None], "r-1-cp39-abi3-musllinux_1_2_x86_64.whl": [busybox],
+                         "r-1-cp39-abi3-manylinux_2_17_aarch64.manylinux2014_aarch64.whl": [arm], "SHA256SUMS": "-"}.items():
+        assert smoke.plan(tmp_path / name, [debian, arm, busybox])[1] == places, name
+
+
+def test_emulate_names_the_missing_qemu(tmp_path):
+    done = subprocess.run([sys.executable, PACKAGING / "emulate", "aarch64", "true"], env={"PATH": str(tmp_path)}, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (125, "emulate: qemu-aarch64-static is missing\n")
