@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -279,10 +280,13 @@ static void discover_by_number(struct process_tree *tree)
 	/* The kernel assigns a number a moment before its process becomes visible: each is tried in two passes. */
 	if (first <= 0 || before < first || last < before || !is_recent ||
 	    (last - first) * COST_OF_NUMBER > left)
-		return;
+		left = -1;
 	for (int64_t pid = first + 1; pid <= last && left >= 0; pid++)
 		left -= try_number(tree, (pid_t)pid, pid <= before && before - first <= FOREIGN_BITS);
 	tree->tried_numbers = left >= 0;
+	/* The next pass tries all of these numbers for the first time. */
+	if (!tree->tried_numbers)
+		memset(tree->foreign, 0, sizeof tree->foreign);
 }
 
 /* If a child ends at this moment, an ancestor is the likely new parent. */

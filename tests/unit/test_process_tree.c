@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +59,32 @@ static void test_a_member_that_begins_later(void **state)
 	process_tree_touch(tree);
 	assert_true(tree->account.published.of[USAGE_CPU_NS] >= BURN_NS);
 	end_child(later);
+	end_child(first);
+	process_tree_free(tree);
+	root_close(&root);
+}
+
+/* Numbers that a pass left out may belong to new members, whatever their bits said of earlier processes. */
+static void test_numbers_that_were_not_tried_are_not_foreign(void **state)
+{
+	struct process_tree *tree;
+	struct root root;
+	uint64_t bits = 0;
+	pid_t first;
+
+	(void)state;
+	assert_int_equal(root_open(&root, NULL, NULL), 0);
+	assert_int_equal(process_tree_new(&root, true, &tree), 0);
+	first = start_burner(0);
+	assert_int_equal(process_tree_seed(tree, first, false), 0);
+	memset(tree->foreign, 0xff, sizeof tree->foreign);
+	/* Too long ago, in a pass that reads everything. */
+	tree->newest_ns = tree->last_full_ns = 0;
+	process_tree_touch(tree);
+	assert_false(tree->tried_numbers);
+	for (size_t i = 0; i < sizeof tree->foreign / sizeof *tree->foreign; i++)
+		bits |= tree->foreign[i];
+	assert_int_equal(bits, 0);
 	end_child(first);
 	process_tree_free(tree);
 	root_close(&root);
@@ -407,6 +434,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_member_that_is_found_late),
 		cmocka_unit_test(test_a_member_that_begins_later),
+		cmocka_unit_test(test_numbers_that_were_not_tried_are_not_foreign),
 		cmocka_unit_test(test_an_orphan_that_sleeps_is_reaped_by_its_new_parent),
 		cmocka_unit_test(test_processes_of_the_listener_stand_behind_their_parents),
 		cmocka_unit_test(test_an_exit_without_an_event_counts_in_the_last_pass),
