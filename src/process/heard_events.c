@@ -60,6 +60,19 @@ static int64_t clock_at(const struct proc_event *event, int64_t clock_ns)
 	return clock_ns < 0 ? -1 : max_i64(0, clock_ns - max_i64(0, since_ns));
 }
 
+bool heard_events_wants_look(const struct known_process *process)
+{
+	return process->pid && !process->exit_take;
+}
+
+void heard_events_look(struct known_process *process, int64_t clock_ns, int64_t now_ns)
+{
+	if (clock_ns <= process->seen_ns)
+		return;
+	process->seen_ns = clock_ns;
+	process->seen_at_ns = now_ns;
+}
+
 static void note_exec(struct heard_events *heard, struct known_process *process,
 		      const struct proc_event *event, int64_t clock_ns)
 {
@@ -73,6 +86,7 @@ static void note_exec(struct heard_events *heard, struct known_process *process,
 	};
 
 	process->since_ns = event->monotonic_ns;
+	heard_events_look(process, told.clock_ns, event->monotonic_ns);
 	process->program = NULL;
 	if (heard->exec_count < EXECS_MOST)
 		heard->execs[heard->exec_count++] = heard->event_count;
@@ -108,6 +122,8 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.parent = process->parent,
 		.clock_ns = max_i64(process->clock_ns, process->record_ns),
 		.lifetime_ns = lifetime_ns,
+		.seen_ns = process->seen_ns,
+		.seen_life_ns = max_i64(0, process->seen_at_ns - process->since_ns),
 		.had_children = process->has_children,
 		.unrecorded_ns = process->clock_ns >= 0 ? 0 : process->unrecorded_ns,
 		.has_io = process->record_ns >= 0,
@@ -132,7 +148,7 @@ static void note_exit(struct heard_events *heard, struct known_process *process,
 	/* One that has just been told may still be a zombie. */
 	if (!process->program && heard->is_prompt)
 		process->program = program_names_read(&heard->names, process->pid);
-	tell_exit(heard, process, event->monotonic_ns - process->since_ns);
+	tell_exit(heard, process, event->monotonic_ns - max_i64(process->since_ns, process->seen_at_ns));
 }
 
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns)

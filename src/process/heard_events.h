@@ -40,6 +40,13 @@ void heard_events_add(struct heard_events *heard, pid_t pid, const char *program
 		      int64_t since_ns);
 void heard_events_forget(struct heard_events *heard);
 
+/*
+ * The clock of a living process. If its exit event comes too late for another reading, only the time since then is unknown.
+ * Returns whether it is worth the look.
+ */
+bool heard_events_wants_look(const struct known_process *process);
+void heard_events_look(struct known_process *process, int64_t clock_ns, int64_t now_ns);
+
 /* `clock_ns`: of the process of an exec or exit, -1: unknown. */
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns);
 

@@ -17,6 +17,8 @@ struct known_process {
 	int64_t unrecorded_ns; /* an estimate of what these records lack */
 	int64_t record_io[TASKSTATS_IO];
 	int64_t clock_ns; /* its clock at its exit event; -1: unknown */
+	int64_t seen_ns; /* its clock at seen_at_ns, which may be before its last exec; 0: it was not looked at */
+	int64_t seen_at_ns;
 	size_t exit_take; /* the call of program_listener_take() before which its exit event came; 0: it has not come */
 	bool has_children;
 };

@@ -25,8 +25,10 @@
 enum {
 	SOCKET_BYTES = 1 << 20,
 	STACK_BYTES = 128 << 10,
-	ROUNDS_MOST = 8,        /* of the caller, before a thread with a filter takes over */
-	BATCHES_MOST = 64,      /* in a row */
+	ROUNDS_MOST = 8,   /* of the caller, before a thread with a filter takes over */
+	BATCHES_MOST = 64, /* in a row */
+	LOOK_MSEC = 20,
+	LOOKS_MOST = 128,
 	EXECS_LEAST = 4,        /* names that are read after a long nap */
 	RECORDS_NAP_MSEC = 100, /* at least, where exit records have the time of all */
 };
@@ -41,16 +43,16 @@ struct pace {
 	int part;
 	int nap_msec;
 };
-enum { LONGEST_NAP_MSEC = 160, STOP = -1 };
+enum { LONGEST_NAP_MSEC = 320, STOP = -1 };
 static const struct pace PACES[] = {
-	{2 * NSEC_PER_MSEC, 5000, 0},
-	{3 * NSEC_PER_MSEC, 3300, 10},
-	{4 * NSEC_PER_MSEC, 2200, 40},
-	{4 * NSEC_PER_MSEC, 1600, LONGEST_NAP_MSEC},
+	{3 * NSEC_PER_MSEC / 2, 6000, 0},
+	{2 * NSEC_PER_MSEC, 4000, 20},
+	{5 * NSEC_PER_MSEC / 2, 3000, 80},
+	{3 * NSEC_PER_MSEC, 2000, LONGEST_NAP_MSEC},
 };
-static const struct pace RECORDS_ALONE = {5 * NSEC_PER_MSEC, 1250, 500};
+static const struct pace RECORDS_ALONE = {4 * NSEC_PER_MSEC, 1600, 500};
 /* Below the limit by the amount that may be used at once. */
-static const struct pace AGAIN = {0, 1600, 0};
+static const struct pace AGAIN = {0, 2000, 0};
 
 /* The scheduler lets a thread that asks for short slices run soon after it wakes. */
 #define SLICE_NS (100 * NSEC_PER_USEC)
@@ -65,9 +67,10 @@ struct program_listener {
 	bool stopping;
 	int nap_msec; /* before this round */
 
-	int fd;       /* -1: too costly at present */
-	int call_fd;  /* wakes the thread */
-	int64_t seen; /* events */
+	int fd;          /* -1: too costly at present */
+	int call_fd;     /* wakes the thread */
+	int64_t seen;    /* events */
+	int64_t look_ns; /* at the living processes: not before */
 	int64_t started_ns;
 	int64_t spent_ns;        /* CPU time of callers */
 	int64_t thread_spent_ns; /* of the thread */
@@ -85,6 +88,11 @@ static int64_t clock_of(clockid_t clock)
 	if (clock_gettime(clock, &time) < 0)
 		return -1;
 	return (int64_t)time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+}
+
+static int64_t process_clock_ns(pid_t pid)
+{
+	return clock_of((clockid_t)(~(unsigned)pid << 3 | 2));
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
@@ -138,9 +146,10 @@ static void take_message(struct program_listener *listener, const char *bytes, s
 	while (proc_events_next(&messages, &event)) {
 		int64_t clock_ns = -1;
 
-		/* First of all: its parent may reap it at any moment. */
-		if (event.kind == PROC_EVENT_EXITED || event.kind == PROC_EVENT_EXECED)
-			clock_ns = clock_of((clockid_t)(~(unsigned)event.pid << 3 | 2));
+		/* First of all: its parent may reap it at any moment. Most events are of foreign processes. */
+		if ((event.kind == PROC_EVENT_EXITED || event.kind == PROC_EVENT_EXECED) &&
+		    known_processes_find(&listener->heard.known, event.pid))
+			clock_ns = process_clock_ns(event.pid);
 		heard_events_take(&listener->heard, &event, clock_ns);
 		listener->seen++;
 	}
@@ -163,6 +172,20 @@ static int drain_events(struct program_listener *listener)
 	}
 	heard_events_name(&listener->heard, listener->nap_msec < RECORDS_NAP_MSEC ? EXECS_MOST : EXECS_LEAST);
 	return count < 0 && count != -EAGAIN && count != -EINTR ? count : sum;
+}
+
+/* Often enough that a process which ends unread has little unknown time, and seldom enough to cost little. */
+static void look_at_living(struct program_listener *listener)
+{
+	struct known_processes *known = &listener->heard.known;
+	int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+
+	if (listener->heard.with_records || known->count > LOOKS_MOST || now_ns < listener->look_ns)
+		return;
+	listener->look_ns = now_ns + LOOK_MSEC * NSEC_PER_MSEC;
+	for (size_t i = 0; i < known->slots; i++)
+		if (heard_events_wants_look(&known->at[i]))
+			heard_events_look(&known->at[i], process_clock_ns(known->at[i].pid), now_ns);
 }
 
 static void read_records(struct program_listener *listener)
@@ -225,6 +248,7 @@ static int listen_once(struct program_listener *listener)
 	}
 	error = drain_events(listener);
 	read_records(listener);
+	look_at_living(listener);
 	listener->thread_spent_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
 	nap_msec = error < 0 ? STOP : nap_of(listener);
 	if (nap_msec == STOP) {

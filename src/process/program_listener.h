@@ -9,7 +9,7 @@
  * events, and the kernel sends it a SIGCHLD for each one.
  *
  * Every fork of the machine makes events. The listener reads each one at once only while that costs little. Then it naps and
- * reads them in batches, and above 0.06 % of a core (0.03 % while the job has not forked) it reads only the exit records, if it may.
+ * reads them in batches, and above 0.05 % of a core (0.025 % while the job has not forked) it reads only the exit records, if it may.
  */
 #pragma once
 
@@ -26,11 +26,13 @@ enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED };
 struct program_event {
 	enum program_event_kind kind;
 	pid_t pid;
-	const char *before;       /* the program up to this event; NULL: unknown */
-	const char *parent;       /* the program that forked it; NULL: unknown */
-	const char *after;        /* EXECED: the new program; NULL: it could not be read */
-	int64_t clock_ns;         /* CPU time of the process at this event; -1: unknown */
-	int64_t lifetime_ns;      /* since its fork or its last exec */
+	const char *before;  /* the program up to this event; NULL: unknown */
+	const char *parent;  /* the program that forked it; NULL: unknown */
+	const char *after;   /* EXECED: the new program; NULL: it could not be read */
+	int64_t clock_ns;    /* CPU time of the process at this event; -1: unknown */
+	int64_t lifetime_ns; /* since its fork or its last exec; EXITED: or since the last look */
+	/* EXITED, if clock_ns is unknown: the clock at the last look before, how long after its fork or last exec; 0: none. */
+	int64_t seen_ns, seen_life_ns;
 	bool had_children;        /* EXITED: it has forked */
 	int64_t unrecorded_ns;    /* EXITED: an estimate of the time that clock_ns lacks */
 	bool has_io;              /* EXITED: the bytes of the whole process are known: */

@@ -371,6 +371,24 @@ static void take_io(struct program *program, const struct program_event *event,
 	}
 }
 
+/* Its clock was read while it lived, but not at its end. */
+static void take_last_look(struct program *program, struct program_process *process,
+			   const struct program_event *event)
+{
+	int64_t used_ns = event->seen_ns - (process ? process->cpu_ns : 0);
+
+	if (used_ns <= 0)
+		return;
+	credit_time(program, used_ns);
+	program->ended_ns += (double)used_ns;
+	if (process)
+		process->cpu_ns = event->seen_ns;
+	if (event->seen_life_ns > 0) {
+		program->known_cpu_ns += event->seen_ns;
+		program->known_life_ns += event->seen_life_ns;
+	}
+}
+
 static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
 		      int64_t now_ns)
 {
@@ -393,6 +411,7 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 			program->known_life_ns += life_ns;
 		}
 	} else if (!process || !process->is_final) {
+		take_last_look(program, process, event);
 		/* Since its last reading. */
 		if (process && process->read_ns)
 			life_ns = min_i64(life_ns, now_ns - process->read_ns);

@@ -1,6 +1,7 @@
 /* Tests of src/process/programs.c with a listener of its own, which says what each test wants. */
 #include "unit.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "process/process_tree.h"
@@ -211,6 +212,65 @@ static void the_last_pass_counts_it_at_once(void **state)
 	assert_int_equal(exits(world), 1);
 }
 
+static const struct program *program_named(const struct world *world, const char *name)
+{
+	for (size_t i = 0; i < world->programs->count; i++)
+		if (strcmp(world->programs->at[i].name, name) == 0)
+			return &world->programs->at[i];
+	fail();
+	return NULL;
+}
+
+/* 30 of 100 ms were seen before its end. Another program has not been seen at all. */
+static void a_last_look_at_the_clock_is_no_estimate(void **state)
+{
+	struct world *world = *state;
+
+	said.events[0] = (struct program_event){.kind = PROGRAM_EXITED,
+						.pid = 1 << 22,
+						.before = "seen",
+						.clock_ns = -1,
+						.seen_ns = 30000000,
+						.seen_life_ns = 60000000,
+						.lifetime_ns = 20000000};
+	said.events[1] = (struct program_event){.kind = PROGRAM_EXITED,
+						.pid = (1 << 22) - 1,
+						.before = "unseen",
+						.clock_ns = -1,
+						.lifetime_ns = 60000000};
+	said.count = 2;
+	world->tree.account.published.of[USAGE_CPU_NS] = 100000000;
+	programs_update(world->programs, &world->tree);
+	/* Its 20 ms count as 10, because it had a CPU half of the time. */
+	assert_int_equal(program_named(world, "seen")->cpu_units, 300 + 100);
+	assert_int_equal(program_named(world, "seen")->estimated_units, 100);
+	assert_int_equal(program_named(world, "unseen")->cpu_units, 600);
+	assert_int_equal(program_named(world, "unseen")->estimated_units, 600);
+}
+
+/* Its bytes before and after the last pass count once. */
+static void bytes_of_a_record_are_those_that_no_pass_has_seen(void **state)
+{
+	struct world *world = *state;
+
+	world->member.account.own.of[USAGE_WRITE_BYTES] = 4096;
+	world->tree.account.published.of[USAGE_WRITE_BYTES] = 4096;
+	programs_update(world->programs, &world->tree);
+	tell_the_exit();
+	said.events[0].has_io = true;
+	said.events[0].io[TASKSTATS_WRITTEN] = 12288;
+	said.events[1] = (struct program_event){.kind = PROGRAM_EXITED,
+						.pid = 1 << 22,
+						.before = "other",
+						.clock_ns = -1,
+						.has_io = true,
+						.io = {[TASKSTATS_WRITTEN] = 8192}};
+	said.count = 2;
+	world->tree.account.published.of[USAGE_WRITE_BYTES] = 12288 + 8192;
+	let_passes_go_by(world, 1);
+	assert_int_equal(program_named(world, "other")->io[TASKSTATS_WRITTEN], 8192);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +278,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_an_event_it_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(an_event_in_the_last_moment_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(an_event_that_is_lost_is_not_waited_for, begin, end),
+		cmocka_unit_test_setup_teardown(a_last_look_at_the_clock_is_no_estimate, begin, end),
+		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_last_pass_counts_it_at_once, begin, end),
 	};
 
