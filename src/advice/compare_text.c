@@ -297,20 +297,43 @@ static size_t add_figures(struct grid *grid, const rt_comparison *comparison,
 	return same;
 }
 
+/* Returns 0 for other figures, and for programs whose CPU time differs too little to tell. */
+static double program_change(const struct compared *compared, size_t side)
+{
+	double change = compared->sides[side].mean - compared->sides[0].mean;
+
+	return strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) != 0 ||
+			       compared_negligible(compared, side) || fabs(change) < 0.05
+		       ? 0
+		       : change;
+}
+
+/* Returns the program whose CPU time changed most, after `last` in this order; NULL: none is left. */
+static const struct compared *next_program(const rt_comparison *comparison, size_t side,
+					   const struct compared *last)
+{
+	const struct compared *next = NULL;
+
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compared *compared = &comparison->list[i];
+		double change = fabs(program_change(compared, side)),
+		       last_change = last ? fabs(program_change(last, side)) : INFINITY;
+		bool is_later = change < last_change || (!(change > last_change) && compared > last);
+
+		if (change > 0 && is_later && (!next || change > fabs(program_change(next, side))))
+			next = compared;
+	}
+	return next;
+}
+
 /* "cc1plus +18.2 s, ninja -0.4 s": the programs whose CPU time changed most. */
 static void add_programs(struct buffer *out, const rt_comparison *comparison, size_t side)
 {
 	enum { SHOWN = 4 };
+	const struct compared *compared = NULL;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < comparison->count && shown < SHOWN; i++) {
-		const struct compared *compared = &comparison->list[i];
-		const char *name = compared->name + strlen(PROGRAM_PREFIX);
-		double change = compared->sides[side].mean - compared->sides[0].mean;
-
-		if (strncmp(compared->name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) != 0 ||
-		    compared_negligible(compared, side) || fabs(change) < 0.05)
-			continue;
+	while (shown < SHOWN && (compared = next_program(comparison, side, compared))) {
 		if (!shown++) {
 			buffer_add_text(out, "CPU time by program in ");
 			buffer_add_printable(out, comparison_side_name(comparison, side));
@@ -318,9 +341,9 @@ static void add_programs(struct buffer *out, const rt_comparison *comparison, si
 		} else {
 			buffer_add_text(out, ", ");
 		}
-		for (const char *at = name; at[0] && at[1]; at++)
+		for (const char *at = compared->name + strlen(PROGRAM_PREFIX); at[0] && at[1]; at++)
 			buffer_add_char(out, *at);
-		buffer_printf(out, " %+.1f s", change);
+		buffer_printf(out, " %+.1f s", program_change(compared, side));
 	}
 	if (shown)
 		buffer_add_char(out, '\n');

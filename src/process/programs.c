@@ -353,21 +353,16 @@ static void note_ended_member(struct programs *programs, const struct member *me
 	process->seen_pass = programs->pass;
 }
 
-/* The bytes of a process that has waited for children are left to the rest, because a part of them may have been shared already. */
+/* The bytes of a process that has waited for children are left to the rest: a part of them may have been shared already. */
 static void take_io(struct program *program, const struct program_event *event,
 		    const struct program_process *process)
 {
-	_Static_assert((int)PROGRAM_IO_COUNT == (int)TASKSTATS_IO, "records have the same amounts");
-
-	for (int i = 0; event->has_io && i < PROGRAM_IO_COUNT; i++) {
+	for (int i = 0; event->has_io && !(process && process->has_reaped) && i < PROGRAM_IO_COUNT; i++) {
 		/* On average, the kernel has rounded a sum of calls down by half a KiB. */
 		bool is_rounded = i >= USAGE_READ_CHARS - USAGE_READ_BYTES && event->io[i];
 		int64_t bytes = event->io[i] + (is_rounded ? 512 : 0);
 
-		if (!process)
-			program->io_grown[i] += bytes;
-		else if (!process->has_reaped)
-			program->io_grown[i] += max_i64(0, bytes - process->own_io[i]);
+		program->io_grown[i] += max_i64(0, bytes - (process ? process->own_io[i] : 0));
 	}
 }
 

@@ -34,6 +34,7 @@ struct member;
 #define PROGRAM_CPU_UNIT_NS INT64_C(100000)
 
 enum { PROGRAM_IO_COUNT = USAGE_COUNT - USAGE_READ_BYTES, PROGRAMS_MOST = 1024 };
+_Static_assert((int)PROGRAM_IO_COUNT == (int)TASKSTATS_IO, "records have the same amounts");
 
 struct program {
 	char name[PROGRAM_NAME_BYTES + 32];

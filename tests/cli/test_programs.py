@@ -324,6 +324,12 @@ def test_a_comparison_names_the_programs_that_changed(run, by_hand):
     assert [side["mean"] for side in told["program_cpu[ld]"]] == [0, 1.5]
 
 
+def test_a_comparison_names_the_programs_that_changed_most(run, by_hand):
+    one = by_hand("a.jsonl", {"make": 1.0, "as": 1.0, "ld": 1.0, "ar": 1.0, "cc1": 8.0, "sh": 1.0})
+    two = by_hand("b.jsonl", {"make": 1.5, "as": 1.6, "ld": 0.3, "ar": 1.2, "cc1": 12.5, "sh": 1.0})
+    assert "CPU time by program in b.jsonl: cc1 +4.5 s, ld -0.7 s, as +0.6 s, make +0.5 s\n" in run("compare-runs", one, two).out
+
+
 @needs_private_mounts
 def test_a_job_of_a_moment_has_its_program_in_a_container(binary, tmp_path):
     """Process events come in the initial PID namespace only, and the job ends before its first sample."""
