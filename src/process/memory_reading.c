@@ -333,6 +333,7 @@ static void split_anon(struct memory_reader *reader, const struct memory_subject
 	double all_kib = (double)to_kib(reader, (uint64_t)subject->anon_pages), share, spread;
 	uint64_t found = pages_found(tally->present, level);
 
+	reading->finds_anon = found >= (uint64_t)subject->anon_pages / FOUND_LEAST;
 	reading->anon_kib = (int64_t)all_kib;
 	reading->exclusive_kib = reading->anon_kib;
 	if (tally->present < 1)
@@ -475,6 +476,18 @@ static void read_swap(struct memory_reader *reader, const struct memory_subject 
 		reading->swap_kib = or_zero(status.swap_kib);
 }
 
+/*
+ * munmap(2) takes an area out of /proc/PID/maps first, and then frees its pages, 0.1 s per GiB: they are in the resident set, and nothing
+ * tells which of them are exclusive. The reading before does.
+ */
+static bool is_unmapping(const struct memory_subject *subject, const struct memory_reading *before,
+			 const struct memory_reading *reading)
+{
+	return subject->may_be_kept && reading->kind == READING_SAMPLED && reading->has_anon &&
+	       !reading->finds_anon && before->kind == READING_SAMPLED && before->has_anon &&
+	       before->finds_anon;
+}
+
 static void keep_files(struct memory_reading *from, struct memory_reading *reading)
 {
 	reading->file_kib = from->file_kib;
@@ -508,6 +521,8 @@ int memory_reading_take(struct memory_reader *reader, const struct memory_subjec
 		if (subject->with_rollup && error != -ESRCH)
 			error = 0;
 	}
+	if (!error && is_unmapping(subject, *ret_reading, reading))
+		error = -EAGAIN;
 	if (error < 0) {
 		memory_reading_free(reading);
 		return error;

@@ -21,6 +21,7 @@ enum memory_reading_kind { READING_ROLLUP, READING_SAMPLED };
 /* Anonymous memory is `exclusive` (in no other page table) or `common`. */
 struct memory_reading {
 	enum memory_reading_kind kind;
+	bool finds_anon; /* SAMPLED: the sample has found a good part of it */
 	bool has_anon;   /* SAMPLED: anonymous areas were sampled, because relatives share them */
 	bool is_settled; /* the reading and statm are of one moment; set by the caller */
 	int64_t taken_ns;
@@ -72,6 +73,7 @@ struct memory_subject {
 	int64_t shared_pages;
 	bool with_anon;
 	bool with_rollup;
+	bool may_be_kept; /* the previous reading is not old, and the process was larger */
 	bool with_files;  /* SAMPLED: file pages are sampled; without, a relative's stand for them */
 	bool is_alone;    /* no other member maps its files: they only divide into private and shared pages */
 	bool keeps_files; /* the file pages of the previous reading are still right */
@@ -80,7 +82,10 @@ struct memory_subject {
 
 void memory_reader_done(struct memory_reader *reader);
 
-/* Takes a reading, which replaces the one in `*ret_reading` (NULL: none yet). Returns 0 or a negative errno. */
+/*
+ * Takes a reading, which replaces the one in `*ret_reading` (NULL: none yet). Returns 0 or a negative errno. -EAGAIN: the process gives
+ * memory back at this moment, and its last reading is better.
+ */
 int memory_reading_take(struct memory_reader *reader, const struct memory_subject *subject,
 			struct memory_reading **ret_reading);
 

@@ -402,6 +402,8 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	subject.shared_pages = member->shared_pages;
 	if (member->resident_pages > member->shared_pages)
 		subject.anon_pages = member->resident_pages - member->shared_pages;
+	subject.may_be_kept =
+		member_has_reading(member, begun_ns) && anon_kib < member->reading->statm_anon_kib;
 	error = memory_reading_take(&memory->reader, &subject, &member->reading);
 	/* Captured machines and some kernels lack one of the two files. */
 	if (error == -ENOENT) {
@@ -413,6 +415,9 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 	took_ns = root_thread_cpu_ns(tree->root) - cpu_ns;
 	member_read_memory(tree, member);
 	memory->allowance_ns -= (double)took_ns;
+	/* Its last reading stays for now. */
+	if (error == -EAGAIN)
+		return;
 	if (error < 0) {
 		member->reading_failed_ns = begun_ns ? begun_ns : 1;
 		if (error == -EACCES || error == -EPERM)

@@ -1,4 +1,5 @@
 /* Tests of src/process/process_memory.c: the figure if shares of memory cannot be read. */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -275,6 +276,25 @@ static int64_t measure_sampled(struct process_tree *family, struct process_memor
 	return found.best_bytes;
 }
 
+/* As while munmap(2) frees pages: its resident set has far more of them than its areas. */
+static void expect_reading_kept(struct process_tree *family, struct process_memory *memory, pid_t child)
+{
+	struct member *member = process_tree_find(family, child);
+	struct memory_reading *before = member->reading;
+	struct memory_subject subject = {
+		.pid = child,
+		.anon_pages = (member->resident_pages - member->shared_pages) * 8,
+		.with_anon = true,
+		.variance_most = 1e18,
+		.may_be_kept = true,
+	};
+
+	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->reading), -EAGAIN);
+	assert_ptr_equal(member->reading, before);
+	subject.may_be_kept = false;
+	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->reading), 0);
+}
+
 static void test_a_fork_that_grows_is_not_read_again(void **state)
 {
 	struct process_memory memory;
@@ -312,6 +332,7 @@ static void test_a_fork_that_grows_is_not_read_again(void **state)
 	}
 	assert_in_range(now, before + INHERITED_BYTES * 3 / 8, before + INHERITED_BYTES * 5 / 8);
 	assert_true(memory.reader.entries_read > read);
+	expect_reading_kept(family, &memory, child);
 	kill(parent, SIGKILL);
 	kill(child, SIGKILL);
 	waitpid(parent, NULL, 0);
