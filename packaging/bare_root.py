@@ -23,7 +23,7 @@ def machine_of(root):
     return platform.machine()
 
 
-def inside(root, *command, both=False, timeout=600, bind="", environment=()):
+def inside(root, *command, both=False, timeout=1800, bind="", environment=()):
     """Runs a command in a root, by qemu if it is of another machine, and returns stdout, with both=True stderr after it. The folder `bind` is its /mnt."""
     start, machine = ["unshare", "-m"], machine_of(root)
     if machine != platform.machine():
