@@ -35,10 +35,11 @@ helper=$prefix/libexec/resource-tracker/resource-tracker-helper
 if [ -e "$helper.static" ]; then
 	status=0
 	"$helper" >/dev/null 2>&1 </dev/null || status=$?
-	if [ "$status" = 127 ] || [ "$status" = 126 ]; then
-		mv -f "$helper.static" "$helper"
-	else
+	# A helper that starts says how it is used, with 2. Without its libc the shell says 127, an older libc 1, and qemu 255.
+	if [ "$status" = 2 ]; then
 		rm -f "$helper.static"
+	else
+		mv -f "$helper.static" "$helper"
 	fi
 fi
 "$prefix/bin/resource-tracker" --version

@@ -89,7 +89,7 @@ def test_install_sh_installs_replaces_and_removes(unpacked, tmp_path):
     assert installed(prefix) == {"bin/other"} and not (prefix / "libexec/resource-tracker").exists()
 
 
-@pytest.mark.parametrize("status, taken", [(2, "glibc"), (127, "static")])
+@pytest.mark.parametrize("status, taken", [(2, "glibc"), (127, "static"), (1, "static"), (255, "static")])
 def test_install_sh_takes_the_static_helper_where_the_other_cannot_start(unpacked, tmp_path, status, taken):
     helper = unpacked / "libexec/resource-tracker/resource-tracker-helper"
     for path, text in {helper: f"exit {status} # glibc\n", helper.with_name(helper.name + ".static"): "# static\n"}.items():
