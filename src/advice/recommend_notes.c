@@ -180,10 +180,10 @@ static void judge_end(struct rt_advice *advice, const struct rt_summary *summary
 {
 	const struct run_end_row *end = FIRST(record_identity(summary->record), run_end);
 	const char *reason = end && !text_absent(end->reason) ? end->reason : "";
+	bool exited_with_error = end && !count_absent(end->exit_code) && end->exit_code != 0;
+	bool was_killed = end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0;
 
-	if (end && !count_absent(end->exit_code) && end->exit_code != 0)
-		note_failure(advice, end);
-	else if (end && !count_absent(end->signal) && advice->usage.oom_floor_mib <= 0)
+	if (exited_with_error || was_killed)
 		note_failure(advice, end);
 	else if (summary->tracked &&
 		 (strcmp(reason, "duration") == 0 || strcmp(reason, "tracker_stopped") == 0))
