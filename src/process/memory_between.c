@@ -70,6 +70,18 @@ void memory_between_remove(struct process_tree *tree, const struct member *membe
 	between->gone_most_pages = max_i64(between->gone_most_pages, member->resident_before);
 }
 
+void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib)
+{
+	struct memory_between *between = &tree->between;
+
+	if (!member->resident_before || kib <= between->seen_kib)
+		return;
+	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
+	between->most_kib = max_i64(between->most_kib,
+				    kib + max_i64(member->beside_kib, min_i64(between->exit_kib, kib)));
+	between->seen_kib = kib;
+}
+
 /* A process that has ended has no memory any more, and may have had its peak since the last tick. */
 static void note_ended(struct process_tree *tree)
 {
@@ -190,6 +202,10 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 		struct member *member = &tree->members[i];
 
 		member->resident_before = memory_is_counted(tree, member) ? member->resident_pages : 0;
+		if (member->resident_before)
+			member->beside_kib =
+				max_i64(member->beside_kib,
+					now_kib - memory_pages_to_kib(tree, member->resident_before));
 		if (member->resident_before > largest_pages) {
 			largest_pages = member->resident_before;
 			between->largest_pid = member->pid;

@@ -11,7 +11,8 @@
  *
  * Every sample shows 160 MiB. The process was larger before second 1, when the memfd may have been there: 150 + 160 = 310
  * MiB. If a mark is first seen when its process was reaped, the moment is unknown: then it counts beside the most that
- * anything else held in an interval in which a process exited.
+ * anything else held in an interval in which a process exited. wait4(2) includes the marks of the children that the process
+ * waited for. If it had none, the mark is its own, and counts beside the most that the others held while it lived.
  *
  * wait4(2) tells the mark of the largest process alone. A smaller process that exited between two samples has left its page
  * faults, which the kernel adds to its parent's. Example: the parent holds 150 MiB, and one child took 120 MiB and exited. The largest
@@ -46,6 +47,9 @@ void memory_between_read_mark(struct process_tree *tree, struct member *member, 
 
 /* Call before a member leaves the table. */
 void memory_between_remove(struct process_tree *tree, const struct member *member);
+
+/* Call before a member leaves the table that the tracker waited for, and that waited for no child. `kib`: its ru_maxrss. */
+void memory_between_reaped(struct process_tree *tree, const struct member *member, int64_t kib);
 
 /* Call once in each tick; `now_kib` is the tree's memory, -1: unknown, or only an upper bound. */
 void memory_between_follow(struct process_tree *tree, int64_t now_kib);

@@ -499,6 +499,15 @@ static void carry_namespace(struct process_tree *tree, pid_t init)
 	sweep_gone_members(tree);
 }
 
+/* wait4(2) adds the page faults of the children that the process waited for; its own were read when it was a zombie. */
+static bool has_waited_for_none(const struct member *member, const struct usages *reaped)
+{
+	const struct usages *own = &member->account.own;
+
+	return own->of[USAGE_MINOR_FAULTS] == reaped->of[USAGE_MINOR_FAULTS] &&
+	       own->of[USAGE_MAJOR_FAULTS] == reaped->of[USAGE_MAJOR_FAULTS];
+}
+
 void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct rusage *usage)
 {
 	struct member *member = process_tree_find(tree, pid);
@@ -526,6 +535,8 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->members[i].parent_pid == pid)
 			tree->members[i].parent_reaped = !member->ignores_sigchld;
+	if (has_waited_for_none(member, &reaped))
+		memory_between_reaped(tree, member, usage->ru_maxrss);
 	unclaimed = account_unclaimed(&member->account, &reaped);
 	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
 	usages_add(&tree->account.retired, &unclaimed);

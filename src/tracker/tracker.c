@@ -332,24 +332,22 @@ void rt_set_job_start(struct rt_tracker *tracker, int64_t monotonic_ns)
 }
 
 /* The limits of a process can be read until it is reaped. A job may have set its own (ulimit). */
-static int64_t limit_of(pid_t pid, int resource)
+static int64_t limit_of(int result, const struct rlimit *limit)
 {
-	struct rlimit limit;
-
-	if (prlimit(pid, resource, NULL, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-		return 0;
-	return (int64_t)limit.rlim_cur;
+	return result < 0 || limit->rlim_cur == RLIM_INFINITY ? 0 : (int64_t)limit->rlim_cur;
 }
 
 void rt_before_reap(struct rt_tracker *tracker, pid_t pid)
 {
+	struct rlimit limit;
+
 	if (tracker_enter(tracker) < 0)
 		return;
 	if (tracker->context.tree)
 		process_tree_before_reap(tracker->tree, pid);
 	if (tracker->context.tree && pid == tracker->tree->root_pid) {
-		tracker->ending.address_space_bytes = limit_of(pid, RLIMIT_AS);
-		tracker->ending.cpu_limit_secs = limit_of(pid, RLIMIT_CPU);
+		tracker->ending.address_space_bytes = limit_of(prlimit(pid, RLIMIT_AS, NULL, &limit), &limit);
+		tracker->ending.cpu_limit_secs = limit_of(prlimit(pid, RLIMIT_CPU, NULL, &limit), &limit);
 	}
 	tracker_unlock(tracker);
 }

@@ -52,6 +52,32 @@ def test_peak_between_is_the_peak_of_one_process_alone(record, workload):
     within(end["memory_peak_between_mib"], end["memory_peak_mib"], 0.02)
 
 
+DAEMON = """
+import os, subprocess, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    held = bytearray(b"x") * (94 << 20)
+    time.sleep(1.3)
+    more = bytearray(b"y") * (6 << 20)  # after its last sample
+    os._exit(0)
+os.wait()
+for _ in range(3):
+    time.sleep(0.3)
+    subprocess.run([sys.executable, "-c", "pass"])
+time.sleep(0.8)
+"""
+
+
+def test_a_daemon_is_not_beside_itself(record):
+    """It grew before it ended, and short-lived processes had been beside it: 110 MiB and some 10 of others, told as 219."""
+    _, samples = record("-i", 0.5, "--", sys.executable, "-c", DAEMON)
+    end = samples[-1]["run_end"]
+    assert end["largest_process_peak_mib"] >= 100
+    assert end["memory_peak_between_mib"] <= end["largest_process_peak_mib"] + 40, end
+
+
 @pytest.mark.parametrize("pss", ["always", "auto"])
 def test_memory_that_many_share_counts_once(record, workload, pss):
     size_mib = 240

@@ -99,6 +99,35 @@ static void test_an_unseen_mark_counts_beside_the_members_that_stayed(void **unu
 	assert_int_equal(most_mib(200), 350);
 }
 
+/* A daemon grew after its last tick. A process that came and went before was beside it, but the daemon was not beside itself. */
+static void test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others(void **unused)
+{
+	struct member *daemon = add(94, 94);
+
+	(void)unused;
+	add(10, 10);
+	tick(104);
+	tree.unseen_faults = 3 * MIB_PAGES;
+	tick(104);
+	memory_between_reaped(&tree, daemon, 97 * MIB_KIB);
+	memory_between_remove(&tree, daemon);
+	assert_int_equal(most_mib(97), 107);
+	/* Another process may have been larger, beside both. */
+	assert_int_equal(most_mib(120), 120 + 104);
+}
+
+static void test_a_reaped_mark_counts_beside_a_process_that_came_and_went(void **unused)
+{
+	struct member *parent = add(100, 100);
+
+	(void)unused;
+	tick(100);
+	tree.unseen_faults = 60 * MIB_PAGES;
+	tick(100);
+	memory_between_reaped(&tree, parent, 300 * MIB_KIB);
+	assert_int_equal(most_mib(300), 360);
+}
+
 /* The shape of a job that shares System V memory with a child, whose short-lived object is smaller than that. */
 static void test_an_unseen_process_that_is_smaller_than_its_parent_counts_by_its_faults(void **unused)
 {
@@ -262,6 +291,9 @@ int main(void)
 		cmocka_unit_test_setup(test_a_rising_mark_does_not_count_beside_its_own_process, begin),
 		cmocka_unit_test_setup(test_a_new_process_is_not_beside_one_that_has_gone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
+		cmocka_unit_test_setup(test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others,
+				       begin),
+		cmocka_unit_test_setup(test_a_reaped_mark_counts_beside_a_process_that_came_and_went, begin),
 		cmocka_unit_test_setup(
 			test_an_unseen_process_that_is_smaller_than_its_parent_counts_by_its_faults, begin),
 		cmocka_unit_test_setup(test_an_exit_before_the_first_sample_counts_beside_the_root_alone,

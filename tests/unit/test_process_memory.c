@@ -295,16 +295,34 @@ static void expect_reading_kept(struct process_tree *family, struct process_memo
 	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->reading), 0);
 }
 
+#if defined(__has_feature)
+#define UNDER_ADDRESS_SANITISER __has_feature(address_sanitizer)
+#define UNDER_THREAD_SANITISER __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define UNDER_ADDRESS_SANITISER true
+#elif defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITISER true
+#endif
+#ifndef UNDER_ADDRESS_SANITISER
+#define UNDER_ADDRESS_SANITISER false
+#endif
+#ifndef UNDER_THREAD_SANITISER
+#define UNDER_THREAD_SANITISER false /* its runtime cannot work in two processes with shared memory */
+#endif
+
+/* The shadow memory of a sanitiser is a sparse area of terabytes, whose pages a sample of places misses (KNOWN_LIMITS). */
 static void test_a_fork_that_grows_is_not_read_again(void **state)
 {
 	struct process_memory memory;
 	struct process_tree *family;
-	int64_t before, now = 0, read;
+	int64_t before, now = 0, read, resident_pages;
 	pid_t child, parent;
 	int quiet = 0;
 
 	(void)state;
 	NEEDS_THE_KERNEL_ITSELF();
+	if (UNDER_ADDRESS_SANITISER || UNDER_THREAD_SANITISER)
+		skip();
 	parent = start_family(&child);
 	assert_int_equal(process_tree_new(&root, true, &family), 0);
 	assert_int_equal(process_tree_seed(family, parent, false), 0);
@@ -316,7 +334,9 @@ static void test_a_fork_that_grows_is_not_read_again(void **state)
 		quiet = read && memory.reader.entries_read == read ? quiet + 1 : 0;
 	}
 	assert_int_equal(quiet, 20);
-	assert_in_range(before, INHERITED_BYTES, 2 * INHERITED_BYTES - 1);
+	/* The inherited pages are in the resident sets of both, and count once. */
+	resident_pages = family->members[0].resident_pages + family->members[1].resident_pages;
+	assert_in_range(before, INHERITED_BYTES, resident_pages * root.page_bytes - INHERITED_BYTES * 3 / 4);
 	read = memory.reader.entries_read;
 	grow_and_wait(child);
 	for (int i = 0; i < 20; i++)
@@ -358,18 +378,6 @@ static void test_every_ten_seconds_it_is_read_again(void **state)
 	assert_true(process_tree_root(tree)->reading->taken_ns > old_ns + 8 * INT64_C(1000000000));
 	process_memory_close(&memory);
 }
-
-/* The runtime of the thread sanitiser cannot work in two processes with shared memory. */
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITISER true
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITISER true
-#endif
-#endif
-#ifndef UNDER_THREAD_SANITISER
-#define UNDER_THREAD_SANITISER false
-#endif
 
 static int wait_for_death(void *fd)
 {

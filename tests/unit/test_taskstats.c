@@ -36,11 +36,11 @@ static void build(char message[MESSAGE_BYTES])
 	put(stats, 24, 700, 8);
 	put(stats, 144, 5000, 8);
 	for (size_t i = 0; i < 2; i++) {
-		put(stats, 216 + 8 * i, 10240 << i, 8);
+		put(stats, 216 + 8 * i, UINT64_C(10240) << i, 8);
 		put(stats, 272 + 8 * i, 2 + i, 8);
 	}
 	for (size_t i = 0; i < 3; i++)
-		put(stats, 248 + 8 * i, 4096 << i, 8);
+		put(stats, 248 + 8 * i, UINT64_C(4096) << i, 8);
 	put(stats, 368, 100, 4);
 	stats[8] = 0x21; /* it has not called exec, and is the last thread */
 }
