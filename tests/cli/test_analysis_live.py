@@ -355,7 +355,10 @@ def test_live_says_that_the_file_is_not_a_recording(terminal, tmp_path):
 # ---- a recorder of its own ----------------------------------------------------------------------------------
 
 @pytest.fixture
-def sleeper():
+def sleeper(no_leak_check):
+    """A process to look at. When the view ends, the kernel continues what is stopped in its orphaned process group, and the leak
+    check of the recorder would wait forever for the stop.
+    """
     process = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL)
     yield process
     process.kill()
