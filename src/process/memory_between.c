@@ -74,7 +74,7 @@ void memory_between_reaped(struct process_tree *tree, const struct member *membe
 {
 	struct memory_between *between = &tree->between;
 
-	if (!member->resident_before || kib <= between->seen_kib)
+	if (!member->was_counted || kib <= between->seen_kib)
 		return;
 	/* Beside it there was what the ticks saw, or a process that came and went between two of them. */
 	between->most_kib = max_i64(between->most_kib,
@@ -202,10 +202,12 @@ static void keep_for_next(struct process_tree *tree, int64_t now_kib)
 		struct member *member = &tree->members[i];
 
 		member->resident_before = memory_is_counted(tree, member) ? member->resident_pages : 0;
-		if (member->resident_before)
+		if (member->resident_before) {
+			member->was_counted = true;
 			member->beside_kib =
 				max_i64(member->beside_kib,
 					now_kib - memory_pages_to_kib(tree, member->resident_before));
+		}
 		if (member->resident_before > largest_pages) {
 			largest_pages = member->resident_before;
 			between->largest_pid = member->pid;

@@ -86,6 +86,7 @@ struct member {
 	int64_t peak_before_kib; /* the mark when tracking began; 0: all of it is from the record */
 	int64_t mark_kib;        /* its high-water mark while tracked; 0: was not read */
 	int64_t beside_kib; /* the most that the rest of the tree held in a tick in which it was counted */
+	bool was_counted;   /* in a tick; else beside_kib says nothing */
 
 	/* As of the last tick: see memory_between.h. */
 	int64_t mark_followed_kib;
