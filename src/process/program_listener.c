@@ -115,7 +115,7 @@ static void ask_for_short_slices(void)
 #endif
 }
 
-/* Of a job that has not forked, its first fork alone would be news: a quarter of the time at once, and half of the rest. */
+/* The first fork of a job that has not forked would be its only news: such a job gets a quarter of the time at once, and half of the rest. */
 static bool is_within(const struct program_listener *listener, const struct pace *pace)
 {
 	int64_t elapsed_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) - listener->started_ns;
