@@ -1,6 +1,6 @@
 /*
  * Writes recordings as time series, in the forms that databases of metrics import. The series are those of --stream otlp,
- * with the machine's, and a point for each sample.
+ * with those of the machine and the programs, and a point for each sample.
  *
  *   otlp         requests of OTLP one after another, which as protocol buffers are one request
  *   openmetrics  text of OpenMetrics: what promtool and VictoriaMetrics import
@@ -215,7 +215,7 @@ static void begin_run(struct series_writer *writer, const struct record *record,
 	otlp_resource_done(&writer->resource);
 	writer->resource = OTLP_RESOURCE;
 	otlp_resource_of_run(&writer->resource, first, id.data);
-	otlp_run_begin(&writer->run, first, 0, true);
+	otlp_run_begin(&writer->run, first, 0, OTLP_WITH_MACHINE | OTLP_WITH_PROGRAMS);
 	make_labels(writer);
 	writer->began = true;
 	if (writer->info)

@@ -87,19 +87,28 @@ static void add_value(struct buffer *out, const struct otlp_batch *batch, size_t
 	close_point(out, batch, slot, point);
 }
 
+static void add_mark(struct buffer *out, const struct otlp_batch *batch, size_t slot, int64_t time_ns)
+{
+	size_t point = open_point(out, batch, &OTLP_SERIES[otlp_slot_series(slot)], time_ns);
+
+	otlp_add_count(out, POINT_FLAGS, NO_VALUE);
+	close_point(out, batch, slot, point);
+}
+
 static void add_points(struct buffer *out, const struct otlp_batch *batch, size_t slot)
 {
 	if (otlp_set_has(&batch->zero, slot))
 		add_value(out, batch, slot, batch->start_ns, 0);
-	for (size_t i = 0; i < batch->count; i++)
-		if (otlp_set_has(&batch->points[i].present, slot))
-			add_value(out, batch, slot, batch->points[i].time_ns, batch->points[i].values[slot]);
-	if (otlp_set_has(&batch->stale, slot)) {
-		size_t point = open_point(out, batch, &OTLP_SERIES[otlp_slot_series(slot)], batch->stale_ns);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct otlp_point *point = &batch->points[i];
 
-		otlp_add_count(out, POINT_FLAGS, NO_VALUE);
-		close_point(out, batch, slot, point);
+		if (otlp_set_has(&point->present, slot))
+			add_value(out, batch, slot, point->time_ns, point->values[slot]);
+		else if (otlp_set_has(&point->gone, slot))
+			add_mark(out, batch, slot, point->time_ns);
 	}
+	if (otlp_set_has(&batch->stale, slot))
+		add_mark(out, batch, slot, batch->stale_ns);
 }
 
 static bool has_points(const struct otlp_batch *batch, size_t slot)
@@ -107,7 +116,8 @@ static bool has_points(const struct otlp_batch *batch, size_t slot)
 	bool any = otlp_set_has(&batch->stale, slot) || otlp_set_has(&batch->zero, slot);
 
 	for (size_t i = 0; !any && i < batch->count; i++)
-		any = otlp_set_has(&batch->points[i].present, slot);
+		any = otlp_set_has(&batch->points[i].present, slot) ||
+		      otlp_set_has(&batch->points[i].gone, slot);
 	return any;
 }
 

@@ -49,6 +49,7 @@ void otlp_want(struct metric_set *wanted)
 	WANT(wanted, sample, rank);
 	WANT(wanted, sample, tracked_pid);
 	WANT(wanted, gpu, uuid);
+	WANT(wanted, program, name);
 	metric_set_add_kind(wanted, ROW_run_start);
 	metric_set_add_kind(wanted, ROW_run_start_scheduler);
 	metric_set_add_kind(wanted, ROW_run_start_tag);
@@ -80,16 +81,16 @@ static int64_t time_of(const struct otlp_run *run, const struct frame *sample)
 	return time_ns > run->last_ns + NSEC_PER_MSEC ? time_ns : run->last_ns + NSEC_PER_MSEC;
 }
 
-void otlp_run_begin(struct otlp_run *ret_run, const struct frame *first, int64_t step_ns, bool machine)
+void otlp_run_begin(struct otlp_run *ret_run, const struct frame *first, int64_t step_ns, unsigned extras)
 {
 	const struct run_start_row *start = (const void *)first->first[ROW_run_start];
 	double secs = first->sample->timestamp;
 	int64_t elapsed = elapsed_ns(first), time_ns = real_absent(secs) ? 0 : ns_of_secs(secs);
-	struct otlp_run run = {.step_ns = step_ns, .due_ns = step_ns, .machine = machine};
+	struct otlp_run run = {.step_ns = step_ns, .due_ns = step_ns, .extras = extras};
 
 	/* A run without a job has nothing else to tell. */
 	if (start && !text_absent(start->mode) && strcmp(start->mode, "host") == 0)
-		run.machine = true;
+		run.extras |= OTLP_WITH_MACHINE;
 	run.start_ns = elapsed > 0 && elapsed < time_ns ? time_ns - elapsed : time_ns - NSEC_PER_MSEC;
 	if (run.start_ns <= 0)
 		run.start_ns = 1;
@@ -137,7 +138,10 @@ static void take_value(struct otlp_run *run, enum otlp_way way, size_t slot, dou
 		run->values[slot] = value;
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------- */
+/* ---- devices and programs --------------------------------------------------------------------------------- */
+
+/* The row of the recorder for programs without a row of their own. Programs beyond the slots count there, too. */
+#define OTHER_PROGRAMS "others"
 
 static enum otlp_device_kind device_kind(const struct otlp_series *series)
 {
@@ -146,6 +150,8 @@ static enum otlp_device_kind device_kind(const struct otlp_series *series)
 		return OTLP_DISK;
 	case ROW_network:
 		return OTLP_INTERFACE;
+	case ROW_program:
+		return OTLP_PROGRAM_NAME;
 	default:
 		return OTLP_DEVICE_GPU;
 	}
@@ -153,14 +159,17 @@ static enum otlp_device_kind device_kind(const struct otlp_series *series)
 
 const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, const char **ret_key)
 {
-	static const char *const KEYS[] = {"system.device", "hw.id", "network.interface.name"};
-	size_t index = slot < OTLP_PLAIN_COUNT ? 0 : (slot - OTLP_PLAIN_COUNT) % OTLP_SLOTS_EACH;
+	static const char *const KEYS[] = {"system.device", "hw.id", "network.interface.name", "program"};
 	enum otlp_device_kind kind;
+	size_t index;
 
-	if (!index)
+	if (slot < OTLP_PLAIN_COUNT)
 		return NULL;
+	index = (slot - OTLP_PLAIN_COUNT) % OTLP_SLOTS_EACH;
 	kind = device_kind(&OTLP_SERIES[otlp_slot_series(slot)]);
 	*ret_key = KEYS[kind];
+	if (!index)
+		return kind == OTLP_PROGRAM_NAME ? OTHER_PROGRAMS : NULL;
 	return devices->names[kind][index - 1];
 }
 
@@ -236,16 +245,22 @@ static const char *device_name(const struct row *row, const struct frame *sample
 		name = ((const struct network_row *)(const void *)row)->interface;
 		return text_absent(name) || !is_in_total((const void *)row, sample) ? NULL : name;
 	}
+	if (row->kind == ROW_program) {
+		name = ((const struct program_row *)(const void *)row)->name;
+		return text_absent(name) ? NULL : name;
+	}
 	name = text_absent(gpu->uuid) ? gpu->host_id : gpu->uuid;
 	return text_absent(name) || is_divided(gpu, sample) ? NULL : name;
 }
 
-/* Returns the device's number in the slots of a series, or 0 if there are too many. */
+/* Returns the number of a device or program in the slots of a series, or 0 if there are too many. */
 static size_t device_number(struct otlp_devices *devices, enum otlp_device_kind kind, const char *name)
 {
 	char cut[OTLP_DEVICE_SIZE];
 	size_t count = devices->counts[kind];
 
+	if (kind == OTLP_PROGRAM_NAME && strcmp(name, OTHER_PROGRAMS) == 0)
+		return 0;
 	snprintf(cut, sizeof cut, "%s", name);
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(devices->names[kind][i], cut) == 0)
@@ -254,6 +269,12 @@ static size_t device_number(struct otlp_devices *devices, enum otlp_device_kind 
 		return 0;
 	memcpy(devices->names[kind][count], cut, sizeof cut);
 	return ++devices->counts[kind];
+}
+
+/* Without a total, each row has a value of its own. */
+static bool is_divided_total(const struct otlp_series *series)
+{
+	return series->kind != series->part_kind;
 }
 
 struct parts {
@@ -265,12 +286,14 @@ struct parts {
 static void find_parts(struct otlp_run *run, const struct otlp_series *series, const struct frame *sample,
 		       struct parts *parts)
 {
+	double factor = is_divided_total(series) ? 1 : series->factor;
+
 	for (const struct row *row = sample->first[series->part_kind]; row; row = row->next) {
 		const char *name = device_name(row, sample);
 		size_t number;
 		double value;
 
-		if (!name || !read_field(row, series->part_offset, 1, &value) || value < 0)
+		if (!name || !read_field(row, series->part_offset, factor, &value) || value < 0)
 			continue;
 		number = device_number(&run->devices, device_kind(series), name);
 		parts->known[number] = true;
@@ -322,7 +345,8 @@ static void take_parts(struct otlp_run *run, const struct otlp_series *series, s
 	struct parts parts = {0};
 
 	find_parts(run, series, sample, &parts);
-	fit_parts(&parts, series, total);
+	if (is_divided_total(series))
+		fit_parts(&parts, series, total);
 	for (size_t i = 0; i < OTLP_SLOTS_EACH; i++)
 		if (parts.known[i])
 			take_value(run, series->way, first + i, parts.values[i]);
@@ -335,7 +359,11 @@ static bool is_wanted(const struct otlp_run *run, const struct otlp_series *seri
 {
 	switch (series->group) {
 	case OTLP_MACHINE:
-		return run->machine;
+		return run->extras & OTLP_WITH_MACHINE;
+	case OTLP_PROGRAM:
+		return run->extras & OTLP_WITH_PROGRAMS;
+	case OTLP_PROGRAM_GPU:
+		return run->extras & OTLP_WITH_PROGRAMS && sample->first[ROW_gpu];
 	case OTLP_GPU:
 		return sample->first[ROW_gpu] != NULL;
 	case OTLP_JOB:
@@ -403,6 +431,9 @@ static void add_point(struct otlp_run *run, struct otlp_batch *batch)
 
 	point->time_ns = run->last_ns;
 	point->present = run->known;
+	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
+		point->gone.words[i] = run->shown.words[i] & ~run->known.words[i];
+	run->shown = run->known;
 	memcpy(point->values, run->values, sizeof point->values);
 	batch->start_ns = run->start_ns;
 	batch->devices = run->devices;
@@ -445,125 +476,9 @@ void otlp_run_end(struct otlp_run *run, struct otlp_batch *batch)
 	if (run->pending)
 		add_point(run, batch);
 	batch->start_ns = run->start_ns;
-	batch->stale = run->sent;
+	batch->stale = run->shown;
 	batch->devices = run->devices;
 	batch->is_end = true;
 	batch->stale_ns = run->last_ns + NSEC_PER_MSEC;
 	memcpy(batch->reason, run->reason, sizeof batch->reason);
-}
-
-/* ---- as text ---------------------------------------------------------------------------------------------- */
-
-static void format_set(const struct otlp_set *set, struct buffer *out)
-{
-	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
-		buffer_printf(out, " %llx", (unsigned long long)set->words[i]);
-}
-
-static bool parse_set(struct scan *scan, struct otlp_set *ret_set)
-{
-	for (size_t i = 0; i < OTLP_SLOT_WORDS; i++)
-		if (!scan_hex(scan, &ret_set->words[i]))
-			return false;
-	return OTLP_SLOT_COUNT % 64 == 0 || ret_set->words[OTLP_SLOT_WORDS - 1] >> OTLP_SLOT_COUNT % 64 == 0;
-}
-
-/* Names as hexadecimal bytes: they may have blanks. */
-static void format_devices(const struct otlp_devices *devices, struct buffer *out)
-{
-	for (enum otlp_device_kind kind = 0; kind < OTLP_DEVICE_KINDS; kind++) {
-		buffer_printf(out, " %zu", devices->counts[kind]);
-		for (size_t i = 0; i < devices->counts[kind]; i++) {
-			buffer_add_char(out, ' ');
-			for (const char *at = devices->names[kind][i]; *at; at++)
-				buffer_printf(out, "%02x", (unsigned char)*at);
-		}
-	}
-}
-
-static bool parse_name(struct scan *scan, char name[OTLP_DEVICE_SIZE])
-{
-	struct scan word;
-	size_t length;
-
-	if (!scan_word(scan, &word))
-		return false;
-	length = scan_left(&word) / 2;
-	if (!length || length >= OTLP_DEVICE_SIZE || scan_left(&word) % 2)
-		return false;
-	for (size_t i = 0; i < length; i++) {
-		struct scan digits = scan_bytes(word.at + 2 * i, 2);
-		uint64_t byte;
-
-		if (!scan_hex(&digits, &byte) || scan_left(&digits) || !byte)
-			return false;
-		name[i] = (char)(unsigned char)byte;
-	}
-	return true;
-}
-
-static bool parse_devices(struct scan *scan, struct otlp_devices *ret_devices)
-{
-	for (enum otlp_device_kind kind = 0; kind < OTLP_DEVICE_KINDS; kind++) {
-		uint64_t count;
-
-		if (!scan_u64(scan, &count) || count > OTLP_DEVICES_MOST)
-			return false;
-		ret_devices->counts[kind] = count;
-		for (size_t i = 0; i < count; i++)
-			if (!parse_name(scan, ret_devices->names[kind][i]))
-				return false;
-	}
-	return true;
-}
-
-void otlp_run_format(const struct otlp_run *run, struct buffer *out)
-{
-	buffer_printf(out, "%d %lld %d %lld %lld %lld %d", OTLP_SLOT_COUNT, (long long)run->step_ns,
-		      run->machine, (long long)run->start_ns, (long long)run->last_ns, (long long)run->due_ns,
-		      run->pending);
-	format_set(&run->known, out);
-	format_set(&run->sent, out);
-	for (size_t i = 0; i < OTLP_SLOT_COUNT; i++) {
-		unsigned long long bits;
-
-		memcpy(&bits, &run->values[i], sizeof bits);
-		buffer_printf(out, " %llx", bits);
-	}
-	format_devices(&run->devices, out);
-}
-
-static bool parse_values(struct scan *scan, double values[OTLP_SLOT_COUNT])
-{
-	for (size_t i = 0; i < OTLP_SLOT_COUNT; i++) {
-		uint64_t bits;
-
-		if (!scan_hex(scan, &bits))
-			return false;
-		memcpy(&values[i], &bits, sizeof bits);
-		if (!isfinite(values[i]))
-			return false;
-	}
-	return true;
-}
-
-int otlp_run_parse(const char *text, size_t length, struct otlp_run *ret_run)
-{
-	struct scan scan = scan_bytes(text, length);
-	struct otlp_run run = {0};
-	uint64_t count, machine, pending;
-
-	if (!scan_u64(&scan, &count) || count != OTLP_SLOT_COUNT || !scan_i64(&scan, &run.step_ns) ||
-	    !scan_u64(&scan, &machine) || !scan_i64(&scan, &run.start_ns) || !scan_i64(&scan, &run.last_ns) ||
-	    !scan_i64(&scan, &run.due_ns) || !scan_u64(&scan, &pending) || !parse_set(&scan, &run.known) ||
-	    !parse_set(&scan, &run.sent) || !parse_values(&scan, run.values) ||
-	    !parse_devices(&scan, &run.devices))
-		return -EBADMSG;
-	if (scan_left(&scan) || machine > 1 || pending > 1 || run.start_ns <= 0 ||
-	    run.last_ns < run.start_ns || run.last_ns > INT64_MAX / 2 || run.step_ns < 0)
-		return -EBADMSG;
-	run.machine = machine;
-	run.pending = pending;
-	*ret_run = run;
-	return 0;
 }

@@ -7,8 +7,9 @@
  *
  *   start          a point of value 0 of each counter, so that increase() sees the first step
  *   each step      the totals and the values of that sample
+ *                  a value that has become unknown gets a mark, so that no graph draws its last value any further
  *   end            the same, and the series of the group END
- *   end + 1 ms     a mark that each series has ended, so that no graph draws its last value any further
+ *   end + 1 ms     a mark that each series has ended
  *
  * The state of a run is kept as text, so that another process can go on.
  */
@@ -23,7 +24,9 @@
 #include "metric/metric_set.h"
 
 enum otlp_form { OTLP_SUM, OTLP_LEVEL, OTLP_MEASURE };
-enum otlp_group { OTLP_JOB, OTLP_GPU, OTLP_MACHINE, OTLP_END };
+enum otlp_group { OTLP_JOB, OTLP_GPU, OTLP_MACHINE, OTLP_PROGRAM, OTLP_PROGRAM_GPU, OTLP_END };
+/* Series that are sent on request. */
+enum { OTLP_WITH_MACHINE = 1, OTLP_WITH_PROGRAMS = 2 };
 enum otlp_way { OTLP_ADDED, OTLP_TAKEN, OTLP_KEPT, OTLP_MOST };
 
 struct otlp_series {
@@ -37,11 +40,11 @@ struct otlp_series {
 	size_t offset;
 	enum otlp_way way;
 	double factor;
-	enum row_kind part_kind; /* this and the next one: only of series for each device */
+	enum row_kind part_kind; /* this and the next one: only of series for each device or program */
 	size_t part_offset;
 };
 
-/* Plain series come first, then those for each device. */
+/* Plain series come first, then those for each device or program. */
 enum {
 #define SERIES(...) +1
 	OTLP_PLAIN_COUNT = 0
@@ -58,7 +61,8 @@ extern const struct otlp_series OTLP_SERIES[OTLP_SERIES_COUNT];
 
 /*
  * A slot is one time series. A plain series has the slot of its own number. A series for each device has one slot for use that
- * belongs to no known device, and one for each of the first 23 devices.
+ * belongs to no known device, and one for each of the first 23 devices. Programs have slots like devices; the first one is
+ * that of all others.
  */
 enum {
 	OTLP_DEVICES_MOST = 23,
@@ -97,26 +101,27 @@ static inline size_t otlp_first_slot(size_t series)
 					 : OTLP_PLAIN_COUNT + (series - OTLP_PLAIN_COUNT) * OTLP_SLOTS_EACH;
 }
 
-/* The devices of a run, in the order in which they were first seen. */
-enum otlp_device_kind { OTLP_DISK, OTLP_DEVICE_GPU, OTLP_INTERFACE, OTLP_DEVICE_KINDS };
+/* The devices and programs of a run, in the order in which they were first seen. */
+enum otlp_device_kind { OTLP_DISK, OTLP_DEVICE_GPU, OTLP_INTERFACE, OTLP_PROGRAM_NAME, OTLP_DEVICE_KINDS };
 
 struct otlp_devices {
 	size_t counts[OTLP_DEVICE_KINDS];
 	char names[OTLP_DEVICE_KINDS][OTLP_DEVICES_MOST][OTLP_DEVICE_SIZE];
 };
 
-/* The attribute that names the device of a slot. Returns NULL if the slot has none. */
+/* The attribute that names the device or the program of a slot. Returns NULL if the slot has none. */
 const char *otlp_slot_device(const struct otlp_devices *devices, size_t slot, const char **ret_key);
 
 struct otlp_run {
 	int64_t step_ns;       /* 0: a point at each sample */
-	bool machine;          /* with the series of the machine */
+	unsigned extras;       /* OTLP_WITH_... */
 	int64_t start_ns;      /* wall clock; 0: no sample yet */
 	int64_t last_ns;       /* of the last sample; grows always */
 	int64_t due_ns;        /* since the start: the next step */
 	bool pending;          /* samples have come after the last point */
 	struct otlp_set known; /* slots with a value */
 	struct otlp_set sent;  /* slots with a point */
+	struct otlp_set shown; /* slots with a value in the last point */
 	double values[OTLP_SLOT_COUNT];
 	struct otlp_devices devices;
 	char reason[OTLP_REASON_SIZE]; /* of the end; "": none yet */
@@ -125,6 +130,7 @@ struct otlp_run {
 struct otlp_point {
 	int64_t time_ns;
 	struct otlp_set present;
+	struct otlp_set gone; /* slots whose value became unknown since the point before */
 	double values[OTLP_SLOT_COUNT];
 };
 
@@ -145,7 +151,7 @@ struct otlp_batch {
 void otlp_want(struct metric_set *wanted);
 
 /* Begins a run with its first sample, which is then fed like the others. */
-void otlp_run_begin(struct otlp_run *ret_run, const struct frame *first, int64_t step_ns, bool machine);
+void otlp_run_begin(struct otlp_run *ret_run, const struct frame *first, int64_t step_ns, unsigned extras);
 
 /* Takes the next sample. Returns whether the batch is full: end it, and feed the next sample into another one. */
 bool otlp_run_feed(struct otlp_run *run, const struct frame *sample, struct otlp_batch *batch);

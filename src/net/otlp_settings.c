@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "base/min_max.h"
 #include "base/scan.h"
+#include "format/otlp_series.h"
 #include "net/redacted_message.h"
 #include "net/settings.h"
 #include "net/uri.h"
@@ -142,18 +143,30 @@ static int read_signal(struct otlp_signal *signal, const char *name, const char 
 	return r == 0 ? read_timeout(signal, name) : r;
 }
 
+static int read_extra(const char *variable, unsigned extra, unsigned *extras)
+{
+	const char *value = env_value(variable);
+	struct scan flag = scan_bytes(value, value ? strlen(value) : 0);
+	bool on = false;
+
+	if (value && !scan_flag(&flag, &on))
+		return refuse_setting(variable, "yes or no");
+	if (on)
+		*extras |= extra;
+	return 0;
+}
+
 static int read_own(struct otlp_settings *settings)
 {
-	const char *step = env_value("TRACKER_OTLP_STEP"), *machine = env_value("TRACKER_OTLP_MACHINE");
-	struct scan flag = scan_bytes(machine, machine ? strlen(machine) : 0);
+	const char *step = env_value("TRACKER_OTLP_STEP");
 	double secs = DEFAULT_STEP_SECS;
+	int r;
 
 	if (step && (!parse_duration(step, &secs) || !(secs >= 0) || secs > (double)LONGEST_STEP_SECS))
 		return refuse_setting("TRACKER_OTLP_STEP", "a length of time up to a day");
 	settings->step_ns = (int64_t)(secs * 1e9);
-	if (machine && !scan_flag(&flag, &settings->machine))
-		return refuse_setting("TRACKER_OTLP_MACHINE", "yes or no");
-	return 0;
+	r = read_extra("TRACKER_OTLP_MACHINE", OTLP_WITH_MACHINE, &settings->extras);
+	return r < 0 ? r : read_extra("TRACKER_OTLP_PROGRAMS", OTLP_WITH_PROGRAMS, &settings->extras);
 }
 
 /* A request for each step, unless the user asks for another pace; at least one a minute. */

@@ -13,6 +13,7 @@
  *   OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME
  *   TRACKER_OTLP_STEP                    time between two points; default: 15 s; 0: one for each sample
  *   TRACKER_OTLP_MACHINE                 1: also send the series of the machine
+ *   TRACKER_OTLP_PROGRAMS                1: also send those of the job's programs
  */
 #pragma once
 
@@ -41,7 +42,7 @@ struct otlp_settings {
 	struct otlp_signal metrics;
 	struct otlp_signal logs;
 	int64_t step_ns;
-	bool machine;
+	unsigned extras; /* OTLP_WITH_... */
 };
 
 /*

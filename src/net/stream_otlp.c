@@ -52,7 +52,7 @@ int otlp_stream_begin(struct stream *stream, const struct frame *first)
 
 	otlp_resource_of_run(&stream->resource, first, stream->spool.name);
 	otlp_set_given_attributes(&stream->resource);
-	otlp_run_begin(&stream->run, first, settings->step_ns, settings->machine);
+	otlp_run_begin(&stream->run, first, settings->step_ns, settings->extras);
 	otlp_resource_format(&stream->resource, &text);
 	r = replace_text(&stream->spool.state.payload, &text);
 	return r < 0 ? r : keep_series(stream);

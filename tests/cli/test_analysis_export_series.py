@@ -1,4 +1,5 @@
 """export --format otlp|openmetrics|influx: recordings as time series."""
+import collections
 import os
 import pathlib
 import re
@@ -93,6 +94,23 @@ def test_otlp(job, export):
         found = otlp.find(run, "process.cpu.time", mode=mode)
         assert found.values[-1] == pytest.approx(total, abs=1e-4) and len(found.values) == 1 + len(samples)
     assert otlp.find(run, "system.memory.limit").values == [sample["memory"]["total_mib"] * 2**20 for sample in samples]
+
+
+def test_programs_have_series_of_their_own(job, export):
+    """The job has fewer than eight programs, so each has a row in every sample, and its last total is that of the run."""
+    path, samples = job
+    series = openmetrics(export("openmetrics", path).read_text())
+    totals = {row["name"]: row["cpu_secs"] for row in samples[-1]["run_end"]["programs"]}
+    assert {"sh", "head"} <= set(totals)
+    for name, secs in totals.items():
+        assert last_of(series, "resource_tracker_program_cpu_time_seconds_total", ("program", name)) == pytest.approx(secs, abs=1e-9)
+    tree = [sample["cpu"]["process_memory_mib"] for sample in samples]
+    memory = series["resource_tracker_program_memory_usage_bytes"].values()
+    sums = collections.Counter()
+    for points in memory:
+        sums.update(dict(points))
+    known = [mib * 2**20 for mib in tree if mib is not None]
+    assert [value for _, value in sorted(sums.items())] == pytest.approx(known, abs=600 * len(totals))
 
 
 def test_influx(job, export):

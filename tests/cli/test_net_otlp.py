@@ -136,8 +136,8 @@ def test_steps_of_a_run_that_is_followed(world, receiver, helpers):
     recorder.end()
     assert end(process) == (0, "")
     check_run(receiver.run, recorder.samples)
-    # The machine's series are for those who ask.
-    assert not [name for name, _ in receiver.run if name.startswith("system.")]
+    # The series of the machine and of programs are for those who ask.
+    assert not [name for name, _ in receiver.run if name.startswith("system.") or ".program." in name]
     assert {name for name, _ in receiver.run} >= {"process.cpu.time", "process.memory.usage", "resource_tracker.run.ended"}
 
 
@@ -177,6 +177,38 @@ def test_the_machine_and_every_sample(world, receiver):
         assert sum(parts) == pytest.approx(sample["totals"]["gpu_usage"])
     utime = otlp.find(receiver.run, "system.cpu.time", mode="user")
     assert close_to(utime.values[-1], sum(sample["cpu"]["utime_secs"] for sample in recorder.samples))
+
+
+def rows_of_programs(number):
+    """cc1 in each sample; ld instead of ninja in each second one, when ninja counts for the others."""
+    rows = [("cc1", 0.5, 20.0, 4096), ("ld" if number % 2 else "ninja", 0.25, 4.0, 0), ("others", 0.125, 2.0, 512)]
+    return [{"name": name, "cpu_secs": secs, "memory_mib": mib, "disk_read_bytes": 0, "disk_write_bytes": size, "gpu_vram_mib": 0.0}
+            for name, secs, mib, size in rows]
+
+
+def test_the_programs_of_the_job(world, receiver):
+    """Sums over all programs are those of the job at every point, and a program among the others has a mark meanwhile."""
+    recorder = world.record()
+    for number in range(8):
+        recorder.template = {**recorder.template, "programs": rows_of_programs(number)}
+        recorder.write(1)
+    recorder.end()
+    assert end(follow(world, receiver, recorder, TRACKER_OTLP_PROGRAMS="yes", TRACKER_OTLP_STEP="0")) == (0, "")
+    for series in receiver.run.values():
+        series.check()
+    names = {dict(pairs)["program"] for name, pairs in receiver.run if name.startswith("resource_tracker.program.")}
+    assert names == {"cc1", "ld", "ninja", "others"}
+    counts = {program: sum(row["cpu_secs"] for sample in recorder.samples for row in sample["programs"] if row["name"] == program)
+              for program in names}
+    for program, secs in counts.items():
+        assert otlp.find(receiver.run, "resource_tracker.program.cpu.time", program=program).values[-1] == secs
+    memory = otlp.find(receiver.run, "resource_tracker.program.memory.usage", program="ninja")
+    values = [value for _, value in sorted(memory.points.items())]
+    assert values[:4] == [4.0 * 2**20, None, 4.0 * 2**20, None]
+    written = otlp.find(receiver.run, "resource_tracker.program.disk.io", program="cc1", way="write")
+    assert written.values[-1] == 4096 * len(recorder.samples)
+    # Without a GPU there is no series of its memory.
+    assert not [name for name, _ in receiver.run if "program.gpu" in name and not world.template["gpu"]]
 
 
 def test_every_request_sent_twice(world, receiver, helpers):
@@ -436,7 +468,8 @@ def test_attributes_of_the_environment(world, receiver):
 @pytest.mark.parametrize("variable, value", [
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
     ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"), ("OTEL_EXPORTER_OTLP_HEADERS", "a=%0d%0ab"), ("OTEL_EXPORTER_OTLP_HEADERS", "a"),
-    ("TRACKER_OTLP_STEP", "-1"), ("TRACKER_OTLP_MACHINE", "perhaps")])
+    ("TRACKER_OTLP_STEP", "-1"), ("TRACKER_OTLP_MACHINE", "perhaps"),
+    ("TRACKER_OTLP_PROGRAMS", "some")])
 def test_settings_that_are_invalid(world, receiver, run, variable, value):
     result = run("--stream", "otlp", "--spool", world.spool, "-i", 0.1, "-q", "--", "sh", "-c", "exit 4",
                  env=world.env(**variables(receiver, **{variable: value})))

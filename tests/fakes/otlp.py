@@ -91,9 +91,10 @@ class Series:
         return [value for _, value in sorted(self.points.items()) if value is not None]
 
     def check(self):
-        """Ends with its mark, and never goes back if it is a counter."""
+        """Ends with its mark, and never goes back if it is a counter, which has no other mark."""
         times = sorted(self.points)
-        assert self.points[times[-1]] is None and None not in [self.points[time] for time in times[:-1]]
+        assert self.points[times[-1]] is None
+        assert self.form != "counter" or None not in [self.points[time] for time in times[:-1]]
         if self.form == "counter":
             assert times[0] == self.start and self.points[times[0]] == 0
             assert self.values == sorted(self.values)

@@ -76,7 +76,7 @@ static int64_t points_in(const struct otlp_batch *batch)
 	int64_t points = size_of(&batch->zero) + size_of(&batch->stale);
 
 	for (size_t i = 0; i < batch->count; i++) {
-		points += size_of(&batch->points[i].present);
+		points += size_of(&batch->points[i].present) + size_of(&batch->points[i].gone);
 		must_hold(batch->points[i].time_ns > (i ? batch->points[i - 1].time_ns : batch->start_ns));
 	}
 	return points;
@@ -107,7 +107,7 @@ static void feed_samples(const char *bytes, size_t length)
 		if (!began)
 			otlp_resource_of_run(&resource, &frame, "run");
 		if (!began)
-			otlp_run_begin(&run, &frame, length % 2 ? 0 : 1000000000, length % 3 == 0);
+			otlp_run_begin(&run, &frame, length % 2 ? 0 : 1000000000, (unsigned)(length / 2 % 4));
 		began = true;
 		if (otlp_run_feed(&run, &frame, &batch))
 			break;

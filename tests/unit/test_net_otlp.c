@@ -143,7 +143,7 @@ static void counters_lose_nothing_between_steps(void **state)
 	for (int i = 0; i < 40; i++) {
 		fill(&frame, i, i + 0.5, 0.25, i == 20 ? 100 : i == 30 ? NAN : 10);
 		if (i == 0)
-			otlp_run_begin(&run, &frame, 15 * NSEC_PER_SEC, false);
+			otlp_run_begin(&run, &frame, 15 * NSEC_PER_SEC, 0);
 		assert_false(otlp_run_feed(&run, &frame, batch));
 	}
 	/* Steps at 15 s and 30 s of the run: samples 15 and 30. */
@@ -177,7 +177,7 @@ static void times_grow_although_the_clock_is_set_back(void **state)
 	for (int i = 0; i < 3; i++) {
 		fill(&frame, i, i + 1.0, 0.5, 10);
 		if (i == 0)
-			otlp_run_begin(&run, &frame, 0, false);
+			otlp_run_begin(&run, &frame, 0, 0);
 		else
 			frame.sample->timestamp -= 3600;
 		otlp_run_feed(&run, &frame, batch);
@@ -199,7 +199,7 @@ static void a_run_goes_on_from_its_text(void **state)
 
 	(void)state;
 	fill(&frame, 0, 0.5, 0.1, 3.7);
-	otlp_run_begin(&run, &frame, NSEC_PER_SEC, true);
+	otlp_run_begin(&run, &frame, NSEC_PER_SEC, OTLP_WITH_MACHINE);
 	otlp_run_feed(&run, &frame, batch);
 	otlp_run_format(&run, &text);
 	assert_int_equal(otlp_run_parse(text.data, text.length, &other), 0);
@@ -249,7 +249,7 @@ static void each_disk_has_its_part_of_the_total(void **state)
 		/* On top of the others. */
 		add_disk(&frame, "dm-0", 900.4);
 		if (i == 0)
-			otlp_run_begin(&run, &frame, 0, true);
+			otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
 		otlp_run_feed(&run, &frame, batch);
 		if (i == 0)
 			assert_true(isnan(value_of(&run, reads, NULL)));
@@ -297,7 +297,7 @@ static void each_interface_has_its_part_of_the_total(void **state)
 	/* The fast path of eth1, whose bytes eth1 has; a bridge over eth0. */
 	add_interface(&frame, "enP1", "mlx5_core", "02:00:00:00:00:02", 900);
 	add_interface(&frame, "br0", NULL, "02:00:00:00:00:01", 3000);
-	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
 	otlp_run_feed(&run, &frame, batch);
 	assert_true(value_of(&run, received, "eth0") == 3001 && value_of(&run, received, "eth1") == 1000);
 	assert_true(isnan(value_of(&run, received, "enP1")) && isnan(value_of(&run, received, "br0")));
@@ -311,7 +311,7 @@ static void each_interface_has_its_part_of_the_total(void **state)
 	add_interface(&frame, "eth0", NULL, NULL, 500);
 	add_interface(&frame, "docker0", NULL, NULL, 300);
 	add_interface(&frame, "eth0.7", NULL, NULL, 100);
-	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
 	otlp_run_feed(&run, &frame, batch);
 	assert_true(value_of(&run, received, "eth0") == 500 && isnan(value_of(&run, received, "docker0")));
 	assert_true(isnan(value_of(&run, received, "eth0.7")));
@@ -329,7 +329,7 @@ static void a_total_without_disks_has_one_series(void **state)
 	(void)state;
 	fill(&frame, 0, 1, 0, 10);
 	SINGLE_ROW(&frame, totals)->disk_read_bytes = 0;
-	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
 	otlp_run_feed(&run, &frame, batch);
 	assert_true(value_of(&run, reads, NULL) == 0);
 	/* An idle disk takes nothing from a total of 0, and all of a later one. */
@@ -358,12 +358,84 @@ static void more_disks_than_slots_lose_nothing(void **state)
 		snprintf(names[i], sizeof names[i], "sd%zu", i);
 		add_disk(&frame, names[i], (double)i);
 	}
-	otlp_run_begin(&run, &frame, 0, true);
+	otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
 	otlp_run_feed(&run, &frame, batch);
 	for (size_t slot = otlp_first_slot(reads); slot < otlp_first_slot(reads + 1); slot++)
 		sum += run.values[slot];
 	assert_true(sum == 100003);
 	assert_true(value_of(&run, reads, NULL) > 0 && isnan(value_of(&run, reads, "sd23")));
+	frame_done(&frame);
+	free(batch);
+}
+
+static void add_program(struct frame *frame, const char *name, double cpu_secs, double memory_mib)
+{
+	struct program_row *program = ADD_ROW(frame, program, NULL);
+
+	program->name = name;
+	program->cpu_secs = cpu_secs;
+	program->memory_mib = memory_mib;
+}
+
+static void each_program_has_a_series_and_a_mark_once_it_is_among_the_others(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t cpu = series_named("resource_tracker.program.cpu.time", NULL),
+	       memory = series_named("resource_tracker.program.memory.usage", NULL);
+	size_t ninja = otlp_first_slot(memory) + 2;
+	CLEANUP_BUFFER struct buffer text = BUFFER(100000);
+	struct frame frame = {0};
+	struct otlp_run run, other;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fill(&frame, i, i + 1.0, 0, 10);
+		add_program(&frame, "cc1", 0.5, 8);
+		if (i != 1)
+			add_program(&frame, "ninja", 0.25, 2);
+		add_program(&frame, "others", 0.125, 1);
+		if (i == 0)
+			otlp_run_begin(&run, &frame, 0, OTLP_WITH_PROGRAMS);
+		otlp_run_feed(&run, &frame, batch);
+	}
+	assert_true(value_of(&run, cpu, "cc1") == 1.5 && value_of(&run, cpu, "ninja") == 0.5);
+	assert_true(value_of(&run, cpu, "others") == 0.375);
+	assert_true(value_of(&run, memory, "others") == 1048576.0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(otlp_set_has(&batch->points[i].present, ninja), i != 1);
+		assert_int_equal(otlp_set_has(&batch->points[i].gone, ninja), i == 1);
+	}
+	otlp_run_format(&run, &text);
+	assert_int_equal(otlp_run_parse(text.data, text.length, &other), 0);
+	assert_true(value_of(&other, cpu, "others") == 0.375);
+	assert_int_equal(other.extras, OTLP_WITH_PROGRAMS);
+	assert_true(otlp_set_has(&other.shown, ninja));
+	/* They are sent on request. */
+	otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(isnan(value_of(&run, cpu, "cc1")));
+	frame_done(&frame);
+	free(batch);
+}
+
+static void more_programs_than_slots_are_others(void **state)
+{
+	struct otlp_batch *batch = calloc(1, sizeof *batch);
+	size_t cpu = series_named("resource_tracker.program.cpu.time", NULL);
+	char names[OTLP_DEVICES_MOST + 3][8];
+	struct frame frame = {0};
+	struct otlp_run run;
+
+	(void)state;
+	fill(&frame, 0, 1, 0, 10);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(names[i], sizeof names[i], "p%zu", i);
+		add_program(&frame, names[i], 0.25, 1);
+	}
+	add_program(&frame, "others", 2, 1);
+	otlp_run_begin(&run, &frame, 0, OTLP_WITH_PROGRAMS);
+	otlp_run_feed(&run, &frame, batch);
+	assert_true(value_of(&run, cpu, "p22") == 0.25 && value_of(&run, cpu, "others") == 2.75);
 	frame_done(&frame);
 	free(batch);
 }
@@ -394,7 +466,7 @@ static void each_gpu_has_its_part_of_the_total(void **state)
 		add_gpu(&frame, "GPU-b", NULL, i == 0 ? 50 : 0);
 		add_gpu(&frame, "MIG-b1", "GPU-b", i == 0 ? 50 : 0);
 		if (i == 0)
-			otlp_run_begin(&run, &frame, 0, true);
+			otlp_run_begin(&run, &frame, 0, OTLP_WITH_MACHINE);
 		otlp_run_feed(&run, &frame, batch);
 		assert_true(value_of(&run, usage, "GPU-a") == (i == 0 ? 1.0 : 0.0));
 		assert_true(value_of(&run, usage, "MIG-b1") == (i == 0 ? 0.5 : 0.0));
@@ -428,7 +500,7 @@ static void the_end_has_exact_totals_and_a_reason(void **state)
 	end->memory_peak_mib = 4;
 	otlp_resource_of_run(&resource, &frame, "fallback");
 	assert_string_equal(otlp_resource_get(&resource, "service.instance.id"), "fallback");
-	otlp_run_begin(&run, &frame, 15 * NSEC_PER_SEC, false);
+	otlp_run_begin(&run, &frame, 15 * NSEC_PER_SEC, 0);
 	otlp_run_feed(&run, &frame, batch);
 	otlp_run_end(&run, batch);
 	assert_int_equal(batch->count, 1);
@@ -511,6 +583,8 @@ int main(void)
 		cmocka_unit_test(each_interface_has_its_part_of_the_total),
 		cmocka_unit_test(a_total_without_disks_has_one_series),
 		cmocka_unit_test(more_disks_than_slots_lose_nothing),
+		cmocka_unit_test(each_program_has_a_series_and_a_mark_once_it_is_among_the_others),
+		cmocka_unit_test(more_programs_than_slots_are_others),
 		cmocka_unit_test(each_gpu_has_its_part_of_the_total),
 		cmocka_unit_test(the_end_has_exact_totals_and_a_reason),
 		cmocka_unit_test(resource_attributes_as_text),
