@@ -12,6 +12,7 @@ Pairs = List[Tuple[str, str]]
 # The metrics behind the columns. A recorder that writes only columns collects no others.
 METRICS = ("cpu.process_count", "cpu.utime_secs", "cpu.stime_secs", "cpu.utilization_pct", "cpu.process_*", "memory",
            "totals")
+PROGRAMS = ("programs", "run_end.programs")
 MOST_METADATA_BYTES = 100_000  # Linux allows 128 KiB for an environment variable
 
 
@@ -55,7 +56,7 @@ def settings_of(tracker: Any, stream: bool) -> Pairs:
     if tracker.output_file:
         pairs.append(("output", str(tracker.output_file)))
     if not (tracker.output_file or stream or {"output", "metrics"} & set(settings)):
-        pairs += [("metrics", name) for name in METRICS]
+        pairs += [("metrics", name) for name in (*METRICS, *(PROGRAMS if "programs" in settings else ()))]
     if stream:
         pairs.append(("stream", "auto"))
         settings = {**_job(tracker._streaming_metadata or {}), **settings}

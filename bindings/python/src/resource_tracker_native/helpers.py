@@ -16,6 +16,11 @@ def mean(values: Iterable[float]) -> float:
     return int(result) if result.is_integer() and all(isinstance(value, int) for value in values) else result
 
 
+def duration(timestamps: List[float]) -> float:
+    """Returns the seconds from the first to the last."""
+    return max(timestamps) - min(timestamps)
+
+
 def aggregate_stats(stats: List[Dict[str, Dict[str, Any]]]) -> Dict[str, Dict[str, Any]]:
     """Combines the statistics of several runs: the average of means and durations, the largest of maxima and sums.
 

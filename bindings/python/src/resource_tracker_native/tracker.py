@@ -15,7 +15,7 @@ from . import _native
 from ._settings import ending, files_of, settings_of, variables_of
 from .column_maps import ERAS, HUMAN_NAMES_MAPPING, INTEGERS, TICKS, era_of
 from .followers import PidTracker, ProcessTracker, SystemTracker
-from .helpers import aggregate_stats, in_bytes, known, mean, mean_over_time, round_memory
+from .helpers import aggregate_stats, duration, in_bytes, known, mean, mean_over_time, round_memory
 from .tiny_data_frame import StatSpec, TinyDataFrame
 
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ class RunStatus(Enum):
 
     finished = "finished"
     failed = "failed"
-
-
-def duration(timestamps: List[float]) -> float:
-    """Returns the seconds from the first to the last."""
-    return max(timestamps) - min(timestamps)
 
 
 def default_specs(columns: str = "0.5") -> List[StatSpec]:
@@ -330,6 +325,13 @@ class ResourceTracker:
     def system_metrics(self) -> TinyDataFrame:
         """Rows of the machine so far; see [`SystemTracker`][] for the columns."""
         return self._frame("system")
+
+    @property
+    def programs(self) -> TinyDataFrame:
+        """A row for each program of the tree, with its CPU time so far; asked for by `settings={"programs": 8}`."""
+        from ._programs import programs_of
+
+        return programs_of(self)
 
     # Their names before version 0.4.
     pid_tracker = process_metrics
