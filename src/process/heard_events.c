@@ -29,7 +29,8 @@ void heard_events_add(struct heard_events *heard, pid_t pid, const char *program
 					      .parent = parent,
 					      .since_ns = since_ns,
 					      .record_ns = -1,
-					      .clock_ns = -1};
+					      .clock_ns = -1,
+					      .threads = heard->without_threads ? 0 : 1};
 
 	if (known_processes_add(&heard->known, &process) < 0)
 		heard_events_forget(heard);
@@ -88,6 +89,8 @@ static void note_exec(struct heard_events *heard, struct known_process *process,
 	process->since_ns = event->monotonic_ns;
 	heard_events_look(process, told.clock_ns, event->monotonic_ns);
 	process->program = NULL;
+	process->threads = heard->without_threads ? 0 : 1;
+	process->first_ended = false;
 	if (heard->exec_count < EXECS_MOST)
 		heard->execs[heard->exec_count++] = heard->event_count;
 	queue_event(heard, &told);
@@ -125,7 +128,8 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.seen_ns = process->seen_ns,
 		.seen_life_ns = max_i64(0, process->seen_at_ns - process->since_ns),
 		.had_children = process->has_children,
-		.unrecorded_ns = process->clock_ns >= 0 ? 0 : process->unrecorded_ns,
+		.unrecorded_ns =
+			process->clock_ns >= max_i64(0, process->record_ns) ? 0 : process->unrecorded_ns,
 		.has_io = process->record_ns >= 0,
 	};
 
@@ -151,6 +155,21 @@ static void note_exit(struct heard_events *heard, struct known_process *process,
 	tell_exit(heard, process, event->monotonic_ns - max_i64(process->since_ns, process->seen_at_ns));
 }
 
+/* The last thread of a process ends it. A thread that was forked before the first event is not counted. */
+static bool ends_process(struct known_process *process, const struct proc_event *event)
+{
+	process->first_ended |= !event->is_thread;
+	process->threads -= process->threads > 0;
+	return process->first_ended && process->threads == 0;
+}
+
+void heard_events_leave_threads_out(struct heard_events *heard)
+{
+	heard->without_threads = true;
+	for (size_t i = 0; i < heard->known.slots; i++)
+		heard->known.at[i].threads = 0;
+}
+
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns)
 {
 	struct known_process *process, *parent;
@@ -160,12 +179,14 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 	case PROC_EVENT_ACK:
 		break;
 	case PROC_EVENT_FORKED:
+		process = find_known(heard, event->pid);
+		if (process && event->is_thread)
+			process->threads += process->threads > 0;
 		parent = find_known(heard, event->parent_pid);
 		if (!parent || event->is_thread)
 			break;
 		parent->has_children = heard->has_forks = true;
 		parent_program = parent->program ? parent->program : parent->parent;
-		process = find_known(heard, event->pid);
 		if (process && !process->parent)
 			process->parent = parent_program;
 		if (process && !process->program)
@@ -180,8 +201,8 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 			note_exec(heard, process, event, clock_ns);
 		break;
 	case PROC_EVENT_EXITED:
-		process = event->is_thread ? NULL : find_known(heard, event->pid);
-		if (process)
+		process = find_known(heard, event->pid);
+		if (process && ends_process(process, event))
 			note_exit(heard, process, event, clock_ns);
 		break;
 	}

@@ -29,8 +29,9 @@ struct heard_events {
 	size_t takes;       /* calls of program_listener_take() */
 	size_t heard_count; /* exit events that wait for their records */
 	int64_t exits;
-	bool has_forks;    /* the job has forked a process */
-	bool with_records; /* each exit has a record */
+	bool has_forks;       /* the job has forked a process */
+	bool with_records;    /* each exit has a record */
+	bool without_threads; /* the kernel was asked to tell only of processes */
 	bool is_prompt; /* events are read at once: a process that was just told to have ended may be a zombie yet */
 	bool lost;
 	bool lost_ever;
@@ -49,6 +50,12 @@ void heard_events_look(struct known_process *process, int64_t clock_ns, int64_t 
 
 /* `clock_ns`: of the process of an exec or exit, -1: unknown. */
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns);
+
+/*
+ * From now on, the events of threads are left out. A process whose first thread has ended before the others then ends with its last
+ * record, or without records when a pass misses it.
+ */
+void heard_events_leave_threads_out(struct heard_events *heard);
 
 /* After a batch: reads the names of at most so many processes that have called exec and still live. */
 void heard_events_name(struct heard_events *heard, size_t most);

@@ -20,6 +20,8 @@ struct known_process {
 	int64_t seen_ns; /* its clock at seen_at_ns, which may be before its last exec; 0: it was not looked at */
 	int64_t seen_at_ns;
 	size_t exit_take; /* the call of program_listener_take() before which its exit event came; 0: it has not come */
+	int threads;      /* that live, while the kernel tells of threads; 0: unknown */
+	bool first_ended; /* its first thread has ended; the process lives as long as another one does */
 	bool has_children;
 };
 

@@ -316,6 +316,7 @@ static int start_listening(struct program_listener *listener)
 	program_listener_catch_up(listener);
 	error = open_sockets(listener);
 	program_listener_catch_up(listener);
+	heard_events_leave_threads_out(&listener->heard);
 	return error < 0 ? error : start_thread(listener);
 }
 

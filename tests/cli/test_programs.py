@@ -115,6 +115,24 @@ def test_a_program_keeps_its_name_when_its_main_thread_has_ended(record, tmp_pat
 
 
 @pytest.mark.plain
+@pytest.mark.skipif(platform.machine() not in EXIT_THREAD, reason="the number of exit(2) is unknown here")
+def test_a_child_ends_once_when_its_main_thread_ends_first(record, tmp_path):
+    # Its end was told while it ran, and again by its last exit record.
+    script = tmp_path / "worker.py"
+    script.write_text("import ctypes, os, threading, time\n"
+                      "def work():\n    end = time.process_time() + 0.6\n    while time.process_time() < end: pass\n    os._exit(0)\n"
+                      "if os.fork():\n    os.wait()\n    os._exit(0)\n"
+                      "threading.Thread(target=work).start()\n"
+                      f"ctypes.CDLL(None).syscall({EXIT_THREAD.get(platform.machine())}, 0)\n")
+    _, samples = record("-i", 0.1, "--", sys.executable, script)
+    found = programs_of(samples)
+    assert sum(row["process_count"] for row in found.values()) == 2, found
+    if hears_events(samples):
+        assert [sample["cpu"]["process_exited_count"] for sample in samples[:-1]] == [0] * (len(samples) - 1)
+        assert samples[-1]["cpu"]["process_exited_count"] == 2
+
+
+@pytest.mark.plain
 def test_short_children_of_a_shell_are_told_or_are_children_of_it(record, tmp_path):
     script = tmp_path / "loop.sh"
     script.write_text("i=0\nwhile [ $i -lt 150 ]; do env true; i=$((i + 1)); done\n")

@@ -1,0 +1,124 @@
+/* The history of the job's processes, from events that this test makes. */
+#include "unit.h"
+
+#include "process/heard_events.h"
+
+enum { JOB = 100 };
+
+static void begin(struct heard_events *heard)
+{
+	*heard = (struct heard_events){0};
+	heard_events_add(heard, JOB, "make", NULL, 0);
+}
+
+static void end(struct heard_events *heard)
+{
+	known_processes_done(&heard->known);
+	program_names_done(&heard->names);
+	free(heard->events);
+}
+
+static void fork_process(struct heard_events *heard, pid_t pid)
+{
+	heard_events_take(heard,
+			  &(struct proc_event){.kind = PROC_EVENT_FORKED, .pid = pid, .parent_pid = JOB}, -1);
+}
+
+static void fork_thread(struct heard_events *heard, pid_t pid)
+{
+	heard_events_take(
+		heard,
+		&(struct proc_event){
+			.kind = PROC_EVENT_FORKED, .pid = pid, .parent_pid = JOB, .is_thread = true},
+		-1);
+}
+
+static void exec_process(struct heard_events *heard, pid_t pid)
+{
+	heard_events_take(heard, &(struct proc_event){.kind = PROC_EVENT_EXECED, .pid = pid}, 1000);
+	heard_events_name(heard, 0);
+}
+
+static void end_thread(struct heard_events *heard, pid_t pid, bool is_first)
+{
+	heard_events_take(heard,
+			  &(struct proc_event){.kind = PROC_EVENT_EXITED, .pid = pid, .is_thread = !is_first},
+			  1000);
+}
+
+static void test_a_process_ends_with_its_last_thread(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	fork_process(&heard, 101);
+	fork_thread(&heard, 101);
+	fork_thread(&heard, 101);
+	end_thread(&heard, 101, true);
+	end_thread(&heard, 101, false);
+	assert_int_equal(heard.exits, 0);
+	end_thread(&heard, 101, false);
+	assert_int_equal(heard.exits, 1);
+	assert_int_equal(heard.known.count, 1);
+	end(&heard);
+}
+
+static void test_a_process_outlives_threads_that_were_forked_before_the_first_event(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	end_thread(&heard, JOB, false);
+	end_thread(&heard, JOB, false);
+	assert_int_equal(heard.exits, 0);
+	end_thread(&heard, JOB, true);
+	assert_int_equal(heard.exits, 1);
+	end(&heard);
+}
+
+/* The kernel ends all other threads, the first one too, before it tells of the exec. */
+static void test_a_process_lives_on_when_a_later_thread_calls_exec(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	fork_thread(&heard, JOB);
+	end_thread(&heard, JOB, true);
+	exec_process(&heard, JOB);
+	assert_int_equal(heard.exits, 0);
+	end_thread(&heard, JOB, true);
+	assert_int_equal(heard.exits, 1);
+	end(&heard);
+}
+
+static void test_without_events_of_threads_the_first_one_ends_the_process(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	fork_thread(&heard, JOB);
+	fork_process(&heard, 101);
+	heard_events_leave_threads_out(&heard);
+	fork_process(&heard, 102);
+	end_thread(&heard, 101, true);
+	end_thread(&heard, 102, true);
+	end_thread(&heard, JOB, true);
+	assert_int_equal(heard.exits, 3);
+	end(&heard);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_process_ends_with_its_last_thread),
+		cmocka_unit_test(test_a_process_outlives_threads_that_were_forked_before_the_first_event),
+		cmocka_unit_test(test_a_process_lives_on_when_a_later_thread_calls_exec),
+		cmocka_unit_test(test_without_events_of_threads_the_first_one_ends_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
