@@ -78,7 +78,8 @@ RETRIED = "failed once and passed alone: "
     ({"musl": (900, 0, [RETRIED + "a", RETRIED + "b"])}, "failed: musl: 2 tests needed a second try; of 900, at most 1 may"),
     ({"test": (3144, 0, [RETRIED + "a::b"]), "musl": (900, 0, [RETRIED + "a::b"])},
      "failed: test and musl: a::b needed a second try in 2 jobs"),
-    ({"test": (9, 1, ["failed: a::b"]), "lint": (0, 1, ["some words"])}, ["failed: test: a::b", "failed: lint: see its log"]),
+    ({"test": (9, 1, ["failed: a::b"]), "lint": (0, 1, ["some words"])},
+     ["failed: test: a::b", "failed: lint: the end of its log:", "    some words", "    0 passed, 1 failed"]),
     ({"browsers": (1, 0, ["browsers: COULD NOT RUN: Firefox: needs firefox-esr"])}, ["could not run: browsers: Firefox: needs firefox-esr"]),
 ])
 def test_ci_names_tests_and_limits_second_tries(helpers, tmp_path, jobs, said):
