@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/min_max.h"
 #include "kernel/proc_pid_mountinfo.h"
 #include "kernel/proc_sysvipc_shm.h"
 
@@ -296,6 +297,7 @@ void memory_objects_begin_search(struct memory_objects *objects)
 {
 	objects->searches++;
 	objects->lost_one = false;
+	objects->lost_kib = 0;
 }
 
 void memory_objects_end_search(struct memory_objects *objects)
@@ -401,6 +403,7 @@ static bool refresh_object(struct memory_objects *objects, struct root *root, st
 		object->held_fd = -1;
 		object->lost_before = objects->searches + 1;
 		objects->lost_one = true;
+		objects->lost_kib += max_i64(last_kib, 0);
 	}
 	if (ask_path(root, object, object->mapped_by, &object->kib) ||
 	    ask_path(root, object, object->held_by, &object->kib) ||

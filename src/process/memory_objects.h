@@ -51,8 +51,9 @@ struct memory_objects {
 	size_t mount_count;
 	int64_t mounts_read_ns; /* 0: never */
 	bool map_files_refused;
-	bool lost_one;   /* a descriptor was closed: search the members again */
-	size_t searches; /* of all members that have begun */
+	bool lost_one;    /* a descriptor was closed: search the members again */
+	int64_t lost_kib; /* the size of all such files */
+	size_t searches;  /* of all members that have begun */
 };
 
 struct memory_objects_sum {

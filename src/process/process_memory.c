@@ -15,9 +15,12 @@ enum {
 	SMALL_PAGES = 64, /* how far apart two readings of a growing process may be */
 	SHMEM_STEP_KIB =
 		64, /* least change of the machine's shared memory before descriptors are searched, and */
-	MAPPED_STEP_KIB = 4096, /* least rise before mappings are */
+	MAPPED_STEP_KIB = 4096, /* least rise before mappings are, and before a search is not put off */
 };
+/* A search takes a millisecond of a tick and 0.1 % of the time; some hundred processes at once if it is urgent. */
 #define SCAN_TICK_NS NSEC_PER_MSEC
+#define EARNED_BY_SCANS 1000 /* 1 ns for so many ns */
+#define SCANS_MOST_NS (16 * NSEC_PER_MSEC)
 #define SCAN_AGE_NS (10 * NSEC_PER_SEC)
 /* If more than this part of an estimate rests on the bound alone, it is reported as a bound. */
 #define BOUND_SHARE 0.02
@@ -131,6 +134,8 @@ static void begin_scan(struct process_memory *memory)
 	int64_t risen_kib = memory->machine.shmem_kib - memory->mapped_shmem_kib;
 
 	memory->scanning = true;
+	memory->scan_is_urgent = memory->machine.shmem_kib - memory->scanned_shmem_kib >= MAPPED_STEP_KIB ||
+				 memory->objects.lost_kib >= MAPPED_STEP_KIB;
 	memory->scan_next = 0;
 	memory->scanned_shmem_kib = memory->machine.shmem_kib;
 	memory->scans_mappings = risen_kib >= MAPPED_STEP_KIB;
@@ -139,29 +144,38 @@ static void begin_scan(struct process_memory *memory)
 	memory_objects_begin_search(&memory->objects);
 }
 
-/* Searches what the members have open, and map, a millisecond at a time, if the machine has shared memory at all. */
-static void search_objects(struct process_memory *memory, struct process_tree *tree)
+/*
+ * Searches what the members have open, and map, if the machine has shared memory at all. Returns whether it searched.
+ *
+ * After a large rise, files that were not found yet are missing in the sum, and large files that a process held to its end are
+ * too much: such a search is urgent.
+ */
+static bool search_objects(struct process_memory *memory, struct process_tree *tree)
 {
-	int64_t begun_ns = root_thread_cpu_ns(tree->root), now_ns = begun_ns;
+	int64_t begun_ns = root_thread_cpu_ns(tree->root), took_ns = 0, most_ns;
 
 	if (!tree->root->live || memory->machine.shmem_kib < SHMEM_STEP_KIB)
-		return;
+		return false;
 	if (!memory->scanning) {
 		if (!scan_is_due(memory, root_monotonic_ns(tree->root)))
-			return;
+			return false;
 		begin_scan(memory);
 	}
 	memory_objects_read_mounts(&memory->objects, tree->root, tree->root_pid);
-	for (; memory->scan_next < tree->count && now_ns - begun_ns < SCAN_TICK_NS; memory->scan_next++) {
+	allowance_earn(&memory->for_scans, root_monotonic_ns(tree->root), EARNED_BY_SCANS, SCANS_MOST_NS);
+	most_ns = memory->scan_is_urgent ? memory->for_scans.left_ns
+					 : min_i64(memory->for_scans.left_ns, SCAN_TICK_NS);
+	for (; memory->scan_next < tree->count && took_ns < most_ns; memory->scan_next++) {
 		scan_member(memory, tree, &tree->members[memory->scan_next]);
-		now_ns = root_thread_cpu_ns(tree->root);
+		took_ns = root_thread_cpu_ns(tree->root) - begun_ns;
 	}
-	memory->allowance_ns -= (double)(now_ns - begun_ns);
+	memory->for_scans.left_ns -= took_ns;
 	if (memory->scan_next >= tree->count) {
 		memory->scanning = false;
 		memory->scanned_ns = root_monotonic_ns(tree->root);
 		memory_objects_end_search(&memory->objects);
 	}
+	return true;
 }
 
 /* Forks that map shared memory of their own: the siblings that were not read have some as well, which nothing else tells. */
@@ -210,12 +224,11 @@ static void mark_objects(struct process_memory *memory, const struct process_tre
 /* Reads the sizes of all objects. If a process that held one has ended, another one may hold it as well. */
 static void refresh_objects(struct process_memory *memory, struct process_tree *tree)
 {
-	search_objects(memory, tree);
 	mark_objects(memory, tree);
 	memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
-	if (!memory->objects.lost_one)
+	if (!search_objects(memory, tree))
 		return;
-	search_objects(memory, tree);
+	mark_objects(memory, tree);
 	memory_objects_refresh(&memory->objects, tree->root, tree->root_pid);
 }
 
