@@ -180,6 +180,22 @@ static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct
 	return min_i64(written_kib, reading->common_kib) + absolute_difference(grown_kib, 0);
 }
 
+/*
+ * Pages that a member had taken before its forks, and that only they shared, are its own once all of them have exited. Five
+ * processes with such pages would otherwise count as one, because they have them at the same addresses.
+ */
+static int64_t left_by_forks_kib(const struct process_tree *tree, const struct member *member)
+{
+	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
+
+	if (!member->reading->fork_count || member->fork_count)
+		return 0;
+	if (member->is_forked)
+		own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
+				  anon_kib - member_inherited_kib(tree, member));
+	return min_i64(own_kib, member->reading->common_kib);
+}
+
 /* How many KiB of a member's last figures may be wrong by now. */
 static int64_t uncertain_kib(const struct process_memory *memory, const struct process_tree *tree,
 			     const struct memory_family *family, const struct member *member, int64_t now_ns)
@@ -204,7 +220,7 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	wrong_kib = absolute_difference(member_shared_kib(tree, member), reading->statm_shared_kib) +
 		    stale_files_kib(memory, tree, member);
 	if (family->count > 1) {
-		wrong_kib += wrong_in_family_kib(tree, member);
+		wrong_kib += wrong_in_family_kib(tree, member) + left_by_forks_kib(tree, member);
 		if (family->count != reading->family_size && !family->sampled)
 			wrong_kib += reading->common_kib / (int64_t)family->count;
 	}
@@ -447,6 +463,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 			max_i64(0, member->reading->statm_anon_kib * 1024 / tree->root->page_bytes -
 					   member->anon_at_faults);
 	member->reading->family_size = family->count;
+	member->reading->fork_count = member->fork_count;
 }
 
 void memory_schedule(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode)
