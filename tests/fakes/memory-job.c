@@ -335,11 +335,11 @@ static void release(void)
 		unlink(area->path);
 }
 
-/* Objects that the program shared before exec: "f FD SIZE" and "s ID SIZE", one after the other. */
+/* Objects that the program shared before exec: "f FD SIZE", "s ID SIZE". A segment that no other process used has gone. */
 static void attach(void)
 {
-	const char *text = getenv(SHARED_BY_EXEC);
-	struct scan scan = scan_bytes(text ? text : "", text ? strlen(text) : 0);
+	const char *set = getenv(SHARED_BY_EXEC), *text = set ? set : "";
+	struct scan scan = scan_bytes(text, strlen(text));
 	uint64_t id, size;
 
 	while (scan_left(&scan)) {
@@ -356,7 +356,7 @@ static void attach(void)
 		else
 			area->at = shmat(area->segment, NULL, 0);
 		if (area->at == (void *)-1)
-			die("shmat");
+			area_count--;
 	}
 	read_all();
 }
@@ -516,16 +516,18 @@ static bool take(const char *word, size_t size)
 
 static bool act(const char *word)
 {
+	struct area *newest = &areas[area_count ? area_count - 1 : 0];
+
 	if (strcmp(word, "read") == 0)
 		read_all();
 	else if (strcmp(word, "attach") == 0)
 		attach();
-	else if (strcmp(word, "unmap") == 0 && area_count)
-		unmap(&areas[area_count - 1]);
+	else if (strcmp(word, "unmap") == 0)
+		unmap(newest);
 	else if (strcmp(word, "free") == 0)
 		release();
-	else if (strcmp(word, "dontneed") == 0 && area_count)
-		madvise(areas[area_count - 1].at, areas[area_count - 1].size, MADV_DONTNEED);
+	else if (strcmp(word, "dontneed") == 0)
+		madvise(newest->at, newest->size, MADV_DONTNEED);
 	else if (strcmp(word, "quit") == 0)
 		_exit(0);
 	else if (strcmp(word, "wait") == 0)
