@@ -43,6 +43,8 @@ static const struct key_field MEMORY_STAT[] = {
 	KEY_FIELD("pgfault", struct cgroup_v2_memory_stat, page_faults),
 	KEY_FIELD("pgmajfault", struct cgroup_v2_memory_stat, major_faults),
 	KEY_FIELD("workingset_refault_file", struct cgroup_v2_memory_stat, file_refaults),
+	/* Linux before 5.9 counts refaults of files alone, under this name. */
+	KEY_FIELD("workingset_refault", struct cgroup_v2_memory_stat, file_refaults),
 	KEY_FIELD("workingset_refault_anon", struct cgroup_v2_memory_stat, anon_refaults),
 };
 

@@ -173,6 +173,21 @@ static void a_scope_is_read(void **state)
 	root_close(&root);
 }
 
+static void refaults_had_one_count_before_linux_5_9(void **state)
+{
+	static const char OLD[] = "anon 4096\nworkingset_refault 7\nworkingset_activate 3\n",
+			  NEW[] = "anon 4096\nworkingset_refault_anon 2\nworkingset_refault_file 9\n";
+	struct cgroup_v2_memory_stat memory;
+
+	(void)state;
+	assert_int_equal(parse_cgroup_v2_memory_stat(OLD, sizeof OLD - 1, &memory), 0);
+	assert_int_equal(memory.file_refaults, 7);
+	assert_int_equal(memory.anon_refaults, -1);
+	assert_int_equal(parse_cgroup_v2_memory_stat(NEW, sizeof NEW - 1, &memory), 0);
+	assert_int_equal(memory.file_refaults, 9);
+	assert_int_equal(memory.anon_refaults, 2);
+}
+
 static void older_kernels_lack_lines_and_files(void **state)
 {
 	struct root root = test_root("hand-made-kubernetes2-5.15/t0");
@@ -198,6 +213,7 @@ int main(void)
 		cmocka_unit_test(populated_is_a_line_among_others),
 		cmocka_unit_test(every_beginning_is_harmless),
 		cmocka_unit_test(a_scope_is_read),
+		cmocka_unit_test(refaults_had_one_count_before_linux_5_9),
 		cmocka_unit_test(older_kernels_lack_lines_and_files),
 	};
 
