@@ -90,26 +90,26 @@ int netlink_receive(int fd, void *ret_bytes, size_t size)
 	return from.port ? -EAGAIN : (int)length;
 }
 
-int netlink_receive_batch(int fd, struct netlink_batch *ret_batch)
+int netlink_receive_batch(int fd, struct netlink_batch *batch)
 {
 	struct netlink_address from[NETLINK_BATCH] = {0};
 	struct iovec parts[NETLINK_BATCH];
 	struct mmsghdr messages[NETLINK_BATCH] = {0};
+	size_t size = batch->datagram_bytes;
 	int count;
 
-	for (int i = 0; i < NETLINK_BATCH; i++) {
-		parts[i] = (struct iovec){ret_batch->bytes[i], NETLINK_DATAGRAM_BYTES};
+	for (int i = 0; i < batch->capacity; i++) {
+		parts[i] = (struct iovec){batch->bytes + (size_t)i * size, size};
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
 		messages[i].msg_hdr.msg_name = &from[i];
 		messages[i].msg_hdr.msg_namelen = sizeof from[i];
 	}
-	count = recvmmsg(fd, messages, NETLINK_BATCH, MSG_DONTWAIT, NULL);
+	count = recvmmsg(fd, messages, (unsigned)batch->capacity, MSG_DONTWAIT, NULL);
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++)
-		ret_batch->lengths[i] = from[i].port || messages[i].msg_len > NETLINK_DATAGRAM_BYTES
-						? 0
-						: messages[i].msg_len;
+		batch->lengths[i] =
+			from[i].port || messages[i].msg_hdr.msg_flags & MSG_TRUNC ? 0 : messages[i].msg_len;
 	return count;
 }

@@ -76,18 +76,24 @@ int netlink_open(int protocol, uint32_t groups);
 /* Sends to the kernel. Returns 0 or a negative errno. */
 int netlink_send(int fd, const void *message, size_t length);
 
-/*
- * Receives up to NETLINK_BATCH datagrams of the kernel at once, each of at most NETLINK_DATAGRAM_BYTES, without waiting.
- * Returns their number or a negative errno.
- */
-enum { NETLINK_BATCH = 32, NETLINK_DATAGRAM_BYTES = 256 };
+/* Room for datagrams that are received at once. */
+enum { NETLINK_BATCH = 32 };
 
 struct netlink_batch {
-	char bytes[NETLINK_BATCH][NETLINK_DATAGRAM_BYTES];
-	size_t lengths[NETLINK_BATCH]; /* 0: not from the kernel */
+	char *bytes;
+	size_t datagram_bytes;         /* room for each, one after the other */
+	int capacity;                  /* of datagrams, at most NETLINK_BATCH */
+	size_t lengths[NETLINK_BATCH]; /* 0: not from the kernel, or too long */
 };
 
-int netlink_receive_batch(int fd, struct netlink_batch *ret_batch);
+/* Receives datagrams of the kernel, without waiting. Returns their number or a negative errno. */
+int netlink_receive_batch(int fd, struct netlink_batch *batch);
+
+/* The next datagram of a batch, for index 0, 1, ... */
+static inline struct scan netlink_datagram(const struct netlink_batch *batch, int index)
+{
+	return scan_bytes(batch->bytes + (size_t)index * batch->datagram_bytes, batch->lengths[index]);
+}
 
 /* Receives a datagram of the kernel, without waiting. Returns its length or a negative errno. */
 int netlink_receive(int fd, void *ret_bytes, size_t size);

@@ -10,7 +10,12 @@
 #include "base/min_max.h"
 #include "kernel/netlink.h"
 
-enum { BUFFER_BYTES = 4 << 20, RECORDS_MOST = 1 << 14 };
+enum {
+	BUFFER_BYTES = 4 << 20,
+	RECORDS_MOST = 1 << 14,
+	RECORD_BATCH = 16,
+	RECORD_BYTES = 2048, /* 596 on Linux 6.18, and 1,172 of the last thread of several */
+};
 
 int exit_records_open(struct exit_records *records)
 {
@@ -48,20 +53,23 @@ static int keep_record(struct exit_records *records, const struct taskstats *rec
 
 int exit_records_read(struct exit_records *records)
 {
-	char bytes[4096];
-	int length, error = 0;
+	char bytes[RECORD_BATCH][RECORD_BYTES];
+	struct netlink_batch batch = {
+		.bytes = bytes[0], .datagram_bytes = RECORD_BYTES, .capacity = RECORD_BATCH};
+	int count = RECORD_BATCH, error = 0;
 
-	if (records->fd < 0)
-		return 0;
-	while ((length = netlink_receive(records->fd, bytes, sizeof bytes)) > 0 || length == -ENOBUFS) {
-		struct scan messages = scan_bytes(bytes, length > 0 ? (size_t)length : 0);
-		struct taskstats record;
+	while (records->fd >= 0 && (count == RECORD_BATCH || count == -ENOBUFS)) {
+		count = netlink_receive_batch(records->fd, &batch);
+		for (int i = 0; i < count; i++) {
+			struct scan messages = netlink_datagram(&batch, i);
+			struct taskstats record;
 
-		while (taskstats_next(&messages, records->family, &record))
-			if (keep_record(records, &record) < 0)
-				error = -ENOMEM;
-		if (length < 0)
-			error = length;
+			while (taskstats_next(&messages, records->family, &record))
+				if (keep_record(records, &record) < 0)
+					error = -ENOMEM;
+		}
+		if (count == -ENOBUFS)
+			error = count;
 	}
 	return error;
 }

@@ -27,6 +27,7 @@ enum {
 	STACK_BYTES = 128 << 10,
 	ROUNDS_MOST = 8,   /* of the caller, before a thread with a filter takes over */
 	BATCHES_MOST = 64, /* in a row */
+	EVENT_BYTES = 256,
 	LOOK_MSEC = 20,
 	LOOKS_MOST = 128,
 	EXECS_LEAST = 4,        /* names that are read after a long nap */
@@ -138,9 +139,8 @@ static int nap_of(const struct program_listener *listener)
 	return STOP;
 }
 
-static void take_message(struct program_listener *listener, const char *bytes, size_t length)
+static void take_message(struct program_listener *listener, struct scan messages)
 {
-	struct scan messages = scan_bytes(bytes, length);
 	struct proc_event event;
 
 	while (proc_events_next(&messages, &event)) {
@@ -158,13 +158,15 @@ static void take_message(struct program_listener *listener, const char *bytes, s
 /* Takes all events that the kernel has sent so far. Returns how many messages there were, or a negative errno. */
 static int drain_events(struct program_listener *listener)
 {
-	struct netlink_batch batch;
+	char bytes[NETLINK_BATCH][EVENT_BYTES];
+	struct netlink_batch batch = {
+		.bytes = bytes[0], .datagram_bytes = EVENT_BYTES, .capacity = NETLINK_BATCH};
 	int count = NETLINK_BATCH, sum = 0;
 
 	for (int i = 0; i < BATCHES_MOST && (count == NETLINK_BATCH || count == -ENOBUFS); i++) {
 		count = listener->fd < 0 ? 0 : netlink_receive_batch(listener->fd, &batch);
 		for (int at = 0; at < count; at++)
-			take_message(listener, batch.bytes[at], batch.lengths[at]);
+			take_message(listener, netlink_datagram(&batch, at));
 		/* Exit records name those whose events were lost. */
 		if (count == -ENOBUFS && !listener->heard.with_records)
 			heard_events_forget(&listener->heard);

@@ -116,7 +116,8 @@ static void a_child_is_heard_where_the_kernel_delivers(void **state)
 {
 	int fd = proc_events_open(1 << 18);
 	bool forked = false, exited = false;
-	struct netlink_batch batch;
+	char bytes[8][256];
+	struct netlink_batch batch = {.bytes = bytes[0], .datagram_bytes = sizeof bytes[0], .capacity = 8};
 	pid_t child;
 	int count;
 
@@ -126,7 +127,7 @@ static void a_child_is_heard_where_the_kernel_delivers(void **state)
 	child = reaped_child();
 	while ((count = netlink_receive_batch(fd, &batch)) > 0)
 		for (int i = 0; i < count; i++) {
-			struct scan messages = scan_bytes(batch.bytes[i], batch.lengths[i]);
+			struct scan messages = netlink_datagram(&batch, i);
 			struct proc_event event;
 
 			while (proc_events_next(&messages, &event)) {
