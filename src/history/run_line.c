@@ -47,12 +47,6 @@ static const struct {
 	{"memory_largest_process_mib", "memory", "largest_process_peak_mib"},
 	{"memory_swap_max_mib", "memory", "swap_max_mib"},
 	{"cgroup_memory_peak_mib", "memory", "cgroup_peak_mib"},
-	{"gpus", "gpu", "count"},
-	{"gpus_used", "gpu", "used_max"},
-	{"gpu_mean", "gpu", "mean"},
-	{"gpu_max", "gpu", "max"},
-	{"gpu_memory_max_mib", "gpu", "memory_max_mib"},
-	{"gpu_energy_joules", "gpu", "energy_joules"},
 	{"read_bytes", "io", "read_bytes"},
 	{"written_bytes", "io", "written_bytes"},
 	{"read_chars", "io", "read_chars"},
@@ -72,6 +66,18 @@ static const struct {
 	{"damaged_lines", "damage", "bad_lines"},
 };
 
+/* The same of the work of GPUs. */
+static const struct {
+	const char *key, *name;
+} GPU_WORK[] = {
+	{"gpus_used", "used_max"},
+	{"gpu_mean", "mean"},
+	{"gpu_max", "max"},
+	{"gpu_memory_max_mib", "memory_max_mib"},
+};
+
+static const struct rt_stat_spec GPU_P95 = {"cpu.process_gpu_usage", "p95", "gpu_p95", 4};
+
 /* Percentiles, which a summary does not have. The last two are for the advice only. */
 static const struct {
 	const char *key;
@@ -81,7 +87,6 @@ static const struct {
 	{"cores_p95", {"cpu.process_cores_used", "p95", "cores_p95", 4}},
 	{"memory_p50_mib", {"cpu.process_memory_mib", "p50", "memory_p50_mib", 3}},
 	{"memory_p95_mib", {"cpu.process_memory_mib", "p95", "memory_p95_mib", 3}},
-	{"gpu_p95", {"cpu.process_gpu_usage", "p95", "gpu_p95", 4}},
 	{NULL, {"process_cpu_usage", "time_mean", "mean", 6}},
 	{NULL, {"process_cpu_usage", "max", "max", 6}},
 };
@@ -95,43 +100,49 @@ static void cleanup_run(struct advice_run **run)
 	free(*run);
 }
 
+/*
+ * Each of these leaves an absent value out with its key. A null in every line would be a third of the file, and readers
+ * that look at the first lines only give a column of nulls the wrong type: DuckDB 2.0 then reads later values as null.
+ */
 static void add_text(struct json_writer *json, const char *key, const char *text)
 {
+	if (text_absent(text))
+		return;
 	json_key(json, key);
-	json_text(json, text_absent(text) ? NULL : text);
+	json_text(json, text);
 }
 
 static void add_count(struct json_writer *json, const char *key, int64_t count)
 {
-	json_key(json, key);
 	if (count_absent(count))
-		json_absent(json);
-	else
-		json_count(json, count);
+		return;
+	json_key(json, key);
+	json_count(json, count);
 }
 
 static void add_real(struct json_writer *json, const char *key, double value, int decimals)
 {
+	if (!isfinite(value))
+		return;
 	json_key(json, key);
 	json_decimal(json, value, decimals);
 }
 
 static void add_cell(struct json_writer *json, const char *key, struct rt_cell cell)
 {
-	json_key(json, key);
 	switch (cell.type) {
 	case RT_CELL_COUNT:
-		json_count(json, cell.count);
+		add_count(json, key, cell.count);
 		return;
 	case RT_CELL_REAL:
-		json_decimal(json, cell.real, 6);
+		add_real(json, key, cell.real, 6);
 		return;
 	case RT_CELL_TEXT:
-		json_text(json, cell.text);
+		add_text(json, key, cell.text);
 		return;
 	case RT_CELL_NONE:
 	default:
-		json_absent(json);
+		return;
 	}
 }
 
@@ -203,8 +214,11 @@ static void add_user(struct json_writer *json, const char *recording)
 	add_text(json, "user", found->pw_name);
 }
 
+/* No pair: no key. */
 static void add_pairs(struct json_writer *json, const char *key, const struct row *pairs)
 {
+	if (!pairs)
+		return;
 	json_key(json, key);
 	json_open(json, '{');
 	for (const struct row *pair = pairs; pair; pair = pair->next) {
@@ -302,6 +316,8 @@ static void add_machine(struct json_writer *json, const struct run_start_row *st
 	add_count(json, "cpu_count", start->cpu_count);
 	add_real(json, "machine_memory_mib", start->memory_total_mib, 3);
 	add_text(json, "server", start->server);
+	if (!FIRST(identity, run_start_gpu))
+		return;
 	json_key(json, "gpu_names");
 	json_open(json, '[');
 	for (const struct run_start_gpu_row *gpu = FIRST(identity, run_start_gpu); gpu;
@@ -336,16 +352,45 @@ static void add_identity(struct json_writer *json, const rt_summary *summary, co
 
 static int read_run(struct advice_run *run, const char *recording, struct rt_problem *problem)
 {
-	struct rt_stat_spec specs[ARRAY_SIZE(PERCENTILES)];
+	struct rt_stat_spec specs[ARRAY_SIZE(PERCENTILES) + 1];
 	int result = rt_summary_read(&recording, 1, &run->summary, problem);
 
 	for (size_t i = 0; i < ARRAY_SIZE(PERCENTILES); i++)
 		specs[i] = PERCENTILES[i].spec;
+	specs[ARRAY_SIZE(PERCENTILES)] = GPU_P95;
 	if (result == 0)
 		result = rt_stats_read_record(&recording, 1, specs, ARRAY_SIZE(specs), &run->stats, problem);
 	if (result == 0)
 		find_evidence(run);
 	return result;
+}
+
+/*
+ * On a machine without GPUs, `gpus` is 0 and stands alone: run_lines.c then takes their work for 0. Where a recording
+ * tells nothing about GPUs, `gpus` is absent as well; a summary counts 0 there.
+ */
+static void add_gpus(struct json_writer *json, const rt_summary *summary, const rt_stats *stats)
+{
+	struct rt_cell count = rt_summary_get(summary, "gpu", "count"), cells[ARRAY_SIZE(GPU_WORK)];
+	size_t known = 0, zeros = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(GPU_WORK); i++) {
+		double value;
+
+		cells[i] = rt_summary_get(summary, "gpu", GPU_WORK[i].name);
+		value = cells[i].type == RT_CELL_COUNT ? (double)cells[i].count : cells[i].real;
+		known += cells[i].type != RT_CELL_NONE;
+		zeros += cells[i].type != RT_CELL_NONE && !(value > 0);
+	}
+	if (count.type != RT_CELL_COUNT || (!count.count && !known))
+		return;
+	add_cell(json, "gpus", count);
+	if (!count.count && zeros == ARRAY_SIZE(GPU_WORK))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(GPU_WORK); i++)
+		add_cell(json, GPU_WORK[i].key, cells[i]);
+	add_cell(json, "gpu_p95", rt_stats_get(stats, GPU_P95.column, GPU_P95.name));
+	add_cell(json, "gpu_energy_joules", rt_summary_get(summary, "gpu", "energy_joules"));
 }
 
 static void add_percentiles(struct json_writer *json, const rt_stats *stats)
@@ -395,6 +440,7 @@ int run_line_add(struct buffer *out, const char *recording, const struct run_pla
 	for (size_t i = 0; i < ARRAY_SIZE(FIGURES); i++)
 		add_cell(&json, FIGURES[i].key, rt_summary_get(summary, FIGURES[i].group, FIGURES[i].name));
 	add_percentiles(&json, run->stats);
+	add_gpus(&json, summary, run->stats);
 	add_evidence(&json, run);
 	(void)rt_summary_bottleneck(summary, 0, &rule, &title, &text);
 	add_text(&json, "bottleneck", rule ? rule : no_text(ABSENT_NOT_COLLECTED));

@@ -1,8 +1,9 @@
 /*
- * The line of a run: its identity, end and resource use as one flat JSON object, about 2 KB. Lines of many runs are one
+ * The line of a run: its identity, end and resource use as one flat JSON object, about 1.3 KB. Lines of many runs are one
  * file (runs.jsonl), which `ls` and DuckDB's read_json_auto() take as it is. docs/FLEET.md describes the keys.
  *
- * A key keeps its name, unit and meaning within a schema version. Keys may be added; a value that is unknown is null.
+ * A key keeps its name, unit and meaning within a schema version. Keys may be added; a value that is unknown or
+ * does not apply is left out with its key.
  */
 #pragma once
 

@@ -25,26 +25,43 @@ static int find_key(const struct scan *name)
 	return -1;
 }
 
-static int key_at_place(struct run_lines *lines, size_t place, const struct scan *name)
+/* Lines differ in the keys that they have, so a key is found by its text, not by its place in the line. */
+static int known_key(struct run_lines *lines, const struct scan *name)
 {
-	struct run_place_key *known = place < RUN_PLACES ? &lines->places[place] : NULL;
-	size_t length = scan_left(name);
+	size_t length = scan_left(name), hash = length;
+	struct run_known_key *known;
 
-	if (known && known->length == length && memcmp(known->text, name->at, length) == 0)
-		return known->key;
-	if (!known || !length || length > sizeof(known->text))
+	if (!length || length > sizeof(known->text))
 		return find_key(name);
-	memcpy(known->text, name->at, length);
-	known->length = (unsigned char)length;
-	known->key = (signed char)find_key(name);
+	for (size_t i = 0; i < length; i++)
+		hash = hash * 31 + (unsigned char)name->at[i];
+	known = &lines->known[(hash ^ hash >> 9) % RUN_KNOWN_KEYS];
+	if (known->length != length || memcmp(known->text, name->at, length) != 0) {
+		memcpy(known->text, name->at, length);
+		known->length = (unsigned char)length;
+		known->key = (signed char)find_key(name);
+	}
 	return known->key;
+}
+
+/* `gpus` of a machine without GPUs stands alone in newer lines, for their work that is 0. */
+static void fill_gpus(struct run_value values[static RUN_KEY_COUNT])
+{
+	static const enum run_key WORK[] = {RUN_gpus_used, RUN_gpu_mean, RUN_gpu_max, RUN_gpu_memory_max_mib};
+	const struct run_value *gpus = &values[RUN_gpus];
+
+	if (gpus->kind != VALUE_NUMBER || !scan_is(&gpus->raw, "0"))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(WORK); i++)
+		if (values[WORK[i]].kind != VALUE_NULL)
+			return;
+	for (size_t i = 0; i < ARRAY_SIZE(WORK); i++)
+		values[WORK[i]] = *gpus;
 }
 
 /* Reads {"key":value,...}. The last value of a key counts. */
 static bool read_values(struct run_lines *lines, struct scan line)
 {
-	size_t place = 0;
-
 	memset(lines->values, 0, sizeof(lines->values));
 	for (size_t i = 0; i < RUN_KEY_COUNT; i++)
 		lines->values[i].kind = VALUE_NULL;
@@ -63,10 +80,11 @@ static bool read_values(struct run_lines *lines, struct scan line)
 			return false;
 		if (value.kind == VALUE_OTHER)
 			value.raw = (struct scan){start, line.at};
-		key = key_at_place(lines, place++, &name);
+		key = known_key(lines, &name);
 		if (key >= 0)
 			lines->values[key] = value;
 	} while (json_take(&line, ','));
+	fill_gpus(lines->values);
 	return json_take(&line, '}') && !scan_left(&line);
 }
 

@@ -46,6 +46,8 @@
 	KEY(memory_limit_source) \
 	KEY(memory_largest_process_mib) \
 	KEY(memory_swap_max_mib) \
+	KEY(gpus) \
+	KEY(gpus_used) \
 	KEY(gpu_mean) \
 	KEY(gpu_max) \
 	KEY(gpu_memory_max_mib) \
@@ -71,15 +73,15 @@
 #define RUN_KEY_NAME(key) RUN_##key,
 enum run_key { RUN_KEYS(RUN_KEY_NAME) RUN_KEY_COUNT };
 
-enum { RUN_LINE_NEWEST_SCHEMA = 1, RUN_PLACES = 160 };
+enum { RUN_LINE_NEWEST_SCHEMA = 1, RUN_KNOWN_KEYS = 512 };
 
 struct run_value {
 	enum json_kind kind; /* VALUE_NULL: absent; VALUE_OTHER: an object or list, whose text is `raw` */
 	struct scan raw;
 };
 
-/* A key at its place in the line. The next line most likely has the same key there. */
-struct run_place_key {
+/* A key that an earlier line had, at the place of its hash. */
+struct run_known_key {
 	char text[32];
 	unsigned char length;
 	signed char key; /* -1: unused */
@@ -89,7 +91,7 @@ struct run_lines {
 	struct source source;
 	struct run_value values[RUN_KEY_COUNT]; /* valid until the next line */
 	size_t damaged, newer, read;            /* lines */
-	struct run_place_key places[RUN_PLACES];
+	struct run_known_key known[RUN_KNOWN_KEYS];
 };
 
 /* Whether a file begins with the line of a run. "-" and files that cannot be read do not. */
@@ -99,7 +101,7 @@ bool is_file_of_runs(const char *path);
 int run_lines_open(struct run_lines *ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_close(struct run_lines *lines);
 
-/* As run_lines_open(), in memory of its own, which is about 10 KiB; run_lines_free() closes and frees it. */
+/* As run_lines_open(), in memory of its own, which is about 20 KiB; run_lines_free() closes and frees it. */
 int run_lines_new(struct run_lines **ret_lines, const char *path, struct rt_problem *ret_problem);
 void run_lines_free(struct run_lines *lines); /* NULL is allowed. */
 /*

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -14,6 +15,7 @@ import recordings
 from conftest import clean_environment, json_lines, wait_until
 
 WRITERS = 64
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "FLEET.md"
 
 
 # ---- identity
@@ -58,7 +60,7 @@ def test_the_line_and_the_series_of_a_run_have_the_ids_of_its_system(run, tmp_pa
     variables, *expected, attribute = SYSTEMS[system]
     run("-q", "-o", "run.jsonl", "--runs", "runs.jsonl", "--", "true", env=dict(pair.split("=") for pair in variables.split()))
     [line] = json_lines(tmp_path / "runs.jsonl")
-    assert [line[key] for key in ("name", "task", "scheduler_job", "array_task", "attempt", "commit")] == expected
+    assert [line.get(key) for key in ("name", "task", "scheduler_job", "array_task", "attempt", "commit")] == expected
     series = run("export", "--format", "openmetrics", "run.jsonl").stdout.decode()
     [info] = {text.rpartition("} ")[0] for text in series.splitlines() if text.startswith("target_info{")}
     assert f'job="{line["name"]}"' in info and f'instance="{line["id"]}"' in info and attribute in info
@@ -86,11 +88,51 @@ def test_runs_appends_a_line_at_the_end(run, tmp_path):
     run("-o", "kept.jsonl", "-n", "second", "--", "true", env={"TRACKER_RUNS": str(tmp_path / "runs.jsonl")})
     first, second = lines_of(tmp_path / "runs.jsonl")
     assert (first["name"], first["task"], first["attempt"], first["outcome"], first["exit_code"]) == ("sh", "load", "2", "failed", 3)
-    assert first["recording"] is None, "a temporary recording has no name"
+    assert "recording" not in first, "a temporary recording has no name"
     assert second["name"] == "second" and second["outcome"] == "ok"
     assert second["recording"] == str(tmp_path / "kept.jsonl")
     assert second["id"] == json_lines(tmp_path / "kept.jsonl")[0]["run_start"]["run_id"]
-    assert list(first) == list(second), "each line has every key, in the same order"
+    assert [key for key in first if key in second] == [key for key in second if key in first], "keys keep their order"
+
+
+def documented_keys():
+    table = DOCUMENT.read_text().partition("## The fields\n")[2].partition("\n## ")[0]
+    return {key for row in table.splitlines() if row.startswith("|") for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+def test_a_line_has_only_known_values_and_documented_keys(run, tmp_path, nvml):
+    nvml.say("gpus 1", "utilization 0 75 30", "memory 0 81920 600 1000")
+    slurm = {"SLURM_JOB_NAME": "job", "SLURM_JOB_ID": "1", "SLURM_CPUS_ON_NODE": "2", "SLURM_MEM_PER_NODE": "512", "SLURM_NTASKS": "1"}
+    run("-q", "--runs", "runs.jsonl", "--", "true")
+    run("-q", "--runs", "runs.jsonl", "--tag", "a=b", "--", "sh", "-c", "kill -9 $$", env=slurm)
+    run("-q", "--runs", "runs.jsonl", "-i", 0.1, "--", "sleep", 0.5, env=nvml.env())
+    plain, killed, gpu = json_lines(tmp_path / "runs.jsonl")
+    for line in plain, killed, gpu:
+        assert not [key for key, value in line.items() if value is None or value == {} or value == []]
+        assert set(line) <= documented_keys()
+    # A shorter line has lost a value. A longer one repeats in each line what is unknown.
+    assert 1000 < len(json.dumps(plain, separators=(",", ":"))) < 1400
+    assert plain["exit_code"] == 0 and "signal" not in plain and "tags" not in plain
+    assert killed["signal"] == 9 and "exit_code" not in killed and killed["tags"] == {"a": "b"}
+    assert {"gpus", "gpu_names", "gpus_used", "gpu_mean", "gpu_p95", "gpu_max", "gpu_memory_max_mib"} <= set(gpu) and gpu["gpus"] == 1
+
+
+def gpu_figures(line):
+    return {key: value for key, value in line.items() if key.startswith("gpu")}
+
+
+def test_figures_of_gpus_are_0_unknown_or_told(run, tmp_path):
+    recordings.steady(tmp_path / "none.jsonl")
+    unknown = [dict(one, gpu=None) for one in json_lines(tmp_path / "none.jsonl")]
+    for one in unknown:
+        one["cpu"].update(process_gpu_usage=None, process_gpu_vram_mib=None, process_gpu_utilized=None)
+        one["totals"].update(gpu_usage=None, gpu_vram_mib=None, gpu_utilized=None)
+    recordings.write(tmp_path / "unknown.jsonl", unknown)
+    recordings.steady(tmp_path / "used.jsonl", gpu=1.5, vram=2000.0)
+    run("runs", "add", "--runs", "runs.jsonl", "none.jsonl", "unknown.jsonl", "used.jsonl")
+    none, unknown, used = map(gpu_figures, json_lines(tmp_path / "runs.jsonl"))
+    assert none == {"gpus": 0} and unknown == {}
+    assert used["gpu_max"] == 1.5 and used["gpu_memory_max_mib"] == 2000.0
 
 
 def test_a_file_that_takes_no_line_is_told_and_the_job_keeps_its_status(run, tmp_path):

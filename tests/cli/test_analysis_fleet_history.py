@@ -192,15 +192,21 @@ def test_without_a_file_the_own_history_counts(binary, tmp_path):
 
 # ---- many lines, and another engine
 
+def sparse(lines):
+    """As the program writes them: without the keys of absent values."""
+    return [{key: value for key, value in one.items() if value is not None} for one in lines]
+
+
 def many(path, count):
     """Lines as long as real ones."""
     rng = random.Random(1)
-    filler = {f"figure_{i}": 1000.125 + i for i in range(60)}
+    filler = {f"figure_{i}": 1000.125 + i for i in range(32)}
     with open(path, "w") as file:
         for i in range(count):
             peak = round(rng.lognormvariate(6, 0.3), 3)
-            file.write(json.dumps({**line(i, name=f"job-{i % 40}", task=f"step-{i % 3}", memory_peak_mib=peak, wall_secs=round(peak / 7, 6),
-                                          outcome=rng.choice(["ok"] * 9 + ["failed"])), **filler}) + "\n")
+            one = line(i, name=f"job-{i % 40}", task=f"step-{i % 3}", memory_peak_mib=peak, wall_secs=round(peak / 7, 6),
+                       outcome=rng.choice(["ok"] * 9 + ["failed"]), array_task=str(i) if i % 4 else None, cores_asked=4.0 if i % 5 else None)
+            file.write(json.dumps({**sparse([one])[0], **filler}) + "\n")
     return path
 
 
@@ -224,6 +230,46 @@ def python_with_duckdb():
         if pathlib.Path(python).exists() and subprocess.run([python, "-c", "import duckdb"], capture_output=True).returncode == 0:
             return str(python)
     return pytest.skip("no Python here has DuckDB; bench/fleet installs it")
+
+
+def test_lines_of_all_builds_are_read_alike(run, groups, tmp_path):
+    """Earlier builds wrote null for unknown, and the figures of GPUs where there are none."""
+    earlier = [line(i, gpus=0, gpu_mean=0.0, oom_had_mib=900.0 if i % 3 else None, cores_asked=4.0 if i % 2 else None,
+                    task="load" if i % 5 else None) for i in range(30)]
+    later = [{key: value for key, value in one.items() if not key.startswith("gpu_")} for one in sparse(earlier)]
+    mixed = [one for pair in zip(earlier[::2], later[1::2]) for one in pair]
+    answers = []
+    for lines in earlier, later, mixed:
+        found = groups(lines)
+        answers.append((found, run("recommend", "--json", "--history", "runs.jsonl", "--job", "train").out))
+    assert answers[0] == answers[1] == answers[2] and len(found) == 2 and json.loads(answers[0][1])["gpu"] == 0
+
+
+def duckdb_rows(python, folder, *queries):
+    program = "import duckdb, json, sys; print(json.dumps([duckdb.sql(q).fetchall() for q in sys.argv[1:]]))"
+    return json.loads(subprocess.run([python, "-c", program, *queries], cwd=folder, capture_output=True, check=True).stdout)
+
+
+def test_duckdb_finds_percentiles_of_keys_that_only_late_lines_have(run, tmp_path):
+    """DuckDB looks for keys in 20,480 lines and 32 files; a null there would make it drop later values without a word."""
+    python, late = python_with_duckdb(), 22_000
+    lines = [line(i, task=None, memory_asked_mib=None) if i < late else line(i, task="load", memory_asked_mib=1000.0 + i) for i in range(late + 400)]
+    for i in range(40):
+        write(tmp_path / f"runs-{i:02}.jsonl", sparse(lines[i::40] if i < 39 else lines[late:]))
+    write(tmp_path / "runs.jsonl", sparse(lines))
+    columns = "columns = {name: 'varchar', task: 'varchar', wall_secs: 'double', memory_asked_mib: 'double', memory_peak_mib: 'double'}"
+    figures = "count(memory_asked_mib), quantile_cont(memory_asked_mib, 0.95)"
+    usual, whole, named, union = duckdb_rows(
+        python, tmp_path, "select quantile_cont(memory_peak_mib, 0.95), count(*) from read_json_auto('runs.jsonl')",
+        f"select {figures} from read_json_auto('runs.jsonl', sample_size = -1)",
+        f"select task, {figures} from read_json('runs.jsonl', {columns}) group by task order by task nulls first",
+        f"select {figures} from read_json_auto(['runs-38.jsonl', 'runs-39.jsonl'], union_by_name = true)")
+    p95 = pytest.approx(1000.0 + late + 0.95 * 399)
+    assert usual == [[1024.0, late + 400]] and whole == [[400, p95]] and named == [[None, 0, None], ["load", 400, p95]]
+    assert union[0][0] == 410
+    refused = subprocess.run([python, "-c", "import duckdb; duckdb.sql(\"select memory_asked_mib from read_json_auto('runs.jsonl')\")"],
+                             cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode and '"memory_asked_mib" not found' in refused.stderr, "a loss is told"
 
 
 def test_duckdb_reads_the_lines_as_they_are_and_finds_the_same_percentiles(run, tmp_path):
@@ -266,7 +312,7 @@ def test_each_query_of_the_document_runs_in_duckdb(lake):
     python = python_with_duckdb()
     program = "import duckdb, json, sys; print(json.dumps([[len(duckdb.sql(q).fetchall()) for q in sys.argv[1:]]]))"
     counts, = json.loads(subprocess.run([python, "-c", program, *queries_of_the_document("sql")], cwd=lake, capture_output=True, check=True).stdout)
-    assert counts == [120, 20, 1, 300, 1]
+    assert counts == [40, 20, 1, 300, 1]
 
 
 def test_the_clickhouse_query_finds_the_same_percentiles(run, lake):
@@ -311,6 +357,8 @@ CASES = {
     "a failure and a thin run": [{"end": {"exit_code": 3}}, {"memory": 700.0, "count": 1}, {"memory": 200.0}],
     "no end": [{"end": False, "memory": 800.0}, {"memory": 200.0}],
     "GPUs": [{"gpu": 1.7, "vram": 3000.0}],
+    "GPUs that are not known": [{"gpu": None, "vram": None}],
+    "GPUs that some runs had": [{"gpu": 1.7, "vram": 3000.0}, {}, {"gpu": None, "vram": None}],
     "ranks": [{"rank": 0, "start": slurm(0, 4), "memory": 300.0}, {"rank": 1, "start": slurm(1, 4), "memory": 500.0}],
     "only thin runs": [{"count": 1}],
 }
