@@ -116,6 +116,21 @@ static bool keep_parents(struct cgroup_tenants *tenants, const struct crowd *cro
 	return true;
 }
 
+/* Whether all that are there are helpers of the tracker and the parents that an earlier look has found, so that none need be read. */
+static bool is_known_crowd(const struct cgroup_tenants *tenants, const struct tenants_viewer *viewer,
+			   const struct crowd *crowd)
+{
+	size_t parents = 0;
+
+	for (size_t i = 0; i < crowd->count; i++) {
+		if (is_among(tenants->parents, tenants->parent_count, crowd->pids[i]))
+			parents++;
+		else if (viewer->in_program || !process_tree_excludes(viewer->tree, crowd->pids[i]))
+			return false;
+	}
+	return parents == tenants->parent_count;
+}
+
 /* Whether a stranger is in the cgroup, or a parent of the tracker has left it. */
 static bool finds_others(struct cgroup_tenants *tenants, const struct tenants_viewer *viewer, int folder)
 {
@@ -128,6 +143,8 @@ static bool finds_others(struct cgroup_tenants *tenants, const struct tenants_vi
 	tenants->looked |= crowd.members;
 	if (!crowd.count)
 		return tenants->parent_count > 0;
+	if (is_known_crowd(tenants, viewer, &crowd))
+		return false;
 	parent_count = list_parents(viewer->tree, parents);
 	for (size_t i = 0; i < crowd.count; i++)
 		if (!is_among(parents, parent_count, crowd.pids[i]) &&

@@ -68,13 +68,16 @@ static void ask_to_attend(struct job_network *state, struct collect_context *con
 	context->attend_ns = min_i64(context->attend_ns, at_ns);
 }
 
+static int64_t longer_pause_ns(const struct job_network *state)
+{
+	return min_i64(max_i64(2 * state->pause_ns, LOOK_EVERY_NS), LONGEST_PAUSE_NS);
+}
+
 static void look_at_sockets(struct job_network *state, struct collect_context *context, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns(), pause_ns;
 
-	state->pause_ns = discover_between_passes(context->tree)
-				  ? LOOK_EVERY_NS
-				  : min_i64(2 * state->pause_ns, LONGEST_PAUSE_NS);
+	state->pause_ns = discover_between_passes(context->tree) ? LOOK_EVERY_NS : longer_pause_ns(state);
 	pause_ns = state->pause_ns;
 	job_sockets_update(&state->sockets, context->tree, false);
 	allowance_earn(&state->for_looks, now_ns, NS_FOR_A_LOOK, LOOKS_MOST_NS);
@@ -176,7 +179,9 @@ static void job_network_collect(void *state_, struct collect_context *context, s
 	if (!is_last)
 		job_namespaces_look(&state->namespaces, context->tree);
 	job_sockets_update(&state->sockets, context->tree, is_last);
-	state->look_ns = max_i64(state->look_ns, root_monotonic_ns(context->root) + LOOK_EVERY_NS);
+	/* A sample is a look as well: while the job sleeps, samples of every second are enough. */
+	state->pause_ns = process_tree_any_ran(context->tree) ? LOOK_EVERY_NS : longer_pause_ns(state);
+	state->look_ns = max_i64(state->look_ns, root_monotonic_ns(context->root) + state->pause_ns);
 	ask_to_attend(state, context);
 	fill_network_row(state, row);
 }

@@ -581,6 +581,14 @@ size_t process_tree_running(const struct process_tree *tree)
 	return running;
 }
 
+bool process_tree_any_ran(const struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (!tree->members[i].quiet_ticks)
+			return true;
+	return false;
+}
+
 const char *process_tree_cpu_source(const struct process_tree *tree)
 {
 	return tree->cgroup_folder >= 0 ? "cgroup" : tree->uses_clock ? "clock" : "stat";

@@ -230,3 +230,5 @@ struct member *process_tree_find(const struct process_tree *tree, pid_t pid);
 struct member *process_tree_root(const struct process_tree *tree);
 /* Counts the members that have not exited (zombies have). */
 size_t process_tree_running(const struct process_tree *tree);
+/* Whether a member ran between the last pass and the one before it, or is new. */
+bool process_tree_any_ran(const struct process_tree *tree);

@@ -52,6 +52,7 @@ static const struct pace PACES[] = {
 	{3 * NSEC_PER_MSEC, 2000, LONGEST_NAP_MSEC},
 };
 static const struct pace RECORDS_ALONE = {4 * NSEC_PER_MSEC, 1600, 500};
+enum { RECORDS_NAP_WITHOUT_FORKS_MSEC = 1000 };
 /* Below the limit by the amount that may be used at once. */
 static const struct pace AGAIN = {0, 2000, 0};
 
@@ -116,22 +117,24 @@ static void ask_for_short_slices(void)
 #endif
 }
 
-/* The first fork of a job that has not forked would be its only news: such a job gets a quarter of the time at once, and half of the rest. */
+/* The first fork of a job that has not forked would be its only news: such a job gets a quarter of the time, at once and later. */
 static bool is_within(const struct program_listener *listener, const struct pace *pace)
 {
 	int64_t elapsed_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) - listener->started_ns;
 	int64_t free_ns = pace->free_ns, part = pace->part;
 
 	if (!listener->heard.has_forks)
-		free_ns /= 4, part *= 2;
+		free_ns /= 4, part *= 4;
 	return listener->spent_ns + listener->thread_spent_ns <= free_ns + elapsed_ns / part;
 }
 
 /* How long to nap before the next batch. STOP: not even that is worth it. */
 static int nap_of(const struct program_listener *listener)
 {
+	if (listener->fd < 0 && is_within(listener, &RECORDS_ALONE))
+		return listener->heard.has_forks ? RECORDS_ALONE.nap_msec : RECORDS_NAP_WITHOUT_FORKS_MSEC;
 	if (listener->fd < 0)
-		return is_within(listener, &RECORDS_ALONE) ? RECORDS_ALONE.nap_msec : STOP;
+		return STOP;
 	for (size_t i = 0; i < ARRAY_SIZE(PACES); i++)
 		if (is_within(listener, &PACES[i]))
 			return (int)max_i64(PACES[i].nap_msec,

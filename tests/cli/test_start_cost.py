@@ -1,4 +1,4 @@
-"""The start of the recorder in system calls, whose number a busy machine does not change."""
+"""The start of the recorder, and a job that sleeps, in system calls, whose number a busy machine does not change."""
 import os
 import shutil
 import subprocess
@@ -43,3 +43,20 @@ def test_a_start_takes_few_calls(calls):
 def test_work_for_longer_runs_waits_until_the_job_has_started(calls):
     late = ["system/node", "/proc/self/net/dev"]
     assert [text for text in late if any(text in line for line in calls)] == []
+
+
+@pytest.mark.slow
+def test_a_job_that_sleeps_has_its_sockets_looked_at_once_a_sample(binary, tmp_path, no_leak_check):
+    """Between two samples of every second there was another look, which woke the recorder."""
+    if not STRACE:
+        pytest.skip("strace is missing")
+    trace = tmp_path / "trace"
+    done = subprocess.run([STRACE, "-qq", "-o", trace, binary, "-q", "--no-summary", "-i", "1", "-o", tmp_path / "run.jsonl", "--",
+                           "sleep", "9.5"],
+                          stdin=subprocess.DEVNULL)
+    if done.returncode or len(json_lines(tmp_path / "run.jsonl")) < 9:
+        pytest.skip("this machine does not let strace trace, or is too busy")
+    lines = trace.read_text().splitlines()
+    samples = [i for i, line in enumerate(lines) if line.startswith("write(") and "timestamp_secs" in line]
+    looks = [line for line in lines[samples[1]:samples[8]] if line.startswith("pread64(") and '"sockets: used' in line]
+    assert 1 <= len(looks) <= 8, looks
