@@ -581,6 +581,8 @@ RT_API int rt_combine(const char *const *paths, size_t path_count, const char *o
  *   -EEXIST  it is a recording, and `replace` is false
  *   -EBUSY   a recorder is writing to it
  *   -EPERM   another user may have planted it (a link, a FIFO) in a folder that all users may write to
+ *   -EISDIR  it is a folder
+ *   -ENOENT, -ENOTDIR, -EACCES, -EROFS  its folder does not exist, or takes no new file from this user
  */
 RT_API int rt_output_check(const char *path, const char *const *inputs, size_t input_count, bool replace,
 			   struct rt_problem *ret_problem);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -12,24 +12,20 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/file_place.h"
 #include "base/is_page.h"
 #include "cli/message.h"
 
-enum { COPY_BYTES = 1 << 20, MOST_RESCUED = 100 };
+enum { COPY_BYTES = 1 << 20, MOST_RESCUED = 100, REASON_BYTES = 200 };
 
 /* The page is written under another name first, so its folder must take a new file. */
 static const char *why_not_folder(const char *page)
 {
-	const char *slash = strrchr(page, '/');
-	CLEANUP_FREE char *folder = slash ? strndup(page, (size_t)(slash - page) + 1) : strdup(".");
+	static char reason[REASON_BYTES];
+	int r = check_file_place(page);
 
-	if (!folder || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
-		return NULL;
-	if (errno == ENOENT)
-		return "cannot be written: its folder does not exist; create it first";
-	return errno == EACCES || errno == EROFS
-		       ? "cannot be written: its folder takes no new file from this user"
-		       : "cannot be written: its folder cannot be used";
+	snprintf(reason, sizeof reason, "cannot be written: %s", file_place_fault(r));
+	return r < 0 ? reason : NULL;
 }
 
 const char *why_no_page(const char *page)
@@ -38,10 +34,8 @@ const char *why_no_page(const char *page)
 
 	if (!*page || strcmp(page, "-") == 0)
 		return NULL;
-	if (stat(page, &status) < 0)
+	if (stat(page, &status) < 0 || S_ISDIR(status.st_mode))
 		return why_not_folder(page);
-	if (S_ISDIR(status.st_mode))
-		return "is a folder; name a file in it";
 	if (!S_ISREG(status.st_mode))
 		return NULL;
 	if (!is_page(page))

@@ -1,7 +1,7 @@
 /* The place of the page that --report names: a mistake in it must be told before the job, which may take days. */
 #pragma once
 
-/* Returns NULL, or why the report cannot or must not be written to `page`. Creates nothing. */
+/* Returns NULL, or why the report cannot or must not be written to `page`, valid until the next call. Creates nothing. */
 const char *why_no_page(const char *page);
 
 /*

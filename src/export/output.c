@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/file_lock.h"
+#include "base/file_place.h"
 #include "base/scan.h"
 #include "base/write_all.h"
 #include "format/gzip.h"
@@ -130,7 +131,15 @@ static int named_descriptor(const char *path)
 
 static int refuse_output(struct rt_problem *problem, int error, const char *path, const char *reason)
 {
-	return problem_set(problem, error, "cannot write to %s: %s", path, reason);
+	return problem_set(problem, error, "cannot write to %s: %s", *path ? path : "''", reason);
+}
+
+/* Only a file that does not exist, or is a regular one, is written under another name first. */
+static int check_place(const char *name, struct rt_problem *problem)
+{
+	int result = check_file_place(name);
+
+	return result < 0 ? refuse_output(problem, result, name, file_place_fault(result)) : 0;
 }
 
 static int refuse_link(struct rt_problem *problem, int error, const char *path)
@@ -142,7 +151,7 @@ static int refuse_link(struct rt_problem *problem, int error, const char *path)
 }
 
 /* Refuses a file that a recorder holds: it keeps a lock on its output. */
-static int check_regular(const char *path, const char *name, bool replace, struct rt_problem *problem)
+static int check_regular_file(const char *path, const char *name, bool replace, struct rt_problem *problem)
 {
 	CLEANUP_CLOSE int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 
@@ -207,16 +216,20 @@ int rt_output_check(const char *path, const char *const *inputs, size_t input_co
 
 	if (named_descriptor(path) >= 0)
 		return 0;
+	if (!*path)
+		return refuse_output(ret_problem, -ENOENT, path, "it names no file");
 	result = output_check_inputs(path, inputs, input_count, ret_problem);
 	if (result < 0)
 		return result;
 	result = follow_links(path, &name);
 	if (result < 0)
 		return refuse_link(ret_problem, result, path);
-	if (lstat(name, &status) < 0)
-		return 0;
-	if (S_ISREG(status.st_mode))
-		return check_regular(path, name, replace, ret_problem);
+	if (lstat(name, &status) < 0 || S_ISDIR(status.st_mode))
+		return check_place(name, ret_problem);
+	if (S_ISREG(status.st_mode)) {
+		result = check_regular_file(path, name, replace, ret_problem);
+		return result < 0 ? result : check_place(name, ret_problem);
+	}
 	if (is_planted(name, &status))
 		return refuse_output(ret_problem, -EPERM, path,
 				     "it belongs to another user, in a folder that everyone may write to");
@@ -333,7 +346,7 @@ int output_open(struct output *ret_output, const char *path, bool gzip, struct r
 	if (result < 0) {
 		output.fd = output.fd < 0 ? -1 : output.fd;
 		output_close(&output);
-		return problem_set(problem, result, "%s: %s", path, strerror(-result));
+		return refuse_output(problem, result, path, strerror(-result));
 	}
 	*ret_output = output;
 	return 0;

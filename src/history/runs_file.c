@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_place.h"
 #include "format/gzip.h"
 #include "format/is_recording.h"
 
@@ -96,7 +97,8 @@ int runs_file_append(const char *path, const struct buffer *line, struct rt_prob
 	ssize_t written;
 
 	if (fd < 0 && !reason)
-		return problem_set(ret_problem, fd, "%s: %s", path, strerror(-fd));
+		return problem_set(ret_problem, fd, "%s: no line is appended: %s", path,
+				   fd == -EACCES ? strerror(EACCES) : file_place_fault(fd));
 	reason = reason ? reason : why_not(fd);
 	if (reason)
 		return problem_set(ret_problem, -EINVAL, "%s: no line is appended: %s", path, reason);

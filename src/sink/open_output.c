@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/file_lock.h"
+#include "base/file_place.h"
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/scan.h"
@@ -136,8 +137,14 @@ static int create_output(const struct output_place *place, struct opened_output 
 
 	if (fd == -EEXIST)
 		return -EAGAIN;
+	if (fd == -ENOENT && place->link)
+		return refuse_output(
+			place, fd,
+			"it is a symbolic link into a folder that does not exist; create it first");
+	/* Some file systems, such as /proc, answer ENOENT although the folder is there. */
 	if (fd < 0)
-		return refuse_errno(place, fd);
+		return fd == -ENOENT ? refuse_errno(place, fd)
+				     : refuse_output(place, fd, file_place_fault(fd));
 	r = lock_output(place, fd);
 	if (r < 0)
 		return r;
@@ -352,7 +359,7 @@ static int open_found(const struct output_place *place, const struct stat *found
 	case S_IFCHR:
 		return open_device(place, found, output);
 	case S_IFDIR:
-		return refuse_output(place, -EISDIR, "it is a folder; name a file in it");
+		return refuse_output(place, -EISDIR, file_place_fault(-EISDIR));
 	case S_IFBLK:
 		return refuse_output(place, -EINVAL, "it is a disk; name a file");
 	default:
@@ -393,16 +400,14 @@ static int open_folder(struct output_place *place)
 		return refuse_errno(place, -ENOMEM);
 	place->name = slash ? slash + 1 : place->path;
 	place->dir_fd = move_above_stdio(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
-	if (place->dir_fd == -ENOENT)
-		return refuse_output(place, -ENOENT, "its folder does not exist; create it first");
 	if (place->dir_fd < 0)
-		return refuse_errno(place, place->dir_fd);
+		return refuse_output(place, place->dir_fd, file_place_fault(place->dir_fd));
 	if (fstat(place->dir_fd, &status) < 0)
 		return refuse_errno(place, -errno);
 	place->dir_owner = status.st_uid;
 	place->shared = (status.st_mode & S_ISVTX) && (status.st_mode & S_IWOTH);
 	if (!*place->name)
-		return refuse_output(place, -EISDIR, "it is a folder; name a file in it");
+		return refuse_output(place, -EISDIR, file_place_fault(-EISDIR));
 	return 0;
 }
 

@@ -95,7 +95,7 @@ def test_a_nested_tracker_leaves_the_outer_ones_output_alone(run, binary, tmp_pa
     ("missing/run.jsonl", ["missing/run.jsonl", "does not exist", "create it"]),
     ("folder", ["folder", "name a file in it"]),
     ("folder/", ["folder/", "name a file in it"]),
-    ("file/run.jsonl", ["file/run.jsonl", "Not a directory"]),
+    ("file/run.jsonl", ["file/run.jsonl", "a part of its path is a file"]),
     ("socket", ["socket"]),
     ("run-%d.jsonl", ["%d"]),
     ("run%", ["%"]),

@@ -93,7 +93,7 @@ def test_report_without_an_output_file(run, tmp_path, scratch):
 
 @pytest.mark.parametrize("page, reason", [
     ("nosuch/page.html", "its folder does not exist"), ("folder", "is a folder"), ("closed/page.html", "takes no new file"),
-    ("main.py", "not an HTML page"), ("old.jsonl", "not an HTML page"), ("run.txt/page.html", "cannot be used")])
+    ("main.py", "not an HTML page"), ("old.jsonl", "not an HTML page"), ("run.txt/page.html", "a part of its path is a file")])
 @pytest.mark.parametrize("how", ["option", "variable"])
 def test_a_page_that_cannot_be_written_is_told_before_the_job(run, tmp_path, page, reason, how):
     (tmp_path / "folder").mkdir()

@@ -1,0 +1,41 @@
+/* Looks at the folder of a file that is to be written; see file_place.h. */
+#include "base/file_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+int check_file_place(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	CLEANUP_FREE char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	struct stat status;
+
+	if (!folder)
+		return -ENOMEM;
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+const char *file_place_fault(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "its folder does not exist; create it first";
+	case -ENOTDIR:
+		return "a part of its path is a file, not a folder; choose another name";
+	case -EACCES:
+	case -EROFS:
+		return "its folder takes no new file from this user; choose another folder";
+	case -EISDIR:
+		return "it is a folder; name a file in it";
+	default:
+		return strerror(-error);
+	}
+}
