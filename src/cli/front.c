@@ -131,7 +131,7 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 	const struct given *unwanted = given_by_name(&front->given, "no-summary");
 	bool flag = false;
 
-	front->summary = (front->named_outputs && isatty(STDERR_FILENO)) || (front->keeps && !front->quiet)
+	front->summary = !front->quiet && (front->keeps || (front->named_outputs && isatty(STDERR_FILENO)))
 				 ? SUMMARY_TEXT
 				 : SUMMARY_NONE;
 	if (unwanted && !read_flag(unwanted->text, &flag)) {

@@ -125,6 +125,13 @@ def test_quiet_keeps_the_run_and_prints_nothing(terminal):
     assert [line["number"] for line in terminal.listed()] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("words, env", [(["-q"], {}), ([], {"TRACKER_QUIET": "1"})])
+def test_quiet_prints_no_summary_of_a_named_output_either(terminal, words, env):
+    assert terminal.run(*words, "-o", "run.jsonl", "--", "true", cwd=terminal.folder, env=env) == ""
+    assert json_lines(terminal.folder / "run.jsonl")
+    assert "exit status 0" in terminal.run("-o", "other.jsonl", "--", "true", cwd=terminal.folder)
+
+
 @pytest.mark.parametrize("words", [["--summary"], ["-q", "--summary"], ["--summary", "-q", "-o", "run.jsonl"]])
 def test_a_summary_that_is_asked_for_is_printed(terminal, words):
     assert "exit status 0" in terminal.run(*words, "--", "true", cwd=terminal.folder)
