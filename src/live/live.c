@@ -27,6 +27,8 @@ enum { LOOK_MS = 200, SOON_MS = 50, FEEDS_MOST = 256, KEYS_AT_ONCE = 64, PIPE_RE
 #define HISTORY_LOOK_NS (2 * NSEC_PER_SEC)
 #define REDRAW_NS NSEC_PER_SEC
 #define SOONEST_REDRAW_NS (50 * NSEC_PER_MSEC)
+/* `resource-tracker CMD &` writes its summary to this terminal soon after its run has ended. */
+#define SUMMARY_COMES_NS (5 * NSEC_PER_SEC)
 
 struct live {
 	const struct live_options *options;
@@ -37,10 +39,10 @@ struct live {
 	struct canvas canvas;
 	int signals_fd;
 	sigset_t mask_before;
-	int64_t history_ns, drawn_ns;
-	bool dirty;  /* there is something new to draw */
-	bool urgent; /* the user waits for it */
-	bool ended;  /* all that has been written is read */
+	int64_t history_ns, drawn_ns, run_end_ns; /* 0: never */
+	bool dirty;                               /* there is something new to draw */
+	bool urgent;                              /* the user waits for it */
+	bool ended;                               /* all that has been written is read */
 };
 
 bool live_is_built(void)
@@ -152,12 +154,16 @@ static int read_feed(struct live *live, struct feed *feed, struct rt_problem *pr
 	}
 	live->ended &= r <= 0;
 	if (r < 0) {
-		if (live->feed_count == 1 && !feed->run.timeline.count)
+		if (live->feed_count == 1 && !feed->run.timeline.count && !live->options->follows_history)
 			return problem_set(problem, r, "%s", own.text);
-		run_lose(&feed->run, own.text);
+		/* The history compresses a recording that has ended, which changes its name. */
+		run_lose(&feed->run, r == -ENOENT && live->options->follows_history
+					     ? "it ended before this view had read it"
+					     : own.text);
 	}
 	if (was_going_on && !run_is_live(&feed->run)) {
 		live->dirty = true;
+		live->run_end_ns = now_ns();
 		tell_of_end(live, feed);
 	}
 	return 0;
@@ -295,7 +301,7 @@ static void draw_live(struct live *live)
 	if (!rows || !columns || canvas_begin(&live->canvas, rows, columns) < 0)
 		return;
 	view_draw(&live->view, &live->canvas);
-	terminal_show(&live->canvas);
+	terminal_show(&live->canvas, live->run_end_ns && now_ns() - live->run_end_ns < SUMMARY_COMES_NS);
 }
 
 static void take_keys(struct live *live)

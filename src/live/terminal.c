@@ -222,7 +222,7 @@ static wchar_t character_of(uint32_t character)
 										      : L'?';
 }
 
-void terminal_show(const struct canvas *canvas)
+void terminal_show(const struct canvas *canvas, bool again)
 {
 	for (size_t row = 0; row < canvas->rows; row++) {
 		for (size_t column = 0; column < canvas->columns; column++) {
@@ -236,6 +236,8 @@ void terminal_show(const struct canvas *canvas)
 			mvadd_wch((int)row, (int)column, &shown);
 		}
 	}
+	if (again)
+		redrawwin(stdscr);
 	refresh();
 }
 

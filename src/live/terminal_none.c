@@ -29,9 +29,10 @@ void terminal_size(size_t *ret_rows, size_t *ret_columns)
 	*ret_rows = *ret_columns = 0;
 }
 
-void terminal_show(const struct canvas *canvas)
+void terminal_show(const struct canvas *canvas, bool again)
 {
 	(void)canvas;
+	(void)again;
 }
 
 uint32_t terminal_key(void)

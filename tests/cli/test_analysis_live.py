@@ -528,3 +528,23 @@ def test_live_shows_the_runs_that_go_on_and_their_ends(terminal, tmp_path):
     assert one.wait_for_end() == 0
     again = terminal("live", "last", env=history)
     again.wait(lambda screen: screen.startswith(" second") and "run 2" in screen and "failed with exit status 4" in screen)
+
+
+def test_live_draws_over_the_summary_of_a_job_in_the_background(tmp_path, binary):
+    """`resource-tracker CMD &` writes its summary to the terminal on which `resource-tracker live` shows it."""
+    script = SCRIPT.replace("{command}", f"{shlex.quote(str(binary))} -- sleep 4 &\n{{command}}")
+    one = Terminal(tmp_path, [binary, "live"], script=script, env={"TRACKER_HISTORY": str(tmp_path / "history")})
+    try:
+        one.wait("1 run now")
+        lines = tmp_path / "history/runs.jsonl"
+        limit = time.monotonic() + PATIENCE_SECS
+        while not lines.exists() or '"outcome":"ok"' not in lines.read_text():  # then the summary is printed
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        time.sleep(1)
+        screen = one.wait(lambda screen: "recorded as" not in screen and "Bottleneck" not in screen)
+        assert "sleep" in screen
+        one.press("q")
+        assert one.wait_for_end() == 0
+    finally:
+        one.close()
