@@ -57,6 +57,9 @@ extern "C" {
  */
 #define RT_VERSION_NUMBER 100
 
+/* run_start.schema_version of the recordings that this version writes, and the newest that it knows. */
+#define RT_SCHEMA_VERSION 1
+
 /* Version of the loaded library: "0.1.0". */
 RT_API const char *rt_version(void);
 

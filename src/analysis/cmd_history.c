@@ -10,8 +10,9 @@
 #include "base/cleanup.h"
 #include "history/fleet.h"
 #include "history/history.h"
+#include "history/run_line.h"
 
-enum { OUTPUT_BYTES = 256 << 20, SHOWN_USUALLY = 20 };
+enum { NOTE_BYTES = 400, OUTPUT_BYTES = 256 << 20, SHOWN_USUALLY = 20 };
 
 struct history_options {
 	bool json;
@@ -82,12 +83,18 @@ static int add_glob(const struct subcommand *command, struct fleet *fleet, const
 
 static void say_left_out(const struct subcommand *command, const struct fleet *fleet)
 {
-	if (fleet->damaged && fleet->newer)
-		(void)command_fault(command, "left out: %zu damaged lines, and %zu of a newer version",
-				    fleet->damaged, fleet->newer);
-	else if (fleet->damaged || fleet->newer)
-		(void)command_fault(command, "left out: %zu %s", fleet->damaged + fleet->newer,
-				    fleet->damaged ? "damaged lines" : "lines of a newer version");
+	CLEANUP_BUFFER struct buffer text = BUFFER(NOTE_BYTES);
+
+	if (fleet->damaged)
+		buffer_printf(&text, "%zu damaged line%s", fleet->damaged, fleet->damaged == 1 ? "" : "s");
+	if (fleet->newer)
+		buffer_printf(
+			&text,
+			"%s%zu line%s of schema %g (this program knows schema %d; a newer one reads more)",
+			fleet->damaged ? ", and " : "", fleet->newer, fleet->newer == 1 ? "" : "s",
+			fleet->newest_schema, RUN_LINE_SCHEMA);
+	if (text.length && !buffer_error(&text))
+		(void)command_fault(command, "left out: %s", text.data);
 }
 
 static int print_fleet(const struct subcommand *command, const struct history_options *options)

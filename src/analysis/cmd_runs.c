@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "analysis/newer_schema.h"
 #include "base/cleanup.h"
 #include "base/ends_with.h"
 #include "base/file_lock.h"
@@ -24,6 +25,7 @@ struct adding {
 	const char *runs;   /* NULL: standard output */
 	size_t not_runs;    /* files in the folders that are not recordings */
 	bool failed, stuck; /* stuck: the target takes no line */
+	bool told;          /* of a recording with a newer schema */
 };
 
 static bool set_option(void *context, int option, const char *value)
@@ -70,6 +72,7 @@ static void add_recording(struct adding *adding, const char *path, bool is_named
 	int result = run_line_add(&line, path, &place, &problem);
 
 	if (result == 0) {
+		adding->told = adding->told || tell_newer_schema(adding->command, path);
 		(void)put_line(adding, &line);
 	} else if (is_named) {
 		adding->failed = true;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/find_run.h"
+#include "analysis/newer_schema.h"
 #include "base/cleanup.h"
 #include "base/is_page.h"
 #include "base/printable.h"
@@ -129,7 +130,12 @@ int command_read(const struct subcommand *command, char **argv,
 		 bool (*set)(void *context, int option, const char *value), void *context,
 		 struct text_list *ret_files)
 {
-	return read_line(command, argv, (struct reading){set, context, ret_files, command, false});
+	int status = read_line(command, argv, (struct reading){set, context, ret_files, command, false});
+
+	for (size_t i = 0; status == 0 && i < ret_files->count; i++)
+		if (tell_newer_schema(command, ret_files->texts[i]))
+			break;
+	return status;
 }
 
 int command_read_words(const struct subcommand *command, char **argv,

@@ -14,8 +14,7 @@
 #include "kernel/os_release.h"
 #include "kernel/proc_cpuinfo.h"
 #include "kernel/proc_sys_kernel.h"
-
-enum { SCHEMA_VERSION = 1 };
+#include "resource_tracker.h"
 
 /* Facts that stay the same during a run. Texts are "" if unknown. */
 struct machine {
@@ -112,7 +111,7 @@ static void fill_start(const struct machine *machine, struct collect_context *co
 	const struct memory_row *memory = (const struct memory_row *)(const void *)frame->first[ROW_memory];
 	const struct limits_row *limits = (const struct limits_row *)(const void *)frame->first[ROW_limits];
 
-	row->schema_version = SCHEMA_VERSION;
+	row->schema_version = RT_SCHEMA_VERSION;
 	fill_machine(machine, frame, row);
 	if (memory)
 		row->memory_total_mib = memory->total_mib;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export/combine.h"
+#include "resource_tracker.h"
 
 /* Returns the CPUs or the memory of the part's machine. */
 static double size_of_machine(const struct part *part, bool memory)
@@ -117,7 +118,7 @@ void combined_start(const struct combination *combination, struct frame *frame)
 	double cpus = sum_of_hosts(combination, false), memory = sum_of_hosts(combination, true);
 
 	keep_equal(combination, start);
-	start->schema_version = 1;
+	start->schema_version = RT_SCHEMA_VERSION;
 	start->interval_secs = combination->tick_secs;
 	start->mode = "combined";
 	if (!isnan(cpus))

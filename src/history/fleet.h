@@ -70,6 +70,7 @@ struct fleet {
 	uint32_t *ids, *keys; /* hash tables: index of the run or group plus 1 */
 	size_t id_room, key_room;
 	size_t files, damaged, newer, repeated; /* lines */
+	double newest_schema;                   /* of the newer lines, which are left out */
 	uint32_t last_group;
 };
 

@@ -328,6 +328,8 @@ int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret
 	fleet->files++;
 	fleet->damaged += lines->damaged;
 	fleet->newer += lines->newer;
+	if (lines->newest_schema > fleet->newest_schema)
+		fleet->newest_schema = lines->newest_schema;
 	return 0;
 }
 

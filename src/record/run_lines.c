@@ -100,6 +100,7 @@ static bool take_line(struct run_lines *lines, const struct source_line *line)
 	schema = run_real(lines, RUN_schema);
 	if (schema > (double)RUN_LINE_NEWEST_SCHEMA) {
 		lines->newer++;
+		lines->newest_schema = schema > lines->newest_schema ? schema : lines->newest_schema;
 		return false;
 	}
 	if (!(schema >= 1) || lines->values[RUN_outcome].kind != VALUE_STRING) {

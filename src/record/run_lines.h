@@ -91,6 +91,7 @@ struct run_lines {
 	struct source source;
 	struct run_value values[RUN_KEY_COUNT]; /* valid until the next line */
 	size_t damaged, newer, read;            /* lines */
+	double newest_schema;                   /* of the newer lines */
 	struct run_known_key known[RUN_KNOWN_KEYS];
 };
 

@@ -277,3 +277,34 @@ def test_mistakes_on_the_command_line(run, tmp_path):
     assert result.returncode == 1 and "mean, max, min" in result.err
     result = run("show", "-c", "disk.read_bytes_per_sec", path)
     assert result.returncode == 1 and "disk[sda]" in result.err
+
+
+def newer(path, version, **more):
+    samples = recordings.eight_samples()
+    samples[0]["run_start"] = {**samples[0]["run_start"], "schema_version": version, **more}
+    return recordings.write(path, samples)
+
+
+@pytest.mark.parametrize("words", [["summary"], ["stats"], ["show"], ["recommend"], ["regions"], ["report", "-o", "page.html"],
+                                   ["compare-runs", "old.jsonl"], ["export", "-f", "csv"], ["combine", "other.jsonl", "-o", "both.jsonl"],
+                                   ["runs", "add"]])
+def test_a_newer_schema_is_told_once_and_read(run, tmp_path, words):
+    old = newer(tmp_path / "old.jsonl", 1)
+    newer(tmp_path / "other.jsonl", 1)
+    known = run(*words, old, cwd=tmp_path)
+    path = newer(tmp_path / "new.jsonl", 7, a_key_of_tomorrow={"a": [1]})
+    result = run(*words, path, cwd=tmp_path)
+    told = [line for line in result.err.splitlines() if "schema version" in line]
+    assert told == [f"resource-tracker {words[0]}: {path} has schema version 7; this program knows 1 and leaves out what is new since; "
+                    "a newer resource-tracker reads all of it"]
+    assert "schema version" not in known.err
+    if words[0] != "combine":
+        assert result.returncode == known.returncode and (result.out != "") == (known.out != "")
+
+
+def test_the_newer_of_several_recordings_is_named_once(run, tmp_path):
+    for name, version in ("a", 1), ("b", 2), ("c", 3):
+        newer(tmp_path / f"{name}.jsonl", version)
+    for words in ["compare-runs", "a.jsonl", "x=b.jsonl", "y=c.jsonl"], ["runs", "add", "."], ["summary", "b.jsonl", "c.jsonl"]:
+        result = run(*words, cwd=tmp_path)
+        assert [line.split()[2] for line in result.err.splitlines() if "schema version" in line] in (["b.jsonl"], ["./b.jsonl"]), result.err
