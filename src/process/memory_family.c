@@ -116,6 +116,7 @@ static void note_parent(struct process_tree *tree, const struct member *member, 
 	}
 	forks = &parent->forks;
 	parent->fork_count++;
+	parent->forks_anon_kib = max_i64(parent->forks_anon_kib, member_anon_kib(tree, member));
 	if (member->parent_faults_before < 0)
 		family->has_orphans = true;
 	else if (member->parent_faults_before < forks->faults_living) {
@@ -171,6 +172,7 @@ static bool may_differ_at_addresses(const struct memory_families *families,
 static void begin_forks(struct member *member)
 {
 	member->fork_count = 0;
+	member->forks_anon_kib = 0;
 	member->forks.faults_living = INT64_MAX;
 }
 

@@ -32,7 +32,7 @@ struct memory_reading {
 	int64_t others_shared_kib; /* of all other members, which may map the same files */
 	int64_t faults;
 	size_t family_size;
-	size_t fork_count; /* its forks that were members of its family */
+	int64_t forks_anon_kib; /* of the largest of its forks */
 
 	bool has_files; /* file pages were sampled, perhaps in an earlier reading; set by the caller */
 	int64_t files_taken_ns; /* set by the caller */

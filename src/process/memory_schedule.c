@@ -181,19 +181,18 @@ static int64_t wrong_in_family_kib(const struct process_tree *tree, const struct
 }
 
 /*
- * Pages that a member had taken before its forks, and that only they shared, are its own once all of them have exited. Five
- * processes with such pages would otherwise count as one, because they have them at the same addresses.
+ * Pages that a member had taken before its forks, and that only they shared, are its own once all of them have exited or freed
+ * them. Five processes with such pages would otherwise count as one, because they have them at the same addresses.
  */
 static int64_t left_by_forks_kib(const struct process_tree *tree, const struct member *member)
 {
 	int64_t anon_kib = member_anon_kib(tree, member), own_kib = anon_kib;
+	int64_t left_kib = max_i64(0, member->reading->forks_anon_kib - member->forks_anon_kib);
 
-	if (!member->reading->fork_count || member->fork_count)
-		return 0;
 	if (member->is_forked)
 		own_kib = max_i64(memory_pages_to_kib(tree, member->faults),
 				  anon_kib - member_inherited_kib(tree, member));
-	return min_i64(own_kib, member->reading->common_kib);
+	return min_i64(min_i64(own_kib, left_kib), member->reading->common_kib);
 }
 
 /* How many KiB of a member's last figures may be wrong by now. */
@@ -463,7 +462,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 			max_i64(0, member->reading->statm_anon_kib * 1024 / tree->root->page_bytes -
 					   member->anon_at_faults);
 	member->reading->family_size = family->count;
-	member->reading->fork_count = member->fork_count;
+	member->reading->forks_anon_kib = member->forks_anon_kib;
 }
 
 void memory_schedule(struct process_memory *memory, struct process_tree *tree, enum pss_mode mode)

@@ -95,6 +95,7 @@ struct member {
 	/* Memory that is shared since a fork: see memory_family.h. */
 	bool is_forked;          /* forked, and has not called exec since */
 	size_t fork_count;       /* its forks that are members of its family in this tick */
+	int64_t forks_anon_kib;  /* anonymous memory of the largest of them */
 	size_t seen_pass;        /* the pass in which it was found */
 	uint64_t layout;         /* of its address space: a fork has its parent's; 0: not permitted to see */
 	uint64_t family;         /* the same in members that descend from one by forks alone */

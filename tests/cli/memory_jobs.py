@@ -64,6 +64,7 @@ JOBS = {
     "memfds of 120 forks, not mapped": Job("private 5 fork 120 { open-memfd 3 sleep 4300 }"),
     "memfds of forks that end before the others": Job("private 5 fork 8 { open-memfd 20 sleep 2400 } fork 60 { sleep 4400 } sleep 4300"),
     "forks whose own forks have ended": Job("private 2 fork 5 { private 60 fork 4 { sleep 1700 } sleep 4300 }"),
+    "forks whose own forks have freed it": Job("private 2 fork 4 { private 50 fork 2 { sleep 1400 free sleep 3000 } sleep 4400 }"),
     "shared memory whose writer has ended": Job("memfd 200 unmap fork 2 { sleep 4300 } sleep 1200"),
     "short children that come and go": Job("private 150 " + "fork 8 { read burn 20 sleep 700 } wait " * 6),
     "many threads": Job("private 100 threads 64 fork 3 { threads 16 sleep 4300 } sleep 4300"),
