@@ -3,6 +3,7 @@ import importlib.machinery
 import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -42,6 +43,15 @@ def test_archives_depend_on_names_bytes_and_the_epoch_alone(release):
     files = [("b/two", b"2", 0o755), ("a", b"1", 0o644)]
     assert release.tar_of(files, 1000) == release.tar_of(files[::-1], 1000) != release.tar_of(files, 1001)
     assert release.compressed(b"x" * 100) == release.compressed(b"x" * 100)
+
+
+def test_release_tells_how_long_each_part_took(release, capfd):
+    release.timed("tarball", lambda: subprocess.run([sys.executable, "-c", "import time; end = time.process_time() + 1.1\nwhile time.process_time() < end: pass"],
+                                                    check=True))
+    begun, told = capfd.readouterr().err.splitlines()
+    assert begun == "==== tarball"
+    wall, cpu = map(int, re.fullmatch(r"==== tarball: (\d+) s, (\d+) s of CPU time", told).groups())
+    assert wall >= 1 and 1 <= cpu <= 3
 
 
 def test_release_refuses_a_version_that_the_sources_do_not_have(release):
