@@ -120,29 +120,31 @@ static void name_process(struct known_process *process, const struct taskstats *
 }
 
 /*
- * The kernel adds to cpu_ns at each tick and each switch, so a record lacks the time since then. If the thread hardly slept, that is
- * the time that it neither was on a CPU by cpu_ns nor waited for one. Otherwise it is often as long as each turn on a CPU before,
- * and half a tick at most on average. Then the last thread of a process freed the memory.
+ * The kernel adds to cpu_ns at each tick and each switch, so a record lacks the time since then. A thread that never slept was on
+ * a CPU or waited for one all its life, so that the time is known. After a sleep, most threads end soon.
  */
-static int64_t unrecorded_ns(const struct taskstats *record, int64_t tick_ns)
+static int64_t time_since_tick(const struct taskstats *record, int64_t tick_ns, bool *ret_known)
 {
-	enum { FREE_KIB_NS = 50, FEW_SLEEPS = 2 };
-	int64_t turn_ns = min_i64(tick_ns / 2, record->cpu_ns / (record->switches + 1)),
-		rest_ns = record->elapsed_ns - record->delay_ns - record->cpu_ns;
+	enum { AFTER_SLEEP_NS = 60000 };
+	int64_t rest_ns = record->elapsed_ns - record->delay_ns - record->cpu_ns,
+		turn_ns = record->cpu_ns / (record->sleeps + 1),
+		likely_ns = turn_ns > tick_ns ? tick_ns / 2 : min_i64(turn_ns / 2, AFTER_SLEEP_NS);
 
-	if (rest_ns < 0 || rest_ns > tick_ns)
-		rest_ns = turn_ns;
-	else if (record->sleeps > FEW_SLEEPS)
-		rest_ns = min_i64(rest_ns, turn_ns);
-	if (record->is_last || !record->pid)
-		rest_ns += min_i64(record->peak_resident_kib, INT32_MAX) * FREE_KIB_NS;
-	return rest_ns;
+	*ret_known = !record->sleeps && record->delay_ns > 0 && rest_ns >= 0 && rest_ns <= tick_ns;
+	return *ret_known ? rest_ns : rest_ns < 0 ? likely_ns : min_i64(rest_ns, likely_ns);
 }
 
 void exit_record_add(struct known_process *process, const struct taskstats *record, int64_t tick_ns)
 {
-	process->record_ns = max_i64(0, process->record_ns) + record->cpu_ns;
-	process->unrecorded_ns += unrecorded_ns(record, tick_ns);
+	enum { FREE_KIB_NS = 50 };
+	bool is_known;
+	int64_t since_ns = time_since_tick(record, tick_ns, &is_known);
+
+	process->record_ns = max_i64(0, process->record_ns) + record->cpu_ns + (is_known ? since_ns : 0);
+	process->unrecorded_ns += is_known ? 0 : since_ns;
+	/* After the record, the last thread of a process frees the memory. */
+	if (record->is_last || !record->pid)
+		process->unrecorded_ns += min_i64(record->peak_resident_kib, INT32_MAX) * FREE_KIB_NS;
 	for (int i = 0; i < TASKSTATS_IO; i++)
 		process->record_io[i] += record->io[i];
 }

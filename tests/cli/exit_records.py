@@ -2,12 +2,14 @@
 import os
 import socket
 import struct
+import time
 
 NETLINK_GENERIC, CONTROL, SO_RCVBUFFORCE = 16, 16, 33
 GET_FAMILY, FAMILY_ID, FAMILY_NAME = 3, 1, 2
 COMMAND_GET, REGISTER_CPUS = 1, 3
 AGGREGATE_OF_THREAD, STATS = 4, 3
 BUFFER_BYTES = 64 << 20
+CLOCK_MONOTONIC_COARSE = 6
 
 
 def attributes(data):
@@ -15,6 +17,14 @@ def attributes(data):
         length, kind = struct.unpack_from("=HH", data)
         yield kind, data[4:length]
         data = data[(length + 3) & ~3:]
+
+
+def seconds(stats):
+    """CPU time up to the last tick or switch; of a thread that never slept, all that it did not wait for a CPU."""
+    [cpu_ns], [delay_ns], [elapsed_us], [sleeps] = (struct.unpack_from("=Q", stats, offset) for offset in (72, 24, 144, 272))
+    since_ns = elapsed_us * 1000 - delay_ns - cpu_ns
+    known = not sleeps and delay_ns > 0 and 0 <= since_ns <= time.clock_getres(CLOCK_MONOTONIC_COARSE) * 1e9
+    return (cpu_ns + (since_ns if known else 0)) / 1e9
 
 
 class ExitRecords:
@@ -52,7 +62,7 @@ class ExitRecords:
                 stats = dict(attributes(value)).get(STATS) if kind == AGGREGATE_OF_THREAD else None
                 if stats:
                     yield (struct.unpack_from("=I", stats, 368)[0], struct.unpack_from("=I", stats, 132)[0],
-                           stats[80:112].split(b"\0")[0].decode(), struct.unpack_from("=Q", stats, 72)[0] / 1e9)
+                           stats[80:112].split(b"\0")[0].decode(), seconds(stats))
 
     def of_tree(self, parent):
         """{name: (CPU seconds, processes)} of the descendants of a process. Each child ends before its parent does."""

@@ -181,25 +181,29 @@ static void test_a_fork_of_an_unnamed_program_is_not_its_grandparents(void **sta
 }
 
 struct shape {
-	int64_t cpu_ms, elapsed_ms, delay_ms, sleeps, switches, peak_kib, lacks_us;
+	int64_t cpu_ms, elapsed_ms, delay_ms, sleeps, switches, peak_kib, known_us, lacks_us;
 };
 
-/* The estimate of the time that a record lacks, with a tick of 4 ms. */
+/* The time that a record lacks, with a tick of 4 ms: what is known of it, and the estimate of the rest. */
 static void test_the_time_after_the_last_tick_is_estimated(void **state)
 {
 	static const struct shape SHAPES[] = {
 		/* It never slept: on a CPU for 2 ms since the tick. */
-		{10, 15, 3, 0, 1, 0, 2000},
-		/* It slept for 90 ms, and had 1 ms between two switches. */
-		{10, 100, 0, 9, 9, 0, 1000},
-		/* It slept often, but shortly. */
-		{10, 14, 0, 9, 9, 0, 1000},
-		/* No more than half a tick. */
-		{1000, 2000, 0, 0, 0, 0, 2000},
+		{10, 15, 3, 0, 1, 0, 2000, 0},
+		/* The same, but the kernel does not count how long it waited for a CPU. */
+		{10, 12, 0, 0, 1, 0, 0, 2000},
+		/* It slept for 90 ms. Since the last sleep it has done little. */
+		{10, 100, 3, 9, 9, 0, 0, 60},
+		/* It slept once, for less than a tick. */
+		{1, 3, 1, 1, 1, 0, 0, 60},
+		/* It slept seldom, so that the last tick was half a tick ago on average. */
+		{1000, 2000, 3, 1, 1, 0, 0, 2000},
+		/* More than a tick without a sleep: it was held back. */
+		{1000, 1500, 3, 0, 0, 0, 0, 2000},
 		/* And the time to free 10 MiB. */
-		{10, 10, 0, 0, 1, 10240, 512},
+		{10, 13, 1, 0, 1, 10240, 2000, 512},
 		/* Clocks that contradict each other. */
-		{10, 5, 0, 0, 9, 0, 1000},
+		{10, 5, 1, 0, 9, 0, 0, 2000},
 	};
 
 	(void)state;
@@ -217,7 +221,7 @@ static void test_the_time_after_the_last_tick_is_estimated(void **state)
 
 		exit_record_add(&process, &record, 4000000);
 		assert_int_equal(process.unrecorded_ns / 1000, SHAPES[i].lacks_us);
-		assert_int_equal(process.record_ns, record.cpu_ns);
+		assert_int_equal(process.record_ns, record.cpu_ns + SHAPES[i].known_us * 1000);
 	}
 }
 
