@@ -78,10 +78,11 @@ void cgroup_mounts_done(struct cgroup_mounts *mounts)
 	*mounts = (struct cgroup_mounts){.known = false};
 }
 
-static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount)
+static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount, const char *seen_from)
 {
 	bool is_v2 = scan_is(&mount->type, "cgroup2");
 	char text[PATH_SIZE];
+	size_t length = strlen(seen_from);
 
 	if (!is_v2 && !scan_is(&mount->type, "cgroup"))
 		return;
@@ -93,22 +94,29 @@ static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount)
 			continue;
 		mount_text(&mount->root, text, sizeof text);
 		known->root = strdup(text);
-		mount_text(&mount->point, text, sizeof text);
+		memcpy(text, seen_from, length + 1);
+		mount_text(&mount->point, text + length, sizeof text - length);
 		known->point = known->root ? strdup(text) : NULL;
 	}
 }
 
-static void read_mounts(struct cgroup_mounts *mounts, struct root *root)
+/* Those of a process, as it sees them or (0) as we do. */
+static void read_mounts(struct cgroup_mounts *mounts, struct root *root, pid_t pid)
 {
-	struct kept_file mountinfo = KEPT_FILE("proc/self/mountinfo");
+	char path[32] = "proc/self/mountinfo", seen_from[32] = "";
+	struct kept_file mountinfo = KEPT_FILE(path);
 	struct scan lines;
 	struct mount mount;
 
 	if (mounts->known)
 		return;
+	if (pid) {
+		snprintf(path, sizeof path, "proc/%d/mountinfo", (int)pid);
+		snprintf(seen_from, sizeof seen_from, "/proc/%d/root", (int)pid);
+	}
 	if (read_proc_pid_mountinfo(root, &mountinfo, &lines) == 0)
 		while (proc_pid_mountinfo_next(&lines, &mount))
-			take_mount(mounts, &mount);
+			take_mount(mounts, &mount, seen_from);
 	kept_file_close(&mountinfo);
 	mounts->known = true;
 }
@@ -121,18 +129,16 @@ static bool is_outside(const char *path)
 	return strncmp(path, "/..", 3) == 0 && (path[3] == '\0' || path[3] == '/');
 }
 
-/*
- * Below a mount of "/docker/ID", "/docker/ID/x" is "/x". A path elsewhere can only be the root of the mount.
- */
-static const char *relative_path(const struct cgroup_mount *mount, const char *path)
+/* Below a group "/docker/ID", "/docker/ID/x" is "/x"; NULL: it is elsewhere. */
+static const char *path_below(const char *group, const char *path)
 {
-	size_t length = strlen(mount->root);
+	size_t length = strlen(group);
 
-	if (strcmp(mount->root, "/") == 0)
-		return is_outside(path) ? "" : path;
-	if (strncmp(path, mount->root, length) == 0 && (path[length] == '\0' || path[length] == '/'))
-		return path + length;
-	return "";
+	if (strcmp(group, "/") == 0)
+		return is_outside(path) ? NULL : path;
+	return strncmp(path, group, length) == 0 && (path[length] == '\0' || path[length] == '/')
+		       ? path + length
+		       : NULL;
 }
 
 static void open_chain(struct cgroup_chain *chain, const struct root *root, const struct cgroup_mount *mount,
@@ -140,7 +146,9 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 {
 	char path[PATH_SIZE];
 	size_t point_length = strlen(mount->point);
-	int length = snprintf(path, sizeof path, "%s%s", mount->point, relative_path(mount, membership));
+	const char *below = path_below(mount->root, membership);
+	/* Of a path elsewhere, only our own comes here: it can only be the root of the mount. */
+	int length = snprintf(path, sizeof path, "%s%s", mount->point, below ? below : "");
 
 	if (length < 0 || (size_t)length >= sizeof path)
 		return;
@@ -184,9 +192,61 @@ static void open_membership(struct cgroup_chain *chain, const struct root *root,
 	chain->own_missing = true;
 }
 
+static bool find_membership(const struct buffer *memberships, enum cgroup_hierarchy hierarchy,
+			    struct cgroup_membership *ret_membership)
+{
+	return proc_pid_cgroup_find(parse_proc_pid_cgroup(memberships->data, memberships->length),
+				    CONTROLLERS[hierarchy], ret_membership);
+}
+
+static bool has_path(const struct cgroup_mount *mount, const struct cgroup_membership *membership)
+{
+	char path[PATH_SIZE];
+
+	scan_copy(&membership->whole_path, path, sizeof path);
+	return mount->point && path_below(mount->root, path);
+}
+
+/* Whether our own group has no path below our mounts, and a process is in it. */
+static bool is_in_hidden_own(struct cgroup_mounts *mounts, struct root *root, enum cgroup_hierarchy hierarchy,
+			     const struct cgroup_membership *membership)
+{
+	CLEANUP_BUFFER struct buffer memberships = BUFFER(1 << 20);
+	char own_path[PATH_SIZE], path[PATH_SIZE];
+	struct cgroup_membership own;
+
+	if (read_memberships(mounts, root, 0, &memberships) < 0 ||
+	    !find_membership(&memberships, hierarchy, &own) || has_path(&mounts->of[hierarchy], &own))
+		return false;
+	scan_copy(&own.whole_path, own_path, sizeof own_path);
+	scan_copy(&membership->whole_path, path, sizeof path);
+	return path_below(own_path, path);
+}
+
+/*
+ * A process of another container, which shares its processes with ours, may be in a group that our mounts lack. Its own mounts
+ * have that group, and are below /proc/PID/root.
+ */
+static const struct cgroup_mount *mount_with(struct cgroup_mounts *mounts, struct cgroup_mounts *theirs,
+					     struct root *root, pid_t pid, enum cgroup_hierarchy hierarchy,
+					     const struct cgroup_membership *membership)
+{
+	const struct cgroup_mount *own = &mounts->of[hierarchy];
+
+	if (has_path(own, membership))
+		return own;
+	if (!own->point)
+		return NULL;
+	if (!pid || is_in_hidden_own(mounts, root, hierarchy, membership))
+		return own;
+	read_mounts(theirs, root, pid);
+	return has_path(&theirs->of[hierarchy], membership) ? &theirs->of[hierarchy] : NULL;
+}
+
 int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, struct root *root, pid_t pid)
 {
 	CLEANUP_BUFFER struct buffer memberships = BUFFER(1 << 20);
+	struct cgroup_mounts theirs = {.known = false};
 	int error = read_memberships(mounts, root, pid, &memberships);
 	uint64_t hash;
 
@@ -195,17 +255,20 @@ int cgroup_place_find(struct cgroup_place *place, struct cgroup_mounts *mounts, 
 	hash = hash_of(memberships.data, memberships.length);
 	if (hash == place->memberships_hash)
 		return 0;
-	read_mounts(mounts, root);
+	read_mounts(mounts, root, 0);
 	cgroup_place_close(place);
 	for (enum cgroup_hierarchy i = 0; i < CGROUP_HIERARCHIES; i++) {
 		struct cgroup_membership membership;
+		const struct cgroup_mount *mount;
 
-		if (!mounts->of[i].point || (place->only_unified && i != CGROUP_UNIFIED) ||
-		    !proc_pid_cgroup_find(parse_proc_pid_cgroup(memberships.data, memberships.length),
-					  CONTROLLERS[i], &membership))
+		if ((place->only_unified && i != CGROUP_UNIFIED) ||
+		    !find_membership(&memberships, i, &membership))
 			continue;
-		open_membership(&place->chains[i], root, &mounts->of[i], &membership);
+		mount = mount_with(mounts, &theirs, root, pid, i, &membership);
+		if (mount)
+			open_membership(&place->chains[i], root, mount, &membership);
 	}
+	cgroup_mounts_done(&theirs);
 	place->memberships_hash = hash;
 	return 1;
 }

@@ -1,11 +1,13 @@
-"""Control groups with misleading names, and limits of an ancestor that bind."""
+"""Control groups with misleading names or in another container, and limits of an ancestor that bind."""
 import contextlib
 import os
 import pathlib
+import subprocess
 
 import pytest
 
 import exact
+from conftest import clean_environment, json_lines
 
 CPU = pathlib.Path("/sys/fs/cgroup/cpu")
 MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
@@ -69,3 +71,34 @@ def test_group_that_was_removed_is_not_replaced_by_its_parent(record):
     limits = [sample["limits"]["memory_limit_mib"] for sample in samples]
     # A first sample may find the shell where it started, in a group without a limit.
     assert 200 in limits[:3] and set(limits[limits.index(200):]) == {200}, limits
+
+
+# A container that has a control group namespace, and mounts its own group alone.
+ENTER = f"umount -R {MEMORY.parent} && mount -t tmpfs groups {MEMORY.parent} && mkdir {MEMORY} && mount -t cgroup -o memory groups {MEMORY}"
+
+
+@pytest.mark.parametrize("target, limit", [
+    ("sleep 30", 700),
+    (f"unshare -m -C sh -c '{ENTER} && exec sleep 30'", 700),
+    (f"unshare -m sh -c 'umount -R {MEMORY.parent} && exec sleep 30'", None),
+], ids=["host", "container", "container that mounts no groups"])
+def test_a_target_in_another_container_has_its_own_limits_or_none(binary, tmp_path, helpers, target, limit):
+    """The recorder, in a container with a limit of 200 MiB, once told its own limit and memory as those of the target."""
+    ours, theirs = (MEMORY / f"attack-{name}-{os.getpid()}" for name in ("sidecar", "main"))
+    path = tmp_path / "run.jsonl"
+    with folders(ours, theirs):
+        (ours / "memory.limit_in_bytes").write_text(str(200 * MIB))
+        (theirs / "memory.limit_in_bytes").write_text(str(700 * MIB))
+        with subprocess.Popen(["sh", "-c", f"exec {target}"], preexec_fn=exact.enter(theirs), stdin=subprocess.DEVNULL) as job:
+            try:
+                helpers.wait_until(lambda: pathlib.Path(f"/proc/{job.pid}/comm").read_text() == "sleep\n")
+                done = subprocess.run(
+                    ["unshare", "-m", "-C", "sh", "-c", f'{ENTER} && exec "$@"', "sh", binary, "-q", "--no-summary", "-i", "0.1",
+                     "--duration", "0.3", "-o", path, "--pid", str(job.pid)], preexec_fn=exact.enter(ours), stdin=subprocess.DEVNULL,
+                    env=clean_environment(), capture_output=True, text=True, timeout=60, check=False)
+            finally:
+                job.kill()
+        assert done.returncode == 0, done.stderr
+    last = json_lines(path)[-1]
+    assert last["limits"]["memory_limit_mib"] == limit
+    assert (last["cgroup"]["memory_current_mib"] is None) == (limit is None)
