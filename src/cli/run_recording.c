@@ -30,6 +30,7 @@ struct recording_run {
 	struct wrap *wrap;
 	rt_tracker *tracker;
 	bool finished; /* the last sample was written; sampling is over */
+	int status_fd; /* where the parent of an attached process tells its end, or -1 */
 };
 
 static void take_warnings(const struct recording_run *run, void (*say_it)(const char *, ...))
@@ -101,12 +102,39 @@ static void on_signal(void *context, const struct wrap_signal *signal)
 	rt_add_signal(run->tracker, signal->signo, signal->seen_ns);
 }
 
+static struct timeval timeval_of(int64_t usec)
+{
+	return (struct timeval){.tv_sec = usec / 1000000, .tv_usec = usec % 1000000};
+}
+
+/* The end of a process that is not our child is unknown, unless its parent tells it. */
+static void finish_attached(struct recording_run *run)
+{
+	struct rusage usage = {.ru_utime = {0}};
+	struct told_end end;
+
+	if (!told_status_read(run->status_fd, &end)) {
+		finish_run(run, RT_END_TARGET_EXITED, 0);
+		return;
+	}
+	usage.ru_utime = timeval_of(end.utime_usec);
+	usage.ru_stime = timeval_of(end.stime_usec);
+	usage.ru_maxrss = (long)end.largest_kib;
+	rt_add_exited(run->tracker, run->front->pid, end.status, &usage);
+	finish_run(run, WIFSIGNALED(end.status) ? RT_END_SIGNAL : RT_END_EXIT, end.status);
+}
+
 static bool recording_is_done(void *context)
 {
 	struct recording_run *run = context;
 	enum rt_end_reason reason;
 
-	if (!run->finished && rt_over(run->tracker, &reason))
+	if (run->finished || !rt_over(run->tracker, &reason))
+		return run->finished;
+	/* The sample found that the process has gone. */
+	if (reason == RT_END_TARGET_EXITED)
+		finish_attached(run);
+	else
 		finish_run(run, reason, 0);
 	return run->finished;
 }
@@ -327,29 +355,7 @@ static int run_job(struct recording_run *run)
 	wrap_exit(run->wrap, &end);
 }
 
-static struct timeval timeval_of(int64_t usec)
-{
-	return (struct timeval){.tv_sec = usec / 1000000, .tv_usec = usec % 1000000};
-}
-
-/* The end of a process that is not our child is unknown, unless its parent tells it. */
-static void finish_attached(struct recording_run *run, int status_fd)
-{
-	struct rusage usage = {.ru_utime = {0}};
-	struct told_end end;
-
-	if (!told_status_read(status_fd, &end)) {
-		finish_run(run, RT_END_TARGET_EXITED, 0);
-		return;
-	}
-	usage.ru_utime = timeval_of(end.utime_usec);
-	usage.ru_stime = timeval_of(end.stime_usec);
-	usage.ru_maxrss = (long)end.largest_kib;
-	rt_add_exited(run->tracker, run->front->pid, end.status, &usage);
-	finish_run(run, WIFSIGNALED(end.status) ? RT_END_SIGNAL : RT_END_EXIT, end.status);
-}
-
-static int watch_process(struct recording_run *run, int status_fd)
+static int watch_process(struct recording_run *run)
 {
 	struct wrap_hooks hooks = {
 		.context = run,
@@ -363,10 +369,10 @@ static int watch_process(struct recording_run *run, int status_fd)
 	pid_t pid = front->live ? front->pid : 0;
 	int signo = 0;
 
-	told_status_ready(status_fd);
+	told_status_ready(run->status_fd);
 	switch (wrap_watch(run->wrap, pid, front->keep_running, &hooks, &signo)) {
 	case WRAP_TARGET_EXITED:
-		finish_attached(run, status_fd);
+		finish_attached(run);
 		break;
 	case WRAP_STOPPED:
 		finish_run(run, RT_END_TRACKER_STOPPED, signo);
@@ -383,8 +389,8 @@ static int watch_process(struct recording_run *run, int status_fd)
 
 int run_recording(struct front *front, char **argv)
 {
-	struct recording_run run = {.front = front};
-	int status_fd = front->mode == MODE_ATTACH ? told_status_open() : -1;
+	struct recording_run run = {.front = front,
+				    .status_fd = front->mode == MODE_ATTACH ? told_status_open() : -1};
 	int status, r = wrap_prepare(front->mode == MODE_WRAP ? WRAP_JOB : WRAP_WATCH, argv, &run.wrap);
 
 	if (r < 0)
@@ -400,5 +406,5 @@ int run_recording(struct front *front, char **argv)
 		wrap_finish(run.wrap);
 		return status;
 	}
-	return watch_process(&run, status_fd);
+	return watch_process(&run);
 }

@@ -189,3 +189,18 @@ struct usages account_unclaimed(const struct account *account, const struct usag
 	}
 	return unclaimed;
 }
+
+void account_retire(struct tree_account *tree, const struct account *ended, const struct usages *unclaimed)
+{
+	usages_add(&tree->retired, unclaimed);
+	usages_add(&tree->retired, &ended->settled);
+	usages_subtract(&tree->retired, &ended->before);
+}
+
+void account_replace(struct tree_account *tree, const struct account *ended, const struct usages *reaped)
+{
+	struct usages seen = account_total(ended), unclaimed = account_unclaimed(ended, reaped);
+
+	usages_subtract(&tree->retired, &seen);
+	account_retire(tree, ended, &unclaimed);
+}

@@ -148,3 +148,9 @@ struct usages usages_of_rusage(const struct rusage *usage);
  * children that it waited for): the use of children for which no process ever waited.
  */
 struct usages account_unclaimed(const struct account *account, const struct usages *reaped);
+
+/* Retires a process whose own figures were reaped: adds what it carried, and takes away what is not counted. */
+void account_retire(struct tree_account *tree, const struct account *ended, const struct usages *unclaimed);
+
+/* The same for a process that a pass found gone, whose total at the last look was retired. */
+void account_replace(struct tree_account *tree, const struct account *ended, const struct usages *reaped);

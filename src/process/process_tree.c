@@ -188,8 +188,10 @@ static void sweep_gone_members(struct process_tree *tree)
 			kept++;
 			continue;
 		}
-		if (member->pid == tree->root_pid)
-			tree->root_gone = true;
+		if (member->pid == tree->root_pid) {
+			tree->root_gone = tree->root_vanished = true;
+			tree->root_last = member->account;
+		}
 		tree->exited_count++;
 		tree->exited_faults += own_faults(member);
 		memory_between_remove(tree, member);
@@ -512,20 +514,24 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 {
 	struct member *member = process_tree_find(tree, pid);
 	struct usages reaped = usages_of_rusage(usage), unclaimed;
+	bool replaces = tree->root_vanished && pid == tree->root_pid;
 
 	if (process_tree_excludes(tree, pid))
 		return;
+	tree->root_vanished &= !replaces;
 	reaped_io(tree, pid == tree->root_pid, &reaped);
 	if (!tree->with_children) {
 		/* Only the root counts, and only its own use. */
 		if (pid != tree->root_pid)
 			return;
-		if (member)
-			reaped = member->account.own;
+		if (member || replaces)
+			reaped = member ? member->account.own : tree->root_last.own;
 	}
 	usages_add(&tree->account.reaped, &reaped);
 	if (!member) {
-		tree->exited_count++;
+		if (replaces)
+			account_replace(&tree->account, &tree->root_last, &reaped);
+		tree->exited_count += !replaces;
 		return;
 	}
 	if (member->tears_down) {
@@ -539,15 +545,14 @@ void process_tree_add_exited(struct process_tree *tree, pid_t pid, const struct 
 		memory_between_reaped(tree, member, usage->ru_maxrss);
 	unclaimed = account_unclaimed(&member->account, &reaped);
 	tree->sigchld_ignored |= member->tears_down && unclaimed.of[USAGE_CPU_NS] > 0;
-	usages_add(&tree->account.retired, &unclaimed);
-	usages_add(&tree->account.retired, &member->account.settled);
-	usages_subtract(&tree->account.retired, &member->account.before);
+	account_retire(&tree->account, &member->account, &unclaimed);
 	tree->exited_faults += own_faults(member);
 	if (tree->programs)
 		programs_note_reaped(tree->programs, member);
 	member->account = (struct account){0};
 	member->vanished = true;
 	sweep_gone_members(tree);
+	tree->root_vanished &= pid != tree->root_pid;
 }
 
 /*

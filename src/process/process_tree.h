@@ -165,6 +165,8 @@ struct process_tree {
 	int64_t largest_kib;   /* largest high-water mark of any process while tracked; 0: unknown */
 	struct memory_between between;
 	bool root_gone;     /* reaped or vanished */
+	bool root_vanished; /* its figures are those of `root_last`, until its parent tells them */
+	struct account root_last;
 	bool io_known;      /* the root's I/O was read, or was added to ours when it was reaped */
 	int io_error;       /* while unknown: the errno of its reading */
 	bool uses_clock;    /* CPU time from process clocks, not from stat */
