@@ -5,10 +5,10 @@
  *	#SBATCH --track                                                                                in a job
  *
  * slurmstepd calls post_fork while the new task still waits for its start. The plugin then starts a recorder that attaches to the
- * task (--pid), and waits until it has. The recorder is a child of init, outside the task's control group: it survives an
- * OOM kill, and Slurm does not wait for it. A socket pair joins both: the recorder sends one byte when it is ready, and the plugin
- * sends the wait status and the CPU time of the task, which only the parent of a task learns: slurmstepd calls task_exit after each
- * wait3(2), so that its times of waited-for children have grown by those of the task (getrusage(2)).
+ * task (--pid), and waits until it has. The recorder is a child of init, outside the control groups of the job: it survives an
+ * OOM kill, and Slurm neither waits for it nor kills it. A socket pair joins both: the recorder sends one byte when it is ready, and
+ * the plugin sends the wait status and the CPU time of the task, which only the parent of a task learns: slurmstepd calls task_exit
+ * after each wait3(2), so that its times of waited-for children have grown by those of the task (getrusage(2)).
  *
  * No failure of the plugin or the recorder stops a job. Between fork() and execve() the child of a program with threads may only
  * make system calls, so all texts are made before.
@@ -33,6 +33,7 @@
 
 #include "base/told_end.h"
 #include "launch/install_paths.h"
+#include "slurm/recorder_group.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -128,6 +129,7 @@ struct task {
 	char *environment[VARIABLES_MOST];
 	size_t variable_count;
 	const char *folder;
+	int group_fd; /* of the recorder's group (recorder_group.h); negative: it stays in that of slurmstepd */
 };
 
 static bool describe_task(spank_t spank, struct task *task)
@@ -213,6 +215,8 @@ static void forget_task(struct task *task)
 {
 	for (size_t i = 0; i < task->variable_count; i++)
 		free(task->environment[i]);
+	if (task->group_fd >= 0)
+		close(task->group_fd);
 	free(task);
 }
 
@@ -310,6 +314,8 @@ static _Noreturn void become_recorder(const struct task *task, int socket)
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
+	if (task->group_fd >= 0)
+		(void)!write(task->group_fd, "0", 1);
 	setsid();
 	if (null < 0 || socket < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
 	    (socket != STATUS_FD ? dup2(socket, STATUS_FD) : fcntl(socket, F_SETFD, 0)) < 0)
@@ -369,6 +375,11 @@ static void track_task(struct task *task)
 {
 	int pair[2];
 
+	task->group_fd = open_recorder_group();
+	if (task->group_fd < 0 && task->group_fd != -ENOENT)
+		slurm_error("resource_tracker: Slurm may kill the recorder of task %u of job %u before it has "
+			    "recorded the end, because it is in the control group of the step: %s",
+			    task->rank, task->job, strerror(-task->group_fd));
 	fill_environment(task);
 	snprintf(task->pid_text, sizeof task->pid_text, "%d", (int)task->pid);
 	if (!fill_output(task) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -396,6 +407,8 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 	if (!the_plugin.enabled || !spank_remote(spank))
 		return 0;
 	task = calloc(1, sizeof *task);
+	if (task)
+		task->group_fd = -1;
 	if (task && describe_task(spank, task) && task->step != EXTERN_STEP &&
 	    task->group_count <= GROUPS_MOST)
 		track_task(task);

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+import exact
 from users import VICTIM, needs_root
 
 pytestmark = needs_root()
@@ -20,6 +21,7 @@ env >env
 ls -l /proc/$$/fd >files
 grep -E '^(Uid|Gid|Groups|SigBlk|Cap(Prm|Eff)):' /proc/self/status >status
 cat /proc/$$/oom_score_adj >oom
+cat /proc/$$/cgroup >group
 printf x >&3
 cat <&3 >told
 echo done >end
@@ -75,6 +77,29 @@ def test_it_is_an_ordinary_process_of_the_user(slurmstepd, spy, home, helpers):
     assert set(status["Uid"].split() + status["Gid"].split() + status["Groups"].split()) == {str(VICTIM)}
     assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "SigBlk")} == {0}
     assert (home / "oom").read_text().strip() == "0"
+
+
+@pytest.mark.skipif(not exact.UNIFIED, reason="no control groups of version 2 here")
+@pytest.mark.parametrize("inside, recorder", [
+    ("scope/job_7/step_0/slurm", "scope/resource-tracker"),
+    ("scope/sABC/step_batch/slurm", "scope/resource-tracker"),
+    ("step_0/job_7/step_0/slurm", "step_0/resource-tracker"),
+    ("scope/slurmd", "scope/slurmd"),
+])
+def test_it_is_outside_the_control_groups_of_the_job(slurmstepd, spy, home, helpers, inside, recorder):
+    """At the end of a step, Slurm kills all processes of the groups of version 2 that the step has."""
+    with exact.cgroup_around("slurm") as around:
+        (around / inside).mkdir(parents=True)
+        try:
+            done = slurmstepd(spy, "true", preexec_fn=exact.enter(around / inside))
+            assert (done.returncode, done.stderr) == (0, "")
+            helpers.wait_until(lambda: (home / "end").exists())
+            group = next(line for line in (home / "group").read_text().splitlines() if line.startswith("0::"))
+            assert group.endswith(f"/{around.name}/{recorder}")
+        finally:
+            helpers.wait_until(lambda: not any(path.read_text() for path in around.rglob("cgroup.procs")))
+            for folder in sorted((path for path in around.rglob("*") if path.is_dir()), reverse=True):
+                folder.rmdir()
 
 
 def test_no_file_of_root_reaches_it(slurmstepd, spy, home, helpers):
