@@ -10,7 +10,7 @@ SOAK_SECONDS = 600
 LDCONFIG = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench engines install uninstall release tarball lint fuzz soak clean wheel python
+.PHONY: all run test bench engines slurm install uninstall release tarball lint fuzz soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -45,6 +45,11 @@ bench:
 engines:
 	@tools/setup build
 	@ENGINES_JOBS=20 ENGINES_LIMIT_SECS=7200 tools/ci-job engines
+
+# Runs jobs on a real Slurm, with control groups of version 1 and then of version 2. It needs root, and ten minutes at first.
+slurm:
+	@tools/setup build
+	@SLURM_LIMIT_SECS=3600 tools/ci-job slurm
 
 install: all
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
