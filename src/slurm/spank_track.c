@@ -377,9 +377,10 @@ static void track_task(struct task *task)
 
 	task->group_fd = open_recorder_group();
 	if (task->group_fd < 0 && task->group_fd != -ENOENT)
-		slurm_error("resource_tracker: Slurm may kill the recorder of task %u of job %u before it has "
-			    "recorded the end, because it is in the control group of the step: %s",
-			    task->rank, task->job, strerror(-task->group_fd));
+		slurm_error(
+			"resource_tracker: Slurm may kill the recorder of task %u of job %u before it has "
+			"recorded the end, because it is in the control group of the step: %s",
+			task->rank, task->job, strerror(-task->group_fd));
 	fill_environment(task);
 	snprintf(task->pid_text, sizeof task->pid_text, "%d", (int)task->pid);
 	if (!fill_output(task) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
