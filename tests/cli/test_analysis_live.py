@@ -532,10 +532,13 @@ def test_live_shows_the_runs_that_go_on_and_their_ends(terminal, tmp_path):
 
 def test_live_draws_over_the_summary_of_a_job_in_the_background(tmp_path, binary):
     """`resource-tracker CMD &` writes its summary to the terminal on which `resource-tracker live` shows it."""
-    script = SCRIPT.replace("{command}", f"{shlex.quote(str(binary))} -- sleep 4 &\n{{command}}")
+    over = tmp_path / "over"
+    job = shlex.join([str(binary), "--", "sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done', str(over)])
+    script = SCRIPT.replace("{command}", f"{job} &\n{{command}}")
     one = Terminal(tmp_path, [binary, "live"], script=script, env={"TRACKER_HISTORY": str(tmp_path / "history")})
     try:
-        one.wait("1 run now")
+        one.wait(lambda screen: "1 run now" in screen and " sh" in screen)
+        over.touch()
         lines = tmp_path / "history/runs.jsonl"
         limit = time.monotonic() + PATIENCE_SECS
         while not lines.exists() or '"outcome":"ok"' not in lines.read_text():  # then the summary is printed
@@ -543,7 +546,7 @@ def test_live_draws_over_the_summary_of_a_job_in_the_background(tmp_path, binary
             time.sleep(0.05)
         time.sleep(1)
         screen = one.wait(lambda screen: "recorded as" not in screen and "Bottleneck" not in screen)
-        assert "sleep" in screen
+        assert " sh" in screen
         one.press("q")
         assert one.wait_for_end() == 0
     finally:
