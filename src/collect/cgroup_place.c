@@ -147,7 +147,7 @@ static void open_chain(struct cgroup_chain *chain, const struct root *root, cons
 	char path[PATH_SIZE];
 	size_t point_length = strlen(mount->point);
 	const char *below = path_below(mount->root, membership);
-	/* Of a path elsewhere, only our own comes here: it can only be the root of the mount. */
+	/* Our own group alone may lie outside the mount; it then is the root of the mount. */
 	int length = snprintf(path, sizeof path, "%s%s", mount->point, below ? below : "");
 
 	if (length < 0 || (size_t)length >= sizeof path)

@@ -207,7 +207,7 @@ def test_the_programs_of_the_job(world, receiver):
     assert values[:4] == [4.0 * 2**20, None, 4.0 * 2**20, None]
     written = otlp.find(receiver.run, "resource_tracker.program.disk.io", program="cc1", way="write")
     assert written.values[-1] == 4096 * len(recorder.samples)
-    # Without a GPU there is no series of its memory.
+    # A machine without GPUs has no series of GPU memory.
     assert not [name for name, _ in receiver.run if "program.gpu" in name and not world.template["gpu"]]
 
 

@@ -19,6 +19,16 @@ from reap_meter import Meter  # noqa: E402
 
 SPIN = "import time\nend = time.process_time() + {secs}\nwhile time.process_time() < end: pass\n"
 EXIT_THREAD = {"x86_64": 60, "aarch64": 93}
+# Another thread works on when the main one has ended.
+WORK_WITHOUT_MAIN = f"""import ctypes, os, threading, time
+def work():
+    end = time.process_time() + 0.6
+    while time.process_time() < end: pass
+    os._exit(0)
+{{first}}
+threading.Thread(target=work).start()
+ctypes.CDLL(None).syscall({EXIT_THREAD.get(platform.machine())}, 0)
+"""
 SUMS = [("disk_read_bytes", "process_disk_read_bytes"), ("disk_write_bytes", "process_disk_write_bytes"),
         ("read_chars", "process_read_chars"), ("written_chars", "process_written_chars")]
 
@@ -107,10 +117,7 @@ def test_a_fork_pool_divides_its_memory_once(record, tmp_path):
 def test_a_program_keeps_its_name_when_its_main_thread_has_ended(record, tmp_path):
     # The kernel then shows no code and no arguments of the process, as when a process exits.
     script = tmp_path / "worker.py"
-    script.write_text("import ctypes, os, threading, time\n"
-                      "def work():\n    end = time.process_time() + 0.6\n    while time.process_time() < end: pass\n    os._exit(0)\n"
-                      "time.sleep(0.3)\nthreading.Thread(target=work).start()\n"
-                      f"ctypes.CDLL(None).syscall({EXIT_THREAD.get(platform.machine())}, 0)\n")
+    script.write_text(WORK_WITHOUT_MAIN.format(first="time.sleep(0.3)"))
     _, samples = record("-i", 0.1, "--", sys.executable, script)
     found = programs_of(samples)
     assert [name.split()[-1] for name in found] == ["worker.py"], found
@@ -121,11 +128,7 @@ def test_a_program_keeps_its_name_when_its_main_thread_has_ended(record, tmp_pat
 def test_a_child_ends_once_when_its_main_thread_ends_first(record, tmp_path):
     # Its end was told while it ran, and again by its last exit record.
     script = tmp_path / "worker.py"
-    script.write_text("import ctypes, os, threading, time\n"
-                      "def work():\n    end = time.process_time() + 0.6\n    while time.process_time() < end: pass\n    os._exit(0)\n"
-                      "if os.fork():\n    os.wait()\n    os._exit(0)\n"
-                      "threading.Thread(target=work).start()\n"
-                      f"ctypes.CDLL(None).syscall({EXIT_THREAD.get(platform.machine())}, 0)\n")
+    script.write_text(WORK_WITHOUT_MAIN.format(first="os.fork() and (os.wait(), os._exit(0))"))
     _, samples = record("-i", 0.1, "--", sys.executable, script)
     found = programs_of(samples)
     assert sum(row["process_count"] for row in found.values()) == 2, found
