@@ -1,12 +1,8 @@
-"""Bare root filesystems and the programs in artefacts, for packaging/smoke."""
-import io
+"""Bare root filesystems, for packaging/smoke."""
 import pathlib
 import platform
-import re
 import subprocess
-import tarfile
 import tempfile
-import zipfile
 
 EMULATE = pathlib.Path(__file__).with_name("emulate")
 ENTER = """root=$1; shift; mount --make-rprivate / && mkdir -p "$root/proc" "$root/dev" "$root/tmp" && mount -t proc proc "$root/proc" &&
@@ -52,42 +48,3 @@ def try_in(folder, name, fill, smoke):
         except (AssertionError, OSError, KeyError, ValueError, subprocess.SubprocessError) as problem:
             return f"{name}: FAILED ({problem})"
         return f"{name}: ok"
-
-
-def elf_files(artefact):
-    """Yields the programs and libraries of an artefact."""
-    if artefact.suffix == ".whl":
-        with zipfile.ZipFile(artefact) as files:
-            yield from ((name, files.read(name)) for name in files.namelist() if files.read(name)[:4] == b"\x7fELF")
-        return
-    if artefact.suffix == ".deb":
-        data = subprocess.run(["dpkg-deb", "--fsys-tarfile", artefact], stdout=subprocess.PIPE, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(data)) as files:
-            yield from ((one.name, files.extractfile(one).read()) for one in files if one.isfile())
-        return
-    if not artefact.name.endswith((".tar", ".tar.gz")):
-        return
-    with tarfile.open(artefact) as files:
-        for entry in files:
-            data = files.extractfile(entry).read() if entry.isfile() else b""
-            if data[:4] == b"\x7fELF":
-                yield entry.name, data
-            elif data[:2] == b"\x1f\x8b" and "blobs" in entry.name:
-                with tarfile.open(fileobj=io.BytesIO(data)) as layer:
-                    yield from ((one.name, layer.extractfile(one).read()) for one in layer if one.isfile())
-
-
-def oldest_libc(artefact):
-    """The newest symbol of glibc that the programs need, or none for static ones."""
-    needs, programs = {}, False
-    for name, data in elf_files(artefact):
-        programs = programs or data[:4] == b"\x7fELF"
-        versions = [tuple(map(int, one.split(b"."))) for one in re.findall(rb"GLIBC_(\d+(?:\.\d+)+)\0", data)]
-        if versions and b"libc.so.6\0" in data:
-            needs[pathlib.PurePath(name).name] = ".".join(map(str, max(versions)))
-    if not programs:
-        return "-"
-    newest = max(needs.values(), default=None, key=lambda version: tuple(map(int, version.split("."))))
-    if not needs:
-        return "musl 1.2" if "musllinux" in artefact.name else "none needed"
-    return f"glibc {newest}" if len(needs) > 1 else f"{next(iter(needs))}: glibc {newest}"

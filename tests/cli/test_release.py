@@ -6,6 +6,8 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 
@@ -169,3 +171,39 @@ def test_smoke_tries_each_artefact_in_the_roots_of_its_machine(smoke, tmp_path):
 def test_emulate_names_the_missing_qemu(tmp_path):
     done = subprocess.run([sys.executable, PACKAGING / "emulate", "aarch64", "true"], env={"PATH": str(tmp_path)}, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (125, "emulate: qemu-aarch64-static is missing\n")
+
+
+def test_programs_that_need_more_than_their_artefact_promises_are_named(smoke, tmp_path):
+    """A program of this machine needs its libc, which is newer than glibc 2.17, and a library that is not inside."""
+    needs = script_as_module("libc_needs.py")
+    (tmp_path / "one.c").write_text("int other(void);\nint main(void) { return other(); }\n")
+    (tmp_path / "other.c").write_text("#include <stdio.h>\nint other(void) { return puts(\"\"); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libother.so.1", "other.c", "-o", "libother.so"], cwd=tmp_path, check=True)
+    subprocess.run(["cc", "one.c", "libother.so", "-o", "one"], cwd=tmp_path, check=True)
+    libraries, newest = needs.needs_of((tmp_path / "one").read_bytes())
+    assert libraries == ["libother.so.1", "libc.so.6"]
+    if newest is None or newest <= (2, 17):
+        pytest.skip("this machine's own programs start with glibc 2.17")
+    number = ".".join(map(str, newest))
+    wheels = {"manylinux_2_17_x86_64": ["one needs libother.so.1", f"one needs glibc {number}"],
+              "musllinux_1_2_x86_64": ["one needs libother.so.1", "one needs libc.so.6", f"one needs glibc {number}"]}
+    for platform, expected in wheels.items():
+        wheel = tmp_path / f"a-1-cp39-abi3-{platform}.whl"
+        with zipfile.ZipFile(wheel, "w") as files:
+            files.write(tmp_path / "one", "a/one")
+        assert list(needs.problems(wheel)) == [f"{wheel.name}: {problem}" for problem in expected]
+        assert needs.oldest_libc(wheel) == f"one: glibc {number}"
+
+
+def test_static_programs_need_nothing_and_the_helper_of_the_archive_an_old_glibc(tmp_path):
+    needs = script_as_module("libc_needs.py")
+    (tmp_path / "one.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-nostdlib", "-static", "-Wl,-e,main", "one.c", "-o", "static"], cwd=tmp_path, check=True)
+    subprocess.run(["cc", "-nostdlib", "-shared", "-Wl,--no-as-needed", "one.c", "-o", "helper", "-lc"], cwd=tmp_path, check=True)
+    archive = tmp_path / "a-1-linux-x86_64.tar.gz"
+    for helper, expected in (("resource-tracker-helper", []), ("resource-tracker", [f"{archive.name}: resource-tracker needs libc.so.6"])):
+        with tarfile.open(archive, "w:gz") as files:
+            files.add(tmp_path / "static", "a/bin/static")
+            files.add(tmp_path / "helper", f"a/libexec/{helper}")
+        assert list(needs.problems(archive)) == expected
+        assert needs.oldest_libc(archive) == "none needed"
