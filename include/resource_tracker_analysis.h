@@ -263,7 +263,7 @@ struct rt_program_use {
 	double cpu_pct;            /* of the job's CPU time */
 	double cpu_estimated_secs; /* the part that is estimated */
 	double memory_peak_mib;    /* NaN: unknown */
-	int64_t process_count;     /* 0 for "others" */
+	int64_t process_count;     /* -1: unknown, as for "others" */
 };
 /* The programs, the one with most CPU time first, and "others" last. -ENOENT past the last one. */
 RT_API int rt_summary_program(const rt_summary *summary, size_t index, struct rt_program_use *ret_use);

@@ -21,8 +21,7 @@ static void add_program(struct grid *grid, const struct rt_program_use *use)
 		add_amount(grid_cell(grid), use->memory_peak_mib, "MiB");
 	else
 		grid_add_cell(grid, "-");
-	/* Those of "others" are unknown. */
-	if (use->process_count)
+	if (use->process_count >= 0)
 		buffer_printf(grid_cell(grid), "%lld", (long long)use->process_count);
 	else
 		grid_add_cell(grid, "-");

@@ -60,7 +60,7 @@ static void add_end(struct summary_programs *programs, const struct frame *frame
 		program->cpu_secs = zero_if_unknown(row->cpu_secs);
 		program->estimated_secs = zero_if_unknown(row->cpu_estimated_secs);
 		program->memory_peak_mib = zero_if_unknown(row->memory_peak_mib);
-		program->process_count = known_count(row->process_count);
+		program->process_count = count_absent(row->process_count) ? -1 : row->process_count;
 	}
 }
 
@@ -99,7 +99,9 @@ void summary_programs_add(struct summary_programs *programs, const struct frame 
 			continue;
 		program->cpu_secs = zero_if_unknown(row->cpu_total_secs);
 		program->estimated_secs = zero_if_unknown(row->cpu_estimated_secs);
-		program->process_count = known_count(row->exited_count) + known_count(row->process_count);
+		program->process_count = count_absent(row->exited_count)
+						 ? -1
+						 : row->exited_count + known_count(row->process_count);
 		if (row->memory_mib > program->memory_peak_mib)
 			program->memory_peak_mib = row->memory_mib;
 	}
@@ -126,7 +128,7 @@ void summary_programs_finish(struct summary_programs *programs)
 		qsort(programs->list, programs->count, sizeof programs->list[0], most_first);
 	if (rest < 0.00005)
 		return;
-	programs->list[programs->count] = (struct program_figures){.cpu_secs = rest};
+	programs->list[programs->count] = (struct program_figures){.cpu_secs = rest, .process_count = -1};
 	snprintf(programs->list[programs->count++].name, sizeof programs->list->name, "%s", OTHERS);
 }
 
@@ -193,7 +195,7 @@ void summary_programs_json(struct buffer *out, const struct rt_summary *summary)
 		else
 			json_absent(&json);
 		json_key(&json, "processes");
-		if (strcmp(program->name, OTHERS) == 0)
+		if (program->process_count < 0)
 			json_absent(&json);
 		else
 			json_count(&json, program->process_count);

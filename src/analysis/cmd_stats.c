@@ -177,7 +177,10 @@ static void add_program_json(struct buffer *out, const struct rt_program_use *us
 		buffer_printf(out, "%.3f", use->memory_peak_mib);
 	else
 		buffer_add_text(out, "null");
-	buffer_printf(out, ",\"processes\":%lld}", (long long)use->process_count);
+	if (use->process_count >= 0)
+		buffer_printf(out, ",\"processes\":%lld}", (long long)use->process_count);
+	else
+		buffer_add_text(out, ",\"processes\":null}");
 }
 
 static void cleanup_summary(rt_summary **summary)

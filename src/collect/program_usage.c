@@ -63,6 +63,26 @@ static int most_first(const void *a_, const void *b_)
 	return a->index > b->index ? 1 : -1;
 }
 
+static bool has_nothing(const struct program *program, const struct ranked *ranked)
+{
+	for (int i = 0; i < PROGRAM_IO_COUNT; i++)
+		if (program->io[i])
+			return false;
+	return !program->cpu_units && !program->exited_count && !program->process_count &&
+	       !ranked->memory_units && !ranked->vram_bytes && program->memory_peak_mib <= 0;
+}
+
+/* A name that was in use only until a better one was known has nothing. Returns how many programs are left. */
+static size_t leave_empty_out(const struct programs *programs, struct program_usage *state, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!has_nothing(&programs->at[state->ranked[i].index], &state->ranked[i]))
+			state->ranked[kept++] = state->ranked[i];
+	return kept;
+}
+
 static const struct tree_row *tree_of(const struct frame *frame)
 {
 	return (const void *)frame->first[ROW_tree];
@@ -112,9 +132,33 @@ static void add_vram(const struct collect_context *context, const struct frame *
 	}
 }
 
+enum {
+	READ_BYTES = 0,
+	WRITE_BYTES = USAGE_WRITE_BYTES - USAGE_READ_BYTES,
+	READ_CHARS = USAGE_READ_CHARS - USAGE_READ_BYTES,
+	WRITTEN_CHARS = USAGE_WRITTEN_CHARS - USAGE_READ_BYTES,
+};
+
 static int64_t change_of(const struct program *program, int usage)
 {
 	return program->io[usage] - program->told_io[usage];
+}
+
+static int64_t estimated_change_of(const struct program *program, int usage)
+{
+	return program->io_estimated[usage] - program->told_io_estimated[usage];
+}
+
+/* Of processes that came and went without an event, the number is unknown. */
+static int64_t exited_count_of(const struct program *program)
+{
+	return program->is_unseen ? no_count(ABSENT_UNSEEN_EXITS) : program->exited_count;
+}
+
+/* An unknown number makes the sum unknown. */
+static int64_t sum_of_counts(int64_t sum, int64_t count)
+{
+	return count_absent(sum) ? sum : count_absent(count) ? count : sum + count;
 }
 
 /* A figure that is unknown for the tree is unknown for its programs. */
@@ -123,6 +167,7 @@ static void hide_unknown(const struct tree_row *tree, struct program_row *row)
 	if (count_absent(tree->read_bytes_total)) {
 		row->disk_read_bytes = row->disk_write_bytes = tree->read_bytes_total;
 		row->read_chars = row->written_chars = tree->read_bytes_total;
+		row->disk_estimated_bytes = row->estimated_chars = tree->read_bytes_total;
 	}
 	if (real_absent(tree->process_memory_mib))
 		row->memory_mib = tree->process_memory_mib;
@@ -136,12 +181,16 @@ static void add_up(struct program_row *row, const struct program *program, const
 	row->cpu_total_secs += (double)program->cpu_units / 1e4;
 	row->cpu_estimated_secs += (double)program->estimated_units / 1e4;
 	row->memory_mib += (double)ranked->memory_units / UNITS_OF_MIB;
-	row->disk_read_bytes += change_of(program, 0);
-	row->disk_write_bytes += change_of(program, USAGE_WRITE_BYTES - USAGE_READ_BYTES);
-	row->read_chars += change_of(program, USAGE_READ_CHARS - USAGE_READ_BYTES);
-	row->written_chars += change_of(program, USAGE_WRITTEN_CHARS - USAGE_READ_BYTES);
+	row->disk_read_bytes += change_of(program, READ_BYTES);
+	row->disk_write_bytes += change_of(program, WRITE_BYTES);
+	row->disk_estimated_bytes +=
+		estimated_change_of(program, READ_BYTES) + estimated_change_of(program, WRITE_BYTES);
+	row->read_chars += change_of(program, READ_CHARS);
+	row->written_chars += change_of(program, WRITTEN_CHARS);
+	row->estimated_chars +=
+		estimated_change_of(program, READ_CHARS) + estimated_change_of(program, WRITTEN_CHARS);
 	row->process_count += program->process_count;
-	row->exited_count += program->exited_count;
+	row->exited_count = sum_of_counts(row->exited_count, exited_count_of(program));
 	row->gpu_vram_mib += (double)ranked->vram_bytes / 1048576;
 }
 
@@ -202,6 +251,7 @@ static void add_totals(const struct collect_context *context, struct frame *fram
 			row->name = frame_text(frame, name, strlen(name));
 			row->cpu_secs = row->cpu_estimated_secs = 0;
 			row->disk_read_bytes = row->disk_write_bytes = row->process_count = 0;
+			row->disk_read_estimated_bytes = row->disk_write_estimated_bytes = 0;
 			/* The peaks of several programs need not have been at the same time. */
 			row->memory_peak_mib = i < most && program->memory_peak_mib > 0
 						       ? program->memory_peak_mib
@@ -209,11 +259,15 @@ static void add_totals(const struct collect_context *context, struct frame *fram
 		}
 		row->cpu_secs += (double)program->cpu_units / 1e4;
 		row->cpu_estimated_secs += (double)program->estimated_units / 1e4;
-		row->disk_read_bytes += program->io[0];
-		row->disk_write_bytes += program->io[USAGE_WRITE_BYTES - USAGE_READ_BYTES];
-		row->process_count += program->exited_count + program->process_count;
+		row->disk_read_bytes += program->io[READ_BYTES];
+		row->disk_read_estimated_bytes += program->io_estimated[READ_BYTES];
+		row->disk_write_bytes += program->io[WRITE_BYTES];
+		row->disk_write_estimated_bytes += program->io_estimated[WRITE_BYTES];
+		row->process_count = sum_of_counts(
+			row->process_count, sum_of_counts(exited_count_of(program), program->process_count));
 		if (count_absent(tree->read_bytes_total))
-			row->disk_read_bytes = row->disk_write_bytes = tree->read_bytes_total;
+			row->disk_read_bytes = row->disk_write_bytes = row->disk_read_estimated_bytes =
+				row->disk_write_estimated_bytes = tree->read_bytes_total;
 	}
 }
 
@@ -226,6 +280,7 @@ static void remember_totals(struct programs *programs, const struct program_usag
 
 		program->told_units = program->cpu_units;
 		memcpy(program->told_io, program->io, sizeof program->told_io);
+		memcpy(program->told_io_estimated, program->io_estimated, sizeof program->told_io_estimated);
 		if (memory_mib > program->memory_peak_mib)
 			program->memory_peak_mib = memory_mib;
 	}
@@ -251,6 +306,8 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 			.index = i, .cpu_units = programs->at[i].cpu_units - programs->at[i].told_units};
 	add_memory(context, frame, state, count);
 	add_vram(context, frame, state);
+	if (!context->ending->exec_errno)
+		count = leave_empty_out(programs, state, count);
 	if (count)
 		qsort(state->ranked, count, sizeof *state->ranked, most_first);
 	add_rows(context, frame, state, count);

@@ -68,7 +68,8 @@ bool heard_events_wants_look(const struct known_process *process)
 
 void heard_events_look(struct known_process *process, int64_t clock_ns, int64_t now_ns)
 {
-	if (clock_ns <= process->seen_ns)
+	/* A clock that has not moved says that the process used nothing since the last look. */
+	if (clock_ns < process->seen_ns)
 		return;
 	process->seen_ns = clock_ns;
 	process->seen_at_ns = now_ns;
@@ -84,9 +85,12 @@ static void note_exec(struct heard_events *heard, struct known_process *process,
 		.parent = process->parent,
 		.clock_ns = clock_at(event, clock_ns),
 		.lifetime_ns = event->monotonic_ns - process->since_ns,
+		.is_first = process->is_fork,
 	};
 
-	process->since_ns = event->monotonic_ns;
+	if (!process->is_fork)
+		process->since_ns = event->monotonic_ns;
+	process->is_fork = false;
 	heard_events_look(process, told.clock_ns, event->monotonic_ns);
 	process->program = NULL;
 	process->threads = heard->without_threads ? 0 : 1;
@@ -170,6 +174,12 @@ void heard_events_leave_threads_out(struct heard_events *heard)
 		heard->known.at[i].threads = 0;
 }
 
+static void note_fork(struct known_process *process)
+{
+	if (process)
+		process->is_fork = true;
+}
+
 void heard_events_take(struct heard_events *heard, const struct proc_event *event, int64_t clock_ns)
 {
 	struct known_process *process, *parent;
@@ -194,6 +204,7 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		if (!process)
 			heard_events_add(heard, event->pid, parent->program, parent_program,
 					 event->monotonic_ns);
+		note_fork(find_known(heard, event->pid));
 		break;
 	case PROC_EVENT_EXECED:
 		process = find_known(heard, event->pid);

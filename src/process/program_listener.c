@@ -142,6 +142,12 @@ static int nap_of(const struct program_listener *listener)
 	return STOP;
 }
 
+/* On a busy machine the thread may wait long for a CPU. Another process may then have the pid of an old event. */
+static bool is_of_now(const struct proc_event *event)
+{
+	return SYSTEM_CLOCKS.monotonic_ns(NULL) - event->monotonic_ns < NSEC_PER_SEC;
+}
+
 static void take_message(struct program_listener *listener, struct scan messages)
 {
 	struct proc_event event;
@@ -151,7 +157,7 @@ static void take_message(struct program_listener *listener, struct scan messages
 
 		/* First of all: its parent may reap it at any moment. Most events are of foreign processes. */
 		if ((event.kind == PROC_EVENT_EXITED || event.kind == PROC_EVENT_EXECED) &&
-		    known_processes_find(&listener->heard.known, event.pid))
+		    known_processes_find(&listener->heard.known, event.pid) && is_of_now(&event))
 			clock_ns = process_clock_ns(event.pid);
 		heard_events_take(&listener->heard, &event, clock_ns);
 		listener->seen++;

@@ -26,12 +26,13 @@ enum program_event_kind { PROGRAM_EXECED, PROGRAM_EXITED };
 struct program_event {
 	enum program_event_kind kind;
 	pid_t pid;
-	const char *before;  /* the program up to this event; NULL: unknown */
-	const char *parent;  /* the program that forked it; NULL: unknown */
-	const char *after;   /* EXECED: the new program; NULL: it could not be read */
-	int64_t clock_ns;    /* CPU time of the process at this event; -1: unknown */
-	int64_t lifetime_ns; /* since its fork or its last exec; EXITED: or since the last look */
-	/* EXITED, if clock_ns is unknown: the clock at the last look before, how long after its fork or last exec; 0: none. */
+	const char *before; /* the program up to this event; NULL: unknown */
+	const char *parent; /* the program that forked it; NULL: unknown */
+	const char *after;  /* EXECED: the new program; NULL: it could not be read */
+	bool is_first;      /* EXECED: it has not called exec since its fork */
+	int64_t clock_ns;   /* CPU time of the process at this event; -1: unknown */
+	int64_t lifetime_ns; /* since its fork, or its last exec but the first; EXITED: or since the last look */
+	/* EXITED, if clock_ns is unknown: the clock at the last look before, how long after the start of its life; 0: none. */
 	int64_t seen_ns, seen_life_ns;
 	bool had_children;        /* EXITED: it has forked */
 	int64_t unrecorded_ns;    /* EXITED: an estimate of the time that clock_ns lacks */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/min_max.h"
 
@@ -120,6 +121,7 @@ static void give_to_children_of(struct programs *programs, weight_of weight, dou
 		if (!part)
 			continue;
 		child = &programs->at[short_lived_of(programs, i)];
+		child->is_unseen = true;
 		child->cpu_units += part;
 		child->estimated_units += part;
 		child->ended_ns += (double)part * PROGRAM_CPU_UNIT_NS;
@@ -142,6 +144,17 @@ static void give_units(struct programs *programs, weight_of weight, double sum, 
 	}
 }
 
+/*
+ * The total of the tree may have the time of an ended process only in a later pass, once its parent has waited for it. Until then its
+ * weight stays, or another process that ends meanwhile would get that time. Half of it goes with each pass, because a
+ * weight may be too high.
+ */
+static void keep_missed(struct programs *programs, double part)
+{
+	for (size_t i = 0; i < programs->count; i++)
+		programs->at[i].missed_ns *= part > 0 ? part / 2 : 0;
+}
+
 /* The time that no clock has shown. */
 static void share_rest(struct programs *programs, int64_t units, size_t running)
 {
@@ -155,8 +168,7 @@ static void share_rest(struct programs *programs, int64_t units, size_t running)
 		most = min_i64(units, (int64_t)(missed / PROGRAM_CPU_UNIT_NS) + 1);
 	if (missed > 0) {
 		give_units(programs, missed_weight, missed, most, true);
-		for (size_t i = 0; i < programs->count; i++)
-			programs->at[i].missed_ns = 0;
+		keep_missed(programs, 1 - (double)most * PROGRAM_CPU_UNIT_NS / missed);
 		units -= most;
 	}
 	if (units > race && parents > 0) {
@@ -195,33 +207,56 @@ static double io_weight(const struct program *program)
 }
 
 /* Returns whether any program has a weight. */
-static bool give_io(struct programs *programs, int usage, int64_t amount)
+static bool give_io(struct programs *programs, int usage, int64_t amount, bool estimated)
 {
 	double sum = sum_of(programs, io_weight);
 	struct divider divider = divider_of(programs, io_weight, sum, amount);
 
-	for (size_t i = 0; i < programs->count && sum > 0; i++)
-		programs->at[i].io[usage] += next_part(&divider, i, programs->at[i].io_weight);
+	for (size_t i = 0; i < programs->count && sum > 0; i++) {
+		struct program *program = &programs->at[i];
+		int64_t part = next_part(&divider, i, program->io_weight);
+
+		program->io[usage] += part;
+		program->io_estimated[usage] += estimated ? part : 0;
+	}
 	return sum > 0;
 }
 
-/* If the bytes of all ended processes are known, the rest is that of parents which have waited for them. */
+/* Returns how many programs have a weight. */
+static size_t weigh_io(struct programs *programs, weight_of weight)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < programs->count; i++) {
+		programs->at[i].io_weight = weight(&programs->at[i]);
+		count += programs->at[i].io_weight > 0;
+	}
+	return count;
+}
+
+/*
+ * If the bytes of all ended processes are known, the rest is that of parents which have waited for them. Of several parents,
+ * each one's part is an estimate.
+ */
 static void share_rest_of_io(struct programs *programs, int usage, int64_t amount)
 {
-	static const weight_of RESTS[] = {ended_weight, grown_weight, published_weight, NULL};
+	static const weight_of RESTS[] = {ended_weight, grown_weight, published_weight};
+	size_t parents = 0;
 
-	for (size_t i = 0; i < programs->count; i++)
+	for (size_t i = 0; i < programs->count; i++) {
 		programs->at[i].io_weight =
 			programs->has_ended_io ? (double)programs->at[i].io_reaped[usage] : 0;
-	if (give_io(programs, usage, amount))
-		return;
-	for (const weight_of *weight = RESTS; *weight; weight++) {
-		for (size_t i = 0; i < programs->count; i++)
-			programs->at[i].io_weight = (*weight)(&programs->at[i]);
-		if (give_io(programs, usage, amount))
-			return;
+		parents += programs->at[i].io_weight > 0;
 	}
+	if (give_io(programs, usage, amount, parents > 1))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(RESTS); i++)
+		if (weigh_io(programs, RESTS[i])) {
+			(void)give_io(programs, usage, amount, programs->count > 1);
+			return;
+		}
 	programs->at[0].io[usage] += amount;
+	programs->at[0].io_estimated[usage] += programs->count > 1 ? amount : 0;
 }
 
 /* The total may lag behind a reading, until the next pass at most. */
@@ -247,7 +282,8 @@ static void share_io(struct programs *programs, int usage, int64_t total)
 		program->io_late[usage] = min_i64(all - part, program->io_grown[usage]);
 		left -= part;
 	}
-	share_rest_of_io(programs, usage, left);
+	if (left > 0)
+		share_rest_of_io(programs, usage, left);
 }
 
 void programs_share(struct programs *programs, const struct usages *published, size_t running)

@@ -11,6 +11,7 @@
 #include "kernel/proc_pid_stat.h"
 #include "process/process_discovery.h"
 #include "process/process_tree.h"
+#include "process/program_likely.h"
 #include "process/program_share.h"
 
 enum {
@@ -285,16 +286,6 @@ void programs_note_reaped(struct programs *programs, const struct member *member
 
 /* ---- what the events say ---------------------------------------------------------------------------------------- */
 
-/* Most of a process's life may be waiting: for its children, or as the others of its program did. */
-static double likely_ns(const struct program *program, int64_t lifetime_ns, bool had_children)
-{
-	double part = had_children ? 0.1 : 1;
-
-	if (program->known_life_ns > 0)
-		part = (double)program->known_cpu_ns / (double)program->known_life_ns;
-	return 1e3 + part * (double)max_i64(0, lifetime_ns);
-}
-
 /* A process that ended before its name could be read is a short-lived child. */
 static size_t program_of_event(struct programs *programs, const struct program_event *event,
 			       const struct program_process *process, const char *name)
@@ -313,11 +304,12 @@ static size_t program_of_event(struct programs *programs, const struct program_e
 static void take_exec(struct programs *programs, const struct program_event *event)
 {
 	struct program_process *process = find_process(programs, event->pid);
-	size_t after = program_of_event(programs, event, NULL, event->after);
+	size_t after;
 	int64_t used_ns;
 
 	if (!process) {
-		if (event->clock_ns <= 0)
+		/* All the time since its fork is that of the program which it has called. */
+		if (event->clock_ns <= 0 || event->is_first)
 			return;
 		/* The fork of a process that no pass has seen yet. */
 		process = add_process(programs, event->pid);
@@ -325,8 +317,9 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 			return;
 		process->start_ticks = -1;
 	}
+	after = program_of_event(programs, event, NULL, event->after);
 	used_ns = event->clock_ns - process->cpu_ns;
-	if (event->clock_ns >= 0 && used_ns > 0) {
+	if (event->clock_ns >= 0 && used_ns > 0 && !event->is_first) {
 		credit_time(&programs->at[event->before ? programs_index(programs, event->before) : after],
 			    used_ns);
 		process->cpu_ns = event->clock_ns;
@@ -367,8 +360,8 @@ static void take_io(struct program *program, const struct program_event *event,
 }
 
 /* Its clock was read while it lived, but not at its end. */
-static void take_last_look(struct program *program, struct program_process *process,
-			   const struct program_event *event)
+static void take_last_look(struct programs *programs, struct program *program,
+			   struct program_process *process, const struct program_event *event)
 {
 	int64_t used_ns = event->seen_ns - (process ? process->cpu_ns : 0);
 
@@ -378,10 +371,7 @@ static void take_last_look(struct program *program, struct program_process *proc
 	program->ended_ns += (double)used_ns;
 	if (process)
 		process->cpu_ns = event->seen_ns;
-	if (event->seen_life_ns > 0) {
-		program->known_cpu_ns += event->seen_ns;
-		program->known_life_ns += event->seen_life_ns;
-	}
+	program_note_known(programs, program, event->seen_ns, event->seen_life_ns, event->had_children);
 }
 
 static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
@@ -401,16 +391,14 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 		program->missed_ns += (double)event->unrecorded_ns;
 		if (process && process->read_ns)
 			life_ns = now_ns - process->read_ns;
-		if (life_ns > 0) {
-			program->known_cpu_ns += max_i64(0, event->clock_ns - before_ns);
-			program->known_life_ns += life_ns;
-		}
+		program_note_known(programs, program, event->clock_ns - before_ns, life_ns,
+				   event->had_children);
 	} else if (!process || !process->is_final) {
-		take_last_look(program, process, event);
+		take_last_look(programs, program, process, event);
 		/* Since its last reading. */
 		if (process && process->read_ns)
 			life_ns = min_i64(life_ns, now_ns - process->read_ns);
-		program->missed_ns += likely_ns(program, life_ns, event->had_children);
+		program->missed_ns += program_likely_ns(programs, program, life_ns, event->had_children);
 	}
 	if (!process) {
 		note_ended_member(programs, process_tree_find(tree, event->pid), event, index);

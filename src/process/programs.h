@@ -36,12 +36,19 @@ struct member;
 enum { PROGRAM_IO_COUNT = USAGE_COUNT - USAGE_READ_BYTES, PROGRAMS_MOST = 1024 };
 _Static_assert((int)PROGRAM_IO_COUNT == (int)TASKSTATS_IO, "records have the same amounts");
 
+/* The CPU time of ended processes whose time is known, and how long they lived. */
+struct known_use {
+	int64_t cpu_ns, life_ns;
+};
+
 struct program {
 	char name[PROGRAM_NAME_BYTES + 32];
-	int64_t cpu_units;            /* published; never goes down */
-	int64_t estimated_units;      /* the part of it that is estimated */
-	int64_t io[PROGRAM_IO_COUNT]; /* published, from USAGE_READ_BYTES on */
+	int64_t cpu_units;                      /* published; never goes down */
+	int64_t estimated_units;                /* the part of it that is estimated */
+	int64_t io[PROGRAM_IO_COUNT];           /* published, from USAGE_READ_BYTES on */
+	int64_t io_estimated[PROGRAM_IO_COUNT]; /* the part of it that is estimated */
 	int64_t exited_count;
+	bool is_unseen; /* some of its processes came and went without an event: exited_count lacks these */
 
 	/* Within the account. */
 	int64_t unpublished_ns; /* known to be its, but not published; negative: published too early */
@@ -50,11 +57,10 @@ struct program {
 	int64_t io_late[PROGRAM_IO_COUNT];   /* the same, but the totals had not grown by as much yet */
 	int64_t io_reaped[PROGRAM_IO_COUNT]; /* growth that includes the bytes of ended children */
 	double io_weight;
-	double ended_ns;       /* weight of processes that ended in this pass */
-	double missed_ns;      /* the same of those whose time is unknown */
-	double parent_ns;      /* waited-for time of its living processes that grew in this pass */
-	int64_t known_cpu_ns;  /* of ended processes whose time is known, */
-	int64_t known_life_ns; /* and how long they lived */
+	double ended_ns;  /* weight of processes that ended in this pass */
+	double missed_ns; /* the same of those whose time is unknown */
+	double parent_ns; /* waited-for time of its living processes that grew in this pass */
+	struct known_use known;
 
 	/* In this pass. */
 	int64_t process_count;
@@ -62,6 +68,7 @@ struct program {
 	/* For the reader of the account: what it was told before. */
 	int64_t told_units;
 	int64_t told_io[PROGRAM_IO_COUNT];
+	int64_t told_io_estimated[PROGRAM_IO_COUNT];
 	double memory_peak_mib;
 };
 
@@ -91,6 +98,7 @@ struct programs {
 	struct program_listener *listener; /* NULL: events cannot be had */
 	bool exact;                        /* no event was lost since the last pass */
 	bool has_ended_io;                 /* nor any exit record */
+	struct known_use known[2];         /* of all programs: processes without and with children */
 	size_t pass;
 	int64_t last_ns;
 	int64_t published_units;

@@ -62,7 +62,7 @@ class ExitRecords:
                 stats = dict(attributes(value)).get(STATS) if kind == AGGREGATE_OF_THREAD else None
                 if stats:
                     yield (struct.unpack_from("=I", stats, 368)[0], struct.unpack_from("=I", stats, 132)[0],
-                           stats[80:112].split(b"\0")[0].decode(), seconds(stats))
+                           stats[80:112].split(b"\0")[0].decode(errors="replace"), seconds(stats))
 
     def of_tree(self, parent):
         """{name: (CPU seconds, processes)} of the descendants of a process. Each child ends before its parent does."""

@@ -33,6 +33,11 @@ SUMS = [("disk_read_bytes", "process_disk_read_bytes"), ("disk_write_bytes", "pr
         ("read_chars", "process_read_chars"), ("written_chars", "process_written_chars")]
 
 
+def has_something(row):
+    """A number above 0, or one that is unknown."""
+    return any(value is None or value > 0 for name, value in row.items() if name != "name")
+
+
 def check_sums(samples, most=8):
     """In every case the rows of each sample add up to the tree's figures, and no total goes down."""
     totals = {}
@@ -48,6 +53,10 @@ def check_sums(samples, most=8):
                 assert sum(row[name] for row in rows) == tree[whole], name
         for row in rows:
             assert row["cpu_estimated_secs"] <= row["cpu_total_secs"] + 1e-9
+            if row["disk_read_bytes"] is not None:
+                assert 0 <= row["disk_estimated_bytes"] <= row["disk_read_bytes"] + row["disk_write_bytes"], row
+                assert 0 <= row["estimated_chars"] <= row["read_chars"] + row["written_chars"], row
+            assert has_something(row), rows
             if row["name"] != "others":
                 assert row["cpu_total_secs"] >= totals.get(row["name"], 0) - 1e-9
                 totals[row["name"]] = row["cpu_total_secs"]
@@ -59,6 +68,7 @@ def programs_of(samples, most=8):
     end = samples[-1]["run_end"]
     whole = end["tree_utime_secs"] + end["tree_stime_secs"]
     assert sum(row["cpu_secs"] for row in end["programs"]) == pytest.approx(whole, abs=2e-4)
+    assert all(has_something(row) for row in end["programs"]), end["programs"]
     return {row["name"]: row for row in end["programs"]}
 
 
@@ -201,7 +211,7 @@ def test_every_process_of_a_make_has_the_name_and_the_time_of_its_exit_record(bi
 
 @pytest.mark.skipif(os.geteuid(), reason="exit records are for root")
 @pytest.mark.skipif(not shutil.which("make") or not shutil.which("dd"), reason="needs make and dd")
-def test_root_sees_what_an_independent_meter_sees(record, meter, tmp_path):
+def test_exit_records_of_root_agree_with_an_independent_meter(record, meter, tmp_path):
     """Processes, bytes and time of short-lived programs. A record is of whole KiB, and lacks time that is estimated."""
     script = tmp_path / "twice.sh"
     script.write_text("#!/bin/sh\n(head -c 3000000 /dev/zero | md5sum | cat)\n(:)\nmd5sum /dev/null\n")
@@ -228,6 +238,42 @@ def test_root_sees_what_an_independent_meter_sees(record, meter, tmp_path):
         assert found[name]["cpu_secs"] == pytest.approx(secs, abs=0.03 * whole), (name, found, rows)
         assert found[name]["disk_write_bytes"] == pytest.approx(written_bytes, abs=65536), (name, found, rows)
     assert rows["dd"][2][1] >= 40 * 262144
+
+
+@pytest.fixture
+def as_nobody(program_for_everybody):
+    """Runs a job as an ordinary user, in a folder of that user. Returns the samples."""
+    folder = pathlib.Path(os.path.dirname(program_for_everybody)) / "work"
+    folder.mkdir()
+    folder.chmod(0o777)
+
+    def record_as_nobody(*command, options=()):
+        become = {} if os.geteuid() else {"user": 65534, "group": 65534, "extra_groups": []}
+        subprocess.run([program_for_everybody, "-q", "--no-summary", "-o", folder / "run.jsonl", *options, "--", *command], cwd=folder,
+                       stdin=subprocess.DEVNULL, check=True, timeout=60, **become)
+        return json_lines(folder / "run.jsonl")
+    return record_as_nobody
+
+
+@pytest.mark.plain
+def test_bytes_that_are_spread_over_ended_programs_are_marked_as_estimated(as_nobody):
+    """The kernel adds the bytes of an ended child to those of its parent, which an ordinary user cannot tell apart."""
+    script = "for i in 1 2 3 4 5 6; do head -c 3000000 /dev/zero >a$i; md5sum a$i >/dev/null; done"
+    samples = as_nobody("sh", "-c", script, options=["-i", "0.2"])
+    end = programs_of(samples)
+    written, estimated = (sum(row[name] for row in end.values()) for name in ("disk_write_bytes", "disk_write_estimated_bytes"))
+    assert written >= 18_000_000 and estimated == sum(row["disk_estimated_bytes"] for sample in samples for row in sample["programs"])
+    assert estimated > 0.9 * written
+    assert sum(row["estimated_chars"] for sample in samples for row in sample["programs"]) > 30_000_000
+
+
+@pytest.mark.plain
+def test_bytes_of_a_single_program_are_exact(as_nobody):
+    samples = as_nobody("head", "-c", "30000000", "/dev/zero", options=["-i", "0.05"])
+    assert list(programs_of(samples)) == ["head"]
+    assert samples[-1]["run_end"]["programs"][0]["disk_write_estimated_bytes"] == 0
+    assert sum(row["read_chars"] for sample in samples for row in sample["programs"]) >= 30_000_000
+    assert all(row["estimated_chars"] == 0 for sample in samples for row in sample["programs"])
 
 
 @pytest.mark.plain
@@ -326,8 +372,8 @@ def test_the_end_of_a_run_has_the_totals(run, by_hand):
         {"name": "others", "cpu_secs": 2.0, "cpu_estimated_secs": 0.0, "memory_peak_mib": None, "process_count": 90}]}
     path = by_hand("a.jsonl", {"make": 3.0}, end)
     told = json.loads(run("stats", "--by", "program", "--json", path).out)
-    assert [(one["name"], one["cpu_secs"], one["cpu_pct"], one["memory_peak_mib"]) for one in told] == [
-        ("cc1plus", 8.0, 80.0, 300.0), ("others", 2.0, 20.0, None)]
+    assert [(one["name"], one["cpu_secs"], one["cpu_pct"], one["memory_peak_mib"], one["processes"]) for one in told] == [
+        ("cc1plus", 8.0, 80.0, 300.0, 12), ("others", 2.0, 20.0, None, None)]
     lines = run("stats", "--by", "program", path).out.splitlines()
     assert lines[0].split() == ["program", "CPU", "time", "share", "estimated", "memory", "max", "processes"]
     assert lines[1].split() == ["cc1plus", "8.00", "s", "80.0", "%", "0", "300", "MiB", "12"]
@@ -360,3 +406,17 @@ def test_a_job_of_a_moment_has_its_program_in_a_container(binary, tmp_path):
     subprocess.run(["unshare", "--pid", "--fork", *OWN_PROC, binary, "-q", "-o", recording, "--", "true"], check=True, timeout=60,
                    stdin=subprocess.DEVNULL)
     assert set(programs_of(json_lines(recording))) == {"true"}
+
+
+@needs_private_mounts
+def test_the_number_of_processes_that_nothing_saw_is_unknown(binary, run, tmp_path):
+    """In a container no event comes, and each process ends between two samples. It is not 0."""
+    recording = tmp_path / "run.jsonl"
+    script = "i=0; while [ $i -lt 100 ]; do env true; i=$((i + 1)); done"
+    subprocess.run(["unshare", "--pid", "--fork", *OWN_PROC, binary, "-q", "--no-summary", "-o", recording, "--", "sh", "-c", script],
+                   check=True, timeout=60, stdin=subprocess.DEVNULL)
+    row = programs_of(json_lines(recording))["short-lived children of sh"]
+    assert row["cpu_secs"] > 0.02 and row["process_count"] is None, row
+    assert next(one["processes"] for one in json.loads(run("summary", "--json", recording).out)["programs"] if one["name"] == row["name"]) is None
+    shown = next(line for line in run("stats", "--by", "program", recording).out.splitlines() if line.startswith(row["name"][:20]))
+    assert shown.split()[-1] == "-"

@@ -111,6 +111,38 @@ static void test_without_events_of_threads_the_first_one_ends_the_process(void *
 	end(&heard);
 }
 
+/* make forks sh, which runs ccache, which runs gcc in its place. */
+static void test_only_the_first_exec_after_a_fork_is_told_as_the_first(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	exec_process(&heard, JOB);
+	fork_process(&heard, 101);
+	exec_process(&heard, 101);
+	exec_process(&heard, 101);
+	assert_int_equal(heard.event_count, 3);
+	assert_false(heard.events[0].is_first);
+	assert_true(heard.events[1].is_first);
+	assert_false(heard.events[2].is_first);
+	end(&heard);
+}
+
+/* It sleeps: each look shows the same clock. Only the time since the last look is unknown. */
+static void test_a_look_at_a_clock_that_stands_still_counts(void **state)
+{
+	struct known_process process = {.pid = 101};
+
+	(void)state;
+	heard_events_look(&process, 800000, 20000000);
+	heard_events_look(&process, 800000, 340000000);
+	assert_int_equal(process.seen_at_ns, 340000000);
+	heard_events_look(&process, -1, 360000000);
+	assert_int_equal(process.seen_at_ns, 340000000);
+	assert_int_equal(process.seen_ns, 800000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +150,8 @@ int main(void)
 		cmocka_unit_test(test_a_process_outlives_threads_that_were_forked_before_the_first_event),
 		cmocka_unit_test(test_a_process_lives_on_when_a_later_thread_calls_exec),
 		cmocka_unit_test(test_without_events_of_threads_the_first_one_ends_the_process),
+		cmocka_unit_test(test_a_look_at_a_clock_that_stands_still_counts),
+		cmocka_unit_test(test_only_the_first_exec_after_a_fork_is_told_as_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

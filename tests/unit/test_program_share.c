@@ -133,6 +133,10 @@ static void bytes_of_ended_processes_follow_their_time(void **state)
 	assert_int_equal(program(programs, "make")->io[0], 100);
 	assert_int_equal(program(programs, "cc1plus")->io[0], 600);
 	assert_int_equal(program(programs, "as")->io[0], 300);
+	/* A reading showed the bytes of make, and none showed the others. */
+	assert_int_equal(program(programs, "make")->io_estimated[0], 0);
+	assert_int_equal(program(programs, "cc1plus")->io_estimated[0], 600);
+	assert_int_equal(program(programs, "as")->io_estimated[0], 300);
 }
 
 static void bytes_ahead_of_the_total_wait_for_it(void **state)
@@ -167,6 +171,23 @@ static void with_exit_records_parents_have_the_rest_of_the_bytes(void **state)
 	programs_share(programs, &total, 1);
 	assert_int_equal(program(programs, "make")->io[0], 100);
 	assert_int_equal(program(programs, "cc1plus")->io[0], 900);
+	assert_int_equal(program(programs, "make")->io_estimated[0], 0);
+}
+
+static void bytes_of_several_parents_are_an_estimate(void **state)
+{
+	struct programs *programs = *state;
+	struct usages total = cpu(1);
+
+	programs->has_ended_io = true;
+	total.of[USAGE_READ_BYTES] = 1000;
+	program(programs, "cc1plus")->io_grown[0] = 900;
+	program(programs, "make")->io_reaped[0] = 600;
+	program(programs, "as")->io_reaped[0] = 400;
+	programs_share(programs, &total, 1);
+	assert_int_equal(program(programs, "make")->io_estimated[0], 60);
+	assert_int_equal(program(programs, "as")->io_estimated[0], 40);
+	assert_int_equal(program(programs, "cc1plus")->io_estimated[0], 0);
 }
 
 /* With any clocks the sums are exact and no figure goes down. */
@@ -203,6 +224,7 @@ static void sums_hold_for_random_histories(void **state)
 		for (size_t i = 0; i < programs->count; i++) {
 			assert_true(programs->at[i].cpu_units >= before[i]);
 			assert_true(programs->at[i].estimated_units <= programs->at[i].cpu_units);
+			assert_true(programs->at[i].io_estimated[1] <= programs->at[i].io[1]);
 			bytes += programs->at[i].io[1];
 		}
 		assert_int_equal(bytes, total.of[USAGE_WRITE_BYTES]);
@@ -221,6 +243,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bytes_ahead_of_the_total_wait_for_it, begin, end),
 		cmocka_unit_test_setup_teardown(with_exit_records_parents_have_the_rest_of_the_bytes, begin,
 						end),
+		cmocka_unit_test_setup_teardown(bytes_of_several_parents_are_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(sums_hold_for_random_histories, begin, end),
 	};
 

@@ -222,7 +222,7 @@ static const struct program *program_named(const struct world *world, const char
 }
 
 /* 30 of 100 ms were seen before its end. Another program has not been seen at all. */
-static void a_last_look_at_the_clock_is_no_estimate(void **state)
+static void the_time_up_to_the_last_look_is_exact(void **state)
 {
 	struct world *world = *state;
 
@@ -241,11 +241,72 @@ static void a_last_look_at_the_clock_is_no_estimate(void **state)
 	said.count = 2;
 	world->tree.account.published.of[USAGE_CPU_NS] = 100000000;
 	programs_update(world->programs, &world->tree);
-	/* Its 20 ms count as 10, because it had a CPU half of the time. */
-	assert_int_equal(program_named(world, "seen")->cpu_units, 300 + 100);
-	assert_int_equal(program_named(world, "seen")->estimated_units, 100);
-	assert_int_equal(program_named(world, "unseen")->cpu_units, 600);
-	assert_int_equal(program_named(world, "unseen")->estimated_units, 600);
+	/* Its 20 ms count as 10, because it had a CPU half of the time, and the 60 ms of the other one as 30. */
+	assert_int_equal(program_named(world, "seen")->cpu_units, 300 + 175);
+	assert_int_equal(program_named(world, "seen")->estimated_units, 175);
+	assert_int_equal(program_named(world, "unseen")->cpu_units, 525);
+	assert_int_equal(program_named(world, "unseen")->estimated_units, 525);
+}
+
+static void tell_an_exec(pid_t pid, const char *before, const char *after, int64_t clock_ns, bool is_first)
+{
+	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXECED,
+							   .pid = pid,
+							   .before = before,
+							   .after = after,
+							   .clock_ns = clock_ns,
+							   .is_first = is_first};
+}
+
+/* make forks, and the child runs sh. The kernel's exit record counts all of it for sh, too. */
+static void the_time_between_a_fork_and_its_first_exec_is_the_new_programs(void **state)
+{
+	struct world *world = *state;
+
+	tell_an_exec(1 << 22, "make", "sh", 5000000, true);
+	said.events[said.count++] = (struct program_event){
+		.kind = PROGRAM_EXITED, .pid = 1 << 22, .before = "sh", .clock_ns = 20000000};
+	world->tree.account.published.of[USAGE_CPU_NS] = 20000000;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(program_named(world, "sh")->cpu_units, 200);
+	for (size_t i = 0; i < world->programs->count; i++)
+		assert_string_not_equal(world->programs->at[i].name, "make");
+}
+
+static void the_time_before_a_later_exec_stays_with_the_earlier_program(void **state)
+{
+	struct world *world = *state;
+
+	tell_an_exec(1 << 22, "env", "true", 5000000, false);
+	said.events[said.count++] = (struct program_event){
+		.kind = PROGRAM_EXITED, .pid = 1 << 22, .before = "true", .clock_ns = 20000000};
+	world->tree.account.published.of[USAGE_CPU_NS] = 20000000;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(program_named(world, "env")->cpu_units, 50);
+	assert_int_equal(program_named(world, "true")->cpu_units, 150);
+}
+
+/* The tree's total has the time of cc1 only after its parent has waited for it. Meanwhile an sh of a moment ends. */
+static void the_time_of_a_missed_process_may_come_a_pass_later(void **state)
+{
+	struct world *world = *state;
+
+	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
+							   .pid = 1 << 22,
+							   .before = "cc1",
+							   .clock_ns = -1,
+							   .lifetime_ns = 100000000};
+	world->tree.account.published.of[USAGE_CPU_NS] = 1000000;
+	programs_update(world->programs, &world->tree);
+	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
+							   .pid = (1 << 22) - 1,
+							   .before = "sh",
+							   .clock_ns = -1,
+							   .lifetime_ns = 1000000};
+	world->tree.account.published.of[USAGE_CPU_NS] = 101000000;
+	programs_update(world->programs, &world->tree);
+	assert_true(program_named(world, "cc1")->cpu_units > 970);
+	assert_true(program_named(world, "sh")->cpu_units < 40);
 }
 
 /* Its bytes before and after the last pass count once. */
@@ -278,7 +339,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_an_event_it_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(an_event_in_the_last_moment_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(an_event_that_is_lost_is_not_waited_for, begin, end),
-		cmocka_unit_test_setup_teardown(a_last_look_at_the_clock_is_no_estimate, begin, end),
+		cmocka_unit_test_setup_teardown(the_time_up_to_the_last_look_is_exact, begin, end),
+		cmocka_unit_test_setup_teardown(
+			the_time_between_a_fork_and_its_first_exec_is_the_new_programs, begin, end),
+		cmocka_unit_test_setup_teardown(the_time_before_a_later_exec_stays_with_the_earlier_program,
+						begin, end),
+		cmocka_unit_test_setup_teardown(the_time_of_a_missed_process_may_come_a_pass_later, begin,
+						end),
 		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_last_pass_counts_it_at_once, begin, end),

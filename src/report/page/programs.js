@@ -2,12 +2,15 @@
 
 const programRow = (view, run, program, cpu) => {
 	const cell = (value, format) => element('td', {}, value === null || value === undefined ? '\u2013' : format(value));
+	const estimated = (part, format) => part > 0 ? element('span', {class: 'spread'}, `${format(part)} estimated`) : null;
+	const amount = (value, part) => element('td', {}, value === null || value === undefined ? '\u2013' : sizeOf(value), estimated(part, sizeOf));
 	const share = cpu > 0 && program.cpu_secs !== null ? ofHundred(100 * program.cpu_secs / cpu) : '\u2013';
 
 	return element('tr', {}, element('th', {scope: 'row'}, program.name), view.runs.length > 1 ? element('td', {}, run.label) : null,
 		element('td', {}, program.cpu_secs === null ? '\u2013' : duration(program.cpu_secs),
-			program.cpu_estimated_secs > 0 ? element('span', {class: 'spread'}, `${duration(program.cpu_estimated_secs)} estimated`) : null),
-		element('td', {}, share), cell(program.memory_peak_mib, mib), cell(program.disk_read_bytes, sizeOf), cell(program.disk_write_bytes, sizeOf), cell(program.process_count, String));
+			estimated(program.cpu_estimated_secs, duration)),
+		element('td', {}, share), cell(program.memory_peak_mib, mib), amount(program.disk_read_bytes, program.disk_read_estimated_bytes),
+		amount(program.disk_write_bytes, program.disk_write_estimated_bytes), cell(program.process_count, String));
 };
 
 const programSection = (view) => {

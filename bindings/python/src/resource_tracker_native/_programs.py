@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 from .tiny_data_frame import TinyDataFrame
 
 # Only the end of a run tells these.
-OF_THE_RUN = ("memory_peak_mib", "disk_read_bytes", "disk_write_bytes")
+OF_THE_RUN = ("memory_peak_mib", "disk_read_bytes", "disk_read_estimated_bytes", "disk_write_bytes", "disk_write_estimated_bytes")
 COLUMNS = ("program", "cpu_secs", "cpu_estimated_secs", "memory_mib", "process_count", *OF_THE_RUN)
 
 
