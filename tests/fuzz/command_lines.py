@@ -3,19 +3,23 @@
 Each harms no more than a folder of its own: jobs are `true` and `false`, servers are a port that nothing listens on, and
 values hold no slash but in names that are listed here.
 """
+import ctypes
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
 import socket
 import struct
 import subprocess
+import time
 
 NOWHERE = "http://127.0.0.1:9"
 # A recorder of the machine, a follower and a sender go on until they are told to end.
 LET_RUN_SECS, MOST_END_SECS = 1.0, 15
+PR_SET_CHILD_SUBREAPER = 36
 OPTION = re.compile(r"^ +(?:-(.), )?--([\w-]+)(\[=)?(?: ?([\w|=-]+))?(?:  |\]|$)", re.M)
 
 # Values that an option may take, and others.
@@ -251,6 +255,8 @@ class CommandLines:
                 here.close()
             out.seek(0)
             said = out.read(1 << 24)
+        if not end_orphans():
+            return f"left a process that did not end {MOST_END_SECS} s after SIGTERM"
         if status is None:
             return f"did not end {MOST_END_SECS} s after SIGTERM"
         if (status < 0 and not (told and status == -signal.SIGTERM)) or status == 99 or b"Sanitizer" in said \
@@ -269,6 +275,29 @@ def send(connection, stream):
         connection.shutdown(socket.SHUT_WR)
     except OSError:
         pass
+
+
+def adopt_orphans():
+    """From now on, a follower that sends on after its recorder has ended is a child of this process."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0:
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+
+
+def end_orphans():
+    """Ends all children, and theirs: with --upload-deadline they would stay for hours. Returns false if SIGTERM was not enough."""
+    gentle, deadline = True, time.monotonic() + MOST_END_SECS
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return gentle
+        if pid:
+            continue
+        late = time.monotonic() > deadline
+        gentle = gentle and not late
+        for child in pathlib.Path("/proc/self/task", str(os.getpid()), "children").read_text().split():
+            os.kill(int(child), signal.SIGKILL if late else signal.SIGTERM)
+        time.sleep(0.02)
 
 
 def wait(process):
