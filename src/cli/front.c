@@ -118,6 +118,13 @@ static const char *set_own(struct front *front, const struct given *item)
 		front->page = reason ? NULL : front->page;
 		return reason;
 	}
+	/* TRACKER_RUNS is the fleet's: a folder that is away for a moment must not refuse everyone's jobs. */
+	if (strcmp(item->row->name, "runs") == 0 && item->origin == ORIGIN_COMMAND_LINE) {
+		const char *reason = why_no_line(item->text);
+
+		front->runs = reason ? NULL : front->runs;
+		return reason;
+	}
 	return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* The place of the page that --report names; see page_place.h. */
+/* The places of the page and of the line of a run; see page_place.h. */
 #include "cli/page_place.h"
 
 #include <errno.h>
@@ -18,11 +18,10 @@
 
 enum { COPY_BYTES = 1 << 20, MOST_RESCUED = 100, REASON_BYTES = 200 };
 
-/* The page is written under another name first, so its folder must take a new file. */
-static const char *why_not_folder(const char *page)
+static const char *why_not_folder(const char *path)
 {
 	static char reason[REASON_BYTES];
-	int r = check_file_place(page);
+	int r = check_file_place(path);
 
 	snprintf(reason, sizeof reason, "cannot be written: %s", file_place_fault(r));
 	return r < 0 ? reason : NULL;
@@ -40,7 +39,24 @@ const char *why_no_page(const char *page)
 		return NULL;
 	if (!is_page(page))
 		return "has content that is not an HTML page, so it is not overwritten; choose another name";
+	/* The page is written under another name first. */
 	return why_not_folder(page);
+}
+
+const char *why_no_line(const char *runs)
+{
+	struct stat status;
+
+	if (!*runs)
+		return NULL;
+	if (stat(runs, &status) < 0 || S_ISDIR(status.st_mode))
+		return why_not_folder(runs);
+	if (!S_ISREG(status.st_mode))
+		return "is not a regular file; name one to which a line can be appended";
+	if (faccessat(AT_FDCWD, runs, W_OK, AT_EACCESS) < 0)
+		return errno == EACCES || errno == EROFS ? "takes no line from this user; choose another file"
+							 : strerror(errno);
+	return NULL;
 }
 
 /* Creates PAGE.jsonl, or PAGE.1.jsonl and so on beside earlier ones. Returns a descriptor or a negative errno. */

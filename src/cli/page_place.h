@@ -1,8 +1,11 @@
-/* The place of the page that --report names: a mistake in it must be told before the job, which may take days. */
+/* The places that --report and --runs name: a mistake in them must be told before the job, which may take days. */
 #pragma once
 
 /* Returns NULL, or why the report cannot or must not be written to `page`, valid until the next call. Creates nothing. */
 const char *why_no_page(const char *page);
+
+/* The same for the line of the run, which is appended to `runs`. */
+const char *why_no_line(const char *runs);
 
 /*
  * Copies the temporary recording `fd`, of which no page could be made, to the new file PAGE.jsonl (or PAGE.1.jsonl, ...),

@@ -36,9 +36,24 @@ def test_each_command_tells_a_wrong_folder_alike(run, places, command, place, re
 def test_the_recorder_tells_the_same_before_the_job(run, places, place, reason):
     result = run("-o", place, "--", "echo", "ran", cwd=places)
     assert (result.returncode, result.out, result.err) == (125, "", f"resource-tracker: cannot write to '{place}': {reason}\n")
-    result = run("-q", "--report", place, "--", "echo", "ran", cwd=places)
+    for option in "--report", "--runs":
+        result = run("-q", option, place, "--", "echo", "ran", cwd=places)
+        assert (result.returncode, result.out) == (125, "")
+        assert result.err == f"resource-tracker: {option}: '{place}' cannot be written: {reason}\n"
+
+
+def test_a_wrong_folder_of_the_environment_keeps_the_job_running(run, places):
+    """The administrator of a fleet sets TRACKER_RUNS for everyone: a mistake in it costs the line, not the job."""
+    result = run("-q", "--", "sh", "-c", "exit 4", cwd=places, env={"TRACKER_RUNS": "missing/runs.jsonl"})
+    assert result.returncode == 4
+    assert result.err == "resource-tracker runs: missing/runs.jsonl: no line is appended: its folder does not exist; create it first\n"
+
+
+def test_what_takes_no_line_is_told_before_the_job(run, places):
+    os.mkfifo(places / "fifo")
+    result = run("-q", "--runs", "fifo", "--", "echo", "ran", cwd=places)
     assert (result.returncode, result.out) == (125, "")
-    assert result.err == f"resource-tracker: --report: '{place}' cannot be written: {reason}\n"
+    assert result.err == "resource-tracker: --runs: 'fifo' is not a regular file; name one to which a line can be appended\n"
 
 
 @pytest.mark.parametrize("place, reason", PLACES)
