@@ -355,6 +355,15 @@ static bool refuse_thin_runs(struct rt_advice *advice, const struct runs *runs)
 	return false;
 }
 
+static void note_lines_left_out(struct rt_advice *advice, const struct lines_left_out *lines)
+{
+	CLEANUP_BUFFER struct buffer text = BUFFER(NOTE_BYTES);
+
+	lines_left_out_text(&text, lines);
+	if (text.length && !buffer_error(&text))
+		advice_note(advice, "lines_left_out", "left out of the files of runs: %s", text.data);
+}
+
 static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 {
 	bool refused = refuse_thin_runs(advice, runs);
@@ -380,6 +389,7 @@ static int advise_on_runs(struct rt_advice *advice, const struct runs *runs)
 	if (runs->empty)
 		advice_note(advice, "runs_left_out", "%zu of %zu runs have no whole sample", runs->empty,
 			    advice->runs);
+	note_lines_left_out(advice, &runs->left_out);
 	return result;
 }
 

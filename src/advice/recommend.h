@@ -22,6 +22,7 @@
 #include "advice/recommend_policy.h"
 #include "advice/summary.h"
 #include "record/problem.h"
+#include "record/run_lines.h"
 
 enum { NOTES_MOST = 32, NOTE_BYTES = 240 };
 
@@ -69,6 +70,7 @@ struct runs {
 	struct advice_run *list;
 	size_t count, room;
 	size_t empty; /* recordings without a whole sample, which are not in the list */
+	struct lines_left_out left_out;
 };
 
 /* The use of all runs together. NaN: in no recording. */

@@ -13,7 +13,7 @@
 #include "table/stats.h"
 
 /* Only the newest lines of a file of runs are read. The policies look at 50 runs, and a run of several ranks has several lines. */
-enum { FIGURE_DECIMALS = 6, LINES_MOST = 200 };
+enum { FIGURE_DECIMALS = 6, LINES_MOST = 200, LEFT_OUT_BYTES = 4096 };
 
 void runs_done(struct runs *runs)
 {
@@ -276,6 +276,7 @@ static void cleanup_lines(struct run_lines **lines)
 static int add_lines(struct line_search *search, const char *path, struct rt_problem *problem)
 {
 	__attribute__((cleanup(cleanup_lines))) struct run_lines *lines = calloc(1, sizeof(*lines));
+	CLEANUP_BUFFER struct buffer left_out = BUFFER(LEFT_OUT_BYTES);
 	size_t known = search->runs->count;
 	int result;
 
@@ -292,11 +293,17 @@ static int add_lines(struct line_search *search, const char *path, struct rt_pro
 	}
 	if (result < 0)
 		return problem_set(problem, result, "%s: %s", path, strerror(-result));
+	lines_left_out_add(&search->runs->left_out, &lines->left_out);
+	lines_left_out_text(&left_out, &lines->left_out);
+	if (buffer_error(&left_out))
+		return -ENOMEM;
 	if (search->has_several)
 		return problem_set(problem, -EINVAL,
 				   "%s has runs of several jobs: choose one with --job; "
 				   "resource-tracker history lists them",
 				   path);
+	if (search->runs->count == known && !known && !search->lines && left_out.length)
+		return problem_set(problem, -ENODATA, "%s: left out: %s", path, left_out.data);
 	if (search->runs->count == known && !known)
 		return problem_set(problem, -ENODATA, "%s: none of its %zu runs is of this job%s", path,
 				   search->lines, search->task ? " and task" : "");

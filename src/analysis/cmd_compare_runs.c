@@ -104,6 +104,7 @@ static int compare_phases(const struct subcommand *command, const struct compare
 static void tell_about_good_runs(const struct subcommand *command, const struct good_runs *good)
 {
 	const char *job = good->job.data ? good->job.data : "";
+	CLEANUP_BUFFER struct buffer left_out = BUFFER(JOB_BYTES);
 
 	if (good->count < NOISE_NEEDS)
 		(void)command_fault(
@@ -113,6 +114,9 @@ static void tell_about_good_runs(const struct subcommand *command, const struct 
 	if (good->other_cpus)
 		(void)command_fault(command, "%zu of the %zu good runs of %s had another CPU model",
 				    good->other_cpus, good->count, job);
+	lines_left_out_text(&left_out, &good->left_out);
+	if (left_out.length && !buffer_error(&left_out))
+		(void)command_fault(command, "left out: %s", left_out.data);
 }
 
 static int compare_with_good_runs(const struct subcommand *command, struct compare_options *options,

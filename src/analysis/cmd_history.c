@@ -85,14 +85,7 @@ static void say_left_out(const struct subcommand *command, const struct fleet *f
 {
 	CLEANUP_BUFFER struct buffer text = BUFFER(NOTE_BYTES);
 
-	if (fleet->damaged)
-		buffer_printf(&text, "%zu damaged line%s", fleet->damaged, fleet->damaged == 1 ? "" : "s");
-	if (fleet->newer)
-		buffer_printf(
-			&text,
-			"%s%zu line%s of schema %g (this program knows schema %d; a newer one reads more)",
-			fleet->damaged ? ", and " : "", fleet->newer, fleet->newer == 1 ? "" : "s",
-			fleet->newest_schema, RUN_LINE_SCHEMA);
+	lines_left_out_text(&text, &fleet->left_out);
 	if (text.length && !buffer_error(&text))
 		(void)command_fault(command, "left out: %s", text.data);
 }

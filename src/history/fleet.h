@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/screen.h"
 #include "record/problem.h"
+#include "record/run_lines.h"
 
 enum fleet_end { FLEET_OK, FLEET_FAILED, FLEET_CUT };
 enum fleet_part { FLEET_JOB, FLEET_TASK, FLEET_HOST, FLEET_TAG };
@@ -69,8 +70,8 @@ struct fleet {
 	size_t reason_count;
 	uint32_t *ids, *keys; /* hash tables: index of the run or group plus 1 */
 	size_t id_room, key_room;
-	size_t files, damaged, newer, repeated; /* lines */
-	double newest_schema;                   /* of the newer lines, which are left out */
+	size_t files, repeated; /* repeated: lines */
+	struct lines_left_out left_out;
 	uint32_t last_group;
 };
 

@@ -106,8 +106,8 @@ void fleet_add_json(struct buffer *out, const struct fleet *fleet)
 	add_count(&json, "schema", 1);
 	add_count(&json, "files", fleet->files);
 	add_count(&json, "runs", fleet->count);
-	add_count(&json, "damaged_lines", fleet->damaged);
-	add_count(&json, "newer_lines", fleet->newer);
+	add_count(&json, "damaged_lines", fleet->left_out.damaged);
+	add_count(&json, "newer_lines", fleet->left_out.newer);
 	add_count(&json, "repeated_lines", fleet->repeated);
 	json_key(&json, "groups");
 	json_open(&json, '[');

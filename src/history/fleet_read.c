@@ -326,10 +326,7 @@ int fleet_add_file(struct fleet *fleet, const char *path, struct rt_problem *ret
 	if (result < 0)
 		return result;
 	fleet->files++;
-	fleet->damaged += lines->damaged;
-	fleet->newer += lines->newer;
-	if (lines->newest_schema > fleet->newest_schema)
-		fleet->newest_schema = lines->newest_schema;
+	lines_left_out_add(&fleet->left_out, &lines->left_out);
 	return 0;
 }
 

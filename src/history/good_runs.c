@@ -58,6 +58,7 @@ struct search {
 	struct one_run *runs; /* the first is the run itself; good ones follow in any order */
 	size_t count, most;
 	struct buffer name, task, cpu;
+	struct lines_left_out left_out;
 };
 
 static void search_done(struct search *search)
@@ -142,6 +143,7 @@ static int find_good_runs(struct search *search, const char *path, struct rt_pro
 		if (is_good(search, lines, &run))
 			keep_run(search, &run);
 	}
+	search->left_out = lines->left_out;
 	return run_lines_finish(lines, result, path, problem);
 }
 
@@ -211,6 +213,7 @@ int good_runs_compare(const struct rt_compared_run *run, const char *runs, size_
 		return problem_set(ret_problem, -ENOMEM, "out of memory");
 	(*ret_comparison)->percent_needs = NOISE_NEEDS;
 	ret_good->count = search.count - 1;
+	ret_good->left_out = search.left_out;
 	ret_good->other_cpus = 0;
 	for (size_t i = 1; i < search.count; i++)
 		ret_good->other_cpus += !search.runs[i].same_cpu;

@@ -11,12 +11,14 @@
 #include "advice/compare.h"
 #include "base/buffer.h"
 #include "record/problem.h"
+#include "record/run_lines.h"
 
 enum { GOOD_RUNS_MOST = 1000 };
 
 struct good_runs {
 	size_t count, other_cpus; /* runs that were found, and those of them with another CPU model */
 	struct buffer job;        /* the name of the run, and its task: "build (test)" */
+	struct lines_left_out left_out;
 };
 
 void good_runs_done(struct good_runs *good);

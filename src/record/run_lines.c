@@ -94,17 +94,17 @@ static bool take_line(struct run_lines *lines, const struct source_line *line)
 	double schema;
 
 	if (line->too_long || !read_values(lines, line->text)) {
-		lines->damaged++;
+		lines->left_out.damaged++;
 		return false;
 	}
 	schema = run_real(lines, RUN_schema);
 	if (schema > (double)RUN_LINE_NEWEST_SCHEMA) {
-		lines->newer++;
-		lines->newest_schema = schema > lines->newest_schema ? schema : lines->newest_schema;
+		lines->left_out.newer++;
+		lines->left_out.newest_schema = fmax(schema, lines->left_out.newest_schema);
 		return false;
 	}
 	if (!(schema >= 1) || lines->values[RUN_outcome].kind != VALUE_STRING) {
-		lines->damaged++;
+		lines->left_out.damaged++;
 		return false;
 	}
 	return true;
@@ -118,7 +118,7 @@ int run_lines_next(struct run_lines *lines)
 		int result = source_next_line(&lines->source, &line);
 
 		if (result <= 0) {
-			lines->damaged += result == 0 && lines->source.cut_off;
+			lines->left_out.damaged += result == 0 && lines->source.cut_off;
 			lines->source.cut_off = false;
 			return result;
 		}
@@ -176,12 +176,31 @@ void run_lines_free(struct run_lines *lines)
 	free(lines);
 }
 
+void lines_left_out_add(struct lines_left_out *sum, const struct lines_left_out *more)
+{
+	sum->damaged += more->damaged;
+	sum->newer += more->newer;
+	sum->newest_schema = fmax(sum->newest_schema, more->newest_schema);
+}
+
+void lines_left_out_text(struct buffer *out, const struct lines_left_out *lines)
+{
+	if (lines->damaged)
+		buffer_printf(out, "%zu damaged line%s", lines->damaged, lines->damaged == 1 ? "" : "s");
+	if (lines->newer)
+		buffer_printf(
+			out,
+			"%s%zu line%s of schema %g (this program knows schema %d; a newer one reads more)",
+			lines->damaged ? ", and " : "", lines->newer, lines->newer == 1 ? "" : "s",
+			lines->newest_schema, RUN_LINE_NEWEST_SCHEMA);
+}
+
 int run_lines_finish(const struct run_lines *lines, int result, const char *path,
 		     struct rt_problem *ret_problem)
 {
 	if (result < 0)
 		return problem_set(ret_problem, result, "%s: %s", path, strerror(-result));
-	if (!lines->read && !lines->newer && lines->damaged)
+	if (!lines->read && !lines->left_out.newer && lines->left_out.damaged)
 		return problem_set(
 			ret_problem, -ENODATA,
 			"%s: no line is a run's; resource-tracker runs add makes them of recordings", path);

@@ -87,11 +87,17 @@ struct run_known_key {
 	signed char key; /* -1: unused */
 };
 
+/* Lines of files of runs that say nothing to this program. */
+struct lines_left_out {
+	size_t damaged, newer;
+	double newest_schema; /* of the newer lines */
+};
+
 struct run_lines {
 	struct source source;
 	struct run_value values[RUN_KEY_COUNT]; /* valid until the next line */
-	size_t damaged, newer, read;            /* lines */
-	double newest_schema;                   /* of the newer lines */
+	size_t read;                            /* lines */
+	struct lines_left_out left_out;
 	struct run_known_key known[RUN_KNOWN_KEYS];
 };
 
@@ -116,6 +122,11 @@ static inline void run_lines_cleanup(struct run_lines **lines)
 	run_lines_free(*lines);
 }
 #define CLEANUP_RUN_LINES __attribute__((cleanup(run_lines_cleanup)))
+
+/* Adds the lines of one file to the sum of several. */
+void lines_left_out_add(struct lines_left_out *sum, const struct lines_left_out *more);
+/* "1 damaged line, and 2 lines of schema 9 (this program knows ...)"; nothing if no line was left out. */
+void lines_left_out_text(struct buffer *out, const struct lines_left_out *lines);
 
 /* Reads the next whole line of a known schema: 1, 0 at the end, or a negative errno. */
 int run_lines_next(struct run_lines *lines);

@@ -132,6 +132,22 @@ def test_lines_that_are_damaged_or_newer_are_told_in_one_line_and_left_out(run, 
     assert result.returncode == 0
 
 
+LEFT_OUT = "1 damaged line, and 2 lines of schema 9 (this program knows schema 1; a newer one reads more)"
+
+
+def test_advice_from_lines_tells_of_those_that_it_left_out(run, tmp_path):
+    newer = [line(i, schema=schema) for i, schema in enumerate((2, 9))]
+    write(tmp_path / "runs.jsonl", [*newer, *(line(i) for i in range(10, 14))])
+    with open(tmp_path / "runs.jsonl", "a") as file:
+        file.write('{"schema":1,"id":"torn')
+    answer = json.loads(run("recommend", "--json", "--history", "runs.jsonl", "--job", "train").out)
+    assert {note["rule"]: note["text"] for note in answer["notes"]}["lines_left_out"] == f"left out of the files of runs: {LEFT_OUT}"
+    write(tmp_path / "runs.jsonl", newer)
+    result = run("recommend", "--history", "runs.jsonl", "--job", "train")
+    assert (result.returncode, result.err) == (
+        1, "resource-tracker recommend: runs.jsonl: left out: 2 lines of schema 9 (this program knows schema 1; a newer one reads more)\n")
+
+
 def test_several_lines_of_a_run_count_once_with_its_end(groups):
     first = line(0, outcome="running", memory_peak_mib=10.0)
     group, = groups([first, line(0), line(0, outcome="lost"), line(1)])

@@ -38,6 +38,13 @@ def gate(run, path, *arguments, last_good=10):
     return run("compare-runs", "--last-good", last_good, "--runs", "runs.jsonl", *arguments, path)
 
 
+def test_lines_that_are_left_out_of_the_good_runs_are_told(run, kept, history, tmp_path):
+    with open(tmp_path / "runs.jsonl", "a") as file:
+        file.write('{"schema":9,"id":"x","outcome":"ok"}\n')
+    result = gate(run, kept("new", started=1_700_001_000.5))
+    assert "left out: 1 line of schema 9 (this program knows schema 1; a newer one reads more)\n" in result.err
+
+
 def test_the_noise_is_the_scatter_of_the_good_runs(run, kept, history):
     new = kept("new", memory=130.0, started=1_700_001_000.5)
     answer = json.loads(gate(run, new, "--json").out)

@@ -49,7 +49,7 @@ def test_a_wrong_folder_of_the_environment_keeps_the_job_running(run, places):
     assert result.err == "resource-tracker runs: missing/runs.jsonl: no line is appended: its folder does not exist; create it first\n"
 
 
-def test_what_takes_no_line_is_told_before_the_job(run, places):
+def test_a_pipe_as_file_of_runs_is_told_before_the_job(run, places):
     os.mkfifo(places / "fifo")
     result = run("-q", "--runs", "fifo", "--", "echo", "ran", cwd=places)
     assert (result.returncode, result.out) == (125, "")
