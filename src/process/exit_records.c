@@ -121,14 +121,18 @@ static void name_process(struct known_process *process, const struct taskstats *
 
 /*
  * The kernel adds to cpu_ns at each tick and each switch, so a record lacks the time since then. A thread that never slept was on
- * a CPU or waited for one all its life, so that the time is known. After a sleep, most threads end soon.
+ * a CPU or waited for one all its life, so that the time is known. A process that has waited for children mostly ends soon
+ * after its last sleep.
  */
-static int64_t time_since_tick(const struct taskstats *record, int64_t tick_ns, bool *ret_known)
+static int64_t time_since_tick(const struct taskstats *record, int64_t tick_ns, bool has_children,
+			       bool *ret_known)
 {
 	enum { AFTER_SLEEP_NS = 60000 };
 	int64_t rest_ns = record->elapsed_ns - record->delay_ns - record->cpu_ns,
-		turn_ns = record->cpu_ns / (record->sleeps + 1),
-		likely_ns = turn_ns > tick_ns ? tick_ns / 2 : min_i64(turn_ns / 2, AFTER_SLEEP_NS);
+		turn_ns = record->cpu_ns / (record->sleeps + 1), likely_ns = min_i64(turn_ns, tick_ns) / 2;
+
+	if (has_children && turn_ns <= tick_ns)
+		likely_ns = min_i64(likely_ns, AFTER_SLEEP_NS);
 
 	*ret_known = !record->sleeps && record->delay_ns > 0 && rest_ns >= 0 && rest_ns <= tick_ns;
 	return *ret_known ? rest_ns : rest_ns < 0 ? likely_ns : min_i64(rest_ns, likely_ns);
@@ -136,15 +140,16 @@ static int64_t time_since_tick(const struct taskstats *record, int64_t tick_ns, 
 
 void exit_record_add(struct known_process *process, const struct taskstats *record, int64_t tick_ns)
 {
-	enum { FREE_KIB_NS = 50 };
+	enum { END_NS = 40000, FREE_KIB_NS = 50 };
 	bool is_known;
-	int64_t since_ns = time_since_tick(record, tick_ns, &is_known);
+	int64_t since_ns = time_since_tick(record, tick_ns, process->has_children, &is_known);
 
 	process->record_ns = max_i64(0, process->record_ns) + record->cpu_ns + (is_known ? since_ns : 0);
 	process->unrecorded_ns += is_known ? 0 : since_ns;
-	/* After the record, the last thread of a process frees the memory. */
+	/* After the record, the last thread of a process closes its files and frees the memory. */
 	if (record->is_last || !record->pid)
-		process->unrecorded_ns += min_i64(record->peak_resident_kib, INT32_MAX) * FREE_KIB_NS;
+		process->unrecorded_ns +=
+			END_NS + min_i64(record->peak_resident_kib, INT32_MAX) * FREE_KIB_NS;
 	for (int i = 0; i < TASKSTATS_IO; i++)
 		process->record_io[i] += record->io[i];
 }
@@ -157,7 +162,11 @@ int exit_records_settle(struct exit_records *records, struct known_processes *kn
 
 	for (size_t i = 0; i < records->count; i++) {
 		struct known_process *process = known_processes_find(known, process_of(&records->at[i]));
+		struct known_process *parent = known_processes_find(known, records->at[i].parent_pid);
 
+		/* Its own record comes later than those of its children. */
+		if (parent)
+			parent->has_children = true;
 		if (!process)
 			continue;
 		exit_record_add(process, &records->at[i], records->tick_ns);

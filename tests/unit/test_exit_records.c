@@ -182,33 +182,39 @@ static void test_a_fork_of_an_unnamed_program_is_not_its_grandparents(void **sta
 
 struct shape {
 	int64_t cpu_ms, elapsed_ms, delay_ms, sleeps, switches, peak_kib, known_us, lacks_us;
+	bool has_children;
 };
+
+/* To close its files and to tell its parent. */
+enum { END_USEC = 40 };
 
 /* The time that a record lacks, with a tick of 4 ms: what is known of it, and the estimate of the rest. */
 static void test_the_time_after_the_last_tick_is_estimated(void **state)
 {
 	static const struct shape SHAPES[] = {
 		/* It never slept: on a CPU for 2 ms since the tick. */
-		{10, 15, 3, 0, 1, 0, 2000, 0},
+		{10, 15, 3, 0, 1, 0, 2000, 0, false},
 		/* The same, but the kernel does not count how long it waited for a CPU. */
-		{10, 12, 0, 0, 1, 0, 0, 2000},
+		{10, 12, 0, 0, 1, 0, 0, 2000, false},
 		/* It slept for 90 ms. Since the last sleep it has done little. */
-		{10, 100, 3, 9, 9, 0, 0, 60},
+		{10, 100, 3, 9, 9, 0, 0, 60, true},
+		/* The same without children: half of the time between two sleeps. */
+		{10, 100, 3, 9, 9, 0, 0, 500, false},
 		/* It slept once, for less than a tick. */
-		{1, 3, 1, 1, 1, 0, 0, 60},
+		{1, 3, 1, 1, 1, 0, 0, 60, true},
 		/* It slept seldom, so that the last tick was half a tick ago on average. */
-		{1000, 2000, 3, 1, 1, 0, 0, 2000},
+		{1000, 2000, 3, 1, 1, 0, 0, 2000, false},
 		/* More than a tick without a sleep: it was held back. */
-		{1000, 1500, 3, 0, 0, 0, 0, 2000},
+		{1000, 1500, 3, 0, 0, 0, 0, 2000, false},
 		/* And the time to free 10 MiB. */
-		{10, 13, 1, 0, 1, 10240, 2000, 512},
+		{10, 13, 1, 0, 1, 10240, 2000, 512, false},
 		/* Clocks that contradict each other. */
-		{10, 5, 1, 0, 9, 0, 0, 2000},
+		{10, 5, 1, 0, 9, 0, 0, 2000, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(SHAPES); i++) {
-		struct known_process process = {.record_ns = -1};
+		struct known_process process = {.record_ns = -1, .has_children = SHAPES[i].has_children};
 		struct taskstats record = {.tid = 101,
 					   .pid = 101,
 					   .is_last = true,
@@ -220,9 +226,21 @@ static void test_the_time_after_the_last_tick_is_estimated(void **state)
 					   .peak_resident_kib = SHAPES[i].peak_kib};
 
 		exit_record_add(&process, &record, 4000000);
-		assert_int_equal(process.unrecorded_ns / 1000, SHAPES[i].lacks_us);
+		assert_int_equal(process.unrecorded_ns / 1000, SHAPES[i].lacks_us + END_USEC);
 		assert_int_equal(process.record_ns, record.cpu_ns + SHAPES[i].known_us * 1000);
 	}
+}
+
+static void test_the_parent_of_a_recorded_child_is_known_to_have_children(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	record(&job, 111, 100, "sh");
+	assert_string_equal(settle(&job), "sh 111 1, ");
+	assert_true(known_processes_find(&job.known, 100)->has_children);
+	end(&job);
 }
 
 static void test_before_linux_6_0_only_known_processes_have_records(void **state)
@@ -248,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_a_name_is_the_known_one_unless_the_process_has_called_exec),
 		cmocka_unit_test(test_a_fork_of_an_unnamed_program_is_not_its_grandparents),
 		cmocka_unit_test(test_the_time_after_the_last_tick_is_estimated),
+		cmocka_unit_test(test_the_parent_of_a_recorded_child_is_known_to_have_children),
 		cmocka_unit_test(test_before_linux_6_0_only_known_processes_have_records),
 	};
 
