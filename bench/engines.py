@@ -37,8 +37,10 @@ def run(command, limit_secs, **popen):
 
 
 @contextlib.contextmanager
-def building(folder):
-    """The environment for Go. Nothing but the program stays of a build; of one that fails, the packages that are built stay."""
+def building(folder, keep=False):
+    """The environment for Go. Nothing but the program stays of a build, unless `keep`; of one that fails, the packages that are built
+    stay.
+    """
     go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
     if not go:
         raise CannotHave("Go is not installed")
@@ -46,7 +48,7 @@ def building(folder):
     shutil.rmtree(folder / "source", ignore_errors=True)
     yield {**os.environ, "PATH": f"{pathlib.Path(go).parent}:{os.environ['PATH']}", "GOPATH": str(folder / "go"),
            "GOCACHE": str(folder / "cache"), "GOFLAGS": "-modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-    for used in folder / "go", folder / "cache", folder / "source":
+    for used in () if keep else (folder / "go", folder / "cache", folder / "source"):
         shutil.rmtree(used, ignore_errors=True)
 
 
@@ -100,6 +102,16 @@ def unpacked(folder, name, limit_secs, *packages, only_here=False):
         program.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={libraries} exec {real} "$@"\n')
         program.chmod(0o755)
     return program
+
+
+def get_all(getters, tools, end):
+    """Gets each engine by its function of (folder, seconds that are left), and says which cannot be had. Returns 0."""
+    for get in getters:
+        try:
+            get(tools, left=lambda: max(1.0, end - time.monotonic()))
+        except (CannotHave, subprocess.TimeoutExpired) as reason:
+            print(f"not got: {reason}", flush=True)
+    return 0
 
 
 def free_port():

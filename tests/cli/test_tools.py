@@ -354,10 +354,37 @@ def test_tests_of_the_report_are_skipped_only_in_a_build_without_it(helpers, tmp
     assert ("this build has no HTML report" in done.stdout) == bool(skipped)
 
 
-def test_the_engines_table_names_engines_that_did_not_run(helpers, tmp_path):
-    table = tmp_path / "table.jsonl"
-    table.write_text(json.dumps({"engine": "slurm", "figure": "CPU, s", "recording": 8.7114, "engine says": 8.711, "job says": None}) + "\n")
-    done = subprocess.run([helpers.top / "tools" / "engines-table", table], capture_output=True, text=True, check=True)
+def engine_row(monkeypatch, helpers, path, *row, **limit):
+    monkeypatch.syspath_prepend(str(helpers.top / "bench"))
+    monkeypatch.setenv("ENGINES_TABLE", str(path))
+    return importlib.import_module("engine_rows").keep_row(*row, **limit)
+
+
+def test_the_engines_table_marks_figures_out_of_their_limits(helpers, tmp_path, monkeypatch):
+    """A difference is that from the engine, or from the job where the engine has no figure."""
+    path = tmp_path / "table.jsonl"
+    for row, limit, within in (
+            (("slurm", "CPU, s", 8.7114, 8.711), {"least": 8.62, "most": 8.80}, True),
+            (("slurm", "end", "exit 7", "FAILED"), {"wanted": "exit 7"}, True),
+            (("make", "peak, MiB", 61.0, "60 MB", 50), {"least": 50, "most": 60}, False),
+            (("make", "CPU, s", None, 1.0), {"least": 0.9, "most": 1.1}, False),
+            (("kube-apiserver", "wrong amount", None, 201), {"wanted": 400, "judged": 201}, False)):
+        assert engine_row(monkeypatch, helpers, path, *row, **limit) == within
+    done = subprocess.run([helpers.top / "tools" / "engines-table", path], capture_output=True, text=True)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[1] == ["slurm", "CPU,", "s", "8.711", "8.711", "+0.000", "-0.091", "to", "+0.089", "within"]
+    assert lines[2] == ["slurm", "end", "exit", "7", "FAILED", "is", "exit", "7", "within"]
+    assert ["make", "peak,", "MiB", "61.000", "60", "MB", "50", "+11.000", "+0.000", "to", "+10.000", "OUT"] in lines
+    assert ["make", "CPU,", "s", "1.000", "-0.100", "to", "+0.100", "OUT"] in lines
+    assert ["kube-apiserver", "wrong", "amount", "201", "is", "400", "OUT"] in lines
+    assert done.returncode == 1 and lines[-2][:3] == ["2", "of", "5"] and not done.stderr
+
+
+@pytest.mark.parametrize("options, status", [((), 0), (("--all",), 1)])
+def test_the_engines_table_names_engines_that_did_not_run(helpers, tmp_path, monkeypatch, options, status):
+    path = tmp_path / "table.jsonl"
+    assert engine_row(monkeypatch, helpers, path, "slurm", "CPU, s", 8.7, 8.7, least=8.6, most=8.8)
+    done = subprocess.run([helpers.top / "tools" / "engines-table", path, *options], capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert lines[1].split() == ["slurm", "CPU,", "s", "8.711", "8.711"]
-    assert "could not run here" in lines[2] and lines[2].startswith("make ") and lines[-1].startswith("1 of ")
+    assert lines[3].startswith("make ") and "could not run here" in lines[3] and lines[-1].startswith("1 of ")
+    assert done.returncode == status
