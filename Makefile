@@ -10,7 +10,7 @@ SOAK_SECONDS = 600
 LDCONFIG = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig
 SETUP_FLAGS = --prefix=$(PREFIX) $(if $(CI),-Dwerror=true) $(if $(DEBUG),-Ddebug=true) $(if $(OFFLINE),-Doffline=true)
 
-.PHONY: all run test bench engines slurm install uninstall release tarball lint fuzz soak clean wheel python
+.PHONY: all run test bench engines slurm install uninstall release tarball lint fuzz fuzz-build soak clean wheel python
 .NOTPARALLEL:
 
 all:
@@ -86,11 +86,13 @@ lint:
 	@tools/build $(BUILD) $(SETUP_FLAGS)
 	@tools/lint $(BUILD)
 
-fuzz:
+fuzz: fuzz-build
+	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
+
+fuzz-build:
 	@tools/setup fuzz
 	@CC=clang CXX=clang++ tools/build $(BUILD)-fuzz -Dfuzz=true -Ddebug=true -Db_sanitize=address,undefined -Db_lundef=false \
 		-Dtests=enabled -Dtoml=disabled
-	@tools/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
 
 soak:
 	@tools/setup soak

@@ -388,3 +388,12 @@ def test_the_engines_table_names_engines_that_did_not_run(helpers, tmp_path, mon
     lines = done.stdout.splitlines()
     assert lines[3].startswith("make ") and "could not run here" in lines[3] and lines[-1].startswith("1 of ")
     assert done.returncode == status
+
+
+def test_parts_of_ci_are_begun_in_the_order_of_their_rows(helpers):
+    """A row waits for its part, so a part in the wrong place would hold up the rows before it."""
+    parts = re.findall(r"^(\w+) +\| +\d+ \|", (helpers.top / "tools" / "ci-ahead").read_text(), re.M)
+    rows = re.findall(r"^(\w+) +\|", (helpers.top / "tools" / "ci-matrix").read_text(), re.M)
+    script = (helpers.top / ".ci" / "run").read_text()
+    last = [row for row in rows if row in re.findall(r"\[(\w+)\]=\d", script)]
+    assert last and parts == ["lint", *(row for row in rows if row not in last), "fuzz", *last]
