@@ -64,7 +64,8 @@ static bool is_wanted(const struct selection *selection)
 	       IS_WANTED(selection, tree, process_gpu_usage) ||
 	       IS_WANTED(selection, tree, process_gpu_vram_mib) ||
 	       IS_WANTED(selection, tree, process_gpu_utilized) ||
-	       IS_WANTED(selection, tree, process_main_gpu_vram_mib);
+	       IS_WANTED(selection, tree, process_main_gpu_vram_mib) ||
+	       IS_WANTED(selection, program, gpu_vram_mib);
 }
 
 /* The helper has another working directory, so make the path absolute. */

@@ -32,7 +32,8 @@ struct job_network {
 
 static bool is_wanted(const struct selection *selection)
 {
-	return !selection || IS_WANTED(selection, tree, process_net_recv_bytes) ||
+	return !selection || selection->kinds[ROW_run_end] ||
+	       IS_WANTED(selection, tree, process_net_recv_bytes) ||
 	       IS_WANTED(selection, tree, process_net_sent_bytes) ||
 	       IS_WANTED(selection, tree, process_net_recv_bound_bytes) ||
 	       IS_WANTED(selection, tree, process_net_sent_bound_bytes) ||

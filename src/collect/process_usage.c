@@ -65,7 +65,7 @@ static void fill_waiting(struct tree_row *row, const struct tree_waiting *waitin
 
 bool process_usage_follows_waiting(const struct selection *selection)
 {
-	return IS_WANTED(selection, tree, process_cpu_wait_secs) ||
+	return selection->kinds[ROW_run_end] || IS_WANTED(selection, tree, process_cpu_wait_secs) ||
 	       IS_WANTED(selection, tree, process_cpu_wait_known_secs) ||
 	       IS_WANTED(selection, tree, process_voluntary_switches) ||
 	       IS_WANTED(selection, tree, process_involuntary_switches);

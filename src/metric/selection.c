@@ -51,6 +51,9 @@ static bool is_switched_off(enum row_kind kind, bool no_system, bool no_process)
 {
 	switch (kind) {
 	case ROW_tree:
+	case ROW_program:
+	case ROW_run_end_program:
+	case ROW_job_disk:
 		return no_process;
 	case ROW_host_cpu:
 	case ROW_cpu_core:
@@ -62,11 +65,21 @@ static bool is_switched_off(enum row_kind kind, bool no_system, bool no_process)
 	case ROW_gpu_detail:
 	case ROW_gpu_process:
 	case ROW_totals:
+	case ROW_energy:
+	case ROW_numa:
 		return no_system;
 	default:
 		return false;
 	}
 }
+
+/* The collector of one kind reads rows of another one. */
+static const struct {
+	enum row_kind wanted, needed;
+} NEEDS[] = {
+	{ROW_program, ROW_tree},   {ROW_run_end_program, ROW_tree}, {ROW_run_end, ROW_tree},
+	{ROW_run_end, ROW_cgroup}, {ROW_run_start, ROW_memory},     {ROW_run_start, ROW_limits},
+};
 
 void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,
 		    size_t glob_count)
@@ -76,11 +89,11 @@ void selection_init(struct selection *selection, bool no_system, bool no_process
 		bool off = is_switched_off(kind, no_system, no_process);
 
 		for (size_t i = 0; i < ROW_DESCRIPTIONS[kind].metric_count; i++) {
-			bool wanted = is_kept(kind, i) || (!off && is_picked(kind, i, globs, glob_count));
+			bool picked = !off && is_picked(kind, i, globs, glob_count), kept = is_kept(kind, i);
 
-			selection->metrics[kind][i] = wanted;
-			/* A row that keeps only its key is not worth recording. */
-			if (wanted && (!is_kept(kind, i) || selection->all || kind == ROW_sample))
+			selection->metrics[kind][i] = picked || kept;
+			/* A row that keeps only its key is not worth recording, unless that is what was asked for. */
+			if (picked ? !kept || glob_count || selection->all : kind == ROW_sample)
 				selection->kinds[kind] = true;
 		}
 	}
@@ -90,6 +103,9 @@ void selection_init(struct selection *selection, bool no_system, bool no_process
 			if (selection->kinds[kind] && selection->metrics[kind][i] &&
 			    ROW_DESCRIPTIONS[kind].metrics[i].nature == SUM_OF_DELTAS)
 				selection->kinds[ROW_DESCRIPTIONS[kind].metrics[i].from_kind] = true;
+	for (size_t i = 0; i < sizeof NEEDS / sizeof NEEDS[0]; i++)
+		if (!is_switched_off(NEEDS[i].needed, no_system, no_process))
+			selection->kinds[NEEDS[i].needed] |= selection->kinds[NEEDS[i].wanted];
 	for (enum row_kind kind = ROW_KINDS; kind-- > 1;)
 		if (selection->kinds[kind] && ROW_DESCRIPTIONS[kind].shape != INLINE)
 			selection->kinds[ROW_DESCRIPTIONS[kind].parent] = true;

@@ -10,7 +10,7 @@ enum { METRICS_PER_KIND_MOST = 128 };
 
 struct selection {
 	bool all;
-	bool kinds[ROW_KINDS]; /* a metric of it, or of a kind below it, is wanted */
+	bool kinds[ROW_KINDS]; /* a metric of it or of a kind below it is wanted, or needed for one that is */
 	bool metrics[ROW_KINDS][METRICS_PER_KIND_MOST];
 };
 

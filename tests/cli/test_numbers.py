@@ -50,6 +50,26 @@ def test_a_rate_alone_equals_that_among_all_metrics(record, name, path):
     assert (alone is None) == (together is None)
 
 
+@pytest.mark.parametrize("group, names", [
+    ("run_end", ["tree_utime_secs", "tree_wall_secs", "tree_cpu_wait_secs", "memory_peak_elapsed_secs", "net_recv_bytes", "net_source",
+                 "cgroup_oom_kills"]),
+    ("run_start", ["memory_total_mib", "cpuset_cores"]),
+])
+def test_figures_of_a_run_alone_are_known_as_among_all_metrics(record, group, names):
+    """They come from rows that are not recorded then."""
+    def known(samples):
+        of_run = samples[-1 if group == "run_end" else 0][group]
+        return {name for name in names if of_run[name] is not None}
+
+    job = ["-i", 0.1, "--", "sh", "-c", "head -c 30000000 /dev/zero | wc -c >/dev/null; sleep 0.2"]
+    together = known(record(*job))
+    for name in names:
+        samples = record("--metrics", f"{group}.{name}", *job)
+        assert known(samples) >= {name} & together, name
+        assert all(sample["cpu"]["process_utime_secs"] is None and sample["memory"]["total_mib"] is None for sample in samples)
+    assert names[0] in together
+
+
 def test_lists_that_were_not_read_before_the_end_are_null_and_not_empty(record):
     for _ in range(20):
         disks = record("--", "true")[0]["disk"]

@@ -332,6 +332,29 @@ def test_without_programs_nothing_listens(spawn, tmp_path):
 
 
 @pytest.mark.plain
+def test_without_processes_nothing_listens(spawn, tmp_path):
+    process = spawn("-q", "-o", tmp_path / "run.jsonl", "--no-process", "--", "sh", "-c", "true; sleep 1")
+    time.sleep(0.4)
+    assert len(os.listdir(f"/proc/{process.pid}/task")) == 1
+    process.wait(timeout=10)
+    samples = json_lines(tmp_path / "run.jsonl")
+    assert not any(sample["programs"] for sample in samples) and samples[-1]["run_end"]["programs"] == []
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("metrics", ["programs.cpu_total_secs", "programs.*", "run_end.programs.*", "programs.name"])
+def test_programs_can_be_all_that_is_recorded(record, metrics):
+    """They need the figures of the tree, which are not recorded then."""
+    _, samples = record("-i", 0.1, "--metrics", metrics, "--", "sh", "-c", "head -c 30000000 /dev/zero | od -v >/dev/null")
+    end, rows = samples[-1]["run_end"], [row for sample in samples for row in sample["programs"]]
+    found = {row["name"]: row["cpu_secs"] for row in end["programs"]}
+    assert found["od"] > 0.1 and sum(found.values()) == pytest.approx(end["utime_secs"] + end["stime_secs"], abs=0.01)
+    assert "od" in {row["name"] for row in rows}
+    assert max(row["cpu_total_secs"] or 0 for row in rows) > 0.1 or "cpu_total_secs" not in metrics
+    assert all(sample["cpu"]["process_utime_secs"] is None for sample in samples)
+
+
+@pytest.mark.plain
 def test_others_hold_the_programs_without_a_row(record, tmp_path):
     script = "for i in 1 2; do sleep 0.3 & od -v -N 8000000 /dev/zero >/dev/null; head -c 10000000 /dev/zero | wc -c >/dev/null; done; wait"
     _, samples = record("-i", 0.1, "--programs", 2, "--", "sh", "-c", script)
