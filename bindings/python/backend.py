@@ -10,7 +10,7 @@ backend.py system FOLDER BUILD     the package and its metadata in FOLDER, for a
 
 BUILD (default: build of this checkout) has the compiled libraries and programs. The build needs only a C compiler, the
 headers of any Python from 3.9 on, and the standard library. The extensions use the limited API, so one wheel serves all
-versions of Python.
+versions of Python but those without the lock (free-threaded): they have no limited API before 3.15, so a wheel that one of them builds is for its version alone.
 """
 import base64
 import hashlib
@@ -45,11 +45,23 @@ def version():
     return re.search(r"version: '([^']+)'", (TOP / "meson.build").read_text()).group(1)
 
 
+def is_free_threaded():
+    """Whether the extensions are for the running Python alone. PYTHON_HEADERS are those of the limited API."""
+    return bool(sysconfig.get_config_var("Py_GIL_DISABLED")) and not os.environ.get("PYTHON_HEADERS")
+
+
+def tag():
+    """The Python that a wheel is for."""
+    number = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    return f"{number}-{number}t" if is_free_threaded() else "cp39-abi3"
+
+
 def include_folder():
     """Returns the headers of the running Python, or of any other: the limited API is the same in all."""
     if os.environ.get("PYTHON_HEADERS"):
         return os.environ["PYTHON_HEADERS"]
-    for folder in [sysconfig.get_path("include"), *sorted(map(str, pathlib.Path("/usr/include").glob("python3.*")))]:
+    others = [] if is_free_threaded() else sorted(map(str, pathlib.Path("/usr/include").glob("python3.*")))
+    for folder in [sysconfig.get_path("include"), *others]:
         if os.path.exists(os.path.join(folder, "Python.h")):
             return folder
     raise SystemExit("Python.h is missing: install python3-dev")
@@ -60,12 +72,13 @@ def is_older(target, sources):
 
 
 def compile_extension(name, build, folder, links=("-Wl,-rpath,$ORIGIN/lib",)):
-    """Compiles FOLDER/NAME.abi3.so, which looks for its library in the folder lib beside it."""
-    target = folder / f"{name}.abi3.so"
+    """Compiles FOLDER/NAME.abi3.so, which looks for its library in the folder lib beside it. A free-threaded Python has an ending of its own."""
+    target = folder / (name + (sysconfig.get_config_var("EXT_SUFFIX") if is_free_threaded() else ".abi3.so"))
+    limited = [] if is_free_threaded() else [f"-DPy_LIMITED_API={LIMITED_API}"]
     sources = sorted((HERE / "native").glob(f"{name[1:]}*.c")) + [HERE / "native" / "support.c"]
     library = build / f"lib{EXTENSIONS[name]}.so"
     if is_older(target, [*sources, *(HERE / "native").glob("*.h"), *(TOP / "include").glob("*.h"), pathlib.Path(__file__)]):
-        command = [*os.environ.get("CC", "cc").split(), "-shared", *FLAGS, *os.environ.get("CFLAGS", "").split(), *os.environ.get("CPPFLAGS", "").split(), f"-DPy_LIMITED_API={LIMITED_API}",
+        command = [*os.environ.get("CC", "cc").split(), "-shared", *FLAGS, *os.environ.get("CFLAGS", "").split(), *os.environ.get("CPPFLAGS", "").split(), *limited,
                    "-I", include_folder(), "-I", TOP / "include", *sources, "-o", target, "-L", build,
                    *links, f"-l:{library.name}"]
         subprocess.run([str(word) for word in command], check=True)
@@ -76,7 +89,7 @@ def built(folder):
     """Returns the build folder. If its libraries are missing, a checkout builds them first."""
     build = pathlib.Path(folder or TOP / "build").resolve()
     if not (build / "libresource-tracker-analysis.so").exists():
-        subprocess.run([TOP / "tools" / "build", build], check=True, cwd=TOP, stdout=sys.stderr)
+        subprocess.run([TOP / "tools" / "build", build], check=True, cwd=TOP, stdout=sys.stderr, env={"TARGET": "product", **os.environ})
     return build
 
 
@@ -154,9 +167,9 @@ def write_wheel(folder, files, platforms=()):
     """Writes a wheel. `files` maps a name in the wheel to (bytes, whether it is a program)."""
     platforms = list(platforms) or [own_platform()]
     information = f"{DISTRIBUTION}-{version()}.dist-info"
-    target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-cp39-abi3-{'.'.join(platforms)}.whl"
+    target = pathlib.Path(folder) / f"{DISTRIBUTION}-{version()}-{tag()}-{'.'.join(platforms)}.whl"
     files.update({f"{information}/{name}": (data, False) for name, data in information_files().items()})
-    tags = "".join(f"Tag: cp39-abi3-{platform}\n" for platform in platforms)
+    tags = "".join(f"Tag: {tag()}-{platform}\n" for platform in platforms)
     files[f"{information}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: backend.py\nRoot-Is-Purelib: false\n{tags}".encode(), False)
     record = []
     for name, (data, _) in files.items():

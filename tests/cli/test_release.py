@@ -207,3 +207,29 @@ def test_static_programs_need_nothing_and_the_helper_of_the_archive_an_old_glibc
             files.add(tmp_path / "helper", f"a/libexec/{helper}")
         assert list(needs.problems(archive)) == expected
         assert needs.oldest_libc(archive) == "none needed"
+
+
+@pytest.fixture
+def backend():
+    loader = importlib.machinery.SourceFileLoader("backend", str(PACKAGING.parent / "bindings/python/backend.py"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("backend", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("free_threaded, headers, ending, limited", [
+    (0, None, ".abi3.so", True), (1, None, ".cpython-313t-x86_64-linux-gnu.so", False), (1, "headers", ".abi3.so", True)])
+def test_extensions_for_a_python_without_the_lock_are_for_it_alone(backend, tmp_path, monkeypatch, free_threaded, headers, ending, limited):
+    """Its headers refuse the limited API, and it loads no extension that was made with it."""
+    variables = {"Py_GIL_DISABLED": free_threaded, "EXT_SUFFIX": ".cpython-313t-x86_64-linux-gnu.so"}
+    monkeypatch.setattr(backend.sysconfig, "get_config_var", variables.get)
+    monkeypatch.setattr(backend, "include_folder", lambda: "headers")
+    monkeypatch.delenv("PYTHON_HEADERS", raising=False)
+    if headers:
+        monkeypatch.setenv("PYTHON_HEADERS", headers)
+    commands = []
+    monkeypatch.setattr(backend.subprocess, "run", lambda command, **_: commands.append(command))
+    assert backend.compile_extension("_native", tmp_path, tmp_path).name == "_native" + ending
+    assert any("Py_LIMITED_API" in word for word in commands[0]) is limited
+    number = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert backend.tag() == ("cp39-abi3" if limited else f"{number}-{number}t")
