@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 
 import pytest
@@ -233,3 +234,38 @@ def test_extensions_for_a_python_without_the_lock_are_for_it_alone(backend, tmp_
     assert any("Py_LIMITED_API" in word for word in commands[0]) is limited
     number = f"cp{sys.version_info.major}{sys.version_info.minor}"
     assert backend.tag() == ("cp39-abi3" if limited else f"{number}-{number}t")
+
+
+@pytest.mark.parametrize("reproduced, smoked, status", [(0, 0, 0), (1, 0, 1), (0, 1, 1)])
+def test_the_second_build_goes_on_while_the_artefacts_are_tried(tmp_path, reproduced, smoked, status):
+    """One after the other took the time of both."""
+    def waits(begun, other, words):
+        return f"touch {begun}; for i in $(seq 400); do [ -e {other} ] && echo {words} && exit $STATUS; sleep 0.05; done; echo {words} alone; exit 9\n"
+
+    write_script(tmp_path / "packaging/release-all", (PACKAGING / "release-all").read_text().partition("\n")[2])
+    write_script(tmp_path / "packaging/release", "mkdir -p build-release\n")
+    write_script(tmp_path / "packaging/roots", "echo /a-root\n")
+    write_script(tmp_path / "packaging/reproduce", f"STATUS={reproduced}\n" + waits("built", "tried", "same bytes"))
+    write_script(tmp_path / "packaging/smoke", f"STATUS={smoked}\n" + waits("tried", "built", "the table $*"))
+    done = subprocess.run(["packaging/release-all", "1"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert done.returncode == status
+    said = [line for line in done.stdout.splitlines() if "====" not in line]
+    assert said == ["the table build-release/out/1 /a-root", "same bytes"]
+    assert f"==== built again: status {reproduced}" in done.stdout
+
+
+def test_a_release_that_is_ended_leaves_no_second_build_behind(tmp_path):
+    write_script(tmp_path / "packaging/release-all", (PACKAGING / "release-all").read_text().partition("\n")[2])
+    write_script(tmp_path / "packaging/release", "mkdir -p build-release\n")
+    write_script(tmp_path / "packaging/roots", "for i in $(seq 400); do [ -s build-pid ] && break; sleep 0.05; done; kill $PPID; sleep 30\n")
+    write_script(tmp_path / "packaging/reproduce", "sleep 60 & echo $! >build-pid; wait\n")
+    write_script(tmp_path / "packaging/smoke", "true\n")
+    subprocess.run(["timeout", "20", "packaging/release-all", "1"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    pid = int((tmp_path / "build-pid").read_text())
+    for _ in range(200):
+        state = pathlib.Path(f"/proc/{pid}/stat")
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    os.kill(pid, 9)
+    pytest.fail("the second build goes on")
