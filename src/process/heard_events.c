@@ -88,10 +88,12 @@ static void note_exec(struct heard_events *heard, struct known_process *process,
 		.is_first = process->is_fork,
 	};
 
-	if (!process->is_fork)
-		process->since_ns = event->monotonic_ns;
-	process->is_fork = false;
 	heard_events_look(process, told.clock_ns, event->monotonic_ns);
+	if (!process->is_fork) {
+		process->since_ns = event->monotonic_ns;
+		process->before_ns = process->seen_ns;
+	}
+	process->is_fork = false;
 	process->program = NULL;
 	process->threads = heard->without_threads ? 0 : 1;
 	process->first_ended = false;
@@ -131,6 +133,7 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.lifetime_ns = lifetime_ns,
 		.seen_ns = process->seen_ns,
 		.seen_life_ns = max_i64(0, process->seen_at_ns - process->since_ns),
+		.seen_before_ns = process->before_ns,
 		.had_children = process->has_children,
 		.unrecorded_ns =
 			process->clock_ns >= max_i64(0, process->record_ns) ? 0 : process->unrecorded_ns,

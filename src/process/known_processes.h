@@ -14,6 +14,7 @@ struct known_process {
 	const char *parent;    /* of its nearest ancestor with a known program; NULL: unknown */
 	bool is_fork;          /* its fork was told, and it has not called exec since */
 	int64_t since_ns;      /* its fork, or its last exec if that was not the first one after the fork */
+	int64_t before_ns;     /* its clock at since_ns */
 	int64_t record_ns;     /* CPU time of its threads that have ended, by exit records; -1: none */
 	int64_t unrecorded_ns; /* an estimate of what these records lack */
 	int64_t record_io[TASKSTATS_IO];

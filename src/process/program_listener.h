@@ -33,8 +33,8 @@ struct program_event {
 	int64_t clock_ns;   /* CPU time of the process at this event; -1: unknown */
 	int64_t lifetime_ns; /* since its fork, or its last exec but the first; EXITED: or since the last look */
 	/* EXITED, if clock_ns is unknown: the clock at the last look before, how long after the start of its life; 0: none. */
-	int64_t seen_ns, seen_life_ns;
-	bool had_children;        /* EXITED: it has forked */
+	int64_t seen_ns, seen_life_ns, seen_before_ns; /* and the clock at that start */
+	bool had_children;                             /* EXITED: it has forked */
 	int64_t unrecorded_ns;    /* EXITED: an estimate of the time that clock_ns lacks */
 	bool has_io;              /* EXITED: the bytes of the whole process are known: */
 	int64_t io[TASKSTATS_IO]; /* in whole KiB for each of its threads */

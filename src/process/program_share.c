@@ -12,6 +12,9 @@
 #define RACE_NS (10 * NSEC_PER_MSEC)
 #define RACE_OF_PROCESS_NS (1 * NSEC_PER_MSEC)
 
+/* How long the time of an ended process may take to show up in the tree's total. */
+#define MISSED_KEPT_SECS 2
+
 void program_begin_pass(struct program *program)
 {
 	program->grown_ns = 0;
@@ -146,13 +149,15 @@ static void give_units(struct programs *programs, weight_of weight, double sum, 
 
 /*
  * The total of the tree may have the time of an ended process only in a later pass, once its parent has waited for it. Until then its
- * weight stays, or another process that ends meanwhile would get that time. Half of it goes with each pass, because a
- * weight may be too high.
+ * weight stays, or another process that ends meanwhile would get that time. It goes little by little, because it may be too
+ * high.
  */
 static void keep_missed(struct programs *programs, double part)
 {
+	double kept = 1 - ns_to_secs(programs->pass_ns) / MISSED_KEPT_SECS;
+
 	for (size_t i = 0; i < programs->count; i++)
-		programs->at[i].missed_ns *= part > 0 ? part / 2 : 0;
+		programs->at[i].missed_ns *= part > 0 && kept > 0 ? part * kept : 0;
 }
 
 /* The time that no clock has shown. */

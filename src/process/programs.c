@@ -365,13 +365,14 @@ static void take_last_look(struct programs *programs, struct program *program,
 {
 	int64_t used_ns = event->seen_ns - (process ? process->cpu_ns : 0);
 
+	program_note_known(programs, program, event->seen_ns - event->seen_before_ns, event->seen_life_ns,
+			   event->had_children);
 	if (used_ns <= 0)
 		return;
 	credit_time(program, used_ns);
 	program->ended_ns += (double)used_ns;
 	if (process)
 		process->cpu_ns = event->seen_ns;
-	program_note_known(programs, program, event->seen_ns, event->seen_life_ns, event->had_children);
 }
 
 static void take_exit(struct programs *programs, struct process_tree *tree, const struct program_event *event,
@@ -582,6 +583,7 @@ void programs_update(struct programs *programs, struct process_tree *tree)
 	for (size_t i = 0; i < tree->count; i++)
 		look_at_member(programs, tree, &tree->members[i], now_ns);
 	drop_ended(programs, now_ns);
+	programs->pass_ns = now_ns - programs->last_ns;
 	programs_share(programs, &tree->account.published, process_tree_running(tree));
 	programs->last_ns = now_ns;
 }

@@ -100,7 +100,7 @@ struct programs {
 	bool has_ended_io;                 /* nor any exit record */
 	struct known_use known[2];         /* of all programs: processes without and with children */
 	size_t pass;
-	int64_t last_ns;
+	int64_t last_ns, pass_ns; /* when the last pass was, and how long before this one */
 	int64_t published_units;
 	int64_t published_io[PROGRAM_IO_COUNT];
 	bool started;

@@ -1,6 +1,7 @@
 /* The history of the job's processes, from events that this test makes. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "process/heard_events.h"
 
 enum { JOB = 100 };
@@ -121,11 +122,21 @@ static void test_only_the_first_exec_after_a_fork_is_told_as_the_first(void **st
 	exec_process(&heard, JOB);
 	fork_process(&heard, 101);
 	exec_process(&heard, 101);
-	exec_process(&heard, 101);
+	/* Its clock was read at once. */
+	heard_events_take(
+		&heard,
+		&(struct proc_event){.kind = PROC_EVENT_EXECED,
+				     .pid = 101,
+				     .monotonic_ns = SYSTEM_CLOCKS.monotonic_ns(NULL) + NSEC_PER_SEC},
+		1000);
 	assert_int_equal(heard.event_count, 3);
 	assert_false(heard.events[0].is_first);
 	assert_true(heard.events[1].is_first);
 	assert_false(heard.events[2].is_first);
+	/* The time of sh and ccache is not gcc's. */
+	end_thread(&heard, 101, true);
+	assert_int_equal(heard.events[3].seen_ns, 1000);
+	assert_int_equal(heard.events[3].seen_before_ns, 1000);
 	end(&heard);
 }
 

@@ -309,6 +309,30 @@ static void the_time_of_a_missed_process_may_come_a_pass_later(void **state)
 	assert_true(program_named(world, "sh")->cpu_units < 40);
 }
 
+/* Passes and looks have seen all of its 1 ms, and it slept on. Others of the job were busy. */
+static void a_process_that_slept_gets_nothing_of_what_others_used(void **state)
+{
+	struct world *world = *state;
+
+	world->member.account.own.of[USAGE_CPU_NS] = 1000000;
+	world->tree.account.published.of[USAGE_CPU_NS] = 1000000;
+	programs_update(world->programs, &world->tree);
+	world->programs->known[false] = (struct known_use){100000000, 100000000};
+	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
+							   .pid = 1 << 22,
+							   .before = "busy",
+							   .clock_ns = -1,
+							   .lifetime_ns = 20000000};
+	tell_the_exit();
+	said.events[1].seen_ns = 1000000;
+	said.events[1].seen_life_ns = 400000000;
+	said.events[1].lifetime_ns = 20000000;
+	world->tree.account.published.of[USAGE_CPU_NS] = 21000000;
+	let_passes_go_by(world, 1);
+	assert_true(program_named(world, "busy")->cpu_units >= 199);
+	assert_true(program_named(world, "job")->cpu_units <= 11);
+}
+
 /* Its bytes before and after the last pass count once. */
 static void bytes_of_a_record_are_those_that_no_pass_has_seen(void **state)
 {
@@ -344,6 +368,8 @@ int main(void)
 			the_time_between_a_fork_and_its_first_exec_is_the_new_programs, begin, end),
 		cmocka_unit_test_setup_teardown(the_time_before_a_later_exec_stays_with_the_earlier_program,
 						begin, end),
+		cmocka_unit_test_setup_teardown(a_process_that_slept_gets_nothing_of_what_others_used, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_time_of_a_missed_process_may_come_a_pass_later, begin,
 						end),
 		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
