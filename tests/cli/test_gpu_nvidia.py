@@ -168,6 +168,18 @@ def test_descendants_count_as_well(gpu_record, nvml):
     assert samples[1]["cpu"]["process_main_gpu_vram_mib"] == 0.0
 
 
+def test_programs_have_their_parts_of_the_memory(gpu_record, nvml):
+    """head holds memory on two devices, and sleep on one. Programs without a row of their own are in the last row."""
+    job = (f"sleep 1.4 & head -c 1000000000000 /dev/zero >/dev/null & "
+           f"printf 'gpus 2\\nprocess 1 %d c 300 20\\nprocess 0 %d c 700 20\\nprocess 1 %d c 500 20\\n' $! $! $(pgrep -P $$ sleep) "
+           f">{nvml.path}.new; mv {nvml.path}.new {nvml.path}; sleep 1; kill $!; wait")
+    for options, expected in (([], {"head": 1000.0, "sleep": 500.0}), (["--metrics", "programs.gpu_vram_mib"], {"head": 1000.0, "sleep": 500.0}),
+                              (["--programs", "1"], {"head": 1000.0, "others": 500.0})):
+        _, samples = gpu_record(["gpus 2"], "-i", 0.2, *options, "--", "sh", "-c", job)
+        found = [{row["name"]: row["gpu_vram_mib"] for row in sample["programs"] if row["gpu_vram_mib"]} for sample in samples]
+        assert expected in found, found
+
+
 def test_the_last_sample_still_knows_the_job(gpu_record, nvml):
     """A job that ends before the first sample is due has only one sample, taken after its end."""
     nvml.say("gpus 1")

@@ -109,13 +109,14 @@ def test_programs_are_areas_and_a_table(make, drive):
     for i, one in enumerate(samples):
         one["programs"] = [{"name": "cc1", "cpu_secs": 0.75, "memory_mib": 64.0}] * (i < 7) + [{"name": "<b>sh</b>", "cpu_secs": 0.25, "memory_mib": 1.0}]
     samples[-1]["run_end"] = dict(recordings.END, programs=[
-        {"name": name, "cpu_secs": cpu, "cpu_estimated_secs": cpu / 10, "memory_peak_mib": peak, "disk_read_bytes": 4096, "disk_write_bytes": 0, "process_count": 3}
+        {"name": name, "cpu_secs": cpu, "cpu_estimated_secs": cpu / 10, "memory_peak_mib": peak, "disk_read_bytes": 4096,
+         "disk_read_estimated_bytes": 1024, "disk_write_bytes": 0, "disk_write_estimated_bytes": 0, "process_count": 3}
         for name, cpu, peak in (("cc1", 3.0, 64.0), ("<b>sh</b>", 1.0, 1.0))])
     page = make(samples)
     assert {"chart-programs", "chart-programs-cpu", "chart-programs-memory"} <= set(drive(page, "look")["charts"])
     programs, statistics = drive(page, "tables")["rows"][:2]
     assert programs["rows"][0][4:6] == ["Read from storage", "Written to storage"]
-    assert programs["rows"][1] == ["cc1", "3.00 s0.30 s estimated", "75.0 %", "64.0 MiB", "4.00 KiB", "0", "3"]
+    assert programs["rows"][1] == ["cc1", "3.00 s0.30 s estimated", "75.0 %", "64.0 MiB", "4.00 KiB1.00 KiB estimated", "0", "3"]
     assert ["CPU by program: cc1", "0.75", "0.75", "0.75", "0:01.0"] in statistics["rows"]
     assert programs["rows"][2][0] == "<b>sh</b>"
     # cc1 has the same colour in both charts, and fills almost all of the memory.
