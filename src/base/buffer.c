@@ -56,14 +56,31 @@ int buffer_reserve(struct buffer *buffer, size_t extra)
 	return 0;
 }
 
-void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
+/* Nearly every append has room: a sample has 1,000, so they do not call. */
+static inline bool has_room(const struct buffer *buffer, size_t extra)
 {
-	if (buffer_reserve(buffer, length) < 0)
-		return;
-	if (length)
-		memcpy(buffer->data + buffer->length, bytes, length);
+	return !buffer->error && extra < buffer->capacity - buffer->length &&
+	       extra <= buffer->ceiling - buffer->length;
+}
+
+char *buffer_extend(struct buffer *buffer, size_t length)
+{
+	char *added;
+
+	if (!has_room(buffer, length) && buffer_reserve(buffer, length) < 0)
+		return NULL;
+	added = buffer->data + buffer->length;
 	buffer->length += length;
 	buffer->data[buffer->length] = '\0';
+	return added;
+}
+
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
+{
+	char *added = buffer_extend(buffer, length);
+
+	if (added && length)
+		memcpy(added, bytes, length);
 }
 
 void buffer_add_text(struct buffer *buffer, const char *text)
@@ -71,16 +88,21 @@ void buffer_add_text(struct buffer *buffer, const char *text)
 	buffer_add(buffer, text, strlen(text));
 }
 
+/* Writes digits up to `end`, at least `count` of them. Returns where they begin. */
+static char *digits_before(char *end, uint64_t value, int count)
+{
+	do {
+		*--end = (char)('0' + value % 10);
+		value /= 10;
+	} while (--count > 0 || value);
+	return end;
+}
+
 void buffer_add_u64(struct buffer *buffer, uint64_t value)
 {
-	char digits[20];
-	size_t at = sizeof digits;
+	char digits[20], *end = digits + sizeof digits, *start = digits_before(end, value, 1);
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	buffer_add(buffer, digits + at, sizeof digits - at);
+	buffer_add(buffer, start, (size_t)(end - start));
 }
 
 void buffer_add_i64(struct buffer *buffer, int64_t value)
@@ -133,10 +155,9 @@ static uint64_t split_decimal(double magnitude, uint64_t scale, double *ret_whol
 
 static void add_real(struct buffer *buffer, double value, int decimals, bool shortest)
 {
+	char digits[20 + 1 + 9], *const point = digits + 20, *end = point, *start;
 	uint64_t fraction;
 	double whole;
-	char digits[9];
-	int count = decimals;
 
 	if (!isfinite(value)) {
 		buffer_add_text(buffer, "null");
@@ -145,18 +166,19 @@ static void add_real(struct buffer *buffer, double value, int decimals, bool sho
 	fraction = split_decimal(fabs(value), POWERS_OF_TEN[decimals], &whole);
 	if (value < 0 && (whole > 0 || fraction))
 		buffer_add_char(buffer, '-');
+	start = point;
 	if (whole < FIRST_BEYOND_U64)
-		buffer_add_u64(buffer, (uint64_t)whole);
+		start = digits_before(point, (uint64_t)whole, 1);
 	else
 		buffer_printf(buffer, "%.0f", whole);
-	if (!decimals)
-		return;
-	for (int i = decimals - 1; i >= 0; i--, fraction /= 10)
-		digits[i] = (char)('0' + fraction % 10);
-	while (shortest && count > 1 && digits[count - 1] == '0')
-		count--;
-	buffer_add_char(buffer, '.');
-	buffer_add(buffer, digits, (size_t)count);
+	if (decimals) {
+		*point = '.';
+		end = point + 1 + decimals;
+		(void)digits_before(end, fraction, decimals);
+		while (shortest && end > point + 2 && end[-1] == '0')
+			end--;
+	}
+	buffer_add(buffer, start, (size_t)(end - start));
 }
 
 void buffer_add_real(struct buffer *buffer, double value, int decimals)

@@ -47,11 +47,18 @@ void json_key(struct json_writer *json, const char *key)
 
 void json_plain_key(struct json_writer *json, const char *key)
 {
+	size_t length = strlen(key);
+	char *at;
+
 	add_separator(json);
-	buffer_add_char(json->out, '"');
-	buffer_add_text(json->out, key);
-	buffer_add(json->out, "\":", 2);
+	at = buffer_extend(json->out, length + 3);
 	json->after_key = true;
+	if (!at)
+		return;
+	*at++ = '"';
+	memcpy(at, key, length);
+	at[length] = '"';
+	at[length + 1] = ':';
 }
 
 /* Length of the valid UTF-8 sequence at the front, or 0. Rejects overlong forms, surrogates, > U+10FFFF. */

@@ -100,12 +100,23 @@ static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount, 
 	}
 }
 
+/* Whether " - cgroup" is in a line. A machine may have hundreds of other mounts. */
+static bool may_be_cgroup(struct scan line)
+{
+	struct scan before;
+
+	while (scan_until(&line, '-', &before))
+		if (scan_literal(&line, " cgroup"))
+			return true;
+	return false;
+}
+
 /* Those of a process, as it sees them or (0) as we do. */
 static void read_mounts(struct cgroup_mounts *mounts, struct root *root, pid_t pid)
 {
 	char path[32] = "proc/self/mountinfo", seen_from[32] = "";
 	struct kept_file mountinfo = KEPT_FILE(path);
-	struct scan lines;
+	struct scan lines, line;
 	struct mount mount;
 
 	if (mounts->known)
@@ -115,8 +126,9 @@ static void read_mounts(struct cgroup_mounts *mounts, struct root *root, pid_t p
 		snprintf(seen_from, sizeof seen_from, "/proc/%d/root", (int)pid);
 	}
 	if (read_proc_pid_mountinfo(root, &mountinfo, &lines) == 0)
-		while (proc_pid_mountinfo_next(&lines, &mount))
-			take_mount(mounts, &mount, seen_from);
+		while (scan_line(&lines, &line))
+			if (may_be_cgroup(line) && proc_pid_mountinfo_next(&line, &mount))
+				take_mount(mounts, &mount, seen_from);
 	kept_file_close(&mountinfo);
 	mounts->known = true;
 }

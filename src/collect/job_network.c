@@ -183,7 +183,8 @@ static void job_network_collect(void *state_, struct collect_context *context, s
 	/* A sample is a look as well: while the job sleeps, samples of every second are enough. */
 	state->pause_ns = process_tree_any_ran(context->tree) ? LOOK_EVERY_NS : longer_pause_ns(state);
 	state->look_ns = max_i64(state->look_ns, root_monotonic_ns(context->root) + state->pause_ns);
-	ask_to_attend(state, context);
+	if (!is_last)
+		ask_to_attend(state, context);
 	fill_network_row(state, row);
 }
 

@@ -12,6 +12,7 @@
 #include "kernel/cgroup_v2.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "base/cleanup.h"
 #include "kernel/key_values.h"
@@ -72,6 +73,18 @@ int read_cgroup_v2_cpu_stat(struct root *root, int dir_fd, struct cgroup_v2_cpu_
 {
 	ssize_t length = root_read_at(root, dir_fd, "cpu.stat");
 
+	return length < 0 ? (int)length : parse_cgroup_v2_cpu_stat(root->text.data, (size_t)length, ret_stat);
+}
+
+int reread_cgroup_v2_cpu_stat(struct root *root, int dir_fd, int *fd, struct cgroup_v2_cpu_stat *ret_stat)
+{
+	ssize_t length;
+
+	if (dir_fd < 0)
+		return -ENOENT;
+	if (*fd < 0)
+		*fd = openat(dir_fd, "cpu.stat", O_RDONLY | O_CLOEXEC);
+	length = *fd < 0 ? -errno : root_pread(root, *fd);
 	return length < 0 ? (int)length : parse_cgroup_v2_cpu_stat(root->text.data, (size_t)length, ret_stat);
 }
 

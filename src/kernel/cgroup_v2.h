@@ -28,6 +28,8 @@ struct cgroup_v2_cpu_stat {
 
 int parse_cgroup_v2_cpu_stat(const char *bytes, size_t length, struct cgroup_v2_cpu_stat *ret_stat);
 int read_cgroup_v2_cpu_stat(struct root *root, int dir_fd, struct cgroup_v2_cpu_stat *ret_stat);
+/* The same with a file that stays open in `fd` (-1: not open yet); no folder (-1) has none. */
+int reread_cgroup_v2_cpu_stat(struct root *root, int dir_fd, int *fd, struct cgroup_v2_cpu_stat *ret_stat);
 
 /* cpu.max: quota_usec of CPU time in every period_usec of wall time. */
 struct cgroup_v2_cpu_max {

@@ -14,6 +14,34 @@ void clear_key_values(const struct key_field *fields, size_t field_count, void *
 		*field_value(&fields[i], values) = -1;
 }
 
+/* Nearly all unknown keys have another length or another first letter than each of the table, so none is compared with them. */
+struct key_filter {
+	uint64_t lengths;
+	uint64_t letters;
+};
+
+static uint64_t bit_of(size_t value)
+{
+	return UINT64_C(1) << (value & 63);
+}
+
+static struct key_filter filter_of(const struct key_field *fields, size_t field_count)
+{
+	struct key_filter filter = {0};
+
+	for (size_t i = 0; i < field_count; i++) {
+		filter.lengths |= bit_of(fields[i].key_length);
+		filter.letters |= bit_of((unsigned char)fields[i].key[0]);
+	}
+	return filter;
+}
+
+static bool may_be_known(const struct key_filter *filter, const struct scan *key)
+{
+	return scan_left(key) && filter->lengths & bit_of(scan_left(key)) &&
+	       filter->letters & bit_of((unsigned char)*key->at);
+}
+
 /*
  * The kernel writes its keys in a fixed order, and tables should have the same order. The search begins after
  * the field that was found last, so a wanted line is usually found at once.
@@ -53,7 +81,7 @@ static const struct key_field *expected_field(struct scan *text, char separator,
 	struct scan rest, line;
 	uint64_t value;
 
-	if (*next >= field_count || scan_left(text) <= field->key_length ||
+	if (*next >= field_count || scan_left(text) <= field->key_length || *text->at != *field->key ||
 	    text->at[field->key_length] != separator || memcmp(text->at, field->key, field->key_length) != 0)
 		return NULL;
 	rest = (struct scan){text->at + field->key_length + 1, text->end};
@@ -68,7 +96,8 @@ static const struct key_field *expected_field(struct scan *text, char separator,
 
 /* Returns the field of the next wanted line with a number; NULL at the end. */
 static const struct key_field *next_field(struct scan *text, char separator, const struct key_field *fields,
-					  size_t field_count, size_t *next, int64_t *ret_value)
+					  size_t field_count, const struct key_filter *filter, size_t *next,
+					  int64_t *ret_value)
 {
 	const struct key_field *expected =
 		expected_field(text, separator, fields, field_count, next, ret_value);
@@ -80,7 +109,7 @@ static const struct key_field *next_field(struct scan *text, char separator, con
 		const struct key_field *field;
 		uint64_t value;
 
-		if (!scan_until(&line, separator, &key))
+		if (!scan_until(&line, separator, &key) || !may_be_known(filter, &key))
 			continue;
 		field = find_field(&key, fields, field_count, next);
 		if (!field || !scan_u64(&line, &value) || value > INT64_MAX)
@@ -94,12 +123,13 @@ static const struct key_field *next_field(struct scan *text, char separator, con
 int scan_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		    void *values)
 {
+	const struct key_filter filter = filter_of(fields, field_count);
 	size_t next = 0, absent = count_absent_fields(fields, field_count, values);
 	const struct key_field *field;
 	int64_t value;
 	int known = 0;
 
-	while ((field = next_field(&text, separator, fields, field_count, &next, &value))) {
+	while ((field = next_field(&text, separator, fields, field_count, &filter, &next, &value))) {
 		int64_t *place = field_value(field, values);
 		bool was_absent = *place < 0;
 
@@ -114,12 +144,13 @@ int scan_key_values(struct scan text, char separator, const struct key_field *fi
 int sum_key_values(struct scan text, char separator, const struct key_field *fields, size_t field_count,
 		   void *values)
 {
+	const struct key_filter filter = filter_of(fields, field_count);
 	const struct key_field *field;
 	size_t next = 0;
 	int64_t value;
 	int known = 0;
 
-	while ((field = next_field(&text, separator, fields, field_count, &next, &value))) {
+	while ((field = next_field(&text, separator, fields, field_count, &filter, &next, &value))) {
 		int64_t *sum = field_value(field, values);
 
 		if (*sum < 0)

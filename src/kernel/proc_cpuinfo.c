@@ -163,7 +163,10 @@ int parse_proc_cpuinfo(const char *bytes, size_t length, struct proc_cpuinfo *re
 
 int read_proc_cpuinfo(struct root *root, struct proc_cpuinfo *ret_cpuinfo)
 {
-	ssize_t length = root_read(root, "proc/cpuinfo");
+	struct kept_file file = KEPT_FILE("proc/cpuinfo");
+	/* The flags of a CPU alone may take 2 KiB. */
+	ssize_t length = root_reread_to_end(root, &file);
 
+	kept_file_close(&file);
 	return length < 0 ? (int)length : parse_proc_cpuinfo(root->text.data, (size_t)length, ret_cpuinfo);
 }

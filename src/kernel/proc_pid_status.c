@@ -14,10 +14,15 @@
 #include "kernel/proc_pid_status.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "kernel/cpu_list.h"
 #include "kernel/key_values.h"
+
+/* The kernel writes the switches last; some processors have lines of their own after them. */
+enum { LINES_FROM_END = 16 };
 
 static const struct key_field FIELDS[] = {
 	KEY_FIELD("Tgid", struct proc_pid_status, tgid),
@@ -61,6 +66,36 @@ static int scan_special(const struct scan *key, struct scan *line, struct proc_p
 	if (scan_is(key, "Cpus_allowed_list"))
 		return parse_cpu_list(line->at, scan_left(line), &status->allowed_cpu_count) == 0;
 	return 0;
+}
+
+/* Removes the last line from a text. Returns false if there is none. */
+static bool take_last_line(struct scan *text, struct scan *ret_line)
+{
+	const char *newline = scan_left(text) > 1 ? memrchr(text->at, '\n', scan_left(text) - 1) : NULL;
+
+	*ret_line = (struct scan){newline ? newline + 1 : text->at, text->end};
+	text->end = ret_line->at;
+	return scan_left(ret_line) > 0;
+}
+
+int parse_proc_pid_status_switches(const char *bytes, size_t length, int64_t *ret_voluntary,
+				   int64_t *ret_involuntary)
+{
+	struct scan text = scan_bytes(bytes, length), line;
+	int64_t voluntary, involuntary = -1;
+
+	for (int i = 0; i < LINES_FROM_END && take_last_line(&text, &line); i++) {
+		if (scan_literal(&line, "nonvoluntary_ctxt_switches:"))
+			(void)scan_count(&line, &involuntary);
+		if (!scan_literal(&line, "voluntary_ctxt_switches:"))
+			continue;
+		if (involuntary < 0 || !scan_count(&line, &voluntary) || voluntary < 0)
+			break;
+		*ret_voluntary = voluntary;
+		*ret_involuntary = involuntary;
+		return 0;
+	}
+	return -EBADMSG;
 }
 
 int parse_proc_pid_status(const char *bytes, size_t length, struct proc_pid_status *ret_status)

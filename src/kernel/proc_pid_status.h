@@ -33,6 +33,13 @@ struct proc_pid_status {
 	int64_t involuntary_switches;
 };
 
+/*
+ * The context switches alone, searched from the end: a tenth of the time. Returns 0, or -EBADMSG if they are not among the last
+ * lines (the results are then untouched).
+ */
+int parse_proc_pid_status_switches(const char *bytes, size_t length, int64_t *ret_voluntary,
+				   int64_t *ret_involuntary);
+
 /* Returns 0, or -EBADMSG if no line is known (ret_status is then untouched). */
 int parse_proc_pid_status(const char *bytes, size_t length, struct proc_pid_status *ret_status);
 int read_proc_pid_status(struct root *root, pid_t pid, struct proc_pid_status *ret_status);

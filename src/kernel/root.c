@@ -139,7 +139,7 @@ static ssize_t read_once_at(struct root *root, int dir_fd, const char *path)
 		buffer_clear(&root->text);
 		return error;
 	}
-	return root_pread_to_end(root, fd);
+	return root_pread(root, fd);
 }
 
 ssize_t root_read_beginning(struct root *root, const char *path)

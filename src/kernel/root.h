@@ -89,8 +89,8 @@ void kept_files_close(struct kept_files *files);
  * Reads a descriptor from its start into root->text; the descriptor stays open.
  *
  * root_pread() takes one call for most files. It is right for every file that the kernel writes in one piece
- * or in records shorter than 2 KiB. root_pread_to_end() costs a call more (0.3 us) and is right for all;
- * root_read() and its kin use it. root_reread() uses root_pread().
+ * or in records shorter than 2 KiB. root_pread_to_end() costs a call more (0.3 us) and is right for all: mounts, maps
+ * and CPUs have longer records. root_read() and its kin, and root_reread(), use root_pread().
  */
 ssize_t root_pread(struct root *root, int fd);
 ssize_t root_pread_to_end(struct root *root, int fd);

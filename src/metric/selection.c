@@ -85,6 +85,12 @@ void selection_init(struct selection *selection, bool no_system, bool no_process
 		    size_t glob_count)
 {
 	*selection = (struct selection){.all = !no_system && !no_process && glob_count == 0};
+	for (enum row_kind kind = 0; selection->all && kind < ROW_KINDS; kind++) {
+		memset(selection->metrics[kind], true, ROW_DESCRIPTIONS[kind].metric_count);
+		selection->kinds[kind] = ROW_DESCRIPTIONS[kind].metric_count > 0;
+	}
+	if (selection->all)
+		return;
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		bool off = is_switched_off(kind, no_system, no_process);
 

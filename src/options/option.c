@@ -10,7 +10,8 @@ const struct option_row *find_option(struct option_list list, const char *name, 
 	for (size_t i = 0; i < list.count; i++) {
 		const struct option_row *row = &list.rows[i];
 
-		if (row->name && strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+		if (row->name && length && *row->name == *name && strncmp(row->name, name, length) == 0 &&
+		    !row->name[length])
 			return row;
 	}
 	return NULL;

@@ -418,12 +418,13 @@ static void dump_if_due(struct job_sockets *sockets, const struct process_tree *
 	int64_t every_ns = sockets->holders.denied ? DENIED_DUMP_EVERY_NS : GROUP_DUMP_EVERY_NS;
 	bool for_group = sockets->is_selected && now_ns - sockets->dumped_ns >= every_ns &&
 			 tree->changed_ns >= sockets->dumped_ns;
-	int64_t begun_ns = thread_cpu_now_ns();
+	int64_t begun_ns;
 	int error = 0;
 
 	allowance_earn(&sockets->for_dumps, now_ns, EARNED_BY_DUMPS, DUMPS_MOST_NS);
 	if ((!unresolved && !for_group) || sockets->for_dumps.left_ns <= 0)
 		return;
+	begun_ns = thread_cpu_now_ns();
 	if (sockets->is_selected)
 		error = sock_diag_dump(sockets->ask_fd, sockets->cgroup_id, visit_dumped, sockets);
 	if (error)

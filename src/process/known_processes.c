@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 64, SLOTS_MOST = 1 << 16 };
+enum { FIRST_SLOTS = 16, SLOTS_MOST = 1 << 16 };
 
 static size_t slot_of(const struct known_processes *known, pid_t pid)
 {

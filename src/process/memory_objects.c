@@ -99,18 +99,22 @@ static bool is_below_tmpfs(const struct memory_objects *objects, const struct mo
 void memory_objects_read_mounts(struct memory_objects *objects, struct root *root, pid_t pid)
 {
 	int64_t now_ns = root_monotonic_ns(root);
+	char path[32];
+	struct kept_file file = KEPT_FILE(path);
 	struct scan mounts, again;
 	struct mount mount;
-	ssize_t length;
+	int error;
 
 	if (objects->mounts_read_ns && now_ns - objects->mounts_read_ns < MOUNTS_AGE_NS)
 		return;
-	length = root_readf(root, "proc/%d/mountinfo", (int)pid);
-	if (length < 0)
+	snprintf(path, sizeof path, "proc/%d/mountinfo", (int)pid);
+	error = read_proc_pid_mountinfo(root, &file, &mounts);
+	kept_file_close(&file);
+	if (error < 0)
 		return;
 	objects->mounts_read_ns = now_ns;
 	forget_mounts(objects);
-	mounts = again = parse_proc_pid_mountinfo(root->text.data, (size_t)length);
+	again = mounts;
 	while (proc_pid_mountinfo_next(&mounts, &mount))
 		if (is_memory_type(&mount))
 			add_mount(objects, &mount, true);

@@ -264,9 +264,8 @@ static int read_io(struct process_tree *tree, struct member *member)
 	return 0;
 }
 
-static ssize_t read_own_io(struct root *root, const char *path, struct usages *ret_io)
+static ssize_t take_own_io(const struct root *root, ssize_t length, struct usages *ret_io)
 {
-	ssize_t length = root->live ? root_read(root, path) : -ENOENT;
 	struct proc_pid_io io;
 
 	if (length < 0)
@@ -284,13 +283,15 @@ int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io)
 	ssize_t length;
 
 	snprintf(path, sizeof path, "proc/self/task/%d/io", (int)tid);
-	length = read_own_io(root, path, ret_io);
+	length = take_own_io(root, root->live ? root_read(root, path) : -ENOENT, ret_io);
 	return length < 0 ? (int)length : 0;
 }
 
-int member_read_self_io(struct root *root, struct usages *ret_io)
+int member_read_self_io(struct process_tree *tree, struct usages *ret_io)
 {
-	return (int)read_own_io(root, "proc/self/io", ret_io);
+	struct root *root = tree->root;
+
+	return (int)take_own_io(root, root->live ? root_reread(root, &tree->self_io_file) : -ENOENT, ret_io);
 }
 
 pid_t member_memory_id(struct process_tree *tree, const struct member *member)

@@ -46,7 +46,7 @@ void member_read_memory(struct process_tree *tree, struct member *member);
  * Reads the calling process's own /proc/self/io. Returns the bytes of that very reading, which the result does not
  * include, or a negative errno.
  */
-int member_read_self_io(struct root *root, struct usages *ret_io);
+int member_read_self_io(struct process_tree *tree, struct usages *ret_io);
 
 /* Reads the I/O of a thread of the calling process, without the bytes of that reading itself. */
 int member_read_thread_io(struct root *root, pid_t tid, struct usages *ret_io);

@@ -30,9 +30,10 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 		return -ENOMEM;
 	tree->root = root;
 	tree->with_children = with_children;
-	tree->cgroup_folder = -1;
+	tree->cgroup_folder = tree->cgroup_cpu_fd = -1;
 	tree->between.before_kib = -1;
 	tree->loadavg_file = KEPT_FILE("proc/loadavg");
+	tree->self_io_file = KEPT_FILE("proc/self/io");
 	*ret_tree = tree;
 	return 0;
 }
@@ -44,6 +45,8 @@ void process_tree_free(struct process_tree *tree)
 	for (size_t i = 0; i < tree->count; i++)
 		member_done(tree, &tree->members[i]);
 	kept_file_close(&tree->loadavg_file);
+	kept_file_close(&tree->self_io_file);
+	kept_file_close(&(struct kept_file){NULL, tree->cgroup_cpu_fd});
 	programs_free(tree->programs);
 	free(tree->members);
 	free(tree->slots);
@@ -207,21 +210,20 @@ static void sweep_gone_members(struct process_tree *tree)
 /* ---- a pass ------------------------------------------------------------------------------------------ */
 
 /*
- * A cgroup that holds only the tree also counts CPU time that is in no process's figures: children of a parent that
- * ignores SIGCHLD. It does not count processes that left it, which only a job with the permission to write other cgroups
- * can do (a container runtime, systemd-run). So the larger of two sums is right: that of the cgroup, and that of living
- * processes and wait4(2) (`certain_ns`). The cgroup is read last, so without such processes it has counted all that they have.
- * The carried and the settled parts are estimates, which are up to two ticks too high for each process, and never take the
- * total above both.
+ * A cgroup that holds only the tree also counts CPU time that is in no process's figures: children of a parent that ignores
+ * SIGCHLD. It does not count processes that left it, which only a job with the permission to write other cgroups can do (a
+ * container runtime, systemd-run). So the larger of two sums is right: that of the cgroup, and that of living processes and
+ * wait4(2) (`certain_ns`). The cgroup is read last, so without such processes it has counted all that they have. The carried and
+ * the settled parts are estimates, which are up to two ticks too high for each process, and never take the total above both.
  */
 static void hold_against_cgroup(struct process_tree *tree, int64_t certain_ns, struct usages *members)
 {
 	const struct tree_account *account = &tree->account;
 	struct cgroup_v2_cpu_stat stat;
+	int error = reread_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &tree->cgroup_cpu_fd, &stat);
 	int64_t cpu_ns, known_ns, right_ns;
 
-	if (tree->cgroup_folder < 0 || !tree->with_children ||
-	    read_cgroup_v2_cpu_stat(tree->root, tree->cgroup_folder, &stat) < 0 || stat.usage_usec < 0)
+	if (error < 0 || !tree->with_children || stat.usage_usec < 0)
 		return;
 	cpu_ns = stat.usage_usec * NSEC_PER_USEC;
 	known_ns = members->of[USAGE_CPU_NS] + account->reaped.of[USAGE_CPU_NS] +
@@ -450,11 +452,9 @@ void process_tree_before_reap(struct process_tree *tree, pid_t pid)
 		waiting_read(tree, member, true);
 		let_threads_vanish(tree, member);
 	}
-	length = member_read_self_io(tree->root, &tree->account.self_io_before);
+	length = member_read_self_io(tree, &tree->account.self_io_before);
 	tree->account.has_self_io_before = length > 0;
-	/*
-	 * The kernel adds the bytes of this very reading afterwards. The next reading must not count them as a child's.
-	 */
+	/* The kernel adds the bytes of this very reading afterwards. The next one must not count them as a child's. */
 	if (length > 0)
 		tree->account.self_io_before.of[USAGE_READ_CHARS] += length;
 }
@@ -464,7 +464,7 @@ static void reaped_io(struct process_tree *tree, bool is_root, struct usages *re
 {
 	struct usages after;
 
-	if (!tree->account.has_self_io_before || member_read_self_io(tree->root, &after) < 0)
+	if (!tree->account.has_self_io_before || member_read_self_io(tree, &after) < 0)
 		return;
 	tree->account.has_self_io_before = false;
 	for (enum usage i = USAGE_READ_BYTES; i <= USAGE_WRITTEN_CHARS; i++) {

@@ -138,6 +138,8 @@ struct process_tree {
 	bool tried_numbers;     /* found all new members by them */
 	bool numbers_unknown;   /* the kernel does not tell the newest */
 	struct kept_file loadavg_file;
+	struct kept_file
+		self_io_file;   /* of the tracker, which has the bytes of the processes that it reaped */
 	int64_t newest_pids[2]; /* at the last look and the one before; 0: unknown */
 	int64_t newest_ns;      /* when that was */
 	uint64_t foreign[16];   /* which of those numbers belong to no member; see process_discovery.c */
@@ -185,6 +187,7 @@ struct process_tree {
 	int64_t changed_ns;        /* last pass in which a member ran, came or exited, or all were read */
 	int64_t seeded_ticks;      /* when the tree was begun, since the boot of the machine */
 	int cgroup_folder;         /* of the tree's own cgroup, which holds nothing else; -1: none */
+	int cgroup_cpu_fd;         /* its cpu.stat; -1: not open */
 	bool cgroup_has_memory;    /* that cgroup counts memory */
 	int64_t fds_left;          /* how many more descriptors may be kept */
 	struct programs *programs; /* the use by program; NULL: not wanted */

@@ -91,10 +91,10 @@ static bool may_have_switched(const struct followed_thread *thread)
 
 static void follow_switches(struct process_tree *tree, struct followed_thread *thread, size_t length)
 {
-	struct proc_pid_status now;
+	int64_t voluntary, involuntary;
 
-	if (parse_proc_pid_status(tree->root->text.data, length, &now) == 0)
-		count_switches(&tree->waiting, thread, now.voluntary_switches, now.involuntary_switches);
+	if (parse_proc_pid_status_switches(tree->root->text.data, length, &voluntary, &involuntary) == 0)
+		count_switches(&tree->waiting, thread, voluntary, involuntary);
 }
 
 void waiting_offer_switches(struct process_tree *tree, const struct member *member,
@@ -145,36 +145,41 @@ static void read_main_thread(struct process_tree *tree, struct member *member, b
 		follow_switches(tree, thread, (size_t)length);
 }
 
-static ssize_t read_thread_file(struct process_tree *tree, pid_t pid, pid_t tid, const char *name)
+static void close_thread(struct process_tree *tree, struct followed_thread *thread)
 {
-	char path[NAME_SIZE];
-
-	snprintf(path, sizeof path, "task/%d/%s", (int)tid, name);
-	return root_read_pid(tree->root, pid, path);
+	member_close_file(tree, &thread->schedstat_fd);
+	member_close_file(tree, &thread->status_fd);
 }
 
-/* Returns false if the thread has exited. `keeps`: its file may stay open, which saves two thirds of the cost. */
+/* `fd`: where its file stays open, which saves half of the cost or more; NULL: nowhere. */
+static ssize_t read_thread_file(struct process_tree *tree, const struct member *member, pid_t tid,
+				const char *name, int *fd)
+{
+	char path[NAME_SIZE] = "";
+
+	if (!fd || *fd < 0)
+		snprintf(path, sizeof path, "task/%d/%s", (int)tid, name);
+	return fd ? member_read_file(tree, member, fd, path) : root_read_pid(tree->root, member->pid, path);
+}
+
+/* Returns false if the thread has exited. `keeps`: its files may stay open. */
 static bool read_thread(struct process_tree *tree, const struct member *member,
 			struct followed_thread *thread, bool keeps)
 {
-	pid_t pid = member->pid;
-	char name[NAME_SIZE];
-	ssize_t length;
+	ssize_t length = read_thread_file(tree, member, thread->tid, "schedstat",
+					  keeps ? &thread->schedstat_fd : NULL);
 
-	snprintf(name, sizeof name, "task/%d/schedstat", (int)thread->tid);
-	length = keeps ? member_read_file(tree, member, &thread->schedstat_fd, name)
-		       : read_thread_file(tree, pid, thread->tid, "schedstat");
-	if (length < 0) {
-		/* Another thread may get its number. */
-		member_close_file(tree, &thread->schedstat_fd);
-		return false;
+	if (length >= 0) {
+		follow_times(tree, thread, (size_t)length);
+		if (!may_read_switches(tree, thread, false))
+			return true;
+		length = read_thread_file(tree, member, thread->tid, "status",
+					  keeps ? &thread->status_fd : NULL);
 	}
-	follow_times(tree, thread, (size_t)length);
-	if (!may_read_switches(tree, thread, false))
-		return true;
-	length = read_thread_file(tree, pid, thread->tid, "status");
 	if (length >= 0)
 		follow_switches(tree, thread, (size_t)length);
+	else
+		close_thread(tree, thread); /* Another thread may get its number. */
 	return length >= 0;
 }
 
@@ -204,11 +209,11 @@ static void list_threads(struct process_tree *tree, struct member *member)
 			at++;
 		if (at < threads->count) {
 			list[kept++] = threads->list[at];
-			threads->list[at].schedstat_fd = -1;
+			threads->list[at].schedstat_fd = threads->list[at].status_fd = -1;
 			old = at + 1;
 		} else {
 			list[kept++] = (struct followed_thread){
-				.tid = found[i], .is_older = is_older, .schedstat_fd = -1};
+				.tid = found[i], .is_older = is_older, .schedstat_fd = -1, .status_fd = -1};
 		}
 	}
 	free(found);
@@ -256,7 +261,7 @@ void waiting_read(struct process_tree *tree, struct member *member, bool is_last
 void waiting_close(struct process_tree *tree, struct member *member)
 {
 	for (size_t i = 0; member->threads && i < member->threads->count; i++)
-		member_close_file(tree, &member->threads->list[i].schedstat_fd);
+		close_thread(tree, &member->threads->list[i]);
 }
 
 void waiting_member_done(struct member *member)

@@ -13,7 +13,7 @@
  * A process that the tracker reaps itself is read as a zombie, so its main thread is complete.
  *
  * The cost is bounded. Threads that did not run are not read, except in a process with several threads, which shows only
- * that one of them ran. There, and for the context switches (10 us a thread), the readings of a second are limited, and
+ * that one of them ran. There, and for the context switches (8 us a thread), the readings of a second are limited, and
  * the threads take turns: the counters only grow, so a late reading loses nothing while the thread lives.
  */
 #pragma once
@@ -45,6 +45,7 @@ struct followed_thread {
 	int64_t switch_turns; /* at the last reading of its switches, with */
 	int64_t switch_run_ns;
 	int schedstat_fd; /* of a thread in a list: kept while the process runs often; -1: closed */
+	int status_fd;    /* the same */
 };
 
 /* The threads of a process with several of them. */

@@ -100,6 +100,8 @@ static bool visit_own(const struct root *root, int fd, own_socket_visit *visit, 
 	uint64_t inode;
 	int domain;
 
+	if (fd == root->dir_fd || fd == root->proc_fd)
+		return true;
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0)
 		return errno == ENOTSOCK;
 	if (domain != AF_INET && domain != AF_INET6)
@@ -217,10 +219,20 @@ static bool search_member(struct socket_holders *holders, struct socket_holder *
 	return error >= 0;
 }
 
+/* CPU time since the first call. The clock is a system call, so it is first read for the first process that is searched. */
+static int64_t used_ns(int64_t *begun_ns)
+{
+	int64_t now_ns = thread_cpu_now_ns();
+
+	if (*begun_ns < 0)
+		*begun_ns = now_ns;
+	return now_ns - *begun_ns;
+}
+
 int64_t socket_holders_search(struct socket_holders *holders, const struct process_tree *tree,
 			      int64_t allowance_ns, socket_visit *visit, void *context)
 {
-	int64_t begun_ns = thread_cpu_now_ns();
+	int64_t begun_ns = allowance_ns < 0 ? thread_cpu_now_ns() : -1;
 	size_t known = holders->count;
 	bool limited = allowance_ns >= 0;
 
@@ -238,7 +250,7 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 		}
 		if (member->is_zombie)
 			continue;
-		if ((limited && thread_cpu_now_ns() - begun_ns >= allowance_ns) || !has_room(holders)) {
+		if ((limited && used_ns(&begun_ns) >= allowance_ns) || !has_room(holders)) {
 			holders->is_complete = false;
 			continue;
 		}
@@ -252,7 +264,7 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 		if (!holder || !holder->is_member ||
 		    (holder->clock_ns == member->looked_ns && member->looked_ns >= 0))
 			continue;
-		if (limited && thread_cpu_now_ns() - begun_ns >= allowance_ns) {
+		if (limited && used_ns(&begun_ns) >= allowance_ns) {
 			holders->next--;
 			holders->is_complete = false;
 			break;
@@ -260,5 +272,5 @@ int64_t socket_holders_search(struct socket_holders *holders, const struct proce
 		(void)search_member(holders, holder, tree, member, visit, context);
 	}
 	forget_the_gone(holders);
-	return thread_cpu_now_ns() - begun_ns;
+	return begun_ns < 0 ? 0 : used_ns(&begun_ns);
 }

@@ -307,8 +307,11 @@ static void wait_for_room(const struct target *target, int64_t left_ns)
 
 int target_flush(struct target *target, int64_t deadline_ns)
 {
-	struct held_signals held = hold_signals();
+	struct held_signals held;
 
+	if (target->gone || !is_pending(target))
+		return target_error(target);
+	held = hold_signals();
 	while (!target->gone && !write_pending(target)) {
 		static const struct timespec PAUSE = {0, NSEC_PER_MSEC};
 		int64_t left_ns = deadline_ns ? deadline_ns - SYSTEM_CLOCKS.monotonic_ns(NULL) : 0;

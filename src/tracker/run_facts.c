@@ -104,6 +104,27 @@ static int gather_tags(struct rt_tracker *tracker, const struct rt_config *confi
 	return 0;
 }
 
+extern char **environ;
+
+static uint64_t bit_of_name(const char *name)
+{
+	unsigned bit = 0;
+
+	for (int i = 0; i < 3 && name[i]; i++)
+		bit = bit * 7 + (unsigned char)name[i];
+	return UINT64_C(1) << (bit & 63);
+}
+
+/* One walk through the environment tells of most names that they are not in it. */
+static uint64_t bits_of_environment(void)
+{
+	uint64_t bits = 0;
+
+	for (char *const *variable = environ; variable && *variable; variable++)
+		bits |= bit_of_name(*variable);
+	return bits;
+}
+
 /* Grid Engine's variables have names that other programs use as well. It always sets SGE_TASK_ID beside them. */
 static const char *scheduler_value(const char *name)
 {
@@ -112,10 +133,11 @@ static const char *scheduler_value(const char *name)
 
 static size_t gather_scheduler(struct name_value *ret_values, const char **ret_job_name)
 {
+	const uint64_t present = bits_of_environment();
 	size_t count = 0, number = 0;
 
 	for (const char *name = SCHEDULER_NAMES; *name; name += strlen(name) + 1, number++) {
-		const char *value = scheduler_value(name);
+		const char *value = present & bit_of_name(name) ? scheduler_value(name) : NULL;
 
 		if (!value || !*value)
 			continue;

@@ -114,14 +114,19 @@ int add_thread_children(pid_t pid, pid_t tid, struct pid_set *set)
 		if (fd < 0)
 			return -errno;
 		for (;;) {
-			size_t got;
+			ssize_t got;
 
 			if (buffer_reserve(&bytes, READ_STEP) < 0)
 				return buffer_error(&bytes);
-			got = read_text(fd, bytes.data + bytes.length, READ_STEP);
-			if (!got)
+			got = read(fd, bytes.data + bytes.length, READ_STEP);
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got <= 0)
 				break;
-			bytes.length += got;
+			bytes.length += (size_t)got;
+			/* The kernel fills a page with pids before it returns a part of them. */
+			if (got < READ_STEP / 2)
+				break;
 		}
 	}
 	text = scan_bytes(bytes.data, bytes.length);

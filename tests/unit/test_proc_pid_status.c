@@ -33,6 +33,30 @@ static void every_line_finds_its_field(void **state)
 	assert_int_equal(status.allowed_cpu_count, 3);
 }
 
+static void switches_are_found_from_the_end(void **state)
+{
+	static const char TEXT[] = "Name:\tvoluntary_ctxt_switches:\t1\nvoluntary_ctxt_switches:\t41\n"
+				   "nonvoluntary_ctxt_switches:\t7\nx86_Thread_features:\t\n";
+	static const char *const OTHERS[] = {
+		"",
+		"\n",
+		"Name:\tx\n",
+		"voluntary_ctxt_switches:\t41\n",
+		"voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\tx\n",
+		"nonvoluntary_ctxt_switches:\t7\nvoluntary_ctxt_switches:\t41\n"};
+	int64_t voluntary = -5, involuntary = -5;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+		assert_int_equal(parse_proc_pid_status_switches(OTHERS[i], strlen(OTHERS[i]), &voluntary,
+								&involuntary),
+				 -EBADMSG);
+	assert_true(voluntary == -5 && involuntary == -5);
+	assert_int_equal(parse_proc_pid_status_switches(TEXT, strlen(TEXT), &voluntary, &involuntary), 0);
+	assert_int_equal(voluntary, 41);
+	assert_int_equal(involuntary, 7);
+}
+
 static void missing_lines_are_absent(void **state)
 {
 	struct proc_pid_status status;
@@ -104,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_finds_its_field),
+		cmocka_unit_test(switches_are_found_from_the_end),
 		cmocka_unit_test(missing_lines_are_absent),
 		cmocka_unit_test(more_namespaces_than_there_can_be_do_no_harm),
 		cmocka_unit_test(odd_lines_lose_only_themselves),
