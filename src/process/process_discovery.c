@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -22,6 +23,7 @@
 enum {
 	PATH_SIZE = 64,
 	SEARCH_ROUNDS = 64,
+	FORKED_MOST = 4096,
 	/* In quarters of a microsecond, measured. */
 	FOREIGN_BITS = 8 * sizeof((struct process_tree){0}.foreign),
 	COST_OF_NUMBER = 1,
@@ -262,6 +264,31 @@ static int64_t try_number(struct process_tree *tree, pid_t pid, bool was_tried)
 	return COST_OF_STAT;
 }
 
+/*
+ * The events of the kernel leave out processes of others, of which a busy machine has many. Returns false if they may have missed a
+ * fork.
+ */
+static bool discover_by_events(struct process_tree *tree)
+{
+	const struct programs *programs = tree->programs;
+	pid_t *pids = NULL;
+	ssize_t count = -1;
+	size_t known = tree->count + 1;
+
+	if (programs && programs->started && programs->listener && programs->exact)
+		pids = malloc(FORKED_MOST * sizeof *pids);
+	if (pids)
+		count = program_listener_forked(programs->listener, pids, FORKED_MOST);
+	/* A child may stand before its parent. */
+	while (count > 0 && tree->count != known) {
+		known = tree->count;
+		for (ssize_t i = 0; i < count; i++)
+			(void)try_number(tree, pids[i], false);
+	}
+	free(pids);
+	return count >= 0;
+}
+
 static void discover_by_number(struct process_tree *tree)
 {
 	int64_t first = tree->newest_pids[1], before = tree->newest_pids[0], last, left;
@@ -272,8 +299,13 @@ static void discover_by_number(struct process_tree *tree)
 	left = lists_cost(tree);
 	if (left <= COST_OF_LISTS_LEAST && !tree->reads_all)
 		return;
-	last = newest_pid(tree);
 	tree->looked_at_numbers = true;
+	if (discover_by_events(tree)) {
+		tree->tried_numbers = true;
+		memset(tree->foreign, 0, sizeof tree->foreign);
+		return;
+	}
+	last = newest_pid(tree);
 	tree->newest_pids[1] = before;
 	tree->newest_pids[0] = last;
 	tree->newest_ns = tree->touched_ns;

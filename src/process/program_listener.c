@@ -30,6 +30,7 @@ enum {
 	EVENT_BYTES = 256,
 	LOOK_MSEC = 20,
 	LOOKS_MOST = 128,
+	WHOLE_TAKES = 2,
 	EXECS_LEAST = 4,        /* names that are read after a long nap */
 	RECORDS_NAP_MSEC = 100, /* at least, where exit records have the time of all */
 };
@@ -67,7 +68,9 @@ struct program_listener {
 	int rounds_of_caller;   /* in which the caller found events */
 	bool runs;              /* the thread was started */
 	bool stopping;
-	int nap_msec; /* before this round */
+	int nap_msec;        /* before this round */
+	bool missed_forks;   /* since the last take */
+	int64_t whole_takes; /* since then */
 
 	int fd;          /* -1: too costly at present */
 	int call_fd;     /* wakes the thread */
@@ -176,11 +179,13 @@ static int drain_events(struct program_listener *listener)
 		count = listener->fd < 0 ? 0 : netlink_receive_batch(listener->fd, &batch);
 		for (int at = 0; at < count; at++)
 			take_message(listener, netlink_datagram(&batch, at));
+		listener->missed_forks |= count < 0 && count != -EAGAIN && count != -EINTR;
 		/* Exit records name those whose events were lost. */
 		if (count == -ENOBUFS && !listener->heard.with_records)
 			heard_events_forget(&listener->heard);
 		sum += count > 0 ? count : 0;
 	}
+	listener->missed_forks |= listener->fd < 0;
 	heard_events_name(&listener->heard, listener->nap_msec < RECORDS_NAP_MSEC ? EXECS_MOST : EXECS_LEAST);
 	return count < 0 && count != -EAGAIN && count != -EINTR ? count : sum;
 }
@@ -254,6 +259,7 @@ static int listen_once(struct program_listener *listener)
 	if (listener->fd < 0 && is_within(listener, &AGAIN)) {
 		/* Forks since then are unknown; the records have the exits. */
 		listener->heard.lost |= !listener->heard.with_records;
+		listener->missed_forks = true;
 		if (open_sockets(listener) < 0)
 			stop_events(listener);
 	}
@@ -295,6 +301,9 @@ static int start_thread(struct program_listener *listener)
 	sigset_t all, before;
 	int error;
 
+	listener->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (listener->call_fd < 0)
+		return -errno;
 	pthread_attr_init(&attributes);
 	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	sigfillset(&all);
@@ -306,14 +315,26 @@ static int start_thread(struct program_listener *listener)
 	return -error;
 }
 
+/* Until the thread starts, its rounds bound the cost. */
+static int64_t begin_spending(const struct program_listener *listener)
+{
+	return listener->is_read_by_caller ? -1 : clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void end_spending(struct program_listener *listener, int64_t begun_ns)
+{
+	if (begun_ns >= 0)
+		listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
+}
+
 /* The time of a process that has ended can be read only until its parent reaps it, so no event waits for a slow system call. */
 void program_listener_catch_up(struct program_listener *listener)
 {
-	int64_t before_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	int64_t begun_ns = begin_spending(listener);
 
 	pthread_mutex_lock(&listener->lock);
 	(void)drain_events(listener);
-	listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+	end_spending(listener, begun_ns);
 	pthread_mutex_unlock(&listener->lock);
 }
 
@@ -343,7 +364,7 @@ int program_listener_hear(struct program_listener *listener, bool with_thread)
 {
 	int count;
 
-	if (!listener->is_read_by_caller)
+	if (!listener->is_read_by_caller || listener->stopping)
 		return 0;
 	count = drain_events(listener);
 	listener->rounds_of_caller += count > 0;
@@ -360,7 +381,8 @@ static void wake_thread(const struct program_listener *listener)
 {
 	const uint64_t one = 1;
 
-	(void)!write(listener->call_fd, &one, sizeof one);
+	if (listener->call_fd >= 0)
+		(void)!write(listener->call_fd, &one, sizeof one);
 }
 
 int program_listener_open(struct program_listener **ret_listener)
@@ -371,19 +393,12 @@ int program_listener_open(struct program_listener **ret_listener)
 	if (!listener)
 		return -ENOMEM;
 	fd = proc_events_open(SOCKET_BYTES);
-	listener->call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (fd < 0 || listener->call_fd < 0) {
-		int error = fd < 0 ? fd : -errno;
-
-		if (fd >= 0)
-			close(fd);
-		if (listener->call_fd >= 0)
-			close(listener->call_fd);
+	if (fd < 0) {
 		free(listener);
-		return error;
+		return fd;
 	}
 	listener->fd = fd;
-	listener->records.fd = -1;
+	listener->records.fd = listener->call_fd = -1;
 	listener->heard.is_prompt = true;
 	pthread_mutex_init(&listener->lock, NULL);
 	*ret_listener = listener;
@@ -402,7 +417,8 @@ void program_listener_close(struct program_listener *listener)
 		pthread_join(listener->thread, NULL);
 	stop_events(listener);
 	exit_records_close(&listener->records);
-	close(listener->call_fd);
+	if (listener->call_fd >= 0)
+		close(listener->call_fd);
 	debug_say("listener", listener->started_ns, "%lld events took %.3f ms", (long long)listener->seen,
 		  (double)(listener->spent_ns + listener->thread_spent_ns) / 1e6);
 	pthread_mutex_destroy(&listener->lock);
@@ -453,7 +469,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 {
 	struct program_event *spare = listener->taken;
 	size_t spare_capacity = listener->taken_capacity;
-	int64_t before_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	int64_t begun_ns = begin_spending(listener);
 
 	pthread_mutex_lock(&listener->lock);
 	/* The records first: the fork of each process is then among the events. */
@@ -462,7 +478,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	(void)drain_events(listener);
 	if (heard_events_settle(&listener->heard, &listener->records) < 0)
 		heard_events_forget(&listener->heard);
-	listener->spent_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+	end_spending(listener, begun_ns);
 	listener->taken = listener->heard.events;
 	listener->taken_capacity = listener->heard.event_capacity;
 	*ret_count = listener->heard.event_count;
@@ -471,6 +487,8 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	listener->heard.event_capacity = spare_capacity;
 	listener->heard.event_count = 0;
 	listener->heard.lost = false;
+	listener->whole_takes = *ret_lost || listener->missed_forks ? 0 : listener->whole_takes + 1;
+	listener->missed_forks = false;
 	pthread_mutex_unlock(&listener->lock);
 	return listener->taken;
 }
@@ -497,6 +515,42 @@ size_t program_listener_living(struct program_listener *listener, pid_t *ret_pid
 	for (size_t i = 0; i < listener->heard.known.slots && count < size; i++)
 		if (listener->heard.known.at[i].pid && !listener->heard.known.at[i].exit_take)
 			ret_pids[count++] = listener->heard.known.at[i].pid;
+	pthread_mutex_unlock(&listener->lock);
+	return count;
+}
+
+/*
+ * After a miss, the next pass finds processes in another way, and the take after that makes the listener follow them. A child of theirs
+ * from just before is found by the pass that follows, so two takes must be whole.
+ */
+static ssize_t copy_forked(struct program_listener *listener, pid_t *ret_pids, size_t size)
+{
+	const struct heard_events *heard = &listener->heard;
+	size_t count = 0;
+
+	if (drain_events(listener) >= BATCHES_MOST * NETLINK_BATCH || heard->lost || listener->missed_forks)
+		return -1;
+	for (size_t i = 0; i < heard->known.slots && count < size; i++)
+		if (heard->known.at[i].pid)
+			ret_pids[count++] = heard->known.at[i].pid;
+	/* Its parent may not have waited for it yet. */
+	for (size_t i = 0; i < heard->event_count && count < size; i++)
+		if (heard->events[i].kind == PROGRAM_EXITED)
+			ret_pids[count++] = heard->events[i].pid;
+	return count < size ? (ssize_t)count : -1;
+}
+
+ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pids, size_t size)
+{
+	ssize_t count = -1;
+
+	pthread_mutex_lock(&listener->lock);
+	if (listener->fd >= 0 && listener->whole_takes >= WHOLE_TAKES) {
+		int64_t begun_ns = begin_spending(listener);
+
+		count = copy_forked(listener, ret_pids, size);
+		end_spending(listener, begun_ns);
+	}
 	pthread_mutex_unlock(&listener->lock);
 	return count;
 }

@@ -89,5 +89,11 @@ bool program_listener_runs(const struct program_listener *listener);
 /* Copies the pids of living processes of the job. Returns their number, at most `size`. */
 size_t program_listener_living(struct program_listener *listener, pid_t *ret_pids, size_t size);
 
+/*
+ * Copies the pids of all processes of the job that were forked or lived since the last call of program_listener_take(), at most
+ * `size`, and of some that have ended by then. Returns their number; -1: some fork may have been missed, or there are more.
+ */
+ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pids, size_t size);
+
 /* How many processes of the job have ended since the start; -1: some events were lost. */
 int64_t program_listener_exits(struct program_listener *listener);

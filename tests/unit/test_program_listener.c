@@ -154,11 +154,56 @@ static void test_the_caller_can_ask_for_the_thread(void **state)
 	program_listener_close(listener);
 }
 
+static bool is_among(const pid_t *pids, ssize_t count, pid_t pid)
+{
+	for (ssize_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* A pass need not look for new processes in another way then. */
+static void test_forks_are_complete_after_two_takes_without_a_loss(void **state)
+{
+	enum { PIDS_MOST = 64, ROUNDS_OF_5_MSEC = 400 };
+	pid_t pids[PIDS_MOST], job, foreign;
+	struct program_listener *listener;
+	ssize_t count = 0;
+	int orders;
+
+	(void)state;
+	job = start_job(&orders);
+	listener = open_listener(job);
+	assert_int_equal(program_listener_forked(listener, pids, PIDS_MOST), -1);
+	take_exits(listener);
+	assert_int_equal(program_listener_forked(listener, pids, PIDS_MOST), -1);
+	take_exits(listener);
+	foreign = fork();
+	if (!foreign)
+		_exit(0);
+	assert_int_equal(program_listener_forked(listener, pids, PIDS_MOST), 1);
+	assert_int_equal(pids[0], job);
+	assert_int_equal(write(orders, "x", 1), 1);
+	for (int i = 0; count < 2 && i < ROUNDS_OF_5_MSEC; i++) {
+		usleep(5000);
+		count = program_listener_forked(listener, pids, PIDS_MOST);
+	}
+	assert_true(count >= 2);
+	assert_true(is_among(pids, count, job));
+	assert_false(is_among(pids, count, foreign));
+	/* There may be more than there is room for. */
+	assert_int_equal(program_listener_forked(listener, pids, 1), -1);
+	(void)waitpid(foreign, NULL, 0);
+	end_job(job, orders);
+	program_listener_close(listener);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_job_that_ends_at_once_is_heard_without_a_thread),
 		cmocka_unit_test(test_the_first_fork_starts_the_thread),
+		cmocka_unit_test(test_forks_are_complete_after_two_takes_without_a_loss),
 		cmocka_unit_test(test_the_caller_can_ask_for_the_thread),
 	};
 

@@ -94,6 +94,14 @@ size_t program_listener_living(struct program_listener *listener, pid_t *ret_pid
 	return 0;
 }
 
+ssize_t program_listener_forked(struct program_listener *listener, pid_t *ret_pids, size_t size)
+{
+	(void)listener;
+	(void)ret_pids;
+	(void)size;
+	return -1;
+}
+
 int64_t program_listener_exits(struct program_listener *listener)
 {
 	(void)listener;
