@@ -239,6 +239,16 @@ static size_t weigh_io(struct programs *programs, weight_of weight)
 	return count;
 }
 
+/* A single program has all bytes, unless children of it may have come and gone unseen. */
+static bool is_io_uncertain(const struct programs *programs, int usage)
+{
+	bool reaped = false;
+
+	for (size_t i = 0; i < programs->count; i++)
+		reaped |= programs->at[i].io_reaped[usage] > 0 || programs->at[i].parent_ns > 0;
+	return programs->count > 1 || (reaped && !programs->exact);
+}
+
 /*
  * If the bytes of all ended processes are known, the rest is that of parents which have waited for them. Of several parents,
  * each one's part is an estimate.
@@ -246,6 +256,7 @@ static size_t weigh_io(struct programs *programs, weight_of weight)
 static void share_rest_of_io(struct programs *programs, int usage, int64_t amount)
 {
 	static const weight_of RESTS[] = {ended_weight, grown_weight, published_weight};
+	bool estimated = is_io_uncertain(programs, usage);
 	size_t parents = 0;
 
 	for (size_t i = 0; i < programs->count; i++) {
@@ -257,11 +268,11 @@ static void share_rest_of_io(struct programs *programs, int usage, int64_t amoun
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(RESTS); i++)
 		if (weigh_io(programs, RESTS[i])) {
-			(void)give_io(programs, usage, amount, programs->count > 1);
+			(void)give_io(programs, usage, amount, estimated);
 			return;
 		}
 	programs->at[0].io[usage] += amount;
-	programs->at[0].io_estimated[usage] += programs->count > 1 ? amount : 0;
+	programs->at[0].io_estimated[usage] += estimated ? amount : 0;
 }
 
 /* The total may lag behind a reading, until the next pass at most. */

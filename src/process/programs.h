@@ -6,7 +6,7 @@
  *                missed; it is spread over their programs and counts as estimated.
  *   I/O          of processes without ended children: their own. The kernel adds the I/O of an ended child to its parent's.
  *                The exit records tell what each child had, so the rest is the parent's. Without records, the rest is spread
- *                over the programs of ended processes by their CPU time.
+ *                over the programs of ended processes by their CPU time, and counts as estimated.
  *   memory       the parts of the tree's total that process_memory_divide() gives to each member
  *
  * Example: the total of the tree has grown by 1000 ms since the last pass. Clocks show 600 ms more of cc1plus and 100 ms

@@ -174,6 +174,28 @@ static void with_exit_records_parents_have_the_rest_of_the_bytes(void **state)
 	assert_int_equal(program(programs, "make")->io_estimated[0], 0);
 }
 
+/* Without events, children of the only known program may have come and gone, and have written these bytes. */
+static void bytes_of_unseen_children_are_an_estimate(void **state)
+{
+	struct usages total = cpu(1);
+
+	(void)state;
+	for (int exact = 0; exact < 2; exact++) {
+		struct programs *programs = NULL;
+
+		assert_int_equal(programs_new(false, &programs), 0);
+		(void)programs_index(programs, "make");
+		program(programs, "make")->io_reaped[1] = 1000;
+		program(programs, "make")->grown_ns = NSEC_PER_MSEC;
+		programs->exact = exact;
+		total.of[USAGE_WRITE_BYTES] = 1000;
+		programs_share(programs, &total, 1);
+		assert_int_equal(program(programs, "make")->io[1], 1000);
+		assert_int_equal(program(programs, "make")->io_estimated[1], exact ? 0 : 1000);
+		programs_free(programs);
+	}
+}
+
 static void bytes_of_several_parents_are_an_estimate(void **state)
 {
 	struct programs *programs = *state;
@@ -243,6 +265,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bytes_ahead_of_the_total_wait_for_it, begin, end),
 		cmocka_unit_test_setup_teardown(with_exit_records_parents_have_the_rest_of_the_bytes, begin,
 						end),
+		cmocka_unit_test(bytes_of_unseen_children_are_an_estimate),
 		cmocka_unit_test_setup_teardown(bytes_of_several_parents_are_an_estimate, begin, end),
 		cmocka_unit_test_setup_teardown(sums_hold_for_random_histories, begin, end),
 	};
