@@ -1,5 +1,6 @@
 /* Fills rows of GPUs; see gpu_row.h. */
 #include "collect/gpu_row.h"
+#include "base/runs_once.h"
 
 #include <errno.h>
 #include <math.h>
@@ -86,8 +87,8 @@ static int64_t or_none(int64_t value)
 	return value < 0 ? no_count(ABSENT_NO_SUCH_COUNTER) : value;
 }
 
-void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey,
-		       int64_t index)
+RUNS_ONCE void gpu_fill_identity(struct frame *frame, struct gpu_row *row, const struct gpu_survey *survey,
+				 int64_t index)
 {
 	const struct gpu_device *device = &survey->devices[index];
 

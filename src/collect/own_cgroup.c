@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "collect/cgroup_place.h"
 #include "kernel/cgroup_v2.h"
@@ -69,7 +70,7 @@ static void sweep_leftovers(int parent)
  * A folder with our name may belong to another tracker in this process, or be left by a killed one with our
  * pid. Its counters are not our job's: take another name.
  */
-static int make_folder(struct own_cgroup *own)
+RUNS_ONCE static int make_folder(struct own_cgroup *own)
 {
 	snprintf(own->name, sizeof own->name, "%s%d", PREFIX, (int)getpid());
 	for (int i = 2; mkdirat(own->parent, own->name, 0755) < 0; i++) {
@@ -80,8 +81,8 @@ static int make_folder(struct own_cgroup *own)
 	return 0;
 }
 
-int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct root *root,
-		    enum own_cgroup_mode mode)
+RUNS_ONCE int own_cgroup_make(struct own_cgroup *own, struct cgroup_mounts *mounts, struct root *root,
+			      enum own_cgroup_mode mode)
 {
 	struct cgroup_place place = {.only_unified = true};
 	const struct cgroup_chain *chain = &place.chains[CGROUP_UNIFIED];

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/runs_once.h"
 #include "base/signal_names.h"
 
 enum { EVIDENCE_SIZE = 256 };
@@ -416,7 +417,7 @@ static void fill_oom(const struct run_end_state *state, const struct oom_finding
 	row->oom_kill_peak_mib = state->oom.peak_mib;
 }
 
-void run_end_fill(struct run_end_state *state, struct collect_context *context, struct frame *frame)
+RUNS_ONCE void run_end_fill(struct run_end_state *state, struct collect_context *context, struct frame *frame)
 {
 	const struct run_ending *ending = context->ending;
 	struct run_end_row *row = ADD_ROW(frame, run_end, NULL);

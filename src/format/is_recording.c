@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "format/csv_layout.h"
 
@@ -105,7 +106,7 @@ static bool is_row(struct scan line)
 	return false;
 }
 
-bool begins_recording(const char *bytes, size_t length, bool whole)
+RUNS_ONCE bool begins_recording(const char *bytes, size_t length, bool whole)
 {
 	struct scan text = scan_trim(scan_bytes(bytes, length)), line = text, rest = text;
 	bool is_cut = true;

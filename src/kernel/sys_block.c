@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 
 enum { SECTOR_BYTES = 512, NAME_SIZE = 256, VPD_HEADER = 4, VPD_SERIAL_PAGE = 0x80 };
@@ -167,7 +168,7 @@ static void read_parent(const struct root *root, const char *path, struct sys_bl
 			*at = '/';
 }
 
-int read_sys_block(struct root *root, const char *name, struct sys_block *ret_block)
+RUNS_ONCE int read_sys_block(struct root *root, const char *name, struct sys_block *ret_block)
 {
 	char path[NAME_SIZE];
 	struct sys_block block = {.size_bytes = -1, .major = -1, .minor = -1};

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 
 enum { RENDER_FIRST = 128, RENDER_MAX = 64 };
@@ -122,7 +123,7 @@ static int list_render_nodes(const struct root *root, int *ret_numbers, int max)
 	return count;
 }
 
-int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, int max)
+RUNS_ONCE int read_sys_class_drm(struct root *root, struct drm_card *ret_cards, int max)
 {
 	int numbers[RENDER_MAX], found = 0;
 	int nodes = list_render_nodes(root, numbers, RENDER_MAX);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 
 enum { ARPHRD_ETHERNET = 1, ARPHRD_LOOPBACK = 772, NAME_SIZE = 256 };
@@ -115,7 +116,7 @@ static int64_t read_speed(struct root *root, int dir_fd)
 	return speed == 0 || speed == OLD_UNKNOWN_SPEED || speed > INT32_MAX ? -1 : speed;
 }
 
-int read_sys_class_net(struct root *root, const char *name, struct sys_class_net *ret_net)
+RUNS_ONCE int read_sys_class_net(struct root *root, const char *name, struct sys_class_net *ret_net)
 {
 	char path[NAME_SIZE];
 	int length = snprintf(path, sizeof path, "sys/class/net/%s", name);

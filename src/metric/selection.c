@@ -7,6 +7,7 @@
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, \
 		       "too many");
+#include "base/runs_once.h"
 #include "metric/catalogue.def"
 
 enum { NAME_SIZE = 160 };
@@ -81,16 +82,15 @@ static const struct {
 	{ROW_run_end, ROW_cgroup}, {ROW_run_start, ROW_memory},     {ROW_run_start, ROW_limits},
 };
 
-void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,
-		    size_t glob_count)
+RUNS_ONCE void selection_init(struct selection *selection, bool no_system, bool no_process,
+			      char *const *globs, size_t glob_count)
 {
 	*selection = (struct selection){.all = !no_system && !no_process && glob_count == 0};
-	for (enum row_kind kind = 0; selection->all && kind < ROW_KINDS; kind++) {
-		memset(selection->metrics[kind], true, ROW_DESCRIPTIONS[kind].metric_count);
-		selection->kinds[kind] = ROW_DESCRIPTIONS[kind].metric_count > 0;
-	}
-	if (selection->all)
+	if (selection->all) {
+		memset(selection->metrics, true, sizeof selection->metrics);
+		memset(selection->kinds, true, sizeof selection->kinds);
 		return;
+	}
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		bool off = is_switched_off(kind, no_system, no_process);
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
 #include "kernel/proc_pid_stat.h"
@@ -166,7 +167,7 @@ static bool is_planted(const struct stat *above, const char *path)
 }
 
 /* `above`: its parent, and then itself. */
-static int make_folder(const char *path, bool named, struct stat *above)
+RUNS_ONCE static int make_folder(const char *path, bool named, struct stat *above)
 {
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return -errno;

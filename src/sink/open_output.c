@@ -19,6 +19,7 @@
 #include "base/file_place.h"
 #include "base/clock.h"
 #include "base/printable.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "format/is_recording.h"
 #include "sink/rename_aside.h"
@@ -411,8 +412,8 @@ static int open_folder(struct output_place *place)
 	return 0;
 }
 
-int open_output(const char *path, const struct output_options *options, struct opened_output *ret_output,
-		char *ret_message, size_t message_size)
+RUNS_ONCE int open_output(const char *path, const struct output_options *options,
+			  struct opened_output *ret_output, char *ret_message, size_t message_size)
 {
 	struct output_place place = {.path = path,
 				     .dir_fd = -1,

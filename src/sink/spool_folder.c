@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "base/trust.h"
 
 /* As mkdir -p. */
@@ -56,7 +57,7 @@ static int check_folders(const char *path, size_t base_length)
 	return 0;
 }
 
-static int make_folder(char *path, size_t base_length, char **ret_path)
+RUNS_ONCE static int make_folder(char *path, size_t base_length, char **ret_path)
 {
 	int r = path ? make_folders(path) : -ENOMEM;
 

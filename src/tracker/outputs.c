@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/runs_once.h"
 #include "sink/output_path.h"
 #include "tracker/apart.h"
 #include "tracker/tracker.h"
@@ -113,7 +114,7 @@ static void write_head(struct rt_tracker *tracker, struct tracker_output *output
 		(void)target_write_head(output->target, tracker->line.data, tracker->line.length);
 }
 
-int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
+RUNS_ONCE int tracker_open_outputs(struct rt_tracker *tracker, struct rt_config *config)
 {
 	const struct rt_config *settings = tracker->config;
 	char message[MESSAGE_SIZE] = "";

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "process/program_name.h"
 #include "tracker/tracker.h"
@@ -116,7 +117,7 @@ static uint64_t bit_of_name(const char *name)
 }
 
 /* One walk through the environment tells of most names that they are not in it. */
-static uint64_t bits_of_environment(void)
+RUNS_ONCE static uint64_t bits_of_environment(void)
 {
 	uint64_t bits = 0;
 
@@ -131,7 +132,7 @@ static const char *scheduler_value(const char *name)
 	return strncmp(name, "JOB_", strlen("JOB_")) == 0 && !getenv("SGE_TASK_ID") ? NULL : getenv(name);
 }
 
-static size_t gather_scheduler(struct name_value *ret_values, const char **ret_job_name)
+RUNS_ONCE static size_t gather_scheduler(struct name_value *ret_values, const char **ret_job_name)
 {
 	const uint64_t present = bits_of_environment();
 	size_t count = 0, number = 0;
@@ -176,7 +177,7 @@ static const char *name_attached(struct rt_tracker *tracker, pid_t pid)
 	return tracker->attached;
 }
 
-int tracker_gather_facts(struct rt_tracker *tracker)
+RUNS_ONCE int tracker_gather_facts(struct rt_tracker *tracker)
 {
 	const struct rt_config *config = tracker->config;
 	const char *job_name = config->job_name, *executable = NULL;

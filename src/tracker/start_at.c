@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 
 /* The last second of year 9999, the last one with four digits. */
@@ -169,7 +170,7 @@ static int parse_secs(struct scan text, int64_t *ret_ns)
 	return after_secs(secs, 0, ret_ns);
 }
 
-int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns)
+RUNS_ONCE int parse_start_at(const char *text, int64_t now_ns, int64_t *ret_ns)
 {
 	struct scan trimmed = scan_trim(scan_bytes(text, strlen(text)));
 	struct scan rest = trimmed;

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/runs_once.h"
 #include "collect/cgroup_usage.h"
 #include "collect/process_usage.h"
 #include "process/programs.h"
@@ -241,7 +242,7 @@ static int open_tracker(rt_config *config, rt_tracker **ret_tracker)
 	return 0;
 }
 
-int rt_open(rt_config *config, rt_tracker **ret_tracker)
+RUNS_ONCE int rt_open(rt_config *config, rt_tracker **ret_tracker)
 {
 	rt_config *defaults = NULL;
 	int error = 0;
