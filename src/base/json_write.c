@@ -56,9 +56,9 @@ void json_plain_key(struct json_writer *json, const char *key)
 	if (!at)
 		return;
 	*at++ = '"';
-	memcpy(at, key, length);
-	at[length] = '"';
-	at[length + 1] = ':';
+	at = mempcpy(at, key, length);
+	*at++ = '"';
+	*at = ':';
 }
 
 /* Length of the valid UTF-8 sequence at the front, or 0. Rejects overlong forms, surrogates, > U+10FFFF. */
