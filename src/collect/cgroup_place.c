@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/runs_once.h"
 #include "kernel/proc_pid_cgroup.h"
 #include "kernel/proc_pid_mountinfo.h"
 
@@ -79,8 +78,7 @@ void cgroup_mounts_done(struct cgroup_mounts *mounts)
 	*mounts = (struct cgroup_mounts){.known = false};
 }
 
-RUNS_ONCE static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount,
-				 const char *seen_from)
+static void take_mount(struct cgroup_mounts *mounts, const struct mount *mount, const char *seen_from)
 {
 	bool is_v2 = scan_is(&mount->type, "cgroup2");
 	char text[PATH_SIZE];
@@ -114,7 +112,7 @@ static bool may_be_cgroup(struct scan line)
 }
 
 /* Those of a process, as it sees them or (0) as we do. */
-RUNS_ONCE static void read_mounts(struct cgroup_mounts *mounts, struct root *root, pid_t pid)
+static void read_mounts(struct cgroup_mounts *mounts, struct root *root, pid_t pid)
 {
 	char path[32] = "proc/self/mountinfo", seen_from[32] = "";
 	struct kept_file mountinfo = KEPT_FILE(path);

@@ -9,7 +9,6 @@
 #include <sys/statvfs.h>
 
 #include "base/cleanup.h"
-#include "base/runs_once.h"
 
 enum { POINT_SIZE = 4096, LOOP_MAJOR = 7 };
 
@@ -172,7 +171,7 @@ static void forget_hidden(struct filesystems *filesystems, const char *point)
 	}
 }
 
-RUNS_ONCE static int take_mount(struct filesystems *filesystems, const struct mount *mount)
+static int take_mount(struct filesystems *filesystems, const struct mount *mount)
 {
 	char point[POINT_SIZE], source[POINT_SIZE];
 

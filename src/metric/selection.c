@@ -7,7 +7,6 @@
 #define ROW_BEGIN(kind, parent, shape, key, source, cost, help) \
 	_Static_assert(sizeof(struct kind##_row) <= sizeof(struct row) + METRICS_PER_KIND_MOST * 8, \
 		       "too many");
-#include "base/runs_once.h"
 #include "metric/catalogue.def"
 
 enum { NAME_SIZE = 160 };
@@ -82,8 +81,8 @@ static const struct {
 	{ROW_run_end, ROW_cgroup}, {ROW_run_start, ROW_memory},     {ROW_run_start, ROW_limits},
 };
 
-RUNS_ONCE void selection_init(struct selection *selection, bool no_system, bool no_process,
-			      char *const *globs, size_t glob_count)
+void selection_init(struct selection *selection, bool no_system, bool no_process, char *const *globs,
+		    size_t glob_count)
 {
 	*selection = (struct selection){.all = !no_system && !no_process && glob_count == 0};
 	if (selection->all) {

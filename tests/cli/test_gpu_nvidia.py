@@ -271,7 +271,8 @@ def test_devices_without_a_uuid_are_told_apart(gpu_record):
     assert [gpu["uuid"] for gpu in last(samples)["gpu"]] == [
         "nvidia-0000:10:00.0", "nvidia-0000:11:00.0", "nvidia-0000:11:00.0/7/0", "nvidia-0000:11:00.0/8/0"]
     assert last(samples)["gpu"][2]["mig_parent"] == "nvidia-0000:11:00.0"
-    assert samples[1]["gpu"][0]["energy_joules"] > 0
+    # A helper that has had no processor tells the same reading twice; the next one has the energy of both times.
+    assert sum(sample["gpu"][0]["energy_joules"] or 0 for sample in samples if sample["gpu"]) > 0
 
 
 def test_reasons_can_be_asked_for(gpu_record):

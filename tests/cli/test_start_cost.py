@@ -78,14 +78,18 @@ def instructions(tmp_path, *command, until=""):
 
 @pytest.mark.slow
 def test_a_start_takes_few_instructions(binary, tmp_path, no_leak_check):
-    """Up to the start of the job, more than a program that does nothing: 440,000. Version 0.1 took 459,000, and later ones 492,000."""
+    """Up to the start of the job, more than a program that does nothing.
+
+    460,000 here, and up to 475,000 beside other tests, whose mounts and control groups are read. Version 0.1 took 462,000 here, and one
+    before this ceiling 515,000 to 520,000.
+    """
     if not shutil.which("valgrind") or platform.libc_ver()[0] != "glibc":
         pytest.skip("callgrind or glibc is missing")
     nothing = instructions(tmp_path, shutil.which("true"))
     start = instructions(tmp_path, binary, "-q", "--no-summary", "-o", tmp_path / "run.jsonl", "--", "true", until="wrap_spawn")
     if not nothing or not start:
         pytest.skip("callgrind cannot count here")
-    assert start - nothing <= 470_000, (start, nothing)
+    assert start - nothing <= 500_000, (start, nothing)
 
 
 THREADS = """
