@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import memory_truth
 import recordings
 from conftest import clean_environment, json_lines, summed
 
@@ -55,13 +56,15 @@ def test_a_rate_alone_equals_that_among_all_metrics(record, name, path):
                  "cgroup_oom_kills"]),
     ("run_start", ["memory_total_mib", "cpuset_cores"]),
 ])
-def test_figures_of_a_run_alone_are_known_as_among_all_metrics(record, group, names):
-    """They come from rows that are not recorded then."""
+def test_figures_of_a_run_alone_are_known_as_among_all_metrics(record, binary, tmp_path, group, names):
+    """They come from rows that are not recorded then. The job is largest while it sleeps, so that a sample has its peak."""
+    job = ["-i", 0.1, "--", memory_truth.build_job(binary, tmp_path),
+           *"private 30 fork 1 { read sleep 400 } wait".split()]
+
     def known(samples):
         of_run = samples[-1 if group == "run_end" else 0][group]
         return {name for name in names if of_run[name] is not None}
 
-    job = ["-i", 0.1, "--", "sh", "-c", "head -c 30000000 /dev/zero | wc -c >/dev/null; sleep 0.2"]
     together = known(record(*job))
     for name in names:
         samples = record("--metrics", f"{group}.{name}", *job)
