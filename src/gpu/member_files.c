@@ -125,7 +125,8 @@ static int take_members(struct member_files *files, const pid_t *pids, size_t co
 		if (files->holders[i].present)
 			files->holders[kept++] = files->holders[i];
 	files->count = kept;
-	qsort(files->holders, kept, sizeof(files->holders[0]), compare_holders);
+	if (kept)
+		qsort(files->holders, kept, sizeof(files->holders[0]), compare_holders);
 	return 0;
 }
 

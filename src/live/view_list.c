@@ -84,6 +84,8 @@ static void sort_runs(struct view *view)
 {
 	const struct run *chosen = view_run(view);
 
+	if (view->count == 0)
+		return;
 	qsort_r(view->runs, view->count, sizeof(struct run *), compare_runs, view);
 	for (size_t i = 0; i < view->count; i++)
 		if (view->runs[i] == chosen)

@@ -511,6 +511,18 @@ def test_live_lists_files_and_opens_one(terminal, tmp_path):
     assert one.wait_for_end() == 0
 
 
+def test_live_that_starts_before_any_run_shows_the_first_one(terminal, tmp_path):
+    history = {"TRACKER_HISTORY": str(tmp_path / "history")}
+    one = terminal("live", env=history)
+    one.wait("0 runs now")
+    first = terminal("-n", "first", "-i", "100ms", "--", "sh", "-c", "read -r line", env=history)
+    one.wait(lambda screen: "1 run now" in screen and " first" in screen)
+    first.press("Enter")
+    one.wait(lambda screen: "0 runs now" in screen and "succeeded" in screen)
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
 def test_live_shows_the_runs_that_go_on_and_their_ends(terminal, tmp_path):
     history = {"TRACKER_HISTORY": str(tmp_path / "history")}
     first = terminal("-n", "first", "-i", "100ms", "--", "sh", "-c", "read -r line", env=history)
