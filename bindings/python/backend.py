@@ -177,12 +177,12 @@ def write_wheel(folder, files, platforms=()):
         record.append(f"{name},sha256={digest},{len(data)}\n")
     files[f"{information}/RECORD"] = ("".join(record).encode() + f"{information}/RECORD,,\n".encode(), False)
     target.unlink(missing_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, (data, is_program) in files.items():
             entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
             entry.external_attr = (0o100755 if is_program else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
+            archive.writestr(entry, data, compresslevel=9)
     return target
 
 
