@@ -7,7 +7,7 @@ import tarfile
 import tempfile
 import zipfile
 
-# Of glibc, and present since its first version. Everything else must be inside.
+# The libraries that every glibc has. An artefact brings all others itself.
 GLIBC = re.compile(r"(libc\.so\.6|libm\.so\.6|libdl\.so\.2|libpthread\.so\.0|librt\.so\.1|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
 MUSL = re.compile(r"libc\.so$")
 OWN = re.compile(r"libresource-tracker(-analysis)?\.so\.0$")

@@ -19,7 +19,7 @@
 #include "cli/help.h"
 #include "cli/keep_run.h"
 #include "cli/message.h"
-#include "cli/page_place.h"
+#include "cli/end_places.h"
 
 enum { HELP_BYTES = 64 << 10, QUOTED_BYTES = 60 };
 

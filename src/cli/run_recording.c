@@ -20,7 +20,7 @@
 #include "cli/after_recording.h"
 #include "cli/keep_run.h"
 #include "cli/message.h"
-#include "cli/page_place.h"
+#include "cli/end_places.h"
 #include "cli/run_subcommand.h"
 #include "cli/told_status.h"
 #include "wrap/wrap.h"

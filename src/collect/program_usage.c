@@ -149,7 +149,7 @@ static int64_t estimated_change_of(const struct program *program, int usage)
 	return program->io_estimated[usage] - program->told_io_estimated[usage];
 }
 
-/* Of processes that came and went without an event, the number is unknown. */
+/* The number is unknown if some processes of this program ended without an event. */
 static int64_t exited_count_of(const struct program *program)
 {
 	return program->is_unseen ? no_count(ABSENT_UNSEEN_EXITS) : program->exited_count;

@@ -250,8 +250,8 @@ static bool is_io_uncertain(const struct programs *programs, int usage)
 }
 
 /*
- * If the bytes of all ended processes are known, the rest is that of parents which have waited for them. Of several parents,
- * each one's part is an estimate.
+ * Exit records tell the bytes of each ended process. The remaining bytes belong to the parents that waited for these processes.
+ * One parent gets all of it; several parents share it, and their parts are estimates.
  */
 static void share_rest_of_io(struct programs *programs, int usage, int64_t amount)
 {

@@ -323,18 +323,9 @@ def test_a_daemon_that_leaves_an_attached_tree_between_two_samples_is_kept(recor
 
 
 @pytest.mark.plain
-def test_without_programs_nothing_listens(spawn, tmp_path):
-    process = spawn("-q", "-o", tmp_path / "run.jsonl", "--programs", "off", "--", "sleep", "1")
-    time.sleep(0.4)
-    assert len(os.listdir(f"/proc/{process.pid}/task")) == 1
-    process.wait(timeout=10)
-    samples = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
-    assert all(sample["programs"] is None for sample in samples) and samples[-1]["run_end"]["programs"] == []
-
-
-@pytest.mark.plain
-def test_without_processes_nothing_listens(spawn, tmp_path):
-    process = spawn("-q", "-o", tmp_path / "run.jsonl", "--no-process", "--", "sh", "-c", "true; sleep 1")
+@pytest.mark.parametrize("words", [["--programs", "off"], ["--no-process"]])
+def test_without_programs_or_processes_nothing_listens(spawn, tmp_path, words):
+    process = spawn("-q", "-o", tmp_path / "run.jsonl", *words, "--", "sh", "-c", "true; sleep 1")
     time.sleep(0.4)
     assert len(os.listdir(f"/proc/{process.pid}/task")) == 1
     process.wait(timeout=10)

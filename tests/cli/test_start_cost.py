@@ -48,19 +48,23 @@ def test_work_for_longer_runs_waits_until_the_job_has_started(calls):
     assert [text for text in late if any(text in line for line in calls)] == []
 
 
+def sample_calls(binary, folder, least, *job):
+    """Returns the system calls of a run as strace writes them, and the number of the line of each sample."""
+    if not STRACE:
+        pytest.skip("strace is missing")
+    trace = folder / "trace"
+    done = subprocess.run([STRACE, "-qq", "-o", trace, binary, "-q", "--no-summary", "-i", "1", "-o", folder / "run.jsonl", "--",
+                           *job], stdin=subprocess.DEVNULL)
+    if done.returncode or len(json_lines(folder / "run.jsonl")) < least:
+        pytest.skip("this machine does not let strace trace, or is too busy")
+    lines = trace.read_text(errors="replace").splitlines()
+    return lines, [i for i, line in enumerate(lines) if line.startswith("write(") and "timestamp_secs" in line]
+
+
 @pytest.mark.slow
 def test_a_job_that_sleeps_has_its_sockets_looked_at_once_a_sample(binary, tmp_path, no_leak_check):
     """Between two samples of every second there was another look, which woke the recorder."""
-    if not STRACE:
-        pytest.skip("strace is missing")
-    trace = tmp_path / "trace"
-    done = subprocess.run([STRACE, "-qq", "-o", trace, binary, "-q", "--no-summary", "-i", "1", "-o", tmp_path / "run.jsonl", "--",
-                           "sleep", "9.5"],
-                          stdin=subprocess.DEVNULL)
-    if done.returncode or len(json_lines(tmp_path / "run.jsonl")) < 9:
-        pytest.skip("this machine does not let strace trace, or is too busy")
-    lines = trace.read_text().splitlines()
-    samples = [i for i, line in enumerate(lines) if line.startswith("write(") and "timestamp_secs" in line]
+    lines, samples = sample_calls(binary, tmp_path, 9, "sleep", "9.5")
     looks = [line for line in lines[samples[1]:samples[8]] if line.startswith("pread64(") and '"sockets: used' in line]
     assert 1 <= len(looks) <= 8, looks
 
@@ -107,15 +111,7 @@ for one in many: one.join()
 @pytest.mark.slow
 def test_files_of_threads_and_of_the_own_group_stay_open(binary, tmp_path, no_leak_check):
     """Opening and closing is most of the cost of a small file of the kernel."""
-    if not STRACE:
-        pytest.skip("strace is missing")
-    trace = tmp_path / "trace"
-    done = subprocess.run([STRACE, "-qq", "-o", trace, binary, "-q", "--no-summary", "-i", "1", "-o", tmp_path / "run.jsonl", "--",
-                           sys.executable, "-c", THREADS], stdin=subprocess.DEVNULL)
-    if done.returncode or len(json_lines(tmp_path / "run.jsonl")) < 6:
-        pytest.skip("this machine does not let strace trace, or is too busy")
-    lines = trace.read_text(errors="replace").splitlines()
-    samples = [i for i, line in enumerate(lines) if line.startswith("write(") and "timestamp_secs" in line]
+    lines, samples = sample_calls(binary, tmp_path, 6, sys.executable, "-c", THREADS)
     window = lines[samples[2]:samples[5]]
     opened = [line for line in window if line.startswith("openat(") and re.search(r'task/\d+/status"|"cpu\.stat"', line)]
     assert opened == []

@@ -1,5 +1,5 @@
-/* The places of the page and of the line of a run; see page_place.h. */
-#include "cli/page_place.h"
+/* The places of the page and of the line of a run; see end_places.h. */
+#include "cli/end_places.h"
 
 #include <errno.h>
 #include <fcntl.h>
