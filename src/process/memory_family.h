@@ -36,15 +36,16 @@ struct memory_family {
 	uint64_t id;
 	size_t first; /* index of its first member in memory_families.order */
 	size_t count;
-	size_t read;          /* members with a usable reading */
-	size_t inner;         /* forked members that have forked in turn */
-	int64_t anon_kib;     /* its anonymous memory in this tick */
-	int64_t largest_kib;  /* resident set of its largest member */
-	size_t count_before;  /* members in the tick before */
-	bool is_changing;     /* members started or exited since then */
-	bool has_orphans;     /* forks whose parent has exited, called exec, or was not seen before them */
-	bool has_own_objects; /* forks map shared memory that no other member maps */
-	bool sampled;         /* smaps_rollup would hold the largest one for too long */
+	size_t read;           /* members with a usable reading */
+	size_t inner;          /* forked members that have forked in turn */
+	int64_t anon_kib;      /* its anonymous memory in this tick */
+	int64_t largest_kib;   /* resident set of its largest member */
+	int64_t exclusive_kib; /* of the members with a usable reading, when readings were chosen */
+	size_t count_before;   /* members in the tick before */
+	bool is_changing;      /* members started or exited since then */
+	bool has_orphans;      /* forks whose parent has exited, called exec, or was not seen before them */
+	bool has_own_objects;  /* forks map shared memory that no other member maps */
+	bool sampled;          /* smaps_rollup would hold the largest one for too long */
 	bool is_ambiguous;  /* members may have different pages at one address, which only page frames show */
 	bool was_ambiguous; /* in the tick before */
 

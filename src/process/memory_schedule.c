@@ -2,6 +2,7 @@
 #include "process/memory_schedule.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -31,13 +32,16 @@ enum {
 #define MANY_MEMBERS 100
 /*
  * The allowance at the start, per member, so that the second sample is right also where a page map is slow to read; no more than this
- * can accumulate.
+ * can accumulate. Later readings have the last limit: they do not spend the rest of it.
  */
 #define ALLOWANCE_FOR_ONE_NS (4.0 * (double)NSEC_PER_MSEC)
 #define ALLOWANCE_FOR_EACH_NS (7.0 * (double)NSEC_PER_MSEC)
 #define ALLOWANCE_MOST_NS (60.0 * (double)NSEC_PER_MSEC)
-/* The standard deviation of a family's sampling error, in parts of its largest member. */
+#define ALLOWANCE_SAVED_NS (10.0 * (double)NSEC_PER_MSEC)
+/* The standard deviation of a family's sampling error, in parts of its memory. */
 #define TOLERABLE_ERROR 0.012
+/* With less than this for each member that is due, all are read, but none again for a smaller error. */
+#define EXACT_READING_NS (0.7 * (double)NSEC_PER_MSEC)
 /* A reading that would hold a process for longer is not started. */
 #define HOLD_MOST_NS ((double)NSEC_PER_MSEC)
 /*
@@ -233,6 +237,18 @@ static int64_t uncertain_kib(const struct process_memory *memory, const struct p
 	return wrong_kib > WORTH_READING_KIB + tolerated_kib ? wrong_kib : 0;
 }
 
+/* Later readings have what a tick or two earn, so that a job whose members change at each tick never takes more than that. */
+static void limit_allowance(struct process_memory *memory, const struct process_tree *tree, size_t count)
+{
+	double most_ns = ALLOWANCE_SAVED_NS;
+
+	for (size_t i = 0; i < count; i++)
+		if (!tree->members[memory->candidates[i].member].reading)
+			most_ns += ALLOWANCE_FOR_EACH_NS;
+	if (memory->allowance_ns > most_ns)
+		memory->allowance_ns = most_ns;
+}
+
 static bool is_refused(const struct member *member, int64_t now_ns)
 {
 	return member->reading_failed_ns && now_ns - member->reading_failed_ns < RETRY_NS;
@@ -269,14 +285,17 @@ static bool is_told_by_siblings(const struct process_tree *tree, const struct me
 static size_t add_family(struct process_memory *memory, const struct process_tree *tree, size_t index,
 			 size_t count, int64_t now_ns)
 {
-	const struct memory_family *family = &memory->families.at[index];
+	struct memory_family *family = &memory->families.at[index];
 	size_t siblings_read = 0;
 	int64_t bound_kib = 0;
 
 	for (size_t i = 0; i < family->count; i++) {
 		const struct member *member = &tree->members[memory->families.order[family->first + i]];
 
-		if (member->is_forked && member_is_read(family, member, now_ns)) {
+		if (!member_is_read(family, member, now_ns))
+			continue;
+		family->exclusive_kib += member_exclusive_kib(tree, family, member);
+		if (member->is_forked) {
 			siblings_read++;
 			bound_kib += member_bound_kib(tree, member);
 		}
@@ -373,7 +392,8 @@ static bool has_few_files(struct process_tree *tree, const struct memory_family 
 /* Each reading's part of the sampling error that a family may have. SIBLINGS_READ readings stand for larger families. */
 static double tolerable_variance(const struct memory_family *family)
 {
-	double tolerable_kib = TOLERABLE_ERROR * (double)family->largest_kib + (double)LEAST_ERROR_KIB;
+	int64_t least_kib = max_i64(family->largest_kib, family->exclusive_kib);
+	double tolerable_kib = TOLERABLE_ERROR * (double)least_kib + (double)LEAST_ERROR_KIB;
 	double count = (double)family->count;
 	double read = count < (double)SIBLINGS_READ ? count : (double)SIBLINGS_READ;
 
@@ -395,8 +415,9 @@ static void note_replaced(const struct process_tree *tree, struct memory_family 
 	family->replaced_kib = family->replaced_kib / 2 + (double)min_i64(replaced_kib, faulted_kib);
 }
 
+/* `exact`: there is time to sample until the error is tolerable. */
 static void read_member(struct process_memory *memory, struct process_tree *tree,
-			struct memory_family *family, struct member *member)
+			struct memory_family *family, struct member *member, bool exact)
 {
 	int64_t begun_ns = root_monotonic_ns(tree->root);
 	int64_t cpu_ns = root_thread_cpu_ns(tree->root), took_ns;
@@ -407,7 +428,7 @@ static void read_member(struct process_memory *memory, struct process_tree *tree
 		.with_files = !family->sampled || !has_few_files(tree, family, member),
 		.is_alone = tree->count == 1,
 		.keeps_files = family->sampled && has_its_files(memory, tree, member, begun_ns),
-		.variance_most = tolerable_variance(family),
+		.variance_most = exact ? tolerable_variance(family) : DBL_MAX,
 	};
 	int64_t others_kib = memory->shared_kib - member_shared_kib(tree, member), anon_kib, shared_kib;
 	int64_t files_taken_ns = subject.keeps_files ? member->reading->files_taken_ns : begun_ns;
@@ -470,7 +491,7 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 	int64_t now_ns = root_monotonic_ns(tree->root);
 	size_t count = 0;
 
-	memory->shared_kib = 0;
+	memory->shared_kib = memory->late_kib = 0;
 	for (size_t i = 0; i < tree->count; i++)
 		if (memory_is_counted(tree, &tree->members[i]))
 			memory->shared_kib += member_shared_kib(tree, &tree->members[i]);
@@ -488,14 +509,18 @@ void memory_schedule(struct process_memory *memory, struct process_tree *tree, e
 				memory->candidates[count++] = (struct reading_candidate){
 					memory->families.order[family->first + j], (uint32_t)i, 1};
 	}
+	limit_allowance(memory, tree, count);
 	if (mode == PSS_MODE_AUTO && count > 1)
 		qsort(memory->candidates, count, sizeof *memory->candidates, by_uncertainty);
 	for (size_t i = 0; i < count; i++) {
 		const struct reading_candidate *candidate = &memory->candidates[i];
+		bool exact = mode == PSS_MODE_ALWAYS ||
+			     memory->allowance_ns >= EXACT_READING_NS * (double)(count - i);
 
 		if (mode == PSS_MODE_AUTO && memory->allowance_ns <= 0)
-			return;
-		read_member(memory, tree, &memory->families.at[candidate->family],
-			    &tree->members[candidate->member]);
+			memory->late_kib += candidate->uncertain_kib;
+		else
+			read_member(memory, tree, &memory->families.at[candidate->family],
+				    &tree->members[candidate->member], exact);
 	}
 }

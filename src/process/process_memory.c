@@ -462,7 +462,8 @@ static void tell_tree_memory(struct process_memory *memory, struct process_tree 
 	ret_memory->best_bytes = best_kib * 1024;
 	ret_memory->best_source = source_of(sums);
 	ret_memory->error_kib = ret_memory->best_source == MEMORY_SAMPLED
-					? two_deviations(sums->variance) + sums->doubt_kib
+					? two_deviations(sums->variance) + sums->doubt_kib +
+						  min_i64(memory->late_kib, best_kib)
 					: -1;
 	if (ret_memory->best_source > MEMORY_SAMPLED) {
 		ret_memory->pss_reason = memory->ruled_out ? -memory->ruled_out : ABSENT_PSS_TOO_COSTLY;

@@ -7,8 +7,9 @@
  *   huge pages          of hugetlbfs, which are in no resident set
  *
  * Readings must not disturb the job: each holds a process for less than a millisecond (3.5 ms in memory_correct.h). Together they
- * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.6 % in total. The members that changed
- * most are read first. Between readings, /proc/PID/statm keeps the figures up to date.
+ * take at most 0.05 % of the time for one process, 0.1 % per member of a tree, and 0.6 % in total, except where new members begin. The
+ * members that changed most are read first; what the others may have changed is a part of the error. Between readings,
+ * /proc/PID/statm keeps the figures up to date.
  */
 #pragma once
 
@@ -32,6 +33,7 @@ struct process_memory {
 	size_t candidate_capacity;
 
 	int64_t shared_kib;   /* sum of all members' file and shared memory pages in this tick */
+	int64_t late_kib;     /* what members that there was no time to read may have changed */
 	size_t members_most;  /* the largest number of members so far */
 	double allowance_ns;  /* time that readings may take now */
 	int64_t last_ns;      /* when the allowance last grew; 0: never */
