@@ -1,6 +1,7 @@
 """packaging/: archives that can be repeated, and the script that installs without root."""
 import importlib.machinery
 import importlib.util
+import io
 import os
 import pathlib
 import re
@@ -208,6 +209,25 @@ def test_static_programs_need_nothing_and_the_helper_of_the_archive_an_old_glibc
             files.add(tmp_path / "helper", f"a/libexec/{helper}")
         assert list(needs.problems(archive)) == expected
         assert needs.oldest_libc(archive) == "none needed"
+
+
+@pytest.mark.parametrize("name, size, allowed", [
+    ("a-musllinux_1_2_x86_64.whl", 3_000_000, True), ("a-musllinux_1_2_x86_64.whl", 3_000_001, False),
+    ("resource-tracker-1-oci-x86_64.tar", 1_000_001, False), ("resource-tracker_1_amd64.deb", 9_000_000, True)])
+def test_a_release_refuses_an_artefact_that_is_too_large(release, tmp_path, name, size, allowed):
+    with open(tmp_path / name, "wb") as file:
+        file.truncate(size)
+    assert bool(release.too_large(tmp_path / name)) is not allowed
+
+
+@pytest.mark.parametrize("size, lines", [(614_400, 0), (614_401, 1)])
+def test_a_release_refuses_a_recorder_above_600_kib(release, tmp_path, size, lines):
+    artefact = tmp_path / "resource-tracker-1-linux-x86_64.tar.gz"
+    with tarfile.open(artefact, "w:gz") as files:
+        entry = tarfile.TarInfo("resource-tracker-1/bin/resource-tracker")
+        entry.size = size
+        files.addfile(entry, io.BytesIO(bytes(size)))
+    assert len(release.too_large(artefact)) == lines
 
 
 @pytest.fixture
