@@ -63,22 +63,36 @@ static int most_first(const void *a_, const void *b_)
 	return a->index > b->index ? 1 : -1;
 }
 
-static bool has_nothing(const struct program *program, const struct ranked *ranked)
+enum {
+	READ_BYTES = 0,
+	WRITE_BYTES = USAGE_WRITE_BYTES - USAGE_READ_BYTES,
+	READ_CHARS = USAGE_READ_CHARS - USAGE_READ_BYTES,
+	WRITTEN_CHARS = USAGE_WRITTEN_CHARS - USAGE_READ_BYTES,
+};
+
+static int64_t change_of(const struct program *program, int usage)
+{
+	return program->io[usage] - program->told_io[usage];
+}
+
+/* The rows of the end have the totals of the run and the peak of memory, but no bytes of calls. */
+static bool has_nothing(const struct program *program, const struct ranked *ranked, bool is_end)
 {
 	for (int i = 0; i < PROGRAM_IO_COUNT; i++)
-		if (program->io[i])
+		if (is_end ? i <= WRITE_BYTES && program->io[i] : change_of(program, i) != 0)
 			return false;
 	return !program->cpu_units && !program->exited_count && !program->process_count &&
-	       !ranked->memory_units && !ranked->vram_bytes && program->memory_peak_mib <= 0;
+	       !ranked->memory_units && !ranked->vram_bytes && (!is_end || program->memory_peak_mib <= 0);
 }
 
 /* A name that was in use only until a better one was known has nothing. Returns how many programs are left. */
-static size_t leave_empty_out(const struct programs *programs, struct program_usage *state, size_t count)
+static size_t leave_empty_out(const struct programs *programs, struct program_usage *state, size_t count,
+			      bool is_end)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!has_nothing(&programs->at[state->ranked[i].index], &state->ranked[i]))
+		if (!has_nothing(&programs->at[state->ranked[i].index], &state->ranked[i], is_end))
 			state->ranked[kept++] = state->ranked[i];
 	return kept;
 }
@@ -130,18 +144,6 @@ static void add_vram(const struct collect_context *context, const struct frame *
 		if (program && !count_absent(process->vram_bytes))
 			state->ranked[program - programs->at].vram_bytes += process->vram_bytes;
 	}
-}
-
-enum {
-	READ_BYTES = 0,
-	WRITE_BYTES = USAGE_WRITE_BYTES - USAGE_READ_BYTES,
-	READ_CHARS = USAGE_READ_CHARS - USAGE_READ_BYTES,
-	WRITTEN_CHARS = USAGE_WRITTEN_CHARS - USAGE_READ_BYTES,
-};
-
-static int64_t change_of(const struct program *program, int usage)
-{
-	return program->io[usage] - program->told_io[usage];
 }
 
 static int64_t estimated_change_of(const struct program *program, int usage)
@@ -307,15 +309,18 @@ static void program_usage_collect(void *state_, struct collect_context *context,
 	add_memory(context, frame, state, count);
 	add_vram(context, frame, state);
 	if (!context->ending->exec_errno)
-		count = leave_empty_out(programs, state, count);
+		count = leave_empty_out(programs, state, count, false);
 	if (count)
 		qsort(state->ranked, count, sizeof *state->ranked, most_first);
 	add_rows(context, frame, state, count);
 	remember_totals(programs, state, count);
 	if (!frame->first[ROW_run_end])
 		return;
+	count = programs->count;
 	for (size_t i = 0; i < count; i++)
-		state->ranked[i].cpu_units = programs->at[state->ranked[i].index].cpu_units;
+		state->ranked[i] = (struct ranked){.index = i, .cpu_units = programs->at[i].cpu_units};
+	if (!context->ending->exec_errno)
+		count = leave_empty_out(programs, state, count, true);
 	if (count)
 		qsort(state->ranked, count, sizeof *state->ranked, most_first);
 	add_totals(context, frame, state, count);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 
 enum { EVENTS_MOST = 1 << 15 };
 
@@ -14,7 +15,7 @@ static struct known_process *find_known(const struct heard_events *heard, pid_t 
 	return known_processes_find(&heard->known, pid);
 }
 
-void heard_events_forget(struct heard_events *heard)
+RUNS_ONCE void heard_events_forget(struct heard_events *heard)
 {
 	known_processes_clear(&heard->known);
 	heard->heard_count = 0;
@@ -75,6 +76,16 @@ void heard_events_look(struct known_process *process, int64_t clock_ns, int64_t 
 	process->seen_at_ns = now_ns;
 }
 
+RUNS_ONCE void heard_events_begin(struct heard_events *heard, pid_t pid, int64_t clock_ns, int64_t now_ns)
+{
+	struct known_process *process = find_known(heard, pid);
+
+	if (!process)
+		return;
+	heard_events_look(process, clock_ns, now_ns);
+	process->before_ns = process->seen_ns;
+}
+
 static void note_exec(struct heard_events *heard, struct known_process *process,
 		      const struct proc_event *event, int64_t clock_ns)
 {
@@ -84,7 +95,7 @@ static void note_exec(struct heard_events *heard, struct known_process *process,
 		.before = process->program,
 		.parent = process->parent,
 		.clock_ns = clock_at(event, clock_ns),
-		.lifetime_ns = event->monotonic_ns - process->since_ns,
+		.at_ns = event->monotonic_ns,
 		.is_first = process->is_fork,
 	};
 
@@ -122,7 +133,8 @@ void heard_events_name(struct heard_events *heard, size_t most)
 	heard->exec_count = 0;
 }
 
-static void tell_exit(struct heard_events *heard, struct known_process *process, int64_t lifetime_ns)
+/* `end_ns`: 0 if it is unknown. */
+static void tell_exit(struct heard_events *heard, struct known_process *process, int64_t end_ns)
 {
 	struct program_event told = {
 		.kind = PROGRAM_EXITED,
@@ -130,10 +142,10 @@ static void tell_exit(struct heard_events *heard, struct known_process *process,
 		.before = process->program,
 		.parent = process->parent,
 		.clock_ns = max_i64(process->clock_ns, process->record_ns),
-		.lifetime_ns = lifetime_ns,
+		.life_ns = max_i64(0, end_ns - process->since_ns),
+		.before_ns = process->before_ns,
+		.unseen_ns = max_i64(0, end_ns - max_i64(process->since_ns, process->seen_at_ns)),
 		.seen_ns = process->seen_ns,
-		.seen_life_ns = max_i64(0, process->seen_at_ns - process->since_ns),
-		.seen_before_ns = process->before_ns,
 		.had_children = process->has_children,
 		.unrecorded_ns =
 			process->clock_ns >= max_i64(0, process->record_ns) ? 0 : process->unrecorded_ns,
@@ -159,7 +171,7 @@ static void note_exit(struct heard_events *heard, struct known_process *process,
 	/* One that has just been told may still be a zombie. */
 	if (!process->program && heard->is_prompt)
 		process->program = program_names_read(&heard->names, process->pid);
-	tell_exit(heard, process, event->monotonic_ns - max_i64(process->since_ns, process->seen_at_ns));
+	tell_exit(heard, process, event->monotonic_ns);
 }
 
 /* The last thread of a process ends it. A thread that was forked before the first event is not counted. */
@@ -170,11 +182,20 @@ static bool ends_process(struct known_process *process, const struct proc_event 
 	return process->first_ended && process->threads == 0;
 }
 
-void heard_events_leave_threads_out(struct heard_events *heard)
+RUNS_ONCE void heard_events_leave_threads_out(struct heard_events *heard)
 {
 	heard->without_threads = true;
 	for (size_t i = 0; i < heard->known.slots; i++)
 		heard->known.at[i].threads = 0;
+}
+
+/* Another process has its pid now. Its record has not come, or nothing told its end, which the next pass finds. */
+static RUNS_ONCE void give_up(struct heard_events *heard, struct known_process *process)
+{
+	if (process->exit_take)
+		tell_exit(heard, process, 0);
+	else
+		known_processes_remove(&heard->known, process);
 }
 
 static void note_fork(struct known_process *process)
@@ -193,6 +214,10 @@ void heard_events_take(struct heard_events *heard, const struct proc_event *even
 		break;
 	case PROC_EVENT_FORKED:
 		process = find_known(heard, event->pid);
+		if (process && !event->is_thread && event->monotonic_ns > process->since_ns) {
+			give_up(heard, process);
+			process = NULL;
+		}
 		if (process && event->is_thread)
 			process->threads += process->threads > 0;
 		parent = find_known(heard, event->parent_pid);

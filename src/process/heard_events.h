@@ -39,6 +39,8 @@ struct heard_events {
 
 void heard_events_add(struct heard_events *heard, pid_t pid, const char *program, const char *parent,
 		      int64_t since_ns);
+/* The time of a process that ran before it was added is not that of its life since then. */
+void heard_events_begin(struct heard_events *heard, pid_t pid, int64_t clock_ns, int64_t now_ns);
 void heard_events_forget(struct heard_events *heard);
 
 /*

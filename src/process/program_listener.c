@@ -17,6 +17,7 @@
 #include "base/debug.h"
 #include "base/min_max.h"
 #include "base/process_room.h"
+#include "base/runs_once.h"
 #include "kernel/netlink.h"
 #include "kernel/proc_events.h"
 #include "process/exit_records.h"
@@ -47,15 +48,16 @@ struct pace {
 };
 enum { LONGEST_NAP_MSEC = 320, STOP = -1 };
 static const struct pace PACES[] = {
-	{3 * NSEC_PER_MSEC / 2, 6000, 0},
-	{2 * NSEC_PER_MSEC, 4000, 20},
-	{5 * NSEC_PER_MSEC / 2, 3000, 80},
-	{3 * NSEC_PER_MSEC, 2000, LONGEST_NAP_MSEC},
+	{3 * NSEC_PER_MSEC, 2000, 0},
+	{7 * NSEC_PER_MSEC / 2, 1600, 20},
+	{4 * NSEC_PER_MSEC, 1300, 50},
+	{5 * NSEC_PER_MSEC, 1100, 150},
+	{6 * NSEC_PER_MSEC, 500, LONGEST_NAP_MSEC},
 };
-static const struct pace RECORDS_ALONE = {4 * NSEC_PER_MSEC, 1600, 500};
+static const struct pace RECORDS_ALONE = {6 * NSEC_PER_MSEC, 700, 500};
 enum { RECORDS_NAP_WITHOUT_FORKS_MSEC = 1000 };
 /* Below the limit by the amount that may be used at once. */
-static const struct pace AGAIN = {0, 2000, 0};
+static const struct pace AGAIN = {0, 1100, 0};
 
 /* The scheduler lets a thread that asks for short slices run soon after it wakes. */
 #define SLICE_NS (100 * NSEC_PER_USEC)
@@ -102,7 +104,7 @@ static int64_t process_clock_ns(pid_t pid)
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
-static void ask_for_short_slices(void)
+static RUNS_ONCE void ask_for_short_slices(void)
 {
 #if defined SYS_sched_getattr && defined SYS_sched_setattr
 	struct {
@@ -138,7 +140,8 @@ static int nap_of(const struct program_listener *listener)
 		return listener->heard.has_forks ? RECORDS_ALONE.nap_msec : RECORDS_NAP_WITHOUT_FORKS_MSEC;
 	if (listener->fd < 0)
 		return STOP;
-	for (size_t i = 0; i < ARRAY_SIZE(PACES); i++)
+	/* Where records have the time of all, the events are not worth the last pace. */
+	for (size_t i = 0; i < ARRAY_SIZE(PACES) - listener->heard.with_records; i++)
 		if (is_within(listener, &PACES[i]))
 			return (int)max_i64(PACES[i].nap_msec,
 					    listener->heard.with_records ? RECORDS_NAP_MSEC : 0);
@@ -220,7 +223,7 @@ static void wait_for_events(int call_fd, int fd, int nap_msec)
 	(void)poll(ready, ARRAY_SIZE(ready), fd < 0 ? 0 : -1);
 }
 
-static void stop_events(struct program_listener *listener)
+static RUNS_ONCE void stop_events(struct program_listener *listener)
 {
 	/* The kernel sends as long as the socket is open. */
 	if (listener->fd >= 0)
@@ -229,7 +232,7 @@ static void stop_events(struct program_listener *listener)
 }
 
 /* From now on, processes that end leave both a record and an event. */
-static int open_sockets(struct program_listener *listener)
+static RUNS_ONCE int open_sockets(struct program_listener *listener)
 {
 	if (listener->fd < 0)
 		listener->fd = proc_events_open(SOCKET_BYTES);
@@ -239,7 +242,7 @@ static int open_sockets(struct program_listener *listener)
 }
 
 /* The events first, and the records if these alone cost too much. */
-static void close_sockets(struct program_listener *listener)
+static RUNS_ONCE void close_sockets(struct program_listener *listener)
 {
 	if (listener->fd < 0 || !listener->heard.with_records) {
 		exit_records_close(&listener->records);
@@ -295,7 +298,7 @@ static void *listen_to_events(void *listener_)
 	return NULL;
 }
 
-static int start_thread(struct program_listener *listener)
+static RUNS_ONCE int start_thread(struct program_listener *listener)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -338,7 +341,7 @@ void program_listener_catch_up(struct program_listener *listener)
 	pthread_mutex_unlock(&listener->lock);
 }
 
-static int start_listening(struct program_listener *listener)
+static RUNS_ONCE int start_listening(struct program_listener *listener)
 {
 	int error;
 
@@ -352,7 +355,7 @@ static int start_listening(struct program_listener *listener)
 	return error < 0 ? error : start_thread(listener);
 }
 
-int program_listener_start(struct program_listener *listener, bool is_read_by_caller)
+RUNS_ONCE int program_listener_start(struct program_listener *listener, bool is_read_by_caller)
 {
 	listener->started_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
 	/* Until the job that was just forked has called exec, nothing of it is missed. */
@@ -385,7 +388,7 @@ static void wake_thread(const struct program_listener *listener)
 		(void)!write(listener->call_fd, &one, sizeof one);
 }
 
-int program_listener_open(struct program_listener **ret_listener)
+RUNS_ONCE int program_listener_open(struct program_listener **ret_listener)
 {
 	struct program_listener *listener = calloc(1, sizeof *listener);
 	int fd;
@@ -405,7 +408,7 @@ int program_listener_open(struct program_listener **ret_listener)
 	return 0;
 }
 
-void program_listener_close(struct program_listener *listener)
+RUNS_ONCE void program_listener_close(struct program_listener *listener)
 {
 	if (!listener)
 		return;
@@ -441,9 +444,12 @@ void program_listener_add(struct program_listener *listener, pid_t pid, const ch
 	if (process && name && (!process->program || listener->fd < 0))
 		process->program = name;
 	else if (!process) {
+		int64_t now_ns = SYSTEM_CLOCKS.monotonic_ns(NULL);
+
 		/* A pass may find a fork that no event has told. */
 		listener->heard.has_forks |= listener->heard.known.count > 0;
-		heard_events_add(&listener->heard, pid, name, NULL, SYSTEM_CLOCKS.monotonic_ns(NULL));
+		heard_events_add(&listener->heard, pid, name, NULL, now_ns);
+		heard_events_begin(&listener->heard, pid, process_clock_ns(pid), now_ns);
 	}
 	pthread_mutex_unlock(&listener->lock);
 }
@@ -493,7 +499,7 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	return listener->taken;
 }
 
-void program_listener_finish(struct program_listener *listener)
+RUNS_ONCE void program_listener_finish(struct program_listener *listener)
 {
 	program_listener_catch_up(listener);
 	pthread_mutex_lock(&listener->lock);

@@ -9,7 +9,8 @@
  * events, and the kernel sends it a SIGCHLD for each one.
  *
  * Every fork of the machine makes events. The listener reads each one at once only while that costs little. Then it naps and
- * reads them in batches, and above 0.05 % of a core (0.025 % while the job has not forked) it reads only the exit records, if it may.
+ * reads them in batches, and above 0.2 % of a core (0.05 % while the job has not forked) it stops. Where it may read exit records, it reads only these above
+ * 0.09 %.
  */
 #pragma once
 
@@ -31,10 +32,12 @@ struct program_event {
 	const char *after;  /* EXECED: the new program; NULL: it could not be read */
 	bool is_first;      /* EXECED: it has not called exec since its fork */
 	int64_t clock_ns;   /* CPU time of the process at this event; -1: unknown */
-	int64_t lifetime_ns; /* since its fork, or its last exec but the first; EXITED: or since the last look */
-	/* EXITED, if clock_ns is unknown: the clock at the last look before, how long after the start of its life; 0: none. */
-	int64_t seen_ns, seen_life_ns, seen_before_ns; /* and the clock at that start */
-	bool had_children;                             /* EXITED: it has forked */
+	int64_t at_ns;      /* EXECED: when (CLOCK_MONOTONIC) */
+	int64_t life_ns; /* EXITED: since its fork, its last exec but the first, or program_listener_add(); 0: unknown */
+	int64_t before_ns; /* EXITED: its clock at the start of that life */
+	int64_t unseen_ns; /* EXITED: the part of that life since the last look; all of it if there was none */
+	int64_t seen_ns;   /* EXITED: its clock at the last look; 0: none */
+	bool had_children;        /* EXITED: it has forked */
 	int64_t unrecorded_ns;    /* EXITED: an estimate of the time that clock_ns lacks */
 	bool has_io;              /* EXITED: the bytes of the whole process are known: */
 	int64_t io[TASKSTATS_IO]; /* in whole KiB for each of its threads */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 
 /* Clocks and totals are read one after the other: so much of the rest is the time of running processes. */
 #define RACE_NS (10 * NSEC_PER_MSEC)
@@ -103,7 +104,7 @@ static int64_t next_part(struct divider *divider, size_t index, double weight)
 	return part;
 }
 
-static size_t short_lived_of(struct programs *programs, size_t parent)
+static RUNS_ONCE size_t short_lived_of(struct programs *programs, size_t parent)
 {
 	char name[sizeof programs->at->name];
 
@@ -112,7 +113,8 @@ static size_t short_lived_of(struct programs *programs, size_t parent)
 }
 
 /* Processes that were never seen: their parents have waited for them. */
-static void give_to_children_of(struct programs *programs, weight_of weight, double sum, int64_t units)
+static RUNS_ONCE void give_to_children_of(struct programs *programs, weight_of weight, double sum,
+					  int64_t units)
 {
 	struct divider divider = divider_of(programs, weight, sum, units);
 	size_t count = programs->count;

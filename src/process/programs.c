@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "kernel/proc_pid_stat.h"
 #include "process/process_discovery.h"
 #include "process/process_tree.h"
@@ -20,7 +21,7 @@ enum {
 	PASSES_KEPT = 2, /* how long an ended process waits for its exit event */
 };
 
-int programs_new(bool listens, struct programs **ret_programs)
+RUNS_ONCE int programs_new(bool listens, struct programs **ret_programs)
 {
 	struct programs *programs = calloc(1, sizeof *programs);
 
@@ -32,7 +33,7 @@ int programs_new(bool listens, struct programs **ret_programs)
 	return 0;
 }
 
-void programs_free(struct programs *programs)
+RUNS_ONCE void programs_free(struct programs *programs)
 {
 	if (!programs)
 		return;
@@ -217,6 +218,21 @@ static void begin_process(struct program_process *process, const struct member *
 				 member->account.own_before.of[USAGE_MINOR_FAULTS];
 }
 
+/* A process that went without an event, or between two passes where there are none. */
+static RUNS_ONCE void take_unseen_end(struct programs *programs, struct program_process *process,
+				      int64_t now_ns)
+{
+	struct program *program = &programs->at[process->program];
+	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
+
+	program->exited_count += !process->is_exited;
+	programs->has_ended_io &= process->is_exited;
+	if (process->is_final || process->start_ticks < 0)
+		return;
+	/* On average it ended in the middle of the pass, and it went on as before. */
+	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
+}
+
 static void look_at_member(struct programs *programs, struct process_tree *tree, const struct member *member,
 			   int64_t now_ns)
 {
@@ -231,6 +247,9 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 	if (!process)
 		return;
 	if (is_new) {
+		/* Another process had its pid. */
+		if (process->start_ticks)
+			take_unseen_end(programs, process, now_ns);
 		*process = (struct program_process){.pid = member->pid};
 		begin_process(process, member);
 	}
@@ -240,6 +259,7 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 		bool has_arguments;
 
 		process->program = read_program(programs, tree, member, &has_arguments);
+		process->named_ns = now_ns;
 		process->identity = has_arguments || member->is_zombie ? member->identity : 0;
 		if (programs->listener)
 			program_listener_add(programs->listener, member->pid,
@@ -252,7 +272,7 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 }
 
 /* A process that ended before its first pass has lost its arguments, but has its name. Its exit event would tell both. */
-static struct program_process *begin_unseen(struct programs *programs, const struct member *member)
+static RUNS_ONCE struct program_process *begin_unseen(struct programs *programs, const struct member *member)
 {
 	struct program_process *process = add_process(programs, member->pid);
 	char name[PROGRAM_NAME_BYTES];
@@ -317,7 +337,9 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 			return;
 		process->start_ticks = -1;
 	}
-	after = program_of_event(programs, event, NULL, event->after);
+	/* A pass may have read the new name, when the event came too late for that. */
+	after = program_of_event(programs, event, process->named_ns > event->at_ns ? process : NULL,
+				 event->after);
 	used_ns = event->clock_ns - process->cpu_ns;
 	if (event->clock_ns >= 0 && used_ns > 0 && !event->is_first) {
 		credit_time(&programs->at[event->before ? programs_index(programs, event->before) : after],
@@ -329,8 +351,8 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 }
 
 /* It ended after this pass of the tree has read it, which must not count it again. */
-static void note_ended_member(struct programs *programs, const struct member *member,
-			      const struct program_event *event, size_t program)
+static RUNS_ONCE void note_ended_member(struct programs *programs, const struct member *member,
+					const struct program_event *event, size_t program)
 {
 	struct program_process *process = member ? add_process(programs, member->pid) : NULL;
 
@@ -365,8 +387,8 @@ static void take_last_look(struct programs *programs, struct program *program,
 {
 	int64_t used_ns = event->seen_ns - (process ? process->cpu_ns : 0);
 
-	program_note_known(programs, program, event->seen_ns - event->seen_before_ns, event->seen_life_ns,
-			   event->had_children);
+	program_note_known(programs, program, event->seen_ns - event->before_ns,
+			   event->life_ns - event->unseen_ns, event->had_children);
 	if (used_ns <= 0)
 		return;
 	credit_time(program, used_ns);
@@ -379,27 +401,30 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 		      int64_t now_ns)
 {
 	struct program_process *process = find_process(programs, event->pid);
+	bool is_named = event->before || (process && process->identity);
+	size_t parent = event->parent ? programs_index(programs, event->parent) : NO_PROGRAM;
 	size_t index = program_of_event(programs, event, process, event->before);
 	struct program *program = &programs->at[index];
-	int64_t before_ns = process ? process->cpu_ns : 0, life_ns = event->lifetime_ns;
+	int64_t before_ns = process ? process->cpu_ns : 0, unseen_ns = event->unseen_ns;
 
 	program->exited_count++;
+	if (event->before)
+		program_note_named(program, parent, event->life_ns);
 	take_io(program, event, process);
 	programs->has_ended_io &= event->has_io;
 	if (event->clock_ns >= 0) {
 		credit_time(program, event->clock_ns - before_ns);
 		program->ended_ns += (double)max_i64(1, event->clock_ns - before_ns);
 		program->missed_ns += (double)event->unrecorded_ns;
-		if (process && process->read_ns)
-			life_ns = now_ns - process->read_ns;
-		program_note_known(programs, program, event->clock_ns - before_ns, life_ns,
+		program_note_known(programs, program, event->clock_ns - event->before_ns, event->life_ns,
 				   event->had_children);
 	} else if (!process || !process->is_final) {
 		take_last_look(programs, program, process, event);
 		/* Since its last reading. */
 		if (process && process->read_ns)
-			life_ns = min_i64(life_ns, now_ns - process->read_ns);
-		program->missed_ns += program_likely_ns(programs, program, life_ns, event->had_children);
+			unseen_ns = min_i64(unseen_ns, now_ns - process->read_ns);
+		program_miss(programs, program, is_named ? NO_PROGRAM : parent, event->life_ns, unseen_ns,
+			     event->had_children);
 	}
 	if (!process) {
 		note_ended_member(programs, process_tree_find(tree, event->pid), event, index);
@@ -410,20 +435,6 @@ static void take_exit(struct programs *programs, struct process_tree *tree, cons
 	process->has_final_io = event->has_io;
 	process->cpu_ns = max_i64(process->cpu_ns, event->clock_ns);
 	process->seen_pass = programs->pass;
-}
-
-/* A process that went without an event, or between two passes where there are none. */
-static void take_unseen_end(struct programs *programs, struct program_process *process, int64_t now_ns)
-{
-	struct program *program = &programs->at[process->program];
-	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
-
-	program->exited_count += !process->is_exited;
-	programs->has_ended_io &= process->is_exited;
-	if (process->is_final || process->start_ticks < 0)
-		return;
-	/* On average it ended in the middle of the pass, and it went on as before. */
-	program->missed_ns += 1e3 + (double)min_i64(process->grown_ns, pass_ns) / 2;
 }
 
 static void take_events(struct programs *programs, struct process_tree *tree, int64_t now_ns)
@@ -476,14 +487,14 @@ static void drop_ended(struct programs *programs, int64_t now_ns)
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------ */
 
-static void drop_listener(struct programs *programs)
+static RUNS_ONCE void drop_listener(struct programs *programs)
 {
 	program_listener_close(programs->listener);
 	programs->listener = NULL;
 	programs->exact = false;
 }
 
-void programs_start(struct programs *programs, struct process_tree *tree)
+RUNS_ONCE void programs_start(struct programs *programs, struct process_tree *tree)
 {
 	programs->last_ns = root_monotonic_ns(tree->root);
 	programs->started = true;
@@ -516,7 +527,7 @@ static int compare_pids(const void *a, const void *b)
  * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
  * list of its parent's children, which the same pass reads.
  */
-static void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
+static RUNS_ONCE void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
 {
 	struct proc_pid_stat stat;
 
@@ -527,7 +538,7 @@ static void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *livi
 	(void)process_tree_add(tree, pid);
 }
 
-void programs_find_strays(struct programs *programs, struct process_tree *tree)
+RUNS_ONCE void programs_find_strays(struct programs *programs, struct process_tree *tree)
 {
 	static const size_t most = STRAYS_MOST;
 	pid_t *pids;
@@ -557,7 +568,7 @@ void programs_before_reap(struct programs *programs)
 		program_listener_catch_up(programs->listener);
 }
 
-void programs_finish(struct programs *programs)
+RUNS_ONCE void programs_finish(struct programs *programs)
 {
 	programs->is_finished = true;
 	if (programs->started && programs->listener)

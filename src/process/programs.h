@@ -41,6 +41,12 @@ struct known_use {
 	int64_t cpu_ns, life_ns;
 };
 
+/* Its ended processes whose names were read, and how long they lived. */
+struct named_ends {
+	size_t parent; /* the program that forked the last one */
+	int64_t count, life_ns;
+};
+
 struct program {
 	char name[PROGRAM_NAME_BYTES + 32];
 	int64_t cpu_units;                      /* published; never goes down */
@@ -61,6 +67,7 @@ struct program {
 	double missed_ns; /* the same of those whose time is unknown */
 	double parent_ns; /* waited-for time of its living processes that grew in this pass */
 	struct known_use known;
+	struct named_ends named;
 
 	/* In this pass. */
 	int64_t process_count;
@@ -83,7 +90,8 @@ struct program_process {
 	int64_t own_io[PROGRAM_IO_COUNT]; /* the part of it that was credited */
 	bool has_reaped; /* the rest is that of its ended children, or was shared with them */
 	int64_t waited_ns, waited_faults;
-	int64_t read_ns; /* when */
+	int64_t read_ns;  /* when */
+	int64_t named_ns; /* when a pass read its name */
 	size_t seen_pass;
 	bool is_final;     /* all of it was credited */
 	bool is_exited;    /* and its end was counted */

@@ -136,7 +136,51 @@ static void test_only_the_first_exec_after_a_fork_is_told_as_the_first(void **st
 	/* The time of sh and ccache is not gcc's. */
 	end_thread(&heard, 101, true);
 	assert_int_equal(heard.events[3].seen_ns, 1000);
-	assert_int_equal(heard.events[3].seen_before_ns, 1000);
+	assert_int_equal(heard.events[3].before_ns, 1000);
+	end(&heard);
+}
+
+/* The kernel has no event for some ends, such as that of a last thread. Its pid goes round. */
+static void test_a_fork_renews_a_pid(void **state)
+{
+	struct proc_event fork = {
+		.kind = PROC_EVENT_FORKED, .pid = 101, .parent_pid = JOB, .monotonic_ns = 1000};
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_take(&heard, &fork, -1);
+	known_processes_find(&heard.known, 101)->seen_ns = 800000;
+	fork.monotonic_ns = 2000;
+	heard_events_take(&heard, &fork, -1);
+	assert_int_equal(heard.known.count, 2);
+	assert_int_equal(known_processes_find(&heard.known, 101)->seen_ns, 0);
+	assert_int_equal(known_processes_find(&heard.known, 101)->since_ns, 2000);
+	end(&heard);
+}
+
+/* A pass finds it first, so its fork is older. */
+static void test_a_late_fork_leaves_what_is_known(void **state)
+{
+	struct heard_events heard;
+
+	(void)state;
+	begin(&heard);
+	heard_events_add(&heard, 101, "cc1", NULL, 5000);
+	heard_events_begin(&heard, 101, 3000, 5000);
+	heard_events_take(
+		&heard,
+		&(struct proc_event){
+			.kind = PROC_EVENT_FORKED, .pid = 101, .parent_pid = JOB, .monotonic_ns = 1000},
+		-1);
+	/* It had used 3000 before, of which its life from then on tells nothing. */
+	heard_events_take(&heard,
+			  &(struct proc_event){.kind = PROC_EVENT_EXITED, .pid = 101, .monotonic_ns = 9000},
+			  5000);
+	assert_int_equal(heard.event_count, 1);
+	assert_string_equal(heard.events[0].before, "cc1");
+	assert_int_equal(heard.events[0].before_ns, 3000);
+	assert_int_equal(heard.events[0].life_ns, 4000);
 	end(&heard);
 }
 
@@ -162,6 +206,8 @@ int main(void)
 		cmocka_unit_test(test_a_process_lives_on_when_a_later_thread_calls_exec),
 		cmocka_unit_test(test_without_events_of_threads_the_first_one_ends_the_process),
 		cmocka_unit_test(test_a_look_at_a_clock_that_stands_still_counts),
+		cmocka_unit_test(test_a_fork_renews_a_pid),
+		cmocka_unit_test(test_a_late_fork_leaves_what_is_known),
 		cmocka_unit_test(test_only_the_first_exec_after_a_fork_is_told_as_the_first),
 	};
 

@@ -239,13 +239,14 @@ static void the_time_up_to_the_last_look_is_exact(void **state)
 						.before = "seen",
 						.clock_ns = -1,
 						.seen_ns = 30000000,
-						.seen_life_ns = 60000000,
-						.lifetime_ns = 20000000};
+						.life_ns = 80000000,
+						.unseen_ns = 20000000};
 	said.events[1] = (struct program_event){.kind = PROGRAM_EXITED,
 						.pid = (1 << 22) - 1,
 						.before = "unseen",
 						.clock_ns = -1,
-						.lifetime_ns = 60000000};
+						.life_ns = 60000000,
+						.unseen_ns = 60000000};
 	said.count = 2;
 	world->tree.account.published.of[USAGE_CPU_NS] = 100000000;
 	programs_update(world->programs, &world->tree);
@@ -303,18 +304,111 @@ static void the_time_of_a_missed_process_may_come_a_pass_later(void **state)
 							   .pid = 1 << 22,
 							   .before = "cc1",
 							   .clock_ns = -1,
-							   .lifetime_ns = 100000000};
+							   .unseen_ns = 100000000};
 	world->tree.account.published.of[USAGE_CPU_NS] = 1000000;
 	programs_update(world->programs, &world->tree);
 	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
 							   .pid = (1 << 22) - 1,
 							   .before = "sh",
 							   .clock_ns = -1,
-							   .lifetime_ns = 1000000};
+							   .unseen_ns = 1000000};
 	world->tree.account.published.of[USAGE_CPU_NS] = 101000000;
 	programs_update(world->programs, &world->tree);
 	assert_true(program_named(world, "cc1")->cpu_units > 970);
 	assert_true(program_named(world, "sh")->cpu_units < 40);
+}
+
+/* Its end was read in time, 1 ms after the last look: 50 of its 100 ms were used, not 50 of 1. */
+static void a_whole_life_tells_how_busy_it_was(void **state)
+{
+	struct world *world = *state;
+
+	said.events[0] = (struct program_event){.kind = PROGRAM_EXITED,
+						.pid = 1 << 22,
+						.before = "od",
+						.clock_ns = 150000000,
+						.before_ns = 100000000,
+						.life_ns = 100000000,
+						.unseen_ns = 1000000,
+						.seen_ns = 149000000};
+	said.count = 1;
+	world->tree.account.published.of[USAGE_CPU_NS] = 150000000;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(program_named(world, "od")->known.cpu_ns, 50000000);
+	assert_int_equal(program_named(world, "od")->known.life_ns, 100000000);
+}
+
+static void tell_a_missed_exit(pid_t pid, const char *before, int64_t life_ns)
+{
+	said.events[said.count++] = (struct program_event){.kind = PROGRAM_EXITED,
+							   .pid = pid,
+							   .before = before,
+							   .parent = "gcc",
+							   .clock_ns = -1,
+							   .life_ns = life_ns,
+							   .unseen_ns = life_ns};
+}
+
+/* gcc starts cc1, which lives for 200 ms, and as, which lives for 5 ms. Then it starts two whose names nothing reads. */
+static void a_nameless_process_counts_for_those_alike(void **state)
+{
+	struct world *world = *state;
+
+	tell_a_missed_exit(1 << 22, "cc1", 200000000);
+	tell_a_missed_exit((1 << 22) - 1, "as", 5000000);
+	world->tree.account.published.of[USAGE_CPU_NS] = 205000000;
+	programs_update(world->programs, &world->tree);
+	tell_a_missed_exit((1 << 22) - 2, NULL, 100000000);
+	tell_a_missed_exit((1 << 22) - 3, NULL, 10000000);
+	world->tree.account.published.of[USAGE_CPU_NS] += 110000000;
+	programs_update(world->programs, &world->tree);
+	assert_true(program_named(world, "cc1")->cpu_units >= 2995 &&
+		    program_named(world, "cc1")->cpu_units <= 3005);
+	assert_true(program_named(world, "as")->cpu_units >= 145 &&
+		    program_named(world, "as")->cpu_units <= 155);
+	assert_int_equal(program_named(world, "as")->estimated_units, program_named(world, "as")->cpu_units);
+	/* Their number stays where it is known. */
+	assert_int_equal(program_named(world, "as")->exited_count, 1);
+	assert_int_equal(program_named(world, "short-lived children of gcc")->exited_count, 2);
+	assert_int_equal(program_named(world, "short-lived children of gcc")->cpu_units, 0);
+	/* Nothing of gcc lived for 2 s. */
+	tell_a_missed_exit((1 << 22) - 4, NULL, 2000000000);
+	world->tree.account.published.of[USAGE_CPU_NS] += 100000000;
+	programs_update(world->programs, &world->tree);
+	assert_true(program_named(world, "short-lived children of gcc")->cpu_units >= 990 &&
+		    program_named(world, "short-lived children of gcc")->cpu_units <= 1000);
+}
+
+/* A pass names the process. Then come its fork and exec, too late to read the name. */
+static void a_late_exec_keeps_the_name_of_a_pass(void **state)
+{
+	struct world *world = *state;
+
+	tell_an_exec(getpid(), "sh", NULL, -1, true);
+	said.events[0].parent = "make";
+	said.events[0].at_ns = 1;
+	programs_update(world->programs, &world->tree);
+	for (size_t i = 0; i < world->programs->count; i++)
+		assert_string_not_equal(world->programs->at[i].name, "short-lived children of make");
+	/* The name is that of before this exec. */
+	tell_an_exec(getpid(), "sh", NULL, -1, false);
+	said.events[0].parent = "make";
+	said.events[0].at_ns = INT64_MAX;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(program_named(world, "short-lived children of make")->process_count, 1);
+}
+
+/* Nothing told the end of the first one, and the next pass finds another process with its pid. */
+static void a_process_counts_as_ended_when_its_pid_is_reused(void **state)
+{
+	struct world *world = *state;
+
+	world->member.start_ticks = 2;
+	programs_update(world->programs, &world->tree);
+	assert_int_equal(exits(world), 1);
+	tell_the_exit();
+	let_passes_go_by(world, 8);
+	assert_int_equal(exits(world), 2);
 }
 
 /* Passes and looks have seen all of its 1 ms, and it slept on. Others of the job were busy. */
@@ -330,11 +424,11 @@ static void a_process_that_slept_gets_nothing_of_what_others_used(void **state)
 							   .pid = 1 << 22,
 							   .before = "busy",
 							   .clock_ns = -1,
-							   .lifetime_ns = 20000000};
+							   .unseen_ns = 20000000};
 	tell_the_exit();
 	said.events[1].seen_ns = 1000000;
-	said.events[1].seen_life_ns = 400000000;
-	said.events[1].lifetime_ns = 20000000;
+	said.events[1].life_ns = 420000000;
+	said.events[1].unseen_ns = 20000000;
 	world->tree.account.published.of[USAGE_CPU_NS] = 21000000;
 	let_passes_go_by(world, 1);
 	assert_true(program_named(world, "busy")->cpu_units >= 199);
@@ -378,6 +472,10 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_process_that_slept_gets_nothing_of_what_others_used, begin,
 						end),
+		cmocka_unit_test_setup_teardown(a_whole_life_tells_how_busy_it_was, begin, end),
+		cmocka_unit_test_setup_teardown(a_nameless_process_counts_for_those_alike, begin, end),
+		cmocka_unit_test_setup_teardown(a_late_exec_keeps_the_name_of_a_pass, begin, end),
+		cmocka_unit_test_setup_teardown(a_process_counts_as_ended_when_its_pid_is_reused, begin, end),
 		cmocka_unit_test_setup_teardown(the_time_of_a_missed_process_may_come_a_pass_later, begin,
 						end),
 		cmocka_unit_test_setup_teardown(bytes_of_a_record_are_those_that_no_pass_has_seen, begin,
