@@ -45,6 +45,19 @@ static uint64_t hash_of(const char *bytes, size_t length)
 	return hash ? hash : 1;
 }
 
+/* Each tick reads the job's file, so it stays open. Its descriptor stays with the process, too, if another one gets the number later. */
+static ssize_t read_kept(struct cgroup_mounts *mounts, struct root *root, pid_t pid)
+{
+	if (mounts->file_of != pid) {
+		if (mounts->file_of)
+			kept_file_close(&mounts->file);
+		snprintf(mounts->path, sizeof mounts->path, "proc/%d/cgroup", (int)pid);
+		mounts->file = KEPT_FILE(mounts->path);
+		mounts->file_of = pid;
+	}
+	return root_reread(root, &mounts->file);
+}
+
 /* Our own memberships are asked for again right away, when a cgroup is made for the job. */
 static int read_memberships(struct cgroup_mounts *mounts, struct root *root, pid_t pid,
 			    struct buffer *memberships)
@@ -54,7 +67,7 @@ static int read_memberships(struct cgroup_mounts *mounts, struct root *root, pid
 
 	if (!pid && mounts->own && now_ns - mounts->own_read_ns < OWN_AGE_NS)
 		return buffer_add_text(memberships, mounts->own), buffer_error(memberships);
-	length = pid ? root_readf(root, "proc/%d/cgroup", (int)pid) : root_read(root, "proc/self/cgroup");
+	length = pid ? read_kept(mounts, root, pid) : root_read(root, "proc/self/cgroup");
 	if (length < 0)
 		return (int)length;
 	buffer_add(memberships, root->text.data, (size_t)length);
@@ -75,6 +88,8 @@ void cgroup_mounts_done(struct cgroup_mounts *mounts)
 		free(mounts->of[i].root);
 	}
 	free(mounts->own);
+	if (mounts->file_of)
+		kept_file_close(&mounts->file);
 	*mounts = (struct cgroup_mounts){.known = false};
 }
 

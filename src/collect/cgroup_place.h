@@ -35,7 +35,10 @@ struct cgroup_mount {
 struct cgroup_mounts {
 	bool known;
 	struct cgroup_mount of[CGROUP_HIERARCHIES];
-	char *own; /* our own /proc/PID/cgroup; NULL: not read yet */
+	char *own;     /* our own /proc/PID/cgroup; NULL: not read yet */
+	pid_t file_of; /* the process whose /proc/PID/cgroup stays open; 0: none */
+	char path[32];
+	struct kept_file file;
 	int64_t own_read_ns;
 };
 

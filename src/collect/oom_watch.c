@@ -28,6 +28,7 @@ void oom_watch_open(struct oom_watch *watch)
 		.limit_mib = no_real(ABSENT_NOT_THIS_END),
 		.peak_mib = no_real(ABSENT_NOT_THIS_END),
 		.log_fd = -1,
+		.vmstat = KEPT_FILE("proc/vmstat"),
 	};
 }
 
@@ -36,6 +37,7 @@ void oom_watch_close(struct oom_watch *watch)
 	if (watch->log_fd >= 0)
 		close(watch->log_fd);
 	watch->log_fd = -1;
+	kept_file_close(&watch->vmstat);
 }
 
 /* Returns true if the counter has risen since its last reading. */
@@ -65,7 +67,7 @@ static void read_machine(struct oom_watch *watch, struct root *root)
 {
 	struct proc_vmstat vmstat;
 
-	if (read_proc_vmstat(root, &vmstat) == 0)
+	if (read_proc_vmstat(root, &watch->vmstat, &vmstat) == 0)
 		(void)take_reading(&watch->machine, vmstat.oom_kills, root_monotonic_ns(root));
 }
 

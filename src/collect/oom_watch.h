@@ -30,6 +30,7 @@ struct oom_watch {
 	/* At the last rise in the cgroup. */
 	double elapsed_secs, limit_mib, peak_mib;
 	int log_fd; /* the kernel's log; -1: not permitted */
+	struct kept_file vmstat;
 };
 
 /* The conclusion at the end. */

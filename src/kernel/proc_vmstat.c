@@ -26,13 +26,13 @@ int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_
 	return 0;
 }
 
-int read_proc_vmstat(struct root *root, struct proc_vmstat *ret_vmstat)
+int read_proc_vmstat(struct root *root, struct kept_file *file, struct proc_vmstat *ret_vmstat)
 {
 	/* The kernel sums up all CPUs for each piece that it returns: 22 us. The count is in the first one. */
-	ssize_t length = root_read_beginning(root, "proc/vmstat");
+	ssize_t length = root_reread_beginning(root, file);
 
 	if (length >= 0 && parse_proc_vmstat(root->text.data, (size_t)length, ret_vmstat) == 0)
 		return 0;
-	length = root_read(root, "proc/vmstat");
+	length = root_reread(root, file);
 	return length < 0 ? (int)length : parse_proc_vmstat(root->text.data, (size_t)length, ret_vmstat);
 }

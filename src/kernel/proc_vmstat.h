@@ -13,4 +13,5 @@ struct proc_vmstat {
 
 /* Returns 0, or -EBADMSG if no line is known (ret_vmstat is then untouched). */
 int parse_proc_vmstat(const char *bytes, size_t length, struct proc_vmstat *ret_vmstat);
-int read_proc_vmstat(struct root *root, struct proc_vmstat *ret_vmstat);
+/* `file` is KEPT_FILE("proc/vmstat"). */
+int read_proc_vmstat(struct root *root, struct kept_file *file, struct proc_vmstat *ret_vmstat);

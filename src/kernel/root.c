@@ -142,28 +142,6 @@ static ssize_t read_once_at(struct root *root, int dir_fd, const char *path)
 	return root_pread(root, fd);
 }
 
-ssize_t root_read_beginning(struct root *root, const char *path)
-{
-	CLEANUP_CLOSE int fd = openat(root->dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct buffer *text = &root->text;
-	ssize_t got;
-
-	buffer_clear(text);
-	if (fd < 0)
-		return -errno;
-	if (buffer_reserve(text, SMALLEST_PAGE) < 0)
-		return buffer_error(text);
-	got = pread(fd, text->data, text->capacity - 1, 0);
-	if (got < 0)
-		return -errno;
-	text->length = (size_t)got;
-	/* A plain file may be cut in the middle of a line. */
-	while (text->length && text->data[text->length - 1] != '\n')
-		text->length--;
-	text->data[text->length] = '\0';
-	return (ssize_t)text->length;
-}
-
 void kept_files_init(struct kept_files *files)
 {
 	struct rlimit limit;
@@ -274,16 +252,19 @@ ssize_t root_read_pid(struct root *root, pid_t pid, const char *name)
 	return root_pread(root, fd);
 }
 
+static int open_kept(const struct root *root, struct kept_file *file)
+{
+	if (file->fd < 0)
+		file->fd = root_open_file(root, file->path, 0);
+	return file->fd;
+}
+
 static ssize_t reread_file(struct root *root, struct kept_file *file, bool to_end)
 {
-	ssize_t length;
+	ssize_t length = open_kept(root, file);
 
-	if (file->fd < 0) {
-		file->fd = root_open_file(root, file->path, 0);
-		if (file->fd < 0)
-			return file->fd;
-	}
-	length = pread_text(root, file->fd, to_end);
+	if (length >= 0)
+		length = pread_text(root, file->fd, to_end);
 	if (length < 0)
 		kept_file_close(file);
 	return length;
@@ -297,6 +278,27 @@ ssize_t root_reread(struct root *root, struct kept_file *file)
 ssize_t root_reread_to_end(struct root *root, struct kept_file *file)
 {
 	return reread_file(root, file, true);
+}
+
+ssize_t root_reread_beginning(struct root *root, struct kept_file *file)
+{
+	struct buffer *text = &root->text;
+	ssize_t got = open_kept(root, file);
+
+	buffer_clear(text);
+	if (got < 0)
+		return got;
+	if (buffer_reserve(text, SMALLEST_PAGE) < 0)
+		return buffer_error(text);
+	got = pread(file->fd, text->data, text->capacity - 1, 0);
+	if (got < 0)
+		return -errno;
+	text->length = (size_t)got;
+	/* A plain file may be cut in the middle of a line. */
+	while (text->length && text->data[text->length - 1] != '\n')
+		text->length--;
+	text->data[text->length] = '\0';
+	return (ssize_t)text->length;
 }
 
 void kept_file_close(struct kept_file *file)

@@ -41,8 +41,6 @@ void root_close(struct root *root);
 
 /* Reads a whole file into root->text (at most 16 MiB) and returns its length. */
 ssize_t root_read(struct root *root, const char *path);
-/* As root_read(), but only what one call returns: the first lines, which fit into a page. */
-ssize_t root_read_beginning(struct root *root, const char *path);
 ssize_t root_readf(struct root *root, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same relative to an open directory descriptor (a cgroup's folder, a device's). */
 ssize_t root_read_at(struct root *root, int dir_fd, const char *path);
@@ -62,6 +60,8 @@ struct kept_file {
 
 ssize_t root_reread(struct root *root, struct kept_file *file);
 ssize_t root_reread_to_end(struct root *root, struct kept_file *file);
+/* As root_reread(), but only what one call returns: the first lines, which fit into a page. */
+ssize_t root_reread_beginning(struct root *root, struct kept_file *file);
 void kept_file_close(struct kept_file *file);
 
 /*

@@ -179,7 +179,17 @@ static bool has_one_thread(const struct process_tree *tree, pid_t pid)
 static void discover_orphans(struct process_tree *tree)
 {
 	if (has_one_thread(tree, getpid())) {
-		discover_children_of_thread(tree, getpid(), getpid());
+		char path[sizeof tree->own_children_path] = "";
+		ssize_t length;
+
+		snprintf(path, sizeof path, "proc/%d/task/%d/children", (int)getpid(), (int)getpid());
+		/* A program with a tracker may have forked. */
+		if (strcmp(path, tree->own_children_path) != 0)
+			kept_file_close(&tree->own_children_file);
+		tree->own_children_file.path = memcpy(tree->own_children_path, path, sizeof path);
+		length = root_reread(tree->root, &tree->own_children_file);
+		if (length > 0)
+			add_listed(tree, (size_t)length);
 		return;
 	}
 	/* Any of our threads may have forked, and the kernel may give orphans to any of them. */

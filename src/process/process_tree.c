@@ -30,7 +30,7 @@ int process_tree_new(struct root *root, bool with_children, struct process_tree 
 		return -ENOMEM;
 	tree->root = root;
 	tree->with_children = with_children;
-	tree->cgroup_folder = tree->cgroup_cpu_fd = -1;
+	tree->cgroup_folder = tree->cgroup_cpu_fd = tree->own_children_file.fd = -1;
 	tree->between.before_kib = -1;
 	tree->loadavg_file = KEPT_FILE("proc/loadavg");
 	tree->self_io_file = KEPT_FILE("proc/self/io");
@@ -46,6 +46,7 @@ void process_tree_free(struct process_tree *tree)
 		member_done(tree, &tree->members[i]);
 	kept_file_close(&tree->loadavg_file);
 	kept_file_close(&tree->self_io_file);
+	kept_file_close(&tree->own_children_file);
 	kept_file_close(&(struct kept_file){NULL, tree->cgroup_cpu_fd});
 	programs_free(tree->programs);
 	free(tree->members);
@@ -581,8 +582,7 @@ size_t process_tree_running(const struct process_tree *tree)
 	size_t running = 0;
 
 	for (size_t i = 0; i < tree->count; i++)
-		if (!tree->members[i].is_zombie)
-			running++;
+		running += !tree->members[i].is_zombie;
 	return running;
 }
 

@@ -138,6 +138,8 @@ struct process_tree {
 	bool tried_numbers;     /* found all new members by them */
 	bool numbers_unknown;   /* the kernel does not tell the newest */
 	struct kept_file loadavg_file;
+	struct kept_file own_children_file; /* those of the tracker: orphans among them */
+	char own_children_path[48];
 	struct kept_file
 		self_io_file;   /* of the tracker, which has the bytes of the processes that it reaped */
 	int64_t newest_pids[2]; /* at the last look and the one before; 0: unknown */

@@ -27,6 +27,7 @@ static void kernels_before_4_13_do_not_count(void **state)
 /* The count may stand in the first piece of the file, or behind it, or where a piece of a plain file is cut. */
 static void the_line_is_found_wherever_it_stands(void **state)
 {
+	struct kept_file kept = KEPT_FILE("proc/vmstat");
 	struct proc_vmstat vmstat;
 	struct root root;
 
@@ -42,8 +43,9 @@ static void the_line_is_found_wherever_it_stands(void **state)
 		assert_int_equal(fclose(file), 0);
 		/* A new root has the smallest buffer. */
 		assert_int_equal(root_open(&root, scratch_folder, NULL), 0);
-		assert_int_equal(read_proc_vmstat(&root, &vmstat), 0);
+		assert_int_equal(read_proc_vmstat(&root, &kept, &vmstat), 0);
 		assert_int_equal(vmstat.oom_kills, 1234567);
+		kept_file_close(&kept);
 		root_close(&root);
 	}
 }
@@ -51,6 +53,7 @@ static void the_line_is_found_wherever_it_stands(void **state)
 /* The file is longer than a page and comes in pieces. */
 static void the_live_file_is_read_to_its_end(void **state)
 {
+	struct kept_file kept = KEPT_FILE("proc/vmstat");
 	struct root root;
 	struct proc_vmstat vmstat;
 
@@ -60,8 +63,13 @@ static void the_live_file_is_read_to_its_end(void **state)
 		root_close(&root);
 		SKIP("this kernel does not count OOM kills");
 	}
-	assert_int_equal(read_proc_vmstat(&root, &vmstat), 0);
-	assert_true(vmstat.oom_kills >= 0);
+	/* The second time from the descriptor that stayed open. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(read_proc_vmstat(&root, &kept, &vmstat), 0);
+		assert_true(vmstat.oom_kills >= 0);
+		assert_true(kept.fd >= 0);
+	}
+	kept_file_close(&kept);
 	root_close(&root);
 }
 
