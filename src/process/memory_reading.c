@@ -123,8 +123,19 @@ static bool is_private_huge(const struct memory_area *area)
 	       memcmp(area->name.at, "/anon_hugepage", 14) == 0;
 }
 
+/*
+ * The dynamic linker writes addresses into the constant data of a library and then makes it read-only: anonymous pages in an
+ * area that no process can write, which ends where the library's variables begin.
+ */
+static bool is_relocated(const struct memory_area *area, const struct memory_area *next)
+{
+	return next->writable && next->inode && area->inode == next->inode && area->device == next->device &&
+	       area->end == next->start && !area->writable && !area->shared;
+}
+
 static void sort_area(struct memory_reader *reader, const struct memory_subject *subject,
-		      const struct memory_area *area, struct memory_reading *reading)
+		      const struct memory_area *before, const struct memory_area *area,
+		      struct memory_reading *reading)
 {
 	bool sampled = !subject->with_rollup;
 
@@ -141,23 +152,28 @@ static void sort_area(struct memory_reader *reader, const struct memory_subject 
 		(void)add_area(reader, AREA_FILE, area);
 	}
 	/* The written pages of a private mapping are anonymous, even if it maps a file. */
-	if (sampled && subject->with_anon && !area->shared && (area->writable || !area->inode) &&
-	    (area->readable || area->writable) && !is_of_kernel(area))
-		(void)add_area(reader, AREA_ANON, area);
+	if (!sampled || !subject->with_anon || area->shared || (!area->writable && area->inode) ||
+	    (!area->readable && !area->writable) || is_of_kernel(area))
+		return;
+	if (is_relocated(before, area))
+		(void)add_area(reader, AREA_ANON, before);
+	(void)add_area(reader, AREA_ANON, area);
 }
 
 static int read_areas(struct memory_reader *reader, const struct memory_subject *subject,
 		      struct memory_reading *reading)
 {
-	struct memory_area area;
+	struct memory_area area, before = {0};
 	struct scan areas;
 	int error = read_proc_pid_maps(reader->root, subject->pid, &areas);
 
 	reader->area_count = 0;
 	if (error < 0)
 		return error;
-	while (reader->area_count < AREAS_MOST && proc_pid_maps_next(&areas, &area))
-		sort_area(reader, subject, &area, reading);
+	while (reader->area_count < AREAS_MOST && proc_pid_maps_next(&areas, &area)) {
+		sort_area(reader, subject, &before, &area, reading);
+		before = area;
+	}
 	return 0;
 }
 

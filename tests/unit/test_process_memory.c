@@ -301,21 +301,6 @@ static void expect_reading_kept(struct process_tree *family, struct process_memo
 	assert_int_equal(memory_reading_take(&memory->reader, &subject, &member->reading), 0);
 }
 
-#if defined(__has_feature)
-#define UNDER_ADDRESS_SANITISER __has_feature(address_sanitizer)
-#define UNDER_THREAD_SANITISER __has_feature(thread_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define UNDER_ADDRESS_SANITISER true
-#elif defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITISER true
-#endif
-#ifndef UNDER_ADDRESS_SANITISER
-#define UNDER_ADDRESS_SANITISER false
-#endif
-#ifndef UNDER_THREAD_SANITISER
-#define UNDER_THREAD_SANITISER false /* its runtime cannot work in two processes with shared memory */
-#endif
-
 /* The shadow memory of a sanitiser is a sparse area of terabytes, whose pages a sample of places misses (KNOWN_LIMITS). */
 static void test_a_fork_that_grows_is_not_read_again(void **state)
 {

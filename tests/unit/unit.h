@@ -22,3 +22,19 @@
 		if (getenv("TEST_UNDER")) \
 			SKIP("not the kernel itself answers"); \
 	} while (0)
+
+/* For tests of a process's pages: a sanitiser has areas of terabytes of its own. */
+#if defined(__has_feature)
+#define UNDER_ADDRESS_SANITISER __has_feature(address_sanitizer)
+#define UNDER_THREAD_SANITISER __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define UNDER_ADDRESS_SANITISER true
+#elif defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITISER true
+#endif
+#ifndef UNDER_ADDRESS_SANITISER
+#define UNDER_ADDRESS_SANITISER false
+#endif
+#ifndef UNDER_THREAD_SANITISER
+#define UNDER_THREAD_SANITISER false /* its runtime cannot work in two processes with shared memory */
+#endif
