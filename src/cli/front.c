@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/ends_with.h"
+#include "base/runs_once.h"
 #include "base/scan.h"
 #include "base/trust.h"
 #include "cli/config_file.h"
@@ -389,7 +390,7 @@ static int add_temporary_output(struct front *front)
  * Turns the given options into a config; called again after the outputs were forgotten. Returns 0 or an exit
  * status.
  */
-static int configure_from_file(struct front *front, const char *path)
+static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
 {
 	const struct given *item = NULL;
 	const char *message;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/nearest.h"
+#include "base/runs_once.h"
 #include "base/write_all.h"
 #include "cli/message.h"
 #include "cli/subcommands.h"
@@ -228,7 +229,7 @@ static bool show_pages(const struct metrics_request *request)
 	return false;
 }
 
-int run_metrics(char **argv)
+RUNS_ONCE int run_metrics(char **argv)
 {
 	CLEANUP_BUFFER struct buffer out = BUFFER(OUTPUT_BYTES);
 	struct metrics_request request = {.patterns = argv + 1, .end = argv + 1, .colour = "auto"};

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/runs_once.h"
 #include "collect/collector.h"
 #include "collect/gpu_account.h"
 #include "collect/gpu_row.h"
@@ -135,7 +136,7 @@ static void exclude_helper(const struct gpu_usage *state, const struct collect_c
 		process_tree_exclude(context->tree, pids[i]);
 }
 
-static int gpu_usage_open(struct collect_context *context, void **ret_state)
+static RUNS_ONCE int gpu_usage_open(struct collect_context *context, void **ret_state)
 {
 	struct gpu_usage *state;
 

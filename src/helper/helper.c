@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/runs_once.h"
 #include "helper/shared_memory.h"
 #include "helper/shared_page.h"
 #include "kernel/proc_pid_stat.h"
@@ -131,7 +132,7 @@ static int start_program(struct helper *helper, const char *kind, int memory_fd)
 	return error;
 }
 
-int helper_start(const struct helper_order *order, struct helper **ret_helper)
+RUNS_ONCE int helper_start(const struct helper_order *order, struct helper **ret_helper)
 {
 	size_t total = align_to_cache_line(sizeof(struct helper_page)) +
 		       align_to_cache_line(order->setup_bytes) +

@@ -1,5 +1,6 @@
 /* Renders help; see option_help.h. */
 #include "options/option_help.h"
+#include "base/runs_once.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static void add_default(struct buffer *out, size_t *column, const char *text)
 		add_piece(out, column, piece.data, piece.length);
 }
 
-void add_option_help(struct buffer *out, const struct option_row *row)
+RUNS_ONCE void add_option_help(struct buffer *out, const struct option_row *row)
 {
 	size_t column = 0;
 

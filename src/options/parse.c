@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runs_once.h"
 #include "base/scan.h"
 
 enum { WORD_MAX = 64, QUOTED_BYTES = 60 };
@@ -196,7 +197,7 @@ static int one_word(struct parser *parser, const char *argument, char ***at)
 	return take_operand(parser, argument);
 }
 
-int parse_words(struct parser *parser, char **argv, char ***ret_rest)
+RUNS_ONCE int parse_words(struct parser *parser, char **argv, char ***ret_rest)
 {
 	char **at = argv[0] ? argv + 1 : argv;
 

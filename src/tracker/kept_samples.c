@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/runs_once.h"
 #include "metric/derive.h"
 #include "metric/metric_set.h"
 #include "tracker/apart.h"
@@ -263,7 +264,7 @@ static int take_names(struct rt_config *config, char **globs, size_t *count, str
 	return 0;
 }
 
-int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
+RUNS_ONCE int tracker_open_history(struct rt_tracker *tracker, struct rt_config *config)
 {
 	CLEANUP_FREE struct kept_names *names = NULL;
 	char *text = tracker->config->history_metrics;
