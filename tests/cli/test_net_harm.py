@@ -89,7 +89,7 @@ def test_without_a_home(world, home, tmp_path):
     env = world.env(HOME=home, XDG_STATE_HOME=None, TMPDIR=str(tmp_path / "passing"))
     (tmp_path / "passing").mkdir()
     env = {name: value for name, value in env.items() if value is not None}
-    command = [PROGRAM, "-q", "-i", "0.1", "--upload-deadline", "0.3", "--", "sleep", "0.3"]
+    command = [PROGRAM, "-q", "-i", "0.1", "--upload-deadline", "0.3", "--", "sleep", "1"]
     world.sentinel.trouble = lambda request: 503
     result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=20, cwd=tmp_path)
     spool = tmp_path / "passing" / f"resource-tracker-{os.geteuid()}" / "spool"
