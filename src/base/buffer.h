@@ -34,7 +34,7 @@ static inline int buffer_error(const struct buffer *buffer)
 /* Makes room for `extra` more bytes (and a NUL). Returns 0 or a negative errno, also kept in ->error. */
 int buffer_reserve(struct buffer *buffer, size_t extra);
 
-/* Makes the text `length` bytes longer. The caller fills them. Returns the first of them, or NULL if there is no memory. */
+/* Appends `length` bytes, which the caller then writes. Returns their address; NULL: memory is exhausted. */
 char *buffer_extend(struct buffer *buffer, size_t length);
 
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
