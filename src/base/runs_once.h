@@ -4,4 +4,4 @@
 #define RUNS_ONCE __attribute__((cold))
 
 /* The same before a function that most samples of most jobs do without. */
-#define RUNS_SELDOM __attribute__((cold))
+#define SELDOM __attribute__((cold))

@@ -323,6 +323,17 @@ static int signal_of(int wait_status)
 	return WEXITSTATUS(wait_status) > 128 ? WEXITSTATUS(wait_status) - 128 : 0;
 }
 
+/*
+ * The kernel counts ticks of the processor for this limit, so a process may reach it with less time than the limit has. Half a second
+ * or a tenth of it is what a busy machine makes of that.
+ */
+static bool has_reached(double used_secs, int64_t limit_secs)
+{
+	double limit = (double)limit_secs;
+
+	return used_secs >= limit - (limit < 5 ? 0.5 : limit / 10);
+}
+
 static const char *process_limit(const struct run_ending *ending, struct frame *frame)
 {
 	double used_secs = timeval_secs(&ending->reaped.ru_utime) + timeval_secs(&ending->reaped.ru_stime);
@@ -335,11 +346,11 @@ static const char *process_limit(const struct run_ending *ending, struct frame *
 		return no_text(ABSENT_NOT_THIS_END);
 	/*
 	 * The kernel sends SIGXCPU at the soft limit, which it then raises by a second, and SIGKILL at the hard one; ulimit -t
-	 * sets both. It counts ticks for that: a job had used 0.87 s when a limit of 1 s killed it.
+	 * sets both.
 	 */
 	if (cpu_secs && WIFSIGNALED(ending->wait_status) && number == SIGXCPU)
 		cpu_secs--;
-	if (cpu_secs && (number == SIGXCPU || number == SIGKILL) && used_secs >= 0.8 * (double)cpu_secs)
+	if (cpu_secs && (number == SIGXCPU || (number == SIGKILL && has_reached(used_secs, cpu_secs))))
 		length = snprintf(text, sizeof text, "%lld s of CPU time (ulimit -t)", (long long)cpu_secs);
 	else if (ending->address_space_bytes)
 		length = snprintf(text, sizeof text, "an address space of %lld MiB (ulimit -v)",

@@ -94,7 +94,7 @@ static void add_default(struct buffer *out, size_t *column, const char *text)
 		add_piece(out, column, piece.data, piece.length);
 }
 
-RUNS_SELDOM void add_option_help(struct buffer *out, const struct option_row *row)
+SELDOM void add_option_help(struct buffer *out, const struct option_row *row)
 {
 	size_t column = 0;
 

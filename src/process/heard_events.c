@@ -15,7 +15,7 @@ static struct known_process *find_known(const struct heard_events *heard, pid_t 
 	return known_processes_find(&heard->known, pid);
 }
 
-RUNS_SELDOM void heard_events_forget(struct heard_events *heard)
+SELDOM void heard_events_forget(struct heard_events *heard)
 {
 	known_processes_clear(&heard->known);
 	heard->heard_count = 0;
@@ -76,7 +76,7 @@ void heard_events_look(struct known_process *process, int64_t clock_ns, int64_t 
 	process->seen_at_ns = now_ns;
 }
 
-RUNS_SELDOM void heard_events_begin(struct heard_events *heard, pid_t pid, int64_t clock_ns, int64_t now_ns)
+SELDOM void heard_events_begin(struct heard_events *heard, pid_t pid, int64_t clock_ns, int64_t now_ns)
 {
 	struct known_process *process = find_known(heard, pid);
 
@@ -182,7 +182,7 @@ static bool ends_process(struct known_process *process, const struct proc_event 
 	return process->first_ended && process->threads == 0;
 }
 
-RUNS_SELDOM void heard_events_leave_threads_out(struct heard_events *heard)
+SELDOM void heard_events_leave_threads_out(struct heard_events *heard)
 {
 	heard->without_threads = true;
 	for (size_t i = 0; i < heard->known.slots; i++)
@@ -190,7 +190,7 @@ RUNS_SELDOM void heard_events_leave_threads_out(struct heard_events *heard)
 }
 
 /* Another process has its pid now. Its record has not come, or nothing told its end, which the next pass finds. */
-static RUNS_SELDOM void give_up(struct heard_events *heard, struct known_process *process)
+static SELDOM void give_up(struct heard_events *heard, struct known_process *process)
 {
 	if (process->exit_take)
 		tell_exit(heard, process, 0);

@@ -32,7 +32,7 @@ double program_likely_ns(const struct programs *programs, const struct program *
 	return LEAST_NS + part * (double)max_i64(0, lifetime_ns);
 }
 
-RUNS_SELDOM void program_note_named(struct program *program, size_t parent, int64_t life_ns)
+SELDOM void program_note_named(struct program *program, size_t parent, int64_t life_ns)
 {
 	struct named_ends *named = &program->named;
 
@@ -44,7 +44,7 @@ RUNS_SELDOM void program_note_named(struct program *program, size_t parent, int6
 	named->life_ns += life_ns;
 }
 
-static RUNS_SELDOM int64_t count_alike(const struct program *program, size_t parent, int64_t life_ns)
+static SELDOM int64_t count_alike(const struct program *program, size_t parent, int64_t life_ns)
 {
 	enum { TIMES_MOST = 4 };
 	const struct named_ends *named = &program->named;
@@ -55,8 +55,8 @@ static RUNS_SELDOM int64_t count_alike(const struct program *program, size_t par
 		       : 0;
 }
 
-RUNS_SELDOM void program_miss(struct programs *programs, struct program *program, size_t parent,
-			      int64_t life_ns, int64_t unseen_ns, bool had_children)
+SELDOM void program_miss(struct programs *programs, struct program *program, size_t parent, int64_t life_ns,
+			 int64_t unseen_ns, bool had_children)
 {
 	double alike = 0;
 

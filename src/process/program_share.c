@@ -104,7 +104,7 @@ static int64_t next_part(struct divider *divider, size_t index, double weight)
 	return part;
 }
 
-static RUNS_SELDOM size_t short_lived_of(struct programs *programs, size_t parent)
+static SELDOM size_t short_lived_of(struct programs *programs, size_t parent)
 {
 	char name[sizeof programs->at->name];
 
@@ -113,8 +113,7 @@ static RUNS_SELDOM size_t short_lived_of(struct programs *programs, size_t paren
 }
 
 /* Processes that were never seen: their parents have waited for them. */
-static RUNS_SELDOM void give_to_children_of(struct programs *programs, weight_of weight, double sum,
-					    int64_t units)
+static SELDOM void give_to_children_of(struct programs *programs, weight_of weight, double sum, int64_t units)
 {
 	struct divider divider = divider_of(programs, weight, sum, units);
 	size_t count = programs->count;

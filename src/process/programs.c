@@ -219,7 +219,7 @@ static void begin_process(struct program_process *process, const struct member *
 }
 
 /* A process that went without an event, or between two passes where there are none. */
-static RUNS_SELDOM void take_unseen_end(struct programs *programs, struct program_process *process, int64_t now_ns)
+static SELDOM void take_unseen_end(struct programs *programs, struct program_process *process, int64_t now_ns)
 {
 	struct program *program = &programs->at[process->program];
 	int64_t pass_ns = max_i64(1, now_ns - programs->last_ns);
@@ -271,8 +271,7 @@ static void look_at_member(struct programs *programs, struct process_tree *tree,
 }
 
 /* A process that ended before its first pass has lost its arguments, but has its name. Its exit event would tell both. */
-static RUNS_SELDOM struct program_process *begin_unseen(struct programs *programs,
-							const struct member *member)
+static SELDOM struct program_process *begin_unseen(struct programs *programs, const struct member *member)
 {
 	struct program_process *process = add_process(programs, member->pid);
 	char name[PROGRAM_NAME_BYTES];
@@ -351,8 +350,8 @@ static void take_exec(struct programs *programs, const struct program_event *eve
 }
 
 /* It ended after this pass of the tree has read it, which must not count it again. */
-static RUNS_SELDOM void note_ended_member(struct programs *programs, const struct member *member,
-					  const struct program_event *event, size_t program)
+static SELDOM void note_ended_member(struct programs *programs, const struct member *member,
+				     const struct program_event *event, size_t program)
 {
 	struct program_process *process = member ? add_process(programs, member->pid) : NULL;
 
@@ -487,7 +486,7 @@ static void drop_ended(struct programs *programs, int64_t now_ns)
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------ */
 
-static RUNS_SELDOM void drop_listener(struct programs *programs)
+static SELDOM void drop_listener(struct programs *programs)
 {
 	program_listener_close(programs->listener);
 	programs->listener = NULL;
@@ -527,7 +526,7 @@ static int compare_pids(const void *a, const void *b)
  * Parents stand before children in the table. So a process whose parent is a process of the job as well is left to the
  * list of its parent's children, which the same pass reads.
  */
-static RUNS_SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
+static SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const pid_t *living, size_t count)
 {
 	struct proc_pid_stat stat;
 
@@ -538,7 +537,7 @@ static RUNS_SELDOM void add_if_stray(struct process_tree *tree, pid_t pid, const
 	(void)process_tree_add(tree, pid);
 }
 
-RUNS_SELDOM void programs_find_strays(struct programs *programs, struct process_tree *tree)
+SELDOM void programs_find_strays(struct programs *programs, struct process_tree *tree)
 {
 	static const size_t most = STRAYS_MOST;
 	pid_t *pids;

@@ -97,6 +97,16 @@ def test_ci_names_tests_and_limits_second_tries(helpers, tmp_path, jobs, said):
     assert printed[:len(names)] == names or isinstance(said, list)
 
 
+def test_ci_says_why_a_test_failed(helpers, tmp_path):
+    line = "_" * 20
+    (tmp_path / "musl").write_text("\n".join([f"{line} test_x[a b] {line}", "    assert told == true", "E   assert 3 == 2", "___ test_y ___",
+                                              "E   of another", f"{RETRIED}test_f::test_x[a b]", "5 passed, 0 failed", ""]))
+    (tmp_path / "summary").write_text("==== musl: 5 passed, 0 failed, 3 s\n")
+    done = subprocess.run([helpers.top / "tools" / "ci-trouble", tmp_path], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["needed a second try: musl: test_f::test_x[a b]", "why musl: test_f::test_x[a b]:",
+                                        "    E   assert 3 == 2"]
+
+
 def write_results(build, **states):
     """test_x in each named browser, and axe-core's test in Chromium."""
     (build / "results").mkdir()
