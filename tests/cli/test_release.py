@@ -215,9 +215,16 @@ def test_static_programs_need_nothing_and_the_helper_of_the_archive_an_old_glibc
     ("a-musllinux_1_2_x86_64.whl", 3_000_000, True), ("a-musllinux_1_2_x86_64.whl", 3_000_001, False),
     ("resource-tracker-1-oci-x86_64.tar", 1_000_001, False), ("resource-tracker_1_amd64.deb", 9_000_000, True)])
 def test_a_release_refuses_an_artefact_that_is_too_large(release, tmp_path, name, size, allowed):
-    with open(tmp_path / name, "wb") as file:
+    path = tmp_path / name
+    with (tarfile.open if name.endswith(".tar") else zipfile.ZipFile)(path, "w"):
+        pass
+    # A zip file is read from its end, a tar file from its begin.
+    end = path.read_bytes() if path.suffix == ".whl" else b""
+    with open(path, "r+b") as file:
         file.truncate(size)
-    assert bool(release.too_large(tmp_path / name)) is not allowed
+        file.seek(size - len(end))
+        file.write(end)
+    assert bool(release.refusals([path])) is not allowed
 
 
 @pytest.mark.parametrize("size, lines", [(614_400, 0), (614_401, 1)])
@@ -227,7 +234,7 @@ def test_a_release_refuses_a_recorder_above_600_kib(release, tmp_path, size, lin
         entry = tarfile.TarInfo("resource-tracker-1/bin/resource-tracker")
         entry.size = size
         files.addfile(entry, io.BytesIO(bytes(size)))
-    assert len(release.too_large(artefact)) == lines
+    assert len(release.refusals([artefact])) == lines
 
 
 @pytest.fixture
