@@ -150,21 +150,30 @@ static void a_line_of_a_gibibyte_needs_no_memory(void **state)
 	close(fd);
 }
 
+/* Whether the file has the flags now. ext4 was seen to set them although it returned EOPNOTSUPP. */
+static bool set_flags(int fd, int wanted)
+{
+	int flags = -1;
+
+	(void)ioctl(fd, FS_IOC_SETFLAGS, &wanted);
+	return ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && (flags & FS_APPEND_FL) == (wanted & FS_APPEND_FL);
+}
+
 static void a_file_that_only_grows_is_terminated(void **state)
 {
-	int fd, flags = FS_APPEND_FL, none = 0, r;
+	int fd, r;
 	struct tail_repair repair = {0};
 
 	(void)state;
 	put_text("file", "{\"a\":1}\n{\"b\":");
 	fd = open("file", O_RDWR | O_APPEND | O_CLOEXEC);
-	if (ioctl(fd, FS_IOC_SETFLAGS, &flags) < 0) {
+	if (!set_flags(fd, FS_APPEND_FL)) {
 		close(fd);
-		print_message("# no append-only attribute here: %s\n", strerror(errno));
+		print_message("# no append-only attribute here\n");
 		skip();
 	}
 	r = repair_tail(fd, LINES_JSON, &repair);
-	assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
+	assert_true(set_flags(fd, 0));
 	close(fd);
 	assert_int_equal(r, 0);
 	assert_int_equal(repair.cut_bytes, 0);
