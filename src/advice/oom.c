@@ -13,7 +13,8 @@
 
 /*
  * The last sample is usually taken some time before the kill. Memory this near to the limit, or memory that
- * would reach it by the next sample, is taken to have reached it.
+ * would come this near by the next sample, is taken to have reached it. The rest is memory that the group of the limit
+ * has besides: processes beside the job's, such as slurmstepd, and the kernel's.
  */
 static const double AT_LIMIT_SHARE = 0.9, HALF = 0.5;
 
@@ -103,8 +104,7 @@ static bool stopped_at_limit(const struct rt_summary *summary)
 
 	if (course->live || strcmp(summary->layout, "json") != 0)
 		return false;
-	return course->charged_mib >= AT_LIMIT_SHARE * limit ||
-	       (course->charged_mib >= HALF * limit && course->charged_mib + growth >= limit);
+	return course->charged_mib >= HALF * limit && course->charged_mib + growth >= AT_LIMIT_SHARE * limit;
 }
 
 static enum oom_kind kind_of(const struct rt_summary *summary, const struct run_end_row *end, int64_t kills)

@@ -220,8 +220,8 @@ def write_without_end(path, memory, **group):
     return recordings.write(path, samples)
 
 
-@pytest.mark.parametrize("memory, stopped", [([100, 300, 480], True), ([100, 200, 390], True), ([100, 300, 310], False),
-                                             ([100, 250, 255], False)])
+@pytest.mark.parametrize("memory, stopped", [([100, 300, 480], True), ([100, 200, 390], True), ([340, 392, 443], True),
+                                             ([100, 300, 310], False), ([100, 250, 255], False), ([440, 450], False)])
 def test_recording_that_stops_at_its_limit_was_probably_killed(run, tmp_path, memory, stopped):
     """A kill of the whole group includes the tracker (memory.oom.group, the default of Kubernetes)."""
     path = write_without_end(tmp_path / "x.jsonl", memory)
