@@ -20,6 +20,8 @@
 enum { MOST_UNCUT_BYTES = 8 << 20 };
 
 static const int64_t FIRST_LOOK_NS = 50 * NSEC_PER_MSEC, LONGEST_LOOK_NS = NSEC_PER_SEC;
+/* A command that ends a job signals all its processes, and the recorder may be the first to end. */
+static const int64_t DEAF_NS = NSEC_PER_SEC;
 
 struct follower {
 	struct stream stream;
@@ -32,29 +34,32 @@ struct follower {
 
 /*
  * Signals that reach a whole process group or control group are meant for the job. With a pipe from the recorder, the follower
- * ends when the recorder does. Without one (--pid as well), a person or a script has started it, and a signal ends it.
+ * ends when the recorder does. SIGTERM a while after the recorder's end is for the follower: it waits no longer for a server.
+ * Without a pipe (--pid as well), a person or a script has started it, and a signal ends it.
  */
 static void set_signals(struct follower *follower, bool has_pipe)
 {
-	static const int IGNORED[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
-				      SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
+	static const int IGNORED[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2};
 	sigset_t ends;
 
 	for (size_t i = 0; i < sizeof(IGNORED) / sizeof(IGNORED[0]); i++)
 		signal(IGNORED[i], SIG_IGN);
+	/* A signal that is ignored does not reach the signalfd. */
+	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&ends);
-	if (!has_pipe) {
+	sigaddset(&ends, SIGTERM);
+	if (has_pipe) {
+		follower->patience.deaf_ns = DEAF_NS;
+	} else {
 		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
 		sigaddset(&ends, SIGINT);
-		sigaddset(&ends, SIGTERM);
-		follower->patience.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	}
 	/*
 	 * Replace the inherited mask: a blocked SIGCHLD or SIGALRM does not matter, a blocked ending signal
 	 * does.
 	 */
 	sigprocmask(SIG_SETMASK, &ends, NULL);
+	follower->patience.signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* The job's pipes must not stay open because of us; messages still go to stderr. */

@@ -45,7 +45,7 @@ size_t patience_fds(const struct patience *patience, struct pollfd ret_fds[PATIE
 {
 	size_t count = 0;
 
-	if (patience->end_fd >= 0 && patience->deadline_ns == INT64_MAX)
+	if (patience->end_fd >= 0 && !patience->gone_ns)
 		ret_fds[count++] = (struct pollfd){.fd = patience->end_fd, .events = POLLIN};
 	if (patience->signal_fd >= 0)
 		ret_fds[count++] = (struct pollfd){.fd = patience->signal_fd, .events = POLLIN};
@@ -60,12 +60,29 @@ static bool has_ended(const struct patience *patience)
 	       (patience->end_pid && kill(patience->end_pid, 0) < 0 && errno == ESRCH);
 }
 
+static void take_end(struct patience *patience)
+{
+	if (patience->gone_ns || !has_ended(patience))
+		return;
+	patience->gone_ns = monotonic_ns();
+	patience_end(patience);
+}
+
+/* Whether a signal that comes now is meant for the job, and only happens to reach this process. */
+static bool is_for_job(const struct patience *patience)
+{
+	return patience->deaf_ns &&
+	       (!patience->gone_ns || monotonic_ns() < patience->gone_ns + patience->deaf_ns);
+}
+
 /* The first signal is the end. Another one after that ends the waiting. */
 static void take_signals(struct patience *patience)
 {
 	struct signalfd_siginfo signal;
 
 	while (patience->signal_fd >= 0 && read(patience->signal_fd, &signal, sizeof signal) > 0) {
+		if (is_for_job(patience))
+			continue;
 		if (patience->deadline_ns == INT64_MAX)
 			patience_end(patience);
 		else
@@ -75,9 +92,8 @@ static void take_signals(struct patience *patience)
 
 bool patience_ended(struct patience *patience)
 {
+	take_end(patience);
 	take_signals(patience);
-	if (patience->deadline_ns == INT64_MAX && has_ended(patience))
-		patience_end(patience);
 	return patience->deadline_ns != INT64_MAX;
 }
 

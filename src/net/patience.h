@@ -16,8 +16,10 @@ struct patience {
 	int end_fd;    /* -1: none */
 	pid_t end_pid; /* checked at intervals where the kernel has no pidfd; 0: none */
 	int signal_fd; /* a non-blocking signalfd; a signal is the end, a second one ends the waiting; -1: none */
-	int news_fd;      /* a non-blocking descriptor that becomes readable when there is news; -1: none */
-	int64_t grace_ns; /* after the end */
+	int64_t deaf_ns; /* signals are the job's until this long after `gone_ns`; 0: each is for this process */
+	int news_fd;     /* a non-blocking descriptor that becomes readable when there is news; -1: none */
+	int64_t grace_ns;    /* after the end */
+	int64_t gone_ns;     /* monotonic: when end_fd or end_pid was first seen to have ended; 0: not yet */
 	int64_t deadline_ns; /* monotonic; INT64_MAX until it has ended */
 };
 

@@ -440,6 +440,30 @@ def test_a_recorder_that_ends_during_a_request(world):
     compare_rows(sent_rows(world.sentinel.run), recorder.samples)
 
 
+@pytest.mark.parametrize("trouble", ["hang", 503])
+def test_sigterm_ends_a_follower_that_is_left_alone(world, trouble):
+    """SIGTERM is the job's while the recorder lives, and shortly after that. Later it is for the follower."""
+    world.serve()
+    world.sentinel.trouble = lambda request: trouble
+    recorder = world.record()
+    process = world.follow(recorder, deadline=3600)
+    recorder.write(3)
+    wait_until(lambda: world.sentinel.requests)
+    process.terminate()
+    recorder.end()
+    process.terminate()
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(2)
+    process.terminate()
+    begun = time.monotonic()
+    code, err = end(process)
+    assert code == 1 and time.monotonic() - begun < 2, err
+    assert "4 samples of this run are not on the server" in err
+    world.sentinel.trouble = None
+    assert world.upload().returncode == 0
+    compare_rows(sent_rows(list(world.sentinel.runs.values())[-1]), recorder.samples)
+
+
 def test_a_dead_server_does_not_hold_up_the_end(world):
     recorder = world.record()
     process = world.follow(recorder)

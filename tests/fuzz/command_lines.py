@@ -255,8 +255,9 @@ class CommandLines:
                 here.close()
             out.seek(0)
             said = out.read(1 << 24)
-        if not end_orphans():
-            return f"left a process that did not end {MOST_END_SECS} s after SIGTERM"
+        left = end_orphans()
+        if left:
+            return f"left processes that did not end {MOST_END_SECS} s after SIGTERM: {left}"
         if status is None:
             return f"did not end {MOST_END_SECS} s after SIGTERM"
         if (status < 0 and not (told and status == -signal.SIGTERM)) or status == 99 or b"Sanitizer" in said \
@@ -284,18 +285,19 @@ def adopt_orphans():
 
 
 def end_orphans():
-    """Ends all children, and theirs: with --upload-deadline they would stay for hours. Returns false if SIGTERM was not enough."""
-    gentle, deadline = True, time.monotonic() + MOST_END_SECS
+    """Ends all children, and theirs: with --upload-deadline they would stay for hours. Returns those that SIGTERM did not end."""
+    left, deadline = set(), time.monotonic() + MOST_END_SECS
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return gentle
+            return sorted(left)
         if pid:
             continue
         late = time.monotonic() > deadline
-        gentle = gentle and not late
         for child in pathlib.Path("/proc/self/task", str(os.getpid()), "children").read_text().split():
+            if late:
+                left.add(pathlib.Path("/proc", child, "cmdline").read_text(errors="replace").replace("\0", " "))
             os.kill(int(child), signal.SIGKILL if late else signal.SIGTERM)
         time.sleep(0.02)
 
