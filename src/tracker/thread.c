@@ -16,24 +16,38 @@ static struct timespec timespec_of(int64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
 }
 
+/*
+ * When to take the next sample. A mutex is not fair: if samples take longer than the interval, this thread would take the lock again
+ * before any thread that waits for it. So it leaves the lock to callers that wait, for as long as the last sample has taken.
+ */
+static int64_t next_sample_ns(struct rt_tracker *tracker, int64_t rested_ns)
+{
+	int64_t due_ns = tracker_next_due_ns(tracker);
+
+	return tracker->callers && due_ns < rested_ns ? rested_ns : due_ns;
+}
+
 static void *sample_in_background(void *tracker_)
 {
 	struct rt_tracker *tracker = tracker_;
 	enum rt_end_reason reason = 0;
+	int64_t rested_ns = 0;
 
 	/* Shown by top -H. */
 	(void)prctl(PR_SET_NAME, "rt-sampler");
 	pthread_mutex_lock(&tracker->lock);
 	own_cost_begin(&tracker->own_cost, &tracker->root);
 	while (!tracker->stopping) {
-		int64_t due_ns = tracker_next_due_ns(tracker);
+		int64_t due_ns = next_sample_ns(tracker, rested_ns),
+			now_ns = root_monotonic_ns(&tracker->root);
 		struct timespec until = timespec_of(due_ns);
 
-		if (root_monotonic_ns(&tracker->root) < due_ns) {
+		if (now_ns < due_ns) {
 			pthread_cond_timedwait(&tracker->changed, &tracker->lock, &until);
 			continue;
 		}
-		(void)tracker_sample_due(tracker, root_monotonic_ns(&tracker->root));
+		(void)tracker_sample_due(tracker, now_ns);
+		rested_ns = 2 * root_monotonic_ns(&tracker->root) - now_ns;
 		if (tracker_over(tracker, &reason))
 			break;
 	}
@@ -193,6 +207,7 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 		return wait_there(tracker, n, bounded_secs);
 	if (!tracker_lock(tracker))
 		return -ECHILD;
+	tracker->callers++;
 	while (!error && tracker->sample_count < n) {
 		if (tracker->state == RT_STOPPED || tracker->finished)
 			error = -ESHUTDOWN;
@@ -201,6 +216,7 @@ int rt_wait_for_samples(struct rt_tracker *tracker, int64_t n, double timeout_se
 		else
 			error = -pthread_cond_timedwait(&tracker->changed, &tracker->lock, &until);
 	}
+	tracker->callers--;
 	tracker_unlock(tracker);
 	return error;
 }

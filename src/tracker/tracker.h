@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/runs_once.h"
@@ -37,6 +38,7 @@ struct tracker_output {
 struct rt_tracker {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a sample was taken, or the state has changed */
+	_Atomic int callers;    /* threads that wait for the lock, or for a sample */
 	pid_t owner;            /* the process that opened it; a forked child only frees memory */
 
 	struct remote_client *apart; /* the process that samples instead of this one; NULL: none */
@@ -114,7 +116,11 @@ static inline bool tracker_lock(struct rt_tracker *tracker)
 {
 	if (tracker->owner != getpid())
 		return false;
-	pthread_mutex_lock(&tracker->lock);
+	if (pthread_mutex_trylock(&tracker->lock)) {
+		tracker->callers++;
+		pthread_mutex_lock(&tracker->lock);
+		tracker->callers--;
+	}
 	return true;
 }
 

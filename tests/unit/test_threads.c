@@ -12,7 +12,7 @@
 
 #include "resource_tracker.h"
 
-enum { READERS = 3, ROUNDS = 20, SAMPLES = 12 };
+enum { READERS = 3, ROUNDS = 20, SAMPLES = 12, INTERFACES = 4000 };
 
 static rt_tracker *open_tracker(const char *const *settings)
 {
@@ -180,6 +180,42 @@ static void threads_may_share_a_tracker(void **state)
 	unlink(path);
 }
 
+/* Gives the machine so many network interfaces that a sample takes longer than a millisecond. */
+static void put_many_interfaces(void)
+{
+	FILE *file = fopen("proc/net/dev", "w");
+
+	assert_non_null(file);
+	fputs("Inter-|   Receive                                                |  Transmit\n"
+	      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop "
+	      "fifo "
+	      "colls carrier compressed\n",
+	      file);
+	for (int i = 0; i < INTERFACES; i++)
+		fprintf(file, "  eth%d: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n", i);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Each sample is late for the next tick, so the sampling thread never waits for a tick. */
+static void callers_get_in_although_samples_take_longer_than_the_interval(void **state)
+{
+	enum { CALLS = 50 };
+	rt_tracker *tracker = open_small_machine();
+	int64_t before;
+
+	(void)state;
+	put_many_interfaces();
+	assert_int_equal(rt_start(tracker), 0);
+	assert_int_equal(rt_wait_for_samples(tracker, 3, -1), 0);
+	before = rt_sample_count(tracker);
+	for (int i = 0; i < CALLS; i++)
+		assert_true(rt_sample_count(tracker) >= before);
+	/* A call waits for one sample, or for a few if its thread gets no CPU in the meantime. */
+	assert_in_range(rt_sample_count(tracker) - before, 0, 10 * CALLS);
+	assert_int_equal(rt_stop(tracker), 0);
+	rt_close(tracker);
+}
+
 static void *whole_life(void *text)
 {
 	for (int i = 0; i < 5; i++) {
@@ -216,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		unit_test_in_scratch(text_of_a_value_stays_while_samples_are_taken),
 		cmocka_unit_test(threads_may_share_a_tracker),
+		unit_test_in_scratch(callers_get_in_although_samples_take_longer_than_the_interval),
 		cmocka_unit_test(trackers_in_different_threads_are_independent),
 	};
 
