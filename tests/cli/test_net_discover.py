@@ -74,10 +74,15 @@ def found(answer):
 
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_each_cloud_is_told_from_all_others(vendor, serve, discover, tmp_path):
-    """Without firmware, the questions of every vendor go to this vendor's service. Only its own answers are accepted."""
+    """Without firmware, the questions of every vendor go to this vendor's service, and only its own answers are accepted."""
     answers, expected = VENDORS[vendor]
     server = serve(answers)
     assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == expected
+
+
+def test_all_vendors_are_asked_until_one_is_certain(serve, discover, tmp_path):
+    server = serve({})
+    assert found(discover(url=server.url, root=make_root(tmp_path / "root"))) == NOBODY
     paths = {request["path"] for request in server.requests}
     assert {"/latest/api/token", "/conf?format=json", "/opc/v2/instance/", "/hetzner/v1/metadata"} <= paths
 
