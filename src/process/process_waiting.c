@@ -21,6 +21,9 @@ enum {
 	THREADS_MOST = 2048, /* of one process; the others are not followed */
 };
 
+/* How long a thread that sleeps is not read: four ticks of a second. */
+#define QUIET_NS (3500 * NSEC_PER_MSEC)
+
 static int64_t refill_allowance(int64_t left, int64_t a_second, int64_t elapsed_ns)
 {
 	int64_t most = a_second * SECONDS_SAVED;
@@ -62,6 +65,9 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 		waiting->error = -error;
 		return;
 	}
+	thread->is_quiet =
+		thread->has_times && now.turns == thread->turns && now.run_ns == thread->last.run_ns;
+	thread->read_ns = waiting->pass_ns;
 	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, counts);
 	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, counts);
 	thread->turns = now.turns;
@@ -240,6 +246,8 @@ static void read_threads(struct process_tree *tree, struct member *member)
 	for (size_t i = 0; i < threads->count; i++) {
 		struct followed_thread *thread = &threads->list[threads->next++ % threads->count];
 
+		if (thread->is_quiet && tree->waiting.pass_ns - thread->read_ns < QUIET_NS)
+			continue;
 		/* The first reading of an older thread only says from where on it counts. */
 		if (!(thread->is_older && !thread->has_times) && budget->threads-- <= 0) {
 			budget->threads = 0;

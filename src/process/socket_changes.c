@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-#define SEARCH_EVERY_NS (1 * NSEC_PER_SEC)
+#define SEARCH_EVERY_NS (4 * NSEC_PER_SEC)
 
 void socket_changes_look(struct socket_changes *changes, struct root *root, int64_t ended)
 {

@@ -26,7 +26,7 @@ struct socket_changes {
 /* Call before a search may begin, once in each update. `ended`: as in socket_counts. */
 void socket_changes_look(struct socket_changes *changes, struct root *root, int64_t ended);
 
-/* Whether a search may find more. After a second it may in any case, because sockets of other protocols have no notification. */
+/* Whether a search may find more. After four seconds it may in any case, because sockets of other protocols have no notification. */
 bool socket_changes_any(const struct socket_changes *changes, int64_t now_ns);
 
 /* A search has ended. `is_complete`: it left out no member that ran. */
