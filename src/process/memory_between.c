@@ -93,6 +93,48 @@ static void note_ended(struct process_tree *tree)
 	}
 }
 
+/* Another member of the family that has its memory now: the parent, if it does. NULL: none. */
+static const struct member *find_relative(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *parent = process_tree_find(tree, member->parent_pid);
+
+	if (member->is_forked && parent && parent->family == member->family &&
+	    memory_is_counted(tree, parent))
+		return parent;
+	for (size_t i = 0; i < tree->count; i++)
+		if (&tree->members[i] != member && tree->members[i].family == member->family &&
+		    memory_is_counted(tree, &tree->members[i]))
+			return &tree->members[i];
+	return NULL;
+}
+
+/*
+ * The part of a member's mark that a relative has as well: the pages that one of the two inherited, and that neither has replaced.
+ * Without it, a fork would count beside its own pages in its parent:
+ *
+ *	tick 1: parent 295 MiB                     tree 295
+ *	tick 2: parent 320, new fork 318, mark 318 tree 323: the fork was not there beside the 295 of tick 1
+ *	tick 3: parent 320, fork exits, still 5    tree 320: it was not beside 315
+ */
+static int64_t common_kib(const struct process_tree *tree, const struct member *member)
+{
+	const struct member *relative = member->family ? find_relative(tree, member) : NULL;
+	const struct member *fork = member, *other = relative;
+	int64_t replaced;
+
+	if (!relative)
+		return 0;
+	if (relative->is_forked && relative->parent_pid == member->pid) {
+		fork = relative;
+		other = member;
+	}
+	replaced = fork->faults + other->faults;
+	if (fork->parent_pid == other->pid)
+		replaced -= fork->parent_faults;
+	return max_i64(0, member_inherited_kib(tree, fork) - memory_pages_to_kib(tree, replaced)) +
+	       min_i64(member_shared_kib(tree, member), member_shared_kib(tree, relative));
+}
+
 /*
  * Adds the marks that have risen since the last tick. The others held their memory of either end of the
  * interval; members that have gone since may have ended before the new peak.
@@ -104,16 +146,21 @@ static void add_marks(struct process_tree *tree, int64_t now_kib)
 
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->members[i];
-		int64_t beside_kib = max_i64(0, now_kib - memory_pages_to_kib(tree, member->resident_pages));
+		int64_t beside_kib, shared_kib;
 
 		/* The mark of a process that is ending may be read in the tick that finds its memory gone. */
 		if (member->mark_kib <= member->mark_followed_kib ||
 		    (now_kib < 0 && between->before_kib < 0) ||
 		    (!member->is_zombie && now_kib >= 0 && !memory_is_counted(tree, member)))
 			continue;
+		shared_kib = common_kib(tree, member);
+		beside_kib = max_i64(
+			0, now_kib - max_i64(shared_kib, memory_pages_to_kib(tree, member->resident_pages)));
 		if (between->before_kib >= 0)
-			beside_kib = max_i64(beside_kib,
-					     stayed_kib - memory_pages_to_kib(tree, member->resident_before));
+			beside_kib = max_i64(
+				beside_kib,
+				stayed_kib - max_i64(shared_kib,
+						     memory_pages_to_kib(tree, member->resident_before)));
 		between->most_kib = max_i64(between->most_kib, member->mark_kib + beside_kib);
 		member->mark_followed_kib = member->mark_kib;
 		between->seen_kib = max_i64(between->seen_kib, member->mark_kib);

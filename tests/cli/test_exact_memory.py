@@ -52,6 +52,15 @@ def test_peak_between_is_the_peak_of_one_process_alone(record, workload):
     within(end["memory_peak_between_mib"], end["memory_peak_mib"], 0.02)
 
 
+def test_new_forks_are_not_beside_the_pages_of_their_parent(record, tmp_path, binary):
+    """A sample sees the parent while it grows, the next one its forks: 100 MiB, told as 180 or more between the two."""
+    job = memory_truth.build_job(binary, tmp_path)
+    _, samples = record("-i", 0.4, "--", job, *"private 80 sleep 500 private 20 fork 4 { read sleep 900 } sleep 900".split())
+    end = samples[-1]["run_end"]
+    within(end["memory_peak_mib"], 101, 0.05)
+    within(end["memory_peak_between_mib"], end["memory_peak_mib"], 0.1)
+
+
 DAEMON = """
 import os, subprocess, sys, time
 if os.fork() == 0:

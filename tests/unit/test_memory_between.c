@@ -68,6 +68,72 @@ static void test_a_rising_mark_does_not_count_beside_its_own_process(void **unus
 	assert_int_equal(most_mib(300), 300);
 }
 
+static struct member *add_fork(struct member *parent, int64_t mib, int64_t mark_mib, int64_t inherited_mib)
+{
+	struct member *fork = add(mib, mark_mib);
+
+	fork->is_forked = true;
+	fork->parent_pid = parent->pid;
+	fork->family = parent->family = 1;
+	fork->inherited_pages = inherited_mib * MIB_PAGES;
+	return fork;
+}
+
+static void test_a_new_fork_is_not_beside_the_pages_of_its_parent(void **unused)
+{
+	struct member *parent = add(295, 295), *fork;
+
+	(void)unused;
+	tick(295);
+	parent->resident_pages = 320 * MIB_PAGES;
+	parent->mark_kib = 320 * MIB_KIB;
+	fork = add_fork(parent, 318, 318, 310);
+	fork->shared_pages = parent->shared_pages = 8 * MIB_PAGES;
+	tick(323);
+	assert_int_equal(most_mib(320), 323);
+	/* A new process that is no fork may have had its peak beside the memory of the last tick. */
+	add(200, 400);
+	tick(523);
+	assert_int_equal(most_mib(400), 400 + 323);
+}
+
+static void test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited(void **unused)
+{
+	struct member *parent = add(100, 100), *fork = add_fork(parent, 100, 0, 100);
+
+	(void)unused;
+	tick(100);
+	/* Its mark is first read while the kernel frees its memory. */
+	fork->resident_pages = 5 * MIB_PAGES;
+	fork->mark_kib = 100 * MIB_KIB;
+	tick(100);
+	assert_int_equal(most_mib(100), 100);
+	/* The same with the parent, whose fork goes on. */
+	begin(NULL);
+	parent = add(100, 0);
+	fork = add_fork(parent, 100, 100, 100);
+	tick(100);
+	parent->resident_pages = 5 * MIB_PAGES;
+	parent->mark_kib = 100 * MIB_KIB;
+	tick(100);
+	assert_int_equal(most_mib(100), 100);
+}
+
+static void test_a_fork_that_exits_was_beside_the_pages_that_one_of_the_two_replaced(void **unused)
+{
+	struct member *parent = add(100, 100), *fork = add_fork(parent, 100, 0, 100);
+
+	(void)unused;
+	fork->faults = 30 * MIB_PAGES;
+	parent->faults = 120 * MIB_PAGES;
+	fork->parent_faults = 100 * MIB_PAGES;
+	tick(150);
+	fork->resident_pages = 0;
+	fork->mark_kib = 100 * MIB_KIB;
+	tick(100);
+	assert_int_equal(most_mib(100), 150);
+}
+
 static void test_a_new_process_is_not_beside_one_that_has_gone(void **unused)
 {
 	(void)unused;
@@ -292,6 +358,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_a_rising_mark_counts_beside_memory_in_no_resident_set, begin),
 		cmocka_unit_test_setup(test_a_rising_mark_does_not_count_beside_its_own_process, begin),
+		cmocka_unit_test_setup(test_a_new_fork_is_not_beside_the_pages_of_its_parent, begin),
+		cmocka_unit_test_setup(test_a_fork_that_exits_is_not_beside_the_pages_that_it_inherited,
+				       begin),
+		cmocka_unit_test_setup(
+			test_a_fork_that_exits_was_beside_the_pages_that_one_of_the_two_replaced, begin),
 		cmocka_unit_test_setup(test_a_new_process_is_not_beside_one_that_has_gone, begin),
 		cmocka_unit_test_setup(test_an_unseen_mark_counts_beside_the_members_that_stayed, begin),
 		cmocka_unit_test_setup(test_a_mark_that_wait4_gives_to_its_process_counts_beside_the_others,
