@@ -91,7 +91,7 @@ static void test_a_new_fork_is_not_beside_the_pages_of_its_parent(void **unused)
 	fork->shared_pages = parent->shared_pages = 8 * MIB_PAGES;
 	tick(323);
 	assert_int_equal(most_mib(320), 323);
-	/* A new process that is no fork may have had its peak beside the memory of the last tick. */
+	/* A new process of another program may have had its peak beside the memory of the last tick. */
 	add(200, 400);
 	tick(523);
 	assert_int_equal(most_mib(400), 400 + 323);
