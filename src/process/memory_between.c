@@ -2,6 +2,7 @@
 #include "process/memory_between.h"
 
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "kernel/proc_pid_status.h"
 #include "process/memory_family.h"
 #include "process/process_member.h"
@@ -94,7 +95,7 @@ static void note_ended(struct process_tree *tree)
 }
 
 /* Another member of the family that has its memory now: the parent, if it does. NULL: none. */
-static const struct member *find_relative(const struct process_tree *tree, const struct member *member)
+SELDOM static const struct member *find_relative(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *parent = process_tree_find(tree, member->parent_pid);
 
@@ -116,7 +117,7 @@ static const struct member *find_relative(const struct process_tree *tree, const
  *	tick 2: parent 320, new fork 318, mark 318 tree 323: the fork was not there beside the 295 of tick 1
  *	tick 3: parent 320, fork exits, still 5    tree 320: it was not beside 315
  */
-static int64_t common_kib(const struct process_tree *tree, const struct member *member)
+SELDOM static int64_t common_kib(const struct process_tree *tree, const struct member *member)
 {
 	const struct member *relative = member->family ? find_relative(tree, member) : NULL;
 	const struct member *fork = member, *other = relative;

@@ -39,6 +39,18 @@ static void init_lock(struct rt_tracker *tracker)
 	pthread_condattr_destroy(&attributes);
 }
 
+bool tracker_lock(struct rt_tracker *tracker)
+{
+	if (tracker->owner != getpid())
+		return false;
+	if (pthread_mutex_trylock(&tracker->lock)) {
+		tracker->callers++;
+		pthread_mutex_lock(&tracker->lock);
+		tracker->callers--;
+	}
+	return true;
+}
+
 static void tracker_free(struct rt_tracker *tracker)
 {
 	for (size_t i = 0; COLLECTORS[i]; i++)

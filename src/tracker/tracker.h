@@ -112,17 +112,7 @@ struct rt_tracker {
  * a thread that the child does not have may hold the lock there for ever, and the data behind it may be half
  * changed.
  */
-static inline bool tracker_lock(struct rt_tracker *tracker)
-{
-	if (tracker->owner != getpid())
-		return false;
-	if (pthread_mutex_trylock(&tracker->lock)) {
-		tracker->callers++;
-		pthread_mutex_lock(&tracker->lock);
-		tracker->callers--;
-	}
-	return true;
-}
+bool tracker_lock(struct rt_tracker *tracker);
 
 /* The same for calls that another process cannot make for this one (rt_config_set_apart()): 0, -ECHILD or -ENOTSUP. */
 static inline int tracker_enter(struct rt_tracker *tracker)
