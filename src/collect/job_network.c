@@ -3,7 +3,8 @@
  * (job_namespaces.h), which the tracker's table of sockets does not show.
  *
  * A connection must be seen while it is open, so the tracker looks between samples, too: every 0.1 s at first, later as
- * often as 0.1 ms of CPU time a second allows. While no member runs, it looks once a second.
+ * often as 0.1 ms of CPU time a second allows. While no member runs, or no socket of the machine comes or goes, it looks once
+ * a second.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,18 +70,21 @@ static void ask_to_attend(struct job_network *state, struct collect_context *con
 	context->attend_ns = min_i64(context->attend_ns, at_ns);
 }
 
-static int64_t longer_pause_ns(const struct job_network *state)
+/* Looks become rarer while no member runs, and while no socket of the machine comes or goes. */
+static int64_t next_pause_ns(const struct job_network *state, bool any_ran)
 {
+	if (any_ran && !socket_changes_none(&state->sockets.changes))
+		return LOOK_EVERY_NS;
 	return min_i64(max_i64(2 * state->pause_ns, LOOK_EVERY_NS), LONGEST_PAUSE_NS);
 }
 
 static void look_at_sockets(struct job_network *state, struct collect_context *context, int64_t now_ns)
 {
 	int64_t begun_ns = thread_cpu_now_ns(), pause_ns;
+	bool any_ran = discover_between_passes(context->tree);
 
-	state->pause_ns = discover_between_passes(context->tree) ? LOOK_EVERY_NS : longer_pause_ns(state);
-	pause_ns = state->pause_ns;
 	job_sockets_update(&state->sockets, context->tree, false);
+	pause_ns = state->pause_ns = next_pause_ns(state, any_ran);
 	allowance_earn(&state->for_looks, now_ns, NS_FOR_A_LOOK, LOOKS_MOST_NS);
 	state->for_looks.left_ns -= thread_cpu_now_ns() - begun_ns;
 	if (state->for_looks.left_ns < 0)
@@ -180,8 +184,8 @@ static void job_network_collect(void *state_, struct collect_context *context, s
 	if (!is_last)
 		job_namespaces_look(&state->namespaces, context->tree);
 	job_sockets_update(&state->sockets, context->tree, is_last);
-	/* A sample is a look as well: while the job sleeps, samples of every second are enough. */
-	state->pause_ns = process_tree_any_ran(context->tree) ? LOOK_EVERY_NS : longer_pause_ns(state);
+	/* A sample is a look as well: samples of every second are enough for a job that sleeps. */
+	state->pause_ns = next_pause_ns(state, process_tree_any_ran(context->tree));
 	state->look_ns = max_i64(state->look_ns, root_monotonic_ns(context->root) + state->pause_ns);
 	if (!is_last)
 		ask_to_attend(state, context);

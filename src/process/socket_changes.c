@@ -12,14 +12,23 @@ void socket_changes_look(struct socket_changes *changes, struct root *root, int6
 	(void)read_proc_net_sockstat(root, &changes->file, &changes->now.kernel);
 }
 
+static bool are_equal(const struct socket_counts *now, const struct socket_counts *before)
+{
+	return now->kernel.sockets >= 0 && now->ended >= 0 && now->ended == before->ended &&
+	       now->kernel.sockets == before->kernel.sockets &&
+	       now->kernel.tcp_in_use == before->kernel.tcp_in_use &&
+	       now->kernel.tcp_allocated == before->kernel.tcp_allocated;
+}
+
 bool socket_changes_any(const struct socket_changes *changes, int64_t now_ns)
 {
-	const struct proc_net_sockstat *now = &changes->now.kernel, *searched = &changes->searched.kernel;
-
 	return !changes->searched_ns || now_ns - changes->searched_ns >= SEARCH_EVERY_NS ||
-	       now->sockets < 0 || changes->now.ended < 0 || changes->now.ended != changes->searched.ended ||
-	       now->sockets != searched->sockets || now->tcp_in_use != searched->tcp_in_use ||
-	       now->tcp_allocated != searched->tcp_allocated;
+	       !are_equal(&changes->now, &changes->searched);
+}
+
+bool socket_changes_none(const struct socket_changes *changes)
+{
+	return are_equal(&changes->now, &changes->earlier);
 }
 
 void socket_changes_searched(struct socket_changes *changes, bool is_complete, int64_t now_ns)

@@ -29,6 +29,9 @@ void socket_changes_look(struct socket_changes *changes, struct root *root, int6
 /* Whether a search may find more. After four seconds it may in any case, because sockets of other protocols have no notification. */
 bool socket_changes_any(const struct socket_changes *changes, int64_t now_ns);
 
+/* Whether no socket has come or gone between the last two looks. */
+bool socket_changes_none(const struct socket_changes *changes);
+
 /* A search has ended. `is_complete`: it left out no member that ran. */
 void socket_changes_searched(struct socket_changes *changes, bool is_complete, int64_t now_ns);
 
