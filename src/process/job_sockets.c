@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/min_max.h"
+#include "base/runs_once.h"
 #include "metric/absent.h"
 
 enum {
@@ -360,7 +361,7 @@ static void keep_dumped(void *context, const struct diag_socket *socket)
  * The dump comes before the search: a socket in it that a member had at that moment is found by the search, unless it was
  * closed in between. All others were there before the job, and are not the job's.
  */
-static void tell_apart(struct job_sockets *sockets, const struct dumped *dumped)
+SELDOM static void tell_apart(struct job_sockets *sockets, const struct dumped *dumped)
 {
 	for (size_t i = 0; i < dumped->count; i++) {
 		const struct diag_socket *now = &dumped->sockets[i];
@@ -378,7 +379,7 @@ static void tell_apart(struct job_sockets *sockets, const struct dumped *dumped)
 	}
 }
 
-void job_sockets_begin(struct job_sockets *sockets, struct process_tree *tree)
+RUNS_ONCE void job_sockets_begin(struct job_sockets *sockets, struct process_tree *tree)
 {
 	struct dumped dumped = {0};
 	struct stat status;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/runs_once.h"
 #include "kernel/proc_pid_schedstat.h"
 #include "kernel/proc_pid_status.h"
 #include "process/process_discovery.h"
@@ -197,7 +198,7 @@ static bool is_trackers(const struct process_tree *tree, const struct member *me
 }
 
 /* The kernel lists threads in the order of their creation, so the old list is walked beside the new one. */
-static void list_threads(struct process_tree *tree, struct member *member)
+SELDOM static void list_threads(struct process_tree *tree, struct member *member)
 {
 	struct member_threads *threads = member->threads;
 	bool first = !threads->list, is_older = first && member_is_older(tree, member);
