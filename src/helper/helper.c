@@ -28,6 +28,7 @@
 
 #define POLITE_STOP_NS (2 * NSEC_PER_MSEC)
 #define WHOLE_STOP_NS (5 * NSEC_PER_MSEC)
+#define DEBUG_STOP_NS (1 * NSEC_PER_SEC) /* debugging is worth that the helper can say how it ends */
 #define DYING_NS (1 * NSEC_PER_SEC)
 #define DYING_CPU_NS (50 * NSEC_PER_MSEC) /* a virtual machine that is held up charges its processes for it */
 #define REAP_PAUSE_NS (50 * NSEC_PER_USEC)
@@ -286,7 +287,7 @@ static void end_process(struct helper *helper)
 
 	/* The helper sees the connection end, and ends its worker and itself. */
 	shutdown(helper->socket_fd, SHUT_WR);
-	if (!has_gone(helper, POLITE_STOP_NS)) {
+	if (!has_gone(helper, debug_is_on() ? DEBUG_STOP_NS : POLITE_STOP_NS)) {
 		/*
 		 * The helper still holds its end of the connection, so the pid is still its own. Its worker
 		 * dies with it.

@@ -266,3 +266,12 @@ int heard_events_settle(struct heard_events *heard, struct exit_records *records
 	}
 	return error;
 }
+
+RUNS_ONCE void heard_events_settle_rest(struct heard_events *heard, bool (*is_gone)(pid_t pid))
+{
+	for (size_t i = 0; i < heard->known.slots; i++)
+		/* Another may move into its slot. */
+		while (heard->known.at[i].pid &&
+		       (heard->known.at[i].exit_take || is_gone(heard->known.at[i].pid)))
+			tell_exit(heard, &heard->known.at[i], 0);
+}

@@ -67,3 +67,9 @@ void heard_events_name(struct heard_events *heard, size_t most);
  * before the last call of program_listener_take() have none. Returns 0 or a negative errno: some are lost.
  */
 int heard_events_settle(struct heard_events *heard, struct exit_records *records);
+
+/*
+ * At the end, tells all exits that are left. The kernel sends the event of an exit after its parent can wait for it, so it may be
+ * too late for the last take.
+ */
+void heard_events_settle_rest(struct heard_events *heard, bool (*is_gone)(pid_t pid));

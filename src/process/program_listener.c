@@ -102,6 +102,11 @@ static int64_t process_clock_ns(pid_t pid)
 	return clock_of((clockid_t)(~(unsigned)pid << 3 | 2));
 }
 
+static bool is_gone(pid_t pid)
+{
+	return process_clock_ns(pid) < 0;
+}
+
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
 static RUNS_ONCE void ask_for_short_slices(void)
@@ -484,6 +489,8 @@ const struct program_event *program_listener_take(struct program_listener *liste
 	(void)drain_events(listener);
 	if (heard_events_settle(&listener->heard, &listener->records) < 0)
 		heard_events_forget(&listener->heard);
+	if (listener->stopping)
+		heard_events_settle_rest(&listener->heard, is_gone);
 	end_spending(listener, begun_ns);
 	listener->taken = listener->heard.events;
 	listener->taken_capacity = listener->heard.event_capacity;

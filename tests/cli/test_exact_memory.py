@@ -153,7 +153,7 @@ def test_zombies_have_no_memory_and_the_last_sample_none(record, workload):
     last = samples[-1]["cpu"]
     for key in ("process_rss_mib", "process_memory_mib", "process_pss_mib", "process_main_rss_mib"):
         assert last[key] is None, key
-    assert samples[-1]["run_end"]["memory_peak_mib"] > 0.5
+    assert samples[-1]["run_end"]["memory_peak_mib"] >= max(sample["cpu"]["process_memory_mib"] or 0 for sample in samples) > 0
 
 
 def run_as_nobody(command, **popen):

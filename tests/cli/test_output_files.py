@@ -5,6 +5,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -308,7 +309,11 @@ def test_dropped_samples_are_counted_in_the_record(spawn, small_disk, helpers):
     fill(filler)
     process = spawn("-i", 0.002, "-o", path, "--", "sh", "-c", "sleep 2; exit 7", stderr=subprocess.DEVNULL)
     time.sleep(1.5)
+    # The file system gives the space back in parts. While the recorder is stopped, it writes into none of these.
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     filler.unlink()
+    process.send_signal(signal.SIGCONT)
     assert process.wait(10) == 7
     # More than 256 KiB of samples had to wait, and 256 KiB did; the disk holds a quarter of them.
     samples = helpers.json_lines(path)

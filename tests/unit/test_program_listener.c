@@ -138,6 +138,27 @@ static void test_the_first_fork_starts_the_thread(void **state)
 	sigprocmask(SIG_UNBLOCK, &child, NULL);
 }
 
+/* The kernel sends the event of an exit after the parent can wait for it, so the last take may be too early. */
+static void test_the_last_take_tells_exits_that_no_event_has_told(void **state)
+{
+	struct program_listener *listener;
+	int orders;
+	pid_t job = start_job(&orders), gone = fork();
+
+	(void)state;
+	if (!gone)
+		_exit(0);
+	assert_int_equal(waitpid(gone, NULL, 0), gone);
+	listener = open_listener(job);
+	program_listener_add(listener, gone, NULL);
+	assert_int_equal(take_exits(listener), 0);
+	program_listener_finish(listener);
+	assert_int_equal(take_exits(listener), 1);
+	assert_int_equal(program_listener_exits(listener), 1);
+	end_job(job, orders);
+	program_listener_close(listener);
+}
+
 static void test_the_caller_can_ask_for_the_thread(void **state)
 {
 	struct program_listener *listener;
@@ -203,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_job_that_ends_at_once_is_heard_without_a_thread),
 		cmocka_unit_test(test_the_first_fork_starts_the_thread),
+		cmocka_unit_test(test_the_last_take_tells_exits_that_no_event_has_told),
 		cmocka_unit_test(test_forks_are_complete_after_two_takes_without_a_loss),
 		cmocka_unit_test(test_the_caller_can_ask_for_the_thread),
 	};

@@ -211,7 +211,7 @@ static void callers_get_in_although_samples_take_longer_than_the_interval(void *
 	for (int i = 0; i < CALLS; i++)
 		assert_true(rt_sample_count(tracker) >= before);
 	/* A call waits for one sample, or for a few if its thread gets no CPU in the meantime. */
-	assert_in_range(rt_sample_count(tracker) - before, 0, 10 * CALLS);
+	assert_true(rt_sample_count(tracker) - before <= 10 * CALLS);
 	assert_int_equal(rt_stop(tracker), 0);
 	rt_close(tracker);
 }
