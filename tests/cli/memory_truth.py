@@ -8,11 +8,14 @@ The tests, the random test and bench/memory share this file.
 """
 import contextlib
 import dataclasses
+import json
 import os
 import pathlib
 import re
+import select
 import stat
 import subprocess
+import sys
 import threading
 import time
 
@@ -24,6 +27,10 @@ SHARE, EACH_PROCESS_MIB, PEAK_SHARE = 0.05, 0.5, 0.10
 WIDEST_SECS = 2.5
 # So do moves that are further apart.
 WIDEST_MOVE_SECS = 0.15
+# A meter that does not look for longer may miss a move.
+BLIND_SECS = 0.03
+# Anonymous memory that moves by more does not stand still.
+MOVED_LEAST_MIB = 1
 # Readings further apart than this may have missed a peak between them.
 CLOSE_SECS = 1.0
 # The distance of two samples at -i 1, plus a margin for a busy machine.
@@ -35,6 +42,8 @@ UNMAPPED_LEAST = 2 << 20
 
 SMAPS = re.compile(rb"^(?P<range>[0-9a-f]+-[0-9a-f]+) (?P<flags>\S+) \S+ (?P<device>\S+) (?P<inode>\d+)"
                    rb"|^(?P<key>Pss|Rss|Private_Hugetlb|Shared_Hugetlb|VmFlags): +(?P<value>\d*)", re.M)
+
+PSS_ANON = re.compile(rb"^Pss_Anon: +(\d+)", re.M)
 
 
 def build_job(binary, folder):
@@ -51,13 +60,22 @@ def build_job(binary, folder):
 # ---- members --------------------------------------------------------------------------------------------
 
 
+def read(*place):
+    """Reads a file of a process, in the cheapest way: some of this is done a hundred times in each of many rounds."""
+    fd = os.open("/proc/" + "/".join(map(str, place)), os.O_RDONLY)
+    try:
+        return os.read(fd, 4096)
+    finally:
+        os.close(fd)
+
+
 def parents_of_all():
     """Returns {pid: (parent, start time)} of all processes but zombies."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
-                fields = pathlib.Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                fields = read(name, "stat").rpartition(b")")[2].split()
                 if fields[0] not in (b"Z", b"X"):
                     found[int(name)] = (int(fields[1]), int(fields[19]))
     return found
@@ -204,35 +222,53 @@ def read_once(pids, tmpfs):
     return reading
 
 
+def anonymous_memory(pids):
+    """Returns {pid: bytes} of the anonymous memory of these processes. Pages that forks have in common count once."""
+    resident, parents, forks = {}, {}, set()
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError):
+            resident[pid] = read(pid, "statm")
+            parents[pid], _, _, _, _, flags = map(int, read(pid, "stat").rpartition(b")")[2].split()[1:7])
+            if flags & PF_FORKNOEXEC:
+                forks.add(pid)
+    found, with_forks = {}, {parents[pid] for pid in forks}
+    for pid, text in resident.items():
+        _, rss, shared, *_ = map(int, text.split())
+        if pid in forks and text == resident.get(parents[pid]):
+            continue  # a child of vfork has its parent's memory until it calls exec
+        if pid in forks or pid in with_forks:
+            with contextlib.suppress(OSError):
+                found[pid] = int(PSS_ANON.search(read(pid, "smaps_rollup"))[1]) * 1024
+        else:
+            found[pid] = (rss - shared) * PAGE_BYTES
+    return found
+
+
+def follow(root_pid):
+    """The command `memory_truth.py PID`: prints the moves of a job as JSON once its standard input is closed."""
+    members, moves, wait = Members(root_pid), [], 0
+    while not select.select([0], [], [], wait)[0]:
+        begun, since = time.monotonic(), time.time()
+        found = anonymous_memory(members.now())
+        moves.append((since, time.time(), sum(found.values())))
+        wait = max(0.015, 4 * (time.monotonic() - begun))
+    json.dump(moves, sys.stdout)
+
+
 class Meter:
     """Reads the truth of a tree again and again in a thread until it is stopped. `pid` is the root of the job.
 
-    A reading takes long, and a job may take and free memory between two readings. A second thread follows the anonymous memory of
-    each process without forks by its statm, some fifty times a second: `moves` are (since, until, {pid: bytes}).
+    A reading takes long, and between two readings a job may take and free memory, and its processes may end. A process of the
+    meter follows the anonymous memory, some fifty times a second if that takes little time: `moves` are (since, until, bytes).
     """
 
     def __init__(self, pid, interval_secs=0.1):
         self.members, self.interval_secs = Members(pid), interval_secs
-        self.readings, self.moves, self.tmpfs = [], [], tmpfs_devices()
+        self.readings, self.tmpfs = [], tmpfs_devices()
+        self.follower = subprocess.Popen([sys.executable, __file__, str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.over = threading.Event()
-        self.threads = [threading.Thread(target=target, daemon=True) for target in (self.run, self.follow)]
-        for thread in self.threads:
-            thread.start()
-
-    def follow(self):
-        while not self.over.is_set():
-            begun, since, found, parents_of_forks = time.monotonic(), time.time(), {}, set()
-            for pid in list(self.members.known):
-                with contextlib.suppress(OSError, ValueError):
-                    _, resident, shared, *_ = map(int, pathlib.Path("/proc", str(pid), "statm").read_bytes().split())
-                    _, parent, _, _, _, _, flags, *_ = pathlib.Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
-                    if int(flags) & PF_FORKNOEXEC:
-                        parents_of_forks.add(int(parent))
-                    elif resident:
-                        found[pid] = (resident - shared) * PAGE_BYTES
-            alone = {pid: size for pid, size in found.items() if pid not in parents_of_forks}
-            self.moves.append((since, time.time(), alone))
-            self.over.wait(max(0.02, 9 * (time.monotonic() - begun)))
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while not self.over.is_set():
@@ -240,15 +276,16 @@ class Meter:
             reading = read_once(pids, self.tmpfs)
             # A process that is exiting is still listed after its memory has gone.
             reading.steady = self.members.now() == pids and reading.processes == len(pids) and not reading.unmapping
-            reading.moves = self.moves
             self.readings.append(reading)
             # After a long reading, leave the job as much time for itself.
             self.over.wait(max(self.interval_secs, time.monotonic() - begun))
 
     def stop(self):
         self.over.set()
-        for thread in self.threads:
-            thread.join()
+        self.thread.join()
+        moves = json.loads(self.follower.communicate()[0])
+        for reading in self.readings:
+            reading.moves = moves
         return self.readings
 
 
@@ -289,45 +326,68 @@ class Judged:
                 f"processes, allowed {self.allowed_mib:.1f} MiB")
 
 
-def moved_mib(before, after, begun, ended):
-    """(lowest, highest): how anonymous memory at a sample differs from its least and its most at the readings around it.
+def moves_around(moves, begun, ended):
+    """Returns (sizes, unseen_secs, moved_mib): the MiB of the last move before a time, of those during it, and of the first one after it, none
+    if these two are far apart; how long the meter did not look just then; and by how much memory moved just then.
 
-    Only processes that were there all the time count, and neither forks nor processes that have forks: their pages may be
-    common, and the sum counts those more than once. The last move before the sample, those during it and the first one after it
-    count, and no others: a sample that tells what was true earlier or later is wrong.
+    The meter may be kept from a CPU in the middle of a move, whose size is then from any moment between its two.
     """
-    # The meter may be kept from a CPU in the middle of a move, whose figures are from any moment between its two.
-    moves = [move for move in before.moves or [] if before.begun <= move[0] and move[1] <= after.ended]
-    first = max((since for since, until, _ in moves if until <= begun), default=None)
-    last = min((until for since, until, _ in moves if since >= ended), default=None)
-    if first is None or last is None or last - first > WIDEST_MOVE_SECS:
-        return 0, 0
-    throughout = set.intersection(*(set(found) for _, _, found in moves))
-    sums = [(since, until, sum(found[pid] for pid in throughout) / MIB) for since, until, found in moves]
-    at_readings = [mib for since, until, mib in sums if until <= before.ended or since >= after.begun]
-    at_sample = [mib for since, until, mib in sums if since <= last and until >= first]
-    if not at_readings:
-        return 0, 0
-    least, most = min(at_readings), max(at_readings)
-    lowest = min(0, min(at_sample) - least) or max(0, min(at_sample) - most)
-    highest = max(0, max(at_sample) - most) or min(0, max(at_sample) - least)
-    return lowest, highest
+    first = max((i for i, (_, until, _) in enumerate(moves) if until <= begun), default=None)
+    last = min((i for i, (since, _, _) in enumerate(moves) if since >= ended), default=None)
+    if first is None or last is None:
+        return [], float("inf"), 0
+    sizes = [size / MIB for _, _, size in moves[first:last + 1]]
+    beside = [size / MIB for _, _, size in moves[max(0, first - 1):last + 2]]
+    is_close = moves[last][1] - moves[first][0] <= WIDEST_MOVE_SECS + (ended - begun)
+    return sizes if is_close else [], moves[last][0] - moves[first][1] - (ended - begun), max(beside) - min(beside)
+
+
+def rests(readings):
+    """Returns (begun, ended, MiB) of the readings during which the anonymous memory stood still: the rest of their memory."""
+    found = []
+    for reading in readings:
+        sizes, _, _ = moves_around(reading.moves or [], reading.begun, reading.ended)
+        if sizes and max(sizes) - min(sizes) <= MOVED_LEAST_MIB:
+            found.append((reading.begun, reading.ended, reading.mib - sum(sizes) / len(sizes)))
+    return found
+
+
+def rest_beside(rest, begun, ended):
+    """Returns the MiB of the rest before, during and after a time; none if nothing is known soon before and after."""
+    before = max((one for one in rest if one[1] <= begun), default=None)
+    after = min((one for one in rest if one[0] >= ended), default=None)
+    if not before or not after or after[1] - before[0] > WIDEST_SECS:
+        return []
+    return [mib for since, _, mib in rest if before[0] <= since <= after[0]]
 
 
 def judge(told, readings):
-    """Judges `told`: [(first moment, last moment, MiB)]. A sample without a reading soon before and after is left out."""
-    judged, readings = [], steady(readings)
+    """Judges `told`: [(first moment, last moment, MiB)]. A sample that tells what was true earlier or later is wrong.
+
+    A sample without a reading soon before and after is left out. So is one at which the meter does not look often enough while a
+    process comes or goes, or while memory moves by more than a sample may be wrong.
+    """
+    judged, every, readings = [], readings, steady(readings)
+    moves, rest = readings[0].moves or [] if readings else [], rests(readings)
     for begun, ended, mib in told:
         before = [reading for reading in readings if reading.ended <= begun]
         after = [reading for reading in readings if reading.begun >= ended]
         if not before or not after or mib is None or after[0].ended - before[-1].begun > WIDEST_SECS:
             continue
-        around = [reading for reading in readings if before[-1].begun <= reading.begun <= after[0].begun]
+        around = [reading for reading in every if before[-1].begun <= reading.begun <= after[0].begun]
         if not all(reading.processes for reading in around):
             continue  # the job begins or ends at that moment
-        lowest, highest = moved_mib(before[-1], after[0], begun, ended)
-        judged.append(Judged(begun, mib, min(reading.mib for reading in around) + lowest, max(reading.mib for reading in around) + highest,
-                             max(reading.processes for reading in around)))
+        (sizes, unseen_secs, moved_mib), beside = moves_around(moves, begun, ended), rest_beside(rest, begun, ended)
+        is_blind = unseen_secs > BLIND_SECS
+        if is_blind and not (all(reading.steady for reading in around) and len({reading.processes for reading in around}) == 1):
+            continue
+        if sizes and beside:
+            found = min(sizes) + min(beside), max(sizes) + max(beside)
+        else:
+            found = min(reading.mib for reading in around), max(reading.mib for reading in around)
+        one = Judged(begun, mib, *found, max(reading.processes for reading in around))
+        if not is_blind or moved_mib <= one.allowed_mib:
+            judged.append(one)
     return judged
 
 
@@ -371,6 +431,13 @@ def lasting_peak_mib(readings, secs=SAMPLED_SECS):
     return best
 
 
+def highest_by_moves(readings):
+    """Returns the most MiB that a move and the rest beside it show; 0 if there are none. A peak may lie between two readings."""
+    moves, rest = (readings[0].moves or [], rests(readings)) if readings else ([], [])
+    beside = [(size, rest_beside(rest, since, until)) for since, until, size in moves]
+    return max((size / MIB + min(known) for size, known in beside if known), default=0)
+
+
 def was_read_around(readings, at):
     """Whether the meter read shortly before and after a sample: (first moment, last moment)."""
     before = max((reading.begun for reading in steady(readings) if reading.ended <= at[0]), default=-float("inf"))
@@ -383,10 +450,11 @@ def peak_holds(told_mib, readings, source=None, at=None):
     sample (`at`) that was taken between two readings far apart, while processes come and go.
     """
     most, lasting_mib = peak(readings), lasting_peak_mib(readings)
+    most_mib = max(most.mib, highest_by_moves(readings))
     each_mib = EACH_PROCESS_MIB * most.processes
     is_bound = source != "largest_process" and (not at or was_read_around(readings, at))
     return (told_mib >= (1 - PEAK_SHARE) * lasting_mib - each_mib and
-            (told_mib <= (1 + PEAK_SHARE) * most.mib + each_mib or not is_bound))
+            (told_mib <= (1 + PEAK_SHARE) * most_mib + each_mib or not is_bound))
 
 
 def hugetlb_pages():
@@ -400,3 +468,7 @@ def kill_descendants(pid):
     for one in Members(pid).now():
         with contextlib.suppress(ProcessLookupError):
             os.kill(one, 9)
+
+
+if __name__ == "__main__":
+    follow(int(sys.argv[1]))
