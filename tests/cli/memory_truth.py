@@ -237,7 +237,7 @@ def anonymous_memory(pids):
         if pid in forks and text == resident.get(parents[pid]):
             continue  # a child of vfork has its parent's memory until it calls exec
         if pid in forks or pid in with_forks:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, TypeError):  # kernels before 5.4 do not tell it
                 found[pid] = int(PSS_ANON.search(read(pid, "smaps_rollup"))[1]) * 1024
         else:
             found[pid] = (rss - shared) * PAGE_BYTES
