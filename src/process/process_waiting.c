@@ -22,7 +22,8 @@ enum {
 	THREADS_MOST = 2048, /* of one process; the others are not followed */
 };
 
-/* How long a thread that sleeps is not read: four ticks of a second. */
+/* A thread that has slept for a second is not read for the next four. */
+#define ASLEEP_NS (900 * NSEC_PER_MSEC)
 #define QUIET_NS (3500 * NSEC_PER_MSEC)
 
 static int64_t refill_allowance(int64_t left, int64_t a_second, int64_t elapsed_ns)
@@ -66,8 +67,8 @@ static void follow_times(struct process_tree *tree, struct followed_thread *thre
 		waiting->error = -error;
 		return;
 	}
-	thread->is_quiet =
-		thread->has_times && now.turns == thread->turns && now.run_ns == thread->last.run_ns;
+	if (!thread->has_times || now.turns != thread->turns || now.run_ns != thread->last.run_ns)
+		thread->ran_ns = waiting->pass_ns;
 	thread->read_ns = waiting->pass_ns;
 	add_growth(&waiting->total.run_ns, &thread->last.run_ns, now.run_ns, counts);
 	add_growth(&waiting->total.wait_ns, &thread->last.wait_ns, now.wait_ns, counts);
@@ -232,6 +233,13 @@ SELDOM static void list_threads(struct process_tree *tree, struct member *member
 		.list = list, .count = kept, .next = threads->next, .process_count = member->thread_count};
 }
 
+/* The last pass reads all threads, as nothing is counted later. */
+static bool is_asleep(const struct process_tree *tree, const struct followed_thread *thread)
+{
+	return !tree->is_last_pass && thread->has_times && thread->read_ns - thread->ran_ns >= ASLEEP_NS &&
+	       tree->waiting.pass_ns - thread->read_ns < QUIET_NS;
+}
+
 static void read_threads(struct process_tree *tree, struct member *member)
 {
 	struct member_threads *threads = member->threads;
@@ -247,7 +255,7 @@ static void read_threads(struct process_tree *tree, struct member *member)
 	for (size_t i = 0; i < threads->count; i++) {
 		struct followed_thread *thread = &threads->list[threads->next++ % threads->count];
 
-		if (thread->is_quiet && tree->waiting.pass_ns - thread->read_ns < QUIET_NS)
+		if (is_asleep(tree, thread))
 			continue;
 		/* The first reading of an older thread only says from where on it counts. */
 		if (!(thread->is_older && !thread->has_times) && budget->threads-- <= 0) {

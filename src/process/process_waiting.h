@@ -47,8 +47,8 @@ struct followed_thread {
 	int64_t switch_run_ns;
 	int schedstat_fd; /* of a thread in a list: kept while the process runs often; -1: closed */
 	int status_fd;    /* the same */
-	bool is_quiet;    /* it had not run between the last two readings */
-	int64_t read_ns;  /* when its times were read */
+	int64_t read_ns;  /* when its times were read, and */
+	int64_t ran_ns;   /* when such a reading first found them as they are */
 };
 
 /* The threads of a process with several of them. */

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -118,6 +119,36 @@ time.sleep(60)
     assert 10 <= told(samples, "process_voluntary_switches") <= 80
 
 
+def switches_of(pid, tid):
+    """Returns the voluntary switches of a thread."""
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/task/{tid}/status").read_text(), re.M)[1])
+
+
+@pytest.mark.parametrize("interval, rest", [(0.1, 0.25), (0.4, 1.1)])
+def test_threads_that_sleep_between_two_samples_count_until_the_recording_ends(binary, tmp_path, interval, rest):
+    """The last sample reads them as well, although they were asleep at the sample before."""
+    code = f"""if True:
+        import threading, time
+        def work():
+            while True: time.sleep({rest})
+        for _ in range(8): threading.Thread(target=work, daemon=True).start()
+        print(flush=True)
+        while True: time.sleep(0.2)"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as job:
+        try:
+            job.stdout.readline()
+            others = [tid for tid in os.listdir(f"/proc/{job.pid}/task") if int(tid) != job.pid]
+            before = sum(switches_of(job.pid, tid) for tid in (*others, job.pid))
+            subprocess.run([binary, "-p", str(job.pid), "-i", str(interval), "--duration", "2.4", "-q", "-o", tmp_path / "run.jsonl"], check=True)
+            after = sum(switches_of(job.pid, tid) for tid in (*others, job.pid))
+        finally:
+            job.kill()
+    counted = told(json_lines(tmp_path / "run.jsonl"), "process_voluntary_switches")
+    assert len(others) == 8 and after - before > 20
+    # The recorder starts later than the test begins to count, and stops earlier.
+    assert 0.85 * (after - before) <= counted <= after - before, (before, after, counted)
+
+
 @pytest.fixture
 def switches_since():
     """switches_since() returns the context switches (voluntary, involuntary) of children that this test has waited for."""
@@ -209,7 +240,7 @@ def test_threads_that_did_not_run_are_not_read_again(no_leak_check, binary, tmp_
 
 @pytest.mark.skipif(not STRACE, reason="needs strace")
 def test_idle_threads_of_a_busy_process_cost_one_small_reading(no_leak_check, binary, tmp_path):
-    """The times of 16 threads that wait are read twice, through descriptors that stay open, and their switches once."""
+    """The times of 16 threads that wait are read for a second and at the end, through descriptors that stay open, their switches once."""
     code = """if True:
         import threading, time
         gate = threading.Lock()
@@ -222,7 +253,7 @@ def test_idle_threads_of_a_busy_process_cost_one_small_reading(no_leak_check, bi
     job = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stdout=subprocess.PIPE)
     try:
         assert job.stdout.readline() == b"ready\n"
-        trace = opened(binary, tmp_path, "-p", str(job.pid), "--duration", "2")
+        trace = opened(binary, tmp_path, "-p", str(job.pid), "--duration", "4")
     finally:
         os.killpg(job.pid, 9)
         job.wait()
@@ -232,7 +263,7 @@ def test_idle_threads_of_a_busy_process_cost_one_small_reading(no_leak_check, bi
              for call in ("openat", "pread64") for name in ("schedstat", "status")}
     # The main thread is read through files of the process itself. A thread may have reached the lock after the first sample.
     assert kinds["openat", "schedstat"] <= 17 and kinds["openat", "status"] <= 20, kinds
-    assert 2 * 16 <= kinds["pread64", "schedstat"] <= 3 * 17, kinds
+    assert 3 * 16 <= kinds["pread64", "schedstat"] <= 9 * 17, kinds
 
 
 def test_a_thread_that_wakes_after_a_long_sleep_is_counted(binary, tmp_path):
