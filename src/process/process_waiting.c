@@ -44,6 +44,10 @@ void waiting_begin_pass(struct process_tree *tree, int64_t now_ns)
 	waiting->budget.threads = refill_allowance(waiting->budget.threads, THREADS_A_SECOND, elapsed_ns);
 	waiting->budget.switches = refill_allowance(waiting->budget.switches, SWITCHES_A_SECOND, elapsed_ns);
 	waiting->asked_last = waiting->asked;
+	if (tree->is_last_pass) {
+		waiting->budget = (struct reading_budget){.threads = THREADS_MOST, .switches = THREADS_MOST};
+		waiting->asked_last = 0;
+	}
 	waiting->asked = 0;
 	waiting->pass_ns = now_ns;
 }
@@ -233,7 +237,7 @@ SELDOM static void list_threads(struct process_tree *tree, struct member *member
 		.list = list, .count = kept, .next = threads->next, .process_count = member->thread_count};
 }
 
-/* The last pass reads all threads, as nothing is counted later. */
+/* The last pass reads such a thread as well: nothing is counted later. */
 static bool is_asleep(const struct process_tree *tree, const struct followed_thread *thread)
 {
 	return !tree->is_last_pass && thread->has_times && thread->read_ns - thread->ran_ns >= ASLEEP_NS &&

@@ -124,14 +124,14 @@ def switches_of(pid, tid):
     return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/task/{tid}/status").read_text(), re.M)[1])
 
 
-@pytest.mark.parametrize("interval, rest", [(0.1, 0.25), (0.4, 1.1)])
-def test_threads_that_sleep_between_two_samples_count_until_the_recording_ends(binary, tmp_path, interval, rest):
-    """The last sample reads them as well, although they were asleep at the sample before."""
+@pytest.mark.parametrize("interval, rest, threads", [(0.1, 0.25, 8), (0.4, 1.1, 8), (0.4, 0.25, 150)])
+def test_threads_that_sleep_between_two_samples_count_until_the_recording_ends(binary, tmp_path, interval, rest, threads):
+    """The last sample reads all threads, also those that were asleep or had no turn at the sample before."""
     code = f"""if True:
         import threading, time
         def work():
             while True: time.sleep({rest})
-        for _ in range(8): threading.Thread(target=work, daemon=True).start()
+        for _ in range({threads}): threading.Thread(target=work, daemon=True).start()
         print(flush=True)
         while True: time.sleep(0.2)"""
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as job:
@@ -144,7 +144,7 @@ def test_threads_that_sleep_between_two_samples_count_until_the_recording_ends(b
         finally:
             job.kill()
     counted = told(json_lines(tmp_path / "run.jsonl"), "process_voluntary_switches")
-    assert len(others) == 8 and after - before > 20
+    assert len(others) == threads and after - before > 20
     # The recorder starts later than the test begins to count, and stops earlier.
     assert 0.85 * (after - before) <= counted <= after - before, (before, after, counted)
 
