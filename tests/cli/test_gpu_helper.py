@@ -248,4 +248,6 @@ def test_the_helper_costs_a_millisecond_a_second(spawn, nvml, tmp_path, helpers)
 def test_the_trackers_cost_includes_the_helper(record, nvml):
     nvml.say("gpus 1")
     _, samples = record("-i", 0.2, "--", "sleep", 0.7, env=nvml.env())
-    assert [sample["tracker"]["helpers"] for sample in samples] == [2] * len(samples)
+    counts = [sample["tracker"]["helpers"] for sample in samples]
+    # On a busy machine the first sample comes before the helper has started its worker.
+    assert counts[0] in (1, 2) and counts[1:] == [2] * (len(samples) - 1), counts
