@@ -36,6 +36,7 @@ bench:
 	@bench/peers $(BUILD)
 	@bench/python $(BUILD)
 	@bench/advice $(BUILD)
+	@bench/odd $(BUILD)
 	@bench/bottlenecks $(BUILD)
 	@bench/fleet $(BUILD)
 	@tools/run-tests $(BUILD) --no-meson --cost
