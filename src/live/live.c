@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "live/recorder.h"
 #include "live/terminal.h"
 #include "live/view.h"
+#include "live/writers.h"
 
 enum { LOOK_MS = 200, SOON_MS = 50, FEEDS_MOST = 256, KEYS_AT_ONCE = 64, PIPE_READS = 8 };
 #define HISTORY_LOOK_NS (2 * NSEC_PER_SEC)
@@ -82,16 +84,11 @@ static bool is_followed(const struct live *live, unsigned number)
 	return false;
 }
 
-/* Runs that have begun since the last look. */
 static void look_into_history(struct live *live)
 {
 	struct history history = {.fd = -1};
 	char name[32];
 
-	if (!live->options->follows_history ||
-	    (live->history_ns && now_ns() - live->history_ns < HISTORY_LOOK_NS))
-		return;
-	live->history_ns = now_ns();
 	if (history_open(&history, false, NULL) < 0)
 		return;
 	for (size_t i = 0; i < history.count; i++) {
@@ -104,6 +101,31 @@ static void look_into_history(struct live *live)
 			live->dirty = true;
 	}
 	history_close(&history);
+}
+
+static void follow_written(void *context, const char *path, const struct stat *status)
+{
+	struct live *live = context;
+	const char *slash = strrchr(path, '/');
+	struct stat followed;
+
+	for (size_t i = 0; i < live->feed_count; i++)
+		if (stat(live->feeds[i]->path, &followed) == 0 && followed.st_dev == status->st_dev &&
+		    followed.st_ino == status->st_ino)
+			return;
+	if (add_feed(live, path, false, slash ? slash + 1 : path, 0) == 0)
+		live->dirty = true;
+}
+
+/* Runs that have begun since the last look: those of the history, and those that are recorded to other files. */
+static void look_for_runs(struct live *live)
+{
+	if (!live->options->follows_history ||
+	    (live->history_ns && now_ns() - live->history_ns < HISTORY_LOOK_NS))
+		return;
+	live->history_ns = now_ns();
+	look_into_history(live);
+	writers_find(follow_written, live);
 }
 
 static int begin_feeds(struct live *live, struct rt_problem *problem)
@@ -127,7 +149,7 @@ static int begin_feeds(struct live *live, struct rt_problem *problem)
 	}
 	if (r < 0)
 		return problem_set(problem, r, "%s", r == -ENOMEM ? "out of memory" : strerror(-r));
-	look_into_history(live);
+	look_for_runs(live);
 	live->view.several = live->view.lists = options->follows_history || live->feed_count > 1;
 	return 0;
 }
@@ -209,7 +231,7 @@ static int read_all(struct live *live, struct rt_problem *problem)
 	int r = read_recorder(live, problem);
 
 	live->ended = true;
-	look_into_history(live);
+	look_for_runs(live);
 	for (size_t i = 0; i < live->feed_count && r == 0; i++)
 		r = read_feed(live, live->feeds[i], problem);
 	return r;

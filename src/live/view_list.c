@@ -205,7 +205,7 @@ void view_draw_list(struct view *view, struct canvas *canvas)
 	draw_heading(view, canvas, &places);
 	if (!view->count) {
 		canvas_text(canvas, 3, places.name, canvas->columns - places.name - 1, LOOK_FAINT,
-			    "none is recorded into the history now; this list follows");
+			    "no run of this user is recorded on this machine now");
 		canvas_text(canvas, 4, places.name, canvas->columns - places.name - 1, LOOK_FAINT,
 			    "resource-tracker live last: the last run that has ended");
 	}

@@ -514,14 +514,26 @@ def test_live_lists_files_and_opens_one(terminal, tmp_path):
     assert one.wait_for_end() == 0
 
 
+# Other tests record at the same time, and the list shows their runs as well: these tests look at the lines of their own runs.
+
+def line_of(name):
+    """The line of a run in the list, or an empty text."""
+    return lambda screen: next((line for line in screen.splitlines() if f" {name} " in f"{line} "), "")
+
+
+def is_going_on(name):
+    return lambda screen: line_of(name)(screen) and "exit status" not in line_of(name)(screen) \
+        and "succeeded" not in line_of(name)(screen)
+
+
 def test_live_that_starts_before_any_run_shows_the_first_one(terminal, tmp_path):
     history = {"TRACKER_HISTORY": str(tmp_path / "history")}
     one = terminal("live", env=history)
-    one.wait("0 runs now")
+    one.wait(re.compile(r"\d+ runs? now").search)
     first = terminal("-n", "first", "-i", "100ms", "--", "sh", "-c", "read -r line", env=history)
-    one.wait(lambda screen: "1 run now" in screen and " first" in screen)
+    one.wait(is_going_on("first"))
     first.press("Enter")
-    one.wait(lambda screen: "0 runs now" in screen and "succeeded" in screen)
+    one.wait(lambda screen: "succeeded" in line_of("first")(screen))
     one.press("q")
     assert one.wait_for_end() == 0
 
@@ -529,20 +541,59 @@ def test_live_that_starts_before_any_run_shows_the_first_one(terminal, tmp_path)
 def test_live_shows_the_runs_that_go_on_and_their_ends(terminal, tmp_path):
     history = {"TRACKER_HISTORY": str(tmp_path / "history")}
     first = terminal("-n", "first", "-i", "100ms", "--", "sh", "-c", "read -r line", env=history)
-    one = terminal("live", env=history, size=(100, 24))
-    one.wait(lambda screen: "1 run now" in screen and " first" in screen)
+    one = terminal("live", env=history, size=(100, 40))
+    one.wait(is_going_on("first"))
     second = terminal("-n", "second", "-i", "100ms", "--", "sh", "-c", "read -r line; exit 4", env=history)
-    one.wait(lambda screen: "2 runs now" in screen and " second" in screen)
+    one.wait(lambda screen: is_going_on("first")(screen) and is_going_on("second")(screen))
     second.press("Enter")
-    one.wait("failed with exit status 4")
+    one.wait(lambda screen: "failed with exit status 4" in line_of("second")(screen))
     first.press("Enter")
-    one.wait(lambda screen: "0 runs now" in screen and "succeeded" in screen)
+    one.wait(lambda screen: "succeeded" in line_of("first")(screen))
     assert second.wait("EXIT:4")
     assert first.wait("EXIT:0")
     one.press("q")
     assert one.wait_for_end() == 0
     again = terminal("live", "last", env=history)
     again.wait(lambda screen: screen.startswith(" second") and "run 2" in screen and "failed with exit status 4" in screen)
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_live_shows_a_run_that_records_to_a_file(terminal, tmp_path, removed):
+    """The list has the runs of this user that are recorded outside the history, even if the name of the file has gone."""
+    out = tmp_path / "run.jsonl"
+    name = f"to-file-{os.getpid()}-{int(removed)}"
+    run = terminal("-n", name, "-i", "100ms", "-o", out, "--", "sh", "-c", "read -r line; exit 3")
+    limit = time.monotonic() + PATIENCE_SECS
+    while not out.exists() or not out.read_text():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    if removed:
+        out.unlink()
+    one = terminal("live", env={"TRACKER_HISTORY": "off"}, size=(120, 40))
+    one.wait(is_going_on(name))
+    run.press("Enter")
+    one.wait(lambda screen: removed or "failed with exit status 3" in line_of(name)(screen))
+    one.press("q")
+    assert one.wait_for_end() == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a recorder of another user")
+def test_live_leaves_out_the_recordings_of_other_users(tmp_path, terminal, spawn, program_for_everybody):
+    name = f"of-nobody-{os.getpid()}"
+    out = pathlib.Path(program_for_everybody).parent / "theirs.jsonl"
+    os.chmod(out.parent, 0o777)
+    spawn("-n", name, "-i", "100ms", "-o", out, "--", "sleep", "60", program=program_for_everybody, cwd="/", user=65534,
+          group=65534, extra_groups=[])
+    ours = terminal("-n", "ours", "-i", "100ms", "-o", tmp_path / "ours.jsonl", "--", "sh", "-c", "read -r line")
+    limit = time.monotonic() + PATIENCE_SECS
+    while not out.exists() or not out.read_text():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    one = terminal("live", env={"TRACKER_HISTORY": "off"}, size=(120, 40))
+    assert name not in one.wait(is_going_on("ours"))
+    ours.press("Enter")
+    one.press("q")
+    assert one.wait_for_end() == 0
 
 
 def test_live_draws_over_the_summary_of_a_job_in_the_background(tmp_path, binary):
@@ -552,7 +603,7 @@ def test_live_draws_over_the_summary_of_a_job_in_the_background(tmp_path, binary
     script = SCRIPT.replace("{command}", f"{job} &\n{{command}}")
     one = Terminal(tmp_path, [binary, "live"], script=script, env={"TRACKER_HISTORY": str(tmp_path / "history")})
     try:
-        one.wait(lambda screen: "1 run now" in screen and " sh" in screen)
+        one.wait(is_going_on("sh"))
         over.touch()
         lines = tmp_path / "history/runs.jsonl"
         limit = time.monotonic() + PATIENCE_SECS
