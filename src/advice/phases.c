@@ -162,13 +162,41 @@ static int pair_all(struct events *events, struct phases *ret_phases)
 
 /* ---- files of `resource-tracker mark` --------------------------------------------------------------- */
 
+/* By the one that marked it, then in time. */
+static int compare_chain(const void *a, const void *b)
+{
+	const struct event *left = a, *right = b;
+	int order = strcmp(left->owner, right->owner);
+
+	return order ? order : (left->time > right->time) - (left->time < right->time);
+}
+
+/* Each phase of a chain ends when the next one begins, the last one with the run. */
+static int add_chains(struct events *chains, double to, struct events *events)
+{
+	int result = 0;
+
+	if (chains->count)
+		qsort(chains->list, chains->count, sizeof(*chains->list), compare_chain);
+	for (size_t i = 0; i < chains->count && result == 0; i++) {
+		const struct event *began = &chains->list[i], *next = began + 1;
+		bool is_last = i + 1 == chains->count || strcmp(began->owner, next->owner) != 0;
+
+		result = add_event(events, began->name, began->owner, began->time, false);
+		if (result == 0)
+			result = add_event(events, began->name, began->owner,
+					   is_last ? fmax(to, began->time) : next->time, true);
+	}
+	return result;
+}
+
 static void cleanup_json(json_t **json)
 {
 	json_decref(*json);
 }
 
 /* Returns 0, or -EBADMSG if the line is not a mark. */
-static int add_mark(struct events *events, struct scan line, double from, double to)
+static int add_mark(struct events *events, struct events *chains, struct scan line, double from, double to)
 {
 	__attribute__((cleanup(cleanup_json))) json_t *mark = json_loadb(line.at, scan_left(&line), 0, NULL);
 	const char *name = json_string_value(json_object_get(mark, "name"));
@@ -180,31 +208,35 @@ static int add_mark(struct events *events, struct scan line, double from, double
 	double secs = (double)json_integer_value(time) / 1e9;
 
 	if (!name || !kind || !json_is_integer(time) ||
-	    (strcmp(kind, "start") != 0 && strcmp(kind, "stop") != 0))
+	    (strcmp(kind, "start") != 0 && strcmp(kind, "stop") != 0 && strcmp(kind, "next") != 0))
 		return -EBADMSG;
 	if (secs < from - SLACK_SECS || secs > to + SLACK_SECS)
 		return 0;
 	buffer_printf(&owner, "%s\n", host ? host : "");
 	if (id)
 		buffer_printf(&owner, "id %s", id);
+	else if (*kind == 'n')
+		buffer_add_text(&owner, "next");
 	else
 		buffer_printf(&owner, "%lld", (long long)json_integer_value(json_object_get(mark, "pid")));
-	return buffer_error(&owner) ? -ENOMEM
-				    : add_event(events, name, owner.data, secs, strcmp(kind, "stop") == 0);
+	if (buffer_error(&owner))
+		return -ENOMEM;
+	return add_event(*kind == 'n' ? chains : events, name, owner.data, secs, strcmp(kind, "stop") == 0);
 }
 
 static int read_marks(struct source *source, double from, double to, struct events *events, size_t *bad_lines)
 {
+	CLEANUP_EVENTS struct events chains = {0};
 	struct source_line line;
 	int result;
 
 	while ((result = source_next_line(source, &line)) > 0) {
-		result = line.too_long ? -EBADMSG : add_mark(events, line.text, from, to);
+		result = line.too_long ? -EBADMSG : add_mark(events, &chains, line.text, from, to);
 		if (result == -ENOMEM)
 			return result;
 		*bad_lines += result < 0;
 	}
-	return result;
+	return result < 0 ? result : add_chains(&chains, to, events);
 }
 
 int phases_read_marks(const char *path, double from, double to, struct phases *ret_phases,

@@ -26,7 +26,7 @@ static const char *take_mark_option(void *context, const struct option_row *row,
 	struct mark_request *request = context;
 
 	if (!row && request->word_count == 2)
-		return "is one word too many; give a name, and start or stop";
+		return "is one word too many; give a name, and start or stop behind it if the phase has both";
 	if (!row)
 		request->words[request->word_count++] = text;
 	else if (row->id == OPTION_mark_id)
@@ -36,6 +36,18 @@ static const char *take_mark_option(void *context, const struct option_row *row,
 	else
 		request->json = true;
 	return NULL;
+}
+
+/* One word is the name of the next phase. A lone "start" or "stop" lacks the name. */
+static bool find_event(const struct mark_request *request, enum mark_event *ret_event)
+{
+	const char *last = request->word_count ? request->words[request->word_count - 1] : "";
+	bool starts = strcmp(last, "start") == 0, stops = strcmp(last, "stop") == 0;
+
+	if (!*last || !*request->words[0] || (starts || stops) != (request->word_count == 2))
+		return false;
+	*ret_event = starts ? MARK_START : stops ? MARK_STOP : MARK_NEXT;
+	return true;
 }
 
 static int print_mark(const struct mark *mark)
@@ -50,6 +62,7 @@ int run_mark(char **argv)
 {
 	struct mark_request request = {0};
 	struct utsname system = {0};
+	enum mark_event event;
 	struct mark mark;
 	int result, status;
 
@@ -57,12 +70,14 @@ int run_mark(char **argv)
 
 	if (!read_subcommand(argv, take_mark_option, &request, &status))
 		return status;
-	if (request.word_count < 2 || !*request.words[0] ||
-	    (strcmp(request.words[1], "start") != 0 && strcmp(request.words[1], "stop") != 0))
-		return say_usage("mark", "give a name, and start or stop");
+	if (!find_event(&request, &event))
+		return say_usage(
+			"mark",
+			"name the phase that begins now, as in `mark load`, or say which one starts or "
+			"stops, as in `mark load start`");
 	(void)uname(&system);
 	mark = (struct mark){
-		.start = strcmp(request.words[1], "start") == 0,
+		.event = event,
 		.name = request.words[0],
 		.id = request.id,
 		.pid = getppid(),

@@ -16,6 +16,7 @@
 /* Each byte of a name may become six. */
 enum { LINE_BYTES = 16 * MARK_NAME_BYTES };
 
+static const char *const EVENTS[] = {[MARK_START] = "start", [MARK_STOP] = "stop", [MARK_NEXT] = "next"};
 static const char SUFFIX[] = ".marks";
 
 void mark_line(struct buffer *out, const struct mark *mark)
@@ -24,8 +25,7 @@ void mark_line(struct buffer *out, const struct mark *mark)
 	buffer_add_i64(out, SYSTEM_CLOCKS.realtime_ns(SYSTEM_CLOCKS.context));
 	buffer_add_text(out, ",\"monotonic_ns\":");
 	buffer_add_i64(out, SYSTEM_CLOCKS.monotonic_ns(SYSTEM_CLOCKS.context));
-	buffer_add_text(out,
-			mark->start ? ",\"event\":\"start\",\"name\":" : ",\"event\":\"stop\",\"name\":");
+	buffer_printf(out, ",\"event\":\"%s\",\"name\":", EVENTS[mark->event]);
 	json_escape(out, mark->name, strlen(mark->name));
 	buffer_add_text(out, ",\"id\":");
 	if (mark->id)

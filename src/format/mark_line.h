@@ -1,5 +1,6 @@
 /*
- * One line of a file of marks: the beginning or end of a job's phase.
+ * One line of a file of marks: the beginning or end of a job's phase. "next" ends the phase that the last "next" of this host and id
+ * began, and begins one.
  *
  *   {"timestamp_ns":1718000000123456789,"monotonic_ns":81234567,"event":"start","name":"load","id":"7-1","pid":7,
  *    "host":"node-1"}
@@ -15,8 +16,10 @@
 
 enum { MARK_NAME_BYTES = 1024 };
 
+enum mark_event { MARK_START, MARK_STOP, MARK_NEXT };
+
 struct mark {
-	bool start; /* false: the phase stops */
+	enum mark_event event;
 	const char *name;
 	const char *id; /* NULL: matched by process and name, innermost first */
 	pid_t pid;

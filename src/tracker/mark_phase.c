@@ -47,7 +47,11 @@ void rt_marks_close(rt_marks *marks)
 static int write_mark(const rt_marks *marks, pid_t pid, const char *name, int64_t number, bool start)
 {
 	char id[48];
-	struct mark mark = {.start = start, .name = name, .id = id, .pid = pid, .host = marks->host};
+	struct mark mark = {.event = start ? MARK_START : MARK_STOP,
+			    .name = name,
+			    .id = id,
+			    .pid = pid,
+			    .host = marks->host};
 
 	snprintf(id, sizeof(id), "%lld-%lld", (long long)(number >> 32), (long long)(number & UINT32_MAX));
 	return mark_write(marks->fd, &mark);

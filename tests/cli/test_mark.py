@@ -39,11 +39,26 @@ def test_json_prints_the_mark(run, tmp_path):
     assert json.loads(result.out)["name"] == "load" and len(marks(tmp_path / "x")) == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["load"], ["load", "begin"], ["", "start"], ["--what", "a", "start"],
+@pytest.mark.parametrize("arguments", [[], [""], ["start"], ["stop"], ["load", "begin"], ["", "start"], ["--what", "a", "start"],
                                        ["a", "start", "b"]])
 def test_wrong_use_is_one_line(run, arguments):
     result = run("mark", *arguments)
     assert result.returncode == 2 and len(result.err.splitlines()) == 1 and "--help" in result.err
+    assert "`mark load`" in result.err or "too many" in result.err or "--what" in result.err
+
+
+def test_a_name_alone_begins_the_next_phase(run, binary, tmp_path):
+    """Each phase ends with the next one, whichever process marks it, and the last one with the job. Other IDs have chains of their own."""
+    job = f"{binary} mark load; sleep 0.2; ({binary} mark train); sleep 0.2; {binary} mark --id other apart; {binary} mark load; sleep 0.2"
+    assert run("-i", "50ms", "-o", "run.jsonl", "--", "sh", "-c", job).returncode == 0
+    said = json.loads(run("regions", "--json", "run.jsonl").out)
+    found = {one["name"]: one["compute_time"] for one in said["code_block_results"]}
+    times = [one["timestamp_ns"] / 1e9 for one in marks(tmp_path / "run.jsonl.marks")]
+    end = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["timestamp"]
+    expected = {"load": times[1] - times[0] + end - times[3], "train": times[3] - times[1], "apart": end - times[2]}
+    assert {name: one["total"] for name, one in found.items()} == pytest.approx(expected, abs=0.01)
+    assert said["static_data"]["open_calls"] == 0
+    assert "never stopped" not in run("regions", "run.jsonl").out
 
 
 def test_help(run):
