@@ -139,7 +139,8 @@ static const char *choose_summary(struct front *front, const struct given **ret_
 	const struct given *unwanted = given_by_name(&front->given, "no-summary");
 	bool flag = false;
 
-	front->summary = !front->quiet && (front->keeps || (front->named_outputs && isatty(STDERR_FILENO)))
+	front->summary = !front->quiet && (front->keeps || front->is_ci_log ||
+					   (front->named_outputs && isatty(STDERR_FILENO)))
 				 ? SUMMARY_TEXT
 				 : SUMMARY_NONE;
 	if (unwanted && !read_flag(unwanted->text, &flag)) {
@@ -270,7 +271,8 @@ static int add_default_output(struct front *front)
 {
 	const char *stream = front->mode == MODE_WRAP ? "/dev/stderr" : "-";
 
-	if (front->named_outputs || front->quiet || front->keeps)
+	if (front->named_outputs || front->quiet || front->keeps ||
+	    (front->is_ci_log && front->summary != SUMMARY_NONE))
 		return 0;
 	if (rt_config_set(front->config, "output", stream) < 0)
 		return refuse("%s", rt_config_message(front->config));
@@ -406,6 +408,7 @@ static RUNS_ONCE int configure_from_file(struct front *front, const char *path)
 	if (status)
 		return status;
 	front->keeps = run_is_kept(front);
+	front->is_ci_log = run_is_in_ci_log(front);
 	message = choose_summary(front, &item);
 	if (message) {
 		status = complain_of_setting(front, item, path, message);

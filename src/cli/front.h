@@ -26,6 +26,7 @@ struct front {
 	bool no_warnings;
 	bool no_history;
 	bool keeps;      /* this run goes to the history (keep_run.h) */
+	bool is_ci_log;  /* a CI system keeps our stderr: a summary instead of samples */
 	bool configured; /* errors in the configuration file were reported */
 	enum summary summary;
 	const char *page; /* output file of the report; NULL: no report */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/scan.h"
 #include "cli/after_recording.h"
 #include "cli/message.h"
 #include "history/history_folder.h"
@@ -21,14 +22,31 @@ static const char *given_text(const struct front *front, const char *name)
 	return item && item->text && *item->text ? item->text : NULL;
 }
 
-bool run_is_kept(const struct front *front)
+static bool has_default_output(const struct front *front)
 {
-	const char *folder = given_text(front, "history");
 	char path[PATH_MAX];
 
 	return front->mode == MODE_WRAP && !front->named_outputs && !given_by_name(&front->given, "format") &&
-	       !front->no_history && !(folder && history_is_off(folder)) && isatty(STDERR_FILENO) &&
 	       find_sister_program(&ANALYSIS_PROGRAM, path) == 0;
+}
+
+bool run_is_kept(const struct front *front)
+{
+	const char *folder = given_text(front, "history");
+
+	return isatty(STDERR_FILENO) && !front->no_history && !(folder && history_is_off(folder)) &&
+	       has_default_output(front);
+}
+
+bool run_is_in_ci_log(const struct front *front)
+{
+	const char *ci = getenv("CI");
+	struct scan text = scan_bytes(ci ? ci : "", ci ? strlen(ci) : 0);
+	bool is_set = scan_left(&text) > 0;
+
+	/* "CI=false" is said, too. Any other text, such as the name of a system, means yes. */
+	(void)scan_flag(&text, &is_set);
+	return is_set && !front->quiet && !isatty(STDERR_FILENO) && has_default_output(front);
 }
 
 int begin_kept_run(struct front *front)

@@ -13,6 +13,12 @@
 bool run_is_kept(const struct front *front);
 
 /*
+ * Whether this run's stderr is the log of a CI system, which people read: CI is set, as all of these systems do, stderr is a file or a pipe, and
+ * neither an output nor a format was given. Such a run ends with its summary instead of writing samples.
+ */
+bool run_is_in_ci_log(const struct front *front);
+
+/*
  * Begins the recording, and adds it to the outputs. A history that cannot be used never stops a job: one line says why
  * this run is not kept. Returns 0, or an exit status if memory runs out.
  */

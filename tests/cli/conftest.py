@@ -88,9 +88,10 @@ def clean_environment():
     """Returns the caller's environment without variables that steer the program, with a plain locale, unfolded lines and no
     way out."""
     schedulers = ("SLURM_", "PBS_", "LSB_", "SGE_", "AIRFLOW_", "GITHUB_", "CI_", "TRACEPARENT")
+    switches = ("CI",)
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("TRACKER_", "RESOURCE_TRACKER", "SENTINEL_", "AWS_", "KEEPER_", *schedulers))
-                   and key.upper() not in PROXIES}
+                   and key.upper() not in PROXIES and key not in switches}
     environment["LC_ALL"] = "C.UTF-8"
     environment["TRACKER_HISTORY"] = "off"
     environment["COLUMNS"] = "1000"

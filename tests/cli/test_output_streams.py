@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -305,3 +306,29 @@ def test_samples_lost_to_a_slow_reader_at_the_end_are_reported(spawn, helpers, r
                         "the last samples may be lost\n")
     finally:
         os.close(read_end)
+
+
+# ---- the log of a CI system ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("value, summary", [("true", True), ("1", True), ("woodpecker", True), ("false", False), ("", False)])
+def test_a_ci_log_gets_a_summary_instead_of_samples(run, binary, tmp_path, value, summary):
+    if not (pathlib.Path(binary).parent / "resource-tracker-analysis").exists():
+        pytest.skip("this build has no resource-tracker-analysis: samples stay where they were")
+    result = run("--", "sh", "-c", "echo out; exit 3", env={"CI": value, "TMPDIR": str(tmp_path)})
+    assert (result.returncode, result.out) == (3, "out\n")
+    assert ("exit status 3" in result.err and "Memory" in result.err) == summary
+    assert ('"timestamp_secs"' in result.err) != summary
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("options", [("-f", "json"), ("--no-summary",), ("-o", "/dev/stderr")])
+def test_samples_come_back_to_a_ci_log(run, options):
+    result = run(*options, "--", "true", env={"CI": "true"})
+    lines = result.err.splitlines()
+    assert result.returncode == 0 and lines and all("run_end" in json.loads(line) for line in lines)
+
+
+def test_a_named_file_or_quiet_keeps_a_ci_log_free(run, tmp_path):
+    for options in ("-o", "run.jsonl"), ("-q",):
+        assert run(*options, "--", "true", env={"CI": "true"}).err == ""
+    assert (tmp_path / "run.jsonl").exists()
