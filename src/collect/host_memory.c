@@ -38,16 +38,15 @@ static int64_t available_kib(const struct proc_meminfo *meminfo)
 	return meminfo->free_kib + meminfo->buffers_kib + meminfo->cached_kib + reclaimable;
 }
 
-static void fill_swap(struct memory_row *row, const struct proc_meminfo *meminfo)
+/* lxcfs may report more free than in total: how much is used is then unknown. */
+static void fill_used(int64_t total_kib, int64_t free_kib, double *ret_mib, double *ret_pct)
 {
-	int64_t used_kib = meminfo->swap_total_kib - meminfo->swap_free_kib;
-
-	row->swap_total_mib = mib_of_kib(meminfo->swap_total_kib);
-	if (meminfo->swap_total_kib < 0 || meminfo->swap_free_kib < 0)
+	if (total_kib < 0 || free_kib < 0 || free_kib > total_kib) {
+		*ret_mib = *ret_pct = no_real(ABSENT_NOT_A_VALUE);
 		return;
-	row->swap_used_mib = mib_of_kib(used_kib);
-	row->swap_used_pct =
-		meminfo->swap_total_kib ? 100.0 * (double)used_kib / (double)meminfo->swap_total_kib : 0;
+	}
+	*ret_mib = mib_of_kib(total_kib - free_kib);
+	*ret_pct = total_kib ? 100.0 * (double)(total_kib - free_kib) / (double)total_kib : 0;
 }
 
 /* The kernel tells how many of the usual size are free, but of all sizes together only how much they take. */
@@ -93,15 +92,15 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 		row->cached_mib =
 			mib_of_kib(meminfo.cached_kib +
 				   (meminfo.slab_reclaimable_kib > 0 ? meminfo.slab_reclaimable_kib : 0));
-	if (available >= 0 && meminfo.total_kib > 0) {
-		row->used_mib = mib_of_kib(meminfo.total_kib - available);
-		row->used_pct = 100.0 * (double)(meminfo.total_kib - available) / (double)meminfo.total_kib;
-	}
+	fill_used(meminfo.total_kib > 0 ? meminfo.total_kib : -1, available, &row->used_mib, &row->used_pct);
 	row->active_anon_mib = mib_of_kib(meminfo.active_anon_kib);
 	row->inactive_anon_mib = mib_of_kib(meminfo.inactive_anon_kib);
 	/* If a part is absent, so is the difference. */
 	row->used_less_cache_mib = row->total_mib - row->free_mib - row->buffers_mib - row->cached_mib;
-	fill_swap(row, &meminfo);
+	if (row->used_less_cache_mib < 0)
+		row->used_less_cache_mib = no_real(ABSENT_NOT_A_VALUE);
+	row->swap_total_mib = mib_of_kib(meminfo.swap_total_kib);
+	fill_used(meminfo.swap_total_kib, meminfo.swap_free_kib, &row->swap_used_mib, &row->swap_used_pct);
 	fill_huge(row, &meminfo);
 }
 

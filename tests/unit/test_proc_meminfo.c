@@ -62,6 +62,19 @@ static void lines_that_only_begin_alike_are_others(void **state)
 	assert_int_equal(meminfo.total_kib, -1);
 }
 
+static void a_size_that_no_machine_has_is_absent(void **state)
+{
+	static const char TEXT[] =
+		"MemTotal: 4194304 kB\nSwapTotal: 18014398509481983 kB\nSwapFree: 9007199254740988 kB\n";
+	struct proc_meminfo meminfo;
+
+	(void)state;
+	assert_int_equal(parse_proc_meminfo(TEXT, strlen(TEXT), &meminfo), 0);
+	assert_int_equal(meminfo.total_kib, 4194304);
+	assert_int_equal(meminfo.swap_total_kib, -1);
+	assert_int_equal(meminfo.swap_free_kib, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -69,6 +82,7 @@ int main(void)
 		cmocka_unit_test(old_kernels_have_no_available),
 		cmocka_unit_test(nothing_known_is_an_error),
 		cmocka_unit_test(lines_that_only_begin_alike_are_others),
+		cmocka_unit_test(a_size_that_no_machine_has_is_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
