@@ -1,22 +1,29 @@
-/* Memory of the machine: /proc/meminfo. */
+/* Memory of the machine: /proc/meminfo, and the cache of ZFS. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "collect/collector.h"
+#include "kernel/in_container.h"
 #include "kernel/proc_meminfo.h"
+#include "kernel/spl_zfs.h"
 
 struct host_memory {
 	struct kept_file meminfo;
+	struct kept_file arcstats;
+	bool has_arc;
 };
 
 static int host_memory_open(struct collect_context *context, void **ret_state)
 {
 	struct host_memory *state = malloc(sizeof *state);
 
-	(void)context;
 	if (!state)
 		return -ENOMEM;
 	state->meminfo = KEPT_FILE("proc/meminfo");
+	state->arcstats = KEPT_FILE("proc/spl/kstat/zfs/arcstats");
+	/* A container sees the cache of its host, which lies outside the memory that the container has. */
+	state->has_arc =
+		root_exists(context->root, state->arcstats.path) && !root_is_in_container(context->root);
 	*ret_state = state;
 	return 0;
 }
@@ -36,6 +43,24 @@ static int64_t available_kib(const struct proc_meminfo *meminfo)
 	if (meminfo->free_kib < 0 || meminfo->buffers_kib < 0 || meminfo->cached_kib < 0)
 		return -1;
 	return meminfo->free_kib + meminfo->buffers_kib + meminfo->cached_kib + reclaimable;
+}
+
+/*
+ * The kernel counts the cache of ZFS (ARC) as used, but takes back all but its minimum when programs need memory. Example: of
+ * 16 GiB, 3 are available beside a cache of 8 that may shrink to 1, so 10 are available.
+ */
+static int64_t available_with_arc_kib(struct host_memory *state, struct root *root,
+				      const struct proc_meminfo *meminfo)
+{
+	int64_t without_kib = available_kib(meminfo), with_kib;
+	struct spl_zfs_arcstats arc;
+
+	if (without_kib < 0 || !state->has_arc || read_spl_zfs_arcstats(root, &state->arcstats, &arc) < 0 ||
+	    arc.min_bytes < 0 || arc.size_bytes <= arc.min_bytes)
+		return without_kib;
+	with_kib = without_kib + (arc.size_bytes - arc.min_bytes) / 1024;
+	/* A cache that is larger than all used memory belongs to another machine. */
+	return with_kib > meminfo->total_kib ? without_kib : with_kib;
 }
 
 /* lxcfs may report more free than in total: how much is used is then unknown. */
@@ -81,7 +106,7 @@ static void host_memory_collect(void *state_, struct collect_context *context, s
 		row_set_absent(&row->row, error);
 		return;
 	}
-	available = available_kib(&meminfo);
+	available = available_with_arc_kib(state, context->root, &meminfo);
 	row->total_mib = mib_of_kib(meminfo.total_kib);
 	row->free_mib = mib_of_kib(meminfo.free_kib);
 	row->available_mib = mib_of_kib(available);
@@ -109,6 +134,7 @@ static void host_memory_close(void *state_)
 	struct host_memory *state = state_;
 
 	kept_file_close(&state->meminfo);
+	kept_file_close(&state->arcstats);
 	free(state);
 }
 

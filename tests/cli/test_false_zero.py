@@ -65,3 +65,52 @@ def test_available_memory_above_the_total_is_null(record_root, total, available)
         assert sample["memory"][name] is None and reasons[f"memory.{name}"] == "the kernel gives no usable value"
     assert row["system_memory_used_mib"] == ""
     assert "Memory     not recorded" in summary
+
+
+# ---- the cache of ZFS -----------------------------------------------------------------------------------------------
+
+ZFS = {
+    "proc/meminfo": "MemTotal: 16777216 kB\nMemFree: 2000000 kB\nMemAvailable: 3000000 kB\nBuffers: 0 kB\nCached: 1000000 kB\n",
+    "proc/spl/kstat/zfs/arcstats": "13 1 0x01 96 4608 1 2\nname type data\nc_min 4 1000000000\nc_max 4 17000000000\nsize 4 8589934592\n",
+}
+
+
+def test_the_cache_of_zfs_is_available_on_a_host(record_root):
+    host = {"proc/1/cgroup": "0::/init.scope\n", "proc/self/mountinfo": "22 1 8:1 / / rw - zfs rpool/root rw\n"}
+    sample, _, _, summary = record_root({**ZFS, **host})
+    assert sample["memory"]["available_mib"] == round((3000000 + (8589934592 - 1000000000) // 1024) / 1024, 3)
+    assert sample["memory"]["used_pct"] == 37.94
+    assert sample["memory"]["free_mib"] == 1953.125
+    assert "38 % of 16.0 GiB (machine)" in summary
+
+
+@pytest.mark.parametrize("marks", [
+    {".dockerenv": ""},
+    {"run/.containerenv": ""},
+    {"run/systemd/container": "lxc"},
+    {"proc/1/cgroup": "8:pids:/docker/7f3a\n0::/\n"},
+    {"proc/self/mountinfo": "22 1 0:30 / / rw - zfs tank/ct rw\n23 22 0:31 /proc/meminfo /proc/meminfo rw - fuse.lxcfs lxcfs rw\n"},
+    {"proc/self/mountinfo": "22 1 0:30 / / rw - overlay overlay rw\n"},
+], ids=lambda marks: " ".join(marks))
+def test_a_container_may_not_have_the_cache_of_its_host(record_root, marks):
+    sample, _, _, _ = record_root({**ZFS, **marks})
+    assert sample["memory"]["used_pct"] == 82.12
+
+
+@pytest.mark.parametrize("namespace, used_pct", [(4026531836, 37.94), (4026532450, 82.12)])
+def test_the_number_of_the_pid_namespace_tells_a_container(record_root, tmp_path, namespace, used_pct):
+    (tmp_path / "root/proc/self/ns").mkdir(parents=True)
+    (tmp_path / "root/proc/self/ns/pid").symlink_to(f"pid:[{namespace}]")
+    sample, _, _, _ = record_root(ZFS)
+    assert sample["memory"]["used_pct"] == used_pct
+
+
+@pytest.mark.parametrize("arcstats", [
+    "size 4 17179869184\nc_min 4 0\n",  # as large as the machine, which has other used memory
+    "size 4 1000\nc_min 4 1000000000\n",
+    "size 4 8589934592\n",
+    "nothing\n",
+])
+def test_an_odd_cache_of_zfs_changes_nothing(record_root, arcstats):
+    sample, _, _, _ = record_root({**ZFS, "proc/spl/kstat/zfs/arcstats": arcstats})
+    assert sample["memory"]["used_pct"] == 82.12

@@ -104,8 +104,6 @@ static void fuzz_os_release(const char *bytes, size_t length)
 
 static void fuzz_zfs(const char *bytes, size_t length)
 {
-	FUZZ_PARSE(parse_spl_zfs_objset, struct spl_zfs_objset, objset)
-	must_hold(strlen(objset.dataset) < sizeof objset.dataset && objset.reads >= -1);
 	FUZZ_PARSE(parse_spl_zfs_arcstats, struct spl_zfs_arcstats, arcstats)
 	must_hold(arcstats.size_bytes >= -1);
 }
